@@ -1,0 +1,119 @@
+#pragma once
+// A database in memory: what `prof analyze` writes, what the HPCToolkit v4.0 reader returns, and what reports,
+// exports and the viewer show. Plain data; strings are UTF-8.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace prof {
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+struct LoadModule {
+  std::string path;
+};
+
+struct SourceFile {
+  std::string path;
+  bool copied = false;  // a copy is in the database's src/
+};
+
+struct Function {
+  std::string name;               // demangled
+  uint32_t module = kNone;        // index into Database::modules
+  uint64_t offset = 0;            // of its first instruction in the module
+  uint32_t file = kNone;          // where it is defined
+  uint32_t line = 0;
+};
+
+// HPCToolkit's lexical types (FORMATS.md, meta.db, "Context"), plus the entry points at depth 0.
+enum class ContextKind : uint8_t { Entry, Function, Loop, Line, Instruction };
+// How a context comes from its parent.
+enum class Relation : uint8_t { Enclosing, Call, InlinedCall };
+
+struct Context {
+  uint32_t parent = kNone;  // index into Database::contexts; a parent comes before its children
+  ContextKind kind = ContextKind::Function;
+  Relation relation = Relation::Call;
+  uint32_t function = kNone;  // for Function
+  uint32_t file = kNone;      // for Line (and Loop)
+  uint32_t line = 0;
+  uint32_t module = kNone;    // for Instruction
+  uint64_t offset = 0;
+  std::string entry;          // for Entry: "main thread", "application thread", ...
+};
+
+enum class Statistic : uint8_t { Sum, Minimum, Maximum, SumOfSquares };
+
+struct Metric {
+  std::string name;  // "CPUTIME"
+  std::string unit;  // "sec", "bytes", "" for events
+  std::string description;
+};
+
+struct Values {
+  double exclusive = 0;  // the function itself: HPCToolkit scope "function"
+  double inclusive = 0;  // with everything called: scope "execution"
+  double point = 0;      // this very context: scope "point"
+};
+
+struct Summary {  // over the profiles in which the context occurs
+  Values sum, minimum, maximum, sum_of_squares;
+  uint32_t profiles = 0;
+};
+
+struct ProfileId {  // who was measured
+  std::string host;
+  int32_t rank = -1;
+  int32_t process = -1;  // pid
+  int32_t thread = -1;   // index in the process, 0 = main thread
+  std::string thread_name;
+};
+
+struct ProfileValue {
+  uint32_t context;
+  uint32_t metric;
+  Values values;
+};
+
+struct Profile {
+  ProfileId id;
+  std::vector<ProfileValue> values;  // sparse, sorted by (context, metric)
+  uint64_t samples = 0;
+};
+
+struct TraceRecord {
+  uint64_t time_ns;  // since the epoch
+  uint32_t context;  // kNone: nothing ran from here on
+};
+
+// Reads one profile's trace from its source in order, a block at a time; false at its end.
+using TraceSource = std::function<bool(std::vector<TraceRecord>& block)>;
+
+struct Database {
+  std::string title;        // the program's name
+  std::string description;
+  std::vector<LoadModule> modules;
+  std::vector<SourceFile> files;
+  std::vector<Function> functions;
+  std::vector<Context> contexts;
+  std::vector<Metric> metrics;
+  // summaries[metric * contexts.size() + context]; absent contexts have profiles == 0.
+  std::vector<Summary> summaries;
+  std::vector<Profile> profiles;
+  std::vector<TraceSource> traces;  // one per profile, empty function where it has none; or empty
+
+  // What the run was and how well it was measured, as the JSON summary of docs/json.md has it ("run", "sampling",
+  // "stacks", "overhead", "degradations"); kept beside HPCToolkit's files in run.json. Empty for databases that
+  // HPCToolkit wrote.
+  std::string run_json;
+
+  const Summary& summary(uint32_t metric, uint32_t context) const {
+    return summaries[static_cast<size_t>(metric) * contexts.size() + context];
+  }
+};
+
+}  // namespace prof

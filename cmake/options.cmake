@@ -1,0 +1,19 @@
+# Optional parts. AUTO uses a part when its packages are found and names it as missing when they are
+# not; ON makes a missing package an error; OFF leaves the part out.
+foreach(part QT CUDA OPENCL MPI)
+  set(PROF_WITH_${part} AUTO CACHE STRING "Build the ${part} part: AUTO, ON or OFF")
+  set_property(CACHE PROF_WITH_${part} PROPERTY STRINGS AUTO ON OFF)
+endforeach()
+
+set(PROF_SANITIZE "" CACHE STRING "Sanitizers for the code that runs outside the measured process")
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
+if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
+  add_compile_options(-O2 -g)
+endif()
+
+find_program(PROF_CCACHE ccache)
+if(PROF_CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${PROF_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${PROF_CCACHE})
+endif()

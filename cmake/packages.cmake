@@ -1,0 +1,11 @@
+# Required libraries; tools/setup installs each of them by its Debian name.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(SQLite3 REQUIRED)
+pkg_check_modules(libdw REQUIRED IMPORTED_TARGET libdw)
+pkg_check_modules(libelf REQUIRED IMPORTED_TARGET libelf)
+pkg_check_modules(libzstd REQUIRED IMPORTED_TARGET libzstd)
+find_library(PROF_PFM_LIBRARY pfm REQUIRED)

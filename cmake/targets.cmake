@@ -1,0 +1,74 @@
+# The code that is a guest in the measured process. It brings no C++ runtime library with it (a
+# preloaded libstdc++ would change which one the program gets), throws nothing, and is never
+# instrumented by a sanitizer.
+add_library(hpcrun_guest_flags INTERFACE)
+target_compile_options(hpcrun_guest_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics>
+  -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector -fasynchronous-unwind-tables
+  -fomit-frame-pointer)
+target_include_directories(hpcrun_guest_flags INTERFACE ${CMAKE_SOURCE_DIR})
+
+# hpcrun_sample_path: everything that may run inside a signal handler. A test lists its undefined
+# symbols. hpcrun_runtime: the rest of the runtime, which runs outside handlers only.
+add_library(hpcrun_sample_path STATIC)
+add_library(hpcrun_runtime STATIC)
+target_link_libraries(hpcrun_sample_path PUBLIC hpcrun_guest_flags)
+target_link_libraries(hpcrun_runtime PUBLIC hpcrun_guest_flags hpcrun_sample_path)
+
+function(prof_sample_path_sources)
+  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  target_sources(hpcrun_sample_path PRIVATE ${ARGN})
+endfunction()
+
+function(prof_runtime_sources)
+  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  target_sources(hpcrun_runtime PRIVATE ${ARGN})
+endfunction()
+
+# Code outside the measured process: prof_add_library(NAME SOURCES... LINK LIBS...)
+add_library(prof_host_flags INTERFACE)
+target_include_directories(prof_host_flags INTERFACE ${CMAKE_SOURCE_DIR})
+if(PROF_SANITIZE)
+  target_compile_options(prof_host_flags INTERFACE -fsanitize=${PROF_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(prof_host_flags INTERFACE -fsanitize=${PROF_SANITIZE})
+endif()
+
+function(prof_add_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC prof_host_flags ${ARG_LINK})
+endfunction()
+
+function(prof_add_executable name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE prof_host_flags ${ARG_LINK})
+endfunction()
+
+# A Catch2 test program, run by ctest as NAME: prof_add_test(NAME SOURCES... LINK LIBS... [TIMEOUT s])
+function(prof_add_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINK" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_executable(test_${name} ${ARG_SOURCES})
+  target_link_libraries(test_${name} PRIVATE prof_host_flags prof_test_main ${ARG_LINK})
+  set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME ${name} COMMAND test_${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+endfunction()
+
+# A test script run by ctest as NAME. It finds the build in $PROF_BUILD and the sources in $PROF_SOURCE,
+# and says that it skips by exit status 77 after printing why.
+function(prof_add_script_test name script)
+  cmake_parse_arguments(ARG "SERIAL" "TIMEOUT" "" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_test(NAME ${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/${script})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} SKIP_RETURN_CODE 77
+    ENVIRONMENT "PROF_BUILD=${CMAKE_BINARY_DIR};PROF_SOURCE=${CMAKE_SOURCE_DIR}")
+  if(ARG_SERIAL)
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)
+  endif()
+endfunction()

@@ -1,0 +1,43 @@
+#pragma once
+// Memory for the runtime inside the measured process: anonymous mappings of our own, so that neither
+// the program's allocator nor its locks are ever touched. Memory is only given back as a whole.
+//
+// An arena has one user at a time: a thread owns its arena and uses it inside and outside handlers,
+// with its own sampling masked outside. All calls are async-signal-safe.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace hpcrun {
+
+class Arena {
+ public:
+  // Returns zeroed memory aligned to 16 bytes, or nullptr when the kernel refuses. Requests of more than
+  // a quarter of a chunk get a mapping of their own.
+  void* allocate(size_t bytes) noexcept;
+
+  template <typename T>
+  T* allocate_array(size_t count) noexcept {
+    return static_cast<T*>(allocate(count * sizeof(T)));
+  }
+
+  // Unmaps everything that was allocated.
+  void release_all() noexcept;
+
+  // Bytes mapped at present; all arenas of the process together.
+  size_t bytes_mapped() const noexcept { return bytes_mapped_; }
+  static size_t process_bytes_mapped() noexcept;
+
+ private:
+  struct Chunk;
+  Chunk* map_chunk(size_t bytes) noexcept;
+
+  static constexpr size_t kChunkBytes = 64 * 1024;
+
+  Chunk* chunks_ = nullptr;
+  char* next_ = nullptr;
+  char* end_ = nullptr;
+  size_t bytes_mapped_ = 0;
+};
+
+}  // namespace hpcrun

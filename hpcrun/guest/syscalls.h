@@ -1,0 +1,53 @@
+#pragma once
+// Raw system calls for the sample path and the life cycle: no cancellation point, no errno, no wrapper
+// that the program or another preloaded library could have replaced. All are async-signal-safe.
+// A result in [-4095, -1] is a negated errno.
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace hpcrun {
+
+inline long raw_syscall(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
+                        long f = 0) noexcept {
+  register long r10 asm("r10") = d;
+  register long r8 asm("r8") = e;
+  register long r9 asm("r9") = f;
+  long result;
+  asm volatile("syscall"
+               : "=a"(result)
+               : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+               : "rcx", "r11", "memory");
+  return result;
+}
+
+inline void* sys_mmap(void* at, size_t bytes, int protection, int flags, int fd, int64_t offset) noexcept {
+  const long result = raw_syscall(SYS_mmap, reinterpret_cast<long>(at), static_cast<long>(bytes), protection,
+                                  flags, fd, offset);
+  return result < 0 && result > -4096 ? MAP_FAILED : reinterpret_cast<void*>(result);
+}
+
+inline long sys_munmap(void* at, size_t bytes) noexcept {
+  return raw_syscall(SYS_munmap, reinterpret_cast<long>(at), static_cast<long>(bytes));
+}
+
+inline long sys_madvise(void* at, size_t bytes, int advice) noexcept {
+  return raw_syscall(SYS_madvise, reinterpret_cast<long>(at), static_cast<long>(bytes), advice);
+}
+
+inline int sys_gettid() noexcept { return static_cast<int>(raw_syscall(SYS_gettid)); }
+inline int sys_getpid() noexcept { return static_cast<int>(raw_syscall(SYS_getpid)); }
+
+// clock_gettime by system call, in nanoseconds. Monotonic time is cheaper through the vDSO
+// (clock_gettime itself is async-signal-safe); thread CPU time is a system call either way.
+inline uint64_t sys_clock_ns(clockid_t clock) noexcept {
+  timespec now{};
+  raw_syscall(SYS_clock_gettime, clock, reinterpret_cast<long>(&now));
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+}  // namespace hpcrun

@@ -1,0 +1,88 @@
+#pragma once
+// Writes a measurement file from inside the measured process (docs/formats.md has the layout). The file is
+// mapped shared extent by extent and its space is reserved before it is touched, so a full disk is an error
+// code and never a SIGBUS, and what was published survives the process. Called from handlers and outside;
+// async-signal-safe unless said otherwise.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "hpcrun/measurement/format.h"
+
+namespace hpcrun {
+
+struct ProcessInfo {
+  const char* command;     // the program's arguments, joined by blanks
+  const char* executable;  // resolved path
+  const char* host;
+  int32_t pid;
+  int32_t parent_pid;
+  int32_t rank;            // -1 without MPI or Slurm
+  uint64_t start_realtime_ns;
+  uint64_t start_monotonic_ns;
+  const char* environment; // selected NAME=value lines, '\n' between them
+};
+
+struct MetricInfo {
+  uint16_t id;
+  const char* name;    // "CPUTIME"
+  const char* unit;    // "sec"
+  double scale;        // stored value * scale = value in unit (1e-9 for nanoseconds)
+  const char* source;  // "perf cpu-clock (sigtrap, user+kernel)"
+  double requested_hz;
+  const char* note;    // a degradation in one sentence, or ""
+};
+
+// Mapped piece of the file that one stream of one thread appends to.
+struct MappedExtent {
+  ExtentHeader* header = nullptr;
+  char* data() const noexcept { return reinterpret_cast<char*>(header) + sizeof(ExtentHeader); }
+  size_t capacity = 0;  // bytes behind the header
+};
+
+class MeasurementFile {
+ public:
+  // Creates the file (O_EXCL, mode 0600-ish by umask) and writes its header. 0, or an errno. Not signal-safe.
+  // The descriptor is moved to the top of the descriptor limit with close-on-exec.
+  int create(const char* path, const ProcessInfo& process) noexcept;
+
+  // Takes `bytes` (rounded up to pages, header included) for a stream. One atomic add and, now and then,
+  // an fallocate. False when the disk is full or mapping fails: recording has then stopped for good.
+  bool take(StreamKind kind, uint32_t thread, size_t bytes, MappedExtent& out) noexcept;
+
+  // Checksums an append-only extent and unmaps it.
+  void seal_and_unmap(MappedExtent& extent) noexcept;
+  void unmap(MappedExtent& extent) noexcept;
+
+  // Records about the process. Callable from any thread; from a handler as well (never waits).
+  void write_metric(const MetricInfo& metric) noexcept;
+  void write_module(uint16_t id, const char* path, uint64_t start, uint64_t end, uint64_t load_bias,
+                    const uint8_t* build_id, uint32_t build_id_bytes) noexcept;
+  void write_module_unload(uint16_t id, uint64_t time_ns) noexcept;
+  void write_thread_start(uint32_t thread, int32_t tid, uint64_t time_ns, const char* name) noexcept;
+  void write_thread_end(uint32_t thread, uint64_t time_ns, uint64_t cpu_ns) noexcept;
+  void write_note(const char* text) noexcept;  // a degradation, shown by every report
+
+  // Live counters of the process, in the file's header page (survive a kill).
+  std::atomic<uint64_t>& counter(Counter counter) noexcept;
+  // Live counters per stack reason.
+  std::atomic<uint64_t>& stack_counter(uint8_t reason) noexcept;
+
+  // First errno after which nothing more is recorded; 0 while all is well.
+  int failure() const noexcept;
+
+  // Trims the reserved space beyond the last extent. At a normal exit; not signal-safe.
+  void finish(uint64_t end_monotonic_ns) noexcept;
+
+  // In a forked child: forgets the parent's file without touching it.
+  void abandon() noexcept;
+
+  int descriptor() const noexcept;  // -1 when not open
+  size_t bytes_mapped() const noexcept;
+
+ private:
+  // (implementer's choice)
+};
+
+}  // namespace hpcrun

@@ -1,0 +1,61 @@
+#pragma once
+// What a call stack is made of, as unwind, cct, measurement and analysis all understand it.
+
+#include <cstdint>
+
+namespace hpcrun {
+
+// A frame is the place in a load module at which it is looked up: the interrupted instruction for the leaf
+// and for a frame that a signal interrupted, the return address minus one for every caller.
+// Bits 63..48: module id (see modules.h); bits 47..0: that address minus the module's load bias, that is,
+// the address as the ELF file states it. Module 0 is code that no file backs (JIT): the address is absolute.
+using FrameKey = uint64_t;
+
+constexpr unsigned kModuleShift = 48;
+constexpr uint16_t kModuleNone = 0;
+constexpr uint32_t kMaxModules = 1u << 16;
+
+constexpr FrameKey make_frame(uint16_t module, uint64_t offset) {
+  return (static_cast<FrameKey>(module) << kModuleShift) | (offset & ((uint64_t{1} << kModuleShift) - 1));
+}
+constexpr uint16_t frame_module(FrameKey key) { return static_cast<uint16_t>(key >> kModuleShift); }
+constexpr uint64_t frame_offset(FrameKey key) { return key & ((uint64_t{1} << kModuleShift) - 1); }
+
+// Deeper stacks are cut at the root end and classed partial (StackReason::TooDeep).
+constexpr uint32_t kMaxDepth = 8192;
+
+// How a walk ended. The first group is complete; values are part of the measurement file format: append only.
+enum class StackReason : uint8_t {
+  EndOfStack = 0,        // the CFI marks the return address undefined (_start, clone): complete
+  ThreadStart = 1,       // reached the thread's start routine or main's caller known by other means: complete
+  TooDeep = 2,           // more than kMaxDepth frames: partial
+  ForeignStack = 3,      // walked a coroutine or hand-made stack to its zeroed bottom: complete
+  JitFramePointer = 4,   // passed through code without CFI by frame pointers and reached the end: complete
+  NoUnwindInfo = 5,      // a module without CFI for this address, frame pointer not plausible: partial
+  UnknownModule = 6,     // an address in no module and no plausible frame pointer: broken
+  UnreadableStack = 7,   // a load from the stack failed: broken
+  BadReturnAddress = 8,  // the return address points to no executable code: broken
+  NoProgress = 9,        // the CFA did not move up: broken
+  Unsupported = 10,      // an expression that the tables cannot hold and nothing else could step: partial
+  Count
+};
+
+enum class StackClass : uint8_t { Complete, Partial, Broken };
+
+constexpr StackClass stack_class(StackReason reason) {
+  switch (reason) {
+    case StackReason::EndOfStack:
+    case StackReason::ThreadStart:
+    case StackReason::ForeignStack:
+    case StackReason::JitFramePointer:
+      return StackClass::Complete;
+    case StackReason::TooDeep:
+    case StackReason::NoUnwindInfo:
+    case StackReason::Unsupported:
+      return StackClass::Partial;
+    default:
+      return StackClass::Broken;
+  }
+}
+
+}  // namespace hpcrun

@@ -1,0 +1,42 @@
+#pragma once
+// Walks the call stack of the interrupted thread. Called by the sample path, inside a signal handler, on the
+// thread that was interrupted. Reads only published, immutable module tables and the stack itself; takes no
+// lock, allocates nothing, calls neither the loader nor libunwind's caches. Async-signal-safe.
+
+#include <ucontext.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hpcrun/guest/arena.h"
+#include "hpcrun/unwind/frame.h"
+
+namespace hpcrun {
+
+// The stack a thread was started on, [low, high); words inside it above the stack pointer are loaded
+// directly, everything else through a fault-safe read.
+struct StackBounds {
+  uint64_t low = 0;
+  uint64_t high = 0;
+};
+
+struct Stack {
+  const FrameKey* frames = nullptr;  // leaf first; owned by the Unwinder, valid until its next walk
+  uint32_t depth = 0;
+  StackReason reason = StackReason::EndOfStack;
+};
+
+class Unwinder {
+ public:
+  // Takes what the walk needs from the arena (about 200 KiB). Returns false when there is no memory.
+  bool attach(Arena& arena, StackBounds bounds) noexcept;
+
+  // Walks from the interrupted context. Never fails: what it could not walk is in reason.
+  Stack walk(const ucontext_t& context) noexcept;
+
+ private:
+  struct State;
+  State* state_ = nullptr;
+};
+
+}  // namespace hpcrun
