@@ -1,0 +1,1 @@
+#include "hpcrun/process/start.h"
