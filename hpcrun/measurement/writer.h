@@ -18,10 +18,10 @@ struct ProcessInfo {
   const char* host;
   int32_t pid;
   int32_t parent_pid;
-  int32_t rank;            // -1 without MPI or Slurm
+  int32_t rank;  // -1 without MPI or Slurm
   uint64_t start_realtime_ns;
   uint64_t start_monotonic_ns;
-  const char* environment; // selected NAME=value lines, '\n' between them
+  const char* environment;  // selected NAME=value lines, '\n' between them
 };
 
 struct MetricInfo {
@@ -31,7 +31,7 @@ struct MetricInfo {
   double scale;        // stored value * scale = value in unit (1e-9 for nanoseconds)
   const char* source;  // "perf cpu-clock (sigtrap, user+kernel)"
   double requested_hz;
-  const char* note;    // a degradation in one sentence, or ""
+  const char* note;  // a degradation in one sentence, or ""
 };
 
 // Mapped piece of the file that one stream of one thread appends to.

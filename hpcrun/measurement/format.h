@@ -1,0 +1,209 @@
+#pragma once
+// The layout of a measurement file: what one process leaves on disk between two execs. docs/formats.md
+// describes it field by field; this header is its one definition, shared by the writer inside the measured
+// process and the reader in the analysis. All numbers are little-endian. Values of enums are part of the
+// format: append only.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace hpcrun {
+
+constexpr char kFileMagic[8] = {'p', 'r', 'o', 'f', 'm', 'e', 'a', 's'};
+constexpr uint16_t kFormatMajor = 1;  // a reader refuses any other
+constexpr uint16_t kFormatMinor = 0;  // a reader accepts newer ones and ignores what it does not know
+constexpr uint32_t kByteOrderMark = 0x01020304;
+constexpr uint32_t kPageBytes = 4096;
+
+// Trace times are whole multiples of this: two bytes reach 4.19 ms, one interval at 250 samples per second.
+constexpr uint32_t kTraceQuantumNs = 256;
+
+enum class StreamKind : uint16_t {
+  Process = 1,  // records about the process: modules, metrics, threads, notes; shared by all threads
+  Nodes = 2,    // calling context tree nodes of one thread, append-only
+  Values = 3,   // metric cells of one thread, updated in place
+  Trace = 4,    // delta-coded trace of one thread, append-only
+};
+
+// Live counters of the process, one 64-bit number each.
+enum class Counter : uint16_t {
+  Samples = 0,             // samples recorded
+  HandlerNanoseconds = 1,  // CPU time spent in handlers, summed over threads
+  RuntimeBytes = 2,        // high water of memory mapped by the runtime
+  EndMonotonicNs = 3,      // CLOCK_MONOTONIC at a normal end; 0: killed, crashed or still running
+  Threads = 4,             // threads seen, the main thread included
+  UnsampledThreads = 5,    // threads for which no sample source could be opened
+  TraceRecords = 6,
+  TimerSamples = 7,       // samples from a fallback timer
+  SystemTimeSamples = 8,  // samples that the per-thread CPU timer took at a system call
+  // Samples that were asked for and not recorded, by reason.
+  DroppedNoMemory = 16,       // the thread's arena is exhausted
+  DroppedFileFull = 17,       // disk full, quota, file size limit: recording has stopped
+  DroppedThreadUnready = 18,  // arrived before the thread was set up or after it was taken down
+  DroppedNested = 19,         // arrived while the runtime itself was at work on this thread
+  DroppedOverrun = 20,        // expirations or overflows that the kernel merged into a later one
+  DroppedDebugger = 21,       // suppressed while a debugger was attached
+  DroppedBlocked = 22,        // lost because another trap was pending
+  DroppedFault = 23,          // the handler hit a fault it could not contain
+  DroppedPaused = 24,         // sampling was paused or stopped
+};
+constexpr uint16_t kCounterSlots = 64;
+constexpr uint16_t kStackReasonSlots = 32;
+
+// Offset 0 of the file. Readers find every table through the offsets and sizes stored here.
+struct FileHeader {
+  char magic[8];
+  uint16_t major;
+  uint16_t minor;
+  uint32_t byte_order;
+  uint32_t page_bytes;
+  uint32_t header_bytes;  // whole pages; the first extent starts behind them
+  uint16_t extent_header_bytes;
+  uint16_t node_bytes;
+  uint16_t cell_bytes;
+  uint16_t record_header_bytes;
+  uint32_t trace_quantum_ns;
+  uint32_t counters_offset;
+  uint16_t counter_slots;
+  uint16_t stack_reason_slots;
+  uint32_t stack_reasons_offset;
+  uint32_t strings_offset;  // command, executable, host, environment: each 32-bit length, then bytes
+  uint32_t strings_bytes;
+  int32_t pid;
+  int32_t parent_pid;
+  int32_t rank;
+  uint32_t reserved;
+  uint64_t start_realtime_ns;
+  uint64_t start_monotonic_ns;
+  uint32_t strings_checksum;  // CRC32C of the strings
+  uint32_t checksum;          // CRC32C of all bytes before this field
+};
+static_assert(sizeof(FileHeader) == 104);
+
+constexpr uint32_t kCountersOffset = 128;
+constexpr uint32_t kStackReasonsOffset = kCountersOffset + kCounterSlots * 8;
+constexpr uint32_t kStringsOffset = kStackReasonsOffset + kStackReasonSlots * 8;
+static_assert(sizeof(FileHeader) <= kCountersOffset && kStringsOffset < kPageBytes);
+
+constexpr uint32_t kExtentMagic = 0x54584550;  // "PEXT"
+constexpr uint16_t kExtentVersion = 1;
+constexpr uint32_t kSealed = 0x4c414553;  // "SEAL"
+
+// Starts every extent, at a page boundary. The first 32 bytes never change once written.
+struct ExtentHeader {
+  uint32_t magic;
+  uint16_t version;
+  StreamKind kind;
+  uint32_t thread;           // index in the process; 0 for StreamKind::Process
+  uint32_t sequence;         // in its stream, from 0
+  uint32_t pages;            // size, this header included
+  uint32_t header_checksum;  // CRC32C of the 32 immutable bytes with this field as 0
+  uint64_t first;            // Nodes: id of the first node; otherwise 0
+  std::atomic<uint32_t>
+      length;  // bytes published behind the header; Process: bytes taken, may exceed the size
+  std::atomic<uint32_t> sealed;  // kSealed once nothing will be appended and payload_checksum holds
+  uint32_t payload_checksum;     // CRC32C of `length` payload bytes, started from the CRC32C of length itself
+  uint32_t reserved[5];
+};
+static_assert(sizeof(ExtentHeader) == 64);
+
+// StreamKind::Nodes. Validated singly by `check`, so that an unsealed extent can be trusted record by record.
+struct NodeRecord {
+  uint32_t parent;  // id of the caller's node, smaller than this node's; 0 is the thread's root
+  uint32_t check;   // node_check() of the other two and the node's id
+  uint64_t frame;   // FrameKey: module id in bits 63..48, offset in the module below
+};
+static_assert(sizeof(NodeRecord) == 16);
+
+// StreamKind::Values. The first eight bytes are immutable; count and value are each updated by one plain
+// 8-byte store, value first: after a kill between the two, value holds one sample more than count.
+struct ValueCell {
+  uint32_t node;
+  uint16_t metric;
+  uint16_t check;  // cell_check() of node and metric
+  uint64_t samples;
+  uint64_t value;
+};
+static_assert(sizeof(ValueCell) == 24);
+
+// StreamKind::Trace: the payload starts with the state before its first record.
+struct TraceStart {
+  uint64_t time;  // in quanta
+  uint32_t node;
+  uint32_t reserved;
+};
+static_assert(sizeof(TraceStart) == 16);
+
+// A trace record is LEB128(time delta in quanta + kTraceDeltaBias), LEB128(zigzag(node delta)); a gap is
+// LEB128(kTraceGap), LEB128(time delta). No record starts with a zero byte: zero means nothing was written.
+constexpr uint64_t kTraceGap = 1;
+constexpr uint64_t kTraceDeltaBias = 2;
+constexpr size_t kMaxTraceRecordBytes = 12;  // 7 for the time, 5 for the node
+
+enum class RecordType : uint8_t {
+  Metric = 1,
+  Module = 2,
+  ModuleUnload = 3,
+  ThreadStart = 4,
+  ThreadEnd = 5,
+  Note = 6,
+};
+
+// StreamKind::Process: this header, `fixed_words` * 8 bytes of numbers, then strings (16-bit length, bytes),
+// padded with zeros to `bytes`. Records start at multiples of 8. `commit` is stored last: a reader that meets
+// a record without a valid one searches on in steps of 8.
+struct RecordHeader {
+  std::atomic<uint32_t> commit;  // CRC32C of all bytes behind this field, 1 where that is 0
+  uint16_t bytes;                // whole record
+  RecordType type;
+  uint8_t fixed_words;
+};
+static_assert(sizeof(RecordHeader) == 8);
+
+struct MetricRecord {
+  uint64_t id;
+  double scale;
+  double requested_hz;
+};  // strings: name, unit, source, note
+struct ModuleRecord {
+  uint64_t id;
+  uint64_t start;
+  uint64_t end;
+  uint64_t load_bias;
+};  // strings: path, build id (bytes)
+struct ModuleUnloadRecord {
+  uint64_t id;
+  uint64_t time_ns;
+};
+struct ThreadStartRecord {
+  uint32_t thread;
+  int32_t tid;
+  uint64_t time_ns;
+};  // strings: name
+struct ThreadEndRecord {
+  uint64_t thread;
+  uint64_t time_ns;
+  uint64_t cpu_ns;
+};
+struct NoteRecord {
+  uint64_t reserved;
+};  // strings: text
+
+// Mixes into single-record checks; never 0 for the zero record that unwritten space looks like.
+constexpr uint64_t mix64(uint64_t x) {
+  x ^= x >> 32;
+  x *= 0xd6e8feb86659fd93u;
+  x ^= x >> 32;
+  x *= 0xd6e8feb86659fd93u;
+  x ^= x >> 32;
+  return x;
+}
+constexpr uint32_t node_check(uint32_t id, uint32_t parent, uint64_t frame) {
+  return static_cast<uint32_t>(mix64(frame ^ mix64((static_cast<uint64_t>(id) << 32) | parent))) | 1u;
+}
+constexpr uint16_t cell_check(uint32_t node, uint16_t metric) {
+  return static_cast<uint16_t>(mix64((static_cast<uint64_t>(node) << 16) ^ metric ^ 0x76616c7565u)) | 1u;
+}
+
+}  // namespace hpcrun
