@@ -79,7 +79,7 @@ struct FileHeader {
   uint32_t strings_checksum;  // CRC32C of the strings
   uint32_t checksum;          // CRC32C of all bytes before this field
 };
-static_assert(sizeof(FileHeader) == 104);
+static_assert(sizeof(FileHeader) == 96);
 
 constexpr uint32_t kCountersOffset = 128;
 constexpr uint32_t kStackReasonsOffset = kCountersOffset + kCounterSlots * 8;

@@ -105,7 +105,7 @@ class TraceReader {
   bool open_next_extent();
 
   std::shared_ptr<const void> file_;
-  std::span<const TraceExtent> extents_;
+  std::shared_ptr<const std::vector<TraceExtent>> extents_;
   uint64_t quantum_ns_ = 1;
   uint32_t node_count_ = 1;
   size_t next_extent_ = 0;
