@@ -16,7 +16,9 @@ struct Arena::Chunk {
 namespace {
 std::atomic<size_t> process_bytes{0};
 constexpr size_t kAlign = 16;
-constexpr size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
+constexpr size_t round_up(size_t n, size_t to) {
+  return (n + to - 1) / to * to;
+}
 }  // namespace
 
 Arena::Chunk* Arena::map_chunk(size_t bytes) noexcept {
@@ -64,6 +66,8 @@ void Arena::release_all() noexcept {
   *this = Arena{};
 }
 
-size_t Arena::process_bytes_mapped() noexcept { return process_bytes.load(std::memory_order_relaxed); }
+size_t Arena::process_bytes_mapped() noexcept {
+  return process_bytes.load(std::memory_order_relaxed);
+}
 
 }  // namespace hpcrun

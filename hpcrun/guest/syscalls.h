@@ -39,8 +39,12 @@ inline long sys_madvise(void* at, size_t bytes, int advice) noexcept {
   return raw_syscall(SYS_madvise, reinterpret_cast<long>(at), static_cast<long>(bytes), advice);
 }
 
-inline int sys_gettid() noexcept { return static_cast<int>(raw_syscall(SYS_gettid)); }
-inline int sys_getpid() noexcept { return static_cast<int>(raw_syscall(SYS_getpid)); }
+inline int sys_gettid() noexcept {
+  return static_cast<int>(raw_syscall(SYS_gettid));
+}
+inline int sys_getpid() noexcept {
+  return static_cast<int>(raw_syscall(SYS_getpid));
+}
 
 // clock_gettime by system call, in nanoseconds. Monotonic time is cheaper through the vDSO
 // (clock_gettime itself is async-signal-safe); thread CPU time is a system call either way.

@@ -1,1 +1,167 @@
 #include "hpcrun/process/start.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <new>
+
+#include "hpcrun/guest/syscalls.h"
+#include "hpcrun/process/next.h"
+#include "hpcrun/process/threads.h"
+#include "hpcrun/process/virtual_signals.h"
+#include "hpcrun/sample/sources.h"
+#include "hpcrun/sample/state.h"
+#include "hpcrun/unwind/modules.h"
+
+HPCRUN_NEXT_OF(sigaction);
+
+namespace hpcrun {
+
+ProcessState process_state;
+thread_local ThreadState* thread_state = nullptr;
+
+namespace {
+
+constexpr size_t kPathBytes = 4096;
+constexpr size_t kHostBytes = 256;
+constexpr int kMostFilesOfOnePid = 10'000;  // execs of one process, or runs that meet a recycled pid
+
+void warn(const char* what, int error) noexcept {
+  char line[kPathBytes + 256];
+  const int length = snprintf(line, sizeof line, "prof: %s %s: %s; process %d runs on unmeasured\n", what,
+                              process_state.config.directory, strerror(error), sys_getpid());
+  if (length > 0) raw_syscall(SYS_write, STDERR_FILENO, reinterpret_cast<long>(line), length);
+}
+
+int rank_of_process() noexcept {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
+    if (const char* value = getenv(name)) return atoi(value);
+  return -1;
+}
+
+// Reads a whole small file of /proc; the length read, 0 when there is none.
+size_t read_proc(const char* path, char* out, size_t bytes) noexcept {
+  const long descriptor = raw_syscall(SYS_openat, -100, reinterpret_cast<long>(path), 02000000);
+  if (descriptor < 0) return 0;
+  size_t length = 0;
+  while (length < bytes) {
+    const long got = raw_syscall(SYS_read, descriptor, reinterpret_cast<long>(out + length),
+                                 static_cast<long>(bytes - length));
+    if (got <= 0) break;
+    length += static_cast<size_t>(got);
+  }
+  raw_syscall(SYS_close, descriptor);
+  return length;
+}
+
+void read_command(char* out, size_t bytes) noexcept {
+  const size_t length = read_proc("/proc/self/cmdline", out, bytes - 1);
+  for (size_t i = 0; i + 1 < length; ++i)
+    if (out[i] == '\0') out[i] = ' ';
+  out[length] = '\0';
+}
+
+int create_file() noexcept {
+  static char command[kPathBytes];
+  static char executable[kPathBytes];
+  static char host[kHostBytes];
+  read_command(command, sizeof command);
+  const ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
+  executable[length > 0 ? length : 0] = '\0';
+  gethostname(host, sizeof host - 1);
+
+  ProcessInfo process{};
+  process.command = command;
+  process.executable = executable;
+  process.host = host;
+  process.pid = sys_getpid();
+  process.parent_pid = getppid();
+  process.rank = rank_of_process();
+  process.start_realtime_ns = sys_clock_ns(CLOCK_REALTIME);
+  process.start_monotonic_ns = sys_clock_ns(CLOCK_MONOTONIC);
+  process.environment = "";
+
+  char path[kPathBytes + kHostBytes];
+  for (int n = 0; n < kMostFilesOfOnePid; ++n) {
+    snprintf(path, sizeof path, "%s/%s-%d-%d-%d.prof", process_state.config.directory, host,
+             process.rank < 0 ? 0 : process.rank, process.pid, n);
+    const int error = process_state.file.create(path, process);
+    if (error != EEXIST) return error;
+  }
+  return EEXIST;
+}
+
+void announce_module(const ModuleInfo& module) noexcept {
+  process_state.file.write_module(module.id, module.path, module.start, module.end, module.load_bias,
+                                  module.build_id, module.build_id_bytes);
+}
+
+// A real-time signal that nobody handles; from the top, because programs take theirs from the bottom.
+int free_signal() noexcept {
+  for (int signal = SIGRTMAX - 1; signal > SIGRTMIN; --signal) {
+    struct sigaction action {};
+    if (HPCRUN_NEXT(sigaction)(signal, nullptr, &action) == 0 && action.sa_handler == SIG_DFL) return signal;
+  }
+  return SIGRTMAX;
+}
+
+void before_fork() noexcept {}
+
+void after_fork_in_child() noexcept {
+  if (!process_state.sampling.load(std::memory_order_relaxed)) return;
+  // What is left of the parent's state: its file, event and threads are the parent's alone, and its memory
+  // was not copied.
+  thread_state = nullptr;
+  process_state.sampling.store(false, std::memory_order_relaxed);
+  process_state.file.abandon();
+  stop_inherited_event();
+  process_state.thread_count.store(0, std::memory_order_relaxed);
+  modules_after_fork();
+  start_process();
+}
+
+}  // namespace
+
+void start_process() noexcept {
+  Config config;
+  if (!read_config(config)) return;
+  process_state.config = config;
+  if (const int error = create_file()) return warn("cannot write measurements to", error);
+
+  if (!process_state.timer_signal) process_state.timer_signal = free_signal();
+  refresh_modules();
+  set_module_sink(announce_module);
+  choose_sources();
+  own_signals(source_signals());
+  process_state.sampling.store(true, std::memory_order_release);
+  attach_thread();
+  start_inherited_event();
+}
+
+void finish_process() noexcept {
+  if (!process_state.sampling.exchange(false)) return;
+  stop_inherited_event();
+  detach_thread();
+  process_state.file.finish(sys_clock_ns(CLOCK_MONOTONIC));
+}
+
+namespace {
+
+__attribute__((constructor)) void start() noexcept {
+  start_process();
+  pthread_atfork(before_fork, nullptr, after_fork_in_child);
+}
+
+__attribute__((destructor)) void finish() noexcept {
+  finish_process();
+}
+
+}  // namespace
+
+}  // namespace hpcrun

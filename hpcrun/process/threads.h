@@ -1,0 +1,14 @@
+#pragma once
+// Threads join the measurement as they start and leave it as they end. Not async-signal-safe.
+
+namespace hpcrun {
+
+// Gives the calling thread its state and starts its sample sources. Nothing happens when the process is not
+// measured or memory or the file are exhausted: the thread then runs unmeasured and its samples are counted
+// as dropped.
+void attach_thread() noexcept;
+
+// Stops the calling thread's sources and closes its part of the file. Safe to call twice.
+void detach_thread() noexcept;
+
+}  // namespace hpcrun

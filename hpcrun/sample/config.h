@@ -1,0 +1,54 @@
+#pragma once
+// What `prof run` asks the runtime to do, passed in environment variables so that every descendant process
+// gets it. Both sides use these definitions.
+//
+//   PROF_DIRECTORY  absolute path of the measurement directory; without it the runtime stays passive
+//   PROF_EVENTS     event ',' event ...   event = name '@' rate [ '#' perf type '#' perf config ], the last
+//   two in hex PROF_TRACE      "1" to record a trace PROF_TRIGGER    the best trigger that this machine
+//   allows: "sigtrap", "timer" or "setsig"; the runtime
+//                   falls back to a later one where a process is refused it
+
+#include <cstdint>
+
+namespace hpcrun {
+
+constexpr char kEnvDirectory[] = "PROF_DIRECTORY";
+constexpr char kEnvEvents[] = "PROF_EVENTS";
+constexpr char kEnvTrace[] = "PROF_TRACE";
+constexpr char kEnvTrigger[] = "PROF_TRIGGER";
+
+// In order of preference.
+enum class Trigger : uint8_t { Sigtrap, Timer, Setsig };
+
+enum class EventKind : uint8_t { CpuTime, RealTime, Perf };
+
+constexpr uint32_t kMaxEvents = 8;
+constexpr uint32_t kMaxEventName = 64;
+constexpr uint32_t kMinRate = 1;
+// Above this the signals of one event alone take a third of a processor.
+constexpr uint32_t kMaxRate = 20'000;
+constexpr uint32_t kDefaultCpuRate = 1'000;
+
+struct EventSpec {
+  EventKind kind = EventKind::CpuTime;
+  uint32_t rate = kDefaultCpuRate;  // samples per second of the event's clock
+  char name[kMaxEventName] = {};
+  uint32_t perf_type = 0;  // for EventKind::Perf
+  uint64_t perf_config = 0;
+};
+
+struct Config {
+  const char* directory = nullptr;  // not owned: the environment's
+  EventSpec events[kMaxEvents];
+  uint32_t event_count = 0;
+  bool trace = false;
+  Trigger trigger = Trigger::Sigtrap;
+};
+
+// Reads one event as written in PROF_EVENTS, from text up to `end`. False when malformed.
+bool parse_event(const char* text, const char* end, EventSpec& out) noexcept;
+
+// Reads the environment. False when there is nothing to do or it is malformed.
+bool read_config(Config& out) noexcept;
+
+}  // namespace hpcrun

@@ -1,0 +1,197 @@
+#include "hpcrun/sample/handler.h"
+
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "hpcrun/guest/syscalls.h"
+
+namespace hpcrun {
+
+namespace {
+
+// siginfo_t of a SIGTRAP from perf: si_perf_data and si_perf_type follow si_addr (Linux 5.13, uapi
+// siginfo.h).
+constexpr size_t kPerfDataOffset = 24;
+
+uint64_t perf_data_of(const siginfo_t& info) noexcept {
+  uint64_t data;
+  memcpy(&data, reinterpret_cast<const char*>(&info) + kPerfDataOffset, sizeof data);
+  return data;
+}
+
+uint64_t monotonic_ns() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+uint64_t nanoseconds(const timeval& time) noexcept {
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(time.tv_usec) * 1'000u;
+}
+
+struct CpuSplit {
+  uint64_t user = 0;
+  uint64_t system = 0;
+};
+
+CpuSplit thread_cpu_split() noexcept {
+  rusage usage{};
+  raw_syscall(SYS_getrusage, RUSAGE_THREAD, reinterpret_cast<long>(&usage));
+  return {nanoseconds(usage.ru_utime), nanoseconds(usage.ru_stime)};
+}
+
+uint64_t read_counter(int descriptor) noexcept {
+  uint64_t count = 0;
+  raw_syscall(SYS_read, descriptor, reinterpret_cast<long>(&count), sizeof count);
+  return count;
+}
+
+// A timer signal that interrupted a thread in the kernel is delivered as the system call returns: the
+// instruction before the interrupted one is then `syscall` (0F 05). The bytes are executed code, so readable.
+bool returns_from_system_call(const ucontext_t& context) noexcept {
+  const auto pc = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
+  const auto* before = reinterpret_cast<const uint8_t*>(pc) - 2;
+  // Two bytes back may be on an unmapped page when pc starts one.
+  if ((pc & 4095) < 2) return false;
+  return before[0] == 0x0f && before[1] == 0x05;
+}
+
+// Moves a clock's last reading to `now` and returns what elapsed; clocks of different precision may step
+// back.
+uint64_t elapsed(uint64_t& last, uint64_t now) noexcept {
+  if (now <= last) return 0;
+  const uint64_t delta = now - last;
+  last = now;
+  return delta;
+}
+
+// What the sample stands for: how far the event's own clock went since this thread's last sample.
+// 0: this signal is no sample (a CPU timer tick in user code that the user clock already covers).
+uint64_t sample_weight(ThreadState& thread, uint32_t event, bool from_perf, const ucontext_t& context,
+                       uint64_t now) noexcept {
+  EventState& state = thread.events[event];
+  switch (process_state.sources[event]) {
+    case Source::SigtrapAll:
+    case Source::CpuTimer:
+    case Source::Setsig:
+      return elapsed(state.last, sys_clock_ns(CLOCK_THREAD_CPUTIME_ID));
+    case Source::SigtrapUser: {
+      if (from_perf) return elapsed(state.last, thread_cpu_split().user);
+      if (!returns_from_system_call(context)) return 0;
+      return elapsed(state.last_system, thread_cpu_split().system);
+    }
+    case Source::MonotonicTimer:
+      return elapsed(state.last, now);
+    case Source::PerfCounter:
+      return elapsed(state.last, read_counter(state.descriptor));
+    case Source::None:
+      return 0;
+  }
+  return 0;
+}
+
+void count(Counter counter) noexcept {
+  process_state.file.counter(counter).fetch_add(1, std::memory_order_relaxed);
+}
+
+// A thread that slept under a CPU clock has a hole in its trace: more wall time than CPU time went by.
+void append_trace(ThreadState& thread, NodeId node, uint64_t now) noexcept {
+  const uint64_t cpu = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  const uint64_t wall_delta = now - thread.last_trace_ns;
+  const uint64_t cpu_delta = cpu - thread.last_trace_cpu_ns;
+  constexpr uint64_t kShortestGapNs = 2'000'000;  // scheduling noise stays below two milliseconds
+  if (process_state.sources[0] != Source::MonotonicTimer && wall_delta > cpu_delta + kShortestGapNs)
+    thread.trace.append_gap(now - cpu_delta);
+  thread.trace.append(now, node);
+  thread.last_trace_ns = now;
+  thread.last_trace_cpu_ns = cpu;
+}
+
+void record(ThreadState& thread, uint32_t event, uint64_t weight, const ucontext_t& context,
+            uint64_t now) noexcept {
+  const Stack stack = thread.unwinder.walk(context);
+  process_state.file.stack_counter(static_cast<uint8_t>(stack.reason))
+      .fetch_add(1, std::memory_order_relaxed);
+  const NodeId node = thread.tree.insert(stack.frames, stack.depth);
+  if (node == kNoNode || !thread.tree.add(node, static_cast<uint16_t>(event), weight)) {
+    count(Counter::DroppedFileFull);
+    return;
+  }
+  count(Counter::Samples);
+  if (process_state.config.trace) append_trace(thread, node, now);
+}
+
+void sample(uint32_t event, bool from_perf, const ucontext_t& context) noexcept {
+  if (!process_state.sampling.load(std::memory_order_relaxed)) return;
+  ThreadState* thread = thread_state;
+  if (!thread) return count(Counter::DroppedThreadUnready);
+  if (thread->busy) return count(Counter::DroppedNested);
+  thread->busy = 1;
+  const uint64_t entered = monotonic_ns();
+  if (const uint64_t weight = sample_weight(*thread, event, from_perf, context, entered))
+    record(*thread, event, weight, context, entered);
+  process_state.file.counter(Counter::HandlerNanoseconds)
+      .fetch_add(monotonic_ns() - entered, std::memory_order_relaxed);
+  thread->busy = 0;
+}
+
+}  // namespace
+
+bool handle_sample_signal(int signal, const siginfo_t& info, void* context) noexcept {
+  const auto& interrupted = *static_cast<const ucontext_t*>(context);
+  if (signal == SIGTRAP) {
+    if (info.si_code != kTrapPerf) return false;
+    const uint64_t data = perf_data_of(info);
+    if (data >> 32 != kPerfCookie) return false;
+    sample(static_cast<uint32_t>(data), true, interrupted);
+    return true;
+  }
+  if (signal != process_state.timer_signal) return false;
+  if (info.si_code == SI_TIMER) {
+    const auto data = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(info.si_value.sival_ptr));
+    if (data >> 32 != kPerfCookie) return false;
+    sample(static_cast<uint32_t>(data), false, interrupted);
+    return true;
+  }
+  // F_SETSIG: si_fd names the descriptor.
+  ThreadState* thread = thread_state;
+  for (uint32_t event = 0; thread && event < process_state.config.event_count; ++event) {
+    if (process_state.sources[event] == Source::Setsig && thread->events[event].descriptor == info.si_fd) {
+      sample(event, true, interrupted);
+      return true;
+    }
+  }
+  return false;
+}
+
+void start_clocks(ThreadState& thread) noexcept {
+  const uint64_t now = monotonic_ns();
+  const uint64_t cpu = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  thread.last_trace_ns = now;
+  thread.last_trace_cpu_ns = cpu;
+  for (uint32_t event = 0; event < process_state.config.event_count; ++event) {
+    EventState& state = thread.events[event];
+    switch (process_state.sources[event]) {
+      case Source::SigtrapUser: {
+        const CpuSplit split = thread_cpu_split();
+        state.last = split.user;
+        state.last_system = split.system;
+        break;
+      }
+      case Source::MonotonicTimer:
+        state.last = now;
+        break;
+      case Source::PerfCounter:
+        state.last = read_counter(state.descriptor);
+        break;
+      default:
+        state.last = cpu;
+    }
+  }
+}
+
+}  // namespace hpcrun

@@ -1,0 +1,29 @@
+#pragma once
+// What happens at a sample: the handlers of our signals, from the interrupted context to metric and trace.
+// Everything here is async-signal-safe.
+
+#include <csignal>
+#include <cstdint>
+
+#include "hpcrun/sample/state.h"
+
+namespace hpcrun {
+
+// Marks perf events as ours in siginfo's perf data (upper half; the event's index is the lower half).
+constexpr uint64_t kPerfCookie = 0x70726f66;  // "prof"
+constexpr uint64_t perf_signal_data(uint32_t event) {
+  return kPerfCookie << 32 | event;
+}
+
+// si_code of a SIGTRAP that a perf event raised (Linux uapi asm-generic/siginfo.h; newer than glibc 2.36's
+// header).
+constexpr int kTrapPerf = 6;
+
+// True when the signal was raised by one of our events or timers: it was then a sample, recorded or
+// counted as dropped. False when it is the program's own and has to be forwarded.
+bool handle_sample_signal(int signal, const siginfo_t& info, void* context) noexcept;
+
+// Reads the clocks anew so that the next sample is weighted from now on. When a thread starts.
+void start_clocks(ThreadState& thread) noexcept;
+
+}  // namespace hpcrun

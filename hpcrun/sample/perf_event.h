@@ -1,0 +1,31 @@
+#pragma once
+// Opens perf events the way a guest must: close-on-exec, removed on exec, descriptor at the top of the limit.
+// Pure system calls, also used by `prof` to probe the machine.
+
+#include <linux/perf_event.h>
+
+#include <cstdint>
+
+namespace hpcrun {
+
+struct PerfRequest {
+  uint32_t type = PERF_TYPE_SOFTWARE;
+  uint64_t config = PERF_COUNT_SW_CPU_CLOCK;
+  uint32_t rate = 1000;          // per second of the event's clock; counters use frequency mode
+  uint64_t signal_data = 0;      // comes back in the signal
+  bool sigtrap = true;           // raise SIGTRAP synchronously (attr.sigtrap, Linux 5.13)
+  bool inherit_threads = false;  // every thread created from now on gets its own copy
+  bool exclude_kernel = false;
+};
+
+// Opens a disabled event on the calling thread. A descriptor, or a negated errno. Async-signal-safe.
+int open_perf_event(const PerfRequest& request) noexcept;
+
+// Moves a descriptor close to the limit, where programs that count on low or consecutive numbers do not meet
+// it. Returns the new descriptor, or the old one when the limit is too near. Async-signal-safe.
+int move_to_top(int descriptor) noexcept;
+
+void enable_perf_event(int descriptor) noexcept;
+void disable_perf_event(int descriptor) noexcept;
+
+}  // namespace hpcrun

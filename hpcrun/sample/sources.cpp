@@ -1,0 +1,242 @@
+#include "hpcrun/sample/sources.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "hpcrun/guest/syscalls.h"
+#include "hpcrun/sample/handler.h"
+#include "hpcrun/sample/perf_event.h"
+
+namespace hpcrun {
+
+namespace {
+
+// The kernel's tick limits CPU timers: a higher rate is delivered at this one (CONFIG_HZ=250 is Debian's).
+constexpr uint32_t kCpuTimerRate = 250;
+
+struct SourceText {
+  const char* name;
+  const char* note;
+};
+
+// Indexed by Source. The note says what is lost against the best source, and the remedy.
+constexpr SourceText kSourceText[] = {
+    {"perf cpu-clock, sigtrap, user and kernel", ""},
+    {"perf cpu-clock, sigtrap, user; system time by a thread CPU timer",
+     "System time is sampled at 250 Hz at most, because kernel.perf_event_paranoid forbids this user to "
+     "sample "
+     "the kernel; `sysctl kernel.perf_event_paranoid=1` or CAP_PERFMON removes the limit."},
+    {"POSIX thread CPU timer",
+     "CPUTIME is sampled at 250 Hz at most, because perf_event_open with sigtrap is not available here "
+     "(kernel before 5.13, a seccomp profile or perf_event_paranoid); `prof doctor` says which."},
+    {"perf cpu-clock, F_SETSIG",
+     "CPUTIME is sampled by queued signals (F_SETSIG), the dearest source, because neither perf sigtrap nor "
+     "thread CPU timers are available here."},
+    {"POSIX monotonic timer", ""},
+    {"perf counter, sigtrap", ""},
+    {"none", "This event cannot be sampled in this process: the kernel refused every source for it."},
+};
+
+PerfRequest clock_request(uint32_t event, bool user_only) noexcept {
+  PerfRequest request;
+  request.rate = process_state.config.events[event].rate;
+  request.signal_data = perf_signal_data(event);
+  request.inherit_threads = true;
+  request.exclude_kernel = user_only;
+  return request;
+}
+
+Source choose_cpu_source(uint32_t event) noexcept {
+  const Config& config = process_state.config;
+  if (config.trigger <= Trigger::Sigtrap && process_state.inherited_descriptor == kNoDescriptor) {
+    for (const bool user_only : {false, true}) {
+      const int descriptor = open_perf_event(clock_request(event, user_only));
+      if (descriptor < 0) continue;
+      process_state.inherited_descriptor = descriptor;
+      process_state.inherited_event = static_cast<int>(event);
+      return user_only ? Source::SigtrapUser : Source::SigtrapAll;
+    }
+  }
+  if (config.trigger <= Trigger::Timer) {
+    timer_t timer{};
+    sigevent signal{};
+    signal.sigev_notify = SIGEV_NONE;
+    if (timer_create(CLOCK_THREAD_CPUTIME_ID, &signal, &timer) == 0) {
+      timer_delete(timer);
+      return Source::CpuTimer;
+    }
+  }
+  return Source::Setsig;
+}
+
+Source choose_source(uint32_t event) noexcept {
+  switch (process_state.config.events[event].kind) {
+    case EventKind::CpuTime:
+      return choose_cpu_source(event);
+    case EventKind::RealTime:
+      return Source::MonotonicTimer;
+    case EventKind::Perf:
+      return Source::PerfCounter;
+  }
+  return Source::None;
+}
+
+void describe(uint32_t event) noexcept {
+  const EventSpec& spec = process_state.config.events[event];
+  const SourceText& text = kSourceText[static_cast<size_t>(process_state.sources[event])];
+  const bool is_time = spec.kind != EventKind::Perf;
+  MetricInfo metric{};
+  metric.id = static_cast<uint16_t>(event);
+  metric.name = spec.name;
+  metric.unit = is_time ? "sec" : "";
+  metric.scale = is_time ? 1e-9 : 1.0;
+  metric.source = text.name;
+  metric.requested_hz = spec.rate;
+  metric.note = text.note;
+  process_state.file.write_metric(metric);
+}
+
+bool start_timer(EventState& state, uint32_t event, clockid_t clock, uint32_t rate, int tid) noexcept {
+  sigevent signal{};
+  signal.sigev_notify = SIGEV_THREAD_ID;
+  signal.sigev_signo = process_state.timer_signal;
+  signal._sigev_un._tid = tid;
+  signal.sigev_value.sival_ptr = reinterpret_cast<void*>(perf_signal_data(event));
+  if (timer_create(clock, &signal, &state.timer) != 0) return false;
+  state.has_timer = true;
+  itimerspec interval{};
+  interval.it_interval.tv_sec = rate == 1 ? 1 : 0;
+  interval.it_interval.tv_nsec = rate == 1 ? 0 : static_cast<long>(1'000'000'000u / rate);
+  interval.it_value = interval.it_interval;
+  return timer_settime(state.timer, 0, &interval, nullptr) == 0;
+}
+
+bool open_setsig(EventState& state, uint32_t event, int tid) noexcept {
+  PerfRequest request = clock_request(event, false);
+  request.sigtrap = false;
+  request.inherit_threads = false;
+  int descriptor = open_perf_event(request);
+  if (descriptor == -EACCES || descriptor == -EPERM) {
+    request.exclude_kernel = true;
+    descriptor = open_perf_event(request);
+  }
+  if (descriptor < 0) return false;
+  state.descriptor = descriptor;
+  const f_owner_ex owner{F_OWNER_TID, tid};
+  return fcntl(descriptor, F_SETFL, O_ASYNC | O_NONBLOCK) == 0 &&
+         fcntl(descriptor, F_SETSIG, process_state.timer_signal) == 0 &&
+         fcntl(descriptor, F_SETOWN_EX, &owner) == 0;
+}
+
+bool open_counter(EventState& state, uint32_t event) noexcept {
+  const EventSpec& spec = process_state.config.events[event];
+  PerfRequest request;
+  request.type = spec.perf_type;
+  request.config = spec.perf_config;
+  request.rate = spec.rate;
+  request.signal_data = perf_signal_data(event);
+  int descriptor = open_perf_event(request);
+  if (descriptor == -EACCES || descriptor == -EPERM) {
+    request.exclude_kernel = true;
+    descriptor = open_perf_event(request);
+  }
+  state.descriptor = descriptor < 0 ? kNoDescriptor : descriptor;
+  return descriptor >= 0;
+}
+
+bool arm_event(ThreadState& thread, uint32_t event) noexcept {
+  EventState& state = thread.events[event];
+  const uint32_t rate = process_state.config.events[event].rate;
+  const uint32_t cpu_timer_rate = rate < kCpuTimerRate ? rate : kCpuTimerRate;
+  switch (process_state.sources[event]) {
+    case Source::SigtrapAll:
+    case Source::None:
+      return true;
+    case Source::SigtrapUser:
+    case Source::CpuTimer:
+      return start_timer(state, event, CLOCK_THREAD_CPUTIME_ID, cpu_timer_rate, thread.tid);
+    case Source::MonotonicTimer:
+      return start_timer(state, event, CLOCK_MONOTONIC, rate, thread.tid);
+    case Source::Setsig:
+      return open_setsig(state, event, thread.tid);
+    case Source::PerfCounter:
+      return open_counter(state, event);
+  }
+  return false;
+}
+
+// A signal that is pending after its source was stopped would meet a thread without state.
+void drain_signals() noexcept {
+  const uint64_t mask = source_signals() & ~(uint64_t{1} << (SIGTRAP - 1));
+  if (!mask) return;
+  const timespec now{};
+  siginfo_t info;
+  while (raw_syscall(SYS_rt_sigtimedwait, reinterpret_cast<long>(&mask), reinterpret_cast<long>(&info),
+                     reinterpret_cast<long>(&now), sizeof mask) > 0) {
+  }
+}
+
+}  // namespace
+
+void choose_sources() noexcept {
+  for (uint32_t event = 0; event < process_state.config.event_count; ++event) {
+    process_state.sources[event] = choose_source(event);
+    describe(event);
+  }
+}
+
+void arm_thread(ThreadState& thread) noexcept {
+  bool refused = false;
+  for (uint32_t event = 0; event < process_state.config.event_count; ++event)
+    refused |= !arm_event(thread, event);
+  start_clocks(thread);
+  for (const EventState& state : thread.events)
+    if (state.descriptor != kNoDescriptor) enable_perf_event(state.descriptor);
+  if (refused) process_state.file.counter(Counter::UnsampledThreads).fetch_add(1, std::memory_order_relaxed);
+}
+
+void disarm_thread(ThreadState& thread) noexcept {
+  for (EventState& state : thread.events) {
+    if (state.has_timer) timer_delete(state.timer);
+    if (state.descriptor != kNoDescriptor) raw_syscall(SYS_close, state.descriptor);
+    state.has_timer = false;
+    state.descriptor = kNoDescriptor;
+  }
+  uint64_t old = 0;
+  const uint64_t mask = source_signals();
+  raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, reinterpret_cast<long>(&mask), reinterpret_cast<long>(&old),
+              sizeof mask);
+  drain_signals();
+  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&old), 0, sizeof old);
+}
+
+void start_inherited_event() noexcept {
+  if (process_state.inherited_descriptor != kNoDescriptor)
+    enable_perf_event(process_state.inherited_descriptor);
+}
+
+void stop_inherited_event() noexcept {
+  if (process_state.inherited_descriptor == kNoDescriptor) return;
+  raw_syscall(SYS_close, process_state.inherited_descriptor);
+  process_state.inherited_descriptor = kNoDescriptor;
+  process_state.inherited_event = -1;
+}
+
+uint64_t source_signals() noexcept {
+  uint64_t mask = 0;
+  for (uint32_t event = 0; event < process_state.config.event_count; ++event) {
+    const Source source = process_state.sources[event];
+    if (source == Source::SigtrapAll || source == Source::SigtrapUser || source == Source::PerfCounter)
+      mask |= uint64_t{1} << (SIGTRAP - 1);
+    if (source != Source::SigtrapAll && source != Source::PerfCounter && source != Source::None)
+      mask |= uint64_t{1} << (process_state.timer_signal - 1);
+  }
+  return mask;
+}
+
+}  // namespace hpcrun

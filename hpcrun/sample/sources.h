@@ -1,0 +1,24 @@
+#pragma once
+// Arms and disarms the sample sources of a process and its threads. Runs outside handlers.
+
+#include "hpcrun/sample/state.h"
+
+namespace hpcrun {
+
+// Chooses a source for every configured event, in the order of docs/sampling.md, on the first thread of the
+// process; describes each, with the degradation where it is not the best one, in the measurement file.
+// Call before the first arm_thread().
+void choose_sources() noexcept;
+
+// Starts and stops this thread's part: timers and events of its own. disarm leaves no signal of ours pending.
+void arm_thread(ThreadState& thread) noexcept;
+void disarm_thread(ThreadState& thread) noexcept;
+
+// Starts and stops the event that all threads share.
+void start_inherited_event() noexcept;
+void stop_inherited_event() noexcept;
+
+// The kernel signal numbers that sources in use raise, as a mask (bit n-1 for signal n).
+uint64_t source_signals() noexcept;
+
+}  // namespace hpcrun

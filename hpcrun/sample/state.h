@@ -1,0 +1,68 @@
+#pragma once
+// The two places where the runtime keeps what it knows: one ThreadState per sampled thread, reached through
+// an initial-exec thread-local pointer, and the one ProcessState.
+
+#include <atomic>
+#include <csignal>
+#include <cstdint>
+#include <ctime>
+
+#include "hpcrun/cct/cct.h"
+#include "hpcrun/guest/arena.h"
+#include "hpcrun/measurement/writer.h"
+#include "hpcrun/sample/config.h"
+#include "hpcrun/unwind/unwinder.h"
+
+namespace hpcrun {
+
+constexpr int kNoDescriptor = -1;
+
+// What a thread remembers of one event.
+struct EventState {
+  uint64_t last = 0;               // reading of the event's clock or counter at the last sample
+  uint64_t last_system = 0;        // CPUTIME split into user and system clocks: the system one
+  int descriptor = kNoDescriptor;  // of an event of this thread alone
+  timer_t timer{};
+  bool has_timer = false;
+};
+
+struct ThreadState {
+  Arena arena;
+  Unwinder unwinder;
+  CallingContextTree tree;
+  Trace trace;
+  EventState events[kMaxEvents];
+  uint64_t last_trace_ns = 0;
+  uint64_t last_trace_cpu_ns = 0;
+  uint32_t index = 0;  // 0 is the thread that ran the runtime's constructor
+  int tid = 0;
+  // Set while the thread's structures are being changed: a signal that arrives then is dropped.
+  volatile sig_atomic_t busy = 0;
+};
+
+// How an event is being sampled in this process.
+enum class Source : uint8_t {
+  SigtrapAll,      // perf software clock, attr.sigtrap, user and kernel
+  SigtrapUser,     // the same, user only, with a thread CPU timer for system time
+  CpuTimer,        // POSIX per-thread CPU timer
+  Setsig,          // perf software clock with F_SETSIG
+  MonotonicTimer,  // REALTIME
+  PerfCounter,     // a libpfm4 event, one descriptor per thread, attr.sigtrap
+  None
+};
+
+struct ProcessState {
+  MeasurementFile file;
+  Config config;
+  Source sources[kMaxEvents];
+  int inherited_descriptor = kNoDescriptor;  // the perf event that all threads share
+  int inherited_event = -1;                  // its index in config.events
+  int timer_signal = 0;                      // real-time signal of POSIX timers and F_SETSIG
+  std::atomic<uint32_t> thread_count{0};
+  std::atomic<bool> sampling{false};
+};
+
+extern ProcessState process_state;
+extern thread_local ThreadState* thread_state;
+
+}  // namespace hpcrun
