@@ -37,6 +37,7 @@ enum class Counter : uint16_t {
   TraceRecords = 6,
   TimerSamples = 7,       // samples from a fallback timer
   SystemTimeSamples = 8,  // samples that the per-thread CPU timer took at a system call
+  FileBytes = 9,          // size of the file at a normal end, 0 before
   // Samples that were asked for and not recorded, by reason.
   DroppedNoMemory = 16,       // the thread's arena is exhausted
   DroppedFileFull = 17,       // disk full, quota, file size limit: recording has stopped
@@ -107,6 +108,7 @@ struct ExtentHeader {
   uint32_t reserved[5];
 };
 static_assert(sizeof(ExtentHeader) == 64);
+constexpr size_t kExtentImmutableBytes = 32;
 
 // StreamKind::Nodes. Validated singly by `check`, so that an unsealed extent can be trusted record by record.
 struct NodeRecord {

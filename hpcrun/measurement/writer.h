@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "hpcrun/measurement/format.h"
+#include "hpcrun/measurement/space.h"
 
 namespace hpcrun {
 
@@ -41,21 +42,31 @@ struct MappedExtent {
   size_t capacity = 0;  // bytes behind the header
 };
 
+// Place of an extent in its stream.
+struct StreamPosition {
+  uint32_t sequence = 0;  // counts the stream's extents from 0
+  uint64_t first = 0;     // StreamKind::Nodes: id of the first node in it
+};
+
 class MeasurementFile {
  public:
   // Creates the file (O_EXCL, mode 0600-ish by umask) and writes its header. 0, or an errno. Not signal-safe.
-  // The descriptor is moved to the top of the descriptor limit with close-on-exec.
+  // The descriptor is moved to the top of the descriptor limit with close-on-exec; should the program close
+  // it, the file is reopened by name.
   int create(const char* path, const ProcessInfo& process) noexcept;
 
   // Takes `bytes` (rounded up to pages, header included) for a stream. One atomic add and, now and then,
-  // an fallocate. False when the disk is full or mapping fails: recording has then stopped for good.
-  bool take(StreamKind kind, uint32_t thread, size_t bytes, MappedExtent& out) noexcept;
+  // an fallocate. False when the disk is full or mapping fails (recording has then stopped for good), after
+  // finish(), or in a forked child.
+  bool take(StreamKind kind, uint32_t thread, StreamPosition position, size_t bytes,
+            MappedExtent& out) noexcept;
 
-  // Checksums an append-only extent and unmaps it.
+  // Checksums an extent to which nothing will be added and unmaps it. No extent: nothing happens.
   void seal_and_unmap(MappedExtent& extent) noexcept;
   void unmap(MappedExtent& extent) noexcept;
 
-  // Records about the process. Callable from any thread; from a handler as well (never waits).
+  // Records about the process. Callable from any thread; from a handler as well (never waits). Strings are
+  // cut at 4,096 bytes.
   void write_metric(const MetricInfo& metric) noexcept;
   void write_module(uint16_t id, const char* path, uint64_t start, uint64_t end, uint64_t load_bias,
                     const uint8_t* build_id, uint32_t build_id_bytes) noexcept;
@@ -64,25 +75,43 @@ class MeasurementFile {
   void write_thread_end(uint32_t thread, uint64_t time_ns, uint64_t cpu_ns) noexcept;
   void write_note(const char* text) noexcept;  // a degradation, shown by every report
 
-  // Live counters of the process, in the file's header page (survive a kill).
-  std::atomic<uint64_t>& counter(Counter counter) noexcept;
+  // Live counters of the process, in the file's header page (survive a kill). Always valid: without an open
+  // file they count where nobody looks.
+  std::atomic<uint64_t>& counter(Counter counter) noexcept { return counters_[static_cast<size_t>(counter)]; }
   // Live counters per stack reason.
-  std::atomic<uint64_t>& stack_counter(uint8_t reason) noexcept;
+  std::atomic<uint64_t>& stack_counter(uint8_t reason) noexcept {
+    return stack_reasons_[reason < kStackReasonSlots ? reason : kStackReasonSlots - 1];
+  }
 
   // First errno after which nothing more is recorded; 0 while all is well.
-  int failure() const noexcept;
+  int failure() const noexcept { return space_.failure(); }
 
-  // Trims the reserved space beyond the last extent. At a normal exit; not signal-safe.
+  // Trims the reserved space beyond the last extent. At a normal exit; not signal-safe. Extents that are
+  // mapped stay usable, new ones cannot be taken.
   void finish(uint64_t end_monotonic_ns) noexcept;
 
-  // In a forked child: forgets the parent's file without touching it.
+  // In a forked child, before anything else is called: forgets the parent's file without touching it. The
+  // child does not inherit the extents; create() may then open a file of its own.
   void abandon() noexcept;
 
-  int descriptor() const noexcept;  // -1 when not open
-  size_t bytes_mapped() const noexcept;
+  int descriptor() const noexcept { return space_.descriptor(); }  // -1 when not open
+  size_t bytes_mapped() const noexcept { return bytes_mapped_.load(std::memory_order_relaxed); }
 
  private:
-  // (implementer's choice)
+  class Record;
+
+  void* map_at(int64_t offset, size_t bytes) noexcept;
+  RecordHeader* take_record(size_t bytes) noexcept;
+
+  FileSpace space_;
+  char* header_ = nullptr;
+  size_t header_bytes_ = 0;
+  std::atomic<ExtentHeader*> records_{nullptr};  // where process records go; extents before it stay mapped
+  std::atomic<uint32_t> record_extents_{0};
+  std::atomic<size_t> bytes_mapped_{0};
+  std::atomic<uint64_t> unrecorded_[kCounterSlots + kStackReasonSlots] = {};
+  std::atomic<uint64_t>* counters_ = unrecorded_;
+  std::atomic<uint64_t>* stack_reasons_ = unrecorded_ + kCounterSlots;
 };
 
 }  // namespace hpcrun

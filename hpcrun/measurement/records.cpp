@@ -1,0 +1,135 @@
+// Process records: any number of threads append to one stream, in handlers too, and none ever waits. Space is
+// taken by one atomic add to the extent's length; the record's own commit word publishes it.
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "hpcrun/measurement/checksum.h"
+#include "hpcrun/measurement/writer.h"
+
+namespace hpcrun {
+namespace {
+
+constexpr size_t kRecordExtentBytes = 2 * kPageBytes;  // about fifty load modules
+constexpr size_t kMaxString = 4096;                    // PATH_MAX
+constexpr size_t kRecordAlign = 8;
+
+std::string_view record_string(const char* text) {
+  return text == nullptr ? std::string_view{} : std::string_view{text, strnlen(text, kMaxString)};
+}
+
+}  // namespace
+
+// The extent's capacity is in its header, so that one pointer is all that threads share. The thread that
+// finds the extent full brings a new one; where two do so at once, the loser's holds its one record.
+RecordHeader* MeasurementFile::take_record(size_t bytes) noexcept {
+  if (!space_.owned()) return nullptr;
+  ExtentHeader* current = records_.load(std::memory_order_acquire);
+  if (current != nullptr) {
+    const size_t capacity = size_t{current->pages} * kPageBytes - sizeof(ExtentHeader);
+    const size_t at = current->length.fetch_add(static_cast<uint32_t>(bytes), std::memory_order_relaxed);
+    if (at + bytes <= capacity) {
+      return reinterpret_cast<RecordHeader*>(reinterpret_cast<char*>(current + 1) + at);
+    }
+  }
+  MappedExtent fresh;
+  const uint32_t sequence = record_extents_.fetch_add(1, std::memory_order_relaxed);
+  const size_t extent_bytes = std::max(kRecordExtentBytes, bytes + sizeof(ExtentHeader));
+  if (!take(StreamKind::Process, 0, {sequence, 0}, extent_bytes, fresh)) return nullptr;
+  fresh.header->length.store(static_cast<uint32_t>(bytes), std::memory_order_relaxed);
+  records_.compare_exchange_strong(current, fresh.header, std::memory_order_release);
+  return reinterpret_cast<RecordHeader*>(fresh.data());
+}
+
+// One record: its numbers, then its strings, then commit.
+class MeasurementFile::Record {
+ public:
+  template <typename Fixed>
+  Record(MeasurementFile& file, RecordType type, const Fixed& fixed, size_t strings,
+         size_t string_bytes) noexcept {
+    static_assert(sizeof(Fixed) % kRecordAlign == 0);
+    size_t bytes = sizeof(RecordHeader) + sizeof(Fixed) + strings * sizeof(uint16_t) + string_bytes;
+    bytes = (bytes + kRecordAlign - 1) / kRecordAlign * kRecordAlign;
+    header_ = file.take_record(bytes);
+    if (header_ == nullptr) return;
+    header_->bytes = static_cast<uint16_t>(bytes);
+    header_->type = type;
+    header_->fixed_words = sizeof(Fixed) / kRecordAlign;
+    next_ = reinterpret_cast<char*>(header_ + 1);
+    std::memcpy(next_, &fixed, sizeof fixed);
+    next_ += sizeof fixed;
+  }
+
+  void append(std::string_view text) noexcept {
+    if (header_ == nullptr) return;
+    const auto length = static_cast<uint16_t>(text.size());
+    std::memcpy(next_, &length, sizeof length);
+    std::memcpy(next_ + sizeof length, text.data(), length);
+    next_ += sizeof length + length;
+  }
+
+  void commit() noexcept {
+    if (header_ == nullptr) return;
+    constexpr size_t kChecked = sizeof(RecordHeader::commit);
+    const uint32_t checksum =
+        crc32c(0, reinterpret_cast<const char*>(header_) + kChecked, header_->bytes - kChecked);
+    header_->commit.store(checksum == 0 ? 1 : checksum, std::memory_order_release);
+  }
+
+ private:
+  RecordHeader* header_ = nullptr;
+  char* next_ = nullptr;
+};
+
+void MeasurementFile::write_metric(const MetricInfo& metric) noexcept {
+  const std::string_view name = record_string(metric.name);
+  const std::string_view unit = record_string(metric.unit);
+  const std::string_view source = record_string(metric.source);
+  const std::string_view note = record_string(metric.note);
+  Record record(*this, RecordType::Metric, MetricRecord{metric.id, metric.scale, metric.requested_hz}, 4,
+                name.size() + unit.size() + source.size() + note.size());
+  record.append(name);
+  record.append(unit);
+  record.append(source);
+  record.append(note);
+  record.commit();
+}
+
+void MeasurementFile::write_module(uint16_t id, const char* path, uint64_t start, uint64_t end,
+                                   uint64_t load_bias, const uint8_t* build_id,
+                                   uint32_t build_id_bytes) noexcept {
+  const std::string_view name = record_string(path);
+  const std::string_view build{reinterpret_cast<const char*>(build_id),
+                               build_id == nullptr ? 0 : std::min<size_t>(build_id_bytes, kMaxString)};
+  Record record(*this, RecordType::Module, ModuleRecord{id, start, end, load_bias}, 2,
+                name.size() + build.size());
+  record.append(name);
+  record.append(build);
+  record.commit();
+}
+
+void MeasurementFile::write_module_unload(uint16_t id, uint64_t time_ns) noexcept {
+  Record(*this, RecordType::ModuleUnload, ModuleUnloadRecord{id, time_ns}, 0, 0).commit();
+}
+
+void MeasurementFile::write_thread_start(uint32_t thread, int32_t tid, uint64_t time_ns,
+                                         const char* name) noexcept {
+  const std::string_view text = record_string(name);
+  Record record(*this, RecordType::ThreadStart, ThreadStartRecord{thread, tid, time_ns}, 1, text.size());
+  record.append(text);
+  record.commit();
+}
+
+void MeasurementFile::write_thread_end(uint32_t thread, uint64_t time_ns, uint64_t cpu_ns) noexcept {
+  Record(*this, RecordType::ThreadEnd, ThreadEndRecord{thread, time_ns, cpu_ns}, 0, 0).commit();
+}
+
+void MeasurementFile::write_note(const char* text) noexcept {
+  const std::string_view note = record_string(text);
+  Record record(*this, RecordType::Note, NoteRecord{}, 1, note.size());
+  record.append(note);
+  record.commit();
+}
+
+}  // namespace hpcrun

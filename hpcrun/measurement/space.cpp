@@ -1,0 +1,206 @@
+#include "hpcrun/measurement/space.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "hpcrun/guest/syscalls.h"
+
+namespace hpcrun {
+namespace {
+
+// Reserving costs a system call of a few microseconds on disk file systems, but tmpfs clears the pages then
+// and there (about 0.25 ms per MiB), in a handler: steps grow with the file and stay bounded.
+constexpr uint64_t kFirstReservation = 256 * 1024;
+constexpr uint64_t kLargestReservation = 4 * 1024 * 1024;
+// The kernel sizes a process's descriptor table by its highest descriptor and copies it at every fork; limits
+// of a million are common in containers.
+constexpr int kHighestDescriptor = 4096;
+constexpr int kDescriptorAttempts = 16;
+constexpr int kInterruptedAttempts = 64;
+// taken_ once nothing can be taken any more.
+constexpr uint64_t kClosed = uint64_t{1} << 62;
+
+uint64_t soft_limit(int resource) noexcept {
+  rlimit limit{};
+  const long result = raw_syscall(SYS_prlimit64, 0, resource, 0, reinterpret_cast<long>(&limit));
+  return result == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
+int open_file(const char* path, int flags) noexcept {
+  return static_cast<int>(raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path),
+                                      flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
+}
+
+void close_descriptor(int descriptor) noexcept {
+  raw_syscall(SYS_close, descriptor);
+}
+
+// The program expects low descriptor numbers to be its own: moves ours out of the way.
+int move_to_top(int descriptor) noexcept {
+  const int ceiling =
+      static_cast<int>(std::min<uint64_t>(soft_limit(RLIMIT_NOFILE), uint64_t{kHighestDescriptor}));
+  for (int attempt = 1; attempt <= kDescriptorAttempts && ceiling - attempt > descriptor; ++attempt) {
+    const long moved = raw_syscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, ceiling - attempt);
+    if (moved >= 0) {
+      close_descriptor(descriptor);
+      return static_cast<int>(moved);
+    }
+  }
+  return descriptor;
+}
+
+bool out_of_space(long result) {
+  return result == -ENOSPC || result == -EDQUOT || result == -EFBIG;
+}
+
+}  // namespace
+
+int FileSpace::create(const char* path) noexcept {
+  // Kept absolute: the file is reopened by name when the program closes our descriptor.
+  size_t prefix = 0;
+  if (path[0] != '/') {
+    const long length =
+        raw_syscall(SYS_getcwd, reinterpret_cast<long>(path_), static_cast<long>(sizeof path_ - 1));
+    if (length < 0) return static_cast<int>(-length);
+    prefix = static_cast<size_t>(length);  // counts its NUL, whose place the slash takes
+    path_[prefix - 1] = '/';
+  }
+  const size_t length = std::strlen(path);
+  if (prefix + length >= sizeof path_) return ENAMETOOLONG;
+  std::memcpy(path_ + prefix, path, length + 1);
+
+  const int opened = open_file(path_, O_CREAT | O_EXCL);
+  if (opened < 0) return -opened;
+  struct stat status {};
+  raw_syscall(SYS_fstat, opened, reinterpret_cast<long>(&status));
+  device_ = status.st_dev;
+  inode_ = status.st_ino;
+  owner_ = sys_getpid();
+  failure_.store(0, std::memory_order_relaxed);
+  taken_.store(0, std::memory_order_relaxed);
+  reserved_.store(0, std::memory_order_relaxed);
+  cannot_reserve_.store(false, std::memory_order_relaxed);
+  descriptor_.store(move_to_top(opened), std::memory_order_release);
+  return 0;
+}
+
+bool FileSpace::owned() const noexcept {
+  return descriptor() >= 0 && sys_getpid() == owner_;
+}
+
+bool FileSpace::fail(int error) noexcept {
+  int none = 0;
+  failure_.compare_exchange_strong(none, error, std::memory_order_relaxed);
+  return false;
+}
+
+bool FileSpace::refers_to_file(int descriptor) const noexcept {
+  struct stat status {};
+  return raw_syscall(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) == 0 &&
+         status.st_dev == device_ && status.st_ino == inode_;
+}
+
+// A program that closes all descriptors (as daemons do) closes ours, and may since have given its number to a
+// file of its own, into which nothing of ours must be written.
+int FileSpace::usable_descriptor() noexcept {
+  int current = descriptor();
+  if (refers_to_file(current)) return current;
+  const int opened = open_file(path_, 0);
+  if (opened < 0) return -1;
+  if (!refers_to_file(opened)) {
+    close_descriptor(opened);
+    return -1;
+  }
+  const int moved = move_to_top(opened);
+  if (descriptor_.compare_exchange_strong(current, moved)) return moved;
+  close_descriptor(moved);
+  return current;
+}
+
+// For file systems without fallocate: written zeros occupy space. Only the caller's own range, since others
+// may already be writing theirs.
+bool FileSpace::write_zeros(uint64_t begin, uint64_t end) noexcept {
+  static constexpr char kZeros[4096] = {};
+  int interrupted = 0;
+  while (begin < end) {
+    const uint64_t bytes = std::min<uint64_t>(end - begin, sizeof kZeros);
+    const long written = raw_syscall(SYS_pwrite64, descriptor(), reinterpret_cast<long>(kZeros),
+                                     static_cast<long>(bytes), static_cast<long>(begin));
+    if (written == -EINTR && ++interrupted < kInterruptedAttempts) continue;
+    if (written <= 0) return fail(written == 0 ? ENOSPC : static_cast<int>(-written));
+    begin += static_cast<uint64_t>(written);
+  }
+  return true;
+}
+
+bool FileSpace::reserve(uint64_t begin, uint64_t end) noexcept {
+  // Growing past RLIMIT_FSIZE would raise SIGXFSZ, which kills.
+  const uint64_t size_limit = soft_limit(RLIMIT_FSIZE);
+  if (end > size_limit) return fail(EFBIG);
+  if (cannot_reserve_.load(std::memory_order_relaxed)) return write_zeros(begin, end);
+
+  uint64_t from = reserved_.load(std::memory_order_acquire);
+  if (end <= from) return true;
+  const uint64_t step = std::clamp(from / 2, kFirstReservation, kLargestReservation);
+  uint64_t to = std::min(std::max(end, from + step), size_limit);
+  long result;
+  int interrupted = 0;
+  // Threads may reserve overlapping ranges at the same time: fallocate leaves what is there alone.
+  for (;;) {
+    result =
+        raw_syscall(SYS_fallocate, descriptor(), 0, static_cast<long>(from), static_cast<long>(to - from));
+    if (result == -EINTR && ++interrupted < kInterruptedAttempts) continue;
+    if (!out_of_space(result) || to == end) break;
+    to = end;
+  }
+  if (result == -EOPNOTSUPP || result == -ENOSYS) {
+    cannot_reserve_.store(true, std::memory_order_relaxed);
+    return write_zeros(begin, end);
+  }
+  if (result < 0) return fail(static_cast<int>(-result));
+  while (from < to && !reserved_.compare_exchange_weak(from, to, std::memory_order_release)) {
+  }
+  return true;
+}
+
+int64_t FileSpace::take(size_t bytes) noexcept {
+  if (failure() != 0 || !owned()) return -1;
+  const uint64_t offset = taken_.fetch_add(bytes, std::memory_order_relaxed);
+  if (offset >= kClosed) return -1;
+  if (usable_descriptor() < 0) {
+    fail(EBADF);
+    return -1;
+  }
+  return reserve(offset, offset + bytes) ? static_cast<int64_t>(offset) : -1;
+}
+
+void* FileSpace::map(int64_t offset, size_t bytes) noexcept {
+  void* at = sys_mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor(), offset);
+  if (at != MAP_FAILED) return at;
+  fail(ENOMEM);
+  return nullptr;
+}
+
+uint64_t FileSpace::close_and_trim() noexcept {
+  const uint64_t end = taken_.exchange(kClosed, std::memory_order_relaxed);
+  if (end >= kClosed || !owned() || usable_descriptor() < 0) return 0;
+  struct stat status {};
+  raw_syscall(SYS_fstat, descriptor(), reinterpret_cast<long>(&status));
+  const auto size = static_cast<uint64_t>(status.st_size);
+  // Only ever shrinks. A thread that has taken space and not yet reserved it finds it inside, or fails.
+  if (end < size) raw_syscall(SYS_ftruncate, descriptor(), static_cast<long>(end));
+  return std::min(end, size);
+}
+
+void FileSpace::abandon() noexcept {
+  const int inherited = descriptor_.exchange(-1);
+  if (inherited >= 0 && refers_to_file(inherited)) close_descriptor(inherited);
+  owner_ = 0;
+}
+
+}  // namespace hpcrun

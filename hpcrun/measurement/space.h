@@ -1,0 +1,58 @@
+#pragma once
+// The space of a measurement file: its descriptor, and bytes that are reserved on disk before anything
+// touches them, so that a full disk is an error code and never a SIGBUS. take() is async-signal-safe and
+// called from any thread without locks.
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace hpcrun {
+
+class FileSpace {
+ public:
+  // Creates the file (it must not exist) with a descriptor at the top of the limit. 0, or an errno.
+  int create(const char* path) noexcept;
+
+  // Takes `bytes` (whole pages) at the end of what is taken; they read as zeros and can be written without
+  // a SIGBUS. The offset, or -1: failed for good (failure()), closed, or called in a forked child.
+  int64_t take(size_t bytes) noexcept;
+
+  // Maps what was taken; nullptr when the kernel refuses (failure() is set).
+  void* map(int64_t offset, size_t bytes) noexcept;
+
+  // Nothing can be taken afterwards; gives back what was reserved and not taken. The file's final size.
+  uint64_t close_and_trim() noexcept;
+
+  // In a forked child: closes its copy of the descriptor and forgets everything.
+  void abandon() noexcept;
+
+  // True in the process that created the file, false in a child of fork that did not abandon() it yet.
+  bool owned() const noexcept;
+
+  int failure() const noexcept { return failure_.load(std::memory_order_relaxed); }
+  int descriptor() const noexcept { return descriptor_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr size_t kMaxPath = 4096;
+
+  bool reserve(uint64_t begin, uint64_t end) noexcept;
+  bool write_zeros(uint64_t begin, uint64_t end) noexcept;
+  bool fail(int error) noexcept;
+  bool refers_to_file(int descriptor) const noexcept;
+  int usable_descriptor() noexcept;
+
+  std::atomic<int> descriptor_{-1};
+  std::atomic<int> failure_{0};
+  std::atomic<uint64_t> taken_{0};
+  std::atomic<uint64_t> reserved_{0};
+  std::atomic<bool> cannot_reserve_{false};
+  int owner_ = 0;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+  char path_[kMaxPath] = {};
+};
+
+}  // namespace hpcrun
