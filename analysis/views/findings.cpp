@@ -1,0 +1,304 @@
+#include "analysis/views/findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/views/wording.h"
+
+namespace prof {
+namespace {
+
+constexpr double kWorthNaming = 0.10;       // a smaller hot spot is not what makes a program slow
+constexpr double kIncompleteStacks = 0.01;  // below, shares move by less than they are printed with
+constexpr double kRateShortfall = 0.90;     // delivered rates vary by some percent from run to run
+constexpr double kDroppedSamples = 0.01;
+constexpr double kOverhead = 0.05;
+constexpr double kWithoutLines = 0.20;
+constexpr uint64_t kFewSamples = 100;  // one standard error of a share of one half is then 5 points
+
+Severity severity_of(double value, double medium, double high) {
+  return value >= high ? Severity::High : value >= medium ? Severity::Medium : Severity::Low;
+}
+
+FindingFrame describe(const CallTree& tree, uint32_t frame, const Place& place) {
+  const Database& database = *tree.database;
+  FindingFrame result;
+  result.function = frame_name(database, tree.frames[frame]);
+  if (place.file < database.files.size()) result.file = database.files[place.file].path;
+  result.line = result.file.empty() ? 0 : place.line;
+  if (tree.frames[frame].module < database.modules.size())
+    result.module = database.modules[tree.frames[frame].module].path;
+  return result;
+}
+
+std::string function_at(const CallTree& tree, uint32_t frame, const Place& place) {
+  const std::string at = words_for_place(*tree.database, place);
+  const std::string name = frame_name(*tree.database, tree.frames[frame]);
+  if (!at.empty()) return fmt::format("{} ({})", name, at);
+  const uint32_t module = tree.frames[frame].module;
+  if (tree.frames[frame].kind != FrameKind::Function || module >= tree.database->modules.size()) return name;
+  return fmt::format("{} ({})", name, base_name(tree.database->modules[module].path));
+}
+
+std::string cost_basis(const Metric& metric) {
+  return metric.unit == "sec" ? "clock time between samples" : "sampled events";
+}
+
+// The nearest caller with known source, because that is what its reader can change; else the nearest.
+const PathStep* caller_to_name(const HotFunction& hot) {
+  for (const PathStep& caller : hot.callers)
+    if (caller.place.known() && caller.frame != hot.frame) return &caller;
+  return hot.callers.empty() ? nullptr : &hot.callers.front();
+}
+
+class Finder {
+ public:
+  Finder(const CallTree& tree, const RunSummary& run) : tree_(tree), run_(run) {}
+
+  std::vector<Finding> all() {
+    if (is_empty()) {
+      no_samples();
+      degradation_of_sampling();
+      return std::move(findings_);
+    }
+    hot_spots();
+    degradation_of_sampling();
+    line_information();
+    std::stable_sort(findings_.begin(), findings_.end(), [](const Finding& a, const Finding& b) {
+      if (a.severity != b.severity) return a.severity > b.severity;
+      return (a.cost ? a.cost->share_of_run : 0) > (b.cost ? b.cost->share_of_run : 0);
+    });
+    return std::move(findings_);
+  }
+
+ private:
+  bool is_empty() const {
+    return std::all_of(tree_.totals.begin(), tree_.totals.end(), [](double total) { return total <= 0; });
+  }
+
+  void no_samples() {
+    Finding finding;
+    finding.kind = "no-samples";
+    finding.severity = Severity::High;
+    finding.sentence = "No samples";
+    if (run_.wall_s) finding.sentence += ": ran for " + words_for_duration(*run_.wall_s);
+    if (run_.wall_s && run_.requested_hz)
+      finding.sentence += fmt::format(" at {:.0f} samples/s", *run_.requested_hz);
+    if (run_.wall_s && run_.cpu_s)
+      finding.sentence += fmt::format(" and used {} of CPU time", words_for_duration(*run_.cpu_s));
+    finding.sentence += ".";
+    if (run_.wall_s && run_.requested_hz && *run_.wall_s * *run_.requested_hz < 10)
+      finding.advice = "run it longer, or on a larger input";
+    else if (run_.cpu_s && run_.wall_s && *run_.cpu_s < *run_.wall_s / 10)
+      finding.advice = "it mostly waited; see where with -e REALTIME";
+    if (!finding.advice.empty()) finding.sentence += fmt::format(" To get some, {}.", finding.advice);
+    findings_.push_back(std::move(finding));
+  }
+
+  void hot_spots() {
+    if (tree_.totals[0] <= 0) return;
+    const Metric& metric = tree_.metric(0);
+    const std::vector<HotFunction> functions = hot_functions(tree_, 1);
+    const std::vector<PathStep> path = hot_path(tree_);
+    const HotFunction* hot = functions.empty() ? nullptr : &functions.front();
+    const double share = hot ? tree_.share(hot->cost.exclusive, 0) : 0;
+    if (hot && share >= kWorthNaming) {
+      Finding finding = costed("hot-path", metric, hot->cost.exclusive);
+      finding.severity = severity_of(share, 0.2, 0.5);
+      finding.sentence = fmt::format("{} of {} is in {}", words_for_percent(share), words_for_metric(metric),
+                                     function_at(tree_, hot->frame, hot->place));
+      if (const PathStep* caller = caller_to_name(*hot))
+        finding.sentence += ", reached from " + function_at(tree_, caller->frame, caller->place);
+      finding.sentence += ".";
+      FindingContext context{"hottest", {describe(tree_, hot->frame, hot->place)}};
+      for (const PathStep& caller : hot->callers)
+        context.frames.push_back(describe(tree_, caller.frame, caller.place));
+      finding.contexts.push_back(std::move(context));
+      finding.values = {{"exclusive", hot->cost.exclusive}, {"inclusive", hot->cost.inclusive}};
+      findings_.push_back(std::move(finding));
+    }
+    const bool ends_elsewhere = !path.empty() && (!hot || path.back().frame != hot->frame) &&
+                                tree_.frames[path.back().frame].kind != FrameKind::Entry;
+    // Where one function has most of the cost, the path to its callers says nothing new.
+    if (ends_elsewhere && share < 0.5 && tree_.share(path.back().inclusive, 0) >= kWorthNaming)
+      hot_subtree(path);
+  }
+
+  void hot_subtree(const std::vector<PathStep>& path) {
+    const Metric& metric = tree_.metric(0);
+    const PathStep& last = path.back();
+    Finding finding = costed("hot-subtree", metric, last.inclusive);
+    // Costs more than a hot function but says less about what to change.
+    finding.severity = severity_of(tree_.share(last.inclusive, 0), 0.5, 2);
+    finding.sentence = fmt::format("{} of {} is spent in {} and what it calls, spread over several callees.",
+                                   words_for_percent(tree_.share(last.inclusive, 0)),
+                                   words_for_metric(metric), function_at(tree_, last.frame, last.place));
+    FindingContext context{"hottest", {}};
+    for (auto step = path.rbegin(); step != path.rend(); ++step)
+      if (tree_.frames[step->frame].kind != FrameKind::Entry)
+        context.frames.push_back(describe(tree_, step->frame, step->place));
+    finding.contexts.push_back(std::move(context));
+    finding.values = {{"inclusive", last.inclusive}};
+    findings_.push_back(std::move(finding));
+  }
+
+  void degradation_of_sampling() {
+    stack_quality();
+    rate();
+    dropped();
+    overhead();
+    few_samples();
+  }
+
+  void stack_quality() {
+    if (!run_.stacks || run_.stacks->all() == 0) return;
+    const StackQuality& stacks = *run_.stacks;
+    const auto all = static_cast<double>(stacks.all());
+    const double broken = static_cast<double>(stacks.broken) / all;
+    const double partial = static_cast<double>(stacks.partial) / all;
+    if (broken + partial < kIncompleteStacks) return;
+    Finding finding;
+    finding.kind = "stack-quality";
+    finding.severity = severity_of(broken + partial, 0.05, 0.2);
+    const char* kind = partial == 0 ? "broken" : broken == 0 ? "partial" : "partial or broken";
+    finding.sentence = fmt::format("{} of samples have {} stacks", words_for_percent(broken + partial), kind);
+    add_top_reason(stacks.reasons, ", mostly because ", finding);
+    finding.values = {{"partial", partial}, {"broken", broken}};
+    findings_.push_back(std::move(finding));
+  }
+
+  void rate() {
+    if (!run_.requested_hz || !run_.delivered_hz || *run_.requested_hz <= 0) return;
+    const double share = *run_.delivered_hz / *run_.requested_hz;
+    if (share >= kRateShortfall || run_.samples.value_or(1) == 0) return;
+    Finding finding;
+    finding.kind = "rate";
+    finding.severity = severity_of(1 - share, 0.5, 2);
+    finding.sentence = fmt::format(
+        "Delivered {:.0f} of {:.0f} samples/s: shares stay right because samples are "
+        "weighted by elapsed time, but detail is coarser than asked for.",
+        *run_.delivered_hz, *run_.requested_hz);
+    finding.values = {{"requested_hz", *run_.requested_hz}, {"delivered_hz", *run_.delivered_hz}};
+    findings_.push_back(std::move(finding));
+  }
+
+  void dropped() {
+    const auto dropped = static_cast<double>(run_.dropped_samples());
+    const double all = dropped + static_cast<double>(run_.samples.value_or(0));
+    if (dropped <= 0 || dropped < all * kDroppedSamples) return;
+    Finding finding;
+    finding.kind = "dropped";
+    finding.severity = severity_of(dropped / all, 0.05, 0.2);
+    finding.sentence = fmt::format("{} of samples were dropped", words_for_percent(dropped / all));
+    add_top_reason(run_.dropped, ", mostly because ", finding);
+    finding.values = {{"dropped", dropped}};
+    findings_.push_back(std::move(finding));
+  }
+
+  void overhead() {
+    if (!run_.overhead_cpu_s || !run_.cpu_s || *run_.cpu_s <= 0) return;
+    const double share = *run_.overhead_cpu_s / *run_.cpu_s;
+    if (share < kOverhead) return;
+    Finding finding;
+    finding.kind = "overhead";
+    finding.severity = severity_of(share, 0.1, 0.3);
+    finding.advice = "ask for fewer samples per second";
+    finding.sentence =
+        fmt::format("Measuring took about {} of the CPU time: {}.", words_for_percent(share), finding.advice);
+    finding.values = {{"share", share}};
+    findings_.push_back(std::move(finding));
+  }
+
+  void few_samples() {
+    if (!run_.samples || *run_.samples == 0 || *run_.samples >= kFewSamples) return;
+    Finding finding;
+    finding.kind = "few-samples";
+    finding.severity = Severity::Medium;
+    const double error = 50 / std::sqrt(static_cast<double>(*run_.samples));
+    finding.advice = "run it longer, or ask for more samples per second";
+    finding.sentence = fmt::format("Only {}: shares are uncertain by up to {:.0f} points; {}.",
+                                   words_for_count(*run_.samples, "sample"), error, finding.advice);
+    finding.values = {{"samples", static_cast<double>(*run_.samples)}, {"standard_error_points", error}};
+    findings_.push_back(std::move(finding));
+  }
+
+  void line_information() {
+    if (tree_.totals[0] <= 0) return;
+    double without = 0;
+    std::vector<double> of_module(tree_.database->modules.size(), 0);
+    std::vector<bool> has_line(tree_.nodes.size(), false);
+    const std::vector<Context>& contexts = tree_.database->contexts;
+    for (uint32_t c = 0; c < contexts.size(); ++c)
+      if (contexts[c].kind == ContextKind::Line && contexts[c].file != kNone)
+        has_line[tree_.node_of[c]] = true;
+    for (uint32_t n = 0; n < tree_.nodes.size(); ++n) {
+      const Frame& frame = tree_.frames[tree_.nodes[n].frame];
+      if (has_line[n] || frame.file != kNone || frame.kind == FrameKind::Entry) continue;
+      without += tree_.cost(n, 0).exclusive;
+      if (frame.module < of_module.size()) of_module[frame.module] += tree_.cost(n, 0).exclusive;
+    }
+    const double share = tree_.share(without, 0);
+    if (share < kWithoutLines) return;
+    Finding finding = costed("line-information", tree_.metric(0), without);
+    finding.severity = Severity::Low;
+    finding.sentence = fmt::format("{} of {} is in code without line information", words_for_percent(share),
+                                   words_for_metric(tree_.metric(0)));
+    const auto most = std::max_element(of_module.begin(), of_module.end());
+    finding.advice = "build it with -g or install its debug symbols";
+    if (most != of_module.end() && *most > 0) {
+      const size_t module = static_cast<size_t>(most - of_module.begin());
+      finding.sentence += fmt::format(", most of it in {}", base_name(tree_.database->modules[module].path));
+    }
+    finding.sentence += fmt::format("; {} to see lines.", finding.advice);
+    findings_.push_back(std::move(finding));
+  }
+
+  Finding costed(const char* kind, const Metric& metric, double value) const {
+    Finding finding;
+    finding.kind = kind;
+    finding.metric = metric.name;
+    finding.cost = FindingCost{value, metric.unit, tree_.share(value, 0), cost_basis(metric)};
+    return finding;
+  }
+
+  static void add_top_reason(const Reasons& reasons, const char* lead, Finding& finding) {
+    for (const auto& [reason, count] : by_count(reasons)) {
+      const ReasonWords words = words_for_reason(reason);
+      if (is_complete(reason)) continue;
+      finding.sentence += lead + words.why;
+      finding.advice = words.advice;
+      if (!words.advice.empty()) finding.sentence += "; " + words.advice;
+      break;
+    }
+    finding.sentence += ".";
+  }
+
+  // Stack reasons also count the ways a walk can end well.
+  static bool is_complete(const std::string& reason) { return words_for_reason(reason).why.empty(); }
+
+  const CallTree& tree_;
+  const RunSummary& run_;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace
+
+std::string severity_name(Severity severity) {
+  switch (severity) {
+    case Severity::Low:
+      return "low";
+    case Severity::Medium:
+      return "medium";
+    case Severity::High:
+      return "high";
+  }
+  return "low";
+}
+
+std::vector<Finding> find(const CallTree& tree, const RunSummary& run) {
+  return Finder(tree, run).all();
+}
+
+}  // namespace prof

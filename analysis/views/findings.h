@@ -1,0 +1,51 @@
+#pragma once
+// Findings: what a profile means, one plain sentence each. A finding is made only where the data supports it.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/views/call_tree.h"
+#include "analysis/views/hot_path.h"
+#include "analysis/views/run_summary.h"
+
+namespace prof {
+
+enum class Severity : uint8_t { Low, Medium, High };
+
+struct FindingFrame {
+  std::string function, file, module;  // empty where not known; file and module with their folders
+  uint32_t line = 0;                   // 0: not known
+};
+
+struct FindingContext {
+  std::string role;                  // "hottest", "caller"
+  std::vector<FindingFrame> frames;  // the innermost first
+};
+
+struct FindingCost {
+  double value = 0;
+  std::string unit;
+  double share_of_run = 0;  // 0..1
+  std::string basis;        // how the value was obtained
+};
+
+struct Finding {
+  std::string kind;  // "hot-path", "hot-subtree", "stack-quality", "rate", "dropped", "overhead",
+                     // "few-samples", "line-information", "no-samples"
+  Severity severity = Severity::Low;
+  std::string metric;  // empty where the finding is about the measurement
+  std::optional<FindingCost> cost;
+  std::string sentence;
+  std::vector<FindingContext> contexts;
+  std::string advice;
+  std::map<std::string, double> values;
+};
+
+std::string severity_name(Severity severity);
+
+// By falling severity, then by falling cost.
+std::vector<Finding> find(const CallTree& tree, const RunSummary& run);
+
+}  // namespace prof

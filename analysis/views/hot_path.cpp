@@ -1,0 +1,116 @@
+#include "analysis/views/hot_path.h"
+
+#include <algorithm>
+
+#include "analysis/views/view.h"
+
+namespace prof {
+namespace {
+
+constexpr double kDominating = 0.5;  // of the cost of the step before: nothing else can be as heavy
+constexpr double kRounding = 1e-9;   // two halves of one cost add up to it only nearly
+
+// The chain of callers that dominates the exclusive cost of some instances of one function.
+std::vector<PathStep> dominating_callers(const CallTree& tree, const std::vector<Place>& sites,
+                                         const uint32_t* begin, const uint32_t* end) {
+  struct Walk {
+    uint32_t caller_frame, node, below;
+    double cost;
+  };
+  double all = 0;
+  std::vector<Walk> walks;
+  for (const uint32_t* node = begin; node != end; ++node) {
+    const double cost = tree.cost(*node, 0).exclusive;
+    if (cost > 0) walks.push_back({0, *node, *node, cost});
+    all += cost;
+  }
+  std::vector<PathStep> callers;
+  while (true) {
+    std::erase_if(walks, [&](Walk& walk) {
+      walk.below = walk.node;
+      walk.node = tree.nodes[walk.node].parent;
+      if (walk.node == kNone) return true;
+      walk.caller_frame = tree.nodes[walk.node].frame;
+      return tree.frames[walk.caller_frame].kind == FrameKind::Entry;
+    });
+    std::stable_sort(walks.begin(), walks.end(),
+                     [](const Walk& a, const Walk& b) { return a.caller_frame < b.caller_frame; });
+    double heaviest = 0;
+    size_t from = 0, to = 0;
+    for (size_t i = 0, next; i < walks.size(); i = next) {
+      double sum = 0;
+      for (next = i; next < walks.size() && walks[next].caller_frame == walks[i].caller_frame; ++next)
+        sum += walks[next].cost;
+      if (sum > heaviest) {
+        heaviest = sum;
+        from = i;
+        to = next;
+      }
+    }
+    if (heaviest <= 0 || heaviest < all * (kDominating - kRounding)) return callers;
+    const auto first = walks.begin() + static_cast<ptrdiff_t>(from),
+               last = walks.begin() + static_cast<ptrdiff_t>(to);
+    const auto widest =
+        std::max_element(first, last, [](const Walk& a, const Walk& b) { return a.cost < b.cost; });
+    const Place site = sites[widest->below];
+    callers.push_back({widest->caller_frame, heaviest,
+                       site.known() ? site : definition(tree.frames[widest->caller_frame])});
+    walks = std::vector<Walk>(first, last);
+  }
+}
+
+}  // namespace
+
+std::vector<PathStep> hot_path(const CallTree& tree) {
+  std::vector<PathStep> path;
+  if (tree.nodes.empty() || tree.metrics() == 0 || tree.totals[0] <= 0) return path;
+  const std::vector<Place> sites = call_sites(tree);
+  uint32_t node = 0;  // siblings are sorted: the first root is the heaviest, the first child too
+  while (true) {
+    path.push_back({tree.nodes[node].frame, tree.cost(node, 0).inclusive, {}});
+    const uint32_t child = node + 1;
+    const bool descend =
+        child < tree.nodes[node].end && tree.cost(child, 0).inclusive > 0 &&
+        tree.cost(child, 0).inclusive >= tree.cost(node, 0).inclusive * (kDominating - kRounding);
+    if (!descend) break;
+    path.back().place = sites[child].known() ? sites[child] : definition(tree.frames[path.back().frame]);
+    node = child;
+  }
+  std::vector<uint32_t> only_last(tree.nodes.size(), kNone);
+  only_last[node] = 0;
+  path.back().place = heaviest_lines(tree, only_last, {tree.nodes[node].frame}, LineWeight::Exclusive)[0];
+  return path;
+}
+
+std::vector<HotFunction> hot_functions(const CallTree& tree, size_t limit) {
+  std::vector<HotFunction> hot;
+  if (tree.metrics() == 0) return hot;
+  std::vector<double> exclusive(tree.frames.size(), 0);
+  for (uint32_t n = 0; n < tree.nodes.size(); ++n)
+    exclusive[tree.nodes[n].frame] += tree.cost(n, 0).exclusive;
+  std::vector<uint32_t> order;
+  for (uint32_t f = 0; f < tree.frames.size(); ++f)
+    if (exclusive[f] > 0) order.push_back(f);
+  const size_t shown = std::min(limit, order.size());
+  std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(shown), order.end(),
+                    [&](uint32_t a, uint32_t b) {
+                      return exclusive[a] != exclusive[b] ? exclusive[a] > exclusive[b] : a < b;
+                    });
+  order.resize(shown);
+
+  const FrameInstances all = instances_of_frames(tree);
+  const std::vector<Place> sites = call_sites(tree);
+  std::vector<uint32_t> group_of_node(tree.nodes.size(), kNone);
+  for (uint32_t i = 0; i < shown; ++i)
+    for (uint32_t n = all.first[order[i]]; n < all.first[order[i] + 1]; ++n) group_of_node[all.nodes[n]] = i;
+  const std::vector<Place> places = heaviest_lines(tree, group_of_node, order, LineWeight::Exclusive);
+  for (uint32_t i = 0; i < shown; ++i) {
+    const uint32_t *begin = all.nodes.data() + all.first[order[i]],
+                   *end = all.nodes.data() + all.first[order[i] + 1];
+    hot.push_back({order[i], sum_instances(tree, mark_outermost(tree, begin, end), 0), places[i],
+                   dominating_callers(tree, sites, begin, end)});
+  }
+  return hot;
+}
+
+}  // namespace prof

@@ -1,0 +1,32 @@
+#pragma once
+// Where to look first: the path along which most cost flows, and the functions that spend most themselves.
+
+#include <cstddef>
+#include <vector>
+
+#include "analysis/views/places.h"
+
+namespace prof {
+
+struct PathStep {
+  uint32_t frame = 0;
+  double inclusive = 0;  // of the first metric; for a caller of a hot function: what came along this chain
+  Place place;           // the line of the call to the next step; of the last step its own heaviest line
+};
+
+// From the heaviest root down while one child holds at least half of its parent's cost. Empty if nothing was
+// measured.
+std::vector<PathStep> hot_path(const CallTree& tree);
+
+struct HotFunction {
+  uint32_t frame = 0;
+  Cost cost;  // of the first metric; recursion counted once
+  Place place;
+  // The nearest caller first, each holding at least half of the exclusive cost; entry points left out.
+  std::vector<PathStep> callers;
+};
+
+// The functions of the highest exclusive cost, at most `limit`.
+std::vector<HotFunction> hot_functions(const CallTree& tree, size_t limit);
+
+}  // namespace prof

@@ -1,0 +1,168 @@
+#include "analysis/views/run_summary.h"
+
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
+#include <tuple>
+
+namespace prof {
+namespace {
+
+using Json = nlohmann::json;
+
+const Json& member(const Json& object, const char* name) {
+  static const Json kAbsent;
+  if (!object.is_object()) return kAbsent;
+  const auto at = object.find(name);
+  return at == object.end() ? kAbsent : *at;
+}
+
+std::optional<double> number(const Json& object, const char* name) {
+  const Json& value = member(object, name);
+  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
+}
+
+std::optional<uint64_t> count(const Json& object, const char* name) {
+  const std::optional<double> value = number(object, name);
+  return value && *value >= 0 ? std::optional(static_cast<uint64_t>(*value)) : std::nullopt;
+}
+
+std::string text(const Json& object, const char* name) {
+  const Json& value = member(object, name);
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+Reasons reasons(const Json& object, const char* name) {
+  Reasons result;
+  const Json& value = member(object, name);
+  if (!value.is_object()) return result;
+  for (const auto& [reason, n] : value.items())
+    if (n.is_number_unsigned() || (n.is_number_integer() && n.get<int64_t>() >= 0))
+      result[reason] = n.get<uint64_t>();
+  return result;
+}
+
+void derive_from_profiles(const Database& database, RunSummary& summary) {
+  std::set<std::tuple<std::string, int32_t, int32_t>> processes;
+  std::set<int32_t> ranks;
+  uint64_t samples = 0;
+  for (const Profile& profile : database.profiles) {
+    processes.emplace(profile.id.host, profile.id.rank, profile.id.process);
+    if (profile.id.rank >= 0) ranks.insert(profile.id.rank);
+    samples += profile.samples;
+  }
+  summary.command = database.title;
+  summary.processes = processes.size();
+  summary.threads = database.profiles.size();
+  summary.ranks = ranks.size();
+  if (samples > 0) summary.samples = samples;
+}
+
+struct KnownReason {
+  std::string_view key, why, advice;
+};
+
+constexpr KnownReason kKnownReasons[] = {
+    // How a complete walk ends: nothing to explain.
+    {"endofstack", "", ""},
+    {"threadstart", "", ""},
+    {"foreignstack", "", ""},
+    {"jitframepointer", "", ""},
+    {"toodeep", "they are deeper than 8192 frames", "look for unbounded recursion"},
+    {"nounwindinfo", "code on them has no unwind information",
+     "build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer"},
+    {"unknownmodule", "they lead through code that belongs to no file, such as a JIT compiler's",
+     "let the JIT compiler keep frame pointers and write a perf map file"},
+    {"unreadablestack", "stack memory could not be read", ""},
+    {"badreturnaddress", "a return address points to no code",
+     "look for hand-written assembly without unwind information"},
+    {"noprogress", "unwinding stopped making progress",
+     "look for hand-written assembly with wrong unwind information"},
+    {"unsupported", "unwind information uses an expression that is not supported", ""},
+    {"nomemory", "the memory set aside for a thread was full", ""},
+    {"filefull", "the measurement file could not grow",
+     "free space on the disk, or write elsewhere with -o DIR"},
+    {"threadunready", "threads were just starting or ending", ""},
+    {"nested", "the profiler itself was at work on the thread", ""},
+    {"overrun", "the kernel merged several into one",
+     "ask for fewer samples per second, or for fewer busy threads than processors"},
+    {"debugger", "a debugger was attached", "run without the debugger"},
+    {"blocked", "another trap was pending", ""},
+    {"fault", "the stack could not be read safely", ""},
+    {"paused", "sampling was paused", ""},
+};
+
+std::string normalized(std::string_view reason) {
+  std::string key;
+  for (const char c : reason)
+    if (std::isalnum(static_cast<unsigned char>(c)))
+      key += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return key.starts_with("dropped") ? key.substr(7) : key;
+}
+
+}  // namespace
+
+uint64_t RunSummary::dropped_samples() const {
+  uint64_t all = 0;
+  for (const auto& [reason, n] : dropped) all += n;
+  return all;
+}
+
+RunSummary run_summary(const Database& database) {
+  RunSummary summary;
+  derive_from_profiles(database, summary);
+  const Json json = Json::parse(database.run_json, nullptr, false);
+
+  const Json& run = member(json, "run");
+  if (const std::string command = text(run, "command"); !command.empty()) summary.command = command;
+  summary.host = text(run, "host");
+  summary.start = text(run, "start");
+  summary.wall_s = number(run, "wall_s");
+  summary.cpu_s = number(run, "cpu_s");
+  if (const auto status = number(run, "exit_status")) summary.exit_status = static_cast<int64_t>(*status);
+  summary.processes = count(run, "processes").value_or(summary.processes);
+  summary.threads = count(run, "threads").value_or(summary.threads);
+  summary.ranks = count(run, "ranks").value_or(summary.ranks);
+
+  const Json& sampling = member(json, "sampling");
+  summary.source = text(sampling, "source");
+  summary.requested_hz = number(sampling, "requested_hz");
+  summary.delivered_hz = number(sampling, "delivered_hz");
+  if (const auto samples = count(sampling, "samples")) summary.samples = samples;
+  summary.dropped = reasons(sampling, "dropped");
+
+  const Json& stacks = member(json, "stacks");
+  if (stacks.is_object()) {
+    summary.stacks = StackQuality{count(stacks, "complete").value_or(0), count(stacks, "partial").value_or(0),
+                                  count(stacks, "broken").value_or(0), reasons(stacks, "reasons")};
+  }
+  const Json& overhead = member(json, "overhead");
+  summary.overhead_cpu_s = number(overhead, "cpu_s_estimate");
+  summary.runtime_bytes = number(overhead, "runtime_bytes");
+  const Json& degradations = member(json, "degradations");
+  if (degradations.is_array()) {
+    for (const Json& degradation : degradations)
+      if (degradation.is_string()) summary.degradations.push_back(degradation.get<std::string>());
+  }
+  return summary;
+}
+
+ReasonWords words_for_reason(const std::string& reason) {
+  const std::string key = normalized(reason);
+  for (const KnownReason& known : kKnownReasons)
+    if (known.key == key) return {std::string(known.why), std::string(known.advice)};
+  return {reason, ""};
+}
+
+std::vector<std::pair<std::string, uint64_t>> by_count(const Reasons& reasons) {
+  std::vector<std::pair<std::string, uint64_t>> sorted;
+  for (const auto& reason : reasons)
+    if (reason.second > 0) sorted.emplace_back(reason);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  return sorted;
+}
+
+}  // namespace prof

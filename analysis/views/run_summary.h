@@ -1,0 +1,57 @@
+#pragma once
+// What was run and how well it was measured: run.json of a database in typed form. Absent is what was not
+// recorded, as in a database that another tool wrote.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/database/model.h"
+
+namespace prof {
+
+using Reasons = std::map<std::string, uint64_t>;
+
+struct StackQuality {
+  uint64_t complete = 0, partial = 0, broken = 0;
+  Reasons reasons;
+  uint64_t all() const { return complete + partial + broken; }
+};
+
+struct RunSummary {
+  std::string command;  // or the program's name
+  std::string host;
+  std::string start;
+  std::optional<double> wall_s, cpu_s;
+  std::optional<int64_t> exit_status;  // 128 + n: killed by signal n
+  uint64_t processes = 0, threads = 0, ranks = 0;
+
+  std::string source;
+  std::optional<double> requested_hz, delivered_hz;
+  std::optional<uint64_t> samples;
+  Reasons dropped;
+
+  std::optional<StackQuality> stacks;
+  std::optional<double> overhead_cpu_s, runtime_bytes;
+  std::vector<std::string> degradations;
+
+  uint64_t dropped_samples() const;
+};
+
+// Never fails: what run.json does not say, or says in another form, is derived from the profiles or absent.
+RunSummary run_summary(const Database& database);
+
+// A reason of a drop or an incomplete stack in plain words, and what to do about it (empty where nothing
+// helps). Spelling of the reason does not matter ("NoUnwindInfo", "no unwind info"); unknown ones are
+// returned as they are. Empty words: the way a complete stack ends.
+struct ReasonWords {
+  std::string why, advice;
+};
+ReasonWords words_for_reason(const std::string& reason);
+
+// Reasons by falling count, those of zero left out.
+std::vector<std::pair<std::string, uint64_t>> by_count(const Reasons& reasons);
+
+}  // namespace prof

@@ -1,0 +1,49 @@
+#pragma once
+// Which threads and metrics of a database are shown, as a user names them. Used by every view.
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "analysis/database/model.h"
+
+namespace prof {
+
+enum class SelectionFailure : uint8_t { UnknownMetric, UnknownThread };
+
+// what() is one line that names what there is to choose from.
+class SelectionError : public std::runtime_error {
+ public:
+  SelectionError(SelectionFailure failure, const std::string& message)
+      : std::runtime_error(message), failure_(failure) {}
+  SelectionFailure failure() const { return failure_; }
+
+ private:
+  SelectionFailure failure_;
+};
+
+struct Selection {
+  std::vector<uint32_t> metrics;   // indices into Database::metrics; the first one orders the views
+  std::vector<uint32_t> profiles;  // indices into Database::profiles, rising
+  bool every_profile = true;       // the database's own sums over profiles hold
+};
+
+// Metrics by name (case does not matter); none given: all that are not zero everywhere, or all if all are.
+// Threads by index in their process ("0"), by "rank.thread" ("process.thread" where there is no rank), or by
+// name; each may be a shell pattern. None given: all. Throws SelectionError.
+Selection select(const Database& database, const std::vector<std::string>& metrics,
+                 const std::vector<std::string>& threads);
+
+struct Cost {
+  double inclusive = 0;
+  double exclusive = 0;
+};
+
+// What the selected profiles spent in each context: [context * metrics.size() + position in metrics].
+std::vector<Cost> context_costs(const Database& database, const Selection& selection);
+
+// "0.3 worker": rank and thread as --thread accepts them, and the name if it has one.
+std::string thread_label(const Database& database, uint32_t profile);
+
+}  // namespace prof

@@ -1,0 +1,44 @@
+#include "analysis/views/view.h"
+
+namespace prof {
+
+bool passes(const CallTree& tree, double value, size_t metric, double threshold_percent) {
+  return value > 0 && value >= tree.totals[metric] * threshold_percent / 100;
+}
+
+View top_down(const CallTree& tree, const ViewOptions& options) {
+  const size_t width = tree.metrics();
+  View view;
+  std::vector<uint32_t> row_of(tree.nodes.size(), kNone);
+  std::vector<uint32_t> node_of_row, frame_of_row;
+  for (uint32_t n = 0; n < tree.nodes.size();) {
+    const CallNode& node = tree.nodes[n];
+    bool shown = options.levels == 0 || node.depth < options.levels;
+    bool heavy = false;
+    for (size_t m = 0; m < width; ++m)
+      heavy |= passes(tree, tree.cost(n, m).inclusive, m, options.threshold_percent);
+    shown &= heavy;
+    if (!shown) {
+      n = node.end;
+      continue;
+    }
+    row_of[n] = static_cast<uint32_t>(view.rows.size());
+    node_of_row.push_back(n);
+    frame_of_row.push_back(node.frame);
+    view.rows.push_back(
+        {node.parent == kNone ? kNone : row_of[node.parent], node.depth, node.frame, node.inlined, {}});
+    for (size_t m = 0; m < width; ++m) view.costs.push_back(tree.cost(n, m));
+    ++n;
+  }
+  const std::vector<Place> places = heaviest_lines(tree, row_of, frame_of_row, LineWeight::Inclusive);
+  for (size_t r = 0; r < view.rows.size(); ++r) view.rows[r].place = places[r];
+
+  if (options.statistics) {
+    const ThreadCosts threads(tree);
+    for (const uint32_t n : node_of_row)
+      for (size_t m = 0; m < width; ++m) view.threads.push_back(threads.spread({{n, true}}, m));
+  }
+  return view;
+}
+
+}  // namespace prof

@@ -1,0 +1,59 @@
+#include "analysis/views/wording.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace prof {
+
+std::string words_for_duration(double seconds) {
+  if (!std::isfinite(seconds) || seconds <= 0) return "0 s";
+  if (seconds < 0.9995e-3) return fmt::format("{:.0f} us", seconds * 1e6);
+  if (seconds < 0.9995) return fmt::format("{:.0f} ms", seconds * 1e3);
+  if (seconds < 9.995) return fmt::format("{:.2f} s", seconds);
+  if (seconds < 119.95) return fmt::format("{:.1f} s", seconds);
+  const auto whole = static_cast<uint64_t>(std::llround(seconds));
+  if (whole < 7200) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);
+}
+
+std::string words_for_bytes(double bytes) {
+  if (!std::isfinite(bytes) || bytes < 0) return "0 B";
+  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  size_t unit = 0;
+  while (bytes >= 1024 && unit + 1 < std::size(kUnits)) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return fmt::format("{:.{}f} {}", bytes, unit == 0 || bytes >= 99.95 ? 0 : 1, kUnits[unit]);
+}
+
+std::string words_for_percent(double share) {
+  const double percent = std::isfinite(share) ? share * 100 : 0;
+  if (percent > 0 && percent < 0.1) return "< 0.1 %";
+  return fmt::format("{:.{}f} %", percent, percent < 9.95 && percent > 0 ? 1 : 0);
+}
+
+std::string words_for_count(uint64_t count, const std::string& noun) {
+  if (count == 1) return "1 " + noun;
+  const bool sibilant = noun.ends_with('s');
+  return fmt::format("{} {}{}", count, noun, sibilant ? "es" : "s");
+}
+
+std::string words_for_metric(const Metric& metric) {
+  if (metric.name == "CPUTIME") return "the CPU time";
+  if (metric.name == "REALTIME") return "the elapsed time";
+  return metric.unit == "sec" || metric.unit == "s" ? metric.name : "all " + metric.name;
+}
+
+std::string base_name(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+std::string words_for_place(const Database& database, const Place& place) {
+  if (place.file >= database.files.size()) return {};
+  const std::string name = base_name(database.files[place.file].path);
+  return place.line > 0 ? fmt::format("{}:{}", name, place.line) : name;
+}
+
+}  // namespace prof

@@ -1,0 +1,23 @@
+#pragma once
+// How numbers, places and metrics are put into words, the same in every report. Plain ASCII; never "nan" or
+// "inf".
+
+#include <cstdint>
+#include <string>
+
+#include "analysis/database/model.h"
+#include "analysis/views/places.h"
+
+namespace prof {
+
+std::string words_for_duration(double seconds);                        // "3 ms", "4.02 s", "12 min 5 s"
+std::string words_for_bytes(double bytes);                             // "640 B", "2.1 MiB"
+std::string words_for_percent(double share);                           // 0..1: "62 %", "6.2 %", "< 0.1 %"
+std::string words_for_count(uint64_t count, const std::string& noun);  // "1 thread", "2 threads"
+std::string words_for_metric(const Metric& metric);                    // "the CPU time", "all PAGE_FAULTS"
+
+std::string base_name(const std::string& path);
+// "sum.cpp:14", the file without its folders; empty where the place is not known.
+std::string words_for_place(const Database& database, const Place& place);
+
+}  // namespace prof
