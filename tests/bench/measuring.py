@@ -1,0 +1,70 @@
+"""How the benchmarks measure: all ways of running a program are run in turns (A B C A B C ...), each run is charged
+the CPU time of its whole process tree, and a figure is the median over the turns of a ratio within one turn."""
+
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import tempfile
+import time
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("PROF_BUILD", SOURCE / "build/release")).resolve()
+PROF = BUILD / "bin/prof"
+DEEP_CALLS = BUILD / "samples/deep_calls"
+EMPTY_SIGTRAP = BUILD / "tests/bench/libempty_sigtrap.so"
+
+
+class Cost:
+    """What a process and all it waited for used."""
+
+    def __init__(self, cpu_s, wall_s, max_rss_bytes):
+        self.cpu_s = cpu_s
+        self.wall_s = wall_s
+        self.max_rss_bytes = max_rss_bytes
+
+
+def run(command, env=None):
+    start = time.monotonic()
+    process = subprocess.Popen([str(word) for word in command], env=env, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    stderr = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise SystemExit(f"{command} ended with {process.returncode}:\n{stderr.decode(errors='replace')}")
+    return Cost(usage.ru_utime + usage.ru_stime, time.monotonic() - start, usage.ru_maxrss * 1024)
+
+
+class Scratch:
+    """A folder for measurements, on a file system of the machine's disk."""
+
+    def __enter__(self):
+        self.path = pathlib.Path(tempfile.mkdtemp(prefix="prof-bench-"))
+        return self.path
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def profiled(command, directory, event, *options):
+    shutil.rmtree(directory, ignore_errors=True)
+    return [PROF, "run", "-e", event, *options, "--no-analyze", "-o", directory, "--", *command]
+
+
+def empty_handler(hz, count_file):
+    return {**os.environ, "LD_PRELOAD": str(EMPTY_SIGTRAP), "EMPTY_SIGTRAP_HZ": str(hz),
+            "EMPTY_SIGTRAP_COUNT": str(count_file)}
+
+
+def samples_in(directory):
+    done = subprocess.run([str(PROF), "report", str(directory), "--view=summary", "--format=json"],
+                          check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return json.loads(done.stdout)["sampling"]["samples"]
+
+
+def spread(values):
+    """Median and range, for printing."""
+    return f"{statistics.median(values):.2f} (from {min(values):.2f} to {max(values):.2f})"

@@ -1,0 +1,102 @@
+"""Runs the `prof` command for the end-to-end tests and reads its reports. Nothing here knows more of prof than
+its command line and the JSON of docs/json.md."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(os.environ["PROF_BUILD"]).resolve()
+PROF = BUILD / "bin/prof"
+PROGRAMS = BUILD / "tests/programs"
+SAMPLES = BUILD / "samples"
+NOBODY = 65534
+
+
+def program(name):
+    return str(PROGRAMS / name)
+
+
+def sample(name):
+    return str(SAMPLES / name)
+
+
+def as_nobody(command):
+    return ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *command]
+
+
+class Run:
+    """What came of one `prof run`: status as the shell sees it, output, and the measurement directory."""
+
+    def __init__(self, done, directory):
+        self.status = done.returncode if done.returncode >= 0 else 128 - done.returncode
+        self.stdout = done.stdout
+        self.stderr = done.stderr
+        self.directory = directory
+
+    def report(self, view, *options):
+        command = [str(PROF), "report", str(self.directory), f"--view={view}", "--format=json", *options]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+        if done.returncode != 0:
+            raise AssertionError(f"{command} failed:\n{done.stderr.decode()}\nafter a run that said:\n"
+                                 f"{self.stderr.decode(errors='replace')}")
+        return json.loads(done.stdout)
+
+    def summary(self):
+        return self.report("summary")
+
+    def samples(self):
+        return self.summary()["sampling"]["samples"]
+
+    def total(self, metric):
+        """The run's total of a metric: the sum over the rows at the top."""
+        rows = self.report("top-down")["rows"]
+        return sum(row["values"].get(metric, {}).get("inclusive", 0) for row in rows if row["depth"] == 0)
+
+    def inclusive(self, function, metric):
+        """What was measured in a function and all it called: the flat row whose name begins so."""
+        rows = self.report("flat")["rows"]
+        return sum(row["values"].get(metric, {}).get("inclusive", 0)
+                   for row in rows if names(row["function"], function))
+
+
+def names(shown, function):
+    """True when `shown` is that function, with or without its parameters."""
+    return shown == function or shown.startswith(function + "(")
+
+
+class EndToEnd(unittest.TestCase):
+    """A test case with a folder of its own, which an ordinary user may write to as well."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="prof-test-"))
+        self.folder.chmod(0o777)
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.runs = 0
+
+    def prof_run(self, command, *, events=(), options=(), directory=None, wrap=lambda c: c, timeout=100,
+                 cwd=None, env=None, stdin=subprocess.DEVNULL):
+        """prof run -e EVENT... -o DIR -- command, under `wrap` (another user, another limit)."""
+        self.runs += 1
+        directory = directory or self.folder / f"run{self.runs}"
+        whole = [str(PROF), "run"]
+        for event in events:
+            whole += ["-e", event]
+        whole += [*options, "-o", str(directory), "--", *command]
+        done = subprocess.run(wrap(whole), stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=timeout, cwd=cwd or self.folder, env=env)
+        return Run(done, directory)
+
+    def plain_run(self, command, **options):
+        return subprocess.run(command, stdin=options.pop("stdin", subprocess.DEVNULL), stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, cwd=options.pop("cwd", self.folder), **options)
+
+    def assert_within(self, value, low, high, what):
+        self.assertTrue(low <= value <= high, f"{what} is {value}, not within [{low}, {high}]")
+
+
+def main():
+    unittest.main(verbosity=2)

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""`prof run` ends with the program's status, or with the statuses shells and env(1) use when there is none."""
+
+import driver
+
+PROF_FAILED = 125
+NOT_EXECUTABLE = 126
+NOT_FOUND = 127
+
+
+class ExitStatus(driver.EndToEnd):
+    def check(self, command, status, **options):
+        run = self.prof_run(command, **options)
+        self.assertEqual(run.status, status, run.stderr)
+        return run
+
+    def test_the_programs_own(self):
+        self.check(["true"], 0)
+        self.check(["false"], 1)
+        self.check(["sh", "-c", "exit 42"], 42)
+        self.check(["sh", "-c", "exit 255"], 255)
+
+    def test_128_and_the_signal_that_killed_it(self):
+        self.check(["sh", "-c", "kill -TERM $$"], 128 + 15)
+
+    def test_a_program_that_is_not_there(self):
+        run = self.check([str(self.folder / "absent")], NOT_FOUND)
+        self.assertIn("absent", run.stderr.decode())
+
+    def test_a_file_that_is_not_executable(self):
+        text = self.folder / "text"
+        text.write_text("no program\n")
+        self.check([str(text)], NOT_EXECUTABLE)
+
+    def test_an_unknown_event_stops_before_the_program_runs(self):
+        mark = self.folder / "mark"
+        run = self.check(["touch", str(mark)], PROF_FAILED, events=["NO_SUCH_EVENT"])
+        self.assertIn("NO_SUCH_EVENT", run.stderr.decode())
+        self.assertFalse(mark.exists())
+
+    def test_an_impossible_rate_stops_before_the_program_runs(self):
+        mark = self.folder / "mark"
+        for rate in ("0", "-5", "many"):
+            self.check(["touch", str(mark)], PROF_FAILED, events=[f"CPUTIME@{rate}"])
+        self.assertFalse(mark.exists())
+
+    def test_an_unknown_option(self):
+        self.check(["true"], PROF_FAILED, options=["--no-such-option"])
+
+    def test_nothing_to_run(self):
+        self.check([], PROF_FAILED)
+
+    def test_the_programs_output_is_its_own(self):
+        run = self.check(["sh", "-c", "echo to output; echo to error >&2; cat"], 0)
+        self.assertEqual(run.stdout, b"to output\n")
+        self.assertIn(b"to error\n", run.stderr)
+
+    def test_the_database_is_the_last_line(self):
+        run = self.check(["true"], 0)
+        self.assertIn(str(run.directory / "database"), run.stderr.decode().splitlines()[-1])
+
+
+driver.main()

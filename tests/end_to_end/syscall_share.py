@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+"""The share of read() that the sample itself measures is found within 5 points, whoever runs it."""
+
+import os
+
+import driver
+
+POINTS = 5
+
+
+class SyscallShare(driver.EndToEnd):
+    def check(self, wrap):
+        run = self.prof_run([driver.sample("syscall_share")], events=["CPUTIME@1000"], wrap=wrap)
+        self.assertEqual(run.status, 0, run.stderr)
+        stated = {line.split()[0]: float(line.split()[1]) for line in run.stderr.decode().splitlines()
+                  if line.split() and line.split()[0] in ("read_share", "cpu_s")}
+        total = run.total("CPUTIME")
+        found = 100 * run.inclusive("read_records", "CPUTIME") / total
+        print(f"read_records: stated {stated['read_share']:.1f} %, found {found:.1f} %; "
+              f"CPU: stated {stated['cpu_s']:.2f} s, found {total:.2f} s")
+        self.assertLess(abs(found - stated["read_share"]), POINTS)
+        self.assert_within(total, 0.93 * stated["cpu_s"], 1.05 * stated["cpu_s"], "total CPUTIME")
+
+    def test_found_by_whoever_runs_the_tests(self):
+        self.check(lambda command: command)
+
+    def test_found_by_an_ordinary_user(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root to become an ordinary user; the other test ran as one")
+        self.check(driver.as_nobody)
+
+
+driver.main()

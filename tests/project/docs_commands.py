@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Every command in the documentation works: the ```sh blocks of README.md and docs/ are run.
+
+A block runs as one bash script (set -e) in a temporary folder that holds `build` and the sources under their
+usual names, with the built commands first in PATH. A block that cannot run in a test starts with a comment
+`# not run: <reason>`; it is checked for syntax. ```console blocks show output and are not run.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+FENCE = re.compile(r"^```(\S*)\s*$")
+BLOCK_TIMEOUT_S = 120
+
+
+def shell_blocks(path):
+    """(line, text) of each ```sh block."""
+    blocks, language, lines, start = [], None, [], 0
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        match = FENCE.match(line)
+        if match and language is None:
+            language, lines, start = match.group(1) or "text", [], number
+        elif match:
+            if language == "sh":
+                blocks.append((start, "\n".join(lines) + "\n"))
+            language = None
+        else:
+            lines.append(line)
+    return blocks
+
+
+def run_block(text, source, build):
+    """None, or what went wrong."""
+    if text.startswith("# not run:"):
+        if not text.splitlines()[0].partition(":")[2].strip():
+            return "`# not run:` gives no reason"
+        done = subprocess.run(["bash", "-n"], input=text, text=True, capture_output=True)
+        return done.stderr if done.returncode else None
+    with tempfile.TemporaryDirectory() as directory:
+        folder = pathlib.Path(directory)
+        for entry in source.iterdir():
+            if entry.name not in ("build", ".git"):
+                (folder / entry.name).symlink_to(entry)
+        (folder / "build").mkdir()
+        (folder / "build/release").symlink_to(build)
+        environment = {**os.environ, "PATH": f"{build}/bin:{build}/samples:{os.environ['PATH']}"}
+        try:
+            done = subprocess.run(["bash", "-e"], input=text, text=True, cwd=folder, env=environment,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=BLOCK_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            return f"still running after {BLOCK_TIMEOUT_S} s"
+        return f"exit status {done.returncode}\n{done.stdout[-2000:]}" if done.returncode else None
+
+
+def main():
+    source = pathlib.Path(os.environ["PROF_SOURCE"]).resolve()
+    build = pathlib.Path(os.environ["PROF_BUILD"]).resolve()
+    failures = run = skipped = 0
+    if run_block("false\n", source, build) is None or run_block("# not run:\ntrue\n", source, build) is None:
+        print("a block that fails was taken for one that works")
+        return 1
+    for page in [source / "README.md", *sorted((source / "docs").glob("**/*.md"))]:
+        for line, text in shell_blocks(page):
+            wrong = run_block(text, source, build)
+            where = f"{page.relative_to(source)}:{line}"
+            if text.startswith("# not run:"):
+                skipped += 1
+                print(f"{where}: {text.splitlines()[0][2:]}")
+            else:
+                run += 1
+            if wrong:
+                failures += 1
+                print(f"{where}: {wrong}")
+    print(f"{run} blocks run, {skipped} not run, {failures} failures")
+    return 1 if failures or not run else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

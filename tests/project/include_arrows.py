@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Every #include follows an arrow of docs/architecture.md: a room includes itself and the rooms its row names.
+
+Run without arguments it checks the source tree, then checks itself: each forbidden include planted in a copy
+of the tree's headers must be found.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+
+# room -> what it may include: rooms, or single headers of a room
+ARROWS = {
+    "hpcrun/guest": [],
+    "hpcrun/measurement": ["hpcrun/guest"],
+    "hpcrun/model": [],
+    "hpcrun/unwind": ["hpcrun/guest"],
+    "hpcrun/cct": ["hpcrun/guest", "hpcrun/measurement", "hpcrun/unwind/frame.h"],
+    "hpcrun/sample": ["hpcrun/guest", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct"],
+    "hpcrun/process": ["hpcrun/guest", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct", "hpcrun/sample"],
+    "analysis": ["hpcrun/measurement", "hpcrun/model", "hpcrun/unwind/frame.h"],
+    "prof": ["analysis", "hpcrun/measurement", "hpcrun/model"],
+    "samples": [],
+    "tests": ["hpcrun", "analysis", "prof", "samples"],
+}
+
+# What must be found when it is planted: (file, line to add)
+FORBIDDEN = [
+    ("hpcrun/guest/planted.h", '#include "hpcrun/unwind/frame.h"'),
+    ("hpcrun/cct/planted.h", '#include "hpcrun/unwind/unwinder.h"'),
+    ("hpcrun/sample/planted.cpp", '#include "hpcrun/process/start.h"'),
+    ("hpcrun/unwind/planted.cpp", '#  include <hpcrun/cct/cct.h>'),
+    ("analysis/database/planted.h", '#include "../../hpcrun/unwind/unwinder.h"'),
+    ("prof/planted.cpp", '#include "hpcrun/process/start.h"'),
+    ("analysis/planted.h", '#include "prof/planted.cpp"'),
+]
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
+SUFFIXES = {".h", ".hpp", ".c", ".cpp", ".S"}
+
+
+def room_of(path):
+    """The longest row of the table that the path lies in, or None."""
+    rooms = [room for room in ARROWS if path.startswith(room + "/")]
+    return max(rooms, key=len) if rooms else None
+
+
+def allowed(room, target):
+    if target.startswith(room + "/"):
+        return True
+    return any(target == arrow or target.startswith(arrow + "/") for arrow in ARROWS[room])
+
+
+def resolve(root, source, name):
+    """The included file relative to the root, or None for one that is not the project's."""
+    for base in (source.parent, root):
+        candidate = pathlib.Path(os.path.normpath(base / name))
+        if candidate.is_file() and candidate.is_relative_to(root):
+            return candidate.relative_to(root).as_posix()
+    return None
+
+
+def project_files(root):
+    for top in sorted({room.split("/")[0] for room in ARROWS}):
+        for path in sorted((root / top).rglob("*")):
+            if path.suffix in SUFFIXES and path.is_file():
+                yield path
+
+
+def violations(root):
+    found = []
+    for path in project_files(root):
+        relative = path.relative_to(root).as_posix()
+        room = room_of(relative)
+        if room is None:
+            found.append(f"{relative}: lies in no room of the table")
+            continue
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            match = INCLUDE.match(line)
+            target = resolve(root, path, match.group(1)) if match else None
+            if target and not allowed(room, target):
+                found.append(f"{relative}:{number}: {room} must not include {target}")
+    return found
+
+
+def unfound_plants(root):
+    """The forbidden includes that violations() overlooks."""
+    with tempfile.TemporaryDirectory() as directory:
+        copy = pathlib.Path(directory).resolve()
+        for path in project_files(root):
+            target = copy / path.relative_to(root)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
+        for name, line in FORBIDDEN:
+            target = copy / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(line + "\n")
+        found = "\n".join(violations(copy))
+        return [name for name, _ in FORBIDDEN if f"{name}:1:" not in found]
+
+
+def main():
+    root = pathlib.Path(os.environ["PROF_SOURCE"]).resolve()
+    found = violations(root)
+    for line in found:
+        print(line)
+    unfound = unfound_plants(root)
+    for name in unfound:
+        print(f"the check overlooked the forbidden include planted in {name}")
+    print(f"{len(list(project_files(root)))} files, {len(found)} forbidden includes")
+    return 1 if found or unfound else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""The code that runs inside signal handlers calls nothing but what sample_path_allowlist.txt allows.
+
+Lists the undefined symbols of the sample path's static library that the library does not define itself. Each
+must be on the list, where its reason stands; an entry nothing uses any more must go.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+
+def undefined_symbols(archive):
+    listing = subprocess.run(["nm", "--no-sort", str(archive)], check=True, capture_output=True, text=True).stdout
+    defined, undefined = set(), {}
+    member = ""
+    for line in listing.splitlines():
+        if line.endswith(":"):
+            member = line[:-1]
+            continue
+        fields = line.split()
+        if len(fields) == 2 and fields[0] in "Uwv":
+            undefined.setdefault(fields[1], set()).add(member)
+        elif len(fields) == 3 and fields[1] not in "Uwv":
+            defined.add(fields[2])
+    return {name: members for name, members in undefined.items() if name not in defined}
+
+
+def read_allowlist(path):
+    allowed = {}
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        name, _, reason = line.partition(" ")
+        if not reason.strip():
+            sys.exit(f"{path.name}:{number}: {name} has no reason")
+        allowed[name] = reason.strip()
+    return allowed
+
+
+def main():
+    archive = pathlib.Path(os.environ["PROF_BUILD"]) / "archive/libhpcrun_sample_path.a"
+    allowlist = pathlib.Path(os.environ["PROF_SOURCE"]) / "tests/project/sample_path_allowlist.txt"
+    used = undefined_symbols(archive)
+    allowed = read_allowlist(allowlist)
+    failures = [f"{name} is used by {', '.join(sorted(members))} and not allowed in a handler"
+                for name, members in sorted(used.items()) if name not in allowed]
+    failures += [f"{allowlist.name}: nothing uses {name} any more" for name in sorted(allowed) if name not in used]
+    # The list must be able to fail: an archive of code that calls malloc has to be caught.
+    probe = subprocess.run(["gcc", "-x", "c", "-c", "-o", "planted.o", "-"], text=True, capture_output=True,
+                           input="extern void* malloc(unsigned long); void* f(void) { return malloc(1); }")
+    if probe.returncode != 0:
+        failures.append("could not compile the planted call: " + probe.stderr)
+    elif "malloc" not in undefined_symbols("planted.o") or "malloc" in allowed:
+        failures.append("a planted call of malloc was overlooked")
+    pathlib.Path("planted.o").unlink(missing_ok=True)
+    for failure in failures:
+        print(failure)
+    print(f"{len(used)} symbols from outside, {len(failures)} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
