@@ -1,0 +1,101 @@
+#include "analysis/attribution/attribution.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "analysis/attribution/function_table.h"
+#include "analysis/attribution/module_file.h"
+#include "analysis/attribution/source_units.h"
+#include "analysis/attribution/symbols.h"
+
+namespace prof {
+namespace {
+
+std::string file_name(const std::string& path) {
+  return path.starts_with('[') ? path : std::filesystem::path(path).filename().string();
+}
+
+std::string warning(OpenFailure failure, const std::string& path) {
+  switch (failure) {
+    case OpenFailure::Missing:
+      return fmt::format("{}: no such file any more; its functions stay unnamed", path);
+    case OpenFailure::NotElf:
+      return fmt::format("{}: not a readable ELF file; its functions stay unnamed", path);
+    case OpenFailure::Changed:
+      return fmt::format("{}: has changed since the run (other build-id); its functions stay unnamed", path);
+    case OpenFailure::ForeignVdso:
+      return "[vdso]: measured under another kernel; its functions stay unnamed";
+    case OpenFailure::None:
+      break;
+  }
+  return {};
+}
+
+// Names for addresses that the debug information does not know, read when the first such address comes.
+class Fallback {
+ public:
+  Fallback(const ModuleFile& file, const std::string& module, FunctionTable& table)
+      : module_(module),
+        table_(table),
+        stubs_(linkage_stubs(file.elf())),
+        symbols_(function_symbols(file)),
+        starts_(frame_starts(file.elf())) {}
+
+  uint32_t function(uint64_t address) {
+    if (const NamedRange* stub = stubs_.find(address)) return table_.function_at(stub->start, stub->name);
+    if (const NamedRange* symbol = symbols_.find(address)) return table_.function_at(symbol->start, symbol->name);
+    const auto after = std::upper_bound(starts_.begin(), starts_.end(), address);
+    if (after == starts_.begin()) return table_.function_at(0, fmt::format("[{}]", module_));
+    const uint64_t start = *std::prev(after);
+    return table_.function_at(start, fmt::format("{}+{:#x}", module_, start));
+  }
+
+ private:
+  const std::string& module_;
+  FunctionTable& table_;
+  NamedRanges stubs_;
+  NamedRanges symbols_;
+  std::vector<uint64_t> starts_;
+};
+
+}  // namespace
+
+AttributedModule attribute_module(const ModuleIdentity& module, std::span<const uint64_t> addresses,
+                                  const AttributionOptions& options) {
+  AttributedModule out;
+  FunctionTable table(out);
+  const std::string name = file_name(module.path);
+  out.first.reserve(addresses.size() + 1);
+  out.first.push_back(0);
+
+  ModuleFile file;
+  const OpenFailure failure = file.open(module, options);
+  SourceChains sources;
+  if (failure == OpenFailure::None) {
+    sources = attribute_by_dwarf(file, addresses, table);
+  } else {
+    out.warnings.push_back(warning(failure, module.path));
+  }
+
+  std::optional<Fallback> fallback;
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    if (!sources.chains.empty() && !sources.chains[i].empty()) {
+      out.frames.insert(out.frames.end(), sources.chains[i].begin(), sources.chains[i].end());
+    } else {
+      AttributedFrame frame = sources.lines.empty() ? AttributedFrame{} : sources.lines[i];
+      if (failure != OpenFailure::None) {
+        frame.function = table.function_at(0, fmt::format("[{}]", name));
+      } else {
+        if (!fallback) fallback.emplace(file, name, table);
+        frame.function = fallback->function(addresses[i]);
+      }
+      out.frames.push_back(frame);
+    }
+    out.first.push_back(static_cast<uint32_t>(out.frames.size()));
+  }
+  return out;
+}
+
+}  // namespace prof

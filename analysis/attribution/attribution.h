@@ -1,0 +1,67 @@
+#pragma once
+// From addresses in load modules to source: function, file and line, and the chain of functions that the
+// compiler inlined there. Reads the module's DWARF (its own or a separate debug file found locally; nothing is
+// ever downloaded), else its symbol tables, else only the function boundaries of its .eh_frame_hdr.
+// Used by the analysis, after the run. attribute_module() may be called for different modules at once from
+// several threads.
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace prof {
+
+struct ModuleIdentity {
+  std::string path;               // as the loader had it; "[vdso]" for the vDSO
+  std::vector<uint8_t> build_id;  // empty when the measurement has none
+};
+
+struct AttributionOptions {
+  // Where separate debug files are looked for besides the module's own folder: ROOT/.build-id/xx/yyy.debug and
+  // ROOT/<folder of the module>/<debuglink>.
+  std::vector<std::filesystem::path> debug_roots = {"/usr/lib/debug"};
+};
+
+constexpr uint32_t kNoFile = UINT32_MAX;
+
+struct AttributedFunction {
+  std::string name;         // demangled; "foo@plt" for a linkage stub, "libfoo.so+0x1200" for an unnamed function
+  uint64_t offset = 0;      // of its first instruction; 0 when it only occurs inlined
+  uint32_t file = kNoFile;  // where it is defined
+  uint32_t line = 0;        // 0 when not known
+};
+
+// One function on the inlined chain of an address.
+struct AttributedFrame {
+  uint32_t function = 0;
+  // The place in `function`: the call site of the next inner frame, or of the address itself for the innermost.
+  uint32_t file = kNoFile;
+  uint32_t line = 0;  // 0 when not known
+  bool inlined = false;
+};
+
+struct AttributedModule {
+  std::vector<std::string> files;
+  std::vector<AttributedFunction> functions;
+  std::vector<AttributedFrame> frames;
+  std::vector<uint32_t> first;        // of address i: frames[first[i]] to frames[first[i + 1] - 1]
+  std::vector<std::string> warnings;  // for the user, one line each
+
+  // Outermost function first; never empty.
+  std::span<const AttributedFrame> chain(size_t address) const {
+    return std::span(frames).subspan(first[address], first[address + 1] - first[address]);
+  }
+};
+
+// `addresses` as the ELF file states them, ascending and distinct. Does not throw on unusable files: every
+// address gets at least one frame, and what was wrong is in `warnings`.
+AttributedModule attribute_module(const ModuleIdentity& module, std::span<const uint64_t> addresses,
+                                  const AttributionOptions& options = {});
+
+// Absolute addresses in code that a just-in-time compiler made, named by its perf map ("START SIZE name" in
+// hexadecimal, one a line); "[jit]" for what the map does not name or when there is no map.
+AttributedModule attribute_jit(const std::filesystem::path& perf_map, std::span<const uint64_t> addresses);
+
+}  // namespace prof

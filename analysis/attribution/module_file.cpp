@@ -1,0 +1,108 @@
+#include "analysis/attribution/module_file.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "analysis/attribution/debug_file.h"
+
+namespace prof {
+namespace {
+
+const Dwfl_Callbacks kCallbacks = {
+    .find_elf = nullptr,
+    .find_debuginfo = find_local_debug_file,
+    .section_address = dwfl_offline_section_address,
+    .debuginfo_path = nullptr,
+};
+
+// The kernel maps the vDSO as whole ELF file: up to the end of its section headers.
+size_t vdso_bytes(const Elf64_Ehdr& header) {
+  return header.e_shoff + size_t{header.e_shnum} * header.e_shentsize;
+}
+
+// A descriptor of this machine's vDSO, copied to memory that can be opened as a file; -1 without one.
+int open_own_vdso() {
+  const unsigned long start = getauxval(AT_SYSINFO_EHDR);
+  if (start == 0) return -1;
+  const auto* header = reinterpret_cast<const Elf64_Ehdr*>(start);
+  const int fd = memfd_create("vdso", MFD_CLOEXEC);
+  if (fd < 0) return -1;
+  const size_t bytes = vdso_bytes(*header);
+  if (write(fd, header, bytes) != static_cast<ssize_t>(bytes)) {
+    close(fd);
+    return -1;
+  }
+  return fd;
+}
+
+int open_module(const std::string& path) {
+  if (path == "[vdso]") return open_own_vdso();
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  struct stat status {};
+  if (fd >= 0 && (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))) {
+    close(fd);
+    return -1;
+  }
+  return fd;
+}
+
+}  // namespace
+
+bool ModuleFile::begin() {
+  const int fd = open_module(path_);
+  if (fd < 0) return false;
+  dwfl_.reset(dwfl_begin(&kCallbacks));
+  // Base 0 on top of the file's own addresses: the module's addresses are those that the file states.
+  module_ = dwfl_report_elf(dwfl_.get(), path_.c_str(), path_.c_str(), fd, 0, true);
+  if (module_ == nullptr) {
+    close(fd);
+    return false;
+  }
+  dwfl_report_end(dwfl_.get(), nullptr, nullptr);
+  void** user_data = nullptr;
+  dwfl_module_info(module_, &user_data, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
+  *user_data = const_cast<AttributionOptions*>(options_);
+  return elf() != nullptr;
+}
+
+OpenFailure ModuleFile::open(const ModuleIdentity& module, const AttributionOptions& options) {
+  options_ = &options;
+  path_ = module.path;
+  if (const int fd = open_module(path_); fd >= 0) {
+    close(fd);
+  } else {
+    return OpenFailure::Missing;
+  }
+  if (!begin()) return OpenFailure::NotElf;
+  if (!module.build_id.empty() && build_id_of(elf()) != module.build_id) {
+    return path_ == "[vdso]" ? OpenFailure::ForeignVdso : OpenFailure::Changed;
+  }
+  return OpenFailure::None;
+}
+
+bool ModuleFile::reopen() {
+  dwfl_.reset();
+  module_ = nullptr;
+  return begin();
+}
+
+Elf* ModuleFile::elf() const {
+  GElf_Addr bias = 0;
+  return dwfl_module_getelf(module_, &bias);
+}
+
+Dwarf* ModuleFile::dwarf(uint64_t& bias) const {
+  Dwarf_Addr dwarf_bias = 0;
+  Dwarf* const debug = dwfl_module_getdwarf(module_, &dwarf_bias);
+  bias = dwarf_bias;
+  return debug;
+}
+
+}  // namespace prof

@@ -1,0 +1,49 @@
+#pragma once
+// An ELF file on this machine, opened for attribution with whatever separate debug information belongs to it.
+// Not for use by several threads at once.
+
+#include <elfutils/libdwfl.h>
+
+#include <memory>
+#include <optional>
+
+#include "analysis/attribution/attribution.h"
+
+namespace prof {
+
+enum class OpenFailure : uint8_t {
+  None,
+  Missing,     // no file at that path, or it cannot be read
+  NotElf,      // libdw cannot read it
+  Changed,     // its build-id is not the measured one
+  ForeignVdso  // the vDSO of another kernel
+};
+
+class ModuleFile {
+ public:
+  // The options must outlive the ModuleFile.
+  OpenFailure open(const ModuleIdentity& module, const AttributionOptions& options);
+
+  Dwfl_Module* module() const { return module_; }
+  Elf* elf() const;  // the module's own file, not its debug file
+
+  // The debug information; bias is what to add to its addresses to get the module's. nullptr without any.
+  Dwarf* dwarf(uint64_t& bias) const;
+
+  // Forgets everything that libdw has cached and starts afresh. What elf() and dwarf() gave is invalid.
+  bool reopen();
+
+ private:
+  struct End {
+    void operator()(Dwfl* dwfl) const { dwfl_end(dwfl); }
+  };
+
+  bool begin();
+
+  const AttributionOptions* options_ = nullptr;
+  std::string path_;
+  std::unique_ptr<Dwfl, End> dwfl_;
+  Dwfl_Module* module_ = nullptr;
+};
+
+}  // namespace prof
