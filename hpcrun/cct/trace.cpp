@@ -1,0 +1,94 @@
+#include <algorithm>
+#include <new>
+
+#include "hpcrun/cct/cct.h"
+#include "hpcrun/cct/extent_stream.h"
+
+namespace hpcrun {
+namespace {
+
+// Sealing checksums an extent in the handler: 64 KiB take under 10 µs.
+constexpr size_t kLargestTraceExtent = 64 * 1024;
+// A longer pause (4.5 years) would not fit a record of kMaxTraceRecordBytes; it starts a new extent.
+constexpr uint64_t kLongestDelta = (uint64_t{1} << 49) - kTraceDeltaBias - 1;
+
+char* put_varint(char* at, uint64_t value) noexcept {
+  for (; value >= 0x80; value >>= 7) *at++ = static_cast<char>(value | 0x80);
+  *at++ = static_cast<char>(value);
+  return at;
+}
+
+constexpr uint64_t zigzag(int64_t value) {
+  return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);
+}
+
+}  // namespace
+
+struct Trace::State {
+  MeasurementFile* file;
+  ExtentStream stream;
+  uint64_t time;  // of the last record, in quanta
+  NodeId node;    // of the last sample
+  bool started;
+  bool sealed;
+
+  // Room for one record whose time is `time`; what a new extent starts from is the state before it.
+  bool make_room(uint64_t to) noexcept {
+    if (sealed) return false;
+    if (!started) {
+      time = to;
+      started = true;
+    }
+    const bool too_far = to - time > kLongestDelta;
+    if (!too_far && stream.has_room(kMaxTraceRecordBytes)) return true;
+    MappedExtent full;
+    if (!stream.advance(0, full)) return false;
+    file->seal_and_unmap(full);
+    if (too_far) time = to;
+    new (stream.next()) TraceStart{time, node, 0};
+    stream.publish(sizeof(TraceStart));
+    return true;
+  }
+};
+
+bool Trace::attach(MeasurementFile& file, Arena& arena, uint32_t thread) noexcept {
+  void* memory = arena.allocate(sizeof(State));
+  if (memory == nullptr) return false;
+  state_ = new (memory) State{};
+  state_->file = &file;
+  state_->stream.attach(file, StreamKind::Trace, thread, kLargestTraceExtent);
+  return true;
+}
+
+// Differences of absolute times in quanta: rounding never adds up.
+bool Trace::append(uint64_t time_ns, NodeId node) noexcept {
+  State& state = *state_;
+  const uint64_t time = std::max(time_ns / kTraceQuantumNs, state.time);
+  if (!state.make_room(time)) return false;
+  char* const start = state.stream.next();
+  char* at = put_varint(start, time - state.time + kTraceDeltaBias);
+  at = put_varint(at, zigzag(static_cast<int64_t>(node) - static_cast<int64_t>(state.node)));
+  state.stream.publish(static_cast<size_t>(at - start));
+  state.time = time;
+  state.node = node;
+  return true;
+}
+
+bool Trace::append_gap(uint64_t time_ns) noexcept {
+  State& state = *state_;
+  const uint64_t time = std::max(time_ns / kTraceQuantumNs, state.time);
+  if (!state.make_room(time)) return false;
+  char* const start = state.stream.next();
+  char* at = put_varint(start, kTraceGap);
+  at = put_varint(at, time - state.time);
+  state.stream.publish(static_cast<size_t>(at - start));
+  state.time = time;
+  return true;
+}
+
+void Trace::seal() noexcept {
+  state_->sealed = true;
+  state_->stream.close();
+}
+
+}  // namespace hpcrun
