@@ -23,8 +23,8 @@ HPCRUN_NEXT_OF(sigaction);
 
 namespace hpcrun {
 
-ProcessState process_state;
-thread_local ThreadState* thread_state = nullptr;
+constinit ProcessState process_state;  // used by a constructor: must not be initialised after it
+constinit thread_local ThreadState* thread_state = nullptr;
 
 namespace {
 

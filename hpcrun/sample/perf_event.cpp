@@ -1,6 +1,7 @@
 #include "hpcrun/sample/perf_event.h"
 
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>

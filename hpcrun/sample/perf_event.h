@@ -2,15 +2,14 @@
 // Opens perf events the way a guest must: close-on-exec, removed on exec, descriptor at the top of the limit.
 // Pure system calls, also used by `prof` to probe the machine.
 
-#include <linux/perf_event.h>
-
 #include <cstdint>
 
 namespace hpcrun {
 
 struct PerfRequest {
-  uint32_t type = PERF_TYPE_SOFTWARE;
-  uint64_t config = PERF_COUNT_SW_CPU_CLOCK;
+  uint32_t type =
+      1;  // perf_event_attr::type; PERF_TYPE_SOFTWARE (libpfm4 brings a <linux/perf_event.h> of its own)
+  uint64_t config = 0;           // perf_event_attr::config; PERF_COUNT_SW_CPU_CLOCK
   uint32_t rate = 1000;          // per second of the event's clock; counters use frequency mode
   uint64_t signal_data = 0;      // comes back in the signal
   bool sigtrap = true;           // raise SIGTRAP synchronously (attr.sigtrap, Linux 5.13)

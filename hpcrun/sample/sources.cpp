@@ -2,9 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -74,6 +72,29 @@ Source choose_cpu_source(uint32_t event) noexcept {
   return Source::Setsig;
 }
 
+bool open_counter(EventState& state, uint32_t event) noexcept {
+  const EventSpec& spec = process_state.config.events[event];
+  PerfRequest request;
+  request.type = spec.perf_type;
+  request.config = spec.perf_config;
+  request.rate = spec.rate;
+  request.signal_data = perf_signal_data(event);
+  int descriptor = open_perf_event(request);
+  if (descriptor == -EACCES || descriptor == -EPERM) {
+    request.exclude_kernel = true;
+    descriptor = open_perf_event(request);
+  }
+  state.descriptor = descriptor < 0 ? kNoDescriptor : descriptor;
+  return descriptor >= 0;
+}
+
+bool can_count(uint32_t event) noexcept {
+  EventState probe;
+  if (!open_counter(probe, event)) return false;
+  raw_syscall(SYS_close, probe.descriptor);
+  return true;
+}
+
 Source choose_source(uint32_t event) noexcept {
   switch (process_state.config.events[event].kind) {
     case EventKind::CpuTime:
@@ -81,7 +102,7 @@ Source choose_source(uint32_t event) noexcept {
     case EventKind::RealTime:
       return Source::MonotonicTimer;
     case EventKind::Perf:
-      return Source::PerfCounter;
+      return can_count(event) ? Source::PerfCounter : Source::None;
   }
   return Source::None;
 }
@@ -131,22 +152,6 @@ bool open_setsig(EventState& state, uint32_t event, int tid) noexcept {
   return fcntl(descriptor, F_SETFL, O_ASYNC | O_NONBLOCK) == 0 &&
          fcntl(descriptor, F_SETSIG, process_state.timer_signal) == 0 &&
          fcntl(descriptor, F_SETOWN_EX, &owner) == 0;
-}
-
-bool open_counter(EventState& state, uint32_t event) noexcept {
-  const EventSpec& spec = process_state.config.events[event];
-  PerfRequest request;
-  request.type = spec.perf_type;
-  request.config = spec.perf_config;
-  request.rate = spec.rate;
-  request.signal_data = perf_signal_data(event);
-  int descriptor = open_perf_event(request);
-  if (descriptor == -EACCES || descriptor == -EPERM) {
-    request.exclude_kernel = true;
-    descriptor = open_perf_event(request);
-  }
-  state.descriptor = descriptor < 0 ? kNoDescriptor : descriptor;
-  return descriptor >= 0;
 }
 
 bool arm_event(ThreadState& thread, uint32_t event) noexcept {

@@ -54,7 +54,7 @@ enum class Source : uint8_t {
 struct ProcessState {
   MeasurementFile file;
   Config config;
-  Source sources[kMaxEvents];
+  Source sources[kMaxEvents] = {};
   int inherited_descriptor = kNoDescriptor;  // the perf event that all threads share
   int inherited_event = -1;                  // its index in config.events
   int timer_signal = 0;                      // real-time signal of POSIX timers and F_SETSIG
@@ -62,7 +62,7 @@ struct ProcessState {
   std::atomic<bool> sampling{false};
 };
 
-extern ProcessState process_state;
-extern thread_local ThreadState* thread_state;
+extern constinit ProcessState process_state;
+extern constinit thread_local ThreadState* thread_state;
 
 }  // namespace hpcrun

@@ -1,0 +1,116 @@
+#include "prof/events.h"
+
+#include <perfmon/pfmlib_perf_event.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+#include "hpcrun/sample/perf_event.h"
+#include "prof/message.h"
+
+namespace prof {
+
+namespace {
+
+constexpr uint32_t kDefaultRealRate = 200;
+constexpr uint32_t kDefaultCounterRate = 1'000;
+
+bool initialize_pfm() {
+  static const bool ready = pfm_initialize() == PFM_SUCCESS;
+  return ready;
+}
+
+uint32_t parse_rate(const std::string& text, const std::string& event) {
+  uint32_t rate = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rate);
+  if (error != std::errc{} || end != text.data() + text.size() || rate < hpcrun::kMinRate ||
+      rate > hpcrun::kMaxRate)
+    fail(kOwnFailure, "{}: the rate is a number of samples per second from {} to {}", event, hpcrun::kMinRate,
+         hpcrun::kMaxRate);
+  return rate;
+}
+
+void encode_counter(const std::string& name, hpcrun::EventSpec& spec) {
+  perf_event_attr attr{};
+  attr.size = sizeof attr;
+  pfm_perf_encode_arg_t encoding{};
+  encoding.attr = &attr;
+  encoding.size = sizeof encoding;
+  const int result = initialize_pfm() ? pfm_get_os_event_encoding(name.c_str(), PFM_PLM0 | PFM_PLM3,
+                                                                  PFM_OS_PERF_EVENT, &encoding)
+                                      : PFM_ERR_NOINIT;
+  if (result != PFM_SUCCESS)
+    fail(kOwnFailure, "unknown event '{}' ({}); `prof list events` shows what this machine can sample", name,
+         pfm_strerror(result));
+  spec.kind = hpcrun::EventKind::Perf;
+  spec.perf_type = attr.type;
+  spec.perf_config = attr.config;
+
+  hpcrun::PerfRequest request;
+  request.type = attr.type;
+  request.config = attr.config;
+  request.rate = spec.rate;
+  int descriptor = hpcrun::open_perf_event(request);
+  if (descriptor == -EACCES || descriptor == -EPERM) {
+    request.exclude_kernel = true;
+    descriptor = hpcrun::open_perf_event(request);
+  }
+  if (descriptor < 0)
+    fail(kOwnFailure, "this machine cannot count '{}' ({}); `prof list events` shows what it can sample",
+         name, std::strerror(-descriptor));
+  close(descriptor);
+}
+
+}  // namespace
+
+hpcrun::EventSpec parse_user_event(const std::string& text) {
+  hpcrun::EventSpec spec;
+  const size_t at = text.rfind('@');
+  const std::string name = text.substr(0, at);
+  if (name.empty() || name.size() >= hpcrun::kMaxEventName || name.find_first_of(",#") != std::string::npos)
+    fail(kOwnFailure, "'{}' is not an event; `prof list events` shows what this machine can sample", text);
+  std::memcpy(spec.name, name.c_str(), name.size() + 1);
+  const bool is_cpu = name == "CPUTIME";
+  const bool is_real = name == "REALTIME";
+  spec.kind = is_real ? hpcrun::EventKind::RealTime : hpcrun::EventKind::CpuTime;
+  spec.rate = is_cpu ? hpcrun::kDefaultCpuRate : is_real ? kDefaultRealRate : kDefaultCounterRate;
+  if (at != std::string::npos) spec.rate = parse_rate(text.substr(at + 1), text);
+  if (!is_cpu && !is_real) encode_counter(name, spec);
+  return spec;
+}
+
+std::string format_events(const std::vector<hpcrun::EventSpec>& events) {
+  std::string text;
+  for (const hpcrun::EventSpec& event : events) {
+    if (!text.empty()) text += ',';
+    text += fmt::format("{}@{}", event.name, event.rate);
+    if (event.kind == hpcrun::EventKind::Perf)
+      text += fmt::format("#{:x}#{:x}", event.perf_type, event.perf_config);
+  }
+  return text;
+}
+
+std::vector<EventDescription> list_events() {
+  std::vector<EventDescription> events = {
+      {"CPUTIME", "CPU time, user and system, of each thread (s); default, 1000 samples/s"},
+      {"REALTIME", "wall time of each thread, waiting included (s); 200 samples/s unless told"},
+  };
+  if (!initialize_pfm()) return events;
+  for (int pmu = 0; pmu < PFM_PMU_MAX; ++pmu) {
+    pfm_pmu_info_t pmu_info{};
+    pmu_info.size = sizeof pmu_info;
+    if (pfm_get_pmu_info(static_cast<pfm_pmu_t>(pmu), &pmu_info) != PFM_SUCCESS || !pmu_info.is_present)
+      continue;
+    for (int index = pmu_info.first_event; index != -1; index = pfm_get_event_next(index)) {
+      pfm_event_info_t info{};
+      info.size = sizeof info;
+      if (pfm_get_event_info(index, PFM_OS_PERF_EVENT, &info) != PFM_SUCCESS) continue;
+      events.push_back({fmt::format("{}::{}", pmu_info.name, info.name), info.desc ? info.desc : ""});
+    }
+  }
+  return events;
+}
+
+}  // namespace prof

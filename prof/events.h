@@ -1,0 +1,26 @@
+#pragma once
+// Events as users name them.
+
+#include <string>
+#include <vector>
+
+#include "hpcrun/sample/config.h"
+
+namespace prof {
+
+// Reads `NAME` or `NAME@RATE`. Throws CommandError (125) that names what is wrong and the remedy: unknown
+// event, rate out of range, an event that this machine cannot count.
+hpcrun::EventSpec parse_user_event(const std::string& text);
+
+// As the runtime reads them (hpcrun/sample/config.h).
+std::string format_events(const std::vector<hpcrun::EventSpec>& events);
+
+struct EventDescription {
+  std::string name;
+  std::string text;
+};
+
+// Every event that this machine can sample, our clocks first.
+std::vector<EventDescription> list_events();
+
+}  // namespace prof

@@ -1,0 +1,97 @@
+#include "prof/launch.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include "prof/message.h"
+
+namespace prof {
+
+namespace {
+
+constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+
+volatile sig_atomic_t child_pid = 0;
+
+void forward(int signal, siginfo_t* info, void*) {
+  const bool from_terminal = info->si_code == SI_KERNEL;
+  if (!from_terminal && child_pid > 0) kill(child_pid, signal);
+}
+
+[[noreturn]] void become(const Launch& what, int error_pipe, const sigset_t& mask) {
+  for (const auto& [name, value] : what.environment) setenv(name.c_str(), value.c_str(), 1);
+  std::vector<char*> arguments;
+  for (const std::string& argument : what.arguments) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  sigprocmask(SIG_SETMASK, &mask, nullptr);
+  execv(what.program.c_str(), arguments.data());
+  if (errno == ENOEXEC) {  // a script without an interpreter line: the shell's, as execvp has it
+    arguments[0] = const_cast<char*>(what.program.c_str());
+    arguments.insert(arguments.begin(), const_cast<char*>("/bin/sh"));
+    execv("/bin/sh", arguments.data());
+  }
+  const int error = errno;
+  [[maybe_unused]] const ssize_t written = write(error_pipe, &error, sizeof error);
+  _exit(kNotExecutable);
+}
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
+}  // namespace
+
+Outcome launch(const Launch& what) {
+  int error_pipe[2];
+  if (pipe2(error_pipe, O_CLOEXEC) != 0) fail(kOwnFailure, "cannot make a pipe: {}", std::strerror(errno));
+
+  sigset_t forwarded;
+  sigset_t mask;
+  sigemptyset(&forwarded);
+  for (const int signal : kForwarded) sigaddset(&forwarded, signal);
+  sigprocmask(SIG_BLOCK, &forwarded, &mask);
+
+  rusage before{};
+  getrusage(RUSAGE_CHILDREN, &before);
+  const auto start = std::chrono::steady_clock::now();
+  const pid_t child = fork();
+  if (child < 0) fail(kOwnFailure, "cannot start a process: {}", std::strerror(errno));
+  if (child == 0) become(what, error_pipe[1], mask);
+
+  child_pid = child;
+  struct sigaction action {};
+  action.sa_sigaction = forward;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  for (const int signal : kForwarded) sigaction(signal, &action, nullptr);
+  sigprocmask(SIG_SETMASK, &mask, nullptr);
+
+  close(error_pipe[1]);
+  int error = 0;
+  const bool failed = read(error_pipe[0], &error, sizeof error) == sizeof error;
+  close(error_pipe[0]);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+  child_pid = 0;
+  if (failed) fail(kNotExecutable, "{}: {}", what.program.string(), std::strerror(error));
+
+  rusage after{};
+  getrusage(RUSAGE_CHILDREN, &after);
+  Outcome outcome;
+  outcome.exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  outcome.wall_s = wall.count();
+  outcome.cpu_s =
+      seconds(after.ru_utime) + seconds(after.ru_stime) - seconds(before.ru_utime) - seconds(before.ru_stime);
+  return outcome;
+}
+
+}  // namespace prof

@@ -1,0 +1,27 @@
+#pragma once
+// Runs the measured program as a child with the runtime preloaded.
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace prof {
+
+struct Launch {
+  std::filesystem::path program;                                 // the file to execute
+  std::vector<std::string> arguments;                            // argv, [0] as the user typed it
+  std::vector<std::pair<std::string, std::string>> environment;  // added to ours
+};
+
+struct Outcome {
+  int exit_status = 0;  // as a shell reports it: 128 + n for a signal
+  double wall_s = 0;
+  double cpu_s = 0;  // user and system, of the program and the descendants it waited for
+};
+
+// Signals that are sent to `prof` alone (SIGINT, SIGTERM, SIGHUP, SIGQUIT by kill) are passed on; what the
+// terminal sends reaches the program by itself. Throws CommandError when it cannot be executed.
+Outcome launch(const Launch& what);
+
+}  // namespace prof

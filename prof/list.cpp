@@ -1,0 +1,20 @@
+#include "prof/list.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "prof/events.h"
+
+namespace prof {
+
+void add_list_command(CLI::App& app, int& status) {
+  CLI::App* list = app.add_subcommand("list", "List what can be asked for by name");
+  list->require_subcommand(1);
+  list->add_subcommand("events", "Events that this machine can sample")->callback([&status] {
+    for (const EventDescription& event : list_events()) fmt::print("{:<40} {}\n", event.name, event.text);
+    status = 0;
+  });
+}
+
+}  // namespace prof

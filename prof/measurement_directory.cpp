@@ -1,0 +1,89 @@
+#include "prof/measurement_directory.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "prof/message.h"
+
+namespace prof {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string job_or_time() {
+  for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"})
+    if (const char* value = getenv(name); value && *value) return value;
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y%m%d-%H%M%S", &local);
+  return text.data();
+}
+
+// Only what a run left is removed: never a file that a user put there.
+void empty_of_measurements(const fs::path& directory) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory))
+    if (entry.path().extension() == ".prof" || entry.path().filename() == "run.json")
+      fs::remove(entry.path());
+  fs::remove_all(directory / "database");
+}
+
+}  // namespace
+
+fs::path create_measurement_directory(const std::string& asked, const std::string& program, bool force) {
+  const std::string name = asked.empty() ? fmt::format("prof-{}-{}-{}", fs::path(program).filename().string(),
+                                                       job_or_time(), getpid())
+                                         : asked;
+  std::error_code error;
+  const fs::path directory = fs::absolute(name, error);
+  fs::create_directories(directory, error);
+  if (error)
+    fail(kOwnFailure, "cannot create the measurement directory {}: {}; choose another with -o",
+         directory.string(), error.message());
+  if (has_measurements(directory)) {
+    if (!force)
+      fail(kOwnFailure, "{} holds the measurements of another run; choose another with -o or add --force",
+           directory.string());
+    empty_of_measurements(directory);
+  }
+  return directory;
+}
+
+void write_run_record(const fs::path& directory, const std::vector<std::string>& command,
+                      const std::string& start, const Outcome& outcome) {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  const nlohmann::ordered_json record = {
+      {"command", command},       {"host", host.data()},    {"start", start},
+      {"wall_s", outcome.wall_s}, {"cpu_s", outcome.cpu_s}, {"exit_status", outcome.exit_status},
+  };
+  std::ofstream file(directory / "run.json");
+  file << record.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  if (!file.flush())
+    say("cannot write {}: the report will lack the run's times", (directory / "run.json").string());
+}
+
+std::string present_time() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  std::array<char, 40> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S%z", &local);
+  return text.data();
+}
+
+bool has_measurements(const fs::path& directory) {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error))
+    if (entry.path().extension() == ".prof") return true;
+  return false;
+}
+
+}  // namespace prof

@@ -1,0 +1,28 @@
+#pragma once
+// Where a run leaves what it measured.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "prof/launch.h"
+
+namespace prof {
+
+// Creates the directory: `asked` as given, or prof-<program>-<job id or time>-<pid> in the current one. An
+// existing directory with measurements in it is not touched unless `force`, which empties it. Throws
+// CommandError (125). The path is absolute.
+std::filesystem::path create_measurement_directory(const std::string& asked, const std::string& program,
+                                                   bool force);
+
+// Leaves run.json beside the measurements: command, host, start, wall_s, cpu_s, exit_status.
+void write_run_record(const std::filesystem::path& directory, const std::vector<std::string>& command,
+                      const std::string& start, const Outcome& outcome);
+
+// The present as ISO 8601 with the zone's offset.
+std::string present_time();
+
+// True when the runtime wrote at least one measurement file.
+bool has_measurements(const std::filesystem::path& directory);
+
+}  // namespace prof

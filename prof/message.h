@@ -1,0 +1,40 @@
+#pragma once
+// The one way in which `prof` speaks to its user: lines on standard error that begin with "prof: ".
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace prof {
+
+// What `prof` itself could not do (as env, nice and timeout have it); a measured program has its own
+// statuses.
+constexpr int kOwnFailure = 125;
+constexpr int kNotExecutable = 126;
+constexpr int kNotFound = 127;
+
+// Ends the command with one line and an exit status.
+class CommandError : public std::runtime_error {
+ public:
+  CommandError(int status, const std::string& line) : std::runtime_error(line), status_(status) {}
+  int status() const noexcept { return status_; }
+
+ private:
+  int status_;
+};
+
+template <typename... Args>
+[[noreturn]] void fail(int status, fmt::format_string<Args...> format, Args&&... args) {
+  throw CommandError(status, fmt::format(format, std::forward<Args>(args)...));
+}
+
+void say_line(const std::string& line);
+
+template <typename... Args>
+void say(fmt::format_string<Args...> format, Args&&... args) {
+  say_line(fmt::format(format, std::forward<Args>(args)...));
+}
+
+}  // namespace prof

@@ -1,0 +1,10 @@
+#pragma once
+#include <CLI/App.hpp>
+
+namespace prof {
+
+// `prof report` and `prof export`: a database, or a measurement directory that is analyzed first.
+void add_report_command(CLI::App& app, int& status);
+void add_export_command(CLI::App& app, int& status);
+
+}  // namespace prof

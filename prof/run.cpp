@@ -1,0 +1,105 @@
+#include "prof/run.h"
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "prof/analyze.h"
+#include "prof/events.h"
+#include "prof/launch.h"
+#include "prof/measurement_directory.h"
+#include "prof/message.h"
+#include "prof/runtime_library.h"
+#include "prof/target.h"
+#include "prof/trigger.h"
+
+namespace prof {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct RunOptions {
+  std::vector<std::string> events;
+  bool trace = false;
+  bool analyze = true;
+  bool force = false;
+  std::string output;
+  std::vector<std::string> command;
+};
+
+std::string preload_list(const fs::path& library) {
+  const char* present = getenv("LD_PRELOAD");
+  return present && *present ? library.string() + ":" + present : library.string();
+}
+
+Launch plan_launch(const RunOptions& options, const Target& target, const fs::path& directory) {
+  std::vector<hpcrun::EventSpec> events;
+  for (const std::string& event : options.events) events.push_back(parse_user_event(event));
+  if (events.empty()) events.push_back(parse_user_event("CPUTIME"));
+  if (events.size() > hpcrun::kMaxEvents)
+    fail(kOwnFailure, "at most {} events can be sampled in one run", hpcrun::kMaxEvents);
+
+  Launch launch;
+  launch.program = target.path;
+  launch.arguments = options.command;
+  launch.environment = {
+      {"LD_PRELOAD", preload_list(find_runtime_library())}, {hpcrun::kEnvDirectory, directory.string()},
+      {hpcrun::kEnvEvents, format_events(events)},          {hpcrun::kEnvTrace, options.trace ? "1" : "0"},
+      {hpcrun::kEnvTrigger, trigger_name(best_trigger())},
+  };
+  return launch;
+}
+
+// The user's own choice of trigger (PROF_TRIGGER) stands: it may only be worse than what was probed.
+void keep_users_trigger(Launch& launch) {
+  const char* users = getenv(hpcrun::kEnvTrigger);
+  if (!users) return;
+  for (auto& [name, value] : launch.environment)
+    if (name == hpcrun::kEnvTrigger) value = users;
+}
+
+int run(const RunOptions& options) {
+  const Target target = find_target(options.command[0]);
+  for (const std::string& event : options.events) parse_user_event(event);
+  const fs::path directory = create_measurement_directory(options.output, options.command[0], options.force);
+  Launch plan = plan_launch(options, target, directory);
+  keep_users_trigger(plan);
+
+  const std::string start = present_time();
+  const Outcome outcome = launch(plan);
+  write_run_record(directory, options.command, start, outcome);
+  if (!has_measurements(directory)) {
+    say("nothing was measured: the program did not load the runtime or could not write to {}",
+        directory.string());
+    return outcome.exit_status;
+  }
+  if (options.analyze)
+    analyze_and_summarize(directory);
+  else
+    say("measurements are in {}", directory.string());
+  return outcome.exit_status;
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, int& status) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* command = app.add_subcommand("run", "Measure a program, analyze and print a summary");
+  command
+      ->add_option("-e,--event", options->events,
+                   "Event to sample, NAME or NAME@RATE per second; may be repeated (default CPUTIME@1000)")
+      ->type_name("EVENT[@RATE]")
+      ->allow_extra_args(false);
+  command->add_flag("--trace", options->trace, "Record which context was current when");
+  command->add_flag("--no-analyze{false}", options->analyze, "Stop after measuring");
+  command->add_flag("--force", options->force, "Replace the measurements that the directory holds");
+  command->add_option("-o,--output", options->output, "Measurement directory")->type_name("DIR");
+  command->add_option("command", options->command, "The program and its arguments")->required();
+  command->prefix_command(false);
+  command->positionals_at_end(true);
+  command->callback([options, &status] { status = run(*options); });
+}
+
+}  // namespace prof

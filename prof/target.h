@@ -1,0 +1,17 @@
+#pragma once
+// What kind of program is about to be run: can a preloaded runtime measure it?
+
+#include <filesystem>
+#include <string>
+
+namespace prof {
+
+struct Target {
+  std::filesystem::path path;  // of the file that execvp would run
+};
+
+// Finds the program as execvp does and looks at it, through the interpreter lines of scripts. Throws
+// CommandError: 127 not found, 126 not executable, 125 when it runs but cannot be measured, with the remedy.
+Target find_target(const std::string& program);
+
+}  // namespace prof
