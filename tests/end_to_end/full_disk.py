@@ -10,8 +10,8 @@ COMMAND = [driver.program("many_threads"), "8", "0.2"]
 OUTPUT = b"8 threads done\n"
 
 
-def warnings(run):
-    return [line for line in run.stderr.decode().splitlines() if "warning" in line.lower()]
+def lines_that_say(reason, run):
+    return [line for line in run.stderr.decode().splitlines() if reason in line]
 
 
 class FullDisk(driver.EndToEnd):
@@ -27,9 +27,7 @@ class FullDisk(driver.EndToEnd):
 
     def check_unharmed(self, run, reason):
         self.assertEqual((run.status, run.stdout), (0, OUTPUT), run.stderr)
-        told = warnings(run)
-        self.assertEqual(len(told), 1, run.stderr.decode())
-        self.assertIn(reason, told[0])
+        self.assertEqual(len(lines_that_say(reason, run)), 1, run.stderr.decode())
 
     def test_a_disk_that_fills_up(self):
         disk = self.mount_small("512k")
@@ -47,11 +45,21 @@ class FullDisk(driver.EndToEnd):
         self.check_unharmed(self.prof_run(COMMAND, options=["--no-analyze"], directory=disk / "run"),
                             "No space left")
 
+    def as_ordinary_user(self):
+        return driver.as_nobody if os.geteuid() == 0 else lambda command: command
+
     def test_a_folder_that_may_not_be_written(self):
         closed = self.folder / "closed"
         closed.mkdir(mode=0o555)
-        wrap = driver.as_nobody if os.geteuid() == 0 else lambda command: command
-        self.check_unharmed(self.prof_run(COMMAND, directory=closed / "run", wrap=wrap), "Permission denied")
+        run = self.prof_run(COMMAND, directory=closed, wrap=self.as_ordinary_user())
+        self.check_unharmed(run, "Permission denied")
+
+    def test_a_folder_that_cannot_be_made_stops_before_the_program_runs(self):
+        closed = self.folder / "closed"
+        closed.mkdir(mode=0o555)
+        run = self.prof_run(COMMAND, directory=closed / "run", wrap=self.as_ordinary_user())
+        self.assertEqual((run.status, run.stdout), (125, b""))
+        self.assertEqual(len(lines_that_say("Permission denied", run)), 1, run.stderr.decode())
 
 
 driver.main()

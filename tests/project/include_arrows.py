@@ -22,7 +22,9 @@ ARROWS = {
     "hpcrun/sample": ["hpcrun/guest", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct"],
     "hpcrun/process": ["hpcrun/guest", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct", "hpcrun/sample"],
     "analysis": ["hpcrun/measurement", "hpcrun/model", "hpcrun/unwind/frame.h"],
-    "prof": ["analysis", "hpcrun/measurement", "hpcrun/model"],
+    # What prof tells the runtime (config.h), and the same way to open events when it probes the machine.
+    "prof": ["analysis", "hpcrun/measurement", "hpcrun/model", "hpcrun/sample/config.h",
+             "hpcrun/sample/perf_event.h"],
     "samples": [],
     "tests": ["hpcrun", "analysis", "prof", "samples"],
 }
@@ -35,6 +37,7 @@ FORBIDDEN = [
     ("hpcrun/unwind/planted.cpp", '#  include <hpcrun/cct/cct.h>'),
     ("analysis/database/planted.h", '#include "../../hpcrun/unwind/unwinder.h"'),
     ("prof/planted.cpp", '#include "hpcrun/process/start.h"'),
+    ("prof/planted.h", '#include "hpcrun/sample/handler.h"'),
     ("analysis/planted.h", '#include "prof/planted.cpp"'),
 ]
 
