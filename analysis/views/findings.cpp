@@ -16,6 +16,7 @@ constexpr double kRateShortfall = 0.90;     // delivered rates vary by some perc
 constexpr double kDroppedSamples = 0.01;
 constexpr double kOverhead = 0.05;
 constexpr double kWithoutLines = 0.20;
+constexpr size_t kNameColumns = 48;    // a sentence stays readable; the finding's context has the full name
 constexpr uint64_t kFewSamples = 100;  // one standard error of a share of one half is then 5 points
 
 Severity severity_of(double value, double medium, double high) {
@@ -35,7 +36,7 @@ FindingFrame describe(const CallTree& tree, uint32_t frame, const Place& place) 
 
 std::string function_at(const CallTree& tree, uint32_t frame, const Place& place) {
   const std::string at = words_for_place(*tree.database, place);
-  const std::string name = frame_name(*tree.database, tree.frames[frame]);
+  const std::string name = shorten_middle(frame_name(*tree.database, tree.frames[frame]), kNameColumns);
   if (!at.empty()) return fmt::format("{} ({})", name, at);
   const uint32_t module = tree.frames[frame].module;
   if (tree.frames[frame].kind != FrameKind::Function || module >= tree.database->modules.size()) return name;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace prof {
@@ -54,6 +55,40 @@ std::string words_for_place(const Database& database, const Place& place) {
   if (place.file >= database.files.size()) return {};
   const std::string name = base_name(database.files[place.file].path);
   return place.line > 0 ? fmt::format("{}:{}", name, place.line) : name;
+}
+
+namespace {
+
+bool continues_character(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
+}
+
+// The byte at which the n-th character of the text starts.
+size_t start_of_character(std::string_view text, size_t n) {
+  size_t at = 0;
+  for (; at < text.size(); ++at) {
+    if (continues_character(text[at])) continue;
+    if (n-- == 0) break;
+  }
+  return at;
+}
+
+}  // namespace
+
+size_t columns_of(std::string_view text) {
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));
+}
+
+std::string shorten_middle(std::string_view text, size_t columns) {
+  static constexpr std::string_view kEllipsis = "...";
+  const size_t width = columns_of(text);
+  columns = std::max(columns, kEllipsis.size() + 2);
+  if (width <= columns) return std::string(text);
+  const size_t kept = columns - kEllipsis.size();
+  const size_t head = (kept + 1) / 2, tail = kept / 2;
+  return fmt::format("{}{}{}", text.substr(0, start_of_character(text, head)), kEllipsis,
+                     text.substr(start_of_character(text, width - tail)));
 }
 
 }  // namespace prof

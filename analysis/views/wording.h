@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "analysis/database/model.h"
 #include "analysis/views/places.h"
@@ -19,5 +20,10 @@ std::string words_for_metric(const Metric& metric);                    // "the C
 std::string base_name(const std::string& path);
 // "sum.cpp:14", the file without its folders; empty where the place is not known.
 std::string words_for_place(const Database& database, const Place& place);
+
+// Characters that a terminal shows one column each (UTF-8 code points).
+size_t columns_of(std::string_view text);
+// At most `columns` (at least 5) wide: what is in the middle of a longer text becomes "...".
+std::string shorten_middle(std::string_view text, size_t columns);
 
 }  // namespace prof

@@ -1,0 +1,76 @@
+#include "prof/report/export_command.h"
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <memory>
+
+#include "analysis/views/call_tree.h"
+#include "prof/report/collapsed.h"
+#include "prof/report/report_command.h"
+
+namespace prof {
+namespace {
+
+const std::map<std::string, ExportFormat> kFormats = {{"collapsed", ExportFormat::Collapsed}};
+
+int failed(const std::string& what) {
+  fmt::print(stderr, "prof: cannot write {}: {}\n", what, std::strerror(errno));
+  return static_cast<int>(ReportStatus::NotWritten);
+}
+
+}  // namespace
+
+void add_export_options(CLI::App& command, ExportOptions& options) {
+  command.add_option("database", options.database, "a database, or the measurement directory it is in")
+      ->required()
+      ->type_name("DATABASE|DIR");
+  command.add_option("--format", options.format, "collapsed: stacks for flame graphs")
+      ->transform(CLI::CheckedTransformer(kFormats))
+      ->required()
+      ->type_name("FORMAT");
+  command.add_option("-o,--output", options.output, "the file to write [standard output]")->type_name("FILE");
+  command
+      .add_option("--thread", options.threads,
+                  "only threads of this index, rank.thread or name (patterns allowed)")
+      ->allow_extra_args(false)
+      ->delimiter(',')
+      ->type_name("THREAD");
+  command.add_option("--metric", options.metric, "the metric to export [the first that was measured]")
+      ->type_name("NAME");
+  command.add_flag("--merge-recursion", options.merge_recursion,
+                   "fold recursive calls into their outermost frame");
+}
+
+int export_database(const Database& database, const ExportOptions& options, std::FILE* out) {
+  Selection selection;
+  try {
+    selection =
+        select(database, options.metric.empty() ? std::vector<std::string>{} : std::vector{options.metric},
+               options.threads);
+  } catch (const SelectionError& error) {
+    fmt::print(stderr, "prof: {}\n", error.what());
+    return static_cast<int>(ReportStatus::BadSelection);
+  }
+  if (selection.metrics.size() > 1) selection.metrics.resize(1);
+  const CallTree tree = build_call_tree(database, selection, options.merge_recursion);
+
+  if (options.output.empty()) {
+    Output output(out);
+    tree_as_collapsed(tree, output);
+    return output.flush() ? static_cast<int>(ReportStatus::Done) : failed("the stacks");
+  }
+  std::FILE* file = std::fopen(options.output.c_str(), "we");
+  if (!file) return failed(options.output);
+  bool good = false;
+  {
+    Output output(file);
+    tree_as_collapsed(tree, output);
+    good = output.flush();
+  }
+  if (std::fclose(file) != 0 || !good) return failed(options.output);
+  return static_cast<int>(ReportStatus::Done);
+}
+
+}  // namespace prof

@@ -1,0 +1,39 @@
+#include "prof/report/output.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace prof {
+
+bool Output::flush() {
+  if (buffer_.size() > 0 && std::fwrite(buffer_.data(), 1, buffer_.size(), file_) != buffer_.size())
+    good_ = false;
+  buffer_.clear();
+  if (std::fflush(file_) != 0) good_ = false;
+  return good_;
+}
+
+std::string printable(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+  return result;
+}
+
+void write_json_string(Output& out, std::string_view text) {
+  const bool plain = std::all_of(text.begin(), text.end(),
+                                 [](char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; });
+  if (plain) {
+    out.print("\"{}\"", text);
+  } else {
+    out.write(
+        nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  }
+}
+
+void write_json_number(Output& out, double value) {
+  out.print("{}", std::isfinite(value) ? value : 0.0);
+}
+
+}  // namespace prof

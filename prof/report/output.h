@@ -1,0 +1,48 @@
+#pragma once
+// Buffered output of a report: one place that knows about short writes and control characters in names.
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace prof {
+
+class Output {
+ public:
+  explicit Output(std::FILE* file) : file_(file) {}
+  ~Output() { flush(); }
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+
+  void write(std::string_view text) {
+    buffer_.append(text.data(), text.data() + text.size());
+    if (buffer_.size() >= kChunkBytes) flush();
+  }
+  template <class... Args>
+  void print(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(buffer_), format, std::forward<Args>(args)...);
+    if (buffer_.size() >= kChunkBytes) flush();
+  }
+
+  // False once anything could not be written.
+  bool flush();
+
+ private:
+  static constexpr size_t kChunkBytes = 1 << 18;  // a report of a million rows is never in memory as a whole
+
+  std::FILE* file_;
+  fmt::memory_buffer buffer_;
+  bool good_ = true;
+};
+
+// Names come from files that anyone may have written: control characters must not reach a terminal.
+std::string printable(std::string_view text);
+
+// A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD.
+void write_json_string(Output& out, std::string_view text);
+// A JSON number; what is not finite becomes 0.
+void write_json_number(Output& out, double value);
+
+}  // namespace prof

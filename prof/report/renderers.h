@@ -1,0 +1,37 @@
+#pragma once
+// The ways in which a report is written; chosen by report().
+
+#include <cstddef>
+#include <vector>
+
+#include "analysis/views/call_tree.h"
+#include "analysis/views/findings.h"
+#include "analysis/views/run_summary.h"
+#include "analysis/views/view.h"
+#include "prof/report/output.h"
+#include "prof/report/report_command.h"
+
+namespace prof {
+
+struct TextStyle {
+  bool colour = false;
+  size_t columns = 0;  // 0: no limit
+};
+
+const char* view_name(ReportView view);
+
+void tree_as_text(const CallTree& tree, const View& view, const ReportOptions& options, TextStyle style,
+                  Output& out);
+void tree_as_json(const CallTree& tree, const View& view, const ReportOptions& options, Output& out);
+void tree_as_csv(const CallTree& tree, const View& view, const ReportOptions& options, Output& out);
+
+struct SummaryReport {
+  RunSummary run;
+  std::vector<Finding> findings;
+};
+void summary_as_text(const CallTree& tree, const SummaryReport& summary, TextStyle style, Output& out);
+void summary_as_json(const CallTree& tree, const SummaryReport& summary, const ReportOptions& options,
+                     Output& out);
+void summary_as_csv(const CallTree& tree, const SummaryReport& summary, Output& out);
+
+}  // namespace prof

@@ -1,0 +1,138 @@
+#include "prof/report/report_command.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+#include <map>
+
+#include "prof/report/renderers.h"
+
+namespace prof {
+namespace {
+
+constexpr size_t kSummaryColumns = 100;  // fits a screen and a mail
+constexpr size_t kLeastColumns = 60;     // narrower terminals wrap; nothing readable fits
+
+const std::map<std::string, ReportView> kViews = {{"summary", ReportView::Summary},
+                                                  {"top-down", ReportView::TopDown},
+                                                  {"bottom-up", ReportView::BottomUp},
+                                                  {"flat", ReportView::Flat}};
+const std::map<std::string, ReportFormat> kFormats = {
+    {"text", ReportFormat::Text}, {"json", ReportFormat::Json}, {"csv", ReportFormat::Csv}};
+
+size_t text_columns(const ReportOptions& options, std::FILE* out) {
+  if (options.columns) return *options.columns;
+  winsize size{};
+  const int descriptor = fileno(out);
+  if (descriptor >= 0 && isatty(descriptor) && ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    return std::max<size_t>(size.ws_col, kLeastColumns);
+  return options.view == ReportView::Summary ? kSummaryColumns : 0;
+}
+
+void write_summary(const CallTree& tree, const ReportOptions& options, TextStyle style, Output& out) {
+  SummaryReport summary;
+  summary.run = run_summary(*tree.database);
+  summary.findings = find(tree, summary.run);
+  switch (options.format) {
+    case ReportFormat::Text:
+      return summary_as_text(tree, summary, style, out);
+    case ReportFormat::Json:
+      return summary_as_json(tree, summary, options, out);
+    case ReportFormat::Csv:
+      return summary_as_csv(tree, summary, out);
+  }
+}
+
+View compute_view(const CallTree& tree, const ReportOptions& options) {
+  ViewOptions wanted;
+  wanted.threshold_percent = options.threshold_percent;
+  wanted.levels = options.depth;
+  wanted.statistics = options.statistics || options.format == ReportFormat::Json;
+  switch (options.view) {
+    case ReportView::BottomUp:
+      return bottom_up(tree, wanted);
+    case ReportView::Flat:
+      return flat(tree, wanted);
+    default:
+      return top_down(tree, wanted);
+  }
+}
+
+void write_tree(const CallTree& tree, const ReportOptions& options, TextStyle style, Output& out) {
+  const View view = compute_view(tree, options);
+  switch (options.format) {
+    case ReportFormat::Text:
+      return tree_as_text(tree, view, options, style, out);
+    case ReportFormat::Json:
+      return tree_as_json(tree, view, options, out);
+    case ReportFormat::Csv:
+      return tree_as_csv(tree, view, options, out);
+  }
+}
+
+}  // namespace
+
+const char* view_name(ReportView view) {
+  for (const auto& [name, value] : kViews)
+    if (value == view) return name.c_str();
+  return "";
+}
+
+void add_report_options(CLI::App& command, ReportOptions& options) {
+  command.add_option("database", options.database, "a database, or the measurement directory it is in")
+      ->required()
+      ->type_name("DATABASE|DIR");
+  command.add_option("--view", options.view, "summary, top-down, bottom-up or flat [summary]")
+      ->transform(CLI::CheckedTransformer(kViews))
+      ->type_name("VIEW");
+  command.add_option("--format", options.format, "text, json or csv [text]")
+      ->transform(CLI::CheckedTransformer(kFormats))
+      ->type_name("FORMAT");
+  command
+      .add_option("--thread", options.threads,
+                  "only threads of this index, rank.thread or name (patterns allowed)")
+      ->allow_extra_args(false)
+      ->delimiter(',')
+      ->type_name("THREAD");
+  command.add_option("--metric", options.metrics, "only these metrics; the first orders the rows")
+      ->allow_extra_args(false)
+      ->delimiter(',')
+      ->type_name("NAME");
+  command
+      .add_option("--threshold", options.threshold_percent,
+                  "leave out rows below this share of the total [1]")
+      ->check(CLI::Range(0.0, 100.0))
+      ->type_name("PCT");
+  command.add_option("--depth", options.depth, "show at most so many levels")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  command.add_flag("--merge-recursion", options.merge_recursion,
+                   "fold recursive calls into their outermost frame");
+  command.add_flag("--statistics", options.statistics, "minimum, mean, maximum and deviation over threads");
+}
+
+int report(const Database& database, const ReportOptions& options, std::FILE* out, bool colour) {
+  Selection selection;
+  try {
+    selection = select(database, options.metrics, options.threads);
+  } catch (const SelectionError& error) {
+    fmt::print(stderr, "prof: {}\n", error.what());
+    return static_cast<int>(ReportStatus::BadSelection);
+  }
+  const CallTree tree = build_call_tree(database, selection, options.merge_recursion);
+  const TextStyle style{colour, text_columns(options, out)};
+  Output output(out);
+  if (options.view == ReportView::Summary) {
+    write_summary(tree, options, style, output);
+  } else {
+    write_tree(tree, options, style, output);
+  }
+  if (output.flush()) return static_cast<int>(ReportStatus::Done);
+  fmt::print(stderr, "prof: cannot write the report: {}\n", std::strerror(errno));
+  return static_cast<int>(ReportStatus::NotWritten);
+}
+
+}  // namespace prof

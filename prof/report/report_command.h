@@ -1,0 +1,44 @@
+#pragma once
+// `prof report DATABASE|DIR`: shows a database. The caller reads the database and says where to print.
+
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/database/model.h"
+
+namespace CLI {
+class App;
+}
+
+namespace prof {
+
+enum class ReportView : uint8_t { Summary, TopDown, BottomUp, Flat };
+enum class ReportFormat : uint8_t { Text, Json, Csv };
+
+struct ReportOptions {
+  std::string database;  // as the user named it: a database or a measurement directory
+  ReportView view = ReportView::Summary;
+  ReportFormat format = ReportFormat::Text;
+  std::vector<std::string> threads;  // see select() in analysis/views/selection.h
+  std::vector<std::string> metrics;
+  double threshold_percent = 1;  // 0..100
+  uint32_t depth = 0;            // levels shown; 0: all
+  bool merge_recursion = false;
+  bool statistics = false;          // over threads, in text and CSV; JSON always has them
+  std::optional<uint32_t> columns;  // to fit text into, 0: no limit; absent: the terminal's, see report()
+};
+
+// Exit statuses of `prof report` and `prof export`.
+enum class ReportStatus : int { Done = 0, NotWritten = 1, BadSelection = 2 };
+
+// Declares the positional DATABASE and every option of `prof report`.
+void add_report_options(CLI::App& command, ReportOptions& options);
+
+// Prints a report. Text on a terminal is fitted into its width, elsewhere the summary into 100 columns and
+// names in the other views are left whole. Failures are one line on stderr and a ReportStatus as exit status.
+int report(const Database& database, const ReportOptions& options, std::FILE* out, bool colour);
+
+}  // namespace prof

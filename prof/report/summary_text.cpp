@@ -1,0 +1,231 @@
+// The summary on one screen: what ran, how well it was measured, where the cost is, and what that means.
+
+#include <algorithm>
+
+#include "analysis/views/hot_path.h"
+#include "analysis/views/wording.h"
+#include "prof/report/renderers.h"
+#include "prof/report/text.h"
+
+namespace prof {
+namespace {
+
+constexpr size_t kScreenLines = 24;  // the classic terminal
+constexpr size_t kHotFunctions = 5;  // more would be a list, not a summary
+constexpr size_t kFindingLines = 7;  // leaves at least eight lines to path and functions
+constexpr size_t kDegradations = 2;
+constexpr size_t kReasons = 2;
+constexpr size_t kLabelColumns = 10;
+constexpr size_t kHotNameColumns = 44;
+constexpr size_t kCallerNameColumns = 24;
+constexpr size_t kPathIndentLevels = 12;  // as deep as a path can get on one screen
+
+using Lines = std::vector<std::string>;
+
+class SummaryText {
+ public:
+  SummaryText(const CallTree& tree, const SummaryReport& summary, TextStyle style)
+      : tree_(tree), run_(summary.run), findings_(summary.findings), style_(style) {}
+
+  Lines lines() {
+    Lines all = header();
+    const Lines found = finding_lines();
+    const size_t findings = found.empty() ? 0 : found.size() + 1;
+    const size_t room = kScreenLines - all.size() - findings;
+    // Two headings; what the functions leave goes to the path.
+    const Lines functions = function_lines(std::min(kHotFunctions, (room - std::min<size_t>(room, 2)) / 2));
+    const Lines path = path_lines(room - std::min(room, functions.size() + 2));
+    append(all, heading("hottest path"), path);
+    append(all, heading("functions by their own cost, with the callers that dominate it"), functions);
+    append(all, "findings", found);
+    return all;
+  }
+
+ private:
+  void append(Lines& all, const std::string& title, const Lines& more) const {
+    if (more.empty()) return;
+    all.push_back(bold(style_, title));
+    all.insert(all.end(), more.begin(), more.end());
+  }
+
+  std::string heading(const std::string& what) const {
+    if (tree_.metrics() == 0) return what;
+    return fmt::format("{} ({}, {} in all)", what, printable(tree_.metric(0).name),
+                       words_for_total(tree_.metric(0), tree_.totals[0]));
+  }
+
+  std::string fitted(const std::string& line) const {
+    return style_.columns == 0 ? line : shorten_middle(line, style_.columns);
+  }
+
+  void labelled(Lines& lines, const char* label, const std::string& text) const {
+    lines.push_back(fitted(fmt::format("{:<{}}{}", label, kLabelColumns, printable(text))));
+  }
+
+  Lines header() const {
+    Lines lines;
+    std::string status;
+    if (run_.exit_status) status = fmt::format(", exit status {}", *run_.exit_status);
+    const size_t columns = style_.columns == 0 ? SIZE_MAX : style_.columns - kLabelColumns - status.size();
+    lines.push_back(bold(style_, fmt::format("{:<{}}{}{}", "program", kLabelColumns,
+                                             shorten_middle(printable(run_.command), columns), status)));
+    labelled(lines, "ran", ran());
+    if (const std::string text = sampled(); !text.empty()) labelled(lines, "sampled", text);
+    if (run_.dropped_samples() > 0)
+      labelled(lines, "dropped", words_for_count(run_.dropped_samples(), "sample") + reasons(run_.dropped));
+    if (run_.stacks && run_.stacks->all() > 0) labelled(lines, "stacks", stacks());
+    if (const std::string text = overhead(); !text.empty()) labelled(lines, "overhead", text);
+    for (size_t i = 0; i < std::min(kDegradations, run_.degradations.size()); ++i)
+      labelled(lines, "note", run_.degradations[i]);
+    return lines;
+  }
+
+  std::string ran() const {
+    std::string text;
+    if (run_.wall_s) text += words_for_duration(*run_.wall_s) + ", ";
+    if (run_.cpu_s) text += words_for_duration(*run_.cpu_s) + " of CPU time, ";
+    if (run_.processes > 0) text += words_for_count(run_.processes, "process") + ", ";
+    text += words_for_count(run_.threads, "thread");
+    if (run_.ranks > 0) text += ", " + words_for_count(run_.ranks, "rank");
+    if (!run_.host.empty()) text += " on " + run_.host;
+    return text;
+  }
+
+  std::string sampled() const {
+    std::string text;
+    if (run_.delivered_hz && run_.requested_hz)
+      text = fmt::format("{:.0f} of {:.0f} samples/s", *run_.delivered_hz, *run_.requested_hz);
+    else if (run_.requested_hz)
+      text = fmt::format("{:.0f} samples/s asked for", *run_.requested_hz);
+    if (run_.samples) text += (text.empty() ? "" : ", ") + words_for_count(*run_.samples, "sample");
+    if (!run_.source.empty()) text += (text.empty() ? "by " : ", by ") + run_.source;
+    return text;
+  }
+
+  static std::string reasons(const Reasons& all) {
+    std::vector<std::string> named;
+    for (const auto& [reason, count] : by_count(all)) {
+      const std::string why = words_for_reason(reason).why;
+      if (why.empty()) continue;
+      if (named.size() == kReasons) break;
+      named.push_back(fmt::format("{} because {}", count, why));
+    }
+    return named.empty() ? "" : fmt::format(": {}", fmt::join(named, ", "));
+  }
+
+  std::string stacks() const {
+    const auto all = static_cast<double>(run_.stacks->all());
+    const auto percent = [&](uint64_t n) { return words_for_percent(static_cast<double>(n) / all); };
+    std::string text = percent(run_.stacks->complete) + " complete";
+    if (run_.stacks->partial > 0) text += ", " + percent(run_.stacks->partial) + " partial";
+    if (run_.stacks->broken > 0) text += ", " + percent(run_.stacks->broken) + " broken";
+    return text + reasons(run_.stacks->reasons);
+  }
+
+  std::string overhead() const {
+    std::string text;
+    if (run_.overhead_cpu_s) {
+      text = "about " + words_for_duration(*run_.overhead_cpu_s) + " of CPU time";
+      if (run_.cpu_s && *run_.cpu_s > 0)
+        text += fmt::format(" ({})", words_for_percent(*run_.overhead_cpu_s / *run_.cpu_s));
+    }
+    if (run_.runtime_bytes)
+      text += (text.empty() ? "" : ", ") + words_for_bytes(*run_.runtime_bytes) + " of memory";
+    return text;
+  }
+
+  // The name gives way, the place never does.
+  std::string named(uint32_t frame, const Place& place, size_t columns) const {
+    std::string name = printable(frame_name(*tree_.database, tree_.frames[frame]));
+    std::string at = printable(words_for_place(*tree_.database, place));
+    const uint32_t module = tree_.frames[frame].module;
+    if (at.empty() && tree_.frames[frame].kind == FrameKind::Function &&
+        module < tree_.database->modules.size())
+      at = printable(base_name(tree_.database->modules[module].path));
+    name = shorten_middle(name, columns);
+    return at.empty() ? name : name + "  " + at;
+  }
+
+  std::string share(double value) const {
+    const double part = tree_.share(value, 0);
+    return heat(style_, part, fmt::format("{:6.1f} %", part * 100));
+  }
+
+  size_t free_columns(size_t taken) const {
+    return style_.columns == 0 ? SIZE_MAX : style_.columns - std::min(style_.columns, taken);
+  }
+
+  Lines path_lines(size_t room) const {
+    std::vector<PathStep> path = hot_path(tree_);
+    // Where a stack begins is no place in the program; alone it still says that no more is known.
+    if (path.size() > 1)
+      std::erase_if(path,
+                    [&](const PathStep& step) { return tree_.frames[step.frame].kind == FrameKind::Entry; });
+    Lines lines;
+    if (path.empty() || room == 0) return lines;
+    const bool cut = path.size() > room;
+    const size_t first =
+        cut ? path.size() - (room > 2 ? room - 2 : room) : 0;  // the end of the path says most
+    if (cut && room > 2) {
+      lines.push_back(path_line(path[0], 0));
+      lines.push_back(fmt::format("            ... {} more", words_for_count(first - 1, "frame")));
+    }
+    for (size_t i = first; i < path.size(); ++i) lines.push_back(path_line(path[i], lines.size()));
+    return lines;
+  }
+
+  std::string path_line(const PathStep& step, size_t level) const {
+    const size_t indent = 2 * std::min(level, kPathIndentLevels);
+    const size_t place = columns_of(words_for_place(*tree_.database, step.place));
+    return fmt::format("{}  {:{}}{}", share(step.inclusive), "", indent,
+                       named(step.frame, step.place, free_columns(indent + place + 12)));
+  }
+
+  Lines function_lines(size_t limit) const {
+    Lines lines;
+    for (const HotFunction& hot : hot_functions(tree_, limit)) {
+      const std::string name = named(hot.frame, hot.place, kHotNameColumns);
+      std::string line = fmt::format("{}  {}", share(hot.cost.exclusive), name);
+      size_t columns = 10 + columns_of(name);
+      for (const PathStep& caller : hot.callers) {
+        const std::string next = " <- " + named(caller.frame, caller.place, kCallerNameColumns);
+        if (free_columns(columns) < columns_of(next) + 4) {  // room for the dots
+          line += " ...";
+          break;
+        }
+        line += next;
+        columns += columns_of(next);
+      }
+      lines.push_back(std::move(line));
+    }
+    return lines;
+  }
+
+  Lines finding_lines() const {
+    Lines lines;
+    size_t shown = 0;
+    for (const Finding& finding : findings_) {
+      Lines sentence = wrap(printable(finding.sentence), style_.columns == 0 ? 0 : style_.columns - 4);
+      const bool last = shown + 1 == findings_.size();
+      if (shown > 0 && lines.size() + sentence.size() + (last ? 0 : 1) > kFindingLines) break;
+      for (size_t i = 0; i < sentence.size(); ++i) lines.push_back((i == 0 ? "  * " : "    ") + sentence[i]);
+      ++shown;
+    }
+    if (shown < findings_.size())
+      lines.push_back(fmt::format("    and {} more: --format=json", findings_.size() - shown));
+    return lines;
+  }
+
+  const CallTree& tree_;
+  const RunSummary& run_;
+  const std::vector<Finding>& findings_;
+  const TextStyle style_;
+};
+
+}  // namespace
+
+void summary_as_text(const CallTree& tree, const SummaryReport& summary, TextStyle style, Output& out) {
+  for (const std::string& line : SummaryText(tree, summary, style).lines()) out.print("{}\n", line);
+}
+
+}  // namespace prof

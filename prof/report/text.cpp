@@ -1,0 +1,52 @@
+#include "prof/report/text.h"
+
+#include <cmath>
+
+#include "analysis/views/wording.h"
+
+namespace prof {
+namespace {
+
+bool is_time(const Metric& metric) {
+  return metric.unit == "sec" || metric.unit == "s";
+}
+
+}  // namespace
+
+std::string words_for_value(const Metric& metric, double value) {
+  if (!std::isfinite(value)) value = 0;
+  return is_time(metric) ? fmt::format("{:.3f}", value) : fmt::format("{:.0f}", value);
+}
+
+std::string words_for_total(const Metric& metric, double value) {
+  if (is_time(metric)) return words_for_duration(value);
+  return words_for_value(metric, value) + (metric.unit.empty() ? "" : " " + metric.unit);
+}
+
+std::string bold(const TextStyle& style, const std::string& text) {
+  return style.colour ? "\033[1m" + text + "\033[0m" : text;
+}
+
+std::string heat(const TextStyle& style, double share, const std::string& text) {
+  if (!style.colour || share < 0.1) return text;
+  return (share >= 0.5 ? "\033[31m" : "\033[33m") + text + "\033[0m";
+}
+
+std::vector<std::string> wrap(const std::string& text, size_t columns) {
+  std::vector<std::string> lines(1);
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    at = end + 1;
+    if (lines.back().empty()) {
+      lines.back() = word;
+    } else if (columns == 0 || columns_of(lines.back()) + 1 + columns_of(word) <= columns) {
+      lines.back() += ' ' + word;
+    } else {
+      lines.push_back(word);
+    }
+  }
+  return lines;
+}
+
+}  // namespace prof

@@ -1,0 +1,22 @@
+#pragma once
+// What the text reports share: numbers in columns, emphasis, wrapped lines.
+
+#include <string>
+#include <vector>
+
+#include "analysis/database/model.h"
+#include "prof/report/renderers.h"
+
+namespace prof {
+
+std::string words_for_value(const Metric& metric, double value);  // in a column, without unit
+std::string words_for_total(const Metric& metric, double value);  // with unit
+
+std::string bold(const TextStyle& style, const std::string& text);
+// Red from a share of one half on, yellow from a tenth on; plain without colour.
+std::string heat(const TextStyle& style, double share, const std::string& text);
+
+// Lines of at most `columns` (0: no limit), broken at blanks; a longer word stays whole.
+std::vector<std::string> wrap(const std::string& text, size_t columns);
+
+}  // namespace prof

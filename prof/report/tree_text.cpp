@@ -1,0 +1,151 @@
+// The table views as text: costs on the left, an indented tree of functions on the right.
+
+#include <algorithm>
+
+#include "analysis/views/wording.h"
+#include "prof/report/renderers.h"
+#include "prof/report/text.h"
+
+namespace prof {
+namespace {
+
+constexpr size_t kMetricsShown = 2;  // unless the user names more: a line still has room for a name
+constexpr uint32_t kMaxIndent = 40;  // levels; deeper rows carry their depth as a number instead
+constexpr size_t kShareColumns = 8;  // " 100.0 %"
+constexpr size_t kLeastValueColumns = 7;
+constexpr size_t kLeastNameColumns = 16;
+
+class TreeText {
+ public:
+  TreeText(const CallTree& tree, const View& view, const ReportOptions& options, TextStyle style, Output& out)
+      : tree_(tree), view_(view), options_(options), style_(style), out_(out) {
+    shown_ = options.metrics.empty() ? std::min(tree.metrics(), kMetricsShown) : tree.metrics();
+    for (size_t m = 0; m < shown_; ++m)
+      value_columns_.push_back(value_columns(tree.metric(m), tree.totals[m]));
+  }
+
+  void write() {
+    write_title();
+    if (view_.rows.empty()) {
+      out_.write(nothing_to_show());
+      return;
+    }
+    write_header();
+    for (size_t r = 0; r < view_.rows.size(); ++r) write_row(r);
+  }
+
+ private:
+  // Wide enough for the largest value and for the heading "NAME incl." over value and share.
+  static size_t value_columns(const Metric& metric, double total) {
+    const size_t heading = columns_of(metric.name) + 6;
+    return std::max({words_for_value(metric, total).size(), kLeastValueColumns,
+                     heading - std::min(heading, kShareColumns)});
+  }
+
+  void write_title() {
+    std::string title =
+        fmt::format("{}, {}", tree_.database->title.empty() ? "profile" : tree_.database->title,
+                    view_name(options_.view));
+    for (size_t m = 0; m < shown_; ++m)
+      title +=
+          fmt::format(", {} {}", tree_.metric(m).name, words_for_total(tree_.metric(m), tree_.totals[m]));
+    if (options_.threshold_percent > 0)
+      title += fmt::format("; rows below {:g} % left out", options_.threshold_percent);
+    out_.print("{}\n", bold(style_, printable(title)));
+    if (shown_ == tree_.metrics()) return;
+    std::vector<std::string> others;
+    for (size_t m = shown_; m < tree_.metrics(); ++m) others.push_back(tree_.metric(m).name);
+    out_.print("also measured: {} (choose with --metric)\n",
+               printable(fmt::format("{}", fmt::join(others, ", "))));
+  }
+
+  std::string nothing_to_show() const {
+    for (const double total : tree_.totals)
+      if (total > 0) return "no row reaches the threshold\n";
+    return find(tree_, run_summary(*tree_.database)).front().sentence + "\n";
+  }
+
+  void write_header() {
+    for (size_t m = 0; m < shown_; ++m) {
+      const size_t columns = value_columns_[m] + kShareColumns;
+      const std::string name = printable(tree_.metric(m).name);
+      out_.print("{:>{}} {:>{}} ", name + " incl.", columns, name + " excl.", columns);
+      if (!view_.threads.empty())
+        out_.print("{:>{}} {:>{}} {:>{}} {:>{}} {:>7} ", "min", value_columns_[m], "mean", value_columns_[m],
+                   "max", value_columns_[m], "stddev", value_columns_[m], "threads");
+    }
+    out_.write(options_.view == ReportView::BottomUp ? " function, callers below\n" : " function\n");
+  }
+
+  void write_row(size_t r) {
+    for (size_t m = 0; m < shown_; ++m) {
+      const Cost& cost = view_.costs[r * tree_.metrics() + m];
+      write_cost(cost.inclusive, m);
+      write_cost(cost.exclusive, m);
+      if (!view_.threads.empty()) write_spread(view_.threads[r * tree_.metrics() + m], m);
+    }
+    write_name(view_.rows[r]);
+  }
+
+  size_t left_columns() const {
+    size_t columns = 1;
+    for (size_t m = 0; m < shown_; ++m) {
+      columns += 2 * (value_columns_[m] + kShareColumns + 1);
+      if (!view_.threads.empty()) columns += 4 * (value_columns_[m] + 1) + 8;
+    }
+    return columns;
+  }
+
+  void write_cost(double value, size_t m) {
+    const double share = tree_.share(value, m);
+    if (value == 0)
+      out_.print("{:>{}} ", "", value_columns_[m] + kShareColumns);
+    else
+      out_.print("{:>{}}{} ", words_for_value(tree_.metric(m), value), value_columns_[m],
+                 heat(style_, share, fmt::format("{:6.1f} %", share * 100)));
+  }
+
+  void write_spread(const ThreadSpread& threads, size_t m) {
+    const Spread& spread = options_.view == ReportView::TopDown ? threads.inclusive : threads.exclusive;
+    for (const double value : {spread.minimum, spread.mean(), spread.maximum, spread.stddev()})
+      out_.print("{:>{}} ", words_for_value(tree_.metric(m), value), value_columns_[m]);
+    out_.print("{:>7} ", spread.count);
+  }
+
+  void write_name(const Row& row) {
+    const Database& database = *tree_.database;
+    const Frame& frame = tree_.frames[row.frame];
+    std::string lead(2 * std::min(row.depth, kMaxIndent), ' ');
+    if (row.depth > kMaxIndent) lead += fmt::format("[{}] ", row.depth);
+    std::string tail = row.inlined ? " [inlined]" : "";
+    const std::string place = printable(words_for_place(database, row.place));
+    if (!place.empty()) tail += "  " + place;
+    const bool names_module = options_.view == ReportView::Flat || place.empty();
+    if (names_module && frame.kind == FrameKind::Function && frame.module < database.modules.size())
+      tail += "  " + printable(base_name(database.modules[frame.module].path));
+    std::string name = printable(frame_name(database, frame));
+    if (style_.columns > 0) {
+      const size_t taken = left_columns() + lead.size() + columns_of(tail);
+      name =
+          shorten_middle(name, std::max(kLeastNameColumns, style_.columns - std::min(style_.columns, taken)));
+    }
+    out_.print(" {}{}{}\n", lead, name, tail);
+  }
+
+  const CallTree& tree_;
+  const View& view_;
+  const ReportOptions& options_;
+  const TextStyle style_;
+  Output& out_;
+  size_t shown_ = 0;
+  std::vector<size_t> value_columns_;
+};
+
+}  // namespace
+
+void tree_as_text(const CallTree& tree, const View& view, const ReportOptions& options, TextStyle style,
+                  Output& out) {
+  TreeText(tree, view, options, style, out).write();
+}
+
+}  // namespace prof
