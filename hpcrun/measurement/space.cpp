@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "hpcrun/guest/descriptors.h"
 #include "hpcrun/guest/syscalls.h"
 
 namespace hpcrun {
@@ -15,12 +16,8 @@ namespace {
 
 // Reserving costs a system call of a few microseconds on disk file systems, but tmpfs clears the pages then
 // and there (about 0.25 ms per MiB), in a handler: steps grow with the file and stay bounded.
-constexpr uint64_t kFirstReservation = 256 * 1024;
+constexpr uint64_t kFirstReservation = 64 * 1024;
 constexpr uint64_t kLargestReservation = 4 * 1024 * 1024;
-// The kernel sizes a process's descriptor table by its highest descriptor and copies it at every fork; limits
-// of a million are common in containers.
-constexpr int kHighestDescriptor = 4096;
-constexpr int kDescriptorAttempts = 16;
 constexpr int kInterruptedAttempts = 64;
 // taken_ once nothing can be taken any more.
 constexpr uint64_t kClosed = uint64_t{1} << 62;
@@ -38,20 +35,6 @@ int open_file(const char* path, int flags) noexcept {
 
 void close_descriptor(int descriptor) noexcept {
   raw_syscall(SYS_close, descriptor);
-}
-
-// The program expects low descriptor numbers to be its own: moves ours out of the way.
-int move_to_top(int descriptor) noexcept {
-  const int ceiling =
-      static_cast<int>(std::min<uint64_t>(soft_limit(RLIMIT_NOFILE), uint64_t{kHighestDescriptor}));
-  for (int attempt = 1; attempt <= kDescriptorAttempts && ceiling - attempt > descriptor; ++attempt) {
-    const long moved = raw_syscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, ceiling - attempt);
-    if (moved >= 0) {
-      close_descriptor(descriptor);
-      return static_cast<int>(moved);
-    }
-  }
-  return descriptor;
 }
 
 bool out_of_space(long result) {
@@ -85,7 +68,7 @@ int FileSpace::create(const char* path) noexcept {
   taken_.store(0, std::memory_order_relaxed);
   reserved_.store(0, std::memory_order_relaxed);
   cannot_reserve_.store(false, std::memory_order_relaxed);
-  descriptor_.store(move_to_top(opened), std::memory_order_release);
+  descriptor_.store(adopt_descriptor(opened), std::memory_order_release);
   return 0;
 }
 
@@ -110,15 +93,16 @@ bool FileSpace::refers_to_file(int descriptor) const noexcept {
 int FileSpace::usable_descriptor() noexcept {
   int current = descriptor();
   if (refers_to_file(current)) return current;
+  forget_descriptor(current);
   const int opened = open_file(path_, 0);
   if (opened < 0) return -1;
   if (!refers_to_file(opened)) {
     close_descriptor(opened);
     return -1;
   }
-  const int moved = move_to_top(opened);
+  const int moved = adopt_descriptor(opened);
   if (descriptor_.compare_exchange_strong(current, moved)) return moved;
-  close_descriptor(moved);
+  close_own_descriptor(moved);
   return current;
 }
 
@@ -199,7 +183,7 @@ uint64_t FileSpace::close_and_trim() noexcept {
 
 void FileSpace::abandon() noexcept {
   const int inherited = descriptor_.exchange(-1);
-  if (inherited >= 0 && refers_to_file(inherited)) close_descriptor(inherited);
+  if (inherited >= 0 && refers_to_file(inherited)) close_own_descriptor(inherited);
   owner_ = 0;
 }
 

@@ -1,11 +1,10 @@
 #include "hpcrun/sample/perf_event.h"
 
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 
+#include "hpcrun/guest/descriptors.h"
 #include "hpcrun/guest/syscalls.h"
 
 namespace hpcrun {
@@ -50,21 +49,7 @@ int open_perf_event(const PerfRequest& request) noexcept {
   constexpr int kNoGroup = -1;
   const long descriptor = raw_syscall(SYS_perf_event_open, reinterpret_cast<long>(&attr), kThisThread,
                                       kAnyCpu, kNoGroup, PERF_FLAG_FD_CLOEXEC);
-  return static_cast<int>(descriptor < 0 ? descriptor : move_to_top(static_cast<int>(descriptor)));
-}
-
-int move_to_top(int descriptor) noexcept {
-  rlimit limit{};
-  if (raw_syscall(SYS_getrlimit, RLIMIT_NOFILE, reinterpret_cast<long>(&limit)) < 0) return descriptor;
-  // Room for as many of ours as there are below the limit; a huge limit would make the kernel grow the table.
-  constexpr rlim_t kHighest = 4096;
-  constexpr rlim_t kRoom = 16;
-  const rlim_t top = limit.rlim_cur < kHighest ? limit.rlim_cur : kHighest;
-  if (top <= kRoom || static_cast<rlim_t>(descriptor) >= top - kRoom) return descriptor;
-  const long moved = raw_syscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, static_cast<long>(top - kRoom));
-  if (moved < 0) return descriptor;
-  raw_syscall(SYS_close, descriptor);
-  return static_cast<int>(moved);
+  return static_cast<int>(descriptor < 0 ? descriptor : adopt_descriptor(static_cast<int>(descriptor)));
 }
 
 void enable_perf_event(int descriptor) noexcept {

@@ -17,12 +17,9 @@ struct PerfRequest {
   bool exclude_kernel = false;
 };
 
-// Opens a disabled event on the calling thread. A descriptor, or a negated errno. Async-signal-safe.
+// Opens a disabled event on the calling thread. An adopted descriptor (guest/descriptors.h), or a negated
+// errno. Async-signal-safe.
 int open_perf_event(const PerfRequest& request) noexcept;
-
-// Moves a descriptor close to the limit, where programs that count on low or consecutive numbers do not meet
-// it. Returns the new descriptor, or the old one when the limit is too near. Async-signal-safe.
-int move_to_top(int descriptor) noexcept;
 
 void enable_perf_event(int descriptor) noexcept;
 void disable_perf_event(int descriptor) noexcept;

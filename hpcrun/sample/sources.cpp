@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "hpcrun/guest/descriptors.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/sample/handler.h"
 #include "hpcrun/sample/perf_event.h"
@@ -91,7 +92,7 @@ bool open_counter(EventState& state, uint32_t event) noexcept {
 bool can_count(uint32_t event) noexcept {
   EventState probe;
   if (!open_counter(probe, event)) return false;
-  raw_syscall(SYS_close, probe.descriptor);
+  close_own_descriptor(probe.descriptor);
   return true;
 }
 
@@ -208,7 +209,7 @@ void arm_thread(ThreadState& thread) noexcept {
 void disarm_thread(ThreadState& thread) noexcept {
   for (EventState& state : thread.events) {
     if (state.has_timer) timer_delete(state.timer);
-    if (state.descriptor != kNoDescriptor) raw_syscall(SYS_close, state.descriptor);
+    if (state.descriptor != kNoDescriptor) close_own_descriptor(state.descriptor);
     state.has_timer = false;
     state.descriptor = kNoDescriptor;
   }
@@ -227,7 +228,7 @@ void start_inherited_event() noexcept {
 
 void stop_inherited_event() noexcept {
   if (process_state.inherited_descriptor == kNoDescriptor) return;
-  raw_syscall(SYS_close, process_state.inherited_descriptor);
+  close_own_descriptor(process_state.inherited_descriptor);
   process_state.inherited_descriptor = kNoDescriptor;
   process_state.inherited_event = -1;
 }

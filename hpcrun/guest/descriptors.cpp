@@ -1,0 +1,83 @@
+#include "hpcrun/guest/descriptors.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "hpcrun/guest/syscalls.h"
+
+namespace hpcrun {
+
+namespace {
+
+// The kernel sizes a process's descriptor table by its highest descriptor and copies it at every fork; limits
+// of a million are common in containers.
+constexpr int kHighest = 4096;
+constexpr int kAttempts = 16;
+
+// One bit each; a descriptor beyond (never made here, but possible when the limit is tiny) is not remembered.
+std::atomic<uint64_t> own[kHighest / 64];
+
+void remember(int descriptor, bool is_own) noexcept {
+  if (descriptor < 0 || descriptor >= kHighest) return;
+  const uint64_t bit = uint64_t{1} << (descriptor % 64);
+  if (is_own)
+    own[descriptor / 64].fetch_or(bit, std::memory_order_relaxed);
+  else
+    own[descriptor / 64].fetch_and(~bit, std::memory_order_relaxed);
+}
+
+int ceiling() noexcept {
+  rlimit limit{};
+  const long result = raw_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, reinterpret_cast<long>(&limit));
+  return result == 0 ? static_cast<int>(std::min<uint64_t>(limit.rlim_cur, kHighest)) : kHighest;
+}
+
+}  // namespace
+
+int adopt_descriptor(int descriptor) noexcept {
+  const int top = ceiling();
+  // From the top down, so that ours stay together whatever order they are opened in.
+  for (int attempt = 1; attempt <= kAttempts && top - attempt > descriptor; ++attempt) {
+    const long moved = raw_syscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, top - attempt);
+    if (moved < 0) continue;
+    raw_syscall(SYS_close, descriptor);
+    descriptor = static_cast<int>(moved);
+    break;
+  }
+  remember(descriptor, true);
+  return descriptor;
+}
+
+void close_own_descriptor(int descriptor) noexcept {
+  remember(descriptor, false);
+  raw_syscall(SYS_close, descriptor);
+}
+
+void forget_descriptor(int descriptor) noexcept {
+  remember(descriptor, false);
+}
+
+bool is_own_descriptor(int descriptor) noexcept {
+  return descriptor >= 0 && descriptor < kHighest &&
+         (own[descriptor / 64].load(std::memory_order_relaxed) >> (descriptor % 64) & 1);
+}
+
+int next_own_descriptor(unsigned first, unsigned last) noexcept {
+  for (unsigned at = first; at <= last && at < kHighest; ++at) {
+    const uint64_t word = own[at / 64].load(std::memory_order_relaxed) >> (at % 64);
+    if (!word) {
+      at |= 63;
+      continue;
+    }
+    at += static_cast<unsigned>(__builtin_ctzll(word));
+    return at <= last ? static_cast<int>(at) : -1;
+  }
+  return -1;
+}
+
+}  // namespace hpcrun

@@ -1,0 +1,23 @@
+#pragma once
+// The runtime's own file descriptors. They sit close to the descriptor limit, where programs that count on
+// low or consecutive numbers do not meet them, and are remembered, so that a program that closes "everything"
+// does not close them. All calls are async-signal-safe.
+
+namespace hpcrun {
+
+// Moves a descriptor to the top with close-on-exec and remembers it. Returns the new one, or the old one
+// when the limit is too near.
+int adopt_descriptor(int descriptor) noexcept;
+
+// Forgets and closes.
+void close_own_descriptor(int descriptor) noexcept;
+
+// The program has taken the number over by other means (dup2, raw system calls).
+void forget_descriptor(int descriptor) noexcept;
+
+bool is_own_descriptor(int descriptor) noexcept;
+
+// The first own descriptor in [first, last], or -1.
+int next_own_descriptor(unsigned first, unsigned last) noexcept;
+
+}  // namespace hpcrun

@@ -1,0 +1,54 @@
+#include "prof/report.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include "analysis/database/database.h"
+#include "prof/analyze.h"
+#include "prof/measurement_directory.h"
+#include "prof/report/export_command.h"
+#include "prof/report/report_command.h"
+
+namespace prof {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool wants_colour() { return isatty(STDOUT_FILENO) && !getenv("NO_COLOR"); }
+
+// What the user named: a database, or a measurement directory, whose database is made when it is missing.
+Database open_database(const std::string& name) {
+  const fs::path path = name;
+  if (has_measurements(path) && !fs::exists(path / "meta.db")) {
+    const fs::path database = path / "database";
+    return read_database(fs::exists(database / "meta.db") ? database : analyze_directory(path));
+  }
+  return read_database(path);
+}
+
+}  // namespace
+
+void add_report_command(CLI::App& app, int& status) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App* command = app.add_subcommand("report", "Show a database, or the measurements of a run");
+  add_report_options(*command, *options);
+  command->callback([options, &status] {
+    status = report(open_database(options->database), *options, stdout, wants_colour());
+  });
+}
+
+void add_export_command(CLI::App& app, int& status) {
+  auto options = std::make_shared<ExportOptions>();
+  CLI::App* command = app.add_subcommand("export", "Write a database in a format that other tools read");
+  add_export_options(*command, *options);
+  command->callback([options, &status] {
+    status = export_database(open_database(options->database), *options, stdout);
+  });
+}
+
+}  // namespace prof
