@@ -1,0 +1,49 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <system_error>
+
+#include "hpcrun/measurement/read_extents.h"
+
+namespace prof {
+
+MappedFile::MappedFile(const std::filesystem::path& path) {
+  const auto refuse = [&](MeasurementError::Kind kind, const std::string& why) {
+    throw MeasurementError(kind, path.string() + ": " + why);
+  };
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) refuse(MeasurementError::Kind::CannotOpen, std::generic_category().message(errno));
+  struct stat status {};
+  ::fstat(descriptor, &status);
+  if (!S_ISREG(status.st_mode)) {
+    ::close(descriptor);
+    refuse(MeasurementError::Kind::NotAMeasurement, "not a regular file");
+  }
+  const auto size = static_cast<size_t>(status.st_size);
+  if (size == 0) {
+    ::close(descriptor);
+    refuse(MeasurementError::Kind::Empty, "the file is empty");
+  }
+  void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
+  const int error = errno;
+  ::close(descriptor);
+  if (mapped == MAP_FAILED)
+    refuse(MeasurementError::Kind::CannotOpen, std::generic_category().message(error));
+  bytes_ = {static_cast<const uint8_t*>(mapped), size};
+}
+
+MappedFile::~MappedFile() {
+  ::munmap(const_cast<uint8_t*>(bytes_.data()), bytes_.size());
+}
+
+void release_pages(std::span<const uint8_t> bytes) {
+  constexpr uintptr_t kPage = 4096;
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(bytes.data()) / kPage * kPage;
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(bytes.data()) + bytes.size()) / kPage * kPage;
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
+}  // namespace prof

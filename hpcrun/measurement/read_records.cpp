@@ -1,0 +1,150 @@
+#include "hpcrun/measurement/read_records.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "hpcrun/measurement/checksum.h"
+
+namespace prof {
+
+using hpcrun::RecordHeader;
+using hpcrun::RecordType;
+
+namespace {
+
+constexpr size_t kRecordAlign = 8;
+
+// One committed record; empty when there is none at the start of `rest`.
+std::span<const uint8_t> committed_record(std::span<const uint8_t> rest, const Layout& layout) {
+  if (rest.size() < layout.record_header_bytes) return {};
+  const auto commit = load_at<uint32_t>(rest, offsetof(RecordHeader, commit));
+  const size_t bytes = load_at<uint16_t>(rest, offsetof(RecordHeader, bytes));
+  const size_t fixed = load_at<uint8_t>(rest, offsetof(RecordHeader, fixed_words)) * kRecordAlign;
+  if (commit == 0 || bytes % kRecordAlign != 0 || bytes > rest.size() ||
+      bytes < layout.record_header_bytes + fixed) {
+    return {};
+  }
+  constexpr size_t kChecked = sizeof(RecordHeader::commit);
+  const uint32_t checksum = hpcrun::crc32c(0, rest.data() + kChecked, bytes - kChecked);
+  return commit == (checksum == 0 ? 1 : checksum) ? rest.first(bytes) : std::span<const uint8_t>{};
+}
+
+// The numbers of a record (what an older writer did not have is 0, what a newer one added is skipped), then
+// its strings in order.
+class Fields {
+ public:
+  Fields(std::span<const uint8_t> record, const Layout& layout)
+      : numbers_(
+            record.subspan(layout.record_header_bytes,
+                           load_at<uint8_t>(record, offsetof(RecordHeader, fixed_words)) * kRecordAlign)),
+        strings_(record.subspan(layout.record_header_bytes + numbers_.size())) {}
+
+  template <typename T>
+  T numbers() const {
+    T value{};
+    std::memcpy(&value, numbers_.data(), std::min(sizeof value, numbers_.size()));
+    return value;
+  }
+
+  std::string_view next_string() {
+    if (strings_.size() < sizeof(uint16_t)) return {};
+    const size_t length =
+        std::min<size_t>(load_at<uint16_t>(strings_, 0), strings_.size() - sizeof(uint16_t));
+    const std::string_view text{reinterpret_cast<const char*>(strings_.data()) + sizeof(uint16_t), length};
+    strings_ = strings_.subspan(sizeof(uint16_t) + length);
+    return text;
+  }
+
+ private:
+  std::span<const uint8_t> numbers_;
+  std::span<const uint8_t> strings_;
+};
+
+struct Collected {
+  std::map<uint64_t, MeasuredMetric> metrics;
+  std::map<uint64_t, MeasuredModule> modules;
+  std::map<uint64_t, uint64_t> unloads;
+};
+
+void read_metric(Fields fields, Collected& collected) {
+  const auto numbers = fields.numbers<hpcrun::MetricRecord>();
+  MeasuredMetric& metric = collected.metrics[static_cast<uint16_t>(numbers.id)];
+  metric.id = static_cast<uint16_t>(numbers.id);
+  metric.scale = numbers.scale;
+  metric.requested_hz = numbers.requested_hz;
+  metric.name = fields.next_string();
+  metric.unit = fields.next_string();
+  metric.source = fields.next_string();
+  metric.note = fields.next_string();
+}
+
+void read_module(Fields fields, Collected& collected) {
+  const auto numbers = fields.numbers<hpcrun::ModuleRecord>();
+  MeasuredModule& module = collected.modules[static_cast<uint16_t>(numbers.id)];
+  module.id = static_cast<uint16_t>(numbers.id);
+  module.start = numbers.start;
+  module.end = numbers.end;
+  module.load_bias = numbers.load_bias;
+  module.path = fields.next_string();
+  const std::string_view build_id = fields.next_string();
+  module.build_id.assign(build_id.begin(), build_id.end());
+}
+
+void read_record(std::span<const uint8_t> record, const Layout& layout, Collected& collected,
+                 ProcessMeasurement& out, std::map<uint32_t, MeasuredThread>& threads) {
+  Fields fields(record, layout);
+  switch (load_at<RecordType>(record, offsetof(RecordHeader, type))) {
+    case RecordType::Metric:
+      read_metric(fields, collected);
+      break;
+    case RecordType::Module:
+      read_module(fields, collected);
+      break;
+    case RecordType::ModuleUnload: {
+      const auto numbers = fields.numbers<hpcrun::ModuleUnloadRecord>();
+      collected.unloads[numbers.id] = numbers.time_ns;
+      break;
+    }
+    case RecordType::ThreadStart: {
+      const auto numbers = fields.numbers<hpcrun::ThreadStartRecord>();
+      MeasuredThread& thread = threads[numbers.thread];
+      thread.tid = numbers.tid;
+      thread.start_ns = numbers.time_ns;
+      thread.name = fields.next_string();
+      break;
+    }
+    case RecordType::ThreadEnd: {
+      const auto numbers = fields.numbers<hpcrun::ThreadEndRecord>();
+      MeasuredThread& thread = threads[static_cast<uint32_t>(numbers.thread)];
+      thread.end_ns = numbers.time_ns;
+      thread.cpu_ns = numbers.cpu_ns;
+      break;
+    }
+    case RecordType::Note:
+      out.notes.emplace_back(fields.next_string());
+      break;
+  }
+}
+
+}  // namespace
+
+void read_records(const std::vector<Extent>& extents, const Layout& layout, ProcessMeasurement& out,
+                  std::map<uint32_t, MeasuredThread>& threads) {
+  Collected collected;
+  for (const Extent& extent : extents) {
+    if (extent.kind != hpcrun::StreamKind::Process) continue;
+    for (std::span<const uint8_t> rest = extent.payload; rest.size() >= kRecordAlign;) {
+      const std::span<const uint8_t> record = committed_record(rest, layout);
+      if (!record.empty()) read_record(record, layout, collected, out, threads);
+      rest = rest.subspan(record.empty() ? kRecordAlign : record.size());
+    }
+  }
+  for (const auto& [id, time_ns] : collected.unloads) {
+    const auto module = collected.modules.find(id);
+    if (module != collected.modules.end()) module->second.unload_time_ns = time_ns;
+  }
+  for (auto& [id, metric] : collected.metrics) out.metrics.push_back(std::move(metric));
+  for (auto& [id, module] : collected.modules) out.modules.push_back(std::move(module));
+}
+
+}  // namespace prof

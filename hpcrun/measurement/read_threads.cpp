@@ -1,0 +1,151 @@
+#include "hpcrun/measurement/read_threads.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace prof {
+
+using hpcrun::NodeRecord;
+using hpcrun::StreamKind;
+using hpcrun::ValueCell;
+
+namespace {
+
+constexpr uint64_t kMaxNodes = uint64_t{1} << 31;
+
+template <typename T>
+bool all_zero(const T& record) {
+  const T zero{};
+  return std::memcmp(&record, &zero, sizeof zero) == 0;
+}
+
+class ThreadStreams {
+ public:
+  ThreadStreams(const Layout& layout, uint64_t file_bytes)
+      : layout_(layout), lost_budget_(file_bytes / layout.node_bytes) {}
+
+  void read_nodes(const Extent& extent, MeasuredThread& thread, Warnings& warnings) {
+    const size_t count = extent.payload.size() / layout_.node_bytes;
+    const uint64_t known = thread.nodes.size();
+    // Ids are dense, so nodes that are missing before this extent once had their place in the file.
+    if (extent.first < known || extent.first + count > kMaxNodes || extent.first - known > lost_budget_) {
+      warnings.add("thread " + std::to_string(thread.index) + ": the calling contexts at offset " +
+                   std::to_string(extent.offset) + " have impossible ids and are left out");
+      return;
+    }
+    lost_budget_ -= extent.first - known;
+    lost_nodes_ += extent.first - known;
+    thread.nodes.resize(extent.first, MeasuredNode{0, kLostFrame});
+    for (size_t i = 0; i < count; ++i) {
+      const auto record = load_at<NodeRecord>(extent.payload, i * layout_.node_bytes);
+      // What the damaged length of an extent covers beyond what was written.
+      if (all_zero(record)) break;
+      const auto id = static_cast<uint32_t>(thread.nodes.size());
+      const bool sound =
+          record.check == hpcrun::node_check(id, record.parent, record.frame) && record.parent < id;
+      if (!sound) ++lost_nodes_;
+      thread.nodes.push_back(sound ? MeasuredNode{record.parent, record.frame} : MeasuredNode{0, kLostFrame});
+    }
+  }
+
+  void read_values(const Extent& extent, MeasuredThread& thread) {
+    // A cell's value cannot be checked by itself.
+    if (!extent.intact) return;
+    const size_t count = extent.payload.size() / layout_.cell_bytes;
+    for (size_t i = 0; i < count; ++i) {
+      const auto cell = load_at<ValueCell>(extent.payload, i * layout_.cell_bytes);
+      if (all_zero(cell)) break;
+      if (cell.check != hpcrun::cell_check(cell.node, cell.metric)) {
+        ++lost_cells_;
+      } else if (cell.samples != 0 || cell.value != 0) {
+        thread.cells.push_back({cell.node, cell.metric, cell.samples, cell.value});
+      }
+    }
+  }
+
+  // Totals stay right where a cell's context was lost: it counts for the root.
+  void repair_cells(MeasuredThread& thread) {
+    for (MeasuredCell& cell : thread.cells) {
+      if (cell.node < thread.nodes.size()) continue;
+      cell.node = 0;
+      ++orphan_cells_;
+    }
+  }
+
+  void report(const MeasuredThread& thread, Warnings& warnings) {
+    const std::string who = "thread " + std::to_string(thread.index) + ": ";
+    if (lost_nodes_ != 0) {
+      warnings.add(who + std::to_string(lost_nodes_) +
+                   " calling contexts are lost; their callees hang from the root");
+    }
+    if (lost_cells_ != 0)
+      warnings.add(who + std::to_string(lost_cells_) + " metric values are damaged and left out");
+    if (orphan_cells_ != 0) {
+      warnings.add(who + std::to_string(orphan_cells_) +
+                   " metric values lost their context and count for the root");
+    }
+    lost_nodes_ = lost_cells_ = orphan_cells_ = 0;
+  }
+
+ private:
+  const Layout& layout_;
+  uint64_t lost_budget_;  // of the whole file
+  uint64_t lost_nodes_ = 0;
+  uint64_t lost_cells_ = 0;
+  uint64_t orphan_cells_ = 0;
+};
+
+std::vector<TraceExtent> trace_extents(const std::vector<const Extent*>& extents) {
+  std::vector<TraceExtent> result;
+  bool after_loss = false;
+  for (const Extent* extent : extents) {
+    if (extent->kind != StreamKind::Trace) continue;
+    after_loss |= extent->follows_loss;
+    if (!extent->intact || extent->payload.size() < sizeof(hpcrun::TraceStart)) {
+      after_loss |= !extent->intact;
+      continue;
+    }
+    result.push_back({extent->payload.data(), static_cast<uint32_t>(extent->payload.size()), after_loss});
+    after_loss = false;
+  }
+  return result;
+}
+
+}  // namespace
+
+void read_threads(const std::vector<Extent>& extents, const Layout& layout, uint64_t file_bytes,
+                  std::map<uint32_t, MeasuredThread>& threads, Warnings& warnings) {
+  std::map<uint32_t, std::vector<const Extent*>> by_thread;
+  for (const Extent& extent : extents) {
+    switch (extent.kind) {
+      case StreamKind::Nodes:
+      case StreamKind::Values:
+      case StreamKind::Trace:
+        by_thread[extent.thread].push_back(&extent);
+        threads[extent.thread];
+        break;
+      case StreamKind::Process:
+        break;
+      default:  // a stream that a later version of the format added
+        break;
+    }
+  }
+  ThreadStreams streams(layout, file_bytes);
+  for (auto& [index, thread] : threads) {
+    thread.index = index;
+    thread.quantum_ns = layout.trace_quantum_ns;
+    thread.nodes.assign(1, MeasuredNode{});
+    const std::vector<const Extent*>& own = by_thread[index];
+    for (const Extent* extent : own) {
+      if (extent->kind == StreamKind::Nodes) streams.read_nodes(*extent, thread, warnings);
+      if (extent->kind == StreamKind::Values) streams.read_values(*extent, thread);
+    }
+    streams.repair_cells(thread);
+    streams.report(thread, warnings);
+    auto trace = std::make_shared<std::vector<TraceExtent>>(trace_extents(own));
+    for (const TraceExtent& extent : *trace) thread.trace_bytes += extent.bytes;
+    thread.trace_extents = std::move(trace);
+  }
+}
+
+}  // namespace prof

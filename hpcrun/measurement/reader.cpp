@@ -1,0 +1,42 @@
+#include "hpcrun/measurement/reader.h"
+
+#include <map>
+#include <utility>
+
+#include "hpcrun/measurement/checksum.h"
+#include "hpcrun/measurement/read_extents.h"
+#include "hpcrun/measurement/read_records.h"
+#include "hpcrun/measurement/read_threads.h"
+
+namespace prof {
+
+ProcessMeasurement read_measurement(const std::filesystem::path& path) {
+  hpcrun::detect_crc32c();
+  const auto mapped = std::make_shared<const MappedFile>(path);
+  const std::span<const uint8_t> file = mapped->bytes();
+
+  ProcessMeasurement out;
+  out.file_bytes = file.size();
+  Warnings warnings(out.warnings);
+  const Layout layout = read_header(file, path.string(), out, warnings);
+  const uint64_t final_bytes = out.counter(hpcrun::Counter::FileBytes);
+  if (out.process.end_monotonic_ns == 0) {
+    warnings.add("the process did not end normally, or still runs; everything it published is here");
+  } else if (file.size() < final_bytes) {
+    warnings.add("the file is truncated: " + std::to_string(file.size()) + " of " +
+                 std::to_string(final_bytes) + " bytes are left");
+  }
+
+  const std::vector<Extent> extents = read_extents(file, layout, warnings);
+  std::map<uint32_t, MeasuredThread> threads;
+  read_records(extents, layout, out, threads);
+  read_threads(extents, layout, file.size(), threads, warnings);
+  for (auto& [index, thread] : threads) {
+    thread.file = mapped;
+    out.threads.push_back(std::move(thread));
+  }
+  warnings.close();
+  return out;
+}
+
+}  // namespace prof
