@@ -12,8 +12,10 @@ target_include_directories(hpcrun_guest_flags INTERFACE ${CMAKE_SOURCE_DIR})
 # symbols. hpcrun_runtime: the rest of the runtime, which runs outside handlers only.
 add_library(hpcrun_sample_path STATIC)
 add_library(hpcrun_runtime STATIC)
-target_link_libraries(hpcrun_sample_path PUBLIC hpcrun_guest_flags)
-target_link_libraries(hpcrun_runtime PUBLIC hpcrun_guest_flags hpcrun_sample_path)
+# The guest's flags stay its own: tests that link these libraries use exceptions.
+target_link_libraries(hpcrun_sample_path PRIVATE hpcrun_guest_flags)
+target_link_libraries(hpcrun_runtime PRIVATE hpcrun_guest_flags PUBLIC hpcrun_sample_path)
+target_include_directories(hpcrun_sample_path PUBLIC ${CMAKE_SOURCE_DIR})
 
 function(prof_sample_path_sources)
   list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)

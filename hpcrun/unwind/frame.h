@@ -18,8 +18,12 @@ constexpr uint32_t kMaxModules = 1u << 16;
 constexpr FrameKey make_frame(uint16_t module, uint64_t offset) {
   return (static_cast<FrameKey>(module) << kModuleShift) | (offset & ((uint64_t{1} << kModuleShift) - 1));
 }
-constexpr uint16_t frame_module(FrameKey key) { return static_cast<uint16_t>(key >> kModuleShift); }
-constexpr uint64_t frame_offset(FrameKey key) { return key & ((uint64_t{1} << kModuleShift) - 1); }
+constexpr uint16_t frame_module(FrameKey key) {
+  return static_cast<uint16_t>(key >> kModuleShift);
+}
+constexpr uint64_t frame_offset(FrameKey key) {
+  return key & ((uint64_t{1} << kModuleShift) - 1);
+}
 
 // Deeper stacks are cut at the root end and classed partial (StackReason::TooDeep).
 constexpr uint32_t kMaxDepth = 8192;

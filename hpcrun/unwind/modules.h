@@ -4,18 +4,18 @@
 // snapshot. The walk also finds modules that nobody announced (loaded by libc itself, or running their
 // constructors inside dlopen) by glibc's lock-free _dl_find_object and announces them from the handler.
 
-#include <cstdint>
 #include <cstddef>
+#include <cstdint>
 
 namespace hpcrun {
 
 struct ModuleInfo {
-  uint16_t id;             // from 1, never reused in a process
-  const char* path;        // as the loader has it, the executable resolved; "[vdso]" for the vDSO
-  uint64_t start;          // mapped range, [start, end)
+  uint16_t id;       // from 1, never reused in a process
+  const char* path;  // as the loader has it, the executable resolved; "[vdso]" for the vDSO
+  uint64_t start;    // mapped range, [start, end)
   uint64_t end;
-  uint64_t load_bias;      // what to subtract from an address to get the ELF file's
-  const uint8_t* build_id; // nullptr when the module has none
+  uint64_t load_bias;       // what to subtract from an address to get the ELF file's
+  const uint8_t* build_id;  // nullptr when the module has none
   uint32_t build_id_bytes;
 };
 
@@ -33,7 +33,8 @@ void refresh_modules() noexcept;
 // filled before are not used any more. Async-signal-safe.
 void invalidate_walk_caches() noexcept;
 
-// True once a walk met a module that the snapshot does not have; refresh_modules() resets it. Async-signal-safe.
+// True once a walk met a module that the snapshot does not have; refresh_modules() resets it.
+// Async-signal-safe.
 bool modules_are_stale() noexcept;
 
 // After fork, in the child's only thread: drops locks held by threads that are gone.

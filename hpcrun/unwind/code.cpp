@@ -1,0 +1,100 @@
+// What the walk knows about a code address: its module, its frame key and its rule.
+
+#include <cstring>
+
+#include "hpcrun/guest/safe_load.h"
+#include "hpcrun/unwind/walk_state.h"
+
+namespace hpcrun {
+namespace {
+
+// mov $SYS_rt_sigreturn, %rax; syscall: how every signal restorer begins, with call frame information or
+// without.
+constexpr uint8_t kRestorer[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
+
+bool is_restorer(uint64_t pc) noexcept {
+  uint8_t code[sizeof kRestorer];
+  return safe_read(pc, code, sizeof code) && std::memcmp(code, kRestorer, sizeof code) == 0;
+}
+
+}  // namespace
+
+const LoadedModule* Unwinder::State::loaded_module(uint64_t address) noexcept {
+  if (last_module && address >= last_module->start && address < last_module->end) return last_module;
+  const LoadedModule* module = find_module(*snapshot, address);
+  if (module) last_module = module;
+  return module;
+}
+
+// Is there a call instruction right before? Encodings of call: E8 rel32, or FF /2 with a ModRM byte and 0, 1,
+// 2, 4 or 5 bytes behind it (prefixes lie before).
+bool Unwinder::State::is_call_return(uint64_t address) noexcept {
+  constexpr unsigned kLongest = 7;
+  uint8_t code[kLongest];
+  unsigned have = kLongest;
+  // Code can begin less than seven bytes before, at the start of a mapping.
+  while (have >= 2 && !safe_read(address - have, code + kLongest - have, have)) --have;
+  if (have < 2) return false;
+  const auto at = [&](unsigned back) -> uint8_t { return back <= have ? code[kLongest - back] : uint8_t{0}; };
+  if (at(5) == 0xe8) return true;
+  const auto is_indirect_call = [](uint8_t opcode, uint8_t modrm) {
+    return opcode == 0xff && (modrm >> 3 & 7) == 2;
+  };
+  return is_indirect_call(at(2), at(1)) || is_indirect_call(at(3), at(2)) || is_indirect_call(at(4), at(3)) ||
+         is_indirect_call(at(6), at(5)) || is_indirect_call(at(7), at(6));
+}
+
+bool Unwinder::State::is_plausible_return(uint64_t address) noexcept {
+  const LoadedModule* module = loaded_module(address);
+  if (module && (address <= module->text_start || address > module->text_end)) return false;
+  return is_call_return(address) || is_restorer(address);
+}
+
+// Fills the cache entry of the address, or `uncached` for what may be different the next time.
+Step Unwinder::State::resolve(uint64_t address, CachedCode*& code) noexcept {
+  CachedCode* const entry = &cache[slot(address)];
+  code = &uncached;
+  uncached.tag = address | generation_tag;
+  bool executable = false;
+  bool lasting = true;
+  uncached.rule = Rule{};
+  if (const LoadedModule* module = loaded_module(address)) {
+    uncached.key = make_frame(module->id, address - module->load_bias);
+    executable = address >= module->text_start && address < module->text_end;
+    if (module->table) uncached.rule = lookup(*module->table, address - module->load_bias);
+  } else {
+    LiveCode found;
+    if (find_live_code(address, live, found)) {
+      uncached.key = make_frame(found.module, address - found.load_bias);
+      executable = found.executable;
+      if (found.has_row) {
+        uncached.rule = make_rule(live.machine.row(), found.signal_frame);
+        uncached.rule.flags |= uncached.rule.kind == RuleKind::Interpret ? kRuleLive : uint8_t{0};
+      }
+    } else {
+      // No file backs it: a JIT's code, or no code at all. Code that is called is called by a call.
+      uncached.key = make_frame(kModuleNone, address);
+      uint8_t byte;
+      if (!exact && !safe_read(address, &byte, 1)) return Step::failed(StackReason::BadReturnAddress);
+      executable = exact || is_call_return(address + 1) || is_restorer(address + 1);
+      if (!executable) return Step::failed(StackReason::UnknownModule);
+      lasting = !exact;
+    }
+  }
+  if (uncached.rule.kind == RuleKind::None) {
+    if (!executable && !exact) return Step::failed(StackReason::BadReturnAddress);
+    if (!exact && is_restorer(address + 1)) {
+      uncached.rule = kernel_frame_rule();
+    } else {
+      uncached.rule.kind = RuleKind::FramePointer;
+    }
+  }
+  // A user address needs 47 bits; others do not fit into a tag.
+  if (lasting && address >> kModuleShift == 0) {
+    *entry = uncached;
+    code = entry;
+  }
+  return {};
+}
+
+}  // namespace hpcrun

@@ -1,0 +1,128 @@
+#include "hpcrun/unwind/live_module.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <string.h>
+
+#include "hpcrun/guest/safe_load.h"
+#include "hpcrun/guest/syscalls.h"
+
+extern "C" int _dl_find_object(void*, dl_find_object*) noexcept __attribute__((weak));
+
+namespace hpcrun {
+namespace {
+
+// A string of unknown length, in pieces that do not cross a page.
+bool read_string(uint64_t from, char* to, size_t bytes) noexcept {
+  constexpr uint64_t kPiece = 64;
+  for (size_t at = 0; at < bytes;) {
+    const uint64_t piece = kPiece - (from + at) % kPiece;
+    const size_t take = piece < bytes - at ? piece : bytes - at;
+    if (!safe_read(from + at, to + at, take)) return false;
+    if (memchr(to + at, 0, take)) return true;
+    at += take;
+  }
+  return false;
+}
+
+// Copies one record; its bytes then are a section of their own.
+bool copy_record(uint64_t address, uint64_t load_bias, uint8_t* to, CfiSection& section) noexcept {
+  uint32_t length;
+  if (!safe_read(address, &length, sizeof length)) return false;
+  const size_t total = size_t{length} + sizeof length;
+  if (length == 0 || total > LiveScratch::kMaxRecordBytes || !safe_read(address, to, total)) return false;
+  section = {{to, total}, address - load_bias, load_bias, false};
+  return true;
+}
+
+// Binary search in .eh_frame_hdr. False when it has no table of the usual form, or nothing for the address.
+bool find_fde(const ImageDescription& image, uint64_t address, uint64_t& fde) noexcept {
+  uint8_t header[12];
+  if (image.eh_frame_hdr == 0 || !safe_read(image.eh_frame_hdr, header, sizeof header)) return false;
+  constexpr uint8_t kUsual[] = {1, kPointerPcRelative | kPointerS4, kPointerU4,
+                                kPointerDataRelative | kPointerS4};
+  if (memcmp(header, kUsual, sizeof kUsual) != 0) return false;
+  uint32_t count;
+  memcpy(&count, header + 8, sizeof count);
+  const int64_t wanted = static_cast<int64_t>(address - image.eh_frame_hdr);
+  const uint64_t table = image.eh_frame_hdr + sizeof header;
+  struct Entry {
+    int32_t start;
+    int32_t fde;
+  } entry{};
+  uint32_t low = 0;
+  uint32_t high = count;
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (!safe_read(table + uint64_t{middle} * sizeof entry, &entry, sizeof entry)) return false;
+    if (entry.start <= wanted) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low == 0 || !safe_read(table + uint64_t{low - 1} * sizeof entry, &entry, sizeof entry)) return false;
+  fde = image.eh_frame_hdr + static_cast<uint64_t>(int64_t{entry.fde});
+  return true;
+}
+
+bool run_to_row(uint64_t address, LiveScratch& s) noexcept {
+  uint64_t at;
+  if (!find_fde(s.image, address, at)) return false;
+  const uint64_t bias = s.image.load_bias;
+  CfiSection fde_section;
+  CfiSection cie_section;
+  if (!copy_record(at, bias, s.fde_bytes, fde_section)) return false;
+  const CfiRecord fde = split_record(fde_section, 0);
+  if (fde.kind != CfiRecordKind::Fde) return false;
+  if (!copy_record(at + static_cast<uint64_t>(fde.cie_offset), bias, s.cie_bytes, cie_section)) return false;
+  const CfiRecord cie = split_record(cie_section, 0);
+  return cie.kind == CfiRecordKind::Cie && parse_cie(cie_section, cie.body, s.cie) &&
+         parse_fde(fde_section, fde.body, s.cie, s.fde) && s.machine.start(s.cie, s.fde, false) &&
+         s.machine.run_to(address - bias);
+}
+
+}  // namespace
+
+const char* module_path(const char* loader_name, char* buffer, size_t bytes) noexcept {
+  if (strcmp(loader_name, "linux-vdso.so.1") == 0) return "[vdso]";
+  if (loader_name[0] != 0) return loader_name;
+  const long length = raw_syscall(SYS_readlinkat, AT_FDCWD, reinterpret_cast<long>("/proc/self/exe"),
+                                  reinterpret_cast<long>(buffer), static_cast<long>(bytes - 1));
+  buffer[length > 0 ? length : 0] = 0;
+  return buffer;
+}
+
+bool find_live_code(uint64_t address, LiveScratch& s, LiveCode& code) noexcept {
+  code = LiveCode{};
+  if (!_dl_find_object) return false;
+  dl_find_object found;
+  if (_dl_find_object(reinterpret_cast<void*>(address), &found) != 0) return false;
+
+  link_map map;
+  Elf64_Ehdr elf;
+  const auto start = reinterpret_cast<uint64_t>(found.dlfo_map_start);
+  if (!safe_read(reinterpret_cast<uint64_t>(found.dlfo_link_map), &map, sizeof map)) return false;
+  if (!safe_read(start, &elf, sizeof elf) || memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0) return false;
+  const size_t headers = elf.e_phnum < LiveScratch::kMaxHeaders ? elf.e_phnum : LiveScratch::kMaxHeaders;
+  if (elf.e_phentsize != sizeof(Elf64_Phdr) ||
+      !safe_read(start + elf.e_phoff, s.headers, headers * sizeof(Elf64_Phdr))) {
+    return false;
+  }
+  if (!read_string(reinterpret_cast<uint64_t>(map.l_name), s.path, sizeof s.path)) return false;
+  const char* const path = module_path(s.path, s.path, sizeof s.path);
+  describe_image(s.headers, headers, map.l_addr, s.image);
+  if (address < s.image.start || address >= s.image.end) return false;
+
+  mark_modules_stale(true);
+  const ModuleIdentity* identity = identify(s.image, path);
+  if (identity) code.module = identity->info.id;
+  code.load_bias = s.image.load_bias;
+  code.executable = address >= s.image.text_start && address < s.image.text_end;
+  code.has_row = code.executable && run_to_row(address, s);
+  code.signal_frame = code.has_row && s.cie.signal_frame;
+  return true;
+}
+
+}  // namespace hpcrun

@@ -1,0 +1,47 @@
+#pragma once
+// Unwind information of a module that the snapshot does not have (libc loaded it itself, or it runs its
+// constructors inside dlopen): found in the handler by glibc's lock-free _dl_find_object (glibc 2.35), read
+// out of the module with fault-safe loads only, since another thread may unload it at any moment.
+// Async-signal-safe.
+
+#include <elf.h>
+
+#include <cstdint>
+
+#include "hpcrun/unwind/cfi.h"
+#include "hpcrun/unwind/registry.h"
+
+namespace hpcrun {
+
+// Too large for a signal stack: lives in the walk's arena.
+struct LiveScratch {
+  static constexpr size_t kMaxHeaders = 24;  // the linkers write 9 to 14
+  static constexpr size_t kMaxPathBytes = 1024;
+  static constexpr size_t kMaxRecordBytes = 4096;  // FDEs of hot/cold split giants reach 2 KiB
+
+  CfiMachine machine;
+  Cie cie;
+  Fde fde;
+  ImageDescription image;
+  Elf64_Phdr headers[kMaxHeaders];
+  char path[kMaxPathBytes];
+  uint8_t cie_bytes[kMaxRecordBytes];
+  uint8_t fde_bytes[kMaxRecordBytes];
+};
+
+struct LiveCode {
+  uint16_t module = kModuleNone;
+  uint64_t load_bias = 0;
+  bool executable = false;  // in an executable segment
+  bool has_row = false;     // scratch.machine stands at the address's row
+  bool signal_frame = false;
+};
+
+// False when no loaded module has the address, or glibc is older. Announces a module met for the first time.
+bool find_live_code(uint64_t address, LiveScratch& scratch, LiveCode& code) noexcept;
+
+// The path to record for the loader's name of a module: the program itself, which it calls "", is looked up
+// (into the buffer), and the vDSO is "[vdso]".
+const char* module_path(const char* loader_name, char* buffer, size_t bytes) noexcept;
+
+}  // namespace hpcrun

@@ -1,0 +1,179 @@
+#include "hpcrun/unwind/modules.h"
+
+#include <link.h>
+
+#include <algorithm>
+#include <new>
+
+#include "hpcrun/guest/syscalls.h"
+#include "hpcrun/unwind/compile.h"
+#include "hpcrun/unwind/elf_file.h"
+#include "hpcrun/unwind/live_module.h"
+#include "hpcrun/unwind/registry.h"
+#include "hpcrun/unwind/scratch.h"
+#include "hpcrun/unwind/table_memory.h"
+
+namespace hpcrun {
+namespace {
+
+constexpr size_t kMaxPathBytes = 4096;
+
+// Locking order: this flag is only ever tried, never waited for, and the loader lock is taken while it is
+// held. A thread that refreshes inside dlopen holds the loader lock; if it waited here for one that waits for
+// the loader, both would hang. It leaves a request instead, and the holder goes round again.
+std::atomic<bool> refreshing{false};
+std::atomic<bool> requested{false};
+
+unsigned long long seen_adds = 0;
+unsigned long long seen_subs = 0;
+Snapshot* retired = nullptr;
+std::atomic<size_t> snapshot_bytes{0};
+
+struct Collection {
+  Scratch<LoadedModule> modules;
+  char path[kMaxPathBytes];
+  bool first = true;
+  bool unchanged = false;
+  bool complete = true;
+};
+
+const UnwindTable* compile_image(const ImageDescription& image, const char* path) noexcept {
+  CfiSources sources;
+  if (image.eh_frame_hdr != 0) {
+    const uint64_t hdr_elf = image.eh_frame_hdr - image.load_bias;
+    sources.eh_frame_hdr = {reinterpret_cast<const uint8_t*>(image.eh_frame_hdr), image.eh_frame_hdr_bytes};
+    sources.eh_frame_hdr_address = hdr_elf;
+    Cursor cursor(sources.eh_frame_hdr);
+    cursor.block(4);
+    uint64_t eh_frame;
+    const CfiSection header{sources.eh_frame_hdr, hdr_elf, image.load_bias, false};
+    if (image.eh_frame_hdr_bytes > 4 &&
+        read_pointer(header, cursor, sources.eh_frame_hdr.data[1], hdr_elf, eh_frame) &&
+        eh_frame + image.load_bias >= image.start &&
+        eh_frame + image.load_bias < image.eh_frame_segment_end) {
+      // The section's own end is not known in memory; its terminator or the segment's end stops a scan.
+      sources.eh_frame = {{reinterpret_cast<const uint8_t*>(eh_frame + image.load_bias),
+                           image.eh_frame_segment_end - (eh_frame + image.load_bias)},
+                          eh_frame,
+                          image.load_bias,
+                          false};
+    }
+  }
+  FileSections file;
+  if (path[0] == '/' || path[0] == '.') {
+    read_file_sections(path, image, sources.eh_frame.bytes.data == nullptr, file);
+  }
+  if (!file.eh_frame.empty()) {
+    sources.eh_frame = {{file.eh_frame.data(), file.eh_frame.size()}, file.eh_frame_address, 0, false};
+    sources.eh_frame_hdr = {};
+  }
+  if (!file.debug_frame.empty()) {
+    sources.debug_frame = {{file.debug_frame.data(), file.debug_frame.size()}, 0, 0, true};
+  }
+  auto* table = static_cast<UnwindTable*>(lasting_allocate(sizeof(UnwindTable)));
+  if (!table) return nullptr;
+  new (table) UnwindTable;
+  // A file without call frame information keeps an empty table, so that it is not tried again.
+  if (compile_table(sources, *table) != CompileStatus::Ok) *table = UnwindTable{};
+  return table;
+}
+
+int collect(dl_phdr_info* info, size_t size, void* argument) noexcept {
+  auto& collection = *static_cast<Collection*>(argument);
+  if (collection.first) {
+    collection.first = false;
+    if (size >= offsetof(dl_phdr_info, dlpi_subs) + sizeof info->dlpi_subs) {
+      if (info->dlpi_adds == seen_adds && info->dlpi_subs == seen_subs) {
+        collection.unchanged = true;
+        return 1;
+      }
+      seen_adds = info->dlpi_adds;
+      seen_subs = info->dlpi_subs;
+    }
+  }
+  ImageDescription image;
+  describe_image(info->dlpi_phdr, info->dlpi_phnum, info->dlpi_addr, image);
+  if (image.start == 0) return 0;
+  const char* path =
+      module_path(info->dlpi_name ? info->dlpi_name : "", collection.path, sizeof collection.path);
+  ModuleIdentity* identity = identify(image, path);
+  if (!identity) {
+    collection.complete = false;
+    return 0;
+  }
+  const UnwindTable* table = identity->table.load(std::memory_order_acquire);
+  if (!table) {
+    table = compile_image(image, path);
+    identity->table.store(table, std::memory_order_release);
+  }
+  if (!collection.modules.push({image.start, image.end, image.text_start, image.text_end, image.load_bias,
+                                table, identity->info.id})) {
+    collection.complete = false;
+  }
+  return 0;
+}
+
+void release_retired() noexcept {
+  if (!retired || !no_reader_is_active()) return;
+  while (retired) {
+    Snapshot* next = retired->retired_next;
+    snapshot_bytes.fetch_sub(retired->mapped_bytes, std::memory_order_relaxed);
+    sys_munmap(retired, retired->mapped_bytes);
+    retired = next;
+  }
+}
+
+void refresh_once() noexcept {
+  Collection collection;
+  mark_modules_stale(false);
+  // The loader lock is held from the first module to the last: no module goes while it is read.
+  dl_iterate_phdr(collect, &collection);
+  release_retired();
+  if (collection.unchanged || collection.modules.empty()) return;
+  // What memory or ids did not suffice for is tried again next time.
+  if (!collection.complete) seen_adds = 0;
+  std::sort(collection.modules.begin(), collection.modules.end(),
+            [](const LoadedModule& a, const LoadedModule& b) { return a.start < b.start; });
+  const size_t count = collection.modules.size();
+  const size_t bytes = (sizeof(Snapshot) + count * sizeof(LoadedModule) + 4095) / 4096 * 4096;
+  void* at = sys_mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) return;
+  snapshot_bytes.fetch_add(bytes, std::memory_order_relaxed);
+  auto* snapshot = new (at) Snapshot;
+  snapshot->mapped_bytes = bytes;
+  snapshot->count = static_cast<uint32_t>(count);
+  std::memcpy(snapshot->modules(), collection.modules.data(), count * sizeof(LoadedModule));
+  if (Snapshot* before = publish_snapshot(snapshot)) {
+    before->retired_next = retired;
+    retired = before;
+  }
+  release_retired();
+}
+
+}  // namespace
+
+void refresh_modules() noexcept {
+  requested.store(true);
+  while (requested.load()) {
+    if (refreshing.exchange(true)) return;
+    requested.store(false);
+    refresh_once();
+    refreshing.store(false);
+  }
+}
+
+void modules_after_fork() noexcept {
+  // A refresh that another thread was in the middle of is lost; its list of retired snapshots may be torn.
+  if (refreshing.load()) {
+    retired = nullptr;
+    seen_adds = 0;
+  }
+  refreshing.store(false);
+  forget_readers();
+}
+
+size_t module_table_bytes() noexcept {
+  return lasting_bytes() + snapshot_bytes.load(std::memory_order_relaxed);
+}
+
+}  // namespace hpcrun

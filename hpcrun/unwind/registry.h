@@ -1,0 +1,100 @@
+#pragma once
+// What the walk reads: the published snapshot of loaded modules, and the registry of module identities that
+// gives out ids. refresh (modules.cpp) writes both; handlers also add identities, lock-free. Everything here
+// is async-signal-safe unless it says otherwise.
+//
+// Lifetimes. An identity (one per distinct file: path and build id) and its table live as long as the
+// process, so a library that is unloaded and loaded again gets its id and its table back, and no walk can see
+// a table go. A snapshot is retired when its successor is published and unmapped once no walk was under way
+// after that.
+
+#include <elf.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "hpcrun/unwind/frame.h"
+#include "hpcrun/unwind/modules.h"
+#include "hpcrun/unwind/table.h"
+
+namespace hpcrun {
+
+// One file, whether loaded at present or not.
+struct ModuleIdentity {
+  ModuleInfo info{};  // the place where it was first seen
+  uint64_t hash = 0;
+  std::atomic<const UnwindTable*> table{nullptr};
+  std::atomic<uint32_t> announced_to{0};  // number of the sink that has it
+  ModuleIdentity* older = nullptr;
+};
+
+struct LoadedModule {
+  uint64_t start = 0;  // mapped range
+  uint64_t end = 0;
+  uint64_t text_start = 0;  // executable segments
+  uint64_t text_end = 0;
+  uint64_t load_bias = 0;
+  const UnwindTable* table = nullptr;  // nullptr when the file has no call frame information
+  uint16_t id = kModuleNone;
+};
+
+struct Snapshot {
+  Snapshot* retired_next = nullptr;
+  size_t mapped_bytes = 0;
+  uint32_t count = 0;
+  LoadedModule* modules() noexcept { return reinterpret_cast<LoadedModule*>(this + 1); }
+  const LoadedModule* modules() const noexcept { return reinterpret_cast<const LoadedModule*>(this + 1); }
+};
+
+const LoadedModule* find_module(const Snapshot& snapshot, uint64_t address) noexcept;
+
+// While one exists, the snapshot it holds stays mapped.
+class SnapshotReader {
+ public:
+  SnapshotReader() noexcept;
+  ~SnapshotReader();
+  SnapshotReader(const SnapshotReader&) = delete;
+  SnapshotReader& operator=(const SnapshotReader&) = delete;
+
+  const Snapshot& snapshot() const noexcept { return *snapshot_; }
+  // Cached results of another generation are not to be used.
+  uint32_t generation() const noexcept { return generation_; }
+
+ private:
+  uint32_t generation_;
+  const Snapshot* snapshot_;
+};
+
+// Makes the snapshot current and starts a new generation. Returns the one before (nullptr: none to retire).
+Snapshot* publish_snapshot(Snapshot* next) noexcept;
+
+// True at a moment at which no walk is under way.
+bool no_reader_is_active() noexcept;
+void forget_readers() noexcept;
+
+void mark_modules_stale(bool stale) noexcept;
+
+// What the program headers in memory tell about a loaded file.
+struct ImageDescription {
+  static constexpr uint32_t kMaxBuildIdBytes = 64;  // the linkers write 8 to 32
+  uint64_t start = 0;
+  uint64_t end = 0;
+  uint64_t text_start = 0;
+  uint64_t text_end = 0;
+  uint64_t load_bias = 0;
+  uint64_t eh_frame_hdr = 0;  // address in memory; 0 when there is none
+  uint64_t eh_frame_hdr_bytes = 0;
+  uint64_t eh_frame_segment_end = 0;  // end of what the file holds of the segment with .eh_frame_hdr
+  uint8_t build_id[kMaxBuildIdBytes];
+  uint32_t build_id_bytes = 0;
+};
+
+// Reads notes through safe_read; the program headers are the caller's copy.
+void describe_image(const Elf64_Phdr* headers, size_t count, uint64_t load_bias,
+                    ImageDescription& image) noexcept;
+
+// The identity of an image: found, or made, given an id and announced. nullptr when ids or memory are used
+// up.
+ModuleIdentity* identify(const ImageDescription& image, const char* path) noexcept;
+
+}  // namespace hpcrun

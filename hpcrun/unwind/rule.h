@@ -1,0 +1,88 @@
+#pragma once
+// The unwind rule of one address, small enough for tables and caches: how to get from a frame to its caller.
+// With r = the frame's registers and *x = the word at x:
+//   RegisterOffset  CFA = r[cfa_register] + cfa_offset
+//   Deref           CFA = *(r[cfa_register] + cfa_offset)           realigned stacks, signal frames
+//   Plt             CFA = rsp + 8 + 8 * ((rip & 15) >= cfa_offset)  .plt, pushed its index or not yet
+// then caller.rsp = CFA, caller.rip = *return_address, and each callee-saved register from its place.
+
+#include <cstdint>
+
+#include "hpcrun/unwind/cfi.h"
+
+namespace hpcrun {
+
+enum class RuleKind : uint8_t {
+  None = 0,  // no call frame information here
+  RegisterOffset,
+  Deref,
+  Plt,
+  EndOfStack,    // the return address is undefined: the outermost frame
+  Interpret,     // needs the CFI machine: cfa_offset is the index of the kept program
+  FramePointer,  // chosen by the walk for code without CFI
+};
+
+// Where the caller's value of a register is. Bits 1..0: base, bits 15..2: signed offset in words.
+class Place {
+ public:
+  enum Base : uint8_t { Cfa = 0, Rbp = 1, Rsp = 2, Special = 3 };
+
+  constexpr Place() noexcept = default;
+  static constexpr Place unchanged() noexcept { return Place(Special | 0 << 2); }
+  static constexpr Place undefined() noexcept { return Place(Special | 1 << 2); }
+  static constexpr bool fits(int64_t offset) noexcept {
+    return offset % 8 == 0 && offset / 8 >= -8192 && offset / 8 <= 8191;
+  }
+  static constexpr Place at(Base base, int64_t offset) noexcept {
+    return Place(static_cast<uint16_t>(static_cast<uint16_t>(offset / 8) << 2 | base));
+  }
+
+  constexpr Base base() const noexcept { return static_cast<Base>(bits_ & 3); }
+  constexpr int64_t offset() const noexcept { return int64_t{static_cast<int16_t>(bits_) >> 2} * 8; }
+  constexpr bool is_unchanged() const noexcept { return *this == unchanged(); }
+  constexpr bool operator==(const Place&) const noexcept = default;
+
+ private:
+  explicit constexpr Place(unsigned bits) noexcept : bits_(static_cast<uint16_t>(bits)) {}
+  uint16_t bits_ = Special;
+};
+
+constexpr uint8_t kRuleSignalFrame = 1;  // the caller was interrupted: look it up at its pc
+constexpr uint8_t kRuleKernelFrame = 2;  // and all its registers are in a ucontext at rsp
+constexpr uint8_t kRuleSimple = 4;       // CFA from rsp or rbp, RA at CFA - 8, others at the CFA
+constexpr uint8_t kRuleLive = 8;         // Interpret: by the module's own bytes, not by a kept program
+
+struct Rule {
+  RuleKind kind = RuleKind::None;
+  uint8_t flags = 0;
+  uint8_t cfa_register = kRsp;
+  uint8_t unused = 0;
+  int32_t cfa_offset = 0;
+  Place return_address = Place::at(Place::Cfa, -8);
+  Place rbp = Place::unchanged();
+  Place rbx = Place::unchanged();
+  Place r12 = Place::unchanged();
+  Place r13 = Place::unchanged();
+  Place r14 = Place::unchanged();
+  Place r15 = Place::unchanged();
+  uint16_t unused2 = 0;
+
+  constexpr bool operator==(const Rule&) const noexcept = default;
+};
+static_assert(sizeof(Place) == 2);
+static_assert(sizeof(Rule) == 24);
+
+// The rule of a CFI row; kind Interpret (cfa_offset 0) when it does not fit.
+Rule make_rule(const CfiRow& row, bool signal_frame) noexcept;
+
+// The rule of the kernel's signal frame, for restorers that have no call frame information.
+Rule kernel_frame_rule() noexcept;
+
+// Offset of general register n (DWARF number; 16 = rip) in the ucontext that the kernel leaves at the stack
+// pointer of a signal frame (struct rt_sigframe without its return address).
+constexpr int64_t kernel_frame_offset(unsigned dwarf_register) noexcept {
+  constexpr uint8_t kGregIndex[kRegisterCount] = {13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5, 6, 7, 16};
+  return 40 + 8 * int64_t{kGregIndex[dwarf_register]};
+}
+
+}  // namespace hpcrun

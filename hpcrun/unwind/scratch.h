@@ -1,0 +1,67 @@
+#pragma once
+// A growing array in a mapping of its own, for the work of one compilation. Outside handlers only.
+
+#include <cstddef>
+#include <cstring>
+#include <type_traits>
+
+#include "hpcrun/guest/syscalls.h"
+
+namespace hpcrun {
+
+template <typename T>
+class Scratch {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  Scratch() noexcept = default;
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() {
+    if (data_) sys_munmap(data_, bytes_);
+  }
+
+  // False when there is no memory; the array is then as before.
+  bool push(const T& value) noexcept {
+    if (size_ == capacity() && !grow(bytes_ ? bytes_ * 2 : kFirstBytes)) return false;
+    data_[size_++] = value;
+    return true;
+  }
+  bool resize_zeroed(size_t size) noexcept {
+    if (size * sizeof(T) > bytes_ && !grow((size * sizeof(T) + 4095) / 4096 * 4096)) return false;
+    if (size > size_) std::memset(static_cast<void*>(data_ + size_), 0, (size - size_) * sizeof(T));
+    size_ = size;
+    return true;
+  }
+  void clear() noexcept { size_ = 0; }
+
+  T* begin() noexcept { return data_; }
+  T* end() noexcept { return data_ + size_; }
+  const T* data() const noexcept { return data_; }
+  T& operator[](size_t i) noexcept { return data_[i]; }
+  T& back() noexcept { return data_[size_ - 1]; }
+  size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+
+ private:
+  static constexpr size_t kFirstBytes = 64 * 1024;
+  size_t capacity() const noexcept { return bytes_ / sizeof(T); }
+
+  bool grow(size_t bytes) noexcept {
+    void* at = sys_mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) return false;
+    if (data_) {
+      std::memcpy(at, static_cast<const void*>(data_), size_ * sizeof(T));
+      sys_munmap(data_, bytes_);
+    }
+    data_ = static_cast<T*>(at);
+    bytes_ = bytes;
+    return true;
+  }
+
+  T* data_ = nullptr;
+  size_t size_ = 0;
+  size_t bytes_ = 0;
+};
+
+}  // namespace hpcrun

@@ -1,0 +1,58 @@
+#pragma once
+// The words of the stack under walk. Inside the window (the interrupted thread's own stack above its stack
+// pointer) they are loaded directly; anywhere else through a fault-safe read of the rest of the page, which
+// then serves the loads that follow. Async-signal-safe.
+
+#include <cstdint>
+#include <cstring>
+
+#include "hpcrun/guest/safe_load.h"
+
+namespace hpcrun {
+
+class StackMemory {
+ public:
+  static constexpr uint64_t kBlockBytes = 4096;  // a page: the unit in which readability changes
+
+  // A new walk: forgets the block, whose memory may have changed. An empty window is fine.
+  void begin(uint64_t window_low, uint64_t window_high) noexcept {
+    low_ = window_low;
+    span_ = window_high >= window_low + 8 ? window_high - window_low - 8 : 0;
+    block_bytes_ = 0;
+  }
+
+  bool in_window(uint64_t address) const noexcept { return address - low_ < span_; }
+  uint64_t window_high() const noexcept { return low_ + span_ + 8; }
+
+  bool load(uint64_t address, uint64_t& value) noexcept {
+    if (in_window(address)) [[likely]] {
+      std::memcpy(&value, reinterpret_cast<const void*>(address), sizeof value);
+      return true;
+    }
+    return load_safely(address, value);
+  }
+
+  bool load_safely(uint64_t address, uint64_t& value) noexcept {
+    if (address - block_start_ + 8 <= block_bytes_ && address >= block_start_) {
+      std::memcpy(&value, block_ + (address - block_start_), sizeof value);
+      return true;
+    }
+    const uint64_t to_page_end = kBlockBytes - address % kBlockBytes;
+    if (to_page_end < 8) return safe_load_word(address, value);
+    block_bytes_ = 0;
+    if (!safe_read(address, block_, to_page_end)) return false;
+    block_start_ = address;
+    block_bytes_ = to_page_end;
+    std::memcpy(&value, block_, sizeof value);
+    return true;
+  }
+
+ private:
+  uint64_t low_ = 0;
+  uint64_t span_ = 0;
+  uint64_t block_start_ = 0;
+  uint64_t block_bytes_ = 0;
+  unsigned char block_[kBlockBytes];
+};
+
+}  // namespace hpcrun

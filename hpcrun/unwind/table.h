@@ -1,0 +1,45 @@
+#pragma once
+// The compiled unwind table of one load module: sorted rows of address -> rule, immutable once built, in
+// memory of ours that lives as long as the process. Lookup is async-signal-safe; building (compile.h) is not.
+
+#include <cstdint>
+
+#include "hpcrun/unwind/cfi.h"
+#include "hpcrun/unwind/rule.h"
+
+namespace hpcrun {
+
+// Valid from its offset up to the next row's. Offsets are from the table's first address.
+struct Row {
+  uint32_t offset;
+  uint32_t rule;  // index into rules; rule 0 has kind None
+};
+static_assert(sizeof(Row) == 8);
+
+// The instructions behind a rule of kind Interpret, copied out of the module.
+struct CfiProgram {
+  Cie cie;
+  Fde fde;
+};
+
+struct UnwindTable {
+  // The search starts from an index with one entry per block of code: three or four probes instead of
+  // seventeen.
+  static constexpr unsigned kBlockShift = 10;
+
+  uint64_t first = 0;  // ELF address of the first row
+  uint64_t end = 0;    // ELF address behind the last FDE
+  const Row* rows = nullptr;
+  uint32_t row_count = 0;
+  const uint32_t* blocks = nullptr;  // row in force at the start of each block of 1 << kBlockShift bytes
+  uint32_t block_count = 0;
+  const Rule* rules = nullptr;
+  uint32_t rule_count = 0;
+  const CfiProgram* programs = nullptr;
+  uint32_t program_count = 0;
+};
+
+// The rule for an ELF address; kind None where the module has no call frame information.
+const Rule& lookup(const UnwindTable& table, uint64_t elf_address) noexcept;
+
+}  // namespace hpcrun

@@ -1,0 +1,123 @@
+#include "hpcrun/unwind/unwinder.h"
+
+#include "hpcrun/unwind/walk_state.h"
+
+namespace hpcrun {
+namespace {
+
+// A stack switch by hand-written code may go to lower addresses. A step down by less than this stays on the
+// same stack and is an error; and more switches than these are a cycle through garbage.
+constexpr uint64_t kLeastSwitchBytes = 64 * 1024;
+constexpr unsigned kMaxDownwardSteps = 32;
+
+constexpr uint32_t kWalkedRegisters = 1u << kRsp | 1u << kRbp | 1u << kReturnAddress;
+constexpr uint32_t kAllRegisters = (1u << kRegisterCount) - 1;
+
+}  // namespace
+
+void Unwinder::State::open_window() noexcept {
+  const uint64_t low = sp();
+  if (low >= bounds.low && low < bounds.high) {
+    memory.begin(low, bounds.high);
+  } else {
+    memory.begin(0, 0);
+  }
+}
+
+bool Unwinder::State::moves_down_too_often(uint64_t cfa) noexcept {
+  return sp() - cfa < kLeastSwitchBytes || ++downward_steps > kMaxDownwardSteps;
+}
+
+void Unwinder::State::start(const ucontext_t& context) noexcept {
+  const greg_t* const gregs = context.uc_mcontext.gregs;
+  for (unsigned reg = 0; reg < kRegisterCount; ++reg) {
+    registers.value[reg] =
+        static_cast<uint64_t>(gregs[(kernel_frame_offset(reg) - kernel_frame_offset(kR8)) / 8]);
+  }
+  exact = true;
+  guessed = false;
+  depth = 0;
+  downward_steps = 0;
+  open_window();
+}
+
+// A return address of zero ends stacks that no call frame information ends.
+StackReason Unwinder::State::end_reason(StackReason found) const noexcept {
+  if (guessed) return StackReason::JitFramePointer;
+  if (found == StackReason::EndOfStack) return found;
+  return sp() > bounds.low && sp() <= bounds.high ? StackReason::ThreadStart : StackReason::ForeignStack;
+}
+
+// kAll keeps the callee-saved registers as well, which few stacks need.
+template <bool kAll>
+Step Unwinder::State::run() noexcept {
+  registers.known = kAll ? kAllRegisters : kWalkedRegisters;
+  all_registers = kAll;
+  for (;;) {
+    if (pc() == 0 && !exact) return {StepKind::Ended, end_reason(StackReason::ThreadStart)};
+    if (depth == kMaxDepth) return Step::failed(StackReason::TooDeep);
+    const uint64_t address = pc() - (exact ? 0 : 1);
+    CachedCode* code = &cache[slot(address)];
+    if (code->tag != (address | generation_tag)) [[unlikely]] {
+      const Step resolved = resolve(address, code);
+      if (resolved.kind != StepKind::Continue) return resolved;
+    }
+    frames[depth++] = code->key;
+    const Rule& rule = code->rule;
+    if (!(rule.flags & kRuleSimple)) [[unlikely]] {
+      const Step stepped = step(*code, address);
+      if (stepped.kind == StepKind::Continue) continue;
+      if (stepped.kind == StepKind::Ended) return {StepKind::Ended, end_reason(stepped.reason)};
+      return stepped;
+    }
+
+    const uint64_t base = registers.value[rule.cfa_register == kRsp ? kRsp : kRbp];
+    const uint64_t cfa = base + static_cast<uint64_t>(int64_t{rule.cfa_offset});
+    if (cfa <= sp() && moves_down_too_often(cfa)) return Step::failed(StackReason::NoProgress);
+    const auto recover = [&](unsigned reg, Place place) {
+      return place.is_unchanged() ||
+             memory.load(cfa + static_cast<uint64_t>(place.offset()), registers.value[reg]);
+    };
+    bool loaded = memory.load(cfa - 8, registers.value[kReturnAddress]) && recover(kRbp, rule.rbp);
+    if constexpr (kAll) {
+      loaded = loaded && recover(kRbx, rule.rbx) && recover(kR12, rule.r12) && recover(kR13, rule.r13) &&
+               recover(kR14, rule.r14) && recover(kR15, rule.r15);
+      constexpr uint32_t kPreserved = 1u << kRbx | 1u << kR12 | 1u << kR13 | 1u << kR14 | 1u << kR15;
+      registers.known &= kWalkedRegisters | kPreserved;
+    }
+    if (!loaded) return Step::failed(StackReason::UnreadableStack);
+    registers.value[kRsp] = cfa;
+    exact = false;
+  }
+}
+
+bool Unwinder::attach(Arena& arena, StackBounds bounds) noexcept {
+  state_ = static_cast<State*>(arena.allocate(sizeof(State)));
+  if (!state_) return false;
+  // Zeroed memory is a valid empty state; constructing the whole would touch pages that no walk may need.
+  state_->bounds = bounds;
+  return true;
+}
+
+Stack Unwinder::walk(const ucontext_t& context) noexcept {
+  State& s = *state_;
+  const SnapshotReader reader;
+  s.snapshot = &reader.snapshot();
+  s.last_module = nullptr;
+  const uint32_t generation = reader.generation();
+  if (generation >> 16 != s.generation_epoch) {
+    // Tags hold the low 16 bits: before they repeat, all are dropped.
+    for (CachedCode& code : s.cache) code.tag = 0;
+    s.generation_epoch = generation >> 16;
+  }
+  s.generation_tag = uint64_t{static_cast<uint16_t>(generation)} << kModuleShift;
+  s.start(context);
+  Step end = s.run<false>();
+  if (end.kind == StepKind::NeedsRegisters) {
+    s.start(context);
+    end = s.run<true>();
+  }
+  return {s.frames, s.depth, end.reason};
+}
+
+}  // namespace hpcrun

@@ -1,0 +1,90 @@
+#pragma once
+// What one thread's walks need, in its arena: the cache of rules, the frames, the memory under walk. Part of
+// the unwinder; async-signal-safe.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hpcrun/unwind/expression.h"
+#include "hpcrun/unwind/live_module.h"
+#include "hpcrun/unwind/registry.h"
+#include "hpcrun/unwind/rule.h"
+#include "hpcrun/unwind/stack_memory.h"
+#include "hpcrun/unwind/unwinder.h"
+
+namespace hpcrun {
+
+// What is known about one code address. Direct-mapped by the address.
+struct CachedCode {
+  uint64_t tag = 0;  // address | generation << 48
+  FrameKey key = 0;
+  Rule rule;
+};
+static_assert(sizeof(CachedCode) == 40);
+
+constexpr unsigned kCacheBits = 11;  // 2,048 entries, 80 KiB: the call sites of a hot region and more
+constexpr size_t kCacheEntries = size_t{1} << kCacheBits;
+
+enum class StepKind : uint8_t {
+  Continue,
+  Ended,           // the outermost frame
+  NeedsRegisters,  // the rule uses a register that this walk does not keep
+  Failed,
+};
+
+struct Step {
+  StepKind kind = StepKind::Continue;
+  StackReason reason = StackReason::EndOfStack;  // of Ended and Failed
+
+  static constexpr Step failed(StackReason reason) noexcept { return {StepKind::Failed, reason}; }
+};
+
+struct Unwinder::State {
+  StackBounds bounds;
+  Registers registers;  // of the frame at hand
+  Registers caller;
+  bool exact = true;     // the pc is an instruction to be executed, not a return address
+  bool guessed = false;  // a step went by frame pointer
+  bool all_registers = false;
+  uint32_t depth = 0;
+  unsigned downward_steps = 0;
+  const Snapshot* snapshot = nullptr;
+  const LoadedModule* last_module = nullptr;
+  uint64_t generation_tag = 0;
+  uint32_t generation_epoch = 0;
+  StackMemory memory;
+  LiveScratch live;
+  CachedCode uncached;
+  CachedCode cache[kCacheEntries];
+  FrameKey frames[kMaxDepth];
+
+  uint64_t pc() const noexcept { return registers.value[kReturnAddress]; }
+  uint64_t sp() const noexcept { return registers.value[kRsp]; }
+
+  static size_t slot(uint64_t address) noexcept {
+    return static_cast<size_t>((address * 0x9e3779b97f4a7c15u) >> (64 - kCacheBits));
+  }
+
+  // code.cpp: what is known about an address, looked up past the cache.
+  Step resolve(uint64_t address, CachedCode*& code) noexcept;
+  const LoadedModule* loaded_module(uint64_t address) noexcept;
+  bool is_call_return(uint64_t address) noexcept;
+  bool is_plausible_return(uint64_t address) noexcept;
+
+  // step.cpp: from the frame at hand to its caller by a rule that is not simple.
+  Step step(const CachedCode& code, uint64_t address) noexcept;
+  Step step_by_rule(const Rule& rule) noexcept;
+  Step step_by_interpretation(const Rule& rule, uint64_t address) noexcept;
+  Step step_by_frame_pointer() noexcept;
+  Step finish_step(const Rule& rule) noexcept;
+
+  // unwinder.cpp
+  void start(const ucontext_t& context) noexcept;
+  void open_window() noexcept;
+  bool moves_down_too_often(uint64_t cfa) noexcept;
+  StackReason end_reason(StackReason found) const noexcept;
+  template <bool kAll>
+  Step run() noexcept;
+};
+
+}  // namespace hpcrun
