@@ -1,0 +1,44 @@
+#pragma once
+// Databases on disk: the HPCToolkit format, version 4.0 (docs/database.md says which parts and what stands
+// beside it). `prof analyze` writes one, everything that shows results reads one, whether we or HPCToolkit
+// wrote it. Not for measurement files, and not thread-safe per Database (traces have a position).
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include "analysis/database/model.h"
+
+namespace prof {
+
+// what() is one line: the file, the cause, the remedy.
+class DatabaseError : public std::runtime_error {
+ public:
+  enum class Kind {
+    NotADatabase,  // the directory or file is something else, or is not there
+    WrongVersion,  // HPCToolkit's format, but not its major version 4
+    Truncated,     // the file ends before its footer
+    Corrupt,       // a pointer, count or value in the file cannot be right
+    Unreadable,    // the system refuses to read
+    Unwritable,    // the system refuses to write (full disk, permissions)
+    InvalidModel,  // what was given to write breaks a rule of model.h or a limit of the format
+  };
+  DatabaseError(Kind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  Kind kind() const noexcept { return kind_; }
+
+ private:
+  Kind kind_;
+};
+
+// Writes `database` to `directory`, which is created. Everything is written to a temporary sibling first:
+// when this throws, no new database is there. An existing database is replaced; other files in the directory
+// (src/, findings.sqlite) stay. Summaries are computed when there are none. Reads every trace to its end.
+void write_database(const Database& database, const std::filesystem::path& directory);
+
+// Reads a database with summaries for every metric; statistics that the writer left out are computed from the
+// profiles. Needs meta.db and profile.db; trace.db and run.json are optional. A trace is read when its
+// TraceSource is called: it throws DatabaseError as well, starts over after it returned false, and a copy has
+// its own position.
+Database read_database(const std::filesystem::path& directory);
+
+}  // namespace prof

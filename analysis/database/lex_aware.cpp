@@ -1,0 +1,62 @@
+#include "analysis/database/lex_aware.h"
+
+#include <algorithm>
+
+namespace prof {
+namespace {
+
+bool is_loop(const Context& context) {
+  return context.kind == ContextKind::Loop;
+}
+
+// Cost of each context with what it encloses, but without loops inside. Parents come before children, so one
+// pass from the back is enough. `first` is scratch: the position of a context's first value in the profile.
+std::vector<double> without_inner_loops(const Database& database, const Profile& profile,
+                                        std::vector<uint32_t>& first) {
+  const auto& values = profile.values;
+  std::vector<double> result(values.size());
+  for (size_t i = values.size(); i-- > 0;) {
+    result[i] = values[i].values.point;
+    first[values[i].context] = static_cast<uint32_t>(i);
+  }
+  for (size_t i = values.size(); i-- > 0;) {
+    const Context& context = database.contexts[values[i].context];
+    if (context.parent == kNone || context.relation != Relation::Enclosing || is_loop(context)) continue;
+    for (size_t j = first[context.parent]; j < values.size() && values[j].context == context.parent; ++j) {
+      if (values[j].metric == values[i].metric) result[j] += result[i];
+    }
+  }
+  for (const ProfileValue& value : values) first[value.context] = kNone;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!is_loop(database.contexts[values[i].context])) result[i] = values[i].values.exclusive;
+  }
+  return result;
+}
+
+}  // namespace
+
+LexAware::LexAware(const Database& database) : database_(database) {
+  if (std::none_of(database.contexts.begin(), database.contexts.end(), is_loop)) return;
+  loop_index_.assign(database.contexts.size(), kNone);
+  uint32_t loops = 0;
+  for (size_t i = 0; i < database.contexts.size(); ++i) {
+    if (is_loop(database.contexts[i])) loop_index_[i] = loops++;
+  }
+  loop_sums_.assign(loops * database.metrics.size(), 0);
+  std::vector<uint32_t> first(database.contexts.size(), kNone);
+  for (const Profile& profile : database.profiles) {
+    values_.push_back(without_inner_loops(database, profile, first));
+    for (size_t i = 0; i < profile.values.size(); ++i) {
+      const uint32_t loop = loop_index_[profile.values[i].context];
+      if (loop == kNone) continue;
+      loop_sums_[loop * database.metrics.size() + profile.values[i].metric] += values_.back()[i];
+    }
+  }
+}
+
+double LexAware::sum(uint32_t metric, uint32_t context, const Summary& summary) const {
+  if (loop_index_.empty() || loop_index_[context] == kNone) return summary.sum.exclusive;
+  return loop_sums_[loop_index_[context] * database_.metrics.size() + metric];
+}
+
+}  // namespace prof

@@ -1,0 +1,121 @@
+#include "analysis/database/output.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "analysis/database/database.h"
+
+namespace prof {
+namespace {
+
+constexpr size_t kBufferBytes =
+    1 << 20;  // one write(2) per mebibyte: the system call no longer shows in a profile
+
+[[noreturn]] void fail(const std::filesystem::path& path, int error) {
+  throw DatabaseError(
+      DatabaseError::Kind::Unwritable,
+      fmt::format("{}: cannot write: {}; free space there or choose another directory with -o", path.string(),
+                  std::strerror(error)));
+}
+
+int open_new(const std::filesystem::path& path) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) fail(path, errno);
+  return descriptor;
+}
+
+void write_all(int descriptor, const std::filesystem::path& path, uint64_t offset, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) fail(path, written < 0 ? errno : EIO);
+    bytes.remove_prefix(static_cast<size_t>(written));
+    offset += static_cast<uint64_t>(written);
+  }
+}
+
+}  // namespace
+
+void OutputBuffer::put_string(std::string_view text) {
+  text = text.substr(0, text.find('\0'));
+  char* const end = grow(text.size() + 1);
+  std::memcpy(end, text.data(), text.size());
+  end[text.size()] = '\0';
+}
+
+OutputFile::OutputFile(const std::filesystem::path& directory, const format::FileKind& kind)
+    : path_(directory / kind.name), kind_(kind), descriptor_(open_new(path_)), sections_(kind.sections) {
+  buffer_.put_zeros(format::header_bytes(kind));
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void OutputFile::align(size_t alignment) {
+  buffer_.put_zeros(static_cast<size_t>((alignment - offset() % alignment) % alignment));
+}
+
+void OutputFile::flush_if_full() {
+  if (buffer_.size() >= kBufferBytes) flush();
+}
+
+void OutputFile::write(std::string_view bytes) {
+  if (bytes.size() < kBufferBytes) {
+    std::memcpy(buffer_.grow(bytes.size()), bytes.data(), bytes.size());
+    flush_if_full();
+    return;
+  }
+  flush();
+  write_at(flushed_, bytes);
+  flushed_ += bytes.size();
+}
+
+void OutputFile::end_section(size_t index, uint64_t begin) {
+  sections_[index] = {offset() - begin, begin};
+}
+
+void OutputFile::finish() {
+  align(8);
+  write(kind_.footer);
+  flush();
+  OutputBuffer header;
+  for (const char c : format::kMagic) header.put(c);
+  for (const char c : kind_.tag) header.put(c);
+  header.put(format::kMajorVersion);
+  header.put(format::kMinorVersion);
+  for (const auto& [size, pointer] : sections_) {
+    header.put(size);
+    header.put(pointer);
+  }
+  write_at(0, header.view());
+  const int descriptor = std::exchange(descriptor_, -1);
+  if (::close(descriptor) != 0) fail(path_, errno);  // network file systems report a full disk here
+}
+
+void OutputFile::flush() {
+  write_at(flushed_, buffer_.view());
+  flushed_ += buffer_.size();
+  buffer_.clear();
+}
+
+void OutputFile::write_at(uint64_t offset, std::string_view bytes) {
+  write_all(descriptor_, path_, offset, bytes);
+}
+
+void write_text_file(const std::filesystem::path& path, std::string_view text) {
+  const int descriptor = open_new(path);
+  try {
+    write_all(descriptor, path, 0, text);
+  } catch (...) {
+    ::close(descriptor);
+    throw;
+  }
+  if (::close(descriptor) != 0) fail(path, errno);
+}
+
+}  // namespace prof

@@ -1,0 +1,63 @@
+#pragma once
+// The parts of the database reader; read_database() calls them in this order.
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "analysis/database/format.h"
+#include "analysis/database/input.h"
+#include "analysis/database/model.h"
+
+namespace prof {
+
+// Identifiers in the files, resolved to the model.
+class ContextIds {
+ public:
+  // ids[i] is the identifier of model context i. False when two are equal or one is the global context's.
+  bool assign(const std::vector<uint32_t>& ids);
+  // kNone when no context has the identifier.
+  uint32_t find(uint32_t id) const;
+
+ private:
+  std::vector<uint32_t> dense_;  // [id], where identifiers are about as many as contexts
+  std::vector<std::pair<uint32_t, uint32_t>> sorted_;  // otherwise
+};
+
+struct PropagatedId {
+  bool listed = false;
+  uint32_t metric = 0;
+  double Values::*scope = nullptr;  // nullptr: a scope that the model does not keep
+};
+
+struct StatisticId {
+  bool listed = false;
+  bool is_count = false;
+  uint32_t metric = 0;
+  double Values::*scope = nullptr;
+  Values Summary::*statistic = nullptr;  // nullptr: the count, or a statistic that the model does not keep
+};
+
+struct MetaIndex {
+  ContextIds contexts;
+  std::vector<PropagatedId> propagated = std::vector<PropagatedId>(UINT16_MAX + 1);
+  std::vector<StatisticId> statistics = std::vector<StatisticId>(UINT16_MAX + 1);
+  std::vector<std::string> identifier_names;  // by kind
+};
+
+// meta.db into title, description, modules, files, functions, contexts and metrics.
+void read_meta(const std::filesystem::path& directory, Database& database, MetaIndex& index);
+
+// profile.db into profiles and summaries. Returns the model's index of each profile in the file, kNone for
+// summary profiles.
+std::vector<uint32_t> read_profiles(const std::filesystem::path& directory, const MetaIndex& index,
+                                    Database& database);
+
+// trace.db into traces, if there is one.
+void read_traces(const std::filesystem::path& directory, const MetaIndex& index,
+                 const std::vector<uint32_t>& profile_indices, Database& database);
+
+// run.json into run_json, descriptions of metrics and identities of profiles, if there is one.
+void read_run(const std::filesystem::path& directory, Database& database);
+
+}  // namespace prof

@@ -1,0 +1,12 @@
+#pragma once
+// run.json: what the format has no place for. An object {"schema", "summary": Database::run_json, "metrics":
+// [{"name", "unit", "description"}], "profiles": [{"host", "rank", "process", "thread", "name", "samples"}]},
+// metrics and profiles in the order of the database.
+
+#include <string_view>
+
+namespace prof {
+
+constexpr std::string_view kRunSchema = "prof-run/1";
+
+}  // namespace prof

@@ -1,0 +1,71 @@
+#pragma once
+// Which identifiers and statistics our databases hold for a metric, as one table that meta.db, profile.db,
+// cct.db and the metric taxonomy are written from.
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "analysis/database/format.h"
+#include "analysis/database/model.h"
+
+namespace prof {
+
+struct StatisticSpec {
+  format::Scope scope;
+  std::string_view formula;
+  format::Combine combine;
+  Values Summary::*statistic;  // nullptr: the count, which has one value for all scopes
+};
+
+// Sums come last and "execution" last of all: Hatchet takes everything that is combined by summing (counts
+// and squares too) for the sum and keeps the last that it reads. lex_aware has a sum only, as HPCToolkit's
+// viewer asks for it.
+constexpr std::array<StatisticSpec, 14> kStatisticSpecs = {{
+    {format::Scope::Execution, format::kCountFormula, format::Combine::Sum, nullptr},
+    {format::Scope::Point, format::kSquareFormula, format::Combine::Sum, &Summary::sum_of_squares},
+    {format::Scope::Function, format::kSquareFormula, format::Combine::Sum, &Summary::sum_of_squares},
+    {format::Scope::Execution, format::kSquareFormula, format::Combine::Sum, &Summary::sum_of_squares},
+    {format::Scope::Point, format::kValueFormula, format::Combine::Minimum, &Summary::minimum},
+    {format::Scope::Function, format::kValueFormula, format::Combine::Minimum, &Summary::minimum},
+    {format::Scope::Execution, format::kValueFormula, format::Combine::Minimum, &Summary::minimum},
+    {format::Scope::Point, format::kValueFormula, format::Combine::Maximum, &Summary::maximum},
+    {format::Scope::Function, format::kValueFormula, format::Combine::Maximum, &Summary::maximum},
+    {format::Scope::Execution, format::kValueFormula, format::Combine::Maximum, &Summary::maximum},
+    {format::Scope::Point, format::kValueFormula, format::Combine::Sum, &Summary::sum},
+    {format::Scope::Function, format::kValueFormula, format::Combine::Sum, &Summary::sum},
+    {format::Scope::LexAware, format::kValueFormula, format::Combine::Sum, &Summary::sum},
+    {format::Scope::Execution, format::kValueFormula, format::Combine::Sum, &Summary::sum},
+}};
+
+// Identifiers are 16 bits wide in the files.
+constexpr size_t kMaximumMetrics = (UINT16_MAX + 1) / kStatisticSpecs.size();
+
+constexpr uint16_t propagated_id(uint32_t metric, format::Scope scope) {
+  return static_cast<uint16_t>(metric * format::kScopes + static_cast<uint32_t>(scope));
+}
+constexpr uint16_t statistic_id(uint32_t metric, size_t spec) {
+  return static_cast<uint16_t>(metric * kStatisticSpecs.size() + spec);
+}
+
+// The member of Values that holds a scope; nullptr for lex_aware, which the model does not keep.
+constexpr double Values::*value_of(format::Scope scope) {
+  switch (scope) {
+    case format::Scope::Point:
+      return &Values::point;
+    case format::Scope::Function:
+      return &Values::exclusive;
+    case format::Scope::Execution:
+      return &Values::inclusive;
+    case format::Scope::LexAware:
+      break;
+  }
+  return nullptr;
+}
+
+// The name in the files carries the unit, as HPCToolkit writes it: "CPUTIME (sec)".
+std::string full_name(const Metric& metric);
+// The reverse, of the last parenthesis.
+void split_full_name(std::string_view full, Metric& metric);
+
+}  // namespace prof

@@ -1,0 +1,31 @@
+#pragma once
+// The parts of the database writer; write_database() calls them in this order. Each writes one file into
+// `directory`.
+
+#include <filesystem>
+
+#include "analysis/database/lex_aware.h"
+#include "analysis/database/model.h"
+
+namespace prof {
+
+// Throws DatabaseError::InvalidModel when the rules of model.h or the limits of the format are broken.
+void validate(const Database& database);
+
+void write_meta(const Database& database, const std::filesystem::path& directory);
+void write_profiles(const Database& database, const std::vector<Summary>& summaries,
+                    const LexAware& lex_aware, const std::filesystem::path& directory);
+void write_contexts(const Database& database, const LexAware& lex_aware,
+                    const std::filesystem::path& directory);
+// False, and no file, when no profile has a trace.
+bool write_traces(const Database& database, const std::filesystem::path& directory);
+void write_taxonomy(const Database& database, const std::filesystem::path& directory);
+void write_run(const Database& database, const std::filesystem::path& directory);
+
+// File and model count contexts differently: 0 is the file's global context, above all entry points.
+constexpr uint32_t kGlobalContext = 0;
+constexpr uint32_t context_id(uint32_t context) {
+  return context + 1;
+}
+
+}  // namespace prof

@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "analysis/database/database.h"
+#include "analysis/database/format.h"
+#include "analysis/database/summaries.h"
+#include "analysis/database/write.h"
+
+namespace prof {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A sibling, because only a rename within one file system is atomic. Removed when it was not moved away.
+class TemporarySibling {
+ public:
+  explicit TemporarySibling(const fs::path& directory)
+      : path_(directory.parent_path() /
+              fmt::format(".{}.writing-{}", directory.filename().string(), ::getpid())) {
+    fs::remove_all(path_);
+    fs::create_directories(path_);
+  }
+  TemporarySibling(const TemporarySibling&) = delete;
+  ~TemporarySibling() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+// Nothing reads a database without meta.db: it goes first and comes last.
+void replace_files(const fs::path& from, const fs::path& to, bool has_traces) {
+  fs::remove(to / format::kMeta.name);
+  if (!has_traces) fs::remove(to / format::kTrace.name);
+  fs::create_directories((to / format::kTaxonomyFile).parent_path());
+  for (const auto name :
+       {format::kTaxonomyFile, format::kRunFile, format::kCct.name, format::kProfile.name}) {
+    fs::rename(from / name, to / name);
+  }
+  if (has_traces) fs::rename(from / format::kTrace.name, to / format::kTrace.name);
+  fs::rename(from / format::kMeta.name, to / format::kMeta.name);
+}
+
+fs::path without_trailing_slash(const fs::path& directory) {
+  const fs::path absolute = fs::absolute(directory).lexically_normal();
+  return absolute.has_filename() ? absolute : absolute.parent_path();
+}
+
+}  // namespace
+
+void write_database(const Database& database, const fs::path& directory) try {
+  validate(database);
+  const bool summarized = !database.summaries.empty();
+  const std::vector<Summary> computed = summarized ? std::vector<Summary>{} : summarize(database);
+  const LexAware lex_aware(database);
+
+  const fs::path target = without_trailing_slash(directory);
+  const TemporarySibling temporary(target);
+  write_meta(database, temporary.path());
+  write_profiles(database, summarized ? database.summaries : computed, lex_aware, temporary.path());
+  write_contexts(database, lex_aware, temporary.path());
+  const bool has_traces = write_traces(database, temporary.path());
+  write_taxonomy(database, temporary.path());
+  write_run(database, temporary.path());
+
+  if (fs::exists(target)) {
+    replace_files(temporary.path(), target, has_traces);
+  } else {
+    fs::rename(temporary.path(), target);
+  }
+} catch (const fs::filesystem_error& error) {
+  throw DatabaseError(DatabaseError::Kind::Unwritable,
+                      fmt::format("{}: cannot write a database there: {}; choose another directory with -o",
+                                  directory.string(), error.code().message()));
+}
+
+}  // namespace prof
