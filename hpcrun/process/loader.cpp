@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "hpcrun/process/next.h"
+#include "hpcrun/process/threads.h"
 #include "hpcrun/sample/state.h"
 #include "hpcrun/unwind/modules.h"
 
@@ -44,7 +45,7 @@ HPCRUN_EXPORT __attribute__((optimize("O2"))) void* dlopen(const char* name, int
       depends_on_caller(name, __builtin_return_address(0)))
     return next(name, mode);
   void* handle = next(name, mode);
-  if (handle) refresh_modules();
+  if (handle) refresh_tables();
   return handle;
 }
 
@@ -54,6 +55,6 @@ HPCRUN_EXPORT int dlclose(void* handle) noexcept {
   invalidate_walk_caches();
   const int result = next(handle);
   invalidate_walk_caches();
-  refresh_modules();
+  refresh_tables();
   return result;
 }

@@ -135,7 +135,7 @@ void start_process() noexcept {
   if (const int error = create_file()) return warn("cannot write measurements to", error);
 
   if (!process_state.timer_signal) process_state.timer_signal = free_signal();
-  refresh_modules();
+  refresh_tables();
   set_module_sink(announce_module);
   choose_sources();
   own_signals(source_signals());

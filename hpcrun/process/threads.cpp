@@ -72,7 +72,7 @@ __attribute__((optimize("O2"))) void* run_thread(void* raw) noexcept {
 
 void attach_thread() noexcept {
   if (!process_state.sampling.load(std::memory_order_acquire) || thread_state) return;
-  if (modules_are_stale()) refresh_modules();
+  if (modules_are_stale()) refresh_tables();
   pthread_once(&exit_key_once, make_exit_key);
 
   Arena arena;
@@ -82,6 +82,7 @@ void attach_thread() noexcept {
   thread->arena = arena;
   thread->tid = sys_gettid();
   thread->index = process_state.thread_count.fetch_add(1, std::memory_order_relaxed);
+  process_state.file.counter(Counter::Threads).fetch_add(1, std::memory_order_relaxed);
   char name[17] = {};
   prctl(PR_GET_NAME, name);
   process_state.file.write_thread_start(thread->index, thread->tid, sys_clock_ns(CLOCK_MONOTONIC), name);
@@ -99,7 +100,13 @@ void attach_thread() noexcept {
   thread->busy = 1;
   thread_state = thread;
   arm_thread(*thread);
+  note_memory();
   thread->busy = 0;
+}
+
+void refresh_tables() noexcept {
+  refresh_modules();
+  process_state.table_bytes.store(module_table_bytes(), std::memory_order_relaxed);
 }
 
 void detach_thread() noexcept {

@@ -11,4 +11,7 @@ void attach_thread() noexcept;
 // Stops the calling thread's sources and closes its part of the file. Safe to call twice.
 void detach_thread() noexcept;
 
+// refresh_modules(), with the memory it takes accounted for.
+void refresh_tables() noexcept;
+
 }  // namespace hpcrun

@@ -123,6 +123,10 @@ void record(ThreadState& thread, uint32_t event, uint64_t weight, const ucontext
   }
   count(Counter::Samples);
   if (process_state.config.trace) append_trace(thread, node, now);
+  if (thread.arena.bytes_mapped() != thread.noted_bytes) {
+    thread.noted_bytes = thread.arena.bytes_mapped();
+    note_memory();
+  }
 }
 
 void sample(uint32_t event, bool from_perf, const ucontext_t& context) noexcept {
@@ -166,6 +170,16 @@ bool handle_sample_signal(int signal, const siginfo_t& info, void* context) noex
     }
   }
   return false;
+}
+
+void note_memory() noexcept {
+  const uint64_t bytes = Arena::process_bytes_mapped() +
+                         process_state.table_bytes.load(std::memory_order_relaxed) +
+                         process_state.file.bytes_mapped();
+  std::atomic<uint64_t>& high = process_state.file.counter(Counter::RuntimeBytes);
+  uint64_t seen = high.load(std::memory_order_relaxed);
+  while (seen < bytes && !high.compare_exchange_weak(seen, bytes, std::memory_order_relaxed)) {
+  }
 }
 
 void start_clocks(ThreadState& thread) noexcept {

@@ -34,6 +34,7 @@ struct ThreadState {
   EventState events[kMaxEvents];
   uint64_t last_trace_ns = 0;
   uint64_t last_trace_cpu_ns = 0;
+  size_t noted_bytes = 0;  // of the arena at the last note_memory()
   uint32_t index = 0;  // 0 is the thread that ran the runtime's constructor
   int tid = 0;
   // Set while the thread's structures are being changed: a signal that arrives then is dropped.
@@ -59,8 +60,12 @@ struct ProcessState {
   int inherited_event = -1;                  // its index in config.events
   int timer_signal = 0;                      // real-time signal of POSIX timers and F_SETSIG
   std::atomic<uint32_t> thread_count{0};
+  std::atomic<size_t> table_bytes{0};  // of unwind tables, for note_memory()
   std::atomic<bool> sampling{false};
 };
+
+// Raises the file's high-water mark of the memory that the runtime has mapped. Async-signal-safe.
+void note_memory() noexcept;
 
 extern constinit ProcessState process_state;
 extern constinit thread_local ThreadState* thread_state;
