@@ -32,35 +32,44 @@ uint32_t parse_rate(const std::string& text, const std::string& event) {
   return rate;
 }
 
-void encode_counter(const std::string& name, hpcrun::EventSpec& spec) {
-  perf_event_attr attr{};
+// 0, or libpfm4's error. `attr` gets the event.
+int encode(const std::string& name, perf_event_attr& attr) {
+  attr = {};
   attr.size = sizeof attr;
   pfm_perf_encode_arg_t encoding{};
   encoding.attr = &attr;
   encoding.size = sizeof encoding;
-  const int result = initialize_pfm() ? pfm_get_os_event_encoding(name.c_str(), PFM_PLM0 | PFM_PLM3,
-                                                                  PFM_OS_PERF_EVENT, &encoding)
-                                      : PFM_ERR_NOINIT;
-  if (result != PFM_SUCCESS)
-    fail(kOwnFailure, "unknown event '{}' ({}); `prof list events` shows what this machine can sample", name,
-         pfm_strerror(result));
-  spec.kind = hpcrun::EventKind::Perf;
-  spec.perf_type = attr.type;
-  spec.perf_config = attr.config;
+  if (!initialize_pfm()) return PFM_ERR_NOINIT;
+  return pfm_get_os_event_encoding(name.c_str(), PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &encoding);
+}
 
+// 0 when the kernel lets this user count the event here, else an errno.
+int try_counter(const perf_event_attr& attr, uint32_t rate) {
   hpcrun::PerfRequest request;
   request.type = attr.type;
   request.config = attr.config;
-  request.rate = spec.rate;
+  request.rate = rate;
   int descriptor = hpcrun::open_perf_event(request);
   if (descriptor == -EACCES || descriptor == -EPERM) {
     request.exclude_kernel = true;
     descriptor = hpcrun::open_perf_event(request);
   }
-  if (descriptor < 0)
-    fail(kOwnFailure, "this machine cannot count '{}' ({}); `prof list events` shows what it can sample",
-         name, std::strerror(-descriptor));
+  if (descriptor < 0) return -descriptor;
   close(descriptor);
+  return 0;
+}
+
+void encode_counter(const std::string& name, hpcrun::EventSpec& spec) {
+  perf_event_attr attr;
+  if (const int error = encode(name, attr); error != PFM_SUCCESS)
+    fail(kOwnFailure, "unknown event '{}' ({}); `prof list events` shows what this machine can sample", name,
+         pfm_strerror(error));
+  spec.kind = hpcrun::EventKind::Perf;
+  spec.perf_type = attr.type;
+  spec.perf_config = attr.config;
+  if (const int error = try_counter(attr, spec.rate); error != 0)
+    fail(kOwnFailure, "this machine cannot count '{}' ({}); `prof list events` shows what it can sample",
+         name, std::strerror(error));
 }
 
 }  // namespace
@@ -107,7 +116,10 @@ std::vector<EventDescription> list_events() {
       pfm_event_info_t info{};
       info.size = sizeof info;
       if (pfm_get_event_info(index, PFM_OS_PERF_EVENT, &info) != PFM_SUCCESS) continue;
-      events.push_back({fmt::format("{}::{}", pmu_info.name, info.name), info.desc ? info.desc : ""});
+      const std::string name = fmt::format("{}::{}", pmu_info.name, info.name);
+      perf_event_attr attr;
+      if (encode(name, attr) == PFM_SUCCESS && try_counter(attr, kDefaultCounterRate) == 0)
+        events.push_back({name, info.desc ? info.desc : ""});
     }
   }
   return events;

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "prof/debugger_watch.h"
 #include "prof/message.h"
 
 namespace prof {
@@ -78,6 +79,7 @@ Outcome launch(const Launch& what) {
   const bool failed = read(error_pipe[0], &error, sizeof error) == sizeof error;
   close(error_pipe[0]);
   int status = 0;
+  const DebuggerWatch watch(what.measurement_directory);
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;

@@ -12,6 +12,7 @@ struct Launch {
   std::filesystem::path program;                                 // the file to execute
   std::vector<std::string> arguments;                            // argv, [0] as the user typed it
   std::vector<std::pair<std::string, std::string>> environment;  // added to ours
+  std::filesystem::path measurement_directory;
 };
 
 struct Outcome {

@@ -19,7 +19,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool wants_colour() { return isatty(STDOUT_FILENO) && !getenv("NO_COLOR"); }
+bool wants_colour() {
+  return isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+}
 
 // What the user named: a database, or a measurement directory, whose database is made when it is missing.
 Database open_database(const std::string& name) {
@@ -46,9 +48,8 @@ void add_export_command(CLI::App& app, int& status) {
   auto options = std::make_shared<ExportOptions>();
   CLI::App* command = app.add_subcommand("export", "Write a database in a format that other tools read");
   add_export_options(*command, *options);
-  command->callback([options, &status] {
-    status = export_database(open_database(options->database), *options, stdout);
-  });
+  command->callback(
+      [options, &status] { status = export_database(open_database(options->database), *options, stdout); });
 }
 
 }  // namespace prof

@@ -1,5 +1,5 @@
 #pragma once
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 
 namespace prof {
 

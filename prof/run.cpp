@@ -44,6 +44,7 @@ Launch plan_launch(const RunOptions& options, const Target& target, const fs::pa
   Launch launch;
   launch.program = target.path;
   launch.arguments = options.command;
+  launch.measurement_directory = directory;
   launch.environment = {
       {"LD_PRELOAD", preload_list(find_runtime_library())}, {hpcrun::kEnvDirectory, directory.string()},
       {hpcrun::kEnvEvents, format_events(events)},          {hpcrun::kEnvTrace, options.trace ? "1" : "0"},

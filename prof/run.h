@@ -1,7 +1,7 @@
 #pragma once
 // `prof run`: measures a program, analyzes what was measured, prints the summary.
 
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 
 namespace prof {
 

@@ -18,6 +18,7 @@ constexpr size_t kReasons = 2;
 constexpr size_t kLabelColumns = 10;
 constexpr size_t kHotNameColumns = 44;
 constexpr size_t kCallerNameColumns = 24;
+constexpr size_t kShareColumns = 8;       // " 100.0 %"
 constexpr size_t kPathIndentLevels = 12;  // as deep as a path can get on one screen
 
 using Lines = std::vector<std::string>;
@@ -36,7 +37,7 @@ class SummaryText {
     const Lines functions = function_lines(std::min(kHotFunctions, (room - std::min<size_t>(room, 2)) / 2));
     const Lines path = path_lines(room - std::min(room, functions.size() + 2));
     append(all, heading("hottest path"), path);
-    append(all, heading("functions by their own cost, with the callers that dominate it"), functions);
+    append(all, "functions by their own cost, with the callers that dominate it", functions);
     append(all, "findings", found);
     return all;
   }
@@ -106,9 +107,7 @@ class SummaryText {
     std::vector<std::string> named;
     for (const auto& [reason, count] : by_count(all)) {
       const std::string why = words_for_reason(reason).why;
-      if (why.empty()) continue;
-      if (named.size() == kReasons) break;
-      named.push_back(fmt::format("{} because {}", count, why));
+      if (!why.empty() && named.size() < kReasons) named.push_back(fmt::format("{} because {}", count, why));
     }
     return named.empty() ? "" : fmt::format(": {}", fmt::join(named, ", "));
   }
@@ -134,16 +133,18 @@ class SummaryText {
     return text;
   }
 
-  // The name gives way, the place never does.
-  std::string named(uint32_t frame, const Place& place, size_t columns) const {
-    std::string name = printable(frame_name(*tree_.database, tree_.frames[frame]));
-    std::string at = printable(words_for_place(*tree_.database, place));
+  // Where a frame is: its line, else its module. Never shortened, unlike the name.
+  std::string where(uint32_t frame, const Place& place) const {
+    const std::string at = words_for_place(*tree_.database, place);
     const uint32_t module = tree_.frames[frame].module;
-    if (at.empty() && tree_.frames[frame].kind == FrameKind::Function &&
-        module < tree_.database->modules.size())
-      at = printable(base_name(tree_.database->modules[module].path));
-    name = shorten_middle(name, columns);
-    return at.empty() ? name : name + "  " + at;
+    if (!at.empty() || tree_.frames[frame].kind != FrameKind::Function ||
+        module >= tree_.database->modules.size())
+      return printable(at);
+    return printable(base_name(tree_.database->modules[module].path));
+  }
+
+  std::string name(uint32_t frame, size_t columns) const {
+    return shorten_middle(printable(frame_name(*tree_.database, tree_.frames[frame])), columns);
   }
 
   std::string share(double value) const {
@@ -176,19 +177,21 @@ class SummaryText {
 
   std::string path_line(const PathStep& step, size_t level) const {
     const size_t indent = 2 * std::min(level, kPathIndentLevels);
-    const size_t place = columns_of(words_for_place(*tree_.database, step.place));
-    return fmt::format("{}  {:{}}{}", share(step.inclusive), "", indent,
-                       named(step.frame, step.place, free_columns(indent + place + 12)));
+    const std::string at = where(step.frame, step.place);
+    return fmt::format("{}  {:{}}{}  {}", share(step.inclusive), "", indent,
+                       name(step.frame, free_columns(indent + columns_of(at) + kShareColumns + 4)), at);
   }
 
   Lines function_lines(size_t limit) const {
     Lines lines;
     for (const HotFunction& hot : hot_functions(tree_, limit)) {
-      const std::string name = named(hot.frame, hot.place, kHotNameColumns);
-      std::string line = fmt::format("{}  {}", share(hot.cost.exclusive), name);
-      size_t columns = 10 + columns_of(name);
+      const std::string function = name(hot.frame, kHotNameColumns) + "  " + where(hot.frame, hot.place);
+      std::string line = fmt::format("{}  {}", share(hot.cost.exclusive), function);
+      size_t columns = kShareColumns + 2 + columns_of(function);
       for (const PathStep& caller : hot.callers) {
-        const std::string next = " <- " + named(caller.frame, caller.place, kCallerNameColumns);
+        const std::string at = where(caller.frame, caller.place);
+        const std::string next =
+            " <- " + name(caller.frame, kCallerNameColumns) + (at.empty() ? "" : " (" + at + ")");
         if (free_columns(columns) < columns_of(next) + 4) {  // room for the dots
           line += " ...";
           break;

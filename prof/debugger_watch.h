@@ -1,0 +1,38 @@
+#pragma once
+// Keeps samples out of debuggers: a SIGTRAP that perf raises would stop a debugged program every millisecond.
+// The program itself cannot know in time, so `prof` watches from outside, and switches a process's perf
+// events off while it is traced (by anything but strace, which passes signals on) and on again afterwards.
+
+#include <condition_variable>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace prof {
+
+class DebuggerWatch {
+ public:
+  // Watches the processes that leave measurement files in the directory, until destroyed. Ten samples a
+  // second of /proc/PID/status; does nothing where the kernel forbids it (no pidfd_getfd before Linux 5.6).
+  explicit DebuggerWatch(const std::filesystem::path& directory);
+  ~DebuggerWatch();
+  DebuggerWatch(const DebuggerWatch&) = delete;
+  DebuggerWatch& operator=(const DebuggerWatch&) = delete;
+
+ private:
+  void watch();
+  void find_processes();
+  void look_at_processes();
+
+  std::filesystem::path directory_;
+  std::filesystem::file_time_type listed_{};
+  std::map<int, bool> traced_;  // by pid
+  std::mutex mutex_;
+  std::condition_variable stop_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace prof
