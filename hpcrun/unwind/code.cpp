@@ -50,13 +50,8 @@ bool Unwinder::State::is_plausible_return(uint64_t address) noexcept {
   return is_call_return(address) || is_restorer(address);
 }
 
-// Fills the cache entry of the address, or `uncached` for what may be different the next time.
-Step Unwinder::State::resolve(uint64_t address, CachedCode*& code) noexcept {
-  CachedCode* const entry = &cache[slot(address)];
-  code = &uncached;
-  uncached.tag = address | generation_tag;
+Step Unwinder::State::resolve_at(uint64_t address) noexcept {
   bool executable = false;
-  bool lasting = true;
   uncached.rule = Rule{};
   if (const LoadedModule* module = loaded_module(address)) {
     uncached.key = make_frame(module->id, address - module->load_bias);
@@ -69,7 +64,7 @@ Step Unwinder::State::resolve(uint64_t address, CachedCode*& code) noexcept {
       executable = found.executable;
       if (found.has_row) {
         uncached.rule = make_rule(live.machine.row(), found.signal_frame);
-        uncached.rule.flags |= uncached.rule.kind == RuleKind::Interpret ? kRuleLive : uint8_t{0};
+        if (uncached.rule.kind == RuleKind::Interpret) uncached.rule.flags |= kRuleLive;
       }
     } else {
       // No file backs it: a JIT's code, or no code at all. Code that is called is called by a call.
@@ -78,7 +73,6 @@ Step Unwinder::State::resolve(uint64_t address, CachedCode*& code) noexcept {
       if (!exact && !safe_read(address, &byte, 1)) return Step::failed(StackReason::BadReturnAddress);
       executable = exact || is_call_return(address + 1) || is_restorer(address + 1);
       if (!executable) return Step::failed(StackReason::UnknownModule);
-      lasting = !exact;
     }
   }
   if (uncached.rule.kind == RuleKind::None) {
@@ -89,6 +83,34 @@ Step Unwinder::State::resolve(uint64_t address, CachedCode*& code) noexcept {
       uncached.rule.kind = RuleKind::FramePointer;
     }
   }
+  return {};
+}
+
+// Fills the cache entry of the address; an address that may be other code the next time stays in `uncached`.
+Step Unwinder::State::resolve(uint64_t address, CachedCode*& code) noexcept {
+  constexpr uint64_t kFunctionAlignment = 16;
+  CachedCode* const entry = &cache[slot(address)];
+  code = &uncached;
+  const Step resolved = resolve_at(address);
+  // makecontext and its kin push the address of a function as return address: no call is before it, and the
+  // byte before belongs to another function. (glibc's signal restorer is covered by call frame information
+  // from a byte before.)
+  const uint64_t return_address = address + 1;
+  // While libgcc installs the context of a handler, it replaces the return address of its own frame by the
+  // landing pad, which is in another frame: the stack does not tell the path for these few instructions.
+  const bool from_exception_runtime = !exact && depth != 0 && snapshot->exception_runtime != kModuleNone &&
+                                      frame_module(frames[depth - 1]) == snapshot->exception_runtime;
+  if (from_exception_runtime && !is_call_return(return_address))
+    return Step::failed(StackReason::BadReturnAddress);
+  if (!exact && return_address % kFunctionAlignment == 0 && !(uncached.rule.flags & kRuleSignalFrame) &&
+      loaded_module(return_address) && !is_call_return(return_address)) {
+    const Step at_entry = resolve_at(return_address);
+    if (at_entry.kind != StepKind::Continue) return at_entry;
+  } else if (resolved.kind != StepKind::Continue) {
+    return resolved;
+  }
+  uncached.tag = address | generation_tag;
+  const bool lasting = !exact || frame_module(uncached.key) != kModuleNone;
   // A user address needs 47 bits; others do not fit into a tag.
   if (lasting && address >> kModuleShift == 0) {
     *entry = uncached;

@@ -38,7 +38,7 @@ enum class StackReason : uint8_t {
   NoUnwindInfo = 5,      // a module without CFI for this address, frame pointer not plausible: partial
   UnknownModule = 6,     // an address in no module and no plausible frame pointer: broken
   UnreadableStack = 7,   // a load from the stack failed: broken
-  BadReturnAddress = 8,  // the return address points to no executable code: broken
+  BadReturnAddress = 8,  // the return address is no code that a call returns to: broken
   NoProgress = 9,        // the CFA did not move up: broken
   Unsupported = 10,      // an expression that the tables cannot hold and nothing else could step: partial
   Count

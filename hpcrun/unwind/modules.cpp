@@ -35,6 +35,7 @@ struct Collection {
   bool first = true;
   bool unchanged = false;
   bool complete = true;
+  uint16_t exception_runtime = kModuleNone;
 };
 
 const UnwindTable* compile_image(const ImageDescription& image, const char* path) noexcept {
@@ -101,6 +102,7 @@ int collect(dl_phdr_info* info, size_t size, void* argument) noexcept {
     collection.complete = false;
     return 0;
   }
+  if (std::strstr(path, "/libgcc_s.so")) collection.exception_runtime = identity->info.id;
   const UnwindTable* table = identity->table.load(std::memory_order_acquire);
   if (!table) {
     table = compile_image(image, path);
@@ -142,6 +144,7 @@ void refresh_once() noexcept {
   auto* snapshot = new (at) Snapshot;
   snapshot->mapped_bytes = bytes;
   snapshot->count = static_cast<uint32_t>(count);
+  snapshot->exception_runtime = collection.exception_runtime;
   std::memcpy(snapshot->modules(), collection.modules.data(), count * sizeof(LoadedModule));
   if (Snapshot* before = publish_snapshot(snapshot)) {
     before->retired_next = retired;

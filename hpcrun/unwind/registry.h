@@ -42,6 +42,8 @@ struct Snapshot {
   Snapshot* retired_next = nullptr;
   size_t mapped_bytes = 0;
   uint32_t count = 0;
+  uint16_t exception_runtime =
+      kModuleNone;  // libgcc_s: replaces return addresses while it installs a handler
   LoadedModule* modules() noexcept { return reinterpret_cast<LoadedModule*>(this + 1); }
   const LoadedModule* modules() const noexcept { return reinterpret_cast<const LoadedModule*>(this + 1); }
 };

@@ -37,6 +37,7 @@ void Unwinder::State::start(const ucontext_t& context) noexcept {
   exact = true;
   guessed = false;
   depth = 0;
+  last_return = 0;
   downward_steps = 0;
   open_window();
 }
@@ -46,6 +47,15 @@ StackReason Unwinder::State::end_reason(StackReason found) const noexcept {
   if (guessed) return StackReason::JitFramePointer;
   if (found == StackReason::EndOfStack) return found;
   return sp() > bounds.low && sp() <= bounds.high ? StackReason::ThreadStart : StackReason::ForeignStack;
+}
+
+// Where a hand-made stack begins, the return address was not pushed by a call: what lies above is no frame.
+Step Unwinder::State::judge_failure(Step failure) noexcept {
+  if (stack_class(failure.reason) != StackClass::Broken && failure.reason != StackReason::NoUnwindInfo)
+    return failure;
+  const bool foreign = sp() <= bounds.low || sp() > bounds.high;
+  if (!foreign || last_return == 0 || is_call_return(last_return)) return failure;
+  return {StepKind::Ended, guessed ? StackReason::JitFramePointer : StackReason::ForeignStack};
 }
 
 // kAll keeps the callee-saved registers as well, which few stacks need.
@@ -62,6 +72,7 @@ Step Unwinder::State::run() noexcept {
       const Step resolved = resolve(address, code);
       if (resolved.kind != StepKind::Continue) return resolved;
     }
+    last_return = exact ? 0 : pc();
     frames[depth++] = code->key;
     const Rule& rule = code->rule;
     if (!(rule.flags & kRuleSimple)) [[unlikely]] {
@@ -117,6 +128,7 @@ Stack Unwinder::walk(const ucontext_t& context) noexcept {
     s.start(context);
     end = s.run<true>();
   }
+  if (end.kind == StepKind::Failed) end = s.judge_failure(end);
   return {s.frames, s.depth, end.reason};
 }
 

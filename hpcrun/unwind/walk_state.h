@@ -47,6 +47,7 @@ struct Unwinder::State {
   bool guessed = false;  // a step went by frame pointer
   bool all_registers = false;
   uint32_t depth = 0;
+  uint64_t last_return = 0;  // the last frame's pc where it is a return address, else 0
   unsigned downward_steps = 0;
   const Snapshot* snapshot = nullptr;
   const LoadedModule* last_module = nullptr;
@@ -65,8 +66,9 @@ struct Unwinder::State {
     return static_cast<size_t>((address * 0x9e3779b97f4a7c15u) >> (64 - kCacheBits));
   }
 
-  // code.cpp: what is known about an address, looked up past the cache.
+  // code.cpp: what is known about an address, looked up past the cache; resolve_at leaves it in `uncached`.
   Step resolve(uint64_t address, CachedCode*& code) noexcept;
+  Step resolve_at(uint64_t address) noexcept;
   const LoadedModule* loaded_module(uint64_t address) noexcept;
   bool is_call_return(uint64_t address) noexcept;
   bool is_plausible_return(uint64_t address) noexcept;
@@ -83,6 +85,7 @@ struct Unwinder::State {
   void open_window() noexcept;
   bool moves_down_too_often(uint64_t cfa) noexcept;
   StackReason end_reason(StackReason found) const noexcept;
+  Step judge_failure(Step failure) noexcept;
   template <bool kAll>
   Step run() noexcept;
 };
