@@ -14,7 +14,12 @@ namespace prof {
 namespace {
 
 std::string file_name(const std::string& path) {
-  return path.starts_with('[') ? path : std::filesystem::path(path).filename().string();
+  return std::filesystem::path(path).filename().string();
+}
+
+// For code of which not even the function's start is known.
+std::string unknown_in(const std::string& module) {
+  return module.starts_with('[') ? module : "[" + module + "]";
 }
 
 std::string warning(OpenFailure failure, const std::string& path) {
@@ -45,9 +50,10 @@ class Fallback {
 
   uint32_t function(uint64_t address) {
     if (const NamedRange* stub = stubs_.find(address)) return table_.function_at(stub->start, stub->name);
-    if (const NamedRange* symbol = symbols_.find(address)) return table_.function_at(symbol->start, symbol->name);
+    if (const NamedRange* symbol = symbols_.find(address))
+      return table_.function_at(symbol->start, symbol->name);
     const auto after = std::upper_bound(starts_.begin(), starts_.end(), address);
-    if (after == starts_.begin()) return table_.function_at(0, fmt::format("[{}]", module_));
+    if (after == starts_.begin()) return table_.function_at(0, unknown_in(module_));
     const uint64_t start = *std::prev(after);
     return table_.function_at(start, fmt::format("{}+{:#x}", module_, start));
   }
@@ -86,7 +92,7 @@ AttributedModule attribute_module(const ModuleIdentity& module, std::span<const 
     } else {
       AttributedFrame frame = sources.lines.empty() ? AttributedFrame{} : sources.lines[i];
       if (failure != OpenFailure::None) {
-        frame.function = table.function_at(0, fmt::format("[{}]", name));
+        frame.function = table.function_at(0, unknown_in(name));
       } else {
         if (!fallback) fallback.emplace(file, name, table);
         frame.function = fallback->function(addresses[i]);

@@ -1,9 +1,9 @@
 #pragma once
 // From addresses in load modules to source: function, file and line, and the chain of functions that the
-// compiler inlined there. Reads the module's DWARF (its own or a separate debug file found locally; nothing is
-// ever downloaded), else its symbol tables, else only the function boundaries of its .eh_frame_hdr.
-// Used by the analysis, after the run. attribute_module() may be called for different modules at once from
-// several threads.
+// compiler inlined there. Reads the module's DWARF (its own or a separate debug file found locally; nothing
+// is ever downloaded), else its symbol tables, else only the function boundaries of its .eh_frame_hdr. Used
+// by the analysis, after the run. attribute_module() may be called for different modules at once from several
+// threads.
 
 #include <cstdint>
 #include <filesystem>
@@ -19,16 +19,16 @@ struct ModuleIdentity {
 };
 
 struct AttributionOptions {
-  // Where separate debug files are looked for besides the module's own folder: ROOT/.build-id/xx/yyy.debug and
-  // ROOT/<folder of the module>/<debuglink>.
+  // Where separate debug files are looked for besides the module's own folder: ROOT/.build-id/xx/yyy.debug
+  // and ROOT/<folder of the module>/<debuglink>.
   std::vector<std::filesystem::path> debug_roots = {"/usr/lib/debug"};
 };
 
 constexpr uint32_t kNoFile = UINT32_MAX;
 
 struct AttributedFunction {
-  std::string name;         // demangled; "foo@plt" for a linkage stub, "libfoo.so+0x1200" for an unnamed function
-  uint64_t offset = 0;      // of its first instruction; 0 when it only occurs inlined
+  std::string name;     // demangled; "foo@plt" for a linkage stub, "libfoo.so+0x1200" for an unnamed function
+  uint64_t offset = 0;  // of its first instruction; 0 when it only occurs inlined
   uint32_t file = kNoFile;  // where it is defined
   uint32_t line = 0;        // 0 when not known
 };
@@ -36,7 +36,8 @@ struct AttributedFunction {
 // One function on the inlined chain of an address.
 struct AttributedFrame {
   uint32_t function = 0;
-  // The place in `function`: the call site of the next inner frame, or of the address itself for the innermost.
+  // The place in `function`: the call site of the next inner frame, or of the address itself for the
+  // innermost.
   uint32_t file = kNoFile;
   uint32_t line = 0;  // 0 when not known
   bool inlined = false;

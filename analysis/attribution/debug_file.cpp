@@ -64,7 +64,8 @@ int open_matching(const fs::path& path, std::span<const uint8_t> build_id, uint3
 // The supplementary file that several debug files share (dwz): its name stands in .gnu_debugaltlink. libdw
 // compares its build-id itself.
 int open_supplementary(const char* debug_file, const char* link) {
-  const fs::path path = fs::path(link).is_absolute() ? fs::path(link) : fs::path(debug_file).parent_path() / link;
+  const fs::path path =
+      fs::path(link).is_absolute() ? fs::path(link) : fs::path(debug_file).parent_path() / link;
   return open(path.c_str(), O_RDONLY | O_CLOEXEC);
 }
 
@@ -78,9 +79,9 @@ std::vector<uint8_t> build_id_of(Elf* elf) {
   return {first, first + size};
 }
 
-int find_local_debug_file(Dwfl_Module* module, void** user_data, const char* /*module_name*/, Dwarf_Addr /*base*/,
-                          const char* file_name, const char* debuglink_file, GElf_Word debuglink_crc,
-                          char** debug_file_name) {
+int find_local_debug_file(Dwfl_Module* module, void** user_data, const char* /*module_name*/,
+                          Dwarf_Addr /*base*/, const char* file_name, const char* debuglink_file,
+                          GElf_Word debuglink_crc, char** debug_file_name) {
   const auto& options = *static_cast<const AttributionOptions*>(*user_data);
   GElf_Addr bias = 0;
   Elf* const elf = dwfl_module_getelf(module, &bias);

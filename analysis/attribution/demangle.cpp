@@ -34,7 +34,8 @@ std::string rust_escape(std::string_view code) {
   unsigned value = 0;
   if (code.size() < 2 || code[0] != 'u') return {};
   const auto [end, error] = std::from_chars(code.data() + 1, code.data() + code.size(), value, 16);
-  const bool ascii = error == std::errc{} && end == code.data() + code.size() && value >= 0x20 && value < 0x7f;
+  const bool ascii =
+      error == std::errc{} && end == code.data() + code.size() && value >= 0x20 && value < 0x7f;
   return ascii ? std::string(1, static_cast<char>(value)) : std::string{};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Collects the files and functions of one module while its addresses are attributed; equal ones get one entry.
+// Collects the files and functions of one module while its addresses are attributed; equal ones get one
+// entry.
 
 #include <string>
 #include <string_view>
@@ -15,8 +16,8 @@ class FunctionTable {
 
   uint32_t file(std::string_view path);
 
-  // A function known to the debug information. The same linkage name defined at the same place is one function,
-  // whichever unit describes it.
+  // A function known to the debug information. The same linkage name defined at the same place is one
+  // function, whichever unit describes it.
   uint32_t defined_function(std::string_view linkage_name, uint32_t file, uint32_t line);
 
   // A function of which only the start is known to be its own.

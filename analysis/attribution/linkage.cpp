@@ -33,7 +33,8 @@ Relocated read_relocations(Elf* elf) {
   for (Elf_Scn* scn = nullptr; (scn = elf_nextscn(elf, scn)) != nullptr;) {
     GElf_Shdr header;
     GElf_Shdr symbols_header;
-    if (gelf_getshdr(scn, &header) == nullptr || header.sh_type != SHT_RELA || header.sh_entsize == 0) continue;
+    if (gelf_getshdr(scn, &header) == nullptr || header.sh_type != SHT_RELA || header.sh_entsize == 0)
+      continue;
     Elf_Scn* const symbols = elf_getscn(elf, header.sh_link);
     if (symbols == nullptr || gelf_getshdr(symbols, &symbols_header) == nullptr) continue;
     Elf_Data* const data = elf_getdata(scn, nullptr);
@@ -68,8 +69,8 @@ std::optional<uint64_t> slot_of(std::span<const uint8_t> stub, uint64_t address)
   return std::nullopt;
 }
 
-void add_stubs(std::span<const uint8_t> code, const GElf_Shdr& header, bool lazy_plt, const Relocated& relocated,
-               std::vector<NamedRange>& out) {
+void add_stubs(std::span<const uint8_t> code, const GElf_Shdr& header, bool lazy_plt,
+               const Relocated& relocated, std::vector<NamedRange>& out) {
   // .plt.got of some linkers states no entry size; its entries are as long as an aligned jump.
   const size_t size = header.sh_entsize >= 8 ? header.sh_entsize : 8;
   for (size_t offset = 0; offset + size <= code.size(); offset += size) {
@@ -109,7 +110,8 @@ size_t encoded_pointer_bytes(uint8_t encoding) {
 
 std::vector<uint64_t> read_frame_table(std::span<const uint8_t> table, uint64_t address) {
   std::vector<uint64_t> starts;
-  if (table.size() < 4 || table[0] != kTableVersion || table[2] != kUdata4 || table[3] != kDatarelSdata4) return {};
+  if (table.size() < 4 || table[0] != kTableVersion || table[2] != kUdata4 || table[3] != kDatarelSdata4)
+    return {};
   const size_t count_at = 4 + encoded_pointer_bytes(table[1]);
   const auto count = load<uint32_t>(table, count_at);
   if (!count || *count > table.size() / kEntryBytes) return {};
@@ -136,8 +138,8 @@ NamedRanges linkage_stubs(Elf* elf) {
     if (name == nullptr || !std::string_view(name).starts_with(".plt")) continue;
     const Elf_Data* const data = elf_getdata(scn, nullptr);
     if (data == nullptr || data->d_buf == nullptr) continue;
-    add_stubs({static_cast<const uint8_t*>(data->d_buf), data->d_size}, header, std::string_view(name) == ".plt",
-              relocated, stubs);
+    add_stubs({static_cast<const uint8_t*>(data->d_buf), data->d_size}, header,
+              std::string_view(name) == ".plt", relocated, stubs);
   }
   std::sort(stubs.begin(), stubs.end(),
             [](const NamedRange& a, const NamedRange& b) { return a.start < b.start; });
@@ -149,7 +151,8 @@ std::vector<uint64_t> frame_starts(Elf* elf) {
   if (elf_getphdrnum(elf, &count) != 0) return {};
   for (size_t i = 0; i < count; ++i) {
     GElf_Phdr header;
-    if (gelf_getphdr(elf, static_cast<int>(i), &header) == nullptr || header.p_type != PT_GNU_EH_FRAME) continue;
+    if (gelf_getphdr(elf, static_cast<int>(i), &header) == nullptr || header.p_type != PT_GNU_EH_FRAME)
+      continue;
     const Elf_Data* const data =
         elf_getdata_rawchunk(elf, static_cast<int64_t>(header.p_offset), header.p_filesz, ELF_T_BYTE);
     if (data == nullptr || data->d_buf == nullptr) return {};

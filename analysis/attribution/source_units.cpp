@@ -6,13 +6,14 @@
 #include <algorithm>
 #include <tuple>
 
+#include "analysis/attribution/qualified_names.h"
 #include "analysis/attribution/unit_index.h"
 
 namespace prof {
 namespace {
 
-// libdw keeps every line table that it decoded (about 100 bytes a row with its sorting); beyond this many rows
-// the file is reopened, which bounds them to about 200 MB.
+// libdw keeps every line table that it decoded (about 100 bytes a row with its sorting); beyond this many
+// rows the file is reopened, which bounds them to about 200 MB.
 constexpr size_t kMaxHeldLineRows = 2'000'000;
 
 uint64_t lowest_code_address(Elf* elf) {
@@ -46,8 +47,9 @@ struct Queried {
 // One unit of which some addresses are asked for.
 class UnitReader {
  public:
-  // `unit` has the line table; `contents` describes the functions (the same DIE, or the one in the .dwo file).
-  UnitReader(Dwarf_Die unit, Dwarf_Die contents, uint64_t bias, FunctionTable& table);
+  // `unit` has the line table; `contents` describes the functions (the same DIE, or the one in the .dwo
+  // file).
+  UnitReader(Dwarf_Die unit, Dwarf_Die contents, uint64_t bias, FunctionTable& table, QualifiedNames& names);
 
   // `queried` in ascending order.
   void attribute(std::span<Queried> queried, SourceChains& out);
@@ -69,6 +71,7 @@ class UnitReader {
   Dwarf_Die contents_;
   uint64_t bias_;
   FunctionTable& table_;
+  QualifiedNames& names_;
   std::span<Queried> queried_;
   std::vector<Scope> scopes_;
   Dwarf_Lines* lines_ = nullptr;
@@ -78,8 +81,9 @@ class UnitReader {
   std::unordered_map<const void*, uint32_t> functions_;  // by the address of the defining DIE
 };
 
-UnitReader::UnitReader(Dwarf_Die unit, Dwarf_Die contents, uint64_t bias, FunctionTable& table)
-    : unit_(unit), contents_(contents), bias_(bias), table_(table) {
+UnitReader::UnitReader(Dwarf_Die unit, Dwarf_Die contents, uint64_t bias, FunctionTable& table,
+                       QualifiedNames& names)
+    : unit_(unit), contents_(contents), bias_(bias), table_(table), names_(names) {
   size_t file_count = 0;
   if (dwarf_getsrclines(&unit_, &lines_, &line_count_) != 0) line_count_ = 0;
   if (dwarf_getsrcfiles(&contents_, &call_files_, &file_count) != 0) call_files_ = nullptr;
@@ -116,34 +120,38 @@ uint32_t UnitReader::call_file(Dwarf_Die& die) {
   Dwarf_Attribute attribute;
   Dwarf_Word index = 0;
   if (dwarf_formudata(dwarf_attr(&die, DW_AT_call_file, &attribute), &index) != 0) return kNoFile;
-  return call_files_ == nullptr ? kNoFile : interned_file(dwarf_filesrc(call_files_, index, nullptr, nullptr));
+  return call_files_ == nullptr ? kNoFile
+                                : interned_file(dwarf_filesrc(call_files_, index, nullptr, nullptr));
 }
 
-// The DIE at the end of the chain of abstract origins, which all instances of a function share.
-Dwarf_Die origin_of(Dwarf_Die die) {
+// The DIE at the end of a chain of references.
+Dwarf_Die follow(Dwarf_Die die, unsigned reference) {
   Dwarf_Attribute attribute;
-  Dwarf_Die origin;
-  while (dwarf_attr(&die, DW_AT_abstract_origin, &attribute) != nullptr &&
-         dwarf_formref_die(&attribute, &origin) != nullptr && origin.addr != die.addr) {
-    die = origin;
+  Dwarf_Die target;
+  while (dwarf_attr(&die, reference, &attribute) != nullptr &&
+         dwarf_formref_die(&attribute, &target) != nullptr && target.addr != die.addr) {
+    die = target;
   }
   return die;
 }
 
+std::string name_of(Dwarf_Die& origin, QualifiedNames& names) {
+  Dwarf_Attribute attribute;
+  for (const unsigned kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
+    const char* const name = dwarf_formstring(dwarf_attr_integrate(&origin, kind, &attribute));
+    if (name != nullptr) return name;
+  }
+  return names.name(follow(origin, DW_AT_specification));
+}
+
 uint32_t UnitReader::function_of(Dwarf_Die& die, bool inlined) {
-  Dwarf_Die origin = origin_of(die);
+  Dwarf_Die origin = follow(die, DW_AT_abstract_origin);  // which all instances of a function share
   const auto [at, added] = functions_.try_emplace(origin.addr, 0);
   if (added) {
-    Dwarf_Attribute attribute;
-    const char* name = dwarf_formstring(dwarf_attr_integrate(&origin, DW_AT_linkage_name, &attribute));
-    if (name == nullptr) {
-      name = dwarf_formstring(dwarf_attr_integrate(&origin, DW_AT_MIPS_linkage_name, &attribute));
-    }
-    if (name == nullptr) name = dwarf_diename(&origin);
     int line = 0;
     dwarf_decl_line(&origin, &line);
-    at->second = table_.defined_function(name == nullptr ? "<unnamed>" : name,
-                                         interned_file(dwarf_decl_file(&origin)), static_cast<uint32_t>(line));
+    at->second = table_.defined_function(name_of(origin, names_), interned_file(dwarf_decl_file(&origin)),
+                                         static_cast<uint32_t>(line));
   }
   if (!inlined) {
     Dwarf_Addr start = 0;
@@ -312,6 +320,7 @@ SourceChains attribute_by_dwarf(ModuleFile& file, std::span<const uint64_t> addr
 
   const UnitIndex index(dwarf, lowest_code_address(file.elf()) - bias);
   const std::vector<UnitQuery> queries = by_unit(index, addresses, bias);
+  QualifiedNames names;
   size_t held_rows = 0;
   std::vector<Queried> of_unit;
   for (size_t i = 0; i < queries.size();) {
@@ -320,6 +329,7 @@ SourceChains attribute_by_dwarf(ModuleFile& file, std::span<const uint64_t> addr
     for (; i < queries.size() && queries[i].unit == offset; ++i) of_unit.push_back(queries[i].query);
 
     if (held_rows > kMaxHeldLineRows) {
+      names.clear();
       if (!file.reopen() || (dwarf = file.dwarf(bias)) == nullptr) return out;
       held_rows = 0;
     }
@@ -329,7 +339,7 @@ SourceChains attribute_by_dwarf(ModuleFile& file, std::span<const uint64_t> addr
     uint8_t type = 0;
     dwarf_cu_info(unit.cu, nullptr, &type, nullptr, &split, nullptr, nullptr, nullptr);
     const bool has_split = type == DW_UT_skeleton && split.addr != nullptr;
-    UnitReader reader(unit, has_split ? split : unit, bias, table);
+    UnitReader reader(unit, has_split ? split : unit, bias, table, names);
     reader.attribute(of_unit, out);
     held_rows += reader.line_rows();
   }

@@ -1,6 +1,6 @@
 #pragma once
-// The DWARF side of attribution: which compilation unit covers an address, which functions the compiler inlined
-// there, and the line. A unit is read only when an address falls into it.
+// The DWARF side of attribution: which compilation unit covers an address, which functions the compiler
+// inlined there, and the line. A unit is read only when an address falls into it.
 
 #include <vector>
 

@@ -19,7 +19,8 @@ struct Symbol {
 int rank_of(std::string_view name, int binding) {
   const size_t first_letter = name.find_first_not_of('_');
   const bool mangled = name.starts_with("_Z") || name.starts_with("_R");
-  const int underscores = mangled || first_letter == std::string_view::npos ? 0 : static_cast<int>(first_letter);
+  const int underscores =
+      mangled || first_letter == std::string_view::npos ? 0 : static_cast<int>(first_letter);
   const int scope = binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 1 : 2;
   return underscores * 3 + scope;
 }
@@ -51,7 +52,8 @@ std::vector<Symbol> read_symbols(const ModuleFile& file) {
     GElf_Word section = 0;
     Elf* elf = nullptr;
     Dwarf_Addr bias = 0;
-    const char* const text = dwfl_module_getsym_info(file.module(), i, &symbol, &address, &section, &elf, &bias);
+    const char* const text =
+        dwfl_module_getsym_info(file.module(), i, &symbol, &address, &section, &elf, &bias);
     if (text == nullptr || section == SHN_UNDEF || !names_code(symbol, elf, section)) continue;
     std::string_view name(text);
     name = name.substr(0, name.find('@'));  // "memcpy@@GLIBC_2.14"
@@ -76,7 +78,8 @@ const NamedRange* NamedRanges::find(uint64_t address) const {
 NamedRanges function_symbols(const ModuleFile& file) {
   std::vector<Symbol> symbols = read_symbols(file);
   std::sort(symbols.begin(), symbols.end(), [](const Symbol& a, const Symbol& b) {
-    return std::tuple(a.start, a.rank, a.name.size(), a.name) < std::tuple(b.start, b.rank, b.name.size(), b.name);
+    return std::tuple(a.start, a.rank, a.name.size(), a.name) <
+           std::tuple(b.start, b.rank, b.name.size(), b.name);
   });
   std::vector<NamedRange> ranges;
   for (size_t i = 0; i < symbols.size();) {

@@ -26,15 +26,15 @@ class NamedRanges {
   std::vector<NamedRange> ranges_;
 };
 
-// Functions in the symbol tables. Of several names for one function it keeps the one for users: fewest leading
-// underscores, then global before weak before local, then shortest.
+// Functions in the symbol tables. Of several names for one function it keeps the one for users: fewest
+// leading underscores, then global before weak before local, then shortest.
 NamedRanges function_symbols(const ModuleFile& file);
 
 // Linkage stubs as "foo@plt".
 NamedRanges linkage_stubs(Elf* elf);
 
-// Starts of all functions with call frame information, ascending. Read through the program headers, which even
-// `strip --strip-section-headers` leaves.
+// Starts of all functions with call frame information, ascending. Read through the program headers, which
+// even `strip --strip-section-headers` leaves.
 std::vector<uint64_t> frame_starts(Elf* elf);
 
 }  // namespace prof

@@ -1,6 +1,6 @@
 #pragma once
-// Which compilation unit of a DWARF file covers an address. Built from the units' own ranges, as many compilers
-// write no .debug_aranges.
+// Which compilation unit of a DWARF file covers an address. Built from the units' own ranges, as many
+// compilers write no .debug_aranges.
 
 #include <elfutils/libdw.h>
 

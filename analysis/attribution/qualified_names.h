@@ -1,0 +1,33 @@
+#pragma once
+// Names of functions for which the debug information has no linkage name, which are those of internal linkage
+// (static, in unnamed namespaces, lambdas): built from the scopes around their declaration.
+
+#include <elfutils/libdw.h>
+
+#include <string>
+#include <unordered_map>
+
+namespace prof {
+
+class QualifiedNames {
+ public:
+  // "space::Class::function", without parameters. `declaration`: the DIE that stands in its scope. Just the
+  // function's own name in languages whose names are not nested; "<unnamed>" when it has none.
+  std::string name(Dwarf_Die declaration);
+
+  // Before the Dwarf that the DIEs are from is closed.
+  void clear() { units_.clear(); }
+
+ private:
+  struct Unit {
+    bool outer_read = false;                              // scopes of namespaces and types
+    bool bodies_read = false;                             // and those of types inside functions
+    std::unordered_map<const void*, std::string> scopes;  // of function DIEs
+  };
+
+  static void read(Dwarf_Die parent, const std::string& scope, bool bodies, Unit& unit);
+
+  std::unordered_map<const void*, Unit> units_;  // by the address of the unit's DIE
+};
+
+}  // namespace prof

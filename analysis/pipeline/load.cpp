@@ -1,0 +1,87 @@
+#include "analysis/pipeline/load.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+#include "analysis/pipeline/parallel.h"
+
+namespace prof {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> measurement_files(const fs::path& directory) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+    std::error_code unreadable;
+    if (at->path().extension() == ".prof" && at->is_regular_file(unreadable)) files.push_back(at->path());
+  }
+  if (error) {
+    throw AnalyzeError(AnalyzeError::Kind::NoDirectory,
+                       fmt::format("cannot read {}: {}", directory.string(), error.message()));
+  }
+  if (files.empty()) {
+    throw AnalyzeError(
+        AnalyzeError::Kind::NoMeasurements,
+        fmt::format("no measurement files (*.prof) in {}; `prof run -o DIR program` makes some",
+                    directory.string()));
+  }
+  return files;
+}
+
+struct Loaded {
+  std::optional<ProcessMeasurement> measurement;
+  std::string failure;
+};
+
+Loaded load(const fs::path& file) {
+  try {
+    return {read_measurement(file), {}};
+  } catch (const MeasurementError& error) {
+    return {std::nullopt, error.what()};
+  }
+}
+
+}  // namespace
+
+std::vector<ProcessMeasurement> load_measurements(const std::vector<fs::path>& directories, int jobs,
+                                                  std::vector<std::string>& warnings) {
+  std::vector<fs::path> files;
+  for (const fs::path& directory : directories) {
+    std::ranges::move(measurement_files(directory), std::back_inserter(files));
+  }
+  std::sort(files.begin(), files.end());
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+
+  std::vector<Loaded> loaded(files.size());
+  parallel_for(files.size(), jobs, [&](size_t i) { loaded[i] = load(files[i]); });
+
+  std::vector<ProcessMeasurement> measurements;
+  for (Loaded& one : loaded) {
+    if (!one.measurement) {
+      warnings.push_back(one.failure + "; left out");
+      continue;
+    }
+    std::ranges::copy(one.measurement->warnings, std::back_inserter(warnings));
+    measurements.push_back(std::move(*one.measurement));
+  }
+  if (measurements.empty()) {
+    throw AnalyzeError(AnalyzeError::Kind::AllUnusable,
+                       files.size() == 1
+                           ? loaded[0].failure
+                           : fmt::format("none of the {} measurement files can be used; the first: {}",
+                                         files.size(), loaded[0].failure));
+  }
+  std::stable_sort(measurements.begin(), measurements.end(),
+                   [](const ProcessMeasurement& a, const ProcessMeasurement& b) {
+                     return std::tuple(a.process.rank, a.process.start_realtime_ns) <
+                            std::tuple(b.process.rank, b.process.start_realtime_ns);
+                   });
+  return measurements;
+}
+
+}  // namespace prof

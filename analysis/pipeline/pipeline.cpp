@@ -1,0 +1,81 @@
+#include "analysis/pipeline/pipeline.h"
+
+#include <algorithm>
+
+#include "analysis/database/summaries.h"
+#include "analysis/pipeline/context_tree.h"
+#include "analysis/pipeline/load.h"
+#include "analysis/pipeline/metrics.h"
+#include "analysis/pipeline/parallel.h"
+#include "analysis/pipeline/places.h"
+#include "analysis/pipeline/run_summary.h"
+#include "analysis/pipeline/traces.h"
+
+namespace prof {
+namespace {
+
+// A thread on its way into the database; all in the order of the database's profiles.
+struct ThreadWork {
+  const ProcessMeasurement* measurement;
+  const MeasuredThread* thread;
+  const std::vector<MetricColumn>* columns;
+  std::vector<uint32_t> context_of;
+};
+
+Profile make_profile(const ThreadWork& work, std::span<const Context> contexts) {
+  const MeasuredProcess& process = work.measurement->process;
+  Profile profile;
+  profile.id = {process.host, process.rank, process.pid, static_cast<int32_t>(work.thread->index),
+                work.thread->name};
+  profile.values = profile_values(*work.thread, *work.columns, work.context_of, contexts);
+  for (const MeasuredCell& cell : work.thread->cells) profile.samples += cell.samples;
+  return profile;
+}
+
+std::vector<ThreadWork> merge_trees(const std::vector<ProcessMeasurement>& measurements,
+                                    const std::vector<std::vector<MetricColumn>>& columns,
+                                    const AnalyzeOptions& options, Analysis& analysis) {
+  const Places places(measurements, options, analysis.database, analysis.warnings);
+  ContextTree tree(places, analysis.database.contexts, options.merge_recursion);
+  std::vector<ThreadWork> work;
+  for (size_t i = 0; i < measurements.size(); ++i) {
+    for (const MeasuredThread& thread : measurements[i].threads) {
+      work.push_back({&measurements[i], &thread, &columns[i], tree.add(i, thread)});
+    }
+  }
+  return work;
+}
+
+}  // namespace
+
+Analysis analyze(const std::vector<std::filesystem::path>& directories, const AnalyzeOptions& options) {
+  Analysis analysis;
+  Database& database = analysis.database;
+  const std::vector<ProcessMeasurement> measurements =
+      load_measurements(directories, options.jobs, analysis.warnings);
+
+  std::vector<std::vector<MetricColumn>> columns;
+  for (const ProcessMeasurement& measurement : measurements) {
+    columns.push_back(merge_metrics(measurement, database.metrics));
+  }
+  std::vector<ThreadWork> work = merge_trees(measurements, columns, options, analysis);
+
+  database.profiles.resize(work.size());
+  parallel_for(work.size(), options.jobs,
+               [&](size_t i) { database.profiles[i] = make_profile(work[i], database.contexts); });
+  database.summaries = summarize(database);
+
+  if (std::ranges::any_of(work, [](const ThreadWork& one) { return one.thread->trace_bytes != 0; })) {
+    for (ThreadWork& one : work) {
+      database.traces.push_back(
+          one.thread->trace_bytes == 0
+              ? TraceSource{}
+              : trace_source(*one.thread, std::move(one.context_of), one.measurement->process));
+    }
+  }
+  database.title = program_name(measurements);
+  database.run_json = run_json(measurements, directories, analysis.warnings);
+  return analysis;
+}
+
+}  // namespace prof

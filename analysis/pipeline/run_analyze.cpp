@@ -1,0 +1,19 @@
+#include "analysis/pipeline/run_analyze.h"
+
+#include "analysis/database/database.h"
+
+namespace prof {
+
+AnalyzeResult run_analyze(const std::vector<std::filesystem::path>& directories,
+                          const std::filesystem::path& output, const AnalyzeOptions& options) {
+  if (directories.empty()) {
+    throw AnalyzeError(AnalyzeError::Kind::NoDirectory, "no measurement directory given");
+  }
+  Analysis analysis = analyze(directories, options);
+  AnalyzeResult result{output.empty() ? directories.front() / "database" : output,
+                       std::move(analysis.warnings)};
+  write_database(analysis.database, result.database);
+  return result;
+}
+
+}  // namespace prof

@@ -1,0 +1,22 @@
+#pragma once
+// `prof analyze` without its command line: measurement directories in, a database on disk out.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "analysis/pipeline/pipeline.h"
+
+namespace prof {
+
+struct AnalyzeResult {
+  std::filesystem::path database;
+  std::vector<std::string> warnings;  // for the user, one line each; nothing is printed here
+};
+
+// Writes to `output`, or where that is empty to "database" in the first directory. Throws AnalyzeError, or
+// DatabaseError when the database cannot be written.
+AnalyzeResult run_analyze(const std::vector<std::filesystem::path>& directories,
+                          const std::filesystem::path& output, const AnalyzeOptions& options = {});
+
+}  // namespace prof

@@ -1,0 +1,76 @@
+#include "analysis/pipeline/traces.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace prof {
+namespace {
+
+constexpr size_t kBlockRecords = 16 * 1024;  // 256 KiB as read, which stays in the processor's cache
+
+class Source {
+ public:
+  Source(const MeasuredThread& thread, std::vector<uint32_t> context_of, const MeasuredProcess& process)
+      : start_(thread.trace()),
+        reader_(start_),
+        context_of_(std::make_shared<const std::vector<uint32_t>>(std::move(context_of))),
+        to_epoch_(process.start_realtime_ns - process.start_monotonic_ns),
+        thread_start_ns_(thread.start_ns),
+        last_ns_(thread.start_ns) {}
+
+  bool operator()(std::vector<TraceRecord>& block) {
+    block.clear();
+    if (done_) {
+      rewind();
+      return false;
+    }
+    samples_.resize(kBlockRecords);
+    const size_t count = reader_.read(samples_);
+    block.reserve(count + 1);
+    for (size_t i = 0; i < count; ++i) {
+      const TraceSample& sample = samples_[i];
+      // A thread whose start record was lost begins at its first sample.
+      if (last_ns_ == 0) last_ns_ = sample.time_ns;
+      const uint32_t context = sample.node == kTraceGapNode ? kNone : (*context_of_)[sample.node];
+      block.push_back({last_ns_ + to_epoch_, context});
+      last_ns_ = std::max(last_ns_, sample.time_ns);
+    }
+    if (count == 0) {
+      done_ = true;
+      if (!any_) {
+        rewind();
+        return false;
+      }
+      block.push_back({last_ns_ + to_epoch_, kNone});
+    }
+    any_ = true;
+    return true;
+  }
+
+ private:
+  void rewind() {
+    reader_ = start_;
+    last_ns_ = thread_start_ns_;
+    done_ = any_ = false;
+    samples_ = {};
+  }
+
+  TraceReader start_;
+  TraceReader reader_;
+  std::shared_ptr<const std::vector<uint32_t>> context_of_;
+  uint64_t to_epoch_;  // added to monotonic times; may wrap
+  uint64_t thread_start_ns_;
+  uint64_t last_ns_;
+  bool done_ = false;
+  bool any_ = false;
+  std::vector<TraceSample> samples_;
+};
+
+}  // namespace
+
+TraceSource trace_source(const MeasuredThread& thread, std::vector<uint32_t> context_of,
+                         const MeasuredProcess& process) {
+  return Source(thread, std::move(context_of), process);
+}
+
+}  // namespace prof

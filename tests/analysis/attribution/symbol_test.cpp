@@ -1,0 +1,190 @@
+// Names of functions without debug information.
+
+#include <fmt/format.h>
+#include <libelf.h>
+#include <sys/auxv.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+
+#include "analysis/attribution/debug_file.h"
+#include "analysis/attribution/demangle.h"
+#include "tests/analysis/attribution/elf_probe.h"
+#include "tests/analysis/attribution/scratch_directory.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using prof::AttributedModule;
+
+const fs::path kPlain = fs::path(FIXTURE_FOLDER) / "libfixture.so";
+const fs::path kIbt = fs::path(FIXTURE_FOLDER) / "libfixture_ibt.so";
+
+void run(const std::string& command) {
+  INFO(command);
+  REQUIRE(std::system(command.c_str()) == 0);
+}
+
+fs::path stripped_into(const fs::path& folder) {
+  const fs::path out = folder / "libstripped.so";
+  run(fmt::format("objcopy --strip-all {} {}", kPlain.string(), out.string()));
+  return out;
+}
+
+std::set<std::string> names(const AttributedModule& result) {
+  std::set<std::string> all;
+  for (const prof::AttributedFunction& function : result.functions) all.insert(function.name);
+  return all;
+}
+
+AttributedModule attribute(const fs::path& module, Extent extent) {
+  return prof::attribute_module({module.string(), build_id(module)}, addresses_of(extent),
+                                {.debug_roots = {}});
+}
+
+}  // namespace
+
+TEST_CASE("all addresses of a stripped function fold into one, named by where it starts") {
+  const ScratchDirectory scratch;
+  const fs::path stripped = stripped_into(scratch.path());
+  const Extent extent = function_extent(kPlain, "unnamed_when_stripped");
+  const AttributedModule result = attribute(stripped, extent);
+  CHECK(names(result) == std::set{fmt::format("libstripped.so+{:#x}", extent.start)});
+  CHECK(result.functions[0].offset == extent.start);
+  CHECK(result.frames[0].line == 0);
+  CHECK(result.frames[0].file == prof::kNoFile);
+}
+
+TEST_CASE("an exported function of a stripped library keeps its name") {
+  const ScratchDirectory scratch;
+  const fs::path stripped = stripped_into(scratch.path());
+  const AttributedModule result = attribute(stripped, function_extent(kPlain, "exported_entry"));
+  CHECK(names(result) == std::set<std::string>{"exported_entry"});
+}
+
+TEST_CASE("symbols name functions where only the debug information is stripped") {
+  const ScratchDirectory scratch;
+  const fs::path module = scratch.path() / "libsymbols.so";
+  run(fmt::format("objcopy --strip-debug {} {}", kPlain.string(), module.string()));
+  const AttributedModule result = attribute(module, function_extent(kPlain, "fixture4workEm"));
+  CHECK(names(result) == std::set<std::string>{"fixture::work(unsigned long)"});
+}
+
+TEST_CASE("the compressed symbol table of .gnu_debugdata names functions") {
+  const ScratchDirectory scratch;
+  const fs::path stripped = stripped_into(scratch.path());
+  const std::string symbols = (scratch.path() / "symbols").string();
+  run(fmt::format("objcopy --only-keep-debug {0} {1} && objcopy --strip-debug {1} && xz {1}", kPlain.string(),
+                  symbols));
+  run(fmt::format("objcopy --add-section .gnu_debugdata={}.xz {}", symbols, stripped.string()));
+  const AttributedModule result = attribute(stripped, function_extent(kPlain, "unnamed_when_stripped"));
+  CHECK(names(result) == std::set<std::string>{"fixture::unnamed_when_stripped(unsigned long)"});
+}
+
+TEST_CASE("linkage stubs are named after what they call") {
+  for (const fs::path& module : {kPlain, kIbt}) {
+    INFO(module);
+    const std::vector<Extent> sections = section_extents(module, ".plt");
+    REQUIRE_FALSE(sections.empty());
+    for (const Extent& section : sections) {
+      if (section.end - section.start < 32) continue;  // .plt.got: only what the start files bring
+      CHECK(names(attribute(module, section)).count("strtoul@plt") == 1);
+    }
+  }
+}
+
+TEST_CASE("the vDSO is named by this machine's own") {
+  const unsigned long start = getauxval(AT_SYSINFO_EHDR);
+  REQUIRE(start != 0);
+  auto* image = reinterpret_cast<char*>(start);
+  const auto* header = reinterpret_cast<const Elf64_Ehdr*>(image);
+  Elf* const elf = elf_memory(image, header->e_shoff + size_t{header->e_shnum} * header->e_shentsize);
+  REQUIRE(elf != nullptr);
+  const std::vector<uint8_t> id = prof::build_id_of(elf);
+  REQUIRE_FALSE(id.empty());
+  uint64_t clock = 0;
+  for (Elf_Scn* scn = nullptr; (scn = elf_nextscn(elf, scn)) != nullptr;) {
+    GElf_Shdr section;
+    gelf_getshdr(scn, &section);
+    if (section.sh_type != SHT_DYNSYM) continue;
+    GElf_Sym symbol;
+    for (int i = 0; gelf_getsym(elf_getdata(scn, nullptr), i, &symbol) != nullptr; ++i) {
+      const std::string name = elf_strptr(elf, section.sh_link, symbol.st_name);
+      if (name == "__vdso_clock_gettime") clock = symbol.st_value;
+    }
+  }
+  elf_end(elf);
+  REQUIRE(clock != 0);
+
+  const std::vector<uint64_t> addresses = {clock, clock + 3};
+  const AttributedModule own = prof::attribute_module({"[vdso]", id}, addresses);
+  CHECK(own.warnings.empty());
+  const std::set<std::string> own_names = names(own);
+  REQUIRE(own_names.size() == 1);
+  // The image exports the function under both names.
+  CHECK(own_names.begin()->ends_with("clock_gettime"));
+
+  std::vector<uint8_t> other = id;
+  other[0] = static_cast<uint8_t>(~other[0]);
+  const AttributedModule foreign = prof::attribute_module({"[vdso]", other}, addresses);
+  CHECK(names(foreign) == std::set<std::string>{"[vdso]"});
+  CHECK(foreign.warnings.size() == 1);
+}
+
+TEST_CASE("a module that has changed since the run gives no names and one warning") {
+  std::vector<uint8_t> other = build_id(kPlain);
+  other[0] = static_cast<uint8_t>(~other[0]);
+  const std::vector<uint64_t> addresses = addresses_of(function_extent(kPlain, "fixture4workEm"));
+  const AttributedModule result = prof::attribute_module({kPlain.string(), other}, addresses);
+  CHECK(names(result) == std::set<std::string>{"[libfixture.so]"});
+  REQUIRE(result.warnings.size() == 1);
+  CHECK(result.warnings[0] ==
+        kPlain.string() + ": has changed since the run (other build-id); its functions stay unnamed");
+  CHECK(result.first.size() == addresses.size() + 1);
+}
+
+TEST_CASE("a missing or foreign file gives no names and one warning") {
+  const ScratchDirectory scratch;
+  const fs::path text = scratch.path() / "text";
+  std::ofstream(text) << "not an ELF file";
+  for (const fs::path& path : {scratch.path() / "gone", text, scratch.path()}) {
+    INFO(path);
+    const AttributedModule result =
+        prof::attribute_module({path.string(), {}}, std::vector<uint64_t>{0x10, 0x20});
+    CHECK(result.warnings.size() == 1);
+    REQUIRE(result.first == std::vector<uint32_t>{0, 1, 2});
+    CHECK(result.functions[result.frames[1].function].name == fmt::format("[{}]", path.filename().string()));
+  }
+}
+
+TEST_CASE("a perf map names generated code, later lines before earlier ones") {
+  const ScratchDirectory scratch;
+  const fs::path map = scratch.path() / "perf-1.map";
+  std::ofstream(map) << "7f00 10 first method\n"
+                        "7f20 10 old method\n"
+                        "not a line\n"
+                        "7f20 8 new method\n";
+  const std::vector<uint64_t> addresses = {0x7eff, 0x7f00, 0x7f0f, 0x7f10, 0x7f27, 0x7f28};
+  const AttributedModule result = prof::attribute_jit(map, addresses);
+  std::vector<std::string> found;
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    REQUIRE(result.chain(i).size() == 1);
+    found.push_back(result.functions[result.chain(i)[0].function].name);
+  }
+  CHECK(found ==
+        std::vector<std::string>{"[jit]", "first method", "first method", "[jit]", "new method", "[jit]"});
+  CHECK(names(prof::attribute_jit(scratch.path() / "none", addresses)) == std::set<std::string>{"[jit]"});
+}
+
+TEST_CASE("names are demangled from C++ and Rust") {
+  CHECK(prof::demangle("_ZNSt6vectorIiSaIiEE9push_backERKi") ==
+        "std::vector<int, std::allocator<int> >::push_back(int const&)");
+  CHECK(prof::demangle("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE") == "core::fmt::Formatter::pad");
+  CHECK(prof::demangle(
+            "_ZN60_$LT$alloc..string..String$u20$as$u20$core..fmt..Display$GT$3fmt17h0123456789abcdefE") ==
+        "<alloc::string::String as core::fmt::Display>::fmt");
+  CHECK(prof::demangle("main") == "main");
+  CHECK(prof::demangle("_Znot_mangled") == "_Znot_mangled");
+}
