@@ -14,11 +14,15 @@ constexpr uint32_t kNone = UINT32_MAX;
 
 struct LoadModule {
   std::string path;
+
+  bool operator==(const LoadModule&) const = default;
 };
 
 struct SourceFile {
   std::string path;
   bool copied = false;  // a copy is in the database's src/
+
+  bool operator==(const SourceFile&) const = default;
 };
 
 struct Function {
@@ -27,6 +31,8 @@ struct Function {
   uint64_t offset = 0;            // of its first instruction in the module
   uint32_t file = kNone;          // where it is defined
   uint32_t line = 0;
+
+  bool operator==(const Function&) const = default;
 };
 
 // HPCToolkit's lexical types (FORMATS.md, meta.db, "Context"), plus the entry points at depth 0.
@@ -44,6 +50,8 @@ struct Context {
   uint32_t module = kNone;    // for Instruction
   uint64_t offset = 0;
   std::string entry;          // for Entry: "main thread", "application thread", ...
+
+  bool operator==(const Context&) const = default;
 };
 
 enum class Statistic : uint8_t { Sum, Minimum, Maximum, SumOfSquares };
@@ -52,17 +60,23 @@ struct Metric {
   std::string name;  // "CPUTIME"
   std::string unit;  // "sec", "bytes", "" for events
   std::string description;
+
+  bool operator==(const Metric&) const = default;
 };
 
 struct Values {
   double exclusive = 0;  // the function itself: HPCToolkit scope "function"
   double inclusive = 0;  // with everything called: scope "execution"
   double point = 0;      // this very context: scope "point"
+
+  bool operator==(const Values&) const = default;
 };
 
 struct Summary {  // over the profiles in which the context occurs
   Values sum, minimum, maximum, sum_of_squares;
   uint32_t profiles = 0;
+
+  bool operator==(const Summary&) const = default;
 };
 
 struct ProfileId {  // who was measured
@@ -71,23 +85,31 @@ struct ProfileId {  // who was measured
   int32_t process = -1;  // pid
   int32_t thread = -1;   // index in the process, 0 = main thread
   std::string thread_name;
+
+  bool operator==(const ProfileId&) const = default;
 };
 
 struct ProfileValue {
   uint32_t context;
   uint32_t metric;
   Values values;
+
+  bool operator==(const ProfileValue&) const = default;
 };
 
 struct Profile {
   ProfileId id;
   std::vector<ProfileValue> values;  // sparse, sorted by (context, metric)
   uint64_t samples = 0;
+
+  bool operator==(const Profile&) const = default;
 };
 
 struct TraceRecord {
   uint64_t time_ns;  // since the epoch
   uint32_t context;  // kNone: nothing ran from here on
+
+  bool operator==(const TraceRecord&) const = default;
 };
 
 // Reads one profile's trace from its source in order, a block at a time; false at its end.

@@ -1,0 +1,24 @@
+#pragma once
+// Files of the tests.
+
+#include <filesystem>
+#include <string>
+
+namespace prof::test {
+
+// Removed with all its contents at the end of its life.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  ~TemporaryDirectory();
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string read_bytes(const std::filesystem::path& file);
+void write_bytes(const std::filesystem::path& file, const std::string& bytes);
+
+}  // namespace prof::test

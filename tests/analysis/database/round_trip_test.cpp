@@ -1,0 +1,119 @@
+#include <catch2/catch.hpp>
+
+#include "analysis/database/database.h"
+#include "tests/analysis/database/comparison.h"
+#include "tests/analysis/database/databases.h"
+#include "tests/analysis/database/files.h"
+#include "tests/analysis/database/rules.h"
+
+using namespace prof;
+using namespace prof::test;
+
+TEST_CASE("A database is read back as it was written") {
+  const TemporaryDirectory directory;
+  const Database database = known_database();
+  write_database(database, directory.path() / "database");
+  const Database read = read_database(directory.path() / "database");
+  check_equal(read, database);
+  CHECK(read.summary(0, 3).sum.inclusive == 4);
+  CHECK(records_of(read.traces[0]).size() == 4);
+  CHECK(broken_rule(read).empty());
+}
+
+TEST_CASE("Random databases are read back value by value") {
+  for (uint32_t seed = 1; seed <= 40; ++seed) {
+    INFO("seed " << seed);
+    const RandomSize size{
+        .contexts = 1 + seed * 13 % 400, .profiles = seed % 7, .metrics = seed % 5, .records = seed * 97};
+    const TemporaryDirectory directory;
+    const Database database = random_database(seed, size);
+    write_database(database, directory.path() / "database");
+    check_equal(read_database(directory.path() / "database"), database);
+  }
+}
+
+TEST_CASE("A database that was read can be written again, traces included") {
+  const TemporaryDirectory directory;
+  const Database database = random_database(7, {});
+  write_database(database, directory.path() / "first");
+  write_database(read_database(directory.path() / "first"), directory.path() / "second");
+  for (const char* file :
+       {"meta.db", "profile.db", "cct.db", "trace.db", "metrics/default.yaml", "run.json"}) {
+    INFO(file);
+    CHECK((read_bytes(directory.path() / "first" / file) == read_bytes(directory.path() / "second" / file)));
+  }
+}
+
+TEST_CASE("A trace longer than a block is read in order, and a copy of its source reads on its own") {
+  const TemporaryDirectory directory;
+  Database database = random_database(3, {.contexts = 50, .profiles = 1, .metrics = 1, .records = 200'000});
+  write_database(database, directory.path() / "database");
+  const Database read = read_database(directory.path() / "database");
+  CHECK((records_of(read.traces[0]) == records_of(database.traces[0])));
+
+  std::vector<TraceRecord> first, again;
+  REQUIRE(read.traces[0](first));
+  const TraceSource copy = read.traces[0];
+  std::vector<TraceRecord> from_copy, from_original;
+  REQUIRE(copy(from_copy));
+  REQUIRE(read.traces[0](from_original));
+  CHECK((from_copy == from_original));
+  CHECK(!(from_copy == first));
+}
+
+TEST_CASE("Idle records in a row become one, as the format asks") {
+  const TemporaryDirectory directory;
+  Database database = known_database();
+  database.traces[0] = trace_of({{10, 2}, {20, kNone}, {30, kNone}, {40, kNone}, {50, kNone}, {60, 3}});
+  write_database(database, directory.path() / "database");
+  const std::vector<TraceRecord> expected = {{10, 2}, {20, kNone}, {60, 3}};
+  CHECK((records_of(read_database(directory.path() / "database").traces[0]) == expected));
+}
+
+TEST_CASE("A database without traces has no trace.db, also when it replaces one that had") {
+  const TemporaryDirectory directory;
+  Database database = known_database();
+  write_database(database, directory.path() / "database");
+  REQUIRE(std::filesystem::exists(directory.path() / "database" / "trace.db"));
+  database.traces.clear();
+  write_database(database, directory.path() / "database");
+  CHECK(!std::filesystem::exists(directory.path() / "database" / "trace.db"));
+  CHECK(read_database(directory.path() / "database").traces.empty());
+}
+
+TEST_CASE("Replacing a database leaves the files beside it alone") {
+  const TemporaryDirectory directory;
+  const auto target = directory.path() / "database";
+  write_database(known_database(), target);
+  std::filesystem::create_directories(target / "src/opt");
+  write_bytes(target / "src/opt/main.cpp", "int main() {}\n");
+  const Database other = random_database(5, {});
+  write_database(other, target / "");
+  check_equal(read_database(target), other);
+  CHECK(read_bytes(target / "src/opt/main.cpp") == "int main() {}\n");
+  CHECK(std::distance(std::filesystem::directory_iterator(directory.path()), {}) == 1);
+}
+
+TEST_CASE("A metric's name carries its unit in the files and not in the model") {
+  const TemporaryDirectory directory;
+  Database database = known_database();
+  database.metrics = {{"perf::cycles", "", ""}, {"DATA (host to device)", "bytes", ""}};
+  write_database(database, directory.path() / "database");
+  CHECK(read_bytes(directory.path() / "database" / "meta.db").find("DATA (host to device) (bytes)") !=
+        std::string::npos);
+  std::filesystem::remove(directory.path() / "database" / "run.json");
+  const Database read = read_database(directory.path() / "database");
+  CHECK((read.metrics == database.metrics));
+}
+
+TEST_CASE("Without run.json the identifiers of the format remain") {
+  const TemporaryDirectory directory;
+  write_database(known_database(), directory.path() / "database");
+  std::filesystem::remove(directory.path() / "database" / "run.json");
+  const Database read = read_database(directory.path() / "database");
+  CHECK(read.profiles[1].id.process == 4711);
+  CHECK(read.profiles[1].id.thread == 1);
+  CHECK(read.profiles[1].id.rank == -1);
+  CHECK(read.profiles[0].id.host == read.profiles[1].id.host);
+  CHECK(read.run_json.empty());
+}
