@@ -132,6 +132,7 @@ void start_process() noexcept {
   Config config;
   if (!read_config(config)) return;
   process_state.config = config;
+  process_state.pid = sys_getpid();
   if (const int error = create_file()) return warn("cannot write measurements to", error);
 
   if (!process_state.timer_signal) process_state.timer_signal = free_signal();

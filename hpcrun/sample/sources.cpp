@@ -176,6 +176,13 @@ bool arm_event(ThreadState& thread, uint32_t event) noexcept {
   return false;
 }
 
+void for_each_event(void (*change)(int)) noexcept {
+  if (process_state.inherited_descriptor != kNoDescriptor) change(process_state.inherited_descriptor);
+  if (!thread_state) return;
+  for (const EventState& state : thread_state->events)
+    if (state.descriptor != kNoDescriptor) change(state.descriptor);
+}
+
 // A signal that is pending after its source was stopped would meet a thread without state.
 void drain_signals() noexcept {
   const uint64_t mask = source_signals() & ~(uint64_t{1} << (SIGTRAP - 1));
@@ -231,6 +238,14 @@ void stop_inherited_event() noexcept {
   close_own_descriptor(process_state.inherited_descriptor);
   process_state.inherited_descriptor = kNoDescriptor;
   process_state.inherited_event = -1;
+}
+
+void pause_events() noexcept {
+  for_each_event(disable_perf_event);
+}
+
+void resume_events() noexcept {
+  for_each_event(enable_perf_event);
 }
 
 uint64_t source_signals() noexcept {

@@ -18,6 +18,11 @@ void disarm_thread(ThreadState& thread) noexcept;
 void start_inherited_event() noexcept;
 void stop_inherited_event() noexcept;
 
+// Lets all perf events of the calling thread, and the one that all threads share, rest and go on.
+// Async-signal-safe.
+void pause_events() noexcept;
+void resume_events() noexcept;
+
 // The kernel signal numbers that sources in use raise, as a mask (bit n-1 for signal n).
 uint64_t source_signals() noexcept;
 

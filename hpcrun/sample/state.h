@@ -58,6 +58,7 @@ struct ProcessState {
   Source sources[kMaxEvents] = {};
   int inherited_descriptor = kNoDescriptor;  // the perf event that all threads share
   int inherited_event = -1;                  // its index in config.events
+  int pid = 0;
   int timer_signal = 0;                      // real-time signal of POSIX timers and F_SETSIG
   std::atomic<uint32_t> thread_count{0};
   std::atomic<size_t> table_bytes{0};  // of unwind tables, for note_memory()

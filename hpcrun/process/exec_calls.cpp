@@ -1,0 +1,106 @@
+// The exec family. An overflow that falls into the kernel's part of execve is delivered after it, to the new
+// image's default action (seen on Linux 6.18 in most execs, in spite of attr.remove_on_exec): sampling has to
+// rest while a process execs. A child of vfork shares our memory but has no events, and is left alone.
+
+#include <errno.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+#include "hpcrun/guest/syscalls.h"
+#include "hpcrun/process/next.h"
+#include "hpcrun/sample/sources.h"
+
+using namespace hpcrun;
+
+HPCRUN_NEXT_OF(execve);
+HPCRUN_NEXT_OF(execv);
+HPCRUN_NEXT_OF(execvp);
+HPCRUN_NEXT_OF(execvpe);
+HPCRUN_NEXT_OF(fexecve);
+HPCRUN_NEXT_OF(execveat);
+
+namespace {
+
+template <typename Exec>
+int at_rest(Exec exec) noexcept {
+  const bool sampled =
+      process_state.sampling.load(std::memory_order_relaxed) && process_state.pid == sys_getpid();
+  if (sampled) pause_events();
+  const int result = exec();
+  const int error = errno;
+  if (sampled) resume_events();
+  errno = error;
+  return result;
+}
+
+// Slots for the arguments of execl and its kin, from the first to the null pointer that ends them.
+size_t count_slots(const char* first, va_list list) noexcept {
+  if (!first) return 1;
+  va_list copy;
+  va_copy(copy, list);
+  size_t count = 2;
+  while (va_arg(copy, const char*)) ++count;
+  va_end(copy);
+  return count;
+}
+
+void take_arguments(const char* first, va_list list, char** out) noexcept {
+  *out = const_cast<char*>(first);
+  while (*out++) *out = const_cast<char*>(va_arg(list, const char*));
+}
+
+}  // namespace
+
+HPCRUN_EXPORT int execve(const char* path, char* const arguments[], char* const environment[]) noexcept {
+  return at_rest([=] { return HPCRUN_NEXT(execve)(path, arguments, environment); });
+}
+
+HPCRUN_EXPORT int execv(const char* path, char* const arguments[]) noexcept {
+  return at_rest([=] { return HPCRUN_NEXT(execv)(path, arguments); });
+}
+
+HPCRUN_EXPORT int execvp(const char* file, char* const arguments[]) noexcept {
+  return at_rest([=] { return HPCRUN_NEXT(execvp)(file, arguments); });
+}
+
+HPCRUN_EXPORT int execvpe(const char* file, char* const arguments[], char* const environment[]) noexcept {
+  return at_rest([=] { return HPCRUN_NEXT(execvpe)(file, arguments, environment); });
+}
+
+HPCRUN_EXPORT int fexecve(int descriptor, char* const arguments[], char* const environment[]) noexcept {
+  return at_rest([=] { return HPCRUN_NEXT(fexecve)(descriptor, arguments, environment); });
+}
+
+HPCRUN_EXPORT int execveat(int folder, const char* path, char* const arguments[], char* const environment[],
+                           int flags) noexcept {
+  return at_rest([=] { return HPCRUN_NEXT(execveat)(folder, path, arguments, environment, flags); });
+}
+
+HPCRUN_EXPORT int execl(const char* path, const char* first, ...) noexcept {
+  va_list list;
+  va_start(list, first);
+  auto** arguments = static_cast<char**>(__builtin_alloca(sizeof(char*) * count_slots(first, list)));
+  take_arguments(first, list, arguments);
+  va_end(list);
+  return execv(path, arguments);
+}
+
+HPCRUN_EXPORT int execlp(const char* file, const char* first, ...) noexcept {
+  va_list list;
+  va_start(list, first);
+  auto** arguments = static_cast<char**>(__builtin_alloca(sizeof(char*) * count_slots(first, list)));
+  take_arguments(first, list, arguments);
+  va_end(list);
+  return execvp(file, arguments);
+}
+
+// The environment follows the null pointer.
+HPCRUN_EXPORT int execle(const char* path, const char* first, ...) noexcept {
+  va_list list;
+  va_start(list, first);
+  auto** arguments = static_cast<char**>(__builtin_alloca(sizeof(char*) * count_slots(first, list)));
+  take_arguments(first, list, arguments);
+  char* const* environment = va_arg(list, char* const*);
+  va_end(list);
+  return execve(path, arguments, environment);
+}
