@@ -129,17 +129,39 @@ void record(ThreadState& thread, uint32_t event, uint64_t weight, const ucontext
   }
 }
 
+// Every so many samples the handler's own CPU time is taken; a wall clock would count preemptions, which
+// are likely right after a timer interrupt.
+constexpr uint32_t kTimedSamples = 16;
+
+class HandlerTimer {
+ public:
+  explicit HandlerTimer(ThreadState& thread) noexcept
+      : start_(thread.samples++ % kTimedSamples ? 0 : sys_clock_ns(CLOCK_THREAD_CPUTIME_ID)) {}
+  ~HandlerTimer() {
+    if (start_)
+      process_state.file.counter(Counter::HandlerNanoseconds)
+          .fetch_add((sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_) * kTimedSamples,
+                     std::memory_order_relaxed);
+  }
+  HandlerTimer(const HandlerTimer&) = delete;
+  HandlerTimer& operator=(const HandlerTimer&) = delete;
+
+ private:
+  uint64_t start_;
+};
+
 void sample(uint32_t event, bool from_perf, const ucontext_t& context) noexcept {
   if (!process_state.sampling.load(std::memory_order_relaxed)) return;
   ThreadState* thread = thread_state;
   if (!thread) return count(Counter::DroppedThreadUnready);
   if (thread->busy) return count(Counter::DroppedNested);
   thread->busy = 1;
-  const uint64_t entered = monotonic_ns();
-  if (const uint64_t weight = sample_weight(*thread, event, from_perf, context, entered))
-    record(*thread, event, weight, context, entered);
-  process_state.file.counter(Counter::HandlerNanoseconds)
-      .fetch_add(monotonic_ns() - entered, std::memory_order_relaxed);
+  {
+    const HandlerTimer timer(*thread);
+    const uint64_t now = monotonic_ns();
+    if (const uint64_t weight = sample_weight(*thread, event, from_perf, context, now))
+      record(*thread, event, weight, context, now);
+  }
   thread->busy = 0;
 }
 

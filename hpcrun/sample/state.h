@@ -35,6 +35,7 @@ struct ThreadState {
   uint64_t last_trace_ns = 0;
   uint64_t last_trace_cpu_ns = 0;
   size_t noted_bytes = 0;  // of the arena at the last note_memory()
+  uint32_t samples = 0;  // signals taken
   uint32_t index = 0;  // 0 is the thread that ran the runtime's constructor
   int tid = 0;
   // Set while the thread's structures are being changed: a signal that arrives then is dropped.
