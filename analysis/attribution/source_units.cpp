@@ -139,7 +139,8 @@ std::string name_of(Dwarf_Die& origin, QualifiedNames& names) {
   Dwarf_Attribute attribute;
   for (const unsigned kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
     const char* const name = dwarf_formstring(dwarf_attr_integrate(&origin, kind, &attribute));
-    if (name != nullptr) return name;
+    // Rust's second mangling spells out every crate's hash; the scopes in the debug information read better.
+    if (name != nullptr && !std::string_view(name).starts_with("_R")) return name;
   }
   return names.name(follow(origin, DW_AT_specification));
 }

@@ -55,7 +55,6 @@ void Places::settle(Module& module) {
 void Places::collect(const std::vector<ProcessMeasurement>& measurements) {
   const std::string host = this_host();
   lost_ = module_of(ModuleKind::Unknown, {"[unknown]", {}});
-  modules_[lost_].addresses.push_back(kLostFrame);
   for (const ProcessMeasurement& measurement : measurements) {
     std::vector<uint32_t>& ids = module_ids_.emplace_back();
     for (const MeasuredModule& module : measurement.modules) {
@@ -65,7 +64,10 @@ void Places::collect(const std::vector<ProcessMeasurement>& measurements) {
     for (const MeasuredThread& thread : measurement.threads) {
       for (size_t node = 1; node < thread.nodes.size(); ++node) {
         const uint64_t frame = thread.nodes[node].frame;
-        if (frame == kLostFrame) continue;
+        if (frame == kLostFrame) {
+          modules_[lost_].addresses.push_back(frame);
+          continue;
+        }
         const uint16_t id = hpcrun::frame_module(frame);
         if (id >= ids.size()) ids.resize(id + size_t{1}, kNoModule);
         if (ids[id] == kNoModule) ids[id] = module_of_frame(frame, measurement.process, host);

@@ -1,0 +1,208 @@
+// What surrounds the merging: files and their failures, traces, what the run was, the written database.
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "analysis/database/database.h"
+#include "analysis/pipeline/run_analyze.h"
+#include "hpcrun/measurement/reader.h"
+#include "tests/analysis/pipeline/measured_program.h"
+#include "tests/measurement/synthetic.h"
+
+namespace {
+
+using namespace prof;
+using namespace prof::test;
+using Json = nlohmann::json;
+
+void record_one(const std::filesystem::path& file, uint64_t misses) {
+  Recorder recorder(file);
+  describe(recorder.file, fixture_module());
+  sample(recorder.add_thread(), {fixture_address("exported_entry")}, kMisses, misses);
+  recorder.finish();
+}
+
+AnalyzeError::Kind failure_of(const std::filesystem::path& directory) {
+  try {
+    analyze({directory});
+  } catch (const AnalyzeError& error) {
+    INFO(error.what());
+    CHECK(std::string(error.what()).find(directory.string()) != std::string::npos);
+    CHECK(std::string(error.what()).find('\n') == std::string::npos);
+    return error.kind();
+  }
+  FAIL("no error");
+  return {};
+}
+
+std::vector<TraceRecord> whole_trace(const TraceSource& source) {
+  std::vector<TraceRecord> all;
+  for (std::vector<TraceRecord> block; source(block);) all.insert(all.end(), block.begin(), block.end());
+  return all;
+}
+
+double total(const Database& database, uint32_t metric) {
+  double sum = 0;
+  for (uint32_t i = 0; i < database.contexts.size(); ++i) {
+    if (database.contexts[i].parent == kNone) sum += database.summary(metric, i).sum.inclusive;
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("a damaged file is left out with a warning that names it") {
+  const TemporaryDirectory directory;
+  record_one(directory / "good.prof", 5);
+  std::ofstream(directory / "bad.prof") << "these are not measurements";
+  std::ofstream(directory / "notes.txt") << "not looked at";
+  const Analysis analysis = analyze({directory.path()});
+  CHECK(total(analysis.database, 1) == 5);
+  REQUIRE(analysis.warnings.size() == 1);
+  CHECK(analysis.warnings[0].find("bad.prof") != std::string::npos);
+  const Json degradations = Json::parse(analysis.database.run_json)["degradations"];
+  CHECK(degradations == Json::array({analysis.warnings[0]}));
+}
+
+TEST_CASE("without usable measurements there is one line that says why") {
+  const TemporaryDirectory directory;
+  CHECK(failure_of(directory / "nowhere") == AnalyzeError::Kind::NoDirectory);
+  CHECK(failure_of(directory.path()) == AnalyzeError::Kind::NoMeasurements);
+  std::ofstream(directory / "one.prof") << "no";
+  CHECK(failure_of(directory.path()) == AnalyzeError::Kind::AllUnusable);
+  std::ofstream(directory / "two.prof") << "";
+  CHECK(failure_of(directory.path()) == AnalyzeError::Kind::AllUnusable);
+}
+
+TEST_CASE("several directories are one run") {
+  const TemporaryDirectory first;
+  const TemporaryDirectory second;
+  record_one(first / "a.prof", 5);
+  record_one(second / "a.prof", 6);
+  const Database database = analyze({first.path(), second.path()}).database;
+  CHECK(database.profiles.size() == 2);
+  CHECK(total(database, 1) == 11);
+}
+
+TEST_CASE("the result does not depend on the number of threads") {
+  const TemporaryDirectory directory;
+  write_synthetic(directory / "a.prof", {.threads = 3, .samples = 20'000, .contexts = 3'000, .seed = 7});
+  write_synthetic(directory / "b.prof", {.threads = 2, .samples = 20'000, .contexts = 3'000, .seed = 8});
+  AnalyzeOptions two;
+  two.jobs = 2;
+  const Database one = analyze({directory.path()}).database;
+  const Database other = analyze({directory.path()}, two).database;
+  CHECK(one.contexts.size() > 3'000);
+  CHECK(one.modules == other.modules);
+  CHECK(one.files == other.files);
+  CHECK(one.functions == other.functions);
+  CHECK(one.contexts == other.contexts);
+  CHECK(one.metrics == other.metrics);
+  CHECK(one.profiles == other.profiles);
+  CHECK(one.summaries == other.summaries);
+  CHECK(one.run_json == other.run_json);
+  REQUIRE(one.traces.size() == 5);
+  REQUIRE(other.traces.size() == 5);
+  for (size_t i = 0; i < one.traces.size(); ++i)
+    CHECK(whole_trace(one.traces[i]) == whole_trace(other.traces[i]));
+  // Each sample of the generator is worth 1 ms.
+  CHECK(total(one, 0) == Approx(5 * 20'000 * 0.001));
+}
+
+TEST_CASE("a trace tells what the time from each record on was charged to") {
+  const TemporaryDirectory directory;
+  constexpr uint64_t kQuantum = hpcrun::kTraceQuantumNs;
+  constexpr uint64_t kStart = kStartMonotonic / kQuantum * kQuantum;
+  hpcrun::ProcessInfo info = process_info();
+  info.start_monotonic_ns = kStart;
+  const uint64_t a = fixture_address("exported_entry");
+  Recorder recorder(directory / "a.prof", info);
+  describe(recorder.file, fixture_module());
+  recorder.file.write_thread_start(0, 1, kStart, "app");
+  recorder.file.write_thread_start(1, 2, kStart, "idle");
+  RecordedThread& thread = recorder.add_thread();
+  const hpcrun::FrameKey frame = hpcrun::make_frame(kModule, a);
+  const hpcrun::NodeId node = thread.tree.insert(&frame, 1);
+  REQUIRE(thread.trace.append(kStart + 4 * kQuantum, node));
+  REQUIRE(thread.trace.append_gap(kStart + 9 * kQuantum));
+  REQUIRE(thread.trace.append(kStart + 11 * kQuantum, node));
+  sample(recorder.add_thread(), {a}, kMisses, 1);
+  recorder.finish();
+
+  const Database database = analyze({directory.path()}).database;
+  REQUIRE(database.traces.size() == 2);
+  const std::vector<TraceRecord> trace = whole_trace(database.traces[0]);
+  REQUIRE(trace.size() == 4);
+  const uint32_t context = trace[0].context;
+  CHECK(path_of(database, context).starts_with("main thread/exported_entry"));
+  CHECK(trace == std::vector<TraceRecord>{{kStartRealtime, context},
+                                          {kStartRealtime + 4 * kQuantum, kNone},
+                                          {kStartRealtime + 9 * kQuantum, context},
+                                          {kStartRealtime + 11 * kQuantum, kNone}});
+  CHECK(whole_trace(database.traces[0]) == trace);
+  CHECK_FALSE(database.traces[1]);
+}
+
+TEST_CASE("the run is described by its measurements, and by what the launcher left") {
+  const TemporaryDirectory directory;
+  Recorder recorder(directory / "a.prof");
+  describe(recorder.file, fixture_module());
+  recorder.file.write_note("a note");
+  recorder.file.write_thread_end(0, kStartMonotonic + 900 * kMillisecond, 700 * kMillisecond);
+  RecordedThread& thread = recorder.add_thread();
+  for (int i = 0; i < 4; ++i) sample(thread, {fixture_address("exported_entry")}, kTime, 2 * kMillisecond);
+  recorder.file.counter(hpcrun::Counter::Samples) = 4;
+  recorder.file.counter(hpcrun::Counter::DroppedOverrun) = 2;
+  recorder.file.counter(hpcrun::Counter::HandlerNanoseconds) = 50'000;
+  recorder.file.counter(hpcrun::Counter::RuntimeBytes) = 4096;
+  recorder.file.counter(hpcrun::Counter::EndMonotonicNs) = kStartMonotonic + 1000 * kMillisecond;
+  recorder.file.stack_counter(static_cast<uint8_t>(hpcrun::StackReason::EndOfStack)) = 3;
+  recorder.file.stack_counter(static_cast<uint8_t>(hpcrun::StackReason::NoProgress)) = 1;
+  recorder.finish();
+
+  const Json derived = Json::parse(analyze({directory.path()}).database.run_json);
+  CHECK(derived["run"]["command"] == "app --flag");
+  CHECK(derived["run"]["host"] == "node17");
+  CHECK(derived["run"]["start"] == "2023-11-14T22:13:20Z");
+  CHECK(derived["run"]["wall_s"].get<double>() == Approx(1.0));
+  CHECK(derived["run"]["cpu_s"].get<double>() == Approx(0.7));
+  CHECK_FALSE(derived["run"].contains("exit_status"));
+  CHECK(derived["run"]["processes"] == 1);
+  CHECK(derived["run"]["ranks"] == 1);
+  CHECK(derived["sampling"]["source"] == "test clock");
+  CHECK(derived["sampling"]["requested_hz"] == 1000);
+  CHECK(derived["sampling"]["delivered_hz"].get<double>() == Approx(500));
+  CHECK(derived["sampling"]["samples"] == 4);
+  CHECK(derived["sampling"]["dropped"] == Json{{"overrun", 2}});
+  CHECK(derived["stacks"] == Json{{"complete", 3},
+                                  {"partial", 0},
+                                  {"broken", 1},
+                                  {"reasons", {{"end_of_stack", 3}, {"no_progress", 1}}}});
+  CHECK(derived["overhead"]["cpu_s_estimate"].get<double>() == Approx(5e-5));
+  CHECK(derived["overhead"]["runtime_bytes"] == 4096);
+  CHECK(derived["degradations"] == Json{"a note"});
+
+  std::ofstream(directory / "run.json")
+      << R"({"command": ["app", "two words", "it's"], "wall_s": 2.5, "exit_status": 3})";
+  const Json recorded = Json::parse(analyze({directory.path()}).database.run_json);
+  CHECK(recorded["run"]["command"] == R"(app 'two words' 'it'\''s')");
+  CHECK(recorded["run"]["wall_s"] == 2.5);
+  CHECK(recorded["run"]["exit_status"] == 3);
+  CHECK(recorded["run"]["host"] == "node17");
+}
+
+TEST_CASE("the database is written beside the measurements and says the same") {
+  const TemporaryDirectory directory;
+  write_synthetic(directory / "a.prof", {.threads = 2, .samples = 5'000, .contexts = 500, .seed = 3});
+  const AnalyzeResult result = run_analyze({directory.path()}, {});
+  CHECK(result.database == directory / "database");
+  const Database analyzed = analyze({directory.path()}).database;
+  const Database read = read_database(result.database);
+  CHECK(read.contexts.size() == analyzed.contexts.size());
+  CHECK(read.profiles.size() == 2);
+  CHECK(total(read, 0) == Approx(2 * 5'000 * 0.001));
+  CHECK(Json::parse(read.run_json) == Json::parse(analyzed.run_json));
+  CHECK(whole_trace(read.traces.at(1)).size() == whole_trace(analyzed.traces.at(1)).size());
+}
