@@ -129,6 +129,7 @@ void MeasurementFile::unmap(MappedExtent& extent) noexcept {
 }
 
 void MeasurementFile::finish(uint64_t end_monotonic_ns) noexcept {
+  if (!space_.owned()) return;
   counter(Counter::EndMonotonicNs).store(end_monotonic_ns, std::memory_order_relaxed);
   counter(Counter::FileBytes).store(space_.close_and_trim(), std::memory_order_relaxed);
 }

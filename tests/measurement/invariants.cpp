@@ -1,0 +1,76 @@
+#include "tests/measurement/invariants.h"
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "hpcrun/measurement/checksum.h"
+
+namespace prof::test {
+namespace {
+
+const char* broken_in_thread(const MeasuredThread& thread) {
+  if (thread.nodes.empty()) return "a thread has a root";
+  for (size_t id = 1; id < thread.nodes.size(); ++id) {
+    if (thread.nodes[id].parent >= id) return "a parent comes before its children";
+  }
+  for (const MeasuredCell& cell : thread.cells) {
+    if (cell.node >= thread.nodes.size()) return "a cell's node exists";
+  }
+  std::array<TraceSample, 256> block;
+  TraceReader reader = thread.trace();
+  uint64_t last = 0;
+  uint64_t records = 0;
+  while (const size_t count = reader.read(block)) {
+    for (size_t i = 0; i < count; ++i) {
+      if (block[i].time_ns < last) return "time does not decrease";
+      last = block[i].time_ns;
+      if (block[i].node != kTraceGapNode && block[i].node >= thread.nodes.size())
+        return "a sample's node exists";
+    }
+    records += count;
+  }
+  // A record takes two bytes; a lost extent adds one gap.
+  if (records > thread.trace_bytes / 2 + thread.trace_extents->size()) return "records take space";
+  return nullptr;
+}
+
+}  // namespace
+
+const char* broken_invariant(const ProcessMeasurement& measurement) {
+  uint64_t nodes = 0;
+  for (const MeasuredThread& thread : measurement.threads) {
+    if (const char* broken = broken_in_thread(thread)) return broken;
+    nodes += thread.nodes.size() - 1;
+  }
+  // Recorded ones take their bytes, and no more are believed lost than would have fitted.
+  if (nodes > 2 * measurement.file_bytes / sizeof(hpcrun::NodeRecord))
+    return "contexts are bounded by the file";
+  return nullptr;
+}
+
+void forge_checksums(std::span<uint8_t> file) {
+  using hpcrun::ExtentHeader;
+  using hpcrun::FileHeader;
+  if (file.size() >= sizeof(FileHeader)) {
+    const uint32_t checksum = hpcrun::crc32c(0, file.data(), offsetof(FileHeader, checksum));
+    std::memcpy(file.data() + offsetof(FileHeader, checksum), &checksum, sizeof checksum);
+  }
+  for (size_t at = 0; at + sizeof(ExtentHeader) <= file.size(); at += hpcrun::kPageBytes) {
+    uint32_t magic;
+    std::memcpy(&magic, file.data() + at, sizeof magic);
+    if (magic != hpcrun::kExtentMagic) continue;
+    uint8_t* field = file.data() + at + offsetof(ExtentHeader, header_checksum);
+    std::memset(field, 0, sizeof(uint32_t));
+    const uint32_t checksum = hpcrun::crc32c(0, file.data() + at, hpcrun::kExtentImmutableBytes);
+    std::memcpy(field, &checksum, sizeof checksum);
+    uint32_t length;
+    std::memcpy(&length, file.data() + at + offsetof(ExtentHeader, length), sizeof length);
+    if (length > file.size() - at - sizeof(ExtentHeader)) continue;
+    const uint32_t payload = hpcrun::crc32c(hpcrun::crc32c(0, &length, sizeof length),
+                                            file.data() + at + sizeof(ExtentHeader), length);
+    std::memcpy(file.data() + at + offsetof(ExtentHeader, payload_checksum), &payload, sizeof payload);
+  }
+}
+
+}  // namespace prof::test

@@ -1,0 +1,150 @@
+#include "tests/measurement/synthetic.h"
+
+#include <elf.h>
+#include <link.h>
+
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "tests/measurement/recorder.h"
+
+namespace prof::test {
+namespace {
+
+using hpcrun::Counter;
+using hpcrun::FrameKey;
+using hpcrun::NodeId;
+
+constexpr uint64_t kIntervalNs = 1'000'000;
+constexpr unsigned kCallSites = 4'000;  // per module
+constexpr size_t kMaxStack = 60;
+
+struct Module {
+  std::string path;
+  uint64_t load_bias = 0;
+  uint64_t end = 0;
+  uint64_t text = 0;  // .text as the file states it
+  uint64_t text_bytes = 0;
+};
+
+void find_text(Module& module) {
+  std::ifstream stream(module.path, std::ios::binary);
+  const std::vector<char> file{std::istreambuf_iterator<char>(stream), {}};
+  const auto* header = reinterpret_cast<const Elf64_Ehdr*>(file.data());
+  if (file.size() < sizeof *header) throw std::runtime_error("cannot read " + module.path);
+  const auto* sections = reinterpret_cast<const Elf64_Shdr*>(file.data() + header->e_shoff);
+  const char* names = file.data() + sections[header->e_shstrndx].sh_offset;
+  for (unsigned i = 0; i < header->e_shnum; ++i) {
+    if (std::string(names + sections[i].sh_name) != ".text") continue;
+    module.text = sections[i].sh_addr;
+    module.text_bytes = sections[i].sh_size;
+  }
+  if (module.text_bytes == 0) throw std::runtime_error("no .text in " + module.path);
+}
+
+// The program itself and libc.
+std::vector<Module> modules_here() {
+  std::vector<Module> modules;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* out) {
+        std::string path = info->dlpi_name;
+        if (path.empty()) path = std::filesystem::read_symlink("/proc/self/exe");
+        auto& found = *static_cast<std::vector<Module>*>(out);
+        if (!found.empty() && path.find("/libc.so") == std::string::npos) return 0;
+        Module module{path, info->dlpi_addr};
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const auto& segment = info->dlpi_phdr[i];
+          if (segment.p_type == PT_LOAD) module.end = info->dlpi_addr + segment.p_vaddr + segment.p_memsz;
+        }
+        found.push_back(module);
+        return 0;
+      },
+      &modules);
+  for (Module& module : modules) find_text(module);
+  return modules;
+}
+
+class CallSites {
+ public:
+  CallSites(const std::vector<Module>& modules, Random& random) {
+    for (size_t m = 0; m < modules.size(); ++m) {
+      for (unsigned i = 0; i < kCallSites; ++i) {
+        frames_.push_back(hpcrun::make_frame(static_cast<uint16_t>(m + 1),
+                                             modules[m].text + random.below(modules[m].text_bytes)));
+      }
+    }
+  }
+  FrameKey any(Random& random) const { return frames_[random.below(frames_.size())]; }
+
+ private:
+  std::vector<FrameKey> frames_;
+};
+
+// Walks up and down a stack, inserting each state, until the tree has all its contexts.
+std::vector<NodeId> grow_tree(hpcrun::CallingContextTree& tree, const CallSites& sites, uint32_t contexts,
+                              Random& random) {
+  std::vector<NodeId> nodes;
+  std::vector<FrameKey> stack;  // root first
+  std::vector<FrameKey> path;
+  NodeId last = 0;
+  while (last < contexts) {
+    if (stack.size() > 3 && (stack.size() == kMaxStack || random.below(100) < 49)) {
+      stack.pop_back();
+      continue;
+    }
+    stack.push_back(sites.any(random));
+    path.assign(stack.rbegin(), stack.rend());
+    const NodeId node = tree.insert(path.data(), static_cast<uint32_t>(path.size()));
+    if (node == hpcrun::kNoNode) throw std::runtime_error("the tree is full");
+    if (node > last) nodes.push_back(last = node);
+  }
+  return nodes;
+}
+
+void write_thread(Recorder& recorder, uint32_t index, const CallSites& sites, const SyntheticRun& run) {
+  Random random(run.seed + index + 100);
+  RecordedThread& thread = recorder.threads[index];
+  recorder.file.write_thread_start(index, 4242 + static_cast<int32_t>(index), kStartMonotonic,
+                                   index == 0 ? "main" : "worker");
+  const std::vector<NodeId> nodes = grow_tree(thread.tree, sites, run.contexts, random);
+  uint64_t time = kStartMonotonic;
+  size_t at = 0;
+  for (uint64_t i = 0; i < run.samples; ++i) {
+    // Mostly near the last context, sometimes elsewhere, as phases of a program are.
+    at = random.below(100) == 0 ? random.below(nodes.size()) : (at + random.below(64)) % nodes.size();
+    time += kIntervalNs - kIntervalNs / 20 + random.below(kIntervalNs / 10);
+    if (!thread.tree.add(nodes[at], 0, kIntervalNs) || !thread.trace.append(time, nodes[at])) {
+      throw std::runtime_error("the file is full: errno " + std::to_string(recorder.file.failure()));
+    }
+  }
+  thread.seal();
+  recorder.file.write_thread_end(index, time, run.samples * kIntervalNs);
+}
+
+}  // namespace
+
+void write_synthetic(const std::filesystem::path& path, const SyntheticRun& run) {
+  const std::vector<Module> modules = modules_here();
+  Random random(run.seed);
+  const CallSites sites(modules, random);
+  hpcrun::ProcessInfo process = process_info();
+  process.executable = modules[0].path.c_str();
+  Recorder recorder(path, process);
+  recorder.file.write_metric({0, "CPUTIME", "sec", 1e-9, "synthetic", 1000, ""});
+  for (size_t m = 0; m < modules.size(); ++m) {
+    recorder.file.write_module(static_cast<uint16_t>(m + 1), modules[m].path.c_str(), modules[m].load_bias,
+                               modules[m].end, modules[m].load_bias, nullptr, 0);
+  }
+  for (uint32_t t = 0; t < run.threads; ++t) recorder.add_thread();
+  for (uint32_t t = 0; t < run.threads; ++t) write_thread(recorder, t, sites, run);
+  const uint64_t samples = run.samples * run.threads;
+  recorder.file.counter(Counter::Samples) = samples;
+  recorder.file.counter(Counter::Threads) = run.threads;
+  recorder.file.counter(Counter::TraceRecords) = samples;
+  recorder.file.counter(Counter::HandlerNanoseconds) = samples * 3'000;
+  recorder.file.stack_counter(0) = samples;
+  recorder.file.finish(kStartMonotonic + (run.samples + 1) * kIntervalNs);
+}
+
+}  // namespace prof::test
