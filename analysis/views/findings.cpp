@@ -38,9 +38,8 @@ std::string function_at(const CallTree& tree, uint32_t frame, const Place& place
   const std::string at = words_for_place(*tree.database, place);
   const std::string name = shorten_middle(frame_name(*tree.database, tree.frames[frame]), kNameColumns);
   if (!at.empty()) return fmt::format("{} ({})", name, at);
-  const uint32_t module = tree.frames[frame].module;
-  if (tree.frames[frame].kind != FrameKind::Function || module >= tree.database->modules.size()) return name;
-  return fmt::format("{} ({})", name, base_name(tree.database->modules[module].path));
+  const std::string module = words_for_module(*tree.database, tree.frames[frame]);
+  return module.empty() ? name : fmt::format("{} ({})", name, module);
 }
 
 std::string cost_basis(const Metric& metric) {
@@ -107,7 +106,7 @@ class Finder {
     const double share = hot ? tree_.share(hot->cost.exclusive, 0) : 0;
     if (hot && share >= kWorthNaming) {
       Finding finding = costed("hot-path", metric, hot->cost.exclusive);
-      finding.severity = severity_of(share, 0.2, 0.5);
+      finding.severity = severity_of(share, 0.15, 0.4);
       finding.sentence = fmt::format("{} of {} is in {}", words_for_percent(share), words_for_metric(metric),
                                      function_at(tree_, hot->frame, hot->place));
       if (const PathStep* caller = caller_to_name(*hot))
@@ -124,15 +123,15 @@ class Finder {
                                 tree_.frames[path.back().frame].kind != FrameKind::Entry;
     // Where one function has most of the cost, the path to its callers says nothing new.
     if (ends_elsewhere && share < 0.5 && tree_.share(path.back().inclusive, 0) >= kWorthNaming)
-      hot_subtree(path);
+      hot_subtree(path, share >= kWorthNaming);
   }
 
-  void hot_subtree(const std::vector<PathStep>& path) {
+  void hot_subtree(const std::vector<PathStep>& path, bool has_hot_function) {
     const Metric& metric = tree_.metric(0);
     const PathStep& last = path.back();
     Finding finding = costed("hot-subtree", metric, last.inclusive);
-    // Costs more than a hot function but says less about what to change.
-    finding.severity = severity_of(tree_.share(last.inclusive, 0), 0.5, 2);
+    // Costs more than a hot function inside it but says less about what to change.
+    finding.severity = has_hot_function ? Severity::Low : Severity::Medium;
     finding.sentence = fmt::format("{} of {} is spent in {} and what it calls, spread over several callees.",
                                    words_for_percent(tree_.share(last.inclusive, 0)),
                                    words_for_metric(metric), function_at(tree_, last.frame, last.place));
@@ -232,11 +231,10 @@ class Finder {
     std::vector<bool> has_line(tree_.nodes.size(), false);
     const std::vector<Context>& contexts = tree_.database->contexts;
     for (uint32_t c = 0; c < contexts.size(); ++c)
-      if (contexts[c].kind == ContextKind::Line && contexts[c].file != kNone)
-        has_line[tree_.node_of[c]] = true;
+      if (contexts[c].kind == ContextKind::Line && contexts[c].line > 0) has_line[tree_.node_of[c]] = true;
     for (uint32_t n = 0; n < tree_.nodes.size(); ++n) {
       const Frame& frame = tree_.frames[tree_.nodes[n].frame];
-      if (has_line[n] || frame.file != kNone || frame.kind == FrameKind::Entry) continue;
+      if (has_line[n] || definition(frame).known() || frame.kind == FrameKind::Entry) continue;
       without += tree_.cost(n, 0).exclusive;
       if (frame.module < of_module.size()) of_module[frame.module] += tree_.cost(n, 0).exclusive;
     }

@@ -23,7 +23,8 @@ auto key(const WeightedLine& line) {
 }  // namespace
 
 Place definition(const Frame& frame) {
-  return {frame.file, frame.line};
+  // HPCToolkit gives functions without line information a placeholder for a file, and no line.
+  return frame.line > 0 ? Place{frame.file, frame.line} : Place{};
 }
 
 std::vector<Place> heaviest_lines(const CallTree& tree, const std::vector<uint32_t>& group_of_node,

@@ -30,7 +30,7 @@ std::vector<Place> heaviest_lines(const CallTree& tree, const std::vector<uint32
 // For each node the line in its caller from which it is called, the heaviest where there are several.
 std::vector<Place> call_sites(const CallTree& tree);
 
-// Where the function of a frame is defined.
+// Where the function of a frame is defined; not known without a line.
 Place definition(const Frame& frame);
 
 }  // namespace prof

@@ -57,6 +57,15 @@ std::string words_for_place(const Database& database, const Place& place) {
   return place.line > 0 ? fmt::format("{}:{}", name, place.line) : name;
 }
 
+std::string words_for_module(const Database& database, const Frame& frame) {
+  if (frame.kind != FrameKind::Function || frame.module >= database.modules.size()) return {};
+  const std::string module = base_name(database.modules[frame.module].path);
+  // HPCToolkit appends "[module]" to the names of functions without line information, and calls some modules
+  // so.
+  const std::string suffix = module.starts_with('[') ? module : "[" + module + "]";
+  return frame_name(database, frame).ends_with(suffix) ? std::string() : module;
+}
+
 namespace {
 
 bool continues_character(char byte) {

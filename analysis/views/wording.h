@@ -21,6 +21,9 @@ std::string base_name(const std::string& path);
 // "sum.cpp:14", the file without its folders; empty where the place is not known.
 std::string words_for_place(const Database& database, const Place& place);
 
+// "libc.so.6", the module of a function; empty where it is not known or the name says it already.
+std::string words_for_module(const Database& database, const Frame& frame);
+
 // Characters that a terminal shows one column each (UTF-8 code points).
 size_t columns_of(std::string_view text);
 // At most `columns` (at least 5) wide: what is in the middle of a longer text becomes "...".

@@ -136,12 +136,10 @@ class SummaryText {
   // Where a frame is: its line, else its module. Never shortened, unlike the name.
   std::string where(uint32_t frame, const Place& place) const {
     const std::string at = words_for_place(*tree_.database, place);
-    const uint32_t module = tree_.frames[frame].module;
-    if (!at.empty() || tree_.frames[frame].kind != FrameKind::Function ||
-        module >= tree_.database->modules.size())
-      return printable(at);
-    return printable(base_name(tree_.database->modules[module].path));
+    return printable(at.empty() ? words_for_module(*tree_.database, tree_.frames[frame]) : at);
   }
+
+  static std::string apart(const std::string& text) { return text.empty() ? text : "  " + text; }
 
   std::string name(uint32_t frame, size_t columns) const {
     return shorten_middle(printable(frame_name(*tree_.database, tree_.frames[frame])), columns);
@@ -178,14 +176,15 @@ class SummaryText {
   std::string path_line(const PathStep& step, size_t level) const {
     const size_t indent = 2 * std::min(level, kPathIndentLevels);
     const std::string at = where(step.frame, step.place);
-    return fmt::format("{}  {:{}}{}  {}", share(step.inclusive), "", indent,
-                       name(step.frame, free_columns(indent + columns_of(at) + kShareColumns + 4)), at);
+    return fmt::format("{}  {:{}}{}{}", share(step.inclusive), "", indent,
+                       name(step.frame, free_columns(indent + columns_of(at) + kShareColumns + 4)),
+                       apart(at));
   }
 
   Lines function_lines(size_t limit) const {
     Lines lines;
     for (const HotFunction& hot : hot_functions(tree_, limit)) {
-      const std::string function = name(hot.frame, kHotNameColumns) + "  " + where(hot.frame, hot.place);
+      const std::string function = name(hot.frame, kHotNameColumns) + apart(where(hot.frame, hot.place));
       std::string line = fmt::format("{}  {}", share(hot.cost.exclusive), function);
       size_t columns = kShareColumns + 2 + columns_of(function);
       for (const PathStep& caller : hot.callers) {

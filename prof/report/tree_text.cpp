@@ -9,9 +9,10 @@
 namespace prof {
 namespace {
 
-constexpr size_t kMetricsShown = 2;  // unless the user names more: a line still has room for a name
-constexpr uint32_t kMaxIndent = 40;  // levels; deeper rows carry their depth as a number instead
-constexpr size_t kShareColumns = 8;  // " 100.0 %"
+constexpr size_t kMetricsShown = 2;   // unless the user names more: a line still has room for a name
+constexpr uint32_t kWideLevels = 20;  // deeper trees are indented by one column a level
+constexpr uint32_t kMaxLevels = 80;   // still deeper rows carry their depth as a number instead
+constexpr size_t kShareColumns = 8;   // " 100.0 %"
 constexpr size_t kLeastValueColumns = 7;
 constexpr size_t kLeastNameColumns = 16;
 
@@ -25,6 +26,7 @@ class TreeText {
   }
 
   void write() {
+    fit_indent();
     write_title();
     if (view_.rows.empty()) {
       out_.write(nothing_to_show());
@@ -40,6 +42,14 @@ class TreeText {
     const size_t heading = columns_of(metric.name) + 6;
     return std::max({words_for_value(metric, total).size(), kLeastValueColumns,
                      heading - std::min(heading, kShareColumns)});
+  }
+
+  // On a terminal at most a third of the line is indentation.
+  void fit_indent() {
+    uint32_t deepest = 0;
+    for (const Row& row : view_.rows) deepest = std::max(deepest, row.depth);
+    indent_ = deepest <= kWideLevels ? 2 : 1;
+    levels_ = style_.columns > 0 ? static_cast<uint32_t>(style_.columns / 3 / indent_) : kMaxLevels;
   }
 
   void write_title() {
@@ -115,14 +125,13 @@ class TreeText {
   void write_name(const Row& row) {
     const Database& database = *tree_.database;
     const Frame& frame = tree_.frames[row.frame];
-    std::string lead(2 * std::min(row.depth, kMaxIndent), ' ');
-    if (row.depth > kMaxIndent) lead += fmt::format("[{}] ", row.depth);
+    std::string lead(indent_ * std::min(row.depth, levels_), ' ');
+    if (row.depth > levels_) lead += fmt::format("[{}] ", row.depth);
     std::string tail = row.inlined ? " [inlined]" : "";
     const std::string place = printable(words_for_place(database, row.place));
     if (!place.empty()) tail += "  " + place;
-    const bool names_module = options_.view == ReportView::Flat || place.empty();
-    if (names_module && frame.kind == FrameKind::Function && frame.module < database.modules.size())
-      tail += "  " + printable(base_name(database.modules[frame.module].path));
+    const std::string module = printable(words_for_module(database, frame));
+    if ((options_.view == ReportView::Flat || place.empty()) && !module.empty()) tail += "  " + module;
     std::string name = printable(frame_name(database, frame));
     if (style_.columns > 0) {
       const size_t taken = left_columns() + lead.size() + columns_of(tail);
@@ -138,6 +147,8 @@ class TreeText {
   const TextStyle style_;
   Output& out_;
   size_t shown_ = 0;
+  size_t indent_ = 2;
+  uint32_t levels_ = kMaxLevels;  // that are indented
   std::vector<size_t> value_columns_;
 };
 

@@ -1,0 +1,161 @@
+#include "analysis/views/findings.h"
+
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+
+#include "tests/report/example.h"
+
+using namespace prof;
+using namespace prof::test;
+
+namespace {
+
+std::vector<Finding> findings_of(const Database& database) {
+  const CallTree tree = build_call_tree(database, select(database, {}, {}), false);
+  return find(tree, run_summary(database));
+}
+
+std::vector<std::string> kinds(const std::vector<Finding>& findings) {
+  std::vector<std::string> result;
+  for (const Finding& finding : findings) result.push_back(finding.kind);
+  return result;
+}
+
+using Kinds = std::vector<std::string>;
+
+// A run in which nothing but what `json` says is noteworthy.
+Database flawless(const std::string& json = "{}") {
+  DatabaseBuilder b;
+  b.metric("CPUTIME", "sec");
+  const uint32_t t = b.thread(0);
+  for (int i = 0; i < 20; ++i)
+    b.spend(t, {{"main", 2}, {"f" + std::to_string(i % 5), 1}, {"g" + std::to_string(i), 7}}, 1);
+  b.database.run_json = json;
+  return b.build();
+}
+
+std::string only_sentence(const std::string& json) {
+  const Database database = flawless(json);
+  for (const Finding& finding : findings_of(database))
+    if (finding.kind != "hot-subtree") return finding.sentence;
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("the hottest function is named with its line, its share and where it is reached from") {
+  const Database database = example();
+  const Finding finding = findings_of(database).front();
+  CHECK(finding.kind == "hot-path");
+  CHECK(finding.severity == Severity::High);
+  CHECK(finding.sentence ==
+        "62 % of the CPU time is in slow_sum (sum.cpp:14), reached from main (main.cpp:40).");
+  REQUIRE(finding.cost);
+  CHECK(finding.cost->value == Approx(4.96));
+  CHECK(finding.cost->share_of_run == Approx(0.62));
+  REQUIRE(finding.contexts.size() == 1);
+  REQUIRE(finding.contexts[0].frames.size() == 2);
+  CHECK(finding.contexts[0].frames[1].function == "main");
+  CHECK(finding.contexts[0].frames[1].file == "src/main.cpp");
+}
+
+TEST_CASE("findings come by falling severity") {
+  const Database database = example();
+  const std::vector<Finding> findings = findings_of(database);
+  CHECK(kinds(findings) == Kinds{"hot-path", "stack-quality", "rate", "dropped"});
+  for (size_t i = 1; i < findings.size(); ++i) CHECK(findings[i - 1].severity >= findings[i].severity);
+}
+
+TEST_CASE("a flat profile has no hot function, but the subtree that holds it is named") {
+  const Database database = flawless();
+  const std::vector<Finding> findings = findings_of(database);
+  REQUIRE(kinds(findings) == Kinds{"hot-subtree"});
+  CHECK(
+      findings[0].sentence ==
+      "100 % of the CPU time is spent in main (main.cpp:2) and what it calls, spread over several callees.");
+}
+
+TEST_CASE("incomplete stacks are explained by their most frequent reason") {
+  CHECK(only_sentence(R"({"stacks": {"complete": 88, "partial": 0, "broken": 12,
+                          "reasons": {"end of stack": 88, "bad return address": 10, "no progress": 2}}})") ==
+        "12 % of samples have broken stacks, mostly because a return address points to no code; look for "
+        "hand-written "
+        "assembly without unwind information.");
+  CHECK(only_sentence(
+            R"({"stacks": {"complete": 90, "partial": 10, "broken": 0, "reasons": {"TooDeep": 10}}})") ==
+        "10 % of samples have partial stacks, mostly because they are deeper than 8192 frames; look for "
+        "unbounded "
+        "recursion.");
+  CHECK(only_sentence(
+            R"({"stacks": {"complete": 94, "partial": 3, "broken": 3, "reasons": {"cosmic rays": 6}}})") ==
+        "6.0 % of samples have partial or broken stacks, mostly because cosmic rays.");
+  CHECK(only_sentence(R"({"stacks": {"complete": 995, "partial": 5, "broken": 0}})").empty());
+}
+
+TEST_CASE("a rate is found wanting below nine tenths of what was asked for") {
+  CHECK(only_sentence(R"({"sampling": {"requested_hz": 1000, "delivered_hz": 640, "samples": 9000}})") ==
+        "Delivered 640 of 1000 samples/s: shares stay right because samples are weighted by elapsed time, "
+        "but detail "
+        "is coarser than asked for.");
+  CHECK(
+      only_sentence(R"({"sampling": {"requested_hz": 1000, "delivered_hz": 900, "samples": 9000}})").empty());
+}
+
+TEST_CASE("dropped samples, overhead and too few samples are found") {
+  CHECK(only_sentence(R"({"sampling": {"samples": 900, "dropped": {"DroppedFileFull": 100}}})") ==
+        "10 % of samples were dropped, mostly because the measurement file could not grow; free space on the "
+        "disk, or "
+        "write elsewhere with -o DIR.");
+  CHECK(only_sentence(R"({"sampling": {"samples": 9000, "dropped": {"overrun": 89}}})").empty());
+  CHECK(only_sentence(R"({"run": {"cpu_s": 10}, "overhead": {"cpu_s_estimate": 0.8}})") ==
+        "Measuring took about 8.0 % of the CPU time: ask for fewer samples per second.");
+  CHECK(only_sentence(R"({"run": {"cpu_s": 10}, "overhead": {"cpu_s_estimate": 0.4}})").empty());
+  CHECK(only_sentence(R"({"sampling": {"samples": 25}})") ==
+        "Only 25 samples: shares are uncertain by up to 10 points; run it longer, or ask for more samples "
+        "per second.");
+}
+
+TEST_CASE("code without line information is named by its module") {
+  DatabaseBuilder b;
+  b.metric("CPUTIME", "sec");
+  const uint32_t t = b.thread(0);
+  b.function("inflate", "", "/usr/lib/libz.so.1");
+  for (int i = 0; i < 8; ++i) b.spend(t, {{"main", 1}, {"f" + std::to_string(i), 2}}, 0.9);
+  b.spend(t, {{"main", 1}, {"inflate"}}, 2.8);
+  const Database database = b.build();
+  const std::vector<Finding> findings = findings_of(database);
+  CHECK(kinds(findings) == Kinds{"hot-path", "hot-subtree", "line-information"});
+  CHECK(findings[0].sentence ==
+        "28 % of the CPU time is in inflate (libz.so.1), reached from main (main.cpp:1).");
+  CHECK(findings[2].sentence ==
+        "28 % of the CPU time is in code without line information, most of it in libz.so.1; build it with -g "
+        "or install "
+        "its debug symbols to see lines.");
+}
+
+TEST_CASE("a run without samples says how long it ran and what may help") {
+  Database database;
+  const auto sentence = [&](const char* json) {
+    database.run_json = json;
+    return findings_of(database).front().sentence;
+  };
+  CHECK(sentence("") == "No samples.");
+  CHECK(sentence(R"({"run": {"wall_s": 0.003}, "sampling": {"requested_hz": 1000, "samples": 0}})") ==
+        "No samples: ran for 3 ms at 1000 samples/s. To get some, run it longer, or on a larger input.");
+  CHECK(sentence(
+            R"({"run": {"wall_s": 5, "cpu_s": 0.0004}, "sampling": {"requested_hz": 1000, "samples": 0}})") ==
+        "No samples: ran for 5.00 s at 1000 samples/s and used 400 us of CPU time. To get some, it mostly "
+        "waited; see "
+        "where with -e REALTIME.");
+}
+
+TEST_CASE("a run.json in another form is no error") {
+  for (const char* json :
+       {"", "nonsense", "[1, 2]", R"({"run": 3, "sampling": [], "stacks": "good"})",
+        R"({"run": {"wall_s": "long", "threads": -4}, "sampling": {"dropped": {"x": "y"}}})"}) {
+    CAPTURE(json);
+    Database database = flawless(json);
+    CHECK(run_summary(database).threads == 1);
+    CHECK(kinds(findings_of(database)) == Kinds{"hot-subtree"});
+  }
+}

@@ -1,0 +1,94 @@
+#include <catch2/catch.hpp>
+
+#include "analysis/views/wording.h"
+#include "tests/report/example.h"
+#include "tests/report/rendered.h"
+
+using namespace prof;
+using namespace prof::test;
+
+namespace {
+
+void check_fits_screen(const std::string& text) {
+  CAPTURE(text);
+  const std::vector<std::string> lines = lines_of(text);
+  CHECK(lines.size() <= 24);
+  for (const std::string& line : lines) CHECK(columns_of(line) <= 100);
+  CHECK_THAT(text, !Catch::Contains("nan") && !Catch::Contains("inf ") && !Catch::Contains("inf%"));
+}
+
+// Everything that can take room at once: long names, a deep path, every finding.
+Database crowded() {
+  DatabaseBuilder b;
+  b.metric("CPUTIME", "sec");
+  const uint32_t t = b.thread(0);
+  std::vector<At> path;
+  for (uint32_t i = 0; i < 60; ++i) {
+    const std::string name =
+        "std::vector<std::pair<" + std::string(150, 'x') + ">>::level" + std::to_string(i);
+    b.function(name, "deep.cpp", "/usr/bin/app");
+    path.push_back({name, 100 + i});
+  }
+  b.function("strip", "", "/usr/lib/libstripped.so.3");
+  b.spend(t, path, 4);
+  path.push_back({"strip"});
+  b.spend(t, path, 3);
+  for (int i = 0; i < 9; ++i) {
+    path.back() = {"callee" + std::to_string(i), 5};
+    b.spend(t, path, 0.3);
+  }
+  b.database.run_json = R"({
+    "run": {"command": ")" +
+                        std::string(300, 'a') +
+                        R"(", "host": "h", "wall_s": 11, "cpu_s": 9.7, "exit_status": 139,
+            "processes": 3, "threads": 17, "ranks": 2},
+    "sampling": {"source": "POSIX per-thread CPU timer", "requested_hz": 1000, "delivered_hz": 5, "samples": 48,
+                 "dropped": {"overrun": 9000, "file full": 12, "nested": 1}},
+    "stacks": {"complete": 10, "partial": 20, "broken": 18, "reasons": {"no unwind info": 20, "no progress": 18}},
+    "overhead": {"cpu_s_estimate": 4, "runtime_bytes": 5e6},
+    "degradations": [")" +
+                        std::string(200, 'd') + R"(", "two", "three"]})";
+  return b.build();
+}
+
+}  // namespace
+
+TEST_CASE("the golden summary is what is printed") {
+  const std::string text = rendered(example(), {}).text;
+  CHECK(text == golden("summary.txt"));
+  check_fits_screen(text);
+}
+
+TEST_CASE("the summary fits one screen however much there is to say") {
+  const std::string text = rendered(crowded(), {}).text;
+  check_fits_screen(text);
+  CHECK(lines_of(text).size() >= 20);
+  CHECK(text.find(", exit status 139") != std::string::npos);
+  CHECK(text.find("more: --format=json") != std::string::npos);
+  CHECK(text.find("frames more") != std::string::npos);
+  CHECK(text.find("deep.cpp:159") != std::string::npos);
+}
+
+TEST_CASE("an empty database says that there are no samples") {
+  Database database;
+  check_fits_screen(rendered(database, {}).text);
+  database.run_json =
+      R"({"run": {"command": "./true", "wall_s": 0.003, "exit_status": 0, "processes": 1, "threads": 1},
+                          "sampling": {"requested_hz": 1000, "delivered_hz": 0, "samples": 0}})";
+  const std::string text = rendered(database, {}).text;
+  check_fits_screen(text);
+  CHECK(text == golden("empty.txt"));
+}
+
+TEST_CASE("a database without a record of its run shows what its values say") {
+  Database database = example();
+  database.run_json.clear();
+  const std::string text = rendered(database, {}).text;
+  CHECK(text == golden("foreign.txt"));
+  check_fits_screen(text);
+}
+
+TEST_CASE("colour is used only when told") {
+  CHECK(rendered(example(), {}, false).text.find('\033') == std::string::npos);
+  CHECK(rendered(example(), {}, true).text.find("\033[31m  62.0 %\033[0m") != std::string::npos);
+}
