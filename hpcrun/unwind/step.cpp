@@ -161,7 +161,8 @@ Step Unwinder::State::step_by_frame_pointer() noexcept {
   const bool near_enough = bp >= sp && bp - sp <= kMaxGuessedFrameBytes && bp % 8 == 0;
   uint64_t saved_bp;
   if (near_enough && memory.load(bp, saved_bp) && memory.load(bp + 8, return_address)) {
-    if (return_address == 0) return take(bp + 16, saved_bp);
+    // Zeros end a stack that a JIT made; in a module rbp may be any value, and zeros are no rarity above it.
+    if (return_address == 0 && saved_bp == 0 && !in_module) return take(bp + 16, saved_bp);
     const bool to_native = loaded_module(return_address) != nullptr;
     const bool chain_goes_up = saved_bp == 0 || saved_bp > bp;
     if ((to_native || chain_goes_up) && is_plausible_return(return_address)) return take(bp + 16, saved_bp);
