@@ -124,6 +124,7 @@ class MetaWriter {
       buffer_.patch(scopes_at + i * kScopeBytes, put_string(kScopeSpecs[i].name));
     }
     std::vector<uint64_t> formulas;
+    formulas.reserve(kStatisticSpecs.size());
     for (const StatisticSpec& spec : kStatisticSpecs) formulas.push_back(put_string(spec.formula));
     for (size_t i = 0; i < database_.metrics.size(); ++i) {
       const size_t metric_at = metrics_at + i * kMetricBytes;
