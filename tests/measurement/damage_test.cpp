@@ -128,8 +128,8 @@ struct Recorded {
     recorder.add_thread();
     recorder.add_thread();
     Scenario first(21), second(22);
-    for (int i = 0; i < 2200; ++i) {
-      record(recorder.threads[0], first.next());
+    for (int i = 0; i < 1700; ++i) {
+      if (i % 4 == 0) record(recorder.threads[0], first.next());
       record(recorder.threads[1], second.next());
     }
     if (sealed) recorder.finish();
@@ -144,7 +144,7 @@ void check_flips(const Recorded& recorded, bool payload_too) {
   for (const MeasuredThread& thread : whole.threads) truth.emplace_back(thread);
   REQUIRE(truth.size() == 2);
   const std::vector<Part> parts = parts_of(bytes, truth);
-  REQUIRE(parts.size() >= 12);
+  REQUIRE(parts.size() >= 9);
 
   WritableFile file(path);
   unsigned flips = 0;
@@ -179,7 +179,7 @@ void check_flips(const Recorded& recorded, bool payload_too) {
                         << " of the extent at " << part.raw.offset);
     }
   }
-  CHECK(flips > 12 * sizeof(hpcrun::ExtentHeader));
+  CHECK(flips >= (parts.size() - 1) * sizeof(hpcrun::ExtentHeader));
 }
 
 }  // namespace
