@@ -13,6 +13,7 @@
 
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/process/next.h"
+#include "hpcrun/process/threads.h"
 #include "hpcrun/process/virtual_signals.h"
 #include "hpcrun/sample/handler.h"
 
@@ -24,6 +25,7 @@ HPCRUN_NEXT_OF(pthread_sigmask);
 HPCRUN_NEXT_OF(sigtimedwait);
 HPCRUN_NEXT_OF(sigpending);
 HPCRUN_NEXT_OF(sigsuspend);
+HPCRUN_NEXT_OF(signalfd);
 HPCRUN_NEXT_OF(ppoll);
 HPCRUN_NEXT_OF(pselect);
 HPCRUN_NEXT_OF(epoll_pwait);
@@ -34,9 +36,9 @@ bool is_owned(int signal) noexcept {
   return signal >= 1 && signal <= 64 && (owned_signals() & mask_of(signal));
 }
 
-sigset_t without_owned(const sigset_t& set) noexcept {
+sigset_t without_held(const sigset_t& set) noexcept {
   sigset_t kernel = set;
-  SignalMask bits = to_bits(set) & ~owned_signals();
+  SignalMask bits = to_bits(set) & ~held_signals();
   memcpy(&kernel, &bits, sizeof bits);
   return kernel;
 }
@@ -49,11 +51,11 @@ void add_bits(sigset_t& set, SignalMask more) noexcept {
 int change_mask(int how, const sigset_t* set, sigset_t* old) noexcept {
   const SignalMask blocked = virtual_blocked();
   sigset_t kernel;
-  if (set) kernel = without_owned(*set);
+  if (set) kernel = without_held(*set);
   const int error = HPCRUN_NEXT(pthread_sigmask)(how, set ? &kernel : nullptr, old);
   if (error) return error;
   if (set) {
-    const SignalMask asked = to_bits(*set) & owned_signals();
+    const SignalMask asked = to_bits(*set) & held_signals();
     set_virtual_blocked(how == SIG_BLOCK ? blocked | asked : how == SIG_UNBLOCK ? blocked & ~asked : asked);
   }
   if (old) add_bits(*old, blocked);
@@ -66,7 +68,7 @@ template <typename Call>
 int wait_with_mask(const sigset_t* mask, Call call) noexcept {
   if (!mask) return call(nullptr);
   const SignalMask before = virtual_blocked();
-  const sigset_t kernel = without_owned(*mask);
+  const sigset_t kernel = without_held(*mask);
   int result = -1;
   int error = EINTR;
   if (!set_virtual_blocked(to_bits(*mask))) {
@@ -97,7 +99,7 @@ bool is_sample(const siginfo_t& info) noexcept {
 
 // Waits for a signal of the set; a sample of ours that the wait caught is dropped and the wait goes on.
 int wait_for_signal(const sigset_t* set, siginfo_t* info, const timespec* timeout) noexcept {
-  const SignalMask owned_waited = to_bits(*set) & owned_signals();
+  const SignalMask owned_waited = to_bits(*set) & held_signals();
   if (!owned_waited) return HPCRUN_NEXT(sigtimedwait)(set, info, timeout);
   timespec end{};
   if (timeout) {
@@ -113,6 +115,7 @@ int wait_for_signal(const sigset_t* set, siginfo_t* info, const timespec* timeou
     signal = HPCRUN_NEXT(sigtimedwait)(set, &found, timeout ? &left : nullptr);
     if (signal > 0 && is_owned(signal) && is_sample(found)) signal = 0;
   }
+  VirtualWait::unwrap(found);
   if (signal > 0 && info) *info = found;
   return signal;
 }
@@ -135,7 +138,7 @@ HPCRUN_EXPORT int sigaction(int signal, const struct sigaction* action, struct s
     // the handler would not be sampled any more.
     if (!action) return HPCRUN_NEXT(sigaction)(signal, action, old);
     struct sigaction kernel = *action;
-    kernel.sa_mask = without_owned(action->sa_mask);
+    kernel.sa_mask = without_held(action->sa_mask);
     return HPCRUN_NEXT(sigaction)(signal, &kernel, old);
   }
   const struct sigaction before = virtual_action(signal);
@@ -193,9 +196,18 @@ HPCRUN_EXPORT int sigwait(const sigset_t* set, int* found) {
 
 HPCRUN_EXPORT int sigpending(sigset_t* set) noexcept {
   if (HPCRUN_NEXT(sigpending)(set) != 0) return -1;
-  *set = without_owned(*set);
+  *set = without_held(*set);
   add_bits(*set, virtual_pending());
   return 0;
+}
+
+// A signalfd reads what is blocked in the kernel: a signal that the program wants to read cannot stay ours.
+HPCRUN_EXPORT int signalfd(int descriptor, const sigset_t* set, int flags) noexcept {
+  if (to_bits(*set) & held_signals() & mask_of(SIGTRAP)) {
+    stop_using_sigtrap();
+    release_signal(SIGTRAP);
+  }
+  return HPCRUN_NEXT(signalfd)(descriptor, set, flags);
 }
 
 HPCRUN_EXPORT int sigsuspend(const sigset_t* set) {

@@ -111,8 +111,6 @@ int free_signal() noexcept {
   return SIGRTMAX;
 }
 
-void before_fork() noexcept {}
-
 void after_fork_in_child() noexcept {
   if (!process_state.sampling.load(std::memory_order_relaxed)) return;
   // What is left of the parent's state: its file, event and threads are the parent's alone, and its memory
@@ -122,6 +120,7 @@ void after_fork_in_child() noexcept {
   process_state.file.abandon();
   stop_inherited_event();
   process_state.thread_count.store(0, std::memory_order_relaxed);
+  forget_threads();
   modules_after_fork();
   start_process();
 }
@@ -139,7 +138,8 @@ void start_process() noexcept {
   refresh_tables();
   set_module_sink(announce_module);
   choose_sources();
-  own_signals(source_signals());
+  // The timers' signal too: they may have to take over at any time, in threads that block all they can.
+  own_signals(source_signals() | mask_of(process_state.timer_signal));
   process_state.sampling.store(true, std::memory_order_release);
   attach_thread();
   start_inherited_event();
@@ -156,7 +156,7 @@ namespace {
 
 __attribute__((constructor)) void start() noexcept {
   start_process();
-  pthread_atfork(before_fork, nullptr, after_fork_in_child);
+  pthread_atfork(nullptr, nullptr, after_fork_in_child);
 }
 
 __attribute__((destructor)) void finish() noexcept {

@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include <atomic>
 #include <new>
 
 #include "hpcrun/guest/syscalls.h"
@@ -19,6 +20,34 @@ HPCRUN_NEXT_OF(pthread_create);
 namespace hpcrun {
 
 namespace {
+
+// All attached threads. The lock is held for a few instructions, outside handlers only, and never while
+// another is taken.
+std::atomic_flag list_lock;
+ThreadState* first_thread = nullptr;
+
+class ListLock {
+ public:
+  ListLock() noexcept {
+    while (list_lock.test_and_set(std::memory_order_acquire)) raw_syscall(SYS_sched_yield);
+  }
+  ~ListLock() { list_lock.clear(std::memory_order_release); }
+  ListLock(const ListLock&) = delete;
+  ListLock& operator=(const ListLock&) = delete;
+};
+
+void enlist(ThreadState& thread) noexcept {
+  const ListLock lock;
+  thread.next = first_thread;
+  first_thread = &thread;
+}
+
+void delist(ThreadState& thread) noexcept {
+  const ListLock lock;
+  ThreadState** link = &first_thread;
+  while (*link && *link != &thread) link = &(*link)->next;
+  if (*link) *link = thread.next;
+}
 
 pthread_key_t exit_key;
 pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
@@ -100,8 +129,20 @@ void attach_thread() noexcept {
   thread->busy = 1;
   thread_state = thread;
   arm_thread(*thread);
+  enlist(*thread);
   note_memory();
   thread->busy = 0;
+}
+
+void stop_using_sigtrap() noexcept {
+  if (!choose_timers_instead_of_sigtrap()) return;
+  const ListLock lock;
+  for (ThreadState* thread = first_thread; thread; thread = thread->next) arm_cpu_timer(*thread);
+}
+
+void forget_threads() noexcept {
+  first_thread = nullptr;
+  list_lock.clear();
 }
 
 void refresh_tables() noexcept {
@@ -113,6 +154,7 @@ void detach_thread() noexcept {
   ThreadState* thread = thread_state;
   if (!thread) return;
   thread->busy = 1;
+  delist(*thread);
   disarm_thread(*thread);
   thread_state = nullptr;
   thread->tree.seal();

@@ -11,6 +11,12 @@ void attach_thread() noexcept;
 // Stops the calling thread's sources and closes its part of the file. Safe to call twice.
 void detach_thread() noexcept;
 
+// The program wants SIGTRAP for itself: every thread's CPUTIME is sampled by a timer from now on.
+void stop_using_sigtrap() noexcept;
+
+// In a forked child: the parent's other threads are not there.
+void forget_threads() noexcept;
+
 // refresh_modules(), with the memory it takes accounted for.
 void refresh_tables() noexcept;
 

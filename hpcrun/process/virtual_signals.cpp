@@ -21,6 +21,7 @@ constexpr int kSignals = 64;
 constexpr SignalMask kAll = ~SignalMask{0};
 
 SignalMask owned = 0;
+std::atomic<SignalMask> released{0};
 
 // A virtual action is read in handlers of any thread while another changes it: a sequence lock, whose writer
 // blocks all signals so that no handler of its own thread can wait for it.
@@ -31,8 +32,11 @@ struct ActionSlot {
 ActionSlot actions[kSignals];
 std::atomic_flag writing;
 
-// The thread that sits in sigwait() for a signal, 0 if none.
+// The thread that sits in sigwait() for a signal, 0 if none, and what is handed to it. The kernel refuses to
+// send another thread a siginfo that looks like its own (si_code >= 0), so a marked one is sent and this is
+// read.
 std::atomic<int> waiter[kSignals];
+siginfo_t handed_over[kSignals];
 
 struct ThreadSignals {
   SignalMask blocked;
@@ -57,6 +61,15 @@ SignalMask kernel_mask(int how, SignalMask set) noexcept {
 
 void send_to(int tid, int signal, const siginfo_t& info) noexcept {
   raw_syscall(SYS_rt_tgsigqueueinfo, sys_getpid(), tid, signal, reinterpret_cast<long>(&info));
+}
+
+void hand_to_waiter(int tid, int signal, const siginfo_t& info) noexcept {
+  handed_over[signal - 1] = info;
+  siginfo_t marked{};
+  marked.si_signo = signal;
+  marked.si_code = SI_QUEUE;
+  marked.si_value.sival_ptr = &handed_over[signal - 1];
+  send_to(tid, signal, marked);
 }
 
 // Raised by the instruction itself (int3, single step): the kernel kills rather than block or ignore these.
@@ -84,10 +97,10 @@ void call_program(int signal, const struct sigaction& action, siginfo_t& info, u
   asm volatile("mov %%rsp, %0" : "=r"(stack_pointer));
   const uint64_t outer_sp = self.handler_sp[signal - 1];
   if (!(action.sa_flags & SA_NODEFER)) self.handler_sp[signal - 1] = stack_pointer;
-  self.blocked |= asked & owned;
+  self.blocked |= asked & held_signals();
 
   const SignalMask interrupted = to_bits(context.uc_sigmask);
-  kernel_mask(SIG_SETMASK, (interrupted | asked) & ~owned);
+  kernel_mask(SIG_SETMASK, (interrupted | asked) & ~held_signals());
   if (action.sa_flags & SA_SIGINFO)
     action.sa_sigaction(signal, &info, &context);
   else
@@ -97,8 +110,8 @@ void call_program(int signal, const struct sigaction& action, siginfo_t& info, u
   self.handler_sp[signal - 1] = outer_sp;
   // The handler may have edited the mask to return with.
   const SignalMask returned = to_bits(context.uc_sigmask);
-  self.blocked = blocked_before | (returned & owned);
-  const SignalMask kept = returned & ~owned;
+  self.blocked = blocked_before | (returned & held_signals());
+  const SignalMask kept = returned & ~held_signals();
   memcpy(&context.uc_sigmask, &kept, sizeof kept);
 }
 
@@ -118,9 +131,17 @@ void forward(int signal, siginfo_t& info, ucontext_t& context) noexcept {
   if (!blocked && action.sa_handler != SIG_IGN && action.sa_handler != SIG_DFL)
     return call_program(signal, action, info, context);
   if (synchronous) return die_of(signal, info);
+  if (blocked && !(held_signals() & mask_of(signal))) {
+    // Released while this thread had it blocked: catch up, and let the kernel find who may take it.
+    const SignalMask mask = to_bits(context.uc_sigmask) | mask_of(signal);
+    memcpy(&context.uc_sigmask, &mask, sizeof mask);
+    if (raw_syscall(SYS_rt_sigqueueinfo, sys_getpid(), signal, reinterpret_cast<long>(&info)) < 0)
+      raw_syscall(SYS_kill, sys_getpid(), signal);
+    return;
+  }
   if (blocked) {
     const int tid = waiter[signal - 1].load(std::memory_order_acquire);
-    if (tid && tid != sys_gettid()) return send_to(tid, signal, info);
+    if (tid && tid != sys_gettid()) return hand_to_waiter(tid, signal, info);
     pending_info(signal) = info;
     thread_signals.pending |= mask_of(signal);
     return;
@@ -161,11 +182,22 @@ void own_signals(SignalMask signals) noexcept {
     owned |= mask_of(signal);
     set_virtual_action(signal, found);
   }
-  thread_signals.blocked = kernel_mask(SIG_UNBLOCK, owned) & owned;
+  thread_signals.blocked |= kernel_mask(SIG_UNBLOCK, owned) & owned;
 }
 
 SignalMask owned_signals() noexcept {
   return owned;
+}
+
+SignalMask held_signals() noexcept {
+  return owned & ~released.load(std::memory_order_acquire);
+}
+
+void release_signal(int signal) noexcept {
+  released.fetch_or(mask_of(signal), std::memory_order_release);
+  ThreadSignals& self = thread_signals;
+  if (self.blocked & mask_of(signal)) kernel_mask(SIG_BLOCK, mask_of(signal));
+  self.blocked &= ~mask_of(signal);
 }
 
 SignalMask virtual_blocked() noexcept {
@@ -203,7 +235,7 @@ struct sigaction virtual_action(int signal) noexcept {
 
 bool set_virtual_blocked(SignalMask blocked) noexcept {
   ThreadSignals& self = thread_signals;
-  self.blocked = blocked & owned;
+  self.blocked = blocked & held_signals();
   const SignalMask deliver = self.pending & ~self.blocked;
   if (!deliver) return false;
   self.pending &= ~deliver;
@@ -216,7 +248,7 @@ SignalMask virtual_pending() noexcept {
   return thread_signals.pending;
 }
 
-VirtualWait::VirtualWait(SignalMask waited) noexcept : waited_(waited & owned) {
+VirtualWait::VirtualWait(SignalMask waited) noexcept : waited_(waited & held_signals()) {
   if (!waited_) return;
   for (int signal = 1; signal <= kSignals; ++signal)
     if (waited_ & mask_of(signal)) waiter[signal - 1].store(sys_gettid(), std::memory_order_release);
@@ -228,6 +260,13 @@ VirtualWait::~VirtualWait() {
   for (int signal = 1; signal <= kSignals; ++signal)
     if (waited_ & mask_of(signal)) waiter[signal - 1].store(0, std::memory_order_release);
   kernel_mask(SIG_SETMASK, kernel_before_);
+}
+
+void VirtualWait::unwrap(siginfo_t& info) noexcept {
+  const int index = info.si_signo - 1;
+  if (info.si_code == SI_QUEUE && index >= 0 && index < kSignals &&
+      info.si_value.sival_ptr == &handed_over[index])
+    info = handed_over[index];
 }
 
 int VirtualWait::take_pending(siginfo_t& info) noexcept {

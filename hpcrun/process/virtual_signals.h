@@ -21,6 +21,14 @@ constexpr SignalMask mask_of(int signal) {
 void own_signals(SignalMask signals) noexcept;
 SignalMask owned_signals() noexcept;
 
+// Of the owned signals those that are never blocked in the kernel: all but the released ones.
+SignalMask held_signals() noexcept;
+
+// Nothing of ours raises the signal any more: from now on it is blocked, pending and waited for in the kernel
+// as the program asks; only its action stays virtual, for the threads whose masks cannot be changed from
+// here.
+void release_signal(int signal) noexcept;
+
 // The calling thread's virtual blocked set; a new thread inherits its creator's.
 SignalMask virtual_blocked() noexcept;
 void inherit_virtual_blocked(SignalMask blocked) noexcept;
@@ -45,6 +53,9 @@ class VirtualWait {
 
   // A signal that was already pending virtually; 0 when there is none.
   int take_pending(siginfo_t& info) noexcept;
+
+  // What the kernel returned, as the signal was before another thread handed it over.
+  static void unwrap(siginfo_t& info) noexcept;
 
  private:
   SignalMask waited_;

@@ -138,6 +138,13 @@ bool start_timer(EventState& state, uint32_t event, clockid_t clock, uint32_t ra
   return timer_settime(state.timer, 0, &interval, nullptr) == 0;
 }
 
+// The CPU clock of any thread of this process (Linux uapi posix-timers.h: per-thread, CPUCLOCK_SCHED).
+clockid_t cpu_clock_of(int tid) noexcept {
+  constexpr int kPerThread = 4;
+  constexpr int kSched = 2;
+  return static_cast<clockid_t>((~static_cast<unsigned>(tid) << 3) | kPerThread | kSched);
+}
+
 bool open_setsig(EventState& state, uint32_t event, int tid) noexcept {
   PerfRequest request = clock_request(event, false);
   request.sigtrap = false;
@@ -226,6 +233,27 @@ void disarm_thread(ThreadState& thread) noexcept {
               sizeof mask);
   drain_signals();
   raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&old), 0, sizeof old);
+}
+
+bool choose_timers_instead_of_sigtrap() noexcept {
+  if (process_state.inherited_event < 0) return false;
+  const auto event = static_cast<uint32_t>(process_state.inherited_event);
+  stop_inherited_event();
+  process_state.sources[event] = Source::CpuTimer;
+  process_state.timer_event = static_cast<int>(event);
+  process_state.file.write_note(
+      "CPUTIME is sampled by timers, at 250 Hz at most, since the program began to read SIGTRAP from a "
+      "signalfd.");
+  return true;
+}
+
+void arm_cpu_timer(ThreadState& thread) noexcept {
+  const auto event = static_cast<uint32_t>(process_state.timer_event);
+  EventState& state = thread.events[event];
+  if (state.has_timer) return;  // the one that sampled system time goes on for all of it
+  const uint32_t rate = process_state.config.events[event].rate;
+  start_timer(state, event, cpu_clock_of(thread.tid), rate < kCpuTimerRate ? rate : kCpuTimerRate,
+              thread.tid);
 }
 
 void start_inherited_event() noexcept {

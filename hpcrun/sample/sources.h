@@ -14,6 +14,11 @@ void choose_sources() noexcept;
 void arm_thread(ThreadState& thread) noexcept;
 void disarm_thread(ThreadState& thread) noexcept;
 
+// Gives up the shared event for timers; false when it is not in use. arm_cpu_timer() then arms a thread,
+// which need not be the calling one.
+bool choose_timers_instead_of_sigtrap() noexcept;
+void arm_cpu_timer(ThreadState& thread) noexcept;
+
 // Starts and stops the event that all threads share.
 void start_inherited_event() noexcept;
 void stop_inherited_event() noexcept;

@@ -35,9 +35,10 @@ struct ThreadState {
   uint64_t last_trace_ns = 0;
   uint64_t last_trace_cpu_ns = 0;
   size_t noted_bytes = 0;  // of the arena at the last note_memory()
-  uint32_t samples = 0;  // signals taken
-  uint32_t index = 0;  // 0 is the thread that ran the runtime's constructor
+  uint32_t samples = 0;    // signals taken
+  uint32_t index = 0;      // 0 is the thread that ran the runtime's constructor
   int tid = 0;
+  ThreadState* next = nullptr;  // in the list of all threads
   // Set while the thread's structures are being changed: a signal that arrives then is dropped.
   volatile sig_atomic_t busy = 0;
 };
@@ -59,8 +60,9 @@ struct ProcessState {
   Source sources[kMaxEvents] = {};
   int inherited_descriptor = kNoDescriptor;  // the perf event that all threads share
   int inherited_event = -1;                  // its index in config.events
+  int timer_event = -1;                      // the event that timers took over from it, or -1
   int pid = 0;
-  int timer_signal = 0;                      // real-time signal of POSIX timers and F_SETSIG
+  int timer_signal = 0;  // real-time signal of POSIX timers and F_SETSIG
   std::atomic<uint32_t> thread_count{0};
   std::atomic<size_t> table_bytes{0};  // of unwind tables, for note_memory()
   std::atomic<bool> sampling{false};
