@@ -26,6 +26,17 @@ const LoadedModule* Unwinder::State::loaded_module(uint64_t address) noexcept {
   return module;
 }
 
+// Between an unload and the refresh after it, the snapshot has a module that is gone, and another may be in
+// its place already.
+const LoadedModule* Unwinder::State::verified_module(uint64_t address) noexcept {
+  const LoadedModule* module = loaded_module(address);
+  if (!module || module->build_id_bytes == 0) return module;
+  uint8_t build_id[ImageDescription::kMaxBuildIdBytes];
+  const bool same = safe_read(module->build_id_at, build_id, module->build_id_bytes) &&
+                    std::memcmp(build_id, module->build_id, module->build_id_bytes) == 0;
+  return same ? module : nullptr;
+}
+
 // Is there a call instruction right before? Encodings of call: E8 rel32, or FF /2 with a ModRM byte and 0, 1,
 // 2, 4 or 5 bytes behind it (prefixes lie before).
 bool Unwinder::State::is_call_return(uint64_t address) noexcept {
@@ -53,7 +64,7 @@ bool Unwinder::State::is_plausible_return(uint64_t address) noexcept {
 Step Unwinder::State::resolve_at(uint64_t address) noexcept {
   bool executable = false;
   uncached.rule = Rule{};
-  if (const LoadedModule* module = loaded_module(address)) {
+  if (const LoadedModule* module = verified_module(address)) {
     uncached.key = make_frame(module->id, address - module->load_bias);
     executable = address >= module->text_start && address < module->text_end;
     if (module->table) uncached.rule = lookup(*module->table, address - module->load_bias);

@@ -26,6 +26,7 @@ std::atomic<bool> requested{false};
 
 unsigned long long seen_adds = 0;
 unsigned long long seen_subs = 0;
+bool refreshed_before = false;
 Snapshot* retired = nullptr;
 std::atomic<size_t> snapshot_bytes{0};
 
@@ -33,6 +34,7 @@ struct Collection {
   Scratch<LoadedModule> modules;
   char path[kMaxPathBytes];
   bool first = true;
+  bool at_start = false;
   bool unchanged = false;
   bool complete = true;
   uint16_t exception_runtime = kModuleNone;
@@ -88,6 +90,8 @@ int collect(dl_phdr_info* info, size_t size, void* argument) noexcept {
         collection.unchanged = true;
         return 1;
       }
+      collection.at_start = !refreshed_before;
+      refreshed_before = true;
       seen_adds = info->dlpi_adds;
       seen_subs = info->dlpi_subs;
     }
@@ -108,10 +112,21 @@ int collect(dl_phdr_info* info, size_t size, void* argument) noexcept {
     table = compile_image(image, path);
     identity->table.store(table, std::memory_order_release);
   }
-  if (!collection.modules.push({image.start, image.end, image.text_start, image.text_end, image.load_bias,
-                                table, identity->info.id})) {
-    collection.complete = false;
+  if (collection.at_start) identity->since_start = true;
+  LoadedModule module;
+  module.start = image.start;
+  module.end = image.end;
+  module.text_start = image.text_start;
+  module.text_end = image.text_end;
+  module.load_bias = image.load_bias;
+  module.table = table;
+  module.id = identity->info.id;
+  if (!identity->since_start) {
+    module.build_id = identity->info.build_id;
+    module.build_id_at = image.build_id_at;
+    module.build_id_bytes = image.build_id_bytes;
   }
+  if (!collection.modules.push(module)) collection.complete = false;
   return 0;
 }
 

@@ -80,6 +80,7 @@ void read_build_id(const Elf64_Phdr& header, uint64_t load_bias, ImageDescriptio
         note.n_descsz <= ImageDescription::kMaxBuildIdBytes) {
       std::memcpy(image.build_id, notes + data, note.n_descsz);
       image.build_id_bytes = note.n_descsz;
+      image.build_id_at = load_bias + header.p_vaddr + data;
       return;
     }
     at = data + padded(note.n_descsz);

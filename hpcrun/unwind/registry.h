@@ -25,6 +25,7 @@ struct ModuleIdentity {
   uint64_t hash = 0;
   std::atomic<const UnwindTable*> table{nullptr};
   std::atomic<uint32_t> announced_to{0};  // number of the sink that has it
+  bool since_start = false;               // loaded before the first refresh: the loader never unloads it
   ModuleIdentity* older = nullptr;
 };
 
@@ -35,6 +36,10 @@ struct LoadedModule {
   uint64_t text_end = 0;
   uint64_t load_bias = 0;
   const UnwindTable* table = nullptr;  // nullptr when the file has no call frame information
+  // What to find in memory as long as the module is there: its build id. Empty for modules that stay.
+  const uint8_t* build_id = nullptr;
+  uint64_t build_id_at = 0;
+  uint32_t build_id_bytes = 0;
   uint16_t id = kModuleNone;
 };
 
@@ -89,6 +94,7 @@ struct ImageDescription {
   uint64_t eh_frame_segment_end = 0;  // end of what the file holds of the segment with .eh_frame_hdr
   uint8_t build_id[kMaxBuildIdBytes];
   uint32_t build_id_bytes = 0;
+  uint64_t build_id_at = 0;  // address in memory
 };
 
 // Reads notes through safe_read; the program headers are the caller's copy.

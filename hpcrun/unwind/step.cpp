@@ -141,7 +141,7 @@ Step Unwinder::State::step_by_frame_pointer() noexcept {
     return memory.load(at, return_address) && is_plausible_return(return_address);
   };
 
-  const bool in_module = loaded_module(pc()) != nullptr;
+  const bool in_module = frame_module(frames[depth - 1]) != kModuleNone;
   if (exact) {
     uint8_t code[4] = {};
     const bool readable = safe_read(pc(), code, sizeof code);

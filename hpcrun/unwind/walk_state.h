@@ -70,6 +70,7 @@ struct Unwinder::State {
   Step resolve(uint64_t address, CachedCode*& code) noexcept;
   Step resolve_at(uint64_t address) noexcept;
   const LoadedModule* loaded_module(uint64_t address) noexcept;
+  const LoadedModule* verified_module(uint64_t address) noexcept;
   bool is_call_return(uint64_t address) noexcept;
   bool is_plausible_return(uint64_t address) noexcept;
 
