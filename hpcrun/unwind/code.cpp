@@ -97,6 +97,39 @@ Step Unwinder::State::resolve_at(uint64_t address) noexcept {
   return {};
 }
 
+bool Unwinder::State::came_from_exception_runtime() const noexcept {
+  return !exact && depth == 2 && snapshot->exception_runtime != kModuleNone &&
+         frame_module(frames[0]) == snapshot->exception_runtime &&
+         frame_module(frames[1]) == snapshot->exception_runtime;
+}
+
+// While libgcc installs the context of a handler (uw_install_context), it overwrites the return address of
+// its own frame by one of the frame that handles: for these few instructions the stack does not tell the
+// path. Told by the call before it, which does not go to libgcc.
+bool Unwinder::State::calls_exception_runtime(uint64_t return_address) noexcept {
+  constexpr size_t kCallBytes = 6;
+  uint8_t call[kCallBytes];
+  uint8_t stub[12];
+  int32_t distance;
+  uint64_t target;
+  if (!safe_read(return_address - kCallBytes, call, kCallBytes)) return true;
+  std::memcpy(&distance, call + kCallBytes - sizeof distance, sizeof distance);
+  target = return_address + static_cast<uint64_t>(int64_t{distance});
+  if (call[1] == 0xe8) {
+    // Through the PLT: jmp *slot(%rip), perhaps behind an endbr64.
+    if (!safe_read(target, stub, sizeof stub)) return true;
+    const size_t at = stub[0] == 0xf3 ? 4 : 0;
+    if (stub[at] == 0xff && stub[at + 1] == 0x25) {
+      std::memcpy(&distance, stub + at + 2, sizeof distance);
+      if (!safe_load_word(target + at + 6 + static_cast<uint64_t>(int64_t{distance}), target)) return true;
+    }
+  } else if (call[0] != 0xff || call[1] != 0x15 || !safe_load_word(target, target)) {
+    return true;  // a call whose target cannot be told
+  }
+  const LoadedModule* module = loaded_module(target);
+  return module && module->id == snapshot->exception_runtime;
+}
+
 // Fills the cache entry of the address; an address that may be other code the next time stays in `uncached`.
 Step Unwinder::State::resolve(uint64_t address, CachedCode*& code) noexcept {
   constexpr uint64_t kFunctionAlignment = 16;
@@ -107,12 +140,9 @@ Step Unwinder::State::resolve(uint64_t address, CachedCode*& code) noexcept {
   // byte before belongs to another function. (glibc's signal restorer is covered by call frame information
   // from a byte before.)
   const uint64_t return_address = address + 1;
-  // While libgcc installs the context of a handler, it replaces the return address of its own frame by the
-  // landing pad, which is in another frame: the stack does not tell the path for these few instructions.
-  const bool from_exception_runtime = !exact && depth != 0 && snapshot->exception_runtime != kModuleNone &&
-                                      frame_module(frames[depth - 1]) == snapshot->exception_runtime;
-  if (from_exception_runtime && !is_call_return(return_address))
+  if (came_from_exception_runtime() && !calls_exception_runtime(return_address)) {
     return Step::failed(StackReason::BadReturnAddress);
+  }
   if (!exact && return_address % kFunctionAlignment == 0 && !(uncached.rule.flags & kRuleSignalFrame) &&
       loaded_module(return_address) && !is_call_return(return_address)) {
     const Step at_entry = resolve_at(return_address);

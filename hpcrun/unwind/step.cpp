@@ -174,7 +174,10 @@ Step Unwinder::State::step_by_frame_pointer() noexcept {
 Step Unwinder::State::finish_step(const Rule& rule) noexcept {
   const uint64_t cfa = caller.value[kRsp];
   const bool interrupted = (rule.flags & kRuleSignalFrame) != 0;
-  if (!interrupted && cfa <= sp() && moves_down_too_often(cfa)) return Step::failed(StackReason::NoProgress);
+  // A leaf that has popped its return address already (libgcc's eh_return) has its CFA at its stack pointer.
+  const bool popped = exact && cfa == sp();
+  if (!interrupted && !popped && cfa <= sp() && moves_down_too_often(cfa))
+    return Step::failed(StackReason::NoProgress);
   registers = caller;
   exact = interrupted;
   // The handler ran on an alternate stack, the interrupted code on the thread's own.

@@ -72,6 +72,8 @@ struct Unwinder::State {
   const LoadedModule* loaded_module(uint64_t address) noexcept;
   const LoadedModule* verified_module(uint64_t address) noexcept;
   bool is_call_return(uint64_t address) noexcept;
+  bool came_from_exception_runtime() const noexcept;
+  bool calls_exception_runtime(uint64_t return_address) noexcept;
   bool is_plausible_return(uint64_t address) noexcept;
 
   // step.cpp: from the frame at hand to its caller by a rule that is not simple.

@@ -214,6 +214,8 @@ TEST_CASE("at least 99.9 % of walks find exactly the true call path") {
   for (const auto& one : records) {
     for (size_t i = 0; i < one->disagreements && i < ThreadRecord::kKept; ++i) print(one->kept[i]);
   }
+  // While libgcc installs an exception's handler, it overwrites saved registers and return addresses of its
+  // own frame: about one in a hundred samples of a throwing program falls there, where no walk can know.
   const uint64_t known = all.equal + all.different;
   CHECK(known >= 10'000);
   CHECK(all.different * 1000 <= known);
