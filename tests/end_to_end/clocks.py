@@ -8,8 +8,11 @@ SECONDS = 1.5  # of work, and as much again of sleep
 
 class Clocks(driver.EndToEnd):
     def check_real(self, run):
-        self.assert_within(run.inclusive("spin", "REALTIME"), 0.9 * SECONDS, 1.15 * SECONDS, "REALTIME in spin")
-        self.assert_within(run.inclusive("nap", "REALTIME"), 0.9 * SECONDS, 1.15 * SECONDS, "REALTIME in nap")
+        # The program says how long each took: on a busy machine spinning takes longer than the CPU time it gets.
+        for function in ("spin", "nap"):
+            passed = run.stated(f"{function}_wall")
+            self.assert_within(run.inclusive(function, "REALTIME"), 0.93 * passed, 1.07 * passed,
+                               f"REALTIME in {function}")
 
     def check_cpu(self, run):
         self.assert_within(run.inclusive("spin", "CPUTIME"), 0.93 * SECONDS, 1.07 * SECONDS, "CPUTIME in spin")

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
-BUILD = pathlib.Path(os.environ["PROF_BUILD"]).resolve()
+BUILD = pathlib.Path(os.environ.get("PROF_BUILD", "build/release")).resolve()
 PROF = BUILD / "bin/prof"
 PROGRAMS = BUILD / "tests/programs"
 SAMPLES = BUILD / "samples"
@@ -47,6 +47,14 @@ class Run:
 
     def summary(self):
         return self.report("summary")
+
+    def stated(self, name):
+        """The number that the program itself printed on standard error after `name`."""
+        for line in self.stderr.decode(errors="replace").splitlines():
+            words = line.split()
+            if len(words) == 2 and words[0] == name:
+                return float(words[1])
+        raise AssertionError(f"the program did not state {name}:\n{self.stderr.decode(errors='replace')}")
 
     def samples(self):
         return self.summary()["sampling"]["samples"]

@@ -30,6 +30,9 @@ constexpr unsigned kSpinSteps = 50'000;
 [[gnu::noinline]] inline uint64_t spin(double cpu_seconds) {
   const double end = thread_cpu_seconds() + cpu_seconds;
   uint64_t state = 1;
-  while (thread_cpu_seconds() < end) state = spin_steps(state);
+  while (thread_cpu_seconds() < end) {
+    state = spin_steps(state);
+    asm volatile("" : "+r"(state));  // whoever ignores the result must not make the compiler drop the work
+  }
   return state;
 }
