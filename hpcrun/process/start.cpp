@@ -32,10 +32,10 @@ constexpr size_t kPathBytes = 4096;
 constexpr size_t kHostBytes = 256;
 constexpr int kMostFilesOfOnePid = 10'000;  // execs of one process, or runs that meet a recycled pid
 
-void warn(const char* what, int error) noexcept {
+void warn(const char* what, int error, const char* consequence) noexcept {
   char line[kPathBytes + 256];
-  const int length = snprintf(line, sizeof line, "prof: %s %s: %s; process %d runs on unmeasured\n", what,
-                              process_state.config.directory, strerror(error), sys_getpid());
+  const int length = snprintf(line, sizeof line, "prof: %s %s: %s; process %d %s\n", what,
+                              process_state.config.directory, strerror(error), sys_getpid(), consequence);
   if (length > 0) raw_syscall(SYS_write, STDERR_FILENO, reinterpret_cast<long>(line), length);
 }
 
@@ -132,7 +132,8 @@ void start_process() noexcept {
   if (!read_config(config)) return;
   process_state.config = config;
   process_state.pid = sys_getpid();
-  if (const int error = create_file()) return warn("cannot write measurements to", error);
+  if (const int error = create_file())
+    return warn("cannot write measurements to", error, "runs on unmeasured");
 
   if (!process_state.timer_signal) process_state.timer_signal = free_signal();
   refresh_tables();
@@ -149,6 +150,8 @@ void finish_process() noexcept {
   if (!process_state.sampling.exchange(false)) return;
   stop_inherited_event();
   detach_thread();
+  if (const int error = process_state.file.failure())
+    warn("stopped writing measurements to", error, "was measured up to then");
   process_state.file.finish(sys_clock_ns(CLOCK_MONOTONIC));
 }
 
