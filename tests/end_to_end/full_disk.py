@@ -6,8 +6,8 @@ import subprocess
 
 import driver
 
-COMMAND = [driver.program("many_threads"), "8", "0.2"]
-OUTPUT = b"8 threads done\n"
+COMMAND = [driver.program("many_threads"), "40", "0.05"]
+OUTPUT = b"40 threads done\n"
 
 
 def lines_that_say(reason, run):
@@ -30,7 +30,7 @@ class FullDisk(driver.EndToEnd):
         self.assertEqual(len(lines_that_say(reason, run)), 1, run.stderr.decode())
 
     def test_a_disk_that_fills_up(self):
-        disk = self.mount_small("512k")
+        disk = self.mount_small("80k")
         self.check_unharmed(self.prof_run(COMMAND, options=["--trace", "--no-analyze"], directory=disk / "run",
                                           events=["CPUTIME@1000"]), "No space left")
 
