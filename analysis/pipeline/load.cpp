@@ -46,6 +46,37 @@ Loaded load(const fs::path& file) {
   }
 }
 
+// Warnings of the reader with the file they are about. A run of many processes tends to have the same one
+// many times, which then is one line.
+class FileWarnings {
+ public:
+  void add(const fs::path& file, const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
+      const auto known = std::ranges::find(groups_, text, &Group::text);
+      if (known == groups_.end()) {
+        groups_.push_back({text, file, 0});
+      } else {
+        ++known->more;
+      }
+    }
+  }
+
+  void report(std::vector<std::string>& warnings) const {
+    for (const Group& group : groups_) {
+      const std::string more = group.more == 0 ? "" : fmt::format(" (and {} files like it)", group.more);
+      warnings.push_back(fmt::format("{}{}: {}", group.first.string(), more, group.text));
+    }
+  }
+
+ private:
+  struct Group {
+    std::string text;
+    fs::path first;
+    size_t more;
+  };
+  std::vector<Group> groups_;
+};
+
 }  // namespace
 
 std::vector<ProcessMeasurement> load_measurements(const std::vector<fs::path>& directories, int jobs,
@@ -61,14 +92,17 @@ std::vector<ProcessMeasurement> load_measurements(const std::vector<fs::path>& d
   parallel_for(files.size(), jobs, [&](size_t i) { loaded[i] = load(files[i]); });
 
   std::vector<ProcessMeasurement> measurements;
-  for (Loaded& one : loaded) {
+  FileWarnings file_warnings;
+  for (size_t i = 0; i < loaded.size(); ++i) {
+    Loaded& one = loaded[i];
     if (!one.measurement) {
       warnings.push_back(one.failure + "; left out");
       continue;
     }
-    std::ranges::copy(one.measurement->warnings, std::back_inserter(warnings));
+    file_warnings.add(files[i], one.measurement->warnings);
     measurements.push_back(std::move(*one.measurement));
   }
+  file_warnings.report(warnings);
   if (measurements.empty()) {
     throw AnalyzeError(AnalyzeError::Kind::AllUnusable,
                        files.size() == 1

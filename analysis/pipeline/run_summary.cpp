@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include "hpcrun/unwind/frame.h"
 
@@ -92,15 +93,18 @@ Json describe_run(const Measurements& measurements, const Json& record) {
       measurements, {}, [](const ProcessMeasurement& m) { return m.process.start_realtime_ns; });
   std::set<std::pair<std::string, int32_t>> processes;
   std::set<int32_t> ranks;
-  size_t threads = 0;
+  // A process that execs leaves several files, and its thread goes on in each.
+  std::set<std::tuple<std::string, int32_t, uint32_t>> threads;
   uint64_t end = 0;
   uint64_t cpu_ns = 0;
   for (const ProcessMeasurement& measurement : measurements) {
     processes.emplace(measurement.process.host, measurement.process.pid);
     if (measurement.process.rank >= 0) ranks.insert(measurement.process.rank);
-    threads += measurement.threads.size();
     end = std::max(end, end_of(measurement));
-    for (const MeasuredThread& thread : measurement.threads) cpu_ns += thread.cpu_ns;
+    for (const MeasuredThread& thread : measurement.threads) {
+      threads.emplace(measurement.process.host, measurement.process.pid, thread.index);
+      cpu_ns += thread.cpu_ns;
+    }
   }
 
   Json run = {
@@ -109,7 +113,7 @@ Json describe_run(const Measurements& measurements, const Json& record) {
       {"start", iso_time(first.process.start_realtime_ns)},
       {"wall_s", static_cast<double>(end - first.process.start_realtime_ns) * kNanosecond},
       {"processes", processes.size()},
-      {"threads", threads},
+      {"threads", threads.size()},
       {"ranks", ranks.size()},
   };
   if (cpu_ns != 0) run["cpu_s"] = static_cast<double>(cpu_ns) * kNanosecond;

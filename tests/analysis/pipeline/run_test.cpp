@@ -66,6 +66,28 @@ TEST_CASE("a damaged file is left out with a warning that names it") {
   CHECK(degradations == Json::array({analysis.warnings[0]}));
 }
 
+TEST_CASE("what the reader says of several files alike is one warning") {
+  const TemporaryDirectory directory;
+  for (const char* name : {"a.prof", "b.prof", "c.prof"}) {
+    Recorder recorder(directory / name);  // never finished, as after a kill
+    describe(recorder.file, fixture_module());
+    sample(recorder.add_thread(), {fixture_address("exported_entry")}, kMisses, 2);
+  }
+  const Analysis analysis = analyze({directory.path()});
+  CHECK(total(analysis.database, 1) == 6);
+  REQUIRE(analysis.warnings.size() == 1);
+  CHECK(analysis.warnings[0].starts_with((directory / "a.prof").string() + " (and 2 files like it): "));
+}
+
+TEST_CASE("a process that execs is one process with its threads") {
+  const TemporaryDirectory directory;
+  record_one(directory / "first.prof", 1);
+  record_one(directory / "second.prof", 2);
+  const Json run = Json::parse(analyze({directory.path()}).database.run_json)["run"];
+  CHECK(run["processes"] == 1);
+  CHECK(run["threads"] == 1);
+}
+
 TEST_CASE("without usable measurements there is one line that says why") {
   const TemporaryDirectory directory;
   CHECK(failure_of(directory / "nowhere") == AnalyzeError::Kind::NoDirectory);
