@@ -251,7 +251,10 @@ void CfiMachine::restore(uint64_t reg) noexcept {
 bool CfiMachine::execute_until_advance(Cursor& cursor) noexcept {
   const int64_t data_align = cie_->data_align;
   const uint64_t code_align = cie_->code_align;
-  const auto factored = [data_align](uint64_t n) { return static_cast<int64_t>(n) * data_align; };
+  // In unsigned arithmetic: operands of damaged records overflow.
+  const auto factored = [data_align](uint64_t n) {
+    return static_cast<int64_t>(n * static_cast<uint64_t>(data_align));
+  };
   while (cursor.at != cursor.end) {
     const uint8_t opcode = cursor.u8();
     const uint8_t operand = opcode & 0x3f;
@@ -295,12 +298,12 @@ bool CfiMachine::execute_until_advance(Cursor& cursor) noexcept {
           }
           case kOffsetExtendedSf: {
             const uint64_t reg = cursor.uleb();
-            define(reg, RegisterRuleKind::AtCfa, cursor.sleb() * data_align);
+            define(reg, RegisterRuleKind::AtCfa, factored(static_cast<uint64_t>(cursor.sleb())));
             break;
           }
           case kGnuNegativeOffsetExtended: {
             const uint64_t reg = cursor.uleb();
-            define(reg, RegisterRuleKind::AtCfa, -factored(cursor.uleb()));
+            define(reg, RegisterRuleKind::AtCfa, factored(uint64_t{0} - cursor.uleb()));
             break;
           }
           case kValOffset: {
@@ -310,7 +313,7 @@ bool CfiMachine::execute_until_advance(Cursor& cursor) noexcept {
           }
           case kValOffsetSf: {
             const uint64_t reg = cursor.uleb();
-            define(reg, RegisterRuleKind::CfaPlus, cursor.sleb() * data_align);
+            define(reg, RegisterRuleKind::CfaPlus, factored(static_cast<uint64_t>(cursor.sleb())));
             break;
           }
           case kRestoreExtended:
@@ -346,8 +349,8 @@ bool CfiMachine::execute_until_advance(Cursor& cursor) noexcept {
             const uint64_t reg = cursor.uleb();
             row_.cfa_is_expression = false;
             row_.cfa_register = reg < kRegisterCount ? static_cast<uint8_t>(reg) : uint8_t{kRegisterCount};
-            row_.cfa_offset =
-                operand == kDefCfa ? static_cast<int64_t>(cursor.uleb()) : cursor.sleb() * data_align;
+            row_.cfa_offset = operand == kDefCfa ? static_cast<int64_t>(cursor.uleb())
+                                                 : factored(static_cast<uint64_t>(cursor.sleb()));
             break;
           }
           case kDefCfaRegister: {
@@ -360,7 +363,7 @@ bool CfiMachine::execute_until_advance(Cursor& cursor) noexcept {
             row_.cfa_offset = static_cast<int64_t>(cursor.uleb());
             break;
           case kDefCfaOffsetSf:
-            row_.cfa_offset = cursor.sleb() * data_align;
+            row_.cfa_offset = factored(static_cast<uint64_t>(cursor.sleb()));
             break;
           case kDefCfaExpression:
             row_.cfa_is_expression = true;

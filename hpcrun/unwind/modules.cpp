@@ -1,6 +1,7 @@
 #include "hpcrun/unwind/modules.h"
 
 #include <link.h>
+#include <sys/single_threaded.h>
 
 #include <algorithm>
 #include <new>
@@ -23,6 +24,11 @@ constexpr size_t kMaxPathBytes = 4096;
 // the loader, both would hang. It leaves a request instead, and the holder goes round again.
 std::atomic<bool> refreshing{false};
 std::atomic<bool> requested{false};
+
+// glibc (2.36) gives a forked child most of the loader's locks anew, but not the one that dl_iterate_phdr
+// takes.
+std::atomic<bool> others_run_at_fork{false};
+std::atomic<bool> loader_lock_may_be_lost{false};
 
 unsigned long long seen_adds = 0;
 unsigned long long seen_subs = 0;
@@ -171,6 +177,7 @@ void refresh_once() noexcept {
 }  // namespace
 
 void refresh_modules() noexcept {
+  if (loader_lock_may_be_lost.load()) return;
   requested.store(true);
   while (requested.load()) {
     if (refreshing.exchange(true)) return;
@@ -180,7 +187,12 @@ void refresh_modules() noexcept {
   }
 }
 
+void modules_before_fork() noexcept {
+  others_run_at_fork.store(!__libc_single_threaded, std::memory_order_relaxed);
+}
+
 void modules_after_fork() noexcept {
+  if (others_run_at_fork.load(std::memory_order_relaxed)) loader_lock_may_be_lost.store(true);
   // A refresh that another thread was in the middle of is lost; its list of retired snapshots may be torn.
   if (refreshing.load()) {
     retired = nullptr;

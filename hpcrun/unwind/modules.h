@@ -37,7 +37,10 @@ void invalidate_walk_caches() noexcept;
 // Async-signal-safe.
 bool modules_are_stale() noexcept;
 
-// After fork, in the child's only thread: drops locks held by threads that are gone.
+// Before fork in the parent, and after it in the child's only thread: drops locks held by threads that are
+// gone. In the child of a process with other threads refresh_modules() does nothing: one of them may have
+// held the loader's lock, which nobody releases there. Walks find what such a child loads by themselves.
+void modules_before_fork() noexcept;
 void modules_after_fork() noexcept;
 
 // Memory of tables and registry, in bytes.
