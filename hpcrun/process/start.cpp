@@ -159,7 +159,7 @@ namespace {
 
 __attribute__((constructor)) void start() noexcept {
   start_process();
-  pthread_atfork(nullptr, nullptr, after_fork_in_child);
+  pthread_atfork(modules_before_fork, nullptr, after_fork_in_child);
 }
 
 __attribute__((destructor)) void finish() noexcept {
