@@ -25,10 +25,18 @@ template <typename Exec>
 int at_rest(Exec exec) noexcept {
   const bool sampled =
       process_state.sampling.load(std::memory_order_relaxed) && process_state.pid == sys_getpid();
-  if (sampled) pause_events();
+  std::atomic<uint64_t>& end = process_state.file.counter(Counter::EndMonotonicNs);
+  if (sampled) {
+    pause_events();
+    end.store(sys_clock_ns(CLOCK_MONOTONIC),
+              std::memory_order_relaxed);  // if it succeeds, this was a normal end
+  }
   const int result = exec();
   const int error = errno;
-  if (sampled) resume_events();
+  if (sampled) {
+    end.store(0, std::memory_order_relaxed);
+    resume_events();
+  }
   errno = error;
   return result;
 }
