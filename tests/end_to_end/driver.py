@@ -38,7 +38,8 @@ class Run:
         self.directory = directory
 
     def report(self, view, *options):
-        command = [str(PROF), "report", str(self.directory), f"--view={view}", "--format=json", *options]
+        command = [str(PROF), "report", str(self.directory), f"--view={view}", "--format=json", "--threshold=0",
+                   *options]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
         if done.returncode != 0:
             raise AssertionError(f"{command} failed:\n{done.stderr.decode()}\nafter a run that said:\n"

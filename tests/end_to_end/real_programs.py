@@ -30,8 +30,8 @@ PYTHON = """
 import json
 def fib(n):
     return n if n < 2 else fib(n - 1) + fib(n - 2)
-words = {str(i): [i, i * i] for i in range(100_000)}
-print(fib(26), len(json.dumps(words)))
+words = {str(i): [i, i * i] for i in range(200_000)}
+print(fib(28), len(json.dumps(words)))
 raise SystemExit(3)
 """
 
