@@ -60,10 +60,9 @@ std::string words_for_place(const Database& database, const Place& place) {
 std::string words_for_module(const Database& database, const Frame& frame) {
   if (frame.kind != FrameKind::Function || frame.module >= database.modules.size()) return {};
   const std::string module = base_name(database.modules[frame.module].path);
-  // HPCToolkit appends "[module]" to the names of functions without line information, and calls some modules
-  // so.
-  const std::string suffix = module.starts_with('[') ? module : "[" + module + "]";
-  return frame_name(database, frame).ends_with(suffix) ? std::string() : module;
+  const std::string name = frame_name(database, frame);
+  // HPCToolkit appends "[module]" to the names of functions without line information; ours start with it.
+  return name.ends_with("[" + module + "]") || name.starts_with(module + "+") ? std::string() : module;
 }
 
 namespace {

@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t kScreenLines = 24;  // the classic terminal
 constexpr size_t kHotFunctions = 5;  // more would be a list, not a summary
+constexpr double kWorthALine = 0.01;
 constexpr size_t kFindingLines = 7;  // leaves at least eight lines to path and functions
 constexpr size_t kDegradations = 2;
 constexpr size_t kReasons = 2;
@@ -184,6 +185,7 @@ class SummaryText {
   Lines function_lines(size_t limit) const {
     Lines lines;
     for (const HotFunction& hot : hot_functions(tree_, limit)) {
+      if (!lines.empty() && tree_.share(hot.cost.exclusive, 0) < kWorthALine) break;
       const std::string function = name(hot.frame, kHotNameColumns) + apart(where(hot.frame, hot.place));
       std::string line = fmt::format("{}  {}", share(hot.cost.exclusive), function);
       size_t columns = kShareColumns + 2 + columns_of(function);

@@ -41,12 +41,14 @@ TEST_CASE("long names lose their middle, by characters and not by bytes") {
 TEST_CASE("a module is named unless the function's name says it already") {
   Database database;
   database.modules = {{"/usr/lib/libc.so.6"}};
-  database.functions = {{"write", 0, 0, kNone, 0}, {"read [libc.so.6]", 0, 0, kNone, 0}};
+  database.functions = {
+      {"write", 0, 0, kNone, 0}, {"read [libc.so.6]", 0, 0, kNone, 0}, {"libc.so.6+0x10", 0, 0, kNone, 0}};
   const auto module_of = [&](uint32_t function) {
     return words_for_module(database, {FrameKind::Function, function, 0, 0, kNone, 0});
   };
   CHECK(module_of(0) == "libc.so.6");
   CHECK(module_of(1).empty());
+  CHECK(module_of(2).empty());
   CHECK(words_for_module(database, {}).empty());
 }
 
