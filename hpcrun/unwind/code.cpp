@@ -56,6 +56,8 @@ bool Unwinder::State::is_call_return(uint64_t address) noexcept {
 }
 
 bool Unwinder::State::is_plausible_return(uint64_t address) noexcept {
+  // What is cached as a caller was looked at before.
+  if (cache[slot(address - 1)].tag == ((address - 1) | generation_tag)) return true;
   const LoadedModule* module = loaded_module(address);
   if (module && (address <= module->text_start || address > module->text_end)) return false;
   return is_call_return(address) || is_restorer(address);

@@ -25,7 +25,7 @@ struct CfiProgram {
 struct UnwindTable {
   // The search starts from an index with one entry per block of code: three or four probes instead of
   // seventeen.
-  static constexpr unsigned kBlockShift = 10;
+  static constexpr unsigned kBlockShift = 8;
 
   uint64_t first = 0;  // ELF address of the first row
   uint64_t end = 0;    // ELF address behind the last FDE

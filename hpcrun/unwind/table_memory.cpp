@@ -9,6 +9,7 @@ namespace {
 
 constexpr size_t kAlign = 16;
 constexpr size_t kChunkBytes = 256 * 1024;  // the tables of a dozen ordinary libraries
+constexpr size_t kHugePage = 2 * 1024 * 1024;
 constexpr size_t kOwnMappingBytes = kChunkBytes / 4;
 
 struct alignas(kAlign) Chunk {
@@ -21,6 +22,8 @@ std::atomic<size_t> mapped{0};
 void* map(size_t bytes) noexcept {
   void* at = sys_mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED) return nullptr;
+  // The rows of a large program are read at random: small pages would miss the TLB each time.
+  if (bytes >= kHugePage) sys_madvise(at, bytes, MADV_HUGEPAGE);
   mapped.fetch_add(bytes, std::memory_order_relaxed);
   return at;
 }

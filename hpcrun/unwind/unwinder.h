@@ -1,7 +1,9 @@
 #pragma once
 // Walks the call stack of the interrupted thread. Called by the sample path, inside a signal handler, on the
 // thread that was interrupted. Reads only published, immutable module tables and the stack itself; takes no
-// lock, allocates nothing, calls neither the loader nor libunwind's caches. Async-signal-safe.
+// lock, allocates nothing, and calls neither the loader nor another unwinder: call frame information that no
+// table row can hold is interpreted here, by expression where need be, so that libunwind has nothing left to
+// do. Async-signal-safe.
 
 #include <ucontext.h>
 
