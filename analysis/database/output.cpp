@@ -66,7 +66,7 @@ void OutputFile::flush_if_full() {
 
 void OutputFile::write(std::string_view bytes) {
   if (bytes.size() < kBufferBytes) {
-    std::memcpy(buffer_.grow(bytes.size()), bytes.data(), bytes.size());
+    buffer_.append(bytes);
     flush_if_full();
     return;
   }

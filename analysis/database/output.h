@@ -20,7 +20,12 @@ class OutputBuffer {
     std::memcpy(grow(sizeof value), &value, sizeof value);
   }
   void put_string(std::string_view text);  // with its NUL; cut at the first NUL inside
-  void put_zeros(size_t bytes) { std::memset(grow(bytes), 0, bytes); }
+  void put_zeros(size_t bytes) {
+    if (bytes > 0) std::memset(grow(bytes), 0, bytes);
+  }
+  void append(std::string_view bytes) {
+    if (!bytes.empty()) std::memcpy(grow(bytes.size()), bytes.data(), bytes.size());
+  }
   void align(size_t alignment) { put_zeros((alignment - size_ % alignment) % alignment); }
   template <typename T>
   void patch(size_t offset, T value) {
