@@ -57,12 +57,17 @@ fs::path create_measurement_directory(const std::string& asked, const std::strin
 }
 
 void write_run_record(const fs::path& directory, const std::vector<std::string>& command,
-                      const std::string& start, const Outcome& outcome) {
+                      const std::string& start, const Outcome& outcome, double trigger_cost_s) {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
   const nlohmann::ordered_json record = {
-      {"command", command},       {"host", host.data()},    {"start", start},
-      {"wall_s", outcome.wall_s}, {"cpu_s", outcome.cpu_s}, {"exit_status", outcome.exit_status},
+      {"command", command},
+      {"host", host.data()},
+      {"start", start},
+      {"wall_s", outcome.wall_s},
+      {"cpu_s", outcome.cpu_s},
+      {"exit_status", outcome.exit_status},
+      {"trigger_cost_s", trigger_cost_s},
   };
   std::ofstream file(directory / "run.json");
   file << record.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';

@@ -15,9 +15,10 @@ namespace prof {
 std::filesystem::path create_measurement_directory(const std::string& asked, const std::string& program,
                                                    bool force);
 
-// Leaves run.json beside the measurements: command, host, start, wall_s, cpu_s, exit_status.
+// Leaves run.json beside the measurements: command, host, start, wall_s, cpu_s, exit_status, and
+// trigger_cost_s, what one sample cost before the handler began.
 void write_run_record(const std::filesystem::path& directory, const std::vector<std::string>& command,
-                      const std::string& start, const Outcome& outcome);
+                      const std::string& start, const Outcome& outcome, double trigger_cost_s);
 
 // The present as ISO 8601 with the zone's offset.
 std::string present_time();

@@ -34,7 +34,8 @@ std::string preload_list(const fs::path& library) {
   return present && *present ? library.string() + ":" + present : library.string();
 }
 
-Launch plan_launch(const RunOptions& options, const Target& target, const fs::path& directory) {
+Launch plan_launch(const RunOptions& options, const Target& target, const fs::path& directory,
+                   hpcrun::Trigger trigger) {
   std::vector<hpcrun::EventSpec> events;
   for (const std::string& event : options.events) events.push_back(parse_user_event(event));
   if (events.empty()) events.push_back(parse_user_event("CPUTIME"));
@@ -48,7 +49,7 @@ Launch plan_launch(const RunOptions& options, const Target& target, const fs::pa
   launch.environment = {
       {"LD_PRELOAD", preload_list(find_runtime_library())}, {hpcrun::kEnvDirectory, directory.string()},
       {hpcrun::kEnvEvents, format_events(events)},          {hpcrun::kEnvTrace, options.trace ? "1" : "0"},
-      {hpcrun::kEnvTrigger, trigger_name(best_trigger())},
+      {hpcrun::kEnvTrigger, trigger_name(trigger)},
   };
   return launch;
 }
@@ -65,12 +66,13 @@ int run(const RunOptions& options) {
   const Target target = find_target(options.command[0]);
   for (const std::string& event : options.events) parse_user_event(event);
   const fs::path directory = create_measurement_directory(options.output, options.command[0], options.force);
-  Launch plan = plan_launch(options, target, directory);
+  const TriggerProbe probe = probe_trigger();
+  Launch plan = plan_launch(options, target, directory, probe.trigger);
   keep_users_trigger(plan);
 
   const std::string start = present_time();
   const Outcome outcome = launch(plan);
-  write_run_record(directory, options.command, start, outcome);
+  write_run_record(directory, options.command, start, outcome, probe.cost_s);
   if (!has_measurements(directory)) {
     say("nothing was measured: the program did not load the runtime or could not write to {}",
         directory.string());

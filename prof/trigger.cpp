@@ -1,9 +1,13 @@
 #include "prof/trigger.h"
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <csignal>
+#include <cstdint>
 #include <ctime>
 
 #include "hpcrun/sample/perf_event.h"
@@ -13,29 +17,61 @@ namespace prof {
 namespace {
 
 constexpr uint32_t kProbeRate = 10'000;
-constexpr long kSpinNs = 2'000'000;
+constexpr int64_t kWindowNs = 2'000'000;
+constexpr int kTurns = 4;
+// Of a timer signal on a virtual machine (docs/sampling.md), where nothing was measured.
+constexpr double kTypicalCost = 20e-6;
 
 volatile sig_atomic_t arrived = 0;
+volatile uint64_t sink = 0;
 
 void on_trap(int) {
-  arrived = 1;
+  arrived = arrived + 1;
 }
 
-void spin() {
-  timespec start{};
+int64_t thread_cpu_ns() {
   timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
-  do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  while ((now.tv_sec - start.tv_sec) * 1'000'000'000 + now.tv_nsec - start.tv_nsec < kSpinNs);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
 
-[[noreturn]] void probe_sigtrap() {
-  signal(SIGTRAP, on_trap);
-  sigset_t traps;
-  sigemptyset(&traps);
-  sigaddset(&traps, SIGTRAP);
-  sigprocmask(SIG_BLOCK, &traps, nullptr);
+// CPU nanoseconds that a fixed amount of work takes now.
+int64_t work(uint64_t amount) {
+  const int64_t start = thread_cpu_ns();
+  for (uint64_t i = 0; i < amount; ++i) sink = sink + i;
+  return thread_cpu_ns() - start;
+}
 
+// How much work fills a window.
+uint64_t calibrate() {
+  constexpr uint64_t kFirst = 200'000;
+  const int64_t took = std::max<int64_t>(1, work(kFirst));
+  return std::max<uint64_t>(1, kFirst * static_cast<uint64_t>(kWindowNs) / static_cast<uint64_t>(took));
+}
+
+double median(std::array<double, kTurns> values) {
+  std::sort(values.begin(), values.end());
+  return (values[kTurns / 2 - 1] + values[kTurns / 2]) / 2;
+}
+
+// The extra time that samples cost the same work, in turns without and with them.
+double measure_cost(int descriptor) {
+  const uint64_t amount = calibrate();
+  std::array<double, kTurns> costs{};
+  for (double& cost : costs) {
+    const int64_t without = work(amount);
+    const int before = arrived;
+    hpcrun::enable_perf_event(descriptor);
+    const int64_t with = work(amount);
+    hpcrun::disable_perf_event(descriptor);
+    const int samples = std::max(1, arrived - before);
+    cost = static_cast<double>(with - without) * 1e-9 / samples;
+  }
+  return std::max(0.0, median(costs));
+}
+
+[[noreturn]] void probe_sigtrap(int result_pipe) {
+  signal(SIGTRAP, on_trap);
   hpcrun::PerfRequest request;
   request.rate = kProbeRate;
   request.inherit_threads = true;
@@ -45,22 +81,38 @@ void spin() {
     descriptor = hpcrun::open_perf_event(request);
   }
   if (descriptor < 0) _exit(1);
+
+  sigset_t traps;
+  sigemptyset(&traps);
+  sigaddset(&traps, SIGTRAP);
+  sigprocmask(SIG_BLOCK, &traps, nullptr);
   hpcrun::enable_perf_event(descriptor);
-  spin();
+  work(calibrate());
   sigprocmask(SIG_UNBLOCK, &traps, nullptr);
-  spin();
-  _exit(arrived ? 0 : 1);
+  hpcrun::disable_perf_event(descriptor);
+
+  const double cost = measure_cost(descriptor);
+  const bool written = write(result_pipe, &cost, sizeof cost) == sizeof cost;
+  _exit(arrived > 0 && written ? 0 : 1);
 }
 
 }  // namespace
 
-hpcrun::Trigger best_trigger() {
+TriggerProbe probe_trigger() {
+  TriggerProbe probe{hpcrun::Trigger::Timer, kTypicalCost};
+  int result[2];
+  if (pipe2(result, O_CLOEXEC) != 0) return probe;
   const pid_t child = fork();
-  if (child == 0) probe_sigtrap();
+  if (child == 0) probe_sigtrap(result[1]);
+  close(result[1]);
+  double cost = 0;
+  const bool measured = read(result[0], &cost, sizeof cost) == sizeof cost;
+  close(result[0]);
   int status = 0;
-  if (child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0)
-    return hpcrun::Trigger::Sigtrap;
-  return hpcrun::Trigger::Timer;
+  if (child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0 &&
+      measured)
+    probe = {hpcrun::Trigger::Sigtrap, cost};
+  return probe;
 }
 
 const char* trigger_name(hpcrun::Trigger trigger) {

@@ -5,9 +5,16 @@
 
 namespace prof {
 
+struct TriggerProbe {
+  hpcrun::Trigger trigger = hpcrun::Trigger::Timer;
+  // What one sample costs before our handler does anything: interrupt, signal, return. Measured where the
+  // trigger is sigtrap, else a typical figure.
+  double cost_s = 0;
+};
+
 // Tries perf's sigtrap in a child process, also with SIGTRAP blocked (kernels that kill for it must not
-// be used: glibc blocks all signals while it creates a thread). Takes a few milliseconds.
-hpcrun::Trigger best_trigger();
+// be used: glibc blocks all signals while it creates a thread). Takes about 20 ms of CPU time.
+TriggerProbe probe_trigger();
 
 const char* trigger_name(hpcrun::Trigger trigger);
 

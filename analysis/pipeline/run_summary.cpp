@@ -181,6 +181,15 @@ uint64_t runtime_bytes(const Measurements& measurements) {
   return most;
 }
 
+// Handlers, and what each signal cost before its handler began; the launcher measured that or took a typical
+// figure.
+double overhead_seconds(const Measurements& measurements, const Json& record) {
+  const auto cost = record.find("trigger_cost_s");
+  const double trigger = cost != record.end() && cost->is_number() ? std::max(0.0, cost->get<double>()) : 0;
+  return static_cast<double>(total(measurements, Counter::HandlerNanoseconds)) * kNanosecond +
+         static_cast<double>(total(measurements, Counter::Samples)) * trigger;
+}
+
 Json describe_degradations(const Measurements& measurements, const std::vector<std::string>& warnings) {
   std::vector<std::string> texts;
   const auto add = [&](const std::string& text) {
@@ -202,13 +211,13 @@ Json describe_degradations(const Measurements& measurements, const std::vector<s
 std::string run_json(const std::vector<ProcessMeasurement>& measurements,
                      const std::vector<std::filesystem::path>& directories,
                      const std::vector<std::string>& warnings) {
+  const Json record = read_run_record(directories);
   const Json summary = {
-      {"run", describe_run(measurements, read_run_record(directories))},
+      {"run", describe_run(measurements, record)},
       {"sampling", describe_sampling(measurements)},
       {"stacks", describe_stacks(measurements)},
       {"overhead",
-       {{"cpu_s_estimate",
-         static_cast<double>(total(measurements, Counter::HandlerNanoseconds)) * kNanosecond},
+       {{"cpu_s_estimate", overhead_seconds(measurements, record)},
         {"runtime_bytes", runtime_bytes(measurements)}}},
       {"degradations", describe_degradations(measurements, warnings)},
   };
