@@ -62,8 +62,11 @@ void add_analyze_command(CLI::App& app, int& status) {
   sub->add_option("directories", command->directories, "Measurement directories, analyzed as one run")
       ->type_name("DIR")
       ->required();
-  sub->add_option("-o,--output", command->output, "Database to write (default: DIR/database)");
-  sub->add_option("-j,--jobs", command->options.jobs, "Threads to use")->check(CLI::Range(1, 1024));
+  sub->add_option("-o,--output", command->output, "Database to write (default: DIR/database)")
+      ->type_name("DATABASE");
+  sub->add_option("-j,--jobs", command->options.jobs, "Threads to use (default: one per CPU)")
+      ->check(CLI::Range(1, 1024).description(""))
+      ->type_name("N");
   sub->add_flag("--merge-recursion", command->options.merge_recursion,
                 "Fold recursive calls into the first occurrence of a function");
   sub->callback([command, &status] {

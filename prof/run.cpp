@@ -96,7 +96,8 @@ void add_run_command(CLI::App& app, int& status) {
       ->type_name("EVENT[@RATE]")
       ->allow_extra_args(false);
   command->add_flag("--trace", options->trace, "Record which context was current when");
-  command->add_flag("--no-analyze{false}", options->analyze, "Stop after measuring");
+  command->add_flag_callback(
+      "--no-analyze", [options] { options->analyze = false; }, "Stop after measuring");
   command->add_flag("--force", options->force, "Replace the measurements that the directory holds");
   command->add_option("-o,--output", options->output, "Measurement directory")->type_name("DIR");
   command->add_option("command", options->command, "The program and its arguments")->required();

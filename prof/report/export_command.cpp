@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "analysis/views/call_tree.h"
+#include "prof/report/choice.h"
 #include "prof/report/collapsed.h"
 #include "prof/report/report_command.h"
 
@@ -27,7 +28,7 @@ void add_export_options(CLI::App& command, ExportOptions& options) {
       ->required()
       ->type_name("DATABASE|DIR");
   command.add_option("--format", options.format, "collapsed: stacks for flame graphs")
-      ->transform(CLI::CheckedTransformer(kFormats))
+      ->transform(choice(kFormats))
       ->required()
       ->type_name("FORMAT");
   command.add_option("-o,--output", options.output, "the file to write [standard output]")->type_name("FILE");

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 
+#include "prof/report/choice.h"
 #include "prof/report/renderers.h"
 
 namespace prof {
@@ -86,10 +87,10 @@ void add_report_options(CLI::App& command, ReportOptions& options) {
       ->required()
       ->type_name("DATABASE|DIR");
   command.add_option("--view", options.view, "summary, top-down, bottom-up or flat [summary]")
-      ->transform(CLI::CheckedTransformer(kViews))
+      ->transform(choice(kViews))
       ->type_name("VIEW");
   command.add_option("--format", options.format, "text, json or csv [text]")
-      ->transform(CLI::CheckedTransformer(kFormats))
+      ->transform(choice(kFormats))
       ->type_name("FORMAT");
   command
       .add_option("--thread", options.threads,
@@ -104,10 +105,10 @@ void add_report_options(CLI::App& command, ReportOptions& options) {
   command
       .add_option("--threshold", options.threshold_percent,
                   "leave out rows below this share of the total [1]")
-      ->check(CLI::Range(0.0, 100.0))
+      ->check(CLI::Range(0.0, 100.0).description(""))
       ->type_name("PCT");
   command.add_option("--depth", options.depth, "show at most so many levels")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Validator(CLI::PositiveNumber).description(""))
       ->type_name("N");
   command.add_flag("--merge-recursion", options.merge_recursion,
                    "fold recursive calls into their outermost frame");
