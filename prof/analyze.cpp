@@ -67,6 +67,9 @@ void add_analyze_command(CLI::App& app, int& status) {
   sub->add_option("-j,--jobs", command->options.jobs, "Threads to use (default: one per CPU)")
       ->check(CLI::Range(1, 1024).description(""))
       ->type_name("N");
+  sub->add_flag_callback(
+      "--no-sources", [command] { command->options.copy_sources = false; },
+      "Copy no source files into the database");
   sub->add_flag("--merge-recursion", command->options.merge_recursion,
                 "Fold recursive calls into the first occurrence of a function");
   sub->callback([command, &status] {

@@ -1,6 +1,6 @@
 #pragma once
-// A database in memory: what `prof analyze` writes, what the HPCToolkit v4.0 reader returns, and what reports,
-// exports and the viewer show. Plain data; strings are UTF-8.
+// A database in memory: what `prof analyze` writes, what the HPCToolkit v4.0 reader returns, and what
+// reports, exports and the viewer show. Plain data; strings are UTF-8.
 
 #include <cstdint>
 #include <functional>
@@ -20,16 +20,16 @@ struct LoadModule {
 
 struct SourceFile {
   std::string path;
-  bool copied = false;  // a copy is in the database's src/
+  bool copied = false;  // the database has a copy, its src/ followed by the path, which is absolute
 
   bool operator==(const SourceFile&) const = default;
 };
 
 struct Function {
-  std::string name;               // demangled
-  uint32_t module = kNone;        // index into Database::modules
-  uint64_t offset = 0;            // of its first instruction in the module
-  uint32_t file = kNone;          // where it is defined
+  std::string name;         // demangled
+  uint32_t module = kNone;  // index into Database::modules
+  uint64_t offset = 0;      // of its first instruction in the module
+  uint32_t file = kNone;    // where it is defined
   uint32_t line = 0;
 
   bool operator==(const Function&) const = default;
@@ -47,9 +47,9 @@ struct Context {
   uint32_t function = kNone;  // for Function
   uint32_t file = kNone;      // for Line (and Loop)
   uint32_t line = 0;
-  uint32_t module = kNone;    // for Instruction
+  uint32_t module = kNone;  // for Instruction
   uint64_t offset = 0;
-  std::string entry;          // for Entry: "main thread", "application thread", ...
+  std::string entry;  // for Entry: "main thread", "application thread", ...
 
   bool operator==(const Context&) const = default;
 };
@@ -116,7 +116,7 @@ struct TraceRecord {
 using TraceSource = std::function<bool(std::vector<TraceRecord>& block)>;
 
 struct Database {
-  std::string title;        // the program's name
+  std::string title;  // the program's name
   std::string description;
   std::vector<LoadModule> modules;
   std::vector<SourceFile> files;
@@ -128,9 +128,9 @@ struct Database {
   std::vector<Profile> profiles;
   std::vector<TraceSource> traces;  // one per profile, empty function where it has none; or empty
 
-  // What the run was and how well it was measured, as the JSON summary of docs/json.md has it ("run", "sampling",
-  // "stacks", "overhead", "degradations"); kept beside HPCToolkit's files in run.json. Empty for databases that
-  // HPCToolkit wrote.
+  // What the run was and how well it was measured, as the JSON summary of docs/json.md has it ("run",
+  // "sampling", "stacks", "overhead", "degradations"); kept beside HPCToolkit's files in run.json. Empty for
+  // databases that HPCToolkit wrote.
   std::string run_json;
 
   const Summary& summary(uint32_t metric, uint32_t context) const {

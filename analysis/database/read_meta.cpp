@@ -150,8 +150,11 @@ class MetaReader {
   void read_files() {
     files_ = array(Files, kFileBytes, "source files");
     for (uint64_t i = 0; i < files_.count; ++i) {
-      database_.files.push_back({.path = string(at<uint64_t>(files_[i] + 8)),
-                                 .copied = (at<uint32_t>(files_[i]) & kFileCopied) != 0});
+      SourceFile file{.path = string(at<uint64_t>(files_[i] + 8))};
+      const bool flagged = (at<uint32_t>(files_[i]) & kFileCopied) != 0;
+      file.copied = flagged && file.path.starts_with(kSourceFolder) && file.path[kSourceFolder.size()] == '/';
+      if (file.copied) file.path.erase(0, kSourceFolder.size());
+      database_.files.push_back(std::move(file));
     }
   }
 

@@ -77,6 +77,8 @@ void validate(const Database& database) {
         "function {} has an unknown module or file", function.name);
   }
   validate_contexts(database);
+  for (const SourceFile& file : database.files)
+    require(!file.copied || file.path.starts_with('/'), "the copied file {} has no absolute path", file.path);
   for (size_t i = 0; i < database.profiles.size(); ++i) validate_profile(database, i);
   for (const Summary& summary : database.summaries) {
     require(finite(summary.sum) && finite(summary.minimum) && finite(summary.maximum) &&

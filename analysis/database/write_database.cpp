@@ -35,6 +35,9 @@ class TemporarySibling {
 void replace_files(const fs::path& from, const fs::path& to, bool has_traces) {
   fs::remove(to / format::kMeta.name);
   if (!has_traces) fs::remove(to / format::kTrace.name);
+  fs::remove_all(to / format::kSourceFolder);
+  if (fs::exists(from / format::kSourceFolder))
+    fs::rename(from / format::kSourceFolder, to / format::kSourceFolder);
   fs::create_directories((to / format::kTaxonomyFile).parent_path());
   for (const auto name :
        {format::kTaxonomyFile, format::kRunFile, format::kCct.name, format::kProfile.name}) {
@@ -64,6 +67,7 @@ void write_database(const Database& database, const fs::path& directory) try {
   write_contexts(database, lex_aware, temporary.path());
   const bool has_traces = write_traces(database, temporary.path());
   write_taxonomy(database, temporary.path());
+  write_sources(database, temporary.path());
   write_run(database, temporary.path());
 
   if (fs::exists(target)) {

@@ -140,7 +140,9 @@ class MetaWriter {
 
   void write_strings() {
     for (const auto& module : database_.modules) module_paths_.push_back(put_string(module.path));
-    for (const auto& file : database_.files) file_paths_.push_back(put_string(file.path));
+    for (const auto& file : database_.files) {
+      file_paths_.push_back(put_string(file.copied ? std::string(kSourceFolder) + file.path : file.path));
+    }
     for (const auto& function : database_.functions) {
       function_names_.push_back(function.name.empty() ? 0 : put_string(function.name));
     }

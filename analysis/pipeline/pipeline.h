@@ -23,7 +23,8 @@ struct AnalyzeOptions {
   // Folds recursion: a function that is on its own call path already continues at that occurrence, so
   // that a -> b -> a -> c becomes a -> b and a -> c. Direct and indirect recursion, inlined or not.
   bool merge_recursion = false;
-  int jobs = 1;  // threads to use; the result does not depend on it
+  bool copy_sources = true;  // into the database, by run_analyze()
+  int jobs = 1;              // threads to use; the result does not depend on it
   AttributionOptions attribution;
 };
 

@@ -1,6 +1,7 @@
 #include "analysis/pipeline/run_analyze.h"
 
 #include "analysis/database/database.h"
+#include "analysis/pipeline/sources.h"
 
 namespace prof {
 
@@ -10,6 +11,7 @@ AnalyzeResult run_analyze(const std::vector<std::filesystem::path>& directories,
     throw AnalyzeError(AnalyzeError::Kind::NoDirectory, "no measurement directory given");
   }
   Analysis analysis = analyze(directories, options);
+  if (options.copy_sources) mark_sources(analysis.database.files);
   AnalyzeResult result{output.empty() ? directories.front() / "database" : output,
                        std::move(analysis.warnings)};
   write_database(analysis.database, result.database);

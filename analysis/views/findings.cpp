@@ -197,8 +197,11 @@ class Finder {
     findings_.push_back(std::move(finding));
   }
 
+  bool has_few_samples() const { return run_.samples && *run_.samples > 0 && *run_.samples < kFewSamples; }
+
   void overhead() {
     if (!run_.overhead_cpu_s || !run_.cpu_s || *run_.cpu_s <= 0) return;
+    if (has_few_samples()) return;  // start and end are all that was measured
     const double share = *run_.overhead_cpu_s / *run_.cpu_s;
     if (share < kOverhead) return;
     Finding finding;
@@ -212,7 +215,7 @@ class Finder {
   }
 
   void few_samples() {
-    if (!run_.samples || *run_.samples == 0 || *run_.samples >= kFewSamples) return;
+    if (!has_few_samples()) return;
     Finding finding;
     finding.kind = "few-samples";
     finding.severity = Severity::Medium;

@@ -13,14 +13,14 @@
 
 namespace ground_truth {
 
-#define GROUND_TRUTH_FUNCTIONS(X)                                                                      \
-  X(run)                                                                                               \
-  X(even)                                                                                              \
-  X(odd) X(leaf) X(tail_first) X(tail_second) X(tail_third) X(sorter) X(compare) X(catcher) X(thrower) \
-      X(raiser) X(on_signal) X(on_trap) X(trap) X(with_alloca) X(realigned) X(realigned_alloca)        \
-          X(with_varargs) X(sum_varargs) X(coroutine_body) X(switch_context) X(rethrow_path)           \
-              X(library_entry) X(library_middle) X(library_leaf) X(library_tail) X(foreach) X(visit)   \
-                  X(force_aligned)
+// clang-format never comes to rest on a list like this.
+// clang-format off
+#define GROUND_TRUTH_FUNCTIONS(X) \
+  X(run) X(even) X(odd) X(leaf) X(tail_first) X(tail_second) X(tail_third) X(sorter) X(compare) X(catcher) \
+  X(thrower) X(raiser) X(on_signal) X(on_trap) X(trap) X(with_alloca) X(realigned) X(realigned_alloca) \
+  X(with_varargs) X(sum_varargs) X(coroutine_body) X(switch_context) X(rethrow_path) X(library_entry) \
+  X(library_middle) X(library_leaf) X(library_tail) X(foreach) X(visit) X(force_aligned)
+// clang-format on
 
 enum Function : uint16_t {
   kNone = 0,

@@ -8,8 +8,11 @@
 #include "records.h"
 
 [[gnu::noinline]] static bool read_records(int file, uint8_t* into) {
-  for (size_t i = 0; i < kBatch; ++i) {
-    if (read(file, into + i * kRecordBytes, kRecordBytes) != static_cast<ssize_t>(kRecordBytes)) return false;
+  for (size_t done = 0; done < kBatch * kRecordBytes;) {
+    // The rest of a record: a signal cuts a read from /dev/zero short.
+    const ssize_t bytes = read(file, into + done, kRecordBytes - done % kRecordBytes);
+    if (bytes <= 0) return false;
+    done += static_cast<size_t>(bytes);
   }
   return true;
 }

@@ -8,7 +8,12 @@
 #include "records.h"
 
 [[gnu::noinline]] static bool read_records(int file, uint8_t* into) {
-  return read(file, into, kBatch * kRecordBytes) == static_cast<ssize_t>(kBatch * kRecordBytes);
+  for (size_t done = 0; done < kBatch * kRecordBytes;) {
+    const ssize_t bytes = read(file, into + done, kBatch * kRecordBytes - done);
+    if (bytes <= 0) return false;
+    done += static_cast<size_t>(bytes);
+  }
+  return true;
 }
 
 int main(int argc, char** argv) {

@@ -66,7 +66,7 @@ Database known_database() {
   database.title = "solver";
   database.description = "a database with known contents";
   database.modules = {{"/opt/solver/bin/solver"}, {"/usr/lib/libm.so.6"}};
-  database.files = {{"src/opt/solver/main.cpp", true}, {"/opt/solver/matrix.h", false}};
+  database.files = {{"/opt/solver/main.cpp", true}, {"/opt/solver/matrix.h", false}};
   database.functions = {
       {"main", 0, 0x1000, 0, 10},
       {"solve(Matrix const&)", 0, 0x1200, 0, 30},

@@ -200,6 +200,7 @@ TEST_CASE("A model that breaks its rules is not written") {
         Kind::InvalidModel);
   CHECK(kind_after([](Database& d) { d.profiles[0].values[0].values.point = 0.0 / 0.0; }) ==
         Kind::InvalidModel);
+  CHECK(kind_after([](Database& d) { d.files[0].path = "main.cpp"; }) == Kind::InvalidModel);
   CHECK(kind_after([](Database& d) { d.summaries.pop_back(); }) == Kind::InvalidModel);
   CHECK(kind_after([](Database& d) { d.traces[0] = trace_of({{2, 0}, {1, 0}}); }) == Kind::InvalidModel);
   CHECK(kind_after([](Database& d) { d.traces[0] = trace_of({{2, 99}}); }) == Kind::InvalidModel);

@@ -86,11 +86,13 @@ TEST_CASE("Replacing a database leaves the files beside it alone") {
   const auto target = directory.path() / "database";
   write_database(known_database(), target);
   std::filesystem::create_directories(target / "src/opt");
-  write_bytes(target / "src/opt/main.cpp", "int main() {}\n");
+  write_bytes(target / "src/opt/main.cpp", "of the database that was there\n");
+  write_bytes(target / "findings.sqlite", "beside it\n");
   const Database other = random_database(5, {});
   write_database(other, target / "");
   check_equal(read_database(target), other);
-  CHECK(read_bytes(target / "src/opt/main.cpp") == "int main() {}\n");
+  CHECK(read_bytes(target / "findings.sqlite") == "beside it\n");
+  CHECK(!std::filesystem::exists(target / "src"));
   CHECK(std::distance(std::filesystem::directory_iterator(directory.path()), {}) == 1);
 }
 

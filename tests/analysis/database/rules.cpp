@@ -47,7 +47,10 @@ class Rules {
     require_text(database_.title);
     require_text(database_.description);
     for (const auto& module : database_.modules) require_text(module.path);
-    for (const auto& file : database_.files) require_text(file.path);
+    for (const auto& file : database_.files) {
+      require_text(file.path);
+      require(!file.copied || file.path.starts_with('/'), "a copied file has an absolute path");
+    }
     for (const auto& function : database_.functions) {
       require_text(function.name);
       require_index(function.module, database_.modules.size());

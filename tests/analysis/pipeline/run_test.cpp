@@ -108,6 +108,31 @@ TEST_CASE("several directories are one run") {
   CHECK(total(database, 1) == 11);
 }
 
+TEST_CASE("a database has copies of the sources, unless it must not") {
+  const TemporaryDirectory directory;
+  record_one(directory / "a.prof", 5);
+  const auto copies = [&](const AnalyzeOptions& options) {
+    const auto database = run_analyze({directory.path()}, directory / "database", options).database;
+    size_t found = 0;
+    for (const SourceFile& file : read_database(database).files) {
+      CHECK(file.copied == options.copy_sources);
+      if (!file.copied) continue;
+      ++found;
+      std::ifstream original(file.path);
+      std::ifstream copy(database / ("src" + file.path));
+      REQUIRE(copy);
+      CHECK(std::string(std::istreambuf_iterator<char>(original), {}) ==
+            std::string(std::istreambuf_iterator<char>(copy), {}));
+    }
+    CHECK(std::filesystem::exists(database / "src") == options.copy_sources);
+    return found;
+  };
+  CHECK(copies({}) > 0);
+  AnalyzeOptions without;
+  without.copy_sources = false;
+  CHECK(copies(without) == 0);
+}
+
 TEST_CASE("the result does not depend on the number of threads") {
   const TemporaryDirectory directory;
   write_synthetic(directory / "a.prof", {.threads = 3, .samples = 20'000, .contexts = 3'000, .seed = 7});

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""A debugger that attaches gets no samples thrown at it, and sampling goes on when it leaves."""
+
+import re
+import shutil
+import subprocess
+import sys
+import time
+import unittest
+
+import driver
+
+THREADS = 2
+ROUNDS = 200_000  # about four seconds of CPU time a thread
+CONTINUES = 2 * THREADS + 1
+
+
+class Debugger(driver.EndToEnd):
+    def start(self):
+        """deep_calls under prof, and its process number once it is measured."""
+        directory = self.folder / "m"
+        process = subprocess.Popen(
+            [driver.PROF, "run", "--no-analyze", "-e", "CPUTIME@1000", "-o", directory, "--",
+             driver.sample("deep_calls"), "19", str(ROUNDS), str(THREADS)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.kill)
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            for file in directory.glob("*.prof"):
+                time.sleep(0.5)  # its threads are at work
+                return process, directory, file.stem.split("-")[-2]
+            time.sleep(0.05)
+        raise AssertionError("no measurement file appeared")
+
+    def gdb(self, pid, *commands):
+        words = [word for command in commands for word in ("-ex", command)]
+        done = subprocess.run(["gdb", "-q", "-batch", "-nx", "-p", pid, *words], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=100)
+        return done.stdout
+
+    def test_a_debugged_program_runs_to_its_end(self):
+        expected = self.plain_run([driver.sample("deep_calls"), "19", str(ROUNDS), str(THREADS)]).stdout
+        process, directory, pid = self.start()
+        said = self.gdb(pid, *["continue"] * CONTINUES)
+        output, errors = process.communicate(timeout=60)
+        self.assertIn("exited normally", said)
+        # A sample that was on its way as the debugger attached stops it once, and `continue` goes on.
+        stops = len(re.findall("received signal SIGTRAP", said))
+        self.assertLessEqual(stops, THREADS, said)
+        self.assertEqual(output, expected)
+        self.assertIn(b"is being debugged", errors)
+
+    def test_sampling_goes_on_when_it_detaches(self):
+        process, directory, pid = self.start()
+        self.gdb(pid, "detach")
+        done = subprocess.CompletedProcess([], 0, b"", b"")
+        before = driver.Run(done, directory).samples()
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0)
+        shutil.rmtree(directory / "database")
+        after = driver.Run(done, directory).samples()
+        self.assertGreater(after, before + 1000)
+
+
+if __name__ == "__main__":
+    if not shutil.which("gdb"):
+        print("skipped: gdb is not installed")
+        sys.exit(77)
+    driver.main()
