@@ -5,7 +5,6 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstring>
 
 #include "hpcrun/guest/syscalls.h"
@@ -61,40 +60,6 @@ bool returns_from_system_call(const ucontext_t& context) noexcept {
   return before[0] == 0x0f && before[1] == 0x05;
 }
 
-// Moves a clock's last reading to `now` and returns what elapsed; clocks of different precision may step
-// back.
-uint64_t elapsed(uint64_t& last, uint64_t now) noexcept {
-  if (now <= last) return 0;
-  const uint64_t delta = now - last;
-  last = now;
-  return delta;
-}
-
-// Reading a thread's CPU clock is a system call and costs as much as all else that a sample does. The perf
-// clock fires once in a period of CPU time, later if it must and then sooner; so after a sample that was on
-// time, a period of CPU time at least goes by. It cannot exceed wall time: where that is a period as well, it
-// is the CPU time. What estimates are off by, the next reading makes good. It comes so soon that they cannot
-// be half a period off together, and so seldom that its cost does not matter.
-constexpr uint64_t kEstimatesInARow = 15;
-constexpr uint64_t kLongestSlackNs = 20'000;
-
-uint64_t perf_clock_elapsed(EventState& state, uint32_t rate, uint64_t now) noexcept {
-  const uint64_t period = 1'000'000'000u / rate;
-  const uint64_t slack = std::min(period / (2 * (kEstimatesInARow + 1)), kLongestSlackNs);
-  const auto is_on_time = [=](uint64_t ns) { return ns - (period - slack) <= 2 * slack; };
-  const uint64_t wall = now - state.last_wall_ns;
-  if (is_on_time(wall) && is_on_time(state.last_weight) && state.estimates < kEstimatesInARow) {
-    state.last_weight = wall;
-    state.last += wall;
-    ++state.estimates;
-  } else {
-    state.last_weight = elapsed(state.last, sys_clock_ns(CLOCK_THREAD_CPUTIME_ID));
-    state.estimates = 0;
-  }
-  state.last_wall_ns = now;
-  return state.last_weight;
-}
-
 // What the sample stands for: how far the event's own clock went since this thread's last sample.
 // 0: this signal is no sample (a CPU timer tick in user code that the user clock already covers).
 uint64_t sample_weight(ThreadState& thread, uint32_t event, bool from_perf, const ucontext_t& context,
@@ -102,7 +67,8 @@ uint64_t sample_weight(ThreadState& thread, uint32_t event, bool from_perf, cons
   EventState& state = thread.events[event];
   switch (process_state.sources[event]) {
     case Source::SigtrapAll:
-      return perf_clock_elapsed(state, process_state.config.events[event].rate, now);
+      return state.cpu_clock.advance(1'000'000'000u / process_state.config.events[event].rate, now,
+                                     [] { return sys_clock_ns(CLOCK_THREAD_CPUTIME_ID); });
     case Source::CpuTimer:
     case Source::Setsig:
       return elapsed(state.last, sys_clock_ns(CLOCK_THREAD_CPUTIME_ID));
@@ -127,10 +93,15 @@ void count(Counter counter) noexcept {
 
 // The thread's CPU clock, from the sample's own event where that counts it.
 uint64_t thread_cpu_ns(const ThreadState& thread, uint32_t event) noexcept {
-  const Source source = process_state.sources[event];
-  const bool is_counted =
-      source == Source::SigtrapAll || source == Source::CpuTimer || source == Source::Setsig;
-  return is_counted ? thread.events[event].last : sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  switch (process_state.sources[event]) {
+    case Source::SigtrapAll:
+      return thread.events[event].cpu_clock.cpu();
+    case Source::CpuTimer:
+    case Source::Setsig:
+      return thread.events[event].last;
+    default:
+      return sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  }
 }
 
 // A thread that slept under a CPU clock has a hole in its trace: more wall time than CPU time went by.
@@ -247,6 +218,9 @@ void start_clocks(ThreadState& thread) noexcept {
   for (uint32_t event = 0; event < process_state.config.event_count; ++event) {
     EventState& state = thread.events[event];
     switch (process_state.sources[event]) {
+      case Source::SigtrapAll:
+        state.cpu_clock.start(cpu, now);
+        break;
       case Source::SigtrapUser: {
         const CpuSplit split = thread_cpu_split();
         state.last = split.user;

@@ -11,6 +11,7 @@
 #include "hpcrun/guest/arena.h"
 #include "hpcrun/measurement/writer.h"
 #include "hpcrun/sample/config.h"
+#include "hpcrun/sample/cpu_clock.h"
 #include "hpcrun/unwind/unwinder.h"
 
 namespace hpcrun {
@@ -20,9 +21,7 @@ constexpr int kNoDescriptor = -1;
 // What a thread remembers of one event.
 struct EventState {
   uint64_t last = 0;               // the event's clock or counter at the last sample
-  uint64_t last_wall_ns = 0;       // CLOCK_MONOTONIC then
-  uint64_t last_weight = 0;        // and what the last sample counted
-  uint32_t estimates = 0;          // samples since `last` was read, not estimated; see handler.cpp
+  SampledCpuClock cpu_clock;       // instead of `last` where the perf clock counts user and kernel
   uint64_t last_system = 0;        // CPUTIME split into user and system clocks: the system one
   int descriptor = kNoDescriptor;  // of an event of this thread alone
   timer_t timer{};

@@ -1,0 +1,82 @@
+// What `prof run` tells the runtime, by the environment.
+
+#include "hpcrun/sample/config.h"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <string>
+
+using namespace hpcrun;
+
+namespace {
+
+bool parses(const std::string& text, EventSpec& spec) {
+  return parse_event(text.data(), text.data() + text.size(), spec);
+}
+
+bool parses(const std::string& text) {
+  EventSpec ignored;
+  return parses(text, ignored);
+}
+
+struct Environment {
+  Environment(const char* directory, const char* events) {
+    set(kEnvDirectory, directory);
+    set(kEnvEvents, events);
+  }
+  ~Environment() {
+    for (const char* name : {kEnvDirectory, kEnvEvents, kEnvTrace, kEnvTrigger}) unsetenv(name);
+  }
+  static void set(const char* name, const char* value) {
+    if (value) setenv(name, value, 1);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("an event is a name, a rate and, for hardware, what perf knows it by") {
+  EventSpec spec;
+  REQUIRE(parses("CPUTIME@1000", spec));
+  CHECK(spec.kind == EventKind::CpuTime);
+  CHECK(spec.rate == 1000);
+  REQUIRE(parses("REALTIME@200", spec));
+  CHECK(spec.kind == EventKind::RealTime);
+  REQUIRE(parses("cycles:u@4000#0#ff01", spec));
+  CHECK(spec.kind == EventKind::Perf);
+  CHECK(std::string(spec.name) == "cycles:u");
+  CHECK(spec.perf_type == 0);
+  CHECK(spec.perf_config == 0xff01);
+}
+
+TEST_CASE("an event that is not whole is refused") {
+  for (const char* text : {"", "@", "CPUTIME", "CPUTIME@", "CPUTIME@x", "CPUTIME@0", "CPUTIME@1000000",
+                           "CPUTIME@-5", "@1000", "CPUTIME@1000#0#1", "cycles@1000", "cycles@1000#",
+                           "cycles@1000#0", "cycles@1000#0#", "cycles@1000#0#1x"}) {
+    INFO(text);
+    CHECK(!parses(text));
+  }
+  CHECK(!parses(std::string(kMaxEventName, 'x') + "@1000#0#1"));
+}
+
+TEST_CASE("the configuration is the environment's, or there is none") {
+  {
+    const Environment none(nullptr, nullptr);
+    Config config;
+    CHECK(!read_config(config));
+  }
+  {
+    const Environment bad("/tmp", "CPUTIME@1000,nonsense");
+    Config config;
+    CHECK(!read_config(config));
+  }
+  const Environment good("/tmp/measurements", "CPUTIME@1000,REALTIME@200");
+  Environment::set(kEnvTrace, "1");
+  Environment::set(kEnvTrigger, "timer");
+  Config config;
+  REQUIRE(read_config(config));
+  CHECK(std::string(config.directory) == "/tmp/measurements");
+  REQUIRE(config.event_count == 2);
+  CHECK(config.events[1].rate == 200);
+  CHECK(config.trace);
+  CHECK(config.trigger == Trigger::Timer);
+}
