@@ -107,8 +107,9 @@ class Finder {
     if (hot && share >= kWorthNaming) {
       Finding finding = costed("hot-path", metric, hot->cost.exclusive);
       finding.severity = severity_of(share, 0.15, 0.4);
-      finding.sentence = fmt::format("{} of {} is in {}", words_for_percent(share), words_for_metric(metric),
-                                     function_at(tree_, hot->frame, hot->place));
+      finding.sentence =
+          fmt::format("{} of {} {} in {}", words_for_percent(share), words_for_metric(metric),
+                      is_time(metric) ? "is" : "are", function_at(tree_, hot->frame, hot->place));
       if (const PathStep* caller = caller_to_name(*hot))
         finding.sentence += ", reached from " + function_at(tree_, caller->frame, caller->place);
       finding.sentence += ".";
@@ -132,9 +133,10 @@ class Finder {
     Finding finding = costed("hot-subtree", metric, last.inclusive);
     // Costs more than a hot function inside it but says less about what to change.
     finding.severity = has_hot_function ? Severity::Low : Severity::Medium;
-    finding.sentence = fmt::format("{} of {} is spent in {} and what it calls, spread over several callees.",
-                                   words_for_percent(tree_.share(last.inclusive, 0)),
-                                   words_for_metric(metric), function_at(tree_, last.frame, last.place));
+    finding.sentence =
+        fmt::format("{} of {} {} in {} and what it calls, spread over several callees.",
+                    words_for_percent(tree_.share(last.inclusive, 0)), words_for_metric(metric),
+                    is_time(metric) ? "is spent" : "are", function_at(tree_, last.frame, last.place));
     FindingContext context{"hottest", {}};
     for (auto step = path.rbegin(); step != path.rend(); ++step)
       if (tree_.frames[step->frame].kind != FrameKind::Entry)
@@ -245,8 +247,9 @@ class Finder {
     if (share < kWithoutLines) return;
     Finding finding = costed("line-information", tree_.metric(0), without);
     finding.severity = Severity::Low;
-    finding.sentence = fmt::format("{} of {} is in code without line information", words_for_percent(share),
-                                   words_for_metric(tree_.metric(0)));
+    finding.sentence =
+        fmt::format("{} of {} {} in code without line information", words_for_percent(share),
+                    words_for_metric(tree_.metric(0)), is_time(tree_.metric(0)) ? "is" : "are");
     const auto most = std::max_element(of_module.begin(), of_module.end());
     finding.advice = "build it with -g or install its debug symbols";
     if (most != of_module.end() && *most > 0) {

@@ -44,7 +44,11 @@ std::string words_for_count(uint64_t count, const std::string& noun) {
 std::string words_for_metric(const Metric& metric) {
   if (metric.name == "CPUTIME") return "the CPU time";
   if (metric.name == "REALTIME") return "the elapsed time";
-  return metric.unit == "sec" || metric.unit == "s" ? metric.name : "all " + metric.name;
+  return is_time(metric) ? metric.name : "all " + metric.name;
+}
+
+bool is_time(const Metric& metric) {
+  return metric.unit == "sec" || metric.unit == "s";
 }
 
 std::string base_name(const std::string& path) {
