@@ -43,7 +43,7 @@ std::string function_at(const CallTree& tree, uint32_t frame, const Place& place
 }
 
 std::string cost_basis(const Metric& metric) {
-  return metric.unit == "sec" ? "clock time between samples" : "sampled events";
+  return is_time(metric) ? "clock time between samples" : "sampled events";
 }
 
 // The nearest caller with known source, because that is what its reader can change; else the nearest.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/views/wording.h"
+
 namespace prof {
 namespace {
 
@@ -16,8 +18,8 @@ std::string collapsed_name(const Database& database, const Frame& frame) {
 
 void tree_as_collapsed(const CallTree& tree, Output& out) {
   if (tree.metrics() == 0) return;
-  const bool is_time = tree.metric(0).unit == "sec" || tree.metric(0).unit == "s";
-  const double scale = is_time ? 1e6 : 1;
+  const bool in_seconds = is_time(tree.metric(0));
+  const double scale = in_seconds ? 1e6 : 1;
   std::vector<std::string> names;
   for (const Frame& frame : tree.frames) names.push_back(collapsed_name(*tree.database, frame));
 

@@ -5,13 +5,6 @@
 #include "analysis/views/wording.h"
 
 namespace prof {
-namespace {
-
-bool is_time(const Metric& metric) {
-  return metric.unit == "sec" || metric.unit == "s";
-}
-
-}  // namespace
 
 std::string words_for_value(const Metric& metric, double value) {
   if (!std::isfinite(value)) value = 0;
