@@ -46,8 +46,8 @@ inline int sys_getpid() noexcept {
   return static_cast<int>(raw_syscall(SYS_getpid));
 }
 
-// clock_gettime by system call, in nanoseconds. Monotonic time is cheaper through the vDSO
-// (clock_gettime itself is async-signal-safe); thread CPU time is a system call either way.
+// clock_gettime by system call, in nanoseconds. Monotonic time is cheaper by clock.h; thread CPU time is a
+// system call either way.
 inline uint64_t sys_clock_ns(clockid_t clock) noexcept {
   timespec now{};
   raw_syscall(SYS_clock_gettime, clock, reinterpret_cast<long>(&now));

@@ -11,6 +11,7 @@
 
 #include <new>
 
+#include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/process/next.h"
 #include "hpcrun/process/threads.h"
@@ -84,7 +85,7 @@ int create_file() noexcept {
   process.parent_pid = getppid();
   process.rank = rank_of_process();
   process.start_realtime_ns = sys_clock_ns(CLOCK_REALTIME);
-  process.start_monotonic_ns = sys_clock_ns(CLOCK_MONOTONIC);
+  process.start_monotonic_ns = monotonic_ns();
   process.environment = "";
 
   char path[kPathBytes + kHostBytes];
@@ -152,12 +153,13 @@ void finish_process() noexcept {
   detach_thread();
   if (const int error = process_state.file.failure())
     warn("stopped writing measurements to", error, "was measured up to then");
-  process_state.file.finish(sys_clock_ns(CLOCK_MONOTONIC));
+  process_state.file.finish(monotonic_ns());
 }
 
 namespace {
 
 __attribute__((constructor)) void start() noexcept {
+  find_vdso_clock();
   start_process();
   pthread_atfork(modules_before_fork, nullptr, after_fork_in_child);
 }

@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
 
 namespace hpcrun {
@@ -21,12 +22,6 @@ uint64_t perf_data_of(const siginfo_t& info) noexcept {
   uint64_t data;
   memcpy(&data, reinterpret_cast<const char*>(&info) + kPerfDataOffset, sizeof data);
   return data;
-}
-
-uint64_t monotonic_ns() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
 }
 
 uint64_t nanoseconds(const timeval& time) noexcept {
@@ -108,7 +103,8 @@ uint64_t thread_cpu_ns(const ThreadState& thread, uint32_t event) noexcept {
 void append_trace(ThreadState& thread, uint32_t event, NodeId node, uint64_t now) noexcept {
   const uint64_t cpu = thread_cpu_ns(thread, event);
   const uint64_t wall_delta = now - thread.last_trace_ns;
-  const uint64_t cpu_delta = cpu - thread.last_trace_cpu_ns;
+  uint64_t cpu_delta = 0;  // also where an estimate was ahead of what another event's sample reads now
+  if (cpu > thread.last_trace_cpu_ns) cpu_delta = cpu - thread.last_trace_cpu_ns;
   constexpr uint64_t kShortestGapNs = 2'000'000;  // scheduling noise stays below two milliseconds
   if (process_state.sources[0] != Source::MonotonicTimer && wall_delta > cpu_delta + kShortestGapNs)
     thread.trace.append_gap(now - cpu_delta);

@@ -1,0 +1,15 @@
+#pragma once
+// Monotonic time, cheap and the kernel's own: `clock_gettime` by name could be the program's, or that of a
+// tool preloaded beside us that fakes time, which may lock or lie.
+
+#include <cstdint>
+
+namespace hpcrun {
+
+// Looks the vDSO's clock up. Call once before handlers can run; not async-signal-safe.
+void find_vdso_clock() noexcept;
+
+// CLOCK_MONOTONIC in ns: by the vDSO (vdso(7)), or by system call where there is none. Async-signal-safe.
+uint64_t monotonic_ns() noexcept;
+
+}  // namespace hpcrun
