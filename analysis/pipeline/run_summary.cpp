@@ -27,10 +27,6 @@ constexpr std::pair<Counter, const char*> kDropReasons[] = {
     {Counter::DroppedThreadUnready, "thread_unready"},
     {Counter::DroppedNested, "nested"},
     {Counter::DroppedOverrun, "overrun"},
-    {Counter::DroppedDebugger, "debugger"},
-    {Counter::DroppedBlocked, "blocked"},
-    {Counter::DroppedFault, "fault"},
-    {Counter::DroppedPaused, "paused"},
 };
 
 constexpr const char* kStackReasons[] = {

@@ -88,10 +88,7 @@ constexpr KnownReason kKnownReasons[] = {
     {"nested", "the profiler itself was at work on the thread", ""},
     {"overrun", "the kernel merged several into one",
      "ask for fewer samples per second, or for fewer busy threads than processors"},
-    {"debugger", "a debugger was attached", "run without the debugger"},
-    {"blocked", "another trap was pending", ""},
     {"fault", "the stack could not be read safely", ""},
-    {"paused", "sampling was paused", ""},
 };
 
 std::string normalized(std::string_view reason) {

@@ -34,9 +34,6 @@ enum class Counter : uint16_t {
   EndMonotonicNs = 3,      // CLOCK_MONOTONIC at a normal end; 0: killed, crashed or still running
   Threads = 4,             // threads seen, the main thread included
   UnsampledThreads = 5,    // threads for which no sample source could be opened
-  TraceRecords = 6,
-  TimerSamples = 7,       // samples from a fallback timer
-  SystemTimeSamples = 8,  // samples that the per-thread CPU timer took at a system call
   FileBytes = 9,          // size of the file at a normal end, 0 before
   // Samples that were asked for and not recorded, by reason.
   DroppedNoMemory = 16,       // the thread's arena is exhausted
@@ -44,10 +41,6 @@ enum class Counter : uint16_t {
   DroppedThreadUnready = 18,  // arrived before the thread was set up or after it was taken down
   DroppedNested = 19,         // arrived while the runtime itself was at work on this thread
   DroppedOverrun = 20,        // expirations or overflows that the kernel merged into a later one
-  DroppedDebugger = 21,       // suppressed while a debugger was attached
-  DroppedBlocked = 22,        // lost because another trap was pending
-  DroppedFault = 23,          // the handler hit a fault it could not contain
-  DroppedPaused = 24,         // sampling was paused or stopped
 };
 constexpr uint16_t kCounterSlots = 64;
 constexpr uint16_t kStackReasonSlots = 32;

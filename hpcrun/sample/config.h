@@ -2,11 +2,11 @@
 // What `prof run` asks the runtime to do, passed in environment variables so that every descendant process
 // gets it. Both sides use these definitions.
 //
-//   PROF_DIRECTORY  absolute path of the measurement directory; without it the runtime stays passive
-//   PROF_EVENTS     event ',' event ...   event = name '@' rate [ '#' perf type '#' perf config ], the last
-//   two in hex PROF_TRACE      "1" to record a trace PROF_TRIGGER    the best trigger that this machine
-//   allows: "sigtrap", "timer" or "setsig"; the runtime
-//                   falls back to a later one where a process is refused it
+// - PROF_DIRECTORY: absolute path of the measurement directory; without it the runtime stays passive
+// - PROF_EVENTS: event ',' event ..., an event being name '@' rate ['#' perf type '#' perf config in hex]
+// - PROF_TRACE: "1" to record a trace
+// - PROF_TRIGGER: the best trigger that this machine allows, "sigtrap", "timer" or "setsig"; the runtime
+//   takes a later one where a process is refused it
 
 #include <cstdint>
 

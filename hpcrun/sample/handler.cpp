@@ -82,8 +82,15 @@ uint64_t sample_weight(ThreadState& thread, uint32_t event, bool from_perf, cons
   return 0;
 }
 
-void count(Counter counter) noexcept {
-  process_state.file.counter(counter).fetch_add(1, std::memory_order_relaxed);
+void count(Counter counter, uint64_t by = 1) noexcept {
+  process_state.file.counter(counter).fetch_add(by, std::memory_order_relaxed);
+}
+
+// The perf clock counts no overruns. CPU time in which it did not fire as often as it should tells them.
+void count_merged(uint32_t event, uint64_t weight) noexcept {
+  if (process_state.sources[event] != Source::SigtrapAll) return;
+  const uint64_t period = 1'000'000'000u / process_state.config.events[event].rate;
+  if (weight > period + period / 2) count(Counter::DroppedOverrun, (weight + period / 2) / period - 1);
 }
 
 // The thread's CPU clock, from the sample's own event where that counts it.
@@ -120,10 +127,10 @@ void record(ThreadState& thread, uint32_t event, uint64_t weight, const ucontext
       .fetch_add(1, std::memory_order_relaxed);
   const NodeId node = thread.tree.insert(stack.frames, stack.depth);
   if (node == kNoNode || !thread.tree.add(node, static_cast<uint16_t>(event), weight)) {
-    count(Counter::DroppedFileFull);
-    return;
+    return count(process_state.file.failure() ? Counter::DroppedFileFull : Counter::DroppedNoMemory);
   }
   count(Counter::Samples);
+  count_merged(event, weight);
   if (process_state.config.trace) append_trace(thread, event, node, now);
   if (thread.arena.bytes_mapped() != thread.noted_bytes) {
     thread.noted_bytes = thread.arena.bytes_mapped();
@@ -182,6 +189,7 @@ bool handle_sample_signal(int signal, const siginfo_t& info, void* context) noex
   if (info.si_code == SI_TIMER) {
     const auto data = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(info.si_value.sival_ptr));
     if (data >> 32 != kPerfCookie) return false;
+    if (info.si_overrun > 0) count(Counter::DroppedOverrun, static_cast<uint64_t>(info.si_overrun));
     sample(static_cast<uint32_t>(data), false, interrupted);
     return true;
   }

@@ -32,7 +32,8 @@ constexpr SourceText kSourceText[] = {
      "the kernel; `sysctl kernel.perf_event_paranoid=1` or CAP_PERFMON removes the limit."},
     {"POSIX thread CPU timer",
      "CPUTIME is sampled at 250 Hz at most, because perf_event_open with sigtrap is not available here "
-     "(kernel before 5.13, a seccomp profile or perf_event_paranoid); `prof doctor` says which."},
+     "(it needs Linux 5.13, kernel.perf_event_paranoid of 2 or less, and a seccomp profile that lets it "
+     "pass)."},
     {"perf cpu-clock, F_SETSIG",
      "CPUTIME is sampled by queued signals (F_SETSIG), the dearest source, because neither perf sigtrap nor "
      "thread CPU timers are available here."},

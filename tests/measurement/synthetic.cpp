@@ -141,7 +141,6 @@ void write_synthetic(const std::filesystem::path& path, const SyntheticRun& run)
   const uint64_t samples = run.samples * run.threads;
   recorder.file.counter(Counter::Samples) = samples;
   recorder.file.counter(Counter::Threads) = run.threads;
-  recorder.file.counter(Counter::TraceRecords) = samples;
   recorder.file.counter(Counter::HandlerNanoseconds) = samples * 3'000;
   recorder.file.stack_counter(0) = samples;
   recorder.file.finish(kStartMonotonic + (run.samples + 1) * kIntervalNs);
