@@ -5,8 +5,9 @@
 // Reading the clock is a system call and costs as much as all else that a sample does. The perf clock fires
 // once in a period of CPU time, later if it must and then sooner; so after a sample that was on time, a
 // period of CPU time goes by, less what that sample was handled late. It cannot exceed wall time: where that
-// is a period as well, it is the CPU time. What estimates are off by, the next reading makes good. It comes so
-// soon that their slacks together are less than half a period, and so seldom that its cost does not matter.
+// is a period as well, it is the CPU time. What estimates are off by, the next reading makes good. It comes
+// so soon that their slacks together are less than half a period, and so seldom that its cost does not
+// matter.
 
 #include <algorithm>
 #include <cstdint>
