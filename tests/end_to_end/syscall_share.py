@@ -27,5 +27,12 @@ class SyscallShare(driver.EndToEnd):
             self.skipTest("needs root to become an ordinary user; the other test ran as one")
         self.check(driver.as_nobody)
 
+    def test_an_ordinary_user_gets_the_rate_in_user_code(self):
+        wrap = driver.as_nobody if os.geteuid() == 0 else lambda command: command
+        run = self.prof_run([driver.sample("hot_loop")], events=["CPUTIME@1000"], wrap=wrap)
+        self.assertEqual(run.status, 0, run.stderr)
+        # Neither merged by the kernel nor worth nothing: one for nearly every millisecond.
+        self.assertGreater(run.samples(), 800 * run.total("CPUTIME"))
+
 
 driver.main()
