@@ -19,11 +19,15 @@ class Deaths(driver.EndToEnd):
         self.assert_within(run.inclusive("spin", "CPUTIME"), 0.9 * spun, 1.1 * spun, f"CPUTIME before {end}")
         return run
 
+    def check_ended_normally(self, run, normally=True):
+        said = b"did not end normally" in run.stderr
+        self.assertEqual(said, not normally, run.stderr)
+
     def test_return(self):
-        self.check("return", 0)
+        self.check_ended_normally(self.check("return", 0))
 
     def test_kill_9(self):
-        self.check("kill", 128 + signal.SIGKILL)
+        self.check_ended_normally(self.check("kill", 128 + signal.SIGKILL), normally=False)
 
     def test_abort(self):
         self.check("abort", 128 + signal.SIGABRT)
@@ -35,13 +39,14 @@ class Deaths(driver.EndToEnd):
         self.check("term", 128 + signal.SIGTERM)
 
     def test_exit_without_destructors(self):
-        self.check("_exit", 7)
+        self.check_ended_normally(self.check("_exit", 7))
 
     def test_exec_keeps_what_came_before_and_after(self):
         self.check("exec", 9, spun=2 * SECONDS, said=b"spun, then exec\nspun, then return\n")
 
     def test_forked_child_is_measured_as_well(self):
         run = self.check("fork", 11, spun=2 * SECONDS)
+        self.check_ended_normally(run)
         self.assertEqual(run.summary()["run"]["processes"], 2)
 
     def test_a_wrapper_does_not_hide_its_child(self):
