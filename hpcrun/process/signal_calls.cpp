@@ -20,7 +20,6 @@
 using namespace hpcrun;
 
 HPCRUN_NEXT_OF(sigaction);
-HPCRUN_NEXT_OF(signal);
 HPCRUN_NEXT_OF(pthread_sigmask);
 HPCRUN_NEXT_OF(sigtimedwait);
 HPCRUN_NEXT_OF(sigpending);
@@ -50,12 +49,12 @@ void add_bits(sigset_t& set, SignalMask more) noexcept {
 
 int change_mask(int how, const sigset_t* set, sigset_t* old) noexcept {
   const SignalMask blocked = virtual_blocked();
+  const SignalMask asked = set ? to_bits(*set) & held_signals() : 0;  // now: *old may be the same
   sigset_t kernel;
   if (set) kernel = without_held(*set);
   const int error = HPCRUN_NEXT(pthread_sigmask)(how, set ? &kernel : nullptr, old);
   if (error) return error;
   if (set) {
-    const SignalMask asked = to_bits(*set) & held_signals();
     set_virtual_blocked(how == SIG_BLOCK ? blocked | asked : how == SIG_UNBLOCK ? blocked & ~asked : asked);
   }
   if (old) add_bits(*old, blocked);
@@ -120,16 +119,6 @@ int wait_for_signal(const sigset_t* set, siginfo_t* info, const timespec* timeou
   return signal;
 }
 
-using Handler = void (*)(int);
-
-Handler set_handler(int signal, Handler handler, int flags) noexcept {
-  struct sigaction action {};
-  struct sigaction old {};
-  action.sa_handler = handler;
-  action.sa_flags = flags;
-  return sigaction(signal, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
-}
-
 }  // namespace
 
 HPCRUN_EXPORT int sigaction(int signal, const struct sigaction* action, struct sigaction* old) noexcept {
@@ -147,21 +136,8 @@ HPCRUN_EXPORT int sigaction(int signal, const struct sigaction* action, struct s
   return 0;
 }
 
-HPCRUN_EXPORT Handler signal(int signal, Handler handler) noexcept {
-  if (!is_owned(signal)) return HPCRUN_NEXT(signal)(signal, handler);
-  return set_handler(signal, handler, SA_RESTART);
-}
-
-HPCRUN_EXPORT Handler bsd_signal(int signal, Handler handler) noexcept {
-  return ::signal(signal, handler);
-}
-
-HPCRUN_EXPORT Handler sysv_signal(int signal, Handler handler) noexcept {
-  return set_handler(signal, handler, static_cast<int>(SA_RESETHAND | SA_NODEFER));
-}
-
-HPCRUN_EXPORT Handler __sysv_signal(int signal, Handler handler) noexcept {
-  return sysv_signal(signal, handler);
+HPCRUN_EXPORT int __sigaction(int signal, const struct sigaction* action, struct sigaction* old) noexcept {
+  return sigaction(signal, action, old);
 }
 
 HPCRUN_EXPORT int pthread_sigmask(int how, const sigset_t* set, sigset_t* old) noexcept {
