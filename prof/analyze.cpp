@@ -10,6 +10,7 @@
 
 #include "analysis/database/database.h"
 #include "analysis/pipeline/run_analyze.h"
+#include "prof/measurement_directory.h"
 #include "prof/message.h"
 #include "prof/report/report_command.h"
 
@@ -31,6 +32,10 @@ int default_jobs() {
 
 fs::path analyze(const std::vector<fs::path>& directories, const fs::path& output,
                  const AnalyzeOptions& options) {
+  // Before the work, not only after it.
+  require_place_for_database(output.empty() ? directories.front() / "database" : output);
+  if (!output.empty() && has_measurements(output))
+    fail(kOwnFailure, "{}: holds measurements; choose another with -o", output.string());
   const AnalyzeResult result = run_analyze(directories, output, options);
   for (const std::string& warning : result.warnings) say_line(warning);
   return result.database;

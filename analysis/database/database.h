@@ -30,10 +30,20 @@ class DatabaseError : public std::runtime_error {
   Kind kind_;
 };
 
-// Writes `database` to `directory`, which is created. Everything is written to a temporary sibling first:
-// when this throws, no new database is there. An existing database is replaced; other files in the directory
-// (findings.sqlite) stay. Source files marked as copied are copied into src/ where they are still there.
-// Summaries are computed when there are none. Reads every trace to its end.
+// True for a directory with files of our or HPCToolkit's making in it, whole or not.
+bool is_database(const std::filesystem::path& directory);
+
+// Throws DatabaseError::Unwritable unless the directory does not exist, is empty or is a database.
+void require_place_for_database(const std::filesystem::path& directory);
+
+// Removes a database but not the files beside it; does nothing where none is. Throws filesystem_error.
+void remove_database(const std::filesystem::path& directory);
+
+// Writes `database` to `directory`, which is created and must fulfil require_place_for_database(). Everything
+// is written to a temporary sibling first: when this throws, no new database is there. An existing database
+// is replaced; other files in the directory (findings.sqlite) stay. Source files marked as copied are copied
+// into src/ where they are still there. Summaries are computed when there are none. Reads every trace to its
+// end.
 void write_database(const Database& database, const std::filesystem::path& directory);
 
 // Reads a database with summaries for every metric; statistics that the writer left out are computed from the

@@ -55,6 +55,7 @@ fs::path without_trailing_slash(const fs::path& directory) {
 }  // namespace
 
 void write_database(const Database& database, const fs::path& directory) try {
+  require_place_for_database(directory);
   validate(database);
   const bool summarized = !database.summaries.empty();
   const std::vector<Summary> computed = summarized ? std::vector<Summary>{} : summarize(database);

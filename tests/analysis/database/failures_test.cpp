@@ -73,6 +73,21 @@ class FileSizeLimit {
 
 }  // namespace
 
+TEST_CASE("A database is not written over files of others") {
+  const TemporaryDirectory directory;
+  const auto target = directory.path() / "target";
+  std::filesystem::create_directories(target);
+  write_database(known_database(), target);  // an empty directory will do
+  std::filesystem::remove(target / "meta.db");
+  write_database(known_database(), target);  // as will a database that was left half replaced
+  write_bytes(target / "meta.db", "mine");
+  write_bytes(target / "profile.db", "mine");
+  const Failure failure = failure_of([&] { write_database(known_database(), target); });
+  CHECK(failure.kind == Kind::Unwritable);
+  CHECK(failure.message == target.string() + ": holds other files; choose another with -o");
+  CHECK(read_bytes(target / "meta.db") == "mine");
+}
+
 TEST_CASE("What is no database is named as such") {
   const TemporaryDirectory directory;
   CHECK(failure_to_read(directory.path() / "nowhere").kind == Kind::NotADatabase);

@@ -1,0 +1,56 @@
+// Where a database may be written: never over files that are not its own.
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+#include "analysis/database/database.h"
+#include "analysis/database/format.h"
+
+namespace prof {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool begins_with_magic(const fs::path& file) {
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return false;
+  std::string head(format::kMagic.size(), '\0');
+  std::ifstream(file, std::ios::binary).read(head.data(), static_cast<std::streamsize>(head.size()));
+  return head == format::kMagic;
+}
+
+}  // namespace
+
+bool is_database(const fs::path& directory) {
+  // One whose replacement was interrupted has no meta.db, and is ours all the same.
+  return begins_with_magic(directory / format::kMeta.name) ||
+         begins_with_magic(directory / format::kProfile.name);
+}
+
+void require_place_for_database(const fs::path& directory) {
+  const auto refuse = [&](std::string_view cause) {
+    throw DatabaseError(DatabaseError::Kind::Unwritable,
+                        fmt::format("{}: {}; choose another with -o", directory.string(), cause));
+  };
+  std::error_code error;
+  if (!fs::exists(directory, error) && !error) return;
+  if (!error && !fs::is_directory(directory, error)) refuse("no directory");
+  const bool is_empty = !error && fs::is_empty(directory, error);
+  if (error) refuse(error.message());
+  if (!is_empty && !is_database(directory)) refuse("holds other files");
+}
+
+void remove_database(const fs::path& directory) {
+  if (!is_database(directory)) return;
+  // What identifies it goes last, so that a removal that was interrupted can be repeated.
+  fs::remove_all(directory / format::kSourceFolder);
+  for (const auto name : {format::kTaxonomyFile, format::kRunFile, format::kTrace.name, format::kCct.name,
+                          format::kMeta.name, format::kProfile.name})
+    fs::remove(directory / name);
+  std::error_code not_empty;
+  fs::remove((directory / format::kTaxonomyFile).parent_path(), not_empty);
+  fs::remove(directory, not_empty);
+}
+
+}  // namespace prof

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Files that prof did not write stay as they are, wherever a user points prof to."""
+
+import subprocess
+
+import driver
+
+PROF_FAILED = 125
+PROGRAM = ["sh", "-c", ":"]
+
+
+def contents(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+            for path in folder.rglob("*")}
+
+
+class ForeignFiles(driver.EndToEnd):
+    def project(self):
+        """A folder of a user's own, with names that a database or a run has as well."""
+        folder = self.folder / "project"
+        for name in ("src/main.c", "run.json", "metrics/default.yaml"):
+            file = folder / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(f"{{\"mine\": \"{name}\"}}\n")
+        return folder
+
+    def measured(self):
+        run = self.prof_run(PROGRAM, options=["--no-analyze"])
+        self.assertEqual(run.status, 0, run.stderr)
+        return run.directory
+
+    def prof(self, *arguments, **options):
+        return subprocess.run([str(driver.PROF), *map(str, arguments)], capture_output=True, text=True, timeout=100,
+                              **options)
+
+    def assert_refused(self, done, reason, remedy="-o"):
+        self.assertEqual(done.returncode, PROF_FAILED, done.stderr)
+        lines = done.stderr.splitlines()
+        self.assertEqual(len(lines), 1, done.stderr)
+        self.assertIn(reason, lines[0])
+        self.assertIn(remedy, lines[0])
+
+    def test_a_database_is_not_written_over_a_project(self):
+        measured, project = self.measured(), self.project()
+        before = contents(project)
+        self.assert_refused(self.prof("analyze", measured, "-o", ".", cwd=project), "holds other files")
+        self.assert_refused(self.prof("analyze", measured, "-o", project), "holds other files")
+        self.assertEqual(contents(project), before)
+
+    def test_a_database_is_not_written_into_the_root_folder(self):
+        self.assert_refused(self.prof("analyze", self.measured(), "-o", "/"), "holds other files")
+
+    def test_a_database_is_not_written_over_measurements(self):
+        measured = self.measured()
+        before = contents(measured)
+        self.assert_refused(self.prof("analyze", measured, "-o", measured), "holds other files")
+        self.assertEqual(contents(measured), before)
+
+    def test_nor_where_measurements_lie_in_a_database(self):
+        measured = self.measured()
+        database = self.folder / "database"
+        self.assertEqual(self.prof("analyze", measured, "-o", database).returncode, 0)
+        for file in measured.glob("*.prof"):
+            file.rename(database / file.name)
+        self.assert_refused(self.prof("analyze", database, "-o", database), "holds measurements")
+
+    def test_a_database_is_written_into_an_empty_folder_and_over_a_database(self):
+        measured, target = self.measured(), self.folder / "target"
+        target.mkdir()
+        for _ in range(2):
+            done = self.prof("analyze", measured, "-o", target)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.prof("report", target).returncode, 0)
+
+
+driver.main()
