@@ -2,12 +2,15 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "analysis/database/database.h"
+#include "hpcrun/measurement/format.h"
 #include "prof/message.h"
 
 namespace prof {
@@ -27,12 +30,38 @@ std::string job_or_time() {
   return text.data();
 }
 
+bool is_measurement(const fs::directory_entry& entry) {
+  std::error_code error;
+  if (entry.path().extension() != ".prof" || !entry.is_regular_file(error)) return false;
+  std::array<char, sizeof hpcrun::kFileMagic> magic{};
+  std::ifstream(entry.path(), std::ios::binary).read(magic.data(), magic.size());
+  return std::equal(magic.begin(), magic.end(), hpcrun::kFileMagic);
+}
+
+// What write_run_record() wrote.
+bool is_run_record(const fs::path& file) {
+  std::ifstream in(file);
+  const auto record = nlohmann::json::parse(in, nullptr, false);
+  return record.is_object() && record.contains("command") && record.contains("trigger_cost_s");
+}
+
+// The names that a run is going to need: files of others by these names would be lost.
+void refuse_files_of_others(const fs::path& directory) {
+  std::error_code error;
+  const fs::path record = directory / "run.json";
+  if (fs::exists(record, error) && !is_run_record(record))
+    fail(kOwnFailure, "{}: was not written by prof; choose another directory with -o", record.string());
+  require_place_for_database(directory / "database");
+}
+
 // Only what a run left is removed: never a file that a user put there.
 void empty_of_measurements(const fs::path& directory) {
+  std::vector<fs::path> measurements;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory))
-    if (entry.path().extension() == ".prof" || entry.path().filename() == "run.json")
-      fs::remove(entry.path());
-  fs::remove_all(directory / "database");
+    if (is_measurement(entry)) measurements.push_back(entry.path());
+  for (const fs::path& file : measurements) fs::remove(file);
+  fs::remove(directory / "run.json");
+  invalidate_database(directory / "database");
 }
 
 }  // namespace
@@ -47,6 +76,7 @@ fs::path create_measurement_directory(const std::string& asked, const std::strin
   if (error)
     fail(kOwnFailure, "cannot create the measurement directory {}: {}; choose another with -o",
          directory.string(), error.message());
+  refuse_files_of_others(directory);
   if (has_measurements(directory)) {
     if (!force)
       fail(kOwnFailure, "{} holds the measurements of another run; choose another with -o or add --force",
@@ -87,7 +117,7 @@ std::string present_time() {
 bool has_measurements(const fs::path& directory) {
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory, error))
-    if (entry.path().extension() == ".prof") return true;
+    if (is_measurement(entry)) return true;
   return false;
 }
 

@@ -10,8 +10,9 @@
 namespace prof {
 
 // Creates the directory: `asked` as given, or prof-<program>-<job id or time>-<pid> in the current one. An
-// existing directory with measurements in it is not touched unless `force`, which empties it. Throws
-// CommandError (125). The path is absolute.
+// existing directory with measurements in it is not touched unless `force`, which removes them and run.json,
+// and invalidates database/; files of others stay, and one in the way of those two is an error. Throws
+// CommandError (125) or DatabaseError. The path is absolute.
 std::filesystem::path create_measurement_directory(const std::string& asked, const std::string& program,
                                                    bool force);
 
@@ -23,7 +24,7 @@ void write_run_record(const std::filesystem::path& directory, const std::vector<
 // The present as ISO 8601 with the zone's offset.
 std::string present_time();
 
-// True when the runtime wrote at least one measurement file.
+// True when the runtime wrote at least one measurement file: others' files named *.prof do not count.
 bool has_measurements(const std::filesystem::path& directory);
 
 }  // namespace prof

@@ -36,8 +36,9 @@ bool is_database(const std::filesystem::path& directory);
 // Throws DatabaseError::Unwritable unless the directory does not exist, is empty or is a database.
 void require_place_for_database(const std::filesystem::path& directory);
 
-// Removes a database but not the files beside it; does nothing where none is. Throws filesystem_error.
-void remove_database(const std::filesystem::path& directory);
+// Nothing reads it any longer, and it can be written again; does nothing where no database is. Throws
+// filesystem_error.
+void invalidate_database(const std::filesystem::path& directory);
 
 // Writes `database` to `directory`, which is created and must fulfil require_place_for_database(). Everything
 // is written to a temporary sibling first: when this throws, no new database is there. An existing database

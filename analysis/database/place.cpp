@@ -41,16 +41,8 @@ void require_place_for_database(const fs::path& directory) {
   if (!is_empty && !is_database(directory)) refuse("holds other files");
 }
 
-void remove_database(const fs::path& directory) {
-  if (!is_database(directory)) return;
-  // What identifies it goes last, so that a removal that was interrupted can be repeated.
-  fs::remove_all(directory / format::kSourceFolder);
-  for (const auto name : {format::kTaxonomyFile, format::kRunFile, format::kTrace.name, format::kCct.name,
-                          format::kMeta.name, format::kProfile.name})
-    fs::remove(directory / name);
-  std::error_code not_empty;
-  fs::remove((directory / format::kTaxonomyFile).parent_path(), not_empty);
-  fs::remove(directory, not_empty);
+void invalidate_database(const fs::path& directory) {
+  if (is_database(directory)) fs::remove(directory / format::kMeta.name);
 }
 
 }  // namespace prof

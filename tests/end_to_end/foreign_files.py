@@ -64,6 +64,43 @@ class ForeignFiles(driver.EndToEnd):
             file.rename(database / file.name)
         self.assert_refused(self.prof("analyze", database, "-o", database), "holds measurements")
 
+    def test_force_replaces_a_run_and_nothing_else(self):
+        measured = self.measured()
+        self.assertEqual(self.prof("analyze", measured).returncode, 0)
+        others = {"out.prof": "of cProfile\n", "notes.txt": "mine\n", "database/schema.sql": "mine\n"}
+        for name, text in others.items():
+            (measured / name).write_text(text)
+        before = {path.name for path in measured.glob("*.prof")} - set(others)
+        run = self.prof_run(PROGRAM, options=["--force", "--no-analyze"], directory=measured)
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertEqual({name: (measured / name).read_text() for name in others}, others)
+        self.assertFalse(before & {path.name for path in measured.iterdir()})
+        self.assertFalse((measured / "database/meta.db").exists())
+        self.assertEqual(run.summary()["run"]["processes"], 1)  # analyzes into database/
+        self.assertEqual((measured / "database/schema.sql").read_text(), "mine\n")
+
+    def test_a_run_does_not_go_where_it_would_replace_files(self):
+        mark = self.folder / "mark"
+        project = self.project()
+        database = self.folder / "other/database"
+        database.mkdir(parents=True)
+        (database / "schema.sql").write_text("mine\n")
+        for folder, reason in ((project, "run.json"), (database.parent, "holds other files")):
+            before = contents(folder)
+            for options in ([], ["--force"]):
+                self.assert_refused(self.prof("run", *options, "-o", folder, "touch", mark), reason)
+            self.assertEqual(contents(folder), before)
+        self.assertFalse(mark.exists())
+
+    def test_a_run_goes_beside_other_files(self):
+        folder = self.folder / "beside"
+        folder.mkdir()
+        (folder / "out.prof").write_text("of cProfile\n")
+        run = self.prof_run(PROGRAM, directory=folder)
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertEqual((folder / "out.prof").read_text(), "of cProfile\n")
+        self.assertGreater(run.summary()["run"]["processes"], 0)
+
     def test_a_database_is_written_into_an_empty_folder_and_over_a_database(self):
         measured, target = self.measured(), self.folder / "target"
         target.mkdir()
