@@ -10,7 +10,8 @@
 namespace prof {
 namespace {
 
-constexpr double kWorthNaming = 0.10;       // a smaller hot spot is not what makes a program slow
+constexpr double kWorthNaming = 0.10;  // a smaller hot spot is not what makes a program slow
+constexpr double kMostOfIt = 0.5;
 constexpr double kIncompleteStacks = 0.01;  // below, shares move by less than they are printed with
 constexpr double kRateShortfall = 0.90;     // delivered rates vary by some percent from run to run
 constexpr double kDroppedSamples = 0.01;
@@ -46,11 +47,50 @@ std::string cost_basis(const Metric& metric) {
   return is_time(metric) ? "clock time between samples" : "sampled events";
 }
 
-// The nearest caller with known source, because that is what its reader can change; else the nearest.
-const PathStep* caller_to_name(const HotFunction& hot) {
-  for (const PathStep& caller : hot.callers)
-    if (caller.place.known() && caller.frame != hot.frame) return &caller;
-  return hot.callers.empty() ? nullptr : &hot.callers.front();
+// What calls main() and the functions of threads: true of every program, and no place in it.
+bool is_start_code(const std::string& name) {
+  constexpr std::string_view kNames[] = {"_start",  "start_thread", "clone",         "clone3",
+                                         "__clone", "__clone3",     "__GI___clone3", "__clone_internal"};
+  return name.starts_with("__libc_start") || std::ranges::find(kNames, name) != std::end(kNames);
+}
+
+// The nearest other function of the program that has a name; nullptr where none is known.
+const PathStep* caller_to_name(const CallTree& tree, const HotFunction& hot) {
+  for (const PathStep& caller : hot.callers) {
+    const Frame& frame = tree.frames[caller.frame];
+    if (caller.frame != hot.frame && has_symbol(*tree.database, frame) &&
+        !is_start_code(frame_name(*tree.database, frame)))
+      return &caller;
+  }
+  return nullptr;
+}
+
+// "void std::__introsort_loop<int*>(...)": a reserved name in the C++ library, which no program calls itself.
+// Not so the inline namespaces of its versions, std::__cxx11 and std::__1.
+bool is_library_internal(const std::string& name) {
+  const std::string called = name.substr(0, name.find('('));
+  for (const std::string_view scope : {"std::_", "__gnu_cxx::"}) {
+    for (size_t at = called.find(scope); at != std::string::npos; at = called.find(scope, at + 1)) {
+      const std::string_view rest = std::string_view(called).substr(at);
+      const bool version = rest.starts_with("std::__cxx11::") || rest.starts_with("std::__1::");
+      if ((at == 0 || called[at - 1] == ' ') && !version) return true;
+    }
+  }
+  return false;
+}
+
+// Where the cost of a path begins to spread: the last step that has at least half of what its first function
+// has. Of recursion that is the outermost call; parts of the C++ library are named by what the program
+// called.
+const PathStep* spreading_step(const CallTree& tree, const std::vector<PathStep>& path) {
+  const auto first = std::ranges::find_if(
+      path, [&](const PathStep& step) { return tree.frames[step.frame].kind != FrameKind::Entry; });
+  if (first == path.end()) return nullptr;
+  auto at = first;
+  while (std::next(at) != path.end() && std::next(at)->inclusive >= first->inclusive * kMostOfIt) ++at;
+  at = std::ranges::find(path, at->frame, &PathStep::frame);
+  while (at != first && is_library_internal(frame_name(*tree.database, tree.frames[at->frame]))) --at;
+  return &*at;
 }
 
 class Finder {
@@ -110,7 +150,7 @@ class Finder {
       finding.sentence =
           fmt::format("{} of {} {} in {}", words_for_percent(share), words_for_metric(metric),
                       is_time(metric) ? "is" : "are", function_at(tree_, hot->frame, hot->place));
-      if (const PathStep* caller = caller_to_name(*hot))
+      if (const PathStep* caller = caller_to_name(tree_, *hot))
         finding.sentence += ", reached from " + function_at(tree_, caller->frame, caller->place);
       finding.sentence += ".";
       FindingContext context{"hottest", {describe(tree_, hot->frame, hot->place)}};
@@ -120,16 +160,22 @@ class Finder {
       finding.values = {{"exclusive", hot->cost.exclusive}, {"inclusive", hot->cost.inclusive}};
       findings_.push_back(std::move(finding));
     }
-    const bool ends_elsewhere = !path.empty() && (!hot || path.back().frame != hot->frame) &&
-                                tree_.frames[path.back().frame].kind != FrameKind::Entry;
     // Where one function has most of the cost, the path to its callers says nothing new.
-    if (ends_elsewhere && share < 0.5 && tree_.share(path.back().inclusive, 0) >= kWorthNaming)
-      hot_subtree(path, share >= kWorthNaming);
+    const PathStep* spread = spreading_step(tree_, path);
+    if (spread != nullptr && share < kMostOfIt && tree_.share(spread->inclusive, 0) >= kWorthNaming &&
+        (!hot || hot->frame != spread->frame) && !mostly_in(hot, *spread, path))
+      hot_subtree(path, *spread, share >= kWorthNaming);
   }
 
-  void hot_subtree(const std::vector<PathStep>& path, bool has_hot_function) {
+  // True where the path leads on to a function that spends most of the step's cost itself.
+  static bool mostly_in(const HotFunction* hot, const PathStep& step, const std::vector<PathStep>& path) {
+    if (!hot || hot->cost.exclusive < step.inclusive * kMostOfIt) return false;
+    return std::any_of(&step, path.data() + path.size(),
+                       [&](const PathStep& below) { return below.frame == hot->frame; });
+  }
+
+  void hot_subtree(const std::vector<PathStep>& path, const PathStep& last, bool has_hot_function) {
     const Metric& metric = tree_.metric(0);
-    const PathStep& last = path.back();
     Finding finding = costed("hot-subtree", metric, last.inclusive);
     // Costs more than a hot function inside it but says less about what to change.
     finding.severity = has_hot_function ? Severity::Low : Severity::Medium;
@@ -138,7 +184,7 @@ class Finder {
                     words_for_percent(tree_.share(last.inclusive, 0)), words_for_metric(metric),
                     is_time(metric) ? "is spent" : "are", function_at(tree_, last.frame, last.place));
     FindingContext context{"hottest", {}};
-    for (auto step = path.rbegin(); step != path.rend(); ++step)
+    for (const PathStep* step = &last; step >= path.data(); --step)
       if (tree_.frames[step->frame].kind != FrameKind::Entry)
         context.frames.push_back(describe(tree_, step->frame, step->place));
     finding.contexts.push_back(std::move(context));

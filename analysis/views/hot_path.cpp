@@ -8,6 +8,7 @@ namespace prof {
 namespace {
 
 constexpr double kDominating = 0.5;  // of the cost of the step before: nothing else can be as heavy
+constexpr double kLeastShare = 0.1;  // of the total: what is less does not explain where the cost is
 constexpr double kRounding = 1e-9;   // two halves of one cost add up to it only nearly
 
 // The chain of callers that dominates the exclusive cost of some instances of one function.
@@ -47,7 +48,7 @@ std::vector<PathStep> dominating_callers(const CallTree& tree, const std::vector
         to = next;
       }
     }
-    if (heaviest <= 0 || heaviest < all * (kDominating - kRounding)) return callers;
+    if (heaviest <= 0 || heaviest < all * kDominating * (1 - kRounding)) return callers;
     const auto first = walks.begin() + static_cast<ptrdiff_t>(from),
                last = walks.begin() + static_cast<ptrdiff_t>(to);
     const auto widest =
@@ -69,10 +70,9 @@ std::vector<PathStep> hot_path(const CallTree& tree) {
   while (true) {
     path.push_back({tree.nodes[node].frame, tree.cost(node, 0).inclusive, {}});
     const uint32_t child = node + 1;
-    const bool descend =
-        child < tree.nodes[node].end && tree.cost(child, 0).inclusive > 0 &&
-        tree.cost(child, 0).inclusive >= tree.cost(node, 0).inclusive * (kDominating - kRounding);
-    if (!descend) break;
+    if (child >= tree.nodes[node].end) break;
+    const double least = std::max(tree.cost(node, 0).inclusive * kDominating, tree.totals[0] * kLeastShare);
+    if (tree.cost(child, 0).inclusive < least * (1 - kRounding)) break;
     path.back().place = sites[child].known() ? sites[child] : definition(tree.frames[path.back().frame]);
     node = child;
   }

@@ -14,8 +14,8 @@ struct PathStep {
   Place place;           // the line of the call to the next step; of the last step its own heaviest line
 };
 
-// From the heaviest root down while one child holds at least half of its parent's cost. Empty if nothing was
-// measured.
+// From the heaviest root down while one child holds at least half of its parent's cost and a tenth of the
+// total. Empty if nothing was measured.
 std::vector<PathStep> hot_path(const CallTree& tree);
 
 struct HotFunction {

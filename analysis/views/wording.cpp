@@ -69,6 +69,14 @@ std::string words_for_module(const Database& database, const Frame& frame) {
   return name.ends_with("[" + module + "]") || name.starts_with(module + "+") ? std::string() : module;
 }
 
+bool has_symbol(const Database& database, const Frame& frame) {
+  if (frame.kind != FrameKind::Function) return false;
+  const std::string name = frame_name(database, frame);
+  if (name.starts_with('[') || name.starts_with("<unknown ")) return false;  // HPCToolkit's: "<unknown file>"
+  return frame.module >= database.modules.size() ||
+         !name.starts_with(base_name(database.modules[frame.module].path) + "+0x");
+}
+
 namespace {
 
 bool continues_character(char byte) {

@@ -25,6 +25,10 @@ std::string words_for_place(const Database& database, const Place& place);
 // "libc.so.6", the module of a function; empty where it is not known or the name says it already.
 std::string words_for_module(const Database& database, const Frame& frame);
 
+// True where the name is the function's own, not made up of the module or of why there is none ("app+0x1500",
+// "[libz.so.1]", "[jit]").
+bool has_symbol(const Database& database, const Frame& frame);
+
 // Characters that a terminal shows one column each (UTF-8 code points).
 size_t columns_of(std::string_view text);
 // At most `columns` (at least 5) wide: what is in the middle of a longer text becomes "...".

@@ -75,6 +75,49 @@ TEST_CASE("a flat profile has no hot function, but the subtree that holds it is 
       "100 % of the CPU time is spent in main (main.cpp:2) and what it calls, spread over several callees.");
 }
 
+TEST_CASE("the subtree in which cost spreads is named by what the program called") {
+  DatabaseBuilder b;
+  b.metric("CPUTIME", "sec");
+  const uint32_t t = b.thread(0);
+  std::vector<At> path = {{"main", 5}, {"void std::sort<int*>(int*, int*)", 10}};
+  for (double cost = 28; cost > 0.5; cost /= 2) {
+    path.push_back({"void std::__introsort_loop<int*, long>(int*, int*, long)", 20});
+    path.push_back({"step" + std::to_string(path.size()), 7});
+    b.spend(t, path, cost);
+    path.pop_back();
+  }
+  b.spend(t, {{"main", 6}, {"Mat::sum", 9}}, 41);
+  const Database database = b.build();
+  const std::vector<Finding> findings = findings_of(database);
+  REQUIRE(kinds(findings) == Kinds{"hot-path", "hot-subtree"});
+  CHECK(findings[0].sentence.starts_with("43 % of the CPU time is in Mat::sum"));
+  CHECK(
+      findings[1].sentence.starts_with("57 % of the CPU time is spent in void std::sort<int*>(int*, int*)"));
+  REQUIRE(findings[1].contexts[0].frames.size() == 2);
+  CHECK(findings[1].contexts[0].frames[1].function == "main");
+}
+
+TEST_CASE("a function is reached from the nearest other function with a name, never from start code") {
+  const auto sentence = [](const std::vector<std::string>& callers) {
+    DatabaseBuilder b;
+    b.metric("CPUTIME", "sec");
+    std::vector<At> path;
+    for (const std::string& name : callers) {
+      b.function(name, name.starts_with('_') ? "libc-start.c" : "", "/usr/lib/x");
+      path.push_back({name, name.starts_with('_') ? 80u : 0u});
+    }
+    b.spend(b.thread(0), path, 1);
+    const Database database = b.build();
+    return findings_of(database).front().sentence;
+  };
+  const std::string hot = "100 % of the CPU time is in ";
+  CHECK(sentence({"_start", "__libc_start_call_main", "SHA256_Update", "x+0x20", "sha256_block"}) ==
+        hot + "sha256_block (x), reached from SHA256_Update (x).");
+  CHECK(sentence({"clone3", "start_thread", "lzma_code"}) == hot + "lzma_code (x).");
+  CHECK(sentence({"x+0x1500", "[x]", "x+0x1500"}) == hot + "x+0x1500.");
+  CHECK(sentence({"fib", "fib", "fib"}) == hot + "fib (x).");
+}
+
 TEST_CASE("incomplete stacks are explained by their most frequent reason") {
   CHECK(only_sentence(R"({"stacks": {"complete": 88, "partial": 0, "broken": 12,
                           "reasons": {"end of stack": 88, "bad return address": 10, "no progress": 2}}})") ==

@@ -46,6 +46,20 @@ TEST_CASE("the hot path goes on at one half and ends below it") {
   }
 }
 
+TEST_CASE("the hot path ends where less than a tenth of the total is left") {
+  DatabaseBuilder b;
+  b.metric("CPUTIME", "sec");
+  const uint32_t t = b.thread(0);
+  b.spend(t, {{"main", 1}, {"f1", 2}, {"f2", 3}, {"f3", 4}, {"f4", 5}}, 0.9);
+  b.spend(t, {{"main", 1}, {"f1", 2}, {"f2", 3}, {"f3", 4}}, 0.7);
+  b.spend(t, {{"main", 1}, {"f1", 2}, {"f2", 3}}, 1.2);
+  b.spend(t, {{"main", 1}, {"f1", 2}}, 2.4);
+  b.spend(t, {{"main", 1}}, 4.8);
+  const Database database = b.build();
+  const CallTree tree = tree_of(database);
+  CHECK(name(tree, hot_path(tree).back().frame) == "f3");
+}
+
 TEST_CASE("hot functions come with the chain of callers that holds at least half of their cost") {
   const Database database = example();
   const CallTree tree = tree_of(database);
