@@ -73,8 +73,10 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
               : trace_source(*one.thread, std::move(one.context_of), one.measurement->process));
     }
   }
-  database.title = program_name(measurements);
-  database.run_json = run_json(measurements, directories, analysis.warnings);
+  std::vector<RunRecord> records;
+  std::ranges::transform(directories, std::back_inserter(records), read_run_record);
+  database.title = program_name(measurements, records);
+  database.run_json = run_json(measurements, records, analysis.warnings);
   return analysis;
 }
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -44,15 +43,6 @@ uint64_t total(const Measurements& measurements, Counter counter) {
   return sum;
 }
 
-Json read_run_record(const std::vector<std::filesystem::path>& directories) {
-  for (const std::filesystem::path& directory : directories) {
-    std::ifstream in(directory / "run.json");
-    Json record = Json::parse(in, nullptr, false);
-    if (record.is_object()) return record;
-  }
-  return Json::object();
-}
-
 // An argument as a shell would need it.
 std::string quoted(const std::string& argument) {
   constexpr std::string_view kPlain =
@@ -63,94 +53,153 @@ std::string quoted(const std::string& argument) {
   return text + "'";
 }
 
-std::string command_line(const Json& command) {
-  if (command.is_string()) return command.get<std::string>();
+std::string command_line(const std::vector<std::string>& command) {
   std::string line;
-  for (const Json& argument : command) {
-    if (argument.is_string()) line += (line.empty() ? "" : " ") + quoted(argument.get<std::string>());
-  }
+  for (const std::string& argument : command) line += (line.empty() ? "" : " ") + quoted(argument);
   return line;
 }
 
-std::string iso_time(uint64_t realtime_ns) {
-  const auto seconds = static_cast<std::time_t>(realtime_ns / 1'000'000'000);
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(seconds));
+std::string iso_time(int64_t seconds) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(seconds)));
 }
 
-// When the process was last seen on its own clock, in ns since the epoch.
-uint64_t end_of(const ProcessMeasurement& measurement) {
-  uint64_t end = std::max(measurement.process.start_monotonic_ns, measurement.process.end_monotonic_ns);
+// A process that was killed, replaced or still runs has no end; what its threads left says how far it came.
+std::optional<uint64_t> end_of(const ProcessMeasurement& measurement) {
+  uint64_t end = measurement.process.end_monotonic_ns;
   for (const MeasuredThread& thread : measurement.threads) end = std::max(end, thread.end_ns);
+  if (end < measurement.process.start_monotonic_ns) return std::nullopt;
   return end - measurement.process.start_monotonic_ns + measurement.process.start_realtime_ns;
 }
 
-Json describe_run(const Measurements& measurements, const Json& record) {
-  const ProcessMeasurement& first = *std::ranges::min_element(
-      measurements, {}, [](const ProcessMeasurement& m) { return m.process.start_realtime_ns; });
-  std::set<std::pair<std::string, int32_t>> processes;
-  std::set<int32_t> ranks;
-  // A process that execs leaves several files, and its thread goes on in each.
-  std::set<std::tuple<std::string, int32_t, uint32_t>> threads;
-  uint64_t end = 0;
-  uint64_t cpu_ns = 0;
+// From the first start to the last end; of several directories, whose runs may be hours apart, only the time
+// in which a process ran. Nothing where no end is known.
+std::optional<double> measured_seconds(const Measurements& measurements, bool one_run) {
+  std::vector<std::pair<uint64_t, uint64_t>> spans;
+  bool ended = false;
   for (const ProcessMeasurement& measurement : measurements) {
-    processes.emplace(measurement.process.host, measurement.process.pid);
-    if (measurement.process.rank >= 0) ranks.insert(measurement.process.rank);
-    end = std::max(end, end_of(measurement));
-    for (const MeasuredThread& thread : measurement.threads) {
-      threads.emplace(measurement.process.host, measurement.process.pid, thread.index);
-      cpu_ns += thread.cpu_ns;
-    }
+    const std::optional<uint64_t> end = end_of(measurement);
+    const uint64_t start = measurement.process.start_realtime_ns;
+    spans.emplace_back(start, end.value_or(start));
+    ended |= end.has_value();
   }
-
-  Json run = {
-      {"command", first.process.command},
-      {"host", first.process.host},
-      {"start", iso_time(first.process.start_realtime_ns)},
-      {"wall_s", static_cast<double>(end - first.process.start_realtime_ns) * kNanosecond},
-      {"processes", processes.size()},
-      {"threads", threads.size()},
-      {"ranks", ranks.size()},
-  };
-  if (cpu_ns != 0) run["cpu_s"] = static_cast<double>(cpu_ns) * kNanosecond;
-  if (record.contains("command")) run["command"] = command_line(record["command"]);
-  for (const char* name : {"host", "start", "wall_s", "cpu_s", "exit_status"}) {
-    if (record.contains(name)) run[name] = record[name];
+  if (!ended) return std::nullopt;
+  std::sort(spans.begin(), spans.end());
+  uint64_t seen = spans.front().first;
+  uint64_t all = 0;
+  for (const auto& [start, end] : spans) {
+    if (end <= seen) continue;
+    all += end - (one_run ? seen : std::max(start, seen));
+    seen = end;
   }
-  return run;
+  return static_cast<double>(all) * kNanosecond;
 }
 
-// The rate of the first metric that is sampled: of the clock, when there is one.
-Json describe_sampling(const Measurements& measurements) {
-  const MeasuredMetric* metric = nullptr;
-  for (const ProcessMeasurement& measurement : measurements) {
-    for (const MeasuredMetric& candidate : measurement.metrics) {
-      if (metric == nullptr && candidate.requested_hz > 0) metric = &candidate;
-    }
-  }
-  Json sampling = {{"samples", total(measurements, Counter::Samples)}, {"dropped", Json::object()}};
-  for (const auto& [counter, name] : kDropReasons) {
-    if (const uint64_t dropped = total(measurements, counter)) sampling["dropped"][name] = dropped;
-  }
-  if (metric == nullptr) return sampling;
-
-  sampling["source"] = metric->source;
-  sampling["requested_hz"] = metric->requested_hz;
+struct MetricTotal {
   uint64_t samples = 0;
-  double seconds = 0;
+  double value = 0;
+};
+
+MetricTotal total_of(const Measurements& measurements, const std::string& metric) {
+  MetricTotal sum;
   for (const ProcessMeasurement& measurement : measurements) {
-    const auto same = std::ranges::find(measurement.metrics, metric->name, &MeasuredMetric::name);
+    const auto same = std::ranges::find(measurement.metrics, metric, &MeasuredMetric::name);
     if (same == measurement.metrics.end()) continue;
     for (const MeasuredThread& thread : measurement.threads) {
       for (const MeasuredCell& cell : thread.cells) {
         if (cell.metric != same->id) continue;
-        samples += cell.samples;
-        seconds += static_cast<double>(cell.value) * same->scale;
+        sum.samples += cell.samples;
+        sum.value += static_cast<double>(cell.value) * same->scale;
       }
     }
   }
+  return sum;
+}
+
+// The launcher does not see processes that nobody waited for, threads that were killed left no end, and
+// what cannot be measured was not sampled: the largest of the three is the nearest to what was used.
+double cpu_seconds(const Measurements& measurements, const std::vector<RunRecord>& records) {
+  double launched = 0;
+  for (const RunRecord& record : records) launched += record.cpu_s.value_or(0);
+  uint64_t ended_ns = 0;
+  for (const ProcessMeasurement& measurement : measurements)
+    for (const MeasuredThread& thread : measurement.threads) ended_ns += thread.cpu_ns;
+  return std::max(
+      {launched, static_cast<double>(ended_ns) * kNanosecond, total_of(measurements, "CPUTIME").value});
+}
+
+const ProcessMeasurement& first_of(const Measurements& measurements) {
+  return *std::ranges::min_element(measurements, {},
+                                   [](const ProcessMeasurement& m) { return m.process.start_realtime_ns; });
+}
+
+Json describe_run(const Measurements& measurements, const std::vector<RunRecord>& records) {
+  const MeasuredProcess& first = first_of(measurements).process;
+  std::set<std::pair<std::string, int32_t>> processes;
+  std::set<int32_t> ranks;
+  // A process that execs leaves several files, and its thread goes on in each.
+  std::set<std::tuple<std::string, int32_t, uint32_t>> threads;
+  for (const ProcessMeasurement& measurement : measurements) {
+    processes.emplace(measurement.process.host, measurement.process.pid);
+    if (measurement.process.rank >= 0) ranks.insert(measurement.process.rank);
+    for (const MeasuredThread& thread : measurement.threads)
+      threads.emplace(measurement.process.host, measurement.process.pid, thread.index);
+  }
+
+  const auto start_s = static_cast<int64_t>(first.start_realtime_ns / 1'000'000'000);
+  Json run = {
+      {"command", first.command},      {"host", first.host},        {"start", iso_time(start_s)},
+      {"processes", processes.size()}, {"threads", threads.size()}, {"ranks", ranks.size()},
+  };
+  if (const double cpu_s = cpu_seconds(measurements, records); cpu_s > 0) run["cpu_s"] = cpu_s;
+  std::optional<double> wall_s = measured_seconds(measurements, records.size() == 1);
+
+  const auto recorded = std::ranges::find_if(records, [](const RunRecord& r) { return !r.command.empty(); });
+  if (recorded != records.end()) run["command"] = command_line(recorded->command);
+  if (records.size() == 1) {
+    const RunRecord& record = records.front();
+    if (record.host) run["host"] = *record.host;
+    if (record.start_s) run["start"] = iso_time(*record.start_s);
+    if (record.wall_s) wall_s = std::max(*record.wall_s, wall_s.value_or(0));
+  }
+  if (wall_s) run["wall_s"] = *wall_s;
+  const bool alike = std::ranges::all_of(
+      records, [&](const RunRecord& r) { return r.exit_status == records.front().exit_status; });
+  if (alike && records.front().exit_status) run["exit_status"] = *records.front().exit_status;
+  return run;
+}
+
+// Of one metric. Where the processes were not all asked for the same rate there is none to compare with.
+Json describe_rate(const Measurements& measurements, const MeasuredMetric& metric) {
+  const MetricTotal sum = total_of(measurements, metric.name);
+  Json rate = {{"source", metric.source}, {"samples", sum.samples}};
+  bool alike = metric.requested_hz > 0;
+  for (const ProcessMeasurement& measurement : measurements)
+    for (const MeasuredMetric& other : measurement.metrics)
+      alike &= other.name != metric.name || other.requested_hz == metric.requested_hz;
+  if (alike) rate["requested_hz"] = metric.requested_hz;
   // Each sample carries the time since the one before it, so this is the rate over the time that was sampled.
-  if (metric->unit == "sec" && seconds > 0) sampling["delivered_hz"] = static_cast<double>(samples) / seconds;
+  if (metric.unit == "sec" && sum.value > 0)
+    rate["delivered_hz"] = static_cast<double>(sum.samples) / sum.value;
+  return rate;
+}
+
+// The rate is that of the first metric that is sampled: of the clock, when there is one.
+Json describe_sampling(const Measurements& measurements) {
+  Json sampling = {{"samples", total(measurements, Counter::Samples)},
+                   {"dropped", Json::object()},
+                   {"metrics", Json::object()}};
+  for (const auto& [counter, name] : kDropReasons) {
+    if (const uint64_t dropped = total(measurements, counter)) sampling["dropped"][name] = dropped;
+  }
+  for (const ProcessMeasurement& measurement : measurements) {
+    for (const MeasuredMetric& metric : measurement.metrics) {
+      if (sampling["metrics"].contains(metric.name)) continue;
+      const Json& rate = sampling["metrics"][metric.name] = describe_rate(measurements, metric);
+      if (sampling.contains("source") || metric.requested_hz <= 0) continue;
+      for (const char* key : {"source", "requested_hz", "delivered_hz"})
+        if (rate.contains(key)) sampling[key] = rate[key];
+    }
+  }
   return sampling;
 }
 
@@ -179,9 +228,9 @@ uint64_t runtime_bytes(const Measurements& measurements) {
 
 // Handlers, and what each signal cost before its handler began; the launcher measured that or took a typical
 // figure.
-double overhead_seconds(const Measurements& measurements, const Json& record) {
-  const auto cost = record.find("trigger_cost_s");
-  const double trigger = cost != record.end() && cost->is_number() ? std::max(0.0, cost->get<double>()) : 0;
+double overhead_seconds(const Measurements& measurements, const std::vector<RunRecord>& records) {
+  double trigger = 0;
+  for (const RunRecord& record : records) trigger = std::max(trigger, record.trigger_cost_s.value_or(0));
   return static_cast<double>(total(measurements, Counter::HandlerNanoseconds)) * kNanosecond +
          static_cast<double>(total(measurements, Counter::Samples)) * trigger;
 }
@@ -205,15 +254,13 @@ Json describe_degradations(const Measurements& measurements, const std::vector<s
 }  // namespace
 
 std::string run_json(const std::vector<ProcessMeasurement>& measurements,
-                     const std::vector<std::filesystem::path>& directories,
-                     const std::vector<std::string>& warnings) {
-  const Json record = read_run_record(directories);
+                     const std::vector<RunRecord>& records, const std::vector<std::string>& warnings) {
   const Json summary = {
-      {"run", describe_run(measurements, record)},
+      {"run", describe_run(measurements, records)},
       {"sampling", describe_sampling(measurements)},
       {"stacks", describe_stacks(measurements)},
       {"overhead",
-       {{"cpu_s_estimate", overhead_seconds(measurements, record)},
+       {{"cpu_s_estimate", overhead_seconds(measurements, records)},
         {"runtime_bytes", runtime_bytes(measurements)}}},
       {"degradations", describe_degradations(measurements, warnings)},
   };
@@ -221,11 +268,18 @@ std::string run_json(const std::vector<ProcessMeasurement>& measurements,
   return summary.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string program_name(const std::vector<ProcessMeasurement>& measurements) {
-  const ProcessMeasurement& first = *std::ranges::min_element(
-      measurements, {}, [](const ProcessMeasurement& m) { return m.process.start_realtime_ns; });
-  const std::string name = std::filesystem::path(first.process.executable).filename().string();
-  return name.empty() ? first.process.command : name;
+std::string program_name(const std::vector<ProcessMeasurement>& measurements,
+                         const std::vector<RunRecord>& records) {
+  const auto file_name = [](const std::string& path) {
+    return std::filesystem::path(path).filename().string();
+  };
+  for (const RunRecord& record : records) {
+    if (record.command.empty()) continue;
+    if (const std::string name = file_name(record.command.front()); !name.empty()) return name;
+  }
+  const MeasuredProcess& first = first_of(measurements).process;
+  const std::string name = file_name(first.executable);
+  return name.empty() ? first.command : name;
 }
 
 }  // namespace prof

@@ -2,21 +2,21 @@
 // What was run and how well it was measured (docs/json.md: "run", "sampling", "stacks", "overhead",
 // "degradations").
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "analysis/pipeline/run_record.h"
 #include "hpcrun/measurement/reader.h"
 
 namespace prof {
 
-// The JSON text for Database::run_json. What the launcher left in DIR/run.json comes first, the rest is
-// derived from the measurements (not empty).
+// The JSON text for Database::run_json. What the launcher recorded in each directory comes first, the rest is
+// derived from the measurements. Neither is empty.
 std::string run_json(const std::vector<ProcessMeasurement>& measurements,
-                     const std::vector<std::filesystem::path>& directories,
-                     const std::vector<std::string>& warnings);
+                     const std::vector<RunRecord>& records, const std::vector<std::string>& warnings);
 
-// The file name of the first process's executable.
-std::string program_name(const std::vector<ProcessMeasurement>& measurements);
+// The program that was started, without its folders; else the file name of the first process's executable.
+std::string program_name(const std::vector<ProcessMeasurement>& measurements,
+                         const std::vector<RunRecord>& records);
 
 }  // namespace prof

@@ -101,11 +101,73 @@ TEST_CASE("without usable measurements there is one line that says why") {
 TEST_CASE("several directories are one run") {
   const TemporaryDirectory first;
   const TemporaryDirectory second;
-  record_one(first / "a.prof", 5);
-  record_one(second / "a.prof", 6);
+  // A minute apart, each for a second, at different rates of the one clock.
+  for (const int run : {0, 1}) {
+    hpcrun::ProcessInfo info = process_info();
+    info.pid += run;
+    info.start_realtime_ns += static_cast<uint64_t>(run) * 60'000 * kMillisecond;
+    Recorder recorder((run == 0 ? first : second) / "a.prof", info);
+    recorder.file.write_metric({kTime, "CPUTIME", "sec", 1e-9, "test clock", run == 0 ? 500.0 : 2000.0, ""});
+    recorder.file.write_metric({kMisses, "MISSES", "", 1, "test counter", 100, ""});
+    RecordedThread& thread = recorder.add_thread();
+    for (int i = 0; i < 5; ++i) sample(thread, {fixture_address("exported_entry")}, kMisses, 1);
+    sample(thread, {fixture_address("exported_entry")}, kTime, 2 * kMillisecond);
+    recorder.file.counter(hpcrun::Counter::Samples) = 6;
+    recorder.finish();
+  }
+  std::ofstream(first / "run.json") << R"({"command": ["/opt/app"], "cpu_s": 2.5, "wall_s": 9,
+      "exit_status": 0, "trigger_cost_s": 1e-5})";
+  std::ofstream(second / "run.json") << R"({"command": ["other"], "cpu_s": 1.5, "exit_status": 1})";
+
   const Database database = analyze({first.path(), second.path()}).database;
   CHECK(database.profiles.size() == 2);
-  CHECK(total(database, 1) == 11);
+  CHECK(total(database, 1) == 10);
+  CHECK(database.title == "app");
+  const Json json = Json::parse(database.run_json);
+  CHECK(json["run"]["command"] == "/opt/app");
+  CHECK(json["run"]["cpu_s"].get<double>() == Approx(4));
+  CHECK(json["run"]["wall_s"].get<double>() == Approx(2));
+  CHECK(json["run"]["start"] == "2023-11-14T22:13:20Z");
+  CHECK(json["run"]["processes"] == 2);
+  CHECK_FALSE(json["run"].contains("exit_status"));
+  CHECK(json["sampling"]["samples"] == 12);
+  CHECK(json["sampling"]["source"] == "test clock");
+  CHECK_FALSE(json["sampling"].contains("requested_hz"));
+  CHECK(json["sampling"]["delivered_hz"].get<double>() == Approx(500));
+  CHECK(json["sampling"]["metrics"]["CPUTIME"]["samples"] == 2);
+  CHECK(json["sampling"]["metrics"]["MISSES"] ==
+        Json{{"samples", 10}, {"source", "test counter"}, {"requested_hz", 100.0}});
+  CHECK(json["overhead"]["cpu_s_estimate"].get<double>() == Approx(12e-5));
+}
+
+TEST_CASE("a run of which no end is known has no length, and used what was sampled") {
+  const TemporaryDirectory directory;
+  Recorder recorder(directory / "a.prof");  // never finished, as after a kill
+  describe(recorder.file, fixture_module());
+  RecordedThread& thread = recorder.add_thread();
+  sample(thread, {fixture_address("exported_entry")}, kTime, 3000 * kMillisecond);
+  const auto run = [&] { return Json::parse(analyze({directory.path()}).database.run_json)["run"]; };
+  CHECK_FALSE(run().contains("wall_s"));
+  CHECK(run()["cpu_s"].get<double>() == Approx(3));
+  // A launcher does not see what was left in the background.
+  std::ofstream(directory / "run.json") << R"({"wall_s": 2, "cpu_s": 0.009})";
+  CHECK(run()["wall_s"] == 2.0);
+  CHECK(run()["cpu_s"].get<double>() == Approx(3));
+}
+
+TEST_CASE("of what the launcher left only what makes sense is taken") {
+  const TemporaryDirectory directory;
+  record_one(directory / "a.prof", 5);
+  const Json without = Json::parse(analyze({directory.path()}).database.run_json);
+  for (const char* record :
+       {"nonsense", "[1]", R"({"command": "app", "host": {"a": 1}, "start": 7, "wall_s": "x", "cpu_s": -1})",
+        R"({"command": ["a", 1], "start": "yesterday", "wall_s": 1e300, "cpu_s": null, "exit_status": "x"})",
+        R"({"trigger_cost_s": 1e300, "exit_status": 1e9, "wall_s": -2, "cpu_s": true})",
+        R"({"trigger_cost_s": -1, "exit_status": 256, "command": []})"}) {
+    CAPTURE(record);
+    std::ofstream(directory / "run.json") << record;
+    CHECK(Json::parse(analyze({directory.path()}).database.run_json) == without);
+  }
 }
 
 TEST_CASE("a database has copies of the sources, unless it must not") {
@@ -232,12 +294,18 @@ TEST_CASE("the run is described by its measurements, and by what the launcher le
   CHECK(derived["degradations"] == Json{"a note"});
 
   std::ofstream(directory / "run.json")
-      << R"({"command": ["app", "two words", "it's"], "wall_s": 2.5, "exit_status": 3})";
-  const Json recorded = Json::parse(analyze({directory.path()}).database.run_json);
-  CHECK(recorded["run"]["command"] == R"(app 'two words' 'it'\''s')");
+      << R"({"command": ["/opt/start", "two words", "it's"], "host": "front", "wall_s": 2.5, "cpu_s": 0.9,
+             "start": "2023-11-14T23:13:19+0100", "exit_status": 3, "trigger_cost_s": 2e-5})";
+  const Database database = analyze({directory.path()}).database;
+  CHECK(database.title == "start");
+  const Json recorded = Json::parse(database.run_json);
+  CHECK(recorded["run"]["command"] == R"(/opt/start 'two words' 'it'\''s')");
+  CHECK(recorded["run"]["start"] == "2023-11-14T22:13:19Z");
   CHECK(recorded["run"]["wall_s"] == 2.5);
+  CHECK(recorded["run"]["cpu_s"] == 0.9);
   CHECK(recorded["run"]["exit_status"] == 3);
-  CHECK(recorded["run"]["host"] == "node17");
+  CHECK(recorded["run"]["host"] == "front");
+  CHECK(recorded["overhead"]["cpu_s_estimate"].get<double>() == Approx(5e-5 + 4 * 2e-5));
 }
 
 TEST_CASE("the database is written beside the measurements and says the same") {

@@ -1,0 +1,69 @@
+#include "analysis/pipeline/run_record.h"
+
+#include <algorithm>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace prof {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kLongestRun = 1e10;      // seconds; three centuries of one processor
+constexpr double kDearestTrigger = 0.01;  // seconds; a hundred times what the dearest one was seen to cost
+constexpr int64_t kLastStatus = 255;
+
+std::optional<double> number(const Json& record, const char* name, double most) {
+  const auto at = record.find(name);
+  if (at == record.end() || !at->is_number()) return std::nullopt;
+  const auto value = at->get<double>();
+  return value >= 0 && value <= most ? std::optional(value) : std::nullopt;
+}
+
+std::optional<std::string> text(const Json& record, const char* name) {
+  const auto at = record.find(name);
+  return at != record.end() && at->is_string() ? std::optional(at->get<std::string>()) : std::nullopt;
+}
+
+std::optional<int64_t> exit_status(const Json& record) {
+  const auto at = record.find("exit_status");
+  if (at == record.end() || !at->is_number_integer()) return std::nullopt;
+  const auto value = at->get<int64_t>();
+  return value >= 0 && value <= kLastStatus ? std::optional(value) : std::nullopt;
+}
+
+std::vector<std::string> command(const Json& record) {
+  const auto at = record.find("command");
+  if (at == record.end() || !at->is_array()) return {};
+  if (!std::ranges::all_of(*at, [](const Json& argument) { return argument.is_string(); })) return {};
+  return at->get<std::vector<std::string>>();
+}
+
+// Of local time with its difference to UTC.
+std::optional<int64_t> start(const Json& record) {
+  const std::optional<std::string> at = text(record, "start");
+  std::tm time{};
+  if (!at) return std::nullopt;
+  const char* const end = strptime(at->c_str(), "%Y-%m-%dT%H:%M:%S%z", &time);
+  if (end == nullptr || *end != '\0') return std::nullopt;
+  const int64_t offset = time.tm_gmtoff;  // which timegm() resets
+  return timegm(&time) - offset;
+}
+
+}  // namespace
+
+RunRecord read_run_record(const std::filesystem::path& directory) {
+  std::ifstream in(directory / "run.json");
+  const Json record = Json::parse(in, nullptr, false);
+  if (!record.is_object()) return {};
+  return {command(record),
+          text(record, "host"),
+          start(record),
+          number(record, "wall_s", kLongestRun),
+          number(record, "cpu_s", kLongestRun),
+          exit_status(record),
+          number(record, "trigger_cost_s", kDearestTrigger)};
+}
+
+}  // namespace prof
