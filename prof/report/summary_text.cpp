@@ -13,8 +13,8 @@ namespace {
 constexpr size_t kScreenLines = 24;  // the classic terminal
 constexpr size_t kHotFunctions = 5;  // more would be a list, not a summary
 constexpr double kWorthALine = 0.01;
-constexpr size_t kFindingLines = 7;  // leaves at least eight lines to path and functions
-constexpr size_t kDegradations = 2;
+constexpr size_t kFindingLines = 7;  // leaves some lines to path and functions
+constexpr size_t kNoteLines = 3;
 constexpr size_t kReasons = 2;
 constexpr size_t kLabelColumns = 10;
 constexpr size_t kHotNameColumns = 44;
@@ -33,7 +33,7 @@ class SummaryText {
     Lines all = header();
     const Lines found = finding_lines();
     const size_t findings = found.empty() ? 0 : found.size() + 1;
-    const size_t room = kScreenLines - all.size() - findings;
+    const size_t room = kScreenLines - std::min(kScreenLines, all.size() + findings);
     // Two headings; what the functions leave goes to the path.
     const Lines functions = function_lines(std::min(kHotFunctions, (room - std::min<size_t>(room, 2)) / 2));
     const Lines path = path_lines(room - std::min(room, functions.size() + 2));
@@ -64,6 +64,17 @@ class SummaryText {
     lines.push_back(fitted(fmt::format("{:<{}}{}", label, kLabelColumns, printable(text))));
   }
 
+  // Whole, because the end of a note is what to do about it: the first one, and more while there is room.
+  Lines notes() const {
+    Lines lines;
+    for (const std::string& note : run_.degradations) {
+      const Lines wrapped = wrap(printable(note), style_.columns == 0 ? 0 : style_.columns - kLabelColumns);
+      if (!lines.empty() && lines.size() + wrapped.size() > kNoteLines) break;
+      for (const std::string& line : wrapped) labelled(lines, &line == &wrapped.front() ? "note" : "", line);
+    }
+    return lines;
+  }
+
   Lines header() const {
     Lines lines;
     std::string status;
@@ -77,8 +88,8 @@ class SummaryText {
       labelled(lines, "dropped", words_for_count(run_.dropped_samples(), "sample") + reasons(run_.dropped));
     if (run_.stacks && run_.stacks->all() > 0) labelled(lines, "stacks", stacks());
     if (const std::string text = overhead(); !text.empty()) labelled(lines, "overhead", text);
-    for (size_t i = 0; i < std::min(kDegradations, run_.degradations.size()); ++i)
-      labelled(lines, "note", run_.degradations[i]);
+    const Lines more = notes();
+    lines.insert(lines.end(), more.begin(), more.end());
     return lines;
   }
 

@@ -37,17 +37,20 @@ Database crowded() {
     path.back() = {"callee" + std::to_string(i), 5};
     b.spend(t, path, 0.3);
   }
-  b.database.run_json = R"({
+  b.database.run_json =
+      R"({
     "run": {"command": ")" +
-                        std::string(300, 'a') +
-                        R"(", "host": "h", "wall_s": 11, "cpu_s": 9.7, "exit_status": 139,
+      std::string(300, 'a') +
+      R"(", "host": "h", "wall_s": 11, "cpu_s": 9.7, "exit_status": 139,
             "processes": 3, "threads": 17, "ranks": 2},
     "sampling": {"source": "POSIX per-thread CPU timer", "requested_hz": 1000, "delivered_hz": 5, "samples": 48,
                  "dropped": {"overrun": 9000, "file full": 12, "nested": 1}},
     "stacks": {"complete": 10, "partial": 20, "broken": 18, "reasons": {"no unwind info": 20, "no progress": 18}},
     "overhead": {"cpu_s_estimate": 4, "runtime_bytes": 5e6},
-    "degradations": [")" +
-                        std::string(200, 'd') + R"(", "two", "three"]})";
+    "degradations": ["System time is sampled at 250 Hz at most, because perf_event_paranoid is 2 and this user )"
+      R"(may not sample the kernel; to get the full rate `sysctl kernel.perf_event_paranoid=1`",
+                     ")" +
+      std::string(200, 'd') + R"(", "three", "four"]})";
   return b.build();
 }
 
@@ -66,6 +69,8 @@ TEST_CASE("the summary fits one screen however much there is to say") {
   CHECK(text.find(", exit status 139") != std::string::npos);
   CHECK(text.find("more: --format=json") != std::string::npos);
   CHECK(text.find("frames more") != std::string::npos);
+  CHECK(text.find("note      System time is sampled at 250 Hz at most") != std::string::npos);
+  CHECK(text.find("rate `sysctl kernel.perf_event_paranoid=1`\nnote      ddd") != std::string::npos);
   CHECK(text.find("deep.cpp:159") != std::string::npos);
 }
 
