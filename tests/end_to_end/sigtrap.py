@@ -22,7 +22,9 @@ class SigTrap(driver.EndToEnd):
         run = self.prof_run(command, events=["CPUTIME@1000"])
         self.assertEqual(run.stdout.decode(), plain.stdout.decode(), run.stderr)
         self.assertEqual(run.status, ends_with, run.stderr)
-        self.assertGreater(run.samples(), 50)
+        # However many samples a busy machine merges, they account for what the program used.
+        self.assertGreater(run.samples(), 10)
+        self.assertGreater(run.total("CPUTIME"), 0.8 * run.summary()["run"]["cpu_s"] - 0.05)
 
     def check_case(self, name, ends_with=0):
         self.check([driver.program("sigtrap"), name], ends_with)
