@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <system_error>
 
 #include "analysis/attribution/function_table.h"
 #include "analysis/attribution/module_file.h"
@@ -22,8 +23,11 @@ std::string unknown_in(const std::string& module) {
   return module.starts_with('[') ? module : "[" + module + "]";
 }
 
-std::string warning(OpenFailure failure, const std::string& path) {
+std::string warning(OpenFailure failure, const std::string& path, int error) {
   switch (failure) {
+    case OpenFailure::Unreadable:
+      return fmt::format("{}: cannot be read: {}; its functions stay unnamed", path,
+                         std::generic_category().message(error));
     case OpenFailure::Missing:
       return fmt::format("{}: no such file any more; its functions stay unnamed", path);
     case OpenFailure::NotElf:
@@ -82,8 +86,13 @@ AttributedModule attribute_module(const ModuleIdentity& module, std::span<const 
   if (failure == OpenFailure::None) {
     sources = attribute_by_dwarf(file, addresses, table);
   } else {
-    out.warnings.push_back(warning(failure, module.path));
+    out.warnings.push_back(warning(failure, module.path, file.open_error()));
   }
+  if (failure == OpenFailure::None && file.may_have_changed())
+    out.warnings.push_back(
+        fmt::format("{}: was modified after the run began and has no build-id; if it was rebuilt, names and "
+                    "lines are wrong",
+                    module.path));
 
   std::optional<Fallback> fallback;
   for (size_t i = 0; i < addresses.size(); ++i) {

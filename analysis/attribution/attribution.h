@@ -16,6 +16,7 @@ namespace prof {
 struct ModuleIdentity {
   std::string path;               // as the loader had it; "[vdso]" for the vDSO
   std::vector<uint8_t> build_id;  // empty when the measurement has none
+  uint64_t run_start_ns = 0;      // when it was measured, since the epoch; 0: not known
 };
 
 struct AttributionOptions {
@@ -61,8 +62,16 @@ struct AttributedModule {
 AttributedModule attribute_module(const ModuleIdentity& module, std::span<const uint64_t> addresses,
                                   const AttributionOptions& options = {});
 
-// Absolute addresses in code that a just-in-time compiler made, named by its perf map ("START SIZE name" in
-// hexadecimal, one a line); "[jit]" for what the map does not name or when there is no map.
-AttributedModule attribute_jit(const std::filesystem::path& perf_map, std::span<const uint64_t> addresses);
+// Where a process may have left the names of the code that its just-in-time compiler made. Process numbers
+// are used again, and in /tmp anyone may put a file of that name.
+struct PerfMap {
+  std::filesystem::path path;     // empty: none
+  uint32_t user = 0;              // whose map is believed, besides root's
+  uint64_t process_start_ns = 0;  // since the epoch; an older map is another process's
+};
+
+// Absolute addresses in generated code, named by its perf map ("START SIZE name" in hexadecimal, one a line);
+// "[jit]" for what the map does not name or when there is none. A map that is not believed is a warning.
+AttributedModule attribute_jit(const PerfMap& perf_map, std::span<const uint64_t> addresses);
 
 }  // namespace prof

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "analysis/attribution/debug_file.h"
 
@@ -48,9 +49,17 @@ int open_module(const std::string& path) {
   struct stat status {};
   if (fd >= 0 && (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))) {
     close(fd);
+    errno = ENOENT;  // what was there when it was loaded was a file
     return -1;
   }
   return fd;
+}
+
+uint64_t modified_ns(int fd) {
+  struct stat status {};
+  if (fstat(fd, &status) != 0) return 0;
+  return static_cast<uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
+         static_cast<uint64_t>(status.st_mtim.tv_nsec);
 }
 
 }  // namespace
@@ -76,9 +85,12 @@ OpenFailure ModuleFile::open(const ModuleIdentity& module, const AttributionOpti
   options_ = &options;
   path_ = module.path;
   if (const int fd = open_module(path_); fd >= 0) {
+    may_have_changed_ =
+        module.build_id.empty() && module.run_start_ns != 0 && modified_ns(fd) > module.run_start_ns;
     close(fd);
   } else {
-    return OpenFailure::Missing;
+    open_error_ = errno;
+    return open_error_ == ENOENT || open_error_ == ENOTDIR ? OpenFailure::Missing : OpenFailure::Unreadable;
   }
   if (!begin()) return OpenFailure::NotElf;
   if (!module.build_id.empty() && build_id_of(elf()) != module.build_id) {

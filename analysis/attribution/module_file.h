@@ -13,7 +13,8 @@ namespace prof {
 
 enum class OpenFailure : uint8_t {
   None,
-  Missing,     // no file at that path, or it cannot be read
+  Missing,     // no file at that path
+  Unreadable,  // open_error() says why
   NotElf,      // libdw cannot read it
   Changed,     // its build-id is not the measured one
   ForeignVdso  // the vDSO of another kernel
@@ -23,6 +24,11 @@ class ModuleFile {
  public:
   // The options must outlive the ModuleFile.
   OpenFailure open(const ModuleIdentity& module, const AttributionOptions& options);
+
+  int open_error() const { return open_error_; }  // an errno
+  // True where nothing but the time of its last change tells whether the file is the measured one, and that
+  // is after the run began.
+  bool may_have_changed() const { return may_have_changed_; }
 
   Dwfl_Module* module() const { return module_; }
   Elf* elf() const;  // the module's own file, not its debug file
@@ -42,6 +48,8 @@ class ModuleFile {
 
   const AttributionOptions* options_ = nullptr;
   std::string path_;
+  int open_error_ = 0;
+  bool may_have_changed_ = false;
   std::unique_ptr<Dwfl, End> dwfl_;
   Dwfl_Module* module_ = nullptr;
 };

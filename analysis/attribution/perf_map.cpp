@@ -1,12 +1,48 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
-#include <fstream>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
 
 #include "analysis/attribution/attribution.h"
 #include "analysis/attribution/function_table.h"
 
 namespace prof {
 namespace {
+
+constexpr uint64_t kNanoseconds = 1'000'000'000;
+// The clock of file times lags behind the one of processes by up to a tick.
+constexpr uint64_t kClockLag = kNanoseconds / 10;
+
+struct Close {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, Close>;
+
+// Why a map is not believed; empty where it is.
+std::string doubt(const struct stat& status, const PerfMap& map) {
+  if (!S_ISREG(status.st_mode)) return "not a regular file";
+  if (status.st_uid != map.user && status.st_uid != 0) return "belongs to another user";
+  const uint64_t modified = static_cast<uint64_t>(status.st_mtim.tv_sec) * kNanoseconds +
+                            static_cast<uint64_t>(status.st_mtim.tv_nsec);
+  return modified + kClockLag < map.process_start_ns ? "older than the process" : "";
+}
+
+File open_map(const PerfMap& map, std::vector<std::string>& warnings) {
+  const int fd = open(map.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  struct stat status {};
+  if (fd < 0 || fstat(fd, &status) != 0) return nullptr;
+  const std::string why = doubt(status, map);
+  if (why.empty()) return File(fdopen(fd, "r"));
+  close(fd);
+  warnings.push_back(fmt::format("{}: {}; generated code stays unnamed", map.path.string(), why));
+  return nullptr;
+}
 
 struct MappedCode {
   uint64_t start = 0;
@@ -27,13 +63,19 @@ bool parse_line(std::string_view line, MappedCode& code) {
 }
 
 // Compilers reuse memory: of the lines that cover an address the last written is the one in force at the end.
-std::vector<MappedCode> read_map(const std::filesystem::path& path) {
+std::vector<MappedCode> read_map(const PerfMap& map, std::vector<std::string>& warnings) {
   std::vector<MappedCode> codes;
-  std::ifstream in(path);
-  for (std::string line; std::getline(in, line);) {
+  const File file = open_map(map, warnings);
+  if (file == nullptr) return codes;
+  char* text = nullptr;
+  size_t room = 0;
+  for (ssize_t bytes; (bytes = getline(&text, &room, file.get())) > 0;) {
+    std::string_view line(text, static_cast<size_t>(bytes));
+    if (line.ends_with('\n')) line.remove_suffix(1);
     MappedCode code;
     if (parse_line(line, code)) codes.push_back(std::move(code));
   }
+  std::free(text);
   std::reverse(codes.begin(), codes.end());
   std::stable_sort(codes.begin(), codes.end(),
                    [](const MappedCode& a, const MappedCode& b) { return a.start < b.start; });
@@ -45,10 +87,10 @@ std::vector<MappedCode> read_map(const std::filesystem::path& path) {
 
 }  // namespace
 
-AttributedModule attribute_jit(const std::filesystem::path& perf_map, std::span<const uint64_t> addresses) {
+AttributedModule attribute_jit(const PerfMap& perf_map, std::span<const uint64_t> addresses) {
   AttributedModule out;
   FunctionTable table(out);
-  const std::vector<MappedCode> codes = read_map(perf_map);
+  const std::vector<MappedCode> codes = read_map(perf_map, out.warnings);
   out.first.push_back(0);
   for (const uint64_t address : addresses) {
     auto after = std::upper_bound(codes.begin(), codes.end(), address,

@@ -21,24 +21,28 @@ std::string this_host() {
 }
 
 // Compilers write the map of a process to /tmp. The process number means nothing on another host.
-std::filesystem::path perf_map_of(const MeasuredProcess& process, const std::string& host) {
-  return process.host == host ? fmt::format("/tmp/perf-{}.map", process.pid) : "";
+PerfMap perf_map_of(const ProcessMeasurement& measurement, const std::string& host) {
+  const MeasuredProcess& process = measurement.process;
+  if (process.host != host) return {};
+  return {fmt::format("/tmp/perf-{}.map", process.pid), measurement.owner, process.start_realtime_ns};
 }
 
 }  // namespace
 
-uint32_t Places::module_of(ModuleKind kind, const ModuleIdentity& identity,
-                           const std::filesystem::path& perf_map) {
-  const auto [at, added] = by_identity_.try_emplace({identity.path, identity.build_id, perf_map.string()},
-                                                    static_cast<uint32_t>(modules_.size()));
+uint32_t Places::module_of(ModuleKind kind, const ModuleIdentity& identity, const PerfMap& perf_map) {
+  const auto [at, added] = by_identity_.try_emplace(
+      {identity.path, identity.build_id, perf_map.path.string()}, static_cast<uint32_t>(modules_.size()));
   if (added) modules_.push_back({kind, identity, perf_map, {}, 0, 0, 0});
+  uint64_t& start = modules_[at->second].identity.run_start_ns;
+  start = std::min(start, identity.run_start_ns);
   return at->second;
 }
 
 // Of a frame whose module has no record.
-uint32_t Places::module_of_frame(uint64_t frame, const MeasuredProcess& process, const std::string& host) {
+uint32_t Places::module_of_frame(uint64_t frame, const ProcessMeasurement& measurement,
+                                 const std::string& host) {
   const bool jit = hpcrun::frame_module(frame) == hpcrun::kModuleNone;
-  return jit ? module_of(ModuleKind::Jit, {"[jit]", {}}, perf_map_of(process, host))
+  return jit ? module_of(ModuleKind::Jit, {"[jit]", {}}, perf_map_of(measurement, host))
              : module_of(ModuleKind::Unknown, {"[unknown]", {}});
 }
 
@@ -59,7 +63,8 @@ void Places::collect(const std::vector<ProcessMeasurement>& measurements) {
     std::vector<uint32_t>& ids = module_ids_.emplace_back();
     for (const MeasuredModule& module : measurement.modules) {
       if (module.id >= ids.size()) ids.resize(module.id + size_t{1}, kNoModule);
-      ids[module.id] = module_of(ModuleKind::File, {module.path, module.build_id});
+      ids[module.id] =
+          module_of(ModuleKind::File, {module.path, module.build_id, measurement.process.start_realtime_ns});
     }
     for (const MeasuredThread& thread : measurement.threads) {
       for (size_t node = 1; node < thread.nodes.size(); ++node) {
@@ -70,7 +75,7 @@ void Places::collect(const std::vector<ProcessMeasurement>& measurements) {
         }
         const uint16_t id = hpcrun::frame_module(frame);
         if (id >= ids.size()) ids.resize(id + size_t{1}, kNoModule);
-        if (ids[id] == kNoModule) ids[id] = module_of_frame(frame, measurement.process, host);
+        if (ids[id] == kNoModule) ids[id] = module_of_frame(frame, measurement, host);
         modules_[ids[id]].addresses.push_back(hpcrun::frame_offset(frame));
       }
     }

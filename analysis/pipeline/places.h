@@ -50,7 +50,7 @@ class Places {
   struct Module {
     ModuleKind kind;
     ModuleIdentity identity;
-    std::filesystem::path perf_map;   // for Jit
+    PerfMap perf_map;                 // for Jit
     std::vector<uint64_t> addresses;  // ascending, distinct
     size_t settled = 0;               // how many of them are already sorted
     PlaceId first_place = 0;
@@ -58,9 +58,8 @@ class Places {
   };
 
   void collect(const std::vector<ProcessMeasurement>& measurements);
-  uint32_t module_of(ModuleKind kind, const ModuleIdentity& identity,
-                     const std::filesystem::path& perf_map = {});
-  uint32_t module_of_frame(uint64_t frame, const MeasuredProcess& process, const std::string& host);
+  uint32_t module_of(ModuleKind kind, const ModuleIdentity& identity, const PerfMap& perf_map = {});
+  uint32_t module_of_frame(uint64_t frame, const ProcessMeasurement& measurement, const std::string& host);
   static void settle(Module& module);
   static AttributedModule attribute(const Module& module, const AttributionOptions& options);
   void add(const Module& module, AttributedModule& attributed, Database& database);

@@ -33,6 +33,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
   if (mapped == MAP_FAILED)
     refuse(MeasurementError::Kind::CannotOpen, std::generic_category().message(error));
   bytes_ = {static_cast<const uint8_t*>(mapped), size};
+  owner_ = status.st_uid;
 }
 
 MappedFile::~MappedFile() {

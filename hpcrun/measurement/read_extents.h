@@ -41,9 +41,11 @@ class MappedFile {
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
   std::span<const uint8_t> bytes() const { return bytes_; }
+  uint32_t owner() const { return owner_; }
 
  private:
   std::span<const uint8_t> bytes_;
+  uint32_t owner_ = 0;
 };
 
 // Lets the kernel drop pages of a mapped file from memory; they come back when touched.

@@ -17,6 +17,7 @@ ProcessMeasurement read_measurement(const std::filesystem::path& path) {
 
   ProcessMeasurement out;
   out.file_bytes = file.size();
+  out.owner = mapped->owner();
   Warnings warnings(out.warnings);
   const Layout layout = read_header(file, path.string(), out, warnings);
   const uint64_t final_bytes = out.counter(hpcrun::Counter::FileBytes);

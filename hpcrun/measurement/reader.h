@@ -143,6 +143,7 @@ struct ProcessMeasurement {
   std::array<uint64_t, hpcrun::kCounterSlots> counters{};
   std::array<uint64_t, hpcrun::kStackReasonSlots> stack_reasons{};
   uint64_t file_bytes = 0;
+  uint32_t owner = 0;  // user id of the file's owner: who was measured
 
   uint64_t counter(hpcrun::Counter which) const { return counters[static_cast<size_t>(which)]; }
 };

@@ -1,8 +1,11 @@
 // Names of functions without debug information.
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <libelf.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -159,6 +162,67 @@ TEST_CASE("a missing or foreign file gives no names and one warning") {
   }
 }
 
+TEST_CASE("a file that cannot be opened is not called missing") {
+  const ScratchDirectory scratch;
+  const fs::path loop = scratch.path() / "loop";
+  fs::create_symlink(loop, loop);  // also root cannot open it
+  const AttributedModule result = prof::attribute_module({loop.string(), {}}, std::vector<uint64_t>{0x10});
+  REQUIRE(result.warnings.size() == 1);
+  CHECK(result.warnings[0] ==
+        loop.string() + ": cannot be read: Too many levels of symbolic links; its functions stay unnamed");
+}
+
+TEST_CASE("a module without build-id that is newer than the run may be another") {
+  const ScratchDirectory scratch;
+  const fs::path module = scratch.path() / "libanonymous.so";
+  run(fmt::format("objcopy --remove-section=.note.gnu.build-id {} {}", kPlain.string(), module.string()));
+  const std::vector<uint64_t> addresses = addresses_of(function_extent(kPlain, "exported_entry"));
+  constexpr uint64_t kModified = 1'700'000'000;
+  const timespec times[2] = {{kModified, 0}, {kModified, 0}};
+  REQUIRE(utimensat(AT_FDCWD, module.c_str(), times, 0) == 0);
+  for (const uint64_t start : {kModified - 1, kModified + 1, uint64_t{0}}) {
+    CAPTURE(start);
+    const AttributedModule result =
+        prof::attribute_module({module.string(), {}, start * 1'000'000'000}, addresses);
+    CHECK(names(result) == std::set<std::string>{"exported_entry"});
+    REQUIRE(result.warnings.size() == (start == kModified - 1 ? 1 : 0));
+    if (!result.warnings.empty())
+      CHECK(result.warnings[0] == module.string() +
+                                      ": was modified after the run began and has no build-id; if "
+                                      "it was rebuilt, names and lines are wrong");
+  }
+  // With a build-id its time says nothing.
+  CHECK(prof::attribute_module({kPlain.string(), build_id(kPlain), 1}, addresses).warnings.empty());
+}
+
+TEST_CASE("a perf map is believed when it is a file of the measured user and as young as the process") {
+  const ScratchDirectory scratch;
+  const fs::path map = scratch.path() / "perf-1.map";
+  std::ofstream(map) << "7f00 10 method\n";
+  const std::vector<uint64_t> addresses = {0x7f00};
+  const auto found = [&](const prof::PerfMap& perf_map) {
+    const AttributedModule result = prof::attribute_jit(perf_map, addresses);
+    return *names(result).begin() + (result.warnings.empty() ? "" : "; " + result.warnings[0]);
+  };
+  const auto refused = [](const fs::path& path, const char* why) {
+    return fmt::format("[jit]; {}: {}; generated code stays unnamed", path.string(), why);
+  };
+  struct stat status {};
+  REQUIRE(stat(map.c_str(), &status) == 0);
+  const auto written = static_cast<uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000;
+  CHECK(found({map, getuid(), written}) == "method");
+  CHECK(found({map, getuid(), written + 3'000'000'000}) == refused(map, "older than the process"));
+  if (getuid() == 0) {
+    CHECK(found({map, 1234, written}) == "method");
+    REQUIRE(chown(map.c_str(), 4321, 4321) == 0);
+    CHECK(found({map, 4321, written}) == "method");
+    CHECK(found({map, 1234, written}) == refused(map, "belongs to another user"));
+  }
+  const fs::path pipe = scratch.path() / "perf-2.map";
+  REQUIRE(mkfifo(pipe.c_str(), 0644) == 0);  // opening it for reading would wait for a writer
+  CHECK(found({pipe, getuid(), 0}) == refused(pipe, "not a regular file"));
+}
+
 TEST_CASE("a perf map names generated code, later lines before earlier ones") {
   const ScratchDirectory scratch;
   const fs::path map = scratch.path() / "perf-1.map";
@@ -167,7 +231,7 @@ TEST_CASE("a perf map names generated code, later lines before earlier ones") {
                         "not a line\n"
                         "7f20 8 new method\n";
   const std::vector<uint64_t> addresses = {0x7eff, 0x7f00, 0x7f0f, 0x7f10, 0x7f27, 0x7f28};
-  const AttributedModule result = prof::attribute_jit(map, addresses);
+  const AttributedModule result = prof::attribute_jit({map, getuid(), 0}, addresses);
   std::vector<std::string> found;
   for (size_t i = 0; i < addresses.size(); ++i) {
     REQUIRE(result.chain(i).size() == 1);
@@ -175,7 +239,8 @@ TEST_CASE("a perf map names generated code, later lines before earlier ones") {
   }
   CHECK(found ==
         std::vector<std::string>{"[jit]", "first method", "first method", "[jit]", "new method", "[jit]"});
-  CHECK(names(prof::attribute_jit(scratch.path() / "none", addresses)) == std::set<std::string>{"[jit]"});
+  CHECK(names(prof::attribute_jit({scratch.path() / "none", getuid(), 0}, addresses)) ==
+        std::set<std::string>{"[jit]"});
 }
 
 TEST_CASE("names are demangled from C++ and Rust") {
