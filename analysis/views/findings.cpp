@@ -95,7 +95,8 @@ const PathStep* spreading_step(const CallTree& tree, const std::vector<PathStep>
 
 class Finder {
  public:
-  Finder(const CallTree& tree, const RunSummary& run) : tree_(tree), run_(run) {}
+  Finder(const CallTree& tree, const RunSummary& run)
+      : tree_(tree), run_(run), sampling_(shown_sampling(tree, run)) {}
 
   std::vector<Finding> all() {
     if (is_empty()) {
@@ -124,12 +125,12 @@ class Finder {
     finding.severity = Severity::High;
     finding.sentence = "No samples";
     if (run_.wall_s) finding.sentence += ": ran for " + words_for_duration(*run_.wall_s);
-    if (run_.wall_s && run_.requested_hz)
-      finding.sentence += fmt::format(" at {:.0f} samples/s", *run_.requested_hz);
+    if (run_.wall_s && sampling_.requested_hz)
+      finding.sentence += fmt::format(" at {:.0f} samples/s", *sampling_.requested_hz);
     if (run_.wall_s && run_.cpu_s)
       finding.sentence += fmt::format(" and used {} of CPU time", words_for_duration(*run_.cpu_s));
     finding.sentence += ".";
-    if (run_.wall_s && run_.requested_hz && *run_.wall_s * *run_.requested_hz < 10)
+    if (run_.wall_s && sampling_.requested_hz && *run_.wall_s * *sampling_.requested_hz < 10)
       finding.advice = "run it longer, or on a larger input";
     else if (run_.cpu_s && run_.wall_s && *run_.cpu_s < *run_.wall_s / 10)
       finding.advice = "it mostly waited; see where with -e REALTIME";
@@ -218,23 +219,23 @@ class Finder {
   }
 
   void rate() {
-    if (!run_.requested_hz || !run_.delivered_hz || *run_.requested_hz <= 0) return;
-    const double share = *run_.delivered_hz / *run_.requested_hz;
-    if (share >= kRateShortfall || run_.samples.value_or(1) == 0) return;
+    if (!sampling_.requested_hz || !sampling_.delivered_hz || *sampling_.requested_hz <= 0) return;
+    const double share = *sampling_.delivered_hz / *sampling_.requested_hz;
+    if (share >= kRateShortfall || sampling_.samples.value_or(1) == 0) return;
     Finding finding;
     finding.kind = "rate";
     finding.severity = severity_of(1 - share, 0.5, 2);
     finding.sentence = fmt::format(
         "Delivered {:.0f} of {:.0f} samples/s: shares stay right because samples are "
         "weighted by elapsed time, but detail is coarser than asked for.",
-        *run_.delivered_hz, *run_.requested_hz);
-    finding.values = {{"requested_hz", *run_.requested_hz}, {"delivered_hz", *run_.delivered_hz}};
+        *sampling_.delivered_hz, *sampling_.requested_hz);
+    finding.values = {{"requested_hz", *sampling_.requested_hz}, {"delivered_hz", *sampling_.delivered_hz}};
     findings_.push_back(std::move(finding));
   }
 
   void dropped() {
     const auto dropped = static_cast<double>(run_.dropped_samples());
-    const double all = dropped + static_cast<double>(run_.samples.value_or(0));
+    const double all = dropped + static_cast<double>(run_.sampling.samples.value_or(0));
     if (dropped <= 0 || dropped < all * kDroppedSamples) return;
     Finding finding;
     finding.kind = "dropped";
@@ -245,11 +246,13 @@ class Finder {
     findings_.push_back(std::move(finding));
   }
 
-  bool has_few_samples() const { return run_.samples && *run_.samples > 0 && *run_.samples < kFewSamples; }
+  static bool are_few(const std::optional<uint64_t>& samples) {
+    return samples && *samples > 0 && *samples < kFewSamples;
+  }
 
   void overhead() {
     if (!run_.overhead_cpu_s || !run_.cpu_s || *run_.cpu_s <= 0) return;
-    if (has_few_samples()) return;  // start and end are all that was measured
+    if (are_few(run_.sampling.samples)) return;  // start and end are all that was measured
     const double share = *run_.overhead_cpu_s / *run_.cpu_s;
     if (share < kOverhead) return;
     Finding finding;
@@ -263,15 +266,15 @@ class Finder {
   }
 
   void few_samples() {
-    if (!has_few_samples()) return;
+    if (!are_few(sampling_.samples)) return;
     Finding finding;
     finding.kind = "few-samples";
     finding.severity = Severity::Medium;
-    const double error = 50 / std::sqrt(static_cast<double>(*run_.samples));
+    const double error = 50 / std::sqrt(static_cast<double>(*sampling_.samples));
     finding.advice = "run it longer, or ask for more samples per second";
     finding.sentence = fmt::format("Only {}: shares are uncertain by up to {:.0f} points; {}.",
-                                   words_for_count(*run_.samples, "sample"), error, finding.advice);
-    finding.values = {{"samples", static_cast<double>(*run_.samples)}, {"standard_error_points", error}};
+                                   words_for_count(*sampling_.samples, "sample"), error, finding.advice);
+    finding.values = {{"samples", static_cast<double>(*sampling_.samples)}, {"standard_error_points", error}};
     findings_.push_back(std::move(finding));
   }
 
@@ -331,6 +334,7 @@ class Finder {
 
   const CallTree& tree_;
   const RunSummary& run_;
+  const Sampling sampling_;
   std::vector<Finding> findings_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
@@ -19,14 +20,19 @@ const Json& member(const Json& object, const char* name) {
   return at == object.end() ? kAbsent : *at;
 }
 
+// Times, rates and costs: nothing that was measured is negative or beyond this.
+constexpr double kLargest = 1e18;
+
 std::optional<double> number(const Json& object, const char* name) {
   const Json& value = member(object, name);
-  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
+  if (!value.is_number()) return std::nullopt;
+  const auto number = value.get<double>();
+  return number >= 0 && number <= kLargest ? std::optional(number) : std::nullopt;
 }
 
 std::optional<uint64_t> count(const Json& object, const char* name) {
   const std::optional<double> value = number(object, name);
-  return value && *value >= 0 ? std::optional(static_cast<uint64_t>(*value)) : std::nullopt;
+  return value ? std::optional(static_cast<uint64_t>(*value)) : std::nullopt;
 }
 
 std::string text(const Json& object, const char* name) {
@@ -44,6 +50,11 @@ Reasons reasons(const Json& object, const char* name) {
   return result;
 }
 
+Sampling sampling_in(const Json& json) {
+  return {text(json, "source"), number(json, "requested_hz"), number(json, "delivered_hz"),
+          count(json, "samples")};
+}
+
 void derive_from_profiles(const Database& database, RunSummary& summary) {
   std::set<std::tuple<std::string, int32_t, int32_t>> processes;
   std::set<int32_t> ranks;
@@ -57,7 +68,7 @@ void derive_from_profiles(const Database& database, RunSummary& summary) {
   summary.processes = processes.size();
   summary.threads = database.profiles.size();
   summary.ranks = ranks.size();
-  if (samples > 0) summary.samples = samples;
+  if (samples > 0) summary.sampling.samples = samples;
 }
 
 struct KnownReason {
@@ -118,16 +129,18 @@ RunSummary run_summary(const Database& database) {
   summary.start = text(run, "start");
   summary.wall_s = number(run, "wall_s");
   summary.cpu_s = number(run, "cpu_s");
-  if (const auto status = number(run, "exit_status")) summary.exit_status = static_cast<int64_t>(*status);
+  if (const auto status = count(run, "exit_status")) summary.exit_status = static_cast<int64_t>(*status);
   summary.processes = count(run, "processes").value_or(summary.processes);
   summary.threads = count(run, "threads").value_or(summary.threads);
   summary.ranks = count(run, "ranks").value_or(summary.ranks);
 
   const Json& sampling = member(json, "sampling");
-  summary.source = text(sampling, "source");
-  summary.requested_hz = number(sampling, "requested_hz");
-  summary.delivered_hz = number(sampling, "delivered_hz");
-  if (const auto samples = count(sampling, "samples")) summary.samples = samples;
+  const std::optional<uint64_t> counted = summary.sampling.samples;
+  summary.sampling_recorded = sampling.is_object();
+  summary.sampling = sampling_in(sampling);
+  if (!summary.sampling.samples) summary.sampling.samples = counted;
+  if (const Json& metrics = member(sampling, "metrics"); metrics.is_object())
+    for (const auto& [name, metric] : metrics.items()) summary.by_metric[name] = sampling_in(metric);
   summary.dropped = reasons(sampling, "dropped");
 
   const Json& stacks = member(json, "stacks");
@@ -137,13 +150,30 @@ RunSummary run_summary(const Database& database) {
   }
   const Json& overhead = member(json, "overhead");
   summary.overhead_cpu_s = number(overhead, "cpu_s_estimate");
-  summary.runtime_bytes = number(overhead, "runtime_bytes");
+  summary.runtime_bytes = count(overhead, "runtime_bytes");
   const Json& degradations = member(json, "degradations");
   if (degradations.is_array()) {
     for (const Json& degradation : degradations)
       if (degradation.is_string()) summary.degradations.push_back(degradation.get<std::string>());
   }
   return summary;
+}
+
+Sampling shown_sampling(const CallTree& tree, const RunSummary& run) {
+  Sampling sampling = run.sampling;
+  if (tree.metrics() == 0) return sampling;
+  if (const auto own = run.by_metric.find(tree.metric(0).name); own != run.by_metric.end())
+    sampling = own->second;
+  if (tree.selection.every_profile || !sampling.samples) return sampling;
+  const Database& database = *tree.database;
+  double all = 0;
+  for (const Profile& profile : database.profiles)
+    for (const ProfileValue& value : profile.values)
+      if (value.metric == tree.selection.metrics[0] && database.contexts[value.context].parent == kNone)
+        all += value.values.inclusive;
+  const double share = all > 0 ? std::min(1.0, tree.totals[0] / all) : 0;
+  sampling.samples = static_cast<uint64_t>(std::llround(static_cast<double>(*sampling.samples) * share));
+  return sampling;
 }
 
 ReasonWords words_for_reason(const std::string& reason) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/database/model.h"
+#include "analysis/views/call_tree.h"
 
 namespace prof {
 
@@ -20,6 +21,13 @@ struct StackQuality {
   uint64_t all() const { return complete + partial + broken; }
 };
 
+// How a metric was sampled.
+struct Sampling {
+  std::string source;
+  std::optional<double> requested_hz, delivered_hz;
+  std::optional<uint64_t> samples;
+};
+
 struct RunSummary {
   std::string command;  // or the program's name
   std::string host;
@@ -28,13 +36,14 @@ struct RunSummary {
   std::optional<int64_t> exit_status;  // 128 + n: killed by signal n
   uint64_t processes = 0, threads = 0, ranks = 0;
 
-  std::string source;
-  std::optional<double> requested_hz, delivered_hz;
-  std::optional<uint64_t> samples;
+  bool sampling_recorded = false;             // else the number of samples is all that is known
+  Sampling sampling;                          // of the first metric; the samples are those of all
+  std::map<std::string, Sampling> by_metric;  // by its name
   Reasons dropped;
 
   std::optional<StackQuality> stacks;
-  std::optional<double> overhead_cpu_s, runtime_bytes;
+  std::optional<double> overhead_cpu_s;
+  std::optional<uint64_t> runtime_bytes;
   std::vector<std::string> degradations;
 
   uint64_t dropped_samples() const;
@@ -42,6 +51,10 @@ struct RunSummary {
 
 // Never fails: what run.json does not say, or says in another form, is derived from the profiles or absent.
 RunSummary run_summary(const Database& database);
+
+// Of the first metric that is shown. Samples are not counted by thread and metric: where threads are selected
+// they have a share of the metric's samples like that of its cost.
+Sampling shown_sampling(const CallTree& tree, const RunSummary& run);
 
 // A reason of a drop or an incomplete stack in plain words, and what to do about it (empty where nothing
 // helps). Spelling of the reason does not matter ("NoUnwindInfo", "no unwind info"); unknown ones are

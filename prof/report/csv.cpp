@@ -103,10 +103,10 @@ void summary_as_csv(const CallTree& tree, const SummaryReport& summary, Output& 
   for (size_t m = 0; m < tree.metrics(); ++m)
     line("total", tree.metric(m).name, fmt::format("{}", finite(tree.totals[m])),
          tree.metric(m).unit.c_str());
-  if (!run.source.empty()) line("sampling", "source", run.source, "");
-  optional("sampling", "requested", run.requested_hz, "Hz");
-  optional("sampling", "delivered", run.delivered_hz, "Hz");
-  if (run.samples) line("sampling", "samples", fmt::format("{}", *run.samples), "");
+  if (!run.sampling.source.empty()) line("sampling", "source", run.sampling.source, "");
+  optional("sampling", "requested", run.sampling.requested_hz, "Hz");
+  optional("sampling", "delivered", run.sampling.delivered_hz, "Hz");
+  if (run.sampling.samples) line("sampling", "samples", fmt::format("{}", *run.sampling.samples), "");
   for (const auto& [reason, count] : run.dropped) line("dropped", reason, fmt::format("{}", count), "");
   if (run.stacks) {
     line("stacks", "complete", fmt::format("{}", run.stacks->complete), "");
@@ -116,7 +116,7 @@ void summary_as_csv(const CallTree& tree, const SummaryReport& summary, Output& 
       line("stack reason", reason, fmt::format("{}", count), "");
   }
   optional("overhead", "cpu", run.overhead_cpu_s, "sec");
-  optional("overhead", "memory", run.runtime_bytes, "bytes");
+  if (run.runtime_bytes) line("overhead", "memory", fmt::format("{}", *run.runtime_bytes), "bytes");
   for (const std::string& degradation : run.degradations) line("degradation", "", degradation, "");
   for (const Finding& finding : summary.findings) line("finding", finding.kind, finding.sentence, "");
 }

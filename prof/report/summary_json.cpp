@@ -1,4 +1,4 @@
-// The summary as JSON (docs/json.md): run.json of the database as it is, and the findings.
+// The summary as JSON (docs/json.md): what run.json of the database says, and the findings.
 
 #include <nlohmann/json.hpp>
 
@@ -37,27 +37,61 @@ Json finding_as_json(const Finding& finding) {
   return json;
 }
 
-// What run.json does not have is taken from the profiles, so that every database has the same keys.
-Json run_as_json(const Json& recorded, const RunSummary& run) {
-  Json json = recorded.is_object() ? recorded : Json::object();
-  const auto fill = [&](const char* key, const Json& value) {
-    if (!json.contains(key)) json[key] = value;
-  };
-  fill("command", run.command);
-  fill("processes", run.processes);
-  fill("threads", run.threads);
-  fill("ranks", run.ranks);
+template <class Value>
+void set(Json& json, const char* key, const std::optional<Value>& value) {
+  if (value) json[key] = *value;
+}
+
+void set(Json& json, const char* key, const std::string& text) {
+  if (!text.empty()) json[key] = text;
+}
+
+Json run_as_json(const RunSummary& run) {
+  Json json{{"command", run.command}};
+  set(json, "host", run.host);
+  set(json, "start", run.start);
+  set(json, "wall_s", run.wall_s);
+  set(json, "cpu_s", run.cpu_s);
+  set(json, "exit_status", run.exit_status);
+  json["processes"] = run.processes;
+  json["threads"] = run.threads;
+  json["ranks"] = run.ranks;
   return json;
+}
+
+Json sampling_as_json(const Sampling& sampling) {
+  Json json = Json::object();
+  set(json, "source", sampling.source);
+  set(json, "requested_hz", sampling.requested_hz);
+  set(json, "delivered_hz", sampling.delivered_hz);
+  set(json, "samples", sampling.samples);
+  return json;
+}
+
+// What a run recorded. A database without a record has of it only what its profiles tell.
+void add_measuring(const RunSummary& run, Json& json) {
+  if (run.sampling_recorded) {
+    json["sampling"] = sampling_as_json(run.sampling);
+    json["sampling"]["dropped"] = run.dropped;
+    for (const auto& [name, sampling] : run.by_metric)
+      json["sampling"]["metrics"][name] = sampling_as_json(sampling);
+  }
+  if (run.stacks) {
+    json["stacks"] = {{"complete", run.stacks->complete},
+                      {"partial", run.stacks->partial},
+                      {"broken", run.stacks->broken},
+                      {"reasons", run.stacks->reasons}};
+  }
+  Json overhead = Json::object();
+  set(overhead, "cpu_s_estimate", run.overhead_cpu_s);
+  set(overhead, "runtime_bytes", run.runtime_bytes);
+  if (!overhead.empty()) json["overhead"] = std::move(overhead);
 }
 
 }  // namespace
 
 void summary_as_json(const CallTree& tree, const SummaryReport& summary, const ReportOptions& options,
                      Output& out) {
-  const Json parsed = Json::parse(tree.database->run_json, nullptr, false);
-  const auto recorded = [&](const char* key) {
-    return parsed.is_object() && parsed.contains(key) ? parsed[key] : Json();
-  };
   Json json{{"schema", "prof-report/1"}, {"view", "summary"}, {"database", options.database}};
   json["units"] = Json::object();
   json["totals"] = Json::object();
@@ -65,9 +99,8 @@ void summary_as_json(const CallTree& tree, const SummaryReport& summary, const R
     json["units"][tree.metric(m).name] = tree.metric(m).unit;
     json["totals"][tree.metric(m).name] = tree.totals[m];
   }
-  json["run"] = run_as_json(recorded("run"), summary.run);
-  for (const char* key : {"sampling", "stacks", "overhead"})
-    if (Json value = recorded(key); value.is_object()) json[key] = std::move(value);
+  json["run"] = run_as_json(summary.run);
+  add_measuring(summary.run, json);
   json["degradations"] = summary.run.degradations;
   json["findings"] = Json::array();
   for (const Finding& finding : summary.findings) json["findings"].push_back(finding_as_json(finding));

@@ -16,6 +16,7 @@ constexpr double kWorthALine = 0.01;
 constexpr size_t kFindingLines = 7;  // leaves some lines to path and functions
 constexpr size_t kNoteLines = 3;
 constexpr size_t kReasons = 2;
+constexpr size_t kThreadsNamed = 4;
 constexpr size_t kLabelColumns = 10;
 constexpr size_t kHotNameColumns = 44;
 constexpr size_t kCallerNameColumns = 24;
@@ -83,6 +84,7 @@ class SummaryText {
     lines.push_back(bold(style_, fmt::format("{:<{}}{}{}", "program", kLabelColumns,
                                              shorten_middle(printable(run_.command), columns), status)));
     labelled(lines, "ran", ran());
+    if (const std::string text = selected(); !text.empty()) labelled(lines, "selected", text);
     if (const std::string text = sampled(); !text.empty()) labelled(lines, "sampled", text);
     if (run_.dropped_samples() > 0)
       labelled(lines, "dropped", words_for_count(run_.dropped_samples(), "sample") + reasons(run_.dropped));
@@ -105,14 +107,35 @@ class SummaryText {
   }
 
   std::string sampled() const {
+    const Sampling sampling = shown_sampling(tree_, run_);
     std::string text;
-    if (run_.delivered_hz && run_.requested_hz)
-      text = fmt::format("{:.0f} of {:.0f} samples/s", *run_.delivered_hz, *run_.requested_hz);
-    else if (run_.requested_hz)
-      text = fmt::format("{:.0f} samples/s asked for", *run_.requested_hz);
-    if (run_.samples) text += (text.empty() ? "" : ", ") + words_for_count(*run_.samples, "sample");
-    if (!run_.source.empty()) text += (text.empty() ? "by " : ", by ") + run_.source;
-    return text;
+    if (sampling.delivered_hz && sampling.requested_hz)
+      text = fmt::format("{:.0f} of {:.0f} samples/s", *sampling.delivered_hz, *sampling.requested_hz);
+    else if (sampling.delivered_hz)
+      text = fmt::format("{:.0f} samples/s", *sampling.delivered_hz);
+    else if (sampling.requested_hz)
+      text = fmt::format("{:.0f} samples/s asked for", *sampling.requested_hz);
+    if (sampling.samples) text += (text.empty() ? "" : ", ") + words_for_count(*sampling.samples, "sample");
+    if (!sampling.source.empty()) text += (text.empty() ? "by " : ", by ") + sampling.source;
+    const bool several = run_.by_metric.size() > 1 && tree_.metrics() > 0 && !text.empty();
+    return several ? tree_.metric(0).name + ": " + text : text;
+  }
+
+  // What was left out by --metric and --thread; empty where nothing was.
+  std::string selected() const {
+    const Selection& selection = tree_.selection;
+    const Database& database = *tree_.database;
+    std::vector<std::string> names;
+    if (selection.metrics != select(database, {}, {}).metrics)
+      for (const uint32_t metric : selection.metrics) names.push_back(database.metrics[metric].name);
+    if (!selection.every_profile) {
+      names.push_back(fmt::format("{} of {}", selection.profiles.size(),
+                                  words_for_count(database.profiles.size(), "thread")));
+      for (size_t i = 0; i < std::min(kThreadsNamed, selection.profiles.size()); ++i)
+        names.back() += (i == 0 ? ": " : ", ") + thread_label(database, selection.profiles[i]);
+      if (selection.profiles.size() > kThreadsNamed) names.back() += ", ...";
+    }
+    return fmt::format("{}", fmt::join(names, ", "));
   }
 
   static std::string reasons(const Reasons& all) {
@@ -141,7 +164,8 @@ class SummaryText {
         text += fmt::format(" ({})", words_for_percent(*run_.overhead_cpu_s / *run_.cpu_s));
     }
     if (run_.runtime_bytes)
-      text += (text.empty() ? "" : ", ") + words_for_bytes(*run_.runtime_bytes) + " of memory";
+      text += (text.empty() ? "" : ", ") + words_for_bytes(static_cast<double>(*run_.runtime_bytes)) +
+              " of memory";
     return text;
   }
 

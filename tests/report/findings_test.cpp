@@ -161,6 +161,29 @@ TEST_CASE("dropped samples, overhead and too few samples are found") {
       "per second.");
 }
 
+TEST_CASE("samples are too few by those of the metric and the threads that are shown") {
+  DatabaseBuilder b;
+  b.metric("CPUTIME", "sec");
+  b.metric("REALTIME", "sec");
+  const uint32_t busy = b.thread(0), idle = b.thread(1);
+  b.spend(busy, {{"f", 1}}, 0.95, 0);
+  b.spend(idle, {{"f", 1}}, 0.05, 0);
+  b.spend(idle, {{"f", 1}}, 5, 1);
+  b.database.run_json = R"({"sampling": {"samples": 1025, "metrics":
+      {"CPUTIME": {"samples": 1000}, "REALTIME": {"samples": 25}}}})";
+  const Database database = b.build();
+  const auto few = [&](const std::vector<std::string>& metrics, const std::vector<std::string>& threads) {
+    const CallTree tree = build_call_tree(database, select(database, metrics, threads), false);
+    for (const Finding& finding : find(tree, run_summary(database)))
+      if (finding.kind == "few-samples") return finding.values.at("samples");
+    return 0.0;
+  };
+  CHECK(few({}, {}) == 0);
+  CHECK(few({"REALTIME"}, {}) == 25);
+  CHECK(few({"CPUTIME"}, {"0"}) == 0);
+  CHECK(few({"CPUTIME"}, {"1"}) == 50);
+}
+
 TEST_CASE("code without line information is named by its module") {
   DatabaseBuilder b;
   b.metric("CPUTIME", "sec");

@@ -147,6 +147,21 @@ TEST_CASE("the summary hands on what the run recorded and follows the schema") {
   for (const Json& finding : json["findings"]) check_finding(finding);
 }
 
+TEST_CASE("of a record only what has the right type and range is handed on") {
+  Database database = example();
+  database.run_json =
+      R"({"run": {"command": ["x"], "host": {"a": 1}, "wall_s": "long", "cpu_s": -1, "exit_status": 1e300,
+      "threads": -1, "processes": 3},
+      "sampling": {"samples": 1e300, "requested_hz": -5, "dropped": {"overrun": "many"}, "metrics": [1]},
+      "stacks": 7, "overhead": {"cpu_s_estimate": 1e300, "runtime_bytes": "all"}, "degradations": [1, "slow"]})";
+  const Json json = parsed(database, json_options(ReportView::Summary));
+  CHECK(json["run"] == Json{{"command", "sum"}, {"processes", 3}, {"threads", 2}, {"ranks", 0}});
+  CHECK(json["sampling"] == Json{{"dropped", Json::object()}});
+  CHECK_FALSE(json.contains("stacks"));
+  CHECK_FALSE(json.contains("overhead"));
+  CHECK(json["degradations"] == Json{"slow"});
+}
+
 TEST_CASE("a database without a record of its run says what its profiles say") {
   Database database = example();
   database.run_json.clear();

@@ -93,6 +93,33 @@ TEST_CASE("a database without a record of its run shows what its values say") {
   check_fits_screen(text);
 }
 
+TEST_CASE("the header is about the metric and the threads that are shown, and names what was selected") {
+  DatabaseBuilder b;
+  b.metric("CPUTIME", "sec");
+  b.metric("REALTIME", "sec");
+  const uint32_t main = b.thread(0, "app"), worker = b.thread(1, "worker");
+  b.spend(main, {{"f", 1}}, 1, 0);
+  b.spend(main, {{"f", 1}}, 3, 1);
+  b.spend(worker, {{"f", 1}}, 1, 1);
+  b.database.run_json =
+      R"({"sampling": {"source": "perf", "requested_hz": 1000, "delivered_hz": 990, "samples": 1790,
+      "metrics": {"CPUTIME": {"source": "perf", "requested_hz": 1000, "delivered_hz": 990, "samples": 990},
+                  "REALTIME": {"source": "a timer", "requested_hz": 200, "delivered_hz": 200, "samples": 800}}}})";
+  const Database database = b.build();
+  const std::string whole = rendered(database, {}).text;
+  CHECK(whole.find("\nsampled   CPUTIME: 990 of 1000 samples/s, 990 samples, by perf\n") !=
+        std::string::npos);
+  CHECK(whole.find("selected") == std::string::npos);
+  ReportOptions options;
+  options.metrics = {"REALTIME"};
+  options.threads = {"1"};
+  const std::string part = rendered(database, options).text;
+  CHECK(part.find("\nselected  REALTIME, 1 of 2 threads: 100.1 worker\n"
+                  "sampled   REALTIME: 200 of 200 samples/s, 200 samples, by a timer\n") !=
+        std::string::npos);
+  check_fits_screen(part);
+}
+
 TEST_CASE("colour is used only when told") {
   CHECK(rendered(example(), {}, false).text.find('\033') == std::string::npos);
   CHECK(rendered(example(), {}, true).text.find("\033[31m  62.0 %\033[0m") != std::string::npos);
