@@ -16,6 +16,7 @@ constexpr double kIncompleteStacks = 0.01;  // below, shares move by less than t
 constexpr double kRateShortfall = 0.90;     // delivered rates vary by some percent from run to run
 constexpr double kDroppedSamples = 0.01;
 constexpr double kOverhead = 0.05;
+constexpr double kEnoughTime = 10;  // sampling periods, in which at least one sample should have come
 constexpr double kWithoutLines = 0.20;
 constexpr size_t kNameColumns = 48;    // a sentence stays readable; the finding's context has the full name
 constexpr uint64_t kFewSamples = 100;  // one standard error of a share of one half is then 5 points
@@ -123,18 +124,23 @@ class Finder {
     Finding finding;
     finding.kind = "no-samples";
     finding.severity = Severity::High;
-    finding.sentence = "No samples";
-    if (run_.wall_s) finding.sentence += ": ran for " + words_for_duration(*run_.wall_s);
-    if (run_.wall_s && sampling_.requested_hz)
-      finding.sentence += fmt::format(" at {:.0f} samples/s", *sampling_.requested_hz);
-    if (run_.wall_s && run_.cpu_s)
-      finding.sentence += fmt::format(" and used {} of CPU time", words_for_duration(*run_.cpu_s));
-    finding.sentence += ".";
-    if (run_.wall_s && sampling_.requested_hz && *run_.wall_s * *sampling_.requested_hz < 10)
+    std::string why;
+    const double wall = run_.wall_s.value_or(0);
+    if (run_.wall_s && sampling_.requested_hz && wall * *sampling_.requested_hz < kEnoughTime) {
+      why = fmt::format("{} are too short for {:.0f} samples/s", words_for_duration(wall),
+                        *sampling_.requested_hz);
       finding.advice = "run it longer, or on a larger input";
-    else if (run_.cpu_s && run_.wall_s && *run_.cpu_s < *run_.wall_s / 10)
-      finding.advice = "it mostly waited; see where with -e REALTIME";
-    if (!finding.advice.empty()) finding.sentence += fmt::format(" To get some, {}.", finding.advice);
+    } else if (run_.wall_s && run_.cpu_s && *run_.cpu_s < wall / 10) {
+      why = fmt::format("the program used {} of CPU time in {}", words_for_duration(*run_.cpu_s),
+                        words_for_duration(wall));
+      finding.advice = "-e REALTIME measures waiting, too";
+    } else if (run_.wall_s) {
+      why = "the program ran for " + words_for_duration(wall);
+    }
+    finding.sentence = "No samples";
+    if (!why.empty()) finding.sentence += ": " + why;
+    if (!finding.advice.empty()) finding.sentence += "; " + finding.advice;
+    finding.sentence += ".";
     findings_.push_back(std::move(finding));
   }
 
@@ -278,10 +284,16 @@ class Finder {
     findings_.push_back(std::move(finding));
   }
 
-  void line_information() {
-    if (tree_.totals[0] <= 0) return;
-    double without = 0;
-    std::vector<double> of_module(tree_.database->modules.size(), 0);
+  // What the costs in code without lines are in, by module, and of them what has no name either.
+  struct WithoutLines {
+    double cost = 0;
+    std::vector<double> of_module, unnamed;
+  };
+
+  WithoutLines without_lines() const {
+    WithoutLines result;
+    result.of_module.resize(tree_.database->modules.size(), 0);
+    result.unnamed = result.of_module;
     std::vector<bool> has_line(tree_.nodes.size(), false);
     const std::vector<Context>& contexts = tree_.database->contexts;
     for (uint32_t c = 0; c < contexts.size(); ++c)
@@ -289,23 +301,45 @@ class Finder {
     for (uint32_t n = 0; n < tree_.nodes.size(); ++n) {
       const Frame& frame = tree_.frames[tree_.nodes[n].frame];
       if (has_line[n] || definition(frame).known() || frame.kind == FrameKind::Entry) continue;
-      without += tree_.cost(n, 0).exclusive;
-      if (frame.module < of_module.size()) of_module[frame.module] += tree_.cost(n, 0).exclusive;
+      const double cost = tree_.cost(n, 0).exclusive;
+      result.cost += cost;
+      if (frame.module >= result.of_module.size()) continue;
+      result.of_module[frame.module] += cost;
+      if (frame_name(*tree_.database, frame).starts_with('[')) result.unnamed[frame.module] += cost;
     }
-    const double share = tree_.share(without, 0);
+    return result;
+  }
+
+  // What helps where code of this module has no lines; empty where nothing does.
+  std::string advice_for_lines(const WithoutLines& without, size_t module) const {
+    const std::string& path = tree_.database->modules[module].path;
+    if (path == "[jit]")
+      return "let its compiler write a perf map, such as with node --perf-basic-prof, to see names";
+    if (path.starts_with('[')) return {};
+    // Symbols or debug information of a file that was not the measured one would have been of no use.
+    if (without.unnamed[module] > without.of_module[module] / 2)
+      return "its file is gone, cannot be read, or is another than was measured: analyze before it changes";
+    return "build it with -g or install its debug symbols to see lines";
+  }
+
+  void line_information() {
+    if (tree_.totals[0] <= 0) return;
+    const WithoutLines without = without_lines();
+    const double share = tree_.share(without.cost, 0);
     if (share < kWithoutLines) return;
-    Finding finding = costed("line-information", tree_.metric(0), without);
+    Finding finding = costed("line-information", tree_.metric(0), without.cost);
     finding.severity = Severity::Low;
     finding.sentence =
         fmt::format("{} of {} {} in code without line information", words_for_percent(share),
                     words_for_metric(tree_.metric(0)), is_time(tree_.metric(0)) ? "is" : "are");
-    const auto most = std::max_element(of_module.begin(), of_module.end());
-    finding.advice = "build it with -g or install its debug symbols";
-    if (most != of_module.end() && *most > 0) {
-      const size_t module = static_cast<size_t>(most - of_module.begin());
+    const auto most = std::max_element(without.of_module.begin(), without.of_module.end());
+    if (most != without.of_module.end() && *most > 0) {
+      const auto module = static_cast<size_t>(most - without.of_module.begin());
       finding.sentence += fmt::format(", most of it in {}", base_name(tree_.database->modules[module].path));
+      finding.advice = advice_for_lines(without, module);
     }
-    finding.sentence += fmt::format("; {} to see lines.", finding.advice);
+    if (!finding.advice.empty()) finding.sentence += "; " + finding.advice;
+    finding.sentence += ".";
     findings_.push_back(std::move(finding));
   }
 

@@ -202,6 +202,30 @@ TEST_CASE("code without line information is named by its module") {
         "its debug symbols to see lines.");
 }
 
+TEST_CASE("what helps against missing lines depends on the module") {
+  const auto advice = [](const std::string& function, const std::string& module) {
+    DatabaseBuilder b;
+    b.metric("CPUTIME", "sec");
+    b.function(function, "", module);
+    b.spend(b.thread(0), {{function}}, 1);
+    const Database database = b.build();
+    for (const Finding& finding : findings_of(database)) {
+      if (finding.kind != "line-information") continue;
+      CHECK(finding.sentence.find("most of it in " + module.substr(module.rfind('/') + 1)) !=
+            std::string::npos);
+      CHECK(finding.sentence.ends_with(finding.advice + "."));
+      return finding.advice;
+    }
+    return std::string("no finding");
+  };
+  CHECK(advice("[jit]", "[jit]") ==
+        "let its compiler write a perf map, such as with node --perf-basic-prof, to see names");
+  CHECK(advice("[app]", "/bin/app") ==
+        "its file is gone, cannot be read, or is another than was measured: analyze before it changes");
+  CHECK(advice("app+0x10", "/bin/app") == "build it with -g or install its debug symbols to see lines");
+  CHECK(advice("[unknown]", "[unknown]").empty());
+}
+
 TEST_CASE("a run without samples says how long it ran and what may help") {
   Database database;
   const auto sentence = [&](const char* json) {
@@ -210,12 +234,11 @@ TEST_CASE("a run without samples says how long it ran and what may help") {
   };
   CHECK(sentence("") == "No samples.");
   CHECK(sentence(R"({"run": {"wall_s": 0.003}, "sampling": {"requested_hz": 1000, "samples": 0}})") ==
-        "No samples: ran for 3 ms at 1000 samples/s. To get some, run it longer, or on a larger input.");
+        "No samples: 3 ms are too short for 1000 samples/s; run it longer, or on a larger input.");
   CHECK(sentence(
             R"({"run": {"wall_s": 5, "cpu_s": 0.0004}, "sampling": {"requested_hz": 1000, "samples": 0}})") ==
-        "No samples: ran for 5.00 s at 1000 samples/s and used 400 us of CPU time. To get some, it mostly "
-        "waited; see "
-        "where with -e REALTIME.");
+        "No samples: the program used 400 us of CPU time in 5.00 s; -e REALTIME measures waiting, too.");
+  CHECK(sentence(R"({"run": {"wall_s": 5}})") == "No samples: the program ran for 5.00 s.");
 }
 
 TEST_CASE("a run.json in another form is no error") {
