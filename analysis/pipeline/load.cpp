@@ -38,9 +38,14 @@ struct Loaded {
   std::string failure;
 };
 
+// A file of which only the header was left, or less, reads as a process without metrics: no run has those.
 Loaded load(const fs::path& file) {
   try {
-    return {read_measurement(file), {}};
+    ProcessMeasurement measurement = read_measurement(file);
+    if (measurement.metrics.empty() && measurement.threads.empty() && !measurement.warnings.empty())
+      return {std::nullopt,
+              fmt::format("{}: nothing in it can be used: {}", file.string(), measurement.warnings.front())};
+    return {std::move(measurement), {}};
   } catch (const MeasurementError& error) {
     return {std::nullopt, error.what()};
   }
@@ -63,7 +68,9 @@ class FileWarnings {
 
   void report(std::vector<std::string>& warnings) const {
     for (const Group& group : groups_) {
-      const std::string more = group.more == 0 ? "" : fmt::format(" (and {} files like it)", group.more);
+      const std::string more = group.more == 0 ? ""
+                                               : fmt::format(" (and {} {} like it)", group.more,
+                                                             group.more == 1 ? "file" : "files");
       warnings.push_back(fmt::format("{}{}: {}", group.first.string(), more, group.text));
     }
   }

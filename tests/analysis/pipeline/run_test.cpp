@@ -66,6 +66,31 @@ TEST_CASE("a damaged file is left out with a warning that names it") {
   CHECK(degradations == Json::array({analysis.warnings[0]}));
 }
 
+TEST_CASE("a file that was cut to a part of its header is no measurement") {
+  const TemporaryDirectory directory;
+  record_one(directory / "cut.prof", 5);
+  std::filesystem::resize_file(directory / "cut.prof", 100);
+  CHECK(failure_of(directory.path()) == AnalyzeError::Kind::AllUnusable);
+  record_one(directory / "good.prof", 5);
+  const Analysis analysis = analyze({directory.path()});
+  CHECK(total(analysis.database, 1) == 5);
+  REQUIRE(analysis.warnings.size() == 1);
+  CHECK(
+      analysis.warnings[0].starts_with((directory / "cut.prof").string() + ": nothing in it can be used: "));
+  CHECK(analysis.warnings[0].ends_with("; left out"));
+}
+
+TEST_CASE("what the reader says of two files alike speaks of one other file") {
+  const TemporaryDirectory directory;
+  for (const char* name : {"a.prof", "b.prof"}) {
+    Recorder recorder(directory / name);
+    describe(recorder.file, fixture_module());
+  }
+  const Analysis analysis = analyze({directory.path()});
+  REQUIRE(analysis.warnings.size() == 1);
+  CHECK(analysis.warnings[0].starts_with((directory / "a.prof").string() + " (and 1 file like it): "));
+}
+
 TEST_CASE("what the reader says of several files alike is one warning") {
   const TemporaryDirectory directory;
   for (const char* name : {"a.prof", "b.prof", "c.prof"}) {
