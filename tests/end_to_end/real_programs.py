@@ -56,7 +56,7 @@ class RealPrograms(driver.EndToEnd):
         total = run.total("CPUTIME")
         self.assertGreater(total, 0.2)
         inside = sum(row["values"].get("CPUTIME", {}).get("exclusive", 0) for row in rows
-                     if re.search(hot_module, row.get("module", "")))
+                     if re.search(hot_module, row["module"] or ""))
         summary = run.summary()
         stacks = summary["stacks"]
         walked = stacks["complete"] + stacks["partial"] + stacks["broken"]
