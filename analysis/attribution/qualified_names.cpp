@@ -2,6 +2,8 @@
 
 #include <dwarf.h>
 
+#include <string_view>
+
 namespace prof {
 namespace {
 
@@ -25,10 +27,22 @@ bool nests_names(Dwarf_Die& unit) {
   }
 }
 
+// Of the types without a name, those that can be called.
+bool is_lambda(Dwarf_Die& type) {
+  Dwarf_Die child;
+  if (dwarf_child(&type, &child) != 0) return false;
+  do {
+    const char* const name = dwarf_diename(&child);
+    if (name != nullptr && std::string_view(name) == "operator()") return true;
+  } while (dwarf_siblingof(&child, &child) == 0);
+  return false;
+}
+
 std::string scope_within(const std::string& outer, Dwarf_Die& die) {
-  const char* const name = dwarf_diename(&die);
-  const bool space = dwarf_tag(&die) == DW_TAG_namespace;
-  return outer + (name != nullptr ? name : space ? "(anonymous namespace)" : "(unnamed type)") + "::";
+  const char* name = dwarf_diename(&die);
+  if (name == nullptr && dwarf_tag(&die) == DW_TAG_namespace) name = "(anonymous namespace)";
+  if (name == nullptr) name = is_lambda(die) ? "{lambda}" : "(unnamed type)";
+  return outer + name + "::";
 }
 
 }  // namespace

@@ -11,8 +11,9 @@ namespace prof {
 
 class QualifiedNames {
  public:
-  // "space::Class::function", without parameters. `declaration`: the DIE that stands in its scope. Just the
-  // function's own name in languages whose names are not nested; "<unnamed>" when it has none.
+  // "space::Class::function", without parameters; "main::{lambda}::operator()". `declaration`: the DIE that
+  // stands in its scope. Just the function's own name in languages whose names are not nested; "<unnamed>"
+  // when it has none.
   std::string name(Dwarf_Die declaration);
 
   // Before the Dwarf that the DIEs are from is closed.

@@ -72,6 +72,7 @@ class UnitReader {
   uint64_t bias_;
   FunctionTable& table_;
   QualifiedNames& names_;
+  std::filesystem::path folder_;  // where the unit was compiled, when that is known and not mapped away
   std::span<Queried> queried_;
   std::vector<Scope> scopes_;
   Dwarf_Lines* lines_ = nullptr;
@@ -84,6 +85,9 @@ class UnitReader {
 UnitReader::UnitReader(Dwarf_Die unit, Dwarf_Die contents, uint64_t bias, FunctionTable& table,
                        QualifiedNames& names)
     : unit_(unit), contents_(contents), bias_(bias), table_(table), names_(names) {
+  Dwarf_Attribute attribute;
+  const char* const folder = dwarf_formstring(dwarf_attr(&unit_, DW_AT_comp_dir, &attribute));
+  if (folder != nullptr && folder[0] == '/') folder_ = folder;
   size_t file_count = 0;
   if (dwarf_getsrclines(&unit_, &lines_, &line_count_) != 0) line_count_ = 0;
   if (dwarf_getsrcfiles(&contents_, &call_files_, &file_count) != 0) call_files_ = nullptr;
@@ -112,7 +116,8 @@ bool UnitReader::touches(Dwarf_Die& die) const {
 uint32_t UnitReader::interned_file(const char* path) {
   if (path == nullptr || std::string_view(path) == "???") return kNoFile;  // libdw's name for "no file"
   const auto [at, added] = files_.try_emplace(path, 0);
-  if (added) at->second = table_.file(path);
+  // Of folders that were named relative to where the compiler ran, libdw does not always say where that was.
+  if (added) at->second = table_.file(path[0] == '/' ? path : (folder_ / path).string());
   return at->second;
 }
 

@@ -33,3 +33,10 @@ struct Multiplier {
 extern "C" [[gnu::noinline]] unsigned long exported_entry(const char* text) {
   return fixture::work(std::strtoul(text, nullptr, 10)) + fixture::unnamed_when_stripped(fixture::input);
 }
+
+extern "C" unsigned long lambda_host(unsigned long n) {
+  const auto add = [n](unsigned long x) __attribute__((noinline)) {
+    return fixture::input + x * n;
+  };
+  return add(n) ^ add(n + 1);
+}

@@ -88,8 +88,8 @@ std::string build_id_digits(const fs::path& file) {
 }  // namespace
 
 TEST_CASE("inlined calls, lines and definitions are found in each form of debug information") {
-  for (const char* name :
-       {"libfixture.so", "libfixture_dwarf4.so", "libfixture_split.so", "libfixture_packed.so"}) {
+  for (const char* name : {"libfixture.so", "libfixture_dwarf4.so", "libfixture_split.so",
+                           "libfixture_packed.so", "libfixture_relative.so"}) {
     check_work(kFixtures / name, function_extent(kFixtures / name, "fixture4workEm"));
   }
 }
@@ -104,6 +104,13 @@ TEST_CASE("a function that is inlined everywhere has no start") {
     }
   }
   FAIL("fixture::twice was not found");
+}
+
+TEST_CASE("a lambda is named by the function that it stands in") {
+  const AttributedModule result = prof::attribute_module(
+      {kPlain.string(), build_id(kPlain)}, addresses_of(function_extent(kPlain, "lambda_hostE")));
+  REQUIRE_FALSE(result.functions.empty());
+  CHECK(result.functions[0].name == "lambda_host::{lambda}::operator()");
 }
 
 TEST_CASE("a separate debug file is found by its link beside the module and in .debug") {
