@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -54,7 +55,7 @@ void analyze_and_summarize(const fs::path& directory) {
     const fs::path database = analyze_directory(directory);
     const bool colour = isatty(STDERR_FILENO) && !getenv("NO_COLOR");
     report(read_database(database), ReportOptions{}, stderr, colour);
-    fmt::print(stderr, "{}\n", database.string());
+    show_line(database.string());
   } catch (const std::exception& error) {
     say("the measurements in {} could not be analyzed: {}", directory.string(), error.what());
   }
@@ -78,8 +79,9 @@ void add_analyze_command(CLI::App& app, int& status) {
   sub->add_flag("--merge-recursion", command->options.merge_recursion,
                 "Fold recursive calls into the first occurrence of a function");
   sub->callback([command, &status] {
+    std::signal(SIGPIPE, SIG_IGN);  // who reads our messages may leave
     const std::vector<fs::path> directories(command->directories.begin(), command->directories.end());
-    fmt::print(stderr, "{}\n", analyze(directories, command->output, command->options).string());
+    show_line(analyze(directories, command->output, command->options).string());
     status = 0;
   });
 }

@@ -67,6 +67,7 @@ Outcome launch(const Launch& what) {
   if (child < 0) fail(kOwnFailure, "cannot start a process: {}", std::strerror(errno));
   if (child == 0) become(what, error_pipe[1], mask);
 
+  std::signal(SIGPIPE, SIG_IGN);  // who reads our messages may leave; the program has its own disposition
   child_pid = child;
   struct sigaction action {};
   action.sa_sigaction = forward;

@@ -1,5 +1,8 @@
 // The `prof` command: one subcommand a file.
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <exception>
 
@@ -9,8 +12,23 @@
 #include "prof/report.h"
 #include "prof/run.h"
 
+namespace {
+
+// A file of ours must not get the number of a standard stream that is closed. What is put there fails as the
+// closed one would, and is closed again in the measured program.
+void fill_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) >= 0) continue;
+    const int mode = stream == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+    [[maybe_unused]] const int lowest_free = open("/dev/null", mode | O_CLOEXEC);
+  }
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   using namespace prof;
+  fill_standard_streams();
   CLI::App app{"Samples programs without a rebuild and says who is to blame for the waste.", "prof"};
   app.set_version_flag("--version", PROF_VERSION);
   app.require_subcommand(1);

@@ -4,8 +4,19 @@
 
 namespace prof {
 
-void say_line(const std::string& line) {
-  fmt::print(stderr, "prof: {}\n", line);
+std::string printable(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+  return result;
+}
+
+void say_line(std::string_view line) {
+  show_line("prof: " + std::string(line));
+}
+
+void show_line(std::string_view line) {
+  std::fputs((printable(line) + '\n').c_str(), stderr);
 }
 
 }  // namespace prof

@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace prof {
@@ -30,7 +31,14 @@ template <typename... Args>
   throw CommandError(status, fmt::format(format, std::forward<Args>(args)...));
 }
 
-void say_line(const std::string& line);
+// Names come from files that anyone may have written: control characters must not reach a terminal.
+std::string printable(std::string_view text);
+
+// Says it, made printable, behind "prof: ". Standard error may be closed or full: that changes nothing.
+void say_line(std::string_view line);
+
+// The same without the prefix: for a result such as a path.
+void show_line(std::string_view line);
 
 template <typename... Args>
 void say(fmt::format_string<Args...> format, Args&&... args) {

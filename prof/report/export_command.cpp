@@ -17,7 +17,7 @@ namespace {
 const std::map<std::string, ExportFormat> kFormats = {{"collapsed", ExportFormat::Collapsed}};
 
 int failed(const std::string& what) {
-  fmt::print(stderr, "prof: cannot write {}: {}\n", what, std::strerror(errno));
+  say("cannot write {}: {}", what, std::strerror(errno));
   return static_cast<int>(ReportStatus::NotWritten);
 }
 
@@ -51,7 +51,7 @@ int export_database(const Database& database, const ExportOptions& options, std:
         select(database, options.metric.empty() ? std::vector<std::string>{} : std::vector{options.metric},
                options.threads);
   } catch (const SelectionError& error) {
-    fmt::print(stderr, "prof: {}\n", error.what());
+    say_line(error.what());
     return static_cast<int>(ReportStatus::BadSelection);
   }
   if (selection.metrics.size() > 1) selection.metrics.resize(1);

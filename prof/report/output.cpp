@@ -14,13 +14,6 @@ bool Output::flush() {
   return good_;
 }
 
-std::string printable(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
-  return result;
-}
-
 void write_json_string(Output& out, std::string_view text) {
   const bool plain = std::all_of(text.begin(), text.end(),
                                  [](char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; });

@@ -1,11 +1,12 @@
 #pragma once
-// Buffered output of a report: one place that knows about short writes and control characters in names.
+// Buffered output of a report: one place that knows about short writes and numbers that JSON does not have.
 
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <string>
 #include <string_view>
+
+#include "prof/message.h"
 
 namespace prof {
 
@@ -36,9 +37,6 @@ class Output {
   fmt::memory_buffer buffer_;
   bool good_ = true;
 };
-
-// Names come from files that anyone may have written: control characters must not reach a terminal.
-std::string printable(std::string_view text);
 
 // A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD.
 void write_json_string(Output& out, std::string_view text);

@@ -120,7 +120,7 @@ int report(const Database& database, const ReportOptions& options, std::FILE* ou
   try {
     selection = select(database, options.metrics, options.threads);
   } catch (const SelectionError& error) {
-    fmt::print(stderr, "prof: {}\n", error.what());
+    say_line(error.what());
     return static_cast<int>(ReportStatus::BadSelection);
   }
   const CallTree tree = build_call_tree(database, selection, options.merge_recursion);
@@ -132,7 +132,7 @@ int report(const Database& database, const ReportOptions& options, std::FILE* ou
     write_tree(tree, options, style, output);
   }
   if (output.flush()) return static_cast<int>(ReportStatus::Done);
-  fmt::print(stderr, "prof: cannot write the report: {}\n", std::strerror(errno));
+  say("cannot write the report: {}", std::strerror(errno));
   return static_cast<int>(ReportStatus::NotWritten);
 }
 
