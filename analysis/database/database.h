@@ -43,8 +43,8 @@ void invalidate_database(const std::filesystem::path& directory);
 // Writes `database` to `directory`, which is created and must fulfil require_place_for_database(). Everything
 // is written to a temporary sibling first: when this throws, no new database is there. An existing database
 // is replaced; other files in the directory (findings.sqlite) stay. Source files marked as copied are copied
-// into src/ where they are still there. Summaries are computed when there are none. Reads every trace to its
-// end.
+// into src/, and stay marked, where they can be read. Summaries are computed when there are none. Reads every
+// trace to its end.
 void write_database(const Database& database, const std::filesystem::path& directory);
 
 // Reads a database with summaries for every metric; statistics that the writer left out are computed from the

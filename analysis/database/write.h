@@ -3,6 +3,7 @@
 // `directory`.
 
 #include <filesystem>
+#include <vector>
 
 #include "analysis/database/lex_aware.h"
 #include "analysis/database/model.h"
@@ -12,7 +13,12 @@ namespace prof {
 // Throws DatabaseError::InvalidModel when the rules of model.h or the limits of the format are broken.
 void validate(const Database& database);
 
-void write_meta(const Database& database, const std::filesystem::path& directory);
+// Copies the files marked so into src/. For each file whether a copy is there: one that can no longer be read
+// is left out.
+std::vector<bool> write_sources(const Database& database, const std::filesystem::path& directory);
+// `copied`: for each file whether src/ has it.
+void write_meta(const Database& database, const std::vector<bool>& copied,
+                const std::filesystem::path& directory);
 void write_profiles(const Database& database, const std::vector<Summary>& summaries,
                     const LexAware& lex_aware, const std::filesystem::path& directory);
 void write_contexts(const Database& database, const LexAware& lex_aware,
@@ -20,8 +26,6 @@ void write_contexts(const Database& database, const LexAware& lex_aware,
 // False, and no file, when no profile has a trace.
 bool write_traces(const Database& database, const std::filesystem::path& directory);
 void write_taxonomy(const Database& database, const std::filesystem::path& directory);
-// Copies the files marked so into src/; those that are no longer there are left out.
-void write_sources(const Database& database, const std::filesystem::path& directory);
 void write_run(const Database& database, const std::filesystem::path& directory);
 
 // File and model count contexts differently: 0 is the file's global context, above all entry points.

@@ -63,12 +63,11 @@ void write_database(const Database& database, const fs::path& directory) try {
 
   const fs::path target = without_trailing_slash(directory);
   const TemporarySibling temporary(target);
-  write_meta(database, temporary.path());
+  write_meta(database, write_sources(database, temporary.path()), temporary.path());
   write_profiles(database, summarized ? database.summaries : computed, lex_aware, temporary.path());
   write_contexts(database, lex_aware, temporary.path());
   const bool has_traces = write_traces(database, temporary.path());
   write_taxonomy(database, temporary.path());
-  write_sources(database, temporary.path());
   write_run(database, temporary.path());
 
   if (fs::exists(target)) {

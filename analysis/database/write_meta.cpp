@@ -15,8 +15,9 @@ using namespace format;
 // directions.
 class MetaWriter {
  public:
-  MetaWriter(const Database& database, const std::filesystem::path& directory)
-      : database_(database), file_(directory, kMeta) {}
+  MetaWriter(const Database& database, const std::vector<bool>& copied,
+             const std::filesystem::path& directory)
+      : database_(database), copied_(copied), file_(directory, kMeta) {}
 
   void write() {
     section(General, &MetaWriter::write_general);
@@ -140,8 +141,9 @@ class MetaWriter {
 
   void write_strings() {
     for (const auto& module : database_.modules) module_paths_.push_back(put_string(module.path));
-    for (const auto& file : database_.files) {
-      file_paths_.push_back(put_string(file.copied ? std::string(kSourceFolder) + file.path : file.path));
+    for (size_t i = 0; i < database_.files.size(); ++i) {
+      const std::string& path = database_.files[i].path;
+      file_paths_.push_back(put_string(copied_[i] ? std::string(kSourceFolder) + path : path));
     }
     for (const auto& function : database_.functions) {
       function_names_.push_back(function.name.empty() ? 0 : put_string(function.name));
@@ -164,7 +166,7 @@ class MetaWriter {
     files_ = base_ + 16;
     put_array_header(files_, database_.files.size(), kFileBytes);
     for (size_t i = 0; i < database_.files.size(); ++i) {
-      buffer_.put<uint64_t>(database_.files[i].copied ? kFileCopied : 0);
+      buffer_.put<uint64_t>(copied_[i] ? kFileCopied : 0);
       buffer_.put(file_paths_[i]);
     }
   }
@@ -275,6 +277,7 @@ class MetaWriter {
   };
 
   const Database& database_;
+  const std::vector<bool>& copied_;
   OutputFile file_;
   OutputBuffer buffer_;
   uint64_t base_ = 0;
@@ -285,8 +288,9 @@ class MetaWriter {
 
 }  // namespace
 
-void write_meta(const Database& database, const std::filesystem::path& directory) {
-  MetaWriter(database, directory).write();
+void write_meta(const Database& database, const std::vector<bool>& copied,
+                const std::filesystem::path& directory) {
+  MetaWriter(database, copied, directory).write();
 }
 
 }  // namespace prof

@@ -96,6 +96,23 @@ TEST_CASE("Replacing a database leaves the files beside it alone") {
   CHECK(std::distance(std::filesystem::directory_iterator(directory.path()), {}) == 1);
 }
 
+TEST_CASE("A source file that cannot be read is in the database without a copy") {
+  const TemporaryDirectory directory;
+  const std::string here = directory.path() / "here.cpp";
+  const std::string gone = directory.path() / "gone.cpp";
+  write_bytes(here, "int main() {}\n");
+  Database database = known_database();
+  REQUIRE(database.files.size() >= 2);
+  database.files[0] = {gone, true};
+  database.files[1] = {here, true};
+  const auto target = directory.path() / "database";
+  write_database(database, target);
+  const Database read = read_database(target);
+  CHECK((read.files[0] == SourceFile{gone, false}));
+  CHECK((read.files[1] == SourceFile{here, true}));
+  CHECK(read_bytes(target / ("src" + here)) == "int main() {}\n");
+}
+
 TEST_CASE("A metric's name carries its unit in the files and not in the model") {
   const TemporaryDirectory directory;
   Database database = known_database();
