@@ -72,8 +72,6 @@ void encode_counter(const std::string& name, hpcrun::EventSpec& spec) {
          name, std::strerror(error));
 }
 
-}  // namespace
-
 hpcrun::EventSpec parse_user_event(const std::string& text) {
   hpcrun::EventSpec spec;
   const size_t at = text.rfind('@');
@@ -88,6 +86,23 @@ hpcrun::EventSpec parse_user_event(const std::string& text) {
   if (at != std::string::npos) spec.rate = parse_rate(text.substr(at + 1), text);
   if (!is_cpu && !is_real) encode_counter(name, spec);
   return spec;
+}
+
+}  // namespace
+
+std::vector<hpcrun::EventSpec> parse_user_events(const std::vector<std::string>& texts) {
+  if (texts.empty()) return {parse_user_event("CPUTIME")};
+  if (texts.size() > hpcrun::kMaxEvents)
+    fail(kOwnFailure, "at most {} events can be sampled in one run", hpcrun::kMaxEvents);
+  std::vector<hpcrun::EventSpec> events;
+  for (const std::string& text : texts) {
+    const hpcrun::EventSpec event = parse_user_event(text);
+    for (const hpcrun::EventSpec& other : events)
+      if (std::strcmp(event.name, other.name) == 0)
+        fail(kOwnFailure, "event {} is named twice; give it one rate", event.name);
+    events.push_back(event);
+  }
+  return events;
 }
 
 std::string format_events(const std::vector<hpcrun::EventSpec>& events) {

@@ -8,9 +8,10 @@
 
 namespace prof {
 
-// Reads `NAME` or `NAME@RATE`. Throws CommandError (125) that names what is wrong and the remedy: unknown
-// event, rate out of range, an event that this machine cannot count.
-hpcrun::EventSpec parse_user_event(const std::string& text);
+// Reads the events of a run, each `NAME` or `NAME@RATE`; CPUTIME when there are none. Throws CommandError
+// (125) that names what is wrong and the remedy: unknown event, rate out of range, an event that this machine
+// cannot count, one named twice, too many.
+std::vector<hpcrun::EventSpec> parse_user_events(const std::vector<std::string>& texts);
 
 // As the runtime reads them (hpcrun/sample/config.h).
 std::string format_events(const std::vector<hpcrun::EventSpec>& events);

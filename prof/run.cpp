@@ -1,7 +1,9 @@
 #include "prof/run.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,42 +36,26 @@ std::string preload_list(const fs::path& library) {
   return present && *present ? library.string() + ":" + present : library.string();
 }
 
-Launch plan_launch(const RunOptions& options, const Target& target, const fs::path& directory,
-                   hpcrun::Trigger trigger) {
-  std::vector<hpcrun::EventSpec> events;
-  for (const std::string& event : options.events) events.push_back(parse_user_event(event));
-  if (events.empty()) events.push_back(parse_user_event("CPUTIME"));
-  if (events.size() > hpcrun::kMaxEvents)
-    fail(kOwnFailure, "at most {} events can be sampled in one run", hpcrun::kMaxEvents);
-
-  Launch launch;
-  launch.program = target.path;
-  launch.arguments = options.command;
-  launch.measurement_directory = directory;
-  launch.environment = {
-      {"LD_PRELOAD", preload_list(find_runtime_library())}, {hpcrun::kEnvDirectory, directory.string()},
-      {hpcrun::kEnvEvents, format_events(events)},          {hpcrun::kEnvTrace, options.trace ? "1" : "0"},
-      {hpcrun::kEnvTrigger, trigger_name(trigger)},
-  };
-  return launch;
-}
-
-// The user's own choice of trigger (PROF_TRIGGER) stands: it may only be worse than what was probed.
-void keep_users_trigger(Launch& launch) {
-  const char* users = getenv(hpcrun::kEnvTrigger);
-  if (!users) return;
-  for (auto& [name, value] : launch.environment)
-    if (name == hpcrun::kEnvTrigger) value = users;
-}
-
 int run(const RunOptions& options) {
+  // Everything that can be refused is, before anything is created.
+  const std::vector<hpcrun::EventSpec> events = parse_user_events(options.events);
+  const std::optional<hpcrun::Trigger> users = users_trigger();
   const Target target = find_target(options.command[0]);
-  for (const std::string& event : options.events) parse_user_event(event);
+  const fs::path runtime = find_runtime_library();
   const fs::path directory = create_measurement_directory(options.output, options.command[0], options.force);
   const TriggerProbe probe = probe_trigger();
-  Launch plan = plan_launch(options, target, directory, probe.trigger);
-  keep_users_trigger(plan);
+  // In order of preference: nothing better than this machine allows.
+  const hpcrun::Trigger trigger = users ? std::max(*users, probe.trigger) : probe.trigger;
 
+  Launch plan;
+  plan.program = target.path;
+  plan.arguments = options.command;
+  plan.measurement_directory = directory;
+  plan.environment = {
+      {"LD_PRELOAD", preload_list(runtime)},        {hpcrun::kEnvDirectory, directory.string()},
+      {hpcrun::kEnvEvents, format_events(events)},  {hpcrun::kEnvTrace, options.trace ? "1" : "0"},
+      {hpcrun::kEnvTrigger, trigger_name(trigger)},
+  };
   const std::string start = present_time();
   const Outcome outcome = launch(plan);
   write_run_record(directory, options.command, start, outcome, probe.cost_s);

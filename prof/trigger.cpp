@@ -8,9 +8,12 @@
 #include <array>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <ctime>
 
 #include "hpcrun/sample/perf_event.h"
+#include "prof/message.h"
 
 namespace prof {
 
@@ -113,6 +116,15 @@ TriggerProbe probe_trigger() {
       measured)
     probe = {hpcrun::Trigger::Sigtrap, cost};
   return probe;
+}
+
+std::optional<hpcrun::Trigger> users_trigger() {
+  const char* name = getenv(hpcrun::kEnvTrigger);
+  if (!name) return std::nullopt;
+  for (const auto trigger : {hpcrun::Trigger::Sigtrap, hpcrun::Trigger::Timer, hpcrun::Trigger::Setsig})
+    if (std::strcmp(name, trigger_name(trigger)) == 0) return trigger;
+  fail(kOwnFailure, "{}={} names no trigger; set it to sigtrap, timer or setsig, or leave it unset",
+       hpcrun::kEnvTrigger, name);
 }
 
 const char* trigger_name(hpcrun::Trigger trigger) {

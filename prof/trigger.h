@@ -1,6 +1,8 @@
 #pragma once
 // Which sample trigger this machine and user allow.
 
+#include <optional>
+
 #include "hpcrun/sample/config.h"
 
 namespace prof {
@@ -15,6 +17,10 @@ struct TriggerProbe {
 // Tries perf's sigtrap in a child process, also with SIGTRAP blocked (kernels that kill for it must not
 // be used: glibc blocks all signals while it creates a thread). Takes about 20 ms of CPU time.
 TriggerProbe probe_trigger();
+
+// The trigger that the user asks for in PROF_TRIGGER, if any. Throws CommandError (125) for a name that is
+// none.
+std::optional<hpcrun::Trigger> users_trigger();
 
 const char* trigger_name(hpcrun::Trigger trigger);
 

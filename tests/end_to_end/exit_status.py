@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """`prof run` ends with the program's status, or with the statuses shells and env(1) use when there is none."""
 
+import os
+
 import driver
 
 PROF_FAILED = 125
@@ -43,6 +45,29 @@ class ExitStatus(driver.EndToEnd):
         for rate in ("0", "-5", "many"):
             self.check(["touch", str(mark)], PROF_FAILED, events=[f"CPUTIME@{rate}"])
         self.assertFalse(mark.exists())
+
+    def check_refused(self, reason, **options):
+        """In one line, before the program runs and before anything is created."""
+        mark = self.folder / "mark"
+        run = self.check(["touch", str(mark)], PROF_FAILED, **options)
+        lines = run.stderr.decode().splitlines()
+        self.assertEqual(len(lines), 1, lines)
+        self.assertIn(reason, lines[0])
+        self.assertFalse(mark.exists())
+        self.assertFalse(run.directory.exists())
+
+    def test_an_event_named_twice(self):
+        self.check_refused("CPUTIME", events=["CPUTIME@500", "CPUTIME@2000"])
+
+    def test_too_many_events(self):
+        self.check_refused("at most", events=["CPUTIME"] * 9)
+
+    def test_a_trigger_that_does_not_exist(self):
+        self.check_refused("PROF_TRIGGER=bogus", env={**os.environ, "PROF_TRIGGER": "bogus"})
+
+    def test_a_trigger_that_exists(self):
+        run = self.check(["true"], 0, env={**os.environ, "PROF_TRIGGER": "timer"})
+        self.assertNotIn("sigtrap", run.summary()["sampling"]["source"])
 
     def test_an_unknown_option(self):
         self.check(["true"], PROF_FAILED, options=["--no-such-option"])
