@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -76,6 +78,9 @@ fs::path create_measurement_directory(const std::string& asked, const std::strin
   if (error)
     fail(kOwnFailure, "cannot create the measurement directory {}: {}; choose another with -o",
          directory.string(), error.message());
+  if (access(directory.c_str(), W_OK | X_OK) != 0)
+    fail(kOwnFailure, "cannot write to {}: {}; choose another directory with -o", directory.string(),
+         std::strerror(errno));
   refuse_files_of_others(directory);
   if (has_measurements(directory)) {
     if (!force)

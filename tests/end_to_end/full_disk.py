@@ -48,18 +48,22 @@ class FullDisk(driver.EndToEnd):
     def as_ordinary_user(self):
         return driver.as_nobody if os.geteuid() == 0 else lambda command: command
 
-    def test_a_folder_that_may_not_be_written(self):
+    def test_a_folder_that_may_no_longer_be_written(self):
         closed = self.folder / "closed"
-        closed.mkdir(mode=0o555)
-        run = self.prof_run(COMMAND, directory=closed, wrap=self.as_ordinary_user())
+        run = self.prof_run(["sh", "-c", 'chmod 555 "$0"; exec "$@"', str(closed), *COMMAND],
+                            options=["--no-analyze"], directory=closed, wrap=self.as_ordinary_user())
         self.check_unharmed(run, "Permission denied")
 
-    def test_a_folder_that_cannot_be_made_stops_before_the_program_runs(self):
-        closed = self.folder / "closed"
-        closed.mkdir(mode=0o555)
-        run = self.prof_run(COMMAND, directory=closed / "run", wrap=self.as_ordinary_user())
+    def check_stops_before_the_program_runs(self, directory):
+        run = self.prof_run(COMMAND, directory=directory, wrap=self.as_ordinary_user())
         self.assertEqual((run.status, run.stdout), (125, b""))
         self.assertEqual(len(lines_that_say("Permission denied", run)), 1, run.stderr.decode())
+
+    def test_a_folder_that_may_not_be_written_or_made_stops_before_the_program_runs(self):
+        closed = self.folder / "closed"
+        closed.mkdir(mode=0o555)
+        self.check_stops_before_the_program_runs(closed)
+        self.check_stops_before_the_program_runs(closed / "run")
 
 
 driver.main()
