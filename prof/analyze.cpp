@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "analysis/database/database.h"
@@ -42,17 +43,41 @@ fs::path analyze(const std::vector<fs::path>& directories, const fs::path& outpu
   return result.database;
 }
 
-}  // namespace
-
-fs::path analyze_directory(const fs::path& directory) {
+AnalyzeOptions default_options() {
   AnalyzeOptions options;
   options.jobs = default_jobs();
-  return analyze({directory}, {}, options);
+  return options;
+}
+
+// The database is replaced by renaming: that takes the right to write to both directories.
+bool may_write_database(const fs::path& directory) {
+  const fs::path database = directory / "database";
+  return access(directory.c_str(), W_OK | X_OK) == 0 &&
+         (access(database.c_str(), F_OK) != 0 || access(database.c_str(), W_OK | X_OK) == 0);
+}
+
+bool is_up_to_date(const fs::path& directory) {
+  std::error_code missing;
+  const fs::file_time_type analyzed = fs::last_write_time(directory / "database/meta.db", missing);
+  return !missing && analyzed >= last_measured(directory);
+}
+
+}  // namespace
+
+Database database_of(const fs::path& directory) {
+  const fs::path database = directory / "database";
+  if (is_up_to_date(directory)) return read_database(database);
+  if (may_write_database(directory)) return read_database(analyze({directory}, {}, default_options()));
+  say("{} may not be written, so this analysis is not kept; `prof analyze {} -o DATABASE` makes one to keep",
+      database.string(), directory.string());
+  Analysis analysis = prof::analyze({directory}, default_options());
+  for (const std::string& warning : analysis.warnings) say_line(warning);
+  return std::move(analysis.database);
 }
 
 void analyze_and_summarize(const fs::path& directory) {
   try {
-    const fs::path database = analyze_directory(directory);
+    const fs::path database = analyze({directory}, {}, default_options());
     const bool colour = isatty(STDERR_FILENO) && !getenv("NO_COLOR");
     report(read_database(database), ReportOptions{}, stderr, colour);
     show_line(database.string());

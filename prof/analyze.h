@@ -2,13 +2,17 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 
+#include "analysis/database/model.h"
+
 namespace prof {
 
 // `prof analyze`: measurements in, database out.
 void add_analyze_command(CLI::App& app, int& status);
 
-// Analyzes into DIR/database with default options; returns the database. Throws what the analysis throws.
-std::filesystem::path analyze_directory(const std::filesystem::path& directory);
+// The database of a measurement directory, analyzed with default options where it is missing or older than
+// the measurements: into DIR/database, or where that cannot be written in memory only, with a line that says
+// so. Throws what the analysis throws.
+Database database_of(const std::filesystem::path& directory);
 
 // What `prof run` does at its end: analyzes into DIR/database, prints the summary and, last, the database's
 // path. An analysis that fails is one line on standard error: the program's exit status stands.

@@ -119,6 +119,17 @@ std::string present_time() {
   return text.data();
 }
 
+fs::file_time_type last_measured(const fs::path& directory) {
+  fs::file_time_type last = fs::file_time_type::min();
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
+    if (!is_measurement(entry) && entry.path().filename() != "run.json") continue;
+    const fs::file_time_type written = entry.last_write_time(error);
+    if (!error) last = std::max(last, written);
+  }
+  return last;
+}
+
 bool has_measurements(const fs::path& directory) {
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory, error))

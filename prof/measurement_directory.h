@@ -24,6 +24,9 @@ void write_run_record(const std::filesystem::path& directory, const std::vector<
 // The present as ISO 8601 with the zone's offset.
 std::string present_time();
 
+// When a measurement file or run.json was last written.
+std::filesystem::file_time_type last_measured(const std::filesystem::path& directory);
+
 // True when the runtime wrote at least one measurement file: others' files named *.prof do not count.
 bool has_measurements(const std::filesystem::path& directory);
 

@@ -23,14 +23,9 @@ bool wants_colour() {
   return isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
 }
 
-// What the user named: a database, or a measurement directory, whose database is made when it is missing.
-Database open_database(const std::string& name) {
-  const fs::path path = name;
-  if (has_measurements(path) && !fs::exists(path / "meta.db")) {
-    const fs::path database = path / "database";
-    return read_database(fs::exists(database / "meta.db") ? database : analyze_directory(path));
-  }
-  return read_database(path);
+// What the user named: a database, or a measurement directory.
+Database open_database(const fs::path& path) {
+  return has_measurements(path) && !is_database(path) ? database_of(path) : read_database(path);
 }
 
 }  // namespace

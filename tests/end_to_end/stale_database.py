@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""A report of a measurement directory shows what was measured last, whether or not the directory can be written."""
+
+import os
+import shutil
+import subprocess
+
+import driver
+
+
+class StaleDatabase(driver.EndToEnd):
+    def report(self, directory, wrap=lambda command: command):
+        done = subprocess.run(wrap([str(driver.PROF), "report", str(directory), "--format=json"]),
+                              capture_output=True, text=True, timeout=100)
+        return done
+
+    def measured(self, name):
+        run = self.prof_run(["sh", "-c", ":"], options=["--no-analyze"], directory=self.folder / name)
+        self.assertEqual(run.status, 0, run.stderr)
+        return run
+
+    def add_process(self, run):
+        """Another process's measurement, a second after the database."""
+        [file] = self.measured("other").directory.glob("*.prof")
+        added = run.directory / "z-1-1-0.prof"
+        shutil.copyfile(file, added)
+        later = (run.directory / "database/meta.db").stat().st_mtime + 1
+        os.utime(added, (later, later))
+
+    def test_what_came_after_the_analysis_is_in_the_report(self):
+        run = self.measured("run")
+        self.assertEqual(run.summary()["run"]["processes"], 1)
+        self.add_process(run)
+        self.assertEqual(run.summary()["run"]["processes"], 2)
+
+    def test_a_database_that_is_newer_stays(self):
+        run = self.measured("run")
+        run.summary()
+        meta = run.directory / "database/meta.db"
+        later = meta.stat().st_mtime + 1
+        os.utime(meta, (later, later))
+        before = meta.stat()
+        run.summary()
+        self.assertEqual(meta.stat().st_ino, before.st_ino)
+
+    def test_measurements_that_belong_to_somebody_else(self):
+        wrap = driver.as_nobody if os.geteuid() == 0 else lambda command: command
+        run = self.measured("run")
+        run.summary()
+        self.add_process(run)
+        for folder in (run.directory / "database", run.directory):
+            folder.chmod(0o555)
+        for file in run.directory.glob("*.prof"):
+            file.chmod(0o444)
+        try:
+            done = self.report(run.directory, wrap)
+        finally:
+            run.directory.chmod(0o755)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('"processes": 2', done.stdout)
+        lines = done.stderr.splitlines()
+        self.assertEqual(len([line for line in lines if "may not be written" in line]), 1, done.stderr)
+        self.assertIn("prof analyze", lines[0])
+
+
+driver.main()
