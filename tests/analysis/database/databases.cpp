@@ -133,7 +133,7 @@ class RandomDatabase {
     database_.title = text();
     database_.description = text() + "\n\n# Ünïcode — " + text();
     for (size_t i = below(9); i > 0; --i) database_.modules.push_back({"/lib/" + text()});
-    for (size_t i = below(9); i > 0; --i) database_.files.push_back({"/src/" + text(), false});
+    for (size_t i = below(9); i > 0; --i) database_.files.push_back({"/src/" + text(), below(2) == 1});
     for (size_t i = 0; i < 20; ++i) {
       database_.functions.push_back({text(), index(database_.modules.size()), random_(),
                                      index(database_.files.size()), static_cast<uint32_t>(random_())});
