@@ -29,6 +29,7 @@ class Mutator {
 
  private:
   void mutate_once(std::string& bytes) {
+    if (bytes.empty()) return;
     const size_t at = below(bytes.size());
     switch (below(6)) {
       case 0:
