@@ -3,6 +3,7 @@
 // that the program or another preloaded library could have replaced. All are async-signal-safe.
 // A result in [-4095, -1] is a negated errno.
 
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -44,6 +45,13 @@ inline int sys_gettid() noexcept {
 }
 inline int sys_getpid() noexcept {
   return static_cast<int>(raw_syscall(SYS_getpid));
+}
+
+// Sends a signal that was taken to the process again, as it was where the kernel allows that.
+inline void resend_signal(const siginfo_t& info) noexcept {
+  const int process = sys_getpid();
+  if (raw_syscall(SYS_rt_sigqueueinfo, process, info.si_signo, reinterpret_cast<long>(&info)) < 0)
+    raw_syscall(SYS_kill, process, info.si_signo);
 }
 
 // clock_gettime by system call, in nanoseconds. Monotonic time is cheaper by clock.h; thread CPU time is a

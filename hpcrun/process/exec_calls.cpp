@@ -8,6 +8,7 @@
 
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/process/next.h"
+#include "hpcrun/process/virtual_signals.h"
 #include "hpcrun/sample/sources.h"
 
 using namespace hpcrun;
@@ -31,8 +32,13 @@ int at_rest(Exec exec) noexcept {
     end.store(sys_clock_ns(CLOCK_MONOTONIC),
               std::memory_order_relaxed);  // if it succeeds, this was a normal end
   }
-  const int result = exec();
-  const int error = errno;
+  int result;
+  int error;
+  {
+    const ShownSignals shown(true);
+    result = exec();
+    error = errno;
+  }
   if (sampled) {
     end.store(0, std::memory_order_relaxed);
     resume_events();

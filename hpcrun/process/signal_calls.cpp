@@ -19,6 +19,9 @@
 
 using namespace hpcrun;
 
+// What ppoll() is in programs compiled with _FORTIFY_SOURCE; its header hides it from others.
+extern "C" int __ppoll_chk(pollfd*, nfds_t, const timespec*, const sigset_t*, size_t);
+
 HPCRUN_NEXT_OF(sigaction);
 HPCRUN_NEXT_OF(pthread_sigmask);
 HPCRUN_NEXT_OF(sigtimedwait);
@@ -28,6 +31,8 @@ HPCRUN_NEXT_OF(signalfd);
 HPCRUN_NEXT_OF(ppoll);
 HPCRUN_NEXT_OF(pselect);
 HPCRUN_NEXT_OF(epoll_pwait);
+HPCRUN_NEXT_OF(epoll_pwait2);
+HPCRUN_NEXT_OF(__ppoll_chk);
 
 namespace {
 
@@ -37,46 +42,46 @@ bool is_owned(int signal) noexcept {
 
 sigset_t without_held(const sigset_t& set) noexcept {
   sigset_t kernel = set;
-  SignalMask bits = to_bits(set) & ~held_signals();
-  memcpy(&kernel, &bits, sizeof bits);
+  set_bits(kernel, to_bits(set) & ~held_signals());
   return kernel;
 }
 
-void add_bits(sigset_t& set, SignalMask more) noexcept {
-  const SignalMask bits = to_bits(set) | more;
-  memcpy(&set, &bits, sizeof bits);
-}
-
 int change_mask(int how, const sigset_t* set, sigset_t* old) noexcept {
+  if (in_unmeasured_child()) return HPCRUN_NEXT(pthread_sigmask)(how, set, old);
   const SignalMask blocked = virtual_blocked();
   const SignalMask asked = set ? to_bits(*set) & held_signals() : 0;  // now: *old may be the same
   sigset_t kernel;
   if (set) kernel = without_held(*set);
   const int error = HPCRUN_NEXT(pthread_sigmask)(how, set ? &kernel : nullptr, old);
   if (error) return error;
-  if (set) {
+  if (set)
     set_virtual_blocked(how == SIG_BLOCK ? blocked | asked : how == SIG_UNBLOCK ? blocked & ~asked : asked);
-  }
-  if (old) add_bits(*old, blocked);
+  if (old) set_bits(*old, to_bits(*old) | blocked);
   return 0;
 }
 
-// Runs a call that waits under another mask. The virtual mask is swapped around it; a virtually pending
-// signal that the new mask lets through interrupts the call at once.
-template <typename Call>
-int wait_with_mask(const sigset_t* mask, Call call) noexcept {
-  if (!mask) return call(nullptr);
-  const SignalMask before = virtual_blocked();
-  const sigset_t kernel = without_held(*mask);
+// Runs a call under a guard that also ends when the thread is cancelled in the call: without exceptions no
+// destructor would run.
+template <typename Guard, typename Call>
+int guarded(Guard& guard, Call call) noexcept {
   int result = -1;
-  int error = EINTR;
-  if (!set_virtual_blocked(to_bits(*mask))) {
-    result = call(&kernel);
-    error = errno;
-  }
-  set_virtual_blocked(before);
+  int error = 0;
+  pthread_cleanup_push([](void* raw) { static_cast<Guard*>(raw)->end(); }, &guard);
+  result = call();
+  error = errno;
+  pthread_cleanup_pop(1);
   errno = error;
   return result;
+}
+
+// Runs a call that waits under another mask. The kernel lets held signals in as the call begins to wait, so
+// that none is handled before that and then waited for in vain.
+template <typename Call>
+int wait_with_mask(const sigset_t* mask, Call call) noexcept {
+  if (!mask || !owned_signals() || in_unmeasured_child()) return call(mask);
+  const sigset_t kernel = without_held(*mask);
+  VirtualMask exchanged(to_bits(*mask));
+  return guarded(exchanged, [&] { return call(&kernel); });
 }
 
 timespec remaining(const timespec& end) noexcept {
@@ -91,37 +96,51 @@ timespec remaining(const timespec& end) noexcept {
   return left;
 }
 
-bool is_sample(const siginfo_t& info) noexcept {
-  return (info.si_signo == SIGTRAP && info.si_code == kTrapPerf) || info.si_code == SI_TIMER ||
-         info.si_code == POLL_IN;
+timespec end_of(const timespec& timeout) noexcept {
+  timespec end{};
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  end.tv_sec += timeout.tv_sec + (end.tv_nsec + timeout.tv_nsec) / 1'000'000'000;
+  end.tv_nsec = (end.tv_nsec + timeout.tv_nsec) % 1'000'000'000;
+  return end;
 }
 
 // Waits for a signal of the set; a sample of ours that the wait caught is dropped and the wait goes on.
 int wait_for_signal(const sigset_t* set, siginfo_t* info, const timespec* timeout) noexcept {
-  const SignalMask owned_waited = to_bits(*set) & held_signals();
-  if (!owned_waited) return HPCRUN_NEXT(sigtimedwait)(set, info, timeout);
-  timespec end{};
-  if (timeout) {
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_sec += timeout->tv_sec + (end.tv_nsec + timeout->tv_nsec) / 1'000'000'000;
-    end.tv_nsec = (end.tv_nsec + timeout->tv_nsec) % 1'000'000'000;
-  }
+  const SignalMask held_waited = to_bits(*set) & held_signals();
+  if (!held_waited || in_unmeasured_child()) return HPCRUN_NEXT(sigtimedwait)(set, info, timeout);
+  const timespec end = timeout ? end_of(*timeout) : timespec{};
   siginfo_t found{};
-  VirtualWait wait(owned_waited);
-  int signal = wait.take_pending(found);
-  while (!signal) {
-    const timespec left = timeout ? remaining(end) : timespec{};
-    signal = HPCRUN_NEXT(sigtimedwait)(set, &found, timeout ? &left : nullptr);
-    if (signal > 0 && is_owned(signal) && is_sample(found)) signal = 0;
-  }
-  VirtualWait::unwrap(found);
+  VirtualWait wait(held_waited);
+  const int signal = guarded(wait, [&] {
+    for (;;) {
+      if (const int pending = wait.take(found)) return pending;
+      const timespec left = timeout ? remaining(end) : timespec{};
+      const int next = HPCRUN_NEXT(sigtimedwait)(set, &found, timeout ? &left : nullptr);
+      if (next < 0 || !(is_our_sample(next, found) || is_wake_up(found))) return next;
+    }
+  });
   if (signal > 0 && info) *info = found;
   return signal;
+}
+
+// The samples go on by other signals.
+void give_up_signals(SignalMask wanted) noexcept {
+  const SignalMask timer = mask_of(process_state.timer_signal);
+  const bool gives_up_timer = wanted & timer;
+  const bool gives_up_sigtrap = wanted & mask_of(SIGTRAP);
+  if (gives_up_timer || (gives_up_sigtrap && !(owned_signals() & timer))) {
+    const int unused = unused_realtime_signal();
+    own_signals(mask_of(unused));
+    use_timer_signal(unused);
+  }
+  if (gives_up_sigtrap) stop_using_sigtrap();
+  for (SignalMask rest = wanted; rest; rest &= rest - 1) release_signal(__builtin_ctzll(rest) + 1);
 }
 
 }  // namespace
 
 HPCRUN_EXPORT int sigaction(int signal, const struct sigaction* action, struct sigaction* old) noexcept {
+  if (in_unmeasured_child()) return HPCRUN_NEXT(sigaction)(signal, action, old);
   if (!is_owned(signal)) {
     // While a handler runs, signals of ours in its mask would only be delayed; but a thread that never leaves
     // the handler would not be sampled any more.
@@ -171,18 +190,16 @@ HPCRUN_EXPORT int sigwait(const sigset_t* set, int* found) {
 }
 
 HPCRUN_EXPORT int sigpending(sigset_t* set) noexcept {
-  if (HPCRUN_NEXT(sigpending)(set) != 0) return -1;
-  *set = without_held(*set);
-  add_bits(*set, virtual_pending());
-  return 0;
+  const int result = HPCRUN_NEXT(sigpending)(set);
+  if (result == 0 && !in_unmeasured_child())
+    set_bits(*set, (to_bits(*set) & ~held_signals()) | pending_here());
+  return result;
 }
 
 // A signalfd reads what is blocked in the kernel: a signal that the program wants to read cannot stay ours.
 HPCRUN_EXPORT int signalfd(int descriptor, const sigset_t* set, int flags) noexcept {
-  if (to_bits(*set) & held_signals() & mask_of(SIGTRAP)) {
-    stop_using_sigtrap();
-    release_signal(SIGTRAP);
-  }
+  const SignalMask wanted = to_bits(*set) & held_signals();
+  if (wanted && !in_unmeasured_child()) give_up_signals(wanted);
   return HPCRUN_NEXT(signalfd)(descriptor, set, flags);
 }
 
@@ -193,6 +210,13 @@ HPCRUN_EXPORT int sigsuspend(const sigset_t* set) {
 HPCRUN_EXPORT int ppoll(pollfd* descriptors, nfds_t count, const timespec* timeout, const sigset_t* mask) {
   return wait_with_mask(
       mask, [=](const sigset_t* kernel) { return HPCRUN_NEXT(ppoll)(descriptors, count, timeout, kernel); });
+}
+
+HPCRUN_EXPORT int __ppoll_chk(pollfd* descriptors, nfds_t count, const timespec* timeout,
+                              const sigset_t* mask, size_t bytes) {
+  return wait_with_mask(mask, [=](const sigset_t* kernel) {
+    return HPCRUN_NEXT(__ppoll_chk)(descriptors, count, timeout, kernel, bytes);
+  });
 }
 
 HPCRUN_EXPORT int pselect(int count, fd_set* read, fd_set* write, fd_set* except, const timespec* timeout,
@@ -206,5 +230,15 @@ HPCRUN_EXPORT int epoll_pwait(int descriptor, epoll_event* events, int most, int
                               const sigset_t* mask) {
   return wait_with_mask(mask, [=](const sigset_t* kernel) {
     return HPCRUN_NEXT(epoll_pwait)(descriptor, events, most, timeout, kernel);
+  });
+}
+
+HPCRUN_EXPORT int epoll_pwait2(int descriptor, epoll_event* events, int most, const timespec* timeout,
+                               const sigset_t* mask) {
+  return wait_with_mask(mask, [=](const sigset_t* kernel) {
+    auto* next = HPCRUN_NEXT(epoll_pwait2);  // since glibc 2.35
+    if (next) return next(descriptor, events, most, timeout, kernel);
+    errno = ENOSYS;
+    return -1;
   });
 }

@@ -13,14 +13,11 @@
 
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
-#include "hpcrun/process/next.h"
 #include "hpcrun/process/threads.h"
 #include "hpcrun/process/virtual_signals.h"
 #include "hpcrun/sample/sources.h"
 #include "hpcrun/sample/state.h"
 #include "hpcrun/unwind/modules.h"
-
-HPCRUN_NEXT_OF(sigaction);
 
 namespace hpcrun {
 
@@ -103,15 +100,6 @@ void announce_module(const ModuleInfo& module) noexcept {
                                   module.build_id, module.build_id_bytes);
 }
 
-// A real-time signal that nobody handles; from the top, because programs take theirs from the bottom.
-int free_signal() noexcept {
-  for (int signal = SIGRTMAX - 1; signal > SIGRTMIN; --signal) {
-    struct sigaction action {};
-    if (HPCRUN_NEXT(sigaction)(signal, nullptr, &action) == 0 && action.sa_handler == SIG_DFL) return signal;
-  }
-  return SIGRTMAX;
-}
-
 void after_fork_in_child() noexcept {
   if (!process_state.sampling.load(std::memory_order_relaxed)) return;
   // What is left of the parent's state: its file, event and threads are the parent's alone, and its memory
@@ -123,6 +111,7 @@ void after_fork_in_child() noexcept {
   process_state.thread_count.store(0, std::memory_order_relaxed);
   forget_threads();
   modules_after_fork();
+  virtual_signals_after_fork();
   start_process();
 }
 
@@ -136,12 +125,11 @@ void start_process() noexcept {
   if (const int error = create_file())
     return warn("cannot write measurements to", error, "runs on unmeasured");
 
-  if (!process_state.timer_signal) process_state.timer_signal = free_signal();
+  if (!process_state.timer_signal) process_state.timer_signal = unused_realtime_signal();
   refresh_tables();
   set_module_sink(announce_module);
   choose_sources();
-  // The timers' signal too: they may have to take over at any time, in threads that block all they can.
-  own_signals(source_signals() | mask_of(process_state.timer_signal));
+  own_signals(source_signals());
   process_state.sampling.store(true, std::memory_order_release);
   attach_thread();
   start_inherited_event();

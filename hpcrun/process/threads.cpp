@@ -92,6 +92,7 @@ __attribute__((optimize("O2"))) void* run_thread(void* raw) noexcept {
   void* (*const routine)(void*) = start->routine;
   void* const argument = start->argument;
   inherit_virtual_blocked(start->blocked);
+  adopt_kernel_mask();
   sys_munmap(start, sizeof *start);
   attach_thread();
   return routine(argument);
@@ -140,6 +141,12 @@ void stop_using_sigtrap() noexcept {
   for (ThreadState* thread = first_thread; thread; thread = thread->next) arm_cpu_timer(*thread);
 }
 
+void use_timer_signal(int signal) noexcept {
+  const ListLock lock;
+  process_state.timer_signal = signal;
+  for (ThreadState* thread = first_thread; thread; thread = thread->next) rearm_timers(*thread);
+}
+
 void forget_threads() noexcept {
   first_thread = nullptr;
   list_lock.clear();
@@ -176,7 +183,7 @@ HPCRUN_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attrib
   // A page of its own: the program's allocator may not be ready here, and must not see a foreign free.
   void* memory = sys_mmap(nullptr, sizeof(Start), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return create(thread, attributes, routine, argument);
-  auto* start = new (memory) Start{routine, argument, virtual_blocked()};
+  auto* start = new (memory) Start{routine, argument, virtual_blocked_for(attributes)};
   const int error = create(thread, attributes, run_thread, start);
   if (error) sys_munmap(memory, sizeof(Start));
   return error;

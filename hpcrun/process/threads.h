@@ -14,6 +14,9 @@ void detach_thread() noexcept;
 // The program wants SIGTRAP for itself: every thread's CPUTIME is sampled by a timer from now on.
 void stop_using_sigtrap() noexcept;
 
+// Timers and F_SETSIG of all threads raise another signal from now on, which is owned already.
+void use_timer_signal(int signal) noexcept;
+
 // In a forked child: the parent's other threads are not there.
 void forget_threads() noexcept;
 

@@ -19,37 +19,28 @@ namespace {
 
 constexpr int kSignals = 64;
 constexpr SignalMask kAll = ~SignalMask{0};
+// A fault while these are blocked would kill the program before its own handler could look at it.
+constexpr SignalMask kFaults = mask_of(SIGSEGV) | mask_of(SIGBUS) | mask_of(SIGILL) | mask_of(SIGFPE);
 
-SignalMask owned = 0;
-std::atomic<SignalMask> released{0};
+constinit std::atomic<SignalMask> owned{0};
+constinit std::atomic<SignalMask> released{0};
 
-// A virtual action is read in handlers of any thread while another changes it: a sequence lock, whose writer
-// blocks all signals so that no handler of its own thread can wait for it.
+// A virtual action is read in handlers of any thread while another changes it. The count of changes tells
+// which of the two copies is valid, and a reader whether it has changed again; so a fork at any time finds a
+// whole one.
 struct ActionSlot {
-  std::atomic<uint32_t> sequence{0};
-  struct sigaction action;
+  std::atomic<uint32_t> changes{0};
+  struct sigaction copies[2] = {};
 };
-ActionSlot actions[kSignals];
-std::atomic_flag writing;
+constinit ActionSlot actions[kSignals];  // used by a constructor: must not be initialised after it
+// Held by writers with all signals blocked, so that no handler of the same thread can wait for it.
+constinit std::atomic_flag writing;
 
-// The thread that sits in sigwait() for a signal, 0 if none, and what is handed to it. The kernel refuses to
-// send another thread a siginfo that looks like its own (si_code >= 0), so a marked one is sent and this is
-// read.
-std::atomic<int> waiter[kSignals];
-siginfo_t handed_over[kSignals];
+constinit thread_local SignalMask blocked_here = 0;
 
-struct ThreadSignals {
-  SignalMask blocked;
-  SignalMask pending;
-  // Stack pointer at which the program's handler of an owned signal was called: the signal counts as blocked
-  // while deeper code runs. Left by longjmp, the stack pointer is above it again.
-  uint64_t handler_sp[kSignals];
-  siginfo_t info[2];  // of a pending SIGTRAP, and of any other
-};
-thread_local ThreadSignals thread_signals;
-
-siginfo_t& pending_info(int signal) noexcept {
-  return thread_signals.info[signal == SIGTRAP ? 0 : 1];
+template <typename Use>
+void for_each_signal(SignalMask signals, Use use) noexcept {
+  for (; signals; signals &= signals - 1) use(__builtin_ctzll(signals) + 1);
 }
 
 SignalMask kernel_mask(int how, SignalMask set) noexcept {
@@ -59,17 +50,21 @@ SignalMask kernel_mask(int how, SignalMask set) noexcept {
   return old;
 }
 
-void send_to(int tid, int signal, const siginfo_t& info) noexcept {
-  raw_syscall(SYS_rt_tgsigqueueinfo, sys_getpid(), tid, signal, reinterpret_cast<long>(&info));
+// Delivered as soon as the thread has the signal unblocked in the kernel.
+void send_here(const siginfo_t& info) noexcept {
+  raw_syscall(SYS_rt_tgsigqueueinfo, sys_getpid(), sys_gettid(), info.si_signo,
+              reinterpret_cast<long>(&info));
 }
 
-void hand_to_waiter(int tid, int signal, const siginfo_t& info) noexcept {
-  handed_over[signal - 1] = info;
-  siginfo_t marked{};
-  marked.si_signo = signal;
-  marked.si_code = SI_QUEUE;
-  marked.si_value.sival_ptr = &handed_over[signal - 1];
-  send_to(tid, signal, marked);
+void send_pending(SignalMask signals) noexcept {
+  siginfo_t info;
+  for_each_signal(signals, [&](int signal) {
+    while (take_pending(signal, info)) send_here(info);
+  });
+}
+
+void send_unblocked() noexcept {
+  send_pending(pending_here() & ~blocked_here);
 }
 
 // Raised by the instruction itself (int3, single step): the kernel kills rather than block or ignore these.
@@ -81,71 +76,52 @@ void die_of(int signal, const siginfo_t& info) noexcept {
   struct sigaction action {};
   action.sa_handler = SIG_DFL;
   HPCRUN_NEXT(sigaction)(signal, &action, nullptr);
-  send_to(sys_gettid(), signal, info);  // delivered as our handler returns
+  send_here(info);  // delivered as our handler returns
 }
 
+// As the kernel would: the context that the handler sees and may edit has the mask to return with.
 void call_program(int signal, const struct sigaction& action, siginfo_t& info, ucontext_t& context) noexcept {
-  ThreadSignals& self = thread_signals;
-  const SignalMask blocked_before = self.blocked;
-  const SignalMask asked = to_bits(action.sa_mask);
-  if (action.sa_flags & SA_RESETHAND) {
+  if (action.sa_flags & static_cast<int>(SA_RESETHAND)) {
     struct sigaction reset {};
     reset.sa_handler = SIG_DFL;
     set_virtual_action(signal, reset);
   }
-  uint64_t stack_pointer;
-  asm volatile("mov %%rsp, %0" : "=r"(stack_pointer));
-  const uint64_t outer_sp = self.handler_sp[signal - 1];
-  if (!(action.sa_flags & SA_NODEFER)) self.handler_sp[signal - 1] = stack_pointer;
-  self.blocked |= asked & held_signals();
-
   const SignalMask interrupted = to_bits(context.uc_sigmask);
+  set_bits(context.uc_sigmask, interrupted | blocked_here);
+  const SignalMask itself = action.sa_flags & SA_NODEFER ? 0 : mask_of(signal);
+  const SignalMask asked = to_bits(action.sa_mask) | itself;
+  blocked_here |= asked & held_signals();
+
   kernel_mask(SIG_SETMASK, (interrupted | asked) & ~held_signals());
   if (action.sa_flags & SA_SIGINFO)
     action.sa_sigaction(signal, &info, &context);
   else
     action.sa_handler(signal);
-  kernel_mask(SIG_SETMASK, kAll & ~(mask_of(SIGSEGV) | mask_of(SIGBUS)));
+  kernel_mask(SIG_SETMASK, kAll & ~kFaults);
 
-  self.handler_sp[signal - 1] = outer_sp;
-  // The handler may have edited the mask to return with.
   const SignalMask returned = to_bits(context.uc_sigmask);
-  self.blocked = blocked_before | (returned & held_signals());
-  const SignalMask kept = returned & ~held_signals();
-  memcpy(&context.uc_sigmask, &kept, sizeof kept);
-}
-
-bool is_blocked(int signal) noexcept {
-  ThreadSignals& self = thread_signals;
-  if (self.blocked & mask_of(signal)) return true;
-  uint64_t stack_pointer;
-  asm volatile("mov %%rsp, %0" : "=r"(stack_pointer));
-  const uint64_t handler = self.handler_sp[signal - 1];
-  return handler && stack_pointer < handler;
+  blocked_here = returned & held_signals();
+  set_bits(context.uc_sigmask, returned & ~held_signals());
+  send_unblocked();
 }
 
 void forward(int signal, siginfo_t& info, ucontext_t& context) noexcept {
+  if (is_wake_up(info)) return;
+  if (in_unmeasured_child()) {
+    set_bits(context.uc_sigmask, to_bits(context.uc_sigmask) | blocked_here);
+    return send_here(info);
+  }
   const struct sigaction action = virtual_action(signal);
-  const bool blocked = is_blocked(signal);
-  const bool synchronous = is_synchronous(signal, info);
+  const bool blocked = blocked_here & mask_of(signal);
   if (!blocked && action.sa_handler != SIG_IGN && action.sa_handler != SIG_DFL)
     return call_program(signal, action, info, context);
-  if (synchronous) return die_of(signal, info);
+  if (is_synchronous(signal, info)) return die_of(signal, info);
   if (blocked && !(held_signals() & mask_of(signal))) {
     // Released while this thread had it blocked: catch up, and let the kernel find who may take it.
-    const SignalMask mask = to_bits(context.uc_sigmask) | mask_of(signal);
-    memcpy(&context.uc_sigmask, &mask, sizeof mask);
-    if (raw_syscall(SYS_rt_sigqueueinfo, sys_getpid(), signal, reinterpret_cast<long>(&info)) < 0)
-      raw_syscall(SYS_kill, sys_getpid(), signal);
-    return;
+    set_bits(context.uc_sigmask, to_bits(context.uc_sigmask) | mask_of(signal));
+    return resend_signal(info);
   }
-  if (blocked) {
-    const int tid = waiter[signal - 1].load(std::memory_order_acquire);
-    if (tid && tid != sys_gettid()) return hand_to_waiter(tid, signal, info);
-    pending_info(signal) = info;
-    thread_signals.pending |= mask_of(signal);
-    return;
-  }
+  if (blocked) return put_pending(info, info.si_code == SI_TKILL ? sys_gettid() : 0);
   if (action.sa_handler == SIG_IGN) return;
   die_of(signal, info);
 }
@@ -166,46 +142,105 @@ void install(int signal) noexcept {
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
   const bool has_handler = program.sa_handler != SIG_DFL && program.sa_handler != SIG_IGN;
   if (signal == SIGTRAP && has_handler && !(program.sa_flags & SA_RESTART)) action.sa_flags &= ~SA_RESTART;
-  sigfillset(&action.sa_mask);
-  // A fault while these are blocked would kill the program before its own handler could look at it.
-  for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE}) sigdelset(&action.sa_mask, fault);
+  // With the C library's own signals, which sigfillset() leaves out: a cancellation must not unwind us.
+  set_bits(action.sa_mask, kAll & ~kFaults);
   HPCRUN_NEXT(sigaction)(signal, &action, nullptr);
+}
+
+struct sigaction kernel_action(int signal) noexcept {
+  struct sigaction action {};
+  HPCRUN_NEXT(sigaction)(signal, nullptr, &action);
+  return action;
+}
+
+// Puts virtual actions in the place of our handler. Returns the signals for which it did.
+SignalMask show_actions(bool only_ignored) noexcept {
+  SignalMask shown = 0;
+  for_each_signal(owned_signals(), [&](int signal) {
+    const struct sigaction action = virtual_action(signal);
+    if (only_ignored && action.sa_handler != SIG_IGN) return;
+    if (kernel_action(signal).sa_sigaction != on_signal) return;
+    HPCRUN_NEXT(sigaction)(signal, &action, nullptr);
+    shown |= mask_of(signal);
+  });
+  return shown;
 }
 
 }  // namespace
 
 void own_signals(SignalMask signals) noexcept {
-  for (int signal = 1; signal <= kSignals; ++signal) {
-    if (!(signals & ~owned & mask_of(signal))) continue;
-    struct sigaction found {};
-    if (HPCRUN_NEXT(sigaction)(signal, nullptr, &found) != 0) continue;
-    owned |= mask_of(signal);
+  for_each_signal(signals & ~owned_signals(), [](int signal) {
+    const struct sigaction found = kernel_action(signal);
+    owned.fetch_or(mask_of(signal), std::memory_order_release);
     set_virtual_action(signal, found);
-  }
-  thread_signals.blocked |= kernel_mask(SIG_UNBLOCK, owned) & owned;
+  });
+  adopt_kernel_mask();
 }
 
 SignalMask owned_signals() noexcept {
-  return owned;
+  return owned.load(std::memory_order_acquire);
 }
 
 SignalMask held_signals() noexcept {
-  return owned & ~released.load(std::memory_order_acquire);
+  return owned_signals() & ~released.load(std::memory_order_acquire);
 }
 
 void release_signal(int signal) noexcept {
   released.fetch_or(mask_of(signal), std::memory_order_release);
-  ThreadSignals& self = thread_signals;
-  if (self.blocked & mask_of(signal)) kernel_mask(SIG_BLOCK, mask_of(signal));
-  self.blocked &= ~mask_of(signal);
+  virtual_blocked();
+  siginfo_t info;
+  while (take_pending(signal, info)) resend_signal(info);
+}
+
+int unused_realtime_signal() noexcept {
+  int signal = SIGRTMAX - 1;
+  while (signal > SIGRTMIN &&
+         ((owned_signals() & mask_of(signal)) || kernel_action(signal).sa_handler != SIG_DFL))
+    --signal;
+  return signal;
+}
+
+void virtual_signals_after_fork() noexcept {
+  writing.clear();
+  pending_signals_after_fork();
+  for_each_signal(owned_signals(), [](int signal) {
+    const struct sigaction found = kernel_action(signal);
+    if (found.sa_sigaction == on_signal) return;
+    set_virtual_action(signal, found);
+    blocked_here &= ~mask_of(signal);
+  });
+  adopt_kernel_mask();
+}
+
+bool in_unmeasured_child() noexcept {
+  if (!owned_signals() || sys_getpid() == process_state.pid) return false;
+  if (show_actions(false)) kernel_mask(SIG_BLOCK, blocked_here);
+  return true;
 }
 
 SignalMask virtual_blocked() noexcept {
-  return thread_signals.blocked;
+  // What was released since: the kernel blocks it from now on.
+  if (const SignalMask late = blocked_here & ~held_signals()) {
+    kernel_mask(SIG_BLOCK, late);
+    blocked_here &= ~late;
+  }
+  return blocked_here;
+}
+
+SignalMask virtual_blocked_for(const pthread_attr_t* attributes) noexcept {
+  sigset_t mask;
+  if (attributes && pthread_attr_getsigmask_np(attributes, &mask) == 0) return 0;
+  return virtual_blocked();
 }
 
 void inherit_virtual_blocked(SignalMask blocked) noexcept {
-  thread_signals.blocked = blocked;
+  blocked_here = blocked;
+}
+
+void adopt_kernel_mask() noexcept {
+  const SignalMask held = held_signals();
+  blocked_here |= kernel_mask(SIG_BLOCK, 0) & held;  // first: one may be pending
+  kernel_mask(SIG_UNBLOCK, held);
 }
 
 void set_virtual_action(int signal, const struct sigaction& action) noexcept {
@@ -213,71 +248,70 @@ void set_virtual_action(int signal, const struct sigaction& action) noexcept {
   while (writing.test_and_set(std::memory_order_acquire)) {
   }
   ActionSlot& slot = actions[signal - 1];
-  const uint32_t sequence = slot.sequence.load(std::memory_order_relaxed);
-  slot.sequence.store(sequence + 1, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_release);
-  slot.action = action;
-  slot.sequence.store(sequence + 2, std::memory_order_release);
-  writing.clear(std::memory_order_release);
+  const uint32_t changes = slot.changes.load(std::memory_order_relaxed) + 1;
+  slot.copies[changes & 1] = action;
+  slot.changes.store(changes, std::memory_order_release);
   install(signal);
+  writing.clear(std::memory_order_release);
+  if (action.sa_handler == SIG_IGN) drop_pending(signal);
   kernel_mask(SIG_SETMASK, before);
 }
 
 struct sigaction virtual_action(int signal) noexcept {
   const ActionSlot& slot = actions[signal - 1];
   for (;;) {
-    const uint32_t before = slot.sequence.load(std::memory_order_acquire);
-    const struct sigaction action = slot.action;
+    const uint32_t before = slot.changes.load(std::memory_order_acquire);
+    const struct sigaction action = slot.copies[before & 1];
     std::atomic_thread_fence(std::memory_order_acquire);
-    if (!(before & 1) && slot.sequence.load(std::memory_order_relaxed) == before) return action;
+    if (slot.changes.load(std::memory_order_relaxed) == before) return action;
   }
 }
 
-bool set_virtual_blocked(SignalMask blocked) noexcept {
-  ThreadSignals& self = thread_signals;
-  self.blocked = blocked & held_signals();
-  const SignalMask deliver = self.pending & ~self.blocked;
-  if (!deliver) return false;
-  self.pending &= ~deliver;
-  for (int signal = 1; signal <= kSignals; ++signal)
-    if (deliver & mask_of(signal)) send_to(sys_gettid(), signal, pending_info(signal));
-  return true;
+void set_virtual_blocked(SignalMask blocked) noexcept {
+  blocked_here = blocked & held_signals();
+  send_unblocked();
 }
 
-SignalMask virtual_pending() noexcept {
-  return thread_signals.pending;
+VirtualMask::VirtualMask(SignalMask blocked) noexcept
+    : blocked_before_(virtual_blocked()), kernel_before_(kernel_mask(SIG_BLOCK, held_signals())) {
+  set_virtual_blocked(blocked);
 }
 
-VirtualWait::VirtualWait(SignalMask waited) noexcept : waited_(waited & held_signals()) {
-  if (!waited_) return;
-  for (int signal = 1; signal <= kSignals; ++signal)
-    if (waited_ & mask_of(signal)) waiter[signal - 1].store(sys_gettid(), std::memory_order_release);
-  kernel_before_ = kernel_mask(SIG_BLOCK, waited_);
-}
-
-VirtualWait::~VirtualWait() {
-  if (!waited_) return;
-  for (int signal = 1; signal <= kSignals; ++signal)
-    if (waited_ & mask_of(signal)) waiter[signal - 1].store(0, std::memory_order_release);
+void VirtualMask::end() noexcept {
+  set_virtual_blocked(blocked_before_);
   kernel_mask(SIG_SETMASK, kernel_before_);
 }
 
-void VirtualWait::unwrap(siginfo_t& info) noexcept {
-  const int index = info.si_signo - 1;
-  if (info.si_code == SI_QUEUE && index >= 0 && index < kSignals &&
-      info.si_value.sival_ptr == &handed_over[index])
-    info = handed_over[index];
+VirtualWait::VirtualWait(SignalMask waited) noexcept : waited_(waited & held_signals()) {
+  begin_wait(waited_);
+  kernel_before_ = kernel_mask(SIG_BLOCK, waited_);
 }
 
-int VirtualWait::take_pending(siginfo_t& info) noexcept {
-  ThreadSignals& self = thread_signals;
-  for (int signal = 1; signal <= kSignals; ++signal) {
-    if (!(waited_ & self.pending & mask_of(signal))) continue;
-    self.pending &= ~mask_of(signal);
-    info = pending_info(signal);
-    return signal;
-  }
-  return 0;
+void VirtualWait::end() noexcept {
+  end_wait();
+  kernel_mask(SIG_SETMASK, kernel_before_);
+}
+
+int VirtualWait::take(siginfo_t& info) noexcept {
+  int taken = 0;
+  for_each_signal(waited_ & pending_here(), [&](int signal) {
+    if (!taken && take_pending(signal, info)) taken = signal;
+  });
+  return taken;
+}
+
+ShownSignals::ShownSignals(bool with_pending) noexcept {
+  if (in_unmeasured_child()) return;
+  ignored_ = show_actions(true);
+  blocked_ = virtual_blocked();
+  if (!blocked_) return;
+  kernel_mask(SIG_BLOCK, blocked_);
+  if (with_pending) send_pending(blocked_);
+}
+
+ShownSignals::~ShownSignals() {
+  for_each_signal(ignored_, install);
+  if (blocked_) kernel_mask(SIG_UNBLOCK, blocked_);
 }
 
 }  // namespace hpcrun

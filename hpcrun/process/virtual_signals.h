@@ -4,17 +4,16 @@
 //
 // For each owned signal there is one virtual action per process and one virtual blocked bit per thread.
 // A signal that is not a sample is forwarded according to these. Masks are sets of bits, n-1 for signal n.
+// All calls are async-signal-safe unless they say otherwise.
 
+#include <pthread.h>
 #include <signal.h>
 
 #include <cstdint>
 
-namespace hpcrun {
+#include "hpcrun/process/pending_signals.h"
 
-using SignalMask = uint64_t;
-constexpr SignalMask mask_of(int signal) {
-  return SignalMask{1} << (signal - 1);
-}
+namespace hpcrun {
 
 // Takes the signals over: installs the handler, and remembers the action and the blocked state found.
 // Not async-signal-safe; at start-up and in a forked child.
@@ -29,42 +28,80 @@ SignalMask held_signals() noexcept;
 // here.
 void release_signal(int signal) noexcept;
 
-// The calling thread's virtual blocked set; a new thread inherits its creator's.
-SignalMask virtual_blocked() noexcept;
-void inherit_virtual_blocked(SignalMask blocked) noexcept;
+// A real-time signal that nobody handles and we do not own; from the top, because programs take theirs from
+// the bottom.
+int unused_realtime_signal() noexcept;
 
-// The program's sigaction() on an owned signal. Async-signal-safe.
+// In a forked child, before own_signals(): undoes what other threads of the parent were about, and takes
+// back what in_unmeasured_child() gave to the kernel.
+void virtual_signals_after_fork() noexcept;
+
+// True in a child of vfork() or of a raw fork, which shares or copies our memory but is not measured. What
+// the program set is then in the kernel, which is to be asked and told everything.
+bool in_unmeasured_child() noexcept;
+
+// The calling thread's virtual blocked set.
+SignalMask virtual_blocked() noexcept;
+
+// A new thread starts with its creator's set, unless its attributes (null: none) give it a mask; what is then
+// blocked in the kernel becomes virtually blocked. Not async-signal-safe: the first.
+SignalMask virtual_blocked_for(const pthread_attr_t* attributes) noexcept;
+void inherit_virtual_blocked(SignalMask blocked) noexcept;
+void adopt_kernel_mask() noexcept;
+
+// The program's sigaction() on an owned signal.
 void set_virtual_action(int signal, const struct sigaction& action) noexcept;
 struct sigaction virtual_action(int signal) noexcept;
 
-// Replaces the virtual blocked set and delivers what was pending and is not blocked any more. True when
-// something was delivered. Async-signal-safe.
-bool set_virtual_blocked(SignalMask blocked) noexcept;
-SignalMask virtual_pending() noexcept;
+// Replaces the virtual blocked set and delivers what was pending and is not blocked any more.
+void set_virtual_blocked(SignalMask blocked) noexcept;
 
-// While alive, the thread waits for owned signals in the kernel as well (sigwait and its kin), and a
-// forwarded signal that it could take is handed to it.
+// From construction to end() the thread's virtual blocked set is another one, and held signals are blocked in
+// the kernel: a system call has to let them in.
+class VirtualMask {
+ public:
+  explicit VirtualMask(SignalMask blocked) noexcept;
+  void end() noexcept;
+
+ private:
+  SignalMask blocked_before_;
+  SignalMask kernel_before_;
+};
+
+// From construction to end() the thread waits for owned signals in the kernel as well (sigwait and its kin).
 class VirtualWait {
  public:
   explicit VirtualWait(SignalMask waited) noexcept;
-  ~VirtualWait();
-  VirtualWait(const VirtualWait&) = delete;
-  VirtualWait& operator=(const VirtualWait&) = delete;
+  void end() noexcept;
 
-  // A signal that was already pending virtually; 0 when there is none.
-  int take_pending(siginfo_t& info) noexcept;
-
-  // What the kernel returned, as the signal was before another thread handed it over.
-  static void unwrap(siginfo_t& info) noexcept;
+  // A signal that is pending virtually; 0 when there is none.
+  int take(siginfo_t& info) noexcept;
 
  private:
   SignalMask waited_;
-  SignalMask kernel_before_ = 0;
+  SignalMask kernel_before_;
 };
 
-// The kernel's view of a set the program gave: without owned signals.
+// While alive, the kernel knows what an exec or a spawned process keeps: which held signals are ignored, and
+// which the calling thread blocks. Pending ones are kept by exec alone.
+class ShownSignals {
+ public:
+  explicit ShownSignals(bool with_pending) noexcept;
+  ~ShownSignals();
+  ShownSignals(const ShownSignals&) = delete;
+  ShownSignals& operator=(const ShownSignals&) = delete;
+
+ private:
+  SignalMask ignored_ = 0;
+  SignalMask blocked_ = 0;
+};
+
 inline SignalMask to_bits(const sigset_t& set) noexcept {
   return *reinterpret_cast<const SignalMask*>(&set);
+}
+
+inline void set_bits(sigset_t& set, SignalMask bits) noexcept {
+  __builtin_memcpy(&set, &bits, sizeof bits);
 }
 
 }  // namespace hpcrun

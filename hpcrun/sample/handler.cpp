@@ -166,7 +166,7 @@ class HandlerTimer {
 void sample(uint32_t event, bool from_perf, const ucontext_t& context) noexcept {
   if (!process_state.sampling.load(std::memory_order_relaxed)) return;
   ThreadState* thread = thread_state;
-  if (!thread) return count(Counter::DroppedThreadUnready);
+  if (!thread || event >= process_state.config.event_count) return count(Counter::DroppedThreadUnready);
   if (thread->busy) return count(Counter::DroppedNested);
   thread->busy = 1;
   {
@@ -178,37 +178,58 @@ void sample(uint32_t event, bool from_perf, const ucontext_t& context) noexcept 
   thread->busy = 0;
 }
 
+// What raised a signal of ours.
+struct Origin {
+  bool ours = false;
+  uint32_t event = 0;
+  bool from_perf = false;
+  uint32_t merged = 0;  // expirations that the kernel merged into this one
+};
+
+Origin from_data(uint64_t data, bool from_perf) noexcept {
+  return {data >> 32 == kPerfCookie, static_cast<uint32_t>(data), from_perf};
+}
+
+Origin from_timer(const siginfo_t& info) noexcept {
+  Origin origin = from_data(reinterpret_cast<uintptr_t>(info.si_value.sival_ptr), false);
+  if (info.si_overrun > 0) origin.merged = static_cast<uint32_t>(info.si_overrun);
+  return origin;
+}
+
+// F_SETSIG: si_fd names the descriptor. One that no event has (any more) comes late, of an event that was
+// closed: the signals queue.
+Origin from_descriptor(const siginfo_t& info) noexcept {
+  Origin origin{false, process_state.config.event_count, true};
+  for (uint32_t event = 0; event < process_state.config.event_count; ++event) {
+    if (process_state.sources[event] != Source::Setsig) continue;
+    origin.ours = true;
+    if (thread_state && thread_state->events[event].descriptor == info.si_fd) origin.event = event;
+  }
+  return origin;
+}
+
+Origin origin_of(int signal, const siginfo_t& info) noexcept {
+  if (signal == SIGTRAP && info.si_code == kTrapPerf) return from_data(perf_data_of(info), true);
+  if (info.si_code == SI_TIMER) return from_timer(info);
+  const bool is_ready = info.si_code == POLL_IN || info.si_code == POLL_HUP;
+  return signal == process_state.timer_signal && is_ready ? from_descriptor(info) : Origin{};
+}
+
 }  // namespace
 
+bool is_our_sample(int signal, const siginfo_t& info) noexcept {
+  return origin_of(signal, info).ours;
+}
+
 bool handle_sample_signal(int signal, const siginfo_t& info, void* context) noexcept {
-  const auto& interrupted = *static_cast<const ucontext_t*>(context);
-  if (signal == SIGTRAP) {
-    if (info.si_code != kTrapPerf) return false;
-    const uint64_t data = perf_data_of(info);
-    if (data >> 32 != kPerfCookie) return false;
-    sample(static_cast<uint32_t>(data), true, interrupted);
-    return true;
-  }
-  if (signal != process_state.timer_signal) return false;
-  if (info.si_code == SI_TIMER) {
-    const auto data = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(info.si_value.sival_ptr));
-    if (data >> 32 != kPerfCookie) return false;
-    const auto event = static_cast<uint32_t>(data);
-    // The timer beside a user clock is no sample of its own.
-    if (info.si_overrun > 0 && process_state.sources[event] != Source::SigtrapUser)
-      count(Counter::DroppedOverrun, static_cast<uint64_t>(info.si_overrun));
-    sample(event, false, interrupted);
-    return true;
-  }
-  // F_SETSIG: si_fd names the descriptor.
-  ThreadState* thread = thread_state;
-  for (uint32_t event = 0; thread && event < process_state.config.event_count; ++event) {
-    if (process_state.sources[event] == Source::Setsig && thread->events[event].descriptor == info.si_fd) {
-      sample(event, true, interrupted);
-      return true;
-    }
-  }
-  return false;
+  const Origin origin = origin_of(signal, info);
+  if (!origin.ours) return false;
+  // A timer beside a user clock is no sample of its own.
+  if (origin.merged && origin.event < kMaxEvents &&
+      process_state.sources[origin.event] != Source::SigtrapUser)
+    count(Counter::DroppedOverrun, origin.merged);
+  sample(origin.event, origin.from_perf, *static_cast<const ucontext_t*>(context));
+  return true;
 }
 
 void note_memory() noexcept {

@@ -19,8 +19,11 @@ constexpr uint64_t perf_signal_data(uint32_t event) {
 // header).
 constexpr int kTrapPerf = 6;
 
-// True when the signal was raised by one of our events or timers: it was then a sample, recorded or
-// counted as dropped. False when it is the program's own and has to be forwarded.
+// True when one of our events or timers raised the signal, false when it is the program's own.
+bool is_our_sample(int signal, const siginfo_t& info) noexcept;
+
+// Records one of ours, or counts it as dropped, and is true. False for the program's own, which has to be
+// forwarded.
 bool handle_sample_signal(int signal, const siginfo_t& info, void* context) noexcept;
 
 // Reads the clocks anew so that the next sample is weighted from now on. When a thread starts.

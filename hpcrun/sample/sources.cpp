@@ -191,15 +191,21 @@ void for_each_event(void (*change)(int)) noexcept {
     if (state.descriptor != kNoDescriptor) change(state.descriptor);
 }
 
-// A signal that is pending after its source was stopped would meet a thread without state.
+// A signal that is pending after its source was stopped would meet a thread without state. What the program
+// sent is sent again.
 void drain_signals() noexcept {
   const uint64_t mask = source_signals() & ~(uint64_t{1} << (SIGTRAP - 1));
   if (!mask) return;
+  constexpr size_t kMostForeign = 32;
+  siginfo_t foreign[kMostForeign];
+  size_t count = 0;
   const timespec now{};
-  siginfo_t info;
-  while (raw_syscall(SYS_rt_sigtimedwait, reinterpret_cast<long>(&mask), reinterpret_cast<long>(&info),
-                     reinterpret_cast<long>(&now), sizeof mask) > 0) {
-  }
+  while (count < kMostForeign &&
+         raw_syscall(SYS_rt_sigtimedwait, reinterpret_cast<long>(&mask),
+                     reinterpret_cast<long>(&foreign[count]), reinterpret_cast<long>(&now), sizeof mask) > 0)
+    if (!is_our_sample(foreign[count].si_signo, foreign[count]) && foreign[count].si_code != SI_TKILL)
+      ++count;
+  for (size_t i = 0; i < count; ++i) resend_signal(foreign[i]);
 }
 
 }  // namespace
@@ -222,17 +228,19 @@ void arm_thread(ThreadState& thread) noexcept {
 }
 
 void disarm_thread(ThreadState& thread) noexcept {
-  for (EventState& state : thread.events) {
-    if (state.has_timer) timer_delete(state.timer);
-    if (state.descriptor != kNoDescriptor) close_own_descriptor(state.descriptor);
-    state.has_timer = false;
-    state.descriptor = kNoDescriptor;
-  }
   uint64_t old = 0;
   const uint64_t mask = source_signals();
   raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, reinterpret_cast<long>(&mask), reinterpret_cast<long>(&old),
               sizeof mask);
-  drain_signals();
+  for (const EventState& state : thread.events) {
+    if (state.has_timer) timer_delete(state.timer);
+    if (state.descriptor != kNoDescriptor) close_own_descriptor(state.descriptor);
+  }
+  drain_signals();  // knows ours by their descriptors
+  for (EventState& state : thread.events) {
+    state.has_timer = false;
+    state.descriptor = kNoDescriptor;
+  }
   raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&old), 0, sizeof old);
 }
 
@@ -255,6 +263,22 @@ void arm_cpu_timer(ThreadState& thread) noexcept {
   const uint32_t rate = process_state.config.events[event].rate;
   start_timer(state, event, cpu_clock_of(thread.tid), rate < kCpuTimerRate ? rate : kCpuTimerRate,
               thread.tid);
+}
+
+void rearm_timers(ThreadState& thread) noexcept {
+  for (uint32_t event = 0; event < process_state.config.event_count; ++event) {
+    EventState& state = thread.events[event];
+    const Source source = process_state.sources[event];
+    if (source == Source::Setsig && state.descriptor != kNoDescriptor)
+      fcntl(state.descriptor, F_SETSIG, process_state.timer_signal);
+    if (!state.has_timer) continue;
+    timer_delete(state.timer);
+    state.has_timer = false;
+    const bool is_wall_clock = source == Source::MonotonicTimer;
+    const uint32_t rate = process_state.config.events[event].rate;
+    start_timer(state, event, is_wall_clock ? CLOCK_MONOTONIC : cpu_clock_of(thread.tid),
+                is_wall_clock || rate < kCpuTimerRate ? rate : kCpuTimerRate, thread.tid);
+  }
 }
 
 void start_inherited_event() noexcept {

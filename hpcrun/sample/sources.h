@@ -19,6 +19,10 @@ void disarm_thread(ThreadState& thread) noexcept;
 bool choose_timers_instead_of_sigtrap() noexcept;
 void arm_cpu_timer(ThreadState& thread) noexcept;
 
+// process_state.timer_signal has changed: what raised the old one in the thread, which need not be the
+// calling one, raises the new one.
+void rearm_timers(ThreadState& thread) noexcept;
+
 // Starts and stops the event that all threads share.
 void start_inherited_event() noexcept;
 void stop_inherited_event() noexcept;

@@ -1,0 +1,184 @@
+#include "hpcrun/process/pending_signals.h"
+
+#include <atomic>
+#include <cerrno>
+
+#include "hpcrun/guest/syscalls.h"
+
+namespace hpcrun {
+
+namespace {
+
+// Free, being written or read (busy), or the entry's order, thread and signal in one word: whoever changes it
+// by compare-and-swap has the entry for itself.
+using Key = uint64_t;
+constexpr Key kFree = 0;
+constexpr Key kBusy = ~Key{0};
+constexpr int kSignalBits = 7;
+constexpr int kThreadBits = 22;  // the kernel's PID_MAX_LIMIT
+
+constexpr Key key_of(uint64_t order, int tid, int signal) {
+  return order << (kThreadBits + kSignalBits) | static_cast<Key>(tid) << kSignalBits |
+         static_cast<Key>(signal);
+}
+constexpr int signal_of(Key key) {
+  return static_cast<int>(key & ((Key{1} << kSignalBits) - 1));
+}
+constexpr int thread_of(Key key) {
+  return static_cast<int>(key >> kSignalBits & ((Key{1} << kThreadBits) - 1));
+}
+constexpr bool is_taken(Key key) {
+  return key != kFree && key != kBusy;
+}
+constexpr bool is_for(Key key, int tid) {
+  return is_taken(key) && (thread_of(key) == 0 || thread_of(key) == tid);
+}
+
+struct Entry {
+  std::atomic<Key> key{kFree};
+  siginfo_t info = {};
+};
+
+constexpr size_t kMostPending = 256;
+constinit Entry entries[kMostPending];
+constinit std::atomic<uint64_t> next_order{1};
+constinit std::atomic<int> used{0};  // entries that are not free: masks change often, and mostly nothing is pending
+
+struct Waiter {
+  std::atomic<int> tid{0};
+  std::atomic<SignalMask> waited{0};
+};
+constexpr size_t kMostWaiters = 64;
+constinit Waiter waiters[kMostWaiters];
+
+void wake_waiters(int signal) noexcept {
+  siginfo_t wake_up{};
+  wake_up.si_signo = signal;
+  wake_up.si_code = SI_QUEUE;
+  wake_up.si_value.sival_ptr = waiters;
+  const int self = sys_gettid();
+  for (Waiter& waiter : waiters) {
+    const int tid = waiter.tid.load();
+    if (tid && tid != self && (waiter.waited.load() & mask_of(signal)))
+      raw_syscall(SYS_rt_tgsigqueueinfo, sys_getpid(), tid, signal, reinterpret_cast<long>(&wake_up));
+  }
+}
+
+bool is_standard(int signal) noexcept {
+  return signal < 32;
+}
+
+void drop(Entry& entry, Key key) noexcept {
+  if (entry.key.compare_exchange_strong(key, kFree)) used.fetch_sub(1);
+}
+
+// What threads that ended left would fill the queue for good.
+void drop_of_dead_threads() noexcept {
+  for (Entry& entry : entries) {
+    const Key key = entry.key.load();
+    if (is_taken(key) && thread_of(key) &&
+        raw_syscall(SYS_tgkill, sys_getpid(), thread_of(key), 0) == -ESRCH)
+      drop(entry, key);
+  }
+}
+
+Entry* reserve() noexcept {
+  for (Entry& entry : entries) {
+    Key free = kFree;
+    if (!entry.key.compare_exchange_strong(free, kBusy)) continue;
+    used.fetch_add(1);
+    return &entry;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void put_pending(const siginfo_t& info, int tid) noexcept {
+  const int signal = info.si_signo;
+  if (is_standard(signal)) {
+    for (const Entry& entry : entries) {
+      const Key key = entry.key.load();
+      if (is_taken(key) && signal_of(key) == signal && thread_of(key) == tid) return;
+    }
+  }
+  Entry* entry = reserve();
+  if (!entry) {
+    drop_of_dead_threads();
+    entry = reserve();
+  }
+  if (!entry) return;
+  entry->info = info;
+  entry->key.store(key_of(next_order.fetch_add(1), tid, signal));
+  if (!tid) wake_waiters(signal);
+}
+
+bool take_pending(int signal, siginfo_t& info) noexcept {
+  const int tid = sys_gettid();
+  for (;;) {
+    Entry* oldest = nullptr;
+    Key oldest_key = kBusy;
+    for (Entry& entry : entries) {
+      const Key key = entry.key.load();
+      if (!is_for(key, tid) || signal_of(key) != signal || key > oldest_key) continue;
+      oldest = &entry;
+      oldest_key = key;
+    }
+    if (!oldest) return false;
+    if (!oldest->key.compare_exchange_strong(oldest_key, kBusy)) continue;
+    info = oldest->info;
+    oldest->key.store(kFree);
+    used.fetch_sub(1);
+    return true;
+  }
+}
+
+SignalMask pending_here() noexcept {
+  if (used.load() == 0) return 0;
+  const int tid = sys_gettid();
+  SignalMask pending = 0;
+  for (const Entry& entry : entries) {
+    const Key key = entry.key.load();
+    if (is_for(key, tid)) pending |= mask_of(signal_of(key));
+  }
+  return pending;
+}
+
+void drop_pending(int signal) noexcept {
+  for (Entry& entry : entries) {
+    const Key key = entry.key.load();
+    if (is_taken(key) && signal_of(key) == signal) drop(entry, key);
+  }
+}
+
+void begin_wait(SignalMask waited) noexcept {
+  const int self = sys_gettid();
+  for (Waiter& waiter : waiters) {
+    int free = 0;
+    if (!waiter.tid.compare_exchange_strong(free, self)) continue;
+    waiter.waited.store(waited);
+    return;
+  }
+}
+
+void end_wait() noexcept {
+  const int self = sys_gettid();
+  for (Waiter& waiter : waiters) {
+    if (waiter.tid.load() != self) continue;
+    waiter.waited.store(0);
+    waiter.tid.store(0);
+    return;
+  }
+}
+
+bool is_wake_up(const siginfo_t& info) noexcept {
+  return info.si_code == SI_QUEUE && info.si_value.sival_ptr == waiters;
+}
+
+void pending_signals_after_fork() noexcept {
+  for (Entry& entry : entries) entry.key.store(kFree);
+  used.store(0);
+  for (Waiter& waiter : waiters) waiter.tid.store(0);
+}
+
+}  // namespace hpcrun
