@@ -55,34 +55,50 @@ bool is_start_code(const std::string& name) {
   return name.starts_with("__libc_start") || std::ranges::find(kNames, name) != std::end(kNames);
 }
 
-// The nearest other function of the program that has a name; nullptr where none is known.
-const PathStep* caller_to_name(const CallTree& tree, const HotFunction& hot) {
-  for (const PathStep& caller : hot.callers) {
-    const Frame& frame = tree.frames[caller.frame];
-    if (caller.frame != hot.frame && has_symbol(*tree.database, frame) &&
-        !is_start_code(frame_name(*tree.database, frame)))
-      return &caller;
-  }
-  return nullptr;
-}
-
 // "void std::__introsort_loop<int*>(...)": a reserved name in the C++ library, which no program calls itself.
 // Not so the inline namespaces of its versions, std::__cxx11 and std::__1.
-bool is_library_internal(const std::string& name) {
-  const std::string called = name.substr(0, name.find('('));
-  for (const std::string_view scope : {"std::_", "__gnu_cxx::"}) {
-    for (size_t at = called.find(scope); at != std::string::npos; at = called.find(scope, at + 1)) {
-      const std::string_view rest = std::string_view(called).substr(at);
-      const bool version = rest.starts_with("std::__cxx11::") || rest.starts_with("std::__1::");
-      if ((at == 0 || called[at - 1] == ' ') && !version) return true;
-    }
+bool is_library_internal(std::string_view name) {
+  size_t start = 0;  // behind the type that function templates return
+  int depth = 0;
+  for (size_t i = 0; i < name.size() && (name[i] != '(' || depth > 0); ++i) {
+    if (name[i] == '<') ++depth;
+    if (name[i] == '>') --depth;
+    if (name[i] == ' ' && depth == 0) start = i + 1;
   }
-  return false;
+  name.remove_prefix(start);
+  if (name.starts_with("std::__cxx11::") || name.starts_with("std::__1::")) return false;
+  return name.starts_with("std::_") || name.starts_with("__gnu_cxx::");
+}
+
+enum class Naming : uint8_t {
+  Helpful,
+  Internal,  // of the C++ library
+  None       // no name, or start code's
+};
+
+Naming naming(const CallTree& tree, const PathStep& step) {
+  const Frame& frame = tree.frames[step.frame];
+  const std::string name = frame_name(*tree.database, frame);
+  if (!has_symbol(*tree.database, frame) || is_start_code(name)) return Naming::None;
+  return is_library_internal(name) ? Naming::Internal : Naming::Helpful;
+}
+
+// The nearest other function of the program that has a name, before those of the C++ library's own; nullptr
+// where none is known.
+const PathStep* caller_to_name(const CallTree& tree, const HotFunction& hot) {
+  const PathStep* internal = nullptr;
+  for (const PathStep& caller : hot.callers) {
+    if (caller.frame == hot.frame) continue;
+    const Naming how = naming(tree, caller);
+    if (how == Naming::Helpful) return &caller;
+    if (how == Naming::Internal && internal == nullptr) internal = &caller;
+  }
+  return internal;
 }
 
 // Where the cost of a path begins to spread: the last step that has at least half of what its first function
-// has. Of recursion that is the outermost call; parts of the C++ library are named by what the program
-// called.
+// has. Of recursion that is the outermost call; what has no name, or only one within the C++ library, goes by
+// the nearest caller that has one.
 const PathStep* spreading_step(const CallTree& tree, const std::vector<PathStep>& path) {
   const auto first = std::ranges::find_if(
       path, [&](const PathStep& step) { return tree.frames[step.frame].kind != FrameKind::Entry; });
@@ -90,8 +106,10 @@ const PathStep* spreading_step(const CallTree& tree, const std::vector<PathStep>
   auto at = first;
   while (std::next(at) != path.end() && std::next(at)->inclusive >= first->inclusive * kMostOfIt) ++at;
   at = std::ranges::find(path, at->frame, &PathStep::frame);
-  while (at != first && is_library_internal(frame_name(*tree.database, tree.frames[at->frame]))) --at;
-  return &*at;
+  for (auto named = at;; --named) {
+    if (naming(tree, *named) == Naming::Helpful) return &*named;
+    if (named == first) return &*at;
+  }
 }
 
 class Finder {

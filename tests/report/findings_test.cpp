@@ -97,6 +97,23 @@ TEST_CASE("the subtree in which cost spreads is named by what the program called
   CHECK(findings[1].contexts[0].frames[1].function == "main");
 }
 
+TEST_CASE("a subtree without a name goes by the nearest caller that has one") {
+  DatabaseBuilder b;
+  b.metric("CPUTIME", "sec");
+  const uint32_t t = b.thread(0);
+  b.function("_start", "", "/usr/lib/cc1");
+  b.function("compile", "", "/usr/lib/cc1");
+  b.function("cc1+0x40", "", "/usr/lib/cc1");
+  for (int i = 0; i < 20; ++i)
+    b.spend(t, {{"_start"}, {"compile"}, {"cc1+0x40"}, {"f" + std::to_string(i), 1}}, 1);
+  b.spend(t, {{"_start"}, {"compile"}, {"other", 2}}, 1);
+  const Database database = b.build();
+  const std::vector<Finding> findings = findings_of(database);
+  REQUIRE_FALSE(findings.empty());
+  CHECK(findings[0].sentence ==
+        "100 % of the CPU time is spent in compile (cc1) and what it calls, spread over several callees.");
+}
+
 TEST_CASE("a function is reached from the nearest other function with a name, never from start code") {
   const auto sentence = [](const std::vector<std::string>& callers) {
     DatabaseBuilder b;
@@ -115,6 +132,12 @@ TEST_CASE("a function is reached from the nearest other function with a name, ne
         hot + "sha256_block (x), reached from SHA256_Update (x).");
   CHECK(sentence({"clone3", "start_thread", "lzma_code"}) == hot + "lzma_code (x).");
   CHECK(sentence({"x+0x1500", "[x]", "x+0x1500"}) == hot + "x+0x1500.");
+  CHECK(sentence({"void std::sort<int*>(int*, int*)", "int* std::__partition<int*>(int*)", "swap"}) ==
+        hot + "swap (x), reached from void std::sort<int*>(int*, int*) (x).");
+  CHECK(sentence({"std::__1::vector<int>::push_back(int)", "grow"}) ==
+        hot + "grow (x), reached from std::__1::vector<int>::push_back(int) (x).");
+  CHECK(sentence({"main", "std::_List<Pair<int, int> > position<int>(int)", "find"}) ==
+        hot + "find (x), reached from std::_List<Pair<int, int> > position<int>(int) (x).");
   CHECK(sentence({"fib", "fib", "fib"}) == hot + "fib (x).");
 }
 
