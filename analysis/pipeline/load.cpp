@@ -93,7 +93,6 @@ std::vector<ProcessMeasurement> load_measurements(const std::vector<fs::path>& d
     std::ranges::move(measurement_files(directory), std::back_inserter(files));
   }
   std::sort(files.begin(), files.end());
-  files.erase(std::unique(files.begin(), files.end()), files.end());
 
   std::vector<Loaded> loaded(files.size());
   parallel_for(files.size(), jobs, [&](size_t i) { loaded[i] = load(files[i]); });

@@ -1,5 +1,5 @@
 #pragma once
-// Reads the measurement files of the directories given to the analysis.
+// Reads the measurement files of the directories given to the analysis, which are distinct.
 
 #include "analysis/pipeline/pipeline.h"
 #include "hpcrun/measurement/reader.h"

@@ -46,13 +46,27 @@ std::vector<ThreadWork> merge_trees(const std::vector<ProcessMeasurement>& measu
   return work;
 }
 
+// A directory that was named twice counts once.
+std::vector<std::filesystem::path> without_repeats(const std::vector<std::filesystem::path>& directories) {
+  std::vector<std::filesystem::path> distinct;
+  for (const std::filesystem::path& one : directories) {
+    std::error_code missing;
+    const auto same = [&](const std::filesystem::path& other) {
+      return std::filesystem::equivalent(one, other, missing);
+    };
+    if (std::ranges::none_of(distinct, same)) distinct.push_back(one);
+  }
+  return distinct;
+}
+
 }  // namespace
 
 Analysis analyze(const std::vector<std::filesystem::path>& directories, const AnalyzeOptions& options) {
+  const std::vector<std::filesystem::path> distinct = without_repeats(directories);
   Analysis analysis;
   Database& database = analysis.database;
   const std::vector<ProcessMeasurement> measurements =
-      load_measurements(directories, options.jobs, analysis.warnings);
+      load_measurements(distinct, options.jobs, analysis.warnings);
 
   std::vector<std::vector<MetricColumn>> columns;
   for (const ProcessMeasurement& measurement : measurements) {
@@ -74,7 +88,7 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
     }
   }
   std::vector<RunRecord> records;
-  std::ranges::transform(directories, std::back_inserter(records), read_run_record);
+  std::ranges::transform(distinct, std::back_inserter(records), read_run_record);
   database.title = program_name(measurements, records);
   database.run_json = run_json(measurements, records, analysis.warnings);
   return analysis;

@@ -165,6 +165,16 @@ TEST_CASE("several directories are one run") {
   CHECK(json["overhead"]["cpu_s_estimate"].get<double>() == Approx(12e-5));
 }
 
+TEST_CASE("a directory that is named twice counts once") {
+  const TemporaryDirectory directory;
+  record_one(directory / "a.prof", 5);
+  std::ofstream(directory / "run.json") << R"({"cpu_s": 2.5, "wall_s": 9})";
+  const Database database = analyze({directory.path(), directory / "."}).database;
+  CHECK(total(database, 1) == 5);
+  CHECK(Json::parse(database.run_json)["run"]["cpu_s"] == 2.5);
+  CHECK(Json::parse(database.run_json)["run"]["wall_s"] == 9.0);
+}
+
 TEST_CASE("a run of which no end is known has no length, and used what was sampled") {
   const TemporaryDirectory directory;
   Recorder recorder(directory / "a.prof");  // never finished, as after a kill
