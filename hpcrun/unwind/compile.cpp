@@ -251,8 +251,8 @@ class Compiler {
 
 CompileStatus compile_table(const CfiSources& sources, UnwindTable& table) noexcept {
   table = UnwindTable{};
-  Compiler compiler(sources, table);
-  return compiler.run();
+  const Mapped<Compiler> compiler(sources, table);
+  return compiler ? compiler->run() : CompileStatus::NoMemory;
 }
 
 }  // namespace hpcrun

@@ -38,6 +38,7 @@ std::atomic<size_t> snapshot_bytes{0};
 
 struct Collection {
   Scratch<LoadedModule> modules;
+  ImageDescription image;  // of the module at hand
   char path[kMaxPathBytes];
   bool first = true;
   bool at_start = false;
@@ -102,7 +103,7 @@ int collect(dl_phdr_info* info, size_t size, void* argument) noexcept {
       seen_subs = info->dlpi_subs;
     }
   }
-  ImageDescription image;
+  ImageDescription& image = collection.image;
   describe_image(info->dlpi_phdr, info->dlpi_phnum, info->dlpi_addr, image);
   if (image.start == 0) return 0;
   const char* path =
@@ -147,7 +148,9 @@ void release_retired() noexcept {
 }
 
 void refresh_once() noexcept {
-  Collection collection;
+  const Mapped<Collection> mapped;
+  if (!mapped) return;
+  Collection& collection = *mapped;
   mark_modules_stale(false);
   // The loader lock is held from the first module to the last: no module goes while it is read.
   dl_iterate_phdr(collect, &collection);

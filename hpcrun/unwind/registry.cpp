@@ -64,26 +64,27 @@ ModuleIdentity* find_identity(ModuleIdentity* from, const ModuleIdentity* until,
   return nullptr;
 }
 
+// Note by note, in little memory: handlers run on small alternate stacks.
 void read_build_id(const Elf64_Phdr& header, uint64_t load_bias, ImageDescription& image) noexcept {
-  alignas(8) unsigned char notes[kMaxNoteBytes];
-  const size_t size = std::min<size_t>(header.p_memsz, sizeof notes);
-  if (!safe_read(load_bias + header.p_vaddr, notes, size)) return;
-  const size_t align = header.p_align == 8 ? 8 : 4;
-  const auto padded = [align](size_t n) { return (n + align - 1) / align * align; };
-  for (size_t at = 0; at + sizeof(Elf64_Nhdr) <= size;) {
+  const uint64_t align = header.p_align == 8 ? 8 : 4;
+  const auto padded = [align](uint64_t n) { return (n + align - 1) / align * align; };
+  uint64_t at = load_bias + header.p_vaddr;
+  const uint64_t end = at + std::min<uint64_t>(header.p_memsz, kMaxNoteBytes);
+  struct {
     Elf64_Nhdr note;
-    std::memcpy(&note, notes + at, sizeof note);
-    const size_t name = at + sizeof note;
-    const size_t data = name + padded(note.n_namesz);
-    if (data > size || note.n_descsz > size - data) return;
-    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(notes + name, "GNU", 4) == 0 &&
-        note.n_descsz <= ImageDescription::kMaxBuildIdBytes) {
-      std::memcpy(image.build_id, notes + data, note.n_descsz);
-      image.build_id_bytes = note.n_descsz;
-      image.build_id_at = load_bias + header.p_vaddr + data;
+    char name[4];
+  } head;
+  while (at + sizeof head <= end && safe_read(at, &head, sizeof head)) {
+    const uint64_t data = at + sizeof head.note + padded(head.note.n_namesz);
+    if (data > end || head.note.n_descsz > end - data) return;
+    if (head.note.n_type == NT_GNU_BUILD_ID && head.note.n_namesz == 4 &&
+        std::memcmp(head.name, "GNU", 4) == 0 && head.note.n_descsz <= ImageDescription::kMaxBuildIdBytes) {
+      if (!safe_read(data, image.build_id, head.note.n_descsz)) return;
+      image.build_id_bytes = head.note.n_descsz;
+      image.build_id_at = data;
       return;
     }
-    at = data + padded(note.n_descsz);
+    at = data + padded(head.note.n_descsz);
   }
 }
 

@@ -1,14 +1,42 @@
 #pragma once
-// A growing array in a mapping of its own, for the work of one compilation. Outside handlers only.
+// Memory for the work of one compilation, in mappings of its own: programs call us on small stacks. Outside
+// handlers only.
 
 #include <cstddef>
 #include <cstring>
+#include <new>
 #include <type_traits>
 
 #include "hpcrun/guest/syscalls.h"
 
 namespace hpcrun {
 
+// One object; none when the kernel refuses the memory.
+template <typename T>
+class Mapped {
+ public:
+  template <typename... Arguments>
+  explicit Mapped(Arguments&... arguments) noexcept {
+    void* at = sys_mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at != MAP_FAILED) object_ = new (at) T(arguments...);
+  }
+  ~Mapped() {
+    if (!object_) return;
+    object_->~T();
+    sys_munmap(object_, sizeof(T));
+  }
+  Mapped(const Mapped&) = delete;
+  Mapped& operator=(const Mapped&) = delete;
+
+  explicit operator bool() const noexcept { return object_ != nullptr; }
+  T& operator*() const noexcept { return *object_; }
+  T* operator->() const noexcept { return object_; }
+
+ private:
+  T* object_ = nullptr;
+};
+
+// A growing array.
 template <typename T>
 class Scratch {
   static_assert(std::is_trivially_copyable_v<T>);
