@@ -70,4 +70,8 @@ size_t Arena::process_bytes_mapped() noexcept {
   return process_bytes.load(std::memory_order_relaxed);
 }
 
+void Arena::forget_all() noexcept {
+  process_bytes.store(0, std::memory_order_relaxed);
+}
+
 }  // namespace hpcrun

@@ -28,6 +28,9 @@ class Arena {
   size_t bytes_mapped() const noexcept { return bytes_mapped_; }
   static size_t process_bytes_mapped() noexcept;
 
+  // In a forked child, which inherits no arena: nothing is mapped.
+  static void forget_all() noexcept;
+
  private:
   struct Chunk;
   Chunk* map_chunk(size_t bytes) noexcept;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,9 +18,8 @@ namespace {
 // The kernel sizes a process's descriptor table by its highest descriptor and copies it at every fork; limits
 // of a million are common in containers.
 constexpr int kHighest = 4096;
-constexpr int kAttempts = 16;
 
-// One bit each; a descriptor beyond (never made here, but possible when the limit is tiny) is not remembered.
+// One bit each.
 std::atomic<uint64_t> own[kHighest / 64];
 
 void remember(int descriptor, bool is_own) noexcept {
@@ -37,20 +37,35 @@ int ceiling() noexcept {
   return result == 0 ? static_cast<int>(std::min<uint64_t>(limit.rlim_cur, kHighest)) : kHighest;
 }
 
+// A duplicate above `lowest` and close to the limit, or -1.
+int duplicate_to_top(int descriptor, int lowest) noexcept {
+  const int top = ceiling();
+  // From the top down, so that ours stay together whatever order they are opened in.
+  for (int distance = 1; top - distance > lowest; distance *= 2) {
+    const long moved = raw_syscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, top - distance);
+    if (moved >= 0 && moved < top) return static_cast<int>(moved);
+    if (moved >= 0) raw_syscall(SYS_close, moved);
+  }
+  return -1;
+}
+
 }  // namespace
 
 int adopt_descriptor(int descriptor) noexcept {
-  const int top = ceiling();
-  // From the top down, so that ours stay together whatever order they are opened in.
-  for (int attempt = 1; attempt <= kAttempts && top - attempt > descriptor; ++attempt) {
-    const long moved = raw_syscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, top - attempt);
-    if (moved < 0) continue;
-    raw_syscall(SYS_close, descriptor);
-    descriptor = static_cast<int>(moved);
-    break;
-  }
-  remember(descriptor, true);
-  return descriptor;
+  const int moved = duplicate_to_top(descriptor, descriptor);
+  if (moved >= 0) raw_syscall(SYS_close, descriptor);
+  const int adopted = moved >= 0 ? moved : descriptor;
+  remember(adopted, true);
+  return adopted;
+}
+
+int vacate_descriptor(int descriptor) noexcept {
+  int moved = duplicate_to_top(descriptor, STDERR_FILENO);
+  if (moved < 0)
+    moved = static_cast<int>(raw_syscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  remember(descriptor, false);
+  remember(moved, true);
+  return moved < 0 ? -1 : moved;
 }
 
 void close_own_descriptor(int descriptor) noexcept {

@@ -9,10 +9,14 @@ namespace hpcrun {
 // when the limit is too near.
 int adopt_descriptor(int descriptor) noexcept;
 
+// Leaves the number to the program: a duplicate is remembered in its place and returned (-1: there is no room
+// for one), and the number, still open, is forgotten.
+int vacate_descriptor(int descriptor) noexcept;
+
 // Forgets and closes.
 void close_own_descriptor(int descriptor) noexcept;
 
-// The program has taken the number over by other means (dup2, raw system calls).
+// The program has taken the number over by raw system calls.
 void forget_descriptor(int descriptor) noexcept;
 
 bool is_own_descriptor(int descriptor) noexcept;

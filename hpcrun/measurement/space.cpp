@@ -183,7 +183,8 @@ uint64_t FileSpace::close_and_trim() noexcept {
 
 void FileSpace::abandon() noexcept {
   const int inherited = descriptor_.exchange(-1);
-  if (inherited >= 0 && refers_to_file(inherited)) close_own_descriptor(inherited);
+  if (inherited >= 0)
+    refers_to_file(inherited) ? close_own_descriptor(inherited) : forget_descriptor(inherited);
   owner_ = 0;
 }
 

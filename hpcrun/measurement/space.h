@@ -33,6 +33,9 @@ class FileSpace {
   bool owned() const noexcept;
 
   int failure() const noexcept { return failure_.load(std::memory_order_relaxed); }
+  // The descriptor was duplicated: the file goes on with the duplicate where it used the first.
+  void replace_descriptor(int from, int to) noexcept { descriptor_.compare_exchange_strong(from, to); }
+
   int descriptor() const noexcept { return descriptor_.load(std::memory_order_relaxed); }
 
  private:

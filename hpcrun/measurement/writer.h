@@ -95,6 +95,7 @@ class MeasurementFile {
   void abandon() noexcept;
 
   int descriptor() const noexcept { return space_.descriptor(); }  // -1 when not open
+  void replace_descriptor(int from, int to) noexcept { space_.replace_descriptor(from, to); }
   size_t bytes_mapped() const noexcept { return bytes_mapped_.load(std::memory_order_relaxed); }
 
  private:

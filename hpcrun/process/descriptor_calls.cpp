@@ -1,35 +1,66 @@
-// Programs that close every descriptor there is (daemons, sandboxes) must not close ours: for them it is not
-// open.
+// Our descriptors are not open for the program: one that closes every descriptor there is (daemons,
+// sandboxes) does not close ours, and one that puts its own at a number of ours gets the number.
 
 #include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "hpcrun/guest/descriptors.h"
+#include "hpcrun/guest/syscalls.h"
 #include "hpcrun/process/next.h"
+#include "hpcrun/process/threads.h"
+#include "hpcrun/sample/state.h"
 
 using namespace hpcrun;
 
+HPCRUN_NEXT_OF(close);
+HPCRUN_NEXT_OF_TYPE(close_range, int(unsigned, unsigned, int));  // glibc 2.34
+HPCRUN_NEXT_OF_TYPE(closefrom, void(int));                       // glibc 2.34
+
+HPCRUN_NEXT_OF(dup2);
+HPCRUN_NEXT_OF(dup3);
+
 namespace {
 
-using CloseRange = int(unsigned, unsigned, int);
-using CloseFrom = void(int);
+// The child of a vfork or _Fork() has a table of its own, in which it may do as it likes.
+bool is_hidden(int descriptor) noexcept {
+  return is_own_descriptor(descriptor) && process_state.pid == sys_getpid();
+}
 
-int (*next_close)(int) = nullptr;
-CloseRange* next_close_range = nullptr;
-CloseFrom* next_closefrom = nullptr;
-
-}  // namespace
-
-HPCRUN_EXPORT int close(int descriptor) {
-  if (is_own_descriptor(descriptor)) {
+template <typename Duplicate>
+int duplicate_to(int from, int to, Duplicate duplicate) noexcept {
+  const bool from_is_open = !is_hidden(from) && raw_syscall(SYS_fcntl, from, F_GETFD) >= 0;
+  if (!from_is_open) {
     errno = EBADF;
     return -1;
   }
-  return next_function(next_close, "close")(descriptor);
+  if (!is_hidden(to)) return duplicate();
+  replace_descriptor(to, vacate_descriptor(to));
+  const int result = duplicate();
+  if (result < 0) raw_syscall(SYS_close, to);
+  return result;
+}
+
+}  // namespace
+
+HPCRUN_EXPORT int dup2(int from, int to) noexcept {
+  return duplicate_to(from, to, [=] { return HPCRUN_NEXT(dup2)(from, to); });
+}
+
+HPCRUN_EXPORT int dup3(int from, int to, int flags) noexcept {
+  return duplicate_to(from, to, [=] { return HPCRUN_NEXT(dup3)(from, to, flags); });
+}
+
+HPCRUN_EXPORT int close(int descriptor) {
+  if (is_hidden(descriptor)) {
+    errno = EBADF;
+    return -1;
+  }
+  return HPCRUN_NEXT(close)(descriptor);
 }
 
 HPCRUN_EXPORT int close_range(unsigned first, unsigned last, int flags) noexcept {
-  auto* next = next_function(next_close_range, "close_range");
+  auto* next = HPCRUN_NEXT(close_range);
   if (!next) {
     errno = ENOSYS;
     return -1;
@@ -44,13 +75,12 @@ HPCRUN_EXPORT int close_range(unsigned first, unsigned last, int flags) noexcept
 }
 
 HPCRUN_EXPORT void closefrom(int lowest) noexcept {
-  auto* next = next_function(next_closefrom, "closefrom");
+  auto* next = HPCRUN_NEXT(closefrom);
   if (!next) return;
   unsigned first = lowest < 0 ? 0 : static_cast<unsigned>(lowest);
   constexpr unsigned kLast = ~0u;
   for (int own = next_own_descriptor(first, kLast); own >= 0; own = next_own_descriptor(first, kLast)) {
-    for (; first < static_cast<unsigned>(own); ++first)
-      next_function(next_close, "close")(static_cast<int>(first));
+    for (; first < static_cast<unsigned>(own); ++first) HPCRUN_NEXT(close)(static_cast<int>(first));
     ++first;
   }
   next(static_cast<int>(first));

@@ -1,5 +1,6 @@
-// _exit and _Exit end a process as normally as exit does, but run no destructors: the file would look like that of
-// a process which was killed. A child of vfork shares our memory and ends without having been measured.
+// _exit and _Exit end a process as normally as exit does, but run no destructors: the file would look like
+// that of a process which was killed. A child of vfork shares our memory and ends without having been
+// measured.
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -17,22 +17,16 @@ HPCRUN_NEXT_OF(dlclose);
 
 namespace {
 
-bool has_search_path(const link_map& map) noexcept {
-  for (const ElfW(Dyn)* entry = map.l_ld; entry && entry->d_tag != DT_NULL; ++entry)
-    if (entry->d_tag == DT_RUNPATH || entry->d_tag == DT_RPATH) return true;
-  return false;
-}
-
-// glibc resolves a bare name by the search path of the object that holds the return address, and expands
-// $ORIGIN to its directory: such a call must keep its caller.
+// The C library looks for a bare name along the search paths of the object that holds the return address and
+// of those that loaded it, and so for what the library found then needs; it expands $ORIGIN to that object's
+// directory and stays in its namespace. Only a path that the executable gives is found the same from here.
 bool depends_on_caller(const char* name, const void* caller) noexcept {
-  if (!name) return false;
-  if (strchr(name, '$')) return true;
-  if (strchr(name, '/')) return false;
+  if (!name || strchr(name, '$') || !strchr(name, '/')) return true;
   Dl_info info;
   link_map* map = nullptr;
-  if (!dladdr1(caller, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) || !map) return false;
-  return has_search_path(*map);
+  if (!dladdr1(caller, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) || !map) return true;
+  const bool is_executable = !map->l_prev && map->l_name[0] == 0;
+  return !is_executable;
 }
 
 }  // namespace
@@ -41,9 +35,11 @@ bool depends_on_caller(const char* name, const void* caller) noexcept {
 // itself until the tables are next refreshed.
 HPCRUN_EXPORT __attribute__((optimize("O2"))) void* dlopen(const char* name, int mode) noexcept {
   auto* next = HPCRUN_NEXT(dlopen);
-  if (!process_state.sampling.load(std::memory_order_relaxed) ||
-      depends_on_caller(name, __builtin_return_address(0)))
+  if (!is_sampling_here()) return next(name, mode);
+  if (depends_on_caller(name, __builtin_return_address(0))) {
+    refresh_tables();
     return next(name, mode);
+  }
   void* handle = next(name, mode);
   if (handle) refresh_tables();
   return handle;
@@ -51,7 +47,7 @@ HPCRUN_EXPORT __attribute__((optimize("O2"))) void* dlopen(const char* name, int
 
 HPCRUN_EXPORT int dlclose(void* handle) noexcept {
   auto* next = HPCRUN_NEXT(dlclose);
-  if (!process_state.sampling.load(std::memory_order_relaxed)) return next(handle);
+  if (!is_sampling_here()) return next(handle);
   invalidate_walk_caches();
   const int result = next(handle);
   invalidate_walk_caches();

@@ -1,19 +1,41 @@
 #pragma once
-// The function that ours stands in front of. Resolved once, outside handlers.
+// The functions that ours stand in front of. They are looked up before our constructor runs: later, a lookup
+// would wait for the loader's lock in threads that the lock's holder may wait for, and would reset the
+// program's dlerror(). Only calls that other libraries' constructors make before that look theirs up at the
+// first use.
 
 #include <dlfcn.h>
 
 namespace hpcrun {
 
-template <typename Function>
-Function* next_function(Function*& cached, const char* name) noexcept {
-  if (!cached) cached = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-  return cached;
-}
+struct Next {
+  const char* name;
+  void* function = nullptr;  // nullptr when the C library has none
+  bool resolved = false;
+
+  void resolve() noexcept {
+    if (resolved) return;
+    function = dlsym(RTLD_NEXT, name);
+    if (!function) dlerror();  // the program must not find our failure
+    resolved = true;
+  }
+  void* get() noexcept {
+    if (!resolved) [[unlikely]]
+      resolve();
+    return function;
+  }
+};
 
 }  // namespace hpcrun
 
-// Declares NEXT(name) for an interposed function of the C library.
-#define HPCRUN_NEXT(name) (hpcrun::next_function(hpcrun_next_##name, #name))
-#define HPCRUN_NEXT_OF(name) static decltype(::name)* hpcrun_next_##name
+// HPCRUN_NEXT(name) is the C library's function. Its type is given where no header may declare it.
+#define HPCRUN_NEXT_OF_TYPE(name, ...)                                             \
+  using hpcrun_type_of_##name = __VA_ARGS__;                                       \
+  static constinit hpcrun::Next hpcrun_next_##name{#name};                         \
+  __attribute__((constructor(101))) static void hpcrun_resolve_##name() noexcept { \
+    hpcrun_next_##name.resolve();                                                  \
+  }                                                                                \
+  static_assert(true) /* takes the semicolon */
+#define HPCRUN_NEXT_OF(name) HPCRUN_NEXT_OF_TYPE(name, decltype(::name))
+#define HPCRUN_NEXT(name) (reinterpret_cast<hpcrun_type_of_##name*>(hpcrun_next_##name.get()))
 #define HPCRUN_EXPORT extern "C" __attribute__((visibility("default")))

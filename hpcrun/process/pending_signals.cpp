@@ -42,7 +42,8 @@ struct Entry {
 constexpr size_t kMostPending = 256;
 constinit Entry entries[kMostPending];
 constinit std::atomic<uint64_t> next_order{1};
-constinit std::atomic<int> used{0};  // entries that are not free: masks change often, and mostly nothing is pending
+constinit std::atomic<int> used{
+    0};  // entries that are not free: masks change often, and mostly nothing is pending
 
 struct Waiter {
   std::atomic<int> tid{0};
@@ -76,8 +77,7 @@ void drop(Entry& entry, Key key) noexcept {
 void drop_of_dead_threads() noexcept {
   for (Entry& entry : entries) {
     const Key key = entry.key.load();
-    if (is_taken(key) && thread_of(key) &&
-        raw_syscall(SYS_tgkill, sys_getpid(), thread_of(key), 0) == -ESRCH)
+    if (is_taken(key) && thread_of(key) && raw_syscall(SYS_tgkill, sys_getpid(), thread_of(key), 0) == -ESRCH)
       drop(entry, key);
   }
 }

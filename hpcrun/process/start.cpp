@@ -12,6 +12,7 @@
 #include <new>
 
 #include "hpcrun/guest/clock.h"
+#include "hpcrun/guest/descriptors.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/process/threads.h"
 #include "hpcrun/process/virtual_signals.h"
@@ -31,10 +32,17 @@ constexpr size_t kHostBytes = 256;
 constexpr int kMostFilesOfOnePid = 10'000;  // execs of one process, or runs that meet a recycled pid
 
 void warn(const char* what, int error, const char* consequence) noexcept {
-  char line[kPathBytes + 256];
+  static char line[kMaxDirectory + 256];  // the child of a fork may be on a small stack
   const int length = snprintf(line, sizeof line, "prof: %s %s: %s; process %d %s\n", what,
                               process_state.config.directory, strerror(error), sys_getpid(), consequence);
   if (length > 0) raw_syscall(SYS_write, STDERR_FILENO, reinterpret_cast<long>(line), length);
+}
+
+// Once for a process and all that it forks: what one cannot write to, the next cannot either.
+void warn_unwritable(int error) noexcept {
+  if (process_state.warned_unwritable && process_state.warned_unwritable->exchange(true)) return;
+  warn("cannot write measurements to", error,
+       "runs on unmeasured (others that fail like it are not reported)");
 }
 
 int rank_of_process() noexcept {
@@ -85,7 +93,7 @@ int create_file() noexcept {
   process.start_monotonic_ns = monotonic_ns();
   process.environment = "";
 
-  char path[kPathBytes + kHostBytes];
+  static char path[kMaxDirectory + kHostBytes + 64];
   for (int n = 0; n < kMostFilesOfOnePid; ++n) {
     snprintf(path, sizeof path, "%s/%s-%d-%d-%d.prof", process_state.config.directory, host,
              process.rank < 0 ? 0 : process.rank, process.pid, n);
@@ -100,30 +108,20 @@ void announce_module(const ModuleInfo& module) noexcept {
                                   module.build_id, module.build_id_bytes);
 }
 
-void after_fork_in_child() noexcept {
-  if (!process_state.sampling.load(std::memory_order_relaxed)) return;
-  // What is left of the parent's state: its file, event and threads are the parent's alone, and its memory
-  // was not copied.
-  thread_state = nullptr;
-  process_state.sampling.store(false, std::memory_order_relaxed);
-  process_state.file.abandon();
-  stop_inherited_event();
-  process_state.thread_count.store(0, std::memory_order_relaxed);
-  forget_threads();
-  modules_after_fork();
-  virtual_signals_after_fork();
-  start_process();
+bool keep_config() noexcept {
+  Config& config = process_state.config;
+  if (!read_config(config)) return false;
+  const size_t length = strlen(config.directory);
+  if (length >= sizeof process_state.directory) return false;
+  memcpy(process_state.directory, config.directory, length + 1);
+  config.directory = process_state.directory;
+  return true;
 }
 
-}  // namespace
-
-void start_process() noexcept {
-  Config config;
-  if (!read_config(config)) return;
-  process_state.config = config;
+// By process_state.config, in a process that has just begun.
+void start_sampling() noexcept {
   process_state.pid = sys_getpid();
-  if (const int error = create_file())
-    return warn("cannot write measurements to", error, "runs on unmeasured");
+  if (const int error = create_file()) return warn_unwritable(error);
 
   if (!process_state.timer_signal) process_state.timer_signal = unused_realtime_signal();
   refresh_tables();
@@ -131,12 +129,51 @@ void start_process() noexcept {
   choose_sources();
   own_signals(source_signals());
   process_state.sampling.store(true, std::memory_order_release);
-  attach_thread();
+  attach_first_thread();
   start_inherited_event();
 }
 
+void close_inherited_descriptors() noexcept {
+  constexpr unsigned kLast = ~0u;
+  for (int own = next_own_descriptor(0, kLast); own >= 0; own = next_own_descriptor(0, kLast))
+    close_own_descriptor(own);
+}
+
+void after_fork_in_child() noexcept {
+  if (!process_state.sampling.load(std::memory_order_relaxed)) return;
+  // What is left of the parent's state: its file, events and threads are the parent's alone, and its memory
+  // was not copied.
+  thread_state = nullptr;
+  process_state.sampling.store(false, std::memory_order_relaxed);
+  process_state.file.abandon();
+  stop_inherited_event();
+  close_inherited_descriptors();
+  // A program that took SIGTRAP back has it back in its children.
+  if (process_state.timer_event >= 0) process_state.config.trigger = Trigger::Timer;
+  process_state.timer_event = -1;
+  process_state.thread_count.store(0, std::memory_order_relaxed);
+  Arena::forget_all();
+  forget_threads();
+  modules_after_fork();
+  virtual_signals_after_fork();
+  start_sampling();
+}
+
+}  // namespace
+
+void start_process() noexcept {
+  static std::atomic<bool> started{false};
+  if (started.exchange(true) || !keep_config()) return;
+  find_vdso_clock();
+  void* shared =
+      sys_mmap(nullptr, sizeof(std::atomic<bool>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared != MAP_FAILED) process_state.warned_unwritable = new (shared) std::atomic<bool>(false);
+  pthread_atfork(modules_before_fork, nullptr, after_fork_in_child);
+  start_sampling();
+}
+
 void finish_process() noexcept {
-  if (!process_state.sampling.exchange(false)) return;
+  if (!is_sampling_here() || !process_state.sampling.exchange(false)) return;
   stop_inherited_event();
   detach_thread();
   if (const int error = process_state.file.failure())
@@ -147,9 +184,7 @@ void finish_process() noexcept {
 namespace {
 
 __attribute__((constructor)) void start() noexcept {
-  find_vdso_clock();
   start_process();
-  pthread_atfork(modules_before_fork, nullptr, after_fork_in_child);
 }
 
 __attribute__((destructor)) void finish() noexcept {

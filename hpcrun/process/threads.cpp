@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/prctl.h>
+#include <threads.h>
 #include <time.h>
 
 #include <atomic>
@@ -10,34 +12,49 @@
 
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/process/next.h"
+#include "hpcrun/process/start.h"
 #include "hpcrun/process/virtual_signals.h"
+#include "hpcrun/sample/perf_event.h"
 #include "hpcrun/sample/sources.h"
 #include "hpcrun/sample/state.h"
 #include "hpcrun/unwind/modules.h"
 
 HPCRUN_NEXT_OF(pthread_create);
+HPCRUN_NEXT_OF(thrd_create);
 
 namespace hpcrun {
 
 namespace {
 
-// All attached threads. The lock is held for a few instructions, outside handlers only, and never while
-// another is taken.
+// All attached threads. The lock is held for a few system calls and never while another is taken. The
+// program's signals wait meanwhile, since their handlers may call what takes it; ours does not.
 std::atomic_flag list_lock;
 ThreadState* first_thread = nullptr;
 
 class ListLock {
  public:
   ListLock() noexcept {
+    const uint64_t signals = ~source_signals();
+    raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, reinterpret_cast<long>(&signals),
+                reinterpret_cast<long>(&blocked_before_), sizeof signals);
     while (list_lock.test_and_set(std::memory_order_acquire)) raw_syscall(SYS_sched_yield);
   }
-  ~ListLock() { list_lock.clear(std::memory_order_release); }
+  ~ListLock() {
+    list_lock.clear(std::memory_order_release);
+    raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&blocked_before_), 0,
+                sizeof blocked_before_);
+  }
   ListLock(const ListLock&) = delete;
   ListLock& operator=(const ListLock&) = delete;
+
+ private:
+  uint64_t blocked_before_ = 0;
 };
 
-void enlist(ThreadState& thread) noexcept {
+// At once: a thread that is in the list has the sources that the others have.
+void arm_and_enlist(ThreadState& thread) noexcept {
   const ListLock lock;
+  arm_thread(thread);
   thread.next = first_thread;
   first_thread = &thread;
 }
@@ -68,7 +85,8 @@ void make_exit_key() noexcept {
   pthread_key_create(&exit_key, at_thread_exit);
 }
 
-StackBounds stack_of_this_thread() noexcept {
+// Allocates (its list of processors): for the first thread only.
+StackBounds stack_of_first_thread() noexcept {
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return {};
   void* low = nullptr;
@@ -79,35 +97,36 @@ StackBounds stack_of_this_thread() noexcept {
   return {at, at + bytes};
 }
 
-struct Start {
-  void* (*routine)(void*);
-  void* argument;
-  SignalMask blocked;
-};
-
-// A call in tail position, so that no frame of ours stands between the C library's thread start and the
-// program's routine.
-__attribute__((optimize("O2"))) void* run_thread(void* raw) noexcept {
-  auto* start = static_cast<Start*>(raw);
-  void* (*const routine)(void*) = start->routine;
-  void* const argument = start->argument;
-  inherit_virtual_blocked(start->blocked);
-  adopt_kernel_mask();
-  sys_munmap(start, sizeof *start);
-  attach_thread();
-  return routine(argument);
+// Size of the stack that a thread created with these attributes has at least.
+size_t stack_bytes(const pthread_attr_t* attributes) noexcept {
+  pthread_attr_t defaults;
+  if (!attributes && pthread_attr_init(&defaults) != 0) return 0;
+  size_t bytes = 0;
+  size_t guard = 0;
+  pthread_attr_getstacksize(attributes ? attributes : &defaults, &bytes);
+  pthread_attr_getguardsize(attributes ? attributes : &defaults, &guard);
+  if (!attributes) pthread_attr_destroy(&defaults);
+  return bytes > guard ? bytes - guard : 0;
 }
 
-}  // namespace
+// The thread's descriptor lies at the upper end of its stack, within the last page.
+StackBounds stack_below_descriptor(size_t bytes) noexcept {
+  constexpr size_t kDescriptorBytes = 4096;
+  const uint64_t high = pthread_self();
+  return {bytes > kDescriptorBytes ? high - (bytes - kDescriptorBytes) : high, high};
+}
 
-void attach_thread() noexcept {
-  if (!process_state.sampling.load(std::memory_order_acquire) || thread_state) return;
-  if (modules_are_stale()) refresh_tables();
+void count_unsampled() noexcept {
+  process_state.file.counter(Counter::UnsampledThreads).fetch_add(1, std::memory_order_relaxed);
+}
+
+void attach_thread(StackBounds stack) noexcept {
+  if (!is_sampling_here() || thread_state) return;
   pthread_once(&exit_key_once, make_exit_key);
 
   Arena arena;
   void* memory = arena.allocate(sizeof(ThreadState));
-  if (!memory) return;
+  if (!memory) return count_unsampled();
   auto* thread = new (memory) ThreadState;
   thread->arena = arena;
   thread->tid = sys_gettid();
@@ -118,25 +137,76 @@ void attach_thread() noexcept {
   process_state.file.write_thread_start(thread->index, thread->tid, sys_clock_ns(CLOCK_MONOTONIC), name);
 
   const bool ready =
-      thread->unwinder.attach(thread->arena, stack_of_this_thread()) &&
+      thread->unwinder.attach(thread->arena, stack) &&
       thread->tree.attach(process_state.file, thread->arena, thread->index) &&
       (!process_state.config.trace || thread->trace.attach(process_state.file, thread->arena, thread->index));
   if (!ready) {
     Arena whole = thread->arena;
     whole.release_all();
-    return;
+    return count_unsampled();
   }
   pthread_setspecific(exit_key, reinterpret_cast<void*>(kFirstRound));
   thread->busy = 1;
   thread_state = thread;
-  arm_thread(*thread);
-  enlist(*thread);
+  arm_and_enlist(*thread);
   note_memory();
   thread->busy = 0;
 }
 
+template <typename Result>
+struct Start {
+  Result (*routine)(void*);
+  void* argument;
+  SignalMask blocked;
+  size_t stack_bytes;
+};
+
+// A call in tail position, so that no frame of ours stands between the C library's thread start and the
+// program's routine.
+template <typename Result>
+__attribute__((optimize("O2"))) Result run_thread(void* raw) noexcept {
+  auto* start = static_cast<Start<Result>*>(raw);
+  Result (*const routine)(void*) = start->routine;
+  void* const argument = start->argument;
+  const size_t bytes = start->stack_bytes;
+  inherit_virtual_blocked(start->blocked);
+  adopt_kernel_mask();
+  sys_munmap(start, sizeof *start);
+  attach_thread(stack_below_descriptor(bytes));
+  return routine(argument);
+}
+
+// Calls create(routine, argument) with ours around the program's. What needs a stack of some size is done
+// here, on the creator's: the new thread's may be the smallest possible.
+template <typename Result, typename Create>
+int create_measured(const pthread_attr_t* attributes, Result (*routine)(void*), void* argument,
+                    Create create) noexcept {
+  start_process();
+  if (!is_sampling_here()) return create(routine, argument);
+  if (modules_are_stale()) refresh_tables();
+  // A page of its own: the program's allocator may not be ready here, and must not see a foreign free.
+  using Started = Start<Result>;
+  void* memory =
+      sys_mmap(nullptr, sizeof(Started), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    count_unsampled();
+    return create(routine, argument);
+  }
+  auto* start =
+      new (memory) Started{routine, argument, virtual_blocked_for(attributes), stack_bytes(attributes)};
+  const int error = create(run_thread<Result>, start);
+  if (error) sys_munmap(memory, sizeof(Started));
+  return error;
+}
+
+}  // namespace
+
+void attach_first_thread() noexcept {
+  attach_thread(stack_of_first_thread());
+}
+
 void stop_using_sigtrap() noexcept {
-  if (!choose_timers_instead_of_sigtrap()) return;
+  if (!is_sampling_here() || !choose_timers_instead_of_sigtrap()) return;
   const ListLock lock;
   for (ThreadState* thread = first_thread; thread; thread = thread->next) arm_cpu_timer(*thread);
 }
@@ -145,6 +215,19 @@ void use_timer_signal(int signal) noexcept {
   const ListLock lock;
   process_state.timer_signal = signal;
   for (ThreadState* thread = first_thread; thread; thread = thread->next) rearm_timers(*thread);
+}
+
+void replace_descriptor(int from, int to) noexcept {
+  if (to >= 0) process_state.file.replace_descriptor(from, to);  // if not, it is reopened by name
+  if (process_state.inherited_descriptor == from) process_state.inherited_descriptor = to;
+  const ListLock lock;
+  for (ThreadState* thread = first_thread; thread; thread = thread->next) {
+    for (EventState& state : thread->events) {
+      if (state.descriptor != from) continue;
+      state.descriptor = to;
+      renew_perf_signals(to);
+    }
+  }
 }
 
 void forget_threads() noexcept {
@@ -159,7 +242,7 @@ void refresh_tables() noexcept {
 
 void detach_thread() noexcept {
   ThreadState* thread = thread_state;
-  if (!thread) return;
+  if (!thread || process_state.pid != sys_getpid()) return;
   thread->busy = 1;
   delist(*thread);
   disarm_thread(*thread);
@@ -176,15 +259,14 @@ void detach_thread() noexcept {
 
 HPCRUN_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*),
                                  void* argument) noexcept {
-  using namespace hpcrun;
-  auto* create = HPCRUN_NEXT(pthread_create);
-  if (!process_state.sampling.load(std::memory_order_relaxed))
-    return create(thread, attributes, routine, argument);
-  // A page of its own: the program's allocator may not be ready here, and must not see a foreign free.
-  void* memory = sys_mmap(nullptr, sizeof(Start), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return create(thread, attributes, routine, argument);
-  auto* start = new (memory) Start{routine, argument, virtual_blocked_for(attributes)};
-  const int error = create(thread, attributes, run_thread, start);
-  if (error) sys_munmap(memory, sizeof(Start));
-  return error;
+  return hpcrun::create_measured(attributes, routine, argument, [=](void* (*start)(void*), void* with) {
+    return HPCRUN_NEXT(pthread_create)(thread, attributes, start, with);
+  });
+}
+
+// The C library's does not go through pthread_create.
+HPCRUN_EXPORT int thrd_create(thrd_t* thread, thrd_start_t routine, void* argument) noexcept {
+  return hpcrun::create_measured(nullptr, routine, argument, [=](thrd_start_t start, void* with) {
+    return HPCRUN_NEXT(thrd_create)(thread, start, with);
+  });
 }

@@ -3,10 +3,10 @@
 
 namespace hpcrun {
 
-// Gives the calling thread its state and starts its sample sources. Nothing happens when the process is not
-// measured or memory or the file are exhausted: the thread then runs unmeasured and its samples are counted
-// as dropped.
-void attach_thread() noexcept;
+// Gives the process's first thread its state and starts its sample sources; the threads it creates get theirs
+// by themselves. Nothing happens when the process is not measured or memory or the file are exhausted: the
+// thread then runs unmeasured and is counted.
+void attach_first_thread() noexcept;
 
 // Stops the calling thread's sources and closes its part of the file. Safe to call twice.
 void detach_thread() noexcept;
@@ -16,6 +16,10 @@ void stop_using_sigtrap() noexcept;
 
 // Timers and F_SETSIG of all threads raise another signal from now on, which is owned already.
 void use_timer_signal(int signal) noexcept;
+
+// A duplicate (-1: none) takes the place of one of our descriptors, whose number the program is about to use.
+// Async-signal-safe.
+void replace_descriptor(int from, int to) noexcept;
 
 // In a forked child: the parent's other threads are not there.
 void forget_threads() noexcept;

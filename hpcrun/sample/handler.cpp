@@ -202,6 +202,7 @@ Origin from_descriptor(const siginfo_t& info) noexcept {
   Origin origin{false, process_state.config.event_count, true};
   for (uint32_t event = 0; event < process_state.config.event_count; ++event) {
     if (process_state.sources[event] != Source::Setsig) continue;
+    if (process_state.pid != sys_getpid()) return {};  // a child of _Fork(): thread_state dangles
     origin.ours = true;
     if (thread_state && thread_state->events[event].descriptor == info.si_fd) origin.event = event;
   }

@@ -1,5 +1,6 @@
 #include "hpcrun/sample/perf_event.h"
 
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -58,6 +59,14 @@ void enable_perf_event(int descriptor) noexcept {
 
 void disable_perf_event(int descriptor) noexcept {
   raw_syscall(SYS_ioctl, descriptor, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void renew_perf_signals(int descriptor) noexcept {
+  // The kernel notes the number when O_ASYNC is switched on.
+  const long flags = raw_syscall(SYS_fcntl, descriptor, F_GETFL);
+  if (flags < 0 || !(flags & O_ASYNC)) return;
+  raw_syscall(SYS_fcntl, descriptor, F_SETFL, flags & ~O_ASYNC);
+  raw_syscall(SYS_fcntl, descriptor, F_SETFL, flags);
 }
 
 }  // namespace hpcrun

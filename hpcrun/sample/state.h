@@ -9,6 +9,7 @@
 
 #include "hpcrun/cct/cct.h"
 #include "hpcrun/guest/arena.h"
+#include "hpcrun/guest/syscalls.h"
 #include "hpcrun/measurement/writer.h"
 #include "hpcrun/sample/config.h"
 #include "hpcrun/sample/cpu_clock.h"
@@ -56,6 +57,8 @@ enum class Source : uint8_t {
   None
 };
 
+constexpr size_t kMaxDirectory = 4096;
+
 struct ProcessState {
   MeasurementFile file;
   Config config;
@@ -68,6 +71,8 @@ struct ProcessState {
   std::atomic<uint32_t> thread_count{0};
   std::atomic<size_t> table_bytes{0};  // of unwind tables, for note_memory()
   std::atomic<bool> sampling{false};
+  char directory[kMaxDirectory] = {};              // config.directory: a program may clear its environment
+  std::atomic<bool>* warned_unwritable = nullptr;  // shared with all forked processes
 };
 
 // Raises the file's high-water mark of the memory that the runtime has mapped. Async-signal-safe.
@@ -75,5 +80,11 @@ void note_memory() noexcept;
 
 extern constinit ProcessState process_state;
 extern constinit thread_local ThreadState* thread_state;
+
+// Is the calling process being sampled? A child of vfork shares this memory, and one of _Fork() or a raw
+// clone() has a copy of it that leads to mappings it does not have: neither may touch what is ours.
+inline bool is_sampling_here() noexcept {
+  return process_state.sampling.load(std::memory_order_acquire) && process_state.pid == sys_getpid();
+}
 
 }  // namespace hpcrun

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Forked children are measured by themselves, with nothing of their parent's left to them; those that the C
+library does not tell of are left alone."""
+
+import json
+import os
+import shutil
+
+import driver
+
+
+def with_trigger(trigger):
+    return dict(os.environ, PROF_TRIGGER=trigger)
+
+
+class Forks(driver.EndToEnd):
+    def run_case(self, case, **options):
+        return self.prof_run([driver.program("forks"), case], events=["CPUTIME@1000"], **options)
+
+    def test_children_without_fork_handlers_run_unharmed(self):
+        for case in ["_Fork", "clone"]:
+            for trigger in ["sigtrap", "timer", "setsig"]:
+                with self.subTest(case=case, trigger=trigger):
+                    run = self.run_case(case, env=with_trigger(trigger))
+                    self.assertEqual((run.status, run.stdout), (0, b"exited 7\n"), run.stderr)
+
+    def test_a_cleared_environment_does_not_stop_the_measurement(self):
+        run = self.run_case("clearenv")
+        self.assertEqual(run.stdout, b"exited 11\n", run.stderr)
+        self.assertEqual(run.summary()["run"]["processes"], 2)
+        self.assert_within(run.inclusive("spin", "CPUTIME"), 0.09, 0.11, "CPUTIME of the child")
+
+    @driver.unittest.skipUnless(os.getuid() == 0, "needs privileges to drop")
+    def test_children_that_cannot_write_are_reported_once(self):
+        run = self.run_case("unprivileged")
+        self.assertEqual(run.stdout, 3 * b"exited 11\n", run.stderr)
+        self.assertEqual(run.stderr.count(b"cannot write measurements"), 1, run.stderr)
+
+    def test_generations_of_children_keep_no_descriptors_of_their_ancestors(self):
+        run = self.run_case("descriptors", env=with_trigger("setsig"))
+        self.assertEqual(run.stdout, b"perf descriptors 1\n", run.stderr)
+
+    def test_a_childs_memory_is_its_own(self):
+        run = self.run_case("memory", options=["--no-analyze"])
+        self.assertIn(b"exited 11\n", run.stdout, run.stderr)
+        parent = run.stdout.split()[1].decode()
+        alone = self.folder / "child"
+        shutil.copytree(run.directory, alone)
+        [file] = alone.glob(f"*-{parent}-*.prof")
+        file.unlink()
+        child = self.plain_run([driver.PROF, "report", alone, "--view=summary", "--format=json"])
+        self.assertLess(json.loads(child.stdout)["overhead"]["runtime_bytes"],
+                        run.summary()["overhead"]["runtime_bytes"] / 4)
+
+
+driver.main()

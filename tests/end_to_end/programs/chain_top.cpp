@@ -1,0 +1,5 @@
+// Finds its neighbours by its DT_RPATH, which goes for what they open as well.
+int middle_finds_leaf();
+extern "C" [[gnu::visibility("default")]] int top_finds_leaf() {
+  return middle_finds_leaf();
+}

@@ -1,0 +1,97 @@
+// Libraries and threads in unusual places: loads CASE.
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <threads.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "spin.h"
+
+namespace {
+
+// Takes its share of every thread's stack.
+thread_local volatile unsigned char of_each_thread[4096];
+
+int load(const char* library) {
+  const bool loaded = dlopen(library, RTLD_NOW) != nullptr;
+  std::puts(loaded ? "loaded" : dlerror());
+  return 0;
+}
+
+// Calls a library that the program opens by its bare name.
+int load_chain(const char* library) {
+  void* handle = dlopen(library, RTLD_NOW);
+  auto* finds_leaf = handle ? reinterpret_cast<int (*)()>(dlsym(handle, "top_finds_leaf")) : nullptr;
+  std::puts(!finds_leaf ? dlerror() : finds_leaf() ? "found" : "not found");
+  return 0;
+}
+
+int keep_error() {
+  dlsym(RTLD_DEFAULT, "no_such_symbol_anywhere");
+  sigset_t pending;
+  sigpending(&pending);
+  std::puts(dlerror() ? "kept" : "lost");
+  return 0;
+}
+
+int c11_thread() {
+  thrd_t thread;
+  int result = 0;
+  thrd_create(
+      &thread,
+      [](void*) {
+        spin(0.2);
+        return 7;
+      },
+      nullptr);
+  thrd_join(thread, &result);
+  std::printf("result %d\n", result);
+  return 0;
+}
+
+// A thread on the smallest stack, where a library that the tables do not have was met by a sample before.
+int small_stack() {
+  void* handle = dlopen("plugin.so", RTLD_NOW);  // along the executable's search path
+  if (!handle) return load("plugin.so");
+  const auto work = reinterpret_cast<uint64_t (*)(uint64_t)>(dlsym(handle, "plugin_work"));
+  uint64_t state = 1;
+  for (const double end = thread_cpu_seconds() + 0.2; thread_cpu_seconds() < end;) state = work(state);
+
+  constexpr size_t kBelow = 256 * 1024;
+  constexpr size_t kStackBytes = 16 * 1024;
+  constexpr unsigned char kUntouched = 0x5a;
+  auto* memory = static_cast<unsigned char*>(
+      mmap(nullptr, kBelow + kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  memset(memory, kUntouched, kBelow);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstack(&attributes, memory + kBelow, kStackBytes);
+  pthread_t thread;
+  pthread_create(&thread, &attributes, [](void*) -> void* {
+    of_each_thread[0] = 1;
+    return nullptr;
+  }, nullptr);
+  pthread_join(thread, nullptr);
+  size_t touched = 0;
+  for (size_t i = 0; i < kBelow; ++i) touched += memory[i] != kUntouched;
+  std::printf("touched %zu\n", touched);
+  return state == 0;
+}
+
+}  // namespace
+
+int main(int, char** arguments) {
+  const std::string how = arguments[1];
+  if (how == "load") return load(arguments[2]);
+  if (how == "chain") return load_chain(arguments[2]);
+  if (how == "error") return keep_error();
+  if (how == "c11") return c11_thread();
+  if (how == "small_stack") return small_stack();
+  return 2;
+}
