@@ -82,7 +82,8 @@ bool FileSpace::fail(int error) noexcept {
   return false;
 }
 
-bool FileSpace::refers_to_file(int descriptor) const noexcept {
+// Not inlined, so that its struct stat is not on the handler's stack while more is called.
+__attribute__((noinline)) bool FileSpace::refers_to_file(int descriptor) const noexcept {
   struct stat status {};
   return raw_syscall(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) == 0 &&
          status.st_dev == device_ && status.st_ino == inode_;

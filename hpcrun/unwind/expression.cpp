@@ -3,7 +3,6 @@
 namespace hpcrun {
 namespace {
 
-constexpr unsigned kMaxDepthOfStack = 32;
 constexpr unsigned kMaxSteps = 512;  // expressions in CFI have around ten operations; backward branches exist
 
 enum Operation : uint8_t {
@@ -62,15 +61,14 @@ struct Evaluator {
   const Registers& registers;
   StackMemory& memory;
   uint64_t load_bias;
-  uint64_t stack[kMaxDepthOfStack];
   unsigned depth = 0;
   bool ok = true;
 
   void push(uint64_t value) noexcept {
-    if (depth == kMaxDepthOfStack) {
+    if (depth == StackMemory::kMaxOperands) {
       ok = false;
     } else {
-      stack[depth++] = value;
+      memory.operands[depth++] = value;
     }
   }
   uint64_t pop() noexcept {
@@ -78,14 +76,14 @@ struct Evaluator {
       ok = false;
       return 0;
     }
-    return stack[--depth];
+    return memory.operands[--depth];
   }
   uint64_t pick(unsigned from_top) noexcept {
     if (from_top >= depth) {
       ok = false;
       return 0;
     }
-    return stack[depth - 1 - from_top];
+    return memory.operands[depth - 1 - from_top];
   }
   void push_register(uint64_t reg, int64_t offset) noexcept {
     if (reg < kRegisterCount && registers.has(static_cast<unsigned>(reg))) {
@@ -163,7 +161,7 @@ bool binary(uint8_t operation, uint64_t a, uint64_t b, uint64_t& out) noexcept {
 
 EvaluationStatus evaluate(Bytes expression, const Registers& registers, uint64_t load_bias,
                           const uint64_t* initial, StackMemory& memory, uint64_t& result) noexcept {
-  Evaluator e{registers, memory, load_bias, {}, 0, true};
+  Evaluator e{registers, memory, load_bias, 0, true};
   if (initial) e.push(*initial);
   Cursor cursor(expression);
   for (unsigned step = 0; cursor.at != cursor.end; ++step) {

@@ -1,8 +1,6 @@
 #include "hpcrun/unwind/live_module.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
-#include <link.h>
 #include <string.h>
 
 #include "hpcrun/guest/safe_load.h"
@@ -67,7 +65,8 @@ bool find_fde(const ImageDescription& image, uint64_t address, uint64_t& fde) no
   return true;
 }
 
-bool run_to_row(uint64_t address, LiveScratch& s) noexcept {
+// Not inlined, so that its records are not on the handler's stack while more is called.
+__attribute__((noinline)) bool run_to_row(uint64_t address, LiveScratch& s) noexcept {
   uint64_t at;
   if (!find_fde(s.image, address, at)) return false;
   const uint64_t bias = s.image.load_bias;
@@ -97,22 +96,20 @@ const char* module_path(const char* loader_name, char* buffer, size_t bytes) noe
 bool find_live_code(uint64_t address, LiveScratch& s, LiveCode& code) noexcept {
   code = LiveCode{};
   if (!_dl_find_object) return false;
-  dl_find_object found;
-  if (_dl_find_object(reinterpret_cast<void*>(address), &found) != 0) return false;
+  if (_dl_find_object(reinterpret_cast<void*>(address), &s.found) != 0) return false;
 
-  link_map map;
-  Elf64_Ehdr elf;
-  const auto start = reinterpret_cast<uint64_t>(found.dlfo_map_start);
-  if (!safe_read(reinterpret_cast<uint64_t>(found.dlfo_link_map), &map, sizeof map)) return false;
-  if (!safe_read(start, &elf, sizeof elf) || memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0) return false;
+  const Elf64_Ehdr& elf = s.elf;
+  const auto start = reinterpret_cast<uint64_t>(s.found.dlfo_map_start);
+  if (!safe_read(reinterpret_cast<uint64_t>(s.found.dlfo_link_map), &s.map, sizeof s.map)) return false;
+  if (!safe_read(start, &s.elf, sizeof s.elf) || memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0) return false;
   const size_t headers = elf.e_phnum < LiveScratch::kMaxHeaders ? elf.e_phnum : LiveScratch::kMaxHeaders;
   if (elf.e_phentsize != sizeof(Elf64_Phdr) ||
       !safe_read(start + elf.e_phoff, s.headers, headers * sizeof(Elf64_Phdr))) {
     return false;
   }
-  if (!read_string(reinterpret_cast<uint64_t>(map.l_name), s.path, sizeof s.path)) return false;
+  if (!read_string(reinterpret_cast<uint64_t>(s.map.l_name), s.path, sizeof s.path)) return false;
   const char* const path = module_path(s.path, s.path, sizeof s.path);
-  describe_image(s.headers, headers, map.l_addr, s.image);
+  describe_image(s.headers, headers, s.map.l_addr, s.image);
   if (address < s.image.start || address >= s.image.end) return false;
 
   mark_modules_stale(true);

@@ -4,7 +4,9 @@
 // out of the module with fault-safe loads only, since another thread may unload it at any moment.
 // Async-signal-safe.
 
+#include <dlfcn.h>
 #include <elf.h>
+#include <link.h>
 
 #include <cstdint>
 
@@ -19,6 +21,9 @@ struct LiveScratch {
   static constexpr size_t kMaxPathBytes = 1024;
   static constexpr size_t kMaxRecordBytes = 4096;  // FDEs of hot/cold split giants reach 2 KiB
 
+  dl_find_object found;
+  link_map map;
+  Elf64_Ehdr elf;
   CfiMachine machine;
   Cie cie;
   Fde fde;

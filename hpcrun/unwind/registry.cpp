@@ -38,7 +38,8 @@ uint64_t hash_bytes(uint64_t seed, const void* data, size_t size) noexcept {
   return seed;
 }
 
-uint64_t hash_identity(const ImageDescription& image, const char* path) noexcept {
+// Not inlined, so that its struct stat is not on the handler's stack while more is called.
+__attribute__((noinline)) uint64_t hash_identity(const ImageDescription& image, const char* path) noexcept {
   uint64_t hash = hash_bytes(0xcbf29ce484222325u, path, std::strlen(path));
   hash = hash_bytes(hash, image.build_id, image.build_id_bytes);
   if (image.build_id_bytes == 0) {

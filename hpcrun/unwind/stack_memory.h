@@ -47,6 +47,10 @@ class StackMemory {
     return true;
   }
 
+  // For the operands of expressions that load from here: the handler's stack may be small.
+  static constexpr unsigned kMaxOperands = 32;
+  uint64_t operands[kMaxOperands];
+
  private:
   uint64_t low_ = 0;
   uint64_t span_ = 0;

@@ -32,5 +32,11 @@ class Loads(driver.EndToEnd):
         run = self.check("touched 0\n", "loads", "small_stack")
         self.assertGreater(run.inclusive("plugin_work", "CPUTIME"), 0.1)
 
+    @driver.unittest.skipUnless("CMAKE_BUILD_TYPE:STRING=RelWithDebInfo" in (driver.BUILD / "CMakeCache.txt").read_text(),
+                                "the limit is for optimized code")
+    def test_the_handler_gets_by_with_a_small_alternate_stack(self):
+        run = self.check("", "loads", "alternate_stack")
+        self.assert_within(run.stated("handler_bytes"), 1, 1536, "stack of the handler")
+
 
 driver.main()

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <threads.h>
 
@@ -55,17 +56,41 @@ int c11_thread() {
   return 0;
 }
 
-// A thread on the smallest stack, where a library that the tables do not have was met by a sample before.
-int small_stack() {
+constexpr unsigned char kUntouched = 0x5a;
+
+// Works in a library opened by its bare name, which the tables do not have until they are refreshed.
+bool work_in_plugin() {
   void* handle = dlopen("plugin.so", RTLD_NOW);  // along the executable's search path
-  if (!handle) return load("plugin.so");
+  if (!handle) return load("plugin.so"), false;
   const auto work = reinterpret_cast<uint64_t (*)(uint64_t)>(dlsym(handle, "plugin_work"));
   uint64_t state = 1;
   for (const double end = thread_cpu_seconds() + 0.2; thread_cpu_seconds() < end;) state = work(state);
+  return state != 0;
+}
 
+// States how much of an alternate signal stack was used beyond what the kernel itself needs.
+int alternate_stack() {
+  constexpr size_t kBytes = 256 * 1024;
+  auto* memory = static_cast<unsigned char*>(
+      mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  memset(memory, kUntouched, kBytes);
+  stack_t stack{};
+  stack.ss_sp = memory;
+  stack.ss_size = kBytes;
+  if (sigaltstack(&stack, nullptr) != 0 || !work_in_plugin()) return 1;
+  size_t untouched = 0;
+  while (untouched < kBytes && memory[untouched] == kUntouched) ++untouched;
+  constexpr unsigned long kMinSignalStack = 51;  // AT_MINSIGSTKSZ, Linux 5.14
+  std::fprintf(stderr, "handler_bytes %ld\n",
+               static_cast<long>(kBytes - untouched) - static_cast<long>(getauxval(kMinSignalStack)));
+  return 0;
+}
+
+// A thread on the smallest stack, where a library that the tables do not have was met by a sample before.
+int small_stack() {
+  if (!work_in_plugin()) return 1;
   constexpr size_t kBelow = 256 * 1024;
   constexpr size_t kStackBytes = 16 * 1024;
-  constexpr unsigned char kUntouched = 0x5a;
   auto* memory = static_cast<unsigned char*>(
       mmap(nullptr, kBelow + kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   memset(memory, kUntouched, kBelow);
@@ -73,15 +98,18 @@ int small_stack() {
   pthread_attr_init(&attributes);
   pthread_attr_setstack(&attributes, memory + kBelow, kStackBytes);
   pthread_t thread;
-  pthread_create(&thread, &attributes, [](void*) -> void* {
-    of_each_thread[0] = 1;
-    return nullptr;
-  }, nullptr);
+  pthread_create(
+      &thread, &attributes,
+      [](void*) -> void* {
+        of_each_thread[0] = 1;
+        return nullptr;
+      },
+      nullptr);
   pthread_join(thread, nullptr);
   size_t touched = 0;
   for (size_t i = 0; i < kBelow; ++i) touched += memory[i] != kUntouched;
   std::printf("touched %zu\n", touched);
-  return state == 0;
+  return 0;
 }
 
 }  // namespace
@@ -92,6 +120,7 @@ int main(int, char** arguments) {
   if (how == "chain") return load_chain(arguments[2]);
   if (how == "error") return keep_error();
   if (how == "c11") return c11_thread();
+  if (how == "alternate_stack") return alternate_stack();
   if (how == "small_stack") return small_stack();
   return 2;
 }
