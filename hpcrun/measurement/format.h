@@ -33,7 +33,7 @@ enum class Counter : uint16_t {
   RuntimeBytes = 2,        // high water of memory mapped by the runtime
   EndMonotonicNs = 3,      // CLOCK_MONOTONIC at a normal end; 0: killed, crashed or still running
   Threads = 4,             // threads seen, the main thread included
-  UnsampledThreads = 5,    // threads for which no sample source could be opened
+  UnsampledThreads = 5,    // threads for which there was no sample source or no memory
   FileBytes = 9,           // size of the file at a normal end, 0 before
   // Samples that were asked for and not recorded, by reason.
   DroppedNoMemory = 16,       // the thread's arena is exhausted

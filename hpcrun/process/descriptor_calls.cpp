@@ -29,12 +29,11 @@ bool is_hidden(int descriptor) noexcept {
 
 template <typename Duplicate>
 int duplicate_to(int from, int to, Duplicate duplicate) noexcept {
-  const bool from_is_open = !is_hidden(from) && raw_syscall(SYS_fcntl, from, F_GETFD) >= 0;
-  if (!from_is_open) {
+  if (!is_hidden(from) && !is_hidden(to)) return duplicate();
+  if (is_hidden(from) || raw_syscall(SYS_fcntl, from, F_GETFD) < 0) {
     errno = EBADF;
     return -1;
   }
-  if (!is_hidden(to)) return duplicate();
   replace_descriptor(to, vacate_descriptor(to));
   const int result = duplicate();
   if (result < 0) raw_syscall(SYS_close, to);

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Libraries that are loaded and threads that are started where a preloaded library could be in the way."""
 
+import json
+
 import driver
 
 
@@ -31,6 +33,11 @@ class Loads(driver.EndToEnd):
     def test_the_smallest_stack_suffices(self):
         run = self.check("touched 0\n", "loads", "small_stack")
         self.assertGreater(run.inclusive("plugin_work", "CPUTIME"), 0.1)
+
+    def test_a_thread_without_memory_runs_and_is_counted(self):
+        run = self.check("error 0\n", "loads", "no_memory")
+        notes = json.dumps(run.summary()["degradations"])
+        self.assertRegex(notes, r"\b1 threads? could not be sampled")
 
     @driver.unittest.skipUnless("CMAKE_BUILD_TYPE:STRING=RelWithDebInfo" in (driver.BUILD / "CMakeCache.txt").read_text(),
                                 "the limit is for optimized code")

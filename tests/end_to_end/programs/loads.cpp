@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <threads.h>
 
 #include <cstdint>
@@ -86,6 +87,25 @@ int alternate_stack() {
   return 0;
 }
 
+// A thread that runs although no memory can be mapped any more.
+int thread_without_memory() {
+  constexpr size_t kStackBytes = 256 * 1024;
+  void* stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstack(&attributes, stack, kStackBytes);
+  const rlimit nothing_more{1, RLIM_INFINITY};
+  setrlimit(RLIMIT_AS, &nothing_more);
+  pthread_t thread;
+  const int error = pthread_create(
+      &thread, &attributes, [](void*) -> void* { return nullptr; }, nullptr);
+  if (error == 0) pthread_join(thread, nullptr);
+  const rlimit all{RLIM_INFINITY, RLIM_INFINITY};
+  setrlimit(RLIMIT_AS, &all);
+  std::printf("error %d\n", error);
+  return 0;
+}
+
 // A thread on the smallest stack, where a library that the tables do not have was met by a sample before.
 int small_stack() {
   if (!work_in_plugin()) return 1;
@@ -121,6 +141,7 @@ int main(int, char** arguments) {
   if (how == "error") return keep_error();
   if (how == "c11") return c11_thread();
   if (how == "alternate_stack") return alternate_stack();
+  if (how == "no_memory") return thread_without_memory();
   if (how == "small_stack") return small_stack();
   return 2;
 }
