@@ -16,6 +16,7 @@
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/process/threads.h"
 #include "hpcrun/process/virtual_signals.h"
+#include "hpcrun/sample/perf_event.h"
 #include "hpcrun/sample/sources.h"
 #include "hpcrun/sample/state.h"
 #include "hpcrun/unwind/modules.h"
@@ -133,10 +134,13 @@ void start_sampling() noexcept {
   start_inherited_event();
 }
 
+// The parent's events: its file is closed already.
 void close_inherited_descriptors() noexcept {
   constexpr unsigned kLast = ~0u;
   for (int own = next_own_descriptor(0, kLast); own >= 0; own = next_own_descriptor(0, kLast))
-    close_own_descriptor(own);
+    is_perf_event(own) ? close_own_descriptor(own) : forget_descriptor(own);
+  process_state.inherited_descriptor = kNoDescriptor;
+  process_state.inherited_event = -1;
 }
 
 void after_fork_in_child() noexcept {
@@ -146,7 +150,6 @@ void after_fork_in_child() noexcept {
   thread_state = nullptr;
   process_state.sampling.store(false, std::memory_order_relaxed);
   process_state.file.abandon();
-  stop_inherited_event();
   close_inherited_descriptors();
   // A program that took SIGTRAP back has it back in its children.
   if (process_state.timer_event >= 0) process_state.config.trigger = Trigger::Timer;

@@ -61,6 +61,11 @@ void disable_perf_event(int descriptor) noexcept {
   raw_syscall(SYS_ioctl, descriptor, PERF_EVENT_IOC_DISABLE, 0);
 }
 
+bool is_perf_event(int descriptor) noexcept {
+  uint64_t id;
+  return raw_syscall(SYS_ioctl, descriptor, PERF_EVENT_IOC_ID, reinterpret_cast<long>(&id)) == 0;
+}
+
 void renew_perf_signals(int descriptor) noexcept {
   // The kernel notes the number when O_ASYNC is switched on.
   const long flags = raw_syscall(SYS_fcntl, descriptor, F_GETFL);

@@ -24,6 +24,9 @@ int open_perf_event(const PerfRequest& request) noexcept;
 void enable_perf_event(int descriptor) noexcept;
 void disable_perf_event(int descriptor) noexcept;
 
+// False when the program has taken the number over by a raw system call.
+bool is_perf_event(int descriptor) noexcept;
+
 // After a duplicate took the place of the event's descriptor: signals of F_SETSIG name it from now on.
 void renew_perf_signals(int descriptor) noexcept;
 

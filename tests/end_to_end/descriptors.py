@@ -12,8 +12,12 @@ class Descriptors(driver.EndToEnd):
             with self.subTest(trigger=trigger):
                 run = self.prof_run([driver.program("duplicates")], events=["CPUTIME@1000"],
                                     env=dict(os.environ, PROF_TRIGGER=trigger))
-                self.assertEqual((run.status, run.stdout), (0, 4 * b"1 0 0\n"), run.stderr)
-                self.assert_within(run.inclusive("spin", "CPUTIME"), 0.18, 0.22, "CPUTIME")
+                self.assertEqual((run.status, run.stdout), (0, 5 * b"1 0 0\n"), run.stderr)
+                self.assert_within(run.inclusive("spin", "CPUTIME"), 0.22, 0.28, "CPUTIME")
+
+    def test_a_child_keeps_what_its_parent_put_at_our_numbers(self):
+        run = self.prof_run([driver.program("duplicates"), "raw"], events=["CPUTIME@1000"])
+        self.assertEqual((run.status, run.stdout), (0, b"5\n"), run.stderr)
 
 
 driver.main()
