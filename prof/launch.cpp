@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -22,9 +23,31 @@ constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2
 
 volatile sig_atomic_t child_pid = 0;
 
+// Passes signals on to the program while there is one, and gives them back their meaning for us afterwards.
+class SignalForwarding {
+ public:
+  SignalForwarding();
+  ~SignalForwarding();
+  SignalForwarding(const SignalForwarding&) = delete;
+
+ private:
+  std::array<struct sigaction, std::size(kForwarded)> before_{};
+};
+
 void forward(int signal, siginfo_t* info, void*) {
   const bool from_terminal = info->si_code == SI_KERNEL;
   if (!from_terminal && child_pid > 0) kill(child_pid, signal);
+}
+
+SignalForwarding::SignalForwarding() {
+  struct sigaction action {};
+  action.sa_sigaction = forward;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  for (size_t i = 0; i < before_.size(); ++i) sigaction(kForwarded[i], &action, &before_[i]);
+}
+
+SignalForwarding::~SignalForwarding() {
+  for (size_t i = 0; i < before_.size(); ++i) sigaction(kForwarded[i], &before_[i], nullptr);
 }
 
 [[noreturn]] void become(const Launch& what, int error_pipe, const sigset_t& mask) {
@@ -69,10 +92,7 @@ Outcome launch(const Launch& what) {
 
   std::signal(SIGPIPE, SIG_IGN);  // who reads our messages may leave; the program has its own disposition
   child_pid = child;
-  struct sigaction action {};
-  action.sa_sigaction = forward;
-  action.sa_flags = SA_SIGINFO | SA_RESTART;
-  for (const int signal : kForwarded) sigaction(signal, &action, nullptr);
+  const SignalForwarding forwarding;
   sigprocmask(SIG_SETMASK, &mask, nullptr);
 
   close(error_pipe[1]);

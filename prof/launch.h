@@ -22,8 +22,8 @@ struct Outcome {
 };
 
 // Signals that are sent to `prof` alone (SIGINT, SIGTERM, SIGHUP, SIGQUIT by kill) are passed on; what the
-// terminal sends reaches the program by itself. From then on SIGPIPE is ignored. Throws CommandError when it
-// cannot be executed.
+// terminal sends reaches the program by itself. SIGPIPE is ignored from then on, and after the return. Throws
+// CommandError when it cannot be executed.
 Outcome launch(const Launch& what);
 
 }  // namespace prof

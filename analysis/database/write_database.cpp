@@ -1,6 +1,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+
 #include "analysis/database/database.h"
 #include "analysis/database/format.h"
 #include "analysis/database/summaries.h"
@@ -11,12 +16,35 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Names end with the writer's process number.
+std::string sibling_prefix(const fs::path& directory) {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  return fmt::format(".{}.writing-{}-", directory.filename().string(), host.data());
+}
+
+// What writers that were killed left behind: they ran on this machine and no longer do.
+void remove_abandoned_siblings(const fs::path& directory) {
+  const std::string prefix = sibling_prefix(directory);
+  std::vector<fs::path> abandoned;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory.parent_path(), error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(prefix)) continue;
+    pid_t writer = 0;
+    const char* const end = name.data() + name.size();
+    if (std::from_chars(name.data() + prefix.size(), end, writer).ptr != end || writer <= 0) continue;
+    if (::kill(writer, 0) != 0 && errno == ESRCH) abandoned.push_back(entry.path());
+  }
+  for (const fs::path& sibling : abandoned) fs::remove_all(sibling, error);
+}
+
 // A sibling, because only a rename within one file system is atomic. Removed when it was not moved away.
 class TemporarySibling {
  public:
   explicit TemporarySibling(const fs::path& directory)
-      : path_(directory.parent_path() /
-              fmt::format(".{}.writing-{}", directory.filename().string(), ::getpid())) {
+      : path_(directory.parent_path() / fmt::format("{}{}", sibling_prefix(directory), ::getpid())) {
+    remove_abandoned_siblings(directory);
     fs::remove_all(path_);
     fs::create_directories(path_);
   }

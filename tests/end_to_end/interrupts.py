@@ -5,6 +5,7 @@ import os
 import pty
 import signal
 import subprocess
+import time
 
 import driver
 
@@ -28,6 +29,21 @@ class Interrupts(driver.EndToEnd):
         os.kill(launched.pid, signal.SIGINT)
         output, _ = launched.communicate(timeout=60)
         self.check(directory, output, launched.returncode)
+
+    def test_what_comes_after_the_program_ends_by_it(self):
+        directory = self.folder / "after"
+        # A pipe that nobody reads, where prof is going to write: it waits there when the program has ended.
+        launched = subprocess.Popen([str(driver.PROF), "run", "-o", str(directory), "--", "sh", "-c",
+                                     f"mkfifo {directory}/run.json; echo $$"], stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE, start_new_session=True)
+        self.addCleanup(launched.kill)
+        program = int(launched.stdout.readline())
+        deadline = time.monotonic() + 20
+        while launched.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+            if not os.path.exists(f"/proc/{program}"):
+                launched.send_signal(signal.SIGINT)
+        self.assertEqual(launched.poll(), -signal.SIGINT)
 
     def test_typed_at_the_terminal(self):
         directory = self.folder / "typed"

@@ -1,3 +1,7 @@
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
 #include <catch2/catch.hpp>
 
 #include "analysis/database/database.h"
@@ -94,6 +98,26 @@ TEST_CASE("Replacing a database leaves the files beside it alone") {
   CHECK(read_bytes(target / "findings.sqlite") == "beside it\n");
   CHECK(!std::filesystem::exists(target / "src"));
   CHECK(std::distance(std::filesystem::directory_iterator(directory.path()), {}) == 1);
+}
+
+TEST_CASE("Writing removes what a writer that was killed left, and nothing else") {
+  const TemporaryDirectory directory;
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  const auto sibling = [&](const std::string& name, pid_t pid) {
+    return directory.path() / ("." + name + ".writing-" + host.data() + "-" + std::to_string(pid));
+  };
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  REQUIRE(::waitpid(child, nullptr, 0) == child);  // so nobody has this number now
+  const std::vector<std::filesystem::path> stay = {sibling("database", ::getppid()), sibling("other", child),
+                                                   directory.path() / ".database.writing-another-1x"};
+  for (const auto& path : stay) std::filesystem::create_directory(path);
+  std::filesystem::create_directory(sibling("database", child));
+  write_bytes(sibling("database", child) / "meta.db", "unfinished");
+  write_database(known_database(), directory.path() / "database");
+  CHECK(!std::filesystem::exists(sibling("database", child)));
+  for (const auto& path : stay) CHECK(std::filesystem::exists(path));
 }
 
 TEST_CASE("A source file that cannot be read is in the database without a copy") {
