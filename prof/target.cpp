@@ -29,8 +29,12 @@ bool is_executable_file(const fs::path& path) {
 }
 
 fs::path search(const std::string& program) {
+  if (program.empty()) fail(kNotFound, "the program's name is empty");
   if (program.find('/') != std::string::npos) {
-    if (!fs::exists(program)) fail(kNotFound, "{}: no such file", program);
+    std::error_code error;
+    const fs::file_status status = fs::status(program, error);
+    if (status.type() == fs::file_type::not_found) fail(kNotFound, "{}: no such file", program);
+    if (error) fail(kNotExecutable, "{}: {}", program, error.message());
     if (!is_executable_file(program)) fail(kNotExecutable, "{}: not an executable file", program);
     return program;
   }
@@ -152,6 +156,8 @@ Target find_target(const std::string& program) {
     }
     const std::optional<std::string> interpreter = interpreter_of(file);
     if (!interpreter) break;
+    if (!is_executable_file(*interpreter))
+      fail(kNotExecutable, "{}: its interpreter {} is not an executable file", at.string(), *interpreter);
     at = *interpreter;
   }
   return {path};

@@ -34,6 +34,26 @@ class ExitStatus(driver.EndToEnd):
         text.write_text("no program\n")
         self.check([str(text)], NOT_EXECUTABLE)
 
+    def test_a_name_that_is_empty(self):
+        run = self.check([""], NOT_FOUND)
+        self.assertIn("name is empty", run.stderr.decode())
+
+    def test_a_program_in_a_folder_that_may_not_be_searched(self):
+        closed = self.folder / "closed"
+        closed.mkdir(mode=0o600)
+        wrap = driver.as_nobody if os.geteuid() == 0 else lambda command: command
+        run = self.check([str(closed / "program")], NOT_EXECUTABLE, wrap=wrap)
+        self.assertIn("program: Permission denied", run.stderr.decode())
+        self.assertFalse(run.directory.exists())
+
+    def test_a_script_whose_interpreter_is_not_there(self):
+        script = self.folder / "script"
+        script.write_text("#!/nonexistent/interpreter -x\n")
+        script.chmod(0o755)
+        run = self.check([str(script)], NOT_EXECUTABLE)
+        self.assertIn("/nonexistent/interpreter", run.stderr.decode())
+        self.assertFalse(run.directory.exists())
+
     def test_an_unknown_event_stops_before_the_program_runs(self):
         mark = self.folder / "mark"
         run = self.check(["touch", str(mark)], PROF_FAILED, events=["NO_SUCH_EVENT"])
