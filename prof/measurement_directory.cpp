@@ -112,10 +112,10 @@ void write_run_record(const fs::path& directory, const std::vector<std::string>&
 
 std::string present_time() {
   const std::time_t now = std::time(nullptr);
-  std::tm local{};
-  localtime_r(&now, &local);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
   std::array<char, 40> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S%z", &local);
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
   return text.data();
 }
 

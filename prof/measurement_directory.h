@@ -21,7 +21,7 @@ std::filesystem::path create_measurement_directory(const std::string& asked, con
 void write_run_record(const std::filesystem::path& directory, const std::vector<std::string>& command,
                       const std::string& start, const Outcome& outcome, double trigger_cost_s);
 
-// The present as ISO 8601 with the zone's offset.
+// The present as ISO 8601, in UTC.
 std::string present_time();
 
 // When a measurement file or run.json was last written.

@@ -77,8 +77,8 @@ void read_run(const std::filesystem::path& directory, Database& database) {
     }
     read_metrics(file.at("metrics"), database);
     read_profiles(file.at("profiles"), database);
-  } catch (const nlohmann::json::exception& error) {
-    throw_corrupt(path, error.what());
+  } catch (const nlohmann::json::exception&) {
+    throw_corrupt(path, "not the JSON that prof writes");
   }
 }
 
