@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <thread>
@@ -14,6 +13,7 @@
 #include "analysis/pipeline/run_analyze.h"
 #include "prof/measurement_directory.h"
 #include "prof/message.h"
+#include "prof/report/choice.h"
 #include "prof/report/report_command.h"
 
 namespace prof {
@@ -78,8 +78,7 @@ Database database_of(const fs::path& directory) {
 void analyze_and_summarize(const fs::path& directory) {
   try {
     const fs::path database = analyze({directory}, {}, default_options());
-    const bool colour = isatty(STDERR_FILENO) && !getenv("NO_COLOR");
-    report(read_database(database), ReportOptions{}, stderr, colour);
+    report(read_database(database), ReportOptions{}, stderr, wants_colour(stderr));
     show_line(database.string());
   } catch (const std::exception& error) {
     say("the measurements in {} could not be analyzed: {}", directory.string(), error.what());
@@ -96,7 +95,7 @@ void add_analyze_command(CLI::App& app, int& status) {
   sub->add_option("-o,--output", command->output, "Database to write (default: DIR/database)")
       ->type_name("DATABASE");
   sub->add_option("-j,--jobs", command->options.jobs, "Threads to use (default: one per CPU)")
-      ->check(CLI::Range(1, 1024).description(""))
+      ->check(within(1, 1024))
       ->type_name("N");
   sub->add_flag_callback(
       "--no-sources", [command] { command->options.copy_sources = false; },

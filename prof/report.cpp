@@ -1,9 +1,6 @@
 #include "prof/report.h"
 
-#include <unistd.h>
-
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
@@ -19,10 +16,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool wants_colour() {
-  return isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
-}
-
 // What the user named: a database, or a measurement directory.
 Database open_database(const fs::path& path) {
   return has_measurements(path) && !is_database(path) ? database_of(path) : read_database(path);
@@ -35,7 +28,7 @@ void add_report_command(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("report", "Show a database, or the measurements of a run");
   add_report_options(*command, *options);
   command->callback([options, &status] {
-    status = report(open_database(options->database), *options, stdout, wants_colour());
+    status = report(open_database(options->database), *options, stdout, wants_colour(stdout));
   });
 }
 

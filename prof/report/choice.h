@@ -1,5 +1,8 @@
 #pragma once
-// An option that takes one of a few names. CLI11's own transformers print the numbers behind the names.
+// Options that take one of a few names, or a number in a range. CLI11's own validators print the numbers
+// behind the names, and let nan pass.
+
+#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <map>
@@ -22,6 +25,18 @@ CLI::Validator choice(const std::map<std::string, Enum>& names) {
     return "'" + std::exchange(text, {}) + "' is none of: " + known;
   };
   return CLI::Validator(look_up, "");
+}
+
+// A number from low to high.
+template <typename Number>
+CLI::Validator within(Number low, Number high) {
+  auto check = [low, high](std::string& text) -> std::string {
+    Number value{};
+    // So that what is not a number (nan) is outside as well.
+    if (CLI::detail::lexical_cast(text, value) && value >= low && value <= high) return {};
+    return fmt::format("'{}' is not a number from {} to {}", text, low, high);
+  };
+  return CLI::Validator(check, "");
 }
 
 }  // namespace prof

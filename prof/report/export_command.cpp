@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "analysis/views/call_tree.h"
+#include "prof/message.h"
 #include "prof/report/choice.h"
 #include "prof/report/collapsed.h"
-#include "prof/report/report_command.h"
 
 namespace prof {
 namespace {
@@ -18,7 +18,7 @@ const std::map<std::string, ExportFormat> kFormats = {{"collapsed", ExportFormat
 
 int failed(const std::string& what) {
   say("cannot write {}: {}", what, std::strerror(errno));
-  return static_cast<int>(ReportStatus::NotWritten);
+  return kOwnFailure;
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ int export_database(const Database& database, const ExportOptions& options, std:
                options.threads);
   } catch (const SelectionError& error) {
     say_line(error.what());
-    return static_cast<int>(ReportStatus::BadSelection);
+    return kOwnFailure;
   }
   if (selection.metrics.size() > 1) selection.metrics.resize(1);
   const CallTree tree = build_call_tree(database, selection, options.merge_recursion);
@@ -60,7 +60,7 @@ int export_database(const Database& database, const ExportOptions& options, std:
   if (options.output.empty()) {
     Output output(out);
     tree_as_collapsed(tree, output);
-    return output.flush() ? static_cast<int>(ReportStatus::Done) : failed("the stacks");
+    return output.flush() ? 0 : failed("the stacks");
   }
   std::FILE* file = std::fopen(options.output.c_str(), "we");
   if (!file) return failed(options.output);
@@ -71,7 +71,7 @@ int export_database(const Database& database, const ExportOptions& options, std:
     good = output.flush();
   }
   if (std::fclose(file) != 0 || !good) return failed(options.output);
-  return static_cast<int>(ReportStatus::Done);
+  return 0;
 }
 
 }  // namespace prof

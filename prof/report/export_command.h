@@ -28,7 +28,8 @@ struct ExportOptions {
 // Declares the positional DATABASE and every option of `prof export`.
 void add_export_options(CLI::App& command, ExportOptions& options);
 
-// Writes to options.output or `out`. Failures are one line on stderr and a ReportStatus as exit status.
+// Writes to options.output or `out`. Failures are one line on stderr and kOwnFailure (prof/message.h) as exit
+// status.
 int export_database(const Database& database, const ExportOptions& options, std::FILE* out);
 
 }  // namespace prof

@@ -5,7 +5,9 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <map>
 
 #include "prof/report/choice.h"
@@ -105,14 +107,18 @@ void add_report_options(CLI::App& command, ReportOptions& options) {
   command
       .add_option("--threshold", options.threshold_percent,
                   "leave out rows below this share of the total [1]")
-      ->check(CLI::Range(0.0, 100.0).description(""))
+      ->check(within(0.0, 100.0))
       ->type_name("PCT");
   command.add_option("--depth", options.depth, "show at most so many levels")
-      ->check(CLI::Validator(CLI::PositiveNumber).description(""))
+      ->check(within(uint32_t{1}, std::numeric_limits<uint32_t>::max()))
       ->type_name("N");
   command.add_flag("--merge-recursion", options.merge_recursion,
                    "fold recursive calls into their outermost frame");
   command.add_flag("--statistics", options.statistics, "minimum, mean, maximum and deviation over threads");
+}
+
+bool wants_colour(std::FILE* out) {
+  return isatty(fileno(out)) && !getenv("NO_COLOR");
 }
 
 int report(const Database& database, const ReportOptions& options, std::FILE* out, bool colour) {
@@ -121,7 +127,7 @@ int report(const Database& database, const ReportOptions& options, std::FILE* ou
     selection = select(database, options.metrics, options.threads);
   } catch (const SelectionError& error) {
     say_line(error.what());
-    return static_cast<int>(ReportStatus::BadSelection);
+    return kOwnFailure;
   }
   const CallTree tree = build_call_tree(database, selection, options.merge_recursion);
   const TextStyle style{colour, text_columns(options, out)};
@@ -131,9 +137,9 @@ int report(const Database& database, const ReportOptions& options, std::FILE* ou
   } else {
     write_tree(tree, options, style, output);
   }
-  if (output.flush()) return static_cast<int>(ReportStatus::Done);
+  if (output.flush()) return 0;
   say("cannot write the report: {}", std::strerror(errno));
-  return static_cast<int>(ReportStatus::NotWritten);
+  return kOwnFailure;
 }
 
 }  // namespace prof

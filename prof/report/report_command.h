@@ -31,14 +31,15 @@ struct ReportOptions {
   std::optional<uint32_t> columns;  // to fit text into, 0: no limit; absent: the terminal's, see report()
 };
 
-// Exit statuses of `prof report` and `prof export`.
-enum class ReportStatus : int { Done = 0, NotWritten = 1, BadSelection = 2 };
-
 // Declares the positional DATABASE and every option of `prof report`.
 void add_report_options(CLI::App& command, ReportOptions& options);
 
+// True for a terminal, unless NO_COLOR is set.
+bool wants_colour(std::FILE* out);
+
 // Prints a report. Text on a terminal is fitted into its width, elsewhere the summary into 100 columns and
-// names in the other views are left whole. Failures are one line on stderr and a ReportStatus as exit status.
+// names in the other views are left whole. Failures are one line on stderr and kOwnFailure (prof/message.h)
+// as exit status.
 int report(const Database& database, const ReportOptions& options, std::FILE* out, bool colour);
 
 }  // namespace prof

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "prof/message.h"
 #include "tests/report/example.h"
 #include "tests/report/rendered.h"
 
@@ -45,7 +46,7 @@ TEST_CASE("other units are exported as they are, and a metric that is not there 
   options.metric = "page-faults";
   CHECK(collapsed(database, options).text == "main thread;g 42\n");
   options.metric = "cycles";
-  CHECK(collapsed(database, options).status == static_cast<int>(ReportStatus::BadSelection));
+  CHECK(collapsed(database, options).status == kOwnFailure);
 }
 
 TEST_CASE("separators in names are replaced and what rounds to zero is left out") {
@@ -70,7 +71,7 @@ TEST_CASE("-o writes a file, and one that cannot be written is an error") {
   CHECK(collapsed(example(), options).text.empty());
   CHECK(lines_of(file_text(file.path)).size() == 5);
   options.output = "/nowhere/stacks";
-  CHECK(collapsed(example(), options).status == static_cast<int>(ReportStatus::NotWritten));
+  CHECK(collapsed(example(), options).status == kOwnFailure);
 }
 
 TEST_CASE("inferno-flamegraph accepts collapsed stacks") {

@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <catch2/catch.hpp>
 
+#include "prof/message.h"
 #include "tests/report/example.h"
 #include "tests/report/rendered.h"
 
@@ -51,6 +52,21 @@ TEST_CASE("a view, format or share that does not exist is refused") {
   CHECK_THROWS_AS(report_options(""), CLI::RequiredError);
 }
 
+TEST_CASE("a number out of its range is refused in plain words") {
+  for (const std::string bad :
+       {"--threshold=nan", "--threshold=-1", "--depth=0", "--depth=-1", "--depth=many"}) {
+    INFO(bad);
+    std::string what;
+    try {
+      report_options(bad + " database");
+    } catch (const CLI::ValidationError& error) {
+      what = error.what();
+    }
+    CHECK(what.find("is not a number from ") != std::string::npos);
+    CHECK(what.size() < 80);
+  }
+}
+
 TEST_CASE("every option of prof export reaches its field") {
   CLI::App app;
   ExportOptions options;
@@ -67,16 +83,16 @@ TEST_CASE("an unknown metric or thread prints nothing and is an exit status") {
   ReportOptions options;
   options.metrics = {"cycles"};
   const Rendered metric = rendered(example(), options);
-  CHECK(metric.status == static_cast<int>(ReportStatus::BadSelection));
+  CHECK(metric.status == kOwnFailure);
   CHECK(metric.text.empty());
   options.metrics.clear();
   options.threads = {"9"};
-  CHECK(rendered(example(), options).status == static_cast<int>(ReportStatus::BadSelection));
+  CHECK(rendered(example(), options).status == kOwnFailure);
 }
 
 TEST_CASE("a report that cannot be written is an exit status") {
   std::FILE* full = std::fopen("/dev/full", "w");
   REQUIRE(full);
-  CHECK(report(example(), {}, full, false) == static_cast<int>(ReportStatus::NotWritten));
+  CHECK(report(example(), {}, full, false) == kOwnFailure);
   std::fclose(full);
 }

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Whatever prof itself cannot do is status 125 and one line that begins with "prof: " and names the remedy."""
+
+import datetime
+import os
+import subprocess
+
+import driver
+
+PROF_FAILED = 125
+
+
+class CommandLine(driver.EndToEnd):
+    def prof(self, *arguments, stdout=subprocess.PIPE):
+        return subprocess.run([str(driver.PROF), *arguments], cwd=self.folder, stdout=stdout,
+                              stderr=subprocess.PIPE, text=True, timeout=100)
+
+    def check(self, arguments, *texts, **options):
+        done = self.prof(*arguments, **options)
+        self.assertEqual(done.returncode, PROF_FAILED, done.stderr)
+        lines = done.stderr.splitlines()
+        self.assertEqual(len(lines), 1, done.stderr)
+        self.assertTrue(lines[0].startswith("prof: "), lines[0])
+        for text in texts:
+            self.assertIn(text, lines[0])
+        self.assertLess(len(lines[0]), 160)
+
+    def test_subcommands(self):
+        self.check([], "run, analyze, report, export, list", "see prof --help")
+        self.check(["nosuch"], "'nosuch'", "run, analyze", "see prof --help")
+        self.check(["list"], "events", "see prof list --help")
+        self.check(["list", "nosuch"], "'nosuch'", "events", "see prof list --help")
+
+    def test_options(self):
+        self.check(["--nosuch"], "see prof --help")
+        self.check(["report"], "see prof report --help")
+        self.check(["report", "d", "--nosuch"], "--nosuch", "see prof report --help")
+        self.check(["report", "d", "--view=nosuch"], "'nosuch'", "top-down", "see prof report --help")
+        self.check(["report", "d", "--depth=0"], "--depth", "'0'", "see prof report --help")
+        self.check(["report", "d", "--threshold=nan"], "--threshold", "'nan'", "see prof report --help")
+        self.check(["report", "d", "--metric="], "--metric needs a value", "see prof report --help")
+        self.check(["analyze", "d", "-j", "0"], "'0'", "see prof analyze --help")
+        self.check(["export", "d"], "--format", "see prof export --help")
+
+    def test_databases(self):
+        self.check(["report", "nowhere"], "nowhere")
+        self.check(["analyze", "nowhere"], "nowhere")
+        run = self.prof_run(["true"])
+        self.check(["report", str(run.directory), "--metric=NOSUCH"], "NOSUCH")
+        self.check(["export", str(run.directory), "--format=collapsed", "-o", "/nowhere/file"], "/nowhere/file")
+        (run.directory / "database/run.json").write_text("{")
+        self.check(["report", str(run.directory / "database")], "run.json", "analyze")
+
+    def test_names_do_not_reach_the_terminal_as_they_are(self):
+        self.check(["report", "no\x1b[31m\nwhere"], "no [31m where")
+
+    def test_an_answer_that_cannot_be_written(self):
+        for arguments in (["--help"], ["--version"], ["list", "events"], ["run", "--help"]):
+            with open("/dev/full", "w") as full:
+                self.check(arguments, "No space left", stdout=full)
+
+    def test_answers(self):
+        for arguments in (["--help"], ["--version"], ["list", "events"], ["run", "--help"]):
+            done = self.prof(*arguments)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertTrue(done.stdout)
+
+    def test_the_start_of_a_run_is_in_utc(self):
+        run = self.prof_run(["true"], options=["--no-analyze"], env={**os.environ, "TZ": "America/New_York"})
+        stated = datetime.datetime.strptime(run.summary()["run"]["start"], "%Y-%m-%dT%H:%M:%SZ")
+        now = datetime.datetime.now(datetime.timezone.utc).replace(tzinfo=None)
+        self.assertLess(abs(now - stated), datetime.timedelta(hours=1))
+
+
+driver.main()
