@@ -64,6 +64,12 @@ class SignalCalls(driver.EndToEnd):
     def test_forks_while_another_thread_changes_actions(self):
         self.check("forks_while_actions_change")
 
+    def test_jumps_that_restore_the_mask(self):
+        self.check("jumps")
+
+    def test_contexts_with_masks_of_their_own(self):
+        self.check("switches_contexts")
+
     def test_threads_created_with_a_mask(self):
         self.check("threads_with_masks", measured_in="(anonymous namespace)::masked_routine")
 

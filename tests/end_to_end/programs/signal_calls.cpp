@@ -4,12 +4,14 @@
 #include <dirent.h>
 #include <poll.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -357,6 +359,66 @@ void forks_while_actions_change() {
   std::printf("failed %d\n", failed);
 }
 
+sigjmp_buf back;
+
+void jump_back(int) {
+  handled = handled + 1;
+  siglongjmp(back, 1);
+}
+
+void jumps() {
+  signal(own, jump_back);
+  if (sigsetjmp(back, 1) == 0) {
+    block();
+    siglongjmp(back, 1);
+  }
+  print_state("jumped");
+  if (sigsetjmp(back, 1) == 0) raise(own);
+  print_state("out of a handler");
+  if (sigsetjmp(back, 0) == 0) raise(own);
+  print_state("without the mask");
+  spin(kSpinSeconds);
+  if (sigsetjmp(back, 1) == 0) {
+    unblock();
+    longjmp(back, 1);
+  }
+  print_state("blocked as before");
+}
+
+ucontext_t main_context;
+ucontext_t other_context;
+
+void other_routine() {
+  print_state("other");
+  block();
+  swapcontext(&other_context, &main_context);
+  spin_and_print("other again");
+  unblock();
+}
+
+void switches_contexts() {
+  static char stack[256 * 1024];
+  signal(own, count);
+  getcontext(&other_context);
+  other_context.uc_stack.ss_sp = stack;
+  other_context.uc_stack.ss_size = sizeof stack;
+  other_context.uc_link = &main_context;
+  makecontext(&other_context, other_routine, 0);
+  swapcontext(&main_context, &other_context);
+  print_state("main");
+  swapcontext(&main_context, &other_context);
+  print_state("main again");
+  block();
+  volatile bool returned = false;
+  getcontext(&main_context);
+  if (!returned) {
+    returned = true;
+    unblock();
+    setcontext(&main_context);
+  }
+  spin_and_print("set");
+}
+
 void* masked_routine(void*) {
   spin_and_print("masked");
   return nullptr;
@@ -445,6 +507,8 @@ int main(int, char** argv) {
                {"a_vfork_child_resets_all", a_vfork_child_resets_all},
                {"forks_with_one_pending", forks_with_one_pending},
                {"forks_while_actions_change", forks_while_actions_change},
+               {"jumps", jumps},
+               {"switches_contexts", switches_contexts},
                {"threads_with_masks", threads_with_masks},
                {"raises_in_handler", raises_in_handler},
                {"shows", shows},
