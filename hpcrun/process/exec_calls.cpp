@@ -1,8 +1,10 @@
-// The exec family. An overflow that falls into the kernel's part of execve is delivered after it, to the new
-// image's default action (seen on Linux 6.18 in most execs, in spite of attr.remove_on_exec): sampling has to
-// rest while a process execs. A child of vfork shares our memory but has no events, and is left alone.
+// The exec family and posix_spawn. An overflow that falls into the kernel's part of execve is delivered after
+// it, to the new image's default action (seen on Linux 6.18 in most execs, in spite of attr.remove_on_exec):
+// sampling has to rest while a process execs. A child of vfork shares our memory but has no events, and is
+// left alone.
 
 #include <errno.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <unistd.h>
 
@@ -19,13 +21,18 @@ HPCRUN_NEXT_OF(execvp);
 HPCRUN_NEXT_OF(execvpe);
 HPCRUN_NEXT_OF(fexecve);
 HPCRUN_NEXT_OF(execveat);
+HPCRUN_NEXT_OF(posix_spawn);
+HPCRUN_NEXT_OF(posix_spawnp);
 
 namespace {
 
+bool is_sampled() noexcept {
+  return process_state.sampling.load(std::memory_order_relaxed) && process_state.pid == sys_getpid();
+}
+
 template <typename Exec>
 int at_rest(Exec exec) noexcept {
-  const bool sampled =
-      process_state.sampling.load(std::memory_order_relaxed) && process_state.pid == sys_getpid();
+  const bool sampled = is_sampled();
   std::atomic<uint64_t>& end = process_state.file.counter(Counter::EndMonotonicNs);
   if (sampled) {
     pause_events();
@@ -45,6 +52,20 @@ int at_rest(Exec exec) noexcept {
   }
   errno = error;
   return result;
+}
+
+// The events rest as well: the kernel may kill where it cannot deliver their signals.
+template <typename Spawn>
+int with_signals_shown(Spawn spawn) noexcept {
+  if (!has_signals_to_show() || !is_sampled()) return spawn();
+  pause_events();
+  int error;
+  {
+    const ShownSignals shown(false);
+    error = spawn();
+  }
+  resume_events();
+  return error;
 }
 
 // Slots for the arguments of execl and its kin, from the first to the null pointer that ends them.
@@ -117,4 +138,18 @@ HPCRUN_EXPORT int execle(const char* path, const char* first, ...) noexcept {
   char* const* environment = va_arg(list, char* const*);
   va_end(list);
   return execve(path, arguments, environment);
+}
+
+HPCRUN_EXPORT int posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
+                              const posix_spawnattr_t* attributes, char* const arguments[],
+                              char* const environment[]) {
+  return with_signals_shown(
+      [=] { return HPCRUN_NEXT(posix_spawn)(child, path, actions, attributes, arguments, environment); });
+}
+
+HPCRUN_EXPORT int posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
+                               const posix_spawnattr_t* attributes, char* const arguments[],
+                               char* const environment[]) {
+  return with_signals_shown(
+      [=] { return HPCRUN_NEXT(posix_spawnp)(child, file, actions, attributes, arguments, environment); });
 }

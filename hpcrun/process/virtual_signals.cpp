@@ -300,6 +300,12 @@ int VirtualWait::take(siginfo_t& info) noexcept {
   return taken;
 }
 
+bool has_signals_to_show() noexcept {
+  bool any = virtual_blocked();
+  for_each_signal(owned_signals(), [&](int signal) { any |= virtual_action(signal).sa_handler == SIG_IGN; });
+  return any;
+}
+
 ShownSignals::ShownSignals(bool with_pending) noexcept {
   if (in_unmeasured_child()) return;
   ignored_ = show_actions(true);

@@ -84,6 +84,7 @@ class VirtualWait {
 
 // While alive, the kernel knows what an exec or a spawned process keeps: which held signals are ignored, and
 // which the calling thread blocks. Pending ones are kept by exec alone.
+bool has_signals_to_show() noexcept;
 class ShownSignals {
  public:
   explicit ShownSignals(bool with_pending) noexcept;

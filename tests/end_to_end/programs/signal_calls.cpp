@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/signalfd.h>
@@ -176,9 +177,9 @@ void waits_for_its_timer() {
   timer_t timer{};
   timer_create(CLOCK_MONOTONIC, &event, &timer);
   const itimerspec every{{0, 20'000'000}, {0, 20'000'000}};
+  spin(kSpinSeconds);
   timer_settime(timer, 0, &every, nullptr);
   for (int i = 0; i < 3; ++i) {
-    spin(kSpinSeconds);
     int found = 0;
     sigwait(&set, &found);
     std::printf("own %d\n", found == own);
@@ -487,6 +488,19 @@ void executes_in_vfork_child() {
   spin_and_print("parent");
 }
 
+void spawns() {
+  signal(own, SIG_IGN);
+  block();
+  raise(own);
+  const char* const command[] = {"signal_calls", "shows", own == SIGTRAP ? "sigtrap" : "realtime", nullptr};
+  for (auto* spawn : {posix_spawn, posix_spawnp}) {
+    pid_t child = 0;
+    spawn(&child, "/proc/self/exe", nullptr, nullptr, const_cast<char**>(command), environ);
+    waitpid(child, nullptr, 0);
+    spin_and_print("parent");
+  }
+}
+
 }  // namespace
 
 int main(int, char** argv) {
@@ -513,6 +527,7 @@ int main(int, char** argv) {
                {"raises_in_handler", raises_in_handler},
                {"shows", shows},
                {"executes", executes},
+               {"spawns", spawns},
                {"executes_in_vfork_child", executes_in_vfork_child}};
   own = std::strcmp(argv[2], "realtime") == 0 ? SIGRTMAX - 1 : SIGTRAP;
   for (const auto& entry : cases) {
