@@ -16,6 +16,13 @@ namespace {
 
 using Function = void();
 
+HPCRUN_NEXT_OF_TYPE(__sigsetjmp, Function);
+HPCRUN_NEXT_OF_TYPE(siglongjmp, Function);
+HPCRUN_NEXT_OF_TYPE(__longjmp_chk, Function);
+HPCRUN_NEXT_OF_TYPE(getcontext, Function);
+HPCRUN_NEXT_OF_TYPE(setcontext, Function);
+HPCRUN_NEXT_OF_TYPE(swapcontext, Function);
+
 // The kernel has 64 signals, the sets of the C library have room for 1,024.
 struct SavedSet {
   SignalMask kernel;
@@ -56,13 +63,6 @@ void restore_context(ucontext_t& context) noexcept {
   if (is_ours) set.virtually |= added;
 }
 
-Function* next_sigsetjmp = nullptr;
-Function* next_siglongjmp = nullptr;
-Function* next_longjmp_chk = nullptr;
-Function* next_getcontext = nullptr;
-Function* next_setcontext = nullptr;
-Function* next_swapcontext = nullptr;
-
 }  // namespace
 
 // Called by the entries below, with the arguments of the function that each returns.
@@ -70,33 +70,33 @@ extern "C" {
 
 __attribute__((used)) Function* hpcrun_before_sigsetjmp(jmp_buf buffer, int with_mask) noexcept {
   if (with_mask) save(reinterpret_cast<sigset_t&>(buffer[0].__saved_mask));
-  return next_function(next_sigsetjmp, "__sigsetjmp");
+  return HPCRUN_NEXT(__sigsetjmp);
 }
 
 __attribute__((used)) Function* hpcrun_before_siglongjmp(jmp_buf buffer) noexcept {
   restore_jump(buffer);
-  return next_function(next_siglongjmp, "siglongjmp");
+  return HPCRUN_NEXT(siglongjmp);
 }
 
 __attribute__((used)) Function* hpcrun_before_longjmp_chk(jmp_buf buffer) noexcept {
   restore_jump(buffer);
-  return next_function(next_longjmp_chk, "__longjmp_chk");
+  return HPCRUN_NEXT(__longjmp_chk);
 }
 
 __attribute__((used)) Function* hpcrun_before_getcontext(ucontext_t* context) noexcept {
   save(context->uc_sigmask);
-  return next_function(next_getcontext, "getcontext");
+  return HPCRUN_NEXT(getcontext);
 }
 
 __attribute__((used)) Function* hpcrun_before_setcontext(ucontext_t* context) noexcept {
   restore_context(*context);
-  return next_function(next_setcontext, "setcontext");
+  return HPCRUN_NEXT(setcontext);
 }
 
 __attribute__((used)) Function* hpcrun_before_swapcontext(ucontext_t* from, ucontext_t* to) noexcept {
   save(from->uc_sigmask);
   restore_context(*to);
-  return next_function(next_swapcontext, "swapcontext");
+  return HPCRUN_NEXT(swapcontext);
 }
 
 }  // extern "C"
@@ -142,17 +142,3 @@ hpcrun_entry getcontext, hpcrun_before_getcontext
 hpcrun_entry setcontext, hpcrun_before_setcontext
 hpcrun_entry swapcontext, hpcrun_before_swapcontext
 )");
-
-namespace {
-
-// A jump out of a handler may be the first: the loader must not be asked then.
-__attribute__((constructor)) void resolve() noexcept {
-  next_function(next_sigsetjmp, "__sigsetjmp");
-  next_function(next_siglongjmp, "siglongjmp");
-  next_function(next_longjmp_chk, "__longjmp_chk");
-  next_function(next_getcontext, "getcontext");
-  next_function(next_setcontext, "setcontext");
-  next_function(next_swapcontext, "swapcontext");
-}
-
-}  // namespace
