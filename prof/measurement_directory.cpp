@@ -1,5 +1,6 @@
 #include "prof/measurement_directory.h"
 
+#include <fmt/chrono.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -111,12 +112,7 @@ void write_run_record(const fs::path& directory, const std::vector<std::string>&
 }
 
 std::string present_time() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  std::array<char, 40> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text.data();
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
 fs::file_time_type last_measured(const fs::path& directory) {

@@ -14,8 +14,13 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
   const auto refuse = [&](MeasurementError::Kind kind, const std::string& why) {
     throw MeasurementError(kind, path.string() + ": " + why);
   };
+  const auto cannot_open = [&](int error) {
+    const bool forbidden = error == EACCES || error == EPERM;
+    refuse(MeasurementError::Kind::CannotOpen,
+           std::generic_category().message(error) + (forbidden ? "; analyze as the user who measured" : ""));
+  };
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) refuse(MeasurementError::Kind::CannotOpen, std::generic_category().message(errno));
+  if (descriptor < 0) cannot_open(errno);
   struct stat status {};
   ::fstat(descriptor, &status);
   if (!S_ISREG(status.st_mode)) {
@@ -25,13 +30,13 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
   const auto size = static_cast<size_t>(status.st_size);
   if (size == 0) {
     ::close(descriptor);
-    refuse(MeasurementError::Kind::Empty, "the file is empty");
+    refuse(MeasurementError::Kind::Empty,
+           "the file is empty: the process ended, or the disk was full, before anything was measured");
   }
   void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
   const int error = errno;
   ::close(descriptor);
-  if (mapped == MAP_FAILED)
-    refuse(MeasurementError::Kind::CannotOpen, std::generic_category().message(error));
+  if (mapped == MAP_FAILED) cannot_open(error);
   bytes_ = {static_cast<const uint8_t*>(mapped), size};
   owner_ = status.st_uid;
 }

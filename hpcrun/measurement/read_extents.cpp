@@ -98,7 +98,8 @@ Layout read_header(std::span<const uint8_t> file, const std::string& name, Proce
     throw MeasurementError(Kind::UnsupportedVersion,
                            name + ": measurement format " + std::to_string(header.major) + "." +
                                std::to_string(header.minor) + ", this program reads " +
-                               std::to_string(hpcrun::kFormatMajor) + ".x");
+                               std::to_string(hpcrun::kFormatMajor) +
+                               ".x; analyze with the version of prof that measured");
   }
 
   Layout layout;
