@@ -1,6 +1,8 @@
 """Runs the `prof` command for the end-to-end tests and reads its reports. Nothing here knows more of prof than
 its command line and the JSON of docs/json.md."""
 
+import atexit
+import functools
 import json
 import os
 import pathlib
@@ -24,8 +26,27 @@ def sample(name):
     return str(SAMPLES / name)
 
 
+BECOME_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+
+
+@functools.cache
+def build_for_nobody():
+    """The build, or a copy of what tests run of it where an ordinary user may not go there (a clone in /root)."""
+    if subprocess.run([*BECOME_NOBODY, "test", "-x", str(PROF)]).returncode == 0:
+        return BUILD
+    copy = pathlib.Path(tempfile.mkdtemp(prefix="prof-build-"))
+    atexit.register(shutil.rmtree, copy, ignore_errors=True)
+    copy.chmod(0o755)
+    for part in ("bin", "lib", "samples", "tests/programs"):
+        shutil.copytree(BUILD / part, copy / part)
+    return copy
+
+
 def as_nobody(command):
-    return ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *command]
+    """The command as an ordinary user runs it."""
+    inside = f"{BUILD}/"
+    return BECOME_NOBODY + [str(build_for_nobody() / word[len(inside):]) if word.startswith(inside) else word
+                            for word in command]
 
 
 class Run:
