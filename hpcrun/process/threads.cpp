@@ -161,10 +161,16 @@ struct Start {
   size_t stack_bytes;
 };
 
+#ifdef __clang__  // of the checkers alone
+#define HPCRUN_TAIL_CALLS
+#else
+#define HPCRUN_TAIL_CALLS __attribute__((optimize("O2")))  // in builds without optimisation too
+#endif
+
 // A call in tail position, so that no frame of ours stands between the C library's thread start and the
 // program's routine.
 template <typename Result>
-__attribute__((optimize("O2"))) Result run_thread(void* raw) noexcept {
+HPCRUN_TAIL_CALLS Result run_thread(void* raw) noexcept {
   auto* start = static_cast<Start<Result>*>(raw);
   Result (*const routine)(void*) = start->routine;
   void* const argument = start->argument;
@@ -265,7 +271,7 @@ HPCRUN_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attrib
 }
 
 // The C library's does not go through pthread_create.
-HPCRUN_EXPORT int thrd_create(thrd_t* thread, thrd_start_t routine, void* argument) noexcept {
+HPCRUN_EXPORT int thrd_create(thrd_t* thread, thrd_start_t routine, void* argument) {
   return hpcrun::create_measured(nullptr, routine, argument, [=](thrd_start_t start, void* with) {
     return HPCRUN_NEXT(thrd_create)(thread, start, with);
   });
