@@ -139,7 +139,6 @@ constexpr size_t kMaxTraceRecordBytes = 12;  // 7 for the time, 5 for the node
 enum class RecordType : uint8_t {
   Metric = 1,
   Module = 2,
-  ModuleUnload = 3,
   ThreadStart = 4,
   ThreadEnd = 5,
   Note = 6,
@@ -167,10 +166,6 @@ struct ModuleRecord {
   uint64_t end;
   uint64_t load_bias;
 };  // strings: path, build id (bytes)
-struct ModuleUnloadRecord {
-  uint64_t id;
-  uint64_t time_ns;
-};
 struct ThreadStartRecord {
   uint32_t thread;
   int32_t tid;

@@ -63,7 +63,6 @@ class Fields {
 struct Collected {
   std::map<uint64_t, MeasuredMetric> metrics;
   std::map<uint64_t, MeasuredModule> modules;
-  std::map<uint64_t, uint64_t> unloads;
 };
 
 void read_metric(Fields fields, Collected& collected) {
@@ -100,11 +99,6 @@ void read_record(std::span<const uint8_t> record, const Layout& layout, Collecte
     case RecordType::Module:
       read_module(fields, collected);
       break;
-    case RecordType::ModuleUnload: {
-      const auto numbers = fields.numbers<hpcrun::ModuleUnloadRecord>();
-      collected.unloads[numbers.id] = numbers.time_ns;
-      break;
-    }
     case RecordType::ThreadStart: {
       const auto numbers = fields.numbers<hpcrun::ThreadStartRecord>();
       MeasuredThread& thread = threads[numbers.thread];
@@ -138,10 +132,6 @@ void read_records(const std::vector<Extent>& extents, const Layout& layout, Proc
       if (!record.empty()) read_record(record, layout, collected, out, threads);
       rest = rest.subspan(record.empty() ? kRecordAlign : record.size());
     }
-  }
-  for (const auto& [id, time_ns] : collected.unloads) {
-    const auto module = collected.modules.find(id);
-    if (module != collected.modules.end()) module->second.unload_time_ns = time_ns;
   }
   for (auto& [id, metric] : collected.metrics) out.metrics.push_back(std::move(metric));
   for (auto& [id, module] : collected.modules) out.modules.push_back(std::move(module));

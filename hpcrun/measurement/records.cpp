@@ -109,10 +109,6 @@ void MeasurementFile::write_module(uint16_t id, const char* path, uint64_t start
   record.commit();
 }
 
-void MeasurementFile::write_module_unload(uint16_t id, uint64_t time_ns) noexcept {
-  Record(*this, RecordType::ModuleUnload, ModuleUnloadRecord{id, time_ns}, 0, 0).commit();
-}
-
 void MeasurementFile::write_thread_start(uint32_t thread, int32_t tid, uint64_t time_ns,
                                          const char* name) noexcept {
   const std::string_view text = record_string(name);

@@ -33,7 +33,7 @@ bool depends_on_caller(const char* name, const void* caller) noexcept {
 
 // A call in tail position leaves the program's return address in place; what it loads is met by the walk
 // itself until the tables are next refreshed.
-HPCRUN_EXPORT __attribute__((optimize("O2"))) void* dlopen(const char* name, int mode) noexcept {
+HPCRUN_EXPORT HPCRUN_TAIL_CALLS void* dlopen(const char* name, int mode) noexcept {
   auto* next = HPCRUN_NEXT(dlopen);
   if (!is_sampling_here()) return next(name, mode);
   if (depends_on_caller(name, __builtin_return_address(0))) {

@@ -161,12 +161,6 @@ struct Start {
   size_t stack_bytes;
 };
 
-#ifdef __clang__  // of the checkers alone
-#define HPCRUN_TAIL_CALLS
-#else
-#define HPCRUN_TAIL_CALLS __attribute__((optimize("O2")))  // in builds without optimisation too
-#endif
-
 // A call in tail position, so that no frame of ours stands between the C library's thread start and the
 // program's routine.
 template <typename Result>

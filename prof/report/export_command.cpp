@@ -10,6 +10,7 @@
 #include "prof/message.h"
 #include "prof/report/choice.h"
 #include "prof/report/collapsed.h"
+#include "prof/report/report_command.h"
 
 namespace prof {
 namespace {
@@ -24,24 +25,14 @@ int failed(const std::string& what) {
 }  // namespace
 
 void add_export_options(CLI::App& command, ExportOptions& options) {
-  command.add_option("database", options.database, "a database, or the measurement directory it is in")
-      ->required()
-      ->type_name("DATABASE|DIR");
+  add_selection_options(command, options.database, options.threads, options.merge_recursion);
   command.add_option("--format", options.format, "collapsed: stacks for flame graphs")
       ->transform(choice(kFormats))
       ->required()
       ->type_name("FORMAT");
   command.add_option("-o,--output", options.output, "the file to write [standard output]")->type_name("FILE");
-  command
-      .add_option("--thread", options.threads,
-                  "only threads of this index, rank.thread or name (patterns allowed)")
-      ->allow_extra_args(false)
-      ->delimiter(',')
-      ->type_name("THREAD");
   command.add_option("--metric", options.metric, "the metric to export [the first that was measured]")
       ->type_name("NAME");
-  command.add_flag("--merge-recursion", options.merge_recursion,
-                   "fold recursive calls into their outermost frame");
 }
 
 int export_database(const Database& database, const ExportOptions& options, std::FILE* out) {

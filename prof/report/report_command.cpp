@@ -84,22 +84,27 @@ const char* view_name(ReportView view) {
   return "";
 }
 
-void add_report_options(CLI::App& command, ReportOptions& options) {
-  command.add_option("database", options.database, "a database, or the measurement directory it is in")
+void add_selection_options(CLI::App& command, std::string& database, std::vector<std::string>& threads,
+                           bool& merge_recursion) {
+  command.add_option("database", database, "a database, or the measurement directory it is in")
       ->required()
       ->type_name("DATABASE|DIR");
+  command
+      .add_option("--thread", threads, "only threads of this index, rank.thread or name (patterns allowed)")
+      ->allow_extra_args(false)
+      ->delimiter(',')
+      ->type_name("THREAD");
+  command.add_flag("--merge-recursion", merge_recursion, "fold recursive calls into their outermost frame");
+}
+
+void add_report_options(CLI::App& command, ReportOptions& options) {
+  add_selection_options(command, options.database, options.threads, options.merge_recursion);
   command.add_option("--view", options.view, "summary, top-down, bottom-up or flat [summary]")
       ->transform(choice(kViews))
       ->type_name("VIEW");
   command.add_option("--format", options.format, "text, json or csv [text]")
       ->transform(choice(kFormats))
       ->type_name("FORMAT");
-  command
-      .add_option("--thread", options.threads,
-                  "only threads of this index, rank.thread or name (patterns allowed)")
-      ->allow_extra_args(false)
-      ->delimiter(',')
-      ->type_name("THREAD");
   command.add_option("--metric", options.metrics, "only these metrics; the first orders the rows")
       ->allow_extra_args(false)
       ->delimiter(',')
@@ -112,8 +117,6 @@ void add_report_options(CLI::App& command, ReportOptions& options) {
   command.add_option("--depth", options.depth, "show at most so many levels")
       ->check(within(uint32_t{1}, std::numeric_limits<uint32_t>::max()))
       ->type_name("N");
-  command.add_flag("--merge-recursion", options.merge_recursion,
-                   "fold recursive calls into their outermost frame");
   command.add_flag("--statistics", options.statistics, "minimum, mean, maximum and deviation over threads");
 }
 

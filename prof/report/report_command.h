@@ -31,6 +31,10 @@ struct ReportOptions {
   std::optional<uint32_t> columns;  // to fit text into, 0: no limit; absent: the terminal's, see report()
 };
 
+// What commands on a database have in common: the positional DATABASE, --thread and --merge-recursion.
+void add_selection_options(CLI::App& command, std::string& database, std::vector<std::string>& threads,
+                           bool& merge_recursion);
+
 // Declares the positional DATABASE and every option of `prof report`.
 void add_report_options(CLI::App& command, ReportOptions& options);
 

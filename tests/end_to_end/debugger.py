@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """A debugger that attaches gets no samples thrown at it, and sampling goes on when it leaves."""
 
+import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -15,6 +17,14 @@ ROUNDS = 200_000  # about four seconds of CPU time a thread
 CONTINUES = 2 * THREADS + 1
 
 
+def threads_at_work(pid):
+    """How many threads of the process have used a tenth of a second of CPU time."""
+    tenth = os.sysconf("SC_CLK_TCK") // 10
+    used = [int(stat.read_text().rpartition(")")[2].split()[11]) for stat in
+            pathlib.Path(f"/proc/{pid}/task").glob("*/stat")]
+    return sum(ticks >= tenth for ticks in used)
+
+
 class Debugger(driver.EndToEnd):
     def start(self):
         """deep_calls under prof, and its process number once it is measured."""
@@ -27,10 +37,11 @@ class Debugger(driver.EndToEnd):
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline:
             for file in directory.glob("*.prof"):
-                time.sleep(0.5)  # its threads are at work
-                return process, directory, file.stem.split("-")[-2]
-            time.sleep(0.05)
-        raise AssertionError("no measurement file appeared")
+                pid = file.stem.split("-")[-2]
+                if threads_at_work(pid) == THREADS:
+                    return process, directory, pid
+            time.sleep(0.02)
+        raise AssertionError(f"its {THREADS} threads did not get to work")
 
     def gdb(self, pid, *commands):
         words = [word for command in commands for word in ("-ex", command)]

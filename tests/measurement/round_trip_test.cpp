@@ -21,7 +21,6 @@ TEST_CASE("what is recorded about a process is read back") {
   recorder.file.write_metric({1, "REALTIME", "sec", 1e-9, "timer", 200, "capped at 250 Hz"});
   recorder.file.write_module(1, "/usr/bin/app", 0x400000, 0x500000, 0, build_id, 4);
   recorder.file.write_module(2, "/lib/plugin.so", 0x7f0000000000, 0x7f0000100000, 0x7f0000000000, nullptr, 0);
-  recorder.file.write_module_unload(2, 77);
   recorder.file.write_thread_start(0, 4242, 10, "app");
   recorder.file.write_thread_start(1, 4243, 20, "worker");
   recorder.file.write_thread_end(1, 30, 9);
@@ -55,12 +54,10 @@ TEST_CASE("what is recorded about a process is read back") {
   REQUIRE(read.modules.size() == 2);
   CHECK(read.modules[0].path == "/usr/bin/app");
   CHECK(read.modules[0].build_id == std::vector<uint8_t>{0xde, 0xad, 0xbe, 0xef});
-  CHECK(read.modules[0].unload_time_ns == 0);
   CHECK(read.modules[1].start == 0x7f0000000000);
   CHECK(read.modules[1].end == 0x7f0000100000);
   CHECK(read.modules[1].load_bias == 0x7f0000000000);
   CHECK(read.modules[1].build_id.empty());
-  CHECK(read.modules[1].unload_time_ns == 77);
 
   REQUIRE(read.threads.size() == 2);
   CHECK(read.threads[0].tid == 4242);
