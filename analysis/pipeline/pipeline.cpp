@@ -69,9 +69,9 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
       load_measurements(distinct, options.jobs, analysis.warnings);
 
   std::vector<std::vector<MetricColumn>> columns;
-  for (const ProcessMeasurement& measurement : measurements) {
+  columns.reserve(measurements.size());
+  for (const ProcessMeasurement& measurement : measurements)
     columns.push_back(merge_metrics(measurement, database.metrics));
-  }
   std::vector<ThreadWork> work = merge_trees(measurements, columns, options, analysis);
 
   database.profiles.resize(work.size());

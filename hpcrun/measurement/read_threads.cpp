@@ -124,9 +124,7 @@ void read_threads(const std::vector<Extent>& extents, const Layout& layout, uint
         by_thread[extent.thread].push_back(&extent);
         threads[extent.thread];
         break;
-      case StreamKind::Process:
-        break;
-      default:  // a stream that a later version of the format added
+      default:  // of the process, or a stream that a later version of the format added
         break;
     }
   }
