@@ -41,7 +41,7 @@ int run(const RunOptions& options) {
   const std::vector<hpcrun::EventSpec> events = parse_user_events(options.events);
   const std::optional<hpcrun::Trigger> users = users_trigger();
   const Target target = find_target(options.command[0]);
-  const fs::path runtime = find_runtime_library();
+  const fs::path runtime = preloadable(find_runtime_library());
   const fs::path directory = create_measurement_directory(options.output, options.command[0], options.force);
   const TriggerProbe probe = probe_trigger();
   // In order of preference: nothing better than this machine allows.

@@ -1,18 +1,73 @@
 #include "prof/runtime_library.h"
 
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <string>
+
 #include "prof/message.h"
 
 namespace prof {
 
-std::filesystem::path find_runtime_library() {
-  namespace fs = std::filesystem;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kLibrary = "libhpcrun.so";
+
+bool one_preload_entry(const fs::path& path) {
+  return path.native().find_first_of(" :$") == std::string::npos;
+}
+
+// What others could replace must not be loaded into a program.
+bool only_ours(const fs::path& folder) {
+  struct stat status {};
+  return lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+         (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+// Two at once may make it: whoever comes second finds it made.
+bool make_folder(const fs::path& folder) {
+  mkdir(folder.c_str(), 0755);
+  return only_ours(folder);
+}
+
+bool make_link(const fs::path& target, const fs::path& link) {
+  std::error_code error;
+  if (fs::read_symlink(link, error) == target) return true;
+  const fs::path fresh = fmt::format("{}.{}", link.string(), getpid());
+  fs::create_symlink(target, fresh, error);
+  if (!error) fs::rename(fresh, link, error);
+  return !error;
+}
+
+}  // namespace
+
+fs::path find_runtime_library() {
   std::error_code error;
   const fs::path prefix = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
-  for (const char* folder : {"lib", PROF_LIBRARY_FOLDER}) {
-    const fs::path library = prefix / folder / "libhpcrun.so";
+  for (const char* folder : {PROF_LIBRARY_FOLDER, "lib"}) {
+    const fs::path library = prefix / folder / kLibrary;
     if (fs::exists(library, error)) return library;
   }
-  fail(kOwnFailure, "libhpcrun.so is not in {}; build or install prof as a whole", (prefix / "lib").string());
+  fail(kOwnFailure, "{} is not in {}; build or install prof as a whole", kLibrary,
+       (prefix / PROF_LIBRARY_FOLDER).string());
+}
+
+fs::path preloadable(const fs::path& library) {
+  if (one_preload_entry(library)) return library;
+  std::error_code error;
+  const fs::path folder = fs::temp_directory_path(error) / fmt::format("prof-{}", geteuid());
+  const fs::path place = folder / fmt::format("{:016x}", std::hash<std::string>{}(library.native()));
+  if (!error && one_preload_entry(folder) && make_folder(folder) && make_folder(place) &&
+      make_link(library, place / kLibrary))
+    return place / kLibrary;
+  fail(kOwnFailure,
+       "the path {} cannot be preloaded for its space or colon, and {} cannot hold a link to it; move prof, "
+       "or set "
+       "TMPDIR to a folder of yours",
+       library.string(), folder.string());
 }
 
 }  // namespace prof

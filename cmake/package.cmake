@@ -1,0 +1,30 @@
+# Packages of the distributions, made by CPack from what `cmake --install` installs: tools/package.
+set(CPACK_PACKAGE_NAME prof)
+set(CPACK_PACKAGE_VENDOR "The prof authors")
+set(CPACK_PACKAGE_CONTACT "The prof authors <maintainers@users.noreply.a-seed-6c990ecc.example>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "sampling profiler for programs as they are")
+set(PROF_PACKAGE_DESCRIPTION "prof samples full call paths of every thread and child process of a program,
+attributes them to functions, source lines and inlined calls, and says where
+the time goes. It needs no root, no hardware counters and no change to the
+program, and works in virtual machines and containers.")
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES TRUE)
+
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS TRUE)
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "${PROF_PACKAGE_DESCRIPTION}")
+# What Debian wants of every package and an installation elsewhere has no use for.
+set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/debian/add_documents.cmake)
+set(CPACK_PROF_DEBIAN_FOLDER ${PROJECT_SOURCE_DIR}/cmake/debian)
+
+set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
+set(CPACK_RPM_PACKAGE_LICENSE Apache-2.0)
+set(CPACK_RPM_PACKAGE_GROUP Development/Tools)
+set(CPACK_RPM_PACKAGE_DESCRIPTION "${PROF_PACKAGE_DESCRIPTION}")
+# The runtime is nobody's dependency.
+set(CPACK_RPM_SPEC_MORE_DEFINE "%global __provides_exclude_from ^/usr/${PROF_PRIVATE_LIBDIR}/.*$")
+
+include(CPack)
