@@ -6,8 +6,8 @@
 
 #include "analysis/database/database.h"
 #include "prof/analyze.h"
+#include "prof/export/export_command.h"
 #include "prof/measurement_directory.h"
-#include "prof/report/export_command.h"
 #include "prof/report/report_command.h"
 
 namespace prof {

@@ -67,18 +67,6 @@ TEST_CASE("a number out of its range is refused in plain words") {
   }
 }
 
-TEST_CASE("every option of prof export reaches its field") {
-  CLI::App app;
-  ExportOptions options;
-  add_export_options(app, options);
-  app.parse("database --format=collapsed -o stacks --metric cycles --thread=1 --merge-recursion");
-  CHECK(options.database == "database");
-  CHECK(options.output == "stacks");
-  CHECK(options.metric == "cycles");
-  CHECK(options.threads == std::vector<std::string>{"1"});
-  CHECK(options.merge_recursion);
-}
-
 TEST_CASE("an unknown metric or thread prints nothing and is an exit status") {
   ReportOptions options;
   options.metrics = {"cycles"};

@@ -7,7 +7,6 @@
 #include <sstream>
 #include <string>
 
-#include "prof/report/export_command.h"
 #include "prof/report/report_command.h"
 
 namespace prof::test {

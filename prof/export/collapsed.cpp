@@ -1,4 +1,4 @@
-#include "prof/report/collapsed.h"
+#include "prof/export/formats.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,7 @@ std::string collapsed_name(const Database& database, const Frame& frame) {
 
 }  // namespace
 
-void tree_as_collapsed(const CallTree& tree, Output& out) {
+void export_collapsed(const CallTree& tree, Output& out) {
   if (tree.metrics() == 0) return;
   const bool in_seconds = is_time(tree.metric(0));
   const double scale = in_seconds ? 1e6 : 1;

@@ -1,12 +1,12 @@
 #pragma once
-// `prof export DATABASE --format=collapsed`: a database as other tools read it.
+// `prof export DATABASE --format=FORMAT`: a database as other tools read it.
 
-#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "analysis/database/model.h"
+#include "prof/export/export_format.h"
 
 namespace CLI {
 class App;
@@ -14,14 +14,12 @@ class App;
 
 namespace prof {
 
-enum class ExportFormat : uint8_t { Collapsed };
-
 struct ExportOptions {
   std::string database;  // as the user named it
   ExportFormat format = ExportFormat::Collapsed;
-  std::string output;                // a file, replaced; empty: `out`
+  std::string output;                // a file, replaced, or a folder to make; empty: `out`
   std::vector<std::string> threads;  // see select() in analysis/views/selection.h
-  std::string metric;                // empty: the first that was measured
+  std::vector<std::string> metrics;  // empty: those that were measured; formats of one metric take the first
   bool merge_recursion = false;
 };
 
@@ -29,7 +27,7 @@ struct ExportOptions {
 void add_export_options(CLI::App& command, ExportOptions& options);
 
 // Writes to options.output or `out`. Failures are one line on stderr and kOwnFailure (prof/message.h) as exit
-// status.
+// status; DatabaseError where a trace cannot be read.
 int export_database(const Database& database, const ExportOptions& options, std::FILE* out);
 
 }  // namespace prof

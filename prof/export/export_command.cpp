@@ -1,0 +1,122 @@
+#include "prof/export/export_command.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "analysis/views/call_tree.h"
+#include "prof/message.h"
+#include "prof/report/choice.h"
+#include "prof/report/report_command.h"
+
+namespace prof {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::map<std::string, ExportFormat>& format_names() {
+  static const std::map<std::string, ExportFormat> names = [] {
+    std::map<std::string, ExportFormat> result;
+    for (const ExportFormatInfo& info : export_formats()) result.emplace(info.name, info.format);
+    return result;
+  }();
+  return names;
+}
+
+std::string help_on_formats() {
+  std::string text;
+  for (const ExportFormatInfo& info : export_formats())
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", info.name, info.opened_with);
+  return text;
+}
+
+[[noreturn]] void fail_to_write(const std::string& what) {
+  fail(kOwnFailure, "cannot write {}: {}", what, std::strerror(errno));
+}
+
+bool has_trace(const Database& database, const Selection& selection) {
+  return std::any_of(selection.profiles.begin(), selection.profiles.end(), [&](uint32_t profile) {
+    return profile < database.traces.size() && database.traces[profile];
+  });
+}
+
+// What has to be known before anything is written.
+void require_possible(const ExportFormatInfo& format, const Database& database, const Selection& selection,
+                      const ExportOptions& options, std::FILE* out) {
+  if (format.one_metric && options.metrics.size() > 1)
+    fail(kOwnFailure, "{} holds one metric: export each of {} on its own", format.name,
+         fmt::join(options.metrics, ", "));
+  if (format.needs_trace && !has_trace(database, selection))
+    fail(kOwnFailure,
+         "{} shows when things happened, and no trace was recorded; measure with prof run --trace",
+         format.name);
+  if (!options.output.empty()) return;
+  if (format.write_archive)
+    fail(kOwnFailure, "{} is a folder of several files; name it with -o FOLDER", format.name);
+  if (format.binary && isatty(fileno(out)))
+    fail(kOwnFailure, "{} is binary and no text for a terminal; name a file with -o FILE, or use a pipe",
+         format.name);
+}
+
+void export_to_file(const ExportFormatInfo& format, const CallTree& tree, const std::string& path) {
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "we"), std::fclose);
+  if (!file) fail_to_write(path);
+  {
+    Output output(file.get());
+    format.write(tree, output);
+    if (!output.flush()) fail_to_write(path);
+  }
+  if (std::fclose(file.release()) != 0) fail_to_write(path);
+}
+
+}  // namespace
+
+void add_export_options(CLI::App& command, ExportOptions& options) {
+  add_selection_options(command, options.database, options.threads, options.merge_recursion);
+  command.add_option("--format", options.format, help_on_formats())
+      ->transform(choice(format_names()))
+      ->required()
+      ->type_name("FORMAT");
+  command.add_option("-o,--output", options.output, "the file to write (otf2: the folder) [standard output]")
+      ->type_name("FILE");
+  command
+      .add_option("--metric", options.metrics,
+                  "only these metrics [all; collapsed and others of one metric: the first]")
+      ->allow_extra_args(false)
+      ->delimiter(',')
+      ->type_name("NAME");
+}
+
+int export_database(const Database& database, const ExportOptions& options, std::FILE* out) {
+  const ExportFormatInfo& format = export_format(options.format);
+  try {
+    Selection selection = select(database, options.metrics, options.threads);
+    require_possible(format, database, selection, options, out);
+    if (format.one_metric && selection.metrics.size() > 1) selection.metrics.resize(1);
+    const CallTree tree = build_call_tree(database, selection, options.merge_recursion);
+    if (format.write_archive) {
+      format.write_archive(tree, options.output);
+    } else if (!options.output.empty()) {
+      export_to_file(format, tree, options.output);
+    } else {
+      Output output(out);
+      format.write(tree, output);
+      if (!output.flush()) fail_to_write("to standard output");
+    }
+  } catch (const SelectionError& error) {
+    say_line(error.what());
+    return kOwnFailure;
+  } catch (const CommandError& error) {
+    say_line(error.what());
+    return error.status();
+  }
+  return 0;
+}
+
+}  // namespace prof

@@ -1,0 +1,26 @@
+#include "prof/export/export_format.h"
+
+#include "prof/export/formats.h"
+
+namespace prof {
+namespace {
+
+// name, what opens it, one metric, binary, needs a trace
+constexpr ExportFormatInfo kFormats[] = {
+    {ExportFormat::Collapsed, "collapsed", "flamegraph.pl, inferno, speedscope", true, false, false,
+     export_collapsed, nullptr},
+    {ExportFormat::Pprof, "pprof", "go tool pprof, Grafana, Polar Signals", false, true, false, export_pprof,
+     nullptr},
+};
+
+}  // namespace
+
+std::span<const ExportFormatInfo> export_formats() {
+  return kFormats;
+}
+
+const ExportFormatInfo& export_format(ExportFormat format) {
+  return kFormats[static_cast<size_t>(format)];
+}
+
+}  // namespace prof

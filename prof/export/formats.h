@@ -1,0 +1,20 @@
+#pragma once
+// The writers behind export_formats(), one file each. All take the costs of the threads and metrics that the
+// tree selects; docs/export.md says what each format carries and what is lost in it.
+
+#include <filesystem>
+
+#include "analysis/views/call_tree.h"
+#include "prof/report/output.h"
+
+namespace prof {
+
+// One line "root;caller;function value" per call path: exclusive costs of the first metric as whole numbers,
+// microseconds where it is a time. Paths whose value rounds to zero are left out. Semicolons and control
+// characters in names become ':' and blanks.
+void export_collapsed(const CallTree& tree, Output& out);
+
+// pprof's profile.proto, compressed: all metrics, times in nanoseconds, a label with the thread.
+void export_pprof(const CallTree& tree, Output& out);
+
+}  // namespace prof

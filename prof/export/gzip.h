@@ -1,0 +1,32 @@
+#pragma once
+// A compressed stream on top of an Output.
+
+#include <zlib.h>
+
+#include <string_view>
+#include <vector>
+
+#include "prof/report/output.h"
+
+namespace prof {
+
+class GzipOutput {
+ public:
+  explicit GzipOutput(Output& out);
+  ~GzipOutput();
+  GzipOutput(const GzipOutput&) = delete;
+  GzipOutput& operator=(const GzipOutput&) = delete;
+
+  void write(std::string_view bytes) { deflate(bytes, Z_NO_FLUSH); }
+  // The end of the stream: write nothing after it.
+  void finish() { deflate({}, Z_FINISH); }
+
+ private:
+  void deflate(std::string_view bytes, int flush);
+
+  Output& out_;
+  z_stream stream_{};
+  std::vector<char> chunk_;
+};
+
+}  // namespace prof

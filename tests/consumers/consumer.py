@@ -1,0 +1,95 @@
+"""For the tests that open our exports with the programs they are for: the measured run, its numbers as the report has
+them, and where the programs are. A program that is not installed makes its test skip with the command that installs it.
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "end_to_end"))
+import driver  # noqa: E402
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+CONSUMERS = SOURCE / "build/consumers"
+NODE = CONSUMERS / "npm/node_modules/node/bin/node"
+SKIPPED = 77
+
+
+def skip(reason):
+    print(f"skipped: {reason}")
+    sys.exit(SKIPPED)
+
+
+def need(path, name):
+    """The path of a consumer, or the end of the test."""
+    if not pathlib.Path(path).exists():
+        skip(f"{path} is not there; install it with: tools/consumers {name}")
+    return str(path)
+
+
+def run(command, **options):
+    """Standard output of a command that must succeed."""
+    done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=120, **options)
+    if done.returncode != 0:
+        raise AssertionError(f"{command} ended with {done.returncode}:\n{done.stdout.decode(errors='replace')[-2000:]}\n"
+                             f"{done.stderr.decode(errors='replace')[-2000:]}")
+    return done.stdout
+
+
+class Exports(driver.EndToEnd):
+    """One run of a program with threads, inlined calls and two clocks, for all tests of a class."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        case = cls("a_run")
+        case.setUp()
+        cls.folder_of_class = case.folder
+        cls.addClassCleanup(case.doCleanups)
+        cls.measured = case.prof_run([driver.program("exported")], events=["CPUTIME@1000", "REALTIME@200"],
+                                options=["--trace"])
+        assert cls.measured.status == 0, cls.measured.stderr
+
+    def a_run(self):
+        """Only there to make the run."""
+
+    def export(self, format, *options, name=None):
+        path = self.folder_of_class / (name or f"export.{format}")
+        run([driver.PROF, "export", self.measured.directory, f"--format={format}", "-o", path, *options])
+        return path
+
+    def flat(self, metric, *options):
+        """{function: (inclusive, exclusive)} as the report has it, and the entry points, which flat leaves out."""
+        rows = self.measured.report("flat", f"--metric={metric}", *options)["rows"]
+        rows += self.measured.report("top-down", f"--metric={metric}", "--depth=1", *options)["rows"]
+        result = {}
+        for row in rows:
+            value = row["values"][metric]
+            inclusive, exclusive = result.get(row["function"], (0, 0))
+            result[row["function"]] = (inclusive + value["inclusive"], exclusive + value["exclusive"])
+        return result
+
+    def threads(self):
+        """{thread as reports and exports call it: its seconds of CPU time}"""
+        profiles = json.loads((self.measured.directory / "database/run.json").read_text())["profiles"]
+        result = {}
+        for profile in profiles:
+            label = f"{profile['process']}.{profile['thread']}"
+            totals = self.measured.report("top-down", f"--thread={label}", "--metric=CPUTIME")["totals"]
+            result[f"{label} {profile['name']}"] = totals["CPUTIME"]
+        return result
+
+    def assert_same_numbers(self, seen, expected, tolerance, what):
+        """Two {function: number}: the same functions, and numbers within what rounding to whole units explains."""
+        expected = {name: value for name, value in expected.items() if value > tolerance}
+        for name, value in expected.items():
+            self.assertIn(name, seen, what)
+            self.assertAlmostEqual(seen[name], value, delta=tolerance, msg=f"{what} of {name}")
+        unknown = {name: value for name, value in seen.items() if name not in expected and value > tolerance}
+        self.assertEqual(unknown, {}, what)
+
+
+main = driver.main
