@@ -14,6 +14,8 @@
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/descriptors.h"
 #include "hpcrun/guest/syscalls.h"
+#include "hpcrun/process/proc_file.h"
+#include "hpcrun/process/surroundings.h"
 #include "hpcrun/process/threads.h"
 #include "hpcrun/process/virtual_signals.h"
 #include "hpcrun/sample/perf_event.h"
@@ -50,21 +52,6 @@ int rank_of_process() noexcept {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
     if (const char* value = getenv(name)) return atoi(value);
   return -1;
-}
-
-// Reads a whole small file of /proc; the length read, 0 when there is none.
-size_t read_proc(const char* path, char* out, size_t bytes) noexcept {
-  const long descriptor = raw_syscall(SYS_openat, -100, reinterpret_cast<long>(path), 02000000);
-  if (descriptor < 0) return 0;
-  size_t length = 0;
-  while (length < bytes) {
-    const long got = raw_syscall(SYS_read, descriptor, reinterpret_cast<long>(out + length),
-                                 static_cast<long>(bytes - length));
-    if (got <= 0) break;
-    length += static_cast<size_t>(got);
-  }
-  raw_syscall(SYS_close, descriptor);
-  return length;
 }
 
 void read_command(char* out, size_t bytes) noexcept {
@@ -119,6 +106,14 @@ bool keep_config() noexcept {
   return true;
 }
 
+void warn_of_valgrind() noexcept {
+  char line[128];
+  const int length = snprintf(
+      line, sizeof line, "prof: process %d runs unmeasured: valgrind, which executes it, cannot be sampled\n",
+      sys_getpid());
+  raw_syscall(SYS_write, STDERR_FILENO, reinterpret_cast<long>(line), length);
+}
+
 // By process_state.config, in a process that has just begun.
 void start_sampling() noexcept {
   process_state.pid = sys_getpid();
@@ -131,7 +126,11 @@ void start_sampling() noexcept {
   own_signals(source_signals());
   process_state.sampling.store(true, std::memory_order_release);
   attach_first_thread();
-  start_inherited_event();
+  // `prof run` starts them when the debugger leaves.
+  if (is_debugged())
+    pause_events();
+  else
+    start_inherited_event();
 }
 
 // The parent's events: its file is closed already.
@@ -167,6 +166,7 @@ void after_fork_in_child() noexcept {
 void start_process() noexcept {
   static std::atomic<bool> started{false};
   if (started.exchange(true) || !keep_config()) return;
+  if (is_in_valgrind()) return warn_of_valgrind();
   find_vdso_clock();
   void* shared =
       sys_mmap(nullptr, sizeof(std::atomic<bool>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

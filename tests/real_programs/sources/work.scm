@@ -1,0 +1,6 @@
+(define (fib n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2)))))
+(define (build n) (let loop ((i 0) (l '())) (if (= i n) l (loop (+ i 1) (cons (modulo (* i 7919) 10007) l)))))
+(define sorted (sort (build 200000) <))
+(display (list (fib 30) (list-ref sorted 777) (apply + sorted)))
+(newline)
+(exit 9)
