@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "prof/analyze.h"
+#include "prof/import.h"
 #include "prof/list.h"
 #include "prof/message.h"
 #include "prof/report.h"
@@ -81,6 +82,7 @@ int main(int argc, char** argv) {
   add_analyze_command(app, status);
   add_report_command(app, status);
   add_export_command(app, status);
+  add_import_command(app, status);
   add_list_command(app, status);
   try {
     app.parse(argc, argv);

@@ -3,15 +3,9 @@
 namespace prof {
 namespace {
 
-constexpr uint32_t kRootNode = 0;
-
 uint64_t mix(uint64_t value) {
   value *= 0x9e3779b97f4a7c15u;
   return value ^ (value >> 32);
-}
-
-const char* entry_name(const MeasuredThread& thread) {
-  return thread.index == 0 ? "main thread" : "application thread";
 }
 
 }  // namespace
@@ -22,7 +16,8 @@ size_t ContextTree::KeyHash::operator()(const Key& key) const {
   return mix(mix(first) ^ second);
 }
 
-uint32_t ContextTree::entry(const std::string& name) {
+uint32_t ContextTree::entry(bool main_thread) {
+  const std::string name = main_thread ? "main thread" : "application thread";
   const auto [at, added] = entries_.try_emplace(name, static_cast<uint32_t>(contexts_.size()));
   if (added) {
     Context context;
@@ -78,16 +73,6 @@ uint32_t ContextTree::extend(uint32_t parent, PlaceId place) {
     if (frame.line != 0 && frame.file != kNone) context = line(context, frame.file, frame.line);
   }
   return at->second = context;
-}
-
-std::vector<uint32_t> ContextTree::add(size_t measurement, const MeasuredThread& thread) {
-  std::vector<uint32_t> context_of(thread.nodes.size());
-  context_of[kRootNode] = entry(entry_name(thread));
-  for (uint32_t node = kRootNode + 1; node < thread.nodes.size(); ++node) {
-    const MeasuredNode& measured = thread.nodes[node];
-    context_of[node] = extend(context_of[measured.parent], places_.place(measurement, measured.frame));
-  }
-  return context_of;
 }
 
 }  // namespace prof

@@ -1,20 +1,27 @@
 #pragma once
-// The one context tree of all threads. A thread's nodes are added parents first and share what is there.
+// The one context tree of all threads, which share what is there already. pipeline.h says what it looks like.
 
+#include <map>
+#include <string>
 #include <unordered_map>
+#include <vector>
 
-#include "analysis/pipeline/places.h"
+#include "analysis/database/model.h"
+#include "analysis/pipeline/place_table.h"
 
 namespace prof {
 
 class ContextTree {
  public:
-  ContextTree(const Places& places, std::vector<Context>& contexts, bool merge_recursion)
+  ContextTree(const PlaceTable& places, std::vector<Context>& contexts, bool merge_recursion)
       : places_(places), contexts_(contexts), merge_recursion_(merge_recursion) {}
 
-  // The context of each node of a thread, whose root's is the thread's entry point. A node's context is the
-  // innermost one of its place: a Line, or a Function where no line is known.
-  std::vector<uint32_t> add(size_t measurement, const MeasuredThread& thread);
+  // Where the stacks of a process's first thread, or of another one, begin.
+  uint32_t entry(bool main_thread);
+
+  // The context of a place that was called in `parent`: the innermost one, a Line, or a Function where no
+  // line is known. An earlier call with the same arguments returns the same.
+  uint32_t extend(uint32_t parent, PlaceId place);
 
  private:
   // What tells a context from its siblings: a function with its relation, or a file and a line.
@@ -29,12 +36,10 @@ class ContextTree {
     size_t operator()(const Key& key) const;
   };
 
-  uint32_t entry(const std::string& name);
-  uint32_t extend(uint32_t parent, PlaceId place);
   uint32_t function(uint32_t parent, uint32_t function, Relation relation);
   uint32_t line(uint32_t parent, uint32_t file, uint32_t line);
 
-  const Places& places_;
+  const PlaceTable& places_;
   std::vector<Context>& contexts_;
   bool merge_recursion_;
   std::map<std::string, uint32_t> entries_;

@@ -32,15 +32,28 @@ Profile make_profile(const ThreadWork& work, std::span<const Context> contexts) 
   return profile;
 }
 
+// The context of each node of a thread, whose root's is the thread's entry point. Parents come before their
+// children.
+std::vector<uint32_t> add_thread(ContextTree& tree, const Places& places, size_t measurement,
+                                 const MeasuredThread& thread) {
+  std::vector<uint32_t> context_of(thread.nodes.size());
+  context_of[0] = tree.entry(thread.index == 0);
+  for (uint32_t node = 1; node < thread.nodes.size(); ++node) {
+    const MeasuredNode& measured = thread.nodes[node];
+    context_of[node] = tree.extend(context_of[measured.parent], places.place(measurement, measured.frame));
+  }
+  return context_of;
+}
+
 std::vector<ThreadWork> merge_trees(const std::vector<ProcessMeasurement>& measurements,
                                     const std::vector<std::vector<MetricColumn>>& columns,
                                     const AnalyzeOptions& options, Analysis& analysis) {
   const Places places(measurements, options, analysis.database, analysis.warnings);
-  ContextTree tree(places, analysis.database.contexts, options.merge_recursion);
+  ContextTree tree(places.table(), analysis.database.contexts, options.merge_recursion);
   std::vector<ThreadWork> work;
   for (size_t i = 0; i < measurements.size(); ++i) {
     for (const MeasuredThread& thread : measurements[i].threads) {
-      work.push_back({&measurements[i], &thread, &columns[i], tree.add(i, thread)});
+      work.push_back({&measurements[i], &thread, &columns[i], add_thread(tree, places, i, thread)});
     }
   }
   return work;

@@ -1,0 +1,52 @@
+#include "analysis/import/segments.h"
+
+#include <fcntl.h>
+#include <gelf.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace prof {
+namespace {
+
+constexpr uint64_t kPage = 4096;  // what is mapped begins and ends at pages
+
+}  // namespace
+
+std::vector<Segments::Segment> Segments::read(const std::string& path) {
+  std::vector<Segment> segments;
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  struct stat status {};
+  if (fd < 0) return segments;
+  if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
+    elf_version(EV_CURRENT);
+    Elf* const elf = elf_begin(fd, ELF_C_READ_MMAP, nullptr);
+    size_t count = 0;
+    if (elf != nullptr && elf_getphdrnum(elf, &count) == 0) {
+      for (size_t i = 0; i < count; ++i) {
+        GElf_Phdr header;
+        if (gelf_getphdr(elf, static_cast<int>(i), &header) == nullptr || header.p_type != PT_LOAD) continue;
+        const uint64_t begin = header.p_offset / kPage * kPage;
+        segments.push_back({begin, header.p_offset + header.p_filesz - begin,
+                            header.p_vaddr - (header.p_offset - begin), (header.p_flags & PF_X) != 0});
+      }
+    }
+    elf_end(elf);
+  }
+  close(fd);
+  // A page may be in two segments: recorded addresses are those of code.
+  std::stable_partition(segments.begin(), segments.end(), [](const Segment& s) { return s.code; });
+  return segments;
+}
+
+uint64_t Segments::address_of(const std::string& path, uint64_t offset) {
+  auto at = files_.find(path);
+  if (at == files_.end()) at = files_.emplace(path, read(path)).first;
+  for (const Segment& segment : at->second)
+    if (offset >= segment.offset && offset - segment.offset < segment.bytes)
+      return offset - segment.offset + segment.address;
+  return offset;
+}
+
+}  // namespace prof

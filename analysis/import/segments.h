@@ -1,0 +1,27 @@
+#pragma once
+// From offsets in program and library files, which other tools record, to the addresses that the files state.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace prof {
+
+class Segments {
+ public:
+  // Of the file at `path`, which is opened once. The offset itself where there is no such file, or nothing at
+  // that offset is loaded.
+  uint64_t address_of(const std::string& path, uint64_t offset);
+
+ private:
+  struct Segment {
+    uint64_t offset, bytes, address;
+    bool code;
+  };
+  static std::vector<Segment> read(const std::string& path);
+
+  std::map<std::string, std::vector<Segment>> files_;
+};
+
+}  // namespace prof

@@ -1,0 +1,59 @@
+#pragma once
+// Addresses in load modules, attributed to source once however many processes and threads they were seen in:
+// name the modules, tell the addresses that are needed, attribute them all, then look them up.
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "analysis/attribution/attribution.h"
+#include "analysis/database/model.h"
+#include "analysis/pipeline/place_table.h"
+
+namespace prof {
+
+enum class ModuleKind : uint8_t {
+  File,
+  Jit,      // code that no file backs; its addresses are absolute
+  Unknown,  // nothing is attributed: all addresses are in one function, which has the module's name
+};
+
+class ModulePlaces {
+ public:
+  // A number for the module. The same file in several processes is one module, and the earliest start counts.
+  uint32_t module(ModuleKind kind, const ModuleIdentity& identity, const PerfMap& perf_map = {});
+
+  void need(uint32_t module, uint64_t address) { modules_[module].addresses.push_back(address); }
+  // Drops repeated addresses; to be called now and then where there are many.
+  void settle();
+
+  // Attributes all that is needed, on up to `jobs` threads, adds the places to `table`, and the modules,
+  // files and functions to the database.
+  void attribute(const AttributionOptions& options, int jobs, PlaceTable& table, Database& database,
+                 std::vector<std::string>& warnings);
+
+  // Of an address that was needed before attribute().
+  PlaceId place(uint32_t module, uint64_t address) const;
+
+ private:
+  struct Module {
+    ModuleKind kind;
+    ModuleIdentity identity;
+    PerfMap perf_map;                 // for Jit
+    std::vector<uint64_t> addresses;  // once settled ascending and distinct
+    size_t settled = 0;               // how many of them are
+    PlaceId first_place = 0;
+    uint32_t database_module = 0;
+  };
+
+  static void settle(Module& module);
+  static AttributedModule attribute(const Module& module, const AttributionOptions& options);
+  void add(const Module& module, AttributedModule& attributed, PlaceTable& table, Database& database);
+
+  std::vector<Module> modules_;
+  std::map<std::tuple<std::string, std::vector<uint8_t>, std::string>, uint32_t> by_identity_;
+  std::map<std::string, uint32_t> files_;
+};
+
+}  // namespace prof

@@ -1,0 +1,40 @@
+#pragma once
+// What is known of each place in code: the functions there, in terms of the database. A place is an address
+// in a module, or whatever else a profile has on its call paths.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace prof {
+
+using PlaceId = uint32_t;
+
+// One function of the inlined chain of a place; indices into the database's tables, kNone where not known.
+struct PlaceFrame {
+  uint32_t function;
+  uint32_t file;
+  uint32_t line;
+  bool inlined;
+};
+
+class PlaceTable {
+ public:
+  // Outermost function first; not empty.
+  PlaceId add(std::span<const PlaceFrame> chain) {
+    frames_.insert(frames_.end(), chain.begin(), chain.end());
+    first_.push_back(static_cast<uint32_t>(frames_.size()));
+    return static_cast<PlaceId>(size() - 1);
+  }
+  std::span<const PlaceFrame> chain(PlaceId place) const {
+    return std::span(frames_).subspan(first_[place], first_[place + 1] - first_[place]);
+  }
+  size_t size() const { return first_.size() - 1; }
+
+ private:
+  std::vector<PlaceFrame> frames_;
+  std::vector<uint32_t> first_ = {0};
+};
+
+}  // namespace prof
