@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -13,6 +14,9 @@
 #include "analysis/pipeline/place_table.h"
 
 namespace prof {
+
+// Where stacks begin, as `prof export` writes it: not functions, but entry points.
+constexpr std::string_view kMainThread = "main thread", kOtherThread = "application thread";
 
 // What is known of the run that was recorded; absent is what is not.
 struct ImportedRun {

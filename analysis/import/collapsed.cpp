@@ -23,9 +23,6 @@ constexpr size_t kAnnotationLength = 4;
 constexpr std::string_view kAnnotations =
     "ikj01";  // inlined, kernel, compiled at run time, interpreted, ditto
 
-// Where stacks begin, as `prof export` writes it.
-constexpr std::string_view kMainThread = "main thread", kOtherThread = "application thread";
-
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r";
   const size_t first = text.find_first_not_of(kBlank);

@@ -272,6 +272,13 @@ class Importer {
     }
   }
 
+  // Empty where there are several, or none.
+  std::string_view only_function(const pb::Location& location) const {
+    if (location.line_size() != 1) return {};
+    const auto function = functions_.find(location.line(0).function_id());
+    return function == functions_.end() ? std::string_view{} : text(function->second.name());
+  }
+
   PlaceId place_of(Location& location) {
     if (location.place) return *location.place;
     const pb::Mapping* const mapping = mapping_of(location.message);
@@ -317,7 +324,7 @@ class Importer {
         id.thread_name = words.empty() ? std::to_string(number) : std::string(words);
       } else if (key == "tid" || key == "thread_id" || key == "thread id") {
         thread = number;
-      } else if (key == "pid" || key == "process_id") {
+      } else if (key == "pid" || key == "process_id" || key == "process") {
         id.process = small;
       } else if (key == "host") {
         id.host = words;
@@ -341,7 +348,11 @@ class Importer {
     for (int i = sample.location_id_size() - 1; i >= 0; --i) {
       const auto location = locations_.find(sample.location_id(i));
       if (location == locations_.end()) damaged("a location that is not in its table");
-      if (context == kNone) context = builder_.contexts().entry(true);
+      if (context == kNone) {
+        const std::string_view name = only_function(location->second.message);
+        context = builder_.contexts().entry(name != kOtherThread);
+        if (name == kMainThread || name == kOtherThread) continue;
+      }
       context = builder_.contexts().extend(context, place_of(location->second));
     }
     if (context == kNone) context = builder_.contexts().entry(true);

@@ -26,7 +26,7 @@ class CommandLine(driver.EndToEnd):
         self.assertLess(len(lines[0]), 160)
 
     def test_subcommands(self):
-        self.check([], "run, analyze, report, export, list", "see prof --help")
+        self.check([], "run, analyze, report, export, import, list", "see prof --help")
         self.check(["nosuch"], "'nosuch'", "run, analyze", "see prof --help")
         self.check(["list"], "events", "see prof list --help")
         self.check(["list", "nosuch"], "'nosuch'", "events", "see prof list --help")
@@ -41,6 +41,9 @@ class CommandLine(driver.EndToEnd):
         self.check(["report", "d", "--metric="], "--metric needs a value", "see prof report --help")
         self.check(["analyze", "d", "-j", "0"], "'0'", "see prof analyze --help")
         self.check(["export", "d"], "--format", "see prof export --help")
+        self.check(["import"], "see prof import --help")
+        self.check(["import", "f", "--format=nosuch"], "'nosuch'", "collapsed, perf, pprof", "see prof import --help")
+        self.check(["import", "/nonexistent/f", "-o", "/tmp/nonexistent"], "/nonexistent/f", "No such file")
 
     def test_databases(self):
         self.check(["report", "nowhere"], "nowhere")
