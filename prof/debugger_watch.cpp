@@ -1,16 +1,11 @@
 #include "prof/debugger_watch.h"
 
-#include <dirent.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <charconv>
 #include <chrono>
-#include <csignal>
 #include <fstream>
 #include <string>
+#include <utility>
 
-#include "hpcrun/sample/perf_event.h"
 #include "prof/message.h"
 
 namespace prof {
@@ -21,20 +16,12 @@ namespace {
 
 // A debugger reads symbols for longer than this before its user can continue the program.
 constexpr std::chrono::milliseconds kInterval{100};
+constexpr std::chrono::seconds kSettling{1};
 
 int number_of(const std::string& text) {
   int number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
-}
-
-// <host>-<rank>-<pid>-<n>.prof
-int pid_of(const fs::path& file) {
-  const std::string name = file.stem().string();
-  const size_t last = name.rfind('-');
-  if (last == std::string::npos || last == 0) return 0;
-  const size_t before = name.rfind('-', last - 1);
-  return before == std::string::npos ? 0 : number_of(name.substr(before + 1, last - before - 1));
 }
 
 bool is_debugged(int pid) {
@@ -49,24 +36,6 @@ bool is_debugged(int pid) {
     return name != "strace";
   }
   return false;
-}
-
-// Applies a function to our copies of all perf events of a process.
-template <typename Function>
-void for_each_perf_event(int pid, Function function) {
-  const auto process = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-  if (process < 0) return;
-  const std::string folder = fmt::format("/proc/{}/fd", pid);
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (fs::read_symlink(entry.path(), error).string() != "anon_inode:[perf_event]") continue;
-    const auto copy =
-        static_cast<int>(syscall(SYS_pidfd_getfd, process, number_of(entry.path().filename().string()), 0));
-    if (copy < 0) continue;
-    function(copy);
-    close(copy);
-  }
-  close(process);
 }
 
 }  // namespace
@@ -95,26 +64,34 @@ void DebuggerWatch::find_processes() {
   std::error_code error;
   const fs::file_time_type changed = fs::last_write_time(directory_, error);
   if (error || changed == listed_) return;
-  listed_ = changed;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory_, error))
-    if (const int pid = pid_of(entry.path()); pid > 0 && kill(pid, 0) == 0) traced_.try_emplace(pid, false);
+  const fs::file_time_type now = fs::file_time_type::clock::now();
+  // A file that was just created may not be mapped yet: it is looked at again.
+  const bool is_settled = now - changed > kSettling;
+  if (is_settled) listed_ = changed;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory_, error)) {
+    if (entry.path().extension() != ".prof" || seen_.contains(entry.path().filename())) continue;
+    MeasuredProcess process(entry.path());
+    if (!process.is_valid() && !is_settled) continue;
+    seen_.insert(entry.path().filename());
+    if (process.is_valid()) watched_.insert_or_assign(process.pid(), Watched(std::move(process)));
+  }
 }
 
 void DebuggerWatch::look_at_processes() {
-  for (auto at = traced_.begin(); at != traced_.end();) {
-    auto& [pid, was_traced] = *at;
-    if (kill(pid, 0) != 0) {
-      at = traced_.erase(at);
+  for (auto at = watched_.begin(); at != watched_.end();) {
+    auto& [pid, watched] = *at;
+    if (!watched.process.is_running()) {
+      at = watched_.erase(at);
       continue;
     }
-    const bool traced = is_debugged(pid);
-    if (traced && !was_traced) {
-      for_each_perf_event(pid, hpcrun::disable_perf_event);
+    const bool debugged = is_debugged(pid);
+    if (debugged && !watched.debugged)
       say("process {} is being debugged: not sampled until the debugger leaves", pid);
-    } else if (!traced && was_traced) {
-      for_each_perf_event(pid, hpcrun::enable_perf_event);
-    }
-    was_traced = traced;
+    watched.debugged = debugged;
+    // Also where whoever paused may not reach the events.
+    const bool rests = debugged || watched.process.is_paused();
+    if (rests != watched.rests) watched.process.switch_events(!rests);
+    watched.rests = rests;
     ++at;
   }
 }

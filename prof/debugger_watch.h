@@ -2,13 +2,18 @@
 // Keeps samples out of debuggers: a SIGTRAP that perf raises would stop a debugged program every millisecond.
 // The program itself cannot know in time, so `prof` watches from outside, and switches a process's perf
 // events off while it is traced (by anything but strace, which passes signals on) and on again afterwards.
+// The same while measuring is paused, for who paused it and may not reach the events.
 
 #include <condition_variable>
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
+#include <utility>
 #include <vector>
+
+#include "prof/measured_process.h"
 
 namespace prof {
 
@@ -22,13 +27,21 @@ class DebuggerWatch {
   DebuggerWatch& operator=(const DebuggerWatch&) = delete;
 
  private:
+  struct Watched {
+    explicit Watched(MeasuredProcess measured) : process(std::move(measured)) {}
+    MeasuredProcess process;
+    bool debugged = false;
+    bool rests = false;  // its perf events were switched off from here
+  };
+
   void watch();
   void find_processes();
   void look_at_processes();
 
   std::filesystem::path directory_;
   std::filesystem::file_time_type listed_{};
-  std::map<int, bool> traced_;  // by pid
+  std::map<int, Watched> watched_;        // by pid
+  std::set<std::filesystem::path> seen_;  // files that need no second look
   std::mutex mutex_;
   std::condition_variable stop_;
   bool stopping_ = false;

@@ -101,6 +101,7 @@ Outcome launch(const Launch& what) {
   close(error_pipe[0]);
   int status = 0;
   const DebuggerWatch watch(what.measurement_directory);
+  const MeasuringWindow window(what.measurement_directory, what.window);
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "prof/measuring_window.h"
+
 namespace prof {
 
 struct Launch {
@@ -13,6 +15,7 @@ struct Launch {
   std::vector<std::string> arguments;                            // argv, [0] as the user typed it
   std::vector<std::pair<std::string, std::string>> environment;  // added to ours
   std::filesystem::path measurement_directory;
+  Window window;
 };
 
 struct Outcome {

@@ -16,6 +16,7 @@
 #include "prof/import.h"
 #include "prof/list.h"
 #include "prof/message.h"
+#include "prof/pause.h"
 #include "prof/report.h"
 #include "prof/run.h"
 
@@ -79,6 +80,7 @@ int main(int argc, char** argv) {
 
   int status = 0;
   add_run_command(app, status);
+  add_pause_commands(app, status);
   add_analyze_command(app, status);
   add_report_command(app, status);
   add_export_command(app, status);

@@ -14,6 +14,7 @@
 
 #include "analysis/database/database.h"
 #include "hpcrun/measurement/format.h"
+#include "hpcrun/measurement/pause.h"
 #include "prof/message.h"
 
 namespace prof {
@@ -64,6 +65,7 @@ void empty_of_measurements(const fs::path& directory) {
     if (is_measurement(entry)) measurements.push_back(entry.path());
   for (const fs::path& file : measurements) fs::remove(file);
   fs::remove(directory / "run.json");
+  fs::remove(directory / hpcrun::kPausedMarker);
   invalidate_database(directory / "database");
 }
 

@@ -10,6 +10,7 @@
 #include "prof/analyze.h"
 #include "prof/events.h"
 #include "prof/launch.h"
+#include "prof/measured_process.h"
 #include "prof/measurement_directory.h"
 #include "prof/message.h"
 #include "prof/runtime_library.h"
@@ -27,6 +28,7 @@ struct RunOptions {
   bool trace = false;
   bool analyze = true;
   bool force = false;
+  Window window;
   std::string output;
   std::vector<std::string> command;
 };
@@ -51,11 +53,13 @@ int run(const RunOptions& options) {
   plan.program = target.path;
   plan.arguments = options.command;
   plan.measurement_directory = directory;
+  plan.window = options.window;
   plan.environment = {
       {"LD_PRELOAD", preload_list(runtime)},        {hpcrun::kEnvDirectory, directory.string()},
       {hpcrun::kEnvEvents, format_events(events)},  {hpcrun::kEnvTrace, options.trace ? "1" : "0"},
       {hpcrun::kEnvTrigger, trigger_name(trigger)},
   };
+  if (options.window.starts_paused()) start_paused(directory);
   const std::string start = present_time();
   const Outcome outcome = launch(plan);
   write_run_record(directory, options.command, start, outcome, probe.cost_s);
@@ -85,6 +89,9 @@ void add_run_command(CLI::App& app, int& status) {
   command->add_flag_callback(
       "--no-analyze", [options] { options->analyze = false; }, "Stop after measuring");
   command->add_flag("--force", options->force, "Replace the measurements that the directory holds");
+  add_window_options(*command, options->window);
+  command->add_flag("--paused", options->window.paused, "Measure nothing until prof_start() or `prof resume`")
+      ->excludes("--delay");
   command->add_option("-o,--output", options->output, "Measurement directory")->type_name("DIR");
   command->add_option("command", options->command, "The program and its arguments")->required();
   command->prefix_command(false);

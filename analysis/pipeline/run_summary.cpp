@@ -183,11 +183,26 @@ Json describe_rate(const Measurements& measurements, const MeasuredMetric& metri
   return rate;
 }
 
+// Of the process that was paused longest.
+double paused_seconds(const Measurements& measurements) {
+  uint64_t longest = 0;
+  for (const ProcessMeasurement& measurement : measurements) {
+    uint64_t paused = measurement.counter(Counter::PausedNanoseconds);
+    const uint64_t since = measurement.counter(Counter::PausedSinceNs);
+    uint64_t end = measurement.process.end_monotonic_ns;
+    for (const MeasuredThread& thread : measurement.threads) end = std::max(end, thread.end_ns);
+    if (since != 0 && end > since) paused += end - since;
+    longest = std::max(longest, paused);
+  }
+  return static_cast<double>(longest) * kNanosecond;
+}
+
 // The rate is that of the first metric that is sampled: of the clock, when there is one.
 Json describe_sampling(const Measurements& measurements) {
   Json sampling = {{"samples", total(measurements, Counter::Samples)},
                    {"dropped", Json::object()},
                    {"metrics", Json::object()}};
+  if (const double paused_s = paused_seconds(measurements); paused_s > 0) sampling["paused_s"] = paused_s;
   for (const auto& [counter, name] : kDropReasons) {
     if (const uint64_t dropped = total(measurements, counter)) sampling["dropped"][name] = dropped;
   }

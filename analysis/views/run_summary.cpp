@@ -142,6 +142,7 @@ RunSummary run_summary(const Database& database) {
   if (const Json& metrics = member(sampling, "metrics"); metrics.is_object())
     for (const auto& [name, metric] : metrics.items()) summary.by_metric[name] = sampling_in(metric);
   summary.dropped = reasons(sampling, "dropped");
+  summary.paused_s = number(sampling, "paused_s");
 
   const Json& stacks = member(json, "stacks");
   if (stacks.is_object()) {

@@ -40,6 +40,7 @@ struct RunSummary {
   Sampling sampling;                          // of the first metric; the samples are those of all
   std::map<std::string, Sampling> by_metric;  // by its name
   Reasons dropped;
+  std::optional<double> paused_s;  // of the process that was paused longest
 
   std::optional<StackQuality> stacks;
   std::optional<double> overhead_cpu_s;

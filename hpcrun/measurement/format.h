@@ -35,6 +35,9 @@ enum class Counter : uint16_t {
   Threads = 4,             // threads seen, the main thread included
   UnsampledThreads = 5,    // threads for which there was no sample source or no memory
   FileBytes = 9,           // size of the file at a normal end, 0 before
+  PausedSinceNs = 10,      // CLOCK_MONOTONIC when measuring was paused; 0: it is not (pause.h)
+  PausedNanoseconds = 11,  // length of the pauses that are over, summed
+  ResumedAtNs = 12,        // CLOCK_MONOTONIC at the end of the last pause; 0: none ended
   // Samples that were asked for and not recorded, by reason.
   DroppedNoMemory = 16,       // the thread's arena is exhausted
   DroppedFileFull = 17,       // disk full, quota, file size limit: recording has stopped

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "hpcrun/measurement/format.h"
+#include "hpcrun/measurement/pause.h"
 #include "hpcrun/measurement/space.h"
 
 namespace hpcrun {
@@ -77,6 +78,7 @@ class MeasurementFile {
   // Live counters of the process, in the file's header page (survive a kill). Always valid: without an open
   // file they count where nobody looks.
   std::atomic<uint64_t>& counter(Counter counter) noexcept { return counters_[static_cast<size_t>(counter)]; }
+  PauseSwitch pause_switch() noexcept { return PauseSwitch(counters_); }
   // Live counters per stack reason.
   std::atomic<uint64_t>& stack_counter(uint8_t reason) noexcept {
     return stack_reasons_[reason < kStackReasonSlots ? reason : kStackReasonSlots - 1];

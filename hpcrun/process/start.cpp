@@ -91,6 +91,14 @@ int create_file() noexcept {
   return EEXIST;
 }
 
+// What is written before the sources begin: `prof` or the program resumes.
+void pause_if_asked() noexcept {
+  static char path[kMaxDirectory + sizeof kPausedMarker + 1];
+  snprintf(path, sizeof path, "%s/%s", process_state.config.directory, kPausedMarker);
+  if (raw_syscall(SYS_access, reinterpret_cast<long>(path), F_OK) == 0)
+    process_state.file.pause_switch().pause(monotonic_ns());
+}
+
 void announce_module(const ModuleInfo& module) noexcept {
   process_state.file.write_module(module.id, module.path, module.start, module.end, module.load_bias,
                                   module.build_id, module.build_id_bytes);
@@ -118,6 +126,7 @@ void warn_of_valgrind() noexcept {
 void start_sampling() noexcept {
   process_state.pid = sys_getpid();
   if (const int error = create_file()) return warn_unwritable(error);
+  pause_if_asked();
 
   if (!process_state.timer_signal) process_state.timer_signal = unused_realtime_signal();
   refresh_tables();

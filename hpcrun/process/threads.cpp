@@ -230,6 +230,13 @@ void replace_descriptor(int from, int to) noexcept {
   }
 }
 
+void follow_pause() noexcept {
+  const ListLock lock;
+  const bool paused = process_state.file.pause_switch().is_paused();
+  pace_inherited_event(paused);
+  for (ThreadState* thread = first_thread; thread; thread = thread->next) pace_thread(*thread, paused);
+}
+
 void forget_threads() noexcept {
   first_thread = nullptr;
   list_lock.clear();

@@ -21,6 +21,10 @@ void use_timer_signal(int signal) noexcept;
 // Async-signal-safe.
 void replace_descriptor(int from, int to) noexcept;
 
+// Measuring was paused or goes on: sources of all threads follow. What was changed by others meanwhile
+// stands.
+void follow_pause() noexcept;
+
 // In a forked child: the parent's other threads are not there.
 void forget_threads() noexcept;
 

@@ -5,10 +5,12 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
+#include "hpcrun/sample/rest.h"
 
 namespace hpcrun {
 
@@ -110,9 +112,16 @@ uint64_t thread_cpu_ns(const ThreadState& thread, uint32_t event) noexcept {
   }
 }
 
-// A thread that slept under a CPU clock has a hole in its trace: more wall time than CPU time went by.
+// A thread that slept under a CPU clock has a hole in its trace: more wall time than CPU time went by. So has
+// one that was not measured during a pause.
 void append_trace(ThreadState& thread, uint32_t event, NodeId node, uint64_t now) noexcept {
   const uint64_t cpu = thread_cpu_ns(thread, event);
+  if (const uint64_t resumed = process_state.file.pause_switch().resumed_at();
+      resumed > thread.last_trace_ns) {
+    thread.trace.append_gap(resumed);
+    thread.last_trace_ns = resumed;
+    thread.last_trace_cpu_ns = cpu - std::min(cpu, now - resumed);
+  }
   const uint64_t wall_delta = now - thread.last_trace_ns;
   uint64_t cpu_delta = 0;  // also where an estimate was ahead of what another event's sample reads now
   if (cpu > thread.last_trace_cpu_ns) cpu_delta = cpu - thread.last_trace_cpu_ns;
@@ -172,7 +181,10 @@ void sample(uint32_t event, bool from_perf, const ucontext_t& context) noexcept 
   {
     const HandlerTimer timer(*thread);
     const uint64_t now = monotonic_ns();
-    if (const uint64_t weight = sample_weight(*thread, event, from_perf, context, now))
+    uint64_t weight = sample_weight(*thread, event, from_perf, context, now);
+    if (process_state.file.pause_switch().is_paused())
+      rest(thread->events[event]);
+    else if (weight = without_pause(thread->events[event], event, weight, now); weight)
       record(*thread, event, weight, context, now);
   }
   thread->busy = 0;

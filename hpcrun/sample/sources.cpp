@@ -10,13 +10,11 @@
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/sample/handler.h"
 #include "hpcrun/sample/perf_event.h"
+#include "hpcrun/sample/rest.h"
 
 namespace hpcrun {
 
 namespace {
-
-// The kernel's tick limits CPU timers: a higher rate is delivered at this one (CONFIG_HZ=250 is Debian's).
-constexpr uint32_t kCpuTimerRate = 250;
 
 struct SourceText {
   const char* name;
@@ -184,6 +182,18 @@ bool arm_event(ThreadState& thread, uint32_t event) noexcept {
   return false;
 }
 
+// Who pauses and resumes from outside finds the events that are open: one that was not yet is looked after
+// here.
+void enable_unless_paused(int descriptor) noexcept {
+  if (!process_state.file.pause_switch().is_paused()) enable_perf_event(descriptor);
+  if (process_state.file.pause_switch().is_paused()) disable_perf_event(descriptor);
+}
+
+void enable_events_of(const ThreadState& thread) noexcept {
+  for (const EventState& state : thread.events)
+    if (state.descriptor != kNoDescriptor) enable_unless_paused(state.descriptor);
+}
+
 void for_each_event(void (*change)(int)) noexcept {
   if (process_state.inherited_descriptor != kNoDescriptor) change(process_state.inherited_descriptor);
   if (!thread_state) return;
@@ -222,8 +232,7 @@ void arm_thread(ThreadState& thread) noexcept {
   for (uint32_t event = 0; event < process_state.config.event_count; ++event)
     refused |= !arm_event(thread, event);
   start_clocks(thread);
-  for (const EventState& state : thread.events)
-    if (state.descriptor != kNoDescriptor) enable_perf_event(state.descriptor);
+  enable_events_of(thread);
   if (refused) process_state.file.counter(Counter::UnsampledThreads).fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -283,7 +292,7 @@ void rearm_timers(ThreadState& thread) noexcept {
 
 void start_inherited_event() noexcept {
   if (process_state.inherited_descriptor != kNoDescriptor)
-    enable_perf_event(process_state.inherited_descriptor);
+    enable_unless_paused(process_state.inherited_descriptor);
 }
 
 void stop_inherited_event() noexcept {
@@ -298,7 +307,22 @@ void pause_events() noexcept {
 }
 
 void resume_events() noexcept {
-  for_each_event(enable_perf_event);
+  for_each_event(enable_unless_paused);
+}
+
+void pace_thread(ThreadState& thread, bool resting) noexcept {
+  for (uint32_t event = 0; event < process_state.config.event_count; ++event) {
+    EventState& state = thread.events[event];
+    pace_timer(state, event, resting);
+    if (state.descriptor == kNoDescriptor) continue;
+    resting ? disable_perf_event(state.descriptor) : enable_perf_event(state.descriptor);
+  }
+}
+
+void pace_inherited_event(bool resting) noexcept {
+  const int descriptor = process_state.inherited_descriptor;
+  if (descriptor == kNoDescriptor) return;
+  resting ? disable_perf_event(descriptor) : enable_perf_event(descriptor);
 }
 
 uint64_t source_signals() noexcept {

@@ -32,6 +32,11 @@ void stop_inherited_event() noexcept;
 void pause_events() noexcept;
 void resume_events() noexcept;
 
+// Lets a thread's own timers and events, or the event that all threads share, rest during a pause and go on
+// after it. The thread need not be the calling one.
+void pace_thread(ThreadState& thread, bool resting) noexcept;
+void pace_inherited_event(bool resting) noexcept;
+
 // The kernel signal numbers that sources in use raise, as a mask (bit n-1 for signal n).
 uint64_t source_signals() noexcept;
 

@@ -27,6 +27,8 @@ struct EventState {
   int descriptor = kNoDescriptor;  // of an event of this thread alone
   timer_t timer{};
   bool has_timer = false;
+  bool timer_rests = false;  // slowed down while measuring is paused
+  uint64_t resumed_ns = 0;   // the end of the last pause that the last sample knew of
 };
 
 struct ThreadState {

@@ -73,6 +73,7 @@ void add_measuring(const RunSummary& run, Json& json) {
   if (run.sampling_recorded) {
     json["sampling"] = sampling_as_json(run.sampling);
     json["sampling"]["dropped"] = run.dropped;
+    set(json["sampling"], "paused_s", run.paused_s);
     for (const auto& [name, sampling] : run.by_metric)
       json["sampling"]["metrics"][name] = sampling_as_json(sampling);
   }

@@ -86,6 +86,8 @@ class SummaryText {
     labelled(lines, "ran", ran());
     if (const std::string text = selected(); !text.empty()) labelled(lines, "selected", text);
     if (const std::string text = sampled(); !text.empty()) labelled(lines, "sampled", text);
+    if (run_.paused_s)
+      labelled(lines, "paused", words_for_duration(*run_.paused_s) + ", in which nothing was measured");
     if (run_.dropped_samples() > 0)
       labelled(lines, "dropped", words_for_count(run_.dropped_samples(), "sample") + reasons(run_.dropped));
     if (run_.stacks && run_.stacks->all() > 0) labelled(lines, "stacks", stacks());

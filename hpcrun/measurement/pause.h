@@ -1,0 +1,47 @@
+#pragma once
+// Measuring can be paused. Whether it is stands in the live counters of the measurement file, which the measured
+// process and `prof` both map: either changes it, and no signal is needed. Async-signal-safe.
+
+#include <atomic>
+#include <cstdint>
+
+#include "hpcrun/measurement/format.h"
+
+namespace hpcrun {
+
+// A process starts paused while a file of this name lies in its measurement directory.
+constexpr char kPausedMarker[] = "paused";
+
+// Times are CLOCK_MONOTONIC in nanoseconds. Does not own the counters.
+class PauseSwitch {
+ public:
+  explicit PauseSwitch(std::atomic<uint64_t>* counters) noexcept : counters_(counters) {}
+
+  bool is_paused() const noexcept { return at(Counter::PausedSinceNs).load(std::memory_order_acquire) != 0; }
+  // 0: never paused and resumed.
+  uint64_t resumed_at() const noexcept {
+    return at(Counter::ResumedAtNs).load(std::memory_order_acquire);
+  }
+
+  // True when this call changed the state.
+  bool pause(uint64_t now) noexcept {
+    uint64_t measuring = 0;
+    return at(Counter::PausedSinceNs).compare_exchange_strong(measuring, now);
+  }
+  bool resume(uint64_t now) noexcept {
+    // First: who sees that measuring goes on must see since when.
+    if (!is_paused()) return false;
+    at(Counter::ResumedAtNs).store(now, std::memory_order_release);
+    const uint64_t since = at(Counter::PausedSinceNs).exchange(0);
+    if (since == 0) return false;
+    if (now > since) at(Counter::PausedNanoseconds).fetch_add(now - since, std::memory_order_relaxed);
+    return true;
+  }
+
+ private:
+  std::atomic<uint64_t>& at(Counter counter) const noexcept { return counters_[static_cast<size_t>(counter)]; }
+
+  std::atomic<uint64_t>* counters_;
+};
+
+}  // namespace hpcrun

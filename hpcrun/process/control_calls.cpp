@@ -1,0 +1,16 @@
+// What prof.h calls: the program says from where to where it wants to be measured.
+
+#include "hpcrun/guest/clock.h"
+#include "hpcrun/process/next.h"
+#include "hpcrun/process/threads.h"
+#include "hpcrun/sample/state.h"
+
+using namespace hpcrun;
+
+HPCRUN_EXPORT void hpcrun_start() noexcept {
+  if (is_sampling_here() && process_state.file.pause_switch().resume(monotonic_ns())) follow_pause();
+}
+
+HPCRUN_EXPORT void hpcrun_stop() noexcept {
+  if (is_sampling_here() && process_state.file.pause_switch().pause(monotonic_ns())) follow_pause();
+}

@@ -1,0 +1,56 @@
+#include "hpcrun/sample/rest.h"
+
+#include <algorithm>
+
+#include "hpcrun/guest/syscalls.h"
+
+namespace hpcrun {
+
+namespace {
+
+// Of a timer during a pause; a resumed thread is measured again after this time at the latest.
+constexpr uint64_t kRestingPeriodNs = 100'000'000;
+
+void set_period(EventState& state, uint64_t period_ns) noexcept {
+  itimerspec interval{};
+  interval.it_interval.tv_sec = static_cast<time_t>(period_ns / 1'000'000'000u);
+  interval.it_interval.tv_nsec = static_cast<long>(period_ns % 1'000'000'000u);
+  interval.it_value = interval.it_interval;
+  // The C library's timer_t is the kernel's number wherever no thread is to be started (SIGEV_THREAD).
+  raw_syscall(SYS_timer_settime, reinterpret_cast<long>(state.timer), 0, reinterpret_cast<long>(&interval), 0);
+}
+
+bool is_time(uint32_t event) noexcept {
+  return process_state.config.events[event].kind != EventKind::Perf;
+}
+
+}  // namespace
+
+uint64_t timer_period_ns(uint32_t event) noexcept {
+  const uint32_t rate = process_state.config.events[event].rate;
+  const bool is_wall_clock = process_state.sources[event] == Source::MonotonicTimer;
+  return 1'000'000'000u / (is_wall_clock ? rate : std::min(rate, kCpuTimerRate));
+}
+
+void rest(EventState& state) noexcept {
+  if (!state.has_timer || state.timer_rests) return;
+  state.timer_rests = true;
+  set_period(state, kRestingPeriodNs);
+}
+
+uint64_t without_pause(EventState& state, uint32_t event, uint64_t weight, uint64_t now) noexcept {
+  if (state.timer_rests) pace_timer(state, event, false);
+  const uint64_t resumed = process_state.file.pause_switch().resumed_at();
+  if (resumed == state.resumed_ns) [[likely]]
+    return weight;
+  state.resumed_ns = resumed;
+  return is_time(event) ? std::min(weight, now - std::min(now, resumed)) : weight;
+}
+
+void pace_timer(EventState& state, uint32_t event, bool resting) noexcept {
+  if (!state.has_timer || state.timer_rests == resting) return;
+  state.timer_rests = resting;
+  set_period(state, resting ? kRestingPeriodNs : timer_period_ns(event));
+}
+
+}  // namespace hpcrun

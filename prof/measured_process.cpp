@@ -1,0 +1,203 @@
+#include "prof/measured_process.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include "hpcrun/measurement/format.h"
+#include "hpcrun/measurement/pause.h"
+#include "hpcrun/sample/perf_event.h"
+#include "prof/message.h"
+
+namespace prof {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+uint64_t monotonic_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// One line of /proc/PID/maps that names a file.
+struct Mapping {
+  dev_t device = 0;
+  ino_t inode = 0;
+  std::string path;
+};
+
+template <typename Use>
+void for_each_mapping(int pid, Use use) {
+  std::ifstream maps(fmt::format("/proc/{}/maps", pid));
+  for (std::string line; std::getline(maps, line);) {
+    unsigned major = 0;
+    unsigned minor = 0;
+    unsigned long inode = 0;
+    int path = 0;
+    if (std::sscanf(line.c_str(), "%*s %*s %*s %x:%x %lu %n", &major, &minor, &inode, &path) != 3) continue;
+    if (inode != 0 && use(Mapping{makedev(major, minor), inode, line.substr(static_cast<size_t>(path))})) return;
+  }
+}
+
+// A pid is used again when its process is gone; the mapping is this process's alone.
+bool has_mapped(int pid, const struct stat& file) {
+  bool found = false;
+  for_each_mapping(pid, [&](const Mapping& mapping) {
+    found = mapping.device == file.st_dev && mapping.inode == file.st_ino;
+    return found;
+  });
+  return found;
+}
+
+bool is_measurement_header(const hpcrun::FileHeader& header) {
+  return std::memcmp(header.magic, hpcrun::kFileMagic, sizeof header.magic) == 0 &&
+         header.major == hpcrun::kFormatMajor && header.counters_offset == hpcrun::kCountersOffset;
+}
+
+// Applies a function to our copies of all perf events of a process. False where none can be had.
+template <typename Function>
+bool for_each_perf_event(int pid, Function function) {
+  const auto process = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+  if (process < 0) return false;
+  const std::string folder = fmt::format("/proc/{}/fd", pid);
+  std::error_code error;
+  bool reached = true;
+  fs::directory_iterator entries(folder, error);
+  if (error) reached = false;
+  for (const fs::directory_entry& entry : entries) {
+    if (fs::read_symlink(entry.path(), error).string() != "anon_inode:[perf_event]") continue;
+    const int number = std::atoi(entry.path().filename().c_str());
+    const auto copy = static_cast<int>(syscall(SYS_pidfd_getfd, process, number, 0));
+    if (copy < 0) {
+      reached = reached && errno != EPERM && errno != ENOSYS;
+      continue;
+    }
+    function(copy);
+    close(copy);
+  }
+  close(process);
+  return reached;
+}
+
+bool is_measurement_file(const fs::path& path) {
+  hpcrun::FileHeader header{};
+  std::ifstream file(path, std::ios::binary);
+  return file.read(reinterpret_cast<char*>(&header), sizeof header) && is_measurement_header(header);
+}
+
+}  // namespace
+
+MeasuredProcess::MeasuredProcess(const fs::path& file) {
+  const int descriptor = open(file.c_str(), O_RDWR | O_CLOEXEC);
+  if (descriptor < 0) return;
+  struct stat status {};
+  void* page = MAP_FAILED;
+  if (fstat(descriptor, &status) == 0 && status.st_size >= hpcrun::kPageBytes)
+    page = mmap(nullptr, hpcrun::kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  close(descriptor);
+  if (page == MAP_FAILED) return;
+  const auto& header = *static_cast<const hpcrun::FileHeader*>(page);
+  if (!is_measurement_header(header) || !has_mapped(header.pid, status)) {
+    munmap(page, hpcrun::kPageBytes);
+    return;
+  }
+  page_ = page;
+  pid_ = header.pid;
+}
+
+MeasuredProcess::~MeasuredProcess() {
+  if (page_) munmap(page_, hpcrun::kPageBytes);
+}
+
+MeasuredProcess::MeasuredProcess(MeasuredProcess&& other) noexcept
+    : page_(std::exchange(other.page_, nullptr)), pid_(other.pid_) {}
+
+MeasuredProcess& MeasuredProcess::operator=(MeasuredProcess&& other) noexcept {
+  std::swap(page_, other.page_);
+  std::swap(pid_, other.pid_);
+  return *this;
+}
+
+std::atomic<uint64_t>* MeasuredProcess::counters() const {
+  return reinterpret_cast<std::atomic<uint64_t>*>(static_cast<char*>(page_) + hpcrun::kCountersOffset);
+}
+
+bool MeasuredProcess::is_running() const {
+  const bool ended = counters()[static_cast<size_t>(hpcrun::Counter::EndMonotonicNs)].load() != 0;
+  return !ended && (kill(pid_, 0) == 0 || errno == EPERM);
+}
+
+bool MeasuredProcess::is_paused() const {
+  return hpcrun::PauseSwitch(counters()).is_paused();
+}
+
+bool MeasuredProcess::pause() {
+  hpcrun::PauseSwitch(counters()).pause(monotonic_ns());
+  return switch_events(false);
+}
+
+bool MeasuredProcess::resume() {
+  hpcrun::PauseSwitch(counters()).resume(monotonic_ns());
+  return switch_events(true);
+}
+
+bool MeasuredProcess::switch_events(bool on) {
+  return for_each_perf_event(pid_, on ? hpcrun::enable_perf_event : hpcrun::disable_perf_event);
+}
+
+std::vector<fs::path> files_of_running(const fs::path& directory) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
+    if (entry.path().extension() != ".prof") continue;
+    if (const MeasuredProcess process(entry.path()); process.is_valid() && process.is_running())
+      files.push_back(entry.path());
+  }
+  return files;
+}
+
+fs::path file_of_process(int pid) {
+  fs::path found;
+  for_each_mapping(pid, [&](const Mapping& mapping) {
+    const fs::path path = mapping.path;
+    if (path.extension() != ".prof") return false;
+    for (const fs::path& seen : {path, fs::path(fmt::format("/proc/{}/root{}", pid, mapping.path))}) {
+      if (found.empty() && is_measurement_file(seen)) found = seen;
+    }
+    return !found.empty();
+  });
+  return found;
+}
+
+void pause_run(const fs::path& directory) {
+  start_paused(directory);  // first: none that starts now slips through
+  for (const fs::path& file : files_of_running(directory)) MeasuredProcess(file).pause();
+}
+
+void resume_run(const fs::path& directory) {
+  std::error_code error;
+  fs::remove(directory / hpcrun::kPausedMarker, error);
+  for (const fs::path& file : files_of_running(directory)) MeasuredProcess(file).resume();
+}
+
+void start_paused(const fs::path& directory) {
+  const fs::path marker = directory / hpcrun::kPausedMarker;
+  if (!std::ofstream(marker)) fail(kOwnFailure, "cannot write {}: {}", marker.string(), std::strerror(errno));
+}
+
+}  // namespace prof

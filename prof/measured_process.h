@@ -1,0 +1,54 @@
+#pragma once
+// Processes that are being measured, seen from outside: through the measurement file that each has mapped, and
+// through copies of its perf events.
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+namespace prof {
+
+// A process and the counters of its measurement file. Movable; closes nothing of the process's.
+class MeasuredProcess {
+ public:
+  // Invalid where the file is none of a process that runs and has it mapped.
+  explicit MeasuredProcess(const std::filesystem::path& file);
+  ~MeasuredProcess();
+  MeasuredProcess(MeasuredProcess&& other) noexcept;
+  MeasuredProcess& operator=(MeasuredProcess&& other) noexcept;
+
+  bool is_valid() const { return page_ != nullptr; }
+  int pid() const { return pid_; }
+  bool is_running() const;
+  bool is_paused() const;
+
+  // Measuring pauses or goes on, for all threads. False where the process's perf events cannot be reached: its
+  // samples are then thrown away instead of not taken.
+  bool pause();
+  bool resume();
+
+  // Switches the perf events on or off; false where they cannot be reached.
+  bool switch_events(bool on);
+
+ private:
+  std::atomic<uint64_t>* counters() const;
+
+  void* page_ = nullptr;
+  int pid_ = 0;
+};
+
+// The measurement files in a directory of processes that run.
+std::vector<std::filesystem::path> files_of_running(const std::filesystem::path& directory);
+
+// The measurement file of a running process; empty where it is not measured, or where this user may not know.
+std::filesystem::path file_of_process(int pid);
+
+// All processes of a run, and with the marker those that it starts later.
+void pause_run(const std::filesystem::path& directory);
+void resume_run(const std::filesystem::path& directory);
+
+// Processes of the run start paused from now on.
+void start_paused(const std::filesystem::path& directory);
+
+}  // namespace prof

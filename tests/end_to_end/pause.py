@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""What goes by in a pause is measured nowhere: by prof_start() and prof_stop(), by `prof pause` and `prof resume`, and
+by --delay and --duration."""
+
+import os
+import pathlib
+import subprocess
+import time
+
+import driver
+
+REGIONS = ("before_region", "inside_region", "after_region")
+
+
+class Pause(driver.EndToEnd):
+    def shares(self, run):
+        return {name: run.inclusive(name, "CPUTIME") for name in REGIONS}
+
+    def prof(self, *arguments):
+        done = subprocess.run([str(driver.PROF), *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return done.returncode, done.stderr.decode()
+
+    def start(self, command, *, options=(), name="paused"):
+        """prof run in the background; the program has said that it is ready."""
+        directory = self.folder / name
+        launched = subprocess.Popen([str(driver.PROF), "run", *options, "-o", str(directory), "--", *command],
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(launched.wait)
+        self.addCleanup(launched.kill)
+        self.assertEqual(launched.stdout.readline(), b"ready\n")
+        return launched, directory
+
+    def end(self, launched, directory):
+        output, errors = launched.communicate(timeout=60)
+        self.assertEqual(launched.returncode, 0, errors)
+        return driver.Run(subprocess.CompletedProcess([], launched.returncode, output, errors), directory)
+
+    def pid_of(self, directory):
+        return next(directory.glob("*.prof")).stem.split("-")[-2]
+
+    def test_a_program_marks_what_is_measured(self):
+        for trigger in ("sigtrap", "timer"):
+            for event in ("CPUTIME@1000", "REALTIME@200"):
+                with self.subTest(trigger=trigger, event=event):
+                    self.check_region(trigger, event)
+
+    def check_region(self, trigger, event):
+        run = self.prof_run([driver.program("regions"), "0.6"], events=[event],
+                            options=["--paused", "--trace"], env={**os.environ, "PROF_TRIGGER": trigger})
+        self.assertEqual(run.status, 0, run.stderr)
+        metric = event.split("@")[0]
+        inside = run.inclusive("inside_region", metric)
+        # A machine with other work lets more wall time pass; the pauses are longer all the same.
+        self.assertGreater(inside, 0.5 * run.stated("inside"))
+        for name in ("before_region", "after_region"):
+            self.assertLess(run.inclusive(name, metric), 0.02, name)
+        self.assertGreater(run.summary()["sampling"]["paused_s"], run.stated("before") + run.stated("after") - 0.05)
+        self.assertIn(b"paused", run.stderr)
+
+    def test_without_the_runtime_the_calls_do_nothing(self):
+        for extra in ([], ["-fno-pie", "-no-pie"], ["-static"]):
+            source = self.folder / "plain.c"
+            source.write_text("#include <prof.h>\nint main(void) { prof_start(); prof_stop(); return 3; }\n")
+            target = self.folder / "plain"
+            include = pathlib.Path(__file__).resolve().parents[2] / "include"
+            subprocess.run(["gcc", "-Wall", "-Werror", *extra, f"-I{include}", "-o", str(target), str(source)], check=True)
+            self.assertEqual(subprocess.run([str(target)]).returncode, 3, extra)
+
+    def test_position_dependent_programs_reach_the_runtime(self):
+        source = self.folder / "fixed.c"
+        source.write_text("#include <prof.h>\nint main(void) { prof_start(); for (volatile long i = 0; i < 200000000; ++i);"
+                          " return 0; }\n")
+        target = self.folder / "fixed"
+        include = pathlib.Path(__file__).resolve().parents[2] / "include"
+        subprocess.run(["gcc", "-O1", "-fno-pie", "-no-pie", f"-I{include}", "-o", str(target), str(source)], check=True)
+        run = self.prof_run([str(target)], options=["--paused"])
+        self.assertGreater(run.samples(), 50)
+
+    def test_from_outside(self):
+        flag = self.folder / "flag"
+        flag.touch()
+        launched, directory = self.start([driver.program("regions"), "0.05", str(flag)], options=["-e", "CPUTIME@1000"])
+        pid = self.pid_of(directory)
+        self.assertEqual(self.prof("pause", directory), (0, ""))
+        # The program's own calls would go on measuring, as the last of all wins: it is alone with ours in naps.
+        flag.unlink()
+        run = self.end(launched, directory)
+        self.assertGreater(run.summary()["sampling"]["paused_s"], 0)
+        status, said = self.prof("pause", pid)
+        self.assertEqual(status, 125)
+        self.assertEqual(said.count("\n"), 1, said)
+
+    def test_a_paused_process_takes_no_samples(self):
+        loop = ["python3", "-c", "import sys, time\nprint('ready', flush=True)\nend = time.monotonic() + 4\n"
+                "while time.monotonic() < end: pass"]
+        launched, directory = self.start(loop, options=["-e", "CPUTIME@1000", "-e", "REALTIME@200", "--trace"])
+        time.sleep(0.8)
+        pid = self.pid_of(directory)
+        self.assertEqual(self.prof("pause", pid), (0, ""))
+        self.assertIn("already", self.prof("pause", pid)[1])
+        time.sleep(1.5)
+        self.assertEqual(self.prof("resume", pid), (0, ""))
+        run = self.end(launched, directory)
+        paused = run.summary()["sampling"]["paused_s"]
+        self.assertGreater(paused, 1.4)
+        whole = run.summary()["run"]["wall_s"]
+        self.assert_within(run.total("REALTIME"), 0.5, whole - paused + 0.1, "wall time outside the pause")
+        self.assertLess(run.total("CPUTIME"), whole - paused + 0.1)
+
+    def test_delay_and_duration(self):
+        run = self.prof_run([driver.program("naps"), "2"], events=["REALTIME@200"],
+                            options=["--delay", "0.5", "--duration", "1"])
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assert_within(run.total("REALTIME"), 0.7, 1.3, "time in the window")
+
+    def test_what_cannot_be_paused_is_said_in_one_line(self):
+        for target, words in (("1", "not being measured"), (self.folder, "no process of this run"),
+                              (self.folder / "none", "neither"), ("999999999", "no process")):
+            status, said = self.prof("pause", target)
+            self.assertEqual(status, 125, said)
+            self.assertIn(words, said)
+            self.assertEqual(said.count("\n"), 1, said)
+
+
+driver.main()
