@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "analysis/views/call_tree.h"
+#include "prof/export/trace.h"
 #include "prof/message.h"
 #include "prof/report/choice.h"
 #include "prof/report/report_command.h"
@@ -40,19 +41,13 @@ std::string help_on_formats() {
   fail(kOwnFailure, "cannot write {}: {}", what, std::strerror(errno));
 }
 
-bool has_trace(const Database& database, const Selection& selection) {
-  return std::any_of(selection.profiles.begin(), selection.profiles.end(), [&](uint32_t profile) {
-    return profile < database.traces.size() && database.traces[profile];
-  });
-}
-
 // What has to be known before anything is written.
-void require_possible(const ExportFormatInfo& format, const Database& database, const Selection& selection,
-                      const ExportOptions& options, std::FILE* out) {
+void require_possible(const ExportFormatInfo& format, const ExportOptions& options, bool any_trace,
+                      std::FILE* out) {
   if (format.one_metric && options.metrics.size() > 1)
     fail(kOwnFailure, "{} holds one metric: export each of {} on its own", format.name,
          fmt::join(options.metrics, ", "));
-  if (format.needs_trace && !has_trace(database, selection))
+  if (format.needs_trace && !any_trace)
     fail(kOwnFailure,
          "{} shows when things happened, and no trace was recorded; measure with prof run --trace",
          format.name);
@@ -97,7 +92,9 @@ int export_database(const Database& database, const ExportOptions& options, std:
   const ExportFormatInfo& format = export_format(options.format);
   try {
     Selection selection = select(database, options.metrics, options.threads);
-    require_possible(format, database, selection, options, out);
+    const bool any_trace = std::any_of(selection.profiles.begin(), selection.profiles.end(),
+                                       [&](uint32_t profile) { return has_trace(database, profile); });
+    require_possible(format, options, any_trace, out);
     if (format.one_metric && selection.metrics.size() > 1) selection.metrics.resize(1);
     const CallTree tree = build_call_tree(database, selection, options.merge_recursion);
     if (format.write_archive) {

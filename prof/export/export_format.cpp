@@ -11,6 +11,15 @@ constexpr ExportFormatInfo kFormats[] = {
      export_collapsed, nullptr},
     {ExportFormat::Pprof, "pprof", "go tool pprof, Grafana, Polar Signals", false, true, false, export_pprof,
      nullptr},
+    {ExportFormat::Speedscope, "speedscope", "speedscope.app", false, false, false, export_speedscope,
+     nullptr},
+    {ExportFormat::Firefox, "firefox", "profiler.firefox.com, samply load", true, false, false,
+     export_firefox, nullptr},
+    {ExportFormat::Callgrind, "callgrind", "KCachegrind, callgrind_annotate", false, false, false,
+     export_callgrind, nullptr},
+    {ExportFormat::Csv, "csv", "spreadsheets, pandas, R", false, false, false, export_csv, nullptr},
+    {ExportFormat::Json, "json", "scripts (docs/export.md describes it)", false, false, false, export_json,
+     nullptr},
 };
 
 }  // namespace

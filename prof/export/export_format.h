@@ -10,18 +10,7 @@
 
 namespace prof {
 
-enum class ExportFormat : uint8_t {
-  Collapsed,
-  Pprof,
-  Speedscope,
-  Firefox,
-  Perfetto,
-  Callgrind,
-  Otf2,
-  Csv,
-  Json,
-  Html
-};
+enum class ExportFormat : uint8_t { Collapsed, Pprof, Speedscope, Firefox, Callgrind, Csv, Json };
 
 struct ExportFormatInfo {
   ExportFormat format;

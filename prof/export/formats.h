@@ -17,4 +17,19 @@ void export_collapsed(const CallTree& tree, Output& out);
 // pprof's profile.proto, compressed: all metrics, times in nanoseconds, a label with the thread.
 void export_pprof(const CallTree& tree, Output& out);
 
+// speedscope's JSON: each metric for all threads and for each, and traces over time.
+void export_speedscope(const CallTree& tree, Output& out);
+
+// Firefox Profiler's JSON: the samples of the trace weighted by the first metric, or its costs alone.
+void export_firefox(const CallTree& tree, Output& out);
+
+// Callgrind's text: all metrics by line and call, times in nanoseconds.
+void export_callgrind(const CallTree& tree, Output& out);
+
+// One line of CSV for each call path and thread.
+void export_csv(const CallTree& tree, Output& out);
+
+// All of it, traces included.
+void export_json(const CallTree& tree, Output& out);
+
 }  // namespace prof

@@ -6,7 +6,7 @@ namespace prof {
 namespace {
 
 constexpr size_t kChunkBytes = 1 << 16;
-constexpr int kLevel = 1;                  // what it saves over this is not worth the wait: profiles repeat themselves
+constexpr int kLevel = 1;  // what it saves over this is not worth the wait: profiles repeat themselves
 constexpr int kGzipWindowBits = 15 + 16;  // zlib's way of asking for a gzip header
 
 }  // namespace

@@ -22,8 +22,8 @@ const OwnCosts& OwnCostsByThread::of(uint32_t profile) {
   result_.nodes.clear();
   for (const ProfileValue& value : tree_.database->profiles[profile].values) {
     const size_t m = position_[value.metric];
-    // HPCToolkit measures at instructions, which it lists as part of their line: the innermost context that is
-    // listed has what they cost as its exclusive cost.
+    // HPCToolkit measures at instructions, which it lists as part of their line: the innermost context that
+    // is listed has what they cost as its exclusive cost.
     const double cost = has_inner_[value.context] ? value.values.point : value.values.exclusive;
     if (m == width || cost == 0) continue;
     const uint32_t node = node_of_[value.context];

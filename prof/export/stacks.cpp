@@ -46,8 +46,8 @@ Stacks build_stacks(const CallTree& tree) {
       while (parent != kNone && stacks.nodes[parent].call != call) parent = stacks.nodes[parent].parent;
       if (parent != kNone) parent = stacks.nodes[parent].parent;
     }
-    const auto [at, is_new] = known.try_emplace({parent, call, place.file, place.line},
-                                                static_cast<uint32_t>(stacks.nodes.size()));
+    const auto [at, is_new] =
+        known.try_emplace({parent, call, place.file, place.line}, static_cast<uint32_t>(stacks.nodes.size()));
     if (is_new) stacks.nodes.push_back({parent, call, place});
     stacks.node_of[c] = at->second;
   }

@@ -7,16 +7,6 @@
 namespace prof {
 namespace {
 
-std::string field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
-}
-
 double finite(double value) {
   return std::isfinite(value) ? value : 0;
 }
@@ -27,12 +17,12 @@ void write_header(const CallTree& tree, const ReportOptions& options, Output& ou
     const Metric& metric = tree.metric(m);
     const std::string unit = metric.unit.empty() ? "" : fmt::format(" ({})", metric.unit);
     for (const char* scope : {"inclusive", "exclusive"}) {
-      out.print(",{}", field(fmt::format("{} {}{}", metric.name, scope, unit)));
+      out.print(",{}", csv_field(fmt::format("{} {}{}", metric.name, scope, unit)));
       if (!options.statistics) continue;
       for (const char* statistic : {"min", "mean", "max", "stddev"})
-        out.print(",{}", field(fmt::format("{} {} {}{}", metric.name, scope, statistic, unit)));
+        out.print(",{}", csv_field(fmt::format("{} {} {}{}", metric.name, scope, statistic, unit)));
     }
-    if (options.statistics) out.print(",{}", field(metric.name + " threads"));
+    if (options.statistics) out.print(",{}", csv_field(metric.name + " threads"));
   }
   out.write("\n");
 }
@@ -52,9 +42,9 @@ void tree_as_csv(const CallTree& tree, const View& view, const ReportOptions& op
     const Frame& frame = tree.frames[row.frame];
     out.print("{},", r);
     if (row.parent != kNone) out.print("{}", row.parent);
-    out.print(",{},{},", row.depth, field(frame_name(database, frame)));
+    out.print(",{},{},", row.depth, csv_field(frame_name(database, frame)));
     if (row.place.file < database.files.size()) {
-      out.write(field(database.files[row.place.file].path));
+      out.write(csv_field(database.files[row.place.file].path));
       out.write(",");
       if (row.place.line > 0) out.print("{}", row.place.line);
     } else {
@@ -62,7 +52,7 @@ void tree_as_csv(const CallTree& tree, const View& view, const ReportOptions& op
     }
     out.write(",");
     if (frame.module < database.modules.size())
-      out.print("{},{:#x}", field(database.modules[frame.module].path), frame.offset);
+      out.print("{},{:#x}", csv_field(database.modules[frame.module].path), frame.offset);
     else
       out.write(",");
     out.print(",{}", row.inlined ? "true" : "false");
@@ -85,7 +75,7 @@ void summary_as_csv(const CallTree& tree, const SummaryReport& summary, Output& 
   out.write("section,name,value,unit\n");
   const auto line = [&](const char* section, const std::string& name, const std::string& value,
                         const char* unit) {
-    out.print("{},{},{},{}\n", section, field(name), field(value), unit);
+    out.print("{},{},{},{}\n", section, csv_field(name), csv_field(value), unit);
   };
   const auto optional = [&](const char* section, const char* name, std::optional<double> value,
                             const char* unit) {

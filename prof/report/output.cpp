@@ -29,4 +29,14 @@ void write_json_number(Output& out, double value) {
   out.print("{}", std::isfinite(value) ? value : 0.0);
 }
 
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
 }  // namespace prof

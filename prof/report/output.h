@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <string>
 #include <string_view>
 
 #include "prof/message.h"
@@ -42,5 +43,8 @@ class Output {
 void write_json_string(Output& out, std::string_view text);
 // A JSON number; what is not finite becomes 0.
 void write_json_number(Output& out, double value);
+
+// A field of CSV with the quotes that it needs (RFC 4180).
+std::string csv_field(std::string_view text);
 
 }  // namespace prof

@@ -4,6 +4,7 @@ them, and where the programs are. A program that is not installed makes its test
 
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import unittest
@@ -27,6 +28,14 @@ def need(path, name):
     if not pathlib.Path(path).exists():
         skip(f"{path} is not there; install it with: tools/consumers {name}")
     return str(path)
+
+
+def browser(case):
+    """The path of a headless Chromium; where there is none, the test of the page alone is skipped."""
+    path = shutil.which("chromium-headless-shell")
+    if not path or not (CONSUMERS / "npm").exists():
+        case.skipTest("a headless Chromium is not there; install it with: tools/consumers browser npm")
+    return path
 
 
 def run(command, **options):

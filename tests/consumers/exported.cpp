@@ -1,4 +1,5 @@
-// A short program whose profile has what exports must carry: named threads, inlined calls, recursion, and waiting.
+// A short program whose profile has what exports must carry: named threads, inlined calls, recursion, and
+// waiting.
 
 #include <pthread.h>
 #include <time.h>

@@ -28,14 +28,16 @@ std::string words(const CallTree& tree, const Stacks& stacks, uint32_t node) {
 }
 
 // What a thread spent, by the words of the path.
-std::map<std::string, double> spent(const Database& database, uint32_t profile, bool merge_recursion = false) {
+std::map<std::string, double> spent(const Database& database, uint32_t profile,
+                                    bool merge_recursion = false) {
   const CallTree tree = build_call_tree(database, select(database, {}, {}), merge_recursion);
   const Stacks stacks = build_stacks(tree);
   OwnCostsByThread costs(tree, stacks.node_of, stacks.nodes.size());
   std::map<std::string, double> result;
   const OwnCosts& own = costs.of(profile);
   for (size_t i = 0; i < own.nodes.size(); ++i) {
-    const auto [at, is_new] = result.emplace(words(tree, stacks, own.nodes[i]), own.values[i * tree.metrics()]);
+    const auto [at, is_new] =
+        result.emplace(words(tree, stacks, own.nodes[i]), own.values[i * tree.metrics()]);
     CHECK(is_new);
   }
   return result;
@@ -59,8 +61,7 @@ TEST_CASE("merged recursion continues below the callers of the outermost frame")
   b.spend(t, {{"main", 1}, {"f", 2}, {"g", 3}, {"f", 4}, {"g", 5}}, 1);
   b.spend(t, {{"main", 1}, {"f", 2}, {"g", 3}, {"f", 6}}, 2);
   using Costs = std::map<std::string, double>;
-  CHECK(spent(b.build(), t, true) ==
-        Costs{{"main thread main:1 f:4 g:5", 1}, {"main thread main:1 f:6", 2}});
+  CHECK(spent(b.build(), t, true) == Costs{{"main thread main:1 f:4 g:5", 1}, {"main thread main:1 f:6", 2}});
 }
 
 TEST_CASE("what was spent in a function without a line stays apart from what its lines spent") {

@@ -1,4 +1,5 @@
-/* A program that needs nothing but libc: about a second of CPU time in `turn`, called by `spin`, in two processes. */
+/* A program that needs nothing but libc: about a second of CPU time in `turn`, called by `spin`, in two
+ * processes. */
 
 #include <stdint.h>
 #include <stdio.h>

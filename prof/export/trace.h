@@ -1,0 +1,62 @@
+#pragma once
+// A thread's trace as exports need it: stretches of time, and what each of its samples is worth.
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "analysis/views/call_tree.h"
+#include "prof/export/own_costs.h"
+
+namespace prof {
+
+bool has_trace(const Database& database, uint32_t profile);
+// Of one of the selected threads at least.
+bool has_trace(const CallTree& tree);
+
+// From a record to the next: visit(begin_ns, end_ns, context), times since the epoch, kNone while nothing ran.
+// Reads the trace to its end, a block at a time; DatabaseError where it cannot be read.
+template <typename Visit>
+void for_each_stretch(const Database& database, uint32_t profile, Visit visit) {
+  if (!has_trace(database, profile)) return;
+  TraceSource next = database.traces[profile];
+  std::vector<TraceRecord> block;
+  TraceRecord last{0, kNone};
+  bool any = false;
+  while (next(block)) {
+    for (const TraceRecord& record : block) {
+      if (any) visit(last.time_ns, record.time_ns, last.context);
+      last = record;
+      any = true;
+    }
+  }
+  if (any && last.context != kNone) visit(last.time_ns, last.time_ns, last.context);
+}
+
+// When the first of the selected threads' traces begins, in ns since the epoch; 0 without traces.
+uint64_t first_time_ns(const CallTree& tree);
+
+// Traces do not say what each sample cost: what a thread spent in a place is divided evenly among its samples
+// there, so that sums are exact.
+class SampleWeights {
+ public:
+  // As OwnCostsByThread, of which it needs the answers.
+  SampleWeights(const CallTree& tree, const std::vector<uint32_t>& node_of, size_t nodes);
+
+  // Of the thread with these costs until the next call; reads its trace once.
+  void prepare(uint32_t profile, const OwnCosts& costs);
+
+  double of(uint32_t node, size_t metric) const { return weights_[node * width_ + metric]; }
+  // The costs, as their numbers in OwnCosts, that no sample of the trace can carry.
+  const std::vector<size_t>& untraced() const { return untraced_; }
+
+ private:
+  const CallTree& tree_;
+  const std::vector<uint32_t>& node_of_;
+  size_t width_;
+  std::vector<uint64_t> samples_;  // per node
+  std::vector<double> weights_;    // [node * width + metric]
+  std::vector<size_t> untraced_;
+};
+
+}  // namespace prof

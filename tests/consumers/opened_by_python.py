@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""What Python's csv and json read from exports adds up to the numbers of the report."""
+
+import collections
+import csv
+import json
+
+import consumer
+
+
+class OpenedByPython(consumer.Exports):
+    def assert_costs(self, inclusive, exclusive, expected, what):
+        self.assert_same_numbers(inclusive, {name: row[0] for name, row in expected.items()}, 1e-9, f"inclusive {what}")
+        self.assert_same_numbers(exclusive, {name: row[1] for name, row in expected.items()}, 1e-9, f"exclusive {what}")
+
+    def test_csv(self):
+        with open(self.export("csv"), newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertIn('a "wörker";1', {row["name"] for row in rows})
+        for metric in ("CPUTIME", "REALTIME"):
+            inclusive, exclusive = collections.Counter(), collections.Counter()
+            for row in rows:
+                cost = float(row[f"{metric} (sec)"])
+                exclusive[row["function"]] += cost
+                for function in set(row["stack"].split(";")):
+                    inclusive[function] += cost
+            self.assert_costs(inclusive, exclusive, self.flat(metric), metric)
+        self.assertEqual({row["inlined"] for row in rows if row["function"] == "mix"}, {"true"})
+
+    def test_json(self):
+        export = json.loads(self.export("json").read_bytes())
+        self.assertEqual(export["schema"], "prof-export/1")
+        names = [frame["function"] for frame in export["frames"]]
+        nodes = export["nodes"]
+        for m, metric in enumerate(metric["name"] for metric in export["metrics"]):
+            inclusive, exclusive = collections.Counter(), collections.Counter()
+            for thread in export["threads"]:
+                for node, *costs in thread["values"]:
+                    exclusive[names[nodes[node][1]]] += costs[m]
+                    functions = set()
+                    while node is not None:
+                        parent, frame, *_ = nodes[node]
+                        functions.add(names[frame])
+                        node = parent
+                    for function in functions:
+                        inclusive[function] += costs[m]
+            self.assert_costs(inclusive, exclusive, self.flat(metric), metric)
+
+    def test_the_trace_of_json(self):
+        export = json.loads(self.export("json").read_bytes())
+        samples = sum(thread["samples"] for thread in export["threads"])
+        self.assertEqual(samples, self.measured.samples())
+        for thread in export["threads"]:
+            times = [time for time, _ in thread["trace"]] + [thread["trace_end"]]
+            self.assertEqual(times, sorted(times))
+            self.assertEqual(sum(node is not None for _, node in thread["trace"]), thread["samples"])
+
+
+consumer.main()
