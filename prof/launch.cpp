@@ -50,7 +50,15 @@ SignalForwarding::~SignalForwarding() {
   for (size_t i = 0; i < before_.size(); ++i) sigaction(kForwarded[i], &before_[i], nullptr);
 }
 
-[[noreturn]] void become(const Launch& what, int error_pipe, const sigset_t& mask) {
+// One byte, or the end of the file when the one who holds the other end is gone.
+void wait_for(int pipe) {
+  char byte;
+  while (read(pipe, &byte, 1) < 0 && errno == EINTR) {
+  }
+}
+
+[[noreturn]] void become(const Launch& what, int start_pipe, int error_pipe, const sigset_t& mask) {
+  wait_for(start_pipe);
   for (const auto& [name, value] : what.environment) setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> arguments;
   for (const std::string& argument : what.arguments) arguments.push_back(const_cast<char*>(argument.c_str()));
@@ -74,8 +82,10 @@ double seconds(const timeval& time) {
 }  // namespace
 
 Outcome launch(const Launch& what) {
+  int start_pipe[2];
   int error_pipe[2];
-  if (pipe2(error_pipe, O_CLOEXEC) != 0) fail(kOwnFailure, "cannot make a pipe: {}", std::strerror(errno));
+  if (pipe2(start_pipe, O_CLOEXEC) != 0 || pipe2(error_pipe, O_CLOEXEC) != 0)
+    fail(kOwnFailure, "cannot make a pipe: {}", std::strerror(errno));
 
   sigset_t forwarded;
   sigset_t mask;
@@ -88,13 +98,19 @@ Outcome launch(const Launch& what) {
   const auto start = std::chrono::steady_clock::now();
   const pid_t child = fork();
   if (child < 0) fail(kOwnFailure, "cannot start a process: {}", std::strerror(errno));
-  if (child == 0) become(what, error_pipe[1], mask);
+  if (child == 0) {
+    close(start_pipe[1]);
+    become(what, start_pipe[0], error_pipe[1], mask);
+  }
 
   std::signal(SIGPIPE, SIG_IGN);  // who reads our messages may leave; the program has its own disposition
   child_pid = child;
   const SignalForwarding forwarding;
   sigprocmask(SIG_SETMASK, &mask, nullptr);
 
+  if (what.before_exec) what.before_exec(child);
+  close(start_pipe[0]);
+  close(start_pipe[1]);
   close(error_pipe[1]);
   int error = 0;
   const bool failed = read(error_pipe[0], &error, sizeof error) == sizeof error;

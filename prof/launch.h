@@ -1,7 +1,10 @@
 #pragma once
 // Runs the measured program as a child with the runtime preloaded.
 
+#include <sys/types.h>
+
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +19,8 @@ struct Launch {
   std::vector<std::pair<std::string, std::string>> environment;  // added to ours
   std::filesystem::path measurement_directory;
   Window window;
+  // Called, where there is one, with the child's process id before it executes the program.
+  std::function<void(pid_t)> before_exec;
 };
 
 struct Outcome {

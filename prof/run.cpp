@@ -1,7 +1,10 @@
 #include "prof/run.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +16,7 @@
 #include "prof/measured_process.h"
 #include "prof/measurement_directory.h"
 #include "prof/message.h"
+#include "prof/outside/sampler.h"
 #include "prof/runtime_library.h"
 #include "prof/target.h"
 #include "prof/trigger.h"
@@ -38,12 +42,32 @@ std::string preload_list(const fs::path& library) {
   return present && *present ? library.string() + ":" + present : library.string();
 }
 
+// A program that can be sampled from outside only is refused where that cannot be done.
+void require_outside_sampling(const Target& target, const std::vector<hpcrun::EventSpec>& events) {
+  const char* what = target.kind == hpcrun::ProgramKind::Go
+                         ? "a Go program, whose runtime would be killed by our signals"
+                         : "statically linked, so that nothing can be preloaded";
+  const bool only_real_time = std::ranges::all_of(
+      events, [](const hpcrun::EventSpec& event) { return event.kind == hpcrun::EventKind::RealTime; });
+  if (only_real_time)
+    fail(kOwnFailure, "{}: {}; it is sampled from outside, where REALTIME cannot be had; use -e CPUTIME",
+         target.image.string(), what);
+  const OutsideProbe probe = probe_outside_sampling();
+  if (probe.error)
+    fail(kOwnFailure,
+         "{}: {}; it could be sampled from outside by perf events, but these are refused here ({}); allow "
+         "them (`sysctl kernel.perf_event_paranoid=2`, in containers a seccomp profile that lets "
+         "perf_event_open pass)",
+         target.image.string(), what, std::strerror(probe.error));
+}
+
 int run(const RunOptions& options) {
   // Everything that can be refused is, before anything is created.
   const std::vector<hpcrun::EventSpec> events = parse_user_events(options.events);
   const std::optional<hpcrun::Trigger> users = users_trigger();
   const Target target = find_target(options.command[0]);
   const fs::path runtime = preloadable(find_runtime_library());
+  if (target.needs_outside()) require_outside_sampling(target, events);
   const fs::path directory = create_measurement_directory(options.output, options.command[0], options.force);
   const TriggerProbe probe = probe_trigger();
   // In order of preference: nothing better than this machine allows.
@@ -54,14 +78,19 @@ int run(const RunOptions& options) {
   plan.arguments = options.command;
   plan.measurement_directory = directory;
   plan.window = options.window;
+  std::optional<OutsideSampler> outside(std::in_place,
+                                        OutsidePlan{directory, events, options.trace, true,
+                                                    fmt::format("{}", fmt::join(options.command, " "))});
+  if (target.needs_outside()) plan.before_exec = [&](pid_t child) { outside->attach(child, target.image); };
   plan.environment = {
       {"LD_PRELOAD", preload_list(runtime)},        {hpcrun::kEnvDirectory, directory.string()},
       {hpcrun::kEnvEvents, format_events(events)},  {hpcrun::kEnvTrace, options.trace ? "1" : "0"},
-      {hpcrun::kEnvTrigger, trigger_name(trigger)},
+      {hpcrun::kEnvTrigger, trigger_name(trigger)}, {hpcrun::kEnvOutside, outside->socket_name()},
   };
   if (options.window.starts_paused()) start_paused(directory);
   const std::string start = present_time();
   const Outcome outcome = launch(plan);
+  outside.reset();
   write_run_record(directory, options.command, start, outcome, probe.cost_s);
   if (!has_measurements(directory)) {
     say("nothing was measured: the program did not load the runtime or could not write to {}",

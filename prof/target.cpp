@@ -1,16 +1,13 @@
 #include "prof/target.h"
 
-#include <elf.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <optional>
-#include <vector>
 
 #include "prof/message.h"
 
@@ -53,54 +50,9 @@ fs::path search(const std::string& program) {
   fail(kNotFound, "{}: command not found", program);
 }
 
-// The part of an ELF file that says how it is started.
-struct Image {
-  bool is_elf = false;
-  bool is_64bit_x86 = false;
-  bool is_dynamic = false;
-  bool is_go = false;
-};
-
-template <typename T>
-bool read_at(std::ifstream& file, uint64_t offset, T* out, size_t count) {
-  file.clear();
-  file.seekg(static_cast<std::streamoff>(offset));
-  file.read(reinterpret_cast<char*>(out), static_cast<std::streamsize>(count * sizeof(T)));
-  return static_cast<bool>(file);
-}
-
-bool has_go_section(std::ifstream& file, const Elf64_Ehdr& header) {
-  if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shstrndx >= header.e_shnum) return false;
-  std::vector<Elf64_Shdr> sections(header.e_shnum);
-  if (!read_at(file, header.e_shoff, sections.data(), sections.size())) return false;
-  const Elf64_Shdr& names = sections[header.e_shstrndx];
-  constexpr uint64_t kLongestNames = 1 << 20;
-  std::string text(std::min<uint64_t>(names.sh_size, kLongestNames), '\0');
-  if (!read_at(file, names.sh_offset, text.data(), text.size())) return false;
-  for (const Elf64_Shdr& section : sections)
-    if (section.sh_name < text.size() && std::strcmp(text.c_str() + section.sh_name, ".go.buildinfo") == 0)
-      return true;
-  return false;
-}
-
-Image read_image(std::ifstream& file) {
-  Image image;
-  Elf64_Ehdr header{};
-  if (!read_at(file, 0, &header, 1) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return image;
-  image.is_elf = true;
-  image.is_64bit_x86 = header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_machine == EM_X86_64;
-  if (!image.is_64bit_x86 || header.e_phentsize != sizeof(Elf64_Phdr)) return image;
-  std::vector<Elf64_Phdr> segments(header.e_phnum);
-  if (!read_at(file, header.e_phoff, segments.data(), segments.size())) return image;
-  for (const Elf64_Phdr& segment : segments) image.is_dynamic |= segment.p_type == PT_INTERP;
-  image.is_go = has_go_section(file, header);
-  return image;
-}
-
-std::optional<std::string> interpreter_of(std::ifstream& file) {
+std::optional<std::string> interpreter_of(const fs::path& script) {
   std::array<char, 256> line{};
-  file.clear();
-  file.seekg(0);
+  std::ifstream file(script, std::ios::binary);
   file.read(line.data(), line.size() - 1);
   if (line[0] != '#' || line[1] != '!') return std::nullopt;
   const std::string text(line.data() + 2);
@@ -124,43 +76,34 @@ void refuse_raised_privileges(const fs::path& path) {
          path.string());
 }
 
-void refuse_unmeasurable(const fs::path& path, const Image& image) {
-  if (!image.is_64bit_x86)
-    fail(kOwnFailure, "{}: not an x86-64 program; the runtime measures 64-bit x86 programs only",
-         path.string());
-  if (image.is_go)
-    fail(kOwnFailure,
-         "{}: a Go program, whose runtime takes every signal by raw system call and would be killed by ours; "
-         "use Go's own pprof for it",
-         path.string());
-  if (!image.is_dynamic)
-    fail(kOwnFailure,
-         "{}: statically linked, so the loader cannot preload the runtime; link it dynamically (without "
-         "-static) to measure it",
-         path.string());
+void refuse_foreign(const fs::path& path) {
+  fail(kOwnFailure, "{}: not an x86-64 program; the runtime measures 64-bit x86 programs only",
+       path.string());
 }
 
 }  // namespace
 
 Target find_target(const std::string& program) {
-  const fs::path path = search(program);
-  fs::path at = path;
+  Target target;
+  target.path = search(program);
+  fs::path at = target.path;
   for (int depth = 0; depth <= kMostInterpreters; ++depth) {
-    std::ifstream file(at, std::ios::binary);
-    if (!file) break;  // executable but not readable: nothing more to learn
-    const Image image = read_image(file);
-    if (image.is_elf) {
-      refuse_unmeasurable(at, image);
+    const hpcrun::ProgramKind kind = hpcrun::program_kind(at.c_str());
+    if (kind == hpcrun::ProgramKind::Unreadable) break;  // executable but not readable: nothing more to learn
+    if (kind != hpcrun::ProgramKind::NotElf) {
+      if (kind == hpcrun::ProgramKind::Foreign) refuse_foreign(at);
       refuse_raised_privileges(at);
+      target.image = at;
+      target.kind = kind;
       break;
     }
-    const std::optional<std::string> interpreter = interpreter_of(file);
+    const std::optional<std::string> interpreter = interpreter_of(at);
     if (!interpreter) break;
     if (!is_executable_file(*interpreter))
       fail(kNotExecutable, "{}: its interpreter {} is not an executable file", at.string(), *interpreter);
     at = *interpreter;
   }
-  return {path};
+  return target;
 }
 
 }  // namespace prof

@@ -4,10 +4,19 @@
 #include <filesystem>
 #include <string>
 
+#include "hpcrun/guest/program_file.h"
+
 namespace prof {
 
 struct Target {
-  std::filesystem::path path;  // of the file that execvp would run
+  std::filesystem::path path;   // of the file that execvp would run
+  std::filesystem::path image;  // of the ELF file that this leads to through interpreter lines, if any
+  hpcrun::ProgramKind kind = hpcrun::ProgramKind::Unreadable;  // of that file
+
+  // Can it be sampled from outside only?
+  bool needs_outside() const {
+    return kind == hpcrun::ProgramKind::Static || kind == hpcrun::ProgramKind::Go;
+  }
 };
 
 // Finds the program as execvp does and looks at it, through the interpreter lines of scripts. Throws

@@ -44,6 +44,7 @@ enum class Counter : uint16_t {
   DroppedThreadUnready = 18,  // arrived before the thread was set up or after it was taken down
   DroppedNested = 19,         // arrived while the runtime itself was at work on this thread
   DroppedOverrun = 20,        // expirations or overflows that the kernel merged into a later one
+  DroppedRingFull = 21,       // sampled from outside: the kernel's buffer was full before it was read
 };
 constexpr uint16_t kCounterSlots = 64;
 constexpr uint16_t kStackReasonSlots = 32;

@@ -10,6 +10,7 @@
 
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/process/next.h"
+#include "hpcrun/process/outside_request.h"
 #include "hpcrun/process/virtual_signals.h"
 #include "hpcrun/sample/sources.h"
 
@@ -87,18 +88,22 @@ void take_arguments(const char* first, va_list list, char** out) noexcept {
 }  // namespace
 
 HPCRUN_EXPORT int execve(const char* path, char* const arguments[], char* const environment[]) noexcept {
+  before_exec(path);
   return at_rest([=] { return HPCRUN_NEXT(execve)(path, arguments, environment); });
 }
 
 HPCRUN_EXPORT int execv(const char* path, char* const arguments[]) noexcept {
+  before_exec(path);
   return at_rest([=] { return HPCRUN_NEXT(execv)(path, arguments); });
 }
 
 HPCRUN_EXPORT int execvp(const char* file, char* const arguments[]) noexcept {
+  before_exec_on_path(file);
   return at_rest([=] { return HPCRUN_NEXT(execvp)(file, arguments); });
 }
 
 HPCRUN_EXPORT int execvpe(const char* file, char* const arguments[], char* const environment[]) noexcept {
+  before_exec_on_path(file);
   return at_rest([=] { return HPCRUN_NEXT(execvpe)(file, arguments, environment); });
 }
 
@@ -143,6 +148,7 @@ HPCRUN_EXPORT int execle(const char* path, const char* first, ...) noexcept {
 HPCRUN_EXPORT int posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
                               const posix_spawnattr_t* attributes, char* const arguments[],
                               char* const environment[]) {
+  note_spawned(path);
   return with_signals_shown(
       [=] { return HPCRUN_NEXT(posix_spawn)(child, path, actions, attributes, arguments, environment); });
 }
@@ -150,6 +156,7 @@ HPCRUN_EXPORT int posix_spawn(pid_t* child, const char* path, const posix_spawn_
 HPCRUN_EXPORT int posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
                                const posix_spawnattr_t* attributes, char* const arguments[],
                                char* const environment[]) {
+  note_spawned_on_path(file);
   return with_signals_shown(
       [=] { return HPCRUN_NEXT(posix_spawnp)(child, file, actions, attributes, arguments, environment); });
 }

@@ -14,6 +14,7 @@
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/descriptors.h"
 #include "hpcrun/guest/syscalls.h"
+#include "hpcrun/process/outside_request.h"
 #include "hpcrun/process/proc_file.h"
 #include "hpcrun/process/surroundings.h"
 #include "hpcrun/process/threads.h"
@@ -49,7 +50,7 @@ void warn_unwritable(int error) noexcept {
 }
 
 int rank_of_process() noexcept {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
+  for (const char* name : kRankVariables)
     if (const char* value = getenv(name)) return atoi(value);
   return -1;
 }
@@ -176,6 +177,8 @@ void start_process() noexcept {
   static std::atomic<bool> started{false};
   if (started.exchange(true) || !keep_config()) return;
   if (is_in_valgrind()) return warn_of_valgrind();
+  find_outside_sampler();
+  if (leave_to_outside()) return;
   find_vdso_clock();
   void* shared =
       sys_mmap(nullptr, sizeof(std::atomic<bool>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -1,6 +1,6 @@
 #pragma once
-// Whom a signal of ours would meet before this process does: a debugger that traces it, or an emulator that runs
-// its code. Asked while the process starts. Not async-signal-safe.
+// Whom a signal of ours would meet before this process does: a debugger that traces it, or an emulator that
+// runs its code. Asked while the process starts. Not async-signal-safe.
 
 namespace hpcrun {
 

@@ -12,10 +12,23 @@
 
 namespace hpcrun {
 
+// - PROF_OUTSIDE: abstract name of the socket on which `prof` is asked to sample a program from outside that
+//   the runtime cannot be in (outside_request.h); without it there is nobody to ask
+
 constexpr char kEnvDirectory[] = "PROF_DIRECTORY";
 constexpr char kEnvEvents[] = "PROF_EVENTS";
 constexpr char kEnvTrace[] = "PROF_TRACE";
 constexpr char kEnvTrigger[] = "PROF_TRIGGER";
+constexpr char kEnvOutside[] = "PROF_OUTSIDE";
+
+// What is sent to the socket, one byte, and what comes back.
+constexpr char kStaticFromExec = 's';  // the asking process is about to execute a static program
+constexpr char kGoFromExec = 'g';      // the same, a Go program
+constexpr char kGoFromNow = 'n';       // the asking process executes a Go program, and has one thread
+constexpr char kOutsideAnswer = 'a';   // go on
+
+// Where launchers of parallel programs say which rank a process is.
+constexpr const char* kRankVariables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
 
 // In order of preference.
 enum class Trigger : uint8_t { Sigtrap, Timer, Setsig };

@@ -41,6 +41,7 @@ enum class StackReason : uint8_t {
   BadReturnAddress = 8,  // the return address is no code that a call returns to: broken
   NoProgress = 9,        // the CFA did not move up: broken
   Unsupported = 10,      // an expression that the tables cannot hold and nothing else could step: partial
+  StackCut = 11,         // beyond the piece of stack that was recorded with the sample: partial
   Count
 };
 
@@ -56,6 +57,7 @@ constexpr StackClass stack_class(StackReason reason) {
     case StackReason::TooDeep:
     case StackReason::NoUnwindInfo:
     case StackReason::Unsupported:
+    case StackReason::StackCut:
       return StackClass::Partial;
     default:
       return StackClass::Broken;

@@ -23,8 +23,11 @@ ARROWS = {
     "hpcrun/process": ["hpcrun/guest", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct", "hpcrun/sample"],
     "analysis": ["hpcrun/measurement", "hpcrun/model", "hpcrun/unwind/frame.h"],
     # What prof tells the runtime (config.h), and the same way to open events when it probes the machine.
-    "prof": ["analysis", "hpcrun/measurement", "hpcrun/model", "hpcrun/sample/config.h",
-             "hpcrun/sample/perf_event.h"],
+    "prof": ["analysis", "hpcrun/guest/program_file.h", "hpcrun/measurement", "hpcrun/model",
+             "hpcrun/sample/config.h", "hpcrun/sample/perf_event.h"],
+    # Does for a program from outside what the runtime does inside: with the same tables, tree and file.
+    "prof/outside": ["hpcrun/guest", "hpcrun/measurement", "hpcrun/cct", "hpcrun/unwind", "hpcrun/sample/config.h",
+                     "prof/message.h"],
     "samples": [],
     "tests": ["hpcrun", "analysis", "prof", "samples"],
 }
@@ -38,6 +41,7 @@ FORBIDDEN = [
     ("analysis/database/planted.h", '#include "../../hpcrun/unwind/unwinder.h"'),
     ("prof/planted.cpp", '#include "hpcrun/process/start.h"'),
     ("prof/planted.h", '#include "hpcrun/sample/handler.h"'),
+    ("prof/outside/planted.h", '#include "hpcrun/sample/state.h"'),
     ("analysis/planted.h", '#include "prof/planted.cpp"'),
 ]
 

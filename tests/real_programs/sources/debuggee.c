@@ -1,6 +1,10 @@
 #include <stdio.h>
-unsigned long step(unsigned long x) { return x * 2862933555777941757ul + 3037000493ul; }
-void checkpoint(unsigned long x) { printf("at %lu\n", x % 1000); }
+unsigned long step(unsigned long x) {
+  return x * 2862933555777941757ul + 3037000493ul;
+}
+void checkpoint(unsigned long x) {
+  printf("at %lu\n", x % 1000);
+}
 int main(void) {
   unsigned long x = 1;
   for (int round = 0; round < 5; ++round) {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 int main(void) {
   enum { N = 2000000 };
-  double *a = malloc(N * sizeof *a);
+  double* a = malloc(N * sizeof *a);
   unsigned long hits = 0;
 #pragma omp parallel for schedule(dynamic, 1000)
   for (int i = 0; i < N; ++i) a[i] = i * 0.5;

@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
   timer.start(1);
   const int status = application.exec();
   const QByteArray pixels(reinterpret_cast<const char*>(image.constBits()), image.sizeInBytes());
-  std::printf("%d %s\n", frames, QCryptographicHash::hash(pixels, QCryptographicHash::Sha1).toHex().constData());
+  std::printf("%d %s\n", frames,
+              QCryptographicHash::hash(pixels, QCryptographicHash::Sha1).toHex().constData());
   return status;
 }

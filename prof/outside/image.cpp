@@ -1,0 +1,139 @@
+#include "prof/outside/image.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "hpcrun/guest/program_file.h"
+#include "hpcrun/unwind/compile.h"
+
+namespace prof {
+
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kMostVdsoBytes = 1 << 20;
+
+struct Section {
+  uint64_t address = 0;
+  hpcrun::Bytes bytes;
+};
+
+// Decompressed where need be; its bytes live as long as the Elf.
+Section find_section(Elf* elf, const char* wanted) {
+  size_t names = 0;
+  if (elf_getshdrstrndx(elf, &names) != 0) return {};
+  for (Elf_Scn* section = elf_nextscn(elf, nullptr); section; section = elf_nextscn(elf, section)) {
+    GElf_Shdr header;
+    if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS) continue;
+    const char* name = elf_strptr(elf, names, header.sh_name);
+    if (!name || std::strcmp(name, wanted) != 0) continue;
+    if (header.sh_flags & SHF_COMPRESSED) elf_compress(section, 0, 0);
+    const Elf_Data* data = elf_getdata(section, nullptr);
+    if (!data || !data->d_buf) return {};
+    return {header.sh_addr, {static_cast<const uint8_t*>(data->d_buf), data->d_size}};
+  }
+  return {};
+}
+
+}  // namespace
+
+Image::Image(const std::string& path) : path_(path) {
+  elf_version(EV_CURRENT);
+  open(path);
+  if (!elf_ || elf_kind(elf_.get()) != ELF_K_ELF) return;
+  is_go_ = hpcrun::program_kind(path.c_str()) == hpcrun::ProgramKind::Go;
+  read_segments();
+  read_build_id();
+  compile();
+}
+
+void Image::open(const std::string& path) {
+  if (path == "[vdso]") {
+    auto* start = reinterpret_cast<char*>(getauxval(AT_SYSINFO_EHDR));
+    if (!start) return;
+    const auto* header = reinterpret_cast<const Elf64_Ehdr*>(start);
+    const uint64_t bytes = header->e_shoff + uint64_t{header->e_shnum} * header->e_shentsize;
+    if (bytes <= kMostVdsoBytes) elf_.reset(elf_memory(start, bytes));
+    return;
+  }
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (descriptor < 0) return;
+  elf_.reset(elf_begin(descriptor, ELF_C_READ_MMAP, nullptr));
+  if (elf_) elf_cntl(elf_.get(), ELF_C_FDDONE);  // it is mapped: the descriptor can go
+  close(descriptor);
+}
+
+void Image::read_segments() {
+  size_t count = 0;
+  if (elf_getphdrnum(elf_.get(), &count) != 0) return;
+  for (size_t i = 0; i < count; ++i) {
+    GElf_Phdr header;
+    if (gelf_getphdr(elf_.get(), static_cast<int>(i), &header) && header.p_type == PT_LOAD &&
+        (header.p_flags & PF_X))
+      code_.push_back({header.p_vaddr, header.p_offset, header.p_filesz});
+  }
+}
+
+void Image::read_build_id() {
+  for (Elf_Scn* section = elf_nextscn(elf_.get(), nullptr); section;
+       section = elf_nextscn(elf_.get(), section)) {
+    GElf_Shdr header;
+    if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE) continue;
+    Elf_Data* data = elf_getdata(section, nullptr);
+    GElf_Nhdr note;
+    size_t name;
+    size_t description;
+    for (size_t at = 0; data && (at = gelf_getnote(data, at, &note, &name, &description)) != 0;) {
+      const auto* bytes = static_cast<const uint8_t*>(data->d_buf);
+      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof "GNU" &&
+          std::memcmp(bytes + name, "GNU", sizeof "GNU") == 0)
+        build_id_.assign(bytes + description, bytes + description + note.n_descsz);
+    }
+  }
+}
+
+void Image::compile() {
+  const Section frames = find_section(elf_.get(), ".eh_frame");
+  const Section header = find_section(elf_.get(), ".eh_frame_hdr");
+  const Section debug = find_section(elf_.get(), ".debug_frame");
+  hpcrun::CfiSources sources;
+  sources.eh_frame = {frames.bytes, frames.address, 0, false};
+  sources.eh_frame_hdr = header.bytes;
+  sources.eh_frame_hdr_address = header.address;
+  sources.debug_frame = {debug.bytes, debug.address, 0, true};
+  has_table_ = hpcrun::compile_table(sources, table_) == hpcrun::CompileStatus::Ok;
+}
+
+uint64_t Image::load_bias(uint64_t mapped_at, uint64_t file_offset) const {
+  for (const Segment& segment : code_) {
+    const uint64_t first_page = segment.file_offset / kPage * kPage;
+    if (file_offset >= first_page && file_offset < segment.file_offset + segment.bytes)
+      return mapped_at - file_offset - (segment.address - segment.file_offset);
+  }
+  return mapped_at - file_offset;
+}
+
+// E8 rel32, or FF /2 with a ModRM byte and 0, 1, 2, 4 or 5 bytes behind it.
+bool Image::follows_call(uint64_t address) const {
+  for (const Segment& segment : code_) {
+    if (address <= segment.address || address > segment.address + segment.bytes) continue;
+    size_t size = 0;
+    const char* const file = elf_rawfile(elf_.get(), &size);
+    const uint64_t end = segment.file_offset + (address - segment.address);
+    if (!file || end > size) return false;
+    const auto at = [&](uint64_t back) -> uint8_t {
+      return back <= address - segment.address ? static_cast<uint8_t>(file[end - back]) : 0;
+    };
+    if (at(5) == 0xe8) return true;
+    for (const uint64_t length : {2, 3, 4, 6, 7})
+      if (at(length) == 0xff && (at(length - 1) >> 3 & 7) == 2) return true;
+  }
+  return false;
+}
+
+}  // namespace prof

@@ -1,0 +1,59 @@
+#pragma once
+// The ELF file of code that is mapped into a process that is sampled from outside: where its addresses are,
+// its build id, its unwind table. Used by one thread.
+
+#include <libelf.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hpcrun/unwind/table.h"
+
+namespace prof {
+
+class Image {
+ public:
+  // "[vdso]" is this machine's. A file that cannot be read makes an image without anything.
+  explicit Image(const std::string& path);
+
+  const std::string& path() const { return path_; }
+  const std::vector<uint8_t>& build_id() const { return build_id_; }
+  // Go code keeps frame pointers in all but the shortest functions, so that the kernel's chain is right from
+  // the second caller on.
+  bool is_go() const { return is_go_; }
+
+  // What to subtract from an address in a mapping of the file to get the file's own address.
+  uint64_t load_bias(uint64_t mapped_at, uint64_t file_offset) const;
+
+  const hpcrun::UnwindTable* table() const { return has_table_ ? &table_ : nullptr; }
+
+  // Is the instruction before this address (the file's own) a call?
+  bool follows_call(uint64_t address) const;
+
+ private:
+  struct Segment {
+    uint64_t address, file_offset, bytes;
+  };
+  struct ElfEnd {
+    void operator()(Elf* elf) const { elf_end(elf); }
+  };
+
+  void open(const std::string& path);
+  void read_segments();
+  void read_build_id();
+  void compile();
+
+  std::string path_;
+  std::unique_ptr<Elf, ElfEnd> elf_;
+  std::vector<Segment> code_;
+  std::vector<uint8_t> build_id_;
+  bool is_go_ = false;
+  bool has_table_ = false;
+  hpcrun::UnwindTable table_;  // lives as long as the process
+};
+
+}  // namespace prof

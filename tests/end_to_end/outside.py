@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Programs that a preloaded runtime cannot be in, static ones and Go, are sampled from outside by perf events:
+right names, right shares, and not a trace of it in what the program does."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import unittest
+
+import driver
+
+HERE = pathlib.Path(__file__).resolve().parent
+STATIC = ("static_work", "static_pie_work")
+
+
+def perf_is_here():
+    run = subprocess.run([str(driver.PROF), "run", "--no-analyze", "-o", "/dev/null/x", "--", driver.program("static_work")],
+                         capture_output=True, text=True)
+    return "refused here" not in run.stderr
+
+
+@unittest.skipUnless(perf_is_here(), "perf events are refused on this machine")
+class Outside(driver.EndToEnd):
+    def check_unharmed(self, run, command, **options):
+        bare = self.plain_run(command, **options)
+        self.assertEqual((run.status, run.stdout), (bare.returncode, bare.stdout), run.stderr)
+
+    def share(self, run, function):
+        return run.inclusive(function, "CPUTIME") / run.total("CPUTIME")
+
+    def check_shares(self, run, heavy="heavy", light="light"):
+        summary = run.summary()
+        stacks = summary["stacks"]
+        every = stacks["complete"] + stacks["partial"] + stacks["broken"]
+        self.assertGreaterEqual(stacks["complete"] / every, 0.97, stacks)
+        both = run.inclusive(heavy, "CPUTIME") + run.inclusive(light, "CPUTIME")
+        self.assert_within(run.inclusive(heavy, "CPUTIME") / both, 0.66, 0.84, "share of heavy")
+        return summary
+
+    def go(self, name, *sources, environment=None):
+        """A program that go builds from a folder of programs/."""
+        if not shutil.which("go"):
+            self.skipTest("go is not installed")
+        target = self.folder / name
+        source = HERE / "programs" / name
+        built = subprocess.run(["go", "build", *sources, "-o", str(target), "."], cwd=source, capture_output=True, text=True,
+                               env={**os.environ, "GO111MODULE": "off", "GOFLAGS": "", **(environment or {})})
+        self.assertEqual(built.returncode, 0, built.stderr)
+        return str(target)
+
+    def test_static_programs_have_their_true_shares(self):
+        for name in STATIC:
+            command = [driver.program(name), "0.8"]
+            run = self.prof_run(command)
+            self.check_unharmed(run, command)
+            summary = self.check_shares(run)
+            stated = run.stated("heavy") + run.stated("light")
+            self.assert_within(run.total("CPUTIME") / stated, 0.95, 1.05, "measured of stated CPU time")
+            self.assertTrue(any("from outside" in line and "statically linked" in line
+                                for line in summary["degradations"]), summary["degradations"])
+            self.assertEqual(summary["run"]["processes"], 1)
+
+    def test_as_an_ordinary_user(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root to become another user")
+        run = self.prof_run([driver.program("static_work"), "0.5", "status"], wrap=driver.as_nobody)
+        self.assertEqual((run.status, run.stdout), (7, b"worked\n"), run.stderr)
+        if "perf_event_open" in run.stderr.decode():
+            self.skipTest("perf events are refused to ordinary users here")
+        self.check_shares(run)
+
+    def test_threads_and_their_trace(self):
+        run = self.prof_run([driver.program("static_work"), "0.4", "threads"], options=["--trace"])
+        self.assertEqual((run.status, run.stdout), (0, b"worked\n"))
+        summary = self.check_shares(run)
+        self.assertEqual(summary["run"]["threads"], 2)
+
+    def test_a_forked_child_has_a_file_of_its_own(self):
+        run = self.prof_run([driver.program("static_work"), "0.4", "fork"])
+        self.assertEqual((run.status, run.stdout), (0, b"worked\n"))
+        self.assertEqual(self.check_shares(run)["run"]["processes"], 2)
+        self.assert_within(run.total("CPUTIME"), 0.74, 0.9, "CPU time of both")
+
+    def test_stacks_larger_than_the_recorded_piece_say_so(self):
+        run = self.prof_run([driver.program("static_work"), "0.4", "deep"])
+        stacks = run.summary()["stacks"]
+        self.assertGreater(stacks["reasons"].get("stack_cut", 0), 0, stacks)
+        self.assertLessEqual(stacks["broken"], 2, stacks)
+
+    def test_a_dynamic_program_below_measures_itself_once(self):
+        """A static program that starts a dynamic one: each time is counted once."""
+        run = self.prof_run([driver.program("static_starter"), driver.sample("hot_loop")])
+        self.assertEqual(run.status, 0, run.stderr)
+        summary = run.summary()
+        self.assert_within(run.total("CPUTIME") / summary["run"]["cpu_s"], 0.8, 1.1, "measured of used CPU time")
+
+    def test_REALTIME_alone_is_refused_in_one_line(self):
+        run = self.prof_run([driver.program("static_work")], events=["REALTIME"])
+        self.assertEqual(run.status, 125)
+        self.assertIn("REALTIME cannot be had", run.stderr.decode())
+        self.assertEqual(len(run.stderr.decode().splitlines()), 1)
+        self.assertFalse(run.directory.exists())
+
+    def test_REALTIME_beside_CPUTIME_is_left_out_and_said(self):
+        run = self.prof_run([driver.program("static_work"), "0.2"], events=["CPUTIME", "REALTIME"])
+        self.assertEqual(run.status, 0)
+        self.assertTrue(any("REALTIME" in line for line in run.summary()["degradations"]))
+
+    def test_go_programs_have_their_true_shares(self):
+        program = self.go("go_work")
+        for arguments in ([], ["children", "status"]):
+            run = self.prof_run([program, *arguments])
+            self.check_unharmed(run, [program, *arguments])
+            summary = self.check_shares(run, "main.heavy", "main.light")
+            self.assertTrue(any("Go program" in line for line in summary["degradations"]))
+
+    def test_wrappers_do_not_hide_such_programs(self):
+        static = driver.program("static_work")
+        for wrapper in (["sh", "-c", f"{static} 0.3; true"], ["timeout", "20", static, "0.3"],
+                        ["env", "A=1", static, "0.3"]):
+            run = self.prof_run(wrapper)
+            self.assertEqual((run.status, run.stdout), (0, b"worked\n"), run.stderr)
+            self.check_shares(run)
+            self.assert_within(run.total("CPUTIME"), 0.27, 0.45, f"CPU time below {wrapper[0]}")
+
+    def test_a_static_program_below_a_static_one_is_counted_once(self):
+        run = self.prof_run(["sh", "-c", f"{driver.program('static_starter')} {driver.program('static_work')} 0.4; true"])
+        self.check_shares(run)
+        self.assert_within(run.total("CPUTIME"), 0.37, 0.5, "CPU time")
+
+    def test_cgo_programs_below_a_shell_are_sampled_from_outside(self):
+        program = self.go("cgo_work", environment={"CGO_ENABLED": "1"})
+        for command in ([program], ["sh", "-c", f"{program}; true"]):
+            run = self.prof_run(command)
+            self.assertEqual((run.status, run.stdout), (0, b"worked\n"), run.stderr)
+            self.assert_within(run.inclusive("c_spin", "CPUTIME") / run.total("CPUTIME"), 0.3, 0.8, "share of C")
+            self.assertGreater(run.inclusive("main.spin", "CPUTIME"), 0)
+            stacks = run.summary()["stacks"]
+            self.assertLessEqual(stacks["broken"], 0.02 * run.samples(), stacks)
+            self.assertEqual(run.inclusive("[jit]", "CPUTIME"), 0)
+
+    def test_go_stacks_are_whole_to_their_goroutines_start(self):
+        run = self.prof_run([self.go("go_work"), "deep"])
+        rows = run.report("top-down")["rows"]
+        deepest = max(row["depth"] for row in rows if row["function"].startswith("main.descend"))
+        self.assertGreaterEqual(deepest, 61)
+        starts = {row["function"] for row in rows if row["depth"] == 1}
+        self.assertIn("runtime.goexit", starts)
+        self.check_shares(run, "main.heavy", "main.light")
+
+
+if __name__ == "__main__":
+    driver.main()
