@@ -1,7 +1,7 @@
 // Callgrind's profile format, for KCachegrind and callgrind_annotate: for each function what its lines spent,
-// and what was spent in each call from each line. Both programs take the sum of the two as the inclusive cost.
-// So that recursion counts once, a call carries only what was spent below it while its caller was not on the
-// stack a second time.
+// and what was spent in each call from each line. Both programs take the sum of the two as the inclusive
+// cost. So that recursion counts once, a call carries only what was spent below it while its caller was not
+// on the stack a second time.
 
 #include <algorithm>
 #include <string>
@@ -71,7 +71,8 @@ class CallgrindWriter {
       for (size_t i = 0; i < own.nodes.size(); ++i) {
         uint32_t root = own.nodes[i];
         while (stacks_.nodes[root].parent != kNone) root = stacks_.nodes[root].parent;
-        auto at = std::find_if(roots.begin(), roots.end(), [&](const auto& r) { return r.first == frame_of(root); });
+        auto at = std::find_if(roots.begin(), roots.end(),
+                               [&](const auto& r) { return r.first == frame_of(root); });
         if (at == roots.end()) at = roots.insert(at, {frame_of(root), std::vector<int64_t>(width_)});
         for (size_t m = 0; m < width_; ++m) {
           const int64_t cost = whole(own.values[i * width_ + m], units_[m]);
@@ -222,7 +223,7 @@ class CallgrindWriter {
   // [node * width + metric]: of the node itself, with all below it, and that without recursion of its caller
   std::vector<int64_t> own_, inclusive_, calls_;
   std::vector<std::vector<std::pair<uint32_t, std::vector<int64_t>>>> threads_;  // costs by entry point
-  std::vector<Place> places_;  // of the functions, by frame
+  std::vector<Place> places_;                                                    // of the functions, by frame
   std::unordered_set<uint64_t> objects_, files_, functions_;                     // whose names are written
 };
 

@@ -20,6 +20,8 @@ constexpr ExportFormatInfo kFormats[] = {
     {ExportFormat::Csv, "csv", "spreadsheets, pandas, R", false, false, false, export_csv, nullptr},
     {ExportFormat::Json, "json", "scripts (docs/export.md describes it)", false, false, false, export_json,
      nullptr},
+    {ExportFormat::Html, "html", "browsers: a flame graph in one page", false, false, false, export_html,
+     nullptr},
 };
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 namespace prof {
 
-enum class ExportFormat : uint8_t { Collapsed, Pprof, Speedscope, Firefox, Callgrind, Csv, Json };
+enum class ExportFormat : uint8_t { Collapsed, Pprof, Speedscope, Firefox, Callgrind, Csv, Json, Html };
 
 struct ExportFormatInfo {
   ExportFormat format;

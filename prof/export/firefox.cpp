@@ -53,8 +53,8 @@ class FirefoxWriter {
     traced_ = has_trace(tree_);
     start_ns_ = traced_ ? first_time_ns(tree_) : static_cast<uint64_t>(start_ns(run));
     out_.write("{\"meta\":{\"interval\":");
-    write_json_number(out_, sampling.requested_hz.value_or(0) > 0 ? 1000 / *sampling.requested_hz
-                                                                  : kDefaultIntervalMs);
+    write_json_number(
+        out_, sampling.requested_hz.value_or(0) > 0 ? 1000 / *sampling.requested_hz : kDefaultIntervalMs);
     out_.write(",\"startTime\":");
     write_json_number(out_, static_cast<double>(start_ns_) / 1e6);
     out_.write(",\"processType\":0,\"product\":");
@@ -63,7 +63,8 @@ class FirefoxWriter {
     write_json_string(out_, run.command);
     out_.print(
         ",\"stackwalk\":1,\"version\":30,\"preprocessedProfileVersion\":{},\"symbolicated\":true,"
-        "\"symbolicationNotSupported\":true,\"importedFrom\":\"prof\",\"oscpu\":\"Linux\",\"platform\":\"Linux\","
+        "\"symbolicationNotSupported\":true,\"importedFrom\":\"prof\",\"oscpu\":\"Linux\",\"platform\":"
+        "\"Linux\","
         "\"debug\":false,\"markerSchema\":[],\"sourceCodeIsNotOnSearchfox\":true,"
         "\"usesOnlyOneStackType\":true,\"doesNotUseFrameImplementation\":true,\"categories\":["
         "{{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}},"
@@ -75,8 +76,8 @@ class FirefoxWriter {
     out_.write(",\n\"libs\":[");
     for (size_t i = 0; i < database_.modules.size(); ++i) {
       const std::string& path = database_.modules[i].path;
-      out_.write(i == 0 ? "\n{\"arch\":\"x86_64\",\"breakpadId\":\"\",\"codeId\":null" :
-                          ",\n{\"arch\":\"x86_64\",\"breakpadId\":\"\",\"codeId\":null");
+      out_.write(i == 0 ? "\n{\"arch\":\"x86_64\",\"breakpadId\":\"\",\"codeId\":null"
+                        : ",\n{\"arch\":\"x86_64\",\"breakpadId\":\"\",\"codeId\":null");
       for (const char* key : {"name", "debugName"}) {
         out_.print(",\"{}\":", key);
         write_json_string(out_, base_name(path));
@@ -170,7 +171,8 @@ class FirefoxWriter {
     column("name", module_names_.size(), [&](size_t i) { number(module_names_[i]); });
     column("host", module_names_.size(), same("null"));
     end_table(module_names_.size());
-    out_.write(",\n\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],\"length\":0}");
+    out_.write(
+        ",\n\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],\"length\":0}");
     out_.write(",\n\"sources\":{");
     column("id", file_names_.size(), same("null"));
     column("filename", file_names_.size(), [&](size_t i) { number(file_names_[i]); });
@@ -198,14 +200,16 @@ class FirefoxWriter {
 
   void write_thread(uint32_t profile, const OwnCosts& costs, SampleWeights& weights) {
     const ProfileId& id = database_.profiles[profile].id;
-    out_.print("\n{{\"processType\":\"default\",\"isMainThread\":{},\"pid\":\"{}\",\"tid\":{},\"processName\":",
-               id.thread == 0, std::max(id.process, 0), std::max(id.thread, 0));
+    out_.print(
+        "\n{{\"processType\":\"default\",\"isMainThread\":{},\"pid\":\"{}\",\"tid\":{},\"processName\":",
+        id.thread == 0, std::max(id.process, 0), std::max(id.thread, 0));
     write_json_string(out_, database_.title);
     out_.write(",\"name\":");
     write_json_string(out_, thread_label(database_, profile));
     out_.write(
         ",\"processStartupTime\":0,\"processShutdownTime\":null,\"registerTime\":0,\"unregisterTime\":null,"
-        "\"pausedRanges\":[],\"markers\":{\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[],\"phase\":[],"
+        "\"pausedRanges\":[],\"markers\":{\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[],\"phase\":["
+        "],"
         "\"category\":[],\"length\":0},\n\"samples\":{");
     const bool in_bytes = tree_.metrics() > 0 && tree_.metric(0).unit == "bytes";
     out_.print("\"weightType\":\"{}\",", in_seconds_ ? "tracing-ms" : in_bytes ? "bytes" : "samples");

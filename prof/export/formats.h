@@ -29,6 +29,9 @@ void export_callgrind(const CallTree& tree, Output& out);
 // One line of CSV for each call path and thread.
 void export_csv(const CallTree& tree, Output& out);
 
+// A flame graph as a page of its own: all metrics and threads.
+void export_html(const CallTree& tree, Output& out);
+
 // All of it, traces included.
 void export_json(const CallTree& tree, Output& out);
 

@@ -31,7 +31,8 @@ class JsonWriter {
     });
     list("modules", database_.modules.size(),
          [&](size_t i) { write_json_string(out_, database_.modules[i].path); });
-    list("files", database_.files.size(), [&](size_t i) { write_json_string(out_, database_.files[i].path); });
+    list("files", database_.files.size(),
+         [&](size_t i) { write_json_string(out_, database_.files[i].path); });
     list("frames", tree_.frames.size(), [&](size_t i) { write_frame(tree_.frames[i]); });
     list("nodes", stacks_.nodes.size(), [&](size_t i) { write_node(stacks_.nodes[i]); });
     OwnCostsByThread costs(tree_, stacks_.node_of, stacks_.nodes.size());

@@ -1,5 +1,6 @@
-// speedscope's file format, version 0.0.1: profiles of stacks with weights. Each metric is one profile for all
-// threads and one for each; a trace is one more for each thread, in which the weights are time that passed.
+// speedscope's file format, version 0.0.1: profiles of stacks with weights. Each metric is one profile for
+// all threads and one for each; a trace is one more for each thread, in which the weights are time that
+// passed.
 
 #include <algorithm>
 #include <string>
@@ -26,7 +27,9 @@ class SpeedscopeWriter {
   }
 
   void write() {
-    out_.write("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"prof\",\n\"name\":");
+    out_.write(
+        "{\"$schema\":\"https://www.speedscope.app/"
+        "file-format-schema.json\",\"exporter\":\"prof\",\n\"name\":");
     write_json_string(out_, database_.title);
     out_.write(",\n\"activeProfileIndex\":0,\n\"shared\":{\"frames\":[");
     for (size_t frame = 0; frame < tree_.frames.size(); ++frame) write_frame(frame);

@@ -14,8 +14,8 @@ bool has_trace(const Database& database, uint32_t profile);
 // Of one of the selected threads at least.
 bool has_trace(const CallTree& tree);
 
-// From a record to the next: visit(begin_ns, end_ns, context), times since the epoch, kNone while nothing ran.
-// Reads the trace to its end, a block at a time; DatabaseError where it cannot be read.
+// From a record to the next: visit(begin_ns, end_ns, context), times since the epoch, kNone while nothing
+// ran. Reads the trace to its end, a block at a time; DatabaseError where it cannot be read.
 template <typename Visit>
 void for_each_stretch(const Database& database, uint32_t profile, Visit visit) {
   if (!has_trace(database, profile)) return;

@@ -25,6 +25,13 @@ void write_json_string(Output& out, std::string_view text) {
   }
 }
 
+void write_script_string(Output& out, std::string_view text) {
+  std::string json =
+      nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  for (size_t at = 0; (at = json.find('<', at)) != std::string::npos;) json.replace(at, 1, "\\u003c");
+  out.write(json);
+}
+
 void write_json_number(Output& out, double value) {
   out.print("{}", std::isfinite(value) ? value : 0.0);
 }

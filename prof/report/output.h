@@ -41,6 +41,8 @@ class Output {
 
 // A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD.
 void write_json_string(Output& out, std::string_view text);
+// The same for a script inside a page: free of what could end the script.
+void write_script_string(Output& out, std::string_view text);
 // A JSON number; what is not finite becomes 0.
 void write_json_number(Output& out, double value);
 
