@@ -82,6 +82,8 @@ constexpr KnownReason kKnownReasons[] = {
     {"foreignstack", "", ""},
     {"jitframepointer", "", ""},
     {"toodeep", "they are deeper than 8192 frames", "look for unbounded recursion"},
+    {"lost", "the recording tool's buffers were full",
+     "ask for larger ones (perf record -m) or for fewer samples per second"},
     {"nounwindinfo", "code on them has no unwind information",
      "build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer"},
     {"unknownmodule", "they lead through code that belongs to no file, such as a JIT compiler's",

@@ -2,6 +2,9 @@
 """What prof exports, and what perf records, prof imports with the same numbers."""
 
 import json
+import os
+import pathlib
+import shutil
 import subprocess
 
 import driver
@@ -66,6 +69,105 @@ class Imports(driver.EndToEnd):
         self.prof("import", file)
         self.prof("export", str(file) + ".database", "--format=collapsed", "-o", self.folder / "again")
         self.assertEqual(sorted((self.folder / "again").read_text().splitlines()), sorted(file.read_text().splitlines()))
+
+    def record(self, *options, name="perf.data"):
+        """What perf recorded of a program, or a skipped test."""
+        file = self.folder / name
+        if not shutil.which("perf"):
+            self.skipTest("perf is not installed (Debian: linux-perf)")
+        done = subprocess.run(["perf", "record", "-o", file, *options, driver.program("exported")], capture_output=True,
+                              text=True, timeout=100, env={**os.environ, "HOME": str(self.folder)})
+        if done.returncode != 0 or not file.exists() or not file.stat().st_size:
+            self.skipTest(f"perf cannot record here: {done.stderr.strip().splitlines()[-1:]}")
+        return file
+
+    def scripted(self, file):
+        """For each event how many samples `perf script` shows, and the sum of their periods."""
+        text = subprocess.run(["perf", "script", "-i", file, "-G", "-F", "event,period"], capture_output=True, text=True,
+                              timeout=100).stdout
+        sums = {}
+        for line in text.splitlines():
+            period, event = line.split()
+            count, total = sums.get(event.rstrip(":"), (0, 0))
+            sums[event.rstrip(":")] = (count + 1, total + int(period))
+        self.assertTrue(sums)
+        return sums
+
+    def assert_sums(self, file):
+        """The database has what `perf script` has: by event the samples and the sum of periods."""
+        database = self.folder / "perf.database"
+        self.prof("import", file, "-o", database)
+        rows, summary = self.rows(database), json.loads(self.prof("report", database, "--format=json"))
+        expected = self.scripted(file)
+        self.assertEqual(set(summary["sampling"]["metrics"]), set(expected))
+        for event, (count, total) in expected.items():
+            self.assertEqual(summary["sampling"]["metrics"][event]["samples"], count)
+            scale = 1e-9 if "clock" in event else 1
+            found = sum(row["values"].get(event, {}).get("inclusive", 0) for row in rows if row["depth"] == 0)
+            self.assertAlmostEqual(found, total * scale, delta=1e-9 * count)
+        return rows, summary
+
+    def share(self, rows, function, metric="cpu-clock"):
+        """The inclusive share of the run of the outermost rows of a function."""
+        total = sum(row["values"].get(metric, {}).get("inclusive", 0) for row in rows if row["depth"] == 0)
+        names, cost = {}, 0
+        for row in rows:
+            above = names.get(row["parent"], ())
+            names[row["id"]] = above + (row["function"],)
+            if driver.names(row["function"], function) and not any(driver.names(name, function) for name in above):
+                cost += row["values"].get(metric, {}).get("inclusive", 0)
+        return cost / total
+
+    def test_perf_recordings_have_the_sums_of_perf_script(self):
+        for options in (["-e", "cpu-clock", "-F", "2000"], ["-e", "cpu-clock", "-F", "2000", "-g"],
+                        ["-e", "cpu-clock,page-faults", "-F", "2000", "-g"], ["-z", "-e", "task-clock", "-g"]):
+            with self.subTest(options=options):
+                rows, _ = self.assert_sums(self.record(*options))
+                metric = "task-clock" if "task-clock" in options else "cpu-clock"
+                # All of the program's work is there, which perf report says as well.
+                self.assertGreater(self.share(rows, "mix_for", metric), 0.8)
+
+    def test_recorded_stacks_are_unwound(self):
+        file = self.record("-e", "cpu-clock", "-F", "2000", "--call-graph", "dwarf")
+        rows, summary = self.assert_sums(file)
+        self.assertGreater(summary["stacks"]["complete"], 0.98 * summary["sampling"]["samples"])
+        self.assertGreater(self.share(rows, "main"), 0.4)
+        self.assertGreater(self.share(rows, "start_thread"), 0.2)
+        self.assertTrue([row for row in rows if row["inlined"] and driver.names(row["function"], "mix")])
+
+    def test_perf_in_a_pipe(self):
+        if not shutil.which("perf"):
+            self.skipTest("perf is not installed (Debian: linux-perf)")
+        database = self.folder / "piped"
+        perf = ["perf", "record", "-q", "-e", "cpu-clock", "-F", "1000", "-g", "-o", "-", driver.program("exported")]
+        with subprocess.Popen(perf, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as recorder:
+            done = subprocess.run([str(driver.PROF), "import", "-", "-o", str(database)], stdin=recorder.stdout,
+                                  capture_output=True, text=True, timeout=100)
+            recorder.stdout.close()
+            complaint = recorder.stderr.read().decode()
+        if recorder.returncode != 0:
+            self.skipTest(f"perf cannot record here: {complaint.strip().splitlines()[-1:]}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(self.share(self.rows(database), "mix_for"), 0.8)
+
+    def test_threads_and_times_of_perf_recordings(self):
+        database = self.folder / "perf.database"
+        self.prof("import", self.record("-e", "cpu-clock", "-F", "2000"), "-o", database)
+        self.assertTrue((database / "trace.db").exists())
+        summary = json.loads(self.prof("report", database, "--format=json"))
+        self.assertEqual(summary["run"]["threads"], 2)
+        self.assertIn("perf record", summary["run"]["command"])
+
+    def test_broken_files_are_refused_in_one_line(self):
+        for name, contents in (("empty", b""), ("letter", b"Dear reader,\nnothing to see\n"), ("cut", b"PERFILE2\0\0"),
+                               ("zipped", b"\x1f\x8b\x08\0\0"), ("elf", b"\x7fELF\2\1\1\0")):
+            file = self.folder / name
+            file.write_bytes(contents)
+            done = subprocess.run([str(driver.PROF), "import", str(file)], capture_output=True, text=True, timeout=100)
+            self.assertEqual(done.returncode, 125, done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+            self.assertIn(str(file), done.stderr)
+            self.assertFalse(pathlib.Path(str(file) + ".database").exists())
 
 
 if __name__ == "__main__":
