@@ -80,7 +80,7 @@ uint32_t DatabaseBuilder::metric(const ImportedMetric& metric) {
   });
   if (known != metrics_.end()) return static_cast<uint32_t>(known - metrics_.begin());
   metrics_.push_back({metric, 0, 0});
-  database_.metrics.push_back({valid_utf8(metric.name), valid_utf8(metric.unit), metric.description});
+  database_.metrics.push_back({valid_utf8(metric.name), valid_utf8(metric.unit), valid_utf8(metric.description)});
   return static_cast<uint32_t>(metrics_.size() - 1);
 }
 
@@ -181,6 +181,10 @@ Database DatabaseBuilder::finish(const ImportedRun& run, const std::vector<std::
     }
     sort_values(values);
   }
+  // Attributed names are those of files.
+  for (LoadModule& module : database_.modules) module.path = valid_utf8(module.path);
+  for (SourceFile& file : database_.files) file.path = valid_utf8(file.path);
+  for (Function& function : database_.functions) function.name = valid_utf8(function.name);
   database_.summaries = summarize(database_);
   if (std::ranges::any_of(traces_, [](const auto& trace) { return !trace.empty(); })) {
     for (auto& trace : traces_)

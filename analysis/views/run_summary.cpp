@@ -94,8 +94,9 @@ constexpr KnownReason kKnownReasons[] = {
     {"noprogress", "unwinding stopped making progress",
      "look for hand-written assembly with wrong unwind information"},
     {"unsupported", "unwind information uses an expression that is not supported", ""},
-    {"stackcut", "they go on beyond the piece of stack that comes with samples from outside",
-     "link the program dynamically, and build C code that Go calls with -fno-omit-frame-pointer"},
+    {"stackcut", "they go on beyond the piece of the stack that came with the sample",
+     "link the program dynamically, and build C code that Go calls with -fno-omit-frame-pointer; let perf "
+     "record more (--call-graph dwarf,65528)"},
     {"ringfull", "prof did not come to read the kernel's buffers in time",
      "ask for fewer samples per second, or raise kernel.perf_event_mlock_kb"},
     {"nomemory", "the memory set aside for a thread was full", ""},

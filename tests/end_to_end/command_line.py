@@ -26,8 +26,8 @@ class CommandLine(driver.EndToEnd):
         self.assertLess(len(lines[0]), 160)
 
     def test_subcommands(self):
-        self.check([], "run, analyze, report, export, import, list", "see prof --help")
-        self.check(["nosuch"], "'nosuch'", "run, analyze", "see prof --help")
+        self.check([], "run, ", "analyze, report, export, import, ", "list", "see prof --help")
+        self.check(["nosuch"], "'nosuch'", "run, ", "analyze, ", "see prof --help")
         self.check(["list"], "events", "see prof list --help")
         self.check(["list", "nosuch"], "'nosuch'", "events", "see prof list --help")
 

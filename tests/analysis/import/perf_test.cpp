@@ -4,6 +4,7 @@
 #include "analysis/import/perf/address_space.h"
 #include "analysis/import/perf/kernel_symbols.h"
 #include "analysis/import/perf/recording.h"
+#include "tests/analysis/database/rules.h"
 #include "tests/analysis/import/imported.h"
 #include "tests/analysis/import/perf_writer.h"
 
@@ -142,6 +143,17 @@ TEST_CASE("a recording that is cut keeps what is before the cut") {
   }
   CHECK(refused > 0);
   CHECK(used > whole.size() / 3 / 2);
+}
+
+TEST_CASE("names in a recording that are not UTF-8 are made so") {
+  PerfWriter writer;
+  writer.event("cl\xffock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+  writer.name(100, 100, "\xfe", 0);
+  writer.map(100, 0x400000, 0x1000, 0, "/opt/\xfd", 0);
+  writer.sample({.ip = 0x400010, .time = 1, .period = 5});
+  const Import import = import_text(writer.file());
+  CHECK(broken_rule(import.database).empty());
+  CHECK(import.database.metrics[0].name == "cl\xef\xbf\xbdock");
 }
 
 TEST_CASE("a record that states more than it holds is left out alone") {
