@@ -58,7 +58,7 @@ void wait_for(int pipe) {
 }
 
 [[noreturn]] void become(const Launch& what, int start_pipe, int error_pipe, const sigset_t& mask) {
-  wait_for(start_pipe);
+  if (what.before_exec) wait_for(start_pipe);
   for (const auto& [name, value] : what.environment) setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> arguments;
   for (const std::string& argument : what.arguments) arguments.push_back(const_cast<char*>(argument.c_str()));
@@ -82,10 +82,11 @@ double seconds(const timeval& time) {
 }  // namespace
 
 Outcome launch(const Launch& what) {
-  int start_pipe[2];
+  int start_pipe[2] = {-1, -1};
   int error_pipe[2];
-  if (pipe2(start_pipe, O_CLOEXEC) != 0 || pipe2(error_pipe, O_CLOEXEC) != 0)
-    fail(kOwnFailure, "cannot make a pipe: {}", std::strerror(errno));
+  if ((what.before_exec && pipe2(start_pipe, O_CLOEXEC) != 0) || pipe2(error_pipe, O_CLOEXEC) != 0)
+    fail(kOwnFailure, "cannot make a pipe: {}{}", std::strerror(errno),
+         errno == EMFILE ? "; raise the limit with `ulimit -n`" : "");
 
   sigset_t forwarded;
   sigset_t mask;
@@ -99,7 +100,7 @@ Outcome launch(const Launch& what) {
   const pid_t child = fork();
   if (child < 0) fail(kOwnFailure, "cannot start a process: {}", std::strerror(errno));
   if (child == 0) {
-    close(start_pipe[1]);
+    if (what.before_exec) close(start_pipe[1]);
     become(what, start_pipe[0], error_pipe[1], mask);
   }
 
@@ -108,9 +109,11 @@ Outcome launch(const Launch& what) {
   const SignalForwarding forwarding;
   sigprocmask(SIG_SETMASK, &mask, nullptr);
 
-  if (what.before_exec) what.before_exec(child);
-  close(start_pipe[0]);
-  close(start_pipe[1]);
+  if (what.before_exec) {
+    what.before_exec(child);
+    close(start_pipe[0]);
+    close(start_pipe[1]);
+  }
   close(error_pipe[1]);
   int error = 0;
   const bool failed = read(error_pipe[0], &error, sizeof error) == sizeof error;

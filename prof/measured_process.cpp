@@ -50,7 +50,8 @@ void for_each_mapping(int pid, Use use) {
     unsigned long inode = 0;
     int path = 0;
     if (std::sscanf(line.c_str(), "%*s %*s %*s %x:%x %lu %n", &major, &minor, &inode, &path) != 3) continue;
-    if (inode != 0 && use(Mapping{makedev(major, minor), inode, line.substr(static_cast<size_t>(path))})) return;
+    if (inode != 0 && use(Mapping{makedev(major, minor), inode, line.substr(static_cast<size_t>(path))}))
+      return;
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Processes that are being measured, seen from outside: through the measurement file that each has mapped, and
-// through copies of its perf events.
+// Processes that are being measured, seen from outside: through the measurement file that each has mapped,
+// and through copies of its perf events.
 
 #include <atomic>
 #include <cstdint>
@@ -23,8 +23,8 @@ class MeasuredProcess {
   bool is_running() const;
   bool is_paused() const;
 
-  // Measuring pauses or goes on, for all threads. False where the process's perf events cannot be reached: its
-  // samples are then thrown away instead of not taken.
+  // Measuring pauses or goes on, for all threads. False where the process's perf events cannot be reached:
+  // its samples are then thrown away instead of not taken.
   bool pause();
   bool resume();
 

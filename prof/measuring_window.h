@@ -22,8 +22,8 @@ struct Window {
 // Adds --delay and --duration, with their checks.
 void add_window_options(CLI::App& command, Window& window);
 
-// From construction to destruction pauses and resumes the processes of a run as the window asks, on a thread of
-// its own where it asks for anything.
+// From construction to destruction pauses and resumes the processes of a run as the window asks, on a thread
+// of its own where it asks for anything.
 class MeasuringWindow {
  public:
   MeasuringWindow(std::filesystem::path directory, const Window& window);

@@ -36,16 +36,18 @@ MeasuredProcess find_process(int pid) {
          pid, pid);
   MeasuredProcess process(file);
   if (!process.is_valid())
-    fail(kOwnFailure, "cannot open {}: {}; become the user who measures", file.string(), std::strerror(errno));
+    fail(kOwnFailure, "cannot open {}: {}; become the user who measures", file.string(),
+         std::strerror(errno));
   return process;
 }
 
 void change_process(int pid, bool pausing) {
   MeasuredProcess process = find_process(pid);
-  if (process.is_paused() == pausing) say("process {} {} already", pid, pausing ? "is paused" : "is measured");
+  if (process.is_paused() == pausing)
+    say("process {} {} already", pid, pausing ? "is paused" : "is measured");
   if (!(pausing ? process.pause() : process.resume()))
-    say("process {}: samples are {}, but its perf events are out of reach (ptrace is forbidden), so that {}", pid,
-        pausing ? "thrown away from now on" : "kept again",
+    say("process {}: samples are {}, but its perf events are out of reach (ptrace is forbidden), so that {}",
+        pid, pausing ? "thrown away from now on" : "kept again",
         pausing ? "they still cost, unless the `prof` that measures it is there to switch them off"
                 : "none arrive until the `prof` that measures it switches them on");
 }
@@ -62,7 +64,8 @@ void change_run(const fs::path& directory, bool pausing) {
 void add_command(CLI::App& app, int& status, const char* name, const char* what, bool pausing) {
   auto target = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand(name, what);
-  command->add_option("target", *target, "A process, or the measurement directory of a run: all its processes")
+  command
+      ->add_option("target", *target, "A process, or the measurement directory of a run: all its processes")
       ->type_name("PID|DIR")
       ->required();
   command->callback([target, pausing, &status] {

@@ -43,7 +43,8 @@ std::string preload_list(const fs::path& library) {
 }
 
 // A program that can be sampled from outside only is refused where that cannot be done.
-void require_outside_sampling(const Target& target, const std::vector<hpcrun::EventSpec>& events) {
+void require_outside_sampling(const Target& target, const std::vector<hpcrun::EventSpec>& events,
+                              const Window& window) {
   const char* what = target.kind == hpcrun::ProgramKind::Go
                          ? "a Go program, whose runtime would be killed by our signals"
                          : "statically linked, so that nothing can be preloaded";
@@ -51,6 +52,10 @@ void require_outside_sampling(const Target& target, const std::vector<hpcrun::Ev
       events, [](const hpcrun::EventSpec& event) { return event.kind == hpcrun::EventKind::RealTime; });
   if (only_real_time)
     fail(kOwnFailure, "{}: {}; it is sampled from outside, where REALTIME cannot be had; use -e CPUTIME",
+         target.image.string(), what);
+  if (window.starts_paused() || window.duration_s)
+    fail(kOwnFailure,
+         "{}: {}; it is sampled from outside, as a whole: --delay, --duration and --paused cannot be had",
          target.image.string(), what);
   const OutsideProbe probe = probe_outside_sampling();
   if (probe.error)
@@ -61,15 +66,43 @@ void require_outside_sampling(const Target& target, const std::vector<hpcrun::Ev
          target.image.string(), what, std::strerror(probe.error));
 }
 
+// Where the kernel refuses whatever an event could be sampled by, the program would run for nothing.
+void require_sources(const TriggerProbe& probe, const std::vector<hpcrun::EventSpec>& events) {
+  const auto asks_for = [&](hpcrun::EventKind kind) {
+    return std::ranges::any_of(events, [=](const hpcrun::EventSpec& event) { return event.kind == kind; });
+  };
+  const char* lacking = nullptr;
+  if (asks_for(hpcrun::EventKind::CpuTime) && !probe.has_clock)
+    lacking = "CPUTIME: perf events and timers are";
+  if (asks_for(hpcrun::EventKind::RealTime) && !probe.has_timers) lacking = "REALTIME: timers are";
+  if (lacking)
+    fail(kOwnFailure,
+         "nothing here can sample {} refused; allow one (a seccomp profile that lets perf_event_open or "
+         "timer_create pass, a limit of pending signals above 0, `ulimit -i`)",
+         lacking);
+}
+
+// Why programs below the one that is run are not sampled from outside; empty where they are.
+std::string outside_refusal(const std::vector<hpcrun::EventSpec>& events, const Window& window) {
+  if (std::ranges::all_of(
+          events, [](const hpcrun::EventSpec& event) { return event.kind == hpcrun::EventKind::RealTime; }))
+    return "REALTIME cannot be had there";
+  if (window.starts_paused() || window.duration_s) return "a part of a run cannot be had there";
+  return {};
+}
+
 int run(const RunOptions& options) {
   // Everything that can be refused is, before anything is created.
   const std::vector<hpcrun::EventSpec> events = parse_user_events(options.events);
   const std::optional<hpcrun::Trigger> users = users_trigger();
   const Target target = find_target(options.command[0]);
   const fs::path runtime = preloadable(find_runtime_library());
-  if (target.needs_outside()) require_outside_sampling(target, events);
-  const fs::path directory = create_measurement_directory(options.output, options.command[0], options.force);
   const TriggerProbe probe = probe_trigger();
+  if (target.needs_outside())
+    require_outside_sampling(target, events, options.window);
+  else
+    require_sources(probe, events);
+  const fs::path directory = create_measurement_directory(options.output, options.command[0], options.force);
   // In order of preference: nothing better than this machine allows.
   const hpcrun::Trigger trigger = users ? std::max(*users, probe.trigger) : probe.trigger;
 
@@ -78,9 +111,10 @@ int run(const RunOptions& options) {
   plan.arguments = options.command;
   plan.measurement_directory = directory;
   plan.window = options.window;
-  std::optional<OutsideSampler> outside(std::in_place,
-                                        OutsidePlan{directory, events, options.trace, true,
-                                                    fmt::format("{}", fmt::join(options.command, " "))});
+  std::optional<OutsideSampler> outside(
+      std::in_place,
+      OutsidePlan{directory, events, options.trace, true, fmt::format("{}", fmt::join(options.command, " ")),
+                  outside_refusal(events, options.window)});
   if (target.needs_outside()) plan.before_exec = [&](pid_t child) { outside->attach(child, target.image); };
   plan.environment = {
       {"LD_PRELOAD", preload_list(runtime)},        {hpcrun::kEnvDirectory, directory.string()},

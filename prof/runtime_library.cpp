@@ -1,6 +1,7 @@
 #include "prof/runtime_library.h"
 
 #include <fmt/format.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,7 +47,9 @@ bool make_link(const fs::path& target, const fs::path& link) {
 
 fs::path find_runtime_library() {
   std::error_code error;
-  const fs::path prefix = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
+  fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (error) self = fs::canonical(reinterpret_cast<const char*>(getauxval(AT_EXECFN)), error);  // no /proc
+  const fs::path prefix = self.parent_path().parent_path();
   for (const char* folder : {PROF_LIBRARY_FOLDER, "lib"}) {
     const fs::path library = prefix / folder / kLibrary;
     if (fs::exists(library, error)) return library;

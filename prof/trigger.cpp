@@ -99,10 +99,39 @@ double measure_cost(int descriptor) {
   _exit(arrived > 0 && written ? 0 : 1);
 }
 
+// As the runtime makes them: with a signal, of which a user may have only so many (ulimit -i).
+bool can_make_timer(clockid_t clock) {
+  sigevent signal{};
+  signal.sigev_notify = SIGEV_SIGNAL;
+  signal.sigev_signo = SIGRTMAX;
+  timer_t timer{};
+  if (timer_create(clock, &signal, &timer) != 0) return false;
+  timer_delete(timer);
+  return true;
+}
+
+bool can_queue_samples() {
+  hpcrun::PerfRequest request;
+  request.sigtrap = false;
+  request.exclude_kernel = true;
+  const int descriptor = hpcrun::open_perf_event(request);
+  if (descriptor >= 0) close(descriptor);
+  return descriptor >= 0;
+}
+
+// Where sigtrap is not to be had.
+TriggerProbe probe_others() {
+  TriggerProbe probe{hpcrun::Trigger::Timer, kTypicalCost, true, can_make_timer(CLOCK_MONOTONIC)};
+  if (can_make_timer(CLOCK_THREAD_CPUTIME_ID)) return probe;
+  probe.trigger = hpcrun::Trigger::Setsig;
+  probe.has_clock = can_queue_samples();
+  return probe;
+}
+
 }  // namespace
 
 TriggerProbe probe_trigger() {
-  TriggerProbe probe{hpcrun::Trigger::Timer, kTypicalCost};
+  TriggerProbe probe = probe_others();
   int result[2];
   if (pipe2(result, O_CLOEXEC) != 0) return probe;
   const pid_t child = fork();
@@ -114,7 +143,7 @@ TriggerProbe probe_trigger() {
   int status = 0;
   if (child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0 &&
       measured)
-    probe = {hpcrun::Trigger::Sigtrap, cost};
+    probe = {hpcrun::Trigger::Sigtrap, cost, true, probe.has_timers};
   return probe;
 }
 

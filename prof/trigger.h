@@ -12,6 +12,8 @@ struct TriggerProbe {
   // What one sample costs before our handler does anything: interrupt, signal, return. Measured where the
   // trigger is sigtrap, else a typical figure.
   double cost_s = 0;
+  bool has_clock = true;   // false: the kernel refuses every source of CPUTIME
+  bool has_timers = true;  // false: it refuses timers, and so REALTIME
 };
 
 // Tries perf's sigtrap in a child process, also with SIGTRAP blocked (kernels that kill for it must not

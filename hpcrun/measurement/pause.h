@@ -1,6 +1,6 @@
 #pragma once
-// Measuring can be paused. Whether it is stands in the live counters of the measurement file, which the measured
-// process and `prof` both map: either changes it, and no signal is needed. Async-signal-safe.
+// Measuring can be paused. Whether it is stands in the live counters of the measurement file, which the
+// measured process and `prof` both map: either changes it, and no signal is needed. Async-signal-safe.
 
 #include <atomic>
 #include <cstdint>
@@ -19,9 +19,7 @@ class PauseSwitch {
 
   bool is_paused() const noexcept { return at(Counter::PausedSinceNs).load(std::memory_order_acquire) != 0; }
   // 0: never paused and resumed.
-  uint64_t resumed_at() const noexcept {
-    return at(Counter::ResumedAtNs).load(std::memory_order_acquire);
-  }
+  uint64_t resumed_at() const noexcept { return at(Counter::ResumedAtNs).load(std::memory_order_acquire); }
 
   // True when this call changed the state.
   bool pause(uint64_t now) noexcept {
@@ -39,7 +37,9 @@ class PauseSwitch {
   }
 
  private:
-  std::atomic<uint64_t>& at(Counter counter) const noexcept { return counters_[static_cast<size_t>(counter)]; }
+  std::atomic<uint64_t>& at(Counter counter) const noexcept {
+    return counters_[static_cast<size_t>(counter)];
+  }
 
   std::atomic<uint64_t>* counters_;
 };

@@ -17,8 +17,6 @@
 using namespace hpcrun;
 
 HPCRUN_NEXT_OF(execve);
-HPCRUN_NEXT_OF(execv);
-HPCRUN_NEXT_OF(execvp);
 HPCRUN_NEXT_OF(execvpe);
 HPCRUN_NEXT_OF(fexecve);
 HPCRUN_NEXT_OF(execveat);
@@ -87,24 +85,27 @@ void take_arguments(const char* first, va_list list, char** out) noexcept {
 
 }  // namespace
 
+// The environment in which the program finds what its loader can load; it lives on the caller's stack.
+#define HPCRUN_FITTING(fits, environment) \
+  ((fits) ? (environment)                 \
+          : without_runtime(environment, __builtin_alloca(bytes_without_runtime(environment))))
+
 HPCRUN_EXPORT int execve(const char* path, char* const arguments[], char* const environment[]) noexcept {
-  before_exec(path);
-  return at_rest([=] { return HPCRUN_NEXT(execve)(path, arguments, environment); });
+  char* const* const shown = HPCRUN_FITTING(before_exec(path, false, environment), environment);
+  return at_rest([=] { return HPCRUN_NEXT(execve)(path, arguments, shown); });
 }
 
 HPCRUN_EXPORT int execv(const char* path, char* const arguments[]) noexcept {
-  before_exec(path);
-  return at_rest([=] { return HPCRUN_NEXT(execv)(path, arguments); });
-}
-
-HPCRUN_EXPORT int execvp(const char* file, char* const arguments[]) noexcept {
-  before_exec_on_path(file);
-  return at_rest([=] { return HPCRUN_NEXT(execvp)(file, arguments); });
+  return execve(path, arguments, environ);
 }
 
 HPCRUN_EXPORT int execvpe(const char* file, char* const arguments[], char* const environment[]) noexcept {
-  before_exec_on_path(file);
-  return at_rest([=] { return HPCRUN_NEXT(execvpe)(file, arguments, environment); });
+  char* const* const shown = HPCRUN_FITTING(before_exec(file, true, environment), environment);
+  return at_rest([=] { return HPCRUN_NEXT(execvpe)(file, arguments, shown); });
+}
+
+HPCRUN_EXPORT int execvp(const char* file, char* const arguments[]) noexcept {
+  return execvpe(file, arguments, environ);
 }
 
 HPCRUN_EXPORT int fexecve(int descriptor, char* const arguments[], char* const environment[]) noexcept {
@@ -148,15 +149,15 @@ HPCRUN_EXPORT int execle(const char* path, const char* first, ...) noexcept {
 HPCRUN_EXPORT int posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
                               const posix_spawnattr_t* attributes, char* const arguments[],
                               char* const environment[]) {
-  note_spawned(path);
+  char* const* const shown = HPCRUN_FITTING(before_spawn(path, false, environment), environment);
   return with_signals_shown(
-      [=] { return HPCRUN_NEXT(posix_spawn)(child, path, actions, attributes, arguments, environment); });
+      [=] { return HPCRUN_NEXT(posix_spawn)(child, path, actions, attributes, arguments, shown); });
 }
 
 HPCRUN_EXPORT int posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
                                const posix_spawnattr_t* attributes, char* const arguments[],
                                char* const environment[]) {
-  note_spawned_on_path(file);
+  char* const* const shown = HPCRUN_FITTING(before_spawn(file, true, environment), environment);
   return with_signals_shown(
-      [=] { return HPCRUN_NEXT(posix_spawnp)(child, file, actions, attributes, arguments, environment); });
+      [=] { return HPCRUN_NEXT(posix_spawnp)(child, file, actions, attributes, arguments, shown); });
 }

@@ -41,8 +41,8 @@ void ask(char what) noexcept {
 
 // Calls use(path) with the file that execvp would execute.
 template <typename Use>
-void find_on_path(const char* file, Use use) noexcept {
-  if (strchr(file, '/')) return use(file);
+void find_program(const char* file, bool on_path, Use use) noexcept {
+  if (!on_path || strchr(file, '/')) return use(file);
   const char* at = getenv("PATH");
   if (!at) at = "/bin:/usr/bin";
   char path[kMostPathBytes];
@@ -59,6 +59,67 @@ void find_on_path(const char* file, Use use) noexcept {
   }
 }
 
+constexpr char kPreload[] = "LD_PRELOAD=";
+constexpr char kRuntime[] = "/libhpcrun.so";
+
+// One entry of LD_PRELOAD, whose entries end at colons and spaces.
+struct Entry {
+  const char* begin = nullptr;
+  size_t bytes = 0;
+
+  bool is_runtime() const noexcept {
+    constexpr size_t kBytes = sizeof kRuntime - 1;
+    return bytes >= kBytes && memcmp(begin + bytes - kBytes, kRuntime, kBytes) == 0;
+  }
+};
+
+Entry next_entry(const char*& at) noexcept {
+  at += strspn(at, ": ");
+  const Entry entry{at, strcspn(at, ": ")};
+  at += entry.bytes;
+  return entry;
+}
+
+const char* preload_of(char* const environment[]) noexcept {
+  for (; environment && *environment; ++environment)
+    if (strncmp(*environment, kPreload, sizeof kPreload - 1) == 0) return *environment + sizeof kPreload - 1;
+  return nullptr;
+}
+
+enum class Presence : uint8_t { NotNamed, NotReachable, Loadable };
+
+Presence runtime_in(char* const environment[]) noexcept {
+  const char* at = preload_of(environment);
+  for (Entry entry = at ? next_entry(at) : Entry{}; entry.bytes != 0; entry = next_entry(at)) {
+    if (!entry.is_runtime()) continue;
+    char path[kMostPathBytes];
+    if (entry.bytes >= sizeof path) return Presence::NotReachable;
+    memcpy(path, entry.begin, entry.bytes);
+    path[entry.bytes] = '\0';
+    return access(path, R_OK) == 0 ? Presence::Loadable : Presence::NotReachable;
+  }
+  return Presence::NotNamed;
+}
+
+// The program that one file leads to, and what becomes of the runtime in it.
+struct Plan {
+  ProgramKind kind = ProgramKind::Unreadable;
+  Presence runtime = Presence::NotNamed;
+
+  bool loader_complains() const noexcept {
+    return runtime == Presence::NotReachable ||
+           (runtime == Presence::Loadable && kind == ProgramKind::Foreign);
+  }
+};
+
+Plan plan_for(const char* file, bool on_path, char* const environment[]) noexcept {
+  Plan plan;
+  if (!file || address_bytes == 0) return plan;
+  find_program(file, on_path, [&](const char* path) { plan.kind = program_kind(path); });
+  plan.runtime = runtime_in(environment);
+  return plan;
+}
+
 }  // namespace
 
 void find_outside_sampler() noexcept {
@@ -70,15 +131,55 @@ void find_outside_sampler() noexcept {
   address_bytes = static_cast<long>(offsetof(sockaddr_un, sun_path) + 1 + bytes);
 }
 
-void before_exec(const char* path) noexcept {
-  if (address_bytes == 0 || !path) return;
-  const ProgramKind kind = program_kind(path);
-  if (kind == ProgramKind::Static) ask(kStaticFromExec);
-  if (kind == ProgramKind::Go) ask(kGoFromExec);
+bool before_exec(const char* file, bool on_path, char* const environment[]) noexcept {
+  const Plan plan = plan_for(file, on_path, environment);
+  if (plan.kind == ProgramKind::Go)
+    ask(kGoFromExec);
+  else if (plan.kind != ProgramKind::Unreadable &&
+           (plan.kind == ProgramKind::Static || plan.kind == ProgramKind::Foreign ||
+            plan.runtime != Presence::Loadable))
+    ask(kStaticFromExec);
+  return !plan.loader_complains();
 }
 
-void before_exec_on_path(const char* file) noexcept {
-  if (address_bytes != 0 && file) find_on_path(file, before_exec);
+size_t bytes_without_runtime(char* const environment[]) noexcept {
+  size_t count = 1;
+  for (char* const* at = environment; at && *at; ++at) ++count;
+  const char* preload = preload_of(environment);
+  return count * sizeof(char*) + sizeof kPreload + (preload ? strlen(preload) + 1 : 0);
+}
+
+char* const* without_runtime(char* const environment[], void* memory) noexcept {
+  const char* const preload = preload_of(environment);
+  auto** const copy = static_cast<char**>(memory);
+  char** next = copy;
+  char* text = nullptr;
+  for (char* const* at = environment; at && *at; ++at)
+    if (*at + sizeof kPreload - 1 != preload)
+      *next++ = *at;
+    else
+      text = *next++ = *at;
+  *next = nullptr;
+  if (!text) return copy;
+  char* const fresh = reinterpret_cast<char*>(next + 1);
+  char* end = fresh;
+  memcpy(end, kPreload, sizeof kPreload - 1);
+  end += sizeof kPreload - 1;
+  char* const first = end;
+  const char* at = preload;
+  for (Entry entry = next_entry(at); entry.bytes != 0; entry = next_entry(at)) {
+    if (entry.is_runtime()) continue;
+    if (end != first) *end++ = ':';
+    memcpy(end, entry.begin, entry.bytes);
+    end += entry.bytes;
+  }
+  *end = '\0';
+  char** slot = copy;
+  while (*slot != text) ++slot;
+  *slot = fresh;
+  if (end == first)
+    for (; *slot; ++slot) slot[0] = slot[1];  // nothing else was to be preloaded
+  return copy;
 }
 
 bool leave_to_outside() noexcept {
@@ -87,19 +188,18 @@ bool leave_to_outside() noexcept {
   return true;
 }
 
-void note_spawned(const char* path) noexcept {
-  if (!path || !is_sampling_here() || program_kind(path) != ProgramKind::Static) return;
-  char note[512];
-  const char* name = strrchr(path, '/');
-  snprintf(note, sizeof note,
-           "%s was not measured: it is statically linked and was started by posix_spawn; run it by prof "
-           "itself, or link it dynamically.",
-           name ? name + 1 : path);
-  process_state.file.write_note(note);
-}
-
-void note_spawned_on_path(const char* file) noexcept {
-  if (file && is_sampling_here()) find_on_path(file, note_spawned);
+bool before_spawn(const char* file, bool on_path, char* const environment[]) noexcept {
+  const Plan plan = plan_for(file, on_path, environment);
+  if (plan.kind == ProgramKind::Static && is_sampling_here()) {
+    char note[512];
+    const char* name = strrchr(file, '/');
+    snprintf(note, sizeof note,
+             "%s was not measured: it is statically linked and was started by posix_spawn; run it by prof "
+             "itself, or link it dynamically.",
+             name ? name + 1 : file);
+    process_state.file.write_note(note);
+  }
+  return !plan.loader_complains();
 }
 
 }  // namespace hpcrun

@@ -17,7 +17,8 @@ void set_period(EventState& state, uint64_t period_ns) noexcept {
   interval.it_interval.tv_nsec = static_cast<long>(period_ns % 1'000'000'000u);
   interval.it_value = interval.it_interval;
   // The C library's timer_t is the kernel's number wherever no thread is to be started (SIGEV_THREAD).
-  raw_syscall(SYS_timer_settime, reinterpret_cast<long>(state.timer), 0, reinterpret_cast<long>(&interval), 0);
+  raw_syscall(SYS_timer_settime, reinterpret_cast<long>(state.timer), 0, reinterpret_cast<long>(&interval),
+              0);
 }
 
 bool is_time(uint32_t event) noexcept {

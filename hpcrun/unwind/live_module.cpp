@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "hpcrun/guest/safe_load.h"
 #include "hpcrun/guest/syscalls.h"
@@ -84,13 +85,26 @@ __attribute__((noinline)) bool run_to_row(uint64_t address, LiveScratch& s) noex
 
 }  // namespace
 
+// Without /proc: what the kernel was given to execute, which may be relative.
+static const char* executed_path(char* buffer, size_t bytes) noexcept {
+  const auto* name = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+  if (!name || name[0] == '/') return name ? name : buffer;
+  const long length =
+      raw_syscall(SYS_getcwd, reinterpret_cast<long>(buffer), static_cast<long>(bytes));  // with its NUL
+  const size_t name_bytes = strlen(name) + 1;
+  if (length <= 0 || static_cast<size_t>(length) + name_bytes > bytes) return name;
+  buffer[length - 1] = '/';
+  memcpy(buffer + length, name, name_bytes);
+  return buffer;
+}
+
 const char* module_path(const char* loader_name, char* buffer, size_t bytes) noexcept {
   if (strcmp(loader_name, "linux-vdso.so.1") == 0) return "[vdso]";
   if (loader_name[0] != 0) return loader_name;
   const long length = raw_syscall(SYS_readlinkat, AT_FDCWD, reinterpret_cast<long>("/proc/self/exe"),
                                   reinterpret_cast<long>(buffer), static_cast<long>(bytes - 1));
   buffer[length > 0 ? length : 0] = 0;
-  return buffer;
+  return length > 0 ? buffer : executed_path(buffer, bytes);
 }
 
 bool find_live_code(uint64_t address, LiveScratch& s, LiveCode& code) noexcept {

@@ -3,7 +3,8 @@
 
 namespace prof {
 
-// flame_graph.html, made part of the command by the build. A title goes where @TITLE@ stands, the profile where
+// flame_graph.html, made part of the command by the build. A title goes where @TITLE@ stands, the profile
+// where
 // @DATA@ does.
 std::string_view flame_graph_page();
 

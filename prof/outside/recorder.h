@@ -26,6 +26,7 @@ struct OutsidePlan {
   bool trace = false;
   bool samples_kernel = true;
   std::string command;  // of the program that is run, for when it ended before it was looked at
+  std::string refusal;  // why nobody is sampled; empty: whoever asks
 };
 
 class OutsideRecorder {

@@ -48,7 +48,10 @@ std::thread without_signals(Function function) {
 }  // namespace
 
 OutsideSampler::OutsideSampler(OutsidePlan plan)
-    : specs_(plan.events), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), recorder_(std::move(plan)) {
+    : specs_(plan.events),
+      refusal_(plan.refusal),
+      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      recorder_(std::move(plan)) {
   thread_ = without_signals([this] { serve(); });
 }
 
@@ -73,13 +76,20 @@ int OutsideSampler::attach(pid_t pid, const std::string& program) {
 }
 
 int OutsideSampler::attach_from(pid_t pid, char what) {
+  if (!refusal_.empty()) {
+    recorder_.note_unmeasured(pid, fmt::format("Programs without the runtime (static ones, Go) were not "
+                                               "measured: they are sampled from outside, and {}.",
+                                               refusal_));
+    return ENOTSUP;
+  }
   const int error = open_for(pid, what);
   if (error)
     recorder_.note_unmeasured(
-        pid,
-        fmt::format("Process {}, a static or a Go program, was not measured: perf events, by which it would "
-                    "be sampled from outside, are refused here ({}).",
-                    pid, std::strerror(error)));
+        pid, fmt::format("Programs without the runtime (static ones, Go) were not measured: perf events, by "
+                         "which they are sampled from outside, are refused here ({}); "
+                         "`sysctl kernel.perf_event_paranoid=2` allows them, in containers a seccomp profile "
+                         "that lets perf_event_open pass.",
+                         std::strerror(error)));
   return error;
 }
 

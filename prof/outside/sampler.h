@@ -46,6 +46,7 @@ class OutsideSampler {
   uint64_t ring_bytes() const;
 
   const std::vector<hpcrun::EventSpec> specs_;
+  const std::string refusal_;
   OutsideSocket socket_;
   int wake_ = -1;     // eventfd: something has changed for the thread
   std::mutex mutex_;  // guards all below
