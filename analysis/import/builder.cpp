@@ -80,7 +80,8 @@ uint32_t DatabaseBuilder::metric(const ImportedMetric& metric) {
   });
   if (known != metrics_.end()) return static_cast<uint32_t>(known - metrics_.begin());
   metrics_.push_back({metric, 0, 0});
-  database_.metrics.push_back({valid_utf8(metric.name), valid_utf8(metric.unit), valid_utf8(metric.description)});
+  database_.metrics.push_back(
+      {valid_utf8(metric.name), valid_utf8(metric.unit), valid_utf8(metric.description)});
   return static_cast<uint32_t>(metrics_.size() - 1);
 }
 

@@ -1,0 +1,178 @@
+// make_fuzz_seeds DIR: seeds for all fuzz targets in DIR/TARGET/, by the project's own writers.
+
+#include <zlib.h>
+
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+
+#include "analysis/database/database.h"
+#include "analysis/pprof/profile.pb.h"
+#include "tests/analysis/database/databases.h"
+#include "tests/analysis/database/files.h"
+#include "tests/analysis/import/perf_writer.h"
+#include "tests/measurement/synthetic.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace prof;
+
+class Seeds {
+ public:
+  explicit Seeds(fs::path directory) : directory_(std::move(directory)) {}
+  void add(const std::string& target, const std::string& name, const std::string& bytes) const {
+    fs::create_directories(directory_ / target);
+    test::write_bytes(directory_ / target / name, bytes);
+  }
+
+ private:
+  fs::path directory_;
+};
+
+// As tests/fuzz/database.cpp takes them: each file behind its size.
+std::string packed(const Database& database) {
+  const test::TemporaryDirectory directory;
+  write_database(database, directory.path() / "database");
+  std::string bytes;
+  for (const char* name : {"meta.db", "profile.db", "trace.db", "run.json"}) {
+    const std::string part = test::read_bytes(directory.path() / "database" / name);
+    const auto size = static_cast<uint32_t>(part.size());
+    char prefix[sizeof size];
+    std::memcpy(prefix, &size, sizeof size);
+    bytes.append(prefix, sizeof prefix).append(part);
+  }
+  return bytes;
+}
+
+void add_databases(const Seeds& seeds) {
+  seeds.add("database", "known", packed(test::known_database()));
+  for (uint32_t seed = 1; seed <= 4; ++seed)
+    seeds.add("database", "random-" + std::to_string(seed),
+              packed(test::random_database(
+                  seed, {.contexts = 10 * seed, .profiles = seed, .metrics = 2, .records = 20})));
+}
+
+void add_measurements(const Seeds& seeds) {
+  for (uint64_t seed = 1; seed <= 2; ++seed) {
+    const test::TemporaryDirectory directory;
+    const fs::path file = directory.path() / "a.prof";
+    test::write_synthetic(file, {.threads = 2, .samples = 40, .contexts = 20, .seed = seed});
+    std::string bytes = test::read_bytes(file);
+    bytes.resize(bytes.find_last_not_of('\0') + 1);  // what is reserved is not of interest
+    seeds.add("measurement", "synthetic-" + std::to_string(seed), bytes);
+  }
+}
+
+std::string pprof_profile() {
+  perftools::profiles::Profile profile;
+  for (const char* text : {"", "samples", "count", "cpu", "nanoseconds", "main", "main.c", "work", "thread",
+                           "worker", "pid", "/opt/app", "00ff"})
+    profile.add_string_table(text);
+  for (const auto& [type, unit] : {std::pair(1, 2), std::pair(3, 4)}) {
+    profile.add_sample_type()->set_type(type);
+    profile.mutable_sample_type(profile.sample_type_size() - 1)->set_unit(unit);
+  }
+  auto* const mapping = profile.add_mapping();
+  mapping->set_id(1);
+  mapping->set_memory_start(0x400000);
+  mapping->set_memory_limit(0x500000);
+  mapping->set_filename(11);
+  mapping->set_build_id(12);
+  for (const auto& [id, name] : {std::pair(1, 5), std::pair(2, 7)}) {
+    auto* const function = profile.add_function();
+    function->set_id(static_cast<uint64_t>(id));
+    function->set_name(name);
+    function->set_filename(6);
+    function->set_start_line(10);
+  }
+  for (uint64_t id = 1; id <= 3; ++id) {
+    auto* const location = profile.add_location();
+    location->set_id(id);
+    location->set_mapping_id(1);
+    location->set_address(0x400000 + id);
+    for (uint64_t function = 1; function < id; ++function) {
+      auto* const line = location->add_line();
+      line->set_function_id(function);
+      line->set_line(static_cast<int64_t>(10 + id));
+    }
+  }
+  for (uint64_t leaf = 1; leaf <= 3; ++leaf) {
+    auto* const sample = profile.add_sample();
+    sample->add_location_id(leaf);
+    sample->add_location_id(3);
+    sample->add_value(static_cast<int64_t>(leaf));
+    sample->add_value(static_cast<int64_t>(leaf) * 1'000'000);
+    auto* const thread = sample->add_label();
+    thread->set_key(8);
+    thread->set_str(9);
+    auto* const process = sample->add_label();
+    process->set_key(10);
+    process->set_num(42);
+  }
+  profile.set_time_nanos(1'700'000'000'000'000'000);
+  profile.set_duration_nanos(1'000'000);
+  profile.mutable_period_type()->set_type(3);
+  profile.mutable_period_type()->set_unit(4);
+  profile.set_period(1'000'000);
+  return profile.SerializeAsString();
+}
+
+std::string gzipped(const std::string& bytes) {
+  z_stream stream{};
+  if (deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+    throw std::runtime_error("zlib");
+  std::string out(bytes.size() + 1000, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  deflate(&stream, Z_FINISH);
+  out.resize(out.size() - stream.avail_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+void add_imports(const Seeds& seeds) {
+  const test::PerfWriter recording = test::small_recording();
+  const std::string stacks =
+      "main thread;main;work 3\nmain;read_[k] 12.5\n# comment\nstart;run_[j];fast_[i] 1e3\n\nmain;;b; 7\n";
+  const std::string profile = pprof_profile();
+  seeds.add("perf", "file", recording.file());
+  seeds.add("perf", "compressed", recording.file(true));
+  seeds.add("perf", "pipe", recording.pipe());
+  seeds.add("collapsed", "stacks", stacks);
+  seeds.add("pprof", "plain", profile);
+  seeds.add("import", "perf", recording.file());
+  seeds.add("import", "stacks", stacks);
+  seeds.add("import", "pprof", profile);
+  seeds.add("import", "pprof.gz", gzipped(profile));
+  seeds.add("import", "stacks.gz", gzipped(stacks));
+}
+
+void add_texts(const Seeds& seeds) {
+  seeds.add("perf_map", "map",
+            "1000 100 function one\n2000 10 two\n1000 80 three\n7f0000000000 4096 Interpreter\n");
+  seeds.add(
+      "run_record", "record",
+      R"({"command": ["./app", "arg"], "host": "node17", "start": "2026-01-02T03:04:05+0100", "wall_s": 1.5,)"
+      R"( "cpu_s": 1.25, "exit_status": 3, "trigger_cost_s": 1.5e-05})");
+  seeds.add("kernel_symbols", "kallsyms",
+            "ffffffff81000000 T _text\nffffffff81000100 t first\nffffffff81000200 D data\n"
+            "ffffffff81001000 T _etext\nffffffffc0000000 t probe\t[disk]\n");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: make_fuzz_seeds DIR\n");
+    return 2;
+  }
+  const Seeds seeds(argv[1]);
+  add_databases(seeds);
+  add_measurements(seeds);
+  add_imports(seeds);
+  add_texts(seeds);
+  return 0;
+}
