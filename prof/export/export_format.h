@@ -10,7 +10,18 @@
 
 namespace prof {
 
-enum class ExportFormat : uint8_t { Collapsed, Pprof, Speedscope, Firefox, Callgrind, Csv, Json, Html };
+enum class ExportFormat : uint8_t {
+  Collapsed,
+  Pprof,
+  Speedscope,
+  Firefox,
+  Perfetto,
+  Callgrind,
+  Otf2,
+  Csv,
+  Json,
+  Html
+};
 
 struct ExportFormatInfo {
   ExportFormat format;

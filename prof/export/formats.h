@@ -23,6 +23,13 @@ void export_speedscope(const CallTree& tree, Output& out);
 // Firefox Profiler's JSON: the samples of the trace weighted by the first metric, or its costs alone.
 void export_firefox(const CallTree& tree, Output& out);
 
+// Perfetto's protobuf: the samples of the trace, and all metrics as counters. Needs a trace.
+void export_perfetto(const CallTree& tree, Output& out);
+
+// An OTF2 archive in a folder that does not exist: the samples of the trace with all metrics. Throws
+// CommandError where it cannot be written, or the library was not there when prof was built.
+void export_otf2(const CallTree& tree, const std::filesystem::path& directory);
+
 // Callgrind's text: all metrics by line and call, times in nanoseconds.
 void export_callgrind(const CallTree& tree, Output& out);
 

@@ -28,8 +28,8 @@ export async function serve(roots) {
   return { url: `http://127.0.0.1:${server.address().port}`, close: () => server.close() };
 }
 
-// work(page) in a browser of its own; what the page reports as an error ends the test.
-export async function browse(work) {
+// work(page) in a browser of its own; what the page reports as an error (isError) ends the test.
+export async function browse(work, isError = () => true) {
   const browser = await puppeteer.launch({
     executablePath: process.env.CHROMIUM, headless: 'shell',
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
@@ -40,7 +40,7 @@ export async function browse(work) {
     const errors = [];
     page.on('pageerror', (error) => errors.push(String(error)));
     const result = await work(page);
-    if (errors.length) throw new Error(errors.join('\n'));
+    if (errors.some(isError)) throw new Error(errors.join('\n'));
     return result;
   } finally {
     await browser.close();

@@ -40,8 +40,8 @@ class OpenedByBrowser(consumer.Exports):
         for frames, metric, options in (("whole", "CPUTIME", ()), ("second_metric", "REALTIME", ()),
                                         ("second_thread", "CPUTIME", ("--thread=1",))):
             [row] = [row for row in self.measured.report("top-down", f"--metric={metric}", *options)["rows"]
-                     if row["function"] == "clone3"]
-            [lines] = self.lines(self.seen[frames], "clone3")
+                     if row["function"] == "work"]
+            [lines] = self.lines(self.seen[frames], "work")
             inclusive = row["values"][metric]["inclusive"]
             self.assertIn(f" of {metric}", lines[1])
             shown = lines[1].split(", ")[0]

@@ -1,0 +1,13 @@
+// Stands in for otf2.cpp where the library was not there when prof was built.
+
+#include "prof/export/formats.h"
+#include "prof/message.h"
+
+namespace prof {
+
+void export_otf2(const CallTree&, const std::filesystem::path&) {
+  fail(kOwnFailure,
+       "this prof was built without OTF2; install libotf2-trace-dev, build again with -DPROF_WITH_OTF2=ON");
+}
+
+}  // namespace prof

@@ -1,0 +1,242 @@
+// Perfetto's trace format: each sample of the trace with its call path, and for each metric a counter of what
+// the thread had spent until then. Packets follow each other without an end mark: the trace is written one by
+// one.
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/database/utf8.h"
+#include "analysis/views/places.h"
+#include "analysis/views/run_summary.h"
+#include "prof/export/formats.h"
+#include "prof/export/own_costs.h"
+#include "prof/export/perfetto.pb.h"
+#include "prof/export/trace.h"
+
+namespace prof {
+namespace {
+
+namespace pb = perfetto;
+
+constexpr uint32_t kSequence = 1;
+constexpr uint32_t kStateCleared = 1, kNeedsState = 2;  // sequence_flags
+constexpr uint32_t kCounterEvent = 4;                   // TrackEvent::type
+constexpr uint32_t kRealtimeClock = 1, kBoottimeClock = 6;
+constexpr uint32_t kUserMode = 2;
+// Databases know a thread by its index. Numbers above those of real threads (pid_max) cannot be taken for
+// such.
+constexpr int32_t kFirstMadeUpNumber = 1 << 22;
+constexpr size_t kItemsInPiece = 1000;  // of interned data in one packet
+
+class PerfettoWriter {
+ public:
+  PerfettoWriter(const CallTree& tree, Output& out)
+      : tree_(tree),
+        database_(*tree.database),
+        out_(out),
+        costs_(tree, tree.node_of, tree.nodes.size()),
+        weights_(tree, tree.node_of, tree.nodes.size()) {}
+
+  void write() {
+    write_start();
+    write_names();
+    write_call_paths();
+    for (const uint32_t thread : tree_.selection.profiles) write_thread(thread);
+  }
+
+ private:
+  pb::TracePacket& new_packet() {
+    pb::TracePacket& packet = *trace_.mutable_packet(0);
+    packet.Clear();
+    packet.set_trusted_packet_sequence_id(kSequence);
+    packet.set_sequence_flags(kNeedsState);
+    return packet;
+  }
+  void write_packet() {
+    trace_.SerializeToString(&bytes_);
+    out_.write(bytes_);
+  }
+
+  void write_start() {
+    trace_.add_packet();
+    pb::TracePacket& clocks = new_packet();
+    clocks.set_sequence_flags(kStateCleared);
+    const uint64_t start = first_time_ns(tree_);
+    for (const uint32_t id : {kBoottimeClock, kRealtimeClock}) {
+      pb::ClockSnapshot::Clock* clock = clocks.mutable_clock_snapshot()->add_clocks();
+      clock->set_clock_id(id);
+      clock->set_timestamp(start);
+    }
+    pb::Timebase* timebase =
+        clocks.mutable_trace_packet_defaults()->mutable_perf_sample_defaults()->mutable_timebase();
+    const Sampling sampling = shown_sampling(tree_, run_summary(database_));
+    timebase->set_frequency(static_cast<uint64_t>(sampling.requested_hz.value_or(0)));
+    timebase->set_name(tree_.metrics() > 0 ? valid_utf8(tree_.metric(0).name) : "");
+    write_packet();
+  }
+
+  // In pieces: fill(data, i) for each of them.
+  template <typename Fill>
+  void intern(size_t count, Fill fill) {
+    for (size_t i = 0; i < count;) {
+      pb::InternedData* data = new_packet().mutable_interned_data();
+      for (const size_t end = std::min(count, i + kItemsInPiece); i < end; ++i) fill(*data, i);
+      write_packet();
+    }
+  }
+
+  static void set(pb::InternedString* text, size_t number, const std::string& content) {
+    text->set_iid(number + 1);
+    text->set_str(valid_utf8(content));
+  }
+
+  // Identifiers are the numbers of the database and tree plus one. What is in no module is in one without a
+  // name, because Perfetto leaves out frames without a mapping.
+  void write_names() {
+    const size_t modules = database_.modules.size();
+    intern(modules + 1, [&](pb::InternedData& data, size_t i) {
+      set(data.add_mapping_paths(), i, i < modules ? database_.modules[i].path : "");
+      pb::Mapping* mapping = data.add_mappings();
+      mapping->set_iid(i + 1);
+      mapping->add_path_string_ids(i + 1);
+    });
+    intern(database_.files.size(), [&](pb::InternedData& data, size_t i) {
+      set(data.add_source_paths(), i, database_.files[i].path);
+    });
+    intern(tree_.frames.size(), [&](pb::InternedData& data, size_t i) {
+      const Frame& frame = tree_.frames[i];
+      set(data.add_function_names(), i, frame_name(database_, frame));
+      pb::Frame* written = data.add_frames();
+      written->set_iid(i + 1);
+      written->set_function_name_id(i + 1);
+      written->set_mapping_id(std::min<size_t>(frame.module, modules) + 1);
+      // Perfetto knows a frame by its address: functions inlined at one address must not become one.
+      written->set_rel_pc(i + 1);
+      const Place place = definition(frame);
+      if (!place.known()) return;
+      written->set_source_path_iid(place.file + 1);
+      written->set_line_number(place.line);
+    });
+  }
+
+  void write_call_paths() {
+    std::vector<uint64_t> path;
+    intern(tree_.nodes.size(), [&](pb::InternedData& data, size_t i) {
+      pb::Callstack* written = data.add_callstacks();
+      written->set_iid(i + 1);
+      path.clear();
+      for (auto n = static_cast<uint32_t>(i); n != kNone; n = tree_.nodes[n].parent)
+        path.push_back(tree_.nodes[n].frame + 1);
+      written->mutable_frame_ids()->Add(path.rbegin(), path.rend());
+    });
+  }
+
+  // Processes of several machines may have the same number.
+  int32_t process_number(const ProfileId& id) {
+    const auto [at, is_new] = processes_.try_emplace({id.host, id.rank, id.process}, id.process);
+    if (!is_new) return at->second;
+    const bool taken = std::any_of(processes_.begin(), processes_.end(), [&](const auto& other) {
+      return &other.second != &at->second && other.second == id.process;
+    });
+    if (taken || id.process < 0) at->second = next_number_++;
+    pb::TrackDescriptor* track = new_packet().mutable_track_descriptor();
+    track->set_uuid(next_track_++);
+    track->mutable_process()->set_pid(at->second);
+    track->mutable_process()->set_process_name(valid_utf8(
+        id.rank >= 0 ? fmt::format("rank {} {}", id.rank, database_.title) : database_.title));
+    track->mutable_process()->add_cmdline(valid_utf8(run_summary(database_).command));
+    write_packet();
+    return at->second;
+  }
+
+  void write_thread(uint32_t profile) {
+    if (!has_trace(database_, profile)) return;
+    const ProfileId& id = database_.profiles[profile].id;
+    const int32_t process = process_number(id);
+    const int32_t thread = id.thread == 0 ? process : next_number_++;
+    pb::TrackDescriptor* track = new_packet().mutable_track_descriptor();
+    const uint64_t thread_track = next_track_++;
+    track->set_uuid(thread_track);
+    track->mutable_thread()->set_pid(process);
+    track->mutable_thread()->set_tid(thread);
+    track->mutable_thread()->set_thread_name(valid_utf8(thread_label(database_, profile)));
+    write_packet();
+    const uint64_t first_counter = next_track_;
+    for (size_t m = 0; m < tree_.metrics(); ++m) write_counter(thread_track, tree_.metric(m));
+
+    const OwnCosts& costs = costs_.of(profile);
+    weights_.prepare(profile, costs);
+    spent_.assign(tree_.metrics(), 0);
+    uint64_t end_ns = 0;
+    for_each_stretch(database_, profile, [&](uint64_t begin, uint64_t end, uint32_t context) {
+      end_ns = end;
+      if (context == kNone) return;
+      const uint32_t node = tree_.node_of[context];
+      write_sample(begin, process, thread, node);
+      // A counter has a value from its time on: that of a sample is what was spent in its stretch of time.
+      for (size_t m = 0; m < tree_.metrics(); ++m) {
+        const double weight = weights_.of(node, m);
+        if (weight == 0) continue;
+        write_count(begin, first_counter + m, spent_[m] += weight);
+      }
+    });
+    for (const size_t i : weights_.untraced()) {
+      write_sample(end_ns, process, thread, costs.nodes[i]);
+      for (size_t m = 0; m < tree_.metrics(); ++m)
+        write_count(end_ns, first_counter + m, spent_[m] += costs.values[i * tree_.metrics() + m]);
+    }
+  }
+
+  void write_counter(uint64_t thread_track, const Metric& metric) {
+    pb::TrackDescriptor* track = new_packet().mutable_track_descriptor();
+    track->set_uuid(next_track_++);
+    track->set_parent_uuid(thread_track);
+    track->set_name(valid_utf8(metric.name));
+    track->mutable_counter()->set_unit_name(valid_utf8(metric.unit));
+    write_packet();
+  }
+
+  void write_sample(uint64_t time_ns, int32_t process, int32_t thread, uint32_t node) {
+    pb::TracePacket& packet = new_packet();
+    packet.set_timestamp(time_ns);
+    pb::PerfSample* sample = packet.mutable_perf_sample();
+    sample->set_pid(static_cast<uint32_t>(process));
+    sample->set_tid(static_cast<uint32_t>(thread));
+    sample->set_callstack_iid(node + 1);
+    sample->set_cpu(0);
+    sample->set_cpu_mode(kUserMode);
+    write_packet();
+  }
+
+  void write_count(uint64_t time_ns, uint64_t track, double value) {
+    pb::TracePacket& packet = new_packet();
+    packet.set_timestamp(time_ns);
+    pb::TrackEvent* event = packet.mutable_track_event();
+    event->set_type(kCounterEvent);
+    event->set_track_uuid(track);
+    event->set_double_counter_value(value);
+    write_packet();
+  }
+
+  const CallTree& tree_;
+  const Database& database_;
+  Output& out_;
+  OwnCostsByThread costs_;
+  SampleWeights weights_;
+  pb::Trace trace_;  // of one packet, the next to write
+  std::string bytes_;
+  std::map<std::tuple<std::string, int32_t, int32_t>, int32_t> processes_;
+  int32_t next_number_ = kFirstMadeUpNumber;
+  uint64_t next_track_ = 1;
+  std::vector<double> spent_;  // by the thread so far, per metric
+};
+
+}  // namespace
+
+void export_perfetto(const CallTree& tree, Output& out) {
+  PerfettoWriter(tree, out).write();
+}
+
+}  // namespace prof
