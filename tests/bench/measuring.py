@@ -14,6 +14,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("PROF_BUILD", SOURCE / "build/release")).resolve()
 PROF = BUILD / "bin/prof"
 DEEP_CALLS = BUILD / "samples/deep_calls"
+STATIC_DEEP_CALLS = BUILD / "tests/bench/static_deep_calls"
 EMPTY_SIGTRAP = BUILD / "tests/bench/libempty_sigtrap.so"
 
 
