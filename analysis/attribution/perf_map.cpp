@@ -50,15 +50,21 @@ struct MappedCode {
   std::string name;
 };
 
-bool parse_line(std::string_view line, MappedCode& code) {
+// A hexadecimal number and the blank behind it. Java writes numbers with 0x.
+bool take_number(std::string_view& line, uint64_t& number) {
+  if (line.starts_with("0x") || line.starts_with("0X")) line.remove_prefix(2);
   const char* const end = line.data() + line.size();
+  const auto [after, error] = std::from_chars(line.data(), end, number, 16);
+  if (error != std::errc{} || after == end || *after != ' ') return false;
+  line.remove_prefix(static_cast<size_t>(after - line.data()) + 1);
+  return true;
+}
+
+bool parse_line(std::string_view line, MappedCode& code) {
   uint64_t size = 0;
-  auto [after_start, start_error] = std::from_chars(line.data(), end, code.start, 16);
-  if (start_error != std::errc{} || after_start == end || *after_start != ' ') return false;
-  auto [after_size, size_error] = std::from_chars(after_start + 1, end, size, 16);
-  if (size_error != std::errc{} || after_size == end || *after_size != ' ') return false;
+  if (!take_number(line, code.start) || !take_number(line, size)) return false;
   code.end = code.start + size;
-  code.name.assign(after_size + 1, end);
+  code.name = line;
   return !code.name.empty() && code.end > code.start;
 }
 

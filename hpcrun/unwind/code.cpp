@@ -84,7 +84,8 @@ Step Unwinder::State::resolve_at(uint64_t address) noexcept {
       uncached.key = make_frame(kModuleNone, address);
       uint8_t byte;
       if (!exact && !safe_read(address, &byte, 1)) return Step::failed(StackReason::BadReturnAddress);
-      executable = exact || is_call_return(address + 1) || is_restorer(address + 1);
+      executable =
+          exact || is_call_return(address + 1) || is_restorer(address + 1) || address + 1 == assumed_return;
       if (!executable) return Step::failed(StackReason::UnknownModule);
     }
   }

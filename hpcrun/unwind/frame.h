@@ -42,6 +42,8 @@ enum class StackReason : uint8_t {
   NoProgress = 9,        // the CFA did not move up: broken
   Unsupported = 10,      // an expression that the tables cannot hold and nothing else could step: partial
   StackCut = 11,         // beyond the piece of stack that was recorded with the sample: partial
+  GeneratedCode = 12,    // code that a JIT compiler made, which keeps no frame pointer: partial
+  SearchedLeaf = 13,     // the caller of a leaf without CFI was found by searching its frame: complete
   Count
 };
 
@@ -53,11 +55,13 @@ constexpr StackClass stack_class(StackReason reason) {
     case StackReason::ThreadStart:
     case StackReason::ForeignStack:
     case StackReason::JitFramePointer:
+    case StackReason::SearchedLeaf:
       return StackClass::Complete;
     case StackReason::TooDeep:
     case StackReason::NoUnwindInfo:
     case StackReason::Unsupported:
     case StackReason::StackCut:
+    case StackReason::GeneratedCode:
       return StackClass::Partial;
     default:
       return StackClass::Broken;

@@ -1,13 +1,9 @@
 // Steps from a frame to its caller by rules that are not simple.
 
-#include "hpcrun/guest/safe_load.h"
 #include "hpcrun/unwind/walk_state.h"
 
 namespace hpcrun {
 namespace {
-
-// A frame of code without call frame information is taken to be no larger: beyond, rbp is some other value.
-constexpr uint64_t kMaxGuessedFrameBytes = 1u << 20;
 
 constexpr Step failed_evaluation(EvaluationStatus status) noexcept {
   return Step::failed(status == EvaluationStatus::Unreadable ? StackReason::UnreadableStack
@@ -30,7 +26,7 @@ Step Unwinder::State::step(const CachedCode& code, uint64_t address) noexcept {
     case RuleKind::None:
       break;
   }
-  return step_by_frame_pointer();
+  return step_without_cfi();
 }
 
 Step Unwinder::State::step_by_rule(const Rule& rule) noexcept {
@@ -114,61 +110,6 @@ Step Unwinder::State::step_by_interpretation(const Rule& rule, uint64_t address)
   if (status != EvaluationStatus::Ok) return failed_evaluation(status);
   if (ended) return {StepKind::Ended, StackReason::EndOfStack};
   return finish_step(rule);
-}
-
-// Code without call frame information: JIT compilers keep frame pointers, hand-written leaves have no frame.
-// What is found has to look like a return address.
-Step Unwinder::State::step_by_frame_pointer() noexcept {
-  const uint64_t sp = registers.value[kRsp];
-  const uint64_t bp = registers.has(kRbp) ? registers.value[kRbp] : 0;
-  uint64_t return_address;
-  const auto take = [&](uint64_t cfa, uint64_t caller_bp) {
-    const Registers before = registers;
-    caller.known = 0;
-    if (all_registers) {
-      for (const unsigned reg :
-           {unsigned{kRbx}, unsigned{kR12}, unsigned{kR13}, unsigned{kR14}, unsigned{kR15}}) {
-        if (before.has(reg)) caller.set(reg, before.value[reg]);
-      }
-    }
-    caller.set(kRsp, cfa);
-    caller.set(kRbp, caller_bp);
-    caller.set(kReturnAddress, return_address);
-    guessed = true;
-    return finish_step(Rule{});
-  };
-  const auto returns_from = [&](uint64_t at) {
-    return memory.load(at, return_address) && is_plausible_return(return_address);
-  };
-
-  const bool in_module = frame_module(frames[depth - 1]) != kModuleNone;
-  if (exact) {
-    uint8_t code[4] = {};
-    const bool readable = safe_read(pc(), code, sizeof code);
-    const bool at_entry =
-        code[0] == 0x55 ||                                                           // push %rbp
-        (code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa);  // endbr64
-    const bool at_exit = code[0] == 0xc3;
-    const bool frame_half_made = code[0] == 0x48 && ((code[1] == 0x89 && code[2] == 0xe5) ||  // mov %rsp,%rbp
-                                                     (code[1] == 0x8b && code[2] == 0xec));
-    uint64_t saved_bp;
-    if (readable && frame_half_made && returns_from(sp + 8) && memory.load(sp, saved_bp)) {
-      return take(sp + 16, saved_bp);
-    }
-    // A jump to where no code is leaves the caller's return address on top, as does an assembly leaf.
-    if ((!readable || at_entry || at_exit || in_module) && returns_from(sp)) return take(sp + 8, bp);
-  }
-  const bool near_enough = bp >= sp && bp - sp <= kMaxGuessedFrameBytes && bp % 8 == 0;
-  uint64_t saved_bp;
-  if (near_enough && memory.load(bp, saved_bp) && memory.load(bp + 8, return_address)) {
-    // Zeros end a stack that a JIT made; in a module rbp may be any value, and zeros are no rarity above it.
-    if (return_address == 0 && saved_bp == 0 && !in_module) return take(bp + 16, saved_bp);
-    const bool to_native = loaded_module(return_address) != nullptr;
-    const bool chain_goes_up = saved_bp == 0 || saved_bp > bp;
-    if ((to_native || chain_goes_up) && is_plausible_return(return_address)) return take(bp + 16, saved_bp);
-  }
-  if (exact && returns_from(sp)) return take(sp + 8, bp);
-  return Step::failed(in_module ? StackReason::NoUnwindInfo : StackReason::UnknownModule);
 }
 
 Step Unwinder::State::finish_step(const Rule& rule) noexcept {

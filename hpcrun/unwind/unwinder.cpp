@@ -35,27 +35,35 @@ void Unwinder::State::start(const ucontext_t& context) noexcept {
         static_cast<uint64_t>(gregs[(kernel_frame_offset(reg) - kernel_frame_offset(kR8)) / 8]);
   }
   exact = true;
-  guessed = false;
+  guess = Guess::None;
+  search.next = 0;
+  search.tries = 0;
   depth = 0;
   last_return = 0;
   downward_steps = 0;
+  assumed_return = 0;
   open_window();
+}
+
+StackReason Unwinder::State::guessed_reason() const noexcept {
+  return guess == Guess::Search ? StackReason::SearchedLeaf : StackReason::JitFramePointer;
 }
 
 // A return address of zero ends stacks that no call frame information ends.
 StackReason Unwinder::State::end_reason(StackReason found) const noexcept {
-  if (guessed) return StackReason::JitFramePointer;
+  if (guess != Guess::None) return guessed_reason();
   if (found == StackReason::EndOfStack) return found;
   return sp() > bounds.low && sp() <= bounds.high ? StackReason::ThreadStart : StackReason::ForeignStack;
 }
 
 // Where a hand-made stack begins, the return address was not pushed by a call: what lies above is no frame.
 Step Unwinder::State::judge_failure(Step failure) noexcept {
-  if (stack_class(failure.reason) != StackClass::Broken && failure.reason != StackReason::NoUnwindInfo)
+  if (stack_class(failure.reason) != StackClass::Broken && failure.reason != StackReason::NoUnwindInfo &&
+      failure.reason != StackReason::GeneratedCode)
     return failure;
   const bool foreign = sp() <= bounds.low || sp() > bounds.high;
   if (!foreign || last_return == 0 || is_call_return(last_return)) return failure;
-  return {StepKind::Ended, guessed ? StackReason::JitFramePointer : StackReason::ForeignStack};
+  return {StepKind::Ended, guess != Guess::None ? guessed_reason() : StackReason::ForeignStack};
 }
 
 // kAll keeps the callee-saved registers as well, which few stacks need.
@@ -64,7 +72,11 @@ Step Unwinder::State::run() noexcept {
   registers.known = kAll ? kAllRegisters : kWalkedRegisters;
   all_registers = kAll;
   for (;;) {
-    if (pc() == 0 && !exact) return {StepKind::Ended, end_reason(StackReason::ThreadStart)};
+    if (pc() == 0 && !exact) {
+      // Zeros are no proof that what was searched for is the caller.
+      if (guess == Guess::Search) return Step::failed(StackReason::BadReturnAddress);
+      return {StepKind::Ended, end_reason(StackReason::ThreadStart)};
+    }
     if (depth == kMaxDepth) return Step::failed(StackReason::TooDeep);
     const uint64_t address = pc() - (exact ? 0 : 1);
     CachedCode* code = &cache[slot(address)];
@@ -102,6 +114,17 @@ Step Unwinder::State::run() noexcept {
   }
 }
 
+// Where a return address that was searched for leads nowhere, the next one is tried.
+template <bool kAll>
+Step Unwinder::State::run_with_searches() noexcept {
+  Step end = run<kAll>();
+  while (end.kind == StepKind::Failed && search.next != 0 && end.reason != StackReason::TooDeep) {
+    end = search_frame();
+    if (end.kind == StepKind::Continue) end = run<kAll>();
+  }
+  return end;
+}
+
 bool Unwinder::attach(Arena& arena, StackBounds bounds) noexcept {
   state_ = static_cast<State*>(arena.allocate(sizeof(State)));
   if (!state_) return false;
@@ -123,10 +146,10 @@ Stack Unwinder::walk(const ucontext_t& context) noexcept {
   }
   s.generation_tag = uint64_t{static_cast<uint16_t>(generation)} << kModuleShift;
   s.start(context);
-  Step end = s.run<false>();
+  Step end = s.run_with_searches<false>();
   if (end.kind == StepKind::NeedsRegisters) {
     s.start(context);
-    end = s.run<true>();
+    end = s.run_with_searches<true>();
   }
   if (end.kind == StepKind::Failed) end = s.judge_failure(end);
   return {s.frames, s.depth, end.reason};

@@ -39,16 +39,43 @@ struct Step {
   static constexpr Step failed(StackReason reason) noexcept { return {StepKind::Failed, reason}; }
 };
 
+// How the least certain step of a walk was found.
+enum class Guess : uint8_t {
+  None,
+  FramePointer,  // or by the instructions of an epilogue
+  Search,        // a word of its frame that leads on to the end of the stack
+};
+
+// What the call before a return address says about the code at hand: was it what was called?
+enum class CallEvidence : uint8_t {
+  None,  // a call through a pointer
+  For,
+  Against,
+};
+
+// The frame whose return address is searched for, and how far that went.
+struct FrameSearch {
+  Registers registers;
+  uint64_t first = 0;
+  uint64_t next = 0;  // the word to look at; 0: none is under way
+  uint32_t depth = 0;
+  bool exact = false;
+  uint8_t tries = 0;
+  CallEvidence wanted = CallEvidence::For;
+};
+
 struct Unwinder::State {
   StackBounds bounds;
   Registers registers;  // of the frame at hand
   Registers caller;
-  bool exact = true;     // the pc is an instruction to be executed, not a return address
-  bool guessed = false;  // a step went by frame pointer
+  bool exact = true;  // the pc is an instruction to be executed, not a return address
+  Guess guess = Guess::None;
+  FrameSearch search;
   bool all_registers = false;
   uint32_t depth = 0;
   uint64_t last_return = 0;  // the last frame's pc where it is a return address, else 0
   unsigned downward_steps = 0;
+  uint64_t assumed_return = 0;  // in generated code, taken for a return address although no call is before it
   const Snapshot* snapshot = nullptr;
   const LoadedModule* last_module = nullptr;
   uint64_t generation_tag = 0;
@@ -80,17 +107,29 @@ struct Unwinder::State {
   Step step(const CachedCode& code, uint64_t address) noexcept;
   Step step_by_rule(const Rule& rule) noexcept;
   Step step_by_interpretation(const Rule& rule, uint64_t address) noexcept;
-  Step step_by_frame_pointer() noexcept;
   Step finish_step(const Rule& rule) noexcept;
+
+  // without_cfi.cpp
+  Step step_without_cfi() noexcept;
+  bool is_mostly_compiled() noexcept;
+  Step search_frame() noexcept;
+  bool follow_epilogue(uint64_t sp, uint64_t bp, uint64_t& cfa, uint64_t& caller_bp) noexcept;
+  static uint64_t stub_target(uint64_t address) noexcept;
+  bool has_cfi(uint64_t address) noexcept;
+  CallEvidence call_evidence(uint64_t return_address) noexcept;
+  uint64_t find_saved_frame_pointer(uint64_t return_at, uint64_t bp) noexcept;
 
   // unwinder.cpp
   void start(const ucontext_t& context) noexcept;
   void open_window() noexcept;
   bool moves_down_too_often(uint64_t cfa) noexcept;
+  StackReason guessed_reason() const noexcept;
   StackReason end_reason(StackReason found) const noexcept;
   Step judge_failure(Step failure) noexcept;
   template <bool kAll>
   Step run() noexcept;
+  template <bool kAll>
+  Step run_with_searches() noexcept;
 };
 
 }  // namespace hpcrun

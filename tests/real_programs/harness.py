@@ -20,6 +20,7 @@ RATE_HZ = 1000
 READY_S = 30
 LEAST_COMPLETE = 0.99
 WORLD = 0o777
+INFERRED = ("jit_frame_pointer", "searched_leaf")
 
 
 class Harm(Exception):
@@ -45,7 +46,7 @@ class Row:
     complete: float | None = None
     partial: float | None = None
     broken: float | None = None
-    generated: float | None = None  # complete, through code that only has frame pointers
+    inferred: float | None = None  # complete, through code without unwind tables
     reason: str = ""
     processes: int | None = None
     threads: int | None = None
@@ -225,8 +226,8 @@ def read_quality(runner, row):
     row.threads = summary["run"]["threads"]
     if walked:
         row.complete, row.partial, row.broken = (stacks[key] / walked for key in ("complete", "partial", "broken"))
-        row.generated = stacks["reasons"].get("jit_frame_pointer", 0) / walked
-    whole = {"end_of_stack", "thread_start", "foreign_stack", "jit_frame_pointer"}
+        row.inferred = sum(stacks["reasons"].get(name, 0) for name in INFERRED) / walked
+    whole = {"end_of_stack", "thread_start", "foreign_stack", *INFERRED}
     reasons = {name: count for name, count in stacks["reasons"].items() if name not in whole}
     if reasons:
         row.reason = max(reasons, key=reasons.get)

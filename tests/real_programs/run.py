@@ -17,7 +17,7 @@ import tools
 
 PROGRAMS = [*build_tools.PROGRAMS, *interpreters.PROGRAMS, *servers.PROGRAMS, *tools.PROGRAMS]
 SKIPPED = 77
-COLUMNS = ("program", "code", "samples", "complete", "by fp", "partial", "broken", "most often", "processes",
+COLUMNS = ("program", "code", "samples", "complete", "no CFI", "partial", "broken", "most often", "processes",
            "threads", "bare", "measured", "result")
 LAYOUT = "{:<23} {:<10} {:>8} {:>9} {:>7} {:>7} {:>7} {:<18} {:>9} {:>7} {:>7} {:>8}  {}"
 
@@ -31,7 +31,7 @@ def text(value):
 
 
 def print_row(row):
-    print(LAYOUT.format(row.name, row.kind, text(row.samples), share(row.complete), share(row.generated),
+    print(LAYOUT.format(row.name, row.kind, text(row.samples), share(row.complete), share(row.inferred),
                         share(row.partial), share(row.broken), row.reason, text(row.processes), text(row.threads),
                         f"{row.bare_s:.2f} s", f"{row.measured_s:.2f} s", " ".join(row.result.split())), flush=True)
 

@@ -1,0 +1,267 @@
+// Steps through code without call frame information: what JIT compilers make, and assembly. In the order of
+// what can be trusted: the instructions that lead to the return; the frame pointer; for a leaf in a module, a
+// search of its frame. Whatever is found has to look like a return address.
+
+#include <cstring>
+
+#include "hpcrun/guest/safe_load.h"
+#include "hpcrun/unwind/walk_state.h"
+
+namespace hpcrun {
+namespace {
+
+// A frame is taken to be no larger: beyond, rbp is some other value.
+constexpr uint64_t kMaxGuessedFrameBytes = 1u << 20;
+// Encoders in assembly keep blocks of a picture on the stack.
+constexpr uint64_t kMaxSearchedBytes = 16 * 1024;
+// Assembly calls assembly, but not deeply.
+constexpr unsigned kMaxSearchedFrames = 4;
+constexpr uint64_t kMaxFunctionBytes = 256 * 1024;
+constexpr unsigned kMostSearchTries = 8;
+// Virtual machines lay their code out in one reservation, as a rule of 240 MiB at most.
+constexpr uint64_t kMaxCodeCacheBytes = 256u << 20;
+
+bool is_near(uint64_t one, uint64_t other) noexcept {
+  return one - other < kMaxCodeCacheBytes || other - one < kMaxCodeCacheBytes;
+}
+
+// What an instruction does on the way to the return at the end of a function; length 0: something else.
+struct Release {
+  unsigned length = 0;
+  uint64_t bytes = 0;
+  bool pops_rbp = false;
+  bool leaves = false;
+  bool returns = false;
+};
+
+Release read_release(const uint8_t* code) noexcept {
+  const auto starts_with = [&](auto... bytes) {
+    const uint8_t* at = code;
+    return ((*at++ == bytes) && ...);
+  };
+  Release step;
+  if (starts_with(0xc3)) {  // ret
+    step.length = 1;
+    step.returns = true;
+  } else if (starts_with(0xc9)) {  // leave
+    step.length = 1;
+    step.leaves = true;
+  } else if (code[0] >= 0x58 && code[0] <= 0x5f && code[0] != 0x5c) {  // pop %reg
+    step.length = 1;
+    step.bytes = 8;
+    step.pops_rbp = code[0] == 0x5d;
+  } else if (code[0] == 0x41 && code[1] >= 0x58 && code[1] <= 0x5f) {  // pop %r8 ... %r15
+    step.length = 2;
+    step.bytes = 8;
+  } else if (starts_with(0x48, 0x83, 0xc4) && code[3] < 0x80) {  // add $byte,%rsp
+    step.length = 4;
+    step.bytes = code[3];
+  } else if (starts_with(0x48, 0x81, 0xc4)) {  // add $number,%rsp
+    uint32_t bytes;
+    std::memcpy(&bytes, code + 3, sizeof bytes);
+    step.length = bytes < kMaxGuessedFrameBytes ? 7 : 0;
+    step.bytes = bytes;
+  } else if (starts_with(0xc5, 0xf8, 0x77)) {  // vzeroupper
+    step.length = 3;
+  } else if (starts_with(0x49, 0x3b, 0xa7)) {  // cmp number(%r15),%rsp: HotSpot asks for a safepoint
+    step.length = 7;
+  } else if (starts_with(0x0f, 0x87)) {  // ja: and goes there
+    step.length = 6;
+  }
+  return step;
+}
+
+}  // namespace
+
+// Straight on from the pc to `ret`, by instructions that do nothing but leave the function.
+bool Unwinder::State::follow_epilogue(uint64_t sp, uint64_t bp, uint64_t& cfa, uint64_t& caller_bp) noexcept {
+  constexpr unsigned kMostInstructions = 12;
+  constexpr size_t kLongest = 8;
+  uint64_t at = pc();
+  for (unsigned n = 0; n < kMostInstructions; ++n) {
+    uint8_t code[kLongest] = {};
+    size_t have = kLongest;
+    while (have > 0 && !safe_read(at, code, have)) have /= 2;
+    const Release step = read_release(code);
+    if (step.length == 0 || step.length > have) return false;
+    if (step.returns) {
+      cfa = sp + 8;
+      caller_bp = bp;
+      return true;
+    }
+    if (step.leaves) {
+      sp = bp;
+      if (!memory.load(sp, bp)) return false;
+      sp += 8;
+    }
+    if (step.pops_rbp && !memory.load(sp, bp)) return false;
+    sp += step.bytes;
+    at += step.length;
+  }
+  return false;
+}
+
+// Where a stub at the address goes on: jmp *slot(%rip), perhaps behind an endbr64, or jmp target. 0: it is no
+// stub.
+uint64_t Unwinder::State::stub_target(uint64_t address) noexcept {
+  constexpr size_t kEndbr = 4;
+  uint8_t code[kEndbr + 6];
+  if (!safe_read(address, code, sizeof code)) return 0;
+  const size_t at = code[0] == 0xf3 && code[1] == 0x0f ? kEndbr : 0;
+  const bool direct = code[at] == 0xe9;
+  if (!direct && (code[at] != 0xff || code[at + 1] != 0x25)) return 0;
+  const size_t length = direct ? 5 : 6;
+  int32_t distance;
+  std::memcpy(&distance, code + at + length - sizeof distance, sizeof distance);
+  uint64_t target = address + at + length + static_cast<uint64_t>(int64_t{distance});
+  return direct || safe_load_word(target, target) ? target : 0;
+}
+
+bool Unwinder::State::has_cfi(uint64_t address) noexcept {
+  const LoadedModule* const module = loaded_module(address);
+  return module && module->table &&
+         lookup(*module->table, address - module->load_bias).kind != RuleKind::None;
+}
+
+// A direct call tells where it goes; one that goes elsewhere than to the code at hand is left over from
+// before.
+CallEvidence Unwinder::State::call_evidence(uint64_t return_address) noexcept {
+  constexpr size_t kCallBytes = 5;
+  uint8_t call[kCallBytes];
+  if (!safe_read(return_address - kCallBytes, call, kCallBytes)) return CallEvidence::Against;
+  if (call[0] != 0xe8) return CallEvidence::None;
+  int32_t distance;
+  std::memcpy(&distance, call + 1, sizeof distance);
+  uint64_t target = return_address + static_cast<uint64_t>(int64_t{distance});
+  if (const uint64_t beyond = stub_target(target)) target = beyond;
+  const bool before = target <= pc() && pc() - target <= kMaxFunctionBytes;
+  return before && loaded_module(target) == loaded_module(pc()) && !has_cfi(target) ? CallEvidence::For
+                                                                                    : CallEvidence::Against;
+}
+
+// The caller's rbp: still in the register, or among the words that the leaf pushed right below its return
+// address.
+uint64_t Unwinder::State::find_saved_frame_pointer(uint64_t return_at, uint64_t bp) noexcept {
+  constexpr unsigned kMostPushed = 6;
+  const auto fits = [&](uint64_t value) {
+    return value > return_at && value - return_at < kMaxGuessedFrameBytes && value % 8 == 0;
+  };
+  if (fits(bp)) return bp;
+  uint64_t value;
+  for (uint64_t n = 1; n <= kMostPushed && return_at - 8 * n >= sp(); ++n)
+    if (memory.load(return_at - 8 * n, value) && fits(value)) return value;
+  return bp;
+}
+
+Step Unwinder::State::step_without_cfi() noexcept {
+  const uint64_t sp = registers.value[kRsp];
+  const uint64_t bp = registers.has(kRbp) ? registers.value[kRbp] : 0;
+  uint64_t return_address;
+  const auto take = [&](uint64_t cfa, uint64_t caller_bp) {
+    const Registers before = registers;
+    caller.known = 0;
+    if (all_registers) {
+      for (const unsigned reg :
+           {unsigned{kRbx}, unsigned{kR12}, unsigned{kR13}, unsigned{kR14}, unsigned{kR15}}) {
+        if (before.has(reg)) caller.set(reg, before.value[reg]);
+      }
+    }
+    caller.set(kRsp, cfa);
+    caller.set(kRbp, caller_bp);
+    caller.set(kReturnAddress, return_address);
+    if (guess == Guess::None) guess = Guess::FramePointer;
+    return finish_step(Rule{});
+  };
+  const auto returns_from = [&](uint64_t at) {
+    return memory.load(at, return_address) && is_plausible_return(return_address);
+  };
+
+  const bool in_module = frame_module(frames[depth - 1]) != kModuleNone;
+  uint64_t cfa;
+  uint64_t saved_bp;
+  if (follow_epilogue(sp, bp, cfa, saved_bp) && returns_from(cfa - 8)) return take(cfa, saved_bp);
+  bool readable = true;
+  if (exact) {
+    uint8_t code[4] = {};
+    readable = safe_read(pc(), code, sizeof code);
+    const bool at_entry =
+        code[0] == 0x55 ||                                                             // push %rbp
+        (code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa) ||  // endbr64
+        (code[0] == 0x89 && code[1] == 0x84 &&
+         code[2] == 0x24);  // mov %eax,-number(%rsp): HotSpot's stack bang
+    const bool frame_half_made = code[0] == 0x48 && ((code[1] == 0x89 && code[2] == 0xe5) ||  // mov %rsp,%rbp
+                                                     (code[1] == 0x8b && code[2] == 0xec));
+    if (readable && frame_half_made && returns_from(sp + 8) && memory.load(sp, saved_bp))
+      return take(sp + 16, saved_bp);
+    // A jump to where no code is leaves the caller's return address on top, as does an assembly leaf.
+    if ((!readable || at_entry || in_module) && returns_from(sp)) return take(sp + 8, bp);
+  }
+  const bool near_enough = bp >= sp && bp - sp <= kMaxGuessedFrameBytes && bp % 8 == 0;
+  if (near_enough && memory.load(bp, saved_bp) && memory.load(bp + 8, return_address)) {
+    // Zeros end a stack that a JIT made; in a module rbp may be any value, and zeros are no rarity above it.
+    if (return_address == 0 && saved_bp == 0 && !in_module) return take(bp + 16, saved_bp);
+    const LoadedModule* const to = loaded_module(return_address);
+    const bool chain_goes_up = saved_bp == 0 || saved_bp > bp;
+    if ((to || chain_goes_up) && is_plausible_return(return_address)) return take(bp + 16, saved_bp);
+    // An interpreter that a virtual machine has made jumps on, and lets calls return to where the next
+    // bytecode begins: no call is there.
+    if (!in_module && !to && saved_bp > bp && saved_bp - bp <= kMaxGuessedFrameBytes && saved_bp % 8 == 0 &&
+        is_near(return_address, pc())) {
+      assumed_return = return_address;
+      return take(bp + 16, saved_bp);
+    }
+  }
+  if (exact && returns_from(sp)) return take(sp + 8, bp);
+  if (in_module && depth <= kMaxSearchedFrames && search.tries == 0 && is_mostly_compiled()) {
+    const uint64_t first = sp + (exact ? 8 : 0);
+    search = {registers, first, first, depth, exact, 0, CallEvidence::For};
+    return search_frame();
+  }
+  if (in_module) return Step::failed(StackReason::NoUnwindInfo);
+  return Step::failed(readable ? StackReason::GeneratedCode : StackReason::UnknownModule);
+}
+
+// Assembly in a module of compiled code is called by that. In one without information the caller may have
+// none either, and would be skipped.
+bool Unwinder::State::is_mostly_compiled() noexcept {
+  constexpr uint64_t kMostBytesPerRow = 256;  // compilers need a row for every 20 or so
+  const LoadedModule* const module = loaded_module(pc());
+  return module && module->table &&
+         module->table->row_count * kMostBytesPerRow >= module->text_end - module->text_start;
+}
+
+// The next word of the frame that can be its return address. Room that the code has not written yet holds
+// older ones: what a direct call proves comes first, and what does not lead on to the end of the stack is
+// given up.
+Step Unwinder::State::search_frame() noexcept {
+  registers = search.registers;
+  depth = search.depth;
+  exact = search.exact;
+  const uint64_t end = sp() + kMaxSearchedBytes;
+  const uint64_t bp = registers.has(kRbp) ? registers.value[kRbp] : 0;
+  uint64_t return_address;
+  while (search.tries < kMostSearchTries) {
+    if (search.next >= end || !memory.load(search.next, return_address)) {
+      if (search.wanted == CallEvidence::None) break;
+      search.wanted = CallEvidence::None;
+      search.next = search.first;
+      continue;
+    }
+    const uint64_t at = search.next;
+    search.next += 8;
+    if (!loaded_module(return_address) || !is_plausible_return(return_address)) continue;
+    if (call_evidence(return_address) != search.wanted) continue;
+    if (!has_cfi(return_address - 1)) continue;
+    ++search.tries;
+    guess = Guess::Search;
+    caller = registers;
+    caller.set(kRsp, at + 8);
+    caller.set(kRbp, find_saved_frame_pointer(at, bp));
+    caller.set(kReturnAddress, return_address);
+    return finish_step(Rule{});
+  }
+  search.next = 0;
+  return Step::failed(StackReason::NoUnwindInfo);
+}
+
+}  // namespace hpcrun
