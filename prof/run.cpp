@@ -17,6 +17,7 @@
 #include "prof/measurement_directory.h"
 #include "prof/message.h"
 #include "prof/outside/sampler.h"
+#include "prof/perf_maps.h"
 #include "prof/runtime_library.h"
 #include "prof/target.h"
 #include "prof/trigger.h"
@@ -125,6 +126,7 @@ int run(const RunOptions& options) {
   const std::string start = present_time();
   const Outcome outcome = launch(plan);
   outside.reset();
+  keep_perf_maps(directory);
   write_run_record(directory, options.command, start, outcome, probe.cost_s);
   if (!has_measurements(directory)) {
     say("nothing was measured: the program did not load the runtime or could not write to {}",

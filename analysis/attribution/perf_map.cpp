@@ -1,3 +1,5 @@
+#include "analysis/attribution/perf_map.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -9,7 +11,6 @@
 #include <cstdlib>
 #include <memory>
 
-#include "analysis/attribution/attribution.h"
 #include "analysis/attribution/function_table.h"
 
 namespace prof {
@@ -92,6 +93,39 @@ std::vector<MappedCode> read_map(const PerfMap& map, std::vector<std::string>& w
 }
 
 }  // namespace
+
+PerfMap left_perf_map(const ProcessMeasurement& measurement) {
+  const MeasuredProcess& process = measurement.process;
+  return {fmt::format("/tmp/perf-{}.map", process.pid), measurement.owner, process.start_realtime_ns};
+}
+
+std::filesystem::path kept_perf_map_path(const ProcessMeasurement& measurement) {
+  const MeasuredProcess& process = measurement.process;
+  return measurement.file.parent_path() / fmt::format("{}-{}.map", process.host, process.pid);
+}
+
+PerfMap perf_map_of(const ProcessMeasurement& measurement, const std::string& this_host) {
+  PerfMap map = left_perf_map(measurement);
+  if (const std::filesystem::path kept = kept_perf_map_path(measurement); access(kept.c_str(), F_OK) == 0) {
+    map.path = kept;
+  } else if (measurement.process.host != this_host) {
+    map.path.clear();
+  }
+  return map;
+}
+
+bool copy_perf_map(const PerfMap& map, const std::filesystem::path& to) {
+  std::vector<std::string> doubts;
+  const File from = open_map(map, doubts);
+  if (from == nullptr) return false;
+  const File copy(std::fopen(to.c_str(), "we"));
+  if (copy == nullptr) return false;
+  char block[1 << 16];
+  size_t bytes;
+  while ((bytes = std::fread(block, 1, sizeof block, from.get())) > 0)
+    if (std::fwrite(block, 1, bytes, copy.get()) != bytes) return false;
+  return std::fflush(copy.get()) == 0;
+}
 
 AttributedModule attribute_jit(const PerfMap& perf_map, std::span<const uint64_t> addresses) {
   AttributedModule out;

@@ -1,10 +1,10 @@
 #include "analysis/pipeline/places.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <array>
 
+#include "analysis/attribution/perf_map.h"
 #include "hpcrun/unwind/frame.h"
 
 namespace prof {
@@ -15,13 +15,6 @@ constexpr uint32_t kNoModule = UINT32_MAX;
 std::string this_host() {
   std::array<char, 256> name{};
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
-
-// Compilers write the map of a process to /tmp. The process number means nothing on another host.
-PerfMap perf_map_of(const ProcessMeasurement& measurement, const std::string& host) {
-  const MeasuredProcess& process = measurement.process;
-  if (process.host != host) return {};
-  return {fmt::format("/tmp/perf-{}.map", process.pid), measurement.owner, process.start_realtime_ns};
 }
 
 }  // namespace

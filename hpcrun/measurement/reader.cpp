@@ -16,6 +16,7 @@ ProcessMeasurement read_measurement(const std::filesystem::path& path) {
   const std::span<const uint8_t> file = mapped->bytes();
 
   ProcessMeasurement out;
+  out.file = path;
   out.file_bytes = file.size();
   out.owner = mapped->owner();
   Warnings warnings(out.warnings);
@@ -37,6 +38,18 @@ ProcessMeasurement read_measurement(const std::filesystem::path& path) {
     out.threads.push_back(std::move(thread));
   }
   warnings.close();
+  return out;
+}
+
+ProcessMeasurement read_measurement_header(const std::filesystem::path& path) {
+  hpcrun::detect_crc32c();
+  const MappedFile mapped(path);
+  ProcessMeasurement out;
+  out.file = path;
+  out.file_bytes = mapped.bytes().size();
+  out.owner = mapped.owner();
+  Warnings warnings(out.warnings);
+  read_header(mapped.bytes(), path.string(), out, warnings);
   return out;
 }
 

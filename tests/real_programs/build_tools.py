@@ -28,7 +28,7 @@ PROGRAMS = (
     linker("lld", "clang -fuse-ld=lld -Wl,--threads=2", "ld.lld"),
     Program("rustc", "rustc -C opt-level=2 {sources}/work.rs -o program", needs=("rustc",), threads=3),
     Program("javac", "javac -d . {sources}/Work.java", needs=("javac",), kind="generated"),
-    Program("go build", "go build -trimpath -o program {sources}/work.go", needs=("go",), kind="unmeasured",
+    Program("go build", "go build -trimpath -o program {sources}/work.go", needs=("go",), kind="native",
             environment=(("GOFLAGS", "-p=2"), ("GOCACHE", "{input}/cache"), ("GOTOOLCHAIN", "local")),
             prepare="rm -rf {input}/cache", timeout=300),
     Program("make -j2", "make -s -j2 -f {input}/Makefile", quick=True, processes=10,

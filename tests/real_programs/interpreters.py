@@ -28,8 +28,11 @@ PROGRAMS = (
             needs=("java", "javac"), status=7, kind="generated"),
     Program("rust", "{input}/program", setup="rustc -C opt-level=2 {sources}/work.rs -o program", needs=("rustc",),
             status=8, quick=True, threads=5, normalise=((rb"'main' \([0-9]+\)", b"'main'"),)),
-    Program("go", "sh -c '{input}/program; exit $?'", setup="go build -o program {sources}/work.go", needs=("go",),
-            status=6, environment=(("GOCACHE", "{input}/cache"), ("GOTOOLCHAIN", "local")), kind="unmeasured"),
+    Program("go", "{input}/program", setup="go build -o program {sources}/work.go", needs=("go",),
+            status=6, environment=(("GOCACHE", "{input}/cache"), ("GOTOOLCHAIN", "local"))),
+    Program("go below a shell", "sh -c '{input}/program; exit $?'", status=6, needs=("go",), processes=2,
+            setup="go build -o program {sources}/work.go",
+            environment=(("GOCACHE", "{input}/cache"), ("GOTOOLCHAIN", "local"))),
     Program("bash", "bash -c 'for ((i = 0; i < 200000; ++i)); do s=$((s + i * 7 % 13)); done; "
             "for f in $(seq 60); do (echo $f) | cat > /dev/null; done; trap \"echo trapped\" USR1; kill -USR1 $$; "
             "echo $s; exit 12'", needs=("bash",), quick=True, status=12, processes=100),

@@ -229,16 +229,17 @@ TEST_CASE("a perf map names generated code, later lines before earlier ones") {
   std::ofstream(map) << "7f00 10 first method\n"
                         "7f20 10 old method\n"
                         "not a line\n"
+                        "0x7f40 0x8 long Work.method(long)\n"
                         "7f20 8 new method\n";
-  const std::vector<uint64_t> addresses = {0x7eff, 0x7f00, 0x7f0f, 0x7f10, 0x7f27, 0x7f28};
+  const std::vector<uint64_t> addresses = {0x7eff, 0x7f00, 0x7f0f, 0x7f10, 0x7f27, 0x7f28, 0x7f47};
   const AttributedModule result = prof::attribute_jit({map, getuid(), 0}, addresses);
   std::vector<std::string> found;
   for (size_t i = 0; i < addresses.size(); ++i) {
     REQUIRE(result.chain(i).size() == 1);
     found.push_back(result.functions[result.chain(i)[0].function].name);
   }
-  CHECK(found ==
-        std::vector<std::string>{"[jit]", "first method", "first method", "[jit]", "new method", "[jit]"});
+  CHECK(found == std::vector<std::string>{"[jit]", "first method", "first method", "[jit]", "new method",
+                                          "[jit]", "long Work.method(long)"});
   CHECK(names(prof::attribute_jit({scratch.path() / "none", getuid(), 0}, addresses)) ==
         std::set<std::string>{"[jit]"});
 }

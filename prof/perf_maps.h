@@ -1,0 +1,13 @@
+#pragma once
+// Names of generated code outlive the process that made it.
+
+#include <filesystem>
+
+namespace prof {
+
+// Copies the perf maps that the measured processes left in /tmp beside their measurements, where the analysis
+// looks first: on another machine, or when /tmp was cleaned, the names are still there. Maps that are not
+// believed stay where they are. Failures cost names, not the run: they are ignored.
+void keep_perf_maps(const std::filesystem::path& directory);
+
+}  // namespace prof
