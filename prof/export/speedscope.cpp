@@ -15,6 +15,9 @@
 namespace prof {
 namespace {
 
+// Of all threads together: with stacks of a hundred frames about half a gigabyte.
+constexpr uint64_t kMostStretches = 1'000'000;
+
 class SpeedscopeWriter {
  public:
   SpeedscopeWriter(const CallTree& tree, Output& out)
@@ -130,21 +133,43 @@ class SpeedscopeWriter {
                   });
   }
 
-  // Stretches in the same call path are one; all threads count from the start of the first.
+  // visit(node, begin_ns, end_ns): neighbouring stretches in the same call path are one.
+  template <typename Visit>
+  void for_each_change(uint32_t thread, Visit visit) {
+    uint32_t node = kNone;
+    uint64_t since = start_ns_, until = start_ns_;
+    for_each_stretch(database_, thread, [&](uint64_t begin, uint64_t end, uint32_t context) {
+      const uint32_t next = context == kNone ? kNone : tree_.node_of[context];
+      if (next != node) {
+        if (begin > since) visit(node, since, begin);
+        node = next;
+        since = begin;
+      }
+      until = end;
+    });
+    if (until > since) visit(node, since, until);
+  }
+
+  // All threads count from the start of the first. A trace of too many stretches is looked at in steps: each
+  // is shown as what it ends with.
   void write_trace(uint32_t thread) {
+    uint64_t stretches = 0, end_ns = start_ns_;
+    for_each_change(thread, [&](uint32_t, uint64_t, uint64_t end) {
+      ++stretches;
+      end_ns = end;
+    });
+    const uint64_t most = std::max<uint64_t>(kMostStretches / tree_.selection.profiles.size(), 1);
+    const uint64_t step_ns = stretches > most ? (end_ns - start_ns_) / most : 0;
+    if (step_ns > 0)
+      say("speedscope, over time: {} changes of the call path in thread {} are shown in steps of {:.3g} ms",
+          stretches, thread_label(database_, thread), static_cast<double>(step_ns) * 1e-6);
     write_sampled("over time, " + thread_label(database_, thread), "nanoseconds", [&](auto visit) {
-      uint32_t node = kNone;
-      uint64_t since = start_ns_, until = start_ns_;
-      for_each_stretch(database_, thread, [&](uint64_t begin, uint64_t end, uint32_t context) {
-        const uint32_t next = context == kNone ? kNone : tree_.node_of[context];
-        if (next != node) {
-          if (begin > since) visit(node, static_cast<int64_t>(begin - since));
-          node = next;
-          since = begin;
-        }
-        until = end;
+      uint64_t since = start_ns_;
+      for_each_change(thread, [&](uint32_t node, uint64_t, uint64_t end) {
+        if (end - since < step_ns && end != end_ns) return;
+        visit(node, static_cast<int64_t>(end - since));
+        since = end;
       });
-      if (until > since) visit(node, static_cast<int64_t>(until - since));
     });
   }
 
