@@ -35,7 +35,7 @@ const Dwfl_Callbacks kFileCallbacks = {
 
 struct Unwinder::Process {
   struct End {
-    void operator()(Dwfl* dwfl) const { dwfl_end(dwfl); }
+    void operator()(Dwfl* ended) const { dwfl_end(ended); }
   };
   std::unique_ptr<Dwfl, End> dwfl;
   std::map<uint64_t, uint64_t> reported;  // by start the address of the last byte
