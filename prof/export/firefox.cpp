@@ -44,7 +44,9 @@ class FirefoxWriter {
  private:
   struct LocatedFrame {
     uint32_t frame, line, inline_depth;
-    auto operator<=>(const LocatedFrame&) const = default;
+    bool operator<(const LocatedFrame& other) const {
+      return std::tie(frame, line, inline_depth) < std::tie(other.frame, other.line, other.inline_depth);
+    }
   };
 
   void write_meta() {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -106,11 +107,8 @@ class PprofWriter {
   // A location is a function with the calls that are inlined at one place in it; each node is the innermost
   // of one.
   void find_locations() {
-    struct Key {
-      uint64_t outer;
-      uint32_t frame, file, line;
-      auto operator<=>(const Key&) const = default;
-    };
+    // The location it is inlined in, the frame, and the line with its file.
+    using Key = std::tuple<uint64_t, uint32_t, uint32_t, uint32_t>;
     std::map<Key, uint64_t> known;
     location_of_.resize(stacks_.nodes.size());
     for (uint32_t n = 0; n < stacks_.nodes.size(); ++n) {
