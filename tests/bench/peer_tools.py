@@ -224,6 +224,6 @@ class Gperftools:
 
 
 def all_tools():
-    return [Prof("prof"), Prof("prof --trace", "--trace"), Perf("perf, DWARF", "dwarf"),
+    return [Prof("prof"), Prof("prof --trace", "--trace"), Perf("perf DWARF", "dwarf"),
             # Gigabytes in seconds: for the depth that it can reach.
-            Perf("perf, DWARF, 64 KiB", "dwarf,65528", stacks_only=True), Perf("perf, frame pointers", "fp"), Samply(), AsyncProfiler(), Gperftools()]
+            Perf("perf DWARF 64 KiB", "dwarf,65528", stacks_only=True), Perf("perf frame pointers", "fp"), Samply(), AsyncProfiler(), Gperftools()]
