@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "prof/analyze.h"
+#include "prof/attach.h"
 #include "prof/import.h"
 #include "prof/list.h"
 #include "prof/message.h"
@@ -80,6 +81,7 @@ int main(int argc, char** argv) {
 
   int status = 0;
   add_run_command(app, status);
+  add_attach_command(app, status);
   add_pause_commands(app, status);
   add_analyze_command(app, status);
   add_report_command(app, status);

@@ -196,9 +196,20 @@ void resume_run(const fs::path& directory) {
   for (const fs::path& file : files_of_running(directory)) MeasuredProcess(file).resume();
 }
 
-void start_paused(const fs::path& directory) {
-  const fs::path marker = directory / hpcrun::kPausedMarker;
+namespace {
+
+void make_empty_file(const fs::path& marker) {
   if (!std::ofstream(marker)) fail(kOwnFailure, "cannot write {}: {}", marker.string(), std::strerror(errno));
+}
+
+}  // namespace
+
+void mark_attached(const fs::path& directory) {
+  make_empty_file(directory / kAttachedMarker);
+}
+
+void start_paused(const fs::path& directory) {
+  make_empty_file(directory / hpcrun::kPausedMarker);
 }
 
 }  // namespace prof

@@ -48,6 +48,10 @@ std::filesystem::path file_of_process(int pid);
 void pause_run(const std::filesystem::path& directory);
 void resume_run(const std::filesystem::path& directory);
 
+// In a directory whose measurements come from processes that `prof attach` met.
+constexpr char kAttachedMarker[] = "attached";
+void mark_attached(const std::filesystem::path& directory);
+
 // Processes of the run start paused from now on.
 void start_paused(const std::filesystem::path& directory);
 

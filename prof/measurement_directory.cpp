@@ -15,6 +15,7 @@
 #include "analysis/database/database.h"
 #include "hpcrun/measurement/format.h"
 #include "hpcrun/measurement/pause.h"
+#include "prof/measured_process.h"
 #include "prof/message.h"
 
 namespace prof {
@@ -66,6 +67,7 @@ void empty_of_measurements(const fs::path& directory) {
   for (const fs::path& file : measurements) fs::remove(file);
   fs::remove(directory / "run.json");
   fs::remove(directory / hpcrun::kPausedMarker);
+  fs::remove(directory / kAttachedMarker);
   invalidate_database(directory / "database");
 }
 

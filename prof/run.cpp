@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "prof/analyze.h"
+#include "prof/attach.h"
 #include "prof/events.h"
 #include "prof/launch.h"
 #include "prof/measured_process.h"
@@ -29,6 +30,7 @@ namespace fs = std::filesystem;
 namespace {
 
 struct RunOptions {
+  std::optional<int> pid;
   std::vector<std::string> events;
   bool trace = false;
   bool analyze = true;
@@ -93,6 +95,14 @@ std::string outside_refusal(const std::vector<hpcrun::EventSpec>& events, const 
 }
 
 int run(const RunOptions& options) {
+  if (options.pid) {
+    if (!options.command.empty())
+      fail(kOwnFailure, "-p names a process that runs already; leave '{}' out, or -p", options.command[0]);
+    return attach({*options.pid, options.events, options.trace, options.analyze, options.force,
+                   options.window, options.output});
+  }
+  if (options.command.empty())
+    fail(kOwnFailure, "name the program to run, or a process with -p; see prof run --help");
   // Everything that can be refused is, before anything is created.
   const std::vector<hpcrun::EventSpec> events = parse_user_events(options.events);
   const std::optional<hpcrun::Trigger> users = users_trigger();
@@ -153,12 +163,15 @@ void add_run_command(CLI::App& app, int& status) {
   command->add_flag("--trace", options->trace, "Record which context was current when");
   command->add_flag_callback(
       "--no-analyze", [options] { options->analyze = false; }, "Stop after measuring");
+  command->add_option("-p,--pid", options->pid, "A process that runs already, instead of a program")
+      ->check(CLI::PositiveNumber)
+      ->type_name("PID");
   command->add_flag("--force", options->force, "Replace the measurements that the directory holds");
   add_window_options(*command, options->window);
   command->add_flag("--paused", options->window.paused, "Measure nothing until prof_start() or `prof resume`")
       ->excludes("--delay");
   command->add_option("-o,--output", options->output, "Measurement directory")->type_name("DIR");
-  command->add_option("command", options->command, "The program and its arguments")->required();
+  command->add_option("command", options->command, "The program and its arguments");
   command->prefix_command(false);
   command->positionals_at_end(true);
   command->callback([options, &status] { status = run(*options); });

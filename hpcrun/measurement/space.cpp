@@ -182,10 +182,13 @@ uint64_t FileSpace::close_and_trim() noexcept {
   return std::min(end, size);
 }
 
+void FileSpace::release_descriptor() noexcept {
+  const int held = descriptor_.exchange(-1);
+  if (held >= 0) refers_to_file(held) ? close_own_descriptor(held) : forget_descriptor(held);
+}
+
 void FileSpace::abandon() noexcept {
-  const int inherited = descriptor_.exchange(-1);
-  if (inherited >= 0)
-    refers_to_file(inherited) ? close_own_descriptor(inherited) : forget_descriptor(inherited);
+  release_descriptor();
   owner_ = 0;
 }
 

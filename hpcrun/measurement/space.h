@@ -26,6 +26,9 @@ class FileSpace {
   // Nothing can be taken afterwards; gives back what was reserved and not taken. The file's final size.
   uint64_t close_and_trim() noexcept;
 
+  // After close_and_trim(): gives the descriptor up, in a process that goes on.
+  void release_descriptor() noexcept;
+
   // In a forked child: closes its copy of the descriptor and forgets everything.
   void abandon() noexcept;
 
@@ -36,6 +39,7 @@ class FileSpace {
   // The descriptor was duplicated: the file goes on with the duplicate where it used the first.
   void replace_descriptor(int from, int to) noexcept { descriptor_.compare_exchange_strong(from, to); }
 
+  const char* path() const noexcept { return path_; }
   int descriptor() const noexcept { return descriptor_.load(std::memory_order_relaxed); }
 
  private:

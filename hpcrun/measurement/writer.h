@@ -91,10 +91,15 @@ class MeasurementFile {
   // mapped stay usable, new ones cannot be taken.
   void finish(uint64_t end_monotonic_ns) noexcept;
 
+  // After finish(), in a process that goes on: what is mapped stays, so that a thread on its way may still
+  // write.
+  void release_descriptor() noexcept { space_.release_descriptor(); }
+
   // In a forked child, before anything else is called: forgets the parent's file without touching it. The
   // child does not inherit the extents; create() may then open a file of its own.
   void abandon() noexcept;
 
+  const char* path() const noexcept { return space_.path(); }      // absolute
   int descriptor() const noexcept { return space_.descriptor(); }  // -1 when not open
   void replace_descriptor(int from, int to) noexcept { space_.replace_descriptor(from, to); }
   size_t bytes_mapped() const noexcept { return bytes_mapped_.load(std::memory_order_relaxed); }

@@ -6,6 +6,8 @@
 
 #include <dlfcn.h>
 
+#include "hpcrun/process/redirection.h"
+
 namespace hpcrun {
 
 struct Next {
@@ -15,7 +17,7 @@ struct Next {
 
   void resolve() noexcept {
     if (resolved) return;
-    function = dlsym(RTLD_NEXT, name);
+    function = dlsym(is_loaded_late() ? RTLD_DEFAULT : RTLD_NEXT, name);
     if (!function) dlerror();  // the program must not find our failure
     resolved = true;
   }

@@ -15,10 +15,13 @@
 #include "hpcrun/guest/descriptors.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/process/outside_request.h"
+#include "hpcrun/process/own_mappings.h"
 #include "hpcrun/process/proc_file.h"
+#include "hpcrun/process/redirection.h"
 #include "hpcrun/process/surroundings.h"
 #include "hpcrun/process/threads.h"
 #include "hpcrun/process/virtual_signals.h"
+#include "hpcrun/sample/late_threads.h"
 #include "hpcrun/sample/perf_event.h"
 #include "hpcrun/sample/sources.h"
 #include "hpcrun/sample/state.h"
@@ -28,6 +31,7 @@ namespace hpcrun {
 
 constinit ProcessState process_state;  // used by a constructor: must not be initialised after it
 constinit thread_local ThreadState* thread_state = nullptr;
+constinit thread_local uint32_t thread_attachment = 0;
 
 namespace {
 
@@ -105,9 +109,10 @@ void announce_module(const ModuleInfo& module) noexcept {
                                   module.build_id, module.build_id_bytes);
 }
 
-bool keep_config() noexcept {
+bool keep_config(const char* settings) noexcept {
   Config& config = process_state.config;
-  if (!read_config(config)) return false;
+  config = Config{};
+  if (!read_config(settings, config)) return false;
   const size_t length = strlen(config.directory);
   if (length >= sizeof process_state.directory) return false;
   memcpy(process_state.directory, config.directory, length + 1);
@@ -158,6 +163,9 @@ void after_fork_in_child() noexcept {
   // was not copied.
   thread_state = nullptr;
   process_state.sampling.store(false, std::memory_order_relaxed);
+  process_state.at_work.store(0, std::memory_order_relaxed);
+  if (LateThreads* late = process_state.late.exchange(nullptr)) late->destroy();
+  redirection_after_fork();
   process_state.file.abandon();
   close_inherited_descriptors();
   // A program that took SIGTRAP back has it back in its children.
@@ -171,20 +179,104 @@ void after_fork_in_child() noexcept {
   start_sampling();
 }
 
-}  // namespace
-
-void start_process() noexcept {
-  static std::atomic<bool> started{false};
-  if (started.exchange(true) || !keep_config()) return;
-  if (is_in_valgrind()) return warn_of_valgrind();
-  find_outside_sampler();
-  if (leave_to_outside()) return;
+void prepare_process() noexcept {
   find_vdso_clock();
   void* shared =
       sys_mmap(nullptr, sizeof(std::atomic<bool>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared != MAP_FAILED) process_state.warned_unwritable = new (shared) std::atomic<bool>(false);
   pthread_atfork(modules_before_fork, nullptr, after_fork_in_child);
+}
+
+// What may be a thread's stack. The first one grows down to its limit.
+void note_memory_of_stacks(void* raw, const OwnMapping& mapping) noexcept {
+  if (!mapping.is_readable || !mapping.is_writable || mapping.name[0] == '/') return;
+  const bool is_first = strcmp(mapping.name, "[stack]") == 0;
+  static_cast<LateThreads*>(raw)->add_memory({mapping.low, mapping.high}, is_first);
+}
+
+// Pieces of the file that stayed mapped; the file may have been removed since.
+void unmap_measurements(void* path, const OwnMapping& mapping) noexcept {
+  const size_t length = strlen(static_cast<const char*>(path));
+  if (strncmp(mapping.name, static_cast<const char*>(path), length) != 0) return;
+  const char* rest = mapping.name + length;
+  if (!*rest || strcmp(rest, " (deleted)") == 0)
+    sys_munmap(reinterpret_cast<void*>(mapping.low), mapping.high - mapping.low);
+}
+
+// Handlers take microseconds, and preempted ones return; one that a debugger stopped does not.
+bool wait_for_all_at_work() noexcept {
+  constexpr int kMostWaits = 5'000;
+  for (int i = 0; i < kMostWaits; ++i) {
+    if (process_state.at_work.load(std::memory_order_seq_cst) == 0) return true;
+    const timespec millisecond{0, 1'000'000};
+    raw_syscall(SYS_nanosleep, reinterpret_cast<long>(&millisecond), 0);
+  }
+  return false;
+}
+
+// What threads that were on their way could still touch as measuring ended stayed until now.
+void forget_last_attachment() noexcept {
+  process_state.file.abandon();
+  if (process_state.file.path()[0])
+    for_each_mapping(unmap_measurements, const_cast<char*>(process_state.file.path()));
+  process_state.thread_count.store(0, std::memory_order_relaxed);
+  process_state.inherited_event = -1;
+  process_state.timer_event = -1;
+  if (LateThreads* late = process_state.late.exchange(nullptr)) late->destroy();
+}
+
+}  // namespace
+
+void start_process() noexcept {
+  static std::atomic<bool> started{false};
+  // Loaded late it waits for start_late(), whatever the environment says.
+  if (started.exchange(true) || is_loaded_late() || !keep_config(nullptr)) return;
+  if (is_in_valgrind()) return warn_of_valgrind();
+  find_outside_sampler();
+  if (leave_to_outside()) return;
+  prepare_process();
   start_sampling();
+}
+
+int start_late(const char* settings) noexcept {
+  if (process_state.sampling.load()) return EBUSY;
+  forget_last_attachment();
+  if (!keep_config(settings)) return EINVAL;
+  static bool prepared = false;
+  if (!prepared) prepare_process();
+  prepared = true;
+  LateThreads* late = LateThreads::create();
+  if (!late) return ENOMEM;
+  process_state.late.store(late, std::memory_order_release);
+  process_state.pid = sys_getpid();
+  if (const int error = create_file()) return error;
+  pause_if_asked();
+
+  for_each_mapping(note_memory_of_stacks, late);
+  if (!process_state.timer_signal) process_state.timer_signal = unused_realtime_signal();
+  process_state.starting = true;
+  refresh_tables();
+  set_module_sink(announce_module);
+  choose_sources();
+  own_signals(source_signals());
+  process_state.sampling.store(true, std::memory_order_seq_cst);
+  process_state.starting = false;
+  attach_running_threads(*late);
+  note_memory();
+  return 0;
+}
+
+int finish_late() noexcept {
+  if (!process_state.late.load(std::memory_order_acquire) || !is_sampling_here()) return 0;
+  process_state.sampling.store(false, std::memory_order_seq_cst);
+  restore_calls();
+  stop_inherited_event();
+  const bool at_rest = wait_for_all_at_work();
+  if (at_rest) end_all_threads();
+  for (SignalMask rest = owned_signals(); rest; rest &= rest - 1) release_signal(__builtin_ctzll(rest) + 1);
+  process_state.file.finish(monotonic_ns());
+  process_state.file.release_descriptor();
+  return at_rest ? 0 : ETIMEDOUT;
 }
 
 void finish_process() noexcept {

@@ -10,6 +10,15 @@ namespace hpcrun {
 // unmeasured.
 void start_process() noexcept;
 
+// The same for a process that has been running for long, by settings (hpcrun/sample/config.h) instead of the
+// environment, and with all its threads but the calling one. 0, or an errno: EBUSY when it is measured
+// already.
+int start_late(const char* settings) noexcept;
+
+// Ends what start_late() began, at any time; it may then begin anew. 0, or ETIMEDOUT when a thread was
+// stopped in our handler: what it holds is left to it.
+int finish_late() noexcept;
+
 // Stops sampling and closes the file. Nothing happens in a process that is not measured.
 void finish_process() noexcept;
 

@@ -1,8 +1,11 @@
 #include "hpcrun/process/threads.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <threads.h>
 #include <time.h>
@@ -12,8 +15,11 @@
 
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/process/next.h"
+#include "hpcrun/process/proc_file.h"
+#include "hpcrun/process/redirection.h"
 #include "hpcrun/process/start.h"
 #include "hpcrun/process/virtual_signals.h"
+#include "hpcrun/sample/late_threads.h"
 #include "hpcrun/sample/perf_event.h"
 #include "hpcrun/sample/sources.h"
 #include "hpcrun/sample/state.h"
@@ -59,11 +65,14 @@ void arm_and_enlist(ThreadState& thread) noexcept {
   first_thread = &thread;
 }
 
-void delist(ThreadState& thread) noexcept {
+// False when the thread is in the list no more: whoever ended the measuring has taken it out.
+bool delist(const ThreadState* thread) noexcept {
   const ListLock lock;
   ThreadState** link = &first_thread;
-  while (*link && *link != &thread) link = &(*link)->next;
-  if (*link) *link = thread.next;
+  while (*link && *link != thread) link = &(*link)->next;
+  if (!*link || this_thread() != thread) return false;
+  *link = thread->next;
+  return true;
 }
 
 pthread_key_t exit_key;
@@ -120,37 +129,118 @@ void count_unsampled() noexcept {
   process_state.file.counter(Counter::UnsampledThreads).fetch_add(1, std::memory_order_relaxed);
 }
 
-void attach_thread(StackBounds stack) noexcept {
-  if (!is_sampling_here() || thread_state) return;
-  pthread_once(&exit_key_once, make_exit_key);
-
+// With all that it needs but sources; nullptr, counted, when there is no memory.
+ThreadState* make_thread(int tid, const char* name, StackBounds stack) noexcept {
   Arena arena;
   void* memory = arena.allocate(sizeof(ThreadState));
-  if (!memory) return count_unsampled();
+  if (!memory) {
+    count_unsampled();
+    return nullptr;
+  }
   auto* thread = new (memory) ThreadState;
   thread->arena = arena;
-  thread->tid = sys_gettid();
+  thread->tid = tid;
   thread->index = process_state.thread_count.fetch_add(1, std::memory_order_relaxed);
   process_state.file.counter(Counter::Threads).fetch_add(1, std::memory_order_relaxed);
-  char name[17] = {};
-  prctl(PR_GET_NAME, name);
   process_state.file.write_thread_start(thread->index, thread->tid, sys_clock_ns(CLOCK_MONOTONIC), name);
 
   const bool ready =
       thread->unwinder.attach(thread->arena, stack) &&
       thread->tree.attach(process_state.file, thread->arena, thread->index) &&
       (!process_state.config.trace || thread->trace.attach(process_state.file, thread->arena, thread->index));
-  if (!ready) {
-    Arena whole = thread->arena;
-    whole.release_all();
-    return count_unsampled();
-  }
+  if (ready) return thread;
+  Arena whole = thread->arena;
+  whole.release_all();
+  count_unsampled();
+  return nullptr;
+}
+
+void attach_thread(StackBounds stack) noexcept {
+  const AtWork at_work;
+  if (!is_sampling_here() || this_thread()) return;
+  pthread_once(&exit_key_once, make_exit_key);
+  // Whoever attached the runtime may have met this thread already.
+  if (adopt_late_thread(reinterpret_cast<uint64_t>(__builtin_frame_address(0)))) return;
+  char name[17] = {};
+  prctl(PR_GET_NAME, name);
+  ThreadState* thread = make_thread(sys_gettid(), name, stack);
+  if (!thread) return;
   pthread_setspecific(exit_key, reinterpret_cast<void*>(kFirstRound));
   thread->busy = 1;
-  thread_state = thread;
+  set_this_thread(thread);
   arm_and_enlist(*thread);
   note_memory();
   thread->busy = 0;
+}
+
+// Closes a thread's part of the file; its memory is gone then.
+void end_thread(ThreadState& thread, uint64_t cpu_ns) noexcept {
+  disarm_thread(thread);
+  thread.tree.seal();
+  if (process_state.config.trace) thread.trace.seal();
+  process_state.file.write_thread_end(thread.index, sys_clock_ns(CLOCK_MONOTONIC), cpu_ns);
+  Arena arena = thread.arena;
+  arena.release_all();
+}
+
+bool is_listed(int tid) noexcept {
+  const ListLock lock;
+  const ThreadState* thread = first_thread;
+  while (thread && thread->tid != tid) thread = thread->next;
+  return thread != nullptr;
+}
+
+void read_name(int tid, char (&name)[17]) noexcept {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/task/%d/comm", tid);
+  const size_t length = read_proc(path, name, sizeof name - 1);
+  name[length > 0 && name[length - 1] == '\n' ? length - 1 : length] = '\0';
+}
+
+// False when the thread is known, or nothing could be made for it.
+bool prepare_thread(int tid, LateThreads& late) noexcept {
+  if (late.knows(tid) || is_listed(tid)) return false;
+  char name[17] = {};
+  read_name(tid, name);
+  ThreadState* thread = make_thread(tid, name, StackBounds{});
+  if (!thread) return false;
+  arm_late_thread(*thread, late);
+  late.add(thread);
+  const ListLock lock;
+  thread->next = first_thread;
+  first_thread = thread;
+  return true;
+}
+
+// linux_dirent64 (getdents64(2)): the name follows.
+struct DirectoryEntry {
+  uint64_t inode;
+  int64_t next;
+  unsigned short bytes;
+  unsigned char type;
+};
+constexpr size_t kNameOffset = 19;
+
+// How many of the running threads were not known yet.
+int prepare_new_threads(LateThreads& late) noexcept {
+  const long folder = raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>("/proc/self/task"),
+                                  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return 0;
+  const int self = sys_gettid();
+  int prepared = 0;
+  alignas(DirectoryEntry) static char buffer[16 * 1024];
+  for (;;) {
+    const long got = raw_syscall(SYS_getdents64, folder, reinterpret_cast<long>(buffer), sizeof buffer);
+    if (got <= 0) break;
+    for (long at = 0; at < got;) {
+      const auto* entry = reinterpret_cast<const DirectoryEntry*>(buffer + at);
+      at += entry->bytes;
+      const int tid = atoi(reinterpret_cast<const char*>(entry) + kNameOffset);
+      if (tid > 0 && tid != self && prepare_thread(tid, late)) ++prepared;
+    }
+  }
+  raw_syscall(SYS_close, folder);
+  return prepared;
 }
 
 template <typename Result>
@@ -205,6 +295,27 @@ void attach_first_thread() noexcept {
   attach_thread(stack_of_first_thread());
 }
 
+void attach_running_threads(LateThreads& late) noexcept {
+  pthread_once(&exit_key_once, make_exit_key);
+  prepare_thread(process_state.pid, late);  // index 0
+  // Threads that started meanwhile were started by one that had no event yet. A busy program may go on for
+  // ever.
+  constexpr int kMostRounds = 20;
+  for (int round = 0; round < kMostRounds && prepare_new_threads(late) > 0; ++round) continue;
+}
+
+void end_all_threads() noexcept {
+  const ListLock lock;
+  ThreadState* thread = first_thread;
+  first_thread = nullptr;
+  ++process_state.attachment;  // what threads remember of their states is void
+  while (thread) {
+    ThreadState* const next = thread->next;
+    end_thread(*thread, thread_cpu_ns(*thread));
+    thread = next;
+  }
+}
+
 void stop_using_sigtrap() noexcept {
   if (!is_sampling_here() || !choose_timers_instead_of_sigtrap()) return;
   const ListLock lock;
@@ -220,6 +331,11 @@ void use_timer_signal(int signal) noexcept {
 void replace_descriptor(int from, int to) noexcept {
   if (to >= 0) process_state.file.replace_descriptor(from, to);  // if not, it is reopened by name
   if (process_state.inherited_descriptor == from) process_state.inherited_descriptor = to;
+  if (LateThreads* late = process_state.late.load(std::memory_order_acquire))
+    late->for_each_descriptor([=](std::atomic<int>& descriptor) {
+      int expected = from;
+      descriptor.compare_exchange_strong(expected, to);
+    });
   const ListLock lock;
   for (ThreadState* thread = first_thread; thread; thread = thread->next) {
     for (EventState& state : thread->events) {
@@ -244,22 +360,18 @@ void forget_threads() noexcept {
 
 void refresh_tables() noexcept {
   refresh_modules();
+  if (process_state.late.load(std::memory_order_relaxed) && (process_state.starting || is_sampling_here()))
+    redirect_calls();
   process_state.table_bytes.store(module_table_bytes(), std::memory_order_relaxed);
 }
 
 void detach_thread() noexcept {
-  ThreadState* thread = thread_state;
-  if (!thread || process_state.pid != sys_getpid()) return;
+  const AtWork at_work;
+  ThreadState* thread = this_thread();
+  if (!thread || process_state.pid != sys_getpid() || !delist(thread)) return;
   thread->busy = 1;
-  delist(*thread);
-  disarm_thread(*thread);
-  thread_state = nullptr;
-  thread->tree.seal();
-  if (process_state.config.trace) thread->trace.seal();
-  process_state.file.write_thread_end(thread->index, sys_clock_ns(CLOCK_MONOTONIC),
-                                      sys_clock_ns(CLOCK_THREAD_CPUTIME_ID));
-  Arena arena = thread->arena;
-  arena.release_all();
+  set_this_thread(nullptr);
+  end_thread(*thread, thread_cpu_ns(*thread));
 }
 
 }  // namespace hpcrun

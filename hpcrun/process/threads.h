@@ -3,10 +3,19 @@
 
 namespace hpcrun {
 
+class LateThreads;
+
 // Gives the process's first thread its state and starts its sample sources; the threads it creates get theirs
 // by themselves. Nothing happens when the process is not measured or memory or the file are exhausted: the
 // thread then runs unmeasured and is counted.
 void attach_first_thread() noexcept;
+
+// Gives every running thread but the calling one a state and sources, in a process to which the runtime comes
+// late.
+void attach_running_threads(LateThreads& late) noexcept;
+
+// Closes the parts of all threads. No handler may be at work, nor find sampling on.
+void end_all_threads() noexcept;
 
 // Stops the calling thread's sources and closes its part of the file. Safe to call twice.
 void detach_thread() noexcept;

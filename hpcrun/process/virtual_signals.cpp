@@ -169,10 +169,13 @@ SignalMask show_actions(bool only_ignored) noexcept {
 }  // namespace
 
 void own_signals(SignalMask signals) noexcept {
-  for_each_signal(signals & ~owned_signals(), [](int signal) {
+  for_each_signal(signals, [](int signal) {
     const struct sigaction found = kernel_action(signal);
-    owned.fetch_or(mask_of(signal), std::memory_order_release);
-    set_virtual_action(signal, found);
+    const SignalMask before = owned.fetch_or(mask_of(signal), std::memory_order_release);
+    // One that was released may have been the program's since, or have our handler still.
+    const bool is_handled = (before & mask_of(signal)) && found.sa_sigaction == on_signal;
+    const bool was_released = released.fetch_and(~mask_of(signal)) & mask_of(signal);
+    if (!(before & mask_of(signal)) || (was_released && !is_handled)) set_virtual_action(signal, found);
   });
   adopt_kernel_mask();
 }

@@ -46,9 +46,26 @@ bool parse_event(const char* text, const char* end, EventSpec& out) noexcept {
          parse_number(at, end, out.perf_config, 16) && at == end;
 }
 
+namespace {
+
+// Looks up in the settings, or in the environment where there are none.
+const char* value_of(const char* settings, const char* name) noexcept {
+  if (!settings) return getenv(name);
+  const size_t length = strlen(name);
+  for (; *settings; settings += strlen(settings) + 1)
+    if (strncmp(settings, name, length) == 0 && settings[length] == '=') return settings + length + 1;
+  return nullptr;
+}
+
+}  // namespace
+
 bool read_config(Config& out) noexcept {
-  out.directory = getenv(kEnvDirectory);
-  const char* events = getenv(kEnvEvents);
+  return read_config(nullptr, out);
+}
+
+bool read_config(const char* settings, Config& out) noexcept {
+  out.directory = value_of(settings, kEnvDirectory);
+  const char* events = value_of(settings, kEnvEvents);
   if (!out.directory || !*out.directory || !events) return false;
 
   const char* end = events + strlen(events);
@@ -59,9 +76,9 @@ bool read_config(Config& out) noexcept {
     events = next < end ? next + 1 : end;
   }
 
-  const char* trace = getenv(kEnvTrace);
+  const char* trace = value_of(settings, kEnvTrace);
   out.trace = trace && std::string_view(trace) == "1";
-  const char* trigger = getenv(kEnvTrigger);
+  const char* trigger = value_of(settings, kEnvTrigger);
   const std::string_view best = trigger ? trigger : "sigtrap";
   out.trigger = best == "timer" ? Trigger::Timer : best == "setsig" ? Trigger::Setsig : Trigger::Sigtrap;
   return out.event_count > 0;

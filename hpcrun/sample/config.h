@@ -61,6 +61,10 @@ struct Config {
 // Reads one event as written in PROF_EVENTS, from text up to `end`. False when malformed.
 bool parse_event(const char* text, const char* end, EventSpec& out) noexcept;
 
+// The same as NAME=value texts, each ended by a zero byte and the last by one more: what a process is told to
+// which the runtime comes late. False when there is nothing to do or they are malformed. Nothing is copied.
+bool read_config(const char* settings, Config& out) noexcept;
+
 // Reads the environment. False when there is nothing to do or it is malformed.
 bool read_config(Config& out) noexcept;
 

@@ -10,6 +10,7 @@
 
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
+#include "hpcrun/sample/late_threads.h"
 #include "hpcrun/sample/rest.h"
 
 namespace hpcrun {
@@ -173,8 +174,10 @@ class HandlerTimer {
 };
 
 void sample(uint32_t event, bool from_perf, const ucontext_t& context) noexcept {
-  if (!process_state.sampling.load(std::memory_order_relaxed)) return;
-  ThreadState* thread = thread_state;
+  const AtWork at_work;
+  if (!process_state.sampling.load(std::memory_order_seq_cst)) return;
+  ThreadState* thread = this_thread();
+  if (!thread) thread = adopt_late_thread(static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]));
   if (!thread || event >= process_state.config.event_count) return count(Counter::DroppedThreadUnready);
   if (thread->busy) return count(Counter::DroppedNested);
   thread->busy = 1;
@@ -214,9 +217,10 @@ Origin from_descriptor(const siginfo_t& info) noexcept {
   Origin origin{false, process_state.config.event_count, true};
   for (uint32_t event = 0; event < process_state.config.event_count; ++event) {
     if (process_state.sources[event] != Source::Setsig) continue;
-    if (process_state.pid != sys_getpid()) return {};  // a child of _Fork(): thread_state dangles
+    if (process_state.pid != sys_getpid()) return {};  // a child of _Fork(): the thread's state dangles
     origin.ours = true;
-    if (thread_state && thread_state->events[event].descriptor == info.si_fd) origin.event = event;
+    const ThreadState* thread = this_thread();
+    if (thread && thread->events[event].descriptor == info.si_fd) origin.event = event;
   }
   return origin;
 }

@@ -45,10 +45,9 @@ void fill(const PerfRequest& request, perf_event_attr& attr) noexcept {
 int open_perf_event(const PerfRequest& request) noexcept {
   perf_event_attr attr{};
   fill(request, attr);
-  constexpr int kThisThread = 0;
   constexpr int kAnyCpu = -1;
   constexpr int kNoGroup = -1;
-  const long descriptor = raw_syscall(SYS_perf_event_open, reinterpret_cast<long>(&attr), kThisThread,
+  const long descriptor = raw_syscall(SYS_perf_event_open, reinterpret_cast<long>(&attr), request.tid,
                                       kAnyCpu, kNoGroup, PERF_FLAG_FD_CLOEXEC);
   return static_cast<int>(descriptor < 0 ? descriptor : adopt_descriptor(static_cast<int>(descriptor)));
 }

@@ -15,9 +15,10 @@ struct PerfRequest {
   bool sigtrap = true;           // raise SIGTRAP synchronously (attr.sigtrap, Linux 5.13)
   bool inherit_threads = false;  // every thread created from now on gets its own copy
   bool exclude_kernel = false;
+  int tid = 0;  // of this process; 0: the calling thread
 };
 
-// Opens a disabled event on the calling thread. An adopted descriptor (guest/descriptors.h), or a negated
+// Opens a disabled event on a thread. An adopted descriptor (guest/descriptors.h), or a negated
 // errno. Async-signal-safe.
 int open_perf_event(const PerfRequest& request) noexcept;
 

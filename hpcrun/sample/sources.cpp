@@ -9,6 +9,7 @@
 #include "hpcrun/guest/descriptors.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/sample/handler.h"
+#include "hpcrun/sample/late_threads.h"
 #include "hpcrun/sample/perf_event.h"
 #include "hpcrun/sample/rest.h"
 
@@ -72,13 +73,14 @@ Source choose_cpu_source(uint32_t event) noexcept {
   return Source::Setsig;
 }
 
-bool open_counter(EventState& state, uint32_t event) noexcept {
+bool open_counter(EventState& state, uint32_t event, int tid) noexcept {
   const EventSpec& spec = process_state.config.events[event];
   PerfRequest request;
   request.type = spec.perf_type;
   request.config = spec.perf_config;
   request.rate = spec.rate;
   request.signal_data = perf_signal_data(event);
+  request.tid = tid;
   int descriptor = open_perf_event(request);
   if (descriptor == -EACCES || descriptor == -EPERM) {
     request.exclude_kernel = true;
@@ -90,7 +92,7 @@ bool open_counter(EventState& state, uint32_t event) noexcept {
 
 bool can_count(uint32_t event) noexcept {
   EventState probe;
-  if (!open_counter(probe, event)) return false;
+  if (!open_counter(probe, event, 0)) return false;
   close_own_descriptor(probe.descriptor);
   return true;
 }
@@ -148,6 +150,7 @@ bool open_setsig(EventState& state, uint32_t event, int tid) noexcept {
   PerfRequest request = clock_request(event, false);
   request.sigtrap = false;
   request.inherit_threads = false;
+  request.tid = tid;
   int descriptor = open_perf_event(request);
   if (descriptor == -EACCES || descriptor == -EPERM) {
     request.exclude_kernel = true;
@@ -161,6 +164,14 @@ bool open_setsig(EventState& state, uint32_t event, int tid) noexcept {
          fcntl(descriptor, F_SETOWN_EX, &owner) == 0;
 }
 
+void arm_cpu_timer_of(ThreadState& thread, uint32_t event) noexcept {
+  EventState& state = thread.events[event];
+  if (state.has_timer) return;  // the one that sampled system time goes on for all of it
+  const uint32_t rate = process_state.config.events[event].rate;
+  start_timer(state, event, cpu_clock_of(thread.tid), rate < kCpuTimerRate ? rate : kCpuTimerRate,
+              thread.tid);
+}
+
 bool arm_event(ThreadState& thread, uint32_t event) noexcept {
   EventState& state = thread.events[event];
   const uint32_t rate = process_state.config.events[event].rate;
@@ -171,13 +182,13 @@ bool arm_event(ThreadState& thread, uint32_t event) noexcept {
       return true;
     case Source::SigtrapUser:
     case Source::CpuTimer:
-      return start_timer(state, event, CLOCK_THREAD_CPUTIME_ID, cpu_timer_rate, thread.tid);
+      return start_timer(state, event, cpu_clock_of(thread.tid), cpu_timer_rate, thread.tid);
     case Source::MonotonicTimer:
       return start_timer(state, event, CLOCK_MONOTONIC, rate, thread.tid);
     case Source::Setsig:
       return open_setsig(state, event, thread.tid);
     case Source::PerfCounter:
-      return open_counter(state, event);
+      return open_counter(state, event, thread.tid);
   }
   return false;
 }
@@ -194,10 +205,19 @@ void enable_events_of(const ThreadState& thread) noexcept {
     if (state.descriptor != kNoDescriptor) enable_unless_paused(state.descriptor);
 }
 
-void for_each_event(void (*change)(int)) noexcept {
+void for_each_shared_event(void (*change)(int)) noexcept {
   if (process_state.inherited_descriptor != kNoDescriptor) change(process_state.inherited_descriptor);
-  if (!thread_state) return;
-  for (const EventState& state : thread_state->events)
+  if (LateThreads* late = process_state.late.load(std::memory_order_acquire))
+    late->for_each_descriptor([=](const std::atomic<int>& descriptor) {
+      if (const int number = descriptor.load(); number != kNoDescriptor) change(number);
+    });
+}
+
+void for_each_event(void (*change)(int)) noexcept {
+  for_each_shared_event(change);
+  const ThreadState* thread = this_thread();
+  if (!thread) return;
+  for (const EventState& state : thread->events)
     if (state.descriptor != kNoDescriptor) change(state.descriptor);
 }
 
@@ -225,6 +245,65 @@ void choose_sources() noexcept {
     process_state.sources[event] = choose_source(event);
     describe(event);
   }
+  // It was opened on the thread that loads the runtime, which ends; the others get their own.
+  if (process_state.late.load(std::memory_order_relaxed) &&
+      process_state.inherited_descriptor != kNoDescriptor) {
+    close_own_descriptor(process_state.inherited_descriptor);
+    process_state.inherited_descriptor = kNoDescriptor;
+  }
+}
+
+namespace {
+
+// The event that all threads inherit, for one that was there before. What the descriptor limit or the kernel
+// does not let be opened is sampled by a timer.
+bool open_inherited(ThreadState& thread, uint32_t event, LateThreads& late) noexcept {
+  PerfRequest request = clock_request(event, process_state.sources[event] == Source::SigtrapUser);
+  request.tid = thread.tid;
+  const int descriptor = open_perf_event(request);
+  if (descriptor < 0) {
+    arm_cpu_timer_of(thread, event);
+    return thread.events[event].has_timer;
+  }
+  if (!late.add_descriptor(descriptor)) {
+    close_own_descriptor(descriptor);
+    return false;
+  }
+  enable_unless_paused(descriptor);
+  return true;
+}
+
+void start_clocks_of(ThreadState& thread) noexcept {
+  const uint64_t now = sys_clock_ns(CLOCK_MONOTONIC);
+  const uint64_t cpu = sys_clock_ns(cpu_clock_of(thread.tid));
+  thread.cpu_before_ns = cpu;
+  thread.last_trace_ns = now;
+  thread.last_trace_cpu_ns = cpu;
+  for (uint32_t event = 0; event < process_state.config.event_count; ++event) {
+    EventState& state = thread.events[event];
+    if (process_state.sources[event] == Source::SigtrapAll) state.cpu_clock.start(cpu, now);
+    state.last = process_state.sources[event] == Source::MonotonicTimer ? now : cpu;
+    if (process_state.sources[event] == Source::PerfCounter) state.last = 0;
+  }
+}
+
+}  // namespace
+
+void arm_late_thread(ThreadState& thread, LateThreads& late) noexcept {
+  bool refused = false;
+  start_clocks_of(thread);
+  for (uint32_t event = 0; event < process_state.config.event_count; ++event) {
+    refused |= !arm_event(thread, event);
+    if (process_state.inherited_event == static_cast<int>(event))
+      refused |= !open_inherited(thread, event, late);
+  }
+  enable_events_of(thread);
+  if (refused) process_state.file.counter(Counter::UnsampledThreads).fetch_add(1, std::memory_order_relaxed);
+}
+
+uint64_t thread_cpu_ns(const ThreadState& thread) noexcept {
+  const uint64_t cpu = sys_clock_ns(cpu_clock_of(thread.tid));
+  return cpu > thread.cpu_before_ns ? cpu - thread.cpu_before_ns : 0;
 }
 
 void arm_thread(ThreadState& thread) noexcept {
@@ -266,12 +345,7 @@ bool choose_timers_instead_of_sigtrap() noexcept {
 }
 
 void arm_cpu_timer(ThreadState& thread) noexcept {
-  const auto event = static_cast<uint32_t>(process_state.timer_event);
-  EventState& state = thread.events[event];
-  if (state.has_timer) return;  // the one that sampled system time goes on for all of it
-  const uint32_t rate = process_state.config.events[event].rate;
-  start_timer(state, event, cpu_clock_of(thread.tid), rate < kCpuTimerRate ? rate : kCpuTimerRate,
-              thread.tid);
+  arm_cpu_timer_of(thread, static_cast<uint32_t>(process_state.timer_event));
 }
 
 void rearm_timers(ThreadState& thread) noexcept {
@@ -296,10 +370,11 @@ void start_inherited_event() noexcept {
 }
 
 void stop_inherited_event() noexcept {
-  if (process_state.inherited_descriptor == kNoDescriptor) return;
-  close_own_descriptor(process_state.inherited_descriptor);
+  for_each_shared_event(close_own_descriptor);
   process_state.inherited_descriptor = kNoDescriptor;
   process_state.inherited_event = -1;
+  if (LateThreads* late = process_state.late.load(std::memory_order_acquire))
+    late->for_each_descriptor([](std::atomic<int>& descriptor) { descriptor = kNoDescriptor; });
 }
 
 void pause_events() noexcept {
@@ -320,9 +395,7 @@ void pace_thread(ThreadState& thread, bool resting) noexcept {
 }
 
 void pace_inherited_event(bool resting) noexcept {
-  const int descriptor = process_state.inherited_descriptor;
-  if (descriptor == kNoDescriptor) return;
-  resting ? disable_perf_event(descriptor) : enable_perf_event(descriptor);
+  for_each_shared_event(resting ? disable_perf_event : enable_perf_event);
 }
 
 uint64_t source_signals() noexcept {

@@ -14,6 +14,13 @@ void choose_sources() noexcept;
 void arm_thread(ThreadState& thread) noexcept;
 void disarm_thread(ThreadState& thread) noexcept;
 
+// Starts the sources of a thread that was there before the runtime, from another one. The threads that it
+// creates inherit them where all threads share an event.
+void arm_late_thread(ThreadState& thread, LateThreads& late) noexcept;
+
+// The thread's CPU time since measuring began; 0 when it is gone.
+uint64_t thread_cpu_ns(const ThreadState& thread) noexcept;
+
 // Gives up the shared event for timers; false when it is not in use. arm_cpu_timer() then arms a thread,
 // which need not be the calling one.
 bool choose_timers_instead_of_sigtrap() noexcept;

@@ -43,7 +43,9 @@ struct ThreadState {
   uint32_t samples = 0;    // signals taken
   uint32_t index = 0;      // 0 is the thread that ran the runtime's constructor
   int tid = 0;
+  uint64_t cpu_before_ns = 0;   // the thread's CPU time when measuring began
   ThreadState* next = nullptr;  // in the list of all threads
+  bool taken = false;           // late_threads.h
   // Set while the thread's structures are being changed: a signal that arrives then is dropped.
   volatile sig_atomic_t busy = 0;
 };
@@ -61,6 +63,8 @@ enum class Source : uint8_t {
 
 constexpr size_t kMaxDirectory = 4096;
 
+class LateThreads;
+
 struct ProcessState {
   MeasurementFile file;
   Config config;
@@ -73,6 +77,10 @@ struct ProcessState {
   std::atomic<uint32_t> thread_count{0};
   std::atomic<size_t> table_bytes{0};  // of unwind tables, for note_memory()
   std::atomic<bool> sampling{false};
+  bool starting = false;                           // start_late() is at work
+  std::atomic<uint32_t> at_work{0};                // handlers, and threads that begin or end
+  std::atomic<LateThreads*> late{nullptr};         // in a process to which the runtime was attached
+  uint32_t attachment = 0;                         // how often it was detached; states of before are gone
   char directory[kMaxDirectory] = {};              // config.directory: a program may clear its environment
   std::atomic<bool>* warned_unwritable = nullptr;  // shared with all forked processes
 };
@@ -82,6 +90,26 @@ void note_memory() noexcept;
 
 extern constinit ProcessState process_state;
 extern constinit thread_local ThreadState* thread_state;
+extern constinit thread_local uint32_t thread_attachment;  // to which thread_state belongs
+
+// The calling thread's state; nullptr when it has none.
+inline ThreadState* this_thread() noexcept {
+  return thread_attachment == process_state.attachment ? thread_state : nullptr;
+}
+inline void set_this_thread(ThreadState* thread) noexcept {
+  thread_state = thread;
+  thread_attachment = process_state.attachment;
+}
+
+// Whoever ends the measuring waits for those who are at work with it: they say so before they look whether it
+// is on.
+class AtWork {
+ public:
+  AtWork() noexcept { process_state.at_work.fetch_add(1, std::memory_order_seq_cst); }
+  ~AtWork() { process_state.at_work.fetch_sub(1, std::memory_order_release); }
+  AtWork(const AtWork&) = delete;
+  AtWork& operator=(const AtWork&) = delete;
+};
 
 // Is the calling process being sampled? A child of vfork shares this memory, and one of _Fork() or a raw
 // clone() has a copy of it that leads to mappings it does not have: neither may touch what is ours.

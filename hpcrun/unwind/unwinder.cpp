@@ -133,6 +133,10 @@ bool Unwinder::attach(Arena& arena, StackBounds bounds) noexcept {
   return true;
 }
 
+void Unwinder::set_stack(StackBounds bounds) noexcept {
+  state_->bounds = bounds;
+}
+
 Stack Unwinder::walk(const ucontext_t& context) noexcept {
   State& s = *state_;
   const SnapshotReader reader;

@@ -33,6 +33,9 @@ class Unwinder {
   // Takes what the walk needs from the arena (about 200 KiB). Returns false when there is no memory.
   bool attach(Arena& arena, StackBounds bounds) noexcept;
 
+  // The thread's stack, where attach() could not know it. By the thread itself.
+  void set_stack(StackBounds bounds) noexcept;
+
   // Walks from the interrupted context. Never fails: what it could not walk is in reason.
   Stack walk(const ucontext_t& context) noexcept;
 

@@ -1,0 +1,62 @@
+#include "hpcrun/process/own_mappings.h"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+
+#include <charconv>
+#include <cstring>
+
+#include "hpcrun/guest/syscalls.h"
+
+namespace hpcrun {
+
+namespace {
+
+// A path of the longest kind and the numbers before it.
+constexpr size_t kLineBytes = 4096 + 256;
+
+// "low-high rwxp offset device inode   name"
+bool parse(char* line, char* end, OwnMapping& mapping) noexcept {
+  auto low = std::from_chars(line, end, mapping.low, 16);
+  if (low.ec != std::errc{} || low.ptr == end || *low.ptr != '-') return false;
+  auto high = std::from_chars(low.ptr + 1, end, mapping.high, 16);
+  if (high.ec != std::errc{} || end - high.ptr < 5) return false;
+  mapping.is_readable = high.ptr[1] == 'r';
+  mapping.is_writable = high.ptr[2] == 'w';
+  const char* at = high.ptr + 1;
+  for (int field = 0; field < 4; ++field) {
+    while (at < end && *at != ' ') ++at;
+    while (at < end && *at == ' ') ++at;
+  }
+  mapping.name = at;
+  return true;
+}
+
+}  // namespace
+
+void for_each_mapping(void (*use)(void* argument, const OwnMapping& mapping), void* argument) noexcept {
+  static char buffer[4 * kLineBytes];
+  const long maps =
+      raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>("/proc/self/maps"), O_RDONLY | O_CLOEXEC);
+  if (maps < 0) return;
+  size_t held = 0;
+  for (;;) {
+    const long got = raw_syscall(SYS_read, maps, reinterpret_cast<long>(buffer + held),
+                                 static_cast<long>(sizeof buffer - held));
+    if (got <= 0) break;
+    held += static_cast<size_t>(got);
+    char* line = buffer;
+    while (auto* end = static_cast<char*>(memchr(line, '\n', held - static_cast<size_t>(line - buffer)))) {
+      *end = '\0';
+      OwnMapping mapping;
+      if (parse(line, end, mapping)) use(argument, mapping);
+      line = end + 1;
+    }
+    held -= static_cast<size_t>(line - buffer);
+    memmove(buffer, line, held);
+    if (held == sizeof buffer) break;  // no line is that long
+  }
+  raw_syscall(SYS_close, maps);
+}
+
+}  // namespace hpcrun

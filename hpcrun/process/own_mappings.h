@@ -1,0 +1,19 @@
+#pragma once
+// The mappings of this process as /proc/self/maps lists them. Not async-signal-safe; one caller at a time.
+
+#include <cstdint>
+
+namespace hpcrun {
+
+struct OwnMapping {
+  uint64_t low = 0;
+  uint64_t high = 0;
+  bool is_readable = false;
+  bool is_writable = false;
+  const char* name = "";  // path, "[stack]" or empty; valid during the call
+};
+
+// Calls use(argument, mapping) for each, in the order of addresses. Nothing happens without /proc.
+void for_each_mapping(void (*use)(void* argument, const OwnMapping& mapping), void* argument) noexcept;
+
+}  // namespace hpcrun

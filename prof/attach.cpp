@@ -1,0 +1,234 @@
+#include "prof/attach.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+
+#include "prof/analyze.h"
+#include "prof/debugger_watch.h"
+#include "prof/events.h"
+#include "prof/injection.h"
+#include "prof/launch.h"
+#include "prof/measured_process.h"
+#include "prof/measurement_directory.h"
+#include "prof/message.h"
+#include "prof/runtime_library.h"
+#include "prof/target_process.h"
+#include "prof/trigger.h"
+
+namespace prof {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A prof that is attached holds a lock on the directory; one that was killed does not.
+class AttachmentLock {
+ public:
+  explicit AttachmentLock(const fs::path& directory)
+      : descriptor_(open(directory.c_str(), O_RDONLY | O_CLOEXEC)) {
+    held_ = descriptor_ >= 0 && flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
+  }
+  ~AttachmentLock() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  AttachmentLock(const AttachmentLock&) = delete;
+  AttachmentLock& operator=(const AttachmentLock&) = delete;
+  bool held() const { return held_; }
+
+ private:
+  int descriptor_;
+  bool held_;
+};
+
+// Signals that end the measuring, taken when there is time for them.
+class EndSignals {
+ public:
+  EndSignals() {
+    sigemptyset(&signals_);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals_, signal);
+    pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+    std::signal(SIGPIPE, SIG_IGN);
+  }
+  ~EndSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  EndSignals(const EndSignals&) = delete;
+  EndSignals& operator=(const EndSignals&) = delete;
+
+  bool came_within(std::chrono::milliseconds time) const {
+    const timespec timeout{0, static_cast<long>(time.count() * 1'000'000)};
+    return sigtimedwait(&signals_, nullptr, &timeout) > 0;
+  }
+
+ private:
+  sigset_t signals_{};
+  sigset_t before_{};
+};
+
+std::optional<MeasuredProcess> measured(int pid) {
+  const fs::path file = file_of_process(pid);
+  if (file.empty()) return std::nullopt;
+  MeasuredProcess process(file);
+  if (!process.is_valid() || !process.is_running()) return std::nullopt;
+  return process;
+}
+
+void detach(int pid, const fs::path& runtime) {
+  try {
+    Injection injection(examine_process(pid));
+    if (const long error = injection.call(runtime, "hpcrun_detach", ""))
+      say("process {}: {}: a part of what was measured may be missing", pid,
+          std::strerror(static_cast<int>(error)));
+  } catch (const CommandError& error) {
+    if (kill(pid, 0) == 0 && measured(pid))
+      say("cannot detach from process {}, which goes on being measured: {}", pid, error.what());
+  }
+}
+
+// What a prof that was killed left attached is taken over; what another one measures is not.
+void settle_with_others(int pid, const fs::path& runtime) {
+  const fs::path file = file_of_process(pid);
+  if (file.empty() || !measured(pid)) return;
+  if (!fs::exists(file.parent_path() / kAttachedMarker) || !AttachmentLock(file.parent_path()).held())
+    fail(kOwnFailure, "process {} is being measured already, into {}", pid, file.parent_path().string());
+  say("process {} was left attached by a prof that was killed; what it measured is in {}", pid,
+      file.parent_path().string());
+  detach(pid, runtime);
+}
+
+std::string settings_text(const std::vector<std::pair<std::string, std::string>>& settings) {
+  std::string text;
+  for (const auto& [name, value] : settings) text += name + "=" + value + '\0';
+  return text;
+}
+
+// The process writes its file there.
+void hand_over(const fs::path& directory, const TargetProcess& target) {
+  if (geteuid() == target.uid) return;
+  if (chown(directory.c_str(), target.uid, target.gid) != 0)
+    fail(kOwnFailure, "cannot let the user of process {} write to {}: {}; choose another directory with -o",
+         target.pid, directory.string(), std::strerror(errno));
+}
+
+// A process that ends has no memory any more, or still has the runtime; one that executed another program has
+// neither our file nor the runtime.
+bool has_executed_another(int pid) {
+  std::ifstream maps(fmt::format("/proc/{}/maps", pid));
+  bool any = false;
+  for (std::string line; std::getline(maps, line); any = true)
+    if (line.find("/libhpcrun.so") != std::string::npos) return false;
+  return any;
+}
+
+// Why it ended, in words.
+std::string wait_for_end(const AttachOptions& options, const EndSignals& signals,
+                         const MeasuredProcess& process) {
+  const auto start = Clock::now();
+  const double length =
+      options.window.duration_s ? options.window.delay_s.value_or(0) + *options.window.duration_s : 0;
+  for (;;) {
+    if (signals.came_within(std::chrono::milliseconds(50))) return "";
+    if (options.window.duration_s && std::chrono::duration<double>(Clock::now() - start).count() >= length)
+      return "";
+    // An exec that fails looks like an end for a moment.
+    if (process.is_running() || (!signals.came_within(std::chrono::milliseconds(50)) && process.is_running()))
+      continue;
+    return has_executed_another(options.pid) ? "it executed another program" : "it ended";
+  }
+}
+
+}  // namespace
+
+int attach(const AttachOptions& options) {
+  const std::vector<hpcrun::EventSpec> events = parse_user_events(options.events);
+  const std::optional<hpcrun::Trigger> users = users_trigger();
+  const fs::path runtime = find_runtime_library();
+  const EndSignals signals;
+  settle_with_others(options.pid, runtime);
+  const TargetProcess target = examine_process(options.pid);
+  const fs::path directory = create_measurement_directory(options.output, target.command[0], options.force);
+  const AttachmentLock lock(directory);
+  hand_over(directory, target);
+  mark_attached(directory);
+  const TriggerProbe probe = probe_trigger();
+  const hpcrun::Trigger trigger = users ? std::max(*users, probe.trigger) : probe.trigger;
+  if (options.window.starts_paused()) start_paused(directory);
+
+  const std::string settings = settings_text({{hpcrun::kEnvDirectory, directory.string()},
+                                              {hpcrun::kEnvEvents, format_events(events)},
+                                              {hpcrun::kEnvTrace, options.trace ? "1" : "0"},
+                                              {hpcrun::kEnvTrigger, trigger_name(trigger)}});
+  const std::string start = present_time();
+  const auto begin = Clock::now();
+  {
+    Injection injection(target);
+    if (const long error = injection.call(runtime, "hpcrun_attach", settings))
+      fail(kOwnFailure, "process {} cannot write to {}: {}", target.pid, directory.string(),
+           std::strerror(static_cast<int>(error)));
+  }
+  std::string why;
+  {
+    const std::optional<MeasuredProcess> process = measured(target.pid);
+    if (process) {
+      say("process {} is being measured{}", target.pid,
+          options.window.duration_s ? "" : " until it ends or prof is interrupted (Ctrl-C)");
+      const DebuggerWatch watch(directory);
+      Window window = options.window;
+      window.duration_s.reset();
+      const MeasuringWindow measuring(directory, window);
+      why = wait_for_end(options, signals, *process);
+    }
+    if (!why.empty()) say("process {} is measured no more: {}", target.pid, why);
+    // Children that it forked are measured as it is.
+    for (const fs::path& file : files_of_running(directory)) detach(MeasuredProcess(file).pid(), runtime);
+  }
+  Outcome outcome;
+  outcome.exit_status = -1;  // not known
+  outcome.wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
+  write_run_record(directory, target.command, start, outcome, probe.cost_s);
+  if (!has_measurements(directory)) {
+    say("nothing was measured: process {} ended before it began", target.pid);
+    return 0;
+  }
+  if (options.analyze)
+    analyze_and_summarize(directory);
+  else
+    say("measurements are in {}", directory.string());
+  return 0;
+}
+
+void add_attach_command(CLI::App& app, int& status) {
+  auto options = std::make_shared<AttachOptions>();
+  CLI::App* command = app.add_subcommand("attach", "Measure a process that runs already");
+  command
+      ->add_option("-e,--event", options->events,
+                   "Event to sample, NAME or NAME@RATE per second; may be repeated (default CPUTIME@1000)")
+      ->type_name("EVENT[@RATE]")
+      ->allow_extra_args(false);
+  command->add_flag("--trace", options->trace, "Record which context was current when");
+  command->add_flag_callback(
+      "--no-analyze", [options] { options->analyze = false; }, "Stop after measuring");
+  add_window_options(*command, options->window);
+  command->add_flag("--force", options->force, "Replace the measurements that the directory holds");
+  command->add_option("-o,--output", options->output, "Measurement directory")->type_name("DIR");
+  command->add_option("pid", options->pid, "The process")
+      ->required()
+      ->check(CLI::PositiveNumber)
+      ->type_name("PID");
+  command->callback([options, &status] { status = attach(*options); });
+}
+
+}  // namespace prof

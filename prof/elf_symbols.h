@@ -1,0 +1,35 @@
+#pragma once
+// What `prof attach` needs to know of an ELF file that a process has mapped.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace prof {
+
+class ElfFile {
+ public:
+  // Invalid where the file cannot be read or is no ELF file.
+  explicit ElfFile(const std::string& path);
+
+  bool is_valid() const { return !bytes_.empty(); }
+  bool is_64bit_x86() const;
+  bool has_section(std::string_view name) const;
+
+  // The link-time address of a function that the file defines for others; 0 where it defines none.
+  uint64_t function(std::string_view name) const;
+
+  // The link-time address at which executable code has these bytes first; 0 where it has not.
+  uint64_t find_code(std::string_view wanted) const;
+
+ private:
+  template <typename T>
+  const T* at(uint64_t offset, uint64_t count = 1) const;
+  const char* section_name(uint64_t index) const;
+
+  std::vector<char> bytes_;
+};
+
+}  // namespace prof
