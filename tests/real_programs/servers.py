@@ -11,7 +11,8 @@ PROGRAMS = (
     Program("postgresql", f"{AS_NOBODY} {POSTGRES}/postgres -D data -p {{port}} -k /tmp -c fsync=off",
             setup=f"chown 65534 . && {AS_NOBODY} {POSTGRES}/initdb -D data -U prof -A trust -N >/dev/null",
             prepare="cp -a {input}/data data", needs=(f"{POSTGRES}/postgres", f"{POSTGRES}/pgbench", "psql"),
-            clients=f"""{POSTGRES}/pgbench -h 127.0.0.1 -p {{port}} -U prof -i -s 2 -q postgres 2>&1 | grep -c done
+            clients=f"""until {POSTGRES}/pg_isready -q -h 127.0.0.1 -p {{port}}; do sleep 0.1; done
+{POSTGRES}/pgbench -h 127.0.0.1 -p {{port}} -U prof -i -s 2 -q postgres 2>&1 | grep -c done
 {POSTGRES}/pgbench -h 127.0.0.1 -p {{port}} -U prof -c 4 -j 2 -t 250 --random-seed=7 postgres 2>&1 |
   grep -E 'number of|transaction type'
 {PSQL} -Atc 'select sum(abalance), count(*) from pgbench_accounts; select count(*) from pgbench_history'
