@@ -4,6 +4,7 @@ find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
+find_package(tomlplusplus REQUIRED)  # its headers alone: no shared library more
 find_package(SQLite3 REQUIRED)
 find_package(Protobuf REQUIRED)
 find_package(ZLIB REQUIRED)

@@ -92,9 +92,8 @@ void add_analyze_command(CLI::App& app, int& status) {
   sub->add_option("directories", command->directories, "Measurement directories, analyzed as one run")
       ->type_name("DIR")
       ->required();
-  sub->add_option("-o,--output", command->output, "Database to write (default: DIR/database)")
-      ->type_name("DATABASE");
-  sub->add_option("-j,--jobs", command->options.jobs, "Threads to use (default: one per CPU)")
+  sub->add_option("-o,--output", command->output, "Database to write [DIR/database]")->type_name("DATABASE");
+  sub->add_option("-j,--jobs", command->options.jobs, "Threads to use [one per CPU]")
       ->check(within(1, 1024))
       ->type_name("N");
   sub->add_flag_callback(

@@ -215,7 +215,7 @@ void add_attach_command(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("attach", "Measure a process that runs already");
   command
       ->add_option("-e,--event", options->events,
-                   "Event to sample, NAME or NAME@RATE per second; may be repeated (default CPUTIME@1000)")
+                   "Event to sample, NAME or NAME@RATE a second; may be repeated [CPUTIME@1000]")
       ->type_name("EVENT[@RATE]")
       ->allow_extra_args(false);
   command->add_flag("--trace", options->trace, "Record which context was current when");
@@ -223,7 +223,7 @@ void add_attach_command(CLI::App& app, int& status) {
       "--no-analyze", [options] { options->analyze = false; }, "Stop after measuring");
   add_window_options(*command, options->window);
   command->add_flag("--force", options->force, "Replace the measurements that the directory holds");
-  command->add_option("-o,--output", options->output, "Measurement directory")->type_name("DIR");
+  command->add_option("-o,--output", options->output, "Measurement directory [prof-PROGRAM-TIME-%p]")->type_name("DIR");
   command->add_option("pid", options->pid, "The process")
       ->required()
       ->check(CLI::PositiveNumber)

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "analysis/views/spelling.h"
 #include "hpcrun/sample/perf_event.h"
 #include "prof/message.h"
 
@@ -59,11 +60,24 @@ int try_counter(const perf_event_attr& attr, uint32_t rate) {
   return 0;
 }
 
+// Of all names that the user may have meant: those of this machine.
+std::string suggestion(const std::string& name) {
+  std::vector<std::string> names;
+  for (const EventDescription& event : list_events()) {
+    names.push_back(event.name);
+    if (const size_t pmu = event.name.find("::"); pmu != event.name.npos)
+      names.push_back(event.name.substr(pmu + 2));
+  }
+  return did_you_mean(name, names);
+}
+
 void encode_counter(const std::string& name, hpcrun::EventSpec& spec) {
   perf_event_attr attr;
-  if (const int error = encode(name, attr); error != PFM_SUCCESS)
-    fail(kOwnFailure, "unknown event '{}' ({}); `prof list events` shows what this machine can sample", name,
-         pfm_strerror(error));
+  if (const int error = encode(name, attr); error != PFM_SUCCESS) {
+    const std::string meant = suggestion(name);
+    fail(kOwnFailure, "unknown event '{}' ({}){}", name, pfm_strerror(error),
+         meant.empty() ? "; `prof list events` shows what this machine can sample" : meant);
+  }
   spec.kind = hpcrun::EventKind::Perf;
   spec.perf_type = attr.type;
   spec.perf_config = attr.config;

@@ -1,4 +1,4 @@
-// The `prof` command: one subcommand a file.
+// The `prof` command: standard streams, failures, exit status. The subcommands are one file each.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -9,17 +9,10 @@
 #include <cstring>
 #include <exception>
 #include <iostream>
-#include <string>
-#include <vector>
 
-#include "prof/analyze.h"
-#include "prof/attach.h"
-#include "prof/import.h"
-#include "prof/list.h"
+#include "prof/application.h"
+#include "prof/command_line/misuse.h"
 #include "prof/message.h"
-#include "prof/pause.h"
-#include "prof/report.h"
-#include "prof/run.h"
 
 using namespace prof;
 
@@ -35,33 +28,6 @@ void fill_standard_streams() {
   }
 }
 
-std::string names(const std::vector<const CLI::App*>& commands) {
-  std::string text;
-  for (const CLI::App* command : commands) text += (text.empty() ? "" : ", ") + command->get_name();
-  return text;
-}
-
-// CLI11's errors in our form: one line with the remedy.
-void say_misuse(const CLI::App& app, const CLI::ParseError& error) {
-  const CLI::App* command = &app;
-  std::string path = app.get_name();
-  while (!command->get_subcommands().empty()) {
-    command = command->get_subcommands().front();
-    path += " " + command->get_name();
-  }
-  std::string what = error.what();
-  const auto choices = command->get_subcommands([](const CLI::App*) { return true; });
-  if (!choices.empty()) {
-    const std::vector<std::string> unknown = app.remaining(true);
-    what = (unknown.empty() ? "a subcommand is needed" : "unknown subcommand '" + unknown.front() + "'") +
-           ": one of " + names(choices);
-  } else if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) &&
-             what.find(" missing") != std::string::npos) {
-    what = what.substr(0, what.find(':')) + " needs a value";
-  }
-  say("{}; see {} --help", what, path);
-}
-
 // What is still buffered: an answer that did not arrive is a failure.
 int finish_output(int status) {
   std::cout.flush();
@@ -74,26 +40,14 @@ int finish_output(int status) {
 
 int main(int argc, char** argv) {
   fill_standard_streams();
-  CLI::App app{"Samples programs without a rebuild and says who is to blame for the waste.", "prof"};
-  app.set_version_flag("--version", PROF_VERSION);
-  app.require_subcommand(1);
-  app.set_help_all_flag("--help-all", "Help for all subcommands");
-
   int status = 0;
-  add_run_command(app, status);
-  add_attach_command(app, status);
-  add_pause_commands(app, status);
-  add_analyze_command(app, status);
-  add_report_command(app, status);
-  add_export_command(app, status);
-  add_import_command(app, status);
-  add_list_command(app, status);
+  Application app(status);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& answer) {
     app.exit(answer);  // prints the help or version that was asked for
   } catch (const CLI::ParseError& error) {
-    say_misuse(app, error);
+    say_line(words_for_misuse(app, error));
     return kOwnFailure;
   } catch (const CommandError& error) {
     say_line(error.what());

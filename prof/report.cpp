@@ -14,14 +14,9 @@ namespace prof {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-// What the user named: a database, or a measurement directory.
 Database open_database(const fs::path& path) {
   return has_measurements(path) && !is_database(path) ? database_of(path) : read_database(path);
 }
-
-}  // namespace
 
 void add_report_command(CLI::App& app, int& status) {
   auto options = std::make_shared<ReportOptions>();

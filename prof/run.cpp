@@ -157,7 +157,7 @@ void add_run_command(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("run", "Measure a program, analyze and print a summary");
   command
       ->add_option("-e,--event", options->events,
-                   "Event to sample, NAME or NAME@RATE per second; may be repeated (default CPUTIME@1000)")
+                   "Event to sample, NAME or NAME@RATE a second; may be repeated [CPUTIME@1000]")
       ->type_name("EVENT[@RATE]")
       ->allow_extra_args(false);
   command->add_flag("--trace", options->trace, "Record which context was current when");
@@ -170,8 +170,10 @@ void add_run_command(CLI::App& app, int& status) {
   add_window_options(*command, options->window);
   command->add_flag("--paused", options->window.paused, "Measure nothing until prof_start() or `prof resume`")
       ->excludes("--delay");
-  command->add_option("-o,--output", options->output, "Measurement directory")->type_name("DIR");
-  command->add_option("command", options->command, "The program and its arguments");
+  command->add_option("-o,--output", options->output, "Measurement directory [prof-PROGRAM-TIME-%p]")
+      ->type_name("DIR");
+  command->add_option("command", options->command, "The program to measure, and its arguments")
+      ->type_name("PROGRAM [ARGUMENT]...");
   command->prefix_command(false);
   command->positionals_at_end(true);
   command->callback([options, &status] { status = run(*options); });

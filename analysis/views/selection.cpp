@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analysis/views/spelling.h"
+
 namespace prof {
 namespace {
 
@@ -57,8 +59,9 @@ uint32_t metric_by_name(const Database& database, const std::string& name) {
   for (const Metric& metric : database.metrics) known.push_back(metric.name);
   throw SelectionError(
       SelectionFailure::UnknownMetric,
-      fmt::format("no metric {} in this database; there is {}", name,
-                  known.empty() ? std::string("none") : fmt::format("{}", fmt::join(known, ", "))));
+      fmt::format("no metric {} in this database; there is {}{}", name,
+                  known.empty() ? std::string("none") : fmt::format("{}", fmt::join(known, ", ")),
+                  did_you_mean(name, known)));
 }
 
 [[noreturn]] void throw_unknown_thread(const Database& database, const std::string& pattern) {

@@ -8,10 +8,14 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
+
+#include "analysis/views/spelling.h"
 
 namespace prof {
 
-// Turns a name into the number of its enum value; any other text is an error that lists the names.
+// Turns a name into the number of its enum value; any other text is an error that lists the names. Its
+// description, "one|other", is what help texts and completion show (prof/command_line/description.cpp).
 template <typename Enum>
 CLI::Validator choice(const std::map<std::string, Enum>& names) {
   auto look_up = [&names](std::string& text) -> std::string {
@@ -20,11 +24,18 @@ CLI::Validator choice(const std::map<std::string, Enum>& names) {
       text = std::to_string(static_cast<int>(found->second));
       return {};
     }
-    std::string known;
-    for (const auto& entry : names) known += (known.empty() ? "" : ", ") + entry.first;
-    return "'" + std::exchange(text, {}) + "' is none of: " + known;
+    std::string listed;
+    std::vector<std::string> known;
+    for (const auto& entry : names) {
+      listed += (listed.empty() ? "" : ", ") + entry.first;
+      known.push_back(entry.first);
+    }
+    const std::string wrong = std::exchange(text, {});
+    return "'" + wrong + "' is none of: " + listed + did_you_mean(wrong, known);
   };
-  return CLI::Validator(look_up, "");
+  std::string description;
+  for (const auto& entry : names) description += (description.empty() ? "" : "|") + entry.first;
+  return CLI::Validator(look_up, description);
 }
 
 // A number from low to high.

@@ -1,6 +1,5 @@
 #include "prof/report/report_command.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -12,12 +11,12 @@
 
 #include "prof/report/choice.h"
 #include "prof/report/renderers.h"
+#include "prof/report/text.h"
 
 namespace prof {
 namespace {
 
 constexpr size_t kSummaryColumns = 100;  // fits a screen and a mail
-constexpr size_t kLeastColumns = 60;     // narrower terminals wrap; nothing readable fits
 
 const std::map<std::string, ReportView> kViews = {{"summary", ReportView::Summary},
                                                   {"top-down", ReportView::TopDown},
@@ -28,10 +27,7 @@ const std::map<std::string, ReportFormat> kFormats = {
 
 size_t text_columns(const ReportOptions& options, std::FILE* out) {
   if (options.columns) return *options.columns;
-  winsize size{};
-  const int descriptor = fileno(out);
-  if (descriptor >= 0 && isatty(descriptor) && ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    return std::max<size_t>(size.ws_col, kLeastColumns);
+  if (const size_t columns = terminal_columns(out)) return columns;
   return options.view == ReportView::Summary ? kSummaryColumns : 0;
 }
 
@@ -121,7 +117,10 @@ void add_report_options(CLI::App& command, ReportOptions& options) {
 }
 
 bool wants_colour(std::FILE* out) {
-  return isatty(fileno(out)) && !getenv("NO_COLOR");
+  const char* no_colour = getenv("NO_COLOR");
+  const char* terminal = getenv("TERM");
+  return isatty(fileno(out)) && !(no_colour && *no_colour) &&
+         !(terminal && std::strcmp(terminal, "dumb") == 0);
 }
 
 int report(const Database& database, const ReportOptions& options, std::FILE* out, bool colour) {

@@ -1,5 +1,8 @@
 #include "prof/report/text.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <cmath>
 
 #include "analysis/views/wording.h"
@@ -23,6 +26,15 @@ std::string bold(const TextStyle& style, const std::string& text) {
 std::string heat(const TextStyle& style, double share, const std::string& text) {
   if (!style.colour || share < 0.1) return text;
   return (share >= 0.5 ? "\033[31m" : "\033[33m") + text + "\033[0m";
+}
+
+size_t terminal_columns(std::FILE* out) {
+  constexpr size_t kLeastColumns = 60;
+  winsize size{};
+  const int descriptor = fileno(out);
+  if (descriptor < 0 || !isatty(descriptor) || ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+    return 0;
+  return std::max<size_t>(size.ws_col, kLeastColumns);
 }
 
 std::vector<std::string> wrap(const std::string& text, size_t columns) {

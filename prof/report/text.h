@@ -1,6 +1,7 @@
 #pragma once
 // What the text reports share: numbers in columns, emphasis, wrapped lines.
 
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ std::string words_for_total(const Metric& metric, double value);  // with unit
 std::string bold(const TextStyle& style, const std::string& text);
 // Red from a share of one half on, yellow from a tenth on; plain without colour.
 std::string heat(const TextStyle& style, double share, const std::string& text);
+
+// Columns of the terminal that `out` is, at least 60: nothing readable fits into less. 0 where it is none.
+size_t terminal_columns(std::FILE* out);
 
 // Lines of at most `columns` (0: no limit), broken at blanks; a longer word stays whole.
 std::vector<std::string> wrap(const std::string& text, size_t columns);

@@ -1,0 +1,54 @@
+#pragma once
+// What there is to say about a command: read from CLI11's declarations and from the table of texts
+// (command_texts.h). Help texts, manual pages, completion scripts and settings are all made from this, so that a
+// declared option appears in every one of them.
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "prof/command_line/command_texts.h"
+
+namespace prof {
+
+// What a shell may offer for a value.
+enum class ValueKind : uint8_t { Other, Choice, File, Directory, Event, Process, Program };
+
+struct OptionDescription {
+  std::vector<std::string> names;  // with their dashes, short ones first
+  std::string long_name;           // without dashes; empty where there is none
+  std::string value;               // what stands for the value in help texts; empty for a flag
+  std::string text;                // a sentence without its full stop
+  ValueKind kind = ValueKind::Other;
+  std::vector<std::string> choices;  // for ValueKind::Choice
+  bool required = false;
+  bool repeatable = false;
+  bool is_setting = false;  // may come from the environment and from settings files
+};
+
+struct CommandDescription {
+  std::vector<std::string> words;  // {"prof", "list", "events"}
+  std::string summary;             // a phrase
+  std::vector<OptionDescription> options;
+  std::vector<OptionDescription> positionals;  // named by `value`
+  std::vector<CommandDescription> subcommands;
+  CommandText text;
+
+  std::string path() const;  // "prof list events"
+};
+
+CommandDescription describe(const CLI::App& command);
+// One option of a command, positionals included.
+OptionDescription describe(const CLI::Option& option);
+
+// "prof run [options] [--] PROGRAM [ARGUMENT]..."
+std::string usage(const CommandDescription& command);
+
+// Calls visit(command) for a command and all below it, outermost first.
+template <typename Visit>
+void for_each_command(const CommandDescription& command, const Visit& visit) {
+  visit(command);
+  for (const CommandDescription& sub : command.subcommands) for_each_command(sub, visit);
+}
+
+}  // namespace prof

@@ -1,0 +1,186 @@
+#include "prof/command_line/help_commands.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "analysis/views/spelling.h"
+#include "prof/command_line/completion.h"
+#include "prof/command_line/help_text.h"
+#include "prof/command_line/manual_page.h"
+#include "prof/command_line/setting_names.h"
+#include "prof/command_line/settings.h"
+#include "prof/message.h"
+#include "prof/report/choice.h"
+
+namespace prof {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+enum class HelpFormat : uint8_t { Text, Man, Json };
+enum class Shell : uint8_t { Bash, Zsh, Fish };
+enum class ConfigFormat : uint8_t { Text, Json };
+
+struct HelpCommand {
+  std::vector<std::string> words;
+  HelpFormat format = HelpFormat::Text;
+  std::string directory;
+};
+
+const std::map<std::string, HelpFormat> kHelpFormats = {
+    {"text", HelpFormat::Text}, {"man", HelpFormat::Man}, {"json", HelpFormat::Json}};
+const std::map<std::string, Shell> kShells = {
+    {"bash", Shell::Bash}, {"zsh", Shell::Zsh}, {"fish", Shell::Fish}};
+const std::map<std::string, ConfigFormat> kConfigFormats = {{"text", ConfigFormat::Text},
+                                                            {"json", ConfigFormat::Json}};
+
+void print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);  // main() looks at errors
+}
+
+CommandDescription find_command(const CLI::App& app, const std::vector<std::string>& words) {
+  CommandDescription found = describe(app);
+  for (const std::string& word : words) {
+    std::vector<std::string> names;
+    const CommandDescription* next = nullptr;
+    for (const CommandDescription& sub : found.subcommands) {
+      names.push_back(sub.words.back());
+      if (sub.words.back() == word) next = &sub;
+    }
+    if (!next)
+      fail(kOwnFailure, "there is no help for '{} {}'{}", found.path(), word, did_you_mean(word, names));
+    found = CommandDescription(*next);
+  }
+  return found;
+}
+
+void write_manual_pages(const CommandDescription& command, const fs::path& directory) {
+  std::error_code error;
+  fs::create_directories(directory, error);
+  for_each_command(command, [&](const CommandDescription& one) {
+    const fs::path file = directory / (manual_page_name(one) + ".1");
+    std::ofstream out(file);
+    out << manual_page(one);
+    if (!out.flush()) fail(kOwnFailure, "cannot write {}: {}", file.string(), std::strerror(errno));
+  });
+}
+
+void help(const CLI::App& app, const HelpCommand& options) {
+  const CommandDescription command = find_command(app, options.words);
+  if (!options.directory.empty()) return write_manual_pages(command, options.directory);
+  switch (options.format) {
+    case HelpFormat::Text:
+      return print(help_text(command));
+    case HelpFormat::Man:
+      return print(manual_page(command));
+    case HelpFormat::Json:
+      return print(help_as_json(command));
+  }
+}
+
+std::string joined(const std::vector<std::string>& values) {
+  std::string text;
+  for (const std::string& value : values) text += (text.empty() ? "" : ",") + value;
+  return text;
+}
+
+void print_settings(const std::vector<Setting>& settings, ConfigFormat format) {
+  if (format == ConfigFormat::Text) {
+    for (const Setting& setting : settings)
+      print(fmt::format("{} = {}  ({}{})\n", printable(setting.key), printable(joined(setting.values)),
+                        printable(setting.origin), setting.effective ? "" : "; overridden"));
+    return;
+  }
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const Setting& setting : settings)
+    rows.push_back({{"key", setting.key},
+                    {"values", setting.values},
+                    {"origin", setting.origin},
+                    {"effective", setting.effective}});
+  const nlohmann::ordered_json json = {{"schema", "prof-config/1"}, {"settings", rows}};
+  print(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+void print_all_keys(const CLI::App& app) {
+  for_each_command(describe(app), [](const CommandDescription& command) {
+    for (const OptionDescription& option : command.options) {
+      if (!option.is_setting) continue;
+      print(fmt::format("{:<28} {:<34} {}\n", setting_key(command, option), setting_variable(command, option),
+                        option.text));
+    }
+  });
+}
+
+}  // namespace
+
+void add_help_command(CLI::App& app, int& status) {
+  auto options = std::make_shared<HelpCommand>();
+  CLI::App* command = app.add_subcommand("help", "Show the help of a command");
+  command->add_option("command", options->words, "The command: run, list events, ...")->type_name("COMMAND");
+  command->add_option("--format", options->format, "text, man (for man(1)) or json")
+      ->transform(choice(kHelpFormats))
+      ->type_name("FORMAT")
+      ->configurable(false);
+  command->add_option("--man-pages", options->directory, "Write the manual pages of all commands there instead")
+      ->type_name("DIR")
+      ->configurable(false);
+  command->callback([&app, options, &status] {
+    help(app, *options);
+    status = 0;
+  });
+}
+
+void add_completion_command(CLI::App& app, int& status) {
+  auto shell = std::make_shared<Shell>();
+  CLI::App* command = app.add_subcommand("completion", "Print a completion script for a shell");
+  command->add_option("shell", *shell, "The shell")->transform(choice(kShells))->required()->type_name("SHELL");
+  command->callback([&app, shell, &status] {
+    const CommandDescription root = describe(app);
+    switch (*shell) {
+      case Shell::Bash:
+        print(bash_completion(root));
+        break;
+      case Shell::Zsh:
+        print(zsh_completion(root));
+        break;
+      case Shell::Fish:
+        print(fish_completion(root));
+        break;
+    }
+    status = 0;
+  });
+}
+
+void add_config_command(CLI::App& app, int& status) {
+  struct Options {
+    bool all = false;
+    ConfigFormat format = ConfigFormat::Text;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("config", "Show the settings and where they come from");
+  command->add_flag("--all", options->all, "Name every setting that there is, and its variable")
+      ->configurable(false);
+  command->add_option("--format", options->format, "text or json")
+      ->transform(choice(kConfigFormats))
+      ->type_name("FORMAT")
+      ->configurable(false);
+  command->callback([&app, options, &status] {
+    std::error_code error;
+    if (options->all) {
+      print_all_keys(app);
+    } else {
+      print_settings(read_settings(app, settings_files(fs::current_path(error))), options->format);
+    }
+    status = 0;
+  });
+}
+
+}  // namespace prof

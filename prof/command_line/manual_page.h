@@ -1,0 +1,17 @@
+#pragma once
+// A command's manual page, and all help as JSON.
+
+#include <string>
+
+#include "prof/command_line/description.h"
+
+namespace prof {
+
+// Source for man(1): prof.1 for "prof", prof-run.1 for "prof run", ...
+std::string manual_page(const CommandDescription& command);
+std::string manual_page_name(const CommandDescription& command);  // "prof-run"
+
+// {"schema": "prof-help/1", "commands": [...]}, outermost command first; docs/json.md describes it.
+std::string help_as_json(const CommandDescription& command);
+
+}  // namespace prof

@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+
+#include "prof/doctor/checks.h"
+
+namespace prof {
+namespace {
+
+Diagnosis note(const char* id, const char* title) {
+  return {id, title, Verdict::Note, "not found", "", "", ""};
+}
+
+}  // namespace
+
+Diagnosis check_cuda(const Machine& machine) {
+  Diagnosis row = note("cuda", "CUDA");
+  const std::filesystem::path driver = machine.library("libcuda.so.1");
+  const std::string version = machine.text("/proc/driver/nvidia/version").value_or("");
+  if (driver.empty() && version.empty()) return row;
+  row.state = driver.empty() ? "kernel driver without libcuda.so.1" : driver.string();
+  row.works = "the CPU side of CUDA programs";
+  row.lost = "times of kernels on the device: this version measures none";
+  // NVIDIA keeps counters for administrators unless told otherwise.
+  const std::string parameters = machine.text("/proc/driver/nvidia/params").value_or("");
+  if (parameters.find("RmProfilingAdminOnly: 1") != parameters.npos)
+    row.lost += "; device counters are for administrators only (NVreg_RestrictProfilingToAdminUsers)";
+  return row;
+}
+
+Diagnosis check_opencl(const Machine& machine) {
+  Diagnosis row = note("opencl", "OpenCL");
+  const std::filesystem::path loader = machine.library("libOpenCL.so.1");
+  if (loader.empty() && !machine.exists("/etc/OpenCL/vendors")) return row;
+  row.state = loader.empty() ? "vendor files in /etc/OpenCL/vendors" : loader.string();
+  row.works = "the CPU side of OpenCL programs";
+  row.lost = "times of kernels on the device: this version measures none";
+  return row;
+}
+
+Diagnosis check_mpi(const Machine& machine) {
+  Diagnosis row = note("mpi", "MPI");
+  const std::filesystem::path launcher = machine.program("mpirun");
+  for (const char* rank : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
+    if (machine.variable(rank).empty()) continue;
+    row.state = fmt::format("inside rank {}", machine.variable(rank));
+    row.works = "ranks are told apart in the report";
+    return row;
+  }
+  if (launcher.empty()) return row;
+  row.state = launcher.string();
+  row.works = "mpirun -n N prof run --no-analyze -o job-%r ./app, then prof analyze job-*";
+  return row;
+}
+
+Diagnosis check_job(const Machine& machine) {
+  Diagnosis row = note("scheduler", "batch system");
+  for (const auto& [variable, name] : {std::pair{"SLURM_JOB_ID", "Slurm"},
+                                       {"PBS_JOBID", "PBS"},
+                                       {"LSB_JOBID", "LSF"},
+                                       {"FLUX_JOB_ID", "Flux"}}) {
+    if (machine.variable(variable).empty()) continue;
+    row.state = fmt::format("inside {} job {}", name, machine.variable(variable));
+    row.works = "the job's id is part of the measurement directory's name";
+    return row;
+  }
+  for (const auto& [program, name] :
+       {std::pair{"srun", "Slurm"}, {"qsub", "PBS"}, {"bsub", "LSF"}, {"flux", "Flux"}}) {
+    const std::filesystem::path path = machine.program(program);
+    if (path.empty()) continue;
+    row.state = fmt::format("{} ({})", name, path.string());
+    row.works = fmt::format("{} ... prof run --no-analyze ./app", program);
+    return row;
+  }
+  return row;
+}
+
+Diagnosis check_java(const Machine& machine) {
+  Diagnosis row = note("java", "Java");
+  const std::filesystem::path java = machine.program("java");
+  if (java.empty()) return row;
+  row.state = java.string();
+  row.works = "native frames; compiled methods have names where the program writes /tmp/perf-PID.map";
+  return row;
+}
+
+Diagnosis check_debuginfod(const Machine& machine) {
+  Diagnosis row = note("debuginfod", "debuginfod");
+  const std::string urls = machine.variable("DEBUGINFOD_URLS");
+  row.state = urls.empty() ? "DEBUGINFOD_URLS is not set" : urls;
+  row.works = "prof asks no server: what is measured stays on the machine; debug files below /usr/lib/debug are used";
+  if (!urls.empty()) row.remedy = "debuginfod-find debuginfo FILE fetches one by hand";
+  return row;
+}
+
+const std::vector<Check>& machine_checks() {
+  static const std::vector<Check> checks = {
+      check_runtime,         check_trigger,       check_kernel,        check_paranoid,
+      check_counters,        check_capabilities,  check_seccomp,       check_tracer,
+      check_ptrace_scope,    check_kernel_symbols, check_perf_memory,  check_proc,
+      check_virtual_machine, check_container,     check_disk,          check_memory,
+      check_descriptors,     check_pending_signals, check_locked_memory, check_debuginfod,
+      check_cuda,            check_opencl,        check_mpi,           check_job,
+      check_java,
+  };
+  return checks;
+}
+
+}  // namespace prof

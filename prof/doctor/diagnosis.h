@@ -1,0 +1,31 @@
+#pragma once
+// What the doctor says: one diagnosis for each check.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace prof {
+
+enum class Verdict : uint8_t {
+  Good,     // nothing is lost
+  Limited,  // a profile can be made, something is lost
+  Bad,      // no profile can be made
+  Note,     // worth knowing; nothing that prof needs
+};
+const char* verdict_name(Verdict verdict);  // "good", "limited", "bad", "note"
+
+struct Diagnosis {
+  std::string id;     // stable, for programs: "perf_event_paranoid"
+  std::string title;  // "kernel.perf_event_paranoid"
+  Verdict verdict = Verdict::Good;
+  std::string state;   // what was found: "2"
+  std::string works;   // what can be done; may be empty
+  std::string lost;    // what cannot; empty for Good
+  std::string remedy;  // the command that changes it; empty where nothing is lost, or nothing can be done
+};
+
+// The worst of them: Bad, else Limited, else Good.
+Verdict overall(const std::vector<Diagnosis>& diagnoses);
+
+}  // namespace prof

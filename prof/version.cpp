@@ -1,0 +1,100 @@
+#include "prof/version.h"
+
+#include <elfutils/version.h>
+#include <fmt/format.h>
+#include <perfmon/pfmlib.h>
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <toml++/toml.h>
+#include <utility>
+#include <vector>
+
+#include "build_info.h"
+
+namespace prof {
+namespace {
+
+#if defined(__clang__)
+constexpr const char* kCompiler = "Clang " __clang_version__;
+#else
+constexpr const char* kCompiler = "GCC " __VERSION__;
+#endif
+
+struct Library {
+  std::string name;
+  std::string version;
+};
+
+// Shared libraries say which version runs, the others which one was built in.
+std::vector<Library> libraries() {
+  const auto pfm = static_cast<unsigned>(pfm_get_version());
+  return {
+      {"CLI11", CLI11_VERSION},
+      {"elfutils", fmt::format("{}.{}", _ELFUTILS_VERSION / 1000, _ELFUTILS_VERSION % 1000)},
+      {"fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
+      {"libpfm4", fmt::format("{}.{}", pfm >> 16, pfm & 0xFFFF)},
+      {"nlohmann-json", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
+                                    NLOHMANN_JSON_VERSION_PATCH)},
+      {"toml++", fmt::format("{}.{}.{}", TOML_LIB_MAJOR, TOML_LIB_MINOR, TOML_LIB_PATCH)},
+  };
+}
+
+struct Part {
+  std::string name;
+  std::string state;  // "found Qt 6.4.2", "missing (install qt6-base-dev), built without", ...
+};
+
+// As CMake listed them when it configured: "name: state;name: state".
+std::vector<Part> optional_parts() {
+  std::vector<Part> parts;
+  const std::string text = kOptionalParts;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(';', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    if (const size_t colon = line.find(": "); colon != std::string::npos)
+      parts.push_back({line.substr(0, colon), line.substr(colon + 2)});
+    at = end + 1;
+  }
+  return parts;
+}
+
+std::string as_text() {
+  std::string text = short_version() + "\n";
+  for (const Part& part : optional_parts()) text += fmt::format("  {:<16} {}\n", part.name, part.state);
+  for (const Library& library : libraries()) text += fmt::format("  {:<16} {}\n", library.name, library.version);
+  return text;
+}
+
+std::string as_json() {
+  nlohmann::ordered_json json = {{"schema", "prof-version/1"},
+                                 {"version", PROF_VERSION},
+                                 {"commit", kCommit},
+                                 {"compiler", kCompiler},
+                                 {"build_type", kBuildType}};
+  json["parts"] = nlohmann::ordered_json::object();
+  for (const Part& part : optional_parts()) json["parts"][part.name] = part.state;
+  json["libraries"] = nlohmann::ordered_json::object();
+  for (const Library& library : libraries()) json["libraries"][library.name] = library.version;
+  return json.dump(2) + "\n";
+}
+
+}  // namespace
+
+std::string short_version() {
+  return fmt::format("prof {} ({}), {}", PROF_VERSION, kCommit, kCompiler);
+}
+
+void add_version_command(CLI::App& app, int& status) {
+  auto json = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand("version", "Say what was built, and with what");
+  command->add_flag("--json", *json, "For programs")->configurable(false);
+  command->callback([json, &status] {
+    const std::string text = *json ? as_json() : as_text();
+    std::fputs(text.c_str(), stdout);  // main() looks at errors
+    status = 0;
+  });
+}
+
+}  // namespace prof
