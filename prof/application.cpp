@@ -41,6 +41,7 @@ Application::Application(int& status)
 }
 
 void Application::pre_callback() {
+  if (!takes_settings(*this)) return;
   std::error_code error;
   apply_settings(*this, read_settings(*this, settings_files(std::filesystem::current_path(error))));
 }

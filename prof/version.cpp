@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 #include <perfmon/pfmlib.h>
 
+#include <toml++/toml.h>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <toml++/toml.h>
 #include <utility>
 #include <vector>
 
@@ -63,7 +63,8 @@ std::vector<Part> optional_parts() {
 std::string as_text() {
   std::string text = short_version() + "\n";
   for (const Part& part : optional_parts()) text += fmt::format("  {:<16} {}\n", part.name, part.state);
-  for (const Library& library : libraries()) text += fmt::format("  {:<16} {}\n", library.name, library.version);
+  for (const Library& library : libraries())
+    text += fmt::format("  {:<16} {}\n", library.name, library.version);
   return text;
 }
 

@@ -7,8 +7,8 @@
 
 namespace prof {
 
-// The name that a slip of the keyboard or two (a letter more, less, other or exchanged; one in three letters at
-// most) turns into `word`, or the only one that begins with it; empty when there is none. Case is ignored.
+// The name that a slip of the keyboard or two (a letter more, less, other or exchanged; one in three letters
+// at most) turns into `word`, or the only one that begins with it; empty when there is none. Case is ignored.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& names);
 
 // "; did you mean NAME?", or empty.

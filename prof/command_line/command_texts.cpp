@@ -8,17 +8,21 @@ namespace {
 const std::map<std::string, CommandText, std::less<>>& texts() {
   static const std::map<std::string, CommandText, std::less<>> table = {
       {"prof",
-       {{"A sampling profiler for Linux programs that cannot be recompiled. Without options `prof run` samples the "
+       {{"A sampling profiler for Linux programs that cannot be recompiled. Without options `prof run` "
+         "samples the "
          "CPU time of a program, its threads and its children, and prints where it went."},
         {{"prof run ./app", "measure a program and print the summary"},
          {"prof report prof-app", "show what was measured, again"},
          {"prof doctor ./app", "what can be measured on this machine, and what would change it"}},
         "README.md"}},
       {"prof run",
-       {{"Runs the program as without prof, samples it and its children, analyzes the samples into DIR/database and "
-         "prints the summary; the last line is the path of the database. The exit status is the program's own, "
+       {{"Runs the program as without prof, samples it and its children, analyzes the samples into "
+         "DIR/database and "
+         "prints the summary; the last line is the path of the database. The exit status is the program's "
+         "own, "
          "128 + n where signal n ended it.",
-         "In the name of the measurement directory %p stands for the process id of prof, %h for the host, %r for the "
+         "In the name of the measurement directory %p stands for the process id of prof, %h for the host, %r "
+         "for the "
          "MPI rank, %j for the job's id (the time where there is no job) and %% for a percent sign."},
         {{"prof run ./app", "CPU time, 1,000 samples a second"},
          {"prof run -e CPUTIME@4000 --trace -o fine ./app", "finer, and recorded over time"},
@@ -26,15 +30,18 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
          {"prof run --no-analyze -o 'job-%h-%r' ./app", "measure only; a directory for each rank"}},
         "docs/run.md"}},
       {"prof analyze",
-       {{"Attributes what was measured to functions, source lines and inlined calls. `prof run` and `prof report` do "
-         "this by themselves; on its own it is for runs with --no-analyze, and for several directories as one "
+       {{"Attributes what was measured to functions, source lines and inlined calls. `prof run` and `prof "
+         "report` do "
+         "this by themselves; on its own it is for runs with --no-analyze, and for several directories as "
+         "one "
          "run."},
         {{"prof analyze prof-app", "into prof-app/database"},
          {"prof analyze prof-app -o app.db", "somewhere else"},
          {"prof analyze prof-app prof-app-2 -o both.db", "two directories as one run"}},
         "docs/analyze.md"}},
       {"prof report",
-       {{"Shows a database, or a measurement directory, which is analyzed first where that was not done since it "
+       {{"Shows a database, or a measurement directory, which is analyzed first where that was not done "
+         "since it "
          "was measured."},
         {{"prof report prof-app", "the summary: findings in plain sentences"},
          {"prof report prof-app --view=top-down", "who calls what"},
@@ -52,12 +59,14 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
          {"prof list formats --format=json", "for programs"}},
         "docs/list.md"}},
       {"prof list events",
-       {{"Names the events for `prof run -e`: the clocks, and the hardware and software events of libpfm4 that the "
+       {{"Names the events for `prof run -e`: the clocks, and the hardware and software events of libpfm4 "
+         "that the "
          "kernel lets this user count here."},
         {{"prof list events", "on a terminal"}, {"prof list events --format=names", "one name a line"}},
         "docs/list.md"}},
       {"prof list metrics",
-       {{"Names the metrics for `prof report --metric`: those of a database, or without one those that this machine "
+       {{"Names the metrics for `prof report --metric`: those of a database, or without one those that this "
+         "machine "
          "can measure."},
         {{"prof list metrics", "what this machine can measure"},
          {"prof list metrics prof-app", "what was measured there"}},
@@ -71,19 +80,26 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
         {{"prof list repairs", "none in this version"}},
         "docs/list.md"}},
       {"prof completion",
-       {{"Prints the completion script of a shell. `cmake --install` puts the scripts where the shells look for them."},
+       {{"Prints the completion script of a shell. `cmake --install` puts the scripts where the shells look "
+         "for them."},
         {{"prof completion bash", "to be read by `source <(prof completion bash)`"}},
         "docs/completion.md"}},
       {"prof doctor",
-       {{"Looks at the kernel, permissions, limits and neighbours, tries what prof needs, and says for each what works, "
-         "what is lost and which command changes it. With a program also whether it can be measured and which debug "
+       {{"Looks at the kernel, permissions, limits and neighbours, tries what prof needs, and says for each "
+         "what works, "
+         "what is lost and which command changes it. With a program also whether it can be measured and "
+         "which debug "
          "information it and its libraries have; nothing of the program runs.",
          "The exit status is 0 when a CPUTIME profile can be made, even with limits, and 1 when it cannot."},
-        {{"prof doctor", "the machine"}, {"prof doctor ./app", "and a program"}, {"prof doctor --json", "for programs"}},
+        {{"prof doctor", "the machine"},
+         {"prof doctor ./app", "and a program"},
+         {"prof doctor --json", "for programs"}},
         "docs/doctor.md"}},
       {"prof config",
-       {{"Shows the settings that hold here and where each was read. The command line comes first, then PROF_* "
-         "variables, then .prof.toml of the current directory or the nearest parent that has one, up to the root of "
+       {{"Shows the settings that hold here and where each was read. The command line comes first, then "
+         "PROF_* "
+         "variables, then .prof.toml of the current directory or the nearest parent that has one, up to the "
+         "root of "
          "the repository or the home directory, then the user's prof/config.toml."},
         {{"prof config", "what is set, and where"}, {"prof config --all", "what can be set"}},
         "docs/config.md"}},
@@ -111,7 +127,8 @@ CommandText command_text(std::string_view path) {
 const std::vector<ExitStatus>& exit_statuses() {
   static const std::vector<ExitStatus> table = {
       {"0", "Success."},
-      {"125", "What prof itself could not do, a wrong command line included. One line on standard error says why."},
+      {"125",
+       "What prof itself could not do, a wrong command line included. One line on standard error says why."},
       {"126, 127", "The program to run is not executable, or was not found."},
       {"other", "The program's own (prof run), 128 + n where signal n ended it."},
   };

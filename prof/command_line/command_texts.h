@@ -1,6 +1,6 @@
 #pragma once
-// What CLI11's declarations do not say about a command: when to use it, how it ends, examples. Every command has a
-// row; a test fails for one that has no example.
+// What CLI11's declarations do not say about a command: when to use it, how it ends, examples. Every command
+// has a row; a test fails for one that has no example.
 
 #include <string>
 #include <string_view>

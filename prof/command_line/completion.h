@@ -7,8 +7,8 @@
 
 namespace prof {
 
-// Each script completes the command `prof`; `root` is its description. Events and processes are asked for when
-// the user completes.
+// Each script completes the command `prof`; `root` is its description. Events and processes are asked for
+// when the user completes.
 std::string bash_completion(const CommandDescription& root);
 std::string zsh_completion(const CommandDescription& root);
 std::string fish_completion(const CommandDescription& root);

@@ -75,7 +75,8 @@ std::string fish_completion(const CommandDescription& root) {
   for_each_command(root, [&](const CommandDescription& command) {
     const std::string when = condition(command);
     for (const CommandDescription& sub : command.subcommands)
-      script += fmt::format("complete -c prof -n {} -a {} -d {}\n", when, sub.words.back(), shell_quoted(sub.summary));
+      script += fmt::format("complete -c prof -n {} -a {} -d {}\n", when, sub.words.back(),
+                            shell_quoted(sub.summary));
     for (const OptionDescription& option : command.options) {
       std::string names;
       for (const std::string& name : option.names)

@@ -55,8 +55,8 @@ void add_option(std::string& script, const OptionDescription& option) {
   std::string names;
   for (const std::string& name : option.names) names += (names.empty() ? "" : " ") + name;
   for (const std::string& name : option.names) {
-    const std::string value = option.value.empty() ? ""
-                                                   : fmt::format(":{}:{}", specification_text(option.value), action(option));
+    const std::string value =
+        option.value.empty() ? "" : fmt::format(":{}:{}", specification_text(option.value), action(option));
     const char* glue = option.value.empty() ? "" : name.starts_with("--") ? "=" : "+";
     script += fmt::format("    '{}{}{}[{}]{}' \\\n", option.repeatable ? "*" : "(" + names + ")", name, glue,
                           specification_text(option.text), value);
@@ -65,11 +65,14 @@ void add_option(std::string& script, const OptionDescription& option) {
 
 std::string function_text(const CommandDescription& command) {
   std::string script = function_of(command) + "() {\n";
-  if (!command.subcommands.empty()) script += "  local curcontext=$curcontext state line\n  typeset -A opt_args\n";
+  if (!command.subcommands.empty())
+    script += "  local curcontext=$curcontext state line\n  typeset -A opt_args\n";
   script += "  _arguments -S -s -C \\\n";
   for (const OptionDescription& option : command.options) add_option(script, option);
   if (!command.subcommands.empty()) {
-    script += "    '1:subcommand:->subcommand' \\\n    '*::argument:->argument'\n  case $state in\n    subcommand)\n";
+    script +=
+        "    '1:subcommand:->subcommand' \\\n    '*::argument:->argument'\n  case $state in\n    "
+        "subcommand)\n";
     script += "      local -a subcommands=(\n";
     for (const CommandDescription& sub : command.subcommands)
       script += fmt::format("        '{}:{}'\n", sub.words.back(), specification_text(sub.summary));
@@ -82,8 +85,8 @@ std::string function_text(const CommandDescription& command) {
     if (positional.kind == ValueKind::Program) {
       script += "    '(-)1:program:_command_names -e' '*::argument:_normal' \\\n";
     } else {
-      script += fmt::format("    '{}:{}:{}' \\\n", positional.repeatable ? "*" : "", specification_text(positional.value),
-                            action(positional));
+      script += fmt::format("    '{}:{}:{}' \\\n", positional.repeatable ? "*" : "",
+                            specification_text(positional.value), action(positional));
     }
   }
   script.erase(script.size() - 3);  // the last " \\\n"

@@ -1,7 +1,7 @@
 #pragma once
 // What there is to say about a command: read from CLI11's declarations and from the table of texts
-// (command_texts.h). Help texts, manual pages, completion scripts and settings are all made from this, so that a
-// declared option appears in every one of them.
+// (command_texts.h). Help texts, manual pages, completion scripts and settings are all made from this, so
+// that a declared option appears in every one of them.
 
 #include <CLI/CLI.hpp>
 #include <string>

@@ -129,7 +129,8 @@ void add_help_command(CLI::App& app, int& status) {
       ->transform(choice(kHelpFormats))
       ->type_name("FORMAT")
       ->configurable(false);
-  command->add_option("--man-pages", options->directory, "Write the manual pages of all commands there instead")
+  command
+      ->add_option("--man-pages", options->directory, "Write the manual pages of all commands there instead")
       ->type_name("DIR")
       ->configurable(false);
   command->callback([&app, options, &status] {
@@ -141,7 +142,10 @@ void add_help_command(CLI::App& app, int& status) {
 void add_completion_command(CLI::App& app, int& status) {
   auto shell = std::make_shared<Shell>();
   CLI::App* command = app.add_subcommand("completion", "Print a completion script for a shell");
-  command->add_option("shell", *shell, "The shell")->transform(choice(kShells))->required()->type_name("SHELL");
+  command->add_option("shell", *shell, "The shell")
+      ->transform(choice(kShells))
+      ->required()
+      ->type_name("SHELL");
   command->callback([&app, shell, &status] {
     const CommandDescription root = describe(app);
     switch (*shell) {

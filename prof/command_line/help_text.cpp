@@ -93,7 +93,8 @@ std::string help_text(const CommandDescription& command) {
     entries.push_back({sub.words.back(), sub.summary});
   text += section("Subcommands", entries, kLongestName);
   entries.clear();
-  for (const OptionDescription& option : command.options) entries.push_back({label_of(option), text_of(option)});
+  for (const OptionDescription& option : command.options)
+    entries.push_back({label_of(option), text_of(option)});
   text += section("Options", entries, kLongestName);
   entries.clear();
   for (const Example& example : command.text.examples) entries.push_back({example.command, example.text});

@@ -133,9 +133,9 @@ std::string manual_page_name(const CommandDescription& command) {
 
 std::string manual_page(const CommandDescription& command) {
   const std::string name = manual_page_name(command);
-  std::string page = fmt::format(".TH {} 1 \"\" \"prof {}\" \"prof\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n{}\n",
-                                 upper(roff(name)), PROF_VERSION, roff(name), roff(command.summary),
-                                 bold(usage(command)));
+  std::string page =
+      fmt::format(".TH {} 1 \"\" \"prof {}\" \"prof\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n{}\n",
+                  upper(roff(name)), PROF_VERSION, roff(name), roff(command.summary), bold(usage(command)));
   page += ".SH DESCRIPTION\n" + roff(full_stop(command.summary)) + "\n";
   for (const std::string& text : command.text.paragraphs) page += ".PP\n" + roff(text) + "\n";
   if (!command.subcommands.empty()) {
@@ -145,11 +145,13 @@ std::string manual_page(const CommandDescription& command) {
   }
   page += sections_of_options(command) + section_of_settings(command);
   page += ".SH EXIT STATUS\n";
-  for (const ExitStatus& status : exit_statuses()) page += paragraph(bold(status.status), roff(status.meaning));
+  for (const ExitStatus& status : exit_statuses())
+    page += paragraph(bold(status.status), roff(status.meaning));
   if (!command.text.examples.empty()) {
     page += ".SH EXAMPLES\n";
     for (const Example& example : command.text.examples)
-      page += ".PP\n" + roff(full_stop(example.text)) + "\n.PP\n.RS 4\n.nf\n" + roff(example.command) + "\n.fi\n.RE\n";
+      page += ".PP\n" + roff(full_stop(example.text)) + "\n.PP\n.RS 4\n.nf\n" + roff(example.command) +
+              "\n.fi\n.RE\n";
   }
   CommandDescription parent;
   parent.words.assign(command.words.begin(), command.words.end() - 1);

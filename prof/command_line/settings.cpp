@@ -4,10 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <toml++/toml.h>
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <toml++/toml.h>
 
 #include "analysis/views/spelling.h"
 #include "prof/command_line/description.h"
@@ -59,7 +59,8 @@ void warn_of_misspelt(const KnownSettings& known) {
     const size_t command = name.find('_', sizeof "PROF");
     if (!name.starts_with("PROF_") || command == name.npos || std::ranges::count(variables, name)) continue;
     const std::string_view prefix = name.substr(0, command + 1);
-    if (std::ranges::none_of(variables, [&](const std::string& one) { return one.starts_with(prefix); })) continue;
+    if (std::ranges::none_of(variables, [&](const std::string& one) { return one.starts_with(prefix); }))
+      continue;
     if (const std::string nearest = nearest_name(name, variables); !nearest.empty())
       say("{} is no setting and is ignored; did you mean {}?", name, nearest);
   }
@@ -106,7 +107,8 @@ class FileReader {
     }
   }
 
-  std::vector<std::string> values_of(const toml::node& node, const std::string& key, const Known& known) const {
+  std::vector<std::string> values_of(const toml::node& node, const std::string& key,
+                                     const Known& known) const {
     std::vector<std::string> values;
     if (const toml::array* array = node.as_array()) {
       if (!known.takes_list) refuse(node, key, "a list where one value is expected");
@@ -137,7 +139,8 @@ class FileReader {
 
   [[noreturn]] void refuse_unknown(size_t line, const std::string& key, bool is_table) const {
     std::vector<std::string> names;
-    for (const auto& [name, setting] : known_) names.push_back(is_table ? name.substr(0, name.rfind('.')) : name);
+    for (const auto& [name, setting] : known_)
+      names.push_back(is_table ? name.substr(0, name.rfind('.')) : name);
     const std::string nearest = did_you_mean(key, names);
     fail(kOwnFailure, "{}:{}: no setting is called {}{}", file_, line, key,
          nearest.empty() ? "; `prof config --all` lists them" : nearest);
@@ -148,7 +151,7 @@ class FileReader {
   std::vector<Setting>& settings_;
 };
 
-bool exists(const fs::path& path) {
+bool is_there(const fs::path& path) {
   std::error_code error;
   return fs::exists(path, error);
 }
@@ -180,7 +183,8 @@ void apply(CLI::App& command, CLI::Option& option, const Setting& setting) {
     std::string what = error.what();
     const std::string name = option.get_name() + ": ";
     if (what.starts_with(name)) what.erase(0, name.size());
-    fail(kOwnFailure, "{}: {}; see prof {} --help", setting.origin, what, command.get_name());
+    fail(kOwnFailure, "{}: {}{} prof {} --help", setting.origin, what, what.ends_with('?') ? " See" : "; see",
+         command.get_name());
   }
 }
 
@@ -203,13 +207,13 @@ std::vector<fs::path> settings_files(const fs::path& working_directory) {
   const char* variable = getenv("HOME");
   const fs::path home = variable ? variable : "";
   for (fs::path at = working_directory; !at.empty(); at = at.parent_path()) {
-    if (exists(at / ".prof.toml")) {
+    if (is_there(at / ".prof.toml")) {
       files.push_back(at / ".prof.toml");
       break;
     }
-    if (exists(at / ".git") || at == home || at == at.parent_path()) break;
+    if (is_there(at / ".git") || at == home || at == at.parent_path()) break;
   }
-  if (const fs::path file = user_file(); !file.empty() && exists(file)) files.push_back(file);
+  if (const fs::path file = user_file(); !file.empty() && is_there(file)) files.push_back(file);
   std::erase_if(files, [](const fs::path& file) { return !is_ours(file); });
   return files;
 }
@@ -223,6 +227,14 @@ std::vector<Setting> read_settings(const CLI::App& root, const std::vector<fs::p
     settings[i].effective = std::none_of(settings.begin(), settings.begin() + static_cast<std::ptrdiff_t>(i),
                                          [&](const Setting& other) { return other.key == settings[i].key; });
   return settings;
+}
+
+bool takes_settings(const CLI::App& command) {
+  const auto used = command.get_subcommands();
+  if (std::ranges::any_of(used, [](const CLI::App* sub) { return takes_settings(*sub); })) return true;
+  return command.get_parent() && std::ranges::any_of(command.get_options(), [](const CLI::Option* option) {
+           return describe(*option).is_setting;
+         });
 }
 
 void apply_settings(CLI::App& root, const std::vector<Setting>& settings) {

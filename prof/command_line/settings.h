@@ -5,8 +5,8 @@
 //   3. .prof.toml of the current directory, or of the nearest parent that has one, up to the root of the
 //      repository or the home directory
 //   4. $XDG_CONFIG_HOME/prof/config.toml, or ~/.config/prof/config.toml
-// A file is TOML, with a table for each subcommand and the long names of options as keys. Files that belong to
-// somebody else than the user or root are left out, with a line that says so.
+// A file is TOML, with a table for each subcommand and the long names of options as keys. Files that belong
+// to somebody else than the user or root are left out, with a line that says so.
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -26,13 +26,16 @@ struct Setting {
 std::vector<std::filesystem::path> settings_files(const std::filesystem::path& working_directory);
 
 // All that is set outside the command line, in order of precedence. `root` declares what can be set. Throws
-// CommandError (125), one line with file, line and the nearest name, for a key that is none, a value of the wrong
-// kind, and a file that is not TOML.
-std::vector<Setting> read_settings(const CLI::App& root,
-                                   const std::vector<std::filesystem::path>& files);
+// CommandError (125), one line with file, line and the nearest name, for a key that is none, a value of the
+// wrong kind, and a file that is not TOML.
+std::vector<Setting> read_settings(const CLI::App& root, const std::vector<std::filesystem::path>& files);
 
-// Gives the options of the subcommands that are being used and that the command line did not give their settings.
-// Throws CommandError (125) that names the origin of a value which the option does not take.
+// False where nothing that is set could matter to the subcommand that is being used, so that `prof help`
+// works beside a settings file that does not.
+bool takes_settings(const CLI::App& root);
+
+// Gives the options of the subcommands that are being used and that the command line did not give their
+// settings. Throws CommandError (125) that names the origin of a value which the option does not take.
 void apply_settings(CLI::App& root, const std::vector<Setting>& settings);
 
 }  // namespace prof

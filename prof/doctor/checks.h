@@ -1,6 +1,6 @@
 #pragma once
-// The checks of `prof doctor`: each looks at one thing of the machine and says what it means for a profile. None
-// fails where /proc or anything else is missing: then it says so.
+// The checks of `prof doctor`: each looks at one thing of the machine and says what it means for a profile.
+// None fails where /proc or anything else is missing: then it says so.
 
 #include <vector>
 

@@ -86,19 +86,38 @@ Diagnosis check_debuginfod(const Machine& machine) {
   Diagnosis row = note("debuginfod", "debuginfod");
   const std::string urls = machine.variable("DEBUGINFOD_URLS");
   row.state = urls.empty() ? "DEBUGINFOD_URLS is not set" : urls;
-  row.works = "prof asks no server: what is measured stays on the machine; debug files below /usr/lib/debug are used";
+  row.works =
+      "prof asks no server: what is measured stays on the machine; debug files below /usr/lib/debug are used";
   if (!urls.empty()) row.remedy = "debuginfod-find debuginfo FILE fetches one by hand";
   return row;
 }
 
 const std::vector<Check>& machine_checks() {
   static const std::vector<Check> checks = {
-      check_runtime,         check_trigger,       check_kernel,        check_paranoid,
-      check_counters,        check_capabilities,  check_seccomp,       check_tracer,
-      check_ptrace_scope,    check_kernel_symbols, check_perf_memory,  check_proc,
-      check_virtual_machine, check_container,     check_disk,          check_memory,
-      check_descriptors,     check_pending_signals, check_locked_memory, check_debuginfod,
-      check_cuda,            check_opencl,        check_mpi,           check_job,
+      check_runtime,
+      check_trigger,
+      check_kernel,
+      check_paranoid,
+      check_counters,
+      check_capabilities,
+      check_seccomp,
+      check_tracer,
+      check_ptrace_scope,
+      check_kernel_symbols,
+      check_perf_memory,
+      check_proc,
+      check_virtual_machine,
+      check_container,
+      check_disk,
+      check_memory,
+      check_descriptors,
+      check_pending_signals,
+      check_locked_memory,
+      check_debuginfod,
+      check_cuda,
+      check_opencl,
+      check_mpi,
+      check_job,
       check_java,
   };
   return checks;

@@ -44,8 +44,8 @@ std::optional<uint64_t> memory_field(const Machine& machine, std::string_view na
 }
 
 bool is_remote(const std::string& file_system) {
-  constexpr std::array kRemote = {"nfs", "nfs4", "lustre", "cifs", "smb3", "beegfs", "gpfs", "ceph",
-                                  "9p",  "afs",  "fuse.sshfs"};
+  constexpr std::array kRemote = {"nfs",  "nfs4", "lustre", "cifs", "smb3",      "beegfs",
+                                  "gpfs", "ceph", "9p",     "afs",  "fuse.sshfs"};
   return std::ranges::find(kRemote, file_system) != kRemote.end();
 }
 
@@ -146,8 +146,8 @@ Diagnosis check_memory(const Machine& machine) {
 }
 
 Diagnosis check_descriptors(const Machine& machine) {
-  Diagnosis row{"descriptors", "open files (ulimit -n)", Verdict::Good, limit_words(machine.descriptors), "", "",
-                ""};
+  Diagnosis row{
+      "descriptors", "open files (ulimit -n)", Verdict::Good, limit_words(machine.descriptors), "", "", ""};
   if (machine.descriptors.soft >= kFewDescriptors) return row;
   row.verdict = Verdict::Limited;
   row.works = "programs with few open files; in each process prof takes one for each event";
@@ -159,8 +159,13 @@ Diagnosis check_descriptors(const Machine& machine) {
 }
 
 Diagnosis check_pending_signals(const Machine& machine) {
-  Diagnosis row{"pending_signals", "queued signals (ulimit -i)", Verdict::Good,
-                limit_words(machine.pending_signals), "", "", ""};
+  Diagnosis row{"pending_signals",
+                "queued signals (ulimit -i)",
+                Verdict::Good,
+                limit_words(machine.pending_signals),
+                "",
+                "",
+                ""};
   if (machine.pending_signals.soft >= kFewSignals) return row;
   row.verdict = Verdict::Limited;
   row.works = "programs with few threads";
@@ -174,9 +179,13 @@ Diagnosis check_pending_signals(const Machine& machine) {
 }
 
 Diagnosis check_locked_memory(const Machine& machine) {
-  return {"locked_memory", "locked memory (ulimit -l)", Verdict::Note,
+  return {"locked_memory",
+          "locked memory (ulimit -l)",
+          Verdict::Note,
           machine.locked_memory.soft == kUnlimited ? "unlimited" : size_words(machine.locked_memory.soft),
-          "does not matter: prof locks none", "", ""};
+          "does not matter: prof locks none",
+          "",
+          ""};
 }
 
 }  // namespace prof

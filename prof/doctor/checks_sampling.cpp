@@ -35,7 +35,8 @@ std::string remedy_for_perf(const Machine& machine) {
   if (!machine.exists(kParanoid)) return "run a kernel that has perf events (CONFIG_PERF_EVENTS)";
   if (machine.number(kParanoid).value_or(2) > 2 && !may_use_perf(machine)) return kLowerParanoid;
   if (machine.status_field("Seccomp").value_or("0") != "0")
-    return "allow perf_event_open in the container: docker run --security-opt seccomp=unconfined --cap-add=PERFMON";
+    return "allow perf_event_open in the container: docker run --security-opt seccomp=unconfined "
+           "--cap-add=PERFMON";
   return kLowerParanoid;
 }
 
@@ -53,8 +54,13 @@ Diagnosis check_runtime(const Machine& machine) {
 }
 
 Diagnosis check_kernel(const Machine& machine) {
-  Diagnosis row{"kernel", "kernel", Verdict::Good, machine.kernel.empty() ? "unknown" : machine.kernel,
-                "samples as exact as perf's", "", ""};
+  Diagnosis row{"kernel",
+                "kernel",
+                Verdict::Good,
+                machine.kernel.empty() ? "unknown" : machine.kernel,
+                "samples as exact as perf's",
+                "",
+                ""};
   if (has_sigtrap_kernel(machine.kernel)) return row;
   row.verdict = Verdict::Limited;
   row.works = "CPUTIME at 250 samples a second";
@@ -64,8 +70,13 @@ Diagnosis check_kernel(const Machine& machine) {
 }
 
 Diagnosis check_trigger(const Machine& machine) {
-  Diagnosis row{"trigger", "sample trigger", Verdict::Good, "perf clock with sigtrap (tried)",
-                "CPUTIME at any rate, user and system time", "", ""};
+  Diagnosis row{"trigger",
+                "sample trigger",
+                Verdict::Good,
+                "perf clock with sigtrap (tried)",
+                "CPUTIME at any rate, user and system time",
+                "",
+                ""};
   const PerfTrials& perf = machine.perf;
   if (perf.sigtrap && perf.cpu_clock == 0) return row;
   row.verdict = Verdict::Limited;
@@ -90,7 +101,8 @@ Diagnosis check_paranoid(const Machine& machine) {
   const std::optional<int64_t> level = machine.number(kParanoid);
   if (!level) {
     row.verdict = Verdict::Limited;
-    row.state = machine.exists("/proc/self") ? "absent: a kernel without perf events" : "unknown without /proc";
+    row.state =
+        machine.exists("/proc/self") ? "absent: a kernel without perf events" : "unknown without /proc";
     row.works = "CPUTIME and REALTIME by timers";
     row.lost = "rates above 250 samples a second, hardware events";
     row.remedy = remedy_for_perf(machine);
@@ -114,8 +126,13 @@ Diagnosis check_paranoid(const Machine& machine) {
 }
 
 Diagnosis check_counters(const Machine& machine) {
-  Diagnosis row{"counters", "hardware counters", Verdict::Good, "cycles can be sampled (tried)",
-                "hardware events, `prof list events`", "", ""};
+  Diagnosis row{"counters",
+                "hardware counters",
+                Verdict::Good,
+                "cycles can be sampled (tried)",
+                "hardware events, `prof list events`",
+                "",
+                ""};
   const int error = machine.perf.cycles;
   if (error == 0) return row;
   row.verdict = Verdict::Limited;
@@ -167,8 +184,9 @@ Diagnosis check_seccomp(const Machine& machine) {
   row.verdict = Verdict::Limited;
   row.works = "CPUTIME and REALTIME by timers";
   row.lost = fmt::format("perf events: perf_event_open says {}", std::strerror(error));
-  row.remedy = "docker run --security-opt seccomp=unconfined --cap-add=PERFMON, or a profile that allows "
-               "perf_event_open";
+  row.remedy =
+      "docker run --security-opt seccomp=unconfined --cap-add=PERFMON, or a profile that allows "
+      "perf_event_open";
   return row;
 }
 
@@ -194,7 +212,8 @@ Diagnosis check_ptrace_scope(const Machine& machine) {
   }
   row.verdict = Verdict::Limited;
   row.works = "programs that prof starts";
-  row.lost = *scope == 1 ? "attaching to processes that prof did not start" : "attaching to running processes";
+  row.lost =
+      *scope == 1 ? "attaching to processes that prof did not start" : "attaching to running processes";
   row.remedy = *scope == 3 ? "boot with another setting: 3 cannot be lowered until then"
                            : "sudo sysctl kernel.yama.ptrace_scope=0, or run prof as root";
   return row;

@@ -156,8 +156,7 @@ Machine this_machine() {
   for (char** entry = environ; entry && *entry; ++entry) {
     const std::string_view text = *entry;
     const size_t equals = text.find('=');
-    if (equals != text.npos)
-      machine.environment.emplace(text.substr(0, equals), text.substr(equals + 1));
+    if (equals != text.npos) machine.environment.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
   utsname names{};
   if (uname(&names) == 0) machine.kernel = names.release;

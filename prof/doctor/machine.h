@@ -1,6 +1,6 @@
 #pragma once
-// The machine as the doctor's checks see it: files below a root, the environment, limits, and what was tried. Tests
-// make one of their own from a folder; this_machine() is the real one.
+// The machine as the doctor's checks see it: files below a root, the environment, limits, and what was tried.
+// Tests make one of their own from a folder; this_machine() is the real one.
 
 #include <cstdint>
 #include <filesystem>

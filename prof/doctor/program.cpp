@@ -39,7 +39,8 @@ Sections read_sections(Elf* elf) {
     found.dynamic |= header.sh_type == SHT_DYNSYM;
     if (!name || std::strcmp(name, ".interp") != 0) continue;
     const Elf_Data* data = elf_getdata(section, nullptr);
-    if (data && data->d_size > 1) found.interpreter.assign(static_cast<const char*>(data->d_buf), data->d_size - 1);
+    if (data && data->d_size > 1)
+      found.interpreter.assign(static_cast<const char*>(data->d_buf), data->d_size - 1);
   }
   return found;
 }
@@ -75,8 +76,8 @@ std::string output_of(const std::vector<std::string>& command) {
   return status == 0 ? text : std::string();
 }
 
-// "	libm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x...)": the loader's own list. It maps the libraries and
-// runs none of their code.
+// "	libm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x...)": the loader's own list. It maps the libraries
+// and runs none of their code.
 std::vector<fs::path> libraries_of(const fs::path& program, const std::string& loader) {
   std::vector<fs::path> libraries;
   if (loader.empty()) return libraries;
@@ -108,12 +109,22 @@ Diagnosis measurable(const std::string& name, const Target& target) {
 // What a refusal says, "PATH: what; remedy", in the form of a diagnosis.
 Diagnosis refused(const std::string& name, const std::string& line) {
   const size_t remedy = line.rfind("; ");
-  return {"program", name, Verdict::Bad, line.substr(0, remedy), "", "the program cannot be measured",
+  return {"program",
+          name,
+          Verdict::Bad,
+          line.substr(0, remedy),
+          "",
+          "the program cannot be measured",
           remedy == line.npos ? "" : line.substr(remedy + 2)};
 }
 
 Diagnosis debug_diagnosis(const ModuleReport& module) {
-  Diagnosis row{"debug_information", "debug information", Verdict::Good, "", "functions, lines and inlined calls", "",
+  Diagnosis row{"debug_information",
+                "debug information",
+                Verdict::Good,
+                "",
+                "functions, lines and inlined calls",
+                "",
                 ""};
   const std::string name = module.path.filename().string();
   row.state = fmt::format("{} (build-id {})", debug_information_name(module.level),
@@ -137,7 +148,8 @@ Diagnosis debug_diagnosis(const ModuleReport& module) {
       break;
   }
   row.verdict = Verdict::Limited;
-  row.remedy = "compile with -g (-O2 -g costs no speed), or install the package's -dbgsym or -debuginfo package";
+  row.remedy =
+      "compile with -g (-O2 -g costs no speed), or install the package's -dbgsym or -debuginfo package";
   return row;
 }
 
@@ -149,8 +161,8 @@ Diagnosis library_diagnosis(const std::vector<ModuleReport>& modules) {
     if (modules[i].level == DebugInformation::Full) {
       ++full;
     } else {
-      others += (others.empty() ? "" : ", ") +
-                fmt::format("{} ({})", modules[i].path.filename().string(), debug_information_name(modules[i].level));
+      others += (others.empty() ? "" : ", ") + fmt::format("{} ({})", modules[i].path.filename().string(),
+                                                           debug_information_name(modules[i].level));
     }
   }
   row.state = fmt::format("{} of {} with full debug information", full, modules.size() - 1);

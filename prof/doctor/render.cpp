@@ -123,8 +123,9 @@ std::string doctor_as_text(const DoctorReport& report, TextStyle style) {
   }
   std::vector<Diagnosis> rows = report.machine;
   std::ranges::stable_partition(rows, [](const Diagnosis& row) { return row.verdict != Verdict::Note; });
-  std::ranges::stable_partition(
-      rows, [](const Diagnosis& row) { return row.verdict == Verdict::Bad || row.verdict == Verdict::Limited; });
+  std::ranges::stable_partition(rows, [](const Diagnosis& row) {
+    return row.verdict == Verdict::Bad || row.verdict == Verdict::Limited;
+  });
   out += bold(style, "Machine") + "\n";
   for (const Diagnosis& row : rows) out += row_text(row, style, columns);
   return out + "\n" + coloured(style, overall(report), conclusion(report)) + "\n";
