@@ -13,6 +13,8 @@
 #include "analysis/pipeline/run_analyze.h"
 #include "prof/measurement_directory.h"
 #include "prof/message.h"
+#include "prof/progress_bar.h"
+#include "prof/quiet.h"
 #include "prof/report/choice.h"
 #include "prof/report/report_command.h"
 
@@ -32,14 +34,22 @@ int default_jobs() {
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
+template <typename Work>
+auto with_progress(AnalyzeOptions options, const Work& work) {
+  ProgressBar bar;
+  options.progress = [&bar](const char* stage, size_t done, size_t total) { bar.show(stage, done, total); };
+  return work(options);
+}
+
 fs::path analyze(const std::vector<fs::path>& directories, const fs::path& output,
                  const AnalyzeOptions& options) {
   // Before the work, not only after it.
   require_place_for_database(output.empty() ? directories.front() / "database" : output);
   if (!output.empty() && has_measurements(output))
     fail(kOwnFailure, "{}: holds measurements; choose another with -o", output.string());
-  const AnalyzeResult result = run_analyze(directories, output, options);
-  for (const std::string& warning : result.warnings) say_line(warning);
+  const AnalyzeResult result = with_progress(
+      options, [&](const AnalyzeOptions& showing) { return run_analyze(directories, output, showing); });
+  for (const std::string& warning : result.warnings) remark_line(warning);
   return result.database;
 }
 
@@ -68,16 +78,19 @@ Database database_of(const fs::path& directory) {
   const fs::path database = directory / "database";
   if (is_up_to_date(directory)) return read_database(database);
   if (may_write_database(directory)) return read_database(analyze({directory}, {}, default_options()));
-  say("{} may not be written, so this analysis is not kept; `prof analyze {} -o DATABASE` makes one to keep",
+  remark(
+      "{} may not be written, so this analysis is not kept; `prof analyze {} -o DATABASE` makes one to keep",
       database.string(), directory.string());
-  Analysis analysis = prof::analyze({directory}, default_options());
-  for (const std::string& warning : analysis.warnings) say_line(warning);
+  Analysis analysis = with_progress(
+      default_options(), [&](const AnalyzeOptions& showing) { return prof::analyze({directory}, showing); });
+  for (const std::string& warning : analysis.warnings) remark_line(warning);
   return std::move(analysis.database);
 }
 
 void analyze_and_summarize(const fs::path& directory) {
   try {
     const fs::path database = analyze({directory}, {}, default_options());
+    if (is_quiet()) return;
     report(read_database(database), ReportOptions{}, stderr, wants_colour(stderr));
     show_line(database.string());
   } catch (const std::exception& error) {
@@ -101,10 +114,12 @@ void add_analyze_command(CLI::App& app, int& status) {
       "Copy no source files into the database");
   sub->add_flag("--merge-recursion", command->options.merge_recursion,
                 "Fold recursive calls into the first occurrence of a function");
+  add_quiet_option(*sub);
   sub->callback([command, &status] {
     std::signal(SIGPIPE, SIG_IGN);  // who reads our messages may leave
     const std::vector<fs::path> directories(command->directories.begin(), command->directories.end());
-    show_line(analyze(directories, command->output, command->options).string());
+    const fs::path database = analyze(directories, command->output, command->options);
+    if (!is_quiet()) show_line(database.string());
     status = 0;
   });
 }

@@ -12,6 +12,7 @@
 #include "analysis/pipeline/sources.h"
 #include "prof/measurement_directory.h"
 #include "prof/message.h"
+#include "prof/quiet.h"
 #include "prof/report/choice.h"
 
 namespace prof {
@@ -43,7 +44,7 @@ fs::path import(const ImportCommand& command) {
     fail(kOwnFailure, "{}: holds measurements; choose another with -o", output.string());
   Import result = import_file(command.file, command.options);
   if (command.copy_sources) mark_sources(result.database.files);
-  for (const std::string& warning : result.warnings) say_line(warning);
+  for (const std::string& warning : result.warnings) remark_line(warning);
   write_database(result.database, output);
   return output;
 }
@@ -58,17 +59,18 @@ void add_import_command(CLI::App& app, int& status) {
                   "What perf record wrote, collapsed stacks, or a pprof profile; - for standard input")
       ->type_name("FILE")
       ->required();
-  sub->add_option("-o,--output", command->output, "Database to write (default: FILE.database)")
-      ->type_name("DATABASE");
+  sub->add_option("-o,--output", command->output, "Database to write [FILE.database]")->type_name("DATABASE");
   sub->add_option("--format", command->options.format,
-                  "perf, collapsed or pprof (default: what the contents look like)")
+                  "perf, collapsed or pprof [what the contents look like]")
       ->transform(choice(kFormats))
       ->type_name("FORMAT");
   sub->add_flag_callback(
       "--no-sources", [command] { command->copy_sources = false; }, "Copy no source files into the database");
+  add_quiet_option(*sub);
   sub->callback([command, &status] {
     std::signal(SIGPIPE, SIG_IGN);  // who reads our messages may leave
-    show_line(import(*command).string());
+    const fs::path database = import(*command);
+    if (!is_quiet()) show_line(database.string());
     status = 0;
   });
 }

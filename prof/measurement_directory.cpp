@@ -15,6 +15,7 @@
 #include "analysis/database/database.h"
 #include "hpcrun/measurement/format.h"
 #include "hpcrun/measurement/pause.h"
+#include "prof/directory_name.h"
 #include "prof/measured_process.h"
 #include "prof/message.h"
 
@@ -23,17 +24,6 @@ namespace prof {
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string job_or_time() {
-  for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"})
-    if (const char* value = getenv(name); value && *value) return value;
-  const std::time_t now = std::time(nullptr);
-  std::tm local{};
-  localtime_r(&now, &local);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y%m%d-%H%M%S", &local);
-  return text.data();
-}
 
 bool is_measurement(const fs::directory_entry& entry) {
   std::error_code error;
@@ -74,9 +64,9 @@ void empty_of_measurements(const fs::path& directory) {
 }  // namespace
 
 fs::path create_measurement_directory(const std::string& asked, const std::string& program, bool force) {
-  const std::string name = asked.empty() ? fmt::format("prof-{}-{}-{}", fs::path(program).filename().string(),
-                                                       job_or_time(), getpid())
-                                         : asked;
+  const RunIdentity run = identity_of_this_run();
+  const std::string name =
+      asked.empty() ? default_directory_name(program, run) : expand_directory_name(asked, run);
   std::error_code error;
   const fs::path directory = fs::absolute(name, error);
   fs::create_directories(directory, error);

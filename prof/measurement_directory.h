@@ -9,7 +9,8 @@
 
 namespace prof {
 
-// Creates the directory: `asked` as given, or prof-<program>-<job id or time>-<pid> in the current one. An
+// Creates the directory: `asked` with its % expanded (directory_name.h), or prof-<program>-<job id or
+// time>-<pid> in the current one. An
 // existing directory with measurements in it is not touched unless `force`, which removes them and run.json,
 // and invalidates database/; files of others stay, and one in the way of those two is an error. Throws
 // CommandError (125) or DatabaseError. The path is absolute.

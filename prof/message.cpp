@@ -4,6 +4,10 @@
 
 namespace prof {
 
+namespace {
+bool quiet = false;
+}
+
 std::string printable(std::string_view text) {
   std::string result(text);
   for (char& c : result)
@@ -17,6 +21,18 @@ void say_line(std::string_view line) {
 
 void show_line(std::string_view line) {
   std::fputs((printable(line) + '\n').c_str(), stderr);
+}
+
+void set_quiet(bool wanted) {
+  quiet = wanted;
+}
+
+bool is_quiet() {
+  return quiet;
+}
+
+void remark_line(std::string_view line) {
+  if (!quiet) say_line(line);
 }
 
 }  // namespace prof

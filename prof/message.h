@@ -37,12 +37,22 @@ std::string printable(std::string_view text);
 // Says it, made printable, behind "prof: ". Standard error may be closed or full: that changes nothing.
 void say_line(std::string_view line);
 
-// The same without the prefix: for a result such as a path.
+// Warnings and remarks, which --quiet leaves out; what failed is said by say_line() in any case.
+void remark_line(std::string_view line);
+void set_quiet(bool quiet);
+bool is_quiet();
+
+// The same as say_line() without the prefix: for a result such as a path.
 void show_line(std::string_view line);
 
 template <typename... Args>
 void say(fmt::format_string<Args...> format, Args&&... args) {
   say_line(fmt::format(format, std::forward<Args>(args)...));
+}
+
+template <typename... Args>
+void remark(fmt::format_string<Args...> format, Args&&... args) {
+  remark_line(fmt::format(format, std::forward<Args>(args)...));
 }
 
 }  // namespace prof

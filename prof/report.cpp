@@ -8,6 +8,7 @@
 #include "prof/analyze.h"
 #include "prof/export/export_command.h"
 #include "prof/measurement_directory.h"
+#include "prof/quiet.h"
 #include "prof/report/report_command.h"
 
 namespace prof {
@@ -22,6 +23,7 @@ void add_report_command(CLI::App& app, int& status) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* command = app.add_subcommand("report", "Show a database, or the measurements of a run");
   add_report_options(*command, *options);
+  add_quiet_option(*command);
   command->callback([options, &status] {
     status = report(open_database(options->database), *options, stdout, wants_colour(stdout));
   });
@@ -31,6 +33,7 @@ void add_export_command(CLI::App& app, int& status) {
   auto options = std::make_shared<ExportOptions>();
   CLI::App* command = app.add_subcommand("export", "Write a database in a format that other tools read");
   add_export_options(*command, *options);
+  add_quiet_option(*command);
   command->callback(
       [options, &status] { status = export_database(open_database(options->database), *options, stdout); });
 }

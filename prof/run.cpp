@@ -19,6 +19,7 @@
 #include "prof/message.h"
 #include "prof/outside/sampler.h"
 #include "prof/perf_maps.h"
+#include "prof/quiet.h"
 #include "prof/runtime_library.h"
 #include "prof/target.h"
 #include "prof/trigger.h"
@@ -146,7 +147,7 @@ int run(const RunOptions& options) {
   if (options.analyze)
     analyze_and_summarize(directory);
   else
-    say("measurements are in {}", directory.string());
+    remark("measurements are in {}", directory.string());
   return outcome.exit_status;
 }
 
@@ -174,6 +175,7 @@ void add_run_command(CLI::App& app, int& status) {
       ->type_name("DIR");
   command->add_option("command", options->command, "The program to measure, and its arguments")
       ->type_name("PROGRAM [ARGUMENT]...");
+  add_quiet_option(*command);
   command->prefix_command(false);
   command->positionals_at_end(true);
   command->callback([options, &status] { status = run(*options); });

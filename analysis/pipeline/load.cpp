@@ -86,7 +86,8 @@ class FileWarnings {
 
 }  // namespace
 
-std::vector<ProcessMeasurement> load_measurements(const std::vector<fs::path>& directories, int jobs,
+std::vector<ProcessMeasurement> load_measurements(const std::vector<fs::path>& directories,
+                                                  const AnalyzeOptions& options,
                                                   std::vector<std::string>& warnings) {
   std::vector<fs::path> files;
   for (const fs::path& directory : directories) {
@@ -95,7 +96,7 @@ std::vector<ProcessMeasurement> load_measurements(const std::vector<fs::path>& d
   std::sort(files.begin(), files.end());
 
   std::vector<Loaded> loaded(files.size());
-  parallel_for(files.size(), jobs, [&](size_t i) { loaded[i] = load(files[i]); });
+  parallel_for(files.size(), options, "reading files", [&](size_t i) { loaded[i] = load(files[i]); });
 
   std::vector<ProcessMeasurement> measurements;
   FileWarnings file_warnings;

@@ -1,6 +1,7 @@
 #include "analysis/pipeline/module_places.h"
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 
 #include "analysis/pipeline/parallel.h"
@@ -66,7 +67,8 @@ void ModulePlaces::add(const Module& module, AttributedModule& attributed, Place
 }
 
 void ModulePlaces::attribute(const AttributionOptions& options, int jobs, PlaceTable& table,
-                             Database& database, std::vector<std::string>& warnings) {
+                             Database& database, std::vector<std::string>& warnings,
+                             const Progress& progress) {
   settle();
   // The largest first, so that no thread ends up with it alone at the end.
   std::vector<size_t> order(modules_.size());
@@ -75,7 +77,9 @@ void ModulePlaces::attribute(const AttributionOptions& options, int jobs, PlaceT
     return modules_[a].addresses.size() > modules_[b].addresses.size();
   });
   std::vector<AttributedModule> attributed(modules_.size());
+  std::atomic<size_t> done{0};
   parallel_for(order.size(), jobs, [&](size_t i) {
+    if (progress) progress("finding source lines", done++, order.size());
     const Module& module = modules_[order[i]];
     if (module.addresses.empty()) return;
     attributed[order[i]] = attribute(module, options);

@@ -9,6 +9,7 @@
 
 #include "analysis/attribution/attribution.h"
 #include "analysis/database/model.h"
+#include "analysis/pipeline/pipeline.h"
 #include "analysis/pipeline/place_table.h"
 
 namespace prof {
@@ -31,7 +32,7 @@ class ModulePlaces {
   // Attributes all that is needed, on up to `jobs` threads, adds the places to `table`, and the modules,
   // files and functions to the database.
   void attribute(const AttributionOptions& options, int jobs, PlaceTable& table, Database& database,
-                 std::vector<std::string>& warnings);
+                 std::vector<std::string>& warnings, const Progress& progress = {});
 
   // Of an address that was needed before attribute().
   PlaceId place(uint32_t module, uint64_t address) const;

@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "analysis/pipeline/pipeline.h"
+
 namespace prof {
 
 // Calls work(i) for every i below count, on up to `jobs` threads; returns when all are done. The first
@@ -32,6 +34,17 @@ void parallel_for(size_t count, int jobs, Work work) {
   run();
   threads.clear();
   if (failure) std::rethrow_exception(failure);
+}
+
+// The same by the options of an analysis, which is told how far it is.
+template <typename Work>
+void parallel_for(size_t count, const AnalyzeOptions& options, const char* stage, Work work) {
+  std::atomic<size_t> done{0};
+  parallel_for(count, options.jobs, [&](size_t i) {
+    work(i);
+    const size_t now = ++done;
+    if (options.progress) options.progress(stage, now, count);
+  });
 }
 
 }  // namespace prof

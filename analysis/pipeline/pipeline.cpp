@@ -79,7 +79,7 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
   Analysis analysis;
   Database& database = analysis.database;
   const std::vector<ProcessMeasurement> measurements =
-      load_measurements(distinct, options.jobs, analysis.warnings);
+      load_measurements(distinct, options, analysis.warnings);
 
   std::vector<std::vector<MetricColumn>> columns;
   columns.reserve(measurements.size());
@@ -88,7 +88,7 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
   std::vector<ThreadWork> work = merge_trees(measurements, columns, options, analysis);
 
   database.profiles.resize(work.size());
-  parallel_for(work.size(), options.jobs,
+  parallel_for(work.size(), options, "adding up threads",
                [&](size_t i) { database.profiles[i] = make_profile(work[i], database.contexts); });
   database.summaries = summarize(database);
 

@@ -10,6 +10,7 @@
 // inclusive adds everything below.
 
 #include <filesystem>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -19,6 +20,10 @@
 
 namespace prof {
 
+// Told that `done` of `total` pieces of a stage ("reading files") are done; may be empty. Called from several
+// threads at once.
+using Progress = std::function<void(const char* stage, size_t done, size_t total)>;
+
 struct AnalyzeOptions {
   // Folds recursion: a function that is on its own call path already continues at that occurrence, so
   // that a -> b -> a -> c becomes a -> b and a -> c. Direct and indirect recursion, inlined or not.
@@ -26,6 +31,7 @@ struct AnalyzeOptions {
   bool copy_sources = true;  // into the database, by run_analyze()
   int jobs = 1;              // threads to use; the result does not depend on it
   AttributionOptions attribution;
+  Progress progress;
 };
 
 // what() is one line: what is wrong, where, the remedy.

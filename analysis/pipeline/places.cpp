@@ -57,7 +57,7 @@ void Places::collect(const std::vector<ProcessMeasurement>& measurements) {
 Places::Places(const std::vector<ProcessMeasurement>& measurements, const AnalyzeOptions& options,
                Database& database, std::vector<std::string>& warnings) {
   collect(measurements);
-  modules_.attribute(options.attribution, options.jobs, table_, database, warnings);
+  modules_.attribute(options.attribution, options.jobs, table_, database, warnings, options.progress);
 }
 
 PlaceId Places::place(size_t measurement, uint64_t frame) const {

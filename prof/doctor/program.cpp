@@ -103,7 +103,13 @@ std::string interpreter_of(const fs::path& path) {
 }
 
 Diagnosis measurable(const std::string& name, const Target& target) {
-  return {"program", name, Verdict::Good, target.image.string(), "can be measured", "", ""};
+  Diagnosis row{"program", name, Verdict::Good, target.image.string(), "can be measured", "", ""};
+  if (target.image.empty()) row.state = target.path.string() + ", which this user may not read";
+  if (target.needs_outside()) {
+    row.state += target.kind == hpcrun::ProgramKind::Go ? " (a Go program)" : " (statically linked)";
+    row.works = "can be measured from outside, by perf events";
+  }
+  return row;
 }
 
 // What a refusal says, "PATH: what; remedy", in the form of a diagnosis.
@@ -220,7 +226,7 @@ ProgramReport examine_program(const std::string& name) {
   try {
     const Target target = find_target(name);
     report.diagnoses.push_back(measurable(name, target));
-    image = target.image;
+    image = target.image.empty() ? target.path : target.image;
   } catch (const CommandError& error) {
     report.diagnoses.push_back(refused(name, error.what()));
     return report;

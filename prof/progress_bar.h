@@ -1,0 +1,36 @@
+#pragma once
+// How far the analysis is, on a terminal. Nothing is drawn into a file or a pipe, on a dumb terminal, with --quiet,
+// and for work that is done in less than half a second.
+
+#include <chrono>
+#include <cstddef>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace prof {
+
+class ProgressBar {
+ public:
+  ProgressBar();
+  ~ProgressBar();  // removes what was drawn
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  // `done` of `total` pieces of a stage ("reading files"). From any thread; draws at most ten times a second.
+  void show(std::string_view stage, size_t done, size_t total);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  bool enabled_;
+  size_t columns_;
+  std::mutex mutex_;
+  Clock::time_point next_;  // when it may be drawn again
+  bool drawn_ = false;
+};
+
+// "reading files  [#####     ]  50 %", at most `columns` wide.
+std::string progress_line(std::string_view stage, size_t done, size_t total, size_t columns);
+
+}  // namespace prof

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""The command line comes before PROF_* variables, these before .prof.toml, and that before the user's file."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "end_to_end"))
+import driver
+
+
+class Settings(driver.EndToEnd):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "repository/inner").mkdir(parents=True)
+        (self.folder / "repository/.git").mkdir()
+        (self.folder / "home/prof").mkdir(parents=True)
+        self.project = self.folder / "repository/.prof.toml"
+        self.user = self.folder / "home/prof/config.toml"
+
+    def prof(self, *arguments, status=0, **variables):
+        env = {**os.environ, "XDG_CONFIG_HOME": str(self.folder / "home"), **variables}
+        done = subprocess.run([str(driver.PROF), *arguments], cwd=self.folder / "repository/inner", env=env,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=100)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def format_of(self, *arguments, **variables):
+        """Which format `prof list repairs` prints: an empty list is empty but in JSON."""
+        return "json" if self.prof("list", "repairs", *arguments, **variables).stdout else "text"
+
+    def test_order(self):
+        self.assertEqual(self.format_of(), "text")
+        self.user.write_text('[list.repairs]\nformat = "json"\n')
+        self.assertEqual(self.format_of(), "json")
+        self.project.write_text('[list.repairs]\nformat = "names"\n')
+        self.assertEqual(self.format_of(), "text")
+        self.assertEqual(self.format_of(PROF_LIST_REPAIRS_FORMAT="json"), "json")
+        self.assertEqual(self.format_of("--format=text", PROF_LIST_REPAIRS_FORMAT="json"), "text")
+
+    def test_a_run_takes_its_settings(self):
+        self.project.write_text('[run]\nevent = ["CPUTIME@123", "REALTIME"]\nno-analyze = true\noutput = "m-%p"\n')
+        done = self.prof("run", driver.sample("hot_loop"))
+        self.assertIn("measurements are in", done.stderr)
+        directory, = (self.folder / "repository/inner").glob("m-*")
+        self.assertRegex(directory.name, r"^m-\d+$")
+        report = json.loads(self.prof("report", str(directory), "--format=json", "-q").stdout)
+        rates = {event["name"]: event for event in report["sampling"]["events"]}
+        self.assertEqual(set(rates), {"CPUTIME", "REALTIME"})
+        quiet = self.prof("run", "-q", "-o", str(self.folder / "q"), "--no-analyze=false", driver.sample("hot_loop"))
+        self.assertNotIn("prof:", quiet.stderr)
+        self.assertTrue((self.folder / "q/database/meta.db").exists())
+
+    def test_config_shows_what_holds(self):
+        self.user.write_text('[report]\nview = "flat"\n')
+        shown = json.loads(self.prof("config", "--format=json", PROF_REPORT_VIEW="top-down").stdout)
+        self.assertEqual(shown["schema"], "prof-config/1")
+        self.assertEqual([(row["values"], row["effective"]) for row in shown["settings"]],
+                         [(["top-down"], True), (["flat"], False)])
+        self.assertIn("run.event", self.prof("config", "--all").stdout)
+
+    def test_one_line_for_what_is_wrong(self):
+        self.project.write_text('[report]\nview = "flt"\n')
+        line, = self.prof("report", "nowhere", status=125).stderr.splitlines()
+        self.assertIn(f"{self.project}:2: ", line)
+        self.assertIn("did you mean flat?", line)
+        self.prof("help")  # is there for the way out
+        self.project.write_text("[report]\nviw = 1\n")
+        line, = self.prof("report", "nowhere", status=125).stderr.splitlines()
+        self.assertIn("did you mean report.view?", line)
+
+    def test_a_misspelt_variable_is_mentioned(self):
+        self.assertIn("did you mean PROF_LIST_EVENTS_FORMAT?",
+                      self.prof("list", "events", PROF_LIST_EVENTS_FROMAT="json").stderr)
+
+    def test_a_file_of_somebody_else_is_left_out(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root to give a file away")
+        self.project.write_text('[list.repairs]\nformat = "json"\n')
+        os.chown(self.project, driver.NOBODY, driver.NOBODY)
+        done = self.prof("list", "repairs")
+        self.assertEqual(done.stdout, "")
+        self.assertIn("belongs to another user", done.stderr)
+
+
+driver.main()

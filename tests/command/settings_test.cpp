@@ -1,0 +1,111 @@
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "prof/application.h"
+#include "prof/command_line/description.h"
+#include "prof/command_line/settings.h"
+#include "prof/message.h"
+
+using namespace prof;
+namespace fs = std::filesystem;
+
+namespace {
+
+class Files {
+ public:
+  Files() : folder(fs::temp_directory_path() / ("prof-settings-" + std::to_string(getpid()))) {
+    fs::remove_all(folder);
+    fs::create_directories(folder / "repository/inner");
+    fs::create_directories(folder / "home/prof");
+    setenv("XDG_CONFIG_HOME", (folder / "home").c_str(), 1);
+  }
+  ~Files() { fs::remove_all(folder); }
+  fs::path put(const std::string& name, const std::string& text) const {
+    std::ofstream(folder / name) << text;
+    return folder / name;
+  }
+  const fs::path folder;
+};
+
+std::vector<Setting> read(const std::vector<fs::path>& files) {
+  int status = 0;
+  const Application application(status);
+  return read_settings(application, files);
+}
+
+std::string refusal(const fs::path& file) {
+  try {
+    read({file});
+  } catch (const CommandError& error) {
+    return fs::path(file).filename().string() + std::string(error.what()).substr(file.string().size());
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("the file of the project is found up to the root of the repository, and the user's comes after it") {
+  const Files files;
+  fs::create_directories(files.folder / "repository/.git");
+  const fs::path user = files.put("home/prof/config.toml", "");
+  CHECK(settings_files(files.folder / "repository/inner") == std::vector<fs::path>{user});
+  const fs::path outside = files.put(".prof.toml", "");
+  CHECK(settings_files(files.folder / "repository/inner") == std::vector<fs::path>{user});
+  const fs::path project = files.put("repository/.prof.toml", "");
+  CHECK(settings_files(files.folder / "repository/inner") == std::vector<fs::path>{project, user});
+  CHECK(settings_files(files.folder) == std::vector<fs::path>{outside, user});
+}
+
+TEST_CASE("variables come before files, and the first file before the second") {
+  const Files files;
+  const fs::path first = files.put("first.toml", "[report]\nview = 'flat'\ndepth = 3\n");
+  const fs::path second = files.put("second.toml", "[report]\ndepth = 4\nthreshold = 2.5\n");
+  setenv("PROF_REPORT_VIEW", "top-down", 1);
+  const std::vector<Setting> settings = read({first, second});
+  unsetenv("PROF_REPORT_VIEW");
+  std::string effective;
+  for (const Setting& setting : settings)
+    if (setting.effective) effective += setting.key + "=" + setting.values.front() + " ";
+  CHECK(effective == "report.view=top-down report.depth=3 report.threshold=2.5 ");
+  CHECK(settings[1].origin == first.string() + ":2");
+}
+
+TEST_CASE("lists are lists in files and separated by commas in variables") {
+  const Files files;
+  const fs::path file = files.put("a.toml", "[run]\nevent = ['CPUTIME', 'REALTIME@50']\n");
+  CHECK(read({file})[0].values == std::vector<std::string>{"CPUTIME", "REALTIME@50"});
+  setenv("PROF_RUN_EVENT", "CPUTIME@10,REALTIME", 1);
+  CHECK(read({})[0].values == std::vector<std::string>{"CPUTIME@10", "REALTIME"});
+  unsetenv("PROF_RUN_EVENT");
+}
+
+TEST_CASE("what is wrong with a file is said with its line and the nearest name") {
+  const Files files;
+  CHECK(refusal(files.put("a.toml", "[run]\nevnt = 'x'\n")) ==
+        "a.toml:2: no setting is called run.evnt; did you mean run.event?");
+  CHECK(refusal(files.put("a.toml", "[rnu]\nevent = 'x'\n")) ==
+        "a.toml:1: no setting is called rnu; did you mean run?");
+  CHECK(refusal(files.put("a.toml", "\n\n[run]\ntrace = 'yes'\n")) ==
+        "a.toml:4: run.trace is neither true nor false");
+  CHECK(refusal(files.put("a.toml", "[report]\nview = ['flat']\n")) ==
+        "a.toml:2: report.view is a list where one value is expected");
+  CHECK(refusal(files.put("a.toml", "[report]\nview = true\n")) ==
+        "a.toml:2: report.view is neither text nor a number");
+  CHECK(refusal(files.put("a.toml", "[report\n")).starts_with("a.toml:1: not TOML"));
+}
+
+TEST_CASE("every command has examples and a page, and every option a text") {
+  int status = 0;
+  const Application application(status);
+  for_each_command(describe(application), [](const CommandDescription& command) {
+    INFO(command.path() << ": add a row to prof/command_line/command_texts.cpp");
+    CHECK(!command.text.examples.empty());
+    CHECK(!command.text.page.empty());
+    for (const OptionDescription& option : command.options) {
+      INFO(option.names.front());
+      CHECK(!option.text.empty());
+    }
+  });
+}
