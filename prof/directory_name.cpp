@@ -36,7 +36,8 @@ RunIdentity identity_of_this_run() {
   gethostname(host.data(), host.size() - 1);
   run.host = host.data();
   run.pid = getpid();
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", "FLUX_TASK_RANK"}) {
+  for (const char* name :
+       {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", "FLUX_TASK_RANK"}) {
     if (const char* value = getenv(name); value && *value) {
       run.rank = atoi(value);
       break;
@@ -77,7 +78,8 @@ std::string expand_directory_name(std::string_view name, const RunIdentity& run)
         expanded += '%';
         break;
       default:
-        fail(kOwnFailure, "{}: a directory's name can have %h, %p, %r, %j and %%; write %% for a percent sign", name);
+        fail(kOwnFailure,
+             "{}: a directory's name can have %h, %p, %r, %j and %%; write %% for a percent sign", name);
     }
   }
   return expanded;

@@ -9,8 +9,8 @@ namespace prof {
 // What can stand in a name.
 struct RunIdentity {
   std::string host;
-  int pid = 0;   // of `prof`
-  int rank = 0;  // of this process in its MPI job; 0 outside of one
+  int pid = 0;              // of `prof`
+  int rank = 0;             // of this process in its MPI job; 0 outside of one
   std::string job_or_time;  // the batch system's id of the job, else the local time as YYYYMMDD-HHMMSS
 };
 

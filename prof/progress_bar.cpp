@@ -25,7 +25,9 @@ bool can_draw() {
 }  // namespace
 
 ProgressBar::ProgressBar()
-    : enabled_(can_draw()), columns_(std::min(terminal_columns(stderr), kWidest)), next_(Clock::now() + kFirst) {}
+    : enabled_(can_draw()),
+      columns_(std::min(terminal_columns(stderr), kWidest)),
+      next_(Clock::now() + kFirst) {}
 
 ProgressBar::~ProgressBar() {
   if (drawn_) std::fputs("\r\033[K", stderr);
@@ -44,10 +46,12 @@ void ProgressBar::show(std::string_view stage, size_t done, size_t total) {
 std::string progress_line(std::string_view stage, size_t done, size_t total, size_t columns) {
   constexpr size_t kStage = 22;
   constexpr size_t kAround = kStage + 10;  // stage, brackets, per cent, and one column for the cursor
-  const double share = total == 0 ? 1 : static_cast<double>(std::min(done, total)) / static_cast<double>(total);
+  const double share =
+      total == 0 ? 1 : static_cast<double>(std::min(done, total)) / static_cast<double>(total);
   const size_t width = columns > kAround + 10 ? columns - kAround : 10;
   const auto filled = static_cast<size_t>(share * static_cast<double>(width));
-  return fmt::format("{:<{}} [{:<{}}] {:3.0f} %", stage, kStage, std::string(filled, '#'), width, share * 100);
+  return fmt::format("{:<{}} [{:<{}}] {:3.0f} %", stage, kStage, std::string(filled, '#'), width,
+                     share * 100);
 }
 
 }  // namespace prof

@@ -1,6 +1,6 @@
 #pragma once
-// How far the analysis is, on a terminal. Nothing is drawn into a file or a pipe, on a dumb terminal, with --quiet,
-// and for work that is done in less than half a second.
+// How far the analysis is, on a terminal. Nothing is drawn into a file or a pipe, on a dumb terminal, with
+// --quiet, and for work that is done in less than half a second.
 
 #include <chrono>
 #include <cstddef>

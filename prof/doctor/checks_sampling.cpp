@@ -235,7 +235,7 @@ Diagnosis check_perf_memory(const Machine& machine) {
   Diagnosis row{"perf_event_mlock_kb", "kernel.perf_event_mlock_kb", Verdict::Note, "", "", "", ""};
   const std::optional<int64_t> size = machine.number("/proc/sys/kernel/perf_event_mlock_kb");
   row.state = size ? fmt::format("{} KiB", *size) : "absent";
-  row.works = "does not matter: prof uses none of perf's buffers";
+  row.works = "what perf's buffers may take: static and Go programs are sampled through them, others are not";
   return row;
 }
 

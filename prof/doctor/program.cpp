@@ -81,7 +81,9 @@ std::string output_of(const std::vector<std::string>& command) {
 std::vector<fs::path> libraries_of(const fs::path& program, const std::string& loader) {
   std::vector<fs::path> libraries;
   if (loader.empty()) return libraries;
-  std::istringstream lines(output_of({loader, "--list", fs::absolute(program).string()}));
+  std::error_code error;
+  const fs::path file = fs::canonical(program, error);  // a link such as /proc/self/exe leads elsewhere there
+  std::istringstream lines(output_of({loader, "--list", file.string()}));
   for (std::string line; std::getline(lines, line);) {
     const size_t start = line.find('/');
     const size_t end = line.rfind(" (0x");

@@ -46,7 +46,8 @@ std::string refusal(const fs::path& file) {
 
 }  // namespace
 
-TEST_CASE("the file of the project is found up to the root of the repository, and the user's comes after it") {
+TEST_CASE(
+    "the file of the project is found up to the root of the repository, and the user's comes after it") {
   const Files files;
   fs::create_directories(files.folder / "repository/.git");
   const fs::path user = files.put("home/prof/config.toml", "");
