@@ -60,7 +60,7 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
         {{"prof import perf.data", "what perf record wrote, into perf.data.database"},
          {"prof import stacks.txt -o stacks.db", "collapsed stacks"},
          {"prof import cpu.pb.gz -o cpu.db", "a pprof profile"}},
-        "README.md"}},
+        "docs/import.md"}},
       {"prof pause",
        {{"Stops the measuring of a running process, or of all processes of a run, without a signal to it; "
          "`prof resume` "
