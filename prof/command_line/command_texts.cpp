@@ -52,7 +52,7 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
        {{"Writes a database as files that other tools open. `prof list formats` names what opens each."},
         {{"prof export prof-app --format=collapsed", "stacks for flame graphs, to standard output"},
          {"prof export prof-app --format=collapsed -o app.folded", "into a file"}},
-        "README.md"}},
+        "docs/export.md"}},
       {"prof import",
        {{"Turns what another profiler recorded into a database, on which every view of `prof report` and "
          "`prof export` "
