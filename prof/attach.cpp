@@ -24,6 +24,7 @@
 #include "prof/measured_process.h"
 #include "prof/measurement_directory.h"
 #include "prof/message.h"
+#include "prof/quiet.h"
 #include "prof/runtime_library.h"
 #include "prof/target_process.h"
 #include "prof/trigger.h"
@@ -223,7 +224,9 @@ void add_attach_command(CLI::App& app, int& status) {
       "--no-analyze", [options] { options->analyze = false; }, "Stop after measuring");
   add_window_options(*command, options->window);
   command->add_flag("--force", options->force, "Replace the measurements that the directory holds");
-  command->add_option("-o,--output", options->output, "Measurement directory [prof-PROGRAM-TIME-%p]")->type_name("DIR");
+  command->add_option("-o,--output", options->output, "Measurement directory [prof-PROGRAM-TIME-%p]")
+      ->type_name("DIR");
+  add_quiet_option(*command);
   command->add_option("pid", options->pid, "The process")
       ->required()
       ->check(CLI::PositiveNumber)

@@ -29,6 +29,14 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
          {"prof run -e CPUTIME -e REALTIME -o both ./app", "waiting included"},
          {"prof run --no-analyze -o 'job-%h-%r' ./app", "measure only; a directory for each rank"}},
         "docs/run.md"}},
+      {"prof attach",
+       {{"Measures a process that runs already, all its threads, until it ends, --duration is over or prof "
+         "is "
+         "interrupted (Ctrl-C). Then the process goes on as before, and what was measured is analyzed."},
+        {{"prof attach 4711", "until Ctrl-C"},
+         {"prof attach 4711 --duration 10 -o server", "for ten seconds"},
+         {"prof attach 4711 -e REALTIME --trace", "waiting included, and recorded over time"}},
+        "docs/attach.md"}},
       {"prof analyze",
        {{"Attributes what was measured to functions, source lines and inlined calls. `prof run` and `prof "
          "report` do "

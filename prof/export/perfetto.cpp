@@ -144,8 +144,8 @@ class PerfettoWriter {
     pb::TrackDescriptor* track = new_packet().mutable_track_descriptor();
     track->set_uuid(next_track_++);
     track->mutable_process()->set_pid(at->second);
-    track->mutable_process()->set_process_name(valid_utf8(
-        id.rank >= 0 ? fmt::format("rank {} {}", id.rank, database_.title) : database_.title));
+    track->mutable_process()->set_process_name(
+        valid_utf8(id.rank >= 0 ? fmt::format("rank {} {}", id.rank, database_.title) : database_.title));
     track->mutable_process()->add_cmdline(valid_utf8(run_summary(database_).command));
     write_packet();
     return at->second;
