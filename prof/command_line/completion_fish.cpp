@@ -62,7 +62,8 @@ end
 # True when the words typed so far begin with these.
 function __prof_in
   set -l words (__prof_words)
-  test (count $words) -ge (count $argv); and test "$words[1..(count $argv)]" = "$argv"
+  set -l wanted (count $argv)
+  test (count $words) -ge $wanted; and test "$words[1..$wanted]" = "$argv"
 end
 
 complete -c prof -f

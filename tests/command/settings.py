@@ -47,8 +47,9 @@ class Settings(driver.EndToEnd):
         directory, = (self.folder / "repository/inner").glob("m-*")
         self.assertRegex(directory.name, r"^m-\d+$")
         report = json.loads(self.prof("report", str(directory), "--format=json", "-q").stdout)
-        rates = {event["name"]: event for event in report["sampling"]["events"]}
-        self.assertEqual(set(rates), {"CPUTIME", "REALTIME"})
+        sampling = report["sampling"]["metrics"]
+        self.assertEqual(set(sampling), {"CPUTIME", "REALTIME"})
+        self.assertEqual(sampling["CPUTIME"]["requested_hz"], 123)
         quiet = self.prof("run", "-q", "-o", str(self.folder / "q"), "--no-analyze=false", driver.sample("hot_loop"))
         self.assertNotIn("prof:", quiet.stderr)
         self.assertTrue((self.folder / "q/database/meta.db").exists())

@@ -70,7 +70,8 @@ TEST_CASE("variables come before files, and the first file before the second") {
   for (const Setting& setting : settings)
     if (setting.effective) effective += setting.key + "=" + setting.values.front() + " ";
   CHECK(effective == "report.view=top-down report.depth=3 report.threshold=2.5 ");
-  CHECK(settings[1].origin == first.string() + ":2");
+  CHECK(settings[1].key == "report.depth");
+  CHECK(settings[1].origin == first.string() + ":3");
 }
 
 TEST_CASE("lists are lists in files and separated by commas in variables") {
