@@ -123,7 +123,8 @@ Outcome launch(const Launch& what) {
   const MeasuringWindow window(what.measurement_directory, what.window);
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+  const auto end = std::chrono::steady_clock::now();  // CLOCK_MONOTONIC
+  const std::chrono::duration<double> wall = end - start;
   child_pid = 0;
   if (failed) fail(kNotExecutable, "{}: {}", what.program.string(), std::strerror(error));
 
@@ -131,6 +132,8 @@ Outcome launch(const Launch& what) {
   getrusage(RUSAGE_CHILDREN, &after);
   Outcome outcome;
   outcome.exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  outcome.pid = child;
+  outcome.end_monotonic_ns = std::chrono::nanoseconds(end.time_since_epoch()).count();
   outcome.wall_s = wall.count();
   outcome.cpu_s =
       seconds(after.ru_utime) + seconds(after.ru_stime) - seconds(before.ru_utime) - seconds(before.ru_stime);

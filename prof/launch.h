@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -25,6 +26,8 @@ struct Launch {
 
 struct Outcome {
   int exit_status = 0;  // as a shell reports it: 128 + n for a signal
+  int pid = 0;
+  int64_t end_monotonic_ns = 0;
   double wall_s = 0;
   double cpu_s = 0;  // user and system, of the program and the descendants it waited for
 };

@@ -7,6 +7,8 @@
 #include <tuple>
 
 #include "analysis/pipeline/parallel.h"
+#include "analysis/pipeline/run_record.h"
+#include "analysis/pipeline/waits.h"
 
 namespace prof {
 namespace {
@@ -107,6 +109,7 @@ std::vector<ProcessMeasurement> load_measurements(const std::vector<fs::path>& d
       continue;
     }
     file_warnings.add(files[i], one.measurement->warnings);
+    charge_waits(*one.measurement, read_run_record(files[i].parent_path()));
     measurements.push_back(std::move(*one.measurement));
   }
   file_warnings.report(warnings);

@@ -1,6 +1,7 @@
 #include "analysis/pipeline/run_record.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -26,11 +27,11 @@ std::optional<std::string> text(const Json& record, const char* name) {
   return at != record.end() && at->is_string() ? std::optional(at->get<std::string>()) : std::nullopt;
 }
 
-std::optional<int64_t> exit_status(const Json& record) {
-  const auto at = record.find("exit_status");
+std::optional<int64_t> integer(const Json& record, const char* name, int64_t most) {
+  const auto at = record.find(name);
   if (at == record.end() || !at->is_number_integer()) return std::nullopt;
   const auto value = at->get<int64_t>();
-  return value >= 0 && value <= kLastStatus ? std::optional(value) : std::nullopt;
+  return value >= 0 && value <= most ? std::optional(value) : std::nullopt;
 }
 
 std::vector<std::string> command(const Json& record) {
@@ -62,8 +63,10 @@ RunRecord read_run_record(const std::filesystem::path& directory) {
           start(record),
           number(record, "wall_s", kLongestRun),
           number(record, "cpu_s", kLongestRun),
-          exit_status(record),
-          number(record, "trigger_cost_s", kDearestTrigger)};
+          integer(record, "exit_status", kLastStatus),
+          number(record, "trigger_cost_s", kDearestTrigger),
+          integer(record, "pid", INT32_MAX),
+          integer(record, "end_monotonic_ns", INT64_MAX)};
 }
 
 }  // namespace prof

@@ -16,6 +16,7 @@ struct RunRecord {
   std::optional<double> wall_s, cpu_s;
   std::optional<int64_t> exit_status;  // as a shell has it
   std::optional<double> trigger_cost_s;
+  std::optional<int64_t> pid, end_monotonic_ns;  // of the program's first process
 };
 
 // Never fails: what is missing, of another type or out of any sensible range is not known.

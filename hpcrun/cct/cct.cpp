@@ -88,6 +88,12 @@ struct CallingContextTree::State {
     first = ++cell_count;
     return cell;
   }
+
+  ValueCell* cell_of(NodeId node, uint16_t metric) noexcept {
+    if (sealed || node >= index.count()) return nullptr;
+    ValueCell* cell = find_cell(node, metric);
+    return cell != nullptr ? cell : create_cell(node, metric);
+  }
 };
 
 bool CallingContextTree::attach(MeasurementFile& file, Arena& arena, uint32_t thread) noexcept {
@@ -129,15 +135,17 @@ NodeId CallingContextTree::insert(const FrameKey* frames, uint32_t depth) noexce
   return node;
 }
 
-bool CallingContextTree::add(NodeId node, uint16_t metric, uint64_t value) noexcept {
-  State& state = *state_;
-  if (state.sealed || node >= state.index.count()) return false;
-  ValueCell* cell = state.find_cell(node, metric);
-  if (cell == nullptr) cell = state.create_cell(node, metric);
+bool CallingContextTree::add(NodeId node, uint16_t metric, uint64_t value, uint64_t samples) noexcept {
+  ValueCell* cell = state_->cell_of(node, metric);
   if (cell == nullptr) return false;
   store(cell->value, cell->value + value);
-  store(cell->samples, cell->samples + 1);
+  store(cell->samples, cell->samples + samples);
   return true;
+}
+
+uint64_t* CallingContextTree::wait_begin(NodeId node, uint16_t metric) noexcept {
+  ValueCell* cell = state_->cell_of(node, metric | kWaitingMetric);
+  return cell == nullptr ? nullptr : &cell->value;
 }
 
 void CallingContextTree::seal() noexcept {

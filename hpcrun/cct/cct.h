@@ -24,8 +24,13 @@ class CallingContextTree {
   // exhausted. Remembers the previous path: frames shared with it at the root end cost one comparison each.
   NodeId insert(const FrameKey* frames, uint32_t depth) noexcept;
 
-  // Adds one sample of `value` (in the metric's unit, see MetricInfo) to a node. Returns false when dropped.
-  bool add(NodeId node, uint16_t metric, uint64_t value) noexcept;
+  // Adds `samples` with the sum `value` (in the metric's unit, see MetricInfo) to a node. Returns false when
+  // dropped.
+  bool add(NodeId node, uint16_t metric, uint64_t value, uint64_t samples = 1) noexcept;
+
+  // Where a wait in this context that is under way notes its begin (kWaitingMetric in format.h); it stays
+  // valid as long as the tree. nullptr when there is no room.
+  uint64_t* wait_begin(NodeId node, uint16_t metric) noexcept;
 
   // Checksums the last extents; nothing may be added afterwards.
   void seal() noexcept;

@@ -12,7 +12,7 @@ namespace hpcrun {
 
 constexpr char kFileMagic[8] = {'p', 'r', 'o', 'f', 'm', 'e', 'a', 's'};
 constexpr uint16_t kFormatMajor = 1;  // a reader refuses any other
-constexpr uint16_t kFormatMinor = 0;  // a reader accepts newer ones and ignores what it does not know
+constexpr uint16_t kFormatMinor = 1;  // a reader accepts newer ones and ignores what it does not know
 constexpr uint32_t kByteOrderMark = 0x01020304;
 constexpr uint32_t kPageBytes = 4096;
 
@@ -125,6 +125,10 @@ struct ValueCell {
   uint64_t value;
 };
 static_assert(sizeof(ValueCell) == 24);
+
+// A cell whose metric has this bit belongs to a wait in that context and counts nothing: `value` is
+// CLOCK_MONOTONIC in ns since when the thread waits in a call that no sample interrupts, 0 when it does not.
+constexpr uint16_t kWaitingMetric = 0x8000;
 
 // StreamKind::Trace: the payload starts with the state before its first record.
 struct TraceStart {

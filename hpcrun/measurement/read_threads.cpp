@@ -57,6 +57,9 @@ class ThreadStreams {
       if (all_zero(cell)) break;
       if (cell.check != hpcrun::cell_check(cell.node, cell.metric)) {
         ++lost_cells_;
+      } else if ((cell.metric & hpcrun::kWaitingMetric) != 0) {
+        const auto metric = static_cast<uint16_t>(cell.metric & ~hpcrun::kWaitingMetric);
+        if (cell.value != 0) thread.waits.push_back({cell.node, metric, cell.value});
       } else if (cell.samples != 0 || cell.value != 0) {
         thread.cells.push_back({cell.node, cell.metric, cell.samples, cell.value});
       }
@@ -65,11 +68,15 @@ class ThreadStreams {
 
   // Totals stay right where a cell's context was lost: it counts for the root.
   void repair_cells(MeasuredThread& thread) {
-    for (MeasuredCell& cell : thread.cells) {
-      if (cell.node < thread.nodes.size()) continue;
-      cell.node = 0;
-      ++orphan_cells_;
-    }
+    const auto repair = [&](auto& values) {
+      for (auto& value : values) {
+        if (value.node < thread.nodes.size()) continue;
+        value.node = 0;
+        ++orphan_cells_;
+      }
+    };
+    repair(thread.cells);
+    repair(thread.waits);
   }
 
   void report(const MeasuredThread& thread, Warnings& warnings) {

@@ -79,6 +79,13 @@ struct MeasuredCell {
   uint64_t value = 0;
 };
 
+// A call in which the thread waited, and no sample came, when the process ended or was last seen.
+struct MeasuredWait {
+  uint32_t node = 0;  // a valid index into nodes
+  uint16_t metric = 0;
+  uint64_t since_ns = 0;  // CLOCK_MONOTONIC
+};
+
 // A sample: `node` was current at time_ns. A gap (node == kTraceGapNode): nothing ran on this thread from the
 // record before it to time_ns, or that part of the trace was lost.
 struct TraceSample {
@@ -124,6 +131,7 @@ struct MeasuredThread {
   uint64_t cpu_ns = 0;
   std::vector<MeasuredNode> nodes;
   std::vector<MeasuredCell> cells;
+  std::vector<MeasuredWait> waits;
   std::shared_ptr<const std::vector<TraceExtent>> trace_extents;
   uint64_t trace_bytes = 0;  // encoded
   std::shared_ptr<const void> file;

@@ -9,6 +9,7 @@
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/process/next.h"
 #include "hpcrun/process/threads.h"
+#include "hpcrun/process/wait_calls.h"
 #include "hpcrun/sample/state.h"
 
 using namespace hpcrun;
@@ -55,7 +56,7 @@ HPCRUN_EXPORT int close(int descriptor) {
     errno = EBADF;
     return -1;
   }
-  return HPCRUN_NEXT(close)(descriptor);
+  return HPCRUN_CALL_UNINTERRUPTED(close, descriptor);  // a socket may linger
 }
 
 HPCRUN_EXPORT int close_range(unsigned first, unsigned last, int flags) noexcept {

@@ -13,6 +13,7 @@
 #include "hpcrun/process/outside_request.h"
 #include "hpcrun/process/virtual_signals.h"
 #include "hpcrun/sample/sources.h"
+#include "hpcrun/sample/waiting.h"
 
 using namespace hpcrun;
 
@@ -31,6 +32,7 @@ bool is_sampled() noexcept {
 
 template <typename Exec>
 int at_rest(Exec exec) noexcept {
+  leave_waits();
   const bool sampled = is_sampled();
   std::atomic<uint64_t>& end = process_state.file.counter(Counter::EndMonotonicNs);
   if (sampled) {
@@ -56,6 +58,7 @@ int at_rest(Exec exec) noexcept {
 // The events rest as well: the kernel may kill where it cannot deliver their signals.
 template <typename Spawn>
 int with_signals_shown(Spawn spawn) noexcept {
+  leave_waits();
   if (!has_signals_to_show() || !is_sampled()) return spawn();
   pause_events();
   int error;

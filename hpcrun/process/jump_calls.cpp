@@ -9,6 +9,7 @@
 
 #include "hpcrun/process/next.h"
 #include "hpcrun/process/virtual_signals.h"
+#include "hpcrun/sample/waiting.h"
 
 using namespace hpcrun;
 
@@ -47,6 +48,7 @@ void restore(SignalMask blocked) noexcept {
 }
 
 void restore_jump(jmp_buf buffer) noexcept {
+  leave_waits();
   sigset_t& set = reinterpret_cast<sigset_t&>(buffer[0].__saved_mask);
   if (buffer[0].__mask_was_saved && saved_set(set).mark == kMark) restore(saved_set(set).virtually);
 }
@@ -54,6 +56,7 @@ void restore_jump(jmp_buf buffer) noexcept {
 // The program may have added signals of ours, and a handler's context has them: they must not get into the
 // kernel's mask.
 void restore_context(ucontext_t& context) noexcept {
+  leave_waits();
   SavedSet& set = saved_set(context.uc_sigmask);
   const bool is_ours = set.mark == kMark;
   const SignalMask added = set.kernel & held_signals();

@@ -8,9 +8,9 @@
 
 namespace hpcrun {
 
-using SignalMask = uint64_t;  // bit n-1 for signal n
+using SignalMask = uint64_t;  // bit n-1 for signal n; signal 0 is none
 constexpr SignalMask mask_of(int signal) {
-  return SignalMask{1} << (signal - 1);
+  return signal == 0 ? 0 : SignalMask{1} << (signal - 1);
 }
 
 // Keeps a signal for the thread, or for any thread of the process when tid is 0. As in the kernel a standard

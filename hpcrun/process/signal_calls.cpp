@@ -2,11 +2,8 @@
 // (virtual_signals.h). Each keeps the contract of the function it replaces, async-signal-safety included.
 
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/epoll.h>
-#include <sys/select.h>
 #include <sys/signalfd.h>
 
 #include <cstring>
@@ -15,35 +12,23 @@
 #include "hpcrun/process/next.h"
 #include "hpcrun/process/threads.h"
 #include "hpcrun/process/virtual_signals.h"
+#include "hpcrun/process/wait_calls.h"
 #include "hpcrun/sample/handler.h"
 
 using namespace hpcrun;
 
-// What ppoll() is in programs compiled with _FORTIFY_SOURCE; its header hides it from others.
-extern "C" int __ppoll_chk(pollfd*, nfds_t, const timespec*, const sigset_t*, size_t);
-
 HPCRUN_NEXT_OF(sigaction);
 HPCRUN_NEXT_OF(pthread_sigmask);
 HPCRUN_NEXT_OF(sigtimedwait);
+HPCRUN_NEXT_OF(sigwaitinfo);
+HPCRUN_NEXT_OF(sigwait);
 HPCRUN_NEXT_OF(sigpending);
-HPCRUN_NEXT_OF(sigsuspend);
 HPCRUN_NEXT_OF(signalfd);
-HPCRUN_NEXT_OF(ppoll);
-HPCRUN_NEXT_OF(pselect);
-HPCRUN_NEXT_OF(epoll_pwait);
-HPCRUN_NEXT_OF(epoll_pwait2);
-HPCRUN_NEXT_OF(__ppoll_chk);
 
 namespace {
 
 bool is_owned(int signal) noexcept {
   return signal >= 1 && signal <= 64 && (owned_signals() & mask_of(signal));
-}
-
-sigset_t without_held(const sigset_t& set) noexcept {
-  sigset_t kernel = set;
-  set_bits(kernel, to_bits(set) & ~held_signals());
-  return kernel;
 }
 
 int change_mask(int how, const sigset_t* set, sigset_t* old) noexcept {
@@ -56,32 +41,9 @@ int change_mask(int how, const sigset_t* set, sigset_t* old) noexcept {
   if (error) return error;
   if (set)
     set_virtual_blocked(how == SIG_BLOCK ? blocked | asked : how == SIG_UNBLOCK ? blocked & ~asked : asked);
-  if (old) set_bits(*old, to_bits(*old) | blocked);
+  // In a handler that interrupted a call that waits, a signal of ours is blocked in the kernel.
+  if (old) set_bits(*old, (to_bits(*old) & ~held_signals()) | blocked);
   return 0;
-}
-
-// Runs a call under a guard that also ends when the thread is cancelled in the call: without exceptions no
-// destructor would run.
-template <typename Guard, typename Call>
-int guarded(Guard& guard, Call call) noexcept {
-  int result = -1;
-  int error = 0;
-  pthread_cleanup_push([](void* raw) { static_cast<Guard*>(raw)->end(); }, &guard);
-  result = call();
-  error = errno;
-  pthread_cleanup_pop(1);
-  errno = error;
-  return result;
-}
-
-// Runs a call that waits under another mask. The kernel lets held signals in as the call begins to wait, so
-// that none is handled before that and then waited for in vain.
-template <typename Call>
-int wait_with_mask(const sigset_t* mask, Call call) noexcept {
-  if (!mask || !owned_signals() || in_unmeasured_child()) return call(mask);
-  const sigset_t kernel = without_held(*mask);
-  VirtualMask exchanged(to_bits(*mask));
-  return guarded(exchanged, [&] { return call(&kernel); });
 }
 
 timespec remaining(const timespec& end) noexcept {
@@ -104,23 +66,24 @@ timespec end_of(const timespec& timeout) noexcept {
   return end;
 }
 
-// Waits for a signal of the set; a sample of ours that the wait caught is dropped and the wait goes on.
-int wait_for_signal(const sigset_t* set, siginfo_t* info, const timespec* timeout) noexcept {
-  const SignalMask held_waited = to_bits(*set) & held_signals();
-  if (!held_waited || in_unmeasured_child()) return HPCRUN_NEXT(sigtimedwait)(set, info, timeout);
-  const timespec end = timeout ? end_of(*timeout) : timespec{};
-  siginfo_t found{};
-  VirtualWait wait(held_waited);
-  const int signal = guarded(wait, [&] {
-    for (;;) {
-      if (const int pending = wait.take(found)) return pending;
-      const timespec left = timeout ? remaining(end) : timespec{};
-      const int next = HPCRUN_NEXT(sigtimedwait)(set, &found, timeout ? &left : nullptr);
-      if (next < 0 || !(is_our_sample(next, found) || is_wake_up(found))) return next;
-    }
-  });
-  if (signal > 0 && info) *info = found;
-  return signal;
+// More than half of the real-time signals: not a choice of some.
+bool wants_all(SignalMask set) noexcept {
+  return __builtin_popcountll(set >> 31) > 16;
+}
+
+// A signal for timers that the program does not want; 0 when there is none.
+int take_spare(SignalMask wanted) noexcept {
+  const int spare = process_state.spare_signal;
+  if (spare && !(wanted & mask_of(spare)) && virtual_action(spare).sa_handler == SIG_DFL) return spare;
+  const int unused = unused_realtime_signal(wanted | mask_of(spare));
+  own_signals(mask_of(unused));
+  return unused;
+}
+
+void reserve_spare(SignalMask wanted) noexcept {
+  if (!process_state.protects_waits) return;
+  process_state.spare_signal = unused_realtime_signal(wanted);
+  own_signals(mask_of(process_state.spare_signal));
 }
 
 // The samples go on by other signals.
@@ -129,12 +92,49 @@ void give_up_signals(SignalMask wanted) noexcept {
   const bool gives_up_timer = wanted & timer;
   const bool gives_up_sigtrap = wanted & mask_of(SIGTRAP);
   if (gives_up_timer || (gives_up_sigtrap && !(owned_signals() & timer))) {
-    const int unused = unused_realtime_signal();
-    own_signals(mask_of(unused));
-    use_timer_signal(unused);
+    if (const int spare = take_spare(wanted)) {
+      use_timer_signal(spare);
+    } else {
+      // The program wants them all: it gets its own by the virtual view, and calls that wait get samples.
+      process_state.protects_waits = false;
+      wanted &= ~timer;
+    }
   }
   if (gives_up_sigtrap) stop_using_sigtrap();
+  reserve_spare(wanted);
   for (SignalMask rest = wanted; rest; rest &= rest - 1) release_signal(__builtin_ctzll(rest) + 1);
+}
+
+int wait_in_kernel(const WaitSite& site, const sigset_t& set, siginfo_t* info,
+                   const timespec* timeout) noexcept {
+  return uninterrupted(site, [&] { return HPCRUN_NEXT(sigtimedwait)(&set, info, timeout); });
+}
+
+// Waits for a signal of the set; a sample of ours that the wait caught is dropped and the wait goes on.
+int wait_for_signal(const WaitSite& site, const sigset_t* asked, siginfo_t* info,
+                    const timespec* timeout) noexcept {
+  if (in_unmeasured_child()) return HPCRUN_NEXT(sigtimedwait)(asked, info, timeout);
+  // Signals that are kept from calls that wait cannot be waited for. A program that wants one of them gets
+  // it; one that wants whatever comes does not mean these.
+  if (to_bits(*asked) & wait_signals() && !wants_all(to_bits(*asked)))
+    give_up_signals(to_bits(*asked) & wait_signals());
+  sigset_t kernel = *asked;
+  set_bits(kernel, to_bits(*asked) & ~wait_signals());
+  const SignalMask held_waited = to_bits(kernel) & held_signals();
+  if (!held_waited) return wait_in_kernel(site, kernel, info, timeout);
+  const timespec end = timeout ? end_of(*timeout) : timespec{};
+  siginfo_t found{};
+  VirtualWait wait(held_waited);
+  const int signal = guarded(wait, [&] {
+    for (;;) {
+      if (const int pending = wait.take(found)) return pending;
+      const timespec left = timeout ? remaining(end) : timespec{};
+      const int next = wait_in_kernel(site, kernel, &found, timeout ? &left : nullptr);
+      if (next < 0 || !(is_our_sample(next, found) || is_wake_up(found))) return next;
+    }
+  });
+  if (signal > 0 && info) *info = found;
+  return signal;
 }
 
 }  // namespace
@@ -149,6 +149,9 @@ HPCRUN_EXPORT int sigaction(int signal, const struct sigaction* action, struct s
     kernel.sa_mask = without_held(action->sa_mask);
     return HPCRUN_NEXT(sigaction)(signal, &kernel, old);
   }
+  // One that the program is to be interrupted by cannot be kept from calls that wait.
+  const bool is_handled = action && action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
+  if (is_handled && (wait_signals() & mask_of(signal))) give_up_signals(mask_of(signal));
   const struct sigaction before = virtual_action(signal);
   if (action) set_virtual_action(signal, *action);
   if (old) *old = before;
@@ -171,16 +174,16 @@ HPCRUN_EXPORT int sigprocmask(int how, const sigset_t* set, sigset_t* old) noexc
 }
 
 HPCRUN_EXPORT int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
-  return wait_for_signal(set, info, timeout);
+  return wait_for_signal(HPCRUN_WAIT_SITE(sigtimedwait), set, info, timeout);
 }
 
 HPCRUN_EXPORT int sigwaitinfo(const sigset_t* set, siginfo_t* info) {
-  return wait_for_signal(set, info, nullptr);
+  return wait_for_signal(HPCRUN_WAIT_SITE(sigwaitinfo), set, info, nullptr);
 }
 
 HPCRUN_EXPORT int sigwait(const sigset_t* set, int* found) {
   for (;;) {
-    const int signal = wait_for_signal(set, nullptr, nullptr);
+    const int signal = wait_for_signal(HPCRUN_WAIT_SITE(sigwait), set, nullptr, nullptr);
     if (signal > 0) {
       *found = signal;
       return 0;
@@ -201,44 +204,4 @@ HPCRUN_EXPORT int signalfd(int descriptor, const sigset_t* set, int flags) noexc
   const SignalMask wanted = to_bits(*set) & held_signals();
   if (wanted && !in_unmeasured_child()) give_up_signals(wanted);
   return HPCRUN_NEXT(signalfd)(descriptor, set, flags);
-}
-
-HPCRUN_EXPORT int sigsuspend(const sigset_t* set) {
-  return wait_with_mask(set, [](const sigset_t* kernel) { return HPCRUN_NEXT(sigsuspend)(kernel); });
-}
-
-HPCRUN_EXPORT int ppoll(pollfd* descriptors, nfds_t count, const timespec* timeout, const sigset_t* mask) {
-  return wait_with_mask(
-      mask, [=](const sigset_t* kernel) { return HPCRUN_NEXT(ppoll)(descriptors, count, timeout, kernel); });
-}
-
-HPCRUN_EXPORT int __ppoll_chk(pollfd* descriptors, nfds_t count, const timespec* timeout,
-                              const sigset_t* mask, size_t bytes) {
-  return wait_with_mask(mask, [=](const sigset_t* kernel) {
-    return HPCRUN_NEXT(__ppoll_chk)(descriptors, count, timeout, kernel, bytes);
-  });
-}
-
-HPCRUN_EXPORT int pselect(int count, fd_set* read, fd_set* write, fd_set* except, const timespec* timeout,
-                          const sigset_t* mask) {
-  return wait_with_mask(mask, [=](const sigset_t* kernel) {
-    return HPCRUN_NEXT(pselect)(count, read, write, except, timeout, kernel);
-  });
-}
-
-HPCRUN_EXPORT int epoll_pwait(int descriptor, epoll_event* events, int most, int timeout,
-                              const sigset_t* mask) {
-  return wait_with_mask(mask, [=](const sigset_t* kernel) {
-    return HPCRUN_NEXT(epoll_pwait)(descriptor, events, most, timeout, kernel);
-  });
-}
-
-HPCRUN_EXPORT int epoll_pwait2(int descriptor, epoll_event* events, int most, const timespec* timeout,
-                               const sigset_t* mask) {
-  return wait_with_mask(mask, [=](const sigset_t* kernel) {
-    auto* next = HPCRUN_NEXT(epoll_pwait2);  // since glibc 2.35
-    if (next) return next(descriptor, events, most, timeout, kernel);
-    errno = ENOSYS;
-    return -1;
-  });
 }

@@ -25,6 +25,7 @@
 #include "hpcrun/sample/perf_event.h"
 #include "hpcrun/sample/sources.h"
 #include "hpcrun/sample/state.h"
+#include "hpcrun/sample/waiting.h"
 #include "hpcrun/unwind/modules.h"
 
 namespace hpcrun {
@@ -128,17 +129,32 @@ void warn_of_valgrind() noexcept {
   raw_syscall(SYS_write, STDERR_FILENO, reinterpret_cast<long>(line), length);
 }
 
+void choose_timer_signal() noexcept {
+  if (process_state.timer_signal) return;
+  const int unused = unused_realtime_signal();
+  process_state.timer_signal = unused ? unused : SIGRTMAX - 1;
+}
+
+// Where calls that wait are kept from samples, the program may come to want the signal: another is at hand.
+void choose_spare_signal() noexcept {
+  if (!process_state.protects_waits) return;
+  if (!process_state.spare_signal)
+    process_state.spare_signal = unused_realtime_signal(mask_of(process_state.timer_signal));
+  process_state.protects_waits = process_state.spare_signal != 0;
+}
+
 // By process_state.config, in a process that has just begun.
 void start_sampling() noexcept {
   process_state.pid = sys_getpid();
   if (const int error = create_file()) return warn_unwritable(error);
   pause_if_asked();
 
-  if (!process_state.timer_signal) process_state.timer_signal = unused_realtime_signal();
+  choose_timer_signal();
   refresh_tables();
   set_module_sink(announce_module);
   choose_sources();
-  own_signals(source_signals());
+  choose_spare_signal();
+  own_signals(source_signals() | wait_signals());
   process_state.sampling.store(true, std::memory_order_release);
   attach_first_thread();
   // `prof run` starts them when the debugger leaves.
@@ -155,6 +171,11 @@ void close_inherited_descriptors() noexcept {
     is_perf_event(own) ? close_own_descriptor(own) : forget_descriptor(own);
   process_state.inherited_descriptor = kNoDescriptor;
   process_state.inherited_event = -1;
+}
+
+void before_fork() noexcept {
+  leave_waits();  // which the child would begin with
+  modules_before_fork();
 }
 
 void after_fork_in_child() noexcept {
@@ -184,7 +205,7 @@ void prepare_process() noexcept {
   void* shared =
       sys_mmap(nullptr, sizeof(std::atomic<bool>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared != MAP_FAILED) process_state.warned_unwritable = new (shared) std::atomic<bool>(false);
-  pthread_atfork(modules_before_fork, nullptr, after_fork_in_child);
+  pthread_atfork(before_fork, nullptr, after_fork_in_child);
 }
 
 // What may be a thread's stack. The first one grows down to its limit.
@@ -253,7 +274,7 @@ int start_late(const char* settings) noexcept {
   pause_if_asked();
 
   for_each_mapping(note_memory_of_stacks, late);
-  if (!process_state.timer_signal) process_state.timer_signal = unused_realtime_signal();
+  choose_timer_signal();
   process_state.starting = true;
   refresh_tables();
   set_module_sink(announce_module);

@@ -23,6 +23,7 @@
 #include "hpcrun/sample/perf_event.h"
 #include "hpcrun/sample/sources.h"
 #include "hpcrun/sample/state.h"
+#include "hpcrun/sample/waiting.h"
 #include "hpcrun/unwind/modules.h"
 
 HPCRUN_NEXT_OF(pthread_create);
@@ -273,6 +274,7 @@ int create_measured(const pthread_attr_t* attributes, Result (*routine)(void*), 
                     Create create) noexcept {
   start_process();
   if (!is_sampling_here()) return create(routine, argument);
+  leave_waits();
   if (modules_are_stale()) refresh_tables();
   // A page of its own: the program's allocator may not be ready here, and must not see a foreign free.
   using Started = Start<Result>;

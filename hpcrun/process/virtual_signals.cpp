@@ -87,7 +87,7 @@ void call_program(int signal, const struct sigaction& action, siginfo_t& info, u
     set_virtual_action(signal, reset);
   }
   const SignalMask interrupted = to_bits(context.uc_sigmask);
-  set_bits(context.uc_sigmask, interrupted | blocked_here);
+  set_bits(context.uc_sigmask, (interrupted & ~held_signals()) | blocked_here);
   const SignalMask itself = action.sa_flags & SA_NODEFER ? 0 : mask_of(signal);
   const SignalMask asked = to_bits(action.sa_mask) | itself;
   blocked_here |= asked & held_signals();
@@ -101,7 +101,8 @@ void call_program(int signal, const struct sigaction& action, siginfo_t& info, u
 
   const SignalMask returned = to_bits(context.uc_sigmask);
   blocked_here = returned & held_signals();
-  set_bits(context.uc_sigmask, returned & ~held_signals());
+  // Of ours, what was blocked around a call that waits is again.
+  set_bits(context.uc_sigmask, (returned & ~held_signals()) | (interrupted & held_signals()));
   send_unblocked();
 }
 
@@ -134,14 +135,15 @@ void on_signal(int signal, siginfo_t* info, void* context) {
 }
 
 // System calls that a signal of the program's would interrupt must be interrupted by ours as well, and no
-// others.
+// others: as long as it raises samples, one that samples do not interrupt by themselves.
 void install(int signal) noexcept {
   const struct sigaction program = virtual_action(signal);
   struct sigaction action {};
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
   const bool has_handler = program.sa_handler != SIG_DFL && program.sa_handler != SIG_IGN;
-  if (signal == SIGTRAP && has_handler && !(program.sa_flags & SA_RESTART)) action.sa_flags &= ~SA_RESTART;
+  const bool may_interrupt = signal == SIGTRAP || !(held_signals() & mask_of(signal));
+  if (may_interrupt && has_handler && !(program.sa_flags & SA_RESTART)) action.sa_flags &= ~SA_RESTART;
   // With the C library's own signals, which sigfillset() leaves out: a cancellation must not unwind us.
   set_bits(action.sa_mask, kAll & ~kFaults);
   HPCRUN_NEXT(sigaction)(signal, &action, nullptr);
@@ -190,17 +192,18 @@ SignalMask held_signals() noexcept {
 
 void release_signal(int signal) noexcept {
   released.fetch_or(mask_of(signal), std::memory_order_release);
+  if (kernel_action(signal).sa_sigaction == on_signal) install(signal);
   virtual_blocked();
   siginfo_t info;
   while (take_pending(signal, info)) resend_signal(info);
 }
 
-int unused_realtime_signal() noexcept {
-  int signal = SIGRTMAX - 1;
-  while (signal > SIGRTMIN &&
-         ((owned_signals() & mask_of(signal)) || kernel_action(signal).sa_handler != SIG_DFL))
-    --signal;
-  return signal;
+int unused_realtime_signal(SignalMask but_not) noexcept {
+  for (int signal = SIGRTMAX - 1; signal >= SIGRTMIN; --signal) {
+    if ((owned_signals() | but_not) & mask_of(signal)) continue;
+    if (kernel_action(signal).sa_handler == SIG_DFL) return signal;
+  }
+  return 0;
 }
 
 void virtual_signals_after_fork() noexcept {

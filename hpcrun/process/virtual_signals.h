@@ -28,9 +28,9 @@ SignalMask held_signals() noexcept;
 // here.
 void release_signal(int signal) noexcept;
 
-// A real-time signal that nobody handles and we do not own; from the top, because programs take theirs from
-// the bottom.
-int unused_realtime_signal() noexcept;
+// A real-time signal that nobody handles, we do not own and is not in the set; 0 when there is none. From the
+// top, because programs take theirs from the bottom.
+int unused_realtime_signal(SignalMask but_not = 0) noexcept;
 
 // In a forked child, before own_signals(): undoes what other threads of the parent were about, and takes
 // back what in_unmeasured_child() gave to the kernel.
@@ -103,6 +103,13 @@ inline SignalMask to_bits(const sigset_t& set) noexcept {
 
 inline void set_bits(sigset_t& set, SignalMask bits) noexcept {
   __builtin_memcpy(&set, &bits, sizeof bits);
+}
+
+// What the kernel is told of a mask of the program's.
+inline sigset_t without_held(const sigset_t& set) noexcept {
+  sigset_t kernel = set;
+  set_bits(kernel, to_bits(set) & ~held_signals());
+  return kernel;
 }
 
 }  // namespace hpcrun

@@ -12,6 +12,7 @@
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/sample/late_threads.h"
 #include "hpcrun/sample/rest.h"
+#include "hpcrun/sample/waiting.h"
 
 namespace hpcrun {
 
@@ -127,6 +128,11 @@ void append_trace(ThreadState& thread, uint32_t event, NodeId node, uint64_t now
   uint64_t cpu_delta = 0;  // also where an estimate was ahead of what another event's sample reads now
   if (cpu > thread.last_trace_cpu_ns) cpu_delta = cpu - thread.last_trace_cpu_ns;
   constexpr uint64_t kShortestGapNs = 2'000'000;  // scheduling noise stays below two milliseconds
+  // A thread that waited uninterrupted did so all the time.
+  if (process_state.sources[event] == Source::MonotonicTimer && thread.open_waits) {
+    const uint64_t since = thread.waits[thread.open_waits - 1].since_ns;
+    if (since > thread.last_trace_ns) thread.trace.append(since, node);
+  }
   if (process_state.sources[0] != Source::MonotonicTimer && wall_delta > cpu_delta + kShortestGapNs)
     thread.trace.append_gap(now - cpu_delta);
   thread.trace.append(now, node);
@@ -134,16 +140,16 @@ void append_trace(ThreadState& thread, uint32_t event, NodeId node, uint64_t now
   thread.last_trace_cpu_ns = cpu;
 }
 
-void record(ThreadState& thread, uint32_t event, uint64_t weight, const ucontext_t& context,
+void record(ThreadState& thread, uint32_t event, uint64_t weight, uint32_t samples, const ucontext_t& context,
             uint64_t now) noexcept {
-  const Stack stack = thread.unwinder.walk(context);
+  const Stack stack = as_called(thread, thread.unwinder.walk(context));
   process_state.file.stack_counter(static_cast<uint8_t>(stack.reason))
-      .fetch_add(1, std::memory_order_relaxed);
+      .fetch_add(samples, std::memory_order_relaxed);
   const NodeId node = thread.tree.insert(stack.frames, stack.depth);
-  if (node == kNoNode || !thread.tree.add(node, static_cast<uint16_t>(event), weight)) {
+  if (node == kNoNode || !thread.tree.add(node, static_cast<uint16_t>(event), weight, samples)) {
     return count(process_state.file.failure() ? Counter::DroppedFileFull : Counter::DroppedNoMemory);
   }
-  count(Counter::Samples);
+  count(Counter::Samples, samples);
   count_merged(event, weight);
   if (process_state.config.trace) append_trace(thread, event, node, now);
   if (thread.arena.bytes_mapped() != thread.noted_bytes) {
@@ -173,26 +179,6 @@ class HandlerTimer {
   uint64_t start_;
 };
 
-void sample(uint32_t event, bool from_perf, const ucontext_t& context) noexcept {
-  const AtWork at_work;
-  if (!process_state.sampling.load(std::memory_order_seq_cst)) return;
-  ThreadState* thread = this_thread();
-  if (!thread) thread = adopt_late_thread(static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]));
-  if (!thread || event >= process_state.config.event_count) return count(Counter::DroppedThreadUnready);
-  if (thread->busy) return count(Counter::DroppedNested);
-  thread->busy = 1;
-  {
-    const HandlerTimer timer(*thread);
-    const uint64_t now = monotonic_ns();
-    uint64_t weight = sample_weight(*thread, event, from_perf, context, now);
-    if (process_state.file.pause_switch().is_paused())
-      rest(thread->events[event]);
-    else if (weight = without_pause(thread->events[event], event, weight, now); weight)
-      record(*thread, event, weight, context, now);
-  }
-  thread->busy = 0;
-}
-
 // What raised a signal of ours.
 struct Origin {
   bool ours = false;
@@ -200,6 +186,39 @@ struct Origin {
   bool from_perf = false;
   uint32_t merged = 0;  // expirations that the kernel merged into this one
 };
+
+// While the thread waited uninterrupted all expirations met it in the same call: each is a sample. Otherwise
+// those that were merged are lost.
+uint32_t samples_of(const ThreadState& thread, const Origin& origin) noexcept {
+  if (!origin.merged) return 1;
+  const Source source = process_state.sources[origin.event];
+  if (source == Source::MonotonicTimer && thread.open_waits) return 1 + origin.merged;
+  // A timer beside a user clock is no sample of its own.
+  if (source != Source::SigtrapUser) count(Counter::DroppedOverrun, origin.merged);
+  return 1;
+}
+
+void sample(const Origin& origin, const ucontext_t& context) noexcept {
+  const uint32_t event = origin.event;
+  const AtWork at_work;
+  if (!process_state.sampling.load(std::memory_order_seq_cst)) return;
+  ThreadState* thread = this_thread();
+  if (!thread) thread = adopt_late_thread(static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]));
+  if (!thread || event >= process_state.config.event_count)
+    return count(Counter::DroppedThreadUnready, 1 + origin.merged);
+  if (thread->busy) return count(Counter::DroppedNested, 1 + origin.merged);
+  thread->busy = 1;
+  {
+    const HandlerTimer timer(*thread);
+    const uint64_t now = monotonic_ns();
+    uint64_t weight = sample_weight(*thread, event, origin.from_perf, context, now);
+    if (process_state.file.pause_switch().is_paused())
+      rest(thread->events[event]);
+    else if (weight = without_pause(thread->events[event], event, weight, now); weight)
+      record(*thread, event, weight, samples_of(*thread, origin), context, now);
+  }
+  thread->busy = 0;
+}
 
 Origin from_data(uint64_t data, bool from_perf) noexcept {
   return {data >> 32 == kPerfCookie, static_cast<uint32_t>(data), from_perf};
@@ -241,11 +260,7 @@ bool is_our_sample(int signal, const siginfo_t& info) noexcept {
 bool handle_sample_signal(int signal, const siginfo_t& info, void* context) noexcept {
   const Origin origin = origin_of(signal, info);
   if (!origin.ours) return false;
-  // A timer beside a user clock is no sample of its own.
-  if (origin.merged && origin.event < kMaxEvents &&
-      process_state.sources[origin.event] != Source::SigtrapUser)
-    count(Counter::DroppedOverrun, origin.merged);
-  sample(origin.event, origin.from_perf, *static_cast<const ucontext_t*>(context));
+  sample(origin, *static_cast<const ucontext_t*>(context));
   return true;
 }
 

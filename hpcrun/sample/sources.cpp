@@ -241,10 +241,17 @@ void drain_signals() noexcept {
 }  // namespace
 
 void choose_sources() noexcept {
+  process_state.protects_waits = false;
+  process_state.wait_event = -1;
   for (uint32_t event = 0; event < process_state.config.event_count; ++event) {
-    process_state.sources[event] = choose_source(event);
+    const Source source = process_state.sources[event] = choose_source(event);
     describe(event);
+    const bool goes_on = source == Source::MonotonicTimer;
+    if (goes_on && process_state.wait_event < 0) process_state.wait_event = static_cast<int>(event);
+    process_state.protects_waits |= goes_on || source == Source::Setsig;
   }
+  // Whoever detaches would take the states of threads from under the calls that they wait in.
+  if (process_state.late.load(std::memory_order_relaxed)) process_state.protects_waits = false;
   // It was opened on the thread that loads the runtime, which ends; the others get their own.
   if (process_state.late.load(std::memory_order_relaxed) &&
       process_state.inherited_descriptor != kNoDescriptor) {

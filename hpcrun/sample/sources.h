@@ -6,7 +6,8 @@
 namespace hpcrun {
 
 // Chooses a source for every configured event, in the order of docs/sampling.md, on the first thread of the
-// process; describes each, with the degradation where it is not the best one, in the measurement file.
+// process; describes each, with the degradation where it is not the best one, in the measurement file; notes
+// what waiting.h has to know.
 // Call before the first arm_thread().
 void choose_sources() noexcept;
 

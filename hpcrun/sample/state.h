@@ -31,6 +31,16 @@ struct EventState {
   uint64_t resumed_ns = 0;   // the end of the last pause that the last sample knew of
 };
 
+// A call that samples do not interrupt (waiting.h).
+struct OpenWait {
+  const void* function = nullptr;  // of the C library, which stands for the call in call paths
+  uint64_t since_ns = 0;           // CLOCK_MONOTONIC
+  uint64_t* noted = nullptr;       // since_ns in the file, for a process that is killed
+};
+
+// A signal handler of the program's that runs in such a call may make another.
+constexpr uint32_t kMostOpenWaits = 4;
+
 struct ThreadState {
   Arena arena;
   Unwinder unwinder;
@@ -46,6 +56,12 @@ struct ThreadState {
   uint64_t cpu_before_ns = 0;   // the thread's CPU time when measuring began
   ThreadState* next = nullptr;  // in the list of all threads
   bool taken = false;           // late_threads.h
+  OpenWait waits[kMostOpenWaits];  // the innermost last
+  uint32_t open_waits = 0;
+  uint64_t next_wait_walk_ns = 0;  // walks that find the contexts of waits are not more than samples are
+  uint64_t noted_caller = 0;       // the last of these: return address and frame of the call
+  uint64_t noted_frame = 0;
+  uint64_t* noted_wait = nullptr;
   // Set while the thread's structures are being changed: a signal that arrives then is dropped.
   volatile sig_atomic_t busy = 0;
 };
@@ -73,7 +89,10 @@ struct ProcessState {
   int inherited_event = -1;                  // its index in config.events
   int timer_event = -1;                      // the event that timers took over from it, or -1
   int pid = 0;
-  int timer_signal = 0;  // real-time signal of POSIX timers and F_SETSIG
+  int timer_signal = 0;         // real-time signal of POSIX timers and F_SETSIG
+  int spare_signal = 0;         // one that could take its place, or 0
+  bool protects_waits = false;  // a source in use would interrupt system calls that wait (waiting.h)
+  int wait_event = -1;          // the event that goes on while a thread waits, or -1
   std::atomic<uint32_t> thread_count{0};
   std::atomic<size_t> table_bytes{0};  // of unwind tables, for note_memory()
   std::atomic<bool> sampling{false};

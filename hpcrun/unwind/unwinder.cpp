@@ -125,6 +125,13 @@ Step Unwinder::State::run_with_searches() noexcept {
   return end;
 }
 
+FrameKey frame_of(const void* code) noexcept {
+  const auto address = reinterpret_cast<uint64_t>(code);
+  const SnapshotReader reader;
+  const LoadedModule* module = find_module(reader.snapshot(), address);
+  return module ? make_frame(module->id, address - module->load_bias) : FrameKey{0};
+}
+
 bool Unwinder::attach(Arena& arena, StackBounds bounds) noexcept {
   state_ = static_cast<State*>(arena.allocate(sizeof(State)));
   if (!state_) return false;

@@ -23,10 +23,13 @@ struct StackBounds {
 };
 
 struct Stack {
-  const FrameKey* frames = nullptr;  // leaf first; owned by the Unwinder, valid until its next walk
+  FrameKey* frames = nullptr;  // leaf first; owned by the Unwinder, valid until its next walk
   uint32_t depth = 0;
   StackReason reason = StackReason::EndOfStack;
 };
+
+// The frame key of a code address; 0 when no module that is known has it.
+FrameKey frame_of(const void* code) noexcept;
 
 class Unwinder {
  public:

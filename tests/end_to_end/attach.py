@@ -188,6 +188,30 @@ class Attach(driver.EndToEnd):
         self.assertEqual(run.summary()["run"]["processes"], 2, run.stderr)
         self.check_unharmed(process)
 
+    def test_threads_that_wait_are_let_go_where_they_wait(self):
+        # Python calls again what was interrupted. The child waits under timers as well, by itself.
+        program = ("import os, select, threading, time\nend = time.monotonic() + 12\nleft, right = os.pipe()\n"
+                   "def sleep(): time.sleep(end - time.monotonic())\n"
+                   "def read(): assert os.read(left, 9) == b'over'\n"
+                   "def poll(): select.poll().poll(12000)\n"
+                   "def naps():\n    while time.monotonic() < end: time.sleep(0.001)\n"
+                   "waiting = [threading.Thread(target=how) for how in (sleep, read, poll, naps)]\n"
+                   "for thread in waiting: thread.start()\nprint('ready', flush=True)\ntime.sleep(2)\n"
+                   "child = os.fork()\nif child == 0:\n    time.sleep(1)\n    select.select([], [], [], 1)\n"
+                   "    os._exit(7)\nassert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7\n"
+                   "time.sleep(end - time.monotonic())\nos.write(right, b'over')\n"
+                   "for thread in waiting: thread.join()\nprint('fine')")
+        process, said = self.start([sys.executable, "-c", program])
+        self.assertEqual(said, "ready")
+        for turn, (trigger, event) in enumerate((("sigtrap", "REALTIME@500"), ("setsig", "CPUTIME@500")) * 2):
+            run = self.attach(process.pid, "--duration", "1.5" if turn == 0 else "0.5", "-e", event,
+                              directory=f"turn{turn}",
+                              wrap=lambda command: ["env", f"PROF_TRIGGER={trigger}", *command])
+            self.assertEqual(run.status, 0, run.stderr)
+            if event.startswith("REALTIME"):  # five threads, and those of the child
+                self.assertGreater(run.total("REALTIME"), 1)
+        self.check_unharmed(process)
+
     def test_a_killed_prof_leaves_the_process_alive(self):
         process = self.python(15)
         attached = self.background(process.pid)

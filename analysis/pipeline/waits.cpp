@@ -1,0 +1,48 @@
+#include "analysis/pipeline/waits.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace prof {
+namespace {
+
+// On CLOCK_MONOTONIC. The launcher knows when a process that was killed ended, if it is the one that it
+// started; of others, what their threads noted last is the least that they lived for.
+uint64_t end_of(const ProcessMeasurement& measurement, const RunRecord& record) {
+  if (measurement.process.end_monotonic_ns != 0) return measurement.process.end_monotonic_ns;
+  if (record.pid == measurement.process.pid && record.end_monotonic_ns)
+    return static_cast<uint64_t>(*record.end_monotonic_ns);
+  uint64_t last = 0;
+  for (const MeasuredThread& thread : measurement.threads) {
+    last = std::max({last, thread.start_ns, thread.end_ns});
+    for (const MeasuredWait& wait : thread.waits) last = std::max(last, wait.since_ns);
+  }
+  return last;
+}
+
+uint64_t samples_in(uint64_t ns, double hz) {
+  return std::max<uint64_t>(1, static_cast<uint64_t>(std::llround(static_cast<double>(ns) * 1e-9 * hz)));
+}
+
+}  // namespace
+
+void charge_waits(ProcessMeasurement& measurement, const RunRecord& record) {
+  const uint64_t end = end_of(measurement, record);
+  for (MeasuredThread& thread : measurement.threads) {
+    if (thread.end_ns != 0) continue;
+    std::ranges::sort(thread.waits, {}, &MeasuredWait::since_ns);
+    for (size_t i = 0; i < thread.waits.size(); ++i) {
+      const MeasuredWait& wait = thread.waits[i];
+      // A signal handler that ran in a call may have made another.
+      const uint64_t until = i + 1 < thread.waits.size() ? std::min(end, thread.waits[i + 1].since_ns) : end;
+      const auto metric = std::ranges::find(measurement.metrics, wait.metric, &MeasuredMetric::id);
+      if (until <= wait.since_ns || metric == measurement.metrics.end()) continue;
+      const uint64_t ns = until - wait.since_ns;
+      const uint64_t samples = samples_in(ns, metric->requested_hz);
+      thread.cells.push_back({wait.node, wait.metric, samples, ns});
+      measurement.counters[static_cast<size_t>(hpcrun::Counter::Samples)] += samples;
+    }
+  }
+}
+
+}  // namespace prof

@@ -1,0 +1,13 @@
+#pragma once
+// Waits that the end of a process cut short: no sample was taken after them.
+
+#include "analysis/pipeline/run_record.h"
+#include "hpcrun/measurement/reader.h"
+
+namespace prof {
+
+// Adds to the cells of each thread, as samples, what passed in such waits: up to the end of the process, or
+// of what is known of it. The record is that of the run which the measurement belongs to.
+void charge_waits(ProcessMeasurement& measurement, const RunRecord& record);
+
+}  // namespace prof

@@ -1,0 +1,92 @@
+// The functions that wait under another signal mask, which the kernel is told in the program's virtual view
+// of owned signals (virtual_signals.h), and which samples must not interrupt.
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+
+#include "hpcrun/process/next.h"
+#include "hpcrun/process/virtual_signals.h"
+#include "hpcrun/process/wait_calls.h"
+
+using namespace hpcrun;
+
+// What ppoll() is in programs compiled with _FORTIFY_SOURCE; its header hides it from others.
+extern "C" int __ppoll_chk(pollfd*, nfds_t, const timespec*, const sigset_t*, size_t);
+
+HPCRUN_NEXT_OF(sigsuspend);
+HPCRUN_NEXT_OF(ppoll);
+HPCRUN_NEXT_OF(__ppoll_chk);
+HPCRUN_NEXT_OF(pselect);
+HPCRUN_NEXT_OF(epoll_pwait);
+HPCRUN_NEXT_OF(epoll_pwait2);
+
+namespace {
+
+// Runs a call that waits under another mask. The kernel lets held signals in as the call begins to wait, so
+// that none is handled before that and then waited for in vain; samples of a clock that goes on stay out.
+template <typename Call>
+int wait_with_mask(const WaitSite& site, const sigset_t* mask, Call call) {
+  if (!mask) return uninterrupted(site, [=] { return call(nullptr); });
+  if (!owned_signals() || in_unmeasured_child()) return call(mask);
+  sigset_t kernel = without_held(*mask);
+  VirtualMask exchanged(to_bits(*mask));
+  return guarded(exchanged, [&] {
+    Wait wait;
+    if (!wait.begin(site)) return call(&kernel);
+    set_bits(kernel, to_bits(kernel) | wait_signals());
+    return guarded(wait, [&] { return call(&kernel); });
+  });
+}
+
+}  // namespace
+
+HPCRUN_EXPORT int sigsuspend(const sigset_t* set) {
+  return wait_with_mask(HPCRUN_WAIT_SITE(sigsuspend), set,
+                        [](const sigset_t* kernel) { return HPCRUN_NEXT(sigsuspend)(kernel); });
+}
+
+HPCRUN_EXPORT int __sigsuspend(const sigset_t* set) {
+  return sigsuspend(set);
+}
+
+HPCRUN_EXPORT int ppoll(pollfd* descriptors, nfds_t count, const timespec* timeout, const sigset_t* mask) {
+  return wait_with_mask(HPCRUN_WAIT_SITE(ppoll), mask, [=](const sigset_t* kernel) {
+    return HPCRUN_NEXT(ppoll)(descriptors, count, timeout, kernel);
+  });
+}
+
+HPCRUN_EXPORT int __ppoll_chk(pollfd* descriptors, nfds_t count, const timespec* timeout,
+                              const sigset_t* mask, size_t bytes) {
+  return wait_with_mask(HPCRUN_WAIT_SITE(__ppoll_chk), mask, [=](const sigset_t* kernel) {
+    return HPCRUN_NEXT(__ppoll_chk)(descriptors, count, timeout, kernel, bytes);
+  });
+}
+
+HPCRUN_EXPORT int pselect(int count, fd_set* read, fd_set* write, fd_set* except, const timespec* timeout,
+                          const sigset_t* mask) {
+  return wait_with_mask(HPCRUN_WAIT_SITE(pselect), mask, [=](const sigset_t* kernel) {
+    return HPCRUN_NEXT(pselect)(count, read, write, except, timeout, kernel);
+  });
+}
+
+HPCRUN_EXPORT int epoll_pwait(int descriptor, epoll_event* events, int most, int timeout,
+                              const sigset_t* mask) {
+  return wait_with_mask(HPCRUN_WAIT_SITE(epoll_pwait), mask, [=](const sigset_t* kernel) {
+    return HPCRUN_NEXT(epoll_pwait)(descriptor, events, most, timeout, kernel);
+  });
+}
+
+HPCRUN_EXPORT int epoll_pwait2(int descriptor, epoll_event* events, int most, const timespec* timeout,
+                               const sigset_t* mask) {
+  auto* next = HPCRUN_NEXT(epoll_pwait2);  // since glibc 2.35
+  if (!next) {
+    errno = ENOSYS;
+    return -1;
+  }
+  return wait_with_mask(HPCRUN_WAIT_SITE(epoll_pwait2), mask, [=](const sigset_t* kernel) {
+    return next(descriptor, events, most, timeout, kernel);
+  });
+}

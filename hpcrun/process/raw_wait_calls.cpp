@@ -1,0 +1,144 @@
+// What takes its arguments as they come: syscall() and ioctl(). Of the system calls those that a sample would
+// make return early are made uninterrupted (wait_calls.cpp says which these are); masks in their arguments
+// are the kernel's.
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
+#include "hpcrun/process/next.h"
+#include "hpcrun/process/wait_calls.h"
+
+using namespace hpcrun;
+
+namespace {
+
+using Syscall = long(long, long, long, long, long, long, long);
+using Ioctl = int(int, unsigned long, void*);
+
+HPCRUN_NEXT_OF_TYPE(syscall, Syscall);
+HPCRUN_NEXT_OF_TYPE(ioctl, Ioctl);
+
+bool waits(long number) noexcept {
+  switch (number) {
+    case SYS_futex:
+    case SYS_nanosleep:
+    case SYS_clock_nanosleep:
+    case SYS_pause:
+    case SYS_poll:
+    case SYS_ppoll:
+    case SYS_select:
+    case SYS_pselect6:
+    case SYS_epoll_wait:
+    case SYS_epoll_pwait:
+    case SYS_epoll_pwait2:
+    case SYS_read:
+    case SYS_readv:
+    case SYS_write:
+    case SYS_writev:
+    case SYS_sendfile:
+    case SYS_splice:
+    case SYS_tee:
+    case SYS_vmsplice:
+    case SYS_copy_file_range:
+    case SYS_getrandom:
+    case SYS_accept:
+    case SYS_accept4:
+    case SYS_connect:
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_recvmmsg:
+    case SYS_sendto:
+    case SYS_sendmsg:
+    case SYS_sendmmsg:
+    case SYS_semop:
+    case SYS_semtimedop:
+    case SYS_msgrcv:
+    case SYS_msgsnd:
+    case SYS_ioctl:
+    case SYS_io_getevents:
+    case SYS_io_pgetevents:
+    case SYS_io_uring_enter:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// A futex without a timeout is restarted unseen: its waits are sampled, as those of mutexes are.
+bool is_restarted(long number, long operation, long timeout) noexcept {
+  const long command = operation & FUTEX_CMD_MASK;
+  const bool may_wait = command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
+  return number == SYS_futex && !(may_wait && timeout);
+}
+
+long call_uninterrupted(long number, long a, long b, long c, long d, long e, long f) {
+  return HPCRUN_CALL_UNINTERRUPTED(syscall, number, a, b, c, d, e, f);
+}
+
+}  // namespace
+
+// The function that is to answer syscall(). Called by the entry below, with its arguments.
+extern "C" __attribute__((used)) Syscall* hpcrun_before_syscall(long number, long, long b, long,
+                                                                long d) noexcept {
+  if (process_state.protects_waits && waits(number) && !is_restarted(number, b, d)) return call_uninterrupted;
+  return HPCRUN_NEXT(syscall);
+}
+
+// No frame of ours lies below a system call that returns twice or on another stack (fork, clone).
+asm(R"(
+.text
+  .globl syscall
+  .type syscall, @function
+syscall:
+  .cfi_startproc
+  pushq %rdi
+  .cfi_adjust_cfa_offset 8
+  pushq %rsi
+  .cfi_adjust_cfa_offset 8
+  pushq %rdx
+  .cfi_adjust_cfa_offset 8
+  pushq %rcx
+  .cfi_adjust_cfa_offset 8
+  pushq %r8
+  .cfi_adjust_cfa_offset 8
+  pushq %r9
+  .cfi_adjust_cfa_offset 8
+  subq $8, %rsp
+  .cfi_adjust_cfa_offset 8
+  call hpcrun_before_syscall
+  addq $8, %rsp
+  .cfi_adjust_cfa_offset -8
+  popq %r9
+  .cfi_adjust_cfa_offset -8
+  popq %r8
+  .cfi_adjust_cfa_offset -8
+  popq %rcx
+  .cfi_adjust_cfa_offset -8
+  popq %rdx
+  .cfi_adjust_cfa_offset -8
+  popq %rsi
+  .cfi_adjust_cfa_offset -8
+  popq %rdi
+  .cfi_adjust_cfa_offset -8
+  jmp *%rax
+  .cfi_endproc
+  .size syscall, . - syscall
+)");
+
+// Its third argument, if there is one, is of the size of a pointer.
+extern "C" __attribute__((visibility("default"))) int hpcrun_ioctl(int, unsigned long, void*) asm("ioctl");
+int hpcrun_ioctl(int descriptor, unsigned long request, void* argument) {
+  return HPCRUN_CALL_UNINTERRUPTED(ioctl, descriptor, request, argument);
+}
+
+// libaio's, which no header of the C library declares: 0 or more events, or a negated errno. Its system call
+// finds what is there already as well as libaio itself does.
+HPCRUN_EXPORT int io_getevents(void* context, long least, long most, void* events, void* timeout) {
+  const int error_before = errno;
+  const long result = call_uninterrupted(SYS_io_getevents, reinterpret_cast<long>(context), least, most,
+                                         reinterpret_cast<long>(events), reinterpret_cast<long>(timeout), 0);
+  const int error = errno;
+  errno = error_before;
+  return static_cast<int>(result < 0 ? -error : result);
+}

@@ -1,0 +1,47 @@
+#pragma once
+// For the functions that wait: calls under a guard, and calls that samples must not interrupt
+// (hpcrun/sample/waiting.h). Async-signal-safe where the function called is.
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "hpcrun/process/next.h"
+#include "hpcrun/sample/waiting.h"
+
+namespace hpcrun {
+
+// Runs a call under a guard that also ends when the thread is cancelled in the call: without exceptions no
+// destructor would run.
+template <typename Guard, typename Call>
+auto guarded(Guard& guard, Call call) {
+  decltype(call()) result{};
+  int error = 0;
+  pthread_cleanup_push([](void* raw) { static_cast<Guard*>(raw)->end(); }, &guard);
+  result = call();
+  error = errno;
+  pthread_cleanup_pop(1);
+  errno = error;
+  return result;
+}
+
+// Runs a call of the site's function uninterrupted by samples.
+template <typename Call>
+auto uninterrupted(const WaitSite& site, Call call) {
+  Wait wait;
+  return wait.begin(site) ? guarded(wait, call) : call();
+}
+
+}  // namespace hpcrun
+
+// The site of a call of the C library's function, in the function that the program called in its place.
+#define HPCRUN_WAIT_SITE(name)                                                         \
+  hpcrun::WaitSite {                                                                   \
+    hpcrun_next_##name.get(), reinterpret_cast<uint64_t>(__builtin_return_address(0)), \
+        reinterpret_cast<uint64_t>(__builtin_frame_address(0))                         \
+  }
+
+// result = the function `name`, called with the arguments given, which must have no other use here.
+#define HPCRUN_CALL_UNINTERRUPTED(name, ...)                                                           \
+  (hpcrun::process_state.protects_waits                                                                \
+       ? hpcrun::uninterrupted(HPCRUN_WAIT_SITE(name), [=] { return HPCRUN_NEXT(name)(__VA_ARGS__); }) \
+       : HPCRUN_NEXT(name)(__VA_ARGS__))

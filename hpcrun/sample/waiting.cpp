@@ -1,0 +1,163 @@
+#include "hpcrun/sample/waiting.h"
+
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "hpcrun/guest/clock.h"
+#include "hpcrun/guest/syscalls.h"
+
+namespace hpcrun {
+
+namespace {
+
+constexpr uint64_t kAll = ~uint64_t{0};
+
+uint64_t change_mask(int how, uint64_t set) noexcept {
+  uint64_t old = 0;
+  raw_syscall(SYS_rt_sigprocmask, how, reinterpret_cast<long>(&set), reinterpret_cast<long>(&old),
+              sizeof set);
+  return old;
+}
+
+void store(uint64_t& cell, uint64_t value) noexcept {
+  std::atomic_ref(cell).store(value, std::memory_order_relaxed);
+}
+
+// What a walk reads of a context, for the place that this is called from.
+[[gnu::always_inline]] inline void capture(ucontext_t& context) noexcept {
+  greg_t* const to = context.uc_mcontext.gregs;
+  asm volatile(
+      "leaq 0(%%rip), %%rax\n\t"
+      "movq %%rax, %c[rip](%[to])\n\t"
+      "movq %%rsp, %c[rsp](%[to])\n\t"
+      "movq %%rbp, %c[rbp](%[to])\n\t"
+      "movq %%rbx, %c[rbx](%[to])\n\t"
+      "movq %%r12, %c[r12](%[to])\n\t"
+      "movq %%r13, %c[r13](%[to])\n\t"
+      "movq %%r14, %c[r14](%[to])\n\t"
+      "movq %%r15, %c[r15](%[to])"
+      :
+      : [to] "r"(to), [rip] "i"(REG_RIP * 8), [rsp] "i"(REG_RSP * 8), [rbp] "i"(REG_RBP * 8),
+        [rbx] "i"(REG_RBX * 8), [r12] "i"(REG_R12 * 8), [r13] "i"(REG_R13 * 8), [r14] "i"(REG_R14 * 8),
+        [r15] "i"(REG_R15 * 8)
+      : "rax", "memory");
+}
+
+// Where the file notes waits in the context that this is called from. The caller has all signals blocked: a
+// handler that jumps away would leave the thread busy for good.
+[[gnu::noinline]] uint64_t* find_note(ThreadState& thread) noexcept {
+  if (thread.busy) return nullptr;
+  thread.busy = 1;
+  ucontext_t context;
+  capture(context);
+  const Stack stack = as_called(thread, thread.unwinder.walk(context));
+  const NodeId node = thread.tree.insert(stack.frames, stack.depth);
+  uint64_t* const note = node == kNoNode
+                             ? nullptr
+                             : thread.tree.wait_begin(node, static_cast<uint16_t>(process_state.wait_event));
+  thread.busy = 0;
+  return note;
+}
+
+// A walk for each sample that could have been taken, some ahead for a thread that just begins.
+constexpr uint64_t kWalksAhead = 32;
+
+bool may_walk(ThreadState& thread, uint64_t now) noexcept {
+  const uint64_t period =
+      1'000'000'000u / process_state.config.events[static_cast<uint32_t>(process_state.wait_event)].rate;
+  uint64_t& next = thread.next_wait_walk_ns;
+  next = std::max(next, now - std::min(now, kWalksAhead * period));
+  if (next > now) return false;
+  next += period;
+  return true;
+}
+
+// Of a process that is killed in a wait for which there was no walk, the last one that began with the same
+// call in the same activation is the best guess.
+bool is_noted(const ThreadState& thread, const WaitSite& site) noexcept {
+  return thread.noted_wait && thread.noted_caller == site.caller && thread.noted_frame == site.frame;
+}
+
+void close_waits(ThreadState& thread, uint32_t outer) noexcept {
+  for (uint32_t i = outer; i < thread.open_waits; ++i)
+    if (thread.waits[i].noted) store(*thread.waits[i].noted, 0);
+}
+
+}  // namespace
+
+bool Wait::begin(const WaitSite& site) noexcept {
+  signals_ = wait_signals();
+  if (!signals_ || !is_sampling_here()) return false;
+  thread_ = this_thread();
+  if (!thread_) return false;
+  ThreadState& thread = *thread_;
+  // Full: left by exceptions that handlers threw.
+  if (thread.open_waits >= kMostOpenWaits) leave_waits();
+  outer_ = thread.open_waits;
+  // First: a handler of the program's may wait as well from now on, or jump away.
+  thread.open_waits = outer_ + 1;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  OpenWait& wait = thread.waits[outer_];
+  wait = {site.function, 0, nullptr};
+  const bool goes_on = process_state.wait_event >= 0;
+  if (goes_on) wait.since_ns = monotonic_ns();
+  if (goes_on && may_walk(thread, wait.since_ns)) {
+    const uint64_t before = change_mask(SIG_BLOCK, kAll);
+    thread.noted_wait = find_note(thread);
+    thread.noted_caller = site.caller;
+    thread.noted_frame = site.frame;
+    wait.noted = thread.noted_wait;
+    if (wait.noted) store(*wait.noted, wait.since_ns);
+    change_mask(SIG_SETMASK, before | signals_);
+    return true;
+  }
+  change_mask(SIG_BLOCK, signals_);
+  if (goes_on && is_noted(thread, site)) {
+    wait.noted = thread.noted_wait;
+    store(*wait.noted, wait.since_ns);
+  }
+  return true;
+}
+
+void Wait::end() noexcept {
+  const bool attached = thread_ == this_thread();  // not any more when the runtime has left the thread
+  if (attached) close_waits(*thread_, outer_);
+  change_mask(SIG_UNBLOCK, signals_);  // what is pending is taken now
+  if (attached) thread_->open_waits = outer_;
+}
+
+void leave_waits() noexcept {
+  const uint64_t signals = wait_signals();
+  if (!signals || !is_sampling_here() || !this_thread()) return;
+  ThreadState& thread = *this_thread();
+  if (!thread.open_waits) return;
+  close_waits(thread, 0);
+  change_mask(SIG_UNBLOCK, signals);
+  thread.open_waits = 0;
+}
+
+Stack as_called(const ThreadState& thread, Stack stack) noexcept {
+  if (!thread.open_waits) return stack;
+  const uint16_t own = frame_module(frame_of(reinterpret_cast<const void*>(&as_called)));
+  if (own == kModuleNone) return stack;
+  // In the call itself there are the C library's frames and ours; in a handler of the program's there may be
+  // many.
+  constexpr uint32_t kSearched = 256;
+  uint32_t first = 0;
+  while (first < std::min(stack.depth, kSearched) && frame_module(stack.frames[first]) != own) ++first;
+  if (first == std::min(stack.depth, kSearched)) return stack;
+  uint32_t end = first;
+  while (end < stack.depth && frame_module(stack.frames[end]) == own) ++end;
+  if (first == 0) {
+    const FrameKey function = frame_of(thread.waits[thread.open_waits - 1].function);
+    stack.frames[end - 1] = function ? function : stack.frames[end - 1];
+    return {stack.frames + end - 1, stack.depth - end + 1, stack.reason};
+  }
+  std::copy_backward(stack.frames, stack.frames + first, stack.frames + end);
+  return {stack.frames + end - first, stack.depth - (end - first), stack.reason};
+}
+
+}  // namespace hpcrun
