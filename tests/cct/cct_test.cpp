@@ -86,7 +86,7 @@ TEST_CASE("values add up per node and metric") {
   Random random(3);
   for (int i = 0; i < 50'000; ++i) {
     const NodeId node = tree.insert({make_frame(1, random.below(700))});
-    const auto metric = static_cast<uint16_t>(random.below(5) * 13'000);
+    const auto metric = static_cast<uint16_t>(random.below(5) * 8'000);
     const uint64_t value = random.next() >> 20;
     REQUIRE(tree.thread.tree.add(node, metric, value));
     auto& [samples, sum] = expected[{node, metric}];
@@ -100,6 +100,24 @@ TEST_CASE("values add up per node and metric") {
     REQUIRE(cell.samples == samples);
     REQUIRE(cell.value == sum);
   }
+}
+
+TEST_CASE("a wait under way is told apart from values, and not told of when it is over") {
+  Tree tree;
+  const NodeId node = tree.insert({make_frame(1, 1)});
+  uint64_t* const begin = tree.thread.tree.wait_begin(node, 3);
+  REQUIRE(begin != nullptr);
+  *begin = 0;
+  REQUIRE(tree.thread.tree.wait_begin(node, 3) == begin);
+  REQUIRE(tree.thread.tree.add(node, 3, 7, 2));
+  *tree.thread.tree.wait_begin(tree.insert({make_frame(1, 2)}), 3) = 1234;
+  const MeasuredThread read = tree.read();
+  REQUIRE(read.cells.size() == 1);
+  REQUIRE(read.cells[0].samples == 2);
+  REQUIRE(read.cells[0].value == 7);
+  REQUIRE(read.waits.size() == 1);
+  REQUIRE(read.waits[0].metric == 3);
+  REQUIRE(read.waits[0].since_ns == 1234);
 }
 
 TEST_CASE("recursion is kept, to the depth limit") {
