@@ -11,8 +11,11 @@
 namespace hpcrun {
 namespace {
 
-constexpr size_t kRecordExtentBytes = 2 * kPageBytes;  // about fifty load modules
-constexpr size_t kMaxString = 4096;                    // PATH_MAX
+// Each is twice as large as the one before, up to 32 times the first: extents stay mapped, and a program may
+// create threads for as long as it runs, some 70 bytes each.
+constexpr size_t kFirstRecordExtentBytes = 2 * kPageBytes;  // about fifty load modules
+constexpr uint32_t kMostDoublings = 5;
+constexpr size_t kMaxString = 4096;  // PATH_MAX
 constexpr size_t kRecordAlign = 8;
 
 std::string_view record_string(const char* text) {
@@ -35,7 +38,8 @@ RecordHeader* MeasurementFile::take_record(size_t bytes) noexcept {
   }
   MappedExtent fresh;
   const uint32_t sequence = record_extents_.fetch_add(1, std::memory_order_relaxed);
-  const size_t extent_bytes = std::max(kRecordExtentBytes, bytes + sizeof(ExtentHeader));
+  const size_t extent_bytes =
+      std::max(kFirstRecordExtentBytes << std::min(sequence, kMostDoublings), bytes + sizeof(ExtentHeader));
   if (!take(StreamKind::Process, 0, {sequence, 0}, extent_bytes, fresh)) return nullptr;
   fresh.header->length.store(static_cast<uint32_t>(bytes), std::memory_order_relaxed);
   records_.compare_exchange_strong(current, fresh.header, std::memory_order_release);

@@ -53,9 +53,9 @@ struct ThreadState {
   uint32_t samples = 0;    // signals taken
   uint32_t index = 0;      // 0 is the thread that ran the runtime's constructor
   int tid = 0;
-  uint64_t cpu_before_ns = 0;   // the thread's CPU time when measuring began
-  ThreadState* next = nullptr;  // in the list of all threads
-  bool taken = false;           // late_threads.h
+  uint64_t cpu_before_ns = 0;      // the thread's CPU time when measuring began
+  ThreadState* next = nullptr;     // in the list of all threads
+  bool taken = false;              // late_threads.h
   OpenWait waits[kMostOpenWaits];  // the innermost last
   uint32_t open_waits = 0;
   uint64_t next_wait_walk_ns = 0;  // walks that find the contexts of waits are not more than samples are
