@@ -41,6 +41,7 @@ const seen = await browse(async (page) => {
   result.zoomed = await frames();
   await page.keyboard.press('d');
   await page.click('#list summary');
+  await page.waitForSelector('#functions tr');  // the page fills it when it hears that the list was opened
   await shot('dark');
   result.functions = await page.$$eval('#functions tr', (rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
   await page.keyboard.press('Escape');
