@@ -119,6 +119,13 @@ uint64_t Image::load_bias(uint64_t mapped_at, uint64_t file_offset) const {
 }
 
 // E8 rel32, or FF /2 with a ModRM byte and 0, 1, 2, 4 or 5 bytes behind it.
+bool Image::is_entry(uint64_t address) const {
+  constexpr uint64_t kEntryBytes = 128;  // a few instructions that lead to a function in C
+  GElf_Ehdr header;
+  return elf_ && gelf_getehdr(elf_.get(), &header) && header.e_entry != 0 && address >= header.e_entry &&
+         address - header.e_entry < kEntryBytes;
+}
+
 bool Image::follows_call(uint64_t address) const {
   for (const Segment& segment : code_) {
     if (address <= segment.address || address > segment.address + segment.bytes) continue;

@@ -31,6 +31,10 @@ class Image {
 
   const hpcrun::UnwindTable* table() const { return has_table_ ? &table_ : nullptr; }
 
+  // Is this address (the file's own) in the code that the kernel enters, of a program or of the loader?
+  // Nothing called it, and the loader's has no call frame information that would tell.
+  bool is_entry(uint64_t address) const;
+
   // Is the instruction before this address (the file's own) a call?
   bool follows_call(uint64_t address) const;
 

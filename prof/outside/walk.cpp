@@ -64,6 +64,7 @@ class Walk {
       push(address);
       const Rule* rule = rule_at(address);
       if (!rule || rule->kind == RuleKind::None) {
+        if (mapped && mapped->image->is_entry(address - mapped->load_bias)) return StackReason::EndOfStack;
         if (const auto end = by_frame_pointer(exact)) return *end;
       } else if (const auto end = by_rule(*rule)) {
         return *end;
