@@ -176,9 +176,11 @@ void close_inherited_descriptors() noexcept {
 void before_fork() noexcept {
   leave_waits();  // which the child would begin with
   modules_before_fork();
+  hold_threads();
 }
 
 void after_fork_in_child() noexcept {
+  let_threads_go();
   if (!process_state.sampling.load(std::memory_order_relaxed)) return;
   // What is left of the parent's state: its file, events and threads are the parent's alone, and its memory
   // was not copied.
@@ -205,7 +207,7 @@ void prepare_process() noexcept {
   void* shared =
       sys_mmap(nullptr, sizeof(std::atomic<bool>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared != MAP_FAILED) process_state.warned_unwritable = new (shared) std::atomic<bool>(false);
-  pthread_atfork(before_fork, nullptr, after_fork_in_child);
+  pthread_atfork(before_fork, let_threads_go, after_fork_in_child);
 }
 
 // What may be a thread's stack. The first one grows down to its limit.

@@ -58,6 +58,10 @@ class ListLock {
   uint64_t blocked_before_ = 0;
 };
 
+// Held from before fork() until after it; the one that lies there belongs to the thread that forks.
+alignas(ListLock) unsigned char fork_lock[sizeof(ListLock)];
+bool fork_lock_is_held = false;
+
 // At once: a thread that is in the list has the sources that the others have.
 void arm_and_enlist(ThreadState& thread) noexcept {
   const ListLock lock;
@@ -353,6 +357,18 @@ void follow_pause() noexcept {
   const bool paused = process_state.file.pause_switch().is_paused();
   pace_inherited_event(paused);
   for (ThreadState* thread = first_thread; thread; thread = thread->next) pace_thread(*thread, paused);
+}
+
+void hold_threads() noexcept {
+  if (!is_sampling_here()) return;
+  new (fork_lock) ListLock;
+  fork_lock_is_held = true;
+}
+
+void let_threads_go() noexcept {
+  if (!fork_lock_is_held) return;
+  fork_lock_is_held = false;
+  reinterpret_cast<ListLock*>(fork_lock)->~ListLock();
 }
 
 void forget_threads() noexcept {

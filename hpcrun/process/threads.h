@@ -34,6 +34,11 @@ void replace_descriptor(int from, int to) noexcept;
 // stands.
 void follow_pause() noexcept;
 
+// Around fork(), by the thread that forks: in between no other is about to open or note a descriptor, which
+// the child would have without knowing it. The child lets go of its copy. Signals but ours are blocked.
+void hold_threads() noexcept;
+void let_threads_go() noexcept;
+
 // In a forked child: the parent's other threads are not there.
 void forget_threads() noexcept;
 

@@ -81,6 +81,11 @@ class Exports(driver.EndToEnd):
             result[row["function"]] = (inclusive + value["inclusive"], exclusive + value["exclusive"])
         return result
 
+    def trace_samples(self):
+        """How many moments of the trace are samples, by the JSON export, which a test of its own compares."""
+        threads = json.loads(self.export("json").read_bytes())["threads"]
+        return sum(node is not None for thread in threads for _, node in thread["trace"])
+
     def threads(self):
         """{thread as reports and exports call it: its seconds of CPU time}"""
         profiles = json.loads((self.measured.directory / "database/run.json").read_text())["profiles"]

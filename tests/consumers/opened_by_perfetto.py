@@ -81,7 +81,7 @@ class OpenedByPerfetto(consumer.Exports):
                                          metric)
 
     def test_there_are_as_many_samples_as_were_recorded(self):
-        self.assertEqual(len(self.seen["samples"]), self.measured.samples())
+        self.assertEqual(len(self.seen["samples"]), self.trace_samples())
         self.assertEqual({thread for thread, _, _ in self.seen["samples"]}, set(self.threads()))
 
     def test_samples_have_the_times_of_the_trace(self):
