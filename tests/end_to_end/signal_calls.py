@@ -10,11 +10,11 @@ TRIGGERS = {"sigtrap": ["sigtrap"], "realtime": ["timer"]}
 
 
 class SignalCalls(driver.EndToEnd):
-    def check(self, case, triggers=TRIGGERS, measured_in="main"):
+    def check(self, case, program="signal_calls", triggers=TRIGGERS, measured_in="main"):
         for signal in triggers:
             for trigger in triggers[signal]:
                 with self.subTest(signal=signal, trigger=trigger):
-                    command = [driver.program("signal_calls"), case, signal]
+                    command = [driver.program(program), case, signal]
                     plain = self.plain_run(command, timeout=20)
                     run = self.prof_run(command, events=["CPUTIME@1000"], timeout=20,
                                         env={**os.environ, "PROF_TRIGGER": trigger})
@@ -36,34 +36,34 @@ class SignalCalls(driver.EndToEnd):
         self.check("swaps_in_place")
 
     def test_a_timer_of_the_programs_own(self):
-        self.check("waits_for_its_timer")
+        self.check("waits_for_its_timer", "signal_waits")
 
     def test_signals_that_queue(self):
-        self.check("queues")
+        self.check("queues", "signal_waits")
 
     def test_values_that_look_like_our_descriptors(self):
-        self.check("values", triggers={"realtime": ["setsig", "timer"]})
+        self.check("values", "signal_waits", triggers={"realtime": ["setsig", "timer"]})
 
     def test_signals_read_from_a_descriptor(self):
-        self.check("reads_descriptor")
+        self.check("reads_descriptor", "signal_waits")
 
     def test_a_signal_taken_before_another_thread_waits_for_it(self):
-        self.check("another_thread_waits")
+        self.check("another_thread_waits", "signal_waits")
 
     def test_a_thread_cancelled_as_it_waits(self):
-        self.check("a_waiting_thread_is_cancelled")
+        self.check("a_waiting_thread_is_cancelled", "signal_waits")
 
     def test_calls_that_wait_with_another_mask(self):
-        self.check("waits_with_masks")
+        self.check("waits_with_masks", "signal_waits")
 
     def test_a_child_of_vfork_that_resets_all_signals(self):
-        self.check("a_vfork_child_resets_all")
+        self.check("a_vfork_child_resets_all", "signal_children")
 
     def test_a_fork_with_a_pending_signal(self):
-        self.check("forks_with_one_pending")
+        self.check("forks_with_one_pending", "signal_children")
 
     def test_forks_while_another_thread_changes_actions(self):
-        self.check("forks_while_actions_change")
+        self.check("forks_while_actions_change", "signal_children")
 
     def test_jumps_that_restore_the_mask(self):
         self.check("jumps")
@@ -78,13 +78,13 @@ class SignalCalls(driver.EndToEnd):
         self.check("raises_in_handler")
 
     def test_exec_keeps_what_is_ignored_blocked_and_pending(self):
-        self.check("executes")
+        self.check("executes", "signal_children")
 
     def test_exec_in_a_child_of_vfork(self):
-        self.check("executes_in_vfork_child")
+        self.check("executes_in_vfork_child", "signal_children")
 
     def test_spawned_processes(self):
-        self.check("spawns")
+        self.check("spawns", "signal_children")
 
 
 driver.main()
