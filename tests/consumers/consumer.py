@@ -9,6 +9,8 @@ import subprocess
 import sys
 import unittest
 
+import measured_trace
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "end_to_end"))
 import driver  # noqa: E402
 
@@ -81,10 +83,13 @@ class Exports(driver.EndToEnd):
             result[row["function"]] = (inclusive + value["inclusive"], exclusive + value["exclusive"])
         return result
 
-    def trace_samples(self):
-        """How many moments of the trace are samples, by the JSON export, which a test of its own compares."""
-        threads = json.loads(self.export("json").read_bytes())["threads"]
-        return sum(node is not None for thread in threads for _, node in thread["trace"])
+    def measured_stretches(self):
+        """{thread: [(begin, whether something ran)]} by the file that the measured process wrote."""
+        file, = self.measured.directory.glob("*.prof")
+        return measured_trace.stretches(file)
+
+    def measured_sample_times(self):
+        return sorted(begin for stretches in self.measured_stretches().values() for begin, ran in stretches if ran)
 
     def threads(self):
         """{thread as reports and exports call it: its seconds of CPU time}"""

@@ -57,10 +57,9 @@ class OpenedByFirefox(consumer.Exports):
 
     def test_samples_have_the_times_of_the_trace(self):
         export = json.loads(self.export("firefox").read_bytes())
-        trace = json.loads(self.export("json").read_bytes())
-        for thread, other in zip(export["threads"], trace["threads"], strict=True):
+        for thread, (_, stretches) in zip(export["threads"], sorted(self.measured_stretches().items()), strict=True):
             start = export["meta"]["startTime"]
-            recorded = [time for time, _ in other["trace"][:-1]]
+            recorded = [begin for begin, _ in stretches[:-1]]
             shown = [round((start + time) * 1e6) for time in thread["samples"]["time"][:len(recorded)]]
             # Milliseconds since the epoch hold microseconds.
             self.assertLess(max(abs(a - b) for a, b in zip(shown, recorded, strict=True)), 1000)

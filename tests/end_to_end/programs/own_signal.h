@@ -1,6 +1,7 @@
 #pragma once
-// What programs that use a signal of the runtime's themselves have in common: PROGRAM CASE [sigtrap|realtime]. Each case
-// prints facts that must be the same whether or not the program is sampled by that signal.
+// What programs that use a signal of the runtime's themselves have in common: PROGRAM CASE
+// [sigtrap|realtime]. Each case prints facts that must be the same whether or not the program is sampled by
+// that signal.
 
 #include <pthread.h>
 #include <signal.h>

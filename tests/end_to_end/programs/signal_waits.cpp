@@ -1,4 +1,5 @@
-// What a program that waits for a signal of ours, queues it or reads it from a descriptor gets: signal_waits CASE SIGNAL.
+// What a program that waits for a signal of ours, queues it or reads it from a descriptor gets: signal_waits
+// CASE SIGNAL.
 
 #include <dirent.h>
 #include <poll.h>
