@@ -176,7 +176,11 @@ int attach(const AttachOptions& options) {
   const auto begin = Clock::now();
   {
     Injection injection(target);
-    if (const long error = injection.call(runtime, "hpcrun_attach", settings))
+    const long error = injection.call(runtime, "hpcrun_attach", settings);
+    if (error == EBUSY)
+      fail(kOwnFailure, "process {} is still busy with an attachment that a prof left behind; try again",
+           target.pid);
+    if (error)
       fail(kOwnFailure, "process {} cannot write to {}: {}", target.pid, directory.string(),
            std::strerror(static_cast<int>(error)));
   }

@@ -115,6 +115,9 @@ constexpr uint64_t kMemoryBytes = kCodeBytes + kRequestBytes + kCallStackBytes +
 // Threads pass through places where they may hold a lock; some moment finds one elsewhere.
 constexpr std::chrono::seconds kPlaceTimeout{20};
 constexpr std::chrono::seconds kResultTimeout{60};
+// In the kernel it may be held up by what goes on elsewhere on the machine, and comes back in the end.
+constexpr std::chrono::seconds kKernelTimeout{600};
+constexpr std::chrono::seconds kPatience{5};
 
 // prof must not be interrupted while a thread is not itself.
 class SignalsBlocked {
@@ -152,6 +155,19 @@ void expect(long result, const char* what) {
 
 bool exists(int pid, uint32_t tid) {
   return std::ifstream(fmt::format("/proc/{}/task/{}/stat", pid, tid)).good();
+}
+
+// Where the kernel holds a thread that no signal wakes, or nothing.
+std::string held_in_kernel(int pid, uint32_t tid) {
+  const std::string thread = fmt::format("/proc/{}/task/{}", pid, tid);
+  std::ifstream stat(thread + "/stat");
+  std::string line;
+  std::getline(stat, line);
+  const size_t name_end = line.rfind(')');
+  if (name_end == std::string::npos || line.size() < name_end + 3 || line[name_end + 2] != 'D') return "";
+  std::string where;
+  std::ifstream(thread + "/wchan") >> where;
+  return where.empty() || where == "0" ? "a system call" : where;
 }
 
 }  // namespace
@@ -241,7 +257,8 @@ void Injection::create_thread(const std::string& request) {
 
 long Injection::wait_for_result() {
   const uint64_t at = memory_ + kCodeBytes;
-  const auto end = std::chrono::steady_clock::now() + kResultTimeout;
+  const auto begin = std::chrono::steady_clock::now();
+  bool told = false;
   Request request;
   for (;;) {
     if (!read_request(target_.pid, at, request)) {
@@ -250,7 +267,13 @@ long Injection::wait_for_result() {
     }
     const bool ended = request.state != 0 && !exists(target_.pid, request.tid);
     if (ended) break;
-    if (std::chrono::steady_clock::now() > end) {
+    const auto waited = std::chrono::steady_clock::now() - begin;
+    const std::string held = waited > kPatience ? held_in_kernel(target_.pid, request.tid) : "";
+    if (!held.empty() && !told)
+      say("the kernel holds up the thread that loads the runtime in process {} (in {}); waiting for it",
+          target_.pid, held);
+    told = told || !held.empty();
+    if (waited > (held.empty() ? kResultTimeout : kKernelTimeout)) {
       memory_ = 0;  // the thread may come back to it
       fail(kOwnFailure,
            "the thread that loads the runtime in process {} is held up, probably by a thread that holds the "

@@ -128,9 +128,23 @@ TriggerProbe probe_others() {
   return probe;
 }
 
+// With the first event of the machine the kernel waits for an RCU grace period, which has been seen to take a
+// minute (a virtual machine with busy CPUs). It is prof that waits here, and the measured process that need not:
+// the descriptor stays open as long as prof runs.
+void keep_perf_ready() {
+  static const int descriptor = [] {
+    hpcrun::PerfRequest request;
+    request.sigtrap = false;
+    request.exclude_kernel = true;
+    return hpcrun::open_perf_event(request);
+  }();
+  static_cast<void>(descriptor);
+}
+
 }  // namespace
 
 TriggerProbe probe_trigger() {
+  keep_perf_ready();
   TriggerProbe probe = probe_others();
   int result[2];
   if (pipe2(result, O_CLOEXEC) != 0) return probe;
