@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -59,9 +60,14 @@ def missing(program):
 
 
 def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+    """Below those that the kernel gives to connections, which would take it before the server does."""
+    while True:
+        with socket.socket() as listener:
+            try:
+                listener.bind(("127.0.0.1", random.randrange(10_000, 32_000)))
+                return listener.getsockname()[1]
+            except OSError:
+                pass
 
 
 class Runner:
@@ -122,7 +128,7 @@ class Runner:
             process = subprocess.Popen(self.command(measured), cwd=self.work, env=self.environment,
                                        stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
             try:
-                client_output = self.serve(process) if self.program.is_server else None
+                client_output = self.serve(process, measured) if self.program.is_server else None
                 status = process.wait(self.program.timeout)
             except subprocess.TimeoutExpired as late:
                 raise Harm(f"{'measured' if measured else 'bare'} run: no end after {late.timeout:.0f} s") from None
@@ -135,7 +141,7 @@ class Runner:
         return Outcome(status if status >= 0 else 128 - status, self.normalised(stdout),
                        self.normalised(without_prof(stderr)), self.files(), seconds)
 
-    def serve(self, process):
+    def serve(self, process, measured):
         deadline = time.monotonic() + READY_S
         while True:
             try:
@@ -143,8 +149,9 @@ class Runner:
                 break
             except OSError:
                 if process.poll() is not None or time.monotonic() > deadline:
-                    log = (self.folder / "stderr").read_bytes()[-400:].decode(errors="replace")
-                    raise Harm(f"server did not come up: {log}") from None
+                    logs = [self.folder / "stderr", *sorted(self.work.glob("*.log"))]
+                    log = b"".join(path.read_bytes()[-400:] for path in logs).decode(errors="replace")
+                    raise Harm(f"{'measured' if measured else 'bare'} server did not come up: {log}") from None
                 time.sleep(0.05)
         output = self.script(self.program.clients, self.work, "client")
         if self.program.stop.startswith("SIG"):

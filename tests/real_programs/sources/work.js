@@ -18,8 +18,10 @@ if (isMainThread) {
   console.log(fib(34), sieve(2000000), crypto.createHash("sha256").update(text).digest("hex"));
   console.log(zlib.gunzipSync(packed).length === text.length, text.match(/"s":"\d*9"/g).length);
   const worker = new Worker(__filename);
-  worker.on("message", (m) => console.log("worker", m));
-  setTimeout(() => console.log("later"), 100);
+  worker.on("message", (m) => {
+    console.log("worker", m);
+    setTimeout(() => console.log("later"), 100);
+  });
 } else {
   parentPort.postMessage(sieve(1000000));
 }
