@@ -3,7 +3,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -11,6 +13,7 @@
 #include <iterator>
 #include <map>
 #include <string_view>
+#include <thread>
 
 #include "prof/elf_symbols.h"
 #include "prof/message.h"
@@ -119,6 +122,22 @@ bool is_named(const std::string& path, std::string_view prefix) {
   return fs::path(path).filename().string().starts_with(prefix);
 }
 
+bool has_libc(const std::map<std::string, Module>& modules) {
+  return std::ranges::any_of(modules, [](const auto& module) { return is_named(module.first, "libc.so.6"); });
+}
+
+// As `app & prof attach $!` has it, the loader may still be at work.
+std::map<std::string, Module> loaded_modules(int pid, bool has_loader) {
+  constexpr int kMostTurns = 100;
+  constexpr std::chrono::milliseconds kTurn{10};
+  std::map<std::string, Module> modules = modules_of(pid);
+  for (int turn = 0; has_loader && !has_libc(modules) && turn < kMostTurns; ++turn) {
+    std::this_thread::sleep_for(kTurn);
+    modules = modules_of(pid);
+  }
+  return modules;
+}
+
 // Position-independent, so its first segment's link-time address is 0.
 void find_functions(TargetProcess& target, const std::string& path, uint64_t bias) {
   const ElfFile libc(fmt::format("/proc/{}/root{}", target.pid, path));
@@ -167,13 +186,14 @@ TargetProcess examine_process(int pid) {
          "killed by "
          "ours; start it with `prof run`, or use Go's own pprof",
          pid);
-  const std::map<std::string, Module> modules = modules_of(pid);
+  const std::map<std::string, Module> modules = loaded_modules(pid, program.has_section(".interp"));
   const Module* libc = nullptr;
   for (const auto& [path, module] : modules) {
     const bool is_libc = is_named(path, "libc.so.6");
     if (is_libc) find_functions(target, path, module.bias);
     if (is_libc) libc = &module;
-    const bool is_delicate = is_libc || is_named(path, "ld-linux") || is_named(path, "libhpcrun.so") ||
+    if (is_named(path, "ld-linux")) target.loader = module.range;
+    const bool is_delicate = is_libc || is_named(path, "libhpcrun.so") ||
                              ElfFile(fmt::format("/proc/{}/root{}", pid, path)).function("malloc") != 0;
     if (is_delicate) target.delicate_code.push_back(module.range);
   }

@@ -27,11 +27,13 @@ struct TargetProcess {
   uint64_t dlerror = 0;
   uint64_t system_call = 0;              // an instruction `syscall`
   uint64_t signal_return = 0;            // where signal handlers return to
-  std::vector<CodeRange> delicate_code;  // of the C library, the loader, and who allocates memory
+  CodeRange loader;                      // of a program that starts: nothing is ready to be called
+  std::vector<CodeRange> delicate_code;  // of the C library and who allocates memory
 };
 
 // Throws CommandError (125) with one line that names the reason and the remedy where the runtime cannot be
 // loaded: no such process, a kernel thread, another user's, traced, in another container, static, 32-bit, Go.
+// Waits for a program that only just starts.
 TargetProcess examine_process(int pid);
 
 // The threads of a process that may be stopped at once: neither stopped nor in an uninterruptible call.

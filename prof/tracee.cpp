@@ -164,9 +164,10 @@ void Tracee::set_registers(const user_regs_struct& registers) const {
 
 bool Tracee::is_at_safe_place(const TargetProcess& target) const {
   const user_regs_struct now = registers();
+  const auto is_in = [&](const CodeRange& range) { return now.rip >= range.low && now.rip < range.high; };
+  if (is_in(target.loader)) return false;
   const bool in_call = static_cast<long>(now.orig_rax) >= 0;
   if (in_call && !contains(kWaits, static_cast<long>(now.orig_rax)) && !is_wait_for_others(now)) return false;
-  const auto is_in = [&](const CodeRange& range) { return now.rip >= range.low && now.rip < range.high; };
   if (!in_call && std::ranges::any_of(target.delicate_code, is_in)) return false;
   // A signal handler may have interrupted what holds a lock: it would return through these words.
   constexpr size_t kWords = 8192;

@@ -141,6 +141,19 @@ class Attach(driver.EndToEnd):
                     self.assertEqual(run.summary()["stacks"]["broken"], 0)
                 self.check_unharmed(process)
 
+    def test_a_program_that_only_just_starts(self):
+        # The loader says what it does, and takes most of a second.
+        loud = dict(os.environ, LD_DEBUG="all", LD_BIND_NOW="1", LD_DEBUG_OUTPUT=str(self.folder / "loader"))
+        for turn in range(4):
+            process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(2); print('fine')"], env=loud,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.addCleanup(process.kill)
+            time.sleep(0.02 * turn)
+            run = self.attach(process.pid, "--no-analyze", "--duration", "0.1", directory=f"turn{turn}")
+            self.assertEqual(run.status, 0, run.stderr)
+            self.assertIn(b"is being measured", run.stderr)
+            self.check_unharmed(process)
+
     def test_python_shows_its_functions(self):
         process = self.python(10)
         run = self.attach(process.pid, "--duration", "1", "-e", "CPUTIME@1000", "-e", "REALTIME@200", "--trace")
