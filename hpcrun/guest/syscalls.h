@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -45,6 +46,13 @@ inline int sys_gettid() noexcept {
 }
 inline int sys_getpid() noexcept {
   return static_cast<int>(raw_syscall(SYS_getpid));
+}
+
+// The calling thread's, ended by a zero (TASK_COMM_LEN).
+constexpr size_t kThreadNameBytes = 16;
+inline void sys_thread_name(char (&name)[kThreadNameBytes]) noexcept {
+  name[0] = '\0';
+  raw_syscall(SYS_prctl, PR_GET_NAME, reinterpret_cast<long>(name));
 }
 
 // Sends a signal that was taken to the process again, as it was where the kernel allows that.

@@ -12,7 +12,7 @@ namespace hpcrun {
 
 constexpr char kFileMagic[8] = {'p', 'r', 'o', 'f', 'm', 'e', 'a', 's'};
 constexpr uint16_t kFormatMajor = 1;  // a reader refuses any other
-constexpr uint16_t kFormatMinor = 1;  // a reader accepts newer ones and ignores what it does not know
+constexpr uint16_t kFormatMinor = 2;  // a reader accepts newer ones and ignores what it does not know
 constexpr uint32_t kByteOrderMark = 0x01020304;
 constexpr uint32_t kPageBytes = 4096;
 
@@ -150,6 +150,7 @@ enum class RecordType : uint8_t {
   ThreadStart = 4,
   ThreadEnd = 5,
   Note = 6,
+  ThreadName = 7,  // since minor version 2
 };
 
 // StreamKind::Process: this header, `fixed_words` * 8 bytes of numbers, then strings (16-bit length, bytes),
@@ -184,6 +185,10 @@ struct ThreadEndRecord {
   uint64_t time_ns;
   uint64_t cpu_ns;
 };
+struct ThreadNameRecord {
+  uint64_t thread;
+  uint64_t time_ns;
+};  // strings: name
 struct NoteRecord {
   uint64_t reserved;
 };  // strings: text

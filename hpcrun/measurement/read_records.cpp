@@ -63,6 +63,7 @@ class Fields {
 struct Collected {
   std::map<uint64_t, MeasuredMetric> metrics;
   std::map<uint64_t, MeasuredModule> modules;
+  std::map<uint32_t, uint64_t> named_ns;  // per thread: since when it has the name that is known
 };
 
 void read_metric(Fields fields, Collected& collected) {
@@ -89,6 +90,15 @@ void read_module(Fields fields, Collected& collected) {
   module.build_id.assign(build_id.begin(), build_id.end());
 }
 
+// The last name stands, in whichever order the records lie.
+void read_name(std::string_view name, uint32_t index, uint64_t time_ns, MeasuredThread& thread,
+               Collected& collected) {
+  uint64_t& named_ns = collected.named_ns[index];
+  if (time_ns < named_ns) return;
+  named_ns = time_ns;
+  thread.name = name;
+}
+
 void read_record(std::span<const uint8_t> record, const Layout& layout, Collected& collected,
                  ProcessMeasurement& out, std::map<uint32_t, MeasuredThread>& threads) {
   Fields fields(record, layout);
@@ -104,7 +114,7 @@ void read_record(std::span<const uint8_t> record, const Layout& layout, Collecte
       MeasuredThread& thread = threads[numbers.thread];
       thread.tid = numbers.tid;
       thread.start_ns = numbers.time_ns;
-      thread.name = fields.next_string();
+      read_name(fields.next_string(), numbers.thread, numbers.time_ns, thread, collected);
       break;
     }
     case RecordType::ThreadEnd: {
@@ -112,6 +122,12 @@ void read_record(std::span<const uint8_t> record, const Layout& layout, Collecte
       MeasuredThread& thread = threads[static_cast<uint32_t>(numbers.thread)];
       thread.end_ns = numbers.time_ns;
       thread.cpu_ns = numbers.cpu_ns;
+      break;
+    }
+    case RecordType::ThreadName: {
+      const auto numbers = fields.numbers<hpcrun::ThreadNameRecord>();
+      const auto index = static_cast<uint32_t>(numbers.thread);
+      read_name(fields.next_string(), index, numbers.time_ns, threads[index], collected);
       break;
     }
     case RecordType::Note:

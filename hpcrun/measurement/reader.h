@@ -125,7 +125,7 @@ class TraceReader {
 struct MeasuredThread {
   uint32_t index = 0;  // in the process, 0 = main thread
   int32_t tid = -1;    // -1: its start record was lost
-  std::string name;
+  std::string name;    // the last one it was seen to have
   uint64_t start_ns = 0;
   uint64_t end_ns = 0;  // 0: its end was not recorded
   uint64_t cpu_ns = 0;

@@ -121,6 +121,13 @@ void MeasurementFile::write_thread_start(uint32_t thread, int32_t tid, uint64_t 
   record.commit();
 }
 
+void MeasurementFile::write_thread_name(uint32_t thread, uint64_t time_ns, const char* name) noexcept {
+  const std::string_view text = record_string(name);
+  Record record(*this, RecordType::ThreadName, ThreadNameRecord{thread, time_ns}, 1, text.size());
+  record.append(text);
+  record.commit();
+}
+
 void MeasurementFile::write_thread_end(uint32_t thread, uint64_t time_ns, uint64_t cpu_ns) noexcept {
   Record(*this, RecordType::ThreadEnd, ThreadEndRecord{thread, time_ns, cpu_ns}, 0, 0).commit();
 }

@@ -305,6 +305,7 @@ int finish_late() noexcept {
 void finish_process() noexcept {
   if (!is_sampling_here() || !process_state.sampling.exchange(false)) return;
   stop_inherited_event();
+  note_last_names();
   detach_thread();
   if (const int error = process_state.file.failure())
     warn("stopped writing measurements to", error, "was measured up to then");

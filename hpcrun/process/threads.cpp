@@ -6,19 +6,20 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <threads.h>
 #include <time.h>
 
 #include <atomic>
 #include <new>
 
+#include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/process/next.h"
 #include "hpcrun/process/proc_file.h"
 #include "hpcrun/process/redirection.h"
 #include "hpcrun/process/start.h"
 #include "hpcrun/process/virtual_signals.h"
+#include "hpcrun/sample/handler.h"
 #include "hpcrun/sample/late_threads.h"
 #include "hpcrun/sample/perf_event.h"
 #include "hpcrun/sample/sources.h"
@@ -145,6 +146,7 @@ ThreadState* make_thread(int tid, const char* name, StackBounds stack) noexcept 
   auto* thread = new (memory) ThreadState;
   thread->arena = arena;
   thread->tid = tid;
+  thread->name.begin(name);
   thread->index = process_state.thread_count.fetch_add(1, std::memory_order_relaxed);
   process_state.file.counter(Counter::Threads).fetch_add(1, std::memory_order_relaxed);
   process_state.file.write_thread_start(thread->index, thread->tid, sys_clock_ns(CLOCK_MONOTONIC), name);
@@ -166,16 +168,34 @@ void attach_thread(StackBounds stack) noexcept {
   pthread_once(&exit_key_once, make_exit_key);
   // Whoever attached the runtime may have met this thread already.
   if (adopt_late_thread(reinterpret_cast<uint64_t>(__builtin_frame_address(0)))) return;
-  char name[17] = {};
-  prctl(PR_GET_NAME, name);
+  char name[kThreadNameBytes];
+  sys_thread_name(name);
   ThreadState* thread = make_thread(sys_gettid(), name, stack);
   if (!thread) return;
+  thread->handle.store(pthread_self(), std::memory_order_relaxed);
   pthread_setspecific(exit_key, reinterpret_cast<void*>(kFirstRound));
   thread->busy = 1;
   set_this_thread(thread);
   arm_and_enlist(*thread);
+  // Whoever named it before it was in the list has not found it there.
+  look_at_name(*thread, monotonic_ns());
   note_memory();
   thread->busy = 0;
+}
+
+void read_name(int tid, char (&name)[kThreadNameBytes]) noexcept {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/task/%d/comm", tid);
+  const size_t length = read_proc(path, name, sizeof name);
+  name[length > 0 ? length - 1 : 0] = '\0';  // a new line
+}
+
+// Of any thread of the process that is in the list. Nothing happens without /proc.
+void note_last_name(ThreadState& thread) noexcept {
+  const uint64_t now = monotonic_ns();
+  char name[kThreadNameBytes];
+  read_name(thread.tid, name);
+  if (name[0]) thread.name.note_last(process_state.file, thread.index, name, now);
 }
 
 // Closes a thread's part of the file; its memory is gone then.
@@ -195,17 +215,10 @@ bool is_listed(int tid) noexcept {
   return thread != nullptr;
 }
 
-void read_name(int tid, char (&name)[17]) noexcept {
-  char path[64];
-  snprintf(path, sizeof path, "/proc/self/task/%d/comm", tid);
-  const size_t length = read_proc(path, name, sizeof name - 1);
-  name[length > 0 && name[length - 1] == '\n' ? length - 1 : length] = '\0';
-}
-
 // False when the thread is known, or nothing could be made for it.
 bool prepare_thread(int tid, LateThreads& late) noexcept {
   if (late.knows(tid) || is_listed(tid)) return false;
-  char name[17] = {};
+  char name[kThreadNameBytes];
   read_name(tid, name);
   ThreadState* thread = make_thread(tid, name, StackBounds{});
   if (!thread) return false;
@@ -317,6 +330,7 @@ void end_all_threads() noexcept {
   ++process_state.attachment;  // what threads remember of their states is void
   while (thread) {
     ThreadState* const next = thread->next;
+    note_last_name(*thread);
     end_thread(*thread, thread_cpu_ns(*thread));
     thread = next;
   }
@@ -332,6 +346,25 @@ void use_timer_signal(int signal) noexcept {
   const ListLock lock;
   process_state.timer_signal = signal;
   for (ThreadState* thread = first_thread; thread; thread = thread->next) rearm_timers(*thread);
+}
+
+void note_name(uint64_t handle, const char* name) noexcept {
+  if (!is_sampling_here()) return;
+  ThreadState* const self = this_thread();
+  const uint64_t now = monotonic_ns();
+  if (handle == pthread_self()) {
+    if (self) self->name.note(process_state.file, self->index, name, now);
+    return;
+  }
+  const ListLock lock;
+  for (ThreadState* thread = first_thread; thread; thread = thread->next)
+    if (thread->handle.load(std::memory_order_acquire) == handle)
+      return thread->name.note(process_state.file, thread->index, name, now);
+}
+
+void note_last_names() noexcept {
+  const ListLock lock;
+  for (ThreadState* thread = first_thread; thread; thread = thread->next) note_last_name(*thread);
 }
 
 void replace_descriptor(int from, int to) noexcept {
@@ -389,6 +422,10 @@ void detach_thread() noexcept {
   if (!thread || process_state.pid != sys_getpid() || !delist(thread)) return;
   thread->busy = 1;
   set_this_thread(nullptr);
+  char name[kThreadNameBytes];
+  const uint64_t now = monotonic_ns();
+  sys_thread_name(name);
+  thread->name.note_last(process_state.file, thread->index, name, now);
   end_thread(*thread, thread_cpu_ns(*thread));
 }
 

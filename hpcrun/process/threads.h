@@ -1,6 +1,8 @@
 #pragma once
 // Threads join the measurement as they start and leave it as they end. Not async-signal-safe.
 
+#include <cstdint>
+
 namespace hpcrun {
 
 class LateThreads;
@@ -25,6 +27,12 @@ void stop_using_sigtrap() noexcept;
 
 // Timers and F_SETSIG of all threads raise another signal from now on, which is owned already.
 void use_timer_signal(int signal) noexcept;
+
+// The program gave a thread this name; `handle` is its pthread_t. Keeps errno.
+void note_name(uint64_t handle, const char* name) noexcept;
+
+// Looks what all threads are called, as measuring ends.
+void note_last_names() noexcept;
 
 // A duplicate (-1: none) takes the place of one of our descriptors, whose number the program is about to use.
 // Async-signal-safe.

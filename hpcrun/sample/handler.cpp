@@ -211,6 +211,7 @@ void sample(const Origin& origin, const ucontext_t& context) noexcept {
   {
     const HandlerTimer timer(*thread);
     const uint64_t now = monotonic_ns();
+    look_at_name(*thread, now);
     uint64_t weight = sample_weight(*thread, event, origin.from_perf, context, now);
     if (process_state.file.pause_switch().is_paused())
       rest(thread->events[event]);
@@ -272,6 +273,14 @@ void note_memory() noexcept {
   uint64_t seen = high.load(std::memory_order_relaxed);
   while (seen < bytes && !high.compare_exchange_weak(seen, bytes, std::memory_order_relaxed)) {
   }
+}
+
+void look_at_name(ThreadState& thread, uint64_t now) noexcept {
+  if (!thread.name.is_due(now)) [[likely]]
+    return;
+  char name[kThreadNameBytes];
+  sys_thread_name(name);
+  thread.name.note(process_state.file, thread.index, name, now);
 }
 
 void start_clocks(ThreadState& thread) noexcept {

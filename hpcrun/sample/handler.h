@@ -26,6 +26,10 @@ bool is_our_sample(int signal, const siginfo_t& info) noexcept;
 // forwarded.
 bool handle_sample_signal(int signal, const siginfo_t& info, void* context) noexcept;
 
+// Notes the name of the calling thread, whose state it is, when it is time to. `now` is CLOCK_MONOTONIC in
+// ns.
+void look_at_name(ThreadState& thread, uint64_t now) noexcept;
+
 // Reads the clocks anew so that the next sample is weighted from now on. When a thread starts.
 void start_clocks(ThreadState& thread) noexcept;
 

@@ -80,6 +80,7 @@ ThreadState* adopt_late_thread(uint64_t sp) noexcept {
   ThreadState* thread = late ? late->take(sp) : nullptr;
   if (!thread) return nullptr;
   set_this_thread(thread);
+  thread->handle.store(reinterpret_cast<uint64_t>(__builtin_thread_pointer()), std::memory_order_release);
   // These read clocks that only the thread itself can.
   for (uint32_t event = 0; event < process_state.config.event_count; ++event)
     if (process_state.sources[event] == Source::SigtrapUser) start_clocks(*thread);

@@ -10,6 +10,7 @@
 #include "hpcrun/cct/cct.h"
 #include "hpcrun/guest/arena.h"
 #include "hpcrun/guest/syscalls.h"
+#include "hpcrun/measurement/thread_name.h"
 #include "hpcrun/measurement/writer.h"
 #include "hpcrun/sample/config.h"
 #include "hpcrun/sample/cpu_clock.h"
@@ -53,6 +54,8 @@ struct ThreadState {
   uint32_t samples = 0;    // signals taken
   uint32_t index = 0;      // 0 is the thread that ran the runtime's constructor
   int tid = 0;
+  std::atomic<uint64_t> handle{0};  // pthread_t; 0: not known yet
+  ThreadName name;
   uint64_t cpu_before_ns = 0;      // the thread's CPU time when measuring began
   ThreadState* next = nullptr;     // in the list of all threads
   bool taken = false;              // late_threads.h

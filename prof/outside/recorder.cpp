@@ -12,6 +12,7 @@
 
 #include "hpcrun/cct/cct.h"
 #include "hpcrun/guest/arena.h"
+#include "hpcrun/measurement/thread_name.h"
 #include "hpcrun/measurement/writer.h"
 #include "prof/message.h"
 
@@ -111,6 +112,7 @@ struct OutsideRecorder::Thread {
   uint64_t trace_ns = 0;                  // at the last record of its trace
   uint64_t trace_cpu_ns = 0;
   bool announced = false;
+  hpcrun::ThreadName written_name;  // once it is announced
   std::unique_ptr<Recording> recording;
 
   uint64_t cpu_at(uint64_t now_ns) const {
@@ -155,7 +157,7 @@ void OutsideRecorder::take(PerfRecord record) {
     case PerfRecordType::Exit:
       return exit(record);
     case PerfRecordType::Name:
-      thread_of(process_of(record), record).name = record.name;
+      rename(process_of(record), record);
       return;
     case PerfRecordType::SwitchIn:
       thread_of(process_of(record), record).running_since = record.time_ns;
@@ -171,6 +173,13 @@ void OutsideRecorder::take(PerfRecord record) {
         process.file->counter(Counter::DroppedRingFull) += record.lost;
       return;
   }
+}
+
+void OutsideRecorder::rename(Process& process, const PerfRecord& record) {
+  Thread& thread = thread_of(process, record);
+  thread.name = record.name;
+  if (thread.announced)
+    thread.written_name.note(*process.file, thread.index, thread.name.c_str(), record.time_ns);
 }
 
 OutsideRecorder::Process& OutsideRecorder::process_of(const PerfRecord& record) {
@@ -440,6 +449,7 @@ bool OutsideRecorder::open_thread(Process& process, Thread& thread) {
   }
   thread.recording = std::move(recording);
   file.write_thread_start(thread.index, thread.tid, thread.start_ns, thread.name.c_str());
+  thread.written_name.begin(thread.name.c_str());
   thread.announced = true;
   return true;
 }
@@ -448,6 +458,8 @@ void OutsideRecorder::close_thread(Process& process, Thread& thread, uint64_t no
   if (!process.file) return;
   if (!thread.announced)
     process.file->write_thread_start(thread.index, thread.tid, thread.start_ns, thread.name.c_str());
+  else
+    thread.written_name.note_last(*process.file, thread.index, thread.name.c_str(), now_ns);
   process.file->write_thread_end(thread.index, now_ns, thread.cpu_at(now_ns));
   if (!thread.recording) return;
   thread.recording->tree.seal();

@@ -64,6 +64,7 @@ class OutsideRecorder {
 
   Process& process_of(const PerfRecord& record);
   Thread& thread_of(Process& process, const PerfRecord& record);
+  void rename(Process& process, const PerfRecord& record);
   void start_image(const PerfRecord& record);
   void map(const PerfRecord& record);
   void fork(const PerfRecord& record);

@@ -73,6 +73,23 @@ TEST_CASE("what is recorded about a process is read back") {
   CHECK(read.stack_reasons[6] == 5);
 }
 
+TEST_CASE("a thread has the last of its names, in whichever order they were written") {
+  TemporaryDirectory directory;
+  Recorder recorder(directory / "a.prof");
+  recorder.file.write_thread_start(0, 4242, 10, "app");
+  recorder.file.write_thread_name(0, 30, "last");
+  recorder.file.write_thread_name(0, 20, "first");
+  recorder.file.write_thread_name(1, 50, "named before its start");
+  recorder.file.write_thread_start(1, 4243, 40, "app");
+  recorder.finish();
+
+  const ProcessMeasurement read = read_measurement(recorder.path());
+  REQUIRE(read.threads.size() == 2);
+  CHECK(read.threads[0].name == "last");
+  CHECK(read.threads[0].start_ns == 10);
+  CHECK(read.threads[1].name == "named before its start");
+}
+
 TEST_CASE("every sample of every thread is read back with its path, value and time") {
   constexpr unsigned kThreads = 3;
   constexpr unsigned kSteps = 30'000;
