@@ -1,7 +1,8 @@
 #pragma once
-// The name of one thread as it changes. A program may name its threads anew for every request: names are written a
-// few at once and ten a second from then on, and the last in any case. Callable from any thread and from a handler;
-// never waits. Two threads at once that note different names may leave the older one, until the next look.
+// The name of one thread as it changes. A program may name its threads anew for every request: names are
+// written a few at once and ten a second from then on, and the last in any case. Callable from any thread and
+// from a handler; never waits. Two threads at once that note different names may leave the older one, until
+// the next look.
 
 #include <atomic>
 #include <cstdint>
@@ -15,7 +16,8 @@ class ThreadName {
   // The name that the thread's start record has.
   void begin(const char* name) noexcept;
 
-  // Is it time to look what the name is now? True at most ten times a second. Times are CLOCK_MONOTONIC in ns.
+  // Is it time to look what the name is now? True at most ten times a second. Times are CLOCK_MONOTONIC in
+  // ns.
   bool is_due(uint64_t now) noexcept {
     if (now < next_look_ns_.load(std::memory_order_relaxed)) return false;
     next_look_ns_.store(now + kPeriodNs, std::memory_order_relaxed);

@@ -1,5 +1,5 @@
-// The program names a thread: known at once, also of a thread that no sample comes to any more. Names that are set by
-// raw system call are seen with samples and at the end.
+// The program names a thread: known at once, also of a thread that no sample comes to any more. Names that
+// are set by raw system call are seen with samples and at the end.
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -26,8 +26,7 @@ HPCRUN_EXPORT int prctl(int option, ...) noexcept {
   unsigned long arguments[4];
   for (unsigned long& argument : arguments) argument = va_arg(list, unsigned long);
   va_end(list);
-  const int result =
-      HPCRUN_NEXT(prctl)(option, arguments[0], arguments[1], arguments[2], arguments[3]);
+  const int result = HPCRUN_NEXT(prctl)(option, arguments[0], arguments[1], arguments[2], arguments[3]);
   if (option == PR_SET_NAME && result == 0)
     note_name(pthread_self(), reinterpret_cast<const char*>(arguments[0]));
   return result;

@@ -19,7 +19,8 @@ size_t names_written(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string bytes(std::istreambuf_iterator<char>(file), {});
   size_t count = 0;
-  for (size_t at = bytes.find("request-"); at != std::string::npos; at = bytes.find("request-", at + 1)) ++count;
+  for (size_t at = bytes.find("request-"); at != std::string::npos; at = bytes.find("request-", at + 1))
+    ++count;
   return count;
 }
 

@@ -1,6 +1,7 @@
-// thread_names HOW: threads get their names in every way there is, use 0.2 s each and wait; then the process ends by
-// HOW: return, _exit, kill, exec, fork (the child goes on under a name of its own). `attach`: prints "ready" when all have
-// names, "renamed" a second later when some have others, and ends at the end of its input.
+// thread_names HOW: threads get their names in every way there is, use 0.2 s each and wait; then the process
+// ends by HOW: return, _exit, kill, exec, fork (the child goes on under a name of its own). `attach`: prints
+// "ready" when all have names, "renamed" a second later when some have others, and ends at the end of its
+// input.
 
 #include <pthread.h>
 #include <sys/prctl.h>
