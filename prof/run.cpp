@@ -129,9 +129,10 @@ int run(const RunOptions& options) {
                   outside_refusal(events, options.window)});
   if (target.needs_outside()) plan.before_exec = [&](pid_t child) { outside->attach(child, target.image); };
   plan.environment = {
-      {"LD_PRELOAD", preload_list(runtime)},        {hpcrun::kEnvDirectory, directory.string()},
-      {hpcrun::kEnvEvents, format_events(events)},  {hpcrun::kEnvTrace, options.trace ? "1" : "0"},
-      {hpcrun::kEnvTrigger, trigger_name(trigger)}, {hpcrun::kEnvOutside, outside->socket_name()},
+      {"LD_PRELOAD", preload_list(runtime)},          {hpcrun::kEnvDirectory, directory.string()},
+      {hpcrun::kEnvEvents, format_events(events)},    {hpcrun::kEnvTrace, options.trace ? "1" : "0"},
+      {hpcrun::kEnvTrigger, trigger_name(trigger)},   {hpcrun::kEnvOutside, outside->socket_name()},
+      {hpcrun::kEnvOutsideExec, find_outside_exec()},
   };
   if (options.window.starts_paused()) start_paused(directory);
   const std::string start = present_time();

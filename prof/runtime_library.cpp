@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kLibrary = "libhpcrun.so";
+constexpr const char* kOutsideExec = "hpcrun-exec";  // beside it
 
 bool one_preload_entry(const fs::path& path) {
   return path.native().find_first_of(" :$") == std::string::npos;
@@ -56,6 +57,10 @@ fs::path find_runtime_library() {
   }
   fail(kOwnFailure, "{} is not in {}; build or install prof as a whole", kLibrary,
        (prefix / PROF_LIBRARY_FOLDER).string());
+}
+
+fs::path find_outside_exec() {
+  return find_runtime_library().parent_path() / kOutsideExec;
 }
 
 fs::path preloadable(const fs::path& library) {

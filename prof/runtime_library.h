@@ -6,6 +6,9 @@ namespace prof {
 // libhpcrun.so beside this `prof`, in the build folder or an installation. Throws CommandError (125).
 std::filesystem::path find_runtime_library();
 
+// hpcrun-exec, which the runtime has started in the place of some programs (hpcrun/process/outside_exec.cpp).
+std::filesystem::path find_outside_exec();
+
 // A path to the library that the loader takes as one entry of LD_PRELOAD, whose entries end at spaces and
 // colons: the library's own, or a link in a folder of the user's below the folder for temporary files. The
 // link stays: processes that outlive `prof` execute programs with it. Throws CommandError (125).

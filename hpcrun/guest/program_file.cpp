@@ -27,8 +27,11 @@ class File {
   bool is_open() const noexcept { return descriptor_ >= 0; }
 
   bool read(uint64_t offset, void* to, size_t bytes) const noexcept {
+    return read_some(offset, to, bytes) == static_cast<long>(bytes);
+  }
+  long read_some(uint64_t offset, void* to, size_t bytes) const noexcept {
     return raw_syscall(SYS_pread64, descriptor_, reinterpret_cast<long>(to), static_cast<long>(bytes),
-                       static_cast<long>(offset)) == static_cast<long>(bytes);
+                       static_cast<long>(offset));
   }
 
  private:
@@ -75,6 +78,22 @@ ProgramKind program_kind(const char* path) noexcept {
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) return ProgramKind::Foreign;
   if (has_go_section(file, header)) return ProgramKind::Go;
   return has_interpreter(file, header) ? ProgramKind::Dynamic : ProgramKind::Static;
+}
+
+bool script_interpreter(const char* path, char* interpreter, size_t bytes) noexcept {
+  constexpr size_t kMark = 2;  // "#!"
+  const File file(path);
+  if (!file.is_open() || bytes <= kMark) return false;
+  const long got = file.read_some(0, interpreter, bytes - 1);
+  if (got < static_cast<long>(kMark) || interpreter[0] != '#' || interpreter[1] != '!') return false;
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+  long at = kMark;
+  while (at < got && is_blank(interpreter[at])) ++at;
+  size_t length = 0;
+  for (; at < got && !is_blank(interpreter[at]) && interpreter[at] != '\n'; ++at)
+    interpreter[length++] = interpreter[at];
+  interpreter[length] = '\0';
+  return length != 0;
 }
 
 }  // namespace hpcrun

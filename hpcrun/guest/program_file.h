@@ -3,6 +3,7 @@
 // about its own program and `prof` about the one it starts, so that exactly one of them measures a process.
 // Raw system calls and a kilobyte of stack; async-signal-safe.
 
+#include <cstddef>
 #include <cstdint>
 
 namespace hpcrun {
@@ -18,5 +19,8 @@ enum class ProgramKind : uint8_t {
 
 // A Go program is told by its section .go.buildinfo (which `strip` keeps), whether it is static or not.
 ProgramKind program_kind(const char* path) noexcept;
+
+// The interpreter that a script's first line ("#!") names; false where the file is no script.
+bool script_interpreter(const char* path, char* interpreter, size_t bytes) noexcept;
 
 }  // namespace hpcrun

@@ -4,8 +4,10 @@
 // left alone.
 
 #include <errno.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "hpcrun/guest/syscalls.h"
@@ -70,6 +72,53 @@ int with_signals_shown(Spawn spawn) noexcept {
   return error;
 }
 
+// By hpcrun-exec where that is wanted, and where the machine's security does not forbid just that.
+template <typename Itself>
+int start(const Spawn& spawn, pid_t* child, const posix_spawn_file_actions_t* actions,
+          const posix_spawnattr_t* attributes, char* const environment[], Itself itself) noexcept {
+  if (!spawn.helper()) return itself();
+  const int error =
+      HPCRUN_NEXT(posix_spawn)(child, spawn.helper(), actions, attributes, spawn.arguments(), environment);
+  return error == EACCES || error == EPERM ? itself() : error;
+}
+
+// The file that execveat executes; empty where its path is too long to be looked at.
+class PathAt {
+ public:
+  PathAt(int folder, const char* path, int flags) noexcept {
+    if (!path) return;
+    const bool is_itself = !*path && (flags & AT_EMPTY_PATH);
+    if (*path != '/' && (folder != AT_FDCWD || is_itself)) {
+      add("/proc/self/fd/");
+      add(folder < 0 ? 0 : static_cast<unsigned>(folder));
+      if (!is_itself) add("/");
+    }
+    add(path);
+  }
+
+  const char* text() const noexcept { return fits_ ? text_ : ""; }
+
+ private:
+  void add(const char* part) noexcept {
+    const size_t length = strlen(part);
+    fits_ = fits_ && length < sizeof text_ - bytes_;
+    if (!fits_) return;
+    memcpy(text_ + bytes_, part, length + 1);
+    bytes_ += length;
+  }
+  void add(unsigned number) noexcept {
+    char digits[12] = {};
+    char* first = digits + sizeof digits - 1;
+    do *--first = static_cast<char>('0' + number % 10);
+    while (number /= 10);
+    add(first);
+  }
+
+  char text_[1024] = {};  // the caller may be on a small stack
+  size_t bytes_ = 0;
+  bool fits_ = true;
+};
+
 // Slots for the arguments of execl and its kin, from the first to the null pointer that ends them.
 size_t count_slots(const char* first, va_list list) noexcept {
   if (!first) return 1;
@@ -112,12 +161,16 @@ HPCRUN_EXPORT int execvp(const char* file, char* const arguments[]) noexcept {
 }
 
 HPCRUN_EXPORT int fexecve(int descriptor, char* const arguments[], char* const environment[]) noexcept {
-  return at_rest([=] { return HPCRUN_NEXT(fexecve)(descriptor, arguments, environment); });
+  const PathAt file(descriptor, "", AT_EMPTY_PATH);
+  char* const* const shown = HPCRUN_FITTING(before_exec(file.text(), false, environment), environment);
+  return at_rest([=] { return HPCRUN_NEXT(fexecve)(descriptor, arguments, shown); });
 }
 
 HPCRUN_EXPORT int execveat(int folder, const char* path, char* const arguments[], char* const environment[],
                            int flags) noexcept {
-  return at_rest([=] { return HPCRUN_NEXT(execveat)(folder, path, arguments, environment, flags); });
+  const PathAt file(folder, path, flags);
+  char* const* const shown = HPCRUN_FITTING(before_exec(file.text(), false, environment), environment);
+  return at_rest([=] { return HPCRUN_NEXT(execveat)(folder, path, arguments, shown, flags); });
 }
 
 HPCRUN_EXPORT int execl(const char* path, const char* first, ...) noexcept {
@@ -152,15 +205,23 @@ HPCRUN_EXPORT int execle(const char* path, const char* first, ...) noexcept {
 HPCRUN_EXPORT int posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
                               const posix_spawnattr_t* attributes, char* const arguments[],
                               char* const environment[]) {
-  char* const* const shown = HPCRUN_FITTING(before_spawn(path, false, environment), environment);
-  return with_signals_shown(
-      [=] { return HPCRUN_NEXT(posix_spawn)(child, path, actions, attributes, arguments, shown); });
+  const Spawn spawn(path, false, arguments, environment);
+  char* const* const shown = HPCRUN_FITTING(spawn.fits(), environment);
+  return with_signals_shown([&] {
+    return start(spawn, child, actions, attributes, shown, [=] {
+      return HPCRUN_NEXT(posix_spawn)(child, path, actions, attributes, arguments, shown);
+    });
+  });
 }
 
 HPCRUN_EXPORT int posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions,
                                const posix_spawnattr_t* attributes, char* const arguments[],
                                char* const environment[]) {
-  char* const* const shown = HPCRUN_FITTING(before_spawn(file, true, environment), environment);
-  return with_signals_shown(
-      [=] { return HPCRUN_NEXT(posix_spawnp)(child, file, actions, attributes, arguments, shown); });
+  const Spawn spawn(file, true, arguments, environment);
+  char* const* const shown = HPCRUN_FITTING(spawn.fits(), environment);
+  return with_signals_shown([&] {
+    return start(spawn, child, actions, attributes, shown, [=] {
+      return HPCRUN_NEXT(posix_spawnp)(child, file, actions, attributes, arguments, shown);
+    });
+  });
 }

@@ -1,10 +1,8 @@
 #include "hpcrun/process/outside_request.h"
 
-#include <poll.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -12,32 +10,17 @@
 
 #include "hpcrun/guest/program_file.h"
 #include "hpcrun/guest/syscalls.h"
+#include "hpcrun/process/outside_question.h"
 #include "hpcrun/sample/state.h"
 
 namespace hpcrun {
 
 namespace {
 
-constexpr int kPatienceMs = 500;
 constexpr size_t kMostPathBytes = 4096;
 
-sockaddr_un address{};
-long address_bytes = 0;  // 0: nobody to ask
-
-void ask(char what) noexcept {
-  if (address_bytes == 0) return;
-  const long connection = raw_syscall(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (connection < 0) return;
-  char answer = what;
-  pollfd answered{static_cast<int>(connection), POLLIN, 0};
-  const timespec patience{0, kPatienceMs * 1'000'000};
-  constexpr uint64_t kNoSignals = ~uint64_t{0};  // a signal of the program's must not cut the wait short
-  if (raw_syscall(SYS_connect, connection, reinterpret_cast<long>(&address), address_bytes) == 0 &&
-      raw_syscall(SYS_sendto, connection, reinterpret_cast<long>(&answer), 1, MSG_NOSIGNAL) == 1)
-    raw_syscall(SYS_ppoll, reinterpret_cast<long>(&answered), 1, reinterpret_cast<long>(&patience),
-                reinterpret_cast<long>(&kNoSignals), sizeof kNoSignals);
-  raw_syscall(SYS_close, connection);
-}
+OutsideAddress address{};
+char helper_path[kMostPathBytes];  // of hpcrun-exec; empty: there is none
 
 // Calls use(path) with the file that execvp would execute.
 template <typename Use>
@@ -110,35 +93,73 @@ struct Plan {
     return runtime == Presence::NotReachable ||
            (runtime == Presence::Loadable && kind == ProgramKind::Foreign);
   }
+  // What to ask `prof`; 0: nothing.
+  char question() const noexcept {
+    switch (kind) {
+      case ProgramKind::Unreadable:
+        return 0;
+      case ProgramKind::Go:
+        return kGoFromExec;
+      case ProgramKind::Static:
+      case ProgramKind::Foreign:
+        return kStaticFromExec;
+      default:
+        return runtime == Presence::Loadable ? '\0' : kStaticFromExec;
+    }
+  }
 };
 
-Plan plan_for(const char* file, bool on_path, char* const environment[]) noexcept {
-  Plan plan;
-  if (!file || address_bytes == 0) return plan;
-  find_program(file, on_path, [&](const char* path) { plan.kind = program_kind(path); });
-  plan.runtime = runtime_in(environment);
-  return plan;
+// A script's is its interpreter's.
+ProgramKind kind_of(const char* path) noexcept {
+  constexpr int kMostInterpreters = 5;  // as the kernel has it
+  constexpr size_t kMostLine = 256;     // likewise
+  ProgramKind kind = program_kind(path);
+  char line[kMostLine];
+  for (int i = 0; kind == ProgramKind::NotElf && i < kMostInterpreters; ++i) {
+    char script[kMostLine];
+    if (i > 0) memcpy(script, line, sizeof line);
+    if (!script_interpreter(i > 0 ? script : path, line, sizeof line)) break;
+    kind = program_kind(line);
+  }
+  return kind;
+}
+
+// `path`: as find_program gives it.
+Plan plan_for(const char* path, char* const environment[]) noexcept {
+  return {kind_of(path), runtime_in(environment)};
+}
+
+// Cannot fail any more for what the kernel says of the file: hpcrun-exec could not tell the caller.
+bool will_execute(const char* path, ProgramKind kind) noexcept {
+  return (kind == ProgramKind::Go || kind == ProgramKind::Static || kind == ProgramKind::Dynamic) &&
+         access(path, X_OK) == 0;
+}
+
+void note_unmeasured(const char* file) noexcept {
+  if (!is_sampling_here()) return;
+  char note[512];
+  const char* name = strrchr(file, '/');
+  snprintf(
+      note, sizeof note,
+      "%s was not measured: it was started by posix_spawn, and hpcrun-exec, by which `prof` is then asked to "
+      "sample it from outside, cannot be executed here.",
+      name ? name + 1 : file);
+  process_state.file.write_note(note);
 }
 
 }  // namespace
 
 void find_outside_sampler() noexcept {
-  const char* name = getenv(kEnvOutside);
-  const size_t bytes = name ? strlen(name) : 0;
-  if (bytes == 0 || bytes >= sizeof address.sun_path) return;
-  address.sun_family = AF_UNIX;
-  memcpy(address.sun_path + 1, name, bytes);  // behind the null byte that makes it abstract
-  address_bytes = static_cast<long>(offsetof(sockaddr_un, sun_path) + 1 + bytes);
+  address = outside_address(getenv(kEnvOutside));
+  const char* helper = getenv(kEnvOutsideExec);
+  if (helper && strlen(helper) < sizeof helper_path) strcpy(helper_path, helper);
 }
 
 bool before_exec(const char* file, bool on_path, char* const environment[]) noexcept {
-  const Plan plan = plan_for(file, on_path, environment);
-  if (plan.kind == ProgramKind::Go)
-    ask(kGoFromExec);
-  else if (plan.kind != ProgramKind::Unreadable &&
-           (plan.kind == ProgramKind::Static || plan.kind == ProgramKind::Foreign ||
-            plan.runtime != Presence::Loadable))
-    ask(kStaticFromExec);
+  Plan plan;
+  if (file && address.bytes != 0)
+    find_program(file, on_path, [&](const char* path) { plan = plan_for(path, environment); });
+  if (const char question = plan.question()) ask_outside(address, question);
   return !plan.loader_complains();
 }
 
@@ -184,22 +205,49 @@ char* const* without_runtime(char* const environment[], void* memory) noexcept {
 
 bool leave_to_outside() noexcept {
   if (program_kind("/proc/self/exe") != ProgramKind::Go) return false;
-  ask(kGoFromNow);
+  ask_outside(address, kGoFromNow);
   return true;
 }
 
-bool before_spawn(const char* file, bool on_path, char* const environment[]) noexcept {
-  const Plan plan = plan_for(file, on_path, environment);
-  if (plan.kind == ProgramKind::Static && is_sampling_here()) {
-    char note[512];
-    const char* name = strrchr(file, '/');
-    snprintf(note, sizeof note,
-             "%s was not measured: it is statically linked and was started by posix_spawn; run it by prof "
-             "itself, or link it dynamically.",
-             name ? name + 1 : file);
-    process_state.file.write_note(note);
-  }
-  return !plan.loader_complains();
+Spawn::Spawn(const char* file, bool on_path, char* const arguments[], char* const environment[]) noexcept {
+  if (!file || address.bytes == 0) return;
+  find_program(file, on_path, [&](const char* path) {
+    const Plan plan = plan_for(path, environment);
+    fits_ = !plan.loader_complains();
+    const char question = plan.question();
+    if (question && will_execute(path, plan.kind) && !prepare(path, question, arguments))
+      note_unmeasured(path);
+  });
+}
+
+Spawn::~Spawn() {
+  if (arguments_) sys_munmap(arguments_, bytes_);
+}
+
+const char* Spawn::helper() const noexcept {
+  return arguments_ ? helper_path : nullptr;
+}
+
+bool Spawn::prepare(const char* path, char question, char* const arguments[]) noexcept {
+  constexpr size_t kOwn = 4;  // hpcrun-exec SOCKET QUESTION PROGRAM
+  if (!helper_path[0] || access(helper_path, X_OK) != 0) return false;
+  size_t count = 0;
+  while (arguments && arguments[count]) ++count;
+  const size_t pointer_bytes = (kOwn + count + 1) * sizeof(char*);
+  const size_t path_bytes = strlen(path) + 1;
+  bytes_ = pointer_bytes + path_bytes + 2;
+  void* memory = sys_mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  arguments_ = static_cast<char**>(memory);
+  char* const text = static_cast<char*>(memory) + pointer_bytes;
+  memcpy(text, path, path_bytes);
+  text[path_bytes] = question;  // a null byte follows: the memory is fresh
+  arguments_[0] = helper_path;
+  arguments_[1] = address.socket.sun_path + 1;
+  arguments_[2] = text + path_bytes;
+  arguments_[3] = text;
+  if (count != 0) memcpy(arguments_ + kOwn, arguments, count * sizeof(char*));
+  return true;
 }
 
 }  // namespace hpcrun

@@ -24,8 +24,29 @@ char* const* without_runtime(char* const environment[], void* memory) noexcept;
 // program: nothing of ours may touch it.
 bool leave_to_outside() noexcept;
 
-// A program is started by posix_spawn, where nobody can be asked in time: says so in the report, if it is
-// static. The result is before_exec's.
-bool before_spawn(const char* file, bool on_path, char* const environment[]) noexcept;
+// A program that posix_spawn is about to start. Nothing of ours runs in the child before it; if the runtime
+// will not be in it, hpcrun-exec (outside_exec.cpp) is to be started in its place, which asks `prof` first.
+// Used on the stack; not async-signal-safe.
+class Spawn {
+ public:
+  Spawn(const char* file, bool on_path, char* const arguments[], char* const environment[]) noexcept;
+  ~Spawn();
+  Spawn(const Spawn&) = delete;
+  Spawn& operator=(const Spawn&) = delete;
+
+  // Does the environment fit, or would the program's loader complain? As before_exec's result.
+  bool fits() const noexcept { return fits_; }
+
+  // What to start in the program's place, and its arguments; nullptr: nothing.
+  const char* helper() const noexcept;
+  char* const* arguments() const noexcept { return arguments_; }
+
+ private:
+  bool prepare(const char* path, char question, char* const arguments[]) noexcept;
+
+  bool fits_ = true;
+  char** arguments_ = nullptr;  // in memory of its own: too many for some threads' stacks
+  size_t bytes_ = 0;
+};
 
 }  // namespace hpcrun

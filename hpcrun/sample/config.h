@@ -14,12 +14,14 @@ namespace hpcrun {
 
 // - PROF_OUTSIDE: abstract name of the socket on which `prof` is asked to sample a program from outside that
 //   the runtime cannot be in (outside_request.h); without it there is nobody to ask
+// - PROF_OUTSIDE_EXEC: path of hpcrun-exec, which asks for a program that posix_spawn starts
 
 constexpr char kEnvDirectory[] = "PROF_DIRECTORY";
 constexpr char kEnvEvents[] = "PROF_EVENTS";
 constexpr char kEnvTrace[] = "PROF_TRACE";
 constexpr char kEnvTrigger[] = "PROF_TRIGGER";
 constexpr char kEnvOutside[] = "PROF_OUTSIDE";
+constexpr char kEnvOutsideExec[] = "PROF_OUTSIDE_EXEC";
 
 // What is sent to the socket, one byte, and what comes back.
 constexpr char kStaticFromExec = 's';  // the asking process is about to execute a static program

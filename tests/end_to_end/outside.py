@@ -124,6 +124,52 @@ class Outside(driver.EndToEnd):
             self.check_shares(run)
             self.assert_within(run.total("CPUTIME"), 0.27, 0.45, f"CPU time below {wrapper[0]}")
 
+    WAYS = ("execve", "fexecve", "execveat", "execveat-empty", "execveat-cwd", "vfork", "spawn", "spawnp")
+
+    def test_however_a_program_starts_them(self):
+        ways = (*self.WAYS, *("cleared " + way for way in self.WAYS), "system", "popen")
+        for way in ways:
+            with self.subTest(way):
+                command = [driver.program("starts"), way, driver.program("static_work"), "0.3", "status"]
+                run = self.prof_run(command)
+                self.check_unharmed(run, command)
+                self.check_shares(run)
+                self.assert_within(run.total("CPUTIME"), 0.28, 0.45, f"CPU time of a program started by {way}")
+                self.assertEqual(run.status, 7)
+
+    def test_a_cleared_environment_below_posix_spawn(self):
+        """A dynamic program, too, is sampled from outside where the runtime cannot be preloaded."""
+        command = [driver.program("starts"), "cleared spawn", driver.program("known_work"), "0.3"]
+        run = self.prof_run(command)
+        self.check_unharmed(run, command)
+        self.check_shares(run)
+        self.assert_within(run.total("CPUTIME"), 0.28, 0.45, "CPU time")
+
+    def test_go_programs_started_by_posix_spawn(self):
+        run = self.prof_run([driver.program("starts"), "spawn", self.go("go_work")])
+        self.assertEqual(run.status, 0, run.stderr)
+        self.check_shares(run, "main.heavy", "main.light")
+
+    def test_scripts_of_a_static_interpreter(self):
+        script = self.folder / "script"
+        script.write_text(f"#! {driver.program('static_work')} 0.2\n")
+        script.chmod(0o755)
+        for way in ("execve", "spawn"):
+            run = self.prof_run([driver.program("starts"), way, str(script)])
+            self.assertEqual((run.status, run.stdout), (0, b"worked\n"), run.stderr)
+            self.assertGreater(run.inclusive("heavy", "CPUTIME"), 0, way)
+
+    def test_what_posix_spawn_cannot_start_fails_as_without_us(self):
+        text = self.folder / "text"
+        text.write_text("nothing that could be executed\n")
+        text.chmod(0o755)
+        plain = self.folder / "plain"
+        plain.write_bytes(pathlib.Path(driver.program("static_work")).read_bytes())
+        for file in ("/no/such/program", str(text), str(plain), "/"):
+            for way in ("spawn", "spawnp", "cleared spawn"):
+                command = [driver.program("starts"), way, file]
+                self.check_unharmed(self.prof_run(command, options=["--no-analyze"]), command)
+
     def test_a_static_program_below_a_static_one_is_counted_once(self):
         run = self.prof_run(["sh", "-c", f"{driver.program('static_starter')} {driver.program('static_work')} 0.4; true"])
         self.check_shares(run)
