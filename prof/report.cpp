@@ -34,8 +34,10 @@ void add_export_command(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("export", "Write a database in a format that other tools read");
   add_export_options(*command, *options);
   add_quiet_option(*command);
-  command->callback(
-      [options, &status] { status = export_database(open_database(options->database), *options, stdout); });
+  command->callback([command, options, &status] {
+    require_format(*command);
+    status = export_database(open_database(options->database), *options, stdout);
+  });
 }
 
 }  // namespace prof

@@ -21,6 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kFormatOption = "--format";
+
 const std::map<std::string, ExportFormat>& format_names() {
   static const std::map<std::string, ExportFormat> names = [] {
     std::map<std::string, ExportFormat> result;
@@ -31,9 +33,9 @@ const std::map<std::string, ExportFormat>& format_names() {
 }
 
 std::string help_on_formats() {
-  std::string text;
+  std::string text = "what to write; needed, here or as a setting";
   for (const ExportFormatInfo& info : export_formats())
-    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", info.name, info.opened_with);
+    text += fmt::format("; {}: {}", info.name, info.opened_with);
   return text;
 }
 
@@ -74,9 +76,9 @@ void export_to_file(const ExportFormatInfo& format, const CallTree& tree, const 
 
 void add_export_options(CLI::App& command, ExportOptions& options) {
   add_selection_options(command, options.database, options.threads, options.merge_recursion);
-  command.add_option("--format", options.format, help_on_formats())
+  // Not required(), which CLI11 checks before there are settings.
+  command.add_option(kFormatOption, options.format, help_on_formats())
       ->transform(choice(format_names()))
-      ->required()
       ->type_name("FORMAT");
   command.add_option("-o,--output", options.output, "the file to write (otf2: the folder) [standard output]")
       ->type_name("FILE");
@@ -86,6 +88,14 @@ void add_export_options(CLI::App& command, ExportOptions& options) {
       ->allow_extra_args(false)
       ->delimiter(',')
       ->type_name("NAME");
+}
+
+void require_format(const CLI::App& command) {
+  if (command.count(kFormatOption) > 0) return;
+  std::string names;
+  for (const ExportFormatInfo& info : export_formats())
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", info.name);
+  fail(kOwnFailure, "name a format with --format=FORMAT, one of {}; see prof export --help", names);
 }
 
 int export_database(const Database& database, const ExportOptions& options, std::FILE* out) {

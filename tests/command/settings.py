@@ -54,6 +54,20 @@ class Settings(driver.EndToEnd):
         self.assertNotIn("prof:", quiet.stderr)
         self.assertTrue((self.folder / "q/database/meta.db").exists())
 
+    def test_an_export_takes_its_format(self):
+        directory = str(self.folder / "m")
+        self.prof("run", "-q", "-o", directory, driver.sample("hot_loop"))
+        line, = self.prof("export", directory, status=125).stderr.splitlines()
+        self.assertIn("name a format with --format=FORMAT, one of collapsed, ", line)
+        self.project.write_text('[export]\nformat = "json"\n')
+        self.assertEqual(json.loads(self.prof("export", directory).stdout)["schema"], "prof-export/1")
+        self.assertIn("stack", self.prof("export", directory, PROF_EXPORT_FORMAT="csv").stdout.splitlines()[0])
+        stacks = self.prof("export", directory, "--format=collapsed", PROF_EXPORT_FORMAT="csv").stdout
+        self.assertRegex(stacks.splitlines()[0], r";.* \d+$")
+        line, = self.prof("export", directory, status=125, PROF_EXPORT_FORMAT="cvs").stderr.splitlines()
+        self.assertIn("PROF_EXPORT_FORMAT: ", line)
+        self.assertIn("did you mean csv?", line)
+
     def test_config_shows_what_holds(self):
         self.user.write_text('[report]\nview = "flat"\n')
         shown = json.loads(self.prof("config", "--format=json", PROF_REPORT_VIEW="top-down").stdout)

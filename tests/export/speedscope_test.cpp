@@ -58,8 +58,8 @@ TEST_CASE("more of them are shown in steps that take as long in all") {
   CHECK(profile["weights"].size() > 500'000);
   CHECK(profile["samples"].size() == profile["weights"].size());
   CHECK(profile["endValue"] == 2'500'000 * kStretchNs);
-  const auto sum =
-      std::accumulate(profile["weights"].begin(), profile["weights"].end(), uint64_t{0},
-                      [](uint64_t total, const nlohmann::json& weight) { return total + weight.get<uint64_t>(); });
+  const auto sum = std::accumulate(
+      profile["weights"].begin(), profile["weights"].end(), uint64_t{0},
+      [](uint64_t total, const nlohmann::json& weight) { return total + weight.get<uint64_t>(); });
   CHECK(sum == 2'500'000 * kStretchNs);
 }

@@ -157,6 +157,12 @@ void add_texts(const Seeds& seeds) {
       "run_record", "record",
       R"({"command": ["./app", "arg"], "host": "node17", "start": "2026-01-02T03:04:05+0100", "wall_s": 1.5,)"
       R"( "cpu_s": 1.25, "exit_status": 3, "trigger_cost_s": 1.5e-05})");
+  seeds.add("settings", "tables",
+            "[run]\nevent = [\"CPUTIME@500\", 'REALTIME']\ntrace = true\noutput = \"\"\"prof-%j\"\"\"\n"
+            "[report]\nview = \"flat\"\ndepth = 0x10\nthreshold = 2.5e-1  # percent\n"
+            "[list.events]\nformat = \"names\"\n");
+  seeds.add("settings", "keys", "run.trace = false\nreport = { \"depth\" = 3, threshold = 1 }\n");
+  seeds.add("settings", "unknown", "[rnu]\nevent = 1979-05-27T07:32:00Z\n[[run]]\n");
   seeds.add("kernel_symbols", "kallsyms",
             "ffffffff81000000 T _text\nffffffff81000100 t first\nffffffff81000200 D data\n"
             "ffffffff81001000 T _etext\nffffffffc0000000 t probe\t[disk]\n");
