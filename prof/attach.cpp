@@ -24,7 +24,6 @@
 #include "prof/measured_process.h"
 #include "prof/measurement_directory.h"
 #include "prof/message.h"
-#include "prof/quiet.h"
 #include "prof/runtime_library.h"
 #include "prof/target_process.h"
 #include "prof/trigger.h"
@@ -135,31 +134,29 @@ bool has_executed_another(int pid) {
 }
 
 // Why it ended, in words.
-std::string wait_for_end(const AttachOptions& options, const EndSignals& signals,
+std::string wait_for_end(int pid, const Window& window, const EndSignals& signals,
                          const MeasuredProcess& process) {
   const auto start = Clock::now();
-  const double length =
-      options.window.duration_s ? options.window.delay_s.value_or(0) + *options.window.duration_s : 0;
+  const double length = window.duration_s ? window.delay_s.value_or(0) + *window.duration_s : 0;
   for (;;) {
     if (signals.came_within(std::chrono::milliseconds(50))) return "";
-    if (options.window.duration_s && std::chrono::duration<double>(Clock::now() - start).count() >= length)
-      return "";
+    if (window.duration_s && std::chrono::duration<double>(Clock::now() - start).count() >= length) return "";
     // An exec that fails looks like an end for a moment.
     if (process.is_running() || (!signals.came_within(std::chrono::milliseconds(50)) && process.is_running()))
       continue;
-    return has_executed_another(options.pid) ? "it executed another program" : "it ended";
+    return has_executed_another(pid) ? "it executed another program" : "it ended";
   }
 }
 
 }  // namespace
 
-int attach(const AttachOptions& options) {
+int attach(int pid, const MeasuringOptions& options) {
   const std::vector<hpcrun::EventSpec> events = parse_user_events(options.events);
   const std::optional<hpcrun::Trigger> users = users_trigger();
   const fs::path runtime = find_runtime_library();
   const EndSignals signals;
-  settle_with_others(options.pid, runtime);
-  const TargetProcess target = examine_process(options.pid);
+  settle_with_others(pid, runtime);
+  const TargetProcess target = examine_process(pid);
   const fs::path directory = create_measurement_directory(options.output, target.command[0], options.force);
   const AttachmentLock lock(directory);
   hand_over(directory, target);
@@ -194,7 +191,7 @@ int attach(const AttachOptions& options) {
       Window window = options.window;
       window.duration_s.reset();
       const MeasuringWindow measuring(directory, window);
-      why = wait_for_end(options, signals, *process);
+      why = wait_for_end(pid, options.window, signals, *process);
     }
     if (!why.empty()) say("process {} is measured no more: {}", target.pid, why);
     // Children that it forked are measured as it is.
@@ -216,26 +213,18 @@ int attach(const AttachOptions& options) {
 }
 
 void add_attach_command(CLI::App& app, int& status) {
-  auto options = std::make_shared<AttachOptions>();
+  struct Options {
+    int pid = 0;
+    MeasuringOptions measuring;
+  };
+  auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("attach", "Measure a process that runs already");
-  command
-      ->add_option("-e,--event", options->events,
-                   "Event to sample, NAME or NAME@RATE a second; may be repeated [CPUTIME@1000]")
-      ->type_name("EVENT[@RATE]")
-      ->allow_extra_args(false);
-  command->add_flag("--trace", options->trace, "Record which context was current when");
-  command->add_flag_callback(
-      "--no-analyze", [options] { options->analyze = false; }, "Stop after measuring");
-  add_window_options(*command, options->window);
-  command->add_flag("--force", options->force, "Replace the measurements that the directory holds");
-  command->add_option("-o,--output", options->output, "Measurement directory [prof-PROGRAM-TIME-%p]")
-      ->type_name("DIR");
-  add_quiet_option(*command);
+  add_measuring_options(*command, options->measuring);
   command->add_option("pid", options->pid, "The process")
       ->required()
       ->check(CLI::PositiveNumber)
       ->type_name("PID");
-  command->callback([options, &status] { status = attach(*options); });
+  command->callback([options, &status] { status = attach(options->pid, options->measuring); });
 }
 
 }  // namespace prof

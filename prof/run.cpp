@@ -16,10 +16,10 @@
 #include "prof/launch.h"
 #include "prof/measured_process.h"
 #include "prof/measurement_directory.h"
+#include "prof/measuring_options.h"
 #include "prof/message.h"
 #include "prof/outside/sampler.h"
 #include "prof/perf_maps.h"
-#include "prof/quiet.h"
 #include "prof/runtime_library.h"
 #include "prof/target.h"
 #include "prof/trigger.h"
@@ -32,12 +32,7 @@ namespace {
 
 struct RunOptions {
   std::optional<int> pid;
-  std::vector<std::string> events;
-  bool trace = false;
-  bool analyze = true;
-  bool force = false;
-  Window window;
-  std::string output;
+  MeasuringOptions measuring;
   std::vector<std::string> command;
 };
 
@@ -95,38 +90,29 @@ std::string outside_refusal(const std::vector<hpcrun::EventSpec>& events, const 
   return {};
 }
 
-int run(const RunOptions& options) {
-  if (options.pid) {
-    if (!options.command.empty())
-      fail(kOwnFailure, "-p names a process that runs already; leave '{}' out, or -p", options.command[0]);
-    return attach({*options.pid, options.events, options.trace, options.analyze, options.force,
-                   options.window, options.output});
-  }
-  if (options.command.empty())
-    fail(kOwnFailure, "name the program to run, or a process with -p; see prof run --help");
+int run_program(const std::vector<std::string>& command, const MeasuringOptions& options) {
   // Everything that can be refused is, before anything is created.
   const std::vector<hpcrun::EventSpec> events = parse_user_events(options.events);
   const std::optional<hpcrun::Trigger> users = users_trigger();
-  const Target target = find_target(options.command[0]);
+  const Target target = find_target(command[0]);
   const fs::path runtime = preloadable(find_runtime_library());
   const TriggerProbe probe = probe_trigger();
   if (target.needs_outside())
     require_outside_sampling(target, events, options.window);
   else
     require_sources(probe, events);
-  const fs::path directory = create_measurement_directory(options.output, options.command[0], options.force);
+  const fs::path directory = create_measurement_directory(options.output, command[0], options.force);
   // In order of preference: nothing better than this machine allows.
   const hpcrun::Trigger trigger = users ? std::max(*users, probe.trigger) : probe.trigger;
 
   Launch plan;
   plan.program = target.path;
-  plan.arguments = options.command;
+  plan.arguments = command;
   plan.measurement_directory = directory;
   plan.window = options.window;
-  std::optional<OutsideSampler> outside(
-      std::in_place,
-      OutsidePlan{directory, events, options.trace, true, fmt::format("{}", fmt::join(options.command, " ")),
-                  outside_refusal(events, options.window)});
+  std::optional<OutsideSampler> outside(std::in_place, OutsidePlan{directory, events, options.trace, true,
+                                                                   fmt::format("{}", fmt::join(command, " ")),
+                                                                   outside_refusal(events, options.window)});
   if (target.needs_outside()) plan.before_exec = [&](pid_t child) { outside->attach(child, target.image); };
   plan.environment = {
       {"LD_PRELOAD", preload_list(runtime)},          {hpcrun::kEnvDirectory, directory.string()},
@@ -139,7 +125,7 @@ int run(const RunOptions& options) {
   const Outcome outcome = launch(plan);
   outside.reset();
   keep_perf_maps(directory);
-  write_run_record(directory, options.command, start, outcome, probe.cost_s);
+  write_run_record(directory, command, start, outcome, probe.cost_s);
   if (!has_measurements(directory)) {
     say("nothing was measured: the program did not load the runtime or could not write to {}",
         directory.string());
@@ -152,31 +138,32 @@ int run(const RunOptions& options) {
   return outcome.exit_status;
 }
 
+int run(const RunOptions& options) {
+  if (options.pid) {
+    if (!options.command.empty())
+      fail(kOwnFailure, "-p names a process that runs already; leave '{}' out, or -p", options.command[0]);
+    return attach(*options.pid, options.measuring);
+  }
+  if (options.command.empty())
+    fail(kOwnFailure, "name the program to run, or a process with -p; see prof run --help");
+  return run_program(options.command, options.measuring);
+}
+
 }  // namespace
 
 void add_run_command(CLI::App& app, int& status) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "Measure a program, analyze and print a summary");
-  command
-      ->add_option("-e,--event", options->events,
-                   "Event to sample, NAME or NAME@RATE a second; may be repeated [CPUTIME@1000]")
-      ->type_name("EVENT[@RATE]")
-      ->allow_extra_args(false);
-  command->add_flag("--trace", options->trace, "Record which context was current when");
-  command->add_flag_callback(
-      "--no-analyze", [options] { options->analyze = false; }, "Stop after measuring");
+  add_measuring_options(*command, options->measuring);
   command->add_option("-p,--pid", options->pid, "A process that runs already, instead of a program")
       ->check(CLI::PositiveNumber)
       ->type_name("PID");
-  command->add_flag("--force", options->force, "Replace the measurements that the directory holds");
-  add_window_options(*command, options->window);
-  command->add_flag("--paused", options->window.paused, "Measure nothing until prof_start() or `prof resume`")
+  command
+      ->add_flag("--paused", options->measuring.window.paused,
+                 "Measure nothing until prof_start() or `prof resume`")
       ->excludes("--delay");
-  command->add_option("-o,--output", options->output, "Measurement directory [prof-PROGRAM-TIME-%p]")
-      ->type_name("DIR");
   command->add_option("command", options->command, "The program to measure, and its arguments")
       ->type_name("PROGRAM [ARGUMENT]...");
-  add_quiet_option(*command);
   command->prefix_command(false);
   command->positionals_at_end(true);
   command->callback([options, &status] { status = run(*options); });
