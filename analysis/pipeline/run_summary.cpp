@@ -190,7 +190,7 @@ double paused_seconds(const Measurements& measurements) {
   for (const ProcessMeasurement& measurement : measurements) {
     uint64_t paused = measurement.counter(Counter::PausedNanoseconds);
     const uint64_t since = measurement.counter(Counter::PausedSinceNs);
-    uint64_t end = measurement.process.end_monotonic_ns;
+    uint64_t end = std::max(measurement.process.end_monotonic_ns, measurement.process.seen_until_ns);
     for (const MeasuredThread& thread : measurement.threads) end = std::max(end, thread.end_ns);
     if (since != 0 && end > since) paused += end - since;
     longest = std::max(longest, paused);

@@ -24,20 +24,32 @@ uint64_t samples_in(uint64_t ns, double hz) {
   return std::max<uint64_t>(1, static_cast<uint64_t>(std::llround(static_cast<double>(ns) * 1e-9 * hz)));
 }
 
+// All pauses up to that time, which is not before the last of them ended.
+uint64_t paused_ns(const ProcessMeasurement& measurement, uint64_t until) {
+  const uint64_t since = measurement.counter(hpcrun::Counter::PausedSinceNs);
+  const uint64_t over = measurement.counter(hpcrun::Counter::PausedNanoseconds);
+  return since != 0 && until > since ? over + until - since : over;
+}
+
 }  // namespace
 
 void charge_waits(ProcessMeasurement& measurement, const RunRecord& record) {
   const uint64_t end = end_of(measurement, record);
+  measurement.process.seen_until_ns = end;
   for (MeasuredThread& thread : measurement.threads) {
     if (thread.end_ns != 0) continue;
     std::ranges::sort(thread.waits, {}, &MeasuredWait::since_ns);
     for (size_t i = 0; i < thread.waits.size(); ++i) {
       const MeasuredWait& wait = thread.waits[i];
       // A signal handler that ran in a call may have made another.
-      const uint64_t until = i + 1 < thread.waits.size() ? std::min(end, thread.waits[i + 1].since_ns) : end;
+      const bool is_interrupted = i + 1 < thread.waits.size() && thread.waits[i + 1].since_ns < end;
+      const uint64_t until = is_interrupted ? thread.waits[i + 1].since_ns : end;
       const auto metric = std::ranges::find(measurement.metrics, wait.metric, &MeasuredMetric::id);
       if (until <= wait.since_ns || metric == measurement.metrics.end()) continue;
-      const uint64_t ns = until - wait.since_ns;
+      const uint64_t paused = is_interrupted ? thread.waits[i + 1].paused_ns : paused_ns(measurement, end);
+      const uint64_t in_pauses = paused - std::min(paused, wait.paused_ns);
+      if (in_pauses >= until - wait.since_ns) continue;
+      const uint64_t ns = until - wait.since_ns - in_pauses;
       const uint64_t samples = samples_in(ns, metric->requested_hz);
       thread.cells.push_back({wait.node, wait.metric, samples, ns});
       measurement.counters[static_cast<size_t>(hpcrun::Counter::Samples)] += samples;

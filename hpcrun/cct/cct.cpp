@@ -143,9 +143,8 @@ bool CallingContextTree::add(NodeId node, uint16_t metric, uint64_t value, uint6
   return true;
 }
 
-uint64_t* CallingContextTree::wait_begin(NodeId node, uint16_t metric) noexcept {
-  ValueCell* cell = state_->cell_of(node, metric | kWaitingMetric);
-  return cell == nullptr ? nullptr : &cell->value;
+ValueCell* CallingContextTree::wait_cell(NodeId node, uint16_t metric) noexcept {
+  return state_->cell_of(node, metric | kWaitingMetric);
 }
 
 void CallingContextTree::seal() noexcept {

@@ -28,9 +28,9 @@ class CallingContextTree {
   // dropped.
   bool add(NodeId node, uint16_t metric, uint64_t value, uint64_t samples = 1) noexcept;
 
-  // Where a wait in this context that is under way notes its begin (kWaitingMetric in format.h); it stays
-  // valid as long as the tree. nullptr when there is no room.
-  uint64_t* wait_begin(NodeId node, uint16_t metric) noexcept;
+  // Where a wait in this context that is under way is noted (kWaitingMetric in format.h); it stays valid as
+  // long as the tree. nullptr when there is no room.
+  ValueCell* wait_cell(NodeId node, uint16_t metric) noexcept;
 
   // Checksums the last extents; nothing may be added afterwards.
   void seal() noexcept;

@@ -127,7 +127,8 @@ struct ValueCell {
 static_assert(sizeof(ValueCell) == 24);
 
 // A cell whose metric has this bit belongs to a wait in that context and counts nothing: `value` is
-// CLOCK_MONOTONIC in ns since when the thread waits in a call that no sample interrupts, 0 when it does not.
+// CLOCK_MONOTONIC in ns since when the thread waits in a call that no sample interrupts, 0 when it does not;
+// `samples` (since minor version 2) is how long measuring had been paused by then, in ns.
 constexpr uint16_t kWaitingMetric = 0x8000;
 
 // StreamKind::Trace: the payload starts with the state before its first record.

@@ -17,7 +17,17 @@ class PauseSwitch {
  public:
   explicit PauseSwitch(std::atomic<uint64_t>* counters) noexcept : counters_(counters) {}
 
-  bool is_paused() const noexcept { return at(Counter::PausedSinceNs).load(std::memory_order_acquire) != 0; }
+  bool is_paused() const noexcept { return paused_since() != 0; }
+  uint64_t paused_since() const noexcept {  // 0: it is not paused
+    return at(Counter::PausedSinceNs).load(std::memory_order_acquire);
+  }
+  // All pauses up to `now` together. One that ends at this moment may be missing.
+  uint64_t paused_ns(uint64_t now) const noexcept {
+    // First: a pause that ends meanwhile must not count twice.
+    const uint64_t over = at(Counter::PausedNanoseconds).load(std::memory_order_acquire);
+    const uint64_t since = paused_since();
+    return since != 0 && now > since ? over + now - since : over;
+  }
   // 0: never paused and resumed.
   uint64_t resumed_at() const noexcept { return at(Counter::ResumedAtNs).load(std::memory_order_acquire); }
 

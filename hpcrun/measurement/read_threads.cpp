@@ -59,7 +59,7 @@ class ThreadStreams {
         ++lost_cells_;
       } else if ((cell.metric & hpcrun::kWaitingMetric) != 0) {
         const auto metric = static_cast<uint16_t>(cell.metric & ~hpcrun::kWaitingMetric);
-        if (cell.value != 0) thread.waits.push_back({cell.node, metric, cell.value});
+        if (cell.value != 0) thread.waits.push_back({cell.node, metric, cell.value, cell.samples});
       } else if (cell.samples != 0 || cell.value != 0) {
         thread.cells.push_back({cell.node, cell.metric, cell.samples, cell.value});
       }

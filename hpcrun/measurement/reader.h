@@ -43,6 +43,7 @@ struct MeasuredProcess {
   uint64_t start_realtime_ns = 0;
   uint64_t start_monotonic_ns = 0;
   uint64_t end_monotonic_ns = 0;  // 0: did not end normally (or is still running)
+  uint64_t seen_until_ns = 0;     // the least that it lived for, as the analysis finds it; 0: not known
 };
 
 struct MeasuredMetric {
@@ -83,7 +84,8 @@ struct MeasuredCell {
 struct MeasuredWait {
   uint32_t node = 0;  // a valid index into nodes
   uint16_t metric = 0;
-  uint64_t since_ns = 0;  // CLOCK_MONOTONIC
+  uint64_t since_ns = 0;   // CLOCK_MONOTONIC
+  uint64_t paused_ns = 0;  // how long measuring had been paused by then
 };
 
 // A sample: `node` was current at time_ns. A gap (node == kTraceGapNode): nothing ran on this thread from the

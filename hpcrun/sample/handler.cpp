@@ -114,12 +114,38 @@ uint64_t thread_cpu_ns(const ThreadState& thread, uint32_t event) noexcept {
   }
 }
 
+// Is the thread in a call that samples of this event do not interrupt, and that it counts?
+bool waits_for(const ThreadState& thread, uint32_t event) noexcept {
+  return process_state.sources[event] == Source::MonotonicTimer && thread.open_waits;
+}
+
+uint64_t waits_since(const ThreadState& thread) noexcept {
+  return thread.waits[thread.open_waits - 1].since_ns;
+}
+
+// The part of a wait before a pause. With several pauses in a wait, they are shown as one.
+void append_wait_until(uint64_t paused_at, ThreadState& thread, NodeId node) noexcept {
+  const uint64_t since = waits_since(thread);
+  if (paused_at <= std::max(since, thread.last_trace_ns)) return;
+  if (since > thread.last_trace_ns) thread.trace.append(since, node);
+  thread.trace.append(paused_at, node);
+  thread.last_trace_ns = paused_at;
+}
+
 // A thread that slept under a CPU clock has a hole in its trace: more wall time than CPU time went by. So has
 // one that was not measured during a pause.
-void append_trace(ThreadState& thread, uint32_t event, NodeId node, uint64_t now) noexcept {
+void append_trace(ThreadState& thread, uint32_t event, NodeId node, uint64_t now,
+                  uint64_t in_pauses) noexcept {
   const uint64_t cpu = thread_cpu_ns(thread, event);
-  if (const uint64_t resumed = process_state.file.pause_switch().resumed_at();
-      resumed > thread.last_trace_ns) {
+  const PauseSwitch pause = process_state.file.pause_switch();
+  const uint64_t resumed = pause.resumed_at();
+  if (in_pauses && waits_for(thread, event)) {
+    const uint64_t paused_at =
+        pause.is_paused() ? pause.paused_since() : resumed - std::min(resumed, in_pauses);
+    append_wait_until(paused_at, thread, node);
+    if (pause.is_paused()) return;
+  }
+  if (resumed > thread.last_trace_ns) {
     thread.trace.append_gap(resumed);
     thread.last_trace_ns = resumed;
     thread.last_trace_cpu_ns = cpu - std::min(cpu, now - resumed);
@@ -129,8 +155,8 @@ void append_trace(ThreadState& thread, uint32_t event, NodeId node, uint64_t now
   if (cpu > thread.last_trace_cpu_ns) cpu_delta = cpu - thread.last_trace_cpu_ns;
   constexpr uint64_t kShortestGapNs = 2'000'000;  // scheduling noise stays below two milliseconds
   // A thread that waited uninterrupted did so all the time.
-  if (process_state.sources[event] == Source::MonotonicTimer && thread.open_waits) {
-    const uint64_t since = thread.waits[thread.open_waits - 1].since_ns;
+  if (waits_for(thread, event)) {
+    const uint64_t since = waits_since(thread);
     if (since > thread.last_trace_ns) thread.trace.append(since, node);
   }
   if (process_state.sources[0] != Source::MonotonicTimer && wall_delta > cpu_delta + kShortestGapNs)
@@ -140,18 +166,25 @@ void append_trace(ThreadState& thread, uint32_t event, NodeId node, uint64_t now
   thread.last_trace_cpu_ns = cpu;
 }
 
-void record(ThreadState& thread, uint32_t event, uint64_t weight, uint32_t samples, const ucontext_t& context,
+// What a sample stands for.
+struct Weight {
+  uint64_t value;
+  uint32_t samples;    // that would have come, had the thread not waited
+  uint64_t in_pauses;  // went by as well, and is not in `value`
+};
+
+void record(ThreadState& thread, uint32_t event, const Weight& weight, const ucontext_t& context,
             uint64_t now) noexcept {
   const Stack stack = as_called(thread, thread.unwinder.walk(context));
   process_state.file.stack_counter(static_cast<uint8_t>(stack.reason))
-      .fetch_add(samples, std::memory_order_relaxed);
+      .fetch_add(weight.samples, std::memory_order_relaxed);
   const NodeId node = thread.tree.insert(stack.frames, stack.depth);
-  if (node == kNoNode || !thread.tree.add(node, static_cast<uint16_t>(event), weight, samples)) {
+  if (node == kNoNode || !thread.tree.add(node, static_cast<uint16_t>(event), weight.value, weight.samples)) {
     return count(process_state.file.failure() ? Counter::DroppedFileFull : Counter::DroppedNoMemory);
   }
-  count(Counter::Samples, samples);
-  count_merged(event, weight);
-  if (process_state.config.trace) append_trace(thread, event, node, now);
+  count(Counter::Samples, weight.samples);
+  count_merged(event, weight.value);
+  if (process_state.config.trace) append_trace(thread, event, node, now, weight.in_pauses);
   if (thread.arena.bytes_mapped() != thread.noted_bytes) {
     thread.noted_bytes = thread.arena.bytes_mapped();
     note_memory();
@@ -192,10 +225,31 @@ struct Origin {
 uint32_t samples_of(const ThreadState& thread, const Origin& origin) noexcept {
   if (!origin.merged) return 1;
   const Source source = process_state.sources[origin.event];
-  if (source == Source::MonotonicTimer && thread.open_waits) return 1 + origin.merged;
+  if (waits_for(thread, origin.event)) return 1 + origin.merged;
   // A timer beside a user clock is no sample of its own.
   if (source != Source::SigtrapUser) count(Counter::DroppedOverrun, origin.merged);
   return 1;
+}
+
+// A sample in a pause counts only for a wait that began before it, whose end it tells.
+Weight measured(ThreadState& thread, const Origin& origin, uint64_t whole, uint64_t now) noexcept {
+  EventState& state = thread.events[origin.event];
+  const uint64_t paused_since = process_state.file.pause_switch().paused_since();
+  const uint64_t value = without_pauses(state, origin.event, whole, now);
+  if (paused_since) {
+    rest(state);
+    if (!waits_for(thread, origin.event) || waits_since(thread) >= paused_since) return {};
+  } else if (state.timer_rests) {
+    pace_timer(state, origin.event, false);
+  }
+  if (!value) return {};
+  uint32_t samples = samples_of(thread, origin);
+  const uint64_t in_pauses = whole - value;
+  if (in_pauses && samples > 1) {
+    const uint64_t expected = value / timer_period_ns(origin.event);
+    samples = static_cast<uint32_t>(std::clamp<uint64_t>(expected, 1, samples));
+  }
+  return {value, samples, in_pauses};
 }
 
 void sample(const Origin& origin, const ucontext_t& context) noexcept {
@@ -212,11 +266,9 @@ void sample(const Origin& origin, const ucontext_t& context) noexcept {
     const HandlerTimer timer(*thread);
     const uint64_t now = monotonic_ns();
     look_at_name(*thread, now);
-    uint64_t weight = sample_weight(*thread, event, origin.from_perf, context, now);
-    if (process_state.file.pause_switch().is_paused())
-      rest(thread->events[event]);
-    else if (weight = without_pause(thread->events[event], event, weight, now); weight)
-      record(*thread, event, weight, samples_of(*thread, origin), context, now);
+    const uint64_t whole = sample_weight(*thread, event, origin.from_perf, context, now);
+    if (const Weight weight = measured(*thread, origin, whole, now); weight.value)
+      record(*thread, event, weight, context, now);
   }
   thread->busy = 0;
 }
@@ -302,6 +354,7 @@ void start_clocks(ThreadState& thread) noexcept {
       }
       case Source::MonotonicTimer:
         state.last = now;
+        state.paused_ns = process_state.file.pause_switch().paused_ns(now);
         break;
       case Source::PerfCounter:
         state.last = read_counter(state.descriptor);

@@ -39,13 +39,20 @@ void rest(EventState& state) noexcept {
   set_period(state, kRestingPeriodNs);
 }
 
-uint64_t without_pause(EventState& state, uint32_t event, uint64_t weight, uint64_t now) noexcept {
-  if (state.timer_rests) pace_timer(state, event, false);
-  const uint64_t resumed = process_state.file.pause_switch().resumed_at();
-  if (resumed == state.resumed_ns) [[likely]]
-    return weight;
+uint64_t without_pauses(EventState& state, uint32_t event, uint64_t weight, uint64_t now) noexcept {
+  const PauseSwitch pause = process_state.file.pause_switch();
+  const uint64_t resumed = pause.resumed_at();
+  const bool has_resumed = resumed != state.resumed_ns;
   state.resumed_ns = resumed;
-  return is_time(event) ? std::min(weight, now - std::min(now, resumed)) : weight;
+  const uint64_t since_resumed = has_resumed ? now - std::min(now, resumed) : weight;
+  if (process_state.sources[event] != Source::MonotonicTimer)
+    return is_time(event) ? std::min(weight, since_resumed) : weight;
+  const uint64_t paused = pause.paused_ns(now);
+  const uint64_t in_pauses = paused - std::min(paused, state.paused_ns);
+  state.paused_ns = paused;
+  // Whoever ends a pause adds up its length after it has said so.
+  if (in_pauses == 0) return std::min(weight, since_resumed);
+  return weight - std::min(weight, in_pauses);
 }
 
 void pace_timer(EventState& state, uint32_t event, bool resting) noexcept {

@@ -16,9 +16,9 @@ uint64_t timer_period_ns(uint32_t event) noexcept;
 // A sample of the event that came during a pause: slows its timer down.
 void rest(EventState& state) noexcept;
 
-// The weight of a sample that came outside of pauses at `now`, without what went by during one; the event's
-// timer is back at its pace.
-uint64_t without_pause(EventState& state, uint32_t event, uint64_t weight, uint64_t now) noexcept;
+// What of the weight of a sample that came at `now` went by outside of pauses. Exact for the wall clock, in a
+// pause as well. A CPU clock does not tell what it did in a pause: what came before one is left out.
+uint64_t without_pauses(EventState& state, uint32_t event, uint64_t weight, uint64_t now) noexcept;
 
 // Lets the event's timer rest or go on at once. The thread may be another one.
 void pace_timer(EventState& state, uint32_t event, bool resting) noexcept;

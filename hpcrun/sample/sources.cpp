@@ -290,6 +290,7 @@ void start_clocks_of(ThreadState& thread) noexcept {
     EventState& state = thread.events[event];
     if (process_state.sources[event] == Source::SigtrapAll) state.cpu_clock.start(cpu, now);
     state.last = process_state.sources[event] == Source::MonotonicTimer ? now : cpu;
+    state.paused_ns = process_state.file.pause_switch().paused_ns(now);
     if (process_state.sources[event] == Source::PerfCounter) state.last = 0;
   }
 }

@@ -30,13 +30,14 @@ struct EventState {
   bool has_timer = false;
   bool timer_rests = false;  // slowed down while measuring is paused
   uint64_t resumed_ns = 0;   // the end of the last pause that the last sample knew of
+  uint64_t paused_ns = 0;    // all pauses together, at the last sample of the wall clock
 };
 
 // A call that samples do not interrupt (waiting.h).
 struct OpenWait {
   const void* function = nullptr;  // of the C library, which stands for the call in call paths
   uint64_t since_ns = 0;           // CLOCK_MONOTONIC
-  uint64_t* noted = nullptr;       // since_ns in the file, for a process that is killed
+  ValueCell* noted = nullptr;      // since_ns in the file, for a process that is killed
 };
 
 // A signal handler of the program's that runs in such a call may make another.
@@ -64,7 +65,9 @@ struct ThreadState {
   uint64_t next_wait_walk_ns = 0;  // walks that find the contexts of waits are not more than samples are
   uint64_t noted_caller = 0;       // the last of these: return address and frame of the call
   uint64_t noted_frame = 0;
-  uint64_t* noted_wait = nullptr;
+  ValueCell* noted_wait = nullptr;
+  uint64_t short_caller = 0;  // of waits that were noted without a walk, the last
+  ValueCell* short_wait = nullptr;
   // Set while the thread's structures are being changed: a signal that arrives then is dropped.
   volatile sig_atomic_t busy = 0;
 };

@@ -46,20 +46,34 @@ void store(uint64_t& cell, uint64_t value) noexcept {
       : "rax", "memory");
 }
 
+ValueCell* cell_of_wait(ThreadState& thread, const FrameKey* frames, uint32_t depth) noexcept {
+  const NodeId node = thread.tree.insert(frames, depth);
+  if (node == kNoNode) return nullptr;
+  return thread.tree.wait_cell(node, static_cast<uint16_t>(process_state.wait_event));
+}
+
 // Where the file notes waits in the context that this is called from. The caller has all signals blocked: a
 // handler that jumps away would leave the thread busy for good.
-[[gnu::noinline]] uint64_t* find_note(ThreadState& thread) noexcept {
+[[gnu::noinline]] ValueCell* find_cell(ThreadState& thread) noexcept {
   if (thread.busy) return nullptr;
   thread.busy = 1;
   ucontext_t context;
   capture(context);
   const Stack stack = as_called(thread, thread.unwinder.walk(context));
-  const NodeId node = thread.tree.insert(stack.frames, stack.depth);
-  uint64_t* const note = node == kNoNode
-                             ? nullptr
-                             : thread.tree.wait_begin(node, static_cast<uint16_t>(process_state.wait_event));
+  ValueCell* const cell = cell_of_wait(thread, stack.frames, stack.depth);
   thread.busy = 0;
-  return note;
+  return cell;
+}
+
+// The same without a walk: the call and who made it. What called that is not known.
+ValueCell* find_short_cell(ThreadState& thread, const WaitSite& site) noexcept {
+  if (thread.busy) return nullptr;
+  thread.busy = 1;
+  const FrameKey frames[] = {frame_of(site.function),
+                             frame_of(reinterpret_cast<const void*>(site.caller - 1))};
+  ValueCell* const cell = frames[0] && frames[1] ? cell_of_wait(thread, frames, 2) : nullptr;
+  thread.busy = 0;
+  return cell;
 }
 
 // A walk for each sample that could have been taken, some ahead for a thread that just begins.
@@ -75,15 +89,23 @@ bool may_walk(ThreadState& thread, uint64_t now) noexcept {
   return true;
 }
 
-// Of a process that is killed in a wait for which there was no walk, the last one that began with the same
-// call in the same activation is the best guess.
-bool is_noted(const ThreadState& thread, const WaitSite& site) noexcept {
-  return thread.noted_wait && thread.noted_caller == site.caller && thread.noted_frame == site.frame;
+// In which context a wait is noted for which there was no walk: in that of the last one that began with the
+// same call in the same activation, which is the best guess, or in a short one. nullptr: not known yet.
+ValueCell* known_cell(const ThreadState& thread, const WaitSite& site) noexcept {
+  if (thread.noted_caller == site.caller && thread.noted_frame == site.frame) return thread.noted_wait;
+  return thread.short_caller == site.caller ? thread.short_wait : nullptr;
+}
+
+void note(OpenWait& wait, ValueCell* cell) noexcept {
+  wait.noted = cell;
+  if (!cell) return;
+  store(cell->samples, process_state.file.pause_switch().paused_ns(wait.since_ns));
+  store(cell->value, wait.since_ns);
 }
 
 void close_waits(ThreadState& thread, uint32_t outer) noexcept {
   for (uint32_t i = outer; i < thread.open_waits; ++i)
-    if (thread.waits[i].noted) store(*thread.waits[i].noted, 0);
+    if (thread.waits[i].noted) store(thread.waits[i].noted->value, 0);
 }
 
 }  // namespace
@@ -102,23 +124,30 @@ bool Wait::begin(const WaitSite& site) noexcept {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   OpenWait& wait = thread.waits[outer_];
   wait = {site.function, 0, nullptr};
-  const bool goes_on = process_state.wait_event >= 0;
-  if (goes_on) wait.since_ns = monotonic_ns();
-  if (goes_on && may_walk(thread, wait.since_ns)) {
-    const uint64_t before = change_mask(SIG_BLOCK, kAll);
-    thread.noted_wait = find_note(thread);
-    thread.noted_caller = site.caller;
-    thread.noted_frame = site.frame;
-    wait.noted = thread.noted_wait;
-    if (wait.noted) store(*wait.noted, wait.since_ns);
-    change_mask(SIG_SETMASK, before | signals_);
+  if (process_state.wait_event < 0) {
+    change_mask(SIG_BLOCK, signals_);
     return true;
   }
-  change_mask(SIG_BLOCK, signals_);
-  if (goes_on && is_noted(thread, site)) {
-    wait.noted = thread.noted_wait;
-    store(*wait.noted, wait.since_ns);
+  wait.since_ns = monotonic_ns();
+  const bool walks = may_walk(thread, wait.since_ns);
+  ValueCell* const known = walks ? nullptr : known_cell(thread, site);
+  if (known) {
+    change_mask(SIG_BLOCK, signals_);
+    note(wait, known);
+    return true;
   }
+  const uint64_t before = change_mask(SIG_BLOCK, kAll);
+  if (walks) {
+    thread.noted_wait = find_cell(thread);
+    thread.noted_caller = site.caller;
+    thread.noted_frame = site.frame;
+    note(wait, thread.noted_wait);
+  } else {
+    thread.short_wait = find_short_cell(thread, site);
+    thread.short_caller = site.caller;
+    note(wait, thread.short_wait);
+  }
+  change_mask(SIG_SETMASK, before | signals_);
   return true;
 }
 

@@ -105,12 +105,12 @@ TEST_CASE("values add up per node and metric") {
 TEST_CASE("a wait under way is told apart from values, and not told of when it is over") {
   Tree tree;
   const NodeId node = tree.insert({make_frame(1, 1)});
-  uint64_t* const begin = tree.thread.tree.wait_begin(node, 3);
-  REQUIRE(begin != nullptr);
-  *begin = 0;
-  REQUIRE(tree.thread.tree.wait_begin(node, 3) == begin);
+  hpcrun::ValueCell* const cell = tree.thread.tree.wait_cell(node, 3);
+  REQUIRE(cell != nullptr);
+  cell->value = 0;
+  REQUIRE(tree.thread.tree.wait_cell(node, 3) == cell);
   REQUIRE(tree.thread.tree.add(node, 3, 7, 2));
-  *tree.thread.tree.wait_begin(tree.insert({make_frame(1, 2)}), 3) = 1234;
+  tree.thread.tree.wait_cell(tree.insert({make_frame(1, 2)}), 3)->value = 1234;
   const MeasuredThread read = tree.read();
   REQUIRE(read.cells.size() == 1);
   REQUIRE(read.cells[0].samples == 2);

@@ -2,9 +2,12 @@
 """What goes by in a pause is measured nowhere: by prof_start() and prof_stop(), by `prof pause` and `prof resume`, and
 by --delay and --duration."""
 
+import json
 import os
 import pathlib
+import signal
 import subprocess
+import sys
 import time
 
 import driver
@@ -112,6 +115,54 @@ class Pause(driver.EndToEnd):
                             options=["--delay", "0.5", "--duration", "1"])
         self.assertEqual(run.status, 0, run.stderr)
         self.assert_within(run.total("REALTIME"), 0.7, 1.3, "time in the window")
+
+    SLEEPS = [sys.executable, "-c", "import sys, time\nprint('ready', flush=True)\ntime.sleep(float(sys.argv[1]))\n"
+              "end = time.monotonic() + float(sys.argv[2])\nwhile time.monotonic() < end: pass"]
+
+    def check_wait(self, name, sleep, spin, *changes, killed_after=None):
+        """A sleep during which measuring is paused or resumed at those seconds: all that was not paused counts."""
+        launched, directory = self.start([*self.SLEEPS, str(sleep), str(spin)], name=name,
+                                         options=["-e", "REALTIME@200", "--trace"])
+        pid = self.pid_of(directory)
+        begun = time.monotonic()
+        for i, at in enumerate(changes):
+            time.sleep(max(0, begun + at - time.monotonic()))
+            self.assertEqual(self.prof("resume" if i % 2 else "pause", pid), (0, ""))
+        if killed_after:
+            time.sleep(max(0, begun + killed_after - time.monotonic()))
+            os.kill(int(pid), signal.SIGKILL)
+            output, errors = launched.communicate(timeout=60)
+            run = driver.Run(subprocess.CompletedProcess([], launched.returncode, output, errors), directory)
+        else:
+            run = self.end(launched, directory)
+        summary = run.summary()
+        paused = summary["sampling"]["paused_s"]
+        self.assertGreater(paused, 0.4)
+        measured = summary["run"]["wall_s"] - paused
+        # The first moments of the process are not measured yet.
+        self.assert_within(run.total("REALTIME"), measured - 0.2, measured + 0.1, f"{name}: time outside of the pauses")
+        return run, measured
+
+    def traced(self, run):
+        exported = self.folder / "trace.json"
+        subprocess.run([str(driver.PROF), "export", str(run.directory), "--format=json", "-o", str(exported)], check=True)
+        thread = json.loads(exported.read_text())["threads"][0]
+        ends = [begin for begin, _ in thread["trace"][1:]] + [thread["trace_end"]]
+        return sum(end - begin for (begin, node), end in zip(thread["trace"], ends) if node is not None) * 1e-9
+
+    def test_a_wait_across_pauses_counts_outside_of_them(self):
+        for name, changes in (("one", (0.6, 1.2)), ("two", (0.4, 0.8, 1.2, 1.6))):
+            with self.subTest(pauses=name):
+                run, measured = self.check_wait(name, 2.5, 0.2, *changes)
+                self.assert_within(self.traced(run), measured - 0.2, measured + 0.1, f"{name}: time in the trace")
+
+    def test_a_wait_that_ends_in_a_pause_counts_up_to_it(self):
+        run, measured = self.check_wait("ends", 1.5, 0.5, 0.8)
+        self.assert_within(self.traced(run), measured - 0.2, measured + 0.1, "time in the trace")
+
+    def test_a_wait_that_the_end_of_the_process_cuts_short_counts_outside_of_pauses(self):
+        self.check_wait("killed", 30, 0, 0.4, 0.9, 1.3, 1.8, killed_after=2.3)
+        self.check_wait("killed_paused", 30, 0, 0.4, 0.9, 1.3, killed_after=2.3)
 
     def test_what_cannot_be_paused_is_said_in_one_line(self):
         for target, words in (("1", "not being measured"), (self.folder, "no process of this run"),
