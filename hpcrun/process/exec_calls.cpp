@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,6 +26,7 @@ HPCRUN_NEXT_OF(fexecve);
 HPCRUN_NEXT_OF(execveat);
 HPCRUN_NEXT_OF(posix_spawn);
 HPCRUN_NEXT_OF(posix_spawnp);
+HPCRUN_NEXT_OF(popen);
 
 namespace {
 
@@ -59,17 +61,20 @@ int at_rest(Exec exec) noexcept {
 
 // The events rest as well: the kernel may kill where it cannot deliver their signals.
 template <typename Spawn>
-int with_signals_shown(Spawn spawn) noexcept {
+auto with_signals_shown(Spawn spawn) noexcept {
   leave_waits();
   if (!has_signals_to_show() || !is_sampled()) return spawn();
   pause_events();
+  decltype(spawn()) result;
   int error;
   {
     const ShownSignals shown(false);
-    error = spawn();
+    result = spawn();
+    error = errno;
   }
   resume_events();
-  return error;
+  errno = error;
+  return result;
 }
 
 // By hpcrun-exec where that is wanted, and where the machine's security does not forbid just that.
@@ -224,4 +229,9 @@ HPCRUN_EXPORT int posix_spawnp(pid_t* child, const char* file, const posix_spawn
       return HPCRUN_NEXT(posix_spawnp)(child, file, actions, attributes, arguments, shown);
     });
   });
+}
+
+// The C library's starts the shell by functions that ours do not stand in front of.
+HPCRUN_EXPORT FILE* popen(const char* command, const char* mode) {
+  return with_signals_shown([=] { return HPCRUN_NEXT(popen)(command, mode); });
 }

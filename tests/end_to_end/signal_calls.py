@@ -86,5 +86,8 @@ class SignalCalls(driver.EndToEnd):
     def test_spawned_processes(self):
         self.check("spawns", "signal_children")
 
+    def test_commands_behind_a_pipe(self):
+        self.check("opens_a_pipe", "signal_children")
+
 
 driver.main()

@@ -7,7 +7,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <climits>
 #include <cstdio>
+#include <cstring>
 #include <thread>
 
 #include "own_signal.h"
@@ -112,6 +115,21 @@ void spawns() {
   }
 }
 
+void opens_a_pipe() {
+  signal(own, SIG_IGN);
+  block();
+  char command[PATH_MAX + 64] = {};
+  if (readlink("/proc/self/exe", command, PATH_MAX) < 0) return;
+  std::strcat(std::strcat(command, " shows "), name_of_own());
+  FILE* shell = popen(command, "r");
+  for (int c; (c = std::getc(shell)) != EOF;) std::putchar(c);
+  std::printf("status %d\n", pclose(shell));
+  spin_and_print("parent");
+  errno = 0;
+  shell = popen(command, "no such mode");
+  std::printf("%d %d\n", shell == nullptr, errno);
+}
+
 }  // namespace
 
 int main(int, char** argv) {
@@ -121,5 +139,6 @@ int main(int, char** argv) {
                          {"shows", shows},
                          {"executes", executes},
                          {"spawns", spawns},
+                         {"opens_a_pipe", opens_a_pipe},
                          {"executes_in_vfork_child", executes_in_vfork_child}});
 }
