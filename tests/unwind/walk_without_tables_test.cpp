@@ -1,0 +1,241 @@
+// Walks through code without call frame information: generated code, assembly, trampolines, addresses without code.
+
+#include <setjmp.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstring>
+
+#include "tests/unwind/walk.h"
+
+using namespace prof_test;
+
+namespace {
+
+// Executable memory with code written into it, as a JIT compiler has it.
+class Jit {
+ public:
+  explicit Jit(const std::vector<uint8_t>& code, size_t offset = 0) {
+    at_ = mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(at_ != MAP_FAILED);
+    entry_ = static_cast<char*>(at_) + offset;
+    std::memcpy(entry_, code.data(), code.size());
+  }
+  ~Jit() { munmap(at_, 4096); }
+  Jit(const Jit&) = delete;
+  Jit& operator=(const Jit&) = delete;
+  void* entry() const { return entry_; }
+  void call(Callback callback) const { reinterpret_cast<void (*)(Callback)>(entry_)(callback); }
+
+ private:
+  void* at_;
+  char* entry_;
+};
+
+// push %rbp; mov %rsp,%rbp; sub $32,%rsp; call *%rdi; leave; ret
+const std::vector<uint8_t> kJitWithFramePointer = {0x55, 0x48, 0x89, 0xe5, 0x48, 0x83,
+                                                   0xec, 0x20, 0xff, 0xd7, 0xc9, 0xc3};
+
+}  // namespace
+
+// Each calls its argument, but for the leaf, which raises SIGTRAP.
+asm(R"(
+  .text
+  .p2align 4
+  .globl without_information
+  .type without_information, @function
+without_information:
+  sub $8, %rsp
+  call *%rdi
+  add $8, %rsp
+  ret
+  .size without_information, .-without_information
+
+  # As encoders are written: registers are pushed, room is aligned, and rbp is one register more. An older return
+  # address lies in the room: the leaf was not called from there.
+  .p2align 4
+  .globl assembly_leaf
+  .type assembly_leaf, @function
+assembly_leaf:
+  push %rbx
+  push %rbp
+  mov %rsp, %rbx
+  sub $0x300, %rsp
+  and $-64, %rsp
+  mov %rdi, 0x40(%rsp)
+  mov $-1, %rbp
+  int3
+  mov %rbx, %rsp
+  pop %rbp
+  pop %rbx
+  ret
+  .size assembly_leaf, .-assembly_leaf
+)");
+extern "C" {
+void without_information(Callback);
+void assembly_leaf(uint64_t stale_return_address);
+}
+
+TEST_CASE("JIT frames are passed through by their frame pointers, nested too") {
+  Walk test;
+  static const Jit outer(kJitWithFramePointer);
+  static const Jit inner(kJitWithFramePointer, 160);
+  outer.call([] { inner.call(raise_walk); });
+  CHECK(test.result.reason == StackReason::JitFramePointer);
+  CHECK(test.reached_main());
+  const auto in_jit = [&](const Jit& jit) {
+    return std::count(test.result.frames.begin(), test.result.frames.begin() + test.result.depth,
+                      make_frame(kModuleNone, reinterpret_cast<uint64_t>(jit.entry()) + 9));
+  };
+  CHECK(in_jit(outer) == 1);
+  CHECK(in_jit(inner) == 1);
+}
+
+TEST_CASE("a sample at any instruction of a JIT function finds its caller") {
+  Walk test;
+  // The same with int3 in place of one instruction after the other: entry, frame half made, body, after
+  // leave.
+  const std::vector<std::vector<uint8_t>> codes = {
+      {0xcc, 0x55, 0x48, 0x89, 0xe5, 0xc9, 0xc3},
+      {0x55, 0xcc, 0x48, 0x89, 0xe5, 0xc9, 0xc3},
+      {0x55, 0x48, 0x89, 0xe5, 0xcc, 0x90, 0xc9, 0xc3},
+      {0x55, 0x48, 0x89, 0xe5, 0xc9, 0xcc, 0xc3},
+  };
+  prof_test::install_handler(SIGTRAP, walk_in_handler);
+  for (const auto& code : codes) {
+    const Jit jit(code);
+    test.result.depth = 0;
+    jit.call(raise_walk);
+    CAPTURE(code.size());
+    CHECK(test.result.reason == StackReason::JitFramePointer);
+    CHECK(test.reached_main());
+  }
+  signal(SIGTRAP, SIG_DFL);
+}
+
+TEST_CASE("code of a module without call frame information is passed or named, never guessed past main") {
+  Walk test;
+  without_information(raise_walk);
+  if (stack_class(test.result.reason) == StackClass::Complete) {
+    CHECK(test.result.reason == StackReason::JitFramePointer);
+    CHECK(test.reached_main());
+  } else {
+    CHECK(test.result.reason == StackReason::NoUnwindInfo);
+  }
+  CHECK(test.frames_in(without_information, 16) == 1);
+}
+
+namespace {
+// The address to which a call of raise_walk() by this function returns.
+__attribute__((noipa)) uint64_t return_address_elsewhere() {
+  return reinterpret_cast<uint64_t>(__builtin_extract_return_addr(__builtin_return_address(0)));
+}
+__attribute__((noipa)) uint64_t any_return_address() {
+  const uint64_t address = return_address_elsewhere();
+  keep_spinning = true;  // so that it is not a tail call
+  return address;
+}
+__attribute__((noipa)) void calls_assembly(uint64_t stale) {
+  assembly_leaf(stale);
+  keep_spinning = true;
+}
+}  // namespace
+
+TEST_CASE("the caller of assembly without information is searched for, past what calls before have left") {
+  Walk test;
+  prof_test::install_handler(SIGTRAP, walk_in_handler);
+  calls_assembly(any_return_address());
+  signal(SIGTRAP, SIG_DFL);
+  CHECK(test.result.reason == StackReason::SearchedLeaf);
+  CHECK(test.frames_in(assembly_leaf) == 1);
+  CHECK(test.frames_in(calls_assembly) == 1);
+  CHECK(test.frames_in(any_return_address) == 0);
+  CHECK(test.reached_main());
+}
+
+TEST_CASE("a trampoline without frame pointer is left as its last instructions say") {
+  Walk test;
+  // sub $8,%rsp; call *%rdi; add $8,%rsp; ret: what Python calls its functions through for `perf`
+  static const Jit trampoline({0x48, 0x83, 0xec, 0x08, 0xff, 0xd7, 0x48, 0x83, 0xc4, 0x08, 0xc3});
+  const auto by_way_of = [] { trampoline.call(raise_walk); };
+  by_way_of();
+  CHECK(test.result.reason == StackReason::JitFramePointer);
+  CHECK(std::count(test.result.frames.begin(), test.result.frames.begin() + test.result.depth,
+                   make_frame(kModuleNone, reinterpret_cast<uint64_t>(trampoline.entry()) + 5)) == 1);
+  CHECK(test.reached_main());
+}
+
+TEST_CASE("an interpreter that calls by jumps is walked by its frame pointers") {
+  Walk test;
+  // push %rbp; mov %rsp,%rbp; then as a call whose return address follows no call: lea 9(%rip),%rax; push
+  // %rax; jmp *%rsi with rsi = what calls rdi; nops; leave; ret
+  static const Jit inner(kJitWithFramePointer, 1024);
+  std::vector<uint8_t> code = {0x55, 0x48, 0x89, 0xe5, 0x48, 0x8d, 0x05, 0x09, 0,    0,    0,
+                               0x50, 0xff, 0xe6, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xc9, 0xc3};
+  static const Jit* outer;
+  const Jit interpreter(code);
+  outer = &interpreter;
+  const auto start = [] {
+    reinterpret_cast<void (*)(Callback, void*)>(outer->entry())(raise_walk, inner.entry());
+    keep_spinning = false;
+  };
+  start();
+  CHECK(test.result.reason == StackReason::JitFramePointer);
+  CHECK(test.reached_main());
+}
+
+TEST_CASE("generated code that keeps no frame pointer ends the walk and is named as what does") {
+  Walk test;
+  // push %rbp; sub $64,%rsp; or $-1,%rbp; int3; nop; nop; add $64,%rsp; nop; pop %rbp; ret
+  static const Jit busy({0x55, 0x48, 0x83, 0xec, 0x40, 0x48, 0x83, 0xcd, 0xff, 0xcc, 0x90, 0x90, 0x48, 0x83,
+                         0xc4, 0x40, 0x90, 0x5d, 0xc3});
+  prof_test::install_handler(SIGTRAP, walk_in_handler);
+  busy.call(raise_walk);
+  signal(SIGTRAP, SIG_DFL);
+  CHECK(test.result.reason == StackReason::GeneratedCode);
+  CHECK(stack_class(test.result.reason) == StackClass::Partial);
+  CHECK(test.result.depth == 1);
+}
+
+namespace {
+__attribute__((noipa)) void call_nowhere() {
+  void (*volatile null)() = nullptr;
+  null();
+  keep_spinning = false;  // so that it is not a tail call
+}
+}  // namespace
+
+TEST_CASE("a call through a null pointer shows who called") {
+  Walk test;
+  static sigjmp_buf* volatile back;
+  sigjmp_buf here;
+  back = &here;
+  prof_test::install_handler(SIGSEGV, [](int number, siginfo_t* info, void* context) {
+    walk_in_handler(number, info, context);
+    siglongjmp(*back, 1);
+  });
+  if (sigsetjmp(here, 1) == 0) call_nowhere();
+  signal(SIGSEGV, SIG_DFL);
+  CHECK(test.result.frames[0] == make_frame(kModuleNone, 0));
+  CHECK(test.frames_in(call_nowhere) == 1);
+  CHECK(test.reached_main());
+}
+
+TEST_CASE("a signal restorer without call frame information is recognised by its code") {
+  Walk test;
+  static const Jit restorer({0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}, 32);
+  struct KernelAction {
+    void (*handler)(int);
+    unsigned long flags;
+    void (*restorer)();
+    unsigned long mask;
+  } action{[](int) { raise_walk(); }, 0x04000000 /* SA_RESTORER */, nullptr, 0};
+  action.restorer = reinterpret_cast<void (*)()>(restorer.entry());
+  REQUIRE(syscall(SYS_rt_sigaction, SIGUSR2, &action, nullptr, 8) == 0);
+  raise(SIGUSR2);
+  signal(SIGUSR2, SIG_DFL);
+  CHECK(test.result.reason == StackReason::EndOfStack);
+  CHECK(test.reached_main());
+}
