@@ -16,8 +16,8 @@ SOURCES = {
 
 
 class Waits(driver.EndToEnd):
-    def check(self, case):
-        command = [driver.program("waits"), case]
+    def check(self, program, case):
+        command = [driver.program(program), case]
         plain = self.plain_run(command, timeout=60)
         self.assertEqual(plain.returncode, 0, plain.stderr)
         for name, (trigger, events) in SOURCES.items():
@@ -28,33 +28,33 @@ class Waits(driver.EndToEnd):
                 self.assertEqual(run.status, 0, run.stderr)
 
     def test_timeouts_pass(self):
-        self.check("timeouts")
+        self.check("waits", "timeouts")
 
     def test_transfers_are_complete(self):
-        self.check("transfers")
+        self.check("waits", "transfers")
 
     def test_the_programs_own_signals_interrupt(self):
-        self.check("interruptions")
+        self.check("interrupted_waits", "interruptions")
 
     def test_a_program_gets_the_signals_that_it_comes_to_handle(self):
-        self.check("takes_signals")
+        self.check("interrupted_waits", "takes_signals")
 
     def test_a_program_may_handle_all_signals(self):
-        self.check("takes_all_signals")
+        self.check("interrupted_waits", "takes_all_signals")
 
     def test_a_program_gets_the_signals_that_it_comes_to_wait_for(self):
-        self.check("waits_for_signals")
+        self.check("interrupted_waits", "waits_for_signals")
 
     def test_sampling_goes_on_after_a_jump_out_of_a_wait(self):
-        self.check("jumps")
-        run = self.prof_run([driver.program("waits"), "jumps"], events=["REALTIME@200"])
+        self.check("left_waits", "jumps")
+        run = self.prof_run([driver.program("left_waits"), "jumps"], events=["REALTIME@200"])
         passed = sum(float(line.split()[1]) for line in run.stderr.decode().splitlines()
                      if line.startswith("spin_after_jump_wall"))
         self.assert_within(run.inclusive("(anonymous namespace)::spin_after_jump", "REALTIME"), 0.93 * passed,
                            1.07 * passed, "REALTIME after the jumps")
 
     def check_end(self, how, status, said=b"", most=1.1):
-        run = self.prof_run([driver.program("waits"), "ends", how], events=["REALTIME@200"])
+        run = self.prof_run([driver.program("left_waits"), "ends", how], events=["REALTIME@200"])
         self.assertEqual((run.stdout, run.status), (said, status), run.stderr)
         blocked = run.stated("blocked")
         measured = run.inclusive("(anonymous namespace)::block_in_poll", "REALTIME")

@@ -1,13 +1,11 @@
-// waits CASE: makes calls that wait, or that read and write much, and prints what came of each: how often
-// which result, and how often it came too early. A profiler must not change a word of it.
+// waits timeouts|transfers: calls that wait for nothing until their time is over, and calls that read and
+// write much.
 
 #include <aio.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
-#include <pthread.h>
 #include <semaphore.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/ipc.h>
@@ -17,88 +15,18 @@
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/sendfile.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <threads.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
-#include <climits>
-#include <cstdio>
-#include <cstring>
-#include <functional>
-#include <map>
-#include <string>
+#include <algorithm>
 #include <thread>
 #include <vector>
 
-#include "spin.h"
+#include "waiting.h"
 
 namespace {
-
-constexpr int kTurns = 10;
-constexpr long kTimeoutNs = 5'000'000;
-constexpr size_t kLarge = 1 << 20;
-
-timespec in_ns(long ns) {
-  return {ns / 1'000'000'000, ns % 1'000'000'000};
-}
-
-timespec from_now(clockid_t clock, long ns) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  time.tv_nsec += ns;
-  time.tv_sec += time.tv_nsec / 1'000'000'000;
-  time.tv_nsec %= 1'000'000'000;
-  return time;
-}
-
-const timespec kTimeout = in_ns(kTimeoutNs);
-
-// Calls in turns; a result of -1 is shown with its errno.
-void show(const char* name, const std::function<long()>& call, long least_ns = 0, int turns = kTurns) {
-  std::map<std::string, int> results;
-  int early = 0;
-  for (int i = 0; i < turns; ++i) {
-    const double start = clock_seconds(CLOCK_MONOTONIC);
-    const long result = call();
-    const int error = errno;
-    if ((clock_seconds(CLOCK_MONOTONIC) - start) * 1e9 < static_cast<double>(least_ns) - 1000) ++early;
-    ++results[result == -1 ? strerrorname_np(error) : std::to_string(result)];
-  }
-  std::printf("%s:", name);
-  for (const auto& [result, times] : results) std::printf(" %d x %s", times, result.c_str());
-  std::printf(", early %d\n", early);
-}
-
-void timeout(const char* name, const std::function<long()>& call) {
-  show(name, call, kTimeoutNs);
-}
-
-struct Pipe {
-  int ends[2];
-  Pipe() { (void)!pipe(ends); }
-  ~Pipe() {
-    close(ends[0]);
-    close(ends[1]);
-  }
-};
-
-struct Sockets {
-  int ends[2];
-  Sockets() {
-    (void)socketpair(AF_UNIX, SOCK_STREAM, 0, ends);
-    const timeval limit{0, kTimeoutNs / 1000};
-    for (const int end : ends) setsockopt(end, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  }
-  ~Sockets() {
-    close(ends[0]);
-    close(ends[1]);
-  }
-};
 
 // Takes so much from a descriptor, in small pieces with pauses: who writes has to wait often.
 void drain(int from, size_t bytes) {
@@ -298,229 +226,6 @@ void transfers() {
   msgctl(queue, IPC_RMID, nullptr);
 }
 
-// The program's own signal, from another thread, as soon as this one sleeps in the kernel.
-std::atomic<int> handled{0};
-
-void on_own(int) {
-  ++handled;
-}
-
-void handle(int signal, int flags) {
-  struct sigaction action {};
-  action.sa_handler = on_own;
-  action.sa_flags = flags;
-  sigaction(signal, &action, nullptr);
-}
-
-char state_of(int tid) {
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
-  FILE* file = std::fopen(path, "r");
-  char state = '?';
-  if (!file) return state;
-  (void)!std::fscanf(file, "%*d (%*[^)]) %c", &state);
-  std::fclose(file);
-  return state;
-}
-
-long signalled(int signal, const std::function<long()>& call) {
-  const pthread_t self = pthread_self();
-  const auto tid = static_cast<int>(syscall(SYS_gettid));
-  std::atomic<bool> waits{false};
-  std::thread other([&] {
-    while (!waits || state_of(tid) != 'S') sched_yield();
-    pthread_kill(self, signal);
-  });
-  waits = true;
-  const long result = call();
-  const int error = errno;
-  other.join();
-  errno = error;
-  return result;
-}
-
-constexpr timespec kLong{20, 0};
-
-void interruptions(int signal) {
-  handled = 0;
-  handle(signal, 0);
-  const auto interrupted = [&](const char* name, const std::function<long()>& call) {
-    show(name, [&] { return signalled(signal, call); });
-  };
-  interrupted("nanosleep", [] {
-    timespec left{};
-    const long result = nanosleep(&kLong, &left);
-    return left.tv_sec >= 18 ? result : 99;
-  });
-  interrupted("clock_nanosleep", [] { return clock_nanosleep(CLOCK_MONOTONIC, 0, &kLong, nullptr); });
-  interrupted("poll", [] { return poll(nullptr, 0, 20'000); });
-  interrupted("select", [] {
-    timeval time{20, 0};
-    const long result = select(0, nullptr, nullptr, nullptr, &time);
-    return time.tv_sec >= 18 ? result : 99;
-  });
-  sigset_t none;
-  sigemptyset(&none);
-  interrupted("ppoll with a mask", [&] { return ppoll(nullptr, 0, &kLong, &none); });
-  interrupted("sigsuspend", [&] { return sigsuspend(&none); });
-  interrupted("pause", [] { return pause(); });
-  sigset_t others;
-  sigemptyset(&others);
-  sigaddset(&others, SIGUSR2);
-  interrupted("sigtimedwait", [&] { return sigtimedwait(&others, nullptr, &kLong); });
-  sem_t semaphore;
-  sem_init(&semaphore, 0, 0);
-  interrupted("sem_timedwait", [&] {
-    const timespec end = from_now(CLOCK_REALTIME, 20'000'000'000);
-    return sem_timedwait(&semaphore, &end);
-  });
-  Sockets pair;
-  const timeval longer{20, 0};
-  setsockopt(pair.ends[0], SOL_SOCKET, SO_RCVTIMEO, &longer, sizeof longer);
-  char byte;
-  interrupted("recv", [&] { return recv(pair.ends[0], &byte, 1, 0); });
-  Pipe pipe;
-  interrupted("read", [&] { return read(pipe.ends[0], &byte, 1); });
-  const std::vector<char> large(kLarge, 'x');
-  show("write", [&] {
-    const Pipe full;
-    return signalled(signal, [&] { return write(full.ends[1], large.data(), kLarge); });
-  });
-  int word = 0;
-  interrupted("futex", [&] { return syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &kLong, nullptr, 0); });
-  std::printf("handled %d\n", handled.load());
-}
-
-void restarts() {
-  handle(SIGUSR1, SA_RESTART);
-  Pipe pipe;
-  char byte;
-  show(
-      "read",
-      [&] {
-        const int before = handled;
-        return signalled(SIGUSR1, [&] {
-          std::thread writer([&] {
-            while (handled == before) usleep(100);
-            (void)!write(pipe.ends[1], "x", 1);
-          });
-          const long result = read(pipe.ends[0], &byte, 1);
-          writer.join();
-          return result;
-        });
-      },
-      0, 1);
-  std::printf("handled %d\n", handled.load());
-}
-
-// The handlers of a program that comes to use the signals that nobody uses.
-void takes_signals() {
-  for (const int signal : {SIGRTMAX - 1, SIGRTMAX - 2, SIGRTMAX - 3}) {
-    std::printf("signal %d\n", signal);
-    interruptions(signal);
-  }
-}
-
-void takes_all_signals() {
-  for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) handle(signal, 0);
-  handled = 0;
-  for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal)
-    if (signalled(signal, [] { return clock_nanosleep(CLOCK_MONOTONIC, 0, &kLong, nullptr); }) != EINTR)
-      std::printf("not interrupted by %d\n", signal);
-  std::printf("handled %d\n", handled.load());
-}
-
-void waits_for_signals() {
-  for (const int signal : {SIGRTMAX - 1, SIGRTMAX - 2}) {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, signal);
-    pthread_sigmask(SIG_BLOCK, &set, nullptr);
-    show("sigwait", [&] {
-      int found = 0;
-      return signalled(signal, [&] { return sigwait(&set, &found); }) + found;
-    });
-  }
-}
-
-double wall() {
-  return clock_seconds(CLOCK_MONOTONIC);
-}
-
-[[gnu::noinline]] long block_in_poll() {
-  const long result = poll(nullptr, 0, -1);
-  asm volatile("");
-  return result;
-}
-
-[[gnu::noinline]] void spin_after_jump() {
-  const double start = wall();
-  spin(0.3);
-  std::fprintf(stderr, "spin_after_jump_wall %.3f\n", wall() - start);
-}
-
-jmp_buf plain_jump;
-sigjmp_buf mask_jump;
-bool with_mask = false;
-
-void jump_out(int) {
-  if (with_mask)
-    siglongjmp(mask_jump, 1);
-  else
-    _longjmp(plain_jump, 1);
-}
-
-void jumps() {
-  struct sigaction action {};
-  action.sa_handler = jump_out;
-  action.sa_flags = SA_NODEFER;
-  sigaction(SIGUSR1, &action, nullptr);
-  for (int i = 0; i < 2; ++i) {
-    with_mask = i;
-    const auto self = pthread_self();
-    const auto tid = static_cast<int>(syscall(SYS_gettid));
-    std::thread other([=] {
-      while (state_of(tid) != 'S') sched_yield();
-      pthread_kill(self, SIGUSR1);
-    });
-    const int jumped = with_mask ? sigsetjmp(mask_jump, 1) : _setjmp(plain_jump);
-    if (!jumped) block_in_poll();
-    std::printf("jumped %d\n", jumped);
-    other.join();
-    spin_after_jump();
-  }
-}
-
-std::atomic<double> blocked_since{0};
-std::atomic<int> cleaned{0};
-
-void* block(void*) {
-  pthread_cleanup_push([](void*) { ++cleaned; }, nullptr);
-  blocked_since = wall();
-  block_in_poll();
-  pthread_cleanup_pop(0);
-  return nullptr;
-}
-
-// Ends while a thread has been waiting for a while.
-void ends(const std::string& how, char** argv) {
-  pthread_t thread;
-  pthread_create(&thread, nullptr, block, nullptr);
-  while (blocked_since == 0) usleep(100);
-  usleep(500'000);
-  if (how == "cancel") {
-    pthread_cancel(thread);
-    void* result = nullptr;
-    pthread_join(thread, &result);
-    std::printf("cancelled %d, cleaned %d\n", result == PTHREAD_CANCELED, cleaned.load());
-  }
-  std::fprintf(stderr, "blocked %.3f\n", wall() - blocked_since);
-  if (how == "_exit") _exit(3);
-  if (how == "kill") raise(SIGKILL);
-  if (how == "term") raise(SIGTERM);
-  if (how == "exec") execl(argv[0], argv[0], "nothing", nullptr);
-}
-
 }  // namespace
 
 int main(int, char** argv) {
@@ -533,18 +238,5 @@ int main(int, char** argv) {
   } else if (what == "transfers") {
     sockets();
     transfers();
-  } else if (what == "interruptions") {
-    interruptions(SIGUSR1);
-    restarts();
-  } else if (what == "takes_signals") {
-    takes_signals();
-  } else if (what == "takes_all_signals") {
-    takes_all_signals();
-  } else if (what == "waits_for_signals") {
-    waits_for_signals();
-  } else if (what == "jumps") {
-    jumps();
-  } else if (what == "ends") {
-    ends(argv[2], argv);
   }
 }
