@@ -129,8 +129,8 @@ TriggerProbe probe_others() {
 }
 
 // With the first event of the machine the kernel waits for an RCU grace period, which has been seen to take a
-// minute (a virtual machine with busy CPUs). It is prof that waits here, and the measured process that need not:
-// the descriptor stays open as long as prof runs.
+// minute (a virtual machine with busy CPUs). It is prof that waits here, and the measured process that need
+// not: the descriptor stays open as long as prof runs.
 void keep_perf_ready() {
   static const int descriptor = [] {
     hpcrun::PerfRequest request;

@@ -17,8 +17,9 @@ struct TriggerProbe {
 };
 
 // Tries perf's sigtrap in a child process, also with SIGTRAP blocked (kernels that kill for it must not
-// be used: glibc blocks all signals while it creates a thread). Takes about 20 ms of CPU time. Until prof ends
-// it keeps a disabled event of its own open, so that no measured process waits for the machine's first one.
+// be used: glibc blocks all signals while it creates a thread). Takes about 20 ms of CPU time. Until prof
+// ends it keeps a disabled event of its own open, so that no measured process waits for the machine's first
+// one.
 TriggerProbe probe_trigger();
 
 // The trigger that the user asks for in PROF_TRIGGER, if any. Throws CommandError (125) for a name that is

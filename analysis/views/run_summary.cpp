@@ -99,6 +99,8 @@ constexpr KnownReason kKnownReasons[] = {
     {"stackcut", "they go on beyond the piece of the stack that came with the sample",
      "link the program dynamically, and build C code that Go calls with -fno-omit-frame-pointer; let perf "
      "record more (--call-graph dwarf,65528)"},
+    {"chaincut", "the kernel follows no more callers of a program that is sampled from outside",
+     "let it follow more: sysctl kernel.perf_event_max_stack=1024"},
     {"ringfull", "prof did not come to read the kernel's buffers in time",
      "ask for fewer samples per second, or raise kernel.perf_event_mlock_kb"},
     {"nomemory", "the memory set aside for a thread was full", ""},

@@ -1,6 +1,6 @@
 // hpcrun-exec SOCKET QUESTION PROGRAM [ARGUMENT]...: asks `prof` to sample this process from outside, and
-// executes the program, whose arguments begin with its name. A process that posix_spawn starts runs nothing of
-// ours before its program; so the runtime lets it start this one. Without C library, so that nothing is
+// executes the program, whose arguments begin with its name. A process that posix_spawn starts runs nothing
+// of ours before its program; so the runtime lets it start this one. Without C library, so that nothing is
 // preloaded into it, and it costs a program's start little.
 
 #include "hpcrun/guest/syscalls.h"

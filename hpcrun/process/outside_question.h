@@ -1,6 +1,6 @@
 #pragma once
-// The question to `prof`, on its socket, to sample the calling process from outside. Used by the runtime and by
-// hpcrun-exec, which has no C library.
+// The question to `prof`, on its socket, to sample the calling process from outside. Used by the runtime and
+// by hpcrun-exec, which has no C library.
 
 #include <sys/un.h>
 

@@ -44,6 +44,7 @@ enum class StackReason : uint8_t {
   StackCut = 11,         // beyond the piece of stack that was recorded with the sample: partial
   GeneratedCode = 12,    // code that a JIT compiler made, which keeps no frame pointer: partial
   SearchedLeaf = 13,     // the caller of a leaf without CFI was found by searching its frame: complete
+  ChainCut = 14,         // the kernel follows no more callers (kernel.perf_event_max_stack): partial
   Count
 };
 
@@ -61,6 +62,7 @@ constexpr StackClass stack_class(StackReason reason) {
     case StackReason::NoUnwindInfo:
     case StackReason::Unsupported:
     case StackReason::StackCut:
+    case StackReason::ChainCut:
     case StackReason::GeneratedCode:
       return StackClass::Partial;
     default:

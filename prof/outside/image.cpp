@@ -118,7 +118,6 @@ uint64_t Image::load_bias(uint64_t mapped_at, uint64_t file_offset) const {
   return mapped_at - file_offset;
 }
 
-// E8 rel32, or FF /2 with a ModRM byte and 0, 1, 2, 4 or 5 bytes behind it.
 bool Image::is_entry(uint64_t address) const {
   constexpr uint64_t kEntryBytes = 128;  // a few instructions that lead to a function in C
   GElf_Ehdr header;
@@ -126,20 +125,37 @@ bool Image::is_entry(uint64_t address) const {
          address - header.e_entry < kEntryBytes;
 }
 
-bool Image::follows_call(uint64_t address) const {
+const uint8_t* Image::code_at(uint64_t address, uint64_t before, uint64_t behind) const {
+  size_t size = 0;
+  const char* const file = elf_rawfile(elf_.get(), &size);
   for (const Segment& segment : code_) {
-    if (address <= segment.address || address > segment.address + segment.bytes) continue;
-    size_t size = 0;
-    const char* const file = elf_rawfile(elf_.get(), &size);
-    const uint64_t end = segment.file_offset + (address - segment.address);
-    if (!file || end > size) return false;
-    const auto at = [&](uint64_t back) -> uint8_t {
-      return back <= address - segment.address ? static_cast<uint8_t>(file[end - back]) : 0;
-    };
-    if (at(5) == 0xe8) return true;
-    for (const uint64_t length : {2, 3, 4, 6, 7})
-      if (at(length) == 0xff && (at(length - 1) >> 3 & 7) == 2) return true;
+    if (address < segment.address || address - segment.address > segment.bytes) continue;
+    const uint64_t from_start = address - segment.address;
+    const uint64_t at = segment.file_offset + from_start;
+    if (from_start < before || segment.bytes - from_start < behind || !file || at > size ||
+        size - at < behind)
+      return nullptr;
+    return reinterpret_cast<const uint8_t*>(file) + at;
   }
+  return nullptr;
+}
+
+bool Image::starts_goroutine(uint64_t address) const {
+  const uint8_t* const code = code_at(address, 1, 1);
+  return is_go_ && code && code[-1] == 0x90 && code[0] == 0xe8;
+}
+
+// E8 rel32, or FF /2 with a ModRM byte and 0, 1, 2, 4 or 5 bytes behind it.
+bool Image::follows_call(uint64_t address) const {
+  constexpr uint64_t kLongestCall = 7;
+  uint64_t before = kLongestCall;
+  const uint8_t* code = nullptr;
+  while (before > 1 && !(code = code_at(address, before, 0))) --before;
+  if (!code) return false;
+  const auto at = [&](uint64_t back) -> uint8_t { return back <= before ? *(code - back) : 0; };
+  if (at(5) == 0xe8) return true;
+  for (const uint64_t length : {2, 3, 4, 6, 7})
+    if (at(length) == 0xff && (at(length - 1) >> 3 & 7) == 2) return true;
   return false;
 }
 

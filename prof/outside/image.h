@@ -35,6 +35,10 @@ class Image {
   // Nothing called it, and the loader's has no call frame information that would tell.
   bool is_entry(uint64_t address) const;
 
+  // Is this address (the file's own) the one to which the first function of every goroutine returns? No call
+  // is before it, but the `nop` with which runtime.goexit begins; its call of goexit1 is behind it.
+  bool starts_goroutine(uint64_t address) const;
+
   // Is the instruction before this address (the file's own) a call?
   bool follows_call(uint64_t address) const;
 
@@ -46,6 +50,9 @@ class Image {
     void operator()(Elf* elf) const { elf_end(elf); }
   };
 
+  // The code around an address (the file's own), of which the given number of bytes on each side is in one
+  // segment of the file; nullptr where there is none.
+  const uint8_t* code_at(uint64_t address, uint64_t before, uint64_t behind) const;
   void open(const std::string& path);
   void read_segments();
   void read_build_id();

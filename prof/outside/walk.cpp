@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <optional>
 #include <span>
 
@@ -20,8 +21,15 @@ using hpcrun::Rule;
 using hpcrun::RuleKind;
 using hpcrun::StackReason;
 
-// kernel.perf_event_max_stack: a chain of this length was cut.
-constexpr size_t kLongestChain = 127;
+// A chain of this length was cut.
+size_t longest_chain() {
+  static const size_t limit = [] {
+    size_t setting = 127;  // the kernel's default
+    std::ifstream("/proc/sys/kernel/perf_event_max_stack") >> setting;
+    return setting;
+  }();
+  return limit;
+}
 
 class Walk {
  public:
@@ -176,6 +184,11 @@ class Walk {
     return mapped && mapped->image->follows_call(address - mapped->load_bias);
   }
 
+  bool starts_goroutine(uint64_t address) const {
+    const MappedImage* mapped = space_.find(address - 1);
+    return mapped && mapped->image->starts_goroutine(address - mapped->load_bias);
+  }
+
   // Is the return address at hand in the kernel's chain, beyond what was met of it?
   bool meets_chain() {
     const auto from = sample_.callers.begin() + std::min<ptrdiff_t>(1, std::ssize(sample_.callers));
@@ -190,7 +203,7 @@ class Walk {
 
   // Otherwise: where no table tells that the last frame is the outermost.
   StackReason chain_end(StackReason otherwise) const {
-    if (sample_.callers.size() >= kLongestChain) return StackReason::TooDeep;
+    if (sample_.callers.size() >= longest_chain()) return StackReason::ChainCut;
     const Rule* rule = rule_at(sample_.callers.back() - 1);
     return rule && rule->kind == RuleKind::EndOfStack ? StackReason::EndOfStack : otherwise;
   }
@@ -200,8 +213,10 @@ class Walk {
   OutsideStack beyond_go_stack() {
     const bool kept = known_ >> kRbp & 1 && registers_[kRbp] == sample_.registers[kRbp];
     const auto callers = std::span(sample_.callers).subspan(std::min<size_t>(1, sample_.callers.size()));
-    const bool plausible =
-        !callers.empty() && std::ranges::all_of(callers, [&](uint64_t a) { return returns_to_call(a); });
+    const auto is_plausible = [&](uint64_t address) {
+      return returns_to_call(address) || (address == callers.back() && starts_goroutine(address));
+    };
+    const bool plausible = !callers.empty() && std::ranges::all_of(callers, is_plausible);
     if (!plausible) return {std::move(frames_), StackReason::StackCut};
     if (!kept) return by_chain_alone(StackReason::JitFramePointer);
     for (const uint64_t caller : callers) push(caller - 1);

@@ -13,7 +13,8 @@ namespace {
 constexpr size_t kScreenLines = 24;  // the classic terminal
 constexpr size_t kHotFunctions = 5;  // more would be a list, not a summary
 constexpr double kWorthALine = 0.01;
-constexpr size_t kFindingLines = 7;  // leaves some lines to path and functions
+constexpr size_t kFindingLines = 7;
+constexpr size_t kKeptLines = 8;  // three headings, three lines of the path, two functions
 constexpr size_t kNoteLines = 3;
 constexpr size_t kReasons = 2;
 constexpr size_t kThreadsNamed = 4;
@@ -32,7 +33,8 @@ class SummaryText {
 
   Lines lines() {
     Lines all = header();
-    const Lines found = finding_lines();
+    const Lines found = finding_lines(
+        std::min(kFindingLines, kScreenLines - std::min(kScreenLines, all.size() + kKeptLines)));
     const size_t findings = found.empty() ? 0 : found.size() + 1;
     const size_t room = kScreenLines - std::min(kScreenLines, all.size() + findings);
     // Two headings; what the functions leave goes to the path.
@@ -61,17 +63,35 @@ class SummaryText {
     return style_.columns == 0 ? line : shorten_middle(line, style_.columns);
   }
 
-  void labelled(Lines& lines, const char* label, const std::string& text) const {
+  Lines labelled(const char* label, const std::string& text) const {
+    Lines lines = wrap(printable(text), style_.columns == 0 ? 0 : style_.columns - kLabelColumns);
+    for (std::string& line : lines)
+      line = fitted(fmt::format("{:<{}}{}", &line == &lines.front() ? label : "", kLabelColumns, line));
+    return lines;
+  }
+
+  void add_labelled(Lines& lines, const char* label, const std::string& text) const {
     lines.push_back(fitted(fmt::format("{:<{}}{}", label, kLabelColumns, printable(text))));
+  }
+
+  // With as many reasons as so many lines have room for.
+  void add_explained(Lines& lines, const char* label, const std::string& text, const Reasons& all,
+                     size_t most_lines) const {
+    for (size_t named = kReasons;; --named) {
+      const Lines wrapped = labelled(label, text + reasons(all, named));
+      if (wrapped.size() > most_lines && named > 1) continue;
+      lines.insert(lines.end(), wrapped.begin(), wrapped.end());
+      return;
+    }
   }
 
   // Whole, because the end of a note is what to do about it: the first one, and more while there is room.
   Lines notes() const {
     Lines lines;
     for (const std::string& note : run_.degradations) {
-      const Lines wrapped = wrap(printable(note), style_.columns == 0 ? 0 : style_.columns - kLabelColumns);
+      const Lines wrapped = labelled("note", note);
       if (!lines.empty() && lines.size() + wrapped.size() > kNoteLines) break;
-      for (const std::string& line : wrapped) labelled(lines, &line == &wrapped.front() ? "note" : "", line);
+      lines.insert(lines.end(), wrapped.begin(), wrapped.end());
     }
     return lines;
   }
@@ -83,15 +103,16 @@ class SummaryText {
     const size_t columns = style_.columns == 0 ? SIZE_MAX : style_.columns - kLabelColumns - status.size();
     lines.push_back(bold(style_, fmt::format("{:<{}}{}{}", "program", kLabelColumns,
                                              shorten_middle(printable(run_.command), columns), status)));
-    labelled(lines, "ran", ran());
-    if (const std::string text = selected(); !text.empty()) labelled(lines, "selected", text);
-    if (const std::string text = sampled(); !text.empty()) labelled(lines, "sampled", text);
+    add_labelled(lines, "ran", ran());
+    if (const std::string text = selected(); !text.empty()) add_labelled(lines, "selected", text);
+    if (const std::string text = sampled(); !text.empty()) add_labelled(lines, "sampled", text);
     if (run_.paused_s)
-      labelled(lines, "paused", words_for_duration(*run_.paused_s) + ", in which nothing was measured");
+      add_labelled(lines, "paused", words_for_duration(*run_.paused_s) + ", in which nothing was measured");
     if (run_.dropped_samples() > 0)
-      labelled(lines, "dropped", words_for_count(run_.dropped_samples(), "sample") + reasons(run_.dropped));
-    if (run_.stacks && run_.stacks->all() > 0) labelled(lines, "stacks", stacks());
-    if (const std::string text = overhead(); !text.empty()) labelled(lines, "overhead", text);
+      add_explained(lines, "dropped", words_for_count(run_.dropped_samples(), "sample"), run_.dropped, 1);
+    if (run_.stacks && run_.stacks->all() > 0)
+      add_explained(lines, "stacks", stacks(), run_.stacks->reasons, 2);
+    if (const std::string text = overhead(); !text.empty()) add_labelled(lines, "overhead", text);
     const Lines more = notes();
     lines.insert(lines.end(), more.begin(), more.end());
     return lines;
@@ -140,11 +161,11 @@ class SummaryText {
     return fmt::format("{}", fmt::join(names, ", "));
   }
 
-  static std::string reasons(const Reasons& all) {
+  static std::string reasons(const Reasons& all, size_t limit) {
     std::vector<std::string> named;
     for (const auto& [reason, count] : by_count(all)) {
       const std::string why = words_for_reason(reason).why;
-      if (!why.empty() && named.size() < kReasons) named.push_back(fmt::format("{} because {}", count, why));
+      if (!why.empty() && named.size() < limit) named.push_back(fmt::format("{} because {}", count, why));
     }
     return named.empty() ? "" : fmt::format(": {}", fmt::join(named, ", "));
   }
@@ -155,7 +176,7 @@ class SummaryText {
     std::string text = percent(run_.stacks->complete) + " complete";
     if (run_.stacks->partial > 0) text += ", " + percent(run_.stacks->partial) + " partial";
     if (run_.stacks->broken > 0) text += ", " + percent(run_.stacks->broken) + " broken";
-    return text + reasons(run_.stacks->reasons);
+    return text;
   }
 
   std::string overhead() const {
@@ -242,13 +263,13 @@ class SummaryText {
     return lines;
   }
 
-  Lines finding_lines() const {
+  Lines finding_lines(size_t limit) const {
     Lines lines;
     size_t shown = 0;
     for (const Finding& finding : findings_) {
       Lines sentence = wrap(printable(finding.sentence), style_.columns == 0 ? 0 : style_.columns - 4);
       const bool last = shown + 1 == findings_.size();
-      if (shown > 0 && lines.size() + sentence.size() + (last ? 0 : 1) > kFindingLines) break;
+      if (shown > 0 && lines.size() + sentence.size() + (last ? 0 : 1) > limit) break;
       for (size_t i = 0; i < sentence.size(); ++i) lines.push_back((i == 0 ? "  * " : "    ") + sentence[i]);
       ++shown;
     }

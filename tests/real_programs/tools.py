@@ -35,7 +35,7 @@ PROGRAMS = (
             setup="ffmpeg -loglevel error -f lavfi -i mandelbrot=size=480x270 -t 2 -pix_fmt yuv420p video.y4m",
             threads=2, normalise=((rb"[0-9.]+ fps", b"N fps"),)),
     Program("lame", "lame --quiet -V2 {input}/tone.wav tone.mp3", setup=TONE, needs=("lame", "ffmpeg")),
-    Program("flac", "flac --totally-silent -8 {input}/tone.wav -o tone.flac", setup=TONE, needs=("flac", "ffmpeg")),
+    Program("flac", "flac --totally-silent -8 -e -p {input}/tone.wav -o tone.flac", setup=TONE, needs=("flac", "ffmpeg")),
     Program("imagemagick", "convert-im6.q16 -seed 5 -size 800x600 plasma:red-blue -blur 0x8 -swirl 90 -resize 400x "
             "-strip -define png:exclude-chunks=date,time picture.png", needs=("convert-im6.q16",)),
     Program("openmp", "{input}/program", setup="gcc -O2 -fopenmp {sources}/openmp.c -o program", needs=("gcc",),
