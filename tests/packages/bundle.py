@@ -2,9 +2,11 @@
 """The bundle runs in a system that has nothing but libc, as root and as an ordinary user, from a path with spaces, and
 brings nothing but its runtime into the measured program."""
 
+import os
 import pathlib
 import re
 import shutil
+import subprocess
 import tarfile
 import tempfile
 import unittest
@@ -51,6 +53,15 @@ class Bundle(unittest.TestCase):
         maps = self.assert_works("0:0", "maps")
         mapped = set(re.findall(r"/opt/my tools/prof/\S+", maps))
         self.assertEqual(mapped, {f"{PLACE}/lib/prof/libhpcrun.so"})
+
+    def test_a_build_that_is_not_whole_is_refused_with_one_line(self):
+        build = self.folder / "part"
+        (build / "bin").mkdir(parents=True)
+        shutil.copy2("/bin/true", build / "bin/prof")
+        done = subprocess.run([bare.SOURCE / "tools/bundle", self.folder / "none"], stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, "PROF_BUILD": str(build)})
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, f"tools/bundle: {build} lacks files that belong into the bundle; run tools/build first\n"))
 
     def test_it_is_small(self):
         files = [path for path in self.inside.rglob("*") if path.is_file()]
