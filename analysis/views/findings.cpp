@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/views/code_generators.h"
 #include "analysis/views/wording.h"
 
 namespace prof {
@@ -18,6 +19,7 @@ constexpr double kDroppedSamples = 0.01;
 constexpr double kOverhead = 0.05;
 constexpr double kEnoughTime = 10;  // sampling periods, in which at least one sample should have come
 constexpr double kWithoutLines = 0.20;
+constexpr char kGeneratedCode[] = "generated_code";  // the reason of stacks that end in such
 constexpr size_t kNameColumns = 48;    // a sentence stays readable; the finding's context has the full name
 constexpr uint64_t kFewSamples = 100;  // one standard error of a share of one half is then 5 points
 
@@ -331,8 +333,7 @@ class Finder {
   // What helps where code of this module has no lines; empty where nothing does.
   std::string advice_for_lines(const WithoutLines& without, size_t module) const {
     const std::string& path = tree_.database->modules[module].path;
-    if (path == "[jit]")
-      return "let its compiler write a perf map, such as with node --perf-basic-prof, to see names";
+    if (path == "[jit]") return std::string(code_generator(*tree_.database).names);
     if (path.starts_with('[')) return {};
     // Symbols or debug information of a file that was not the measured one would have been of no use.
     if (without.unnamed[module] > without.of_module[module] / 2)
@@ -369,10 +370,11 @@ class Finder {
     return finding;
   }
 
-  static void add_top_reason(const Reasons& reasons, const char* lead, Finding& finding) {
+  void add_top_reason(const Reasons& reasons, const char* lead, Finding& finding) const {
     for (const auto& [reason, count] : by_count(reasons)) {
-      const ReasonWords words = words_for_reason(reason);
+      ReasonWords words = words_for_reason(reason);
       if (is_complete(reason)) continue;
+      if (reason == kGeneratedCode) words.advice = code_generator(*tree_.database).stacks;
       finding.sentence += lead + words.why;
       finding.advice = words.advice;
       if (!words.advice.empty()) finding.sentence += "; " + words.advice;

@@ -87,8 +87,8 @@ constexpr KnownReason kKnownReasons[] = {
      "ask for larger ones (perf record -m) or for fewer samples per second"},
     {"nounwindinfo", "code on them has no unwind information",
      "build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer"},
-    {"generatedcode", "code on them was made by a JIT compiler and keeps no frame pointers",
-     "let it keep them, such as with java -XX:+PreserveFramePointer (docs/interpreters.md)"},
+    // What helps depends on the runtime (code_generators.h).
+    {"generatedcode", "code on them was made by a JIT compiler and keeps no frame pointers", ""},
     {"unknownmodule", "they lead to an address that belongs to no code", ""},
     {"unreadablestack", "stack memory could not be read", ""},
     {"badreturnaddress", "a return address points to no code",

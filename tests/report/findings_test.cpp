@@ -241,12 +241,37 @@ TEST_CASE("what helps against missing lines depends on the module") {
     }
     return std::string("no finding");
   };
-  CHECK(advice("[jit]", "[jit]") ==
-        "let its compiler write a perf map, such as with node --perf-basic-prof, to see names");
+  CHECK(advice("[jit]", "[jit]") == "let its compiler write a perf map (docs/interpreters.md) to see names");
   CHECK(advice("[app]", "/bin/app") ==
         "its file is gone, cannot be read, or is another than was measured: analyze before it changes");
   CHECK(advice("app+0x10", "/bin/app") == "build it with -g or install its debug symbols to see lines");
   CHECK(advice("[unknown]", "[unknown]").empty());
+}
+
+TEST_CASE("what helps with generated code depends on the runtime that makes it") {
+  const auto advice = [](const std::string& runtime) {
+    DatabaseBuilder b;
+    b.metric("CPUTIME", "sec");
+    b.function("[jit]", "", "[jit]");
+    b.function("run", "", "/usr/lib/" + runtime);
+    b.spend(b.thread(0), {{"run"}, {"[jit]"}}, 1);
+    b.database.run_json =
+        R"({"stacks": {"complete": 1, "partial": 9, "broken": 0, "reasons": {"generated_code": 9, "end_of_stack": 1}}})";
+    const Database database = b.build();
+    std::string all;
+    for (const Finding& finding : findings_of(database))
+      if (finding.kind == "stack-quality" || finding.kind == "line-information") all += finding.advice + "\n";
+    return all;
+  };
+  CHECK(advice("jvm/server/libjvm.so") ==
+        "run java with -XX:+PreserveFramePointer to see the callers (docs/interpreters.md)\n"
+        "run java with -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit to see the names of methods\n");
+  CHECK(advice("luajit-2.1.0-beta3") ==
+        "luajit -joff, which compiles nothing, has whole stacks (docs/interpreters.md)\n"
+        "let its compiler write a perf map (docs/interpreters.md) to see names\n");
+  CHECK(advice("libother.so") ==
+        "let it keep them, such as with java -XX:+PreserveFramePointer (docs/interpreters.md)\n"
+        "let its compiler write a perf map (docs/interpreters.md) to see names\n");
 }
 
 TEST_CASE("a run without samples says how long it ran and what may help") {
