@@ -95,10 +95,13 @@ bool for_each_perf_event(int pid, Function function) {
   return reached;
 }
 
-bool is_measurement_file(const fs::path& path) {
+// Of which a file has the measurements; 0 where it has none.
+int process_of_file(const fs::path& path) {
   hpcrun::FileHeader header{};
   std::ifstream file(path, std::ios::binary);
-  return file.read(reinterpret_cast<char*>(&header), sizeof header) && is_measurement_header(header);
+  const bool is_one =
+      file.read(reinterpret_cast<char*>(&header), sizeof header) && is_measurement_header(header);
+  return is_one ? header.pid : 0;
 }
 
 }  // namespace
@@ -112,13 +115,12 @@ MeasuredProcess::MeasuredProcess(const fs::path& file) {
     page = mmap(nullptr, hpcrun::kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   close(descriptor);
   if (page == MAP_FAILED) return;
-  const auto& header = *static_cast<const hpcrun::FileHeader*>(page);
-  if (!is_measurement_header(header) || !has_mapped(header.pid, status)) {
-    munmap(page, hpcrun::kPageBytes);
-    return;
-  }
   page_ = page;
+  const auto& header = *static_cast<const hpcrun::FileHeader*>(page);
   pid_ = header.pid;
+  if (is_measurement_header(header) && has_mapped(measured_by() ? measured_by() : pid_, status)) return;
+  munmap(page, hpcrun::kPageBytes);
+  page_ = nullptr;
 }
 
 MeasuredProcess::~MeasuredProcess() {
@@ -136,6 +138,10 @@ MeasuredProcess& MeasuredProcess::operator=(MeasuredProcess&& other) noexcept {
 
 std::atomic<uint64_t>* MeasuredProcess::counters() const {
   return reinterpret_cast<std::atomic<uint64_t>*>(static_cast<char*>(page_) + hpcrun::kCountersOffset);
+}
+
+int MeasuredProcess::measured_by() const {
+  return static_cast<int>(counters()[static_cast<size_t>(hpcrun::Counter::MeasuredBy)].load());
 }
 
 bool MeasuredProcess::is_running() const {
@@ -158,7 +164,8 @@ bool MeasuredProcess::resume() {
 }
 
 bool MeasuredProcess::switch_events(bool on) {
-  return for_each_perf_event(pid_, on ? hpcrun::enable_perf_event : hpcrun::disable_perf_event);
+  return measured_by() ||
+         for_each_perf_event(pid_, on ? hpcrun::enable_perf_event : hpcrun::disable_perf_event);
 }
 
 std::vector<fs::path> files_of_running(const fs::path& directory) {
@@ -172,16 +179,38 @@ std::vector<fs::path> files_of_running(const fs::path& directory) {
   return files;
 }
 
-fs::path file_of_process(int pid) {
+namespace {
+
+// The measurement file of a process among those that a process has mapped.
+fs::path mapped_file_of(int pid, int mapped_by) {
   fs::path found;
-  for_each_mapping(pid, [&](const Mapping& mapping) {
+  for_each_mapping(mapped_by, [&](const Mapping& mapping) {
     const fs::path path = mapping.path;
     if (path.extension() != ".prof") return false;
-    for (const fs::path& seen : {path, fs::path(fmt::format("/proc/{}/root{}", pid, mapping.path))}) {
-      if (found.empty() && is_measurement_file(seen)) found = seen;
-    }
+    for (const fs::path& seen : {path, fs::path(fmt::format("/proc/{}/root{}", mapped_by, mapping.path))})
+      if (found.empty() && process_of_file(seen) == pid) found = seen;
     return !found.empty();
   });
+  return found;
+}
+
+bool is_prof(const fs::path& process) {
+  std::string name;
+  return std::getline(std::ifstream(process / "comm"), name) && name == "prof";
+}
+
+}  // namespace
+
+fs::path file_of_process(int pid) {
+  fs::path found = mapped_file_of(pid, pid);
+  std::error_code error;
+  fs::directory_iterator entries("/proc", error);
+  if (error) return found;
+  for (const fs::directory_entry& entry : entries) {
+    if (!found.empty()) break;
+    if (const int other = std::atoi(entry.path().filename().c_str()); other > 0 && is_prof(entry.path()))
+      found = mapped_file_of(pid, other);
+  }
   return found;
 }
 

@@ -12,7 +12,8 @@ namespace prof {
 // A process and the counters of its measurement file. Movable; closes nothing of the process's.
 class MeasuredProcess {
  public:
-  // Invalid where the file is none of a process that runs and has it mapped.
+  // Invalid where the file is none of a process that runs and has it mapped, or that a `prof` measures from
+  // outside which has it mapped.
   explicit MeasuredProcess(const std::filesystem::path& file);
   ~MeasuredProcess();
   MeasuredProcess(MeasuredProcess&& other) noexcept;
@@ -23,8 +24,9 @@ class MeasuredProcess {
   bool is_running() const;
   bool is_paused() const;
 
-  // Measuring pauses or goes on, for all threads. False where the process's perf events cannot be reached:
-  // its samples are then thrown away instead of not taken.
+  // Measuring pauses or goes on, for all threads. What is sampled from outside has no events of its own:
+  // `prof` throws its samples away. False where the process's perf events cannot be reached: its samples are
+  // then thrown away instead of not taken.
   bool pause();
   bool resume();
 
@@ -33,6 +35,7 @@ class MeasuredProcess {
 
  private:
   std::atomic<uint64_t>* counters() const;
+  int measured_by() const;  // pid; 0: by itself
 
   void* page_ = nullptr;
   int pid_ = 0;

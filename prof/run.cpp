@@ -42,8 +42,7 @@ std::string preload_list(const fs::path& library) {
 }
 
 // A program that can be sampled from outside only is refused where that cannot be done.
-void require_outside_sampling(const Target& target, const std::vector<hpcrun::EventSpec>& events,
-                              const Window& window) {
+void require_outside_sampling(const Target& target, const std::vector<hpcrun::EventSpec>& events) {
   const char* what = target.kind == hpcrun::ProgramKind::Go
                          ? "a Go program, whose runtime would be killed by our signals"
                          : "statically linked, so that nothing can be preloaded";
@@ -51,10 +50,6 @@ void require_outside_sampling(const Target& target, const std::vector<hpcrun::Ev
       events, [](const hpcrun::EventSpec& event) { return event.kind == hpcrun::EventKind::RealTime; });
   if (only_real_time)
     fail(kOwnFailure, "{}: {}; it is sampled from outside, where REALTIME cannot be had; use -e CPUTIME",
-         target.image.string(), what);
-  if (window.starts_paused() || window.duration_s)
-    fail(kOwnFailure,
-         "{}: {}; it is sampled from outside, as a whole: --delay, --duration and --paused cannot be had",
          target.image.string(), what);
   const OutsideProbe probe = probe_outside_sampling();
   if (probe.error)
@@ -82,11 +77,10 @@ void require_sources(const TriggerProbe& probe, const std::vector<hpcrun::EventS
 }
 
 // Why programs below the one that is run are not sampled from outside; empty where they are.
-std::string outside_refusal(const std::vector<hpcrun::EventSpec>& events, const Window& window) {
+std::string outside_refusal(const std::vector<hpcrun::EventSpec>& events) {
   if (std::ranges::all_of(
           events, [](const hpcrun::EventSpec& event) { return event.kind == hpcrun::EventKind::RealTime; }))
     return "REALTIME cannot be had there";
-  if (window.starts_paused() || window.duration_s) return "a part of a run cannot be had there";
   return {};
 }
 
@@ -98,12 +92,14 @@ int run_program(const std::vector<std::string>& command, const MeasuringOptions&
   const fs::path runtime = preloadable(find_runtime_library());
   const TriggerProbe probe = probe_trigger();
   if (target.needs_outside())
-    require_outside_sampling(target, events, options.window);
+    require_outside_sampling(target, events);
   else
     require_sources(probe, events);
   const fs::path directory = create_measurement_directory(options.output, command[0], options.force);
   // In order of preference: nothing better than this machine allows.
   const hpcrun::Trigger trigger = users ? std::max(*users, probe.trigger) : probe.trigger;
+
+  if (options.window.starts_paused()) start_paused(directory);
 
   Launch plan;
   plan.program = target.path;
@@ -112,7 +108,7 @@ int run_program(const std::vector<std::string>& command, const MeasuringOptions&
   plan.window = options.window;
   std::optional<OutsideSampler> outside(std::in_place, OutsidePlan{directory, events, options.trace, true,
                                                                    fmt::format("{}", fmt::join(command, " ")),
-                                                                   outside_refusal(events, options.window)});
+                                                                   outside_refusal(events)});
   if (target.needs_outside()) plan.before_exec = [&](pid_t child) { outside->attach(child, target.image); };
   plan.environment = {
       {"LD_PRELOAD", preload_list(runtime)},          {hpcrun::kEnvDirectory, directory.string()},
@@ -120,7 +116,6 @@ int run_program(const std::vector<std::string>& command, const MeasuringOptions&
       {hpcrun::kEnvTrigger, trigger_name(trigger)},   {hpcrun::kEnvOutside, outside->socket_name()},
       {hpcrun::kEnvOutsideExec, find_outside_exec()},
   };
-  if (options.window.starts_paused()) start_paused(directory);
   const std::string start = present_time();
   const Outcome outcome = launch(plan);
   outside.reset();

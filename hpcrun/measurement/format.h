@@ -38,6 +38,7 @@ enum class Counter : uint16_t {
   PausedSinceNs = 10,      // CLOCK_MONOTONIC when measuring was paused; 0: it is not (pause.h)
   PausedNanoseconds = 11,  // length of the pauses that are over, summed
   ResumedAtNs = 12,        // CLOCK_MONOTONIC at the end of the last pause; 0: none ended
+  MeasuredBy = 13,         // pid of the process that samples this one from outside; 0: it samples itself
   // Samples that were asked for and not recorded, by reason.
   DroppedNoMemory = 16,       // the thread's arena is exhausted
   DroppedFileFull = 17,       // disk full, quota, file size limit: recording has stopped

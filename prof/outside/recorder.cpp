@@ -111,6 +111,7 @@ struct OutsideRecorder::Thread {
   uint64_t sampled_cpu_ns = 0;            // at its last sample of the CPU clock
   uint64_t trace_ns = 0;                  // at the last record of its trace
   uint64_t trace_cpu_ns = 0;
+  bool trace_rests = false;  // it has a gap since a pause began
   bool announced = false;
   hpcrun::ThreadName written_name;  // once it is announced
   std::unique_ptr<Recording> recording;
@@ -139,9 +140,10 @@ struct OutsideRecorder::Process {
   uint32_t thread_count = 0;
   std::vector<HeldSample> held;  // until the owner is known
   std::unique_ptr<hpcrun::MeasurementFile> file;
+  ProcessPauses pauses;
 };
 
-OutsideRecorder::OutsideRecorder(OutsidePlan plan) : plan_(std::move(plan)) {}
+OutsideRecorder::OutsideRecorder(OutsidePlan plan) : plan_(std::move(plan)), run_pause_(plan_.directory) {}
 OutsideRecorder::~OutsideRecorder() = default;
 
 void OutsideRecorder::take(PerfRecord record) {
@@ -273,6 +275,7 @@ void OutsideRecorder::fork(const PerfRecord& record) {
   child->module_count = parent.module_count;
   Thread& thread = thread_of(*child, record);
   if (!parent.threads.empty()) thread.name = parent.threads.begin()->second->name;
+  if (child->owner == Owner::Ours) start_paused(*child);
   processes_[record.pid] = std::move(child);
 }
 
@@ -316,9 +319,12 @@ uint64_t OutsideRecorder::weight_of(Thread& thread, const PerfRecord& record, ui
 void OutsideRecorder::record_sample(Process& process, Thread& thread, const PerfRecord& record,
                                     uint64_t weight, uint64_t cpu_ns) {
   if (!open_file(process) || !open_thread(process, thread)) return;
+  if (is_paused(process, thread, record, cpu_ns)) return;
   last_sampled_ = process.pid;
   hpcrun::MeasurementFile& file = *process.file;
   const uint32_t event = events_.at(record.sample.event);
+  if (plan_.events[event].kind == EventKind::CpuTime)
+    weight = std::min(weight, record.time_ns - std::min(process.pauses.last_end(), record.time_ns));
   const OutsideStack stack = walk(process.space, record.sample);
   file.stack_counter(static_cast<uint8_t>(stack.reason)) += 1;
   Thread::Recording& recording = *thread.recording;
@@ -338,8 +344,38 @@ void OutsideRecorder::record_sample(Process& process, Thread& thread, const Perf
   const uint64_t cpu_elapsed = cpu_ns - std::min(thread.trace_cpu_ns, cpu_ns);
   if (wall_elapsed > cpu_elapsed + kShortestGapNs) recording.trace.append_gap(record.time_ns - cpu_elapsed);
   recording.trace.append(record.time_ns, node);
+  thread.trace_rests = false;
   thread.trace_ns = record.time_ns;
   thread.trace_cpu_ns = cpu_ns;
+}
+
+// The events go on in a pause: without them, switches and mappings would be missed.
+bool OutsideRecorder::is_paused(Process& process, Thread& thread, const PerfRecord& record, uint64_t cpu_ns) {
+  process.pauses.observe(*process.file);
+  if (!process.pauses.covers(record.time_ns)) return false;
+  if (plan_.trace) {
+    if (!thread.trace_rests) thread.recording->trace.append_gap(record.time_ns);
+    thread.trace_rests = true;
+    thread.trace_ns = record.time_ns;
+    thread.trace_cpu_ns = cpu_ns;
+  }
+  return true;
+}
+
+void OutsideRecorder::observe_pause() {
+  const std::optional<uint64_t> end = run_pause_.observe();
+  if (!end) return;
+  // Whoever resumed the run may not have seen the files that were made meanwhile.
+  for (const auto& [pid, process] : processes_)
+    if (process->file && process->file->counter(Counter::PausedSinceNs).load() == process->start_ns)
+      process->file->pause_switch().resume(*end);
+}
+
+// As the runtime does in processes that start while the run is paused.
+void OutsideRecorder::start_paused(Process& process) {
+  if (!run_pause_.covers(process.start_ns) || !open_file(process)) return;
+  process.file->pause_switch().pause(process.start_ns);
+  if (const std::optional<uint64_t> end = run_pause_.end()) process.file->pause_switch().resume(*end);
 }
 
 void OutsideRecorder::settle(Process& process, bool ours) {
@@ -348,6 +384,7 @@ void OutsideRecorder::settle(Process& process, bool ours) {
   const std::vector<Process::HeldSample> held = std::move(process.held);
   process.held.clear();
   if (!ours) return;
+  start_paused(process);
   for (const Process::HeldSample& one : held)
     record_sample(process, thread_of(process, one.record), one.record, one.weight, one.cpu_ns);
 }
@@ -385,6 +422,7 @@ bool OutsideRecorder::create_file(Process& process) {
     return false;
   }
   process.file = std::move(file);
+  process.file->counter(Counter::MeasuredBy) = static_cast<uint64_t>(getpid());
   return true;
 }
 

@@ -15,6 +15,7 @@
 
 #include "hpcrun/guest/program_file.h"
 #include "hpcrun/sample/config.h"
+#include "prof/outside/pauses.h"
 #include "prof/outside/record.h"
 #include "prof/outside/walk.h"
 
@@ -49,6 +50,9 @@ class OutsideRecorder {
   // Leaves a file that says why a process is not measured.
   void note_unmeasured(int pid, const std::string& why);
 
+  // Looks whether the run was paused or resumed; to be called often.
+  void observe_pause();
+
   // Records in the order of their times.
   void take(PerfRecord record);
 
@@ -73,7 +77,9 @@ class OutsideRecorder {
   void record_sample(Process& process, Thread& thread, const PerfRecord& record, uint64_t weight,
                      uint64_t cpu_ns);
   uint64_t weight_of(Thread& thread, const PerfRecord& record, uint64_t cpu_ns) const;
+  bool is_paused(Process& process, Thread& thread, const PerfRecord& record, uint64_t cpu_ns);
   void settle(Process& process, bool ours);
+  void start_paused(Process& process);
   bool create_file(Process& process);
   bool open_file(Process& process);
   bool open_thread(Process& process, Thread& thread);
@@ -83,6 +89,7 @@ class OutsideRecorder {
   std::shared_ptr<const Image> image(const std::string& path);
 
   OutsidePlan plan_;
+  RunPause run_pause_;
   std::unordered_map<uint64_t, uint32_t> events_;
   std::unordered_map<std::string, std::shared_ptr<const Image>> images_;
   std::map<int, std::unique_ptr<Process>> processes_;

@@ -131,6 +131,7 @@ void OutsideSampler::serve() {
     eventfd_read(wake_, &count);
     const uint64_t round = clock_ns(CLOCK_MONOTONIC);
     read_rings();
+    recorder_.observe_pause();
     answer_requests();
     record_up_to(last ? UINT64_MAX : round_before);
     round_before = round;

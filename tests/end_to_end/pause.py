@@ -164,6 +164,45 @@ class Pause(driver.EndToEnd):
         self.check_wait("killed", 30, 0, 0.4, 0.9, 1.3, 1.8, killed_after=2.3)
         self.check_wait("killed_paused", 30, 0, 0.4, 0.9, 1.3, killed_after=2.3)
 
+    def outside_work(self, seconds):
+        """What prof samples from outside: a static program of known CPU time, alone and below a shell."""
+        static = driver.program("static_work")
+        return [static, seconds], ["sh", "-c", f"{static} {seconds}; true"]
+
+    def test_delay_and_duration_of_programs_sampled_from_outside(self):
+        for command in self.outside_work("1.5"):
+            run = self.prof_run(command, options=["--delay", "0.4", "--duration", "0.5", "--trace"])
+            self.assertEqual((run.status, run.stdout), (0, b"worked\n"), run.stderr)
+            # Never more than the window; less on a machine with other work.
+            self.assert_within(run.total("CPUTIME"), 0.15, 0.52, "CPU time in the window")
+            self.assertGreater(run.summary()["sampling"]["paused_s"], 0.8)
+
+    def test_a_program_sampled_from_outside_starts_paused(self):
+        for command in self.outside_work("0.3"):
+            run = self.prof_run(command, options=["--paused"])
+            self.assertEqual((run.status, run.stdout), (0, b"worked\n"), run.stderr)
+            self.assertEqual(run.samples(), 0)
+
+    def test_pause_of_a_process_sampled_from_outside(self):
+        for whole_run in (False, True):
+            program = driver.program("static_work")
+            launched, directory = self.start(["sh", "-c", f"echo ready; exec {program} 3"],
+                                             options=["--trace"], name=f"paused{whole_run}")
+            time.sleep(1)
+            target = directory if whole_run else self.pid_of(directory)
+            self.assertEqual(self.prof("pause", target), (0, ""))
+            time.sleep(1)
+            self.assertEqual(self.prof("resume", target), (0, ""))
+            run = self.end(launched, directory)
+            paused = run.summary()["sampling"]["paused_s"]
+            self.assertGreater(paused, 0.9)
+            spent = run.stated("heavy") + run.stated("light")
+            measured = run.total("CPUTIME")
+            self.assertGreater(measured, spent - paused - 0.1)
+            self.assertLess(measured, run.summary()["run"]["wall_s"] - paused + 0.05)
+            if spent > 0.9 * run.summary()["run"]["wall_s"]:  # the program had a processor for itself
+                self.assertLess(measured, spent - 0.8 * paused)
+
     def test_what_cannot_be_paused_is_said_in_one_line(self):
         for target, words in (("1", "not being measured"), (self.folder, "no process of this run"),
                               (self.folder / "none", "neither"), ("999999999", "no process")):

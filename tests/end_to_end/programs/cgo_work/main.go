@@ -1,4 +1,5 @@
-// Go code and C code that it calls, in turns.
+// Go code and C code that it calls, in turns. Their lengths vary: turns of the same length as the sampling period
+// would be met at the same place each time.
 package main
 
 /*
@@ -22,8 +23,11 @@ func spin(turns int) int {
 
 func main() {
 	sum := 0
+	length := uint32(1)
 	for turn := 0; turn < 1200; turn++ {
-		sum += spin(300000) + int(C.c_spin(100000))
+		length = length*1664525 + 1013904223
+		part := 50000 + int(length>>16)%100000
+		sum += spin(3*part) + int(C.c_spin(C.int(part)))
 	}
 	if sum != 1 {
 		fmt.Println("worked")
