@@ -106,9 +106,9 @@ int run_program(const std::vector<std::string>& command, const MeasuringOptions&
   plan.arguments = command;
   plan.measurement_directory = directory;
   plan.window = options.window;
-  std::optional<OutsideSampler> outside(std::in_place, OutsidePlan{directory, events, options.trace, true,
-                                                                   fmt::format("{}", fmt::join(command, " ")),
-                                                                   outside_refusal(events)});
+  std::optional<OutsideSampler> outside(
+      std::in_place, OutsidePlan{directory, events, options.trace, true,
+                                 fmt::format("{}", fmt::join(command, " ")), outside_refusal(events)});
   if (target.needs_outside()) plan.before_exec = [&](pid_t child) { outside->attach(child, target.image); };
   plan.environment = {
       {"LD_PRELOAD", preload_list(runtime)},          {hpcrun::kEnvDirectory, directory.string()},

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <optional>
 #include <system_error>
+#include <tuple>
 
 #include "analysis/attribution/function_table.h"
+#include "analysis/attribution/go_functions.h"
 #include "analysis/attribution/module_file.h"
 #include "analysis/attribution/source_units.h"
 #include "analysis/attribution/symbols.h"
@@ -48,9 +50,28 @@ class Fallback {
   Fallback(const ModuleFile& file, const std::string& module, FunctionTable& table)
       : module_(module),
         table_(table),
+        go_(go_functions(file.elf())),
         stubs_(linkage_stubs(file.elf())),
         symbols_(function_symbols(file)),
         starts_(frame_starts(file.elf())) {}
+
+  // With file and line where they are known.
+  AttributedFrame frame(uint64_t address) {
+    AttributedFrame frame;
+    if (const auto place = go_ ? go_->find(address) : std::nullopt) {
+      const uint32_t file = file_of(place->definition_file);
+      frame.function = table_.defined_function(place->name, file, place->definition_line);
+      table_.starts_at(frame.function, place->start);
+      frame.file = file_of(place->file);
+      frame.line = frame.file == kNoFile ? 0 : place->line;
+    } else {
+      frame.function = function(address);
+    }
+    return frame;
+  }
+
+ private:
+  uint32_t file_of(std::string_view path) { return path.empty() ? kNoFile : table_.file(path); }
 
   uint32_t function(uint64_t address) {
     if (const NamedRange* stub = stubs_.find(address)) return table_.function_at(stub->start, stub->name);
@@ -62,9 +83,9 @@ class Fallback {
     return table_.function_at(start, fmt::format("{}+{:#x}", module_, start));
   }
 
- private:
   const std::string& module_;
   FunctionTable& table_;
+  std::optional<GoFunctions> go_;
   NamedRanges stubs_;
   NamedRanges symbols_;
   std::vector<uint64_t> starts_;
@@ -104,7 +125,9 @@ AttributedModule attribute_module(const ModuleIdentity& module, std::span<const 
         frame.function = table.function_at(0, unknown_in(name));
       } else {
         if (!fallback) fallback.emplace(file, name, table);
-        frame.function = fallback->function(addresses[i]);
+        const AttributedFrame named = fallback->frame(addresses[i]);
+        frame.function = named.function;
+        if (frame.line == 0) std::tie(frame.file, frame.line) = std::tie(named.file, named.line);
       }
       out.frames.push_back(frame);
     }

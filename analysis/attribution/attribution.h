@@ -1,9 +1,9 @@
 #pragma once
 // From addresses in load modules to source: function, file and line, and the chain of functions that the
 // compiler inlined there. Reads the module's DWARF (its own or a separate debug file found locally; nothing
-// is ever downloaded), else its symbol tables, else only the function boundaries of its .eh_frame_hdr. Used
-// by the analysis, after the run. attribute_module() may be called for different modules at once from several
-// threads.
+// is ever downloaded), else Go's table of functions, else its symbol tables, else only the function
+// boundaries of its .eh_frame_hdr. Used by the analysis, after the run. attribute_module() may be called for
+// different modules at once from several threads.
 
 #include <cstdint>
 #include <filesystem>

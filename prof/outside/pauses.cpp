@@ -22,7 +22,8 @@ uint64_t clock_ns(clockid_t clock) {
 
 }  // namespace
 
-// The file has when the last pause ended and how long all were: where this one's start was not seen, it follows.
+// The file has when the last pause ended and how long all were: where this one's start was not seen, it
+// follows.
 void ProcessPauses::observe(hpcrun::MeasurementFile& file) {
   const uint64_t since = file.counter(Counter::PausedSinceNs).load(std::memory_order_acquire);
   const uint64_t end = file.counter(Counter::ResumedAtNs).load(std::memory_order_acquire);

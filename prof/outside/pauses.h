@@ -1,6 +1,7 @@
 #pragma once
-// When measuring is paused, as who samples from outside comes to know it: records are looked at some time after
-// they were made, and each must be judged by its own time. All times are CLOCK_MONOTONIC in nanoseconds.
+// When measuring is paused, as who samples from outside comes to know it: records are looked at some time
+// after they were made, and each must be judged by its own time. All times are CLOCK_MONOTONIC in
+// nanoseconds.
 
 #include <cstdint>
 #include <filesystem>
@@ -25,8 +26,8 @@ class ProcessPauses {
   uint64_t total_ns_ = 0;
 };
 
-// The pause of a whole run, in which its processes start paused: it lasts while a file lies in the measurement
-// directory (hpcrun/measurement/pause.h).
+// The pause of a whole run, in which its processes start paused: it lasts while a file lies in the
+// measurement directory (hpcrun/measurement/pause.h).
 class RunPause {
  public:
   explicit RunPause(const std::filesystem::path& directory);

@@ -145,6 +145,26 @@ class Outside(driver.EndToEnd):
         self.check_shares(run)
         self.assert_within(run.total("CPUTIME"), 0.28, 0.45, "CPU time")
 
+    def test_stripped_go_programs_have_their_names_and_lines(self):
+        """From the table that Go's runtime needs itself."""
+        for option in ("-buildmode=exe", "-buildmode=pie"):
+            program = self.go("go_work", "-ldflags=-s -w", option)
+            run = self.prof_run([program])
+            # Without unwind tables the caller of a leaf, main.heavy, is not on the stack.
+            flat = {row["function"]: row for row in run.report("flat")["rows"]}
+            self.assertGreater(flat["main.spin"]["values"]["CPUTIME"]["inclusive"], 0.1 * run.total("CPUTIME"))
+            self.assertGreater(flat["main.work"]["values"]["CPUTIME"]["inclusive"],
+                               flat["main.spin"]["values"]["CPUTIME"]["inclusive"])
+            text = (HERE / "programs/go_work/main.go").read_text().splitlines()
+            for function in ("spin", "work"):
+                row = flat[f"main.{function}"]
+                self.assertTrue(row["file"].endswith("go_work/main.go"), row)
+                begun = [line for line in text[:row["line"]] if line.startswith("func ")]
+                self.assertIn(f"func {function}(", begun[-1])
+            unnamed = sum(row["values"].get("CPUTIME", {}).get("exclusive", 0) for name, row in flat.items()
+                          if "+0x" in name)
+            self.assertLess(unnamed, 0.02 * run.total("CPUTIME"))
+
     def test_go_programs_started_by_posix_spawn(self):
         run = self.prof_run([driver.program("starts"), "spawn", self.go("go_work")])
         self.assertEqual(run.status, 0, run.stderr)

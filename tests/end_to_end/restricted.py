@@ -2,6 +2,7 @@
 """Under the limits of containers, users and machines what can be measured is; what cannot is said in one line;
 the program's result is never another."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -59,6 +60,26 @@ class Restricted(driver.EndToEnd):
             self.assert_within(summary["sampling"]["delivered_hz"], 60, 1010, "samples a second")
             stated = run.stated("heavy") + run.stated("light")
             self.assert_within(run.total("CPUTIME") / stated, 0.95, 1.05, "measured of stated CPU time")
+
+    @unittest.skipUnless(os.geteuid() == 0 and can_unshare("-m"), "needs root and a mount name space")
+    def test_kernels_of_distributions_at_perf_event_paranoid_3(self):
+        """Debian's and Ubuntu's kernels answer EACCES to ordinary users there; others know no such level."""
+        level = self.folder / "perf_event_paranoid"
+        level.write_text("3\n")
+        shown = unsharing("-m", setting=f"mount --bind {level} /proc/sys/kernel/perf_event_paranoid")
+        patched = lambda command: shown(refusing("perf_event_open", error="EACCES")(driver.as_nobody(command)))
+        run = self.prof_run(WORK, wrap=patched)
+        self.check_unharmed(run)
+        summary = run.summary()
+        self.assertIn("timer", summary["sampling"]["source"])
+        self.assertGreater(summary["sampling"]["samples"], 0)
+        self.assertTrue(any("perf_event_paranoid" in line for line in summary["degradations"]), summary["degradations"])
+        static = driver.program("static_work")
+        self.check_refused(self.prof_run([static], wrap=patched), "statically linked", "perf_event_paranoid=2")
+        doctor = subprocess.run(patched([str(driver.PROF), "doctor", "--json"]), capture_output=True, text=True)
+        rows = {row["id"]: row for row in json.loads(doctor.stdout)["checks"]}
+        self.assertIn("3", rows["perf_event_paranoid"]["state"])
+        self.assertTrue(rows["perf_event_paranoid"]["remedy"])
 
     def test_perf_and_safe_loads_refused_leave_whole_stacks(self):
         run = self.prof_run(WORK, wrap=refusing("perf_event_open", "process_vm_readv", "memfd_create", "pidfd_open"))

@@ -91,7 +91,8 @@ class Mutator {
         break;
       case 1: {
         const uint64_t value = interesting();
-        std::memcpy(bytes.data() + at, &value, std::min(left, size_t{1} << below(4)));
+        const size_t width = std::min(left, size_t{1} << below(4));
+        if (width > 0) std::memcpy(bytes.data() + at, &value, width);
         break;
       }
       case 2:

@@ -8,6 +8,7 @@
 
 #include "analysis/database/database.h"
 #include "analysis/pprof/profile.pb.h"
+#include "tests/analysis/attribution/go_table.h"
 #include "tests/analysis/database/databases.h"
 #include "tests/analysis/database/files.h"
 #include "tests/analysis/import/perf_writer.h"
@@ -153,6 +154,7 @@ void add_imports(const Seeds& seeds) {
 void add_texts(const Seeds& seeds) {
   seeds.add("perf_map", "map",
             "1000 100 function one\n2000 10 two\n1000 80 three\n7f0000000000 4096 Interpreter\n");
+  seeds.add("go_functions", "known", test::known_go_table().bytes());
   seeds.add(
       "run_record", "record",
       R"({"command": ["./app", "arg"], "host": "node17", "start": "2026-01-02T03:04:05+0100", "wall_s": 1.5,)"

@@ -1,4 +1,5 @@
-// Walks through code without call frame information: generated code, assembly, trampolines, addresses without code.
+// Walks through code without call frame information: generated code, assembly, trampolines, addresses without
+// code.
 
 #include <setjmp.h>
 #include <sys/mman.h>
