@@ -38,7 +38,7 @@ std::string iso_time(uint64_t ns) {
 
 }  // namespace
 
-DatabaseBuilder::DatabaseBuilder(std::string title) : tree_(places_, database_.contexts, false) {
+DatabaseBuilder::DatabaseBuilder(const std::string& title) : tree_(places_, database_.contexts, false) {
   database_.title = valid_utf8(title);
 }
 

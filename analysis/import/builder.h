@@ -40,7 +40,7 @@ struct ImportedMetric {
 
 class DatabaseBuilder {
  public:
-  explicit DatabaseBuilder(std::string title);
+  explicit DatabaseBuilder(const std::string& title);
   DatabaseBuilder(const DatabaseBuilder&) = delete;
 
   // Equal ones get the same number. Texts need not be UTF-8; an empty path is kNone.

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <map>
 #include <optional>
+#include <type_traits>
 #include <unordered_map>
 
 #include "analysis/import/builder.h"
@@ -159,7 +160,8 @@ class Importer {
   }
 
   template <typename Value>
-  void add_unique(std::unordered_map<uint64_t, Value>& table, uint64_t id, Value&& value) {
+  void add_unique(std::unordered_map<uint64_t, Value>& table, uint64_t id,
+                  std::type_identity_t<Value>&& value) {
     if (id == 0) damaged("an identifier that is 0");
     if (!table.emplace(id, std::move(value)).second) damaged("an identifier that occurs twice");
   }
