@@ -111,7 +111,7 @@ void settle_with_others(int pid, const fs::path& runtime) {
 
 std::string settings_text(const std::vector<std::pair<std::string, std::string>>& settings) {
   std::string text;
-  for (const auto& [name, value] : settings) text += name + "=" + value + '\0';
+  for (const auto& [name, value] : settings) text.append(name).append("=").append(value).push_back('\0');
   return text;
 }
 

@@ -73,7 +73,9 @@ void DebuggerWatch::find_processes() {
     MeasuredProcess process(entry.path());
     if (!process.is_valid() && !is_settled) continue;
     seen_.insert(entry.path().filename());
-    if (process.is_valid()) watched_.insert_or_assign(process.pid(), Watched(std::move(process)));
+    if (!process.is_valid()) continue;
+    const int pid = process.pid();
+    watched_.insert_or_assign(pid, Watched(std::move(process)));
   }
 }
 

@@ -141,7 +141,7 @@ std::string bash_completion(const CommandDescription& root) {
     for (const OptionDescription& option : command.options) {
       for (const std::string& name : option.names) {
         words += (words.empty() ? "" : " ") + name;
-        if (!option.value.empty()) values.add(key + "|" + name, words_of(option));
+        if (!option.value.empty()) values.add(fmt::format("{}|{}", key, name), words_of(option));
       }
     }
     options.add(key, words);

@@ -87,8 +87,9 @@ CommandDescription describe(const CLI::App& command) {
     auto& list = option->get_positional() ? described.positionals : described.options;
     list.push_back(describe(*option));
   }
-  std::ranges::stable_partition(described.options,
-                                [](const OptionDescription& option) { return !is_about_help(option); });
+  // Not std::ranges': clang 14 cannot compile what libstdc++'s returns.
+  std::stable_partition(described.options.begin(), described.options.end(),
+                        [](const OptionDescription& option) { return !is_about_help(option); });
   for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; }))
     if (!sub->get_group().empty()) described.subcommands.push_back(describe(*sub));
   described.text = command_text(described.path());
@@ -99,7 +100,8 @@ std::string usage(const CommandDescription& command) {
   std::string text = command.path() + " [options]";
   for (const OptionDescription& option : command.options) {
     if (!option.required) continue;
-    text += " " + option.names.back() + (option.value.empty() ? "" : "=" + option.value);
+    text.append(" ").append(option.names.back());
+    if (!option.value.empty()) text.append("=").append(option.value);
   }
   if (!command.subcommands.empty()) text += " SUBCOMMAND ...";
   for (const OptionDescription& positional : command.positionals) {

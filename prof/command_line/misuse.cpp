@@ -13,6 +13,7 @@ constexpr size_t kMostNamesColumns = 90;  // keeps the message to one line
 
 std::vector<std::string> names_of(const std::vector<CommandDescription>& commands) {
   std::vector<std::string> names;
+  names.reserve(commands.size());
   for (const CommandDescription& command : commands) names.push_back(command.words.back());
   return names;
 }
@@ -30,7 +31,7 @@ std::string missing_subcommand(const CLI::App& app, const CommandDescription& co
   const std::vector<std::string> names = names_of(command.subcommands);
   const std::vector<std::string> unknown = app.remaining(true);
   if (unknown.empty()) return "a subcommand is needed: one of " + listed(names);
-  const std::string word = unknown.front();
+  const std::string& word = unknown.front();
   const std::string nearest = nearest_name(word, names);
   return "unknown subcommand '" + word + "'" +
          (nearest.empty() ? ": one of " + listed(names) : "; did you mean " + nearest + "?");

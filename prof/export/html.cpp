@@ -10,6 +10,7 @@
 #include "analysis/views/wording.h"
 #include "prof/export/flame_graph.h"
 #include "prof/export/formats.h"
+#include "prof/export/json_list.h"
 #include "prof/export/own_costs.h"
 
 namespace prof {
@@ -86,12 +87,7 @@ class HtmlWriter {
 
   template <typename WriteItem>
   void list(const char* name, size_t count, WriteItem write_item) {
-    out_.print(",\n\"{}\":[", name);
-    for (size_t i = 0; i < count; ++i) {
-      if (i > 0) out_.write(",");
-      write_item(i);
-    }
-    out_.write("]");
+    write_json_list(out_, name, count, "", write_item);
   }
 
   // Name, file, line, module; empty or 0 where not known.

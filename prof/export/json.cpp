@@ -5,6 +5,7 @@
 #include "analysis/views/places.h"
 #include "analysis/views/run_summary.h"
 #include "prof/export/formats.h"
+#include "prof/export/json_list.h"
 #include "prof/export/own_costs.h"
 #include "prof/export/stacks.h"
 #include "prof/export/trace.h"
@@ -44,12 +45,7 @@ class JsonWriter {
  private:
   template <typename WriteItem>
   void list(const char* name, size_t count, WriteItem write_item) {
-    out_.print(",\n\"{}\":[", name);
-    for (size_t i = 0; i < count; ++i) {
-      out_.write(i == 0 ? "\n" : ",\n");
-      write_item(i);
-    }
-    out_.write("]");
+    write_json_list(out_, name, count, "\n", write_item);
   }
 
   void number_or_null(uint32_t value) {
