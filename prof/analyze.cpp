@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <thread>
@@ -23,6 +25,9 @@ namespace prof {
 namespace fs = std::filesystem;
 
 namespace {
+
+// In a database: the state of the measurements that were analyzed.
+constexpr char kStateFile[] = "measured";
 
 struct AnalyzeCommand {
   std::vector<std::string> directories;
@@ -47,9 +52,11 @@ fs::path analyze(const std::vector<fs::path>& directories, const fs::path& outpu
   require_place_for_database(output.empty() ? directories.front() / "database" : output);
   if (!output.empty() && has_measurements(output))
     fail(kOwnFailure, "{}: holds measurements; choose another with -o", output.string());
+  const std::string state = state_of_measurements(directories.front());
   const AnalyzeResult result = with_progress(
       options, [&](const AnalyzeOptions& showing) { return run_analyze(directories, output, showing); });
   for (const std::string& warning : result.warnings) remark_line(warning);
+  std::ofstream(result.database / kStateFile) << state;  // without it the next report analyzes anew
   return result.database;
 }
 
@@ -67,9 +74,11 @@ bool may_write_database(const fs::path& directory) {
 }
 
 bool is_up_to_date(const fs::path& directory) {
+  const fs::path database = directory / "database";
+  std::ifstream file(database / kStateFile);
+  const std::string analyzed{std::istreambuf_iterator<char>(file), {}};
   std::error_code missing;
-  const fs::file_time_type analyzed = fs::last_write_time(directory / "database/meta.db", missing);
-  return !missing && analyzed >= last_measured(directory);
+  return fs::exists(database / "meta.db", missing) && analyzed == state_of_measurements(directory);
 }
 
 }  // namespace

@@ -86,27 +86,30 @@ std::optional<MeasuredProcess> measured(int pid) {
   return process;
 }
 
-void detach(int pid, const fs::path& runtime) {
+// False, said in one line, where the process goes on being measured.
+bool detach(int pid, const fs::path& runtime) {
   try {
     Injection injection(examine_process(pid));
     if (const long error = injection.call(runtime, "hpcrun_detach", ""))
       say("process {}: {}: a part of what was measured may be missing", pid,
           std::strerror(static_cast<int>(error)));
+    return true;
   } catch (const CommandError& error) {
-    if (kill(pid, 0) == 0 && measured(pid))
-      say("cannot detach from process {}, which goes on being measured: {}", pid, error.what());
+    if (kill(pid, 0) != 0 || !measured(pid)) return true;
+    say("cannot detach from process {}, which goes on being measured: {}", pid, error.what());
+    return false;
   }
 }
 
-// What a prof that was killed left attached is taken over; what another one measures is not.
+// What a prof that is gone left attached is taken over; what another one measures is not.
 void settle_with_others(int pid, const fs::path& runtime) {
   const fs::path file = file_of_process(pid);
   if (file.empty() || !measured(pid)) return;
   if (!fs::exists(file.parent_path() / kAttachedMarker) || !AttachmentLock(file.parent_path()).held())
     fail(kOwnFailure, "process {} is being measured already, into {}", pid, file.parent_path().string());
-  say("process {} was left attached by a prof that was killed; what it measured is in {}", pid,
+  say("process {} was left attached by a prof that is gone; what it measured is in {}", pid,
       file.parent_path().string());
-  detach(pid, runtime);
+  if (!detach(pid, runtime)) fail(kOwnFailure, "process {} is not measured anew; try again", pid);
 }
 
 std::string settings_text(const std::vector<std::pair<std::string, std::string>>& settings) {
@@ -121,6 +124,26 @@ void hand_over(const fs::path& directory, const TargetProcess& target) {
   if (chown(directory.c_str(), target.uid, target.gid) != 0)
     fail(kOwnFailure, "cannot let the user of process {} write to {}: {}; choose another directory with -o",
          target.pid, directory.string(), std::strerror(errno));
+}
+
+void start_measuring(const TargetProcess& target, const fs::path& runtime, const std::string& settings,
+                     const fs::path& directory) {
+  Injection injection(target);
+  const long error = injection.call(runtime, "hpcrun_attach", settings);
+  if (error == EBUSY)
+    fail(kOwnFailure, "process {} is still busy with an attachment that a prof left behind; try again",
+         target.pid);
+  if (error)
+    fail(kOwnFailure, "process {} cannot write to {}: {}", target.pid, directory.string(),
+         std::strerror(static_cast<int>(error)));
+}
+
+// A directory in which nothing was measured is of no use, and in the way of the next try.
+void remove_unused(const fs::path& directory) {
+  std::error_code stays;
+  if (has_measurements(directory)) return;
+  fs::remove(directory / kAttachedMarker, stays);
+  fs::remove(directory, stays);
 }
 
 // A process that ends has no memory any more, or still has the runtime; one that executed another program has
@@ -171,17 +194,14 @@ int attach(int pid, const MeasuringOptions& options) {
                                               {hpcrun::kEnvTrigger, trigger_name(trigger)}});
   const std::string start = present_time();
   const auto begin = Clock::now();
-  {
-    Injection injection(target);
-    const long error = injection.call(runtime, "hpcrun_attach", settings);
-    if (error == EBUSY)
-      fail(kOwnFailure, "process {} is still busy with an attachment that a prof left behind; try again",
-           target.pid);
-    if (error)
-      fail(kOwnFailure, "process {} cannot write to {}: {}", target.pid, directory.string(),
-           std::strerror(static_cast<int>(error)));
+  try {
+    start_measuring(target, runtime, settings, directory);
+  } catch (const CommandError&) {
+    remove_unused(directory);
+    throw;
   }
   std::string why;
+  bool detached = true;
   {
     const std::optional<MeasuredProcess> process = measured(target.pid);
     if (process) {
@@ -195,7 +215,8 @@ int attach(int pid, const MeasuringOptions& options) {
     }
     if (!why.empty()) say("process {} is measured no more: {}", target.pid, why);
     // Children that it forked are measured as it is.
-    for (const fs::path& file : files_of_running(directory)) detach(MeasuredProcess(file).pid(), runtime);
+    for (const fs::path& file : files_of_running(directory))
+      detached = detach(MeasuredProcess(file).pid(), runtime) && detached;
   }
   Outcome outcome;
   outcome.exit_status = -1;  // not known
@@ -209,7 +230,7 @@ int attach(int pid, const MeasuringOptions& options) {
     analyze_and_summarize(directory);
   else
     say("measurements are in {}", directory.string());
-  return 0;
+  return detached ? 0 : kOwnFailure;
 }
 
 void add_attach_command(CLI::App& app, int& status) {

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/database/database.h"
+#include "hpcrun/measurement/checksum.h"
 #include "hpcrun/measurement/format.h"
 #include "hpcrun/measurement/pause.h"
 #include "prof/directory_name.h"
@@ -111,15 +112,24 @@ std::string present_time() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
-fs::file_time_type last_measured(const fs::path& directory) {
-  fs::file_time_type last = fs::file_time_type::min();
+// The first page of a measurement file counts every sample. Times of files tell less: a process writes to its
+// file through memory, which renews the file's time now and then at most.
+std::string state_of_measurements(const fs::path& directory) {
+  std::vector<fs::path> files;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
-    if (!is_measurement(entry) && entry.path().filename() != "run.json") continue;
-    const fs::file_time_type written = entry.last_write_time(error);
-    if (!error) last = std::max(last, written);
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error))
+    if (is_measurement(entry) || entry.path().filename() == "run.json") files.push_back(entry.path());
+  std::ranges::sort(files);
+  uint32_t sum = 0;
+  std::array<char, hpcrun::kPageBytes> page{};
+  for (const fs::path& file : files) {
+    const std::string name = file.filename().string();
+    std::ifstream in(file, std::ios::binary);
+    in.read(page.data(), page.size());
+    sum = hpcrun::crc32c(sum, name.data(), name.size());
+    sum = hpcrun::crc32c(sum, page.data(), static_cast<size_t>(in.gcount()));
   }
-  return last;
+  return fmt::format("{} {:08x}\n", files.size(), sum);
 }
 
 bool has_measurements(const fs::path& directory) {

@@ -25,8 +25,8 @@ void write_run_record(const std::filesystem::path& directory, const std::vector<
 // The present as ISO 8601, in UTC.
 std::string present_time();
 
-// When a measurement file or run.json was last written.
-std::filesystem::file_time_type last_measured(const std::filesystem::path& directory);
+// One line that is another whenever more was measured into the directory, by processes that still run too.
+std::string state_of_measurements(const std::filesystem::path& directory);
 
 // True when the runtime wrote at least one measurement file: others' files named *.prof do not count.
 bool has_measurements(const std::filesystem::path& directory);

@@ -154,6 +154,24 @@ class Attach(driver.EndToEnd):
             self.assertIn(b"is being measured", run.stderr)
             self.check_unharmed(process)
 
+    def test_programs_that_only_wait_are_left_in_time(self):
+        # A stopped wait goes on as another system call, in which the thread has to be met once more.
+        waits = {"nanosleep": "struct timespec s = {4, 0}; if (nanosleep(&s, 0)) return 1;",
+                 "clock_nanosleep": "struct timespec s = {4, 0}; if (clock_nanosleep(CLOCK_REALTIME, 0, &s, 0)) return 1;",
+                 "poll": "if (poll(0, 0, 4000) != 0) return 1;"}
+        for name, code in waits.items():
+            with self.subTest(name):
+                C_PROGRAMS[name] = code
+                process = self.compiled(name)
+                for turn in range(2):
+                    start = time.monotonic()
+                    run = self.attach(process.pid, "--no-analyze", "--duration", "0.1", directory=f"{name}{turn}")
+                    self.assertEqual(run.status, 0, run.stderr)
+                    self.assertNotIn(b"cannot detach", run.stderr)
+                    self.assertIsNone(process.poll(), "met only after its wait")
+                    print(f"{name}: {time.monotonic() - start:.2f} s")
+                self.check_unharmed(process)
+
     def test_python_shows_its_functions(self):
         process = self.python(10)
         run = self.attach(process.pid, "--duration", "1", "-e", "CPUTIME@1000", "-e", "REALTIME@200", "--trace")

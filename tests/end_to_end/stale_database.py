@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 """A report of a measurement directory shows what was measured last, whether or not the directory can be written."""
 
+import json
 import os
 import shutil
+import signal
 import subprocess
+import sys
+import time
 
 import driver
 
@@ -20,12 +24,9 @@ class StaleDatabase(driver.EndToEnd):
         return run
 
     def add_process(self, run):
-        """Another process's measurement, a second after the database."""
+        """Another process's measurement."""
         [file] = self.measured("other").directory.glob("*.prof")
-        added = run.directory / "z-1-1-0.prof"
-        shutil.copyfile(file, added)
-        later = (run.directory / "database/meta.db").stat().st_mtime + 1
-        os.utime(added, (later, later))
+        shutil.copyfile(file, run.directory / "z-1-1-0.prof")
 
     def test_what_came_after_the_analysis_is_in_the_report(self):
         run = self.measured("run")
@@ -33,12 +34,27 @@ class StaleDatabase(driver.EndToEnd):
         self.add_process(run)
         self.assertEqual(run.summary()["run"]["processes"], 2)
 
-    def test_a_database_that_is_newer_stays(self):
+    def test_what_a_process_wrote_after_the_analysis_is_in_the_report(self):
+        script = "import time\nprint(flush=True)\nend = time.process_time() + 60\nwhile time.process_time() < end: pass"
+        directory = self.folder / "run"
+        process = subprocess.Popen([str(driver.PROF), "run", "--no-analyze", "-o", str(directory), "--", sys.executable,
+                                    "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        process.stdout.readline()
+        shares = []
+        for _ in range(3):
+            time.sleep(0.7)
+            shares.append(json.loads(self.report(directory).stdout)["totals"]["CPUTIME"])
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=60)
+        self.assertLess(shares[0] * 1.2, shares[1])
+        self.assertLess(shares[1] * 1.1, shares[2])
+
+    def test_what_was_analyzed_last_stays(self):
         run = self.measured("run")
         run.summary()
         meta = run.directory / "database/meta.db"
-        later = meta.stat().st_mtime + 1
-        os.utime(meta, (later, later))
         before = meta.stat()
         run.summary()
         self.assertEqual(meta.stat().st_ino, before.st_ino)
