@@ -135,9 +135,9 @@ class BottomUp {
     std::vector<uint32_t> group_of_frame(tree_.frames.size(), kNone), group_of_node(tree_.nodes.size());
     for (uint32_t g = 0; g < roots_.size(); ++g) group_of_frame[root_frames_[g]] = g;
     for (uint32_t n = 0; n < tree_.nodes.size(); ++n) group_of_node[n] = group_of_frame[tree_.nodes[n].frame];
-    const std::vector<Place> places =
+    const std::vector<HeaviestLine> places =
         heaviest_lines(tree_, group_of_node, root_frames_, LineWeight::Exclusive);
-    for (size_t g = 0; g < roots_.size(); ++g) view_.rows[roots_[g]].place = places[g];
+    for (size_t g = 0; g < roots_.size(); ++g) view_.rows[roots_[g]].place = places[g].place;
   }
 
   const CallTree& tree_;

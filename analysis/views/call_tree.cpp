@@ -203,11 +203,16 @@ std::string frame_name(const Database& database, const Frame& frame) {
   return fmt::format("{}+{:#x}", path.substr(path.rfind('/') + 1), frame.offset);
 }
 
+void finish(CallTree& tree) {
+  if (tree.is_folded) recompute_inclusive(tree.nodes, tree.metrics(), tree.costs);
+  sort_into_preorder(tree);
+}
+
 CallTree build_call_tree(const Database& database, const Selection& selection, bool merge_recursion) {
   CallTree tree;
   tree.database = &database;
   tree.selection = selection;
-  tree.recursion_merged = merge_recursion;
+  tree.is_folded = merge_recursion;
   tree.by_context = context_costs(database, selection);
   tree.node_of.resize(database.contexts.size());
   const size_t width = tree.metrics();
@@ -233,14 +238,11 @@ CallTree build_call_tree(const Database& database, const Selection& selection, b
     }
   }
   tree.frames = frames.take();
-  if (merge_recursion) recompute_inclusive(tree.nodes, width, tree.costs);
+  finish(tree);
 
   tree.totals.assign(width, 0);
-  for (uint32_t i = 0; i < tree.nodes.size(); ++i) {
-    if (tree.nodes[i].parent != kNone) continue;
+  for (uint32_t i = 0; i < tree.nodes.size(); i = tree.nodes[i].end)
     for (size_t m = 0; m < width; ++m) tree.totals[m] += tree.cost(i, m).inclusive;
-  }
-  sort_into_preorder(tree);
   return tree;
 }
 

@@ -40,7 +40,7 @@ struct CallNode {
 struct CallTree {
   const Database* database = nullptr;
   Selection selection;
-  bool recursion_merged = false;
+  bool is_folded = false;  // its inclusive costs are sums over its own nodes, not those of the database
   std::vector<Frame> frames;
   std::vector<CallNode> nodes;    // in preorder, siblings by falling inclusive cost of the first metric
   std::vector<uint32_t> node_of;  // per context
@@ -58,6 +58,10 @@ struct CallTree {
 // With merge_recursion a call of a function that is already on the path continues at its outermost frame, so
 // each function is on a path once; inclusive costs are then those of the folded tree.
 CallTree build_call_tree(const Database& database, const Selection& selection, bool merge_recursion);
+
+// Puts the nodes, which have their parents before them and their exclusive costs, in preorder; first sums up
+// the inclusive costs of a folded tree.
+void finish(CallTree& tree);
 
 // True where a context is a frame of its own, false where it is inside that of its parent.
 bool starts_frame(const Context& context);

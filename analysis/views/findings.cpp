@@ -38,9 +38,12 @@ FindingFrame describe(const CallTree& tree, uint32_t frame, const Place& place) 
   return result;
 }
 
-std::string function_at(const CallTree& tree, uint32_t frame, const Place& place) {
+// The share is that of the function's cost which is at the place, as 0..1.
+std::string function_at(const CallTree& tree, uint32_t frame, const Place& place, double share = 1) {
   const std::string at = words_for_place(*tree.database, place);
   const std::string name = shorten_middle(frame_name(*tree.database, tree.frames[frame]), kNameColumns);
+  if (!at.empty() && !is_all(share))
+    return fmt::format("{} ({} of that at {})", name, words_for_percent(share), at);
   if (!at.empty()) return fmt::format("{} ({})", name, at);
   const std::string module = words_for_module(*tree.database, tree.frames[frame]);
   return module.empty() ? name : fmt::format("{} ({})", name, module);
@@ -174,9 +177,9 @@ class Finder {
     if (hot && share >= kWorthNaming) {
       Finding finding = costed("hot-path", metric, hot->cost.exclusive);
       finding.severity = severity_of(share, 0.15, 0.4);
-      finding.sentence =
-          fmt::format("{} of {} {} in {}", words_for_percent(share), words_for_metric(metric),
-                      is_time(metric) ? "is" : "are", function_at(tree_, hot->frame, hot->place));
+      finding.sentence = fmt::format("{} of {} {} in {}", words_for_percent(share), words_for_metric(metric),
+                                     is_time(metric) ? "is" : "are",
+                                     function_at(tree_, hot->frame, hot->place, hot->share_at_place));
       if (const PathStep* caller = caller_to_name(tree_, *hot))
         finding.sentence += ", reached from " + function_at(tree_, caller->frame, caller->place);
       finding.sentence += ".";
@@ -206,10 +209,10 @@ class Finder {
     Finding finding = costed("hot-subtree", metric, last.inclusive);
     // Costs more than a hot function inside it but says less about what to change.
     finding.severity = has_hot_function ? Severity::Low : Severity::Medium;
-    finding.sentence =
-        fmt::format("{} of {} {} in {} and what it calls, spread over several callees.",
-                    words_for_percent(tree_.share(last.inclusive, 0)), words_for_metric(metric),
-                    is_time(metric) ? "is spent" : "are", function_at(tree_, last.frame, last.place));
+    finding.sentence = fmt::format("{} of {} {} in {} and what it calls, spread over several callees.",
+                                   words_for_percent(tree_.share(last.inclusive, 0)),
+                                   words_for_metric(metric), is_time(metric) ? "is spent" : "are",
+                                   function_at(tree_, last.frame, last.place, last.share_at_place));
     FindingContext context{"hottest", {}};
     for (const PathStep* step = &last; step >= path.data(); --step)
       if (tree_.frames[step->frame].kind != FrameKind::Entry)

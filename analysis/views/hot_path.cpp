@@ -60,15 +60,30 @@ std::vector<PathStep> dominating_callers(const CallTree& tree, const std::vector
   }
 }
 
+// Nothing is at a line that only says where a function is defined.
+double part(double at_line, double whole) {
+  return at_line > 0 ? std::min(at_line / whole, 1.0) : 1.0;
+}
+
+void add_shares(const CallTree& tree, const std::vector<uint32_t>& step_of_node,
+                std::vector<PathStep>& path) {
+  std::vector<Place> places;
+  for (const PathStep& step : path) places.push_back(step.place);
+  const std::vector<double> at_place = inclusive_at(tree, step_of_node, places);
+  for (size_t i = 0; i < path.size(); ++i) path[i].share_at_place = part(at_place[i], path[i].inclusive);
+}
+
 }  // namespace
 
 std::vector<PathStep> hot_path(const CallTree& tree) {
   std::vector<PathStep> path;
   if (tree.nodes.empty() || tree.metrics() == 0 || tree.totals[0] <= 0) return path;
   const std::vector<Place> sites = call_sites(tree);
+  std::vector<uint32_t> step_of_node(tree.nodes.size(), kNone);
   uint32_t node = 0;  // siblings are sorted: the first root is the heaviest, the first child too
   while (true) {
     path.push_back({tree.nodes[node].frame, tree.cost(node, 0).inclusive, {}});
+    step_of_node[node] = static_cast<uint32_t>(path.size() - 1);
     const uint32_t child = node + 1;
     if (child >= tree.nodes[node].end) break;
     const double least = std::max(tree.cost(node, 0).inclusive * kDominating, tree.totals[0] * kLeastShare);
@@ -78,7 +93,9 @@ std::vector<PathStep> hot_path(const CallTree& tree) {
   }
   std::vector<uint32_t> only_last(tree.nodes.size(), kNone);
   only_last[node] = 0;
-  path.back().place = heaviest_lines(tree, only_last, {tree.nodes[node].frame}, LineWeight::Exclusive)[0];
+  path.back().place =
+      heaviest_lines(tree, only_last, {tree.nodes[node].frame}, LineWeight::Exclusive)[0].place;
+  add_shares(tree, step_of_node, path);
   return path;
 }
 
@@ -103,11 +120,12 @@ std::vector<HotFunction> hot_functions(const CallTree& tree, size_t limit) {
   std::vector<uint32_t> group_of_node(tree.nodes.size(), kNone);
   for (uint32_t i = 0; i < shown; ++i)
     for (uint32_t n = all.first[order[i]]; n < all.first[order[i] + 1]; ++n) group_of_node[all.nodes[n]] = i;
-  const std::vector<Place> places = heaviest_lines(tree, group_of_node, order, LineWeight::Exclusive);
+  const std::vector<HeaviestLine> lines = heaviest_lines(tree, group_of_node, order, LineWeight::Exclusive);
   for (uint32_t i = 0; i < shown; ++i) {
     const uint32_t *begin = all.nodes.data() + all.first[order[i]],
                    *end = all.nodes.data() + all.first[order[i] + 1];
-    hot.push_back({order[i], sum_instances(tree, mark_outermost(tree, begin, end), 0), places[i],
+    hot.push_back({order[i], sum_instances(tree, mark_outermost(tree, begin, end), 0), lines[i].place,
+                   part(lines[i].cost.exclusive, exclusive[order[i]]),
                    dominating_callers(tree, sites, begin, end)});
   }
   return hot;

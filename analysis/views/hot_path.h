@@ -12,6 +12,8 @@ struct PathStep {
   uint32_t frame = 0;
   double inclusive = 0;  // of the first metric; for a caller of a hot function: what came along this chain
   Place place;           // the line of the call to the next step; of the last step its own heaviest line
+  // 0..1: how much of `inclusive` is at that line; 1 where none is known, and for callers of hot functions
+  double share_at_place = 1;
 };
 
 // From the heaviest root down while one child holds at least half of its parent's cost and a tenth of the
@@ -22,6 +24,7 @@ struct HotFunction {
   uint32_t frame = 0;
   Cost cost;  // of the first metric; recursion counted once
   Place place;
+  double share_at_place = 1;  // 0..1: how much of the exclusive cost is at that line; 1 where none is known
   // The nearest caller first, each holding at least half of the exclusive cost; entry points left out.
   std::vector<PathStep> callers;
 };

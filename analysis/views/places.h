@@ -16,6 +16,11 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
+struct HeaviestLine {
+  Place place;
+  Cost cost;  // there, of the first metric; zero where the place is a definition
+};
+
 enum class LineWeight : uint8_t {
   Exclusive,  // where the function itself spends; where it spends nothing itself, as Inclusive
   Inclusive   // where most is spent in the function and what it calls
@@ -24,11 +29,19 @@ enum class LineWeight : uint8_t {
 // For each group of nodes the heaviest line by the first metric; without line information the place where the
 // function is defined. group_of_node holds a group or kNone for each node; frame_of_group a frame for each
 // group.
-std::vector<Place> heaviest_lines(const CallTree& tree, const std::vector<uint32_t>& group_of_node,
-                                  const std::vector<uint32_t>& frame_of_group, LineWeight weight);
+std::vector<HeaviestLine> heaviest_lines(const CallTree& tree, const std::vector<uint32_t>& group_of_node,
+                                         const std::vector<uint32_t>& frame_of_group, LineWeight weight);
+
+// For each group of nodes what was spent at its place with all that is called from there, by the first
+// metric.
+std::vector<double> inclusive_at(const CallTree& tree, const std::vector<uint32_t>& group_of_node,
+                                 const std::vector<Place>& place_of_group);
 
 // For each node the line in its caller from which it is called, the heaviest where there are several.
 std::vector<Place> call_sites(const CallTree& tree);
+
+// The line that a context is; not known where it is something else.
+Place place_of(const Context& context);
 
 // Where the function of a frame is defined; not known without a line.
 Place definition(const Frame& frame);

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "analysis/views/own_costs.h"
+
 namespace prof {
 
 void Spread::add(double value) {
@@ -19,38 +21,64 @@ double Spread::stddev() const {
   return count > 0 ? std::sqrt(std::max(0.0, sum_of_squares / count - mean() * mean())) : 0;
 }
 
-void ThreadCosts::add_profile(const CallTree& tree, uint32_t profile, std::vector<Cost>& scratch) {
+namespace {
+
+// Of a tree whose nodes are the frames of the database: their costs as the database has them.
+template <class Add>
+void add_frames(const CallTree& tree, uint32_t profile, Add add) {
   std::vector<uint32_t> position(tree.database->metrics.size(), kNone);
-  for (uint32_t m = 0; m < metrics_; ++m) position[tree.selection.metrics[m]] = m;
-  std::vector<uint32_t> touched;
-  const auto add = [&](uint32_t slot, Cost cost) {
-    if (scratch[slot].inclusive == 0 && scratch[slot].exclusive == 0) touched.push_back(slot);
-    scratch[slot].inclusive += cost.inclusive;
-    scratch[slot].exclusive += cost.exclusive;
-  };
-  const auto width = static_cast<uint32_t>(metrics_);
+  for (uint32_t m = 0; m < tree.metrics(); ++m) position[tree.selection.metrics[m]] = m;
   for (const ProfileValue& value : tree.database->profiles[profile].values) {
     const uint32_t m = position[value.metric];
     if (m == kNone || !starts_frame(tree.database->contexts[value.context])) continue;
-    uint32_t node = tree.node_of[value.context];
-    if (!tree.recursion_merged) {
-      add(node * width + m, {value.values.inclusive, value.values.exclusive});
-      continue;
-    }
-    if (value.values.exclusive == 0) continue;
-    add(node * width + m, {0, value.values.exclusive});
-    for (; node != kNone; node = tree.nodes[node].parent) add(node * width + m, {value.values.exclusive, 0});
+    add(tree.node_of[value.context], m, Cost{value.values.inclusive, value.values.exclusive});
   }
+}
+
+// Of a folded tree: what was spent in a node itself is inclusive in it and in all nodes above it.
+template <class Add>
+void add_folded(const CallTree& tree, const OwnCosts& own, Add add) {
+  const auto width = static_cast<uint32_t>(tree.metrics());
+  for (size_t i = 0; i < own.nodes.size(); ++i) {
+    for (uint32_t m = 0; m < width; ++m) {
+      const double cost = own.values[i * width + m];
+      if (cost == 0) continue;
+      add(own.nodes[i], m, Cost{0, cost});
+      for (uint32_t node = own.nodes[i]; node != kNone; node = tree.nodes[node].parent)
+        add(node, m, Cost{cost, 0});
+    }
+  }
+}
+
+}  // namespace
+
+void ThreadCosts::take_profile(uint32_t profile, std::vector<Cost>& scratch, std::vector<uint32_t>& touched) {
+  const auto width = static_cast<uint32_t>(metrics_);
   for (const uint32_t slot : touched) {
     if (scratch[slot].inclusive != 0 || scratch[slot].exclusive != 0)
       entries_.push_back({slot / width, slot % width, profile, scratch[slot]});
     scratch[slot] = {};
   }
+  touched.clear();
 }
 
 ThreadCosts::ThreadCosts(const CallTree& tree) : metrics_(tree.metrics()) {
   std::vector<Cost> scratch(tree.nodes.size() * metrics_);
-  for (const uint32_t profile : tree.selection.profiles) add_profile(tree, profile, scratch);
+  std::vector<uint32_t> touched;
+  const auto add = [&](uint32_t node, uint32_t metric, Cost cost) {
+    const auto slot = static_cast<uint32_t>(node * metrics_ + metric);
+    if (scratch[slot].inclusive == 0 && scratch[slot].exclusive == 0) touched.push_back(slot);
+    scratch[slot].inclusive += cost.inclusive;
+    scratch[slot].exclusive += cost.exclusive;
+  };
+  OwnCostsByThread own(tree, tree.node_of, tree.nodes.size());
+  for (const uint32_t profile : tree.selection.profiles) {
+    if (tree.is_folded)
+      add_folded(tree, own.of(profile), add);
+    else
+      add_frames(tree, profile, add);
+    take_profile(profile, scratch, touched);
+  }
 
   first_.assign(tree.nodes.size() * metrics_ + 1, 0);
   for (const Entry& entry : entries_) ++first_[entry.node * metrics_ + entry.metric + 1];

@@ -40,7 +40,8 @@ class ThreadCosts {
     uint32_t node, metric, profile;
     Cost cost;
   };
-  void add_profile(const CallTree& tree, uint32_t profile, std::vector<Cost>& scratch);
+  // Keeps the costs at the touched places of `scratch`, and clears both.
+  void take_profile(uint32_t profile, std::vector<Cost>& scratch, std::vector<uint32_t>& touched);
 
   std::vector<Entry> entries_;  // by (node, metric, profile)
   std::vector<size_t> first_;   // per node * metric: its first entry; one more at the end

@@ -30,8 +30,8 @@ View top_down(const CallTree& tree, const ViewOptions& options) {
     for (size_t m = 0; m < width; ++m) view.costs.push_back(tree.cost(n, m));
     ++n;
   }
-  const std::vector<Place> places = heaviest_lines(tree, row_of, frame_of_row, LineWeight::Inclusive);
-  for (size_t r = 0; r < view.rows.size(); ++r) view.rows[r].place = places[r];
+  const std::vector<HeaviestLine> places = heaviest_lines(tree, row_of, frame_of_row, LineWeight::Inclusive);
+  for (size_t r = 0; r < view.rows.size(); ++r) view.rows[r].place = places[r].place;
 
   if (options.statistics) {
     const ThreadCosts threads(tree);

@@ -61,6 +61,15 @@ std::string words_for_place(const Database& database, const Place& place) {
   return place.line > 0 ? fmt::format("{}:{}", name, place.line) : name;
 }
 
+bool is_all(double share) {
+  return share >= 0.995;
+}
+
+std::string words_for_place(const Database& database, const Place& place, double share) {
+  const std::string at = words_for_place(database, place);
+  return at.empty() || is_all(share) ? at : fmt::format("{} ({})", at, words_for_percent(share));
+}
+
 std::string words_for_module(const Database& database, const Frame& frame) {
   if (frame.kind != FrameKind::Function || frame.module >= database.modules.size()) return {};
   const std::string module = base_name(database.modules[frame.module].path);

@@ -21,6 +21,9 @@ bool is_time(const Metric& metric);  // else it counts, and its words are plural
 std::string base_name(const std::string& path);
 // "sum.cpp:14", the file without its folders; empty where the place is not known.
 std::string words_for_place(const Database& database, const Place& place);
+// "sum.cpp:14 (80 %)" where only this share of a cost (0..1) is at the place.
+std::string words_for_place(const Database& database, const Place& place, double share);
+bool is_all(double share);  // true where it would be printed as 100 %
 
 // "libc.so.6", the module of a function; empty where it is not known or the name says it already.
 std::string words_for_module(const Database& database, const Frame& frame);

@@ -54,6 +54,7 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
         {{"prof report prof-app", "the summary: findings in plain sentences"},
          {"prof report prof-app --view=top-down", "who calls what"},
          {"prof report prof-app --view=bottom-up --depth=3", "where the time is, and who asked for it"},
+         {"prof report prof-app --view=lines", "one row for each source line, with its text"},
          {"prof report prof-app --view=flat --format=json", "one row for each function, for programs"}},
         "docs/report.md"}},
       {"prof export",

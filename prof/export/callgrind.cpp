@@ -9,12 +9,12 @@
 #include <unordered_set>
 #include <vector>
 
+#include "analysis/views/own_costs.h"
 #include "analysis/views/places.h"
 #include "analysis/views/run_summary.h"
+#include "analysis/views/stacks.h"
 #include "prof/export/formats.h"
-#include "prof/export/own_costs.h"
 #include "prof/export/quantity.h"
-#include "prof/export/stacks.h"
 
 namespace prof {
 namespace {

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "analysis/views/own_costs.h"
 #include "analysis/views/places.h"
+#include "analysis/views/stacks.h"
 #include "prof/export/formats.h"
-#include "prof/export/own_costs.h"
-#include "prof/export/stacks.h"
 
 namespace prof {
 namespace {

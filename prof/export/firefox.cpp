@@ -8,12 +8,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/views/own_costs.h"
 #include "analysis/views/places.h"
 #include "analysis/views/run_summary.h"
+#include "analysis/views/stacks.h"
 #include "analysis/views/wording.h"
 #include "prof/export/formats.h"
-#include "prof/export/own_costs.h"
-#include "prof/export/stacks.h"
 #include "prof/export/times.h"
 #include "prof/export/trace.h"
 

@@ -5,13 +5,13 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/views/own_costs.h"
 #include "analysis/views/places.h"
 #include "analysis/views/run_summary.h"
 #include "analysis/views/wording.h"
 #include "prof/export/flame_graph.h"
 #include "prof/export/formats.h"
 #include "prof/export/json_list.h"
-#include "prof/export/own_costs.h"
 
 namespace prof {
 namespace {

@@ -2,12 +2,12 @@
 
 #include <vector>
 
+#include "analysis/views/own_costs.h"
 #include "analysis/views/places.h"
 #include "analysis/views/run_summary.h"
+#include "analysis/views/stacks.h"
 #include "prof/export/formats.h"
 #include "prof/export/json_list.h"
-#include "prof/export/own_costs.h"
-#include "prof/export/stacks.h"
 #include "prof/export/trace.h"
 
 namespace prof {

@@ -13,13 +13,13 @@
 #include <vector>
 
 #include "analysis/database/utf8.h"
+#include "analysis/views/own_costs.h"
 #include "analysis/views/places.h"
 #include "analysis/views/run_summary.h"
+#include "analysis/views/stacks.h"
 #include "analysis/views/wording.h"
 #include "prof/export/formats.h"
-#include "prof/export/own_costs.h"
 #include "prof/export/quantity.h"
-#include "prof/export/stacks.h"
 #include "prof/export/trace.h"
 #include "prof/message.h"
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "analysis/database/utf8.h"
+#include "analysis/views/own_costs.h"
 #include "analysis/views/places.h"
 #include "analysis/views/run_summary.h"
 #include "prof/export/formats.h"
-#include "prof/export/own_costs.h"
 #include "prof/export/perfetto.pb.h"
 #include "prof/export/trace.h"
 

@@ -10,12 +10,12 @@
 
 #include "analysis/database/utf8.h"
 #include "analysis/pprof/profile.pb.h"
+#include "analysis/views/own_costs.h"
 #include "analysis/views/run_summary.h"
+#include "analysis/views/stacks.h"
 #include "prof/export/formats.h"
 #include "prof/export/gzip.h"
-#include "prof/export/own_costs.h"
 #include "prof/export/quantity.h"
-#include "prof/export/stacks.h"
 #include "prof/export/times.h"
 
 namespace prof {

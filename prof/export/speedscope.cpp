@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "analysis/views/own_costs.h"
 #include "analysis/views/places.h"
 #include "prof/export/formats.h"
-#include "prof/export/own_costs.h"
 #include "prof/export/quantity.h"
 #include "prof/export/trace.h"
 

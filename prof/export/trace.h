@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analysis/views/call_tree.h"
-#include "prof/export/own_costs.h"
+#include "analysis/views/own_costs.h"
 
 namespace prof {
 

@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 
+#include "analysis/views/line_tree.h"
 #include "prof/report/choice.h"
 #include "prof/report/renderers.h"
 #include "prof/report/text.h"
@@ -21,7 +22,8 @@ constexpr size_t kSummaryColumns = 100;  // fits a screen and a mail
 const std::map<std::string, ReportView> kViews = {{"summary", ReportView::Summary},
                                                   {"top-down", ReportView::TopDown},
                                                   {"bottom-up", ReportView::BottomUp},
-                                                  {"flat", ReportView::Flat}};
+                                                  {"flat", ReportView::Flat},
+                                                  {"lines", ReportView::Lines}};
 const std::map<std::string, ReportFormat> kFormats = {
     {"text", ReportFormat::Text}, {"json", ReportFormat::Json}, {"csv", ReportFormat::Csv}};
 
@@ -54,6 +56,7 @@ View compute_view(const CallTree& tree, const ReportOptions& options) {
     case ReportView::BottomUp:
       return bottom_up(tree, wanted);
     case ReportView::Flat:
+    case ReportView::Lines:  // of a tree that is split by them
       return flat(tree, wanted);
     default:
       return top_down(tree, wanted);
@@ -95,7 +98,7 @@ void add_selection_options(CLI::App& command, std::string& database, std::vector
 
 void add_report_options(CLI::App& command, ReportOptions& options) {
   add_selection_options(command, options.database, options.threads, options.merge_recursion);
-  command.add_option("--view", options.view, "summary, top-down, bottom-up or flat [summary]")
+  command.add_option("--view", options.view, "summary, top-down, bottom-up, flat or lines [summary]")
       ->transform(choice(kViews))
       ->type_name("VIEW");
   command.add_option("--format", options.format, "text, json or csv [text]")
@@ -131,7 +134,8 @@ int report(const Database& database, const ReportOptions& options, std::FILE* ou
     say_line(error.what());
     return kOwnFailure;
   }
-  const CallTree tree = build_call_tree(database, selection, options.merge_recursion);
+  CallTree tree = build_call_tree(database, selection, options.merge_recursion);
+  if (options.view == ReportView::Lines) tree = split_by_line(std::move(tree));
   const TextStyle style{colour, text_columns(options, out)};
   Output output(out);
   if (options.view == ReportView::Summary) {

@@ -41,7 +41,7 @@ class SummaryText {
     const Lines functions = function_lines(std::min(kHotFunctions, (room - std::min<size_t>(room, 2)) / 2));
     const Lines path = path_lines(room - std::min(room, functions.size() + 2));
     append(all, heading("hottest path"), path);
-    append(all, "functions by their own cost, with the callers that dominate it", functions);
+    append(all, "functions by their own cost: heaviest line (its share of that), main callers", functions);
     append(all, "findings", found);
     return all;
   }
@@ -192,9 +192,10 @@ class SummaryText {
     return text;
   }
 
-  // Where a frame is: its line, else its module. Never shortened, unlike the name.
-  std::string where(uint32_t frame, const Place& place) const {
-    const std::string at = words_for_place(*tree_.database, place);
+  // Where a frame is: its line, with the share of the cost there, else its module. Never shortened, unlike
+  // the name.
+  std::string where(uint32_t frame, const Place& place, double share_at_place = 1) const {
+    const std::string at = words_for_place(*tree_.database, place, share_at_place);
     return printable(at.empty() ? words_for_module(*tree_.database, tree_.frames[frame]) : at);
   }
 
@@ -234,7 +235,7 @@ class SummaryText {
 
   std::string path_line(const PathStep& step, size_t level) const {
     const size_t indent = 2 * std::min(level, kPathIndentLevels);
-    const std::string at = where(step.frame, step.place);
+    const std::string at = where(step.frame, step.place, step.share_at_place);
     return fmt::format("{}  {:{}}{}{}", share(step.inclusive), "", indent,
                        name(step.frame, free_columns(indent + columns_of(at) + kShareColumns + 4)),
                        apart(at));
@@ -244,7 +245,8 @@ class SummaryText {
     Lines lines;
     for (const HotFunction& hot : hot_functions(tree_, limit)) {
       if (!lines.empty() && tree_.share(hot.cost.exclusive, 0) < kWorthALine) break;
-      const std::string function = name(hot.frame, kHotNameColumns) + apart(where(hot.frame, hot.place));
+      const std::string function =
+          name(hot.frame, kHotNameColumns) + apart(where(hot.frame, hot.place, hot.share_at_place));
       std::string line = fmt::format("{}  {}", share(hot.cost.exclusive), function);
       size_t columns = kShareColumns + 2 + columns_of(function);
       for (const PathStep& caller : hot.callers) {

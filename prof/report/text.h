@@ -23,4 +23,7 @@ size_t terminal_columns(std::FILE* out);
 // Lines of at most `columns` (0: no limit), broken at blanks; a longer word stays whole.
 std::vector<std::string> wrap(const std::string& text, size_t columns);
 
+// At most `columns` (0: no limit) wide: the end of a longer text becomes "...".
+std::string shorten_end(const std::string& text, size_t columns);
+
 }  // namespace prof

@@ -1,9 +1,11 @@
-// The table views as text: costs on the left, an indented tree of functions on the right.
+// The table views as text: costs on the left; on the right an indented tree of functions, or lines with their
+// source.
 
 #include <algorithm>
 
 #include "analysis/views/wording.h"
 #include "prof/report/renderers.h"
+#include "prof/report/source_lines.h"
 #include "prof/report/text.h"
 
 namespace prof {
@@ -15,6 +17,10 @@ constexpr uint32_t kMaxLevels = 80;   // still deeper rows carry their depth as 
 constexpr size_t kShareColumns = 8;   // " 100.0 %"
 constexpr size_t kLeastValueColumns = 7;
 constexpr size_t kLeastNameColumns = 16;
+// Of the lines view: cells up to this width are aligned, wider ones push what follows to the right.
+constexpr size_t kAlignedPlaceColumns = 32;
+constexpr size_t kAlignedFunctionColumns = 48;
+constexpr size_t kLeastSourceColumns = 8;
 
 class TreeText {
  public:
@@ -26,7 +32,7 @@ class TreeText {
   }
 
   void write() {
-    fit_indent();
+    shows_lines() ? fit_lines() : fit_indent();
     write_title();
     if (view_.rows.empty()) {
       out_.write(nothing_to_show());
@@ -37,6 +43,8 @@ class TreeText {
   }
 
  private:
+  bool shows_lines() const { return options_.view == ReportView::Lines; }
+
   // Wide enough for the largest value and for the heading "NAME incl." over value and share.
   static size_t value_columns(const Metric& metric, double total) {
     const size_t heading = columns_of(metric.name) + 6;
@@ -51,6 +59,26 @@ class TreeText {
     indent_ = deepest <= kWideLevels ? 2 : 1;
     levels_ = style_.columns > 0 ? static_cast<uint32_t>(style_.columns / 3 / indent_) : kMaxLevels;
   }
+
+  // On a terminal the function leaves two fifths of what is beside the line to its source.
+  void fit_lines() {
+    SourceLines sources(*tree_.database, options_.database);
+    bool has_source = false;
+    for (const Row& row : view_.rows) {
+      place_columns_ = std::max(place_columns_, columns_of(place_of(row)));
+      const size_t name = columns_of(printable(frame_name(*tree_.database, tree_.frames[row.frame])));
+      function_columns_ = std::max(function_columns_, name + columns_of(function_tail(row)));
+      sources_.push_back(sources.line(row.place));
+      has_source |= !sources_.back().empty();
+    }
+    place_columns_ = std::min(place_columns_, kAlignedPlaceColumns);
+    function_columns_ = has_source ? std::min(function_columns_, kAlignedFunctionColumns) : 0;
+    if (style_.columns == 0) return;
+    const size_t room = free_columns(left_columns() + place_columns_ + 5);
+    function_columns_ = std::min(function_columns_, std::max(kLeastNameColumns, room * 3 / 5));
+  }
+
+  size_t free_columns(size_t taken) const { return style_.columns - std::min(style_.columns, taken); }
 
   void write_title() {
     std::string title =
@@ -84,7 +112,11 @@ class TreeText {
         out_.print("{:>{}} {:>{}} {:>{}} {:>{}} {:>7} ", "min", value_columns_[m], "mean", value_columns_[m],
                    "max", value_columns_[m], "stddev", value_columns_[m], "threads");
     }
-    out_.write(options_.view == ReportView::BottomUp ? " function, callers below\n" : " function\n");
+    if (shows_lines())
+      out_.print(" {:<{}}  {:<{}}{}\n", "line", place_columns_, "function", function_columns_,
+                 function_columns_ > 0 ? "  source" : "");
+    else
+      out_.write(options_.view == ReportView::BottomUp ? " function, callers below\n" : " function\n");
   }
 
   void write_row(size_t r) {
@@ -94,7 +126,10 @@ class TreeText {
       write_cost(cost.exclusive, m);
       if (!view_.threads.empty()) write_spread(view_.threads[r * tree_.metrics() + m], m);
     }
-    write_name(view_.rows[r]);
+    if (shows_lines())
+      write_line(r);
+    else
+      write_name(view_.rows[r]);
   }
 
   size_t left_columns() const {
@@ -135,10 +170,41 @@ class TreeText {
     std::string name = printable(frame_name(database, frame));
     if (style_.columns > 0) {
       const size_t taken = left_columns() + lead.size() + columns_of(tail);
-      name =
-          shorten_middle(name, std::max(kLeastNameColumns, style_.columns - std::min(style_.columns, taken)));
+      name = shorten_middle(name, std::max(kLeastNameColumns, free_columns(taken)));
     }
     out_.print(" {}{}{}\n", lead, name, tail);
+  }
+
+  std::string place_of(const Row& row) const {
+    return printable(words_for_place(*tree_.database, row.place));
+  }
+
+  std::string function_tail(const Row& row) const {
+    const std::string module = printable(words_for_module(*tree_.database, tree_.frames[row.frame]));
+    return (row.inlined ? " [inlined]" : "") + (module.empty() ? module : "  " + module);
+  }
+
+  void write_line(size_t r) {
+    const Row& row = view_.rows[r];
+    std::string line = padded(place_of(row), place_columns_) + "  ";
+    const std::string tail = function_tail(row);
+    std::string name = printable(frame_name(*tree_.database, tree_.frames[row.frame]));
+    if (style_.columns > 0) {
+      const size_t room =
+          function_columns_ > 0 ? function_columns_ : free_columns(left_columns() + line.size());
+      name = shorten_middle(name, std::max(kLeastNameColumns, room - std::min(room, columns_of(tail))));
+    }
+    line += name + tail;
+    if (!sources_[r].empty()) {
+      line = padded(line, place_columns_ + 2 + function_columns_) + "  ";
+      const size_t room = style_.columns == 0 ? 0 : free_columns(left_columns() + columns_of(line));
+      if (style_.columns == 0 || room >= kLeastSourceColumns) line += shorten_end(sources_[r], room);
+    }
+    out_.print(" {}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+  }
+
+  static std::string padded(const std::string& text, size_t columns) {
+    return text + std::string(columns - std::min(columns, columns_of(text)), ' ');
   }
 
   const CallTree& tree_;
@@ -150,6 +216,10 @@ class TreeText {
   size_t indent_ = 2;
   uint32_t levels_ = kMaxLevels;  // that are indented
   std::vector<size_t> value_columns_;
+  // Of the lines view; functions are not aligned where no source is known.
+  size_t place_columns_ = 4;  // its heading
+  size_t function_columns_ = 0;
+  std::vector<std::string> sources_;  // per row
 };
 
 }  // namespace

@@ -121,7 +121,7 @@ class Completion(driver.EndToEnd):
         self.assertNotIn("run", self.bash("prof re"))
         self.assertEqual(self.bash("prof list "), {"events", "metrics", "formats", "repairs"})
         self.assertEqual(self.bash("prof report --vi"), {"--view="})
-        self.assertEqual(self.bash("prof report --view="), {"summary", "top-down", "bottom-up", "flat"})
+        self.assertEqual(self.bash("prof report --view="), {"summary", "top-down", "bottom-up", "flat", "lines"})
         self.assertEqual(self.bash("prof report --view=b"), {"bottom-up"})
         self.assertEqual(self.bash("prof report --view t"), {"top-down"})
         self.assertIn("pprof", self.bash("prof export x --format="))

@@ -59,6 +59,17 @@ TEST_CASE("the hottest function is named with its line, its share and where it i
   CHECK(finding.contexts[0].frames[1].file == "src/main.cpp");
 }
 
+TEST_CASE("a line that has not all of a function's cost is named with its share of it") {
+  DatabaseBuilder b;
+  b.metric("CPUTIME", "sec");
+  const uint32_t t = b.thread(0);
+  b.spend(t, {{"main", 1}, {"work", 5}}, 2);
+  b.spend(t, {{"main", 1}, {"work", 8}}, 8);
+  const Database database = b.build();
+  CHECK(findings_of(database).front().sentence ==
+        "100 % of the CPU time is in work (80 % of that at work.cpp:8), reached from main (main.cpp:1).");
+}
+
 TEST_CASE("findings come by falling severity") {
   const Database database = example();
   const std::vector<Finding> findings = findings_of(database);

@@ -78,6 +78,25 @@ TEST_CASE("hot functions come with the chain of callers that holds at least half
   CHECK(hot[1].callers[1].place.line == 25);
 }
 
+TEST_CASE("a line comes with its share of the cost beside it") {
+  DatabaseBuilder b;
+  b.metric("CPUTIME", "sec");
+  const uint32_t t = b.thread(0);
+  b.spend(t, {{"main", 1}, {"f", 5}}, 1);
+  b.spend(t, {{"main", 1}, {"f", 8}}, 4);
+  b.spend(t, {{"main", 2}, {"g"}}, 3);
+  const Database database = b.build();
+  const CallTree tree = tree_of(database);
+  const std::vector<PathStep> path = hot_path(tree);
+  REQUIRE(path.size() == 3);
+  CHECK(path[1].share_at_place == Approx(5.0 / 8));
+  CHECK(path[2].place.line == 8);
+  CHECK(path[2].share_at_place == Approx(0.8));
+  const std::vector<HotFunction> hot = hot_functions(tree, 2);
+  CHECK(hot[0].share_at_place == Approx(0.8));
+  CHECK(hot[1].share_at_place == 1);  // without lines there is nothing to share
+}
+
 TEST_CASE("nothing measured has no hot path") {
   const Database empty;
   CHECK(hot_path(tree_of(empty)).empty());

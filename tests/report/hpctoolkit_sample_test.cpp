@@ -45,7 +45,7 @@ TEST_CASE("the main thread of HPCToolkit's sample has the time that Hatchet find
 TEST_CASE("folding HPCToolkit's contexts keeps every second of them") {
   const auto database = sample();
   if (!database) return;
-  for (const ReportView view : {ReportView::TopDown, ReportView::Flat}) {
+  for (const ReportView view : {ReportView::TopDown, ReportView::Flat, ReportView::Lines}) {
     for (const bool merge : {false, true}) {
       CAPTURE(static_cast<int>(view), merge);
       const nlohmann::json report = json_of(*database, view, merge);

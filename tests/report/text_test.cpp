@@ -1,4 +1,8 @@
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
 
 #include "analysis/views/wording.h"
 #include "prof/report/text.h"
@@ -26,6 +30,53 @@ TEST_CASE("the golden text of each table view is what is printed") {
   CHECK(text_of(example(), ReportView::BottomUp) == golden("bottom-up.txt"));
   CHECK(text_of(example(), ReportView::Flat) == golden("flat.txt"));
   CHECK(text_of(example(), ReportView::Flat, {}, true) == golden("flat-statistics.txt"));
+  CHECK(text_of(example(), ReportView::Lines) == golden("lines.txt"));
+}
+
+TEST_CASE("lines come with their text, from the database's copy before the file itself") {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / fmt::format("prof-{}", getpid());
+  const std::filesystem::path source = folder / "here/work.cpp",
+                              copy = folder / "d/src" / source.relative_path();
+  std::filesystem::create_directories(source.parent_path());
+  std::ofstream(source) << "first\n\t  sum += \033[2J" << std::string(200, 'x') << "; \r\nthird\n";
+  DatabaseBuilder b;
+  b.metric("CPUTIME", "sec");
+  const uint32_t t = b.thread(0);
+  b.spend(t, {{"f", 2}}, 2);
+  b.spend(t, {{"f", 3}}, 1);
+  b.spend(t, {{"f", 4}}, 1);  // the file has no such line
+  b.database.files[0].path = source;
+  const Database database = b.build();
+  const auto lines = lines_of(text_of(database, ReportView::Lines));
+  REQUIRE(lines.size() == 5);
+  CHECK(lines[2].ends_with("f  sum  sum +=  [2J" + std::string(200, 'x') + ";"));
+  CHECK(lines[3].ends_with("f  sum  third"));
+  CHECK(lines[4].ends_with("f  sum"));
+  for (const uint32_t columns : {60, 80, 100}) {
+    CAPTURE(columns);
+    const auto fitted = lines_of(text_of(database, ReportView::Lines, columns));
+    CHECK(columns_of(fitted[2]) == columns);
+    CHECK(fitted[2].ends_with("..."));
+    CHECK(fitted[2].find("work.cpp:2  f  sum  s") != std::string::npos);
+  }
+
+  std::filesystem::create_directories(copy.parent_path());
+  std::ofstream(copy) << "first\nas it was\n";
+  Database copied = database;
+  copied.files[0].copied = true;
+  ReportOptions options;
+  options.view = ReportView::Lines;
+  options.database = folder / "d";
+  CHECK(rendered(copied, options).text.find("  as it was\n") != std::string::npos);
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("a text that is cut at its end stays whole characters") {
+  CHECK(shorten_end("abcdef", 6) == "abcdef");
+  CHECK(shorten_end("abcdefg", 6) == "abc...");
+  CHECK(shorten_end("äöüäöü", 5) == "äö...");
+  CHECK(shorten_end("abcdefg", 0) == "abcdefg");
 }
 
 TEST_CASE("a narrow terminal shortens names and never places") {
@@ -53,7 +104,7 @@ TEST_CASE("control characters in names do not reach the terminal") {
   b.spend(b.thread(0), {{"evil\033[2Jname", 1}}, 1);
   const Database database = b.build();
   for (const ReportView view :
-       {ReportView::Summary, ReportView::TopDown, ReportView::BottomUp, ReportView::Flat})
+       {ReportView::Summary, ReportView::TopDown, ReportView::BottomUp, ReportView::Flat, ReportView::Lines})
     CHECK(text_of(database, view).find('\033') == std::string::npos);
 }
 

@@ -1,4 +1,4 @@
-#include "prof/export/own_costs.h"
+#include "analysis/views/own_costs.h"
 
 #include <algorithm>
 #include <utility>

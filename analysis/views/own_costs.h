@@ -1,6 +1,5 @@
 #pragma once
-// What each thread itself spent in each place, for formats that list samples: the sum over all places is the
-// thread's total.
+// What each thread itself spent in each place: the sum over all places is the thread's total.
 
 #include <cstdint>
 #include <vector>

@@ -1,11 +1,11 @@
 // Call paths with lines, and what each thread itself spent in them.
 
-#include "prof/export/stacks.h"
+#include "analysis/views/stacks.h"
 
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "prof/export/own_costs.h"
+#include "analysis/views/own_costs.h"
 #include "tests/report/example.h"
 
 using namespace prof;

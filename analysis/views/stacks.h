@@ -1,6 +1,6 @@
 #pragma once
 // Call paths with source lines: the call tree split by the line at which each function calls the next one or
-// spends its time. For formats whose frames have a line of their own.
+// spends its time. For views and formats whose frames have a line of their own.
 
 #include <cstdint>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "prof/export/stacks.h"
+#include "analysis/views/stacks.h"
 
 #include <tuple>
 #include <unordered_map>
@@ -18,11 +18,6 @@ struct Hash {
     return h ^ (h >> 32);
   }
 };
-
-Place place_of(const Context& context) {
-  const bool has_line = context.kind == ContextKind::Line && context.file != kNone && context.line != 0;
-  return has_line ? Place{context.file, context.line} : Place{};
-}
 
 }  // namespace
 
