@@ -53,7 +53,7 @@ TEST_CASE("lines come with their text, from the database's copy before the file 
   CHECK(lines[2].ends_with("f  sum  sum +=  [2J" + std::string(200, 'x') + ";"));
   CHECK(lines[3].ends_with("f  sum  third"));
   CHECK(lines[4].ends_with("f  sum"));
-  for (const uint32_t columns : {60, 80, 100}) {
+  for (const uint32_t columns : {80, 100, 120}) {
     CAPTURE(columns);
     const auto fitted = lines_of(text_of(database, ReportView::Lines, columns));
     CHECK(columns_of(fitted[2]) == columns);
