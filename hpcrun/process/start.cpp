@@ -144,7 +144,14 @@ void choose_spare_signal() noexcept {
 }
 
 // By process_state.config, in a process that has just begun.
+// Short programs pay more for it than for their samples.
+void account_start(uint64_t start_cpu_ns) noexcept {
+  process_state.file.counter(Counter::HandlerNanoseconds)
+      .fetch_add(sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_cpu_ns, std::memory_order_relaxed);
+}
+
 void start_sampling() noexcept {
+  const uint64_t start_cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
   process_state.pid = sys_getpid();
   if (const int error = create_file()) return warn_unwritable(error);
   pause_if_asked();
@@ -157,6 +164,7 @@ void start_sampling() noexcept {
   own_signals(source_signals() | wait_signals());
   process_state.sampling.store(true, std::memory_order_release);
   attach_first_thread();
+  account_start(start_cpu_ns);
   // `prof run` starts them when the debugger leaves.
   if (is_debugged())
     pause_events();
