@@ -60,6 +60,7 @@ std::string output_of(const std::vector<std::string>& command) {
     dup2(ends[1], STDOUT_FILENO);
     dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
     std::vector<char*> arguments;
+    arguments.reserve(command.size() + 1);
     for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
     execv(arguments[0], arguments.data());

@@ -122,8 +122,10 @@ std::string doctor_as_text(const DoctorReport& report, TextStyle style) {
     out += "\n";
   }
   std::vector<Diagnosis> rows = report.machine;
-  std::ranges::stable_partition(rows, [](const Diagnosis& row) { return row.verdict != Verdict::Note; });
-  std::ranges::stable_partition(rows, [](const Diagnosis& row) {
+  // Not std::ranges': clang 14 cannot compile what libstdc++'s returns.
+  std::stable_partition(rows.begin(), rows.end(),
+                        [](const Diagnosis& row) { return row.verdict != Verdict::Note; });
+  std::stable_partition(rows.begin(), rows.end(), [](const Diagnosis& row) {
     return row.verdict == Verdict::Bad || row.verdict == Verdict::Limited;
   });
   out += bold(style, "Machine") + "\n";

@@ -19,8 +19,6 @@
 namespace prof {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr const char* kFormatOption = "--format";
 
 const std::map<std::string, ExportFormat>& format_names() {
