@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <fstream>
 
 #include "analysis/views/spelling.h"
 #include "hpcrun/sample/perf_event.h"
@@ -60,6 +61,19 @@ int try_counter(const perf_event_attr& attr, uint32_t rate) {
   return 0;
 }
 
+// As far as errors tell: EACCES and EPERM are about the user, not about the machine.
+bool lacks_counters(const perf_event_attr& attr, int error) {
+  return attr.type != PERF_TYPE_SOFTWARE && attr.type != PERF_TYPE_TRACEPOINT &&
+         (error == ENOENT || error == ENODEV || error == EOPNOTSUPP);
+}
+
+bool is_virtual_machine() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("flags")) return line.find(" hypervisor") != line.npos;
+  return false;
+}
+
 // Of all names that the user may have meant: those of this machine.
 std::string suggestion(const std::string& name) {
   std::vector<std::string> names;
@@ -81,7 +95,11 @@ void encode_counter(const std::string& name, hpcrun::EventSpec& spec) {
   spec.kind = hpcrun::EventKind::Perf;
   spec.perf_type = attr.type;
   spec.perf_config = attr.config;
-  if (const int error = try_counter(attr, spec.rate); error != 0)
+  const int error = try_counter(attr, spec.rate);
+  if (lacks_counters(attr, error))
+    fail(kOwnFailure, "'{}' needs hardware counters, which {}; use CPUTIME (`prof doctor` says more)", name,
+         is_virtual_machine() ? "this virtual machine hides" : "this machine does not have for it");
+  if (error != 0)
     fail(kOwnFailure, "this machine cannot count '{}' ({}); `prof list events` shows what it can sample",
          name, std::strerror(error));
 }

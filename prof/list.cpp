@@ -97,7 +97,7 @@ std::vector<Row> formats(const CLI::App& root) {
       const CLI::Option* option = command->get_option_no_throw("--format");
       if (!option) continue;
       for (const std::string& format : describe(*option).choices)
-        rows.push_back({format, name, purpose(name, format)});
+        if (can_export(format)) rows.push_back({format, name, purpose(name, format)});
     }
   }
   return rows;

@@ -11,6 +11,8 @@
 #include <iostream>
 
 #include "prof/application.h"
+#include "prof/command_line/description.h"
+#include "prof/command_line/help_text.h"
 #include "prof/command_line/misuse.h"
 #include "prof/message.h"
 
@@ -47,6 +49,10 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& answer) {
     app.exit(answer);  // prints the help or version that was asked for
   } catch (const CLI::ParseError& error) {
+    if (argc < 2) {
+      std::fputs(help_text(describe(app)).c_str(), stderr);
+      return kOwnFailure;
+    }
     say_line(words_for_misuse(app, error));
     return kOwnFailure;
   } catch (const CommandError& error) {

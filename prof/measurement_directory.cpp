@@ -26,14 +26,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool is_measurement(const fs::directory_entry& entry) {
-  std::error_code error;
-  if (entry.path().extension() != ".prof" || !entry.is_regular_file(error)) return false;
-  std::array<char, sizeof hpcrun::kFileMagic> magic{};
-  std::ifstream(entry.path(), std::ios::binary).read(magic.data(), magic.size());
-  return std::equal(magic.begin(), magic.end(), hpcrun::kFileMagic);
-}
-
 // What write_run_record() wrote.
 bool is_run_record(const fs::path& file) {
   std::ifstream in(file);
@@ -54,7 +46,7 @@ void refuse_files_of_others(const fs::path& directory) {
 void empty_of_measurements(const fs::path& directory) {
   std::vector<fs::path> measurements;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory))
-    if (is_measurement(entry)) measurements.push_back(entry.path());
+    if (is_measurement_file(entry.path())) measurements.push_back(entry.path());
   for (const fs::path& file : measurements) fs::remove(file);
   fs::remove(directory / "run.json");
   fs::remove(directory / hpcrun::kPausedMarker);
@@ -118,7 +110,7 @@ std::string state_of_measurements(const fs::path& directory) {
   std::vector<fs::path> files;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory, error))
-    if (is_measurement(entry) || entry.path().filename() == "run.json") files.push_back(entry.path());
+    if (is_measurement_file(entry.path()) || entry.path().filename() == "run.json") files.push_back(entry.path());
   std::ranges::sort(files);
   uint32_t sum = 0;
   std::array<char, hpcrun::kPageBytes> page{};
@@ -135,8 +127,24 @@ std::string state_of_measurements(const fs::path& directory) {
 bool has_measurements(const fs::path& directory) {
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory, error))
-    if (is_measurement(entry)) return true;
+    if (is_measurement_file(entry.path())) return true;
   return false;
+}
+
+fs::path unreadable_measurement(const fs::path& directory) {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error))
+    if (entry.path().extension() == ".prof" && access(entry.path().c_str(), R_OK) != 0 && errno == EACCES)
+      return entry.path();
+  return {};
+}
+
+bool is_measurement_file(const fs::path& file) {
+  std::error_code error;
+  if (file.extension() != ".prof" || !fs::is_regular_file(file, error)) return false;
+  std::array<char, sizeof hpcrun::kFileMagic> magic{};
+  std::ifstream(file, std::ios::binary).read(magic.data(), magic.size());
+  return std::equal(magic.begin(), magic.end(), hpcrun::kFileMagic);
 }
 
 }  // namespace prof

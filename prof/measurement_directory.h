@@ -31,4 +31,10 @@ std::string state_of_measurements(const std::filesystem::path& directory);
 // True when the runtime wrote at least one measurement file: others' files named *.prof do not count.
 bool has_measurements(const std::filesystem::path& directory);
 
+// A file named *.prof in the directory that this user may not read; empty where there is none.
+std::filesystem::path unreadable_measurement(const std::filesystem::path& directory);
+
+// True for a file that the runtime wrote.
+bool is_measurement_file(const std::filesystem::path& file);
+
 }  // namespace prof

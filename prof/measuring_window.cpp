@@ -4,6 +4,7 @@
 
 #include "prof/measured_process.h"
 #include "prof/message.h"
+#include "prof/report/choice.h"
 
 namespace prof {
 
@@ -14,7 +15,7 @@ constexpr double kLongest = 1e9;  // thirty years
 }  // namespace
 
 void add_window_options(CLI::App& command, Window& window) {
-  const auto seconds = CLI::Range(0.0, kLongest);
+  const auto seconds = within(0.0, kLongest);
   command.add_option("--delay", window.delay_s, "Begin to measure this many seconds after the start")
       ->check(seconds)
       ->type_name("SECONDS");

@@ -8,6 +8,7 @@
 #include "prof/analyze.h"
 #include "prof/export/export_command.h"
 #include "prof/measurement_directory.h"
+#include "prof/message.h"
 #include "prof/quiet.h"
 #include "prof/report/report_command.h"
 
@@ -16,7 +17,18 @@ namespace prof {
 namespace fs = std::filesystem;
 
 Database open_database(const fs::path& path) {
-  return has_measurements(path) && !is_database(path) ? database_of(path) : read_database(path);
+  if (is_database(path)) return read_database(path);
+  if (has_measurements(path)) return database_of(path);
+  if (is_measurement_file(path))
+    fail(kOwnFailure, "{}: the measurements of one process; give the directory that it is in, {}",
+         path.string(), path.has_parent_path() ? path.parent_path().string() : ".");
+  // Of another user's run only the database may be readable.
+  if (const fs::path file = unreadable_measurement(path); !file.empty()) {
+    if (is_database(path / "database")) return read_database(path / "database");
+    fail(kOwnFailure, "{}: permission denied; have its user run `prof analyze {} -o DATABASE`", file.string(),
+         path.string());
+  }
+  return read_database(path);
 }
 
 void add_report_command(CLI::App& app, int& status) {

@@ -121,6 +121,8 @@ int run_program(const std::vector<std::string>& command, const MeasuringOptions&
   outside.reset();
   keep_perf_maps(directory);
   write_run_record(directory, command, start, outcome, probe.cost_s);
+  if (options.window.delay_s && outcome.wall_s < *options.window.delay_s)
+    say("the program ended after {:.2g} s, before measuring began (--delay)", outcome.wall_s);
   if (!has_measurements(directory)) {
     say("nothing was measured: the program did not load the runtime or could not write to {}",
         directory.string());

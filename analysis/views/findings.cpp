@@ -17,6 +17,8 @@ constexpr double kIncompleteStacks = 0.01;  // below, shares move by less than t
 constexpr double kRateShortfall = 0.90;     // delivered rates vary by some percent from run to run
 constexpr double kDroppedSamples = 0.01;
 constexpr double kOverhead = 0.05;
+constexpr double kLeastCpuSeconds = 0.1;  // of less, most is the start and the end
+constexpr double kOverheadOfWall = 0.01;  // below, a program that waits has nothing to gain
 constexpr double kEnoughTime = 10;  // sampling periods, in which at least one sample should have come
 constexpr double kWithoutLines = 0.20;
 constexpr char kGeneratedCode[] = "generated_code";  // the reason of stacks that end in such
@@ -283,7 +285,8 @@ class Finder {
     if (!run_.overhead_cpu_s || !run_.cpu_s || *run_.cpu_s <= 0) return;
     if (are_few(run_.sampling.samples)) return;  // start and end are all that was measured
     const double share = *run_.overhead_cpu_s / *run_.cpu_s;
-    if (share < kOverhead) return;
+    if (share < kOverhead || *run_.cpu_s < kLeastCpuSeconds) return;
+    if (run_.wall_s && *run_.overhead_cpu_s < *run_.wall_s * kOverheadOfWall) return;
     Finding finding;
     finding.kind = "overhead";
     finding.severity = severity_of(share, 0.1, 0.3);
@@ -336,10 +339,11 @@ class Finder {
   // What helps where code of this module has no lines; empty where nothing does.
   std::string advice_for_lines(const WithoutLines& without, size_t module) const {
     const std::string& path = tree_.database->modules[module].path;
-    if (path == "[jit]") return std::string(code_generator(*tree_.database).names);
+    const bool is_unnamed = without.unnamed[module] > without.of_module[module] / 2;
+    if (path == "[jit]") return is_unnamed ? std::string(code_generator(*tree_.database).names) : "";
     if (path.starts_with('[')) return {};
     // Symbols or debug information of a file that was not the measured one would have been of no use.
-    if (without.unnamed[module] > without.of_module[module] / 2)
+    if (is_unnamed)
       return "its file is gone, cannot be read, or is another than was measured: analyze before it changes";
     return "build it with -g or install its debug symbols to see lines";
   }

@@ -67,7 +67,7 @@ OptionDescription describe(const CLI::Option& option) {
     described.value = option.get_name(true);
   for (const auto& [name, kind] : kKinds)
     if (described.value == name) described.kind = kind;
-  if (colon != std::string::npos) {
+  if (colon != std::string::npos && described.kind == ValueKind::Other) {
     described.choices = split(type.substr(colon + 1), '|');
     described.kind = ValueKind::Choice;
   }

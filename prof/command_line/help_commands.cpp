@@ -10,10 +10,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "analysis/views/spelling.h"
 #include "prof/command_line/completion.h"
 #include "prof/command_line/help_text.h"
 #include "prof/command_line/manual_page.h"
+#include "prof/command_line/misuse.h"
 #include "prof/command_line/setting_names.h"
 #include "prof/command_line/settings.h"
 #include "prof/message.h"
@@ -56,7 +56,8 @@ CommandDescription find_command(const CLI::App& app, const std::vector<std::stri
       if (sub.words.back() == word) next = &sub;
     }
     if (!next)
-      fail(kOwnFailure, "there is no help for '{} {}'{}", found.path(), word, did_you_mean(word, names));
+      fail(kOwnFailure, "there is no help for '{} {}'{}", found.path(), word,
+           names.empty() ? "; see " + found.path() + " --help" : nearest_or_all(word, names));
     found = CommandDescription(*next);
   }
   return found;

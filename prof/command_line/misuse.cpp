@@ -1,5 +1,7 @@
 #include "prof/command_line/misuse.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -32,9 +34,24 @@ std::string missing_subcommand(const CLI::App& app, const CommandDescription& co
   const std::vector<std::string> unknown = app.remaining(true);
   if (unknown.empty()) return "a subcommand is needed: one of " + listed(names);
   const std::string& word = unknown.front();
-  const std::string nearest = nearest_name(word, names);
-  return "unknown subcommand '" + word + "'" +
-         (nearest.empty() ? ": one of " + listed(names) : "; did you mean " + nearest + "?");
+  return "unknown subcommand '" + word + "'" + nearest_or_all(word, names);
+}
+
+// What must be given and is not, in the words of the help.
+std::string missing_option(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options()) {
+    if (!option->get_required() || option->count() > 0) continue;
+    const OptionDescription described = describe(*option);
+    return (option->get_positional() ? described.value : described.names.back()) + " is missing";
+  }
+  return "something is missing";
+}
+
+std::string wrong_value(const CLI::App& command, const CLI::ParseError& error) {
+  for (const CLI::Option* option : command.get_options())
+    if (const std::string why = words_for_value(*option, error); !why.empty())
+      return describe(*option).names.empty() ? why : option->get_name() + ": " + why;
+  return error.what();
 }
 
 std::string unknown_option(const std::string& word, const CommandDescription& command) {
@@ -46,6 +63,31 @@ std::string unknown_option(const std::string& word, const CommandDescription& co
 }
 
 }  // namespace
+
+std::string words_for_value(const CLI::Option& option, const CLI::ParseError& error) {
+  const std::string what = error.what();
+  const std::string unconverted = "Could not convert: " + option.get_name() + " = ";
+  if (what.starts_with(unconverted)) {
+    const bool is_flag = option.get_items_expected_max() == 0;
+    return fmt::format("'{}' is {}", what.substr(unconverted.size()),
+                       is_flag ? "neither true nor false" : "not a number that it takes");
+  }
+  const std::string lead = option.get_name() + ": ";
+  if (!what.starts_with(lead)) return {};
+  // CLI11 prints the numbers that it takes with all their 300 digits.
+  constexpr std::string_view kValue = "Value ";
+  const size_t end = what.find(" not in range ");
+  if (what.compare(lead.size(), kValue.size(), kValue) != 0 || end == what.npos)
+    return what.substr(lead.size());
+  const size_t start = lead.size() + kValue.size();
+  return fmt::format("'{}' is {}", what.substr(start, end - start),
+                     describe(option).kind == ValueKind::Process ? "not the number of a process" : what.substr(end + 1));
+}
+
+std::string nearest_or_all(const std::string& word, const std::vector<std::string>& names) {
+  const std::string nearest = did_you_mean(word, names);
+  return nearest.empty() ? ": one of " + listed(names) : nearest;
+}
 
 std::string words_for_misuse(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* used = &app;
@@ -65,6 +107,10 @@ std::string words_for_misuse(const CLI::App& app, const CLI::ParseError& error) 
   } else if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) &&
              what.find(" missing") != std::string::npos) {
     what = what.substr(0, what.find(':')) + " needs a value";
+  } else if (dynamic_cast<const CLI::RequiredError*>(&error)) {
+    what = missing_option(*used);
+  } else {
+    what = wrong_value(*used, error);
   }
   return what + (what.ends_with('?') ? " See " : "; see ") + command.path() + " --help";
 }

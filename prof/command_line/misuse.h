@@ -3,8 +3,15 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 namespace prof {
+
+// Why a value was refused, without the option's name; empty where the error is about something else.
+std::string words_for_value(const CLI::Option& option, const CLI::ParseError& error);
+
+// "; did you mean NAME?", or where none is near ": one of ONE, OTHER, ...".
+std::string nearest_or_all(const std::string& word, const std::vector<std::string>& names);
 
 std::string words_for_misuse(const CLI::App& app, const CLI::ParseError& error);
 

@@ -11,6 +11,7 @@
 
 #include "analysis/views/spelling.h"
 #include "prof/command_line/description.h"
+#include "prof/command_line/misuse.h"
 #include "prof/command_line/setting_names.h"
 #include "prof/message.h"
 
@@ -180,9 +181,8 @@ void apply(CLI::App& command, CLI::Option& option, const Setting& setting) {
     }
     option.run_callback();
   } catch (const CLI::ParseError& error) {
-    std::string what = error.what();
-    const std::string name = option.get_name() + ": ";
-    if (what.starts_with(name)) what.erase(0, name.size());
+    std::string what = words_for_value(option, error);
+    if (what.empty()) what = error.what();
     fail(kOwnFailure, "{}: {}{} prof {} --help", setting.origin, what, what.ends_with('?') ? " See" : "; see",
          command.get_name());
   }

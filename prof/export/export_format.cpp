@@ -33,6 +33,10 @@ std::span<const ExportFormatInfo> export_formats() {
   return kFormats;
 }
 
+bool can_export(std::string_view format) {
+  return format != "otf2" || has_otf2();
+}
+
 const ExportFormatInfo& export_format(ExportFormat format) {
   return kFormats[static_cast<size_t>(format)];
 }

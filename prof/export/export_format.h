@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string_view>
 
 #include "analysis/views/call_tree.h"
 #include "prof/report/output.h"
@@ -39,5 +40,7 @@ struct ExportFormatInfo {
 // In the order in which help lists them; ExportFormat counts through it.
 std::span<const ExportFormatInfo> export_formats();
 const ExportFormatInfo& export_format(ExportFormat format);
+// False for what takes a library that was not there when prof was built.
+bool can_export(std::string_view format);
 
 }  // namespace prof

@@ -26,8 +26,11 @@ void export_firefox(const CallTree& tree, Output& out);
 // Perfetto's protobuf: the samples of the trace, and all metrics as counters. Needs a trace.
 void export_perfetto(const CallTree& tree, Output& out);
 
+// False where the library was not there when prof was built.
+bool has_otf2();
+
 // An OTF2 archive in a folder that does not exist: the samples of the trace with all metrics. Throws
-// CommandError where it cannot be written, or the library was not there when prof was built.
+// CommandError where it cannot be written, or has_otf2() is false.
 void export_otf2(const CallTree& tree, const std::filesystem::path& directory);
 
 // Callgrind's text: all metrics by line and call, times in nanoseconds.

@@ -5,6 +5,10 @@
 
 namespace prof {
 
+bool has_otf2() {
+  return false;
+}
+
 void export_otf2(const CallTree&, const std::filesystem::path&) {
   fail(kOwnFailure,
        "this prof was built without OTF2; install libotf2-trace-dev, build again with -DPROF_WITH_OTF2=ON");

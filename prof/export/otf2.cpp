@@ -279,6 +279,10 @@ class Otf2Writer {
 
 }  // namespace
 
+bool has_otf2() {
+  return true;
+}
+
 void export_otf2(const CallTree& tree, const std::filesystem::path& directory) {
   if (std::filesystem::exists(directory))
     fail(kOwnFailure, "{} is already there; name a folder that is to be made", directory.string());

@@ -222,20 +222,46 @@ class SummaryText {
                     [&](const PathStep& step) { return tree_.frames[step.frame].kind == FrameKind::Entry; });
     Lines lines;
     if (path.empty() || room == 0) return lines;
-    const bool cut = path.size() > room;
+    const std::vector<PathRow> rows = without_recursion(path);
+    const bool cut = rows.size() > room;
     const size_t first =
-        cut ? path.size() - (room > 2 ? room - 2 : room) : 0;  // the end of the path says most
+        cut ? rows.size() - (room > 2 ? room - 2 : room) : 0;  // the end of the path says most
     if (cut && room > 2) {
-      lines.push_back(path_line(path[0], 0));
-      lines.push_back(fmt::format("            ... {} more", words_for_count(first - 1, "frame")));
+      lines.push_back(path_line(rows[0], 0));
+      size_t frames = 0;
+      for (size_t i = 1; i < first; ++i) frames += rows[i].times;
+      lines.push_back(fmt::format("            ... {} more", words_for_count(frames, "frame")));
     }
-    for (size_t i = first; i < path.size(); ++i) lines.push_back(path_line(path[i], lines.size()));
+    for (size_t i = first; i < rows.size(); ++i) lines.push_back(path_line(rows[i], lines.size()));
     return lines;
   }
 
-  std::string path_line(const PathStep& step, size_t level) const {
+  // A step of the path, and how many calls of the same function in a row it stands for.
+  struct PathRow {
+    PathStep step;
+    size_t times;
+  };
+
+  // The cost of calls in a row is that of the outermost, their line that of the innermost.
+  static std::vector<PathRow> without_recursion(const std::vector<PathStep>& path) {
+    std::vector<PathRow> rows;
+    for (const PathStep& step : path) {
+      if (rows.empty() || rows.back().step.frame != step.frame) {
+        rows.push_back({step, 1});
+      } else {
+        rows.back().step.place = step.place;
+        rows.back().step.share_at_place = step.share_at_place;
+        ++rows.back().times;
+      }
+    }
+    return rows;
+  }
+
+  std::string path_line(const PathRow& row, size_t level) const {
+    const PathStep& step = row.step;
     const size_t indent = 2 * std::min(level, kPathIndentLevels);
-    const std::string at = where(step.frame, step.place, step.share_at_place);
+    std::string at = where(step.frame, step.place, step.share_at_place);
+    if (row.times > 1) at += fmt::format("{}{} times in a row", at.empty() ? "" : ", ", row.times);
     return fmt::format("{}  {:{}}{}{}", share(step.inclusive), "", indent,
                        name(step.frame, free_columns(indent + columns_of(at) + kShareColumns + 4)),
                        apart(at));

@@ -4,6 +4,7 @@
 import datetime
 import os
 import subprocess
+import unittest
 
 import driver
 
@@ -26,11 +27,11 @@ class CommandLine(driver.EndToEnd):
         self.assertLess(len(lines[0]), 160)
 
     def test_subcommands(self):
-        self.check([], "run, ", "analyze, report, export, import, ", "list", "see prof --help")
         self.check(["nosuch"], "'nosuch'", "run, ", "analyze, ", "see prof --help")
         self.check(["rnu"], "'rnu'", "did you mean run?", "See prof --help")
         self.check(["list", "event"], "did you mean events?")
         self.check(["list"], "events", "see prof list --help")
+        self.check(["help", "nosuch"], "'prof nosuch'", "one of run, ")
         self.check(["list", "nosuch"], "'nosuch'", "events", "see prof list --help")
 
     def test_options(self):
@@ -40,7 +41,12 @@ class CommandLine(driver.EndToEnd):
         self.check(["run", "-e", "CPUTIM", "true"], "CPUTIM", "did you mean CPUTIME?")
         self.check(["report", "d", "--view=botom-up"], "did you mean bottom-up?")
         self.check(["version", "now"], "unexpected argument 'now'", "see prof version --help")
-        self.check(["report"], "see prof report --help")
+        self.check(["report"], "DATABASE|DIR is missing", "see prof report --help")
+        self.check(["analyze"], "DIR is missing", "see prof analyze --help")
+        self.check(["attach", "abc"], "'abc' is not the number of a process", "see prof attach --help")
+        self.check(["run", "-p", "-1"], "'-1' is not the number of a process", "see prof run --help")
+        self.check(["run", "--delay=soon", "true"], "--delay: 'soon' is not a number from 0 to", "see prof run --help")
+        self.check(["run", "--trace=maybe", "true"], "--trace: 'maybe' is neither true nor false")
         self.check(["report", "d", "--nosuch"], "--nosuch", "see prof report --help")
         self.check(["report", "d", "--view=nosuch"], "'nosuch'", "top-down", "see prof report --help")
         self.check(["report", "d", "--depth=0"], "--depth", "'0'", "see prof report --help")
@@ -51,6 +57,39 @@ class CommandLine(driver.EndToEnd):
         self.check(["import"], "see prof import --help")
         self.check(["import", "f", "--format=nosuch"], "'nosuch'", "collapsed, perf, pprof", "see prof import --help")
         self.check(["import", "/nonexistent/f", "-o", "/tmp/nonexistent"], "/nonexistent/f", "No such file")
+
+    def test_without_arguments_the_help_is_printed(self):
+        done = self.prof()
+        self.assertEqual((done.returncode, done.stderr), (PROF_FAILED, self.prof("--help").stdout))
+
+    def test_a_setting_of_a_wrong_value(self):
+        done = subprocess.run([str(driver.PROF), "run", "true"], stderr=subprocess.PIPE, text=True, cwd=self.folder,
+                              env={**os.environ, "PROF_RUN_TRACE": "maybe"})
+        self.assertEqual(done.returncode, PROF_FAILED)
+        self.assertIn("PROF_RUN_TRACE: 'maybe' is neither true nor false", done.stderr)
+
+    def test_a_run_that_ends_before_measuring_begins(self):
+        run = self.prof_run(["true"], options=["--delay=100"])
+        self.assertEqual(run.status, 0)
+        self.assertIn(b"before measuring began (--delay)", run.stderr)
+
+    def test_the_file_of_a_process_is_no_database(self):
+        run = self.prof_run(["true"])
+        file = next(run.directory.glob("*.prof"))
+        self.check(["report", str(file)], "give the directory that it is in", str(run.directory))
+
+    @unittest.skipIf(os.geteuid() != 0, "takes another user")
+    def test_the_run_of_another_user(self):
+        run = self.prof_run(["true"])
+        run.directory.chmod(0o755)
+        command = driver.as_nobody([str(driver.PROF), "report", str(run.directory)])
+        shown = self.plain_run(command)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertIn(b"program   true", shown.stdout)
+        (run.directory / "database").rename(run.directory / "kept")
+        refused = self.plain_run(command)
+        self.assertEqual(refused.returncode, PROF_FAILED)
+        self.assertIn(b".prof: permission denied", refused.stderr)
 
     def test_databases(self):
         self.check(["report", "nowhere"], "nowhere")

@@ -187,7 +187,9 @@ TEST_CASE("dropped samples, overhead and too few samples are found") {
   CHECK(only_sentence(R"({"run": {"cpu_s": 10}, "overhead": {"cpu_s_estimate": 0.8}})") ==
         "Measuring took about 8.0 % of the CPU time: ask for fewer samples per second.");
   CHECK(only_sentence(R"({"run": {"cpu_s": 10}, "overhead": {"cpu_s_estimate": 0.4}})").empty());
-  // Of a short run it says little: most is start and end.
+  // Of next to no CPU time it says little: most is start and end. A program that waits has nothing to gain.
+  CHECK(only_sentence(R"({"run": {"cpu_s": 0.003}, "overhead": {"cpu_s_estimate": 0.002}})").empty());
+  CHECK(only_sentence(R"({"run": {"wall_s": 100, "cpu_s": 0.3}, "overhead": {"cpu_s_estimate": 0.2}})").empty());
   CHECK(
       only_sentence(
           R"({"run": {"cpu_s": 0.03}, "sampling": {"samples": 25}, "overhead": {"cpu_s_estimate": 0.01}})") ==
@@ -253,6 +255,7 @@ TEST_CASE("what helps against missing lines depends on the module") {
     return std::string("no finding");
   };
   CHECK(advice("[jit]", "[jit]") == "let its compiler write a perf map (docs/interpreters.md) to see names");
+  CHECK(advice("LMain;::work", "[jit]").empty());
   CHECK(advice("[app]", "/bin/app") ==
         "its file is gone, cannot be read, or is another than was measured: analyze before it changes");
   CHECK(advice("app+0x10", "/bin/app") == "build it with -g or install its debug symbols to see lines");

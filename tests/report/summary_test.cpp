@@ -74,6 +74,19 @@ TEST_CASE("the summary fits one screen however much there is to say") {
   CHECK(text.find("deep.cpp:159") != std::string::npos);
 }
 
+TEST_CASE("calls of a function by itself are one row of the hottest path") {
+  DatabaseBuilder b;
+  b.metric("CPUTIME", "sec");
+  std::vector<At> path{{"main", 3}};
+  path.insert(path.end(), 5000, {"fall", 7});
+  path.push_back({"land", 9});
+  b.spend(b.thread(0), path, 1);
+  const std::string text = rendered(b.build(), {}).text;
+  check_fits_screen(text);
+  CHECK(text.find("fall  fall.cpp:7, 5000 times in a row\n") != std::string::npos);
+  CHECK(text.find("frames more") == std::string::npos);
+}
+
 TEST_CASE("an empty database says that there are no samples") {
   Database database;
   check_fits_screen(rendered(database, {}).text);
