@@ -110,7 +110,8 @@ std::string state_of_measurements(const fs::path& directory) {
   std::vector<fs::path> files;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory, error))
-    if (is_measurement_file(entry.path()) || entry.path().filename() == "run.json") files.push_back(entry.path());
+    if (is_measurement_file(entry.path()) || entry.path().filename() == "run.json")
+      files.push_back(entry.path());
   std::ranges::sort(files);
   uint32_t sum = 0;
   std::array<char, hpcrun::kPageBytes> page{};

@@ -80,8 +80,9 @@ std::string words_for_value(const CLI::Option& option, const CLI::ParseError& er
   if (what.compare(lead.size(), kValue.size(), kValue) != 0 || end == what.npos)
     return what.substr(lead.size());
   const size_t start = lead.size() + kValue.size();
-  return fmt::format("'{}' is {}", what.substr(start, end - start),
-                     describe(option).kind == ValueKind::Process ? "not the number of a process" : what.substr(end + 1));
+  return fmt::format(
+      "'{}' is {}", what.substr(start, end - start),
+      describe(option).kind == ValueKind::Process ? "not the number of a process" : what.substr(end + 1));
 }
 
 std::string nearest_or_all(const std::string& word, const std::vector<std::string>& names) {

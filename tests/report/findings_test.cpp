@@ -189,7 +189,8 @@ TEST_CASE("dropped samples, overhead and too few samples are found") {
   CHECK(only_sentence(R"({"run": {"cpu_s": 10}, "overhead": {"cpu_s_estimate": 0.4}})").empty());
   // Of next to no CPU time it says little: most is start and end. A program that waits has nothing to gain.
   CHECK(only_sentence(R"({"run": {"cpu_s": 0.003}, "overhead": {"cpu_s_estimate": 0.002}})").empty());
-  CHECK(only_sentence(R"({"run": {"wall_s": 100, "cpu_s": 0.3}, "overhead": {"cpu_s_estimate": 0.2}})").empty());
+  CHECK(only_sentence(R"({"run": {"wall_s": 100, "cpu_s": 0.3}, "overhead": {"cpu_s_estimate": 0.2}})")
+            .empty());
   CHECK(
       only_sentence(
           R"({"run": {"cpu_s": 0.03}, "sampling": {"samples": 25}, "overhead": {"cpu_s_estimate": 0.01}})") ==
