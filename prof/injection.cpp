@@ -115,7 +115,8 @@ constexpr uint64_t kMemoryBytes = kCodeBytes + kRequestBytes + kCallStackBytes +
 // Threads pass through places where they may hold a lock; some moment finds one elsewhere.
 constexpr std::chrono::seconds kPlaceTimeout{20};
 constexpr std::chrono::seconds kResultTimeout{60};
-// In the kernel it may be held up by what goes on elsewhere on the machine, and comes back in the end.
+// In the kernel it may be held up, again and again, by what goes on elsewhere on the machine, and comes back
+// in the end.
 constexpr std::chrono::seconds kKernelTimeout{600};
 constexpr std::chrono::seconds kPatience{5};
 
@@ -165,9 +166,11 @@ std::string held_in_kernel(int pid, uint32_t tid) {
   std::getline(stat, line);
   const size_t name_end = line.rfind(')');
   if (name_end == std::string::npos || line.size() < name_end + 3 || line[name_end + 2] != 'D') return "";
-  std::string where;
-  std::ifstream(thread + "/wchan") >> where;
-  return where.empty() || where == "0" ? "a system call" : where;
+  std::string function = "?";
+  std::string call = "?";
+  std::ifstream(thread + "/wchan") >> function;
+  std::ifstream(thread + "/syscall") >> call;
+  return fmt::format("system call {}, {}", call, function);
 }
 
 }  // namespace
@@ -258,6 +261,7 @@ void Injection::create_thread(const std::string& request) {
 long Injection::wait_for_result() {
   const uint64_t at = memory_ + kCodeBytes;
   const auto begin = std::chrono::steady_clock::now();
+  auto last_held = begin;
   bool told = false;
   Request request;
   for (;;) {
@@ -267,13 +271,14 @@ long Injection::wait_for_result() {
     }
     const bool ended = request.state != 0 && !exists(target_.pid, request.tid);
     if (ended) break;
-    const auto waited = std::chrono::steady_clock::now() - begin;
-    const std::string held = waited > kPatience ? held_in_kernel(target_.pid, request.tid) : "";
+    const auto now = std::chrono::steady_clock::now();
+    const std::string held = now - begin > kPatience ? held_in_kernel(target_.pid, request.tid) : "";
+    if (!held.empty()) last_held = now;
     if (!held.empty() && !told)
       say("the kernel holds up the thread that loads the runtime in process {} (in {}); waiting for it",
           target_.pid, held);
     told = told || !held.empty();
-    if (waited > (held.empty() ? kResultTimeout : kKernelTimeout)) {
+    if (now - last_held > kResultTimeout || now - begin > kKernelTimeout) {
       memory_ = 0;  // the thread may come back to it
       fail(kOwnFailure,
            "the thread that loads the runtime in process {} is held up, probably by a thread that holds the "

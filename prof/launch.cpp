@@ -132,6 +132,7 @@ Outcome launch(const Launch& what) {
   getrusage(RUSAGE_CHILDREN, &after);
   Outcome outcome;
   outcome.exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  outcome.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   outcome.pid = child;
   outcome.end_monotonic_ns = std::chrono::nanoseconds(end.time_since_epoch()).count();
   outcome.wall_s = wall.count();

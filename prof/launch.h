@@ -26,6 +26,7 @@ struct Launch {
 
 struct Outcome {
   int exit_status = 0;  // as a shell reports it: 128 + n for a signal
+  int signal = 0;       // that killed it; 0: none
   int pid = 0;
   int64_t end_monotonic_ns = 0;
   double wall_s = 0;

@@ -90,6 +90,7 @@ void write_run_record(const fs::path& directory, const std::vector<std::string>&
       {"wall_s", outcome.wall_s},
       {"cpu_s", outcome.cpu_s},
       {"exit_status", outcome.exit_status},
+      {"signal", outcome.signal},
       {"pid", outcome.pid},
       {"end_monotonic_ns", outcome.end_monotonic_ns},
       {"trigger_cost_s", trigger_cost_s},

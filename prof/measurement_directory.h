@@ -17,7 +17,7 @@ namespace prof {
 std::filesystem::path create_measurement_directory(const std::string& asked, const std::string& program,
                                                    bool force);
 
-// Leaves run.json beside the measurements: command, host, start, wall_s, cpu_s, exit_status, and
+// Leaves run.json beside the measurements: command, host, start, wall_s, cpu_s, exit_status, signal, and
 // trigger_cost_s, what one sample cost before the handler began.
 void write_run_record(const std::filesystem::path& directory, const std::vector<std::string>& command,
                       const std::string& start, const Outcome& outcome, double trigger_cost_s);

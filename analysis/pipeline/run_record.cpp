@@ -14,6 +14,7 @@ using Json = nlohmann::json;
 constexpr double kLongestRun = 1e10;      // seconds; three centuries of one processor
 constexpr double kDearestTrigger = 0.01;  // seconds; a hundred times what the dearest one was seen to cost
 constexpr int64_t kLastStatus = 255;
+constexpr int64_t kLastSignal = 64;
 
 std::optional<double> number(const Json& record, const char* name, double most) {
   const auto at = record.find(name);
@@ -64,6 +65,7 @@ RunRecord read_run_record(const std::filesystem::path& directory) {
           number(record, "wall_s", kLongestRun),
           number(record, "cpu_s", kLongestRun),
           integer(record, "exit_status", kLastStatus),
+          integer(record, "signal", kLastSignal),
           number(record, "trigger_cost_s", kDearestTrigger),
           integer(record, "pid", INT32_MAX),
           integer(record, "end_monotonic_ns", INT64_MAX)};

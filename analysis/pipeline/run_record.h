@@ -15,6 +15,7 @@ struct RunRecord {
   std::optional<int64_t> start_s;  // since the epoch
   std::optional<double> wall_s, cpu_s;
   std::optional<int64_t> exit_status;  // as a shell has it
+  std::optional<int64_t> signal;       // that killed the program; 0: none did
   std::optional<double> trigger_cost_s;
   std::optional<int64_t> pid, end_monotonic_ns;  // of the program's first process
 };

@@ -166,6 +166,7 @@ Json describe_run(const Measurements& measurements, const std::vector<RunRecord>
   const bool alike = std::ranges::all_of(
       records, [&](const RunRecord& r) { return r.exit_status == records.front().exit_status; });
   if (alike && records.front().exit_status) run["exit_status"] = *records.front().exit_status;
+  if (records.size() == 1 && records.front().signal.value_or(0) > 0) run["signal"] = *records.front().signal;
   return run;
 }
 

@@ -141,6 +141,7 @@ RunSummary run_summary(const Database& database) {
   summary.wall_s = number(run, "wall_s");
   summary.cpu_s = number(run, "cpu_s");
   if (const auto status = count(run, "exit_status")) summary.exit_status = static_cast<int64_t>(*status);
+  if (const auto signal = count(run, "signal")) summary.signal = static_cast<int64_t>(*signal);
   summary.processes = count(run, "processes").value_or(summary.processes);
   summary.threads = count(run, "threads").value_or(summary.threads);
   summary.ranks = count(run, "ranks").value_or(summary.ranks);

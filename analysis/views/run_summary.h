@@ -33,7 +33,8 @@ struct RunSummary {
   std::string host;
   std::string start;
   std::optional<double> wall_s, cpu_s;
-  std::optional<int64_t> exit_status;  // 128 + n: killed by signal n
+  std::optional<int64_t> exit_status;
+  std::optional<int64_t> signal;  // that killed the program
   uint64_t processes = 0, threads = 0, ranks = 0;
 
   bool sampling_recorded = false;             // else the number of samples is all that is known

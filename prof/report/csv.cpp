@@ -87,6 +87,7 @@ void summary_as_csv(const CallTree& tree, const SummaryReport& summary, Output& 
   optional("run", "wall", run.wall_s, "sec");
   optional("run", "cpu", run.cpu_s, "sec");
   if (run.exit_status) line("run", "exit_status", fmt::format("{}", *run.exit_status), "");
+  if (run.signal) line("run", "signal", fmt::format("{}", *run.signal), "");
   line("run", "processes", fmt::format("{}", run.processes), "");
   line("run", "threads", fmt::format("{}", run.threads), "");
   line("run", "ranks", fmt::format("{}", run.ranks), "");

@@ -53,6 +53,7 @@ Json run_as_json(const RunSummary& run) {
   set(json, "wall_s", run.wall_s);
   set(json, "cpu_s", run.cpu_s);
   set(json, "exit_status", run.exit_status);
+  set(json, "signal", run.signal);
   json["processes"] = run.processes;
   json["threads"] = run.threads;
   json["ranks"] = run.ranks;

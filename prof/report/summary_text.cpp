@@ -1,6 +1,7 @@
 // The summary on one screen: what ran, how well it was measured, where the cost is, and what that means.
 
 #include <algorithm>
+#include <cstring>
 
 #include "analysis/views/hot_path.h"
 #include "analysis/views/wording.h"
@@ -25,6 +26,11 @@ constexpr size_t kShareColumns = 8;       // " 100.0 %"
 constexpr size_t kPathIndentLevels = 12;  // as deep as a path can get on one screen
 
 using Lines = std::vector<std::string>;
+
+std::string name_of_signal(int number) {
+  const char* const name = sigabbrev_np(number);
+  return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", number);
+}
 
 class SummaryText {
  public:
@@ -99,7 +105,8 @@ class SummaryText {
   Lines header() const {
     Lines lines;
     std::string status;
-    if (run_.exit_status) status = fmt::format(", exit status {}", *run_.exit_status);
+    if (run_.signal) status = ", killed by " + name_of_signal(static_cast<int>(*run_.signal));
+    if (run_.exit_status) status += fmt::format(", exit status {}", *run_.exit_status);
     const size_t columns = style_.columns == 0 ? SIZE_MAX : style_.columns - kLabelColumns - status.size();
     lines.push_back(bold(style_, fmt::format("{:<{}}{}{}", "program", kLabelColumns,
                                              shorten_middle(printable(run_.command), columns), status)));

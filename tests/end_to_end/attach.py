@@ -87,7 +87,7 @@ class Attach(driver.EndToEnd):
     def attach(self, pid, *options, directory="measured", wrap=lambda command: command):
         directory = self.folder / directory
         done = subprocess.run(wrap([str(driver.PROF), "attach", str(pid), "-o", str(directory), *options]),
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100)
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
         return driver.Run(done, directory)
 
     def background(self, pid, *options):

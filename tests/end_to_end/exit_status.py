@@ -23,7 +23,15 @@ class ExitStatus(driver.EndToEnd):
         self.check(["sh", "-c", "exit 255"], 255)
 
     def test_128_and_the_signal_that_killed_it(self):
-        self.check(["sh", "-c", "kill -TERM $$"], 128 + 15)
+        run = self.check(["sh", "-c", "kill -TERM $$"], 128 + 15, options=[])
+        self.assertIn("killed by SIGTERM, exit status 143\n", run.stderr.decode())
+        self.assertEqual(run.summary()["run"]["signal"], 15)
+
+    def test_a_status_above_128_is_no_signal(self):
+        run = self.check(["sh", "-c", "exit 143"], 143, options=[])
+        self.assertIn(", exit status 143\n", run.stderr.decode())
+        self.assertNotIn("killed", run.stderr.decode())
+        self.assertNotIn("signal", run.summary()["run"])
 
     def test_a_program_that_is_not_there(self):
         run = self.check([str(self.folder / "absent")], NOT_FOUND)
