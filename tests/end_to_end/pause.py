@@ -173,8 +173,9 @@ class Pause(driver.EndToEnd):
         for command in self.outside_work("1.5"):
             run = self.prof_run(command, options=["--delay", "0.4", "--duration", "0.5", "--trace"])
             self.assertEqual((run.status, run.stdout), (0, b"worked\n"), run.stderr)
-            # Never more than the window; less on a machine with other work.
-            self.assert_within(run.total("CPUTIME"), 0.15, 0.52, "CPU time in the window")
+            # Never more than the window; less on a machine with other work, as the whole run shows.
+            got = min(1, 1.5 / run.summary()["run"]["wall_s"])
+            self.assert_within(run.total("CPUTIME"), 0.15 * got, 0.52, "CPU time in the window")
             self.assertGreater(run.summary()["sampling"]["paused_s"], 0.8)
 
     def test_a_program_sampled_from_outside_starts_paused(self):
