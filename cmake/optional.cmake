@@ -43,7 +43,7 @@ macro(prof_find_OPENCL)
   find_package(OpenCL QUIET)
   set(found "")
   if(OpenCL_FOUND)
-    set(found "OpenCL ${OpenCL_VERSION_STRING}")
+    set(found "${OpenCL_LIBRARY}")
   endif()
 endmacro()
 

@@ -1,0 +1,78 @@
+#pragma once
+// What the OpenCL samples have in common: the first device, kernels of a given length, host work of a given
+// length, and the record of what the device did, which a program that knows its own schedule can state.
+
+#include <CL/cl.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace opencl {
+
+// Ends the program with status 1 when a call failed.
+void require(cl_int status, const char* call);
+
+// What the command line asks for: [--schedule] [steps]
+struct Options {
+  bool schedule = false;  // state the device's schedule at the end
+  int steps = 0;
+};
+Options parse_options(int argc, char** argv, int default_steps);
+
+uint64_t now_ns();  // CLOCK_MONOTONIC
+
+// Host work without memory or system calls, by the number of turns that were measured to take a millisecond.
+class HostWork {
+ public:
+  HostWork();
+  [[gnu::noinline]] void run(double milliseconds) const;
+
+ private:
+  double turns_per_millisecond_;
+};
+
+class Device {
+ public:
+  // Opens the first device, builds the kernels and measures how long they take. Ends the program with status
+  // 77 when there is none.
+  explicit Device(const Options& options);
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  cl_context context() const { return context_; }
+  cl_command_queue new_queue();
+  cl_kernel new_kernel(const char* name);
+  // A kernel of `program.cl` that runs for so long on one compute unit and adds 1 to the first word of its buffer.
+  void enqueue(cl_command_queue queue, cl_kernel kernel, cl_mem buffer, double milliseconds);
+  cl_mem new_buffer(size_t bytes);
+
+  // An event for a command whose times the schedule takes in; nullptr when none is asked for.
+  cl_event* event();
+  // The time the calling thread waited, as it measured it itself.
+  void add_wait(uint64_t begin_ns);
+
+  // (start, end) of all commands, in the device's nanoseconds, once they have ended.
+  std::vector<std::pair<uint64_t, uint64_t>> schedule();
+  // Prints it to standard error, one "name value" a line, in seconds.
+  void state_schedule();
+
+ private:
+  double calibrate();
+
+  cl_device_id device_ = nullptr;
+  cl_context context_ = nullptr;
+  cl_program program_ = nullptr;
+  double turns_per_millisecond_ = 0;
+  bool keeps_schedule_ = false;
+  std::vector<cl_event> events_;
+  uint64_t opened_ns_ = 0;
+  uint64_t waited_ns_ = 0;
+};
+
+// How long at least one of the intervals was open, in nanoseconds.
+uint64_t covered(std::vector<std::pair<uint64_t, uint64_t>> intervals);
+
+}  // namespace opencl

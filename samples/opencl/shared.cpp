@@ -1,0 +1,8 @@
+// Two processes share a device and keep step with each other: both use it at the same time, and both leave it idle
+// while they work on the host.
+
+#include "shared.h"
+
+int main(int argc, char** argv) {
+  return opencl::share_device(argc, argv, opencl::Phases::Same);
+}
