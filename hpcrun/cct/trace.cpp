@@ -3,6 +3,7 @@
 
 #include "hpcrun/cct/cct.h"
 #include "hpcrun/cct/extent_stream.h"
+#include "hpcrun/cct/varint.h"
 
 namespace hpcrun {
 namespace {
@@ -11,16 +12,6 @@ namespace {
 constexpr size_t kLargestTraceExtent = 64 * 1024;
 // A longer pause (4.5 years) would not fit a record of kMaxTraceRecordBytes; it starts a new extent.
 constexpr uint64_t kLongestDelta = (uint64_t{1} << 49) - kTraceDeltaBias - 1;
-
-char* put_varint(char* at, uint64_t value) noexcept {
-  for (; value >= 0x80; value >>= 7) *at++ = static_cast<char>(value | 0x80);
-  *at++ = static_cast<char>(value);
-  return at;
-}
-
-constexpr uint64_t zigzag(int64_t value) {
-  return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);
-}
 
 }  // namespace
 

@@ -12,7 +12,7 @@ namespace hpcrun {
 
 constexpr char kFileMagic[8] = {'p', 'r', 'o', 'f', 'm', 'e', 'a', 's'};
 constexpr uint16_t kFormatMajor = 1;  // a reader refuses any other
-constexpr uint16_t kFormatMinor = 2;  // a reader accepts newer ones and ignores what it does not know
+constexpr uint16_t kFormatMinor = 3;  // a reader accepts newer ones and ignores what it does not know
 constexpr uint32_t kByteOrderMark = 0x01020304;
 constexpr uint32_t kPageBytes = 4096;
 
@@ -24,6 +24,8 @@ enum class StreamKind : uint16_t {
   Nodes = 2,    // calling context tree nodes of one thread, append-only
   Values = 3,   // metric cells of one thread, updated in place
   Trace = 4,    // delta-coded trace of one thread, append-only
+  Tasks = 5,    // what a device queue executed, append-only (since minor version 3)
+  Waits = 6,    // when one thread waited for devices, append-only (since minor version 3)
 };
 
 // Live counters of the process, one 64-bit number each.
@@ -146,6 +148,16 @@ constexpr uint64_t kTraceGap = 1;
 constexpr uint64_t kTraceDeltaBias = 2;
 constexpr size_t kMaxTraceRecordBytes = 12;  // 7 for the time, 5 for the node
 
+// StreamKind::Tasks and Waits: the payload starts with a TraceStart, whose time is that of an end. A record
+// is five or six LEB128 numbers, times in quanta:
+//   task  zigzag(start - end of the record before) + 1, length, start - submission, zigzag(node delta),
+//         index of the thread that submitted it
+//   wait  zigzag(begin - end of the record before) + 1, length, launch latency, gap, wake latency,
+//         zigzag(node delta)
+// The first is not 0: a zero byte means nothing was written.
+constexpr unsigned kTaskNumbers = 5;
+constexpr unsigned kWaitNumbers = 6;
+
 enum class RecordType : uint8_t {
   Metric = 1,
   Module = 2,
@@ -153,6 +165,9 @@ enum class RecordType : uint8_t {
   ThreadEnd = 5,
   Note = 6,
   ThreadName = 7,  // since minor version 2
+  Device = 8,      // since minor version 3, as are the next two
+  Queue = 9,
+  Symbol = 10,
 };
 
 // StreamKind::Process: this header, `fixed_words` * 8 bytes of numbers, then strings (16-bit length, bytes),
@@ -194,6 +209,19 @@ struct ThreadNameRecord {
 struct NoteRecord {
   uint64_t reserved;
 };  // strings: text
+struct DeviceRecord {
+  uint64_t device;        // index in the process
+  uint64_t line;          // thread index whose root cells are the device's totals (device_metrics.h)
+  uint64_t first_use_ns;  // CLOCK_MONOTONIC; its idleness counts from here
+};                        // strings: name, UUID, API, driver
+struct QueueRecord {
+  uint64_t line;  // thread index under which the queue has its contexts, values and tasks
+  uint64_t device;
+  uint64_t time_ns;  // CLOCK_MONOTONIC of its creation
+};                   // strings: name
+struct SymbolRecord {
+  uint64_t frame;  // FrameKey in kModuleDevice
+};                 // strings: name
 
 // Mixes into single-record checks; never 0 for the zero record that unwritten space looks like.
 constexpr uint64_t mix64(uint64_t x) {

@@ -76,6 +76,10 @@ const char* stream_name(StreamKind kind) {
       return "metric values";
     case StreamKind::Trace:
       return "trace";
+    case StreamKind::Tasks:
+      return "device tasks";
+    case StreamKind::Waits:
+      return "device waits";
   }
   return "unknown";
 }
@@ -135,6 +139,11 @@ Layout read_header(std::span<const uint8_t> file, const std::string& name, Proce
 namespace {
 
 constexpr size_t kMinExtentHeader = sizeof(ExtentHeader);
+
+// Read again later, if at all.
+bool is_trace(StreamKind kind) {
+  return kind == StreamKind::Trace || kind == StreamKind::Tasks || kind == StreamKind::Waits;
+}
 
 bool starts_extent(std::span<const uint8_t> page) {
   return page.size() >= kMinExtentHeader &&
@@ -255,7 +264,7 @@ std::vector<Extent> read_extents(std::span<const uint8_t> file, const Layout& la
     const std::span<const uint8_t> whole = rest.first(std::min<uint64_t>(bytes, rest.size()));
     if (whole.size() > layout.extent_header_bytes) {
       read_payload(rest, whole.subspan(layout.extent_header_bytes), cut, extent, warnings);
-      if (extent.kind == StreamKind::Trace) release_pages(whole);
+      if (is_trace(extent.kind)) release_pages(whole);
       extents.push_back(extent);
     }
     offset += bytes;

@@ -63,6 +63,9 @@ class Fields {
 struct Collected {
   std::map<uint64_t, MeasuredMetric> metrics;
   std::map<uint64_t, MeasuredModule> modules;
+  std::map<uint64_t, MeasuredDevice> devices;
+  std::map<uint32_t, MeasuredQueue> queues;
+  std::map<uint64_t, MeasuredSymbol> symbols;
   std::map<uint32_t, uint64_t> named_ns;  // per thread: since when it has the name that is known
 };
 
@@ -88,6 +91,27 @@ void read_module(Fields fields, Collected& collected) {
   module.path = fields.next_string();
   const std::string_view build_id = fields.next_string();
   module.build_id.assign(build_id.begin(), build_id.end());
+}
+
+void read_device(Fields fields, Collected& collected) {
+  const auto numbers = fields.numbers<hpcrun::DeviceRecord>();
+  MeasuredDevice& device = collected.devices[static_cast<uint16_t>(numbers.device)];
+  device.index = static_cast<uint16_t>(numbers.device);
+  device.line = static_cast<uint32_t>(numbers.line);
+  device.first_use_ns = numbers.first_use_ns;
+  device.name = fields.next_string();
+  device.uuid = fields.next_string();
+  device.api = fields.next_string();
+  device.driver = fields.next_string();
+}
+
+void read_queue(Fields fields, Collected& collected) {
+  const auto numbers = fields.numbers<hpcrun::QueueRecord>();
+  MeasuredQueue& queue = collected.queues[static_cast<uint32_t>(numbers.line)];
+  queue.line = static_cast<uint32_t>(numbers.line);
+  queue.device = static_cast<uint16_t>(numbers.device);
+  queue.created_ns = numbers.time_ns;
+  queue.name = fields.next_string();
 }
 
 // The last name stands, in whichever order the records lie.
@@ -133,6 +157,17 @@ void read_record(std::span<const uint8_t> record, const Layout& layout, Collecte
     case RecordType::Note:
       out.notes.emplace_back(fields.next_string());
       break;
+    case RecordType::Device:
+      read_device(fields, collected);
+      break;
+    case RecordType::Queue:
+      read_queue(fields, collected);
+      break;
+    case RecordType::Symbol: {
+      const uint64_t frame = fields.numbers<hpcrun::SymbolRecord>().frame;
+      collected.symbols[frame] = {frame, std::string(fields.next_string())};
+      break;
+    }
   }
 }
 
@@ -151,6 +186,16 @@ void read_records(const std::vector<Extent>& extents, const Layout& layout, Proc
   }
   for (auto& [id, metric] : collected.metrics) out.metrics.push_back(std::move(metric));
   for (auto& [id, module] : collected.modules) out.modules.push_back(std::move(module));
+  for (auto& [frame, symbol] : collected.symbols) out.symbols.push_back(std::move(symbol));
+  for (auto& [index, device] : collected.devices) {
+    threads[device.line].kind = LineKind::Device;
+    out.devices.push_back(std::move(device));
+  }
+  // A line is one or the other, whatever a damaged file says.
+  for (auto& [line, queue] : collected.queues) {
+    threads[line].kind = LineKind::Queue;
+    out.queues.push_back(std::move(queue));
+  }
 }
 
 }  // namespace prof

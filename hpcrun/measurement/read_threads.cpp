@@ -102,11 +102,14 @@ class ThreadStreams {
   uint64_t orphan_cells_ = 0;
 };
 
-std::vector<TraceExtent> trace_extents(const std::vector<const Extent*>& extents) {
-  std::vector<TraceExtent> result;
+// The readable ones of a stream that has a TraceStart.
+std::shared_ptr<const std::vector<TraceExtent>> trace_extents(const std::vector<const Extent*>& extents,
+                                                              StreamKind kind) {
+  auto found = std::make_shared<std::vector<TraceExtent>>();
+  std::vector<TraceExtent>& result = *found;
   bool after_loss = false;
   for (const Extent* extent : extents) {
-    if (extent->kind != StreamKind::Trace) continue;
+    if (extent->kind != kind) continue;
     after_loss |= extent->follows_loss;
     if (!extent->intact || extent->payload.size() < sizeof(hpcrun::TraceStart)) {
       after_loss |= !extent->intact;
@@ -115,7 +118,7 @@ std::vector<TraceExtent> trace_extents(const std::vector<const Extent*>& extents
     result.push_back({extent->payload.data(), static_cast<uint32_t>(extent->payload.size()), after_loss});
     after_loss = false;
   }
-  return result;
+  return found;
 }
 
 }  // namespace
@@ -128,6 +131,8 @@ void read_threads(const std::vector<Extent>& extents, const Layout& layout, uint
       case StreamKind::Nodes:
       case StreamKind::Values:
       case StreamKind::Trace:
+      case StreamKind::Tasks:
+      case StreamKind::Waits:
         by_thread[extent.thread].push_back(&extent);
         threads[extent.thread];
         break;
@@ -147,9 +152,11 @@ void read_threads(const std::vector<Extent>& extents, const Layout& layout, uint
     }
     streams.repair_cells(thread);
     streams.report(thread, warnings);
-    auto trace = std::make_shared<std::vector<TraceExtent>>(trace_extents(own));
-    for (const TraceExtent& extent : *trace) thread.trace_bytes += extent.bytes;
-    thread.trace_extents = std::move(trace);
+    thread.trace_extents = trace_extents(own, StreamKind::Trace);
+    thread.task_extents = trace_extents(own, StreamKind::Tasks);
+    thread.wait_extents = trace_extents(own, StreamKind::Waits);
+    for (const auto& stream : {thread.trace_extents, thread.task_extents, thread.wait_extents})
+      for (const TraceExtent& extent : *stream) thread.trace_bytes += extent.bytes;
   }
 }
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hpcrun/measurement/format.h"
@@ -96,6 +97,25 @@ struct TraceSample {
 };
 constexpr uint32_t kTraceGapNode = UINT32_MAX;
 
+// A task that a device queue executed. Times are CLOCK_MONOTONIC in ns.
+struct DeviceTask {
+  uint64_t submit_ns = 0;
+  uint64_t start_ns = 0;  // not before submit_ns
+  uint64_t end_ns = 0;    // not before start_ns
+  uint32_t node = 0;      // a valid index into the queue's nodes, 0 where the node was lost
+  uint32_t thread = 0;    // index of the thread that submitted it; it need not be in the measurement
+};
+
+// A wait of a thread for devices, and the parts of it that no task covered, whose sum does not exceed it.
+struct DeviceWait {
+  uint64_t begin_ns = 0;  // CLOCK_MONOTONIC
+  uint64_t end_ns = 0;    // not before begin_ns
+  uint64_t launch_latency_ns = 0;
+  uint64_t gap_ns = 0;
+  uint64_t wake_latency_ns = 0;
+  uint32_t node = 0;  // a valid index into the thread's nodes, 0 where the node was lost
+};
+
 struct TraceExtent {
   const uint8_t* payload = nullptr;  // in the mapped file
   uint32_t bytes = 0;
@@ -124,10 +144,64 @@ class TraceReader {
   bool gap_pending_ = false;
 };
 
+// Streams the records of one stream of intervals (docs/formats.md, "Tasks" and "Waits"), in the order in
+// which they were written, which is about that of their ends. Copying it copies the position. Keeps the file
+// mapped.
+class IntervalReader {
+ public:
+  static constexpr unsigned kMaxNumbers = hpcrun::kWaitNumbers;
+  struct Record {
+    uint64_t begin = 0;  // in quanta, as all times
+    uint64_t end = 0;
+    uint64_t numbers[kMaxNumbers] = {};  // as stored
+    uint32_t node = 0;
+  };
+
+ private:
+  friend struct MeasuredThread;
+  template <typename T>
+  friend class DeviceReader;
+  bool next(unsigned numbers, unsigned node_number, Record& out);
+
+  std::shared_ptr<const void> file_;
+  std::shared_ptr<const std::vector<TraceExtent>> extents_;
+  uint64_t quantum_ns_ = 1;
+  uint32_t node_count_ = 1;
+  size_t next_extent_ = 0;
+  const uint8_t* next_ = nullptr;
+  const uint8_t* end_ = nullptr;
+  uint64_t time_ = 0;  // end of the last record
+  uint32_t node_ = 0;  // of the last record, as stored
+};
+
+// T: DeviceTask or DeviceWait.
+template <typename T>
+class DeviceReader {
+ public:
+  explicit DeviceReader(IntervalReader intervals) : intervals_(std::move(intervals)) {}
+  bool next(T& out);  // false at the end
+
+ private:
+  IntervalReader intervals_;
+};
+
+template <>
+bool DeviceReader<DeviceTask>::next(DeviceTask& out);
+template <>
+bool DeviceReader<DeviceWait>::next(DeviceWait& out);
+
+enum class LineKind : uint8_t {
+  Thread,
+  Queue,   // what a device queue executed: ProcessMeasurement::queues
+  Device,  // a device's totals at the root: ProcessMeasurement::devices
+};
+
+// A thread of the program, or another line of contexts and values (LineKind).
 struct MeasuredThread {
   uint32_t index = 0;  // in the process, 0 = main thread
-  int32_t tid = -1;    // -1: its start record was lost
-  std::string name;    // the last one it was seen to have
+  LineKind kind = LineKind::Thread;
+  int32_t tid = -1;  // -1: its start record was lost
+  std::string name;  // the last one it was seen to have
   uint64_t start_ns = 0;
   uint64_t end_ns = 0;  // 0: its end was not recorded
   uint64_t cpu_ns = 0;
@@ -135,11 +209,42 @@ struct MeasuredThread {
   std::vector<MeasuredCell> cells;
   std::vector<MeasuredWait> waits;
   std::shared_ptr<const std::vector<TraceExtent>> trace_extents;
-  uint64_t trace_bytes = 0;  // encoded
+  std::shared_ptr<const std::vector<TraceExtent>> task_extents;  // of a queue
+  std::shared_ptr<const std::vector<TraceExtent>> wait_extents;
+  uint64_t trace_bytes = 0;  // encoded, of all three
   std::shared_ptr<const void> file;
   uint64_t quantum_ns = 1;
 
-  TraceReader trace() const;  // may outlive this object
+  // These may outlive this object.
+  TraceReader trace() const;
+  DeviceReader<DeviceTask> tasks() const;
+  DeviceReader<DeviceWait> device_waits() const;
+
+ private:
+  IntervalReader intervals(const std::shared_ptr<const std::vector<TraceExtent>>& extents) const;
+};
+
+struct MeasuredDevice {
+  uint16_t index = 0;
+  uint32_t line = 0;  // index of the MeasuredThread that carries its totals; it may be lost
+  uint64_t first_use_ns = 0;
+  std::string name;
+  std::string uuid;
+  std::string api;
+  std::string driver;
+};
+
+struct MeasuredQueue {
+  uint32_t line = 0;    // index of its MeasuredThread, which exists
+  uint16_t device = 0;  // whose record may be lost
+  uint64_t created_ns = 0;
+  std::string name;
+};
+
+// The name of what a device executed.
+struct MeasuredSymbol {
+  uint64_t frame = 0;  // in hpcrun::kModuleDevice
+  std::string name;
 };
 
 struct ProcessMeasurement {
@@ -148,6 +253,9 @@ struct ProcessMeasurement {
   std::vector<MeasuredMetric> metrics;  // sorted by id
   std::vector<MeasuredModule> modules;  // sorted by id
   std::vector<MeasuredThread> threads;  // sorted by index
+  std::vector<MeasuredDevice> devices;  // sorted by index
+  std::vector<MeasuredQueue> queues;    // sorted by line
+  std::vector<MeasuredSymbol> symbols;  // sorted by frame
   std::vector<std::string> notes;       // degradations that the runtime recorded
   std::vector<std::string> warnings;    // damage found while reading
   std::array<uint64_t, hpcrun::kCounterSlots> counters{};

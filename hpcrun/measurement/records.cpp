@@ -139,4 +139,33 @@ void MeasurementFile::write_note(const char* text) noexcept {
   record.commit();
 }
 
+void MeasurementFile::write_device(const DeviceRecordInfo& device) noexcept {
+  const std::string_view name = record_string(device.name);
+  const std::string_view uuid = record_string(device.uuid);
+  const std::string_view api = record_string(device.api);
+  const std::string_view driver = record_string(device.driver);
+  Record record(*this, RecordType::Device, DeviceRecord{device.device, device.line, device.first_use_ns}, 4,
+                name.size() + uuid.size() + api.size() + driver.size());
+  record.append(name);
+  record.append(uuid);
+  record.append(api);
+  record.append(driver);
+  record.commit();
+}
+
+void MeasurementFile::write_queue(uint32_t line, uint16_t device, uint64_t time_ns,
+                                  const char* name) noexcept {
+  const std::string_view text = record_string(name);
+  Record record(*this, RecordType::Queue, QueueRecord{line, device, time_ns}, 1, text.size());
+  record.append(text);
+  record.commit();
+}
+
+void MeasurementFile::write_symbol(uint64_t frame, const char* name) noexcept {
+  const std::string_view text = record_string(name);
+  Record record(*this, RecordType::Symbol, SymbolRecord{frame}, 1, text.size());
+  record.append(text);
+  record.commit();
+}
+
 }  // namespace hpcrun

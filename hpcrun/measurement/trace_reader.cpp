@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "hpcrun/measurement/read_extents.h"
+#include "hpcrun/measurement/read_varint.h"
 #include "hpcrun/measurement/reader.h"
 
 namespace prof {
@@ -16,28 +17,12 @@ using hpcrun::kTraceGap;
 namespace {
 
 constexpr uint64_t kContinue = 0x8080808080808080u;
-constexpr unsigned kMaxVarintBytes = 9;
 
 // The seven low bits of each byte, joined; the eighth bits must be ignored.
 inline uint64_t join_sevens(uint64_t bytes) {
   bytes = (bytes & 0x007f007f007f007fu) | ((bytes & 0x7f007f007f007f00u) >> 1);
   bytes = (bytes & 0x00003fff00003fffu) | ((bytes & 0x3fff00003fff0000u) >> 2);
   return (bytes & 0x000000000fffffffu) | ((bytes & 0x0fffffff00000000u) >> 4);
-}
-
-inline uint32_t unzigzag(uint64_t value) {
-  return static_cast<uint32_t>((value >> 1) ^ (0 - (value & 1)));
-}
-
-// False when the number does not end before `end`.
-bool read_varint(const uint8_t*& at, const uint8_t* end, uint64_t& value) {
-  value = 0;
-  for (unsigned i = 0; i < kMaxVarintBytes && at < end; ++i) {
-    const uint8_t byte = *at++;
-    value |= static_cast<uint64_t>(byte & 0x7f) << (7 * i);
-    if ((byte & 0x80) == 0) return true;
-  }
-  return false;
 }
 
 }  // namespace

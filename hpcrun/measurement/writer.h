@@ -36,6 +36,16 @@ struct MetricInfo {
   const char* note;  // a degradation in one sentence, or ""
 };
 
+struct DeviceRecordInfo {
+  uint16_t device = 0;        // index in the process
+  uint32_t line = 0;          // thread index of the line that carries its totals
+  uint64_t first_use_ns = 0;  // CLOCK_MONOTONIC
+  const char* name = "";      // "NVIDIA H100 PCIe"
+  const char* uuid = "";      // the same for each process of the node that uses the device
+  const char* api = "";       // "OpenCL"
+  const char* driver = "";    // "PoCL 3.1"
+};
+
 // Mapped piece of the file that one stream of one thread appends to.
 struct MappedExtent {
   ExtentHeader* header = nullptr;
@@ -76,6 +86,11 @@ class MeasurementFile {
   void write_thread_name(uint32_t thread, uint64_t time_ns, const char* name) noexcept;
   void write_thread_end(uint32_t thread, uint64_t time_ns, uint64_t cpu_ns) noexcept;
   void write_note(const char* text) noexcept;  // a degradation, shown by every report
+  void write_device(const DeviceRecordInfo& device) noexcept;
+  // A queue of a device, whose contexts, values and tasks are those of the thread index `line`.
+  void write_queue(uint32_t line, uint16_t device, uint64_t time_ns, const char* name) noexcept;
+  // Names a frame of kModuleDevice.
+  void write_symbol(uint64_t frame, const char* name) noexcept;
 
   // Live counters of the process, in the file's header page (survive a kill). Always valid: without an open
   // file they count where nobody looks.

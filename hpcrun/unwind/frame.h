@@ -13,7 +13,9 @@ using FrameKey = uint64_t;
 
 constexpr unsigned kModuleShift = 48;
 constexpr uint16_t kModuleNone = 0;
-constexpr uint32_t kMaxModules = 1u << 16;
+// What a device executed: the offset is the number of a name, which a symbol record of the file states.
+constexpr uint16_t kModuleDevice = 0xffff;
+constexpr uint32_t kMaxModules = kModuleDevice;
 
 constexpr FrameKey make_frame(uint16_t module, uint64_t offset) {
   return (static_cast<FrameKey>(module) << kModuleShift) | (offset & ((uint64_t{1} << kModuleShift) - 1));

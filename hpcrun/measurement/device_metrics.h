@@ -1,0 +1,70 @@
+#pragma once
+// The metrics of accelerators, as the runtime writes them and the analysis reads them. Times are stored in
+// nanoseconds. Values of enums are part of the format: append only.
+
+#include <cstdint>
+
+namespace hpcrun {
+
+// Ids of metrics that a metric record announces once a device is used.
+enum class DeviceMetric : uint16_t {
+  CpuIdle = 16,
+  CpuIdleCause = 17,
+  GpuIdleCause = 18,
+  GpuExecutionTime = 19,
+  CopyTime = 20,
+  Overlap = 21,
+  LaunchLatency = 22,
+  GpuGap = 23,
+  WakeLatency = 24,
+  BytesToDevice = 25,
+  BytesFromDevice = 26,
+};
+
+struct DeviceMetricInfo {
+  DeviceMetric id;
+  const char* name;
+  const char* unit;
+  double scale;  // stored value * scale = value in unit
+  const char* description;
+};
+
+constexpr DeviceMetricInfo kDeviceMetrics[] = {
+    {DeviceMetric::CpuIdle, "CPU_IDLE", "sec", 1e-9,
+     "time that a thread waited for a device, at the call that waited; exact"},
+    {DeviceMetric::CpuIdleCause, "CPU_IDLE_CAUSE", "sec", 1e-9,
+     "time that threads waited for a device while this task was active, shared among the tasks that were "
+     "active at once; exact"},
+    {DeviceMetric::GpuIdleCause, "GPU_IDLE_CAUSE", "sec", 1e-9,
+     "time that a device had nothing to do while a thread was here; exact in device calls, sampled "
+     "elsewhere"},
+    {DeviceMetric::GpuExecutionTime, "GPU_EXECUTION_TIME", "sec", 1e-9,
+     "time that kernels, copies and fills launched here were active on a device; exact"},
+    {DeviceMetric::CopyTime, "COPY_TIME", "sec", 1e-9,
+     "time that copies and fills launched here were active on a device; exact"},
+    {DeviceMetric::Overlap, "OVERLAP", "sec", 1e-9,
+     "time that tasks launched here were active while no thread of the process waited for the device; exact"},
+    {DeviceMetric::LaunchLatency, "LAUNCH_LATENCY", "sec", 1e-9,
+     "part of a wait before the first task that it waited for began; exact"},
+    {DeviceMetric::GpuGap, "GPU_GAP", "sec", 1e-9,
+     "part of a wait between the tasks that it waited for; exact"},
+    {DeviceMetric::WakeLatency, "WAKE_LATENCY", "sec", 1e-9,
+     "part of a wait after the last task that it waited for had ended; exact"},
+    {DeviceMetric::BytesToDevice, "H_TO_D_BYTES", "bytes", 1, "bytes copied to a device; exact"},
+    {DeviceMetric::BytesFromDevice, "D_TO_H_BYTES", "bytes", 1, "bytes copied from a device; exact"},
+};
+
+// Cells at the root of a device's line: its totals. No metric record announces them.
+enum class DeviceTotal : uint16_t {
+  Busy = 40,        // ns in which a task of this process was active
+  Kernels = 41,     // ns in which a kernel was
+  Copies = 42,      // ns in which a copy or fill was
+  Overlap = 43,     // ns in which a task was and no thread of the process waited for the device
+  CpuWaits = 44,    // ns in which a thread of the process waited for the device
+  Window = 45,      // ns from its first use until now
+  Tasks = 46,       // samples: how many completed
+  Incomplete = 47,  // samples: how many were submitted and not seen to complete
+};
+constexpr uint16_t kFirstDeviceTotal = 40;
+
+}  // namespace hpcrun

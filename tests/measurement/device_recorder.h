@@ -1,0 +1,49 @@
+#pragma once
+// Test support: lines of devices and queues, written by the runtime's own code.
+
+#include <vector>
+
+#include "hpcrun/cct/device_streams.h"
+#include "hpcrun/measurement/device_metrics.h"
+#include "hpcrun/measurement/reader.h"
+#include "tests/measurement/recorder.h"
+
+namespace prof::test {
+
+// A queue, or the one line of a device, which has no tasks.
+class RecordedLine {
+ public:
+  RecordedLine(hpcrun::MeasurementFile& file, uint32_t index) : line(index) {
+    if (!tree.attach(file, arena, index) || !tasks.attach(file, arena, index))
+      throw std::runtime_error("no memory for a line");
+  }
+  ~RecordedLine() { arena.release_all(); }
+  RecordedLine(const RecordedLine&) = delete;
+  RecordedLine& operator=(const RecordedLine&) = delete;
+
+  void seal() {
+    tree.seal();
+    tasks.seal();
+  }
+
+  uint32_t line;
+  hpcrun::Arena arena;
+  hpcrun::CallingContextTree tree;
+  hpcrun::TaskStream tasks;
+};
+
+inline std::vector<DeviceTask> whole_tasks(const MeasuredThread& queue) {
+  std::vector<DeviceTask> all;
+  DeviceReader<DeviceTask> reader = queue.tasks();
+  for (DeviceTask task; reader.next(task);) all.push_back(task);
+  return all;
+}
+
+inline std::vector<DeviceWait> whole_waits(const MeasuredThread& thread) {
+  std::vector<DeviceWait> all;
+  DeviceReader<DeviceWait> reader = thread.device_waits();
+  for (DeviceWait wait; reader.next(wait);) all.push_back(wait);
+  return all;
+}
+
+}  // namespace prof::test
