@@ -1,0 +1,327 @@
+#include "analysis/stalls/stalls.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "analysis/stalls/barriers.h"
+#include "analysis/stalls/interval_set.h"
+#include "analysis/stalls/median.h"
+
+namespace prof {
+namespace {
+
+constexpr uint64_t kMillion = 1'000'000;
+
+struct Interval {
+  uint64_t begin, end;
+  uint32_t context;  // kNone: a gap
+};
+
+// The times between the records of a trace, each in the context of the record that it begins with.
+template <class Visit>
+void for_each_interval(const TraceSource& trace, const Visit& visit) {
+  TraceSource source = trace;  // with a position of its own
+  std::vector<TraceRecord> block;
+  TraceRecord last{};
+  bool is_first = true;
+  while (source(block)) {
+    for (const TraceRecord& record : block) {
+      if (!is_first && record.time_ns > last.time_ns)
+        visit(Interval{last.time_ns, record.time_ns, last.context});
+      is_first = false;
+      last = record;
+    }
+  }
+}
+
+struct Trace {
+  uint32_t profile;
+  uint64_t begin = UINT64_MAX, end = 0;
+  uint64_t median_ns = 0;
+  uint64_t blocked_ns = 0;    // in intervals that are long for the run's typical trace
+  bool meets_others = false;  // is in a barrier at some time
+  bool is_helper = false;
+};
+
+struct LongInterval {
+  uint64_t begin, end;
+  uint32_t trace;  // index into traces_
+  uint32_t context;
+  bool in_barrier;
+};
+
+class StallFinder {
+ public:
+  StallFinder(const Database& database, const StallOptions& options)
+      : database_(database),
+        options_(options),
+        share_ppm_(static_cast<uint64_t>(std::llround(options.share * kMillion))),
+        in_barrier_(contexts_in_barriers(database, options.barriers)) {}
+
+  StallAnalysis find(const std::vector<uint32_t>& profiles,
+                     const std::vector<std::vector<DeviceWait>>& device_waits) {
+    measure_medians(profiles);
+    collect_long_intervals();
+    leave_out_helpers();
+    find_sparse_times();
+    keep_where_all_others_wait();
+    keep_long_unwoken_times();
+    assemble();
+    find_waiting_contexts();
+    if (!device_waits.empty()) split_device_waits(device_waits);
+    return std::move(result_);
+  }
+
+ private:
+  const TraceSource& source(const Trace& trace) const { return database_.traces[trace.profile]; }
+
+  bool is_in_barrier(uint32_t context) const { return context != kNone && in_barrier_[context]; }
+
+  bool is_longer(uint64_t ns, uint64_t median_ns) const {
+    return static_cast<double>(ns) > options_.factor * static_cast<double>(median_ns);
+  }
+
+  bool is_long(const Interval& interval, const Trace& trace) const {
+    return interval.context != kNone && is_longer(interval.end - interval.begin, trace.median_ns);
+  }
+
+  bool is_sparse(uint64_t count, uint64_t traces) const {
+    return count < traces && count * kMillion < share_ppm_ * traces;
+  }
+
+  void measure_medians(const std::vector<uint32_t>& profiles) {
+    std::vector<uint64_t> medians;
+    for (const uint32_t profile : profiles) {
+      if (profile >= database_.traces.size() || !database_.traces[profile]) continue;
+      Trace trace{profile};
+      const uint64_t median = median_of([&](const auto& visit) {
+        for_each_interval(source(trace), [&](const Interval& interval) {
+          trace.begin = std::min(trace.begin, interval.begin);
+          trace.end = std::max(trace.end, interval.end);
+          if (interval.context != kNone) visit(interval.end - interval.begin);
+        });
+      });
+      if (trace.begin >= trace.end) continue;
+      trace.median_ns = std::max(median, options_.period_ns);
+      medians.push_back(trace.median_ns);
+      traces_.push_back(trace);
+    }
+    if (traces_.empty()) return;
+    const auto middle = medians.begin() + static_cast<ptrdiff_t>((medians.size() - 1) / 2);
+    std::nth_element(medians.begin(), middle, medians.end());
+    typical_median_ns_ = *middle;
+    result_.begin_ns = std::ranges::min(traces_, {}, &Trace::begin).begin;
+    result_.end_ns = std::ranges::max(traces_, {}, &Trace::end).end;
+  }
+
+  void collect_long_intervals() {
+    for (uint32_t t = 0; t < traces_.size(); ++t) {
+      Trace& trace = traces_[t];
+      for_each_interval(source(trace), [&](const Interval& interval) {
+        if (interval.context == kNone) return;
+        const bool in_barrier = in_barrier_[interval.context];
+        trace.meets_others |= in_barrier;
+        const uint64_t ns = interval.end - interval.begin;
+        if (is_longer(ns, typical_median_ns_)) trace.blocked_ns += ns;
+        if (is_longer(ns, trace.median_ns))
+          long_intervals_.push_back({interval.begin, interval.end, t, interval.context, in_barrier});
+      });
+    }
+  }
+
+  void leave_out_helpers() {
+    using Process = std::tuple<std::string, int32_t, int32_t>;
+    const auto process = [&](const Trace& trace) {
+      const ProfileId& id = database_.profiles[trace.profile].id;
+      return Process(id.host, id.rank, id.process);
+    };
+    std::set<Process> meeting;
+    for (const Trace& trace : traces_)
+      if (trace.meets_others) meeting.insert(process(trace));
+    for (Trace& trace : traces_) {
+      trace.is_helper = !trace.meets_others && trace.blocked_ns > (trace.end - trace.begin) / 2 &&
+                        meeting.contains(process(trace));
+      ++(trace.is_helper ? result_.helpers : result_.traces);
+    }
+    std::erase_if(long_intervals_, [&](const LongInterval& one) { return traces_[one.trace].is_helper; });
+    for (const LongInterval& one : long_intervals_) {
+      if (one.in_barrier) continue;
+      ++result_.long_intervals;
+      result_.longest_ns = std::max(result_.longest_ns, one.end - one.begin);
+    }
+  }
+
+  struct Counts {
+    int64_t traces = 0, blocked = 0, silent_in_barrier = 0;
+  };
+
+  void find_sparse_times() {
+    std::map<uint64_t, Counts> changes;
+    const auto count = [&](uint64_t begin, uint64_t end, int64_t Counts::*which) {
+      ++(changes[begin].*which);
+      --(changes[end].*which);
+    };
+    for (const Trace& trace : traces_)
+      if (!trace.is_helper) count(trace.begin, trace.end, &Counts::traces);
+    for (const LongInterval& one : long_intervals_)
+      count(one.begin, one.end, one.in_barrier ? &Counts::silent_in_barrier : &Counts::blocked);
+
+    Counts now;
+    for (auto at = changes.begin(); at != changes.end(); ++at) {
+      now.traces += at->second.traces;
+      now.blocked += at->second.blocked;
+      now.silent_in_barrier += at->second.silent_in_barrier;
+      const auto next = std::next(at);
+      if (next == changes.end()) break;
+      const auto traces = static_cast<uint64_t>(now.traces);
+      if (now.blocked > 0 && is_sparse(static_cast<uint64_t>(now.blocked), traces))
+        stalled_.add(at->first, next->first);
+      if (now.blocked == 0 && now.silent_in_barrier > 0 &&
+          is_sparse(static_cast<uint64_t>(now.silent_in_barrier), traces))
+        unwoken_.add(at->first, next->first);
+    }
+  }
+
+  void drop(uint64_t begin, uint64_t end) {
+    stalled_.remove(begin, end);
+    unwoken_.remove(begin, end);
+  }
+
+  // Takes away the times at which some trace is neither blocked nor in a barrier; those at which that is not
+  // known last, so that it is known how much they are.
+  void keep_where_all_others_wait() {
+    IntervalSet unknown;
+    for (const Trace& trace : traces_) {
+      if (trace.is_helper) continue;
+      if (stalled_.empty() && unwoken_.empty()) return;
+      Interval busy{0, 0, 0};  // what is contiguous is taken away at once
+      for_each_interval(source(trace), [&](const Interval& interval) {
+        if (is_in_barrier(interval.context) || is_long(interval, trace)) return;
+        if (interval.context == kNone) return unknown.add(interval.begin, interval.end);
+        if (interval.begin != busy.end) {
+          drop(busy.begin, busy.end);
+          busy.begin = interval.begin;
+        }
+        busy.end = interval.end;
+      });
+      drop(busy.begin, busy.end);
+    }
+    const uint64_t before = stalled_.total();
+    for (const auto& [begin, end] : unknown) drop(begin, end);
+    result_.unknown_ns = before - stalled_.total();
+  }
+
+  // All traces seem to be in a barrier between the last sample before it of one and its opening.
+  void keep_long_unwoken_times() {
+    IntervalSet kept;
+    for (const auto& [begin, end] : unwoken_)
+      if (is_longer(end - begin, typical_median_ns_)) kept.add(begin, end);
+    unwoken_ = std::move(kept);
+  }
+
+  void assemble() {
+    std::ranges::sort(long_intervals_, {},
+                      [](const LongInterval& one) { return std::pair(one.begin, one.trace); });
+    for (const LongInterval& one : long_intervals_) {
+      const uint64_t lost = (one.in_barrier ? unwoken_ : stalled_).overlap(one.begin, one.end);
+      if (lost == 0) continue;
+      if (result_.stalls.empty() || one.begin >= result_.stalls.back().end_ns)
+        result_.stalls.push_back({one.begin, one.end, 0, kNone, {}});
+      Stall& stall = result_.stalls.back();
+      stall.end_ns = std::max(stall.end_ns, one.end);
+      stall.threads.push_back({traces_[one.trace].profile, one.context, one.begin, one.end, lost});
+    }
+    for (Stall& stall : result_.stalls) {
+      stall.lost_ns =
+          stalled_.overlap(stall.begin_ns, stall.end_ns) + unwoken_.overlap(stall.begin_ns, stall.end_ns);
+      result_.lost_ns += stall.lost_ns;
+      std::ranges::stable_sort(stall.threads, std::greater(), &StalledThread::lost_ns);
+    }
+  }
+
+  // When the run is stalled for the first time in a stall.
+  uint64_t first_lost(const Stall& stall) const {
+    uint64_t first = stall.end_ns;
+    for (const IntervalSet* set : {&stalled_, &unwoken_})
+      if (const auto at = set->first_after(stall.begin_ns); at != set->end())
+        first = std::min(first, std::max(at->first, stall.begin_ns));
+    return first;
+  }
+
+  // From one trace, and for stalls of that one from another.
+  void find_waiting_contexts() {
+    std::map<uint32_t, size_t> stalls_of;
+    for (const Stall& stall : result_.stalls)
+      for (const StalledThread& thread : stall.threads) ++stalls_of[thread.profile];
+    std::vector<const Trace*> traces;
+    for (const Trace& trace : traces_)
+      if (!trace.is_helper) traces.push_back(&trace);
+    std::ranges::stable_sort(traces, {}, [&](const Trace* trace) {
+      const auto found = stalls_of.find(trace->profile);
+      return found == stalls_of.end() ? 0 : found->second;
+    });
+    std::vector<uint64_t> times;
+    for (const Stall& stall : result_.stalls) times.push_back(first_lost(stall));
+    constexpr size_t kTracesToAsk = 3;
+    for (size_t t = 0; t < std::min(kTracesToAsk, traces.size()); ++t) {
+      size_t at = 0;
+      for_each_interval(source(*traces[t]), [&](const Interval& interval) {
+        while (at < times.size() && times[at] < interval.begin) ++at;
+        for (; at < times.size() && times[at] < interval.end; ++at) {
+          Stall& stall = result_.stalls[at];
+          if (stall.waiting == kNone && is_in_barrier(interval.context) && !is_stalled(stall, *traces[t]))
+            stall.waiting = interval.context;
+        }
+      });
+    }
+  }
+
+  static bool is_stalled(const Stall& stall, const Trace& trace) {
+    return std::ranges::find(stall.threads, trace.profile, &StalledThread::profile) != stall.threads.end();
+  }
+
+  void split_device_waits(const std::vector<std::vector<DeviceWait>>& device_waits) {
+    for (Stall& stall : result_.stalls) {
+      for (StalledThread& thread : stall.threads) {
+        if (thread.profile >= device_waits.size()) continue;
+        const std::vector<DeviceWait>& waits = device_waits[thread.profile];
+        const auto lost = [&](uint64_t begin, uint64_t end) {
+          begin = std::max(begin, thread.begin_ns);
+          end = std::min(end, thread.end_ns);
+          return stalled_.overlap(begin, end) + unwoken_.overlap(begin, end);
+        };
+        for (auto wait = std::ranges::upper_bound(waits, thread.begin_ns, {}, &DeviceWait::end_ns);
+             wait != waits.end() && wait->begin_ns < thread.end_ns; ++wait) {
+          const uint64_t done = std::clamp(wait->device_end_ns, wait->begin_ns, wait->end_ns);
+          thread.waited_for_device_ns += lost(wait->begin_ns, done);
+          thread.woken_late_ns += lost(done, wait->end_ns);
+        }
+      }
+    }
+  }
+
+  const Database& database_;
+  const StallOptions& options_;
+  const uint64_t share_ppm_;  // so that 10 % of 30 are 3
+  const std::vector<bool> in_barrier_;
+  std::vector<Trace> traces_;
+  uint64_t typical_median_ns_ = 0;  // the median of the medians
+  std::vector<LongInterval> long_intervals_;
+  IntervalSet stalled_;  // some trace is blocked, all others are in a barrier
+  IntervalSet unwoken_;  // all traces are in a barrier
+  StallAnalysis result_;
+};
+
+}  // namespace
+
+StallAnalysis find_stalls(const Database& database, const std::vector<uint32_t>& profiles,
+                          const StallOptions& options,
+                          const std::vector<std::vector<DeviceWait>>& device_waits) {
+  return StallFinder(database, options).find(profiles, device_waits);
+}
+
+}  // namespace prof

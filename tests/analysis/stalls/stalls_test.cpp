@@ -1,0 +1,315 @@
+#include "analysis/stalls/stalls.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/analysis/stalls/traced_run.h"
+
+using namespace prof;
+using namespace prof::test;
+
+namespace {
+
+constexpr uint64_t kSecond = 1000 * kMs;
+
+// All compute until 1 s, are in a barrier until 2 s and compute until 3 s; rank 3 blocks from 1 s to 1.8 s
+// and comes to the barrier then.
+TracedRun late_rank(int32_t ranks) {
+  TracedRun run;
+  for (int32_t rank = 0; rank < ranks; ++rank) {
+    const uint32_t thread = run.thread(rank);
+    run.sampled(thread, kCompute, kSecond);
+    if (rank == 3) run.silent(thread, kBlocked, 1800 * kMs);
+    run.sampled(thread, kBarrier, 2 * kSecond);
+    run.sampled(thread, kCompute, 3 * kSecond);
+  }
+  return run;
+}
+
+StallAnalysis stalls_of(const TracedRun& run, const StallOptions& options = {}) {
+  return find_stalls(run.build(), run.everyone(), options);
+}
+
+}  // namespace
+
+TEST_CASE("One blocked rank of 12 that all others wait for is a stall of just that length") {
+  for (const int32_t ranks : {12, 100}) {
+    const StallAnalysis found = stalls_of(late_rank(ranks));
+    CHECK(found.traces == static_cast<uint32_t>(ranks));
+    CHECK(found.duration_ns() == 3 * kSecond);
+    CHECK(found.long_intervals == 1);
+    CHECK(found.longest_ns == 800 * kMs);
+    CHECK(found.lost_ns == 800 * kMs);
+    REQUIRE(found.stalls.size() == 1);
+    const Stall& stall = found.stalls[0];
+    CHECK(stall.begin_ns == kSecond);
+    CHECK(stall.end_ns == 1800 * kMs);
+    CHECK(stall.lost_ns == 800 * kMs);
+    CHECK(stall.waiting == kBarrier);
+    REQUIRE(stall.threads.size() == 1);
+    CHECK(stall.threads[0].profile == 3);
+    CHECK(stall.threads[0].context == kBlocked);
+    CHECK(stall.threads[0].lost_ns == 800 * kMs);
+  }
+}
+
+TEST_CASE("How traces are cut into blocks does not matter") {
+  const TracedRun run = late_rank(12);
+  for (const size_t block : {1, 2, 1000})
+    CHECK(find_stalls(run.build(block), run.everyone(), {}).lost_ns == 800 * kMs);
+}
+
+TEST_CASE("Only the time counts at which all others have come to the barrier") {
+  TracedRun run;
+  for (int32_t rank = 0; rank < 12; ++rank) {
+    const uint32_t thread = run.thread(rank);
+    run.sampled(thread, kCompute, kSecond);
+    if (rank == 3) run.silent(thread, kBlocked, 1800 * kMs);
+    if (rank == 5) run.sampled(thread, kCompute, 1300 * kMs);  // the last to come, and the first to leave
+    run.sampled(thread, kBarrier, rank == 5 ? 1700 * kMs : 2 * kSecond);
+    run.sampled(thread, kCompute, 3 * kSecond);
+  }
+  const StallAnalysis found = stalls_of(run);
+  CHECK(found.lost_ns == 400 * kMs);
+  REQUIRE(found.stalls.size() == 1);
+  CHECK(found.stalls[0].end_ns - found.stalls[0].begin_ns == 800 * kMs);
+}
+
+TEST_CASE("Without a barrier in the others' contexts there is no stall") {
+  TracedRun run;
+  for (int32_t rank = 0; rank < 12; ++rank) {
+    const uint32_t thread = run.thread(rank);
+    run.sampled(thread, kCompute, kSecond);
+    if (rank == 3) run.silent(thread, kBlocked, 1800 * kMs);
+    // One of them is not in the barrier.
+    run.sampled(thread, rank == 7 ? kCompute : kBarrier, 2 * kSecond);
+    run.sampled(thread, kCompute, 3 * kSecond);
+  }
+  const StallAnalysis found = stalls_of(run);
+  CHECK(found.lost_ns == 0);
+  CHECK(found.stalls.empty());
+  CHECK(found.long_intervals == 1);
+}
+
+TEST_CASE("A barrier that the option names counts, and what it calls") {
+  TracedRun run = late_rank(12);
+  run.database.functions[kBarrier - 1].name = "wait_for_all(int)";
+  CHECK(stalls_of(run).lost_ns == 0);
+  StallOptions options;
+  options.barriers = {"wait_for_*"};
+  CHECK(stalls_of(run, options).lost_ns == 800 * kMs);
+}
+
+TEST_CASE("Fewer than the share of traces is sparse, the share itself is not") {
+  const auto lost = [](int32_t ranks, int32_t blocked, double share) {
+    TracedRun run;
+    for (int32_t rank = 0; rank < ranks; ++rank) {
+      const uint32_t thread = run.thread(rank);
+      run.sampled(thread, kCompute, kSecond);
+      if (rank < blocked) run.silent(thread, kBlocked, 1800 * kMs);
+      run.sampled(thread, kBarrier, 2 * kSecond);
+    }
+    StallOptions options;
+    options.share = share;
+    return stalls_of(run, options).lost_ns;
+  };
+  CHECK(lost(10, 1, 0.10) == 0);
+  CHECK(lost(11, 1, 0.10) == 800 * kMs);
+  CHECK(lost(12, 2, 0.10) == 0);
+  CHECK(lost(12, 2, 0.20) == 800 * kMs);
+  CHECK(lost(30, 3, 0.10) == 0);  // 0.1 * 30 is more than 3 in binary
+  CHECK(lost(100, 9, 0.10) == 800 * kMs);
+  CHECK(lost(100, 10, 0.10) == 0);
+  CHECK(lost(4, 1, 0.25) == 0);
+  CHECK(lost(4, 1, 0.26) == 800 * kMs);
+  CHECK(lost(2, 2, 1.00) == 0);  // nobody is left to wait
+}
+
+TEST_CASE("Long is more than the factor times the median, not as much") {
+  const auto lost = [](uint64_t blocked_ns, double factor, uint64_t period = 0) {
+    TracedRun run;
+    for (int32_t rank = 0; rank < 12; ++rank) {
+      const uint32_t thread = run.thread(rank);
+      run.sampled(thread, kCompute, kSecond);
+      if (rank == 3) run.silent(thread, kBlocked, kSecond + blocked_ns);
+      run.sampled(thread, kBarrier, kSecond + 2 * blocked_ns);
+    }
+    StallOptions options;
+    options.factor = factor;
+    options.period_ns = period;
+    return stalls_of(run, options).lost_ns;
+  };
+  CHECK(lost(10 * kPeriod, 10) == 0);
+  CHECK(lost(10 * kPeriod + 1, 10) == 10 * kPeriod + 1);
+  CHECK(lost(4 * kPeriod, 3.9) == 4 * kPeriod);
+  CHECK(lost(4 * kPeriod, 4) == 0);
+  // A clock's period that is longer than the median is what counts.
+  CHECK(lost(19 * kPeriod, 10, 2 * kPeriod) == 0);
+  CHECK(lost(21 * kPeriod, 10, 2 * kPeriod) == 21 * kPeriod);
+}
+
+TEST_CASE("Each trace has its own median") {
+  const auto lost = [](uint64_t period_of_rank_3) {
+    TracedRun run;
+    for (int32_t rank = 0; rank < 12; ++rank) {
+      const uint32_t thread = run.thread(rank);
+      if (rank == 3)
+        for (uint64_t at = 0; at < kSecond; at += period_of_rank_3)
+          run.silent(thread, kCompute, at + period_of_rank_3);
+      run.sampled(thread, kCompute, kSecond);
+      if (rank == 3) run.silent(thread, kBlocked, 1200 * kMs);
+      run.sampled(thread, kBarrier, 1225 * kMs);
+    }
+    return stalls_of(run).lost_ns;
+  };
+  CHECK(lost(kPeriod) == 200 * kMs);
+  CHECK(lost(10 * kPeriod) == 0);  // 200 ms are four of its intervals
+}
+
+TEST_CASE("Stalls that overlap are one, from the earliest start to the latest end") {
+  TracedRun run;
+  for (int32_t rank = 0; rank < 100; ++rank) {
+    const uint32_t thread = run.thread(rank);
+    run.sampled(thread, kCompute, kSecond);
+    if (rank == 3) run.silent(thread, kBlocked, 1500 * kMs);
+    if (rank == 4 || rank == 5) {
+      run.sampled(thread, kBarrier, rank == 4 ? 1200 * kMs : 2500 * kMs);
+      run.silent(thread, kBlocked, rank == 4 ? 1900 * kMs : 2600 * kMs);
+    }
+    run.sampled(thread, kBarrier, 3 * kSecond);
+    run.sampled(thread, kCompute, 10 * kSecond);
+  }
+  const StallAnalysis found = stalls_of(run);
+  REQUIRE(found.stalls.size() == 2);
+  CHECK(found.stalls[0].begin_ns == kSecond);
+  CHECK(found.stalls[0].end_ns == 1900 * kMs);
+  CHECK(found.stalls[0].lost_ns == 900 * kMs);
+  REQUIRE(found.stalls[0].threads.size() == 2);
+  CHECK(found.stalls[0].threads[0].profile == 4);  // 700 ms
+  CHECK(found.stalls[0].threads[1].profile == 3);  // 500 ms
+  CHECK(found.stalls[1].lost_ns == 100 * kMs);
+  CHECK(found.lost_ns == kSecond);
+  CHECK(static_cast<double>(found.lost_ns) / static_cast<double>(found.duration_ns()) == 0.1);
+}
+
+TEST_CASE("Traces count while they exist") {
+  // Ten of 20 threads have ended when rank 3 blocks: one of the ten others is no longer sparse.
+  TracedRun run;
+  for (int32_t rank = 0; rank < 20; ++rank) {
+    const uint32_t thread = run.thread(rank);
+    run.sampled(thread, kCompute, kSecond);
+    if (rank >= 10) continue;
+    if (rank == 3) run.silent(thread, kBlocked, 1800 * kMs);
+    run.sampled(thread, kBarrier, 2 * kSecond);
+  }
+  CHECK(stalls_of(run).lost_ns == 0);
+  StallOptions options;
+  options.share = 0.11;
+  CHECK(stalls_of(run, options).lost_ns == 800 * kMs);
+}
+
+TEST_CASE("A wait in a barrier that gives no samples is a wait like any other") {
+  // The barrier polls: all wait silently, rank 3 is late.
+  TracedRun run;
+  for (int32_t rank = 0; rank < 12; ++rank) {
+    const uint32_t thread = run.thread(rank);
+    run.sampled(thread, kCompute, kSecond);
+    if (rank == 3) run.silent(thread, kBlocked, 1800 * kMs);
+    run.silent(thread, kInBarrier, rank == 3 ? 1810 * kMs : 2 * kSecond);
+    run.sampled(thread, kCompute, 3 * kSecond);
+  }
+  const StallAnalysis found = stalls_of(run);
+  CHECK(found.lost_ns == 800 * kMs);
+  CHECK(found.long_intervals == 1);
+  REQUIRE(found.stalls.size() == 1);
+  CHECK(found.stalls[0].threads.size() == 1);
+}
+
+TEST_CASE("A thread that is not woken in a barrier stalls the next one") {
+  const auto lost = [](uint64_t asleep_until) {
+    TracedRun run;
+    for (int32_t rank = 0; rank < 12; ++rank) {
+      const uint32_t thread = run.thread(rank);
+      run.sampled(thread, kCompute, kSecond);
+      if (rank == 3) {
+        run.silent(thread, kInBarrier, asleep_until);
+      } else {
+        run.sampled(thread, kBarrier, 1100 * kMs);
+        run.sampled(thread, kCompute, 1300 * kMs);
+        run.sampled(thread, kBarrier, asleep_until);
+      }
+      run.sampled(thread, kCompute, 3 * kSecond);
+    }
+    return stalls_of(run).lost_ns;
+  };
+  // From 1.0 to 1.1 s and from 1.3 s on all are in a barrier.
+  CHECK(lost(2 * kSecond) == 800 * kMs);
+  // 40 ms are less than a long interval: what a barrier and the time between samples take anyhow. So are
+  // not the 100 ms before.
+  CHECK(lost(1340 * kMs) == 100 * kMs);
+}
+
+TEST_CASE("Gaps are not stalls: of a trace with a gap nothing is known") {
+  TracedRun run;
+  for (int32_t rank = 0; rank < 12; ++rank) {
+    const uint32_t thread = run.thread(rank);
+    run.sampled(thread, kCompute, kSecond);
+    if (rank == 3) run.gap(thread, 1800 * kMs);  // lost, paused or without a processor
+    run.sampled(thread, kBarrier, 2 * kSecond);
+  }
+  StallAnalysis found = stalls_of(run);
+  CHECK(found.lost_ns == 0);
+  CHECK(found.long_intervals == 0);
+  CHECK(found.unknown_ns == 0);
+
+  TracedRun other = late_rank(12);
+  std::erase_if(other.traces[6], [](const TraceRecord& record) {
+    return record.time_ns > 1200 * kMs && record.time_ns < 1400 * kMs;
+  });
+  for (TraceRecord& record : other.traces[6])
+    if (record.time_ns == 1200 * kMs) record.context = kNone;
+  found = stalls_of(other);
+  CHECK(found.lost_ns == 600 * kMs);
+  CHECK(found.unknown_ns == 200 * kMs);
+}
+
+TEST_CASE("Threads that only wait, beside one that meets others, are left out") {
+  TracedRun run = late_rank(12);
+  for (int32_t rank = 0; rank < 12; ++rank) {
+    const uint32_t thread = run.thread(rank, 1);
+    run.silent(thread, kBlocked, 3 * kSecond);
+  }
+  StallAnalysis found = stalls_of(run);
+  CHECK(found.helpers == 12);
+  CHECK(found.traces == 12);
+  CHECK(found.lost_ns == 800 * kMs);
+
+  // One that computes takes part: nobody knows who waits for it.
+  run.sampled(run.thread(5, 2), kCompute, 3 * kSecond);
+  found = stalls_of(run);
+  CHECK(found.traces == 13);
+  CHECK(found.lost_ns == 0);
+}
+
+TEST_CASE("Only the selected threads are looked at") {
+  const TracedRun run = late_rank(30);
+  const Database database = run.build();
+  std::vector<uint32_t> some;
+  for (uint32_t rank = 0; rank < 12; ++rank) some.push_back(rank);
+  CHECK(find_stalls(database, some, {}).lost_ns == 800 * kMs);
+  CHECK(find_stalls(database, {4, 5, 6}, {}).lost_ns == 0);
+  CHECK(find_stalls(database, {}, {}).traces == 0);
+  CHECK(find_stalls(Database{}, {}, {}).duration_ns() == 0);
+}
+
+TEST_CASE("Waits for a device are told apart: for its work, and woken late") {
+  const TracedRun run = late_rank(12);
+  std::vector<std::vector<DeviceWait>> waits(12);
+  // The call begins before the others wait; the device is done after 300 ms, the call returns after 750 ms.
+  waits[3] = {
+      {100 * kMs, 200 * kMs, 150 * kMs}, {950 * kMs, 1750 * kMs, 1300 * kMs}, {2 * kSecond, 3 * kSecond, 0}};
+  const StallAnalysis found = find_stalls(run.build(), run.everyone(), {}, waits);
+  REQUIRE(found.stalls.size() == 1);
+  CHECK(found.stalls[0].threads[0].waited_for_device_ns == 300 * kMs);
+  CHECK(found.stalls[0].threads[0].woken_late_ns == 450 * kMs);
+  CHECK(found.stalls[0].threads[0].lost_ns == 800 * kMs);
+}
