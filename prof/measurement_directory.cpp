@@ -16,6 +16,7 @@
 #include "hpcrun/measurement/checksum.h"
 #include "hpcrun/measurement/format.h"
 #include "hpcrun/measurement/pause.h"
+#include "hpcrun/sample/config.h"
 #include "prof/directory_name.h"
 #include "prof/measured_process.h"
 #include "prof/message.h"
@@ -42,6 +43,13 @@ void refuse_files_of_others(const fs::path& directory) {
   require_place_for_database(directory / "database");
 }
 
+// Named by a build id, and by a process as well until it is whole.
+bool is_shared_table(const fs::path& file) {
+  std::error_code error;
+  return file.filename().string().find_first_not_of("0123456789abcdef.") == std::string::npos &&
+         fs::is_regular_file(file, error);
+}
+
 // Only what a run left is removed: never a file that a user put there.
 void empty_of_measurements(const fs::path& directory) {
   std::vector<fs::path> measurements;
@@ -51,6 +59,7 @@ void empty_of_measurements(const fs::path& directory) {
   fs::remove(directory / "run.json");
   fs::remove(directory / hpcrun::kPausedMarker);
   fs::remove(directory / kAttachedMarker);
+  remove_shared_tables(directory);
   invalidate_database(directory / "database");
 }
 
@@ -77,6 +86,23 @@ fs::path create_measurement_directory(const std::string& asked, const std::strin
     empty_of_measurements(directory);
   }
   return directory;
+}
+
+// Without it each process makes its own.
+void make_room_for_shared_tables(const fs::path& directory) {
+  std::error_code error;
+  fs::create_directory(directory / hpcrun::kSharedTablesFolder, error);
+  fs::permissions(directory / hpcrun::kSharedTablesFolder, fs::perms::owner_all, error);
+}
+
+void remove_shared_tables(const fs::path& directory) {
+  std::error_code error;
+  const fs::path folder = directory / hpcrun::kSharedTablesFolder;
+  std::vector<fs::path> tables;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
+    if (is_shared_table(entry.path())) tables.push_back(entry.path());
+  for (const fs::path& table : tables) fs::remove(table, error);
+  fs::remove(folder, error);
 }
 
 void write_run_record(const fs::path& directory, const std::vector<std::string>& command,

@@ -17,6 +17,11 @@ namespace prof {
 std::filesystem::path create_measurement_directory(const std::string& asked, const std::string& program,
                                                    bool force);
 
+// The folder in which the processes of a run share what they know of load modules (kSharedTablesFolder), and
+// its end. Nothing is lost where either fails.
+void make_room_for_shared_tables(const std::filesystem::path& directory);
+void remove_shared_tables(const std::filesystem::path& directory);
+
 // Leaves run.json beside the measurements: command, host, start, wall_s, cpu_s, exit_status, signal, and
 // trigger_cost_s, what one sample cost before the handler began.
 void write_run_record(const std::filesystem::path& directory, const std::vector<std::string>& command,

@@ -100,6 +100,7 @@ int run_program(const std::vector<std::string>& command, const MeasuringOptions&
   const hpcrun::Trigger trigger = users ? std::max(*users, probe.trigger) : probe.trigger;
 
   if (options.window.starts_paused()) start_paused(directory);
+  make_room_for_shared_tables(directory);
 
   Launch plan;
   plan.program = target.path;
@@ -119,6 +120,7 @@ int run_program(const std::vector<std::string>& command, const MeasuringOptions&
   const std::string start = present_time();
   const Outcome outcome = launch(plan);
   outside.reset();
+  remove_shared_tables(directory);
   keep_perf_maps(directory);
   write_run_record(directory, command, start, outcome, probe.cost_s);
   if (options.window.delay_s && outcome.wall_s < *options.window.delay_s)

@@ -53,6 +53,11 @@ Loaded load(const fs::path& file) {
   }
 }
 
+// `prof run` saw its program's end, and the report tells how it came.
+bool is_end_known(const MeasuredProcess& process, const RunRecord& record) {
+  return process.end_monotonic_ns != 0 || (record.pid == process.pid && record.end_monotonic_ns);
+}
+
 // Warnings of the reader with the file they are about. A run of many processes tends to have the same one
 // many times, which then is one line.
 class FileWarnings {
@@ -108,8 +113,13 @@ std::vector<ProcessMeasurement> load_measurements(const std::vector<fs::path>& d
       warnings.push_back(one.failure + "; left out");
       continue;
     }
+    const RunRecord record = read_run_record(files[i].parent_path());
+    if (!is_end_known(one.measurement->process, record))
+      one.measurement->warnings.insert(
+          one.measurement->warnings.begin(),
+          "the process did not end normally, or still runs; everything it published is here");
     file_warnings.add(files[i], one.measurement->warnings);
-    charge_waits(*one.measurement, read_run_record(files[i].parent_path()));
+    charge_waits(*one.measurement, record);
     measurements.push_back(std::move(*one.measurement));
   }
   file_warnings.report(warnings);

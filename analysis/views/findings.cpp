@@ -19,6 +19,8 @@ constexpr double kDroppedSamples = 0.01;
 constexpr double kOverhead = 0.05;
 constexpr double kLeastCpuSeconds = 0.1;  // of less, most is the start and the end
 constexpr double kOverheadOfWall = 0.01;  // below, a program that waits has nothing to gain
+constexpr uint64_t kManyProcesses = 10;
+constexpr double kMostSecondsOfSample = 10e-6;  // in the handler; deep and new call paths included
 constexpr double kEnoughTime = 10;        // sampling periods, in which at least one sample should have come
 constexpr double kWithoutLines = 0.20;
 constexpr char kGeneratedCode[] = "generated_code";  // the reason of stacks that end in such
@@ -281,19 +283,30 @@ class Finder {
     return samples && *samples > 0 && *samples < kFewSamples;
   }
 
+  // Of many short processes, what their samples cost at most is little of it.
+  bool is_mostly_starts(double overhead_s) const {
+    const double in_samples = static_cast<double>(sampling_.samples.value_or(0)) * kMostSecondsOfSample;
+    return run_.processes >= kManyProcesses && in_samples < overhead_s * kMostOfIt;
+  }
+
   void overhead() {
     if (!run_.overhead_cpu_s || !run_.cpu_s || *run_.cpu_s <= 0) return;
-    if (are_few(run_.sampling.samples)) return;  // start and end are all that was measured
+    // Of one process, start and end are then all that was measured.
+    if (are_few(run_.sampling.samples) && run_.processes < kManyProcesses) return;
     const double share = *run_.overhead_cpu_s / *run_.cpu_s;
     if (share < kOverhead || *run_.cpu_s < kLeastCpuSeconds) return;
     if (run_.wall_s && *run_.overhead_cpu_s < *run_.wall_s * kOverheadOfWall) return;
     Finding finding;
     finding.kind = "overhead";
     finding.severity = severity_of(share, 0.1, 0.3);
-    finding.advice = "ask for fewer samples per second";
-    finding.sentence =
-        fmt::format("Measuring took about {} of the CPU time: {}.", words_for_percent(share), finding.advice);
-    finding.values = {{"share", share}};
+    const bool starts = is_mostly_starts(*run_.overhead_cpu_s);
+    finding.advice = starts ? "measure the part that runs longer, or a longer run of it"
+                            : "ask for fewer samples per second";
+    const std::string why =
+        starts ? fmt::format(", most of it the start of {} short processes", run_.processes) : "";
+    finding.sentence = fmt::format("Measuring took about {} of the CPU time{}: {}.", words_for_percent(share),
+                                   why, finding.advice);
+    finding.values = {{"share", share}, {"processes", static_cast<double>(run_.processes)}};
     findings_.push_back(std::move(finding));
   }
 

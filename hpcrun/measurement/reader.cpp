@@ -22,9 +22,7 @@ ProcessMeasurement read_measurement(const std::filesystem::path& path) {
   Warnings warnings(out.warnings);
   const Layout layout = read_header(file, path.string(), out, warnings);
   const uint64_t final_bytes = out.counter(hpcrun::Counter::FileBytes);
-  if (out.process.end_monotonic_ns == 0) {
-    warnings.add("the process did not end normally, or still runs; everything it published is here");
-  } else if (file.size() < final_bytes) {
+  if (out.process.end_monotonic_ns != 0 && file.size() < final_bytes) {
     warnings.add("the file is truncated: " + std::to_string(file.size()) + " of " +
                  std::to_string(final_bytes) + " bytes are left");
   }

@@ -27,6 +27,7 @@
 #include "hpcrun/sample/state.h"
 #include "hpcrun/sample/waiting.h"
 #include "hpcrun/unwind/modules.h"
+#include "hpcrun/unwind/shared_tables.h"
 
 namespace hpcrun {
 
@@ -105,6 +106,12 @@ void pause_if_asked() noexcept {
     process_state.file.pause_switch().pause(monotonic_ns());
 }
 
+void share_tables() noexcept {
+  static char path[kMaxDirectory + sizeof kSharedTablesFolder + 1];
+  snprintf(path, sizeof path, "%s/%s", process_state.config.directory, kSharedTablesFolder);
+  share_tables_in(path);
+}
+
 void announce_module(const ModuleInfo& module) noexcept {
   process_state.file.write_module(module.id, module.path, module.start, module.end, module.load_bias,
                                   module.build_id, module.build_id_bytes);
@@ -157,6 +164,7 @@ void start_sampling() noexcept {
   pause_if_asked();
 
   choose_timer_signal();
+  share_tables();
   refresh_tables();
   set_module_sink(announce_module);
   choose_sources();

@@ -29,6 +29,10 @@ constexpr char kGoFromExec = 'g';      // the same, a Go program
 constexpr char kGoFromNow = 'n';       // the asking process executes a Go program, and has one thread
 constexpr char kOutsideAnswer = 'a';   // go on
 
+// A folder of the measurement directory. `prof run` makes it, and removes it with what is in it
+// (hpcrun/unwind/shared_tables.h).
+constexpr char kSharedTablesFolder[] = "unwind-tables";
+
 // Where launchers of parallel programs say which rank a process is.
 constexpr const char* kRankVariables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
 

@@ -12,6 +12,7 @@
 #include "hpcrun/unwind/live_module.h"
 #include "hpcrun/unwind/registry.h"
 #include "hpcrun/unwind/scratch.h"
+#include "hpcrun/unwind/shared_tables.h"
 #include "hpcrun/unwind/table_memory.h"
 
 namespace hpcrun {
@@ -85,6 +86,7 @@ const UnwindTable* compile_image(const ImageDescription& image, const char* path
   new (table) UnwindTable;
   // A file without call frame information keeps an empty table, so that it is not tried again.
   if (compile_table(sources, *table) != CompileStatus::Ok) *table = UnwindTable{};
+  share_table(image, *table);
   return table;
 }
 
@@ -116,7 +118,8 @@ int collect(dl_phdr_info* info, size_t size, void* argument) noexcept {
   if (std::strstr(path, "/libgcc_s.so")) collection.exception_runtime = identity->info.id;
   const UnwindTable* table = identity->table.load(std::memory_order_acquire);
   if (!table) {
-    table = compile_image(image, path);
+    table = find_shared_table(image);
+    if (!table) table = compile_image(image, path);
     identity->table.store(table, std::memory_order_release);
   }
   if (collection.at_start) identity->since_start = true;
@@ -206,7 +209,7 @@ void modules_after_fork() noexcept {
 }
 
 size_t module_table_bytes() noexcept {
-  return lasting_bytes() + snapshot_bytes.load(std::memory_order_relaxed);
+  return lasting_bytes() + shared_table_bytes() + snapshot_bytes.load(std::memory_order_relaxed);
 }
 
 }  // namespace hpcrun

@@ -154,7 +154,7 @@ bool Image::follows_call(uint64_t address) const {
   if (!code) return false;
   const auto at = [&](uint64_t back) -> uint8_t { return back <= before ? *(code - back) : 0; };
   if (at(5) == 0xe8) return true;
-  for (const uint64_t length : {2, 3, 4, 6, 7})
+  for (const uint64_t length : {2u, 3u, 4u, 6u, 7u})
     if (at(length) == 0xff && (at(length - 1) >> 3 & 7) == 2) return true;
   return false;
 }

@@ -19,15 +19,16 @@ class Deaths(driver.EndToEnd):
         self.assert_within(run.inclusive("spin", "CPUTIME"), 0.9 * spun, 1.1 * spun, f"CPUTIME before {end}")
         return run
 
-    def check_ended_normally(self, run, normally=True):
-        said = b"did not end normally" in run.stderr
-        self.assertEqual(said, not normally, run.stderr)
+    def check_nothing_is_missing(self, run):
+        self.assertNotIn(b"did not end normally", run.stderr)
 
     def test_return(self):
-        self.check_ended_normally(self.check("return", 0))
+        self.check_nothing_is_missing(self.check("return", 0))
 
     def test_kill_9(self):
-        self.check_ended_normally(self.check("kill", 128 + signal.SIGKILL), normally=False)
+        run = self.check("kill", 128 + signal.SIGKILL)
+        self.check_nothing_is_missing(run)
+        self.assertIn(b"killed by SIGKILL", run.stderr)
 
     def test_abort(self):
         self.check("abort", 128 + signal.SIGABRT)
@@ -39,14 +40,14 @@ class Deaths(driver.EndToEnd):
         self.check("term", 128 + signal.SIGTERM)
 
     def test_exit_without_destructors(self):
-        self.check_ended_normally(self.check("_exit", 7))
+        self.check_nothing_is_missing(self.check("_exit", 7))
 
     def test_exec_keeps_what_came_before_and_after(self):
         self.check("exec", 9, spun=2 * SECONDS, said=b"spun, then exec\nspun, then return\n")
 
     def test_forked_child_is_measured_as_well(self):
         run = self.check("fork", 11, spun=2 * SECONDS)
-        self.check_ended_normally(run)
+        self.check_nothing_is_missing(run)
         self.assertEqual(run.summary()["run"]["processes"], 2)
 
     def test_a_wrapper_does_not_hide_its_child(self):
@@ -54,6 +55,11 @@ class Deaths(driver.EndToEnd):
                             events=["CPUTIME@1000"])
         self.assertEqual(run.status, 5)
         self.assert_within(run.inclusive("spin", "CPUTIME"), 0.9 * SECONDS, 1.1 * SECONDS, "CPUTIME")
+
+    def test_processes_share_unwind_tables_that_go_with_the_run(self):
+        run = self.prof_run(["sh", "-c", 'true; ls "$PROF_DIRECTORY/unwind-tables" | wc -l'])
+        self.assertGreater(int(run.stdout), 1, "libc.so.6 and the loader at least are worth it")
+        self.assertFalse((run.directory / "unwind-tables").exists())
 
     def test_killing_prof_and_program_at_once_leaves_a_readable_measurement(self):
         directory = self.folder / "killed"
@@ -65,6 +71,7 @@ class Deaths(driver.EndToEnd):
         launched.communicate()
         analyzed = self.plain_run([str(driver.PROF), "analyze", str(directory)])
         self.assertEqual(analyzed.returncode, 0, analyzed.stderr)
+        self.assertIn(b"did not end normally, or still runs", analyzed.stderr)
         run = driver.Run(analyzed, directory)
         self.assert_within(run.inclusive("spin", "CPUTIME"), 0.9 * SECONDS, 1.1 * SECONDS, "CPUTIME")
 

@@ -26,17 +26,18 @@ redis-cli -p {port} eval 'local s = 0 for i = 1, 3000000 do s = s + i % 7 end re
 redis-cli -p {port} llen mylist""", stop="redis-cli -p {port} shutdown nosave", threads=4),
     Program("memcached", "memcached -u nobody -l 127.0.0.1 -p {port} -U 0 -t 2", needs=("memcached",),
             clients="python3 {sources}/memcached_load.py {port}", stop="SIGTERM", threads=3),
-    Program("nginx", "nginx -p . -e error.log -c {input}/nginx.conf", needs=("nginx", "ab"),
+    Program("nginx", "nginx -p . -e error.log -c nginx.conf", needs=("nginx", "ab"),
             setup="""head -c 20000 /dev/zero | tr '\\0' x > page.html
 cat > nginx.conf <<END
 daemon off; worker_processes 2; pid nginx.pid; error_log error.log; user root;
 events { worker_connections 256; }
 http { access_log off; client_body_temp_path t1; proxy_temp_path t2; fastcgi_temp_path t3; uwsgi_temp_path t4;
   scgi_temp_path t5; gzip on; gzip_types *;
-  server { listen 127.0.0.1:{port}; root {input}; } }
-END""", clients="""ab -q -n 8000 -c 16 -k http://127.0.0.1:{port}/page.html | grep -E '^(Complete|Failed|Non-2xx|Document L)'
+  server { listen 127.0.0.1:PORT; root {input}; } }
+END""", prepare="sed s/PORT/{port}/ {input}/nginx.conf > nginx.conf",
+            clients="""ab -q -n 8000 -c 16 -k http://127.0.0.1:{port}/page.html | grep -E '^(Complete|Failed|Non-2xx|Document L)'
 ab -q -n 1500 -c 8 -H 'Accept-Encoding: gzip' http://127.0.0.1:{port}/page.html | grep -E '^(Complete|Failed)'""",
-            stop="SIGQUIT", ignore=("error.log",), processes=3),
+            stop="SIGQUIT", ignore=("error.log", "nginx.conf"), processes=3),
     Program("rsync daemon", "rsync --daemon --no-detach --port={port} --config={input}/rsyncd.conf", needs=("rsync",),
             setup="""mkdir tree && (cd tree && python3 {sources}/make_c.py 40 120)
 printf '%s\\n' 'use chroot = no' 'uid = root' 'gid = root' '[tree]' 'path = {input}/tree' > rsyncd.conf""",
