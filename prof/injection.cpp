@@ -102,8 +102,7 @@ struct Request {
 static_assert(offsetof(Request, library) == 24 && offsetof(Request, result) == 48 &&
               offsetof(Request, state) == 56 && offsetof(Request, tid) == 64 &&
               offsetof(Request, error) == 72);
-constexpr uint32_t kDone = 1;
-constexpr uint32_t kFailed = 2;
+constexpr uint32_t kFailed = 2;  // 1: done
 
 // The memory in the process: code, request with its texts, the stopped thread's stack, the created one's.
 constexpr uint64_t kCodeBytes = 4096;

@@ -148,8 +148,7 @@ class Output {
   bool write(const void* from, size_t bytes) noexcept {
     const auto* at = static_cast<const char*>(from);
     while (bytes != 0) {
-      const long written =
-          raw_syscall(SYS_write, fd_, reinterpret_cast<long>(at), static_cast<long>(bytes));
+      const long written = raw_syscall(SYS_write, fd_, reinterpret_cast<long>(at), static_cast<long>(bytes));
       if (written <= 0) return false;
       at += written;
       bytes -= static_cast<size_t>(written);

@@ -137,10 +137,11 @@ class PerfettoWriter {
   int32_t process_number(const ProfileId& id) {
     const auto [at, is_new] = processes_.try_emplace({id.host, id.rank, id.process}, id.process);
     if (!is_new) return at->second;
+    int32_t& number = at->second;
     const bool taken = std::any_of(processes_.begin(), processes_.end(), [&](const auto& other) {
-      return &other.second != &at->second && other.second == id.process;
+      return &other.second != &number && other.second == id.process;
     });
-    if (taken || id.process < 0) at->second = next_number_++;
+    if (taken || id.process < 0) number = next_number_++;
     pb::TrackDescriptor* track = new_packet().mutable_track_descriptor();
     track->set_uuid(next_track_++);
     track->mutable_process()->set_pid(at->second);

@@ -7,7 +7,7 @@
 
 namespace {
 
-constexpr double kKernel = 5;              // milliseconds
+constexpr double kKernel = 5;  // milliseconds
 constexpr size_t kTemporaryBytes = 8 << 20;
 constexpr int kTemporaries = 3;
 
@@ -28,8 +28,7 @@ struct Temporaries {
 }
 
 [[gnu::noinline]] void free_temporaries(const Temporaries& temporaries) {
-  for (cl_mem buffer : temporaries.buffers)
-    opencl::require(clReleaseMemObject(buffer), "clReleaseMemObject");
+  for (cl_mem buffer : temporaries.buffers) opencl::require(clReleaseMemObject(buffer), "clReleaseMemObject");
 }
 
 [[gnu::noinline]] cl_uint time_step(opencl::Device& device, cl_command_queue queue, cl_kernel kernel,
@@ -38,8 +37,8 @@ struct Temporaries {
   for (cl_mem buffer : temporaries.buffers) device.enqueue(queue, kernel, buffer, kKernel / kTemporaries);
   cl_uint launches = 0;
   const uint64_t begin = opencl::now_ns();
-  opencl::require(clEnqueueReadBuffer(queue, temporaries.buffers[0], CL_TRUE, 0, sizeof launches, &launches, 0,
-                                      nullptr, device.event()),
+  opencl::require(clEnqueueReadBuffer(queue, temporaries.buffers[0], CL_TRUE, 0, sizeof launches, &launches,
+                                      0, nullptr, device.event()),
                   "clEnqueueReadBuffer");
   device.add_wait(begin);
   free_temporaries(temporaries);
@@ -55,7 +54,8 @@ int main(int argc, char** argv) {
   cl_kernel kernel = device.new_kernel("CalcForces");
   std::vector<cl_uchar> zeros(kTemporaryBytes);
   cl_uint last = 0;
-  for (int i = 0; i < options.steps; ++i) last = time_step(device, queue, kernel, zeros) > 0 ? last + 1 : last;
+  for (int i = 0; i < options.steps; ++i)
+    last = time_step(device, queue, kernel, zeros) > 0 ? last + 1 : last;
   printf("%u of %d steps\n", last, options.steps);
   device.state_schedule();
   clReleaseKernel(kernel);

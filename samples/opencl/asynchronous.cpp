@@ -1,5 +1,5 @@
-// Never waits for the device until its end. The host takes longer to prepare a launch than the kernel runs, so the
-// device is idle most of the time, and no wait tells of it.
+// Never waits for the device until its end. The host takes longer to prepare a launch than the kernel runs,
+// so the device is idle most of the time, and no wait tells of it.
 
 #include <cstdio>
 
@@ -34,9 +34,9 @@ int main(int argc, char** argv) {
   }
   cl_uint launches = 0;
   const uint64_t begin = opencl::now_ns();
-  opencl::require(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof launches, &launches, 0, nullptr,
-                                      device.event()),
-                  "clEnqueueReadBuffer");
+  opencl::require(
+      clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof launches, &launches, 0, nullptr, device.event()),
+      "clEnqueueReadBuffer");
   device.add_wait(begin);
   printf("%u kernels in %d steps\n", launches, options.steps);
   device.state_schedule();

@@ -194,7 +194,8 @@ void Device::state_schedule() {
   if (!keeps_schedule_) return;
   const auto window = static_cast<double>(now_ns() - opened_ns_) * kNanoseconds;
   const auto busy = static_cast<double>(covered(schedule())) * kNanoseconds;
-  fprintf(stderr, "device_window %.6f\ndevice_busy %.6f\ndevice_idle %.6f\ncpu_waits %.6f\ndevice_tasks %zu\n",
+  fprintf(stderr,
+          "device_window %.6f\ndevice_busy %.6f\ndevice_idle %.6f\ncpu_waits %.6f\ndevice_tasks %zu\n",
           window, busy, window - busy, static_cast<double>(waited_ns_) * kNanoseconds, events_.size());
 }
 

@@ -45,7 +45,8 @@ class Device {
   cl_context context() const { return context_; }
   cl_command_queue new_queue();
   cl_kernel new_kernel(const char* name);
-  // A kernel of `program.cl` that runs for so long on one compute unit and adds 1 to the first word of its buffer.
+  // A kernel of `program.cl` that runs for so long on one compute unit and adds 1 to the first word of its
+  // buffer.
   void enqueue(cl_command_queue queue, cl_kernel kernel, cl_mem buffer, double milliseconds);
   cl_mem new_buffer(size_t bytes);
 

@@ -1,5 +1,5 @@
-// Two kernels in every step: the host works while KernelM runs, and waits while KernelN does. KernelM takes longer,
-// and making it faster gains nothing.
+// Two kernels in every step: the host works while KernelM runs, and waits while KernelN does. KernelM takes
+// longer, and making it faster gains nothing.
 
 #include <cstdio>
 
@@ -37,9 +37,9 @@ int main(int argc, char** argv) {
   for (int i = 0; i < options.steps; ++i) step(device, host, queue, m, n, buffer);
 
   cl_uint launches = 0;
-  opencl::require(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof launches, &launches, 0, nullptr,
-                                      device.event()),
-                  "clEnqueueReadBuffer");
+  opencl::require(
+      clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof launches, &launches, 0, nullptr, device.event()),
+      "clEnqueueReadBuffer");
   printf("%u kernels in %d steps\n", launches, options.steps);
   device.state_schedule();
   clReleaseMemObject(buffer);

@@ -1,4 +1,5 @@
-// overlap.cpp, repaired: the host's work, which needs neither kernel's result, is done while both of them run.
+// overlap.cpp, repaired: the host's work, which needs neither kernel's result, is done while both of them
+// run.
 
 #include <cstdio>
 
@@ -32,9 +33,9 @@ int main(int argc, char** argv) {
   for (int i = 0; i < options.steps; ++i) step(device, host, queue, m, n, buffer);
 
   cl_uint launches = 0;
-  opencl::require(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof launches, &launches, 0, nullptr,
-                                      device.event()),
-                  "clEnqueueReadBuffer");
+  opencl::require(
+      clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof launches, &launches, 0, nullptr, device.event()),
+      "clEnqueueReadBuffer");
   printf("%u kernels in %d steps\n", launches, options.steps);
   device.state_schedule();
   clReleaseMemObject(buffer);

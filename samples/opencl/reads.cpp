@@ -1,5 +1,5 @@
-// A pipeline of batches: each one's result is read with a blocking call, although only the host's work on it, which
-// could be done while the next batch is computed, needs it.
+// A pipeline of batches: each one's result is read with a blocking call, although only the host's work on it,
+// which could be done while the next batch is computed, needs it.
 
 #include <cstdio>
 

@@ -1,4 +1,5 @@
-// reads.cpp, repaired: the next batch is on its way to the device before the host takes up the result of this one.
+// reads.cpp, repaired: the next batch is on its way to the device before the host takes up the result of this
+// one.
 
 #include <cstdio>
 

@@ -52,8 +52,8 @@ void work(const Options& options, Phases phases, int process, Meeting& meeting) 
       use_device(device, queue, kernel, buffer);
     pthread_barrier_wait(&meeting.barrier);
   }
-  require(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof(cl_uint), &meeting.launches[process], 0, nullptr,
-                              device.event()),
+  require(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof(cl_uint), &meeting.launches[process], 0,
+                              nullptr, device.event()),
           "clEnqueueReadBuffer");
   for (const auto& times : device.schedule())
     if (meeting.tasks[process] < kMostTasks) meeting.times[process][meeting.tasks[process]++] = times;
@@ -76,8 +76,7 @@ void state_common_schedule(const Meeting& meeting, uint64_t since_ns) {
 
 int share_device(int argc, char** argv, Phases phases) {
   const Options options = parse_options(argc, argv, 60);
-  void* memory =
-      mmap(nullptr, sizeof(Meeting), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* memory = mmap(nullptr, sizeof(Meeting), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return 1;
   auto* meeting = static_cast<Meeting*>(memory);
   pthread_barrierattr_t shared;

@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto* begin = reinterpret_cast<const uint8_t*>(text.data());
     return text.empty() || (begin >= data && begin + text.size() <= data + size);
   };
-  for (const uint64_t offset : {0x0, 0x40, 0x60, 0x7f, 0x80, 0xbf, 0x1000}) {
+  for (const uint64_t offset : {0x0u, 0x40u, 0x60u, 0x7fu, 0x80u, 0xbfu, 0x1000u}) {
     const auto place = functions->find(kText + offset);
     if (!place) continue;
     if (place->name.empty() || place->start < kText) std::abort();

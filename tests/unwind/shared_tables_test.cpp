@@ -33,9 +33,7 @@ struct Folder {
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
 
-  std::vector<fs::path> files() const {
-    return {fs::directory_iterator(path), fs::directory_iterator()};
-  }
+  std::vector<fs::path> files() const { return {fs::directory_iterator(path), fs::directory_iterator()}; }
 };
 
 ImageDescription an_image() {
@@ -70,8 +68,11 @@ struct Made {
     for (uint32_t at = 0; at < row_count * 16; at += 1u << UnwindTable::kBlockShift)
       blocks.push_back(at / 16);
     const auto count = [](const auto& all) { return static_cast<uint32_t>(all.size()); };
-    table = {0x1000,       0x1000 + row_count * 16, rows.data(), count(rows), blocks.data(), count(blocks),
-             rules.data(), count(rules),            &program,    1};
+    table = {0x1000,        0x1000 + row_count * 16,
+             rows.data(),   count(rows),
+             blocks.data(), count(blocks),
+             rules.data(),  count(rules),
+             &program,      1};
   }
 };
 
@@ -91,7 +92,8 @@ TEST_CASE("a shared table answers as the one that was shared") {
   CHECK(find_shared_table(an_image()) == nullptr);
   share_table(an_image(), made.table);
   ImageDescription elsewhere = an_image();
-  for (uint64_t* at : {&elsewhere.load_bias, &elsewhere.text_start, &elsewhere.text_end, &elsewhere.eh_frame_hdr})
+  for (uint64_t* at :
+       {&elsewhere.load_bias, &elsewhere.text_start, &elsewhere.text_end, &elsewhere.eh_frame_hdr})
     *at += 0x10000;
   const UnwindTable* found = find_shared_table(elsewhere);
   REQUIRE(found);
