@@ -82,7 +82,7 @@ constexpr uint16_t kPhysicalIdentifier = 1;
 // Kinds of identifiers as HPCToolkit numbers them; PROCESS is ours (the format lets the writer name kinds).
 constexpr std::array<std::string_view, 9> kIdentifierNames = {
     "SUMMARY", "NODE", "RANK", "THREAD", "GPUDEVICE", "GPUCONTEXT", "GPUSTREAM", "CORE", "PROCESS"};
-enum IdentifierKind : uint8_t { Node = 1, Rank = 2, Thread = 3, Process = 8 };
+enum IdentifierKind : uint8_t { Node = 1, Rank = 2, Thread = 3, GpuDevice = 4, GpuStream = 6, Process = 8 };
 
 struct EntrySpec {
   uint16_t code;

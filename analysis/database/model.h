@@ -85,6 +85,10 @@ struct ProfileId {  // who was measured
   int32_t process = -1;  // pid
   int32_t thread = -1;   // index in the process, 0 = main thread
   std::string thread_name;
+  // Of what a device executed: its index in the process and that of one of its queues. Such a profile has no
+  // thread; its name is the queue's.
+  int32_t device = -1;
+  int32_t queue = -1;
 
   bool operator==(const ProfileId&) const = default;
 };

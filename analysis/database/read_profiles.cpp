@@ -163,6 +163,8 @@ class ProfileReader {
     if (kind == kIdentifierNames[Rank]) id.rank = number;
     if (kind == kIdentifierNames[Process]) id.process = number;
     if (kind == kIdentifierNames[Thread]) id.thread = number;
+    if (kind == kIdentifierNames[GpuDevice]) id.device = number;
+    if (kind == kIdentifierNames[GpuStream]) id.queue = number;
   }
 
   // HPCToolkit writes only the statistics that were asked for; the rest comes from the profiles.

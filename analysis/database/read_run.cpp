@@ -50,7 +50,9 @@ void read_profiles(const ordered_json& profiles, Database& database) {
                                .rank = from.at("rank"),
                                .process = from.at("process"),
                                .thread = from.at("thread"),
-                               .thread_name = from.at("name")};
+                               .thread_name = from.at("name"),
+                               .device = from.value("device", -1),
+                               .queue = from.value("queue", -1)};
     database.profiles[i].samples = from.at("samples");
   }
 }

@@ -110,12 +110,14 @@ void write_run(const Database& database, const std::filesystem::path& directory)
   file["profiles"] = ordered_json::array();
   for (const Profile& profile : database.profiles) {
     const ProfileId& id = profile.id;
-    file["profiles"].push_back({{"host", id.host},
-                                {"rank", id.rank},
-                                {"process", id.process},
-                                {"thread", id.thread},
-                                {"name", id.thread_name},
-                                {"samples", profile.samples}});
+    ordered_json& written = file["profiles"].emplace_back(ordered_json{{"host", id.host},
+                                                                       {"rank", id.rank},
+                                                                       {"process", id.process},
+                                                                       {"thread", id.thread},
+                                                                       {"name", id.thread_name},
+                                                                       {"samples", profile.samples}});
+    if (id.device >= 0) written["device"] = id.device;
+    if (id.queue >= 0) written["queue"] = id.queue;
   }
   write_text_file(directory / format::kRunFile,
                   file.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");

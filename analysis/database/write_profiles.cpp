@@ -180,6 +180,8 @@ class IdentifierTuples {
     put_logical(Rank, id.rank);
     put_logical(Process, id.process);
     put_logical(Thread, id.thread);
+    put_logical(GpuDevice, id.device);
+    put_logical(GpuStream, id.queue);
     bytes_.patch(count_at, count);
     return offset;
   }

@@ -31,9 +31,22 @@ void ModulePlaces::settle() {
   for (Module& module : modules_) settle(module);
 }
 
-AttributedModule ModulePlaces::attribute(const Module& module, const AttributionOptions& options) {
+AttributedModule ModulePlaces::attribute_names(const std::vector<uint64_t>& numbers) const {
+  AttributedModule attributed;
+  for (const uint64_t number : numbers) {
+    const auto function = static_cast<uint32_t>(attributed.functions.size());
+    attributed.functions.push_back({names_[number], number, kNoFile, 0});
+    attributed.first.push_back(function);
+    attributed.frames.push_back({.function = function});
+  }
+  attributed.first.push_back(static_cast<uint32_t>(numbers.size()));
+  return attributed;
+}
+
+AttributedModule ModulePlaces::attribute(const Module& module, const AttributionOptions& options) const {
   if (module.kind == ModuleKind::File) return attribute_module(module.identity, module.addresses, options);
   if (module.kind == ModuleKind::Jit) return attribute_jit(module.perf_map, module.addresses);
+  if (module.kind == ModuleKind::Device) return attribute_names(module.addresses);
   AttributedModule unknown;
   unknown.functions.push_back({module.identity.path, 0, kNoFile, 0});
   unknown.frames.resize(module.addresses.size());

@@ -17,6 +17,7 @@ namespace prof {
 enum class ModuleKind : uint8_t {
   File,
   Jit,      // code that no file backs; its addresses are absolute
+  Device,   // its addresses are numbers of names()
   Unknown,  // nothing is attributed: all addresses are in one function, which has the module's name
 };
 
@@ -24,6 +25,9 @@ class ModulePlaces {
  public:
   // A number for the module. The same file in several processes is one module, and the earliest start counts.
   uint32_t module(ModuleKind kind, const ModuleIdentity& identity, const PerfMap& perf_map = {});
+
+  // The names of what devices executed, by number.
+  std::vector<std::string>& names() { return names_; }
 
   void need(uint32_t module, uint64_t address) { modules_[module].addresses.push_back(address); }
   // Drops repeated addresses; to be called now and then where there are many.
@@ -49,10 +53,12 @@ class ModulePlaces {
   };
 
   static void settle(Module& module);
-  static AttributedModule attribute(const Module& module, const AttributionOptions& options);
+  AttributedModule attribute(const Module& module, const AttributionOptions& options) const;
+  AttributedModule attribute_names(const std::vector<uint64_t>& numbers) const;
   void add(const Module& module, AttributedModule& attributed, PlaceTable& table, Database& database);
 
   std::vector<Module> modules_;
+  std::vector<std::string> names_;
   std::map<std::tuple<std::string, std::vector<uint8_t>, std::string>, uint32_t> by_identity_;
   std::map<std::string, uint32_t> files_;
 };

@@ -4,6 +4,7 @@
 
 #include "analysis/database/summaries.h"
 #include "analysis/pipeline/context_tree.h"
+#include "analysis/pipeline/devices.h"
 #include "analysis/pipeline/load.h"
 #include "analysis/pipeline/metrics.h"
 #include "analysis/pipeline/parallel.h"
@@ -14,7 +15,8 @@
 namespace prof {
 namespace {
 
-// A thread on its way into the database; all in the order of the database's profiles.
+// A thread, or the line of a device queue, on its way into the database; all in the order of the database's
+// profiles.
 struct ThreadWork {
   const ProcessMeasurement* measurement;
   const MeasuredThread* thread;
@@ -25,11 +27,31 @@ struct ThreadWork {
 Profile make_profile(const ThreadWork& work, std::span<const Context> contexts) {
   const MeasuredProcess& process = work.measurement->process;
   Profile profile;
+  if (work.thread->kind == LineKind::Queue) {
+    profile.id = queue_id(*work.measurement, *work.thread);
+    profile.values = profile_values(*work.thread, *work.columns, work.context_of, contexts);
+    profile.samples = completed_tasks(*work.thread);
+    return profile;
+  }
   profile.id = {process.host, process.rank, process.pid, static_cast<int32_t>(work.thread->index),
                 work.thread->name};
   profile.values = profile_values(*work.thread, *work.columns, work.context_of, contexts);
   for (const MeasuredCell& cell : work.thread->cells) profile.samples += cell.samples;
   return profile;
+}
+
+// As the next one; what a device executed is below the call that launched it, in the tree of threads.
+std::vector<uint32_t> add_queue(ContextTree& tree, const Places& places, size_t index,
+                                const ProcessMeasurement& measurement, const MeasuredThread& line) {
+  const std::vector<bool> by_main = launched_by_main_thread(measurement, line);
+  std::vector<uint32_t> context_of(line.nodes.size());
+  context_of[0] = tree.entry(true);
+  for (uint32_t node = 1; node < line.nodes.size(); ++node) {
+    const MeasuredNode& measured = line.nodes[node];
+    const uint32_t parent = measured.parent == 0 ? tree.entry(by_main[node]) : context_of[measured.parent];
+    context_of[node] = tree.extend(parent, places.place(index, measured.frame));
+  }
+  return context_of;
 }
 
 // The context of each node of a thread, whose root's is the thread's entry point. Parents come before their
@@ -53,10 +75,38 @@ std::vector<ThreadWork> merge_trees(const std::vector<ProcessMeasurement>& measu
   std::vector<ThreadWork> work;
   for (size_t i = 0; i < measurements.size(); ++i) {
     for (const MeasuredThread& thread : measurements[i].threads) {
-      work.push_back({&measurements[i], &thread, &columns[i], add_thread(tree, places, i, thread)});
+      if (thread.kind == LineKind::Device) continue;  // has totals and no contexts
+      work.push_back({&measurements[i], &thread, &columns[i],
+                      thread.kind == LineKind::Queue ? add_queue(tree, places, i, measurements[i], thread)
+                                                     : add_thread(tree, places, i, thread)});
     }
   }
   return work;
+}
+
+TraceSource make_trace(ThreadWork& work) {
+  if (work.thread->trace_bytes == 0) return {};
+  const MeasuredProcess& process = work.measurement->process;
+  return work.thread->kind == LineKind::Queue
+             ? task_trace(*work.thread, std::move(work.context_of), process)
+             : trace_source(*work.thread, std::move(work.context_of), process);
+}
+
+// All devices of all processes, with their queues.
+std::vector<DeviceUse> used_devices(const std::vector<ProcessMeasurement>& measurements,
+                                    const std::vector<ThreadWork>& work, const Database& database) {
+  std::vector<DeviceUse> all;
+  for (const ProcessMeasurement& measurement : measurements) {
+    for (DeviceUse& use : device_uses(measurement)) {
+      for (uint32_t i = 0; i < work.size(); ++i) {
+        const ProfileId& id = database.profiles[i].id;
+        if (work[i].measurement == &measurement && id.device == use.device)
+          use.queues.push_back({i, id.thread_name});
+      }
+      all.push_back(std::move(use));
+    }
+  }
+  return all;
 }
 
 // A directory that was named twice counts once.
@@ -93,17 +143,13 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
   database.summaries = summarize(database);
 
   if (std::ranges::any_of(work, [](const ThreadWork& one) { return one.thread->trace_bytes != 0; })) {
-    for (ThreadWork& one : work) {
-      database.traces.push_back(
-          one.thread->trace_bytes == 0
-              ? TraceSource{}
-              : trace_source(*one.thread, std::move(one.context_of), one.measurement->process));
-    }
+    for (ThreadWork& one : work) database.traces.push_back(make_trace(one));
   }
   std::vector<RunRecord> records;
   std::ranges::transform(distinct, std::back_inserter(records), read_run_record);
   database.title = program_name(measurements, records);
-  database.run_json = run_json(measurements, records, analysis.warnings);
+  database.run_json =
+      run_json(measurements, records, used_devices(measurements, work, database), analysis.warnings);
   return analysis;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // The addresses on the call paths of measurements, attributed to source.
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,12 +25,16 @@ class Places {
 
  private:
   void collect(const std::vector<ProcessMeasurement>& measurements);
+  uint64_t name_of_frame(const ProcessMeasurement& measurement, uint64_t frame);
   uint32_t module_of_frame(uint64_t frame, const ProcessMeasurement& measurement, const std::string& host);
 
   ModulePlaces modules_;
   PlaceTable table_;
   std::vector<std::vector<uint32_t>> module_ids_;  // [measurement][module id in its frames] -> modules_
-  uint32_t lost_ = 0;                              // the module of frames that were lost to damage
+  uint32_t device_ = 0;                            // the module of what devices executed
+  std::map<std::string, uint64_t> names_;          // of those, with their numbers
+  std::vector<std::map<uint64_t, uint64_t>> name_of_frame_;  // [measurement][frame] -> number
+  uint32_t lost_ = 0;                                        // the module of frames that were lost to damage
 };
 
 }  // namespace prof

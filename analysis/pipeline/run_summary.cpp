@@ -143,7 +143,8 @@ Json describe_run(const Measurements& measurements, const std::vector<RunRecord>
     processes.emplace(measurement.process.host, measurement.process.pid);
     if (measurement.process.rank >= 0) ranks.insert(measurement.process.rank);
     for (const MeasuredThread& thread : measurement.threads)
-      threads.emplace(measurement.process.host, measurement.process.pid, thread.index);
+      if (thread.kind == LineKind::Thread)
+        threads.emplace(measurement.process.host, measurement.process.pid, thread.index);
   }
 
   const auto start_s = static_cast<int64_t>(first.start_realtime_ns / 1'000'000'000);
@@ -252,6 +253,33 @@ double overhead_seconds(const Measurements& measurements, const std::vector<RunR
          static_cast<double>(total(measurements, Counter::Samples)) * trigger;
 }
 
+Json describe_devices(const std::vector<DeviceUse>& devices) {
+  Json all = Json::array();
+  for (const DeviceUse& use : devices) {
+    Json queues = Json::array();
+    for (const DeviceUse::Queue& queue : use.queues)
+      queues.push_back({{"profile", queue.profile}, {"name", queue.name}});
+    all.push_back({{"host", use.host},
+                   {"rank", use.rank},
+                   {"process", use.process},
+                   {"device", use.device},
+                   {"name", use.name},
+                   {"uuid", use.uuid},
+                   {"api", use.api},
+                   {"driver", use.driver},
+                   {"window_s", use.window_s},
+                   {"busy_s", use.busy_s},
+                   {"kernels_s", use.kernels_s},
+                   {"copies_s", use.copies_s},
+                   {"overlap_s", use.overlap_s},
+                   {"cpu_waits_s", use.cpu_waits_s},
+                   {"tasks", use.tasks},
+                   {"incomplete", use.incomplete},
+                   {"queues", std::move(queues)}});
+  }
+  return all;
+}
+
 Json describe_degradations(const Measurements& measurements, const std::vector<std::string>& warnings) {
   std::vector<std::string> texts;
   const auto add = [&](const std::string& text) {
@@ -271,8 +299,9 @@ Json describe_degradations(const Measurements& measurements, const std::vector<s
 }  // namespace
 
 std::string run_json(const std::vector<ProcessMeasurement>& measurements,
-                     const std::vector<RunRecord>& records, const std::vector<std::string>& warnings) {
-  const Json summary = {
+                     const std::vector<RunRecord>& records, const std::vector<DeviceUse>& devices,
+                     const std::vector<std::string>& warnings) {
+  Json summary = {
       {"run", describe_run(measurements, records)},
       {"sampling", describe_sampling(measurements)},
       {"stacks", describe_stacks(measurements)},
@@ -281,6 +310,7 @@ std::string run_json(const std::vector<ProcessMeasurement>& measurements,
         {"runtime_bytes", runtime_bytes(measurements)}}},
       {"degradations", describe_degradations(measurements, warnings)},
   };
+  if (!devices.empty()) summary["devices"] = describe_devices(devices);
   // Command lines and paths need not be UTF-8, JSON must be.
   return summary.dump(2, ' ', false, Json::error_handler_t::replace);
 }

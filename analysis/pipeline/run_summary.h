@@ -1,10 +1,11 @@
 #pragma once
 // What was run and how well it was measured (docs/json.md: "run", "sampling", "stacks", "overhead",
-// "degradations").
+// "degradations", "devices").
 
 #include <string>
 #include <vector>
 
+#include "analysis/database/device_use.h"
 #include "analysis/pipeline/run_record.h"
 #include "hpcrun/measurement/reader.h"
 
@@ -13,7 +14,8 @@ namespace prof {
 // The JSON text for Database::run_json. What the launcher recorded in each directory comes first, the rest is
 // derived from the measurements. Neither is empty.
 std::string run_json(const std::vector<ProcessMeasurement>& measurements,
-                     const std::vector<RunRecord>& records, const std::vector<std::string>& warnings);
+                     const std::vector<RunRecord>& records, const std::vector<DeviceUse>& devices,
+                     const std::vector<std::string>& warnings);
 
 // The program that was started, without its folders; else the file name of the first process's executable.
 std::string program_name(const std::vector<ProcessMeasurement>& measurements,

@@ -55,6 +55,39 @@ Sampling sampling_in(const Json& json) {
           count(json, "samples")};
 }
 
+int32_t index_in(const Json& json, const char* name) {
+  const std::optional<double> value = number(json, name);
+  return value && *value <= INT32_MAX ? static_cast<int32_t>(*value) : -1;
+}
+
+DeviceUse device_in(const Json& json, const Database& database) {
+  DeviceUse use;
+  use.host = text(json, "host");
+  use.rank = index_in(json, "rank");
+  use.process = index_in(json, "process");
+  use.device = index_in(json, "device");
+  use.name = text(json, "name");
+  use.uuid = text(json, "uuid");
+  use.api = text(json, "api");
+  use.driver = text(json, "driver");
+  use.window_s = number(json, "window_s").value_or(0);
+  use.busy_s = number(json, "busy_s").value_or(0);
+  use.kernels_s = number(json, "kernels_s").value_or(0);
+  use.copies_s = number(json, "copies_s").value_or(0);
+  use.overlap_s = number(json, "overlap_s").value_or(0);
+  use.cpu_waits_s = number(json, "cpu_waits_s").value_or(0);
+  use.tasks = count(json, "tasks").value_or(0);
+  use.incomplete = count(json, "incomplete").value_or(0);
+  const Json& queues = member(json, "queues");
+  if (!queues.is_array()) return use;
+  for (const Json& queue : queues) {
+    const std::optional<uint64_t> profile = count(queue, "profile");
+    if (profile && *profile < database.profiles.size())
+      use.queues.push_back({static_cast<uint32_t>(*profile), text(queue, "name")});
+  }
+  return use;
+}
+
 void derive_from_profiles(const Database& database, RunSummary& summary) {
   std::set<std::tuple<std::string, int32_t, int32_t>> processes;
   std::set<int32_t> ranks;
@@ -66,7 +99,8 @@ void derive_from_profiles(const Database& database, RunSummary& summary) {
   }
   summary.command = database.title;
   summary.processes = processes.size();
-  summary.threads = database.profiles.size();
+  summary.threads = static_cast<uint64_t>(
+      std::ranges::count_if(database.profiles, [](const Profile& profile) { return profile.id.device < 0; }));
   summary.ranks = ranks.size();
   if (samples > 0) summary.sampling.samples = samples;
 }
@@ -164,6 +198,9 @@ RunSummary run_summary(const Database& database) {
   const Json& overhead = member(json, "overhead");
   summary.overhead_cpu_s = number(overhead, "cpu_s_estimate");
   summary.runtime_bytes = count(overhead, "runtime_bytes");
+  const Json& devices = member(json, "devices");
+  if (devices.is_array())
+    for (const Json& device : devices) summary.devices.push_back(device_in(device, database));
   const Json& degradations = member(json, "degradations");
   if (degradations.is_array()) {
     for (const Json& degradation : degradations)

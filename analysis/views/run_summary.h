@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/database/device_use.h"
 #include "analysis/database/model.h"
 #include "analysis/views/call_tree.h"
 
@@ -47,6 +48,7 @@ struct RunSummary {
   std::optional<double> overhead_cpu_s;
   std::optional<uint64_t> runtime_bytes;
   std::vector<std::string> degradations;
+  std::vector<DeviceUse> devices;
 
   uint64_t dropped_samples() const;
 };

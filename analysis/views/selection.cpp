@@ -41,14 +41,15 @@ int32_t thread_index(const Database& database, uint32_t profile) {
 std::string rank_and_thread(const Database& database, uint32_t profile) {
   const ProfileId& id = database.profiles[profile].id;
   const int32_t group = id.rank >= 0 ? id.rank : id.process;
+  if (id.device >= 0) return fmt::format("{}.device{}.queue{}", std::max(group, 0), id.device, id.queue);
   return fmt::format("{}.{}", std::max(group, 0), thread_index(database, profile));
 }
 
 bool matches(const Database& database, uint32_t profile, const std::string& pattern) {
   const auto fits = [&](const std::string& text) { return fnmatch(pattern.c_str(), text.c_str(), 0) == 0; };
   const ProfileId& id = database.profiles[profile].id;
-  return fits(std::to_string(thread_index(database, profile))) || fits(rank_and_thread(database, profile)) ||
-         (!id.thread_name.empty() && fits(id.thread_name));
+  return (id.device < 0 && fits(std::to_string(thread_index(database, profile)))) ||
+         fits(rank_and_thread(database, profile)) || (!id.thread_name.empty() && fits(id.thread_name));
 }
 
 uint32_t metric_by_name(const Database& database, const std::string& name) {

@@ -1,0 +1,31 @@
+#pragma once
+// What one process did with one accelerator, as run.json has it under "devices".
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace prof {
+
+struct DeviceUse {
+  std::string host;
+  int32_t rank = -1;
+  int32_t process = -1;  // pid
+  int32_t device = -1;   // index in the process, as in ProfileId
+  std::string name, uuid, api, driver;
+  double window_s = 0;     // from its first use on; 0: not known
+  double busy_s = 0;       // in which a task of this process was active
+  double kernels_s = 0;    // in which a kernel was
+  double copies_s = 0;     // in which a copy or fill was
+  double overlap_s = 0;    // in which a task was, and no thread of the process waited for the device
+  double cpu_waits_s = 0;  // in which a thread of the process waited for the device
+  uint64_t tasks = 0;
+  uint64_t incomplete = 0;  // tasks that were not seen to complete
+  struct Queue {
+    uint32_t profile = 0;  // index into Database::profiles
+    std::string name;
+  };
+  std::vector<Queue> queues;
+};
+
+}  // namespace prof

@@ -1,0 +1,134 @@
+#include "analysis/pipeline/devices.h"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "hpcrun/measurement/device_metrics.h"
+
+namespace prof {
+namespace {
+
+constexpr size_t kBlockTasks = 8 * 1024;
+constexpr double kNanosecond = 1e-9;
+
+const MeasuredThread* line_of(const ProcessMeasurement& measurement, uint32_t index) {
+  const auto at = std::ranges::lower_bound(measurement.threads, index, {}, &MeasuredThread::index);
+  return at != measurement.threads.end() && at->index == index ? &*at : nullptr;
+}
+
+void add_totals(const MeasuredThread& line, DeviceUse& use) {
+  using hpcrun::DeviceTotal;
+  const std::pair<DeviceTotal, double*> times[] = {
+      {DeviceTotal::Window, &use.window_s},   {DeviceTotal::Busy, &use.busy_s},
+      {DeviceTotal::Kernels, &use.kernels_s}, {DeviceTotal::Copies, &use.copies_s},
+      {DeviceTotal::Overlap, &use.overlap_s}, {DeviceTotal::CpuWaits, &use.cpu_waits_s},
+  };
+  for (const MeasuredCell& cell : line.cells) {
+    for (const auto& [total, out] : times)
+      if (cell.metric == static_cast<uint16_t>(total)) *out += static_cast<double>(cell.value) * kNanosecond;
+    if (cell.metric == static_cast<uint16_t>(DeviceTotal::Tasks)) use.tasks += cell.samples;
+    if (cell.metric == static_cast<uint16_t>(DeviceTotal::Incomplete)) use.incomplete += cell.samples;
+  }
+}
+
+class TaskSource {
+ public:
+  TaskSource(const MeasuredThread& line, std::vector<uint32_t> context_of, const MeasuredProcess& process)
+      : start_(line.tasks()),
+        reader_(start_),
+        context_of_(std::make_shared<const std::vector<uint32_t>>(std::move(context_of))),
+        to_epoch_(process.start_realtime_ns - process.start_monotonic_ns) {}
+
+  bool operator()(std::vector<TraceRecord>& block) {
+    block.clear();
+    DeviceTask task;
+    while (block.size() < 2 * kBlockTasks && reader_.next(task)) {
+      if (task.end_ns <= end_ns_) continue;
+      const uint64_t start = std::max(task.start_ns, end_ns_);
+      if (end_ns_ != 0 && start > end_ns_) block.push_back({end_ns_ + to_epoch_, kNone});
+      block.push_back({start + to_epoch_, (*context_of_)[task.node]});
+      end_ns_ = task.end_ns;
+    }
+    if (block.empty() && end_ns_ != 0) {
+      block.push_back({end_ns_ + to_epoch_, kNone});
+      end_ns_ = 0;
+      return true;
+    }
+    if (!block.empty()) return true;
+    reader_ = start_;
+    return false;
+  }
+
+ private:
+  DeviceReader<DeviceTask> start_;
+  DeviceReader<DeviceTask> reader_;
+  std::shared_ptr<const std::vector<uint32_t>> context_of_;
+  uint64_t to_epoch_;    // added to monotonic times; may wrap
+  uint64_t end_ns_ = 0;  // of the last task, whose end is not written yet
+};
+
+}  // namespace
+
+ProfileId queue_id(const ProcessMeasurement& measurement, const MeasuredThread& line) {
+  ProfileId id{measurement.process.host, measurement.process.rank, measurement.process.pid, -1, {}};
+  int32_t queues = 0;  // of the same device before this one
+  const auto self = std::ranges::find(measurement.queues, line.index, &MeasuredQueue::line);
+  for (const MeasuredQueue& queue : measurement.queues)
+    queues += queue.device == self->device && queue.line < line.index;
+  id.thread_name = self->name;
+  id.device = self->device;
+  id.queue = queues;
+  return id;
+}
+
+uint64_t completed_tasks(const MeasuredThread& line) {
+  uint64_t tasks = 0;
+  for (const MeasuredCell& cell : line.cells)
+    if (cell.metric == static_cast<uint16_t>(hpcrun::DeviceMetric::GpuExecutionTime)) tasks += cell.samples;
+  return tasks;
+}
+
+std::vector<bool> launched_by_main_thread(const ProcessMeasurement& measurement, const MeasuredThread& line) {
+  const auto roots_of = [&](bool main_thread) {
+    std::set<uint64_t> roots;
+    for (const MeasuredThread& thread : measurement.threads) {
+      if (thread.kind != LineKind::Thread || (thread.index == 0) != main_thread) continue;
+      for (size_t node = 1; node < thread.nodes.size(); ++node)
+        if (thread.nodes[node].parent == 0) roots.insert(thread.nodes[node].frame);
+    }
+    return roots;
+  };
+  const std::set<uint64_t> main = roots_of(true), others = roots_of(false);
+  std::vector<bool> by_main(line.nodes.size(), true);
+  for (size_t node = 1; node < line.nodes.size(); ++node) {
+    const uint64_t frame = line.nodes[node].frame;
+    if (line.nodes[node].parent == 0) by_main[node] = main.contains(frame) || !others.contains(frame);
+  }
+  return by_main;
+}
+
+std::vector<DeviceUse> device_uses(const ProcessMeasurement& measurement) {
+  std::vector<DeviceUse> uses;
+  for (const MeasuredDevice& device : measurement.devices) {
+    DeviceUse use;
+    use.host = measurement.process.host;
+    use.rank = measurement.process.rank;
+    use.process = measurement.process.pid;
+    use.device = device.index;
+    use.name = device.name;
+    use.uuid = device.uuid;
+    use.api = device.api;
+    use.driver = device.driver;
+    if (const MeasuredThread* line = line_of(measurement, device.line)) add_totals(*line, use);
+    uses.push_back(std::move(use));
+  }
+  return uses;
+}
+
+TraceSource task_trace(const MeasuredThread& line, std::vector<uint32_t> context_of,
+                       const MeasuredProcess& process) {
+  return TaskSource(line, std::move(context_of), process);
+}
+
+}  // namespace prof

@@ -1,0 +1,31 @@
+#pragma once
+// Devices, and the lines that stand for them and their queues in a measurement.
+
+#include <vector>
+
+#include "analysis/database/device_use.h"
+#include "analysis/database/model.h"
+#include "hpcrun/measurement/reader.h"
+
+namespace prof {
+
+// Of a queue's line: everything but its values.
+ProfileId queue_id(const ProcessMeasurement& measurement, const MeasuredThread& line);
+
+// How many tasks a queue's line has values of.
+uint64_t completed_tasks(const MeasuredThread& line);
+
+// Of each node directly below a queue's root: whether the main thread launched from there. Stacks of the main
+// thread begin elsewhere than those of other threads; where nothing is known it was the main thread.
+std::vector<bool> launched_by_main_thread(const ProcessMeasurement& measurement, const MeasuredThread& line);
+
+// The devices of a process, without their queues.
+std::vector<DeviceUse> device_uses(const ProcessMeasurement& measurement);
+
+// A queue's trace in terms of the database: its context at a task's start, nothing at its end. Of tasks that
+// overlap, one goes on until the next begins or, where it ended before, is left out. context_of: of each
+// node.
+TraceSource task_trace(const MeasuredThread& line, std::vector<uint32_t> context_of,
+                       const MeasuredProcess& process);
+
+}  // namespace prof

@@ -1,0 +1,147 @@
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "analysis/database/database.h"
+#include "analysis/pipeline/pipeline.h"
+#include "tests/analysis/pipeline/device_program.h"
+
+using namespace prof;
+using namespace prof::test;
+
+namespace {
+
+Analysis device_program(const TemporaryDirectory& directory) {
+  write_device_program(directory / "a.prof");
+  return analyze({directory.path()});
+}
+
+uint32_t metric(const Database& database, const std::string& name) {
+  for (uint32_t m = 0; m < database.metrics.size(); ++m)
+    if (database.metrics[m].name == name) return m;
+  FAIL("no metric " << name);
+  return 0;
+}
+
+std::vector<TraceRecord> whole(const TraceSource& source) {
+  std::vector<TraceRecord> all, block;
+  TraceSource next = source;
+  while (next(block)) all.insert(all.end(), block.begin(), block.end());
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a queue is a profile whose kernels hang under the calls that launched them") {
+  const TemporaryDirectory directory;
+  const Analysis analysis = device_program(directory);
+  const Database& database = analysis.database;
+  CHECK(analysis.warnings.empty());
+  REQUIRE(database.profiles.size() == 2);
+  CHECK(database.profiles[0].id.thread == 0);
+  CHECK(database.profiles[0].id.device == -1);
+  const ProfileId& id = database.profiles[1].id;
+  CHECK(id.thread == -1);
+  CHECK(id.device == 0);
+  CHECK(id.queue == 0);
+  CHECK(id.thread_name == "queue 1");
+  CHECK(database.profiles[1].samples == 2 * kSteps);
+
+  const FixturePlaces places = fixture_places();
+  const std::string launch = "main thread" + places.outer_path + places.plain_path;
+  const auto times = values_by_path(database, database.profiles[1], metric(database, "GPU_EXECUTION_TIME"));
+  REQUIRE(times.contains(launch + "/KernelM"));
+  CHECK(times.at(launch + "/KernelM").exclusive == Approx(0.005 * kSteps));
+  CHECK(times.at(launch + "/KernelN").exclusive == Approx(0.009 * kSteps));
+  CHECK(times.at("main thread").inclusive == Approx(0.014 * kSteps));
+  const auto waits = values_by_path(database, database.profiles[0], metric(database, "CPU_IDLE"));
+  CHECK(waits.at(launch).exclusive == Approx(0.013 * kSteps));
+  CHECK(std::ranges::any_of(database.modules, [](const LoadModule& m) { return m.path == "[device]"; }));
+}
+
+TEST_CASE("a queue's trace has each task from its start to its end") {
+  const TemporaryDirectory directory;
+  const Analysis analysis = device_program(directory);
+  REQUIRE(analysis.database.traces.size() == 2);
+  for (int again = 0; again < 2; ++again) {
+    const std::vector<TraceRecord> trace = whole(analysis.database.traces[1]);
+    REQUIRE(trace.size() == 4 * kSteps);
+    for (unsigned step = 0; step < kSteps; ++step) {
+      const auto at = [&](uint64_t ms) {
+        const uint64_t monotonic = kStartMonotonic + step * kStep + ms * kMillisecond;
+        return monotonic / hpcrun::kTraceQuantumNs * hpcrun::kTraceQuantumNs - kStartMonotonic +
+               kStartRealtime;
+      };
+      const TraceRecord* records = &trace[4 * step];
+      REQUIRE(records[0].time_ns == at(3));
+      REQUIRE(path_of(analysis.database, records[0].context).ends_with("/KernelM"));
+      REQUIRE(records[1].time_ns == at(8));
+      REQUIRE(records[1].context == kNone);
+      REQUIRE(records[2].time_ns == at(10));
+      REQUIRE(path_of(analysis.database, records[2].context).ends_with("/KernelN"));
+      REQUIRE(records[3].time_ns == at(19));
+      REQUIRE(records[3].context == kNone);
+    }
+  }
+}
+
+TEST_CASE("what a device did in all is in run.json, and no line of it counts as a thread") {
+  const TemporaryDirectory directory;
+  const Analysis analysis = device_program(directory);
+  const auto run = nlohmann::json::parse(analysis.database.run_json);
+  CHECK(run["run"]["threads"] == 1);
+  REQUIRE(run["devices"].size() == 1);
+  const auto& device = run["devices"][0];
+  CHECK(device["name"] == "pthread-cpu");
+  CHECK(device["api"] == "OpenCL");
+  CHECK(device["window_s"].get<double>() == Approx(1.0));
+  CHECK(device["busy_s"].get<double>() == Approx(0.7));
+  CHECK(device["kernels_s"].get<double>() == Approx(0.7));
+  CHECK(device["copies_s"].get<double>() == 0);
+  CHECK(device["overlap_s"].get<double>() == Approx(0.2));
+  CHECK(device["cpu_waits_s"].get<double>() == Approx(0.65));
+  CHECK(device["tasks"] == 2 * kSteps);
+  CHECK(device["incomplete"] == 3);
+  REQUIRE(device["queues"].size() == 1);
+  CHECK(device["queues"][0]["profile"] == 1);
+  CHECK(device["queues"][0]["name"] == "queue 1");
+}
+
+TEST_CASE("a database with a device reads as it was written") {
+  const TemporaryDirectory directory;
+  const Analysis analysis = device_program(directory);
+  write_database(analysis.database, directory / "database");
+  const Database read = read_database(directory / "database");
+  CHECK(read.profiles == analysis.database.profiles);
+  CHECK(read.run_json == nlohmann::ordered_json::parse(analysis.database.run_json).dump());
+  CHECK(whole(read.traces.at(1)) == whole(analysis.database.traces.at(1)));
+  // Without run.json the identifiers in profile.db still tell a queue from a thread.
+  std::filesystem::remove(directory / "database" / "run.json");
+  const Database bare = read_database(directory / "database");
+  CHECK(bare.profiles[1].id.device == 0);
+  CHECK(bare.profiles[1].id.queue == 0);
+  CHECK(bare.profiles[1].id.thread == -1);
+  CHECK(bare.profiles[0].id.device == -1);
+}
+
+TEST_CASE("the same kernel of two processes is one function, whichever number each gave it") {
+  const TemporaryDirectory directory;
+  for (const uint64_t number : {1, 7}) {
+    Recorder recorder(directory / (std::to_string(number) + ".prof"));
+    describe(recorder.file, fixture_module());
+    describe_device_metrics(recorder.file);
+    const hpcrun::FrameKey kernel = hpcrun::make_frame(hpcrun::kModuleDevice, number);
+    recorder.file.write_symbol(kernel, "saxpy");
+    recorder.file.write_queue(2, 0, 0, "");
+    RecordedLine queue(recorder.file, 2);
+    add(queue.tree, queue.tree.insert(&kernel, 1), hpcrun::DeviceMetric::GpuExecutionTime, 1'000);
+    const hpcrun::FrameKey unnamed = hpcrun::make_frame(hpcrun::kModuleDevice, number + 1);
+    add(queue.tree, queue.tree.insert(&unnamed, 1), hpcrun::DeviceMetric::GpuExecutionTime, 1'000);
+    queue.seal();
+    recorder.finish();
+  }
+  const Database database = analyze({directory.path()}).database;
+  std::vector<std::string> names;
+  for (const Function& function : database.functions) names.push_back(function.name);
+  std::ranges::sort(names);
+  CHECK(names == std::vector<std::string>{"[unnamed task]", "saxpy"});
+}
