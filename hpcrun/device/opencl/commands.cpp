@@ -1,0 +1,219 @@
+#include "hpcrun/device/opencl/commands.h"
+
+#include <atomic>
+#include <new>
+
+#include "hpcrun/guest/clock.h"
+
+namespace hpcrun::opencl {
+
+// Fresh, then in its queue's list, taken out of it to see whether it has ended, and finished: the engine has its
+// times and the event is released. It stays in memory until the callback came as well.
+enum class State : uint8_t { Fresh, Listed, Taken, Finished };
+
+struct Command {
+  Command* previous;
+  Command* next_in_queue;
+  Queue* queue;
+  Task* task;
+  cl_event event;
+  EnqueueTimes times;
+  State state;       // this and the next with the queue's lock
+  bool called_back;  // while it could not be finished: whoever has it does
+  std::atomic<uint8_t> references;
+};
+
+namespace {
+
+constinit SpinLock free_lock;
+constinit Command* free_commands = nullptr;
+
+// Out-of-order queues are looked through so far; the callbacks find the rest.
+constexpr int kMostPolled = 256;
+// A wait for an event further behind is taken as one for the queue.
+constexpr int kMostSearched = 4096;
+
+Command* new_command() noexcept {
+  {
+    const Locked locked(free_lock);
+    if (Command* command = free_commands) {
+      free_commands = command->next_in_queue;
+      return command;
+    }
+  }
+  return static_cast<Command*>(keep(sizeof(Command)));
+}
+
+void drop(Command& command) noexcept {
+  if (command.references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  const Locked locked(free_lock);
+  command.next_in_queue = free_commands;
+  free_commands = &command;
+}
+
+void append(Command& command) noexcept {
+  Queue& queue = *command.queue;
+  command.previous = queue.last;
+  command.next_in_queue = nullptr;
+  (queue.last ? queue.last->next_in_queue : queue.first) = &command;
+  queue.last = &command;
+}
+
+void prepend(Command& command) noexcept {
+  Queue& queue = *command.queue;
+  command.previous = nullptr;
+  command.next_in_queue = queue.first;
+  (queue.first ? queue.first->previous : queue.last) = &command;
+  queue.first = &command;
+}
+
+void remove(Command& command) noexcept {
+  Queue& queue = *command.queue;
+  (command.previous ? command.previous->next_in_queue : queue.first) = command.next_in_queue;
+  (command.next_in_queue ? command.next_in_queue->previous : queue.last) = command.previous;
+}
+
+uint64_t time_of(cl_event event, cl_profiling_info which) noexcept {
+  cl_ulong time = 0;
+  return next.clGetEventProfilingInfo(event, which, sizeof time, &time, nullptr) == CL_SUCCESS ? time : 0;
+}
+
+// Tells the engine; the event is released.
+void report(Device& device, Task* task, cl_event event, const EnqueueTimes& times) noexcept {
+  const uint64_t start = time_of(event, CL_PROFILING_COMMAND_START);
+  const uint64_t end = time_of(event, CL_PROFILING_COMMAND_END);
+  if (start == 0 || end < start) {
+    complete(task, 0, 0);
+  } else {
+    const uint64_t now = monotonic_ns();
+    device.clock_lock.lock();
+    const bool due = device.clock.is_due(now);
+    device.clock_lock.unlock();
+    const uint64_t queued = due ? time_of(event, CL_PROFILING_COMMAND_QUEUED) : 0;
+    device.clock_lock.lock();
+    if (due) device.clock.observe(times.before_ns, queued, times.after_ns, now);
+    const uint64_t start_ns = device.clock.monotonic(start, times.before_ns, now);
+    const uint64_t end_ns = device.clock.monotonic(end, start_ns, now);
+    device.clock_lock.unlock();
+    complete(task, start_ns, end_ns);
+  }
+  next.clReleaseEvent(event);
+}
+
+// Of a command whose state is Finished since.
+void finish(Command& command) noexcept {
+  report(*command.queue->device, command.task, command.event, command.times);
+  drop(command);
+}
+
+void CL_CALLBACK on_end(cl_event, cl_int, void* data) noexcept {
+  auto& command = *static_cast<Command*>(data);
+  Queue& queue = *command.queue;
+  queue.lock.lock();
+  const bool is_listed = command.state == State::Listed;
+  if (is_listed) {
+    remove(command);
+    command.state = State::Finished;
+  }
+  command.called_back = true;
+  queue.lock.unlock();
+  if (is_listed) finish(command);
+  drop(command);
+}
+
+bool has_ended(cl_event event) noexcept {
+  cl_int status = CL_QUEUED;
+  return next.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr) !=
+             CL_SUCCESS ||
+         status <= CL_COMPLETE;
+}
+
+Command* take_first(Queue& queue) noexcept {
+  const Locked locked(queue.lock);
+  Command* const command = queue.first;
+  if (!command) return nullptr;
+  remove(*command);
+  command->state = State::Taken;
+  return command;
+}
+
+// True when it has ended; put back in the list otherwise, where it was or at its end.
+bool settle(Command& command, bool at_end) noexcept {
+  bool ended = has_ended(command.event);
+  {
+    const Locked locked(command.queue->lock);
+    ended = ended || command.called_back;
+    command.state = ended ? State::Finished : State::Listed;
+    if (!ended) at_end ? append(command) : prepend(command);
+  }
+  if (ended) finish(command);
+  return ended;
+}
+
+}  // namespace
+
+void follow(Queue& queue, Task* task, cl_event event, const EnqueueTimes& times) noexcept {
+  Command* const memory = new_command();
+  if (!memory) {
+    discard(task);
+    next.clReleaseEvent(event);
+    return;
+  }
+  Command& command = *new (memory) Command{nullptr, nullptr, &queue, task, event, times, State::Fresh, false, 2};
+  if (next.clSetEventCallback(event, CL_COMPLETE, on_end, &command) != CL_SUCCESS) drop(command);
+  bool ended;
+  {
+    const Locked locked(queue.lock);
+    ended = command.called_back;
+    command.state = ended ? State::Finished : State::Listed;
+    if (!ended) append(command);
+  }
+  if (ended) finish(command);
+}
+
+void finish_now(Queue& queue, Task* task, cl_event event, const EnqueueTimes& times) noexcept {
+  report(*queue.device, task, event, times);
+}
+
+void poll(Queue& queue) noexcept {
+  for (int i = 0; queue.in_order || i < kMostPolled; ++i) {
+    Command* const command = take_first(queue);
+    if (!command || (!settle(*command, !queue.in_order) && queue.in_order)) return;
+  }
+}
+
+namespace {
+
+// With the queue's lock. nullptr: it has ended, or there are too many to look through.
+const Command* find_listed(const Queue& queue, cl_event event, bool& too_many) noexcept {
+  int seen = 0;
+  const Command* command = queue.first;
+  for (; command && command->event != event && seen < kMostSearched; command = command->next_in_queue) ++seen;
+  too_many = seen == kMostSearched;
+  return too_many ? nullptr : command;
+}
+
+}  // namespace
+
+bool is_under_way(Queue& queue, cl_event event) noexcept {
+  const Locked locked(queue.lock);
+  bool too_many = false;
+  return find_listed(queue, event, too_many) || too_many;
+}
+
+void add_scope(DeviceCall& call, Queue& queue, cl_event event) noexcept {
+  const Locked locked(queue.lock);
+  bool too_many = false;
+  const Command* const command = queue.in_order ? find_listed(queue, event, too_many) : nullptr;
+  if (command)
+    call.waits_for_task(command->task);
+  else
+    call.waits_for_queue(queue.index);
+}
+
+void forget_commands() noexcept {
+  new (&free_lock) SpinLock;
+  free_commands = nullptr;
+}
+
+}  // namespace hpcrun::opencl

@@ -1,0 +1,39 @@
+#pragma once
+// What all calls that enqueue a command do around it.
+
+#include "hpcrun/device/opencl/commands.h"
+#include "hpcrun/guest/clock.h"
+
+namespace hpcrun::opencl {
+
+struct Work {
+  TaskKind kind;
+  uint64_t bytes;
+  const char* name;  // of a kernel
+};
+
+// `call` enqueues, and gets where to put the event.
+template <typename Call>
+void enqueue(const void* function, cl_command_queue handle, const Work& work, bool blocks, cl_event* event,
+             Call call) noexcept {
+  Queue* const queue = queue_of(handle);
+  DeviceCall device_call(blocks ? CallKind::Wait : CallKind::Short, function);
+  if (!queue) return static_cast<void>(call(event));
+  if (blocks) device_call.waits_for_queue(queue->index);
+
+  Task* const task = submit(queue->index, work.kind, work.name, work.bytes);
+  cl_event own = nullptr;
+  cl_event* const used = event || !task ? event : &own;
+  EnqueueTimes times{monotonic_ns(), 0};
+  const bool succeeded = call(used);
+  times.after_ns = monotonic_ns();
+  if (blocks) device_call.end();
+  if (!succeeded) return discard(task);
+  if (task) {
+    if (event) next.clRetainEvent(*event);
+    blocks ? finish_now(*queue, task, *used, times) : follow(*queue, task, *used, times);
+  }
+  if (blocks) poll(*queue);
+}
+
+}  // namespace hpcrun::opencl

@@ -1,0 +1,67 @@
+#pragma once
+// What is known of a handle of OpenCL's: a hash table from addresses to addresses. The caller locks.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hpcrun/guest/syscalls.h"
+
+namespace hpcrun::opencl {
+
+class HandleTable {
+ public:
+  // nullptr when nothing is known.
+  void* find(const void* handle) const noexcept {
+    if (!entries_) return nullptr;
+    for (size_t at = slot(handle);; at = (at + 1) & mask_) {
+      if (entries_[at].handle == handle) return entries_[at].value;
+      if (!entries_[at].handle) return nullptr;
+    }
+  }
+
+  // Replaces what was known; nullptr forgets it. False when there is no memory.
+  bool put(const void* handle, void* value) noexcept {
+    if (2 * (used_ + 1) > capacity() && !grow()) return false;
+    size_t at = slot(handle);
+    while (entries_[at].handle && entries_[at].handle != handle) at = (at + 1) & mask_;
+    if (!entries_[at].handle) ++used_;
+    entries_[at] = {handle, value};
+    return true;
+  }
+
+  // In a forked child, where another thread of the parent may have been at it.
+  void forget_all() noexcept { *this = HandleTable{}; }
+
+ private:
+  struct Entry {
+    const void* handle;
+    void* value;
+  };
+  static constexpr size_t kFirstCapacity = 256;
+
+  size_t capacity() const noexcept { return entries_ ? mask_ + 1 : 0; }
+  size_t slot(const void* handle) const noexcept {
+    return (reinterpret_cast<uintptr_t>(handle) * 0x9E3779B97F4A7C15u >> 32) & mask_;
+  }
+  bool grow() noexcept {
+    const size_t before = capacity();
+    const size_t after = before ? 2 * before : kFirstCapacity;
+    void* memory = sys_mmap(nullptr, after * sizeof(Entry), PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return false;
+    const HandleTable old = *this;
+    entries_ = static_cast<Entry*>(memory);
+    mask_ = after - 1;
+    used_ = 0;
+    for (size_t i = 0; i < before; ++i)
+      if (old.entries_[i].value) put(old.entries_[i].handle, old.entries_[i].value);
+    if (old.entries_) sys_munmap(old.entries_, before * sizeof(Entry));
+    return true;
+  }
+
+  Entry* entries_ = nullptr;
+  size_t mask_ = 0;
+  size_t used_ = 0;  // with those that were forgotten since the table last grew
+};
+
+}  // namespace hpcrun::opencl

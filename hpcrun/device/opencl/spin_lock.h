@@ -1,0 +1,32 @@
+#pragma once
+// Held for a few loads and stores, never while OpenCL or the engine is called, and never in a handler of ours.
+
+#include <atomic>
+
+#include "hpcrun/guest/syscalls.h"
+
+namespace hpcrun::opencl {
+
+class SpinLock {
+ public:
+  void lock() noexcept {
+    while (flag_.test_and_set(std::memory_order_acquire)) raw_syscall(SYS_sched_yield);
+  }
+  void unlock() noexcept { flag_.clear(std::memory_order_release); }
+
+ private:
+  std::atomic_flag flag_;
+};
+
+class Locked {
+ public:
+  explicit Locked(SpinLock& lock) noexcept : lock_(lock) { lock_.lock(); }
+  ~Locked() { lock_.unlock(); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  SpinLock& lock_;
+};
+
+}  // namespace hpcrun::opencl

@@ -1,0 +1,81 @@
+// Calls that wait for commands to end, and those that see that they begin.
+
+#include "hpcrun/device/opencl/commands.h"
+#include "hpcrun/device/opencl/wrappers.h"
+
+namespace hpcrun::opencl {
+
+namespace {
+
+// The queue of an event's command; nullptr for the program's own events, and for what we do not follow.
+Queue* queue_of_event(cl_event event) noexcept {
+  cl_command_queue handle = nullptr;
+  if (!event || next.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, static_cast<void*>(&handle),
+                                    nullptr) != CL_SUCCESS)
+    return nullptr;
+  return handle ? queue_of(handle) : nullptr;
+}
+
+bool is_marker(cl_event event) noexcept {
+  cl_command_type type = 0;
+  return next.clGetEventInfo(event, CL_EVENT_COMMAND_TYPE, sizeof type, &type, nullptr) == CL_SUCCESS &&
+         (type == CL_COMMAND_MARKER || type == CL_COMMAND_BARRIER);
+}
+
+bool has_ended(cl_event event) noexcept {
+  cl_int status = CL_QUEUED;
+  return next.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr) ==
+             CL_SUCCESS &&
+         status <= CL_COMPLETE;
+}
+
+// The queue that a wait for the event waits for; nullptr: none.
+Queue* awaited_queue(cl_event event) noexcept {
+  Queue* const queue = queue_of_event(event);
+  if (!queue) return nullptr;
+  return is_under_way(*queue, event) || (is_marker(event) && !has_ended(event)) ? queue : nullptr;
+}
+
+}  // namespace
+
+namespace wrap {
+
+cl_int CL_API_CALL clFinish(cl_command_queue handle) {
+  Queue* const queue = queue_of(handle);
+  DeviceCall call(CallKind::Wait, public_functions.clFinish);
+  if (queue) call.waits_for_queue(queue->index);
+  const cl_int status = next.clFinish(handle);
+  call.end();
+  if (queue) poll(*queue);
+  return status;
+}
+
+cl_int CL_API_CALL clWaitForEvents(cl_uint count, const cl_event* list) {
+  constexpr cl_uint kMostPolled = 16;
+  Queue* queues[kMostPolled] = {};  // of events that something of a device's is under way for
+  cl_uint found = 0;
+  for (cl_uint i = 0; list && i < count && found < kMostPolled; ++i)
+    if (Queue* queue = awaited_queue(list[i])) queues[found++] = queue;
+  // Otherwise nothing is waited for, or something that is no device's (a user event).
+  DeviceCall call(found ? CallKind::Wait : CallKind::Short, public_functions.clWaitForEvents);
+  for (cl_uint i = 0; found && i < count; ++i)
+    if (Queue* queue = awaited_queue(list[i])) add_scope(call, *queue, list[i]);
+  const cl_int status = next.clWaitForEvents(count, list);
+  call.end();
+  for (cl_uint i = 0; i < found; ++i) poll(*queues[i]);
+  return status;
+}
+
+cl_int CL_API_CALL clFlush(cl_command_queue handle) {
+  const DeviceCall call(CallKind::Short, public_functions.clFlush);
+  return next.clFlush(handle);
+}
+
+cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int status) {
+  const DeviceCall call(CallKind::Short, public_functions.clSetUserEventStatus);
+  return next.clSetUserEventStatus(event, status);
+}
+
+}  // namespace wrap
+
+}  // namespace hpcrun::opencl
