@@ -1,0 +1,100 @@
+#include "hpcrun/device/interval_history.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace hpcrun {
+
+namespace {
+
+constexpr size_t kFirstRoom = 64;
+// Beyond this (24 MiB) the older half is forgotten, whoever may still ask for it.
+constexpr size_t kMostEntries = size_t{1} << 20;
+
+}  // namespace
+
+// From the end, where it is found within a few steps as a rule.
+size_t IntervalHistory::first_ending_at_or_after(uint64_t time) const noexcept {
+  constexpr size_t kSteps = 8;
+  size_t at = count_;
+  for (size_t i = 0; i < kSteps; ++i) {
+    if (at == 0 || entries_[at - 1].end < time) return at;
+    --at;
+  }
+  const Entry* found =
+      std::partition_point(entries_, entries_ + at, [time](const Entry& entry) { return entry.end < time; });
+  return static_cast<size_t>(found - entries_);
+}
+
+bool IntervalHistory::make_room() noexcept {
+  if (count_ < room_) return true;
+  if (count_ == kMostEntries) {
+    forget_before(entries_[count_ / 2].begin);
+    return true;
+  }
+  const size_t more = room_ ? room_ * 2 : kFirstRoom;
+  auto* moved = arena_->allocate_array<Entry>(more);  // the smaller ones together waste as much as it has
+  if (!moved) return false;
+  if (count_) std::memcpy(moved, entries_, count_ * sizeof(Entry));
+  entries_ = moved;
+  room_ = more;
+  return true;
+}
+
+void IntervalHistory::renew_sums(size_t from) noexcept {
+  uint64_t sum = from ? end_of_sum(from - 1) : forgotten_sum_;
+  for (size_t i = from; i < count_; ++i) {
+    entries_[i].sum_before = sum;
+    sum += entries_[i].end - entries_[i].begin;
+  }
+}
+
+uint64_t IntervalHistory::add(uint64_t begin, uint64_t end) noexcept {
+  begin = std::max(begin, forgotten_until_);
+  if (begin >= end || !make_room()) return 0;
+  begin = std::max(begin, forgotten_until_);  // making room may have forgotten more
+  if (begin >= end) return 0;
+  const uint64_t before = total();
+  const size_t first = first_ending_at_or_after(begin);
+  size_t last = first;  // behind those that the new one touches
+  while (last < count_ && entries_[last].begin <= end) ++last;
+  if (first == last) {
+    std::memmove(entries_ + first + 1, entries_ + first, (count_ - first) * sizeof(Entry));
+    ++count_;
+    entries_[first] = {begin, end, 0};
+  } else {
+    entries_[first].begin = std::min(entries_[first].begin, begin);
+    entries_[first].end = std::max(entries_[last - 1].end, end);
+    std::memmove(entries_ + first + 1, entries_ + last, (count_ - last) * sizeof(Entry));
+    count_ -= last - first - 1;
+  }
+  renew_sums(first);
+  return total() - before;
+}
+
+uint64_t IntervalHistory::covered_before(uint64_t time) const noexcept {
+  const size_t at = first_ending_at_or_after(time);
+  if (at == count_) return total();
+  const Entry& entry = entries_[at];
+  return entry.sum_before + (time > entry.begin ? time - entry.begin : 0);
+}
+
+uint64_t IntervalHistory::covered(uint64_t begin, uint64_t end) const noexcept {
+  return begin < end ? covered_before(end) - covered_before(begin) : 0;
+}
+
+void IntervalHistory::forget_before(uint64_t time) noexcept {
+  if (time <= forgotten_until_) return;
+  const uint64_t sum = covered_before(time);
+  const size_t kept = first_ending_at_or_after(time + 1);
+  count_ -= kept;
+  if (count_) {
+    std::memmove(entries_, entries_ + kept, count_ * sizeof(Entry));
+    entries_[0].begin = std::max(entries_[0].begin, time);
+  }
+  forgotten_sum_ = sum;
+  forgotten_until_ = time;
+  renew_sums(0);
+}
+
+}  // namespace hpcrun

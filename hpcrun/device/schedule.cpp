@@ -1,0 +1,358 @@
+#include "hpcrun/device/schedule.h"
+
+#include <algorithm>
+#include <new>
+
+namespace hpcrun {
+
+namespace {
+
+constexpr uint64_t kForever = ~uint64_t{0};
+
+// Between these, completions are only noted.
+constexpr uint64_t kAdvanceNs = 1'000'000;
+constexpr uint32_t kAdvanceTasks = 256;
+
+// More than these are kept only until the waits that overlap them are resolved as far as is known.
+constexpr uint32_t kMostKeptTasks = 4096;
+constexpr uint64_t kSettledNs = 100'000'000;
+
+// Single intervals that are kept although everything before is resolved.
+constexpr size_t kKeptIntervals = 16 * 1024;
+
+// Threads beyond these, waiting at once, do not shorten a task's overlap.
+constexpr size_t kMostOpenAtOnce = 64;
+
+bool is_copy(TaskKind kind) noexcept {
+  return kind != TaskKind::Kernel;
+}
+
+}  // namespace
+
+template <typename T>
+T* Schedule::take(T*& free_list) noexcept {
+  if (T* taken = free_list) {
+    free_list = taken->next;
+    return taken;
+  }
+  void* memory = arena_->allocate(sizeof(T));
+  return memory ? new (memory) T : nullptr;
+}
+
+void Schedule::add_device(DeviceIndex device, uint64_t now) noexcept {
+  Device& added = devices_[device];
+  added.first_use = now;
+  for (IntervalHistory* history : {&added.busy, &added.occupied, &added.kernels, &added.copies, &added.waits,
+                                   &added.waited, &added.either})
+    history->attach(*arena_);
+  device_count_ = std::max<uint16_t>(device_count_, static_cast<uint16_t>(device + 1));
+  // Pieces that began before are resolved by what the device's own time tells.
+  activity.last_end.store(std::max(now, activity.last_end.load()), std::memory_order_relaxed);
+  activity.devices.store(device_count_, std::memory_order_release);
+}
+
+Task* Schedule::submit(DeviceIndex device, QueueIndex queue, TaskKind kind, uint64_t now) noexcept {
+  if (!free_tasks_) {
+    if (chunk_count_ == kMostChunks) return nullptr;
+    Task* const chunk = arena_->allocate_array<Task>(kTasksOfChunk);
+    if (!chunk) return nullptr;
+    chunks_[chunk_count_++] = chunk;
+    for (uint32_t i = kTasksOfChunk; i-- > 0;) release(new (chunk + i) Task{});
+  }
+  Task* const task = free_tasks_;
+  free_tasks_ = task->next;
+  *task = Task{};
+  task->serial = ++last_serial_;
+  task->submit = now;
+  task->device = device;
+  task->queue = queue;
+  task->kind = kind;
+  task->under_way = true;
+  task->previous = last_under_way_;
+  (last_under_way_ ? last_under_way_->next : first_under_way_) = task;
+  last_under_way_ = task;
+  ++devices_[device].under_way;
+  activity.outstanding.fetch_add(1, std::memory_order_relaxed);
+  return task;
+}
+
+bool Schedule::is_under_way(const Task* task) const noexcept {
+  const auto address = reinterpret_cast<uintptr_t>(task);
+  for (uint32_t i = chunk_count_; i-- > 0;) {
+    const auto chunk = reinterpret_cast<uintptr_t>(chunks_[i]);
+    if (address >= chunk && address < chunk + kTasksOfChunk * sizeof(Task))
+      return (address - chunk) % sizeof(Task) == 0 && task->under_way;
+  }
+  return false;
+}
+
+void Schedule::release(Task* task) noexcept {
+  task->under_way = false;
+  task->next = free_tasks_;
+  free_tasks_ = task;
+}
+
+void Schedule::unlink_under_way(Task* task) noexcept {
+  (task->previous ? task->previous->next : first_under_way_) = task->next;
+  (task->next ? task->next->previous : last_under_way_) = task->previous;
+  task->under_way = false;
+  --devices_[task->device].under_way;
+  activity.outstanding.fetch_sub(1, std::memory_order_release);
+}
+
+void Schedule::discard(Task* task) noexcept {
+  unlink_under_way(task);
+  release(task);
+}
+
+void Schedule::lose(Task* task) noexcept {
+  ++devices_[task->device].lost;
+  discard(task);
+}
+
+uint64_t Schedule::time_without_waits(const Task& task, uint64_t now) const noexcept {
+  const IntervalHistory& waits = devices_[task.device].waits;
+  Interval open[kMostOpenAtOnce];
+  size_t count = 0;
+  for (const Waiter* waiter = waiters_; waiter && count < kMostOpenAtOnce; waiter = waiter->next) {
+    const uint64_t begin = waiter->wait.begin.load(std::memory_order_acquire);
+    if (!begin || !waiter->wait.scope.has_device(task.device)) continue;
+    const uint64_t end = waiter->wait.end.load(std::memory_order_relaxed);
+    open[count++] = {std::max(begin, task.start), std::min(end ? end : now, task.end)};
+  }
+  count = unite(open, count);
+  uint64_t waited = waits.covered(task.start, task.end);
+  for (size_t i = 0; i < count; ++i)
+    waited += open[i].end - open[i].begin - waits.covered(open[i].begin, open[i].end);
+  return task.end - task.start - waited;
+}
+
+uint64_t Schedule::complete(Task* task, uint64_t start, uint64_t end, uint64_t now) noexcept {
+  Device& device = devices_[task->device];
+  // Clocks that were converted may be off by a little.
+  task->start = std::clamp(start, task->submit, now);
+  task->end = std::clamp(end, task->start, now);
+  ++device.completed;
+  device.busy.add(task->start, task->end);
+  device.occupied.add(task->start, task->end);
+  device.either.add(task->start, task->end);
+  (is_copy(task->kind) ? device.copies : device.kernels).add(task->start, task->end);
+  const uint64_t overlap = time_without_waits(*task, now);
+  if (task->end > activity.last_end.load(std::memory_order_relaxed))
+    activity.last_end.store(task->end, std::memory_order_relaxed);
+  unlink_under_way(task);
+  task->next = completed_;
+  completed_ = task;
+  ++completed_count_;
+  ++since_advance_;
+  return overlap;
+}
+
+void Schedule::add_waiter(Waiter& waiter) noexcept {
+  waiter.next = waiters_;
+  waiters_ = &waiter;
+}
+
+void Schedule::remove_waiter(Waiter& waiter) noexcept {
+  Waiter** link = &waiters_;
+  while (*link && *link != &waiter) link = &(*link)->next;
+  if (!*link) return;
+  resolve_waits(kForever, &waiter);
+  const uint64_t known = horizon(kForever);
+  waiter.timeline.resolve(kForever, [&](uint64_t time) { return idle_before(time, known); });
+  *link = waiter.next;
+}
+
+void Schedule::end_wait(Waiter& waiter, const EndedWait& ended) noexcept {
+  Wait* const wait = take(free_waits_);
+  if (!wait) return;
+  wait->next = nullptr;
+  wait->waiter = &waiter;
+  wait->ended = ended;
+  const bool begun = waiter.resolved_begin == ended.time.begin && waiter.resolved_until <= ended.time.end;
+  wait->since = begun ? waiter.resolved_until : ended.time.begin;
+  wait->parts = begun ? waiter.resolved_parts : PiecedWait{};
+  wait->scope.copy_from(waiter.wait.scope);
+  (last_wait_ ? last_wait_->next : first_wait_) = wait;
+  last_wait_ = wait;
+  for (uint16_t i = 0; i < device_count_; ++i)
+    if (wait->scope.has_device(i)) devices_[i].waits.add(ended.time.begin, ended.time.end);
+}
+
+bool Schedule::make_scratch(size_t tasks) noexcept {
+  if (tasks <= scratch_room_) return true;
+  const size_t room = std::max(tasks, scratch_room_ * 2 + 64);
+  auto* blamed = arena_->allocate_array<BlamedTask>(room);
+  auto* pointers = arena_->allocate_array<Task*>(room);
+  auto* edges = arena_->allocate_array<TaskEdge>(room * 2);
+  if (!blamed || !pointers || !edges) return false;
+  blamed_ = blamed;
+  blamed_tasks_ = pointers;
+  edges_ = edges;
+  scratch_room_ = room;
+  return true;
+}
+
+void Schedule::blame(const Scope& scope, Interval time, PiecedWait& parts) noexcept {
+  size_t count = 0;
+  if (make_scratch(completed_count_)) {
+    for (Task* task = completed_; task; task = task->next) {
+      if (task->end <= time.begin || task->start >= time.end || !scope.has(*task)) continue;
+      blamed_[count] = {{task->start, task->end}};
+      blamed_tasks_[count++] = task;
+    }
+  }
+  parts.add(blame_wait(time, blamed_, count, edges_));
+  for (size_t i = 0; i < count; ++i) add_to(blamed_tasks_[i]->idle_cause, blamed_[i].blame);
+}
+
+void Schedule::conclude(Wait& wait) noexcept {
+  WaitParts parts = wait.parts.parts;
+  EndedWait& ended = wait.ended;
+  if (ended.may_work) {
+    ended.time.end -= parts.wake_latency;
+    parts.wake_latency = 0;
+  }
+  if (ended.time.begin >= ended.time.end) return;
+  for (uint16_t i = 0; i < device_count_; ++i) {
+    if (!wait.scope.has_device(i)) continue;
+    devices_[i].waited.add(ended.time.begin, ended.time.end);
+    devices_[i].either.add(ended.time.begin, ended.time.end);
+  }
+  add_to(ended.cells.cpu_idle, parts.total());
+  if (parts.launch_latency) add_to(ended.cells.launch_latency, parts.launch_latency);
+  if (parts.gap) add_to(ended.cells.gap, parts.gap);
+  if (parts.wake_latency) add_to(ended.cells.wake_latency, parts.wake_latency);
+  if (wait.waiter->receive) wait.waiter->receive(wait.waiter->receiver, ended, parts);
+}
+
+// Waits that ended by then, or all of one thread.
+void Schedule::resolve_waits(uint64_t until, const Waiter* whose) noexcept {
+  Wait** link = &first_wait_;
+  Wait* last_kept = nullptr;
+  while (Wait* wait = *link) {
+    if (wait->ended.time.end > until || (whose && wait->waiter != whose)) {
+      last_kept = wait;
+      link = &wait->next;
+      continue;
+    }
+    blame(wait->scope, {wait->since, wait->ended.time.end}, wait->parts);
+    conclude(*wait);
+    *link = wait->next;
+    wait->next = free_waits_;
+    free_waits_ = wait;
+  }
+  last_wait_ = last_kept;
+}
+
+// So that tasks need not be kept as long as a thread waits, where others go on.
+void Schedule::resolve_open_waits(uint64_t now, uint64_t until) noexcept {
+  for (Waiter* waiter = waiters_; waiter; waiter = waiter->next) {
+    const uint64_t begin = waiter->wait.begin.load(std::memory_order_acquire);
+    // Its scope is not complete before the interface is called.
+    if (!begin || now < begin + kSettledNs || waiter->wait.end.load(std::memory_order_relaxed)) continue;
+    if (waiter->resolved_begin != begin) {
+      waiter->resolved_begin = waiter->resolved_until = begin;
+      waiter->resolved_parts = {};
+    }
+    if (until <= waiter->resolved_until) continue;
+    blame(waiter->wait.scope, {waiter->resolved_until, until}, waiter->resolved_parts);
+    waiter->resolved_until = until;
+  }
+}
+
+// Tasks that no wait may overlap any more.
+void Schedule::release_tasks(uint64_t until) noexcept {
+  for (const Wait* wait = first_wait_; wait; wait = wait->next) until = std::min(until, wait->since);
+  for (const Waiter* waiter = waiters_; waiter; waiter = waiter->next)
+    if (const uint64_t begin = waiter->wait.begin.load(std::memory_order_acquire))
+      until = std::min(until, begin == waiter->resolved_begin ? waiter->resolved_until : begin);
+  Task** link = &completed_;
+  while (Task* task = *link) {
+    if (task->end > until) {
+      link = &task->next;
+      continue;
+    }
+    *link = task->next;
+    release(task);
+    --completed_count_;
+  }
+}
+
+// How long devices have idled by `time`, summed over devices. What is not known yet counts as busy.
+uint64_t Schedule::idle_before(uint64_t time, uint64_t known) const noexcept {
+  time = std::min(time, known);
+  uint64_t idle = 0;
+  for (uint16_t i = 0; i < device_count_; ++i) {
+    const Device& device = devices_[i];
+    if (time <= device.first_use) continue;
+    const uint64_t used = time - device.first_use;
+    idle += used - std::min(used, device.occupied.covered_before(time));
+  }
+  return idle;
+}
+
+void Schedule::forget(uint64_t until) noexcept {
+  bool is_due = false;
+  for (uint16_t i = 0; i < device_count_; ++i)
+    is_due |= std::max({devices_[i].occupied.count(), devices_[i].waits.count(),
+                        devices_[i].either.count()}) > kKeptIntervals;
+  if (!is_due) return;
+  const auto idle = [&](uint64_t time) { return idle_before(time, kForever); };
+  for (Waiter* waiter = waiters_; waiter; waiter = waiter->next)
+    until = std::min(until, waiter->timeline.needs_since(idle));
+  for (const Wait* wait = first_wait_; wait; wait = wait->next) until = std::min(until, wait->since);
+  for (uint16_t i = 0; i < device_count_; ++i)
+    for (IntervalHistory* history :
+         {&devices_[i].busy, &devices_[i].occupied, &devices_[i].kernels, &devices_[i].copies,
+          &devices_[i].waits, &devices_[i].waited, &devices_[i].either})
+      history->forget_before(until);
+}
+
+bool Schedule::is_due(uint64_t now) const noexcept {
+  return since_advance_ >= kAdvanceTasks || now > advanced_ + kAdvanceNs;
+}
+
+void Schedule::advance(uint64_t now) noexcept {
+  const uint64_t until = horizon(now);
+  resolve_waits(until, nullptr);
+  if (completed_count_ > kMostKeptTasks) resolve_open_waits(now, until);
+  for (Waiter* waiter = waiters_; waiter; waiter = waiter->next)
+    waiter->timeline.resolve(until, [&](uint64_t time) { return idle_before(time, kForever); });
+  release_tasks(until);
+  forget(until);
+  advanced_ = now;
+  since_advance_ = 0;
+}
+
+void Schedule::finish(uint64_t now) noexcept {
+  advance(now);
+  while (waiters_) remove_waiter(*waiters_);
+}
+
+void Schedule::add_others_work(DeviceIndex device, uint64_t begin, uint64_t end) noexcept {
+  devices_[device].occupied.add(begin, end);
+}
+
+void Schedule::add_others_wait(DeviceIndex device, uint64_t begin, uint64_t end) noexcept {
+  Scope scope;
+  scope.add_device(device);
+  PiecedWait parts;
+  blame(scope, {begin, end}, parts);
+}
+
+DeviceTotals Schedule::totals(DeviceIndex index) const noexcept {
+  const Device& device = devices_[index];
+  DeviceTotals totals;
+  totals.first_use = device.first_use;
+  totals.busy = device.busy.total();
+  totals.kernels = device.kernels.total();
+  totals.copies = device.copies.total();
+  totals.cpu_waits = device.waited.total();
+  totals.overlap = device.either.total() - totals.cpu_waits;
+  totals.completed = device.completed;
+  totals.incomplete = device.lost + device.under_way;
+  return totals;
+}
+
+}  // namespace hpcrun

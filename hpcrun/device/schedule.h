@@ -1,0 +1,222 @@
+#pragma once
+// What the devices of a process did and who waited for them, and from both who is to blame: tasks for the
+// time that threads waited, calling contexts for the time that devices idled (thesis, 2.6). Tasks are known
+// when they have completed, in any order and as late as the interface likes; so waits and the pieces of
+// threads' time are kept until all that was submitted before their end is known.
+//
+// Knows no thread, tree or clock: it is told times, and cells to add to. One caller at a time. Times are in
+// ns of CLOCK_MONOTONIC. Not for handlers, though it allocates nothing but from its arena.
+
+#include <atomic>
+#include <cstdint>
+
+#include "hpcrun/device/engine.h"
+#include "hpcrun/device/interval_history.h"
+#include "hpcrun/device/timeline.h"
+#include "hpcrun/guest/arena.h"
+#include "hpcrun/model/blame.h"
+
+namespace hpcrun {
+
+struct Task {
+  Task* next;  // in the list of those under way by submission, or of those that completed
+  Task* previous;
+  uint64_t serial;  // by submission, from 1; of no other task ever
+  uint64_t submit;
+  uint64_t start;
+  uint64_t end;
+  ValueCell* idle_cause;  // CPU_IDLE_CAUSE of the launch context
+  uint64_t bytes;
+  uint32_t node;    // of the queue's tree
+  uint32_t thread;  // index of the one that submitted it
+  DeviceIndex device;
+  QueueIndex queue;
+  TaskKind kind;
+  bool under_way;
+};
+
+// What a wait is for. The thread that waits adds while others may read.
+class Scope {
+ public:
+  void clear() noexcept;
+  void copy_from(const Scope& other) noexcept;
+  void add_device(DeviceIndex device) noexcept;
+  void add_queue(DeviceIndex device, QueueIndex queue) noexcept;
+  void add_task(const Task& task, bool in_order) noexcept;
+
+  bool has(const Task& task) const noexcept;
+  bool has_device(DeviceIndex device) const noexcept;
+
+ private:
+  // More single queues and tasks stand for the whole of their devices.
+  static constexpr uint32_t kMostParts = 16;
+  struct Part {
+    QueueIndex queue;
+    uint64_t first_serial;
+    uint64_t last_serial;
+  };
+  void add(DeviceIndex device, const Part& part) noexcept;
+
+  std::atomic<uint32_t> devices_{0};  // whole ones, by bit
+  std::atomic<uint32_t> touched_{0};  // of which something is waited for
+  std::atomic<uint32_t> part_count_{0};
+  Part parts_[kMostParts];
+};
+
+// A call that waits. The thread sets it, others may look.
+struct OpenWait {
+  std::atomic<uint64_t> begin{0};  // 0: there is none
+  std::atomic<uint64_t> end{0};    // 0: not known yet
+  Scope scope;
+};
+
+// Where the parts of a wait are added.
+struct WaitCells {
+  ValueCell* cpu_idle;
+  ValueCell* launch_latency;
+  ValueCell* gap;
+  ValueCell* wake_latency;
+};
+
+struct EndedWait {
+  Interval time;
+  bool may_work;  // CallKind::Block: what comes after the last task is no wait
+  WaitCells cells;
+  uint32_t node;  // handed to the receiver
+};
+
+// A thread as the schedule sees it; the caller's.
+struct Waiter {
+  Timeline timeline;
+  OpenWait wait;
+  Waiter* next = nullptr;
+
+  // The schedule's: how far an open wait is resolved already, and to what.
+  uint64_t resolved_begin = 0;  // of which wait
+  uint64_t resolved_until = 0;
+  PiecedWait resolved_parts;
+
+  // Called with each wait of the thread once its parts are known.
+  void (*receive)(void* receiver, const EndedWait& wait, const WaitParts& parts) = nullptr;
+  void* receiver = nullptr;
+};
+
+// Since when it is used, and sums until now.
+struct DeviceTotals {
+  uint64_t first_use = 0;
+  uint64_t busy = 0;
+  uint64_t kernels = 0;
+  uint64_t copies = 0;
+  uint64_t overlap = 0;
+  uint64_t cpu_waits = 0;
+  uint64_t completed = 0;
+  uint64_t incomplete = 0;  // records without an end, and tasks under way
+};
+
+class Schedule {
+ public:
+  DeviceActivity activity;
+
+  // The arena is not owned.
+  void attach(Arena& arena) noexcept { arena_ = &arena; }
+
+  void add_device(DeviceIndex device, uint64_t now) noexcept;
+
+  // nullptr: no memory. `now` not before that of any other call.
+  Task* submit(DeviceIndex device, QueueIndex queue, TaskKind kind, uint64_t now) noexcept;
+  bool is_under_way(const Task* task) const noexcept;  // a pointer that is none is allowed
+  void discard(Task* task) noexcept;
+  // The record was incomplete.
+  void lose(Task* task) noexcept;
+
+  // Sets the times, made consistent, and how much of them no thread of the process waited. After it the task
+  // belongs to the schedule.
+  uint64_t complete(Task* task, uint64_t start, uint64_t end, uint64_t now) noexcept;
+
+  void add_waiter(Waiter& waiter) noexcept;
+  // Of what it waited for and did, what is known counts. It is the caller's again.
+  void remove_waiter(Waiter& waiter) noexcept;
+
+  // The waiter's open wait has ended like this. Its scope is copied.
+  void end_wait(Waiter& waiter, const EndedWait& wait) noexcept;
+
+  // Resolves what can be known by now.
+  void advance(uint64_t now) noexcept;
+  // Is there so much to resolve that it is time to?
+  bool is_due(uint64_t now) const noexcept;
+  // At the end: all that is pending, by what is known.
+  void finish(uint64_t now) noexcept;
+
+  // Another process had something to do for the device, or waited for it. Not before known_until().
+  void add_others_work(DeviceIndex device, uint64_t begin, uint64_t end) noexcept;
+  void add_others_wait(DeviceIndex device, uint64_t begin, uint64_t end) noexcept;
+
+  // Before this everything is known that will be.
+  uint64_t horizon(uint64_t now) const noexcept { return first_under_way_ ? first_under_way_->submit : now; }
+
+  DeviceTotals totals(DeviceIndex device) const noexcept;
+
+ private:
+  struct Device {
+    uint64_t first_use = 0;
+    IntervalHistory busy;      // a task of ours was active
+    IntervalHistory occupied;  // the same, or another process had something to do
+    IntervalHistory kernels;
+    IntervalHistory copies;
+    IntervalHistory waits;   // a thread was in a call that waits
+    IntervalHistory waited;  // a thread waited
+    IntervalHistory either;  // busy or waited
+    uint64_t completed = 0;
+    uint64_t lost = 0;
+    uint32_t under_way = 0;
+  };
+  struct Wait {
+    Wait* next;
+    Waiter* waiter;
+    EndedWait ended;
+    uint64_t since;  // up to where it is resolved
+    PiecedWait parts;
+    Scope scope;
+  };
+
+  template <typename T>
+  T* take(T*& free_list) noexcept;
+  void release(Task* task) noexcept;
+  void unlink_under_way(Task* task) noexcept;
+  uint64_t time_without_waits(const Task& task, uint64_t now) const noexcept;
+  uint64_t idle_before(uint64_t time, uint64_t known) const noexcept;
+  void blame(const Scope& scope, Interval time, PiecedWait& parts) noexcept;
+  bool make_scratch(size_t tasks) noexcept;
+  void conclude(Wait& wait) noexcept;
+  void resolve_open_waits(uint64_t now, uint64_t until) noexcept;
+  void resolve_waits(uint64_t until, const Waiter* whose) noexcept;
+  void release_tasks(uint64_t until) noexcept;
+  void forget(uint64_t until) noexcept;
+
+  static constexpr uint32_t kTasksOfChunk = 512;
+  static constexpr uint32_t kMostChunks = 4096;
+
+  Arena* arena_ = nullptr;
+  Device devices_[kMostDevices];
+  uint16_t device_count_ = 0;
+  Task* chunks_[kMostChunks] = {};
+  uint32_t chunk_count_ = 0;
+  Task* free_tasks_ = nullptr;
+  Task* first_under_way_ = nullptr;
+  Task* last_under_way_ = nullptr;
+  Task* completed_ = nullptr;  // that a wait may still overlap
+  uint32_t completed_count_ = 0;
+  uint64_t last_serial_ = 0;
+  Waiter* waiters_ = nullptr;
+  Wait* first_wait_ = nullptr;  // that ended, in this order
+  Wait* last_wait_ = nullptr;
+  Wait* free_waits_ = nullptr;
+  uint64_t advanced_ = 0;       // when
+  uint32_t since_advance_ = 0;  // tasks that completed since then
+  BlamedTask* blamed_ = nullptr;
+  Task** blamed_tasks_ = nullptr;
+  TaskEdge* edges_ = nullptr;
+  size_t scratch_room_ = 0;
+};
+
+}  // namespace hpcrun
