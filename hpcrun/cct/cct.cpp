@@ -143,6 +143,10 @@ bool CallingContextTree::add(NodeId node, uint16_t metric, uint64_t value, uint6
   return true;
 }
 
+ValueCell* CallingContextTree::cell(NodeId node, uint16_t metric) noexcept {
+  return state_->cell_of(node, metric);
+}
+
 ValueCell* CallingContextTree::wait_cell(NodeId node, uint16_t metric) noexcept {
   return state_->cell_of(node, metric | kWaitingMetric);
 }

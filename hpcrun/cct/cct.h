@@ -28,6 +28,10 @@ class CallingContextTree {
   // dropped.
   bool add(NodeId node, uint16_t metric, uint64_t value, uint64_t samples = 1) noexcept;
 
+  // Where what add() adds to a node is kept, for others to add to as well, atomically; it stays valid as long
+  // as the tree. nullptr when there is no room.
+  ValueCell* cell(NodeId node, uint16_t metric) noexcept;
+
   // Where a wait in this context that is under way is noted (kWaitingMetric in format.h); it stays valid as
   // long as the tree. nullptr when there is no room.
   ValueCell* wait_cell(NodeId node, uint16_t metric) noexcept;

@@ -84,6 +84,10 @@ class DeviceCall {
   CallKind kind_ = CallKind::Short;
 };
 
+// Called as measuring ends, outside all locks: the back end hands in what has completed. Four at most, for
+// good.
+void set_flush(void (*flush)() noexcept) noexcept;
+
 // Text of a degradation, shown by every report; each sentence once.
 void note_degradation(const char* sentence) noexcept;
 

@@ -64,7 +64,7 @@ class Scope {
 };
 
 // A call that waits. The thread sets it, others may look.
-struct OpenWait {
+struct OpenDeviceWait {
   std::atomic<uint64_t> begin{0};  // 0: there is none
   std::atomic<uint64_t> end{0};    // 0: not known yet
   Scope scope;
@@ -88,7 +88,7 @@ struct EndedWait {
 // A thread as the schedule sees it; the caller's.
 struct Waiter {
   Timeline timeline;
-  OpenWait wait;
+  OpenDeviceWait wait;
   Waiter* next = nullptr;
 
   // The schedule's: how far an open wait is resolved already, and to what.

@@ -11,6 +11,7 @@
 
 #include <new>
 
+#include "hpcrun/device/life.h"
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/descriptors.h"
 #include "hpcrun/guest/syscalls.h"
@@ -34,6 +35,7 @@ namespace hpcrun {
 constinit ProcessState process_state;  // used by a constructor: must not be initialised after it
 constinit thread_local ThreadState* thread_state = nullptr;
 constinit thread_local uint32_t thread_attachment = 0;
+constinit thread_local bool thread_is_left_out = false;
 
 namespace {
 
@@ -193,10 +195,16 @@ void before_fork() noexcept {
   leave_waits();  // which the child would begin with
   modules_before_fork();
   hold_threads();
+  hold_devices();
+}
+
+void after_fork_in_parent() noexcept {
+  let_devices_go();
+  let_threads_go();
 }
 
 void after_fork_in_child() noexcept {
-  let_threads_go();
+  after_fork_in_parent();
   if (!process_state.sampling.load(std::memory_order_relaxed)) return;
   // What is left of the parent's state: its file, events and threads are the parent's alone, and its memory
   // was not copied.
@@ -213,6 +221,7 @@ void after_fork_in_child() noexcept {
   process_state.thread_count.store(0, std::memory_order_relaxed);
   Arena::forget_all();
   forget_threads();
+  forget_devices();
   modules_after_fork();
   virtual_signals_after_fork();
   start_sampling();
@@ -223,7 +232,7 @@ void prepare_process() noexcept {
   void* shared =
       sys_mmap(nullptr, sizeof(std::atomic<bool>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared != MAP_FAILED) process_state.warned_unwritable = new (shared) std::atomic<bool>(false);
-  pthread_atfork(before_fork, let_threads_go, after_fork_in_child);
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
 // What may be a thread's stack. The first one grows down to its limit.
@@ -311,7 +320,10 @@ int finish_late() noexcept {
   restore_calls();
   stop_inherited_event();
   const bool at_rest = wait_for_all_at_work();
-  if (at_rest) end_all_threads();
+  if (at_rest) {
+    finish_devices();
+    end_all_threads();
+  }
   for (SignalMask rest = owned_signals(); rest; rest &= rest - 1) release_signal(__builtin_ctzll(rest) + 1);
   process_state.file.finish(monotonic_ns());
   process_state.file.release_descriptor();
@@ -319,9 +331,12 @@ int finish_late() noexcept {
 }
 
 void finish_process() noexcept {
-  if (!is_sampling_here() || !process_state.sampling.exchange(false)) return;
+  if (!is_sampling_here()) return;
+  flush_devices();
+  if (!process_state.sampling.exchange(false)) return;
   stop_inherited_event();
   note_last_names();
+  finish_devices();
   detach_thread();
   if (const int error = process_state.file.failure())
     warn("stopped writing measurements to", error, "was measured up to then");

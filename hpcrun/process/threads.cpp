@@ -12,6 +12,7 @@
 #include <atomic>
 #include <new>
 
+#include "hpcrun/device/life.h"
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/process/next.h"
@@ -201,6 +202,7 @@ void note_last_name(ThreadState& thread) noexcept {
 // Closes a thread's part of the file; its memory is gone then.
 void end_thread(ThreadState& thread, uint64_t cpu_ns) noexcept {
   disarm_thread(thread);
+  end_device_thread(thread);
   thread.tree.seal();
   if (process_state.config.trace) thread.trace.seal();
   process_state.file.write_thread_end(thread.index, sys_clock_ns(CLOCK_MONOTONIC), cpu_ns);
@@ -267,6 +269,7 @@ struct Start {
   void* argument;
   SignalMask blocked;
   size_t stack_bytes;
+  bool is_driver;  // part of a device
 };
 
 // A call in tail position, so that no frame of ours stands between the C library's thread start and the
@@ -277,10 +280,12 @@ HPCRUN_TAIL_CALLS Result run_thread(void* raw) noexcept {
   Result (*const routine)(void*) = start->routine;
   void* const argument = start->argument;
   const size_t bytes = start->stack_bytes;
+  const bool is_driver = start->is_driver;
   inherit_virtual_blocked(start->blocked);
   adopt_kernel_mask();
   sys_munmap(start, sizeof *start);
-  attach_thread(stack_below_descriptor(bytes));
+  thread_is_left_out = is_driver;
+  if (!is_driver) attach_thread(stack_below_descriptor(bytes));
   return routine(argument);
 }
 
@@ -288,7 +293,7 @@ HPCRUN_TAIL_CALLS Result run_thread(void* raw) noexcept {
 // here, on the creator's: the new thread's may be the smallest possible.
 template <typename Result, typename Create>
 int create_measured(const pthread_attr_t* attributes, Result (*routine)(void*), void* argument,
-                    Create create) noexcept {
+                    const void* creator, Create create) noexcept {
   start_process();
   if (!is_sampling_here()) return create(routine, argument);
   leave_waits();
@@ -301,8 +306,8 @@ int create_measured(const pthread_attr_t* attributes, Result (*routine)(void*), 
     count_unsampled();
     return create(routine, argument);
   }
-  auto* start =
-      new (memory) Started{routine, argument, virtual_blocked_for(attributes), stack_bytes(attributes)};
+  auto* start = new (memory) Started{routine, argument, virtual_blocked_for(attributes),
+                                     stack_bytes(attributes), is_driver(creator)};
   const int error = create(run_thread<Result>, start);
   if (error) sys_munmap(memory, sizeof(Started));
   return error;
@@ -433,14 +438,17 @@ void detach_thread() noexcept {
 
 HPCRUN_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*),
                                  void* argument) noexcept {
-  return hpcrun::create_measured(attributes, routine, argument, [=](void* (*start)(void*), void* with) {
-    return HPCRUN_NEXT(pthread_create)(thread, attributes, start, with);
-  });
+  const void* const creator = __builtin_return_address(0);
+  return hpcrun::create_measured(attributes, routine, argument, creator,
+                                 [=](void* (*start)(void*), void* with) {
+                                   return HPCRUN_NEXT(pthread_create)(thread, attributes, start, with);
+                                 });
 }
 
 // The C library's does not go through pthread_create.
 HPCRUN_EXPORT int thrd_create(thrd_t* thread, thrd_start_t routine, void* argument) {
-  return hpcrun::create_measured(nullptr, routine, argument, [=](thrd_start_t start, void* with) {
+  const void* const creator = __builtin_return_address(0);
+  return hpcrun::create_measured(nullptr, routine, argument, creator, [=](thrd_start_t start, void* with) {
     return HPCRUN_NEXT(thrd_create)(thread, start, with);
   });
 }

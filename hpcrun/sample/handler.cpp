@@ -183,6 +183,8 @@ void record(ThreadState& thread, uint32_t event, const Weight& weight, const uco
     return count(process_state.file.failure() ? Counter::DroppedFileFull : Counter::DroppedNoMemory);
   }
   count(Counter::Samples, weight.samples);
+  if (const auto observer = process_state.observer.load(std::memory_order_acquire))
+    observer(thread, node, now);
   count_merged(event, weight.value);
   if (process_state.config.trace) append_trace(thread, event, node, now, weight.in_pauses);
   if (thread.arena.bytes_mapped() != thread.noted_bytes) {
@@ -255,7 +257,7 @@ Weight measured(ThreadState& thread, const Origin& origin, uint64_t whole, uint6
 void sample(const Origin& origin, const ucontext_t& context) noexcept {
   const uint32_t event = origin.event;
   const AtWork at_work;
-  if (!process_state.sampling.load(std::memory_order_seq_cst)) return;
+  if (!process_state.sampling.load(std::memory_order_seq_cst) || thread_is_left_out) return;
   ThreadState* thread = this_thread();
   if (!thread) thread = adopt_late_thread(static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]));
   if (!thread || event >= process_state.config.event_count)

@@ -43,6 +43,8 @@ struct OpenWait {
 // A signal handler of the program's that runs in such a call may make another.
 constexpr uint32_t kMostOpenWaits = 4;
 
+struct DeviceThread;  // hpcrun/device/observer.h
+
 struct ThreadState {
   Arena arena;
   Unwinder unwinder;
@@ -68,6 +70,8 @@ struct ThreadState {
   ValueCell* noted_wait = nullptr;
   uint64_t short_caller = 0;  // of waits that were noted without a walk, the last
   ValueCell* short_wait = nullptr;
+  DeviceThread* device = nullptr;         // what is known of the thread where devices are used
+  const void* device_function = nullptr;  // of a device's interface, in which the thread is
   // Set while the thread's structures are being changed: a signal that arrives then is dropped.
   volatile sig_atomic_t busy = 0;
 };
@@ -98,7 +102,9 @@ struct ProcessState {
   int timer_signal = 0;         // real-time signal of POSIX timers and F_SETSIG
   int spare_signal = 0;         // one that could take its place, or 0
   bool protects_waits = false;  // a source in use would interrupt system calls that wait (waiting.h)
-  int wait_event = -1;          // the event that goes on while a thread waits, or -1
+  // Sees each sample that was recorded, in the handler; nullptr: nobody does.
+  std::atomic<void (*)(ThreadState&, NodeId, uint64_t now)> observer{nullptr};
+  int wait_event = -1;  // the event that goes on while a thread waits, or -1
   std::atomic<uint32_t> thread_count{0};
   std::atomic<size_t> table_bytes{0};  // of unwind tables, for note_memory()
   std::atomic<bool> sampling{false};
@@ -116,6 +122,7 @@ void note_memory() noexcept;
 extern constinit ProcessState process_state;
 extern constinit thread_local ThreadState* thread_state;
 extern constinit thread_local uint32_t thread_attachment;  // to which thread_state belongs
+extern constinit thread_local bool thread_is_left_out;     // not to be measured, on purpose
 
 // The calling thread's state; nullptr when it has none.
 inline ThreadState* this_thread() noexcept {

@@ -8,6 +8,7 @@
 
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
+#include "hpcrun/unwind/capture.h"
 
 namespace hpcrun {
 
@@ -24,26 +25,6 @@ uint64_t change_mask(int how, uint64_t set) noexcept {
 
 void store(uint64_t& cell, uint64_t value) noexcept {
   std::atomic_ref(cell).store(value, std::memory_order_relaxed);
-}
-
-// What a walk reads of a context, for the place that this is called from.
-[[gnu::always_inline]] inline void capture(ucontext_t& context) noexcept {
-  greg_t* const to = context.uc_mcontext.gregs;
-  asm volatile(
-      "leaq 0(%%rip), %%rax\n\t"
-      "movq %%rax, %c[rip](%[to])\n\t"
-      "movq %%rsp, %c[rsp](%[to])\n\t"
-      "movq %%rbp, %c[rbp](%[to])\n\t"
-      "movq %%rbx, %c[rbx](%[to])\n\t"
-      "movq %%r12, %c[r12](%[to])\n\t"
-      "movq %%r13, %c[r13](%[to])\n\t"
-      "movq %%r14, %c[r14](%[to])\n\t"
-      "movq %%r15, %c[r15](%[to])"
-      :
-      : [to] "r"(to), [rip] "i"(REG_RIP * 8), [rsp] "i"(REG_RSP * 8), [rbp] "i"(REG_RBP * 8),
-        [rbx] "i"(REG_RBX * 8), [r12] "i"(REG_R12 * 8), [r13] "i"(REG_R13 * 8), [r14] "i"(REG_R14 * 8),
-        [r15] "i"(REG_R15 * 8)
-      : "rax", "memory");
 }
 
 ValueCell* cell_of_wait(ThreadState& thread, const FrameKey* frames, uint32_t depth) noexcept {
@@ -168,25 +149,38 @@ void leave_waits() noexcept {
   thread.open_waits = 0;
 }
 
+namespace {
+
+// In the call itself there are the C library's frames and ours; in a handler of the program's there may be
+// many.
+constexpr uint32_t kSearched = 256;
+
+// Leaves ours out of the frames [0, end), which then end there still. How many were left out.
+uint32_t leave_out(FrameKey* frames, uint32_t end, uint16_t own) noexcept {
+  uint32_t to = end;
+  for (uint32_t from = end; from-- > 0;)
+    if (frame_module(frames[from]) != own) frames[--to] = frames[from];
+  return to;
+}
+
+}  // namespace
+
 Stack as_called(const ThreadState& thread, Stack stack) noexcept {
-  if (!thread.open_waits) return stack;
+  if (!thread.open_waits && !thread.device_function) return stack;
   const uint16_t own = frame_module(frame_of(reinterpret_cast<const void*>(&as_called)));
-  if (own == kModuleNone) return stack;
-  // In the call itself there are the C library's frames and ours; in a handler of the program's there may be
-  // many.
-  constexpr uint32_t kSearched = 256;
-  uint32_t first = 0;
-  while (first < std::min(stack.depth, kSearched) && frame_module(stack.frames[first]) != own) ++first;
-  if (first == std::min(stack.depth, kSearched)) return stack;
-  uint32_t end = first;
-  while (end < stack.depth && frame_module(stack.frames[end]) == own) ++end;
-  if (first == 0) {
-    const FrameKey function = frame_of(thread.waits[thread.open_waits - 1].function);
-    stack.frames[end - 1] = function ? function : stack.frames[end - 1];
-    return {stack.frames + end - 1, stack.depth - end + 1, stack.reason};
+  if (own == kModuleNone || !stack.depth) return stack;
+  const bool in_ours = frame_module(stack.frames[0]) == own;
+  const void* const called =
+      thread.open_waits ? thread.waits[thread.open_waits - 1].function : thread.device_function;
+  uint32_t first = leave_out(stack.frames, std::min(stack.depth, kSearched), own);
+  if (in_ours) {
+    const FrameKey function = frame_of(called);
+    // A loader that hands calls on to us has a frame of its own.
+    const bool is_there = first < stack.depth && thread.device_function &&
+                          frame_module(stack.frames[first]) == frame_module(function);
+    if (function && !is_there && first > 0) stack.frames[--first] = function;
   }
-  std::copy_backward(stack.frames, stack.frames + first, stack.frames + end);
-  return {stack.frames + end - first, stack.depth - (end - first), stack.reason};
+  return {stack.frames + first, stack.depth - first, stack.reason};
 }
 
 }  // namespace hpcrun

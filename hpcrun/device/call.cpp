@@ -1,0 +1,140 @@
+// Calls of a device's interface: what they wait for and how long, and the idleness that they cause.
+#include "hpcrun/device/context.h"
+#include "hpcrun/device/engine.h"
+#include "hpcrun/device/engine_state.h"
+#include "hpcrun/guest/clock.h"
+#include "hpcrun/measurement/device_metrics.h"
+
+namespace hpcrun {
+
+namespace {
+
+// Idleness in shorter calls that do not wait is left to samples: looking where they are costs as much.
+constexpr uint64_t kShortCallNs = 20'000;
+
+DeviceThread& of(void* thread) noexcept {
+  return *static_cast<DeviceThread*>(thread);
+}
+
+ValueCell* cell(ThreadState& thread, NodeId node, DeviceMetric metric) noexcept {
+  return thread.tree.cell(node, static_cast<uint16_t>(metric));
+}
+
+// The calling thread's, where it is measured and its memory can be used.
+DeviceThread* state_of_caller(uint64_t now) noexcept {
+  ThreadState* const thread = this_thread();
+  if (!thread || thread->busy) return nullptr;
+  if (thread->device) return thread->device;
+  const Busy busy(*thread);
+  return device_thread(*thread, now);
+}
+
+// A call that was left by a jump never ended: one that begins at a higher address of the stack is not in it.
+bool is_inside(const DeviceCall* outer, const DeviceCall* inner) noexcept {
+  return outer && reinterpret_cast<uintptr_t>(inner) < reinterpret_cast<uintptr_t>(outer);
+}
+
+void leave(DeviceThread& device) noexcept {
+  device.waiter.wait.begin.store(0, std::memory_order_release);
+  device.thread->device_function = nullptr;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  device.call = nullptr;
+}
+
+// What of the program's time is before the call, and what is the call.
+NodeId cut_call(DeviceThread& device, uint64_t begin, uint64_t end) noexcept {
+  ThreadState& thread = *device.thread;
+  const Stack stack = context_of_call(thread, thread.device_function);
+  const NodeId node = thread.tree.insert(stack.frames, stack.depth);
+  Timeline& timeline = device.waiter.timeline;
+  if (node == kNoNode) {
+    timeline.skip_to(end);
+    return node;
+  }
+  timeline.cut_open(thread.arena, begin);
+  timeline.cut(thread.arena, engine.schedule.activity, end, cell(thread, node, DeviceMetric::GpuIdleCause));
+  return node;
+}
+
+void end_wait(DeviceThread& device, NodeId node, CallKind kind, Interval time) noexcept {
+  ThreadState& thread = *device.thread;
+  const WaitCells cells{
+      cell(thread, node, DeviceMetric::CpuIdle), cell(thread, node, DeviceMetric::LaunchLatency),
+      cell(thread, node, DeviceMetric::GpuGap), cell(thread, node, DeviceMetric::WakeLatency)};
+  lock_engine();
+  admit_threads();
+  if (!engine.ended) {
+    engine.schedule.end_wait(device.waiter, {time, kind == CallKind::Block, cells, node});
+    device.waiter.wait.begin.store(0, std::memory_order_release);
+    advance_engine(monotonic_ns());
+  }
+  unlock_engine();
+}
+
+void finish_call(DeviceThread& device, CallKind kind) noexcept {
+  const Interval time{device.call_begin, device.call_end};
+  const PauseSwitch pause = process_state.file.pause_switch();
+  if (pause.is_paused() || pause.resumed_at() > time.begin) return device.waiter.timeline.skip_to(time.end);
+  if (kind == CallKind::Short && time.end - time.begin <= kShortCallNs) return;
+  const SignalsBlocked blocked;
+  const Busy busy(*device.thread);
+  const NodeId node = cut_call(device, time.begin, time.end);
+  if (kind != CallKind::Short && node != kNoNode) end_wait(device, node, kind, time);
+}
+
+}  // namespace
+
+DeviceCall::DeviceCall(CallKind kind, const void* function) noexcept : kind_(kind) {
+  if (!is_sampling_here() || !device_activity.load(std::memory_order_acquire)) return;
+  const uint64_t now = monotonic_ns();
+  DeviceThread* const device = state_of_caller(now);
+  if (!device || is_inside(device->call, this)) return;
+  thread_ = device;
+  device->call = this;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  device->thread->device_function = function;
+  device->call_begin = now;
+  device->call_end = 0;
+  if (kind == CallKind::Short) return;
+  OpenDeviceWait& wait = device->waiter.wait;
+  wait.scope.clear();
+  wait.end.store(0, std::memory_order_relaxed);
+  wait.begin.store(now, std::memory_order_release);
+}
+
+DeviceCall::~DeviceCall() {
+  if (!thread_ || !is_sampling_here()) return;
+  // Measuring may have ended for the thread meanwhile, and begun anew.
+  ThreadState* const thread = this_thread();
+  if (!thread || thread->device != thread_) return;
+  end();
+  DeviceThread& device = of(thread_);
+  finish_call(device, kind_);
+  leave(device);
+}
+
+void DeviceCall::waits_for_device(DeviceIndex device) noexcept {
+  if (thread_ && device < kMostDevices) of(thread_).waiter.wait.scope.add_device(device);
+}
+
+void DeviceCall::waits_for_queue(QueueIndex queue) noexcept {
+  if (!thread_ || queue >= kMostQueues || !engine.queues[queue]) return;
+  of(thread_).waiter.wait.scope.add_queue(engine.queues[queue]->device, queue);
+}
+
+void DeviceCall::waits_for_task(const Task* task) noexcept {
+  if (!thread_ || !task) return;
+  const EngineLock lock;
+  if (!engine.schedule.is_under_way(task)) return;
+  of(thread_).waiter.wait.scope.add_task(*task, engine.queues[task->queue]->in_order);
+}
+
+void DeviceCall::end() noexcept {
+  if (!thread_) return;
+  DeviceThread& device = of(thread_);
+  if (device.call_end) return;
+  device.call_end = monotonic_ns();
+  device.waiter.wait.end.store(device.call_end, std::memory_order_release);
+}
+
+}  // namespace hpcrun

@@ -1,0 +1,61 @@
+#include "hpcrun/device/context.h"
+
+#include <sys/auxv.h>
+
+#include <algorithm>
+
+#include "hpcrun/unwind/capture.h"
+
+namespace hpcrun {
+
+namespace {
+
+// Frames of an interface between the function that the program called and us.
+constexpr uint32_t kMostFramesInside = 16;
+
+uint16_t module_of(const void* code) noexcept {
+  return frame_module(frame_of(code));
+}
+
+uint16_t own_module() noexcept {
+  static std::atomic<uint16_t> known{kModuleNone};
+  uint16_t module = known.load(std::memory_order_relaxed);
+  if (module == kModuleNone) {
+    module = module_of(reinterpret_cast<const void*>(&context_of_call));
+    known.store(module, std::memory_order_relaxed);
+  }
+  return module;
+}
+
+// An interface that is linked into the program itself cannot be told from the program's own code.
+bool is_program(uint16_t module) noexcept {
+  return module == module_of(reinterpret_cast<const void*>(getauxval(AT_ENTRY)));
+}
+
+uint32_t skip(const Stack& stack, uint32_t at, uint16_t module) noexcept {
+  while (at < stack.depth && frame_module(stack.frames[at]) == module) ++at;
+  return at;
+}
+
+uint32_t skip_interface(const Stack& stack, uint32_t first, uint16_t module) noexcept {
+  for (uint32_t at = first; at < std::min(stack.depth, first + kMostFramesInside); ++at)
+    if (frame_module(stack.frames[at]) == module) return skip(stack, at, module);
+  return first;
+}
+
+}  // namespace
+
+[[gnu::noinline]] Stack context_of_call(ThreadState& thread, const void* function) noexcept {
+  ucontext_t context;
+  capture(context);
+  const Stack stack = thread.unwinder.walk(context);
+  // This function's and its caller's, at least: there is room for two.
+  uint32_t first = skip(stack, 0, own_module());
+  const FrameKey called = function ? frame_of(function) : FrameKey{0};
+  if (called && frame_module(called) != kModuleNone && !is_program(frame_module(called)))
+    first = skip_interface(stack, first, frame_module(called));
+  if (called && first > 1) stack.frames[--first] = called;
+  return {stack.frames + first, stack.depth - first, stack.reason};
+}
+
+}  // namespace hpcrun

@@ -1,0 +1,84 @@
+#include "hpcrun/device/engine_state.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+
+#include "hpcrun/guest/syscalls.h"
+#include "hpcrun/measurement/device_metrics.h"
+#include "hpcrun/sample/sources.h"
+
+namespace hpcrun {
+
+constinit EngineState engine;
+
+namespace {
+
+std::atomic_flag engine_is_locked;
+
+void set(CallingContextTree& tree, DeviceTotal total, uint64_t value, uint64_t samples) noexcept {
+  ValueCell* const cell = tree.cell(kRootNode, static_cast<uint16_t>(total));
+  if (!cell) return;
+  std::atomic_ref(cell->value).store(value, std::memory_order_relaxed);
+  std::atomic_ref(cell->samples).store(samples, std::memory_order_relaxed);
+}
+
+void receive_wait(void* receiver, const EndedWait& wait, const WaitParts& parts) noexcept {
+  static_cast<DeviceThread*>(receiver)->waits.append(
+      {wait.time.begin, wait.time.end, parts.launch_latency, parts.gap, parts.wake_latency}, wait.node);
+}
+
+}  // namespace
+
+SignalsBlocked::SignalsBlocked() noexcept {
+  const uint64_t signals = ~source_signals();
+  raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, reinterpret_cast<long>(&signals),
+              reinterpret_cast<long>(&before_), sizeof signals);
+}
+
+SignalsBlocked::~SignalsBlocked() {
+  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&before_), 0, sizeof before_);
+}
+
+void lock_engine() noexcept {
+  while (engine_is_locked.test_and_set(std::memory_order_acquire)) raw_syscall(SYS_sched_yield);
+}
+
+void unlock_engine() noexcept {
+  engine_is_locked.clear(std::memory_order_release);
+}
+
+void admit_threads() noexcept {
+  DeviceThread* thread = device_arrivals.exchange(nullptr, std::memory_order_acquire);
+  while (thread) {
+    DeviceThread* const next = thread->next_arrival;
+    if (process_state.config.trace)
+      thread->waits.attach(process_state.file, engine.arena, thread->thread->index);
+    thread->waiter.receiver = thread;
+    thread->waiter.receive = receive_wait;
+    engine.schedule.add_waiter(thread->waiter);
+    thread = next;
+  }
+}
+
+void advance_engine(uint64_t now) noexcept {
+  admit_threads();
+  engine.schedule.advance(now);
+  write_totals(now);
+}
+
+void write_totals(uint64_t now) noexcept {
+  for (uint16_t i = 0; i < engine.device_count; ++i) {
+    CallingContextTree& tree = engine.device_lines[i].tree;
+    const DeviceTotals totals = engine.schedule.totals(i);
+    set(tree, DeviceTotal::Busy, totals.busy, totals.completed);
+    set(tree, DeviceTotal::Kernels, totals.kernels, totals.completed);
+    set(tree, DeviceTotal::Copies, totals.copies, totals.completed);
+    set(tree, DeviceTotal::Overlap, totals.overlap, totals.completed);
+    set(tree, DeviceTotal::CpuWaits, totals.cpu_waits, totals.completed);
+    set(tree, DeviceTotal::Window, now - totals.first_use, 1);
+    set(tree, DeviceTotal::Tasks, totals.completed, totals.completed);
+    set(tree, DeviceTotal::Incomplete, totals.incomplete, totals.incomplete);
+  }
+}
+
+}  // namespace hpcrun

@@ -1,0 +1,89 @@
+#pragma once
+// What the engine's parts share, and the one lock around it. Not for handlers; whoever holds the lock has the
+// program's signals blocked, so that no handler of the program's can ask for it again or jump away with it.
+
+#include <atomic>
+#include <cstdint>
+
+#include "hpcrun/cct/device_streams.h"
+#include "hpcrun/device/names.h"
+#include "hpcrun/device/observer.h"
+#include "hpcrun/device/schedule.h"
+#include "hpcrun/guest/arena.h"
+
+namespace hpcrun {
+
+// A queue or device as it appears in the measurement file: with a thread index of its own.
+struct Line {
+  uint32_t index = 0;
+  DeviceIndex device = kNoDevice;
+  bool in_order = false;
+  CallingContextTree tree;
+  TaskStream tasks;
+};
+
+struct EngineState {
+  Arena arena;
+  Schedule schedule;
+  Names devices;  // by uuid
+  Names symbols;  // of kernels and copies
+  Names notes;
+  Line device_lines[kMostDevices];
+  uint16_t device_count = 0;
+  Line* queues[kMostQueues] = {};
+  uint16_t queue_count = 0;
+  bool ended = false;
+};
+
+extern constinit EngineState engine;
+
+// The program's signals wait; ours do not, and find the thread busy where it matters.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() noexcept;
+  ~SignalsBlocked();
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  uint64_t before_ = 0;
+};
+
+void lock_engine() noexcept;
+void unlock_engine() noexcept;
+
+class EngineLock {
+ public:
+  EngineLock() noexcept { lock_engine(); }
+  ~EngineLock() { unlock_engine(); }
+  EngineLock(const EngineLock&) = delete;
+  EngineLock& operator=(const EngineLock&) = delete;
+
+ private:
+  SignalsBlocked blocked_;
+};
+
+// The thread's structures are in use: a sample that comes is dropped.
+class Busy {
+ public:
+  explicit Busy(ThreadState& thread) noexcept : thread_(thread), was_(thread.busy) { thread_.busy = 1; }
+  ~Busy() { thread_.busy = was_; }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  ThreadState& thread_;
+  sig_atomic_t was_;
+};
+
+// All below with the lock held.
+
+// Threads that came since the last time take part.
+void admit_threads() noexcept;
+
+// Resolves what can be known by now, and writes the devices' totals.
+void advance_engine(uint64_t now) noexcept;
+
+void write_totals(uint64_t now) noexcept;
+
+}  // namespace hpcrun

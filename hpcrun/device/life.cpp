@@ -1,0 +1,115 @@
+#include "hpcrun/device/life.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+#include "hpcrun/device/engine_state.h"
+#include "hpcrun/guest/clock.h"
+
+namespace hpcrun {
+
+namespace {
+
+// Libraries whose threads do a device's work or wait for it, by the beginning of their files' names.
+constexpr const char* kDrivers[] = {"libpocl", "libcuda.so", "libcupti", "libnvidia-"};
+
+constexpr size_t kMostFlushes = 4;
+void (*flushes[kMostFlushes])() noexcept;
+std::atomic<uint32_t> flush_count{0};
+
+bool fork_lock_is_held = false;
+alignas(EngineLock) unsigned char fork_lock[sizeof(EngineLock)];
+
+bool is_used() noexcept {
+  return device_activity.load(std::memory_order_acquire) != nullptr;
+}
+
+void note_incomplete() noexcept {
+  uint64_t incomplete = 0;
+  for (uint16_t i = 0; i < engine.device_count; ++i) incomplete += engine.schedule.totals(i).incomplete;
+  if (!incomplete) return;
+  char note[160];
+  snprintf(note, sizeof note,
+           "%llu device tasks were submitted and not seen to complete; they are missing from all times of "
+           "devices",
+           static_cast<unsigned long long>(incomplete));
+  process_state.file.write_note(note);
+}
+
+}  // namespace
+
+void set_flush(void (*flush)() noexcept) noexcept {
+  const uint32_t at = flush_count.fetch_add(1);
+  if (at < kMostFlushes) flushes[at] = flush;
+}
+
+void flush_devices() noexcept {
+  if (!is_used()) return;
+  for (uint32_t i = 0; i < kMostFlushes; ++i)
+    if (flushes[i]) flushes[i]();
+}
+
+void finish_devices() noexcept {
+  if (!is_used()) return;
+  const EngineLock lock;
+  if (engine.ended) return;
+  engine.ended = true;
+  process_state.observer.store(nullptr, std::memory_order_release);
+  const uint64_t now = monotonic_ns();
+  admit_threads();
+  engine.schedule.finish(now);
+  write_totals(now);
+  note_incomplete();
+  for (uint16_t i = 0; i < engine.device_count; ++i) engine.device_lines[i].tree.seal();
+  for (uint16_t i = 0; i < engine.queue_count; ++i) {
+    engine.queues[i]->tree.seal();
+    engine.queues[i]->tasks.seal();
+  }
+}
+
+void end_device_thread(ThreadState& thread) noexcept {
+  DeviceThread* const device = thread.device;
+  if (!device) return;
+  const EngineLock lock;
+  admit_threads();
+  engine.schedule.remove_waiter(device->waiter);
+  device->waits.seal();
+  thread.device = nullptr;
+}
+
+void hold_devices() noexcept {
+  if (!is_sampling_here()) return;
+  new (fork_lock) EngineLock;
+  fork_lock_is_held = true;
+}
+
+void let_devices_go() noexcept {
+  if (!fork_lock_is_held) return;
+  fork_lock_is_held = false;
+  reinterpret_cast<EngineLock*>(fork_lock)->~EngineLock();
+}
+
+void forget_devices() noexcept {
+  process_state.observer.store(nullptr, std::memory_order_relaxed);
+  device_activity.store(nullptr, std::memory_order_relaxed);
+  device_arrivals.store(nullptr, std::memory_order_relaxed);
+  if (engine.device_count || engine.arena.bytes_mapped()) new (&engine) EngineState;
+}
+
+bool is_driver(const void* code) noexcept {
+  dl_find_object found;
+  if (_dl_find_object(const_cast<void*>(code), &found) != 0 || !found.dlfo_link_map) return false;
+  const char* const path = found.dlfo_link_map->l_name;
+  if (!path) return false;
+  const char* const slash = std::strrchr(path, '/');
+  const char* const name = slash ? slash + 1 : path;
+  for (const char* driver : kDrivers)
+    if (std::strncmp(name, driver, std::strlen(driver)) == 0) return true;
+  return false;
+}
+
+}  // namespace hpcrun

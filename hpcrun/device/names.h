@@ -1,0 +1,32 @@
+#pragma once
+// Numbers for the names of what devices execute: the same name, the same number. One user at a time. Not for
+// handlers.
+
+#include <cstdint>
+
+#include "hpcrun/guest/arena.h"
+
+namespace hpcrun {
+
+class Names {
+ public:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  // The number of a name, from 0 in order of first use; `is_new` says whether this is it. kNone: no memory.
+  uint32_t number_of(Arena& arena, const char* name, bool& is_new) noexcept;
+
+ private:
+  struct Entry {
+    const char* name;
+    uint64_t hash;
+    uint32_t number;
+  };
+  Entry* find(uint64_t hash, const char* name) noexcept;
+  bool grow(Arena& arena) noexcept;
+
+  Entry* entries_ = nullptr;  // open addressing, never more than half full
+  uint32_t room_ = 0;
+  uint32_t count_ = 0;
+};
+
+}  // namespace hpcrun

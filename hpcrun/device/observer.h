@@ -1,0 +1,39 @@
+#pragma once
+// What the runtime keeps of each thread in a process that uses devices, and what a sample does there: it cuts
+// the thread's time. Async-signal-safe.
+
+#include <atomic>
+#include <cstdint>
+
+#include "hpcrun/cct/device_streams.h"
+#include "hpcrun/device/engine.h"
+#include "hpcrun/device/schedule.h"
+#include "hpcrun/sample/state.h"
+
+namespace hpcrun {
+
+struct DeviceThread {
+  Waiter waiter;
+  ThreadState* thread = nullptr;
+  DeviceThread* next_arrival = nullptr;
+  WaitStream waits;
+  bool has_waits_stream = false;
+
+  // The outermost call of a device's interface that the thread is in.
+  const DeviceCall* call = nullptr;
+  uint64_t call_begin = 0;
+  uint64_t call_end = 0;  // 0: not yet
+};
+
+// Threads that the engine does not know yet, the last to come first.
+extern constinit std::atomic<DeviceThread*> device_arrivals;
+extern constinit std::atomic<const DeviceActivity*> device_activity;  // nullptr: no device is used
+
+// The calling thread's, made where it has none; its time counts from `now`. nullptr: no memory. In a handler,
+// or while the thread is busy.
+DeviceThread* device_thread(ThreadState& thread, uint64_t now) noexcept;
+
+// For ProcessState::observer.
+void observe_sample(ThreadState& thread, NodeId node, uint64_t now) noexcept;
+
+}  // namespace hpcrun
