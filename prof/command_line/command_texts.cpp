@@ -32,7 +32,9 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
       {"prof attach",
        {{"Measures a process that runs already, all its threads, until it ends, --duration is over or prof "
          "is "
-         "interrupted (Ctrl-C). Then the process goes on as before, and what was measured is analyzed."},
+         "interrupted (Ctrl-C). Then the process goes on as before, and what was measured is analyzed.",
+         "Samples of REALTIME interrupt calls that wait in it, as any signal does: poll, nanosleep and their "
+         "like return EINTR, which some programs do not expect. Those of CPUTIME do not."},
         {{"prof attach 4711", "until Ctrl-C"},
          {"prof attach 4711 --duration 10 -o server", "for ten seconds"},
          {"prof attach 4711 -e REALTIME --trace", "waiting included, and recorded over time"}},
