@@ -21,8 +21,10 @@ std::string plain_name(std::string_view name) {
 
 bool matches_one(const std::string& name, const std::vector<std::string>& patterns) {
   const std::string plain = plain_name(name);
+  const std::string names[] = {name, plain, public_name(plain)};
   return std::ranges::any_of(patterns, [&](const std::string& pattern) {
-    return fnmatch(pattern.c_str(), name.c_str(), 0) == 0 || fnmatch(pattern.c_str(), plain.c_str(), 0) == 0;
+    return std::ranges::any_of(
+        names, [&](const std::string& one) { return fnmatch(pattern.c_str(), one.c_str(), 0) == 0; });
   });
 }
 
@@ -43,22 +45,30 @@ const std::vector<std::string>& known_barriers() {
       "__kmpc_barrier", "__kmpc_cancel_barrier", "__kmpc_reduce*", "__kmp_barrier*", "__kmp_fork_barrier*",
       "__kmp_join_barrier*", "__kmp_hyper_barrier*", "__kmp_hierarchical_barrier*",
       // threads
-      "pthread_barrier_wait", "__pthread_barrier_wait", "std::barrier<*", "std::latch::*", "std::__*barrier*",
-      "boost::barrier::*"};
+      "pthread_barrier_wait", "std::barrier<*", "std::latch::*", "std::__*barrier*", "boost::barrier::*"};
   return kPatterns;
 }
 
-std::vector<bool> contexts_in_barriers(const Database& database, const std::vector<std::string>& more) {
-  std::vector<std::string> patterns = known_barriers();
-  patterns.insert(patterns.end(), more.begin(), more.end());
-  std::vector<bool> is_barrier(database.functions.size());
-  for (size_t f = 0; f < is_barrier.size(); ++f)
-    is_barrier[f] = matches_one(database.functions[f].name, patterns);
+std::string public_name(const std::string& name) {
+  static constexpr std::string_view kInternal = "__GI_";
+  const size_t start = name.starts_with(kInternal) ? kInternal.size() : 0;
+  const size_t letter = name.find_first_not_of('_', start);
+  return letter == std::string::npos ? name : name.substr(letter);
+}
+
+const std::vector<std::string>& known_child_waits() {
+  static const std::vector<std::string> kPatterns = {"wait", "wait[34]", "waitpid", "waitid", "libc_wait*"};
+  return kPatterns;
+}
+
+std::vector<bool> contexts_in(const Database& database, const std::vector<std::string>& patterns) {
+  std::vector<bool> is_one(database.functions.size());
+  for (size_t f = 0; f < is_one.size(); ++f) is_one[f] = matches_one(database.functions[f].name, patterns);
 
   std::vector<bool> inside(database.contexts.size());
   for (size_t c = 0; c < inside.size(); ++c) {
     const Context& context = database.contexts[c];
-    inside[c] = (context.function < is_barrier.size() && is_barrier[context.function]) ||
+    inside[c] = (context.function < is_one.size() && is_one[context.function]) ||
                 (context.parent != kNone && inside[context.parent]);
   }
   return inside;

@@ -12,9 +12,15 @@ namespace prof {
 // Shell patterns of the functions that are known: MPI, NCCL, SHMEM, OpenMP of GCC and LLVM, pthread, C++.
 const std::vector<std::string>& known_barriers();
 
-// For each context whether it, or one that it lies in or was called from, is a function that one of the known
-// patterns or one of `more` matches. The parameters of C++ functions and the versions of symbols
-// ("wait@@GLIBC_2.34") need not be matched.
-std::vector<bool> contexts_in_barriers(const Database& database, const std::vector<std::string>& more);
+// Those in which a process waits for its children.
+const std::vector<std::string>& known_child_waits();
+
+// What programs call a function of the C library by: "wait4" for its debug information's "__GI___wait4".
+std::string public_name(const std::string& name);
+
+// For each context whether it, or one that it lies in or was called from, is a function that one of the
+// patterns matches. The parameters of C++ functions, the versions of symbols ("wait@@GLIBC_2.34") and what is
+// before a public name need not be matched.
+std::vector<bool> contexts_in(const Database& database, const std::vector<std::string>& patterns);
 
 }  // namespace prof

@@ -42,9 +42,11 @@ struct Trace {
   uint32_t profile;
   uint64_t begin = UINT64_MAX, end = 0;
   uint64_t median_ns = 0;
-  uint64_t blocked_ns = 0;    // in intervals that are long for the run's typical trace
+  uint64_t blocked_ns = 0;  // in intervals that are long for the run's typical trace
+  uint64_t child_wait_ns = 0;
   bool meets_others = false;  // is in a barrier at some time
-  bool is_helper = false;
+  bool is_bystander = false;
+  uint32_t program = kNone;  // the module in which its call paths begin
 };
 
 struct LongInterval {
@@ -54,19 +56,26 @@ struct LongInterval {
   bool in_barrier;
 };
 
+std::vector<std::string> all_barriers(const StallOptions& options) {
+  std::vector<std::string> patterns = known_barriers();
+  patterns.insert(patterns.end(), options.barriers.begin(), options.barriers.end());
+  return patterns;
+}
+
 class StallFinder {
  public:
   StallFinder(const Database& database, const StallOptions& options)
       : database_(database),
         options_(options),
         share_ppm_(static_cast<uint64_t>(std::llround(options.share * kMillion))),
-        in_barrier_(contexts_in_barriers(database, options.barriers)) {}
+        in_barrier_(contexts_in(database, all_barriers(options))),
+        in_child_wait_(contexts_in(database, known_child_waits())) {}
 
   StallAnalysis find(const std::vector<uint32_t>& profiles,
                      const std::vector<std::vector<DeviceWait>>& device_waits) {
     measure_medians(profiles);
     collect_long_intervals();
-    leave_out_helpers();
+    leave_out_bystanders();
     find_sparse_times();
     keep_where_all_others_wait();
     keep_long_unwoken_times();
@@ -127,27 +136,52 @@ class StallFinder {
         trace.meets_others |= in_barrier;
         const uint64_t ns = interval.end - interval.begin;
         if (is_longer(ns, typical_median_ns_)) trace.blocked_ns += ns;
+        if (in_child_wait_[interval.context]) trace.child_wait_ns += ns;
+        if (trace.program == kNone) trace.program = program_of(interval.context);
         if (is_longer(ns, trace.median_ns))
           long_intervals_.push_back({interval.begin, interval.end, t, interval.context, in_barrier});
       });
     }
   }
 
-  void leave_out_helpers() {
+  uint32_t program_of(uint32_t context) const {
+    uint32_t program = kNone;
+    for (uint32_t at = context; at != kNone; at = database_.contexts[at].parent)
+      if (const uint32_t function = database_.contexts[at].function; function < database_.functions.size())
+        program = database_.functions[function].module;
+    return program;
+  }
+
+  void leave_out_bystanders() {
     using Process = std::tuple<std::string, int32_t, int32_t>;
     const auto process = [&](const Trace& trace) {
       const ProfileId& id = database_.profiles[trace.profile].id;
       return Process(id.host, id.rank, id.process);
     };
-    std::set<Process> meeting;
+    std::map<Process, uint32_t> programs;  // as their main threads have it
     for (const Trace& trace : traces_)
-      if (trace.meets_others) meeting.insert(process(trace));
-    for (Trace& trace : traces_) {
-      trace.is_helper = !trace.meets_others && trace.blocked_ns > (trace.end - trace.begin) / 2 &&
-                        meeting.contains(process(trace));
-      ++(trace.is_helper ? result_.helpers : result_.traces);
+      if (database_.profiles[trace.profile].id.thread == 0) programs[process(trace)] = trace.program;
+    const auto program = [&](const Trace& trace) {
+      const auto found = programs.find(process(trace));
+      return found == programs.end() ? kNone : found->second;
+    };
+    std::set<Process> meeting;
+    std::set<uint32_t> meeting_programs;
+    for (const Trace& trace : traces_) {
+      if (!trace.meets_others) continue;
+      meeting.insert(process(trace));
+      meeting_programs.insert(program(trace));
     }
-    std::erase_if(long_intervals_, [&](const LongInterval& one) { return traces_[one.trace].is_helper; });
+    const bool all_known = !meeting.empty() && !meeting_programs.contains(kNone);
+    for (Trace& trace : traces_) {
+      const uint64_t half = (trace.end - trace.begin) / 2;
+      trace.is_bystander =
+          !trace.meets_others &&
+          ((trace.blocked_ns > half && meeting.contains(process(trace))) || trace.child_wait_ns > half ||
+           (all_known && program(trace) != kNone && !meeting_programs.contains(program(trace))));
+      ++(trace.is_bystander ? result_.bystanders : result_.traces);
+    }
+    std::erase_if(long_intervals_, [&](const LongInterval& one) { return traces_[one.trace].is_bystander; });
     for (const LongInterval& one : long_intervals_) {
       if (one.in_barrier) continue;
       ++result_.long_intervals;
@@ -166,7 +200,7 @@ class StallFinder {
       --(changes[end].*which);
     };
     for (const Trace& trace : traces_)
-      if (!trace.is_helper) count(trace.begin, trace.end, &Counts::traces);
+      if (!trace.is_bystander) count(trace.begin, trace.end, &Counts::traces);
     for (const LongInterval& one : long_intervals_)
       count(one.begin, one.end, one.in_barrier ? &Counts::silent_in_barrier : &Counts::blocked);
 
@@ -196,7 +230,7 @@ class StallFinder {
   void keep_where_all_others_wait() {
     IntervalSet unknown;
     for (const Trace& trace : traces_) {
-      if (trace.is_helper) continue;
+      if (trace.is_bystander) continue;
       if (stalled_.empty() && unwoken_.empty()) return;
       Interval busy{0, 0, 0};  // what is contiguous is taken away at once
       for_each_interval(source(trace), [&](const Interval& interval) {
@@ -230,7 +264,7 @@ class StallFinder {
       const uint64_t lost = (one.in_barrier ? unwoken_ : stalled_).overlap(one.begin, one.end);
       if (lost == 0) continue;
       if (result_.stalls.empty() || one.begin >= result_.stalls.back().end_ns)
-        result_.stalls.push_back({one.begin, one.end, 0, kNone, {}});
+        result_.stalls.push_back({one.begin, one.end, 0, kNone, kNone, {}});
       Stall& stall = result_.stalls.back();
       stall.end_ns = std::max(stall.end_ns, one.end);
       stall.threads.push_back({traces_[one.trace].profile, one.context, one.begin, one.end, lost});
@@ -259,7 +293,7 @@ class StallFinder {
       for (const StalledThread& thread : stall.threads) ++stalls_of[thread.profile];
     std::vector<const Trace*> traces;
     for (const Trace& trace : traces_)
-      if (!trace.is_helper) traces.push_back(&trace);
+      if (!trace.is_bystander) traces.push_back(&trace);
     std::ranges::stable_sort(traces, {}, [&](const Trace* trace) {
       const auto found = stalls_of.find(trace->profile);
       return found == stalls_of.end() ? 0 : found->second;
@@ -278,6 +312,14 @@ class StallFinder {
         }
       });
     }
+    for (Stall& stall : result_.stalls) stall.barrier = barrier_of(stall.waiting);
+  }
+
+  // The outermost context on the path to this one that is inside a barrier.
+  uint32_t barrier_of(uint32_t context) const {
+    while (context != kNone && is_in_barrier(database_.contexts[context].parent))
+      context = database_.contexts[context].parent;
+    return context;
   }
 
   static bool is_stalled(const Stall& stall, const Trace& trace) {
@@ -306,8 +348,8 @@ class StallFinder {
 
   const Database& database_;
   const StallOptions& options_;
-  const uint64_t share_ppm_;  // so that 10 % of 30 are 3
-  const std::vector<bool> in_barrier_;
+  const uint64_t share_ppm_;                            // so that 10 % of 30 are 3
+  const std::vector<bool> in_barrier_, in_child_wait_;  // per context
   std::vector<Trace> traces_;
   uint64_t typical_median_ns_ = 0;  // the median of the medians
   std::vector<LongInterval> long_intervals_;

@@ -53,15 +53,18 @@ struct Stall {
   uint64_t begin_ns, end_ns;           // from the start of the first interval to the end of the last one
   uint64_t lost_ns;                    // how long the run was stalled in between
   uint32_t waiting = kNone;            // the context of one that waited, if one is known
+  uint32_t barrier = kNone;            // the one of its callers, or itself, that is the barrier
   std::vector<StalledThread> threads;  // by falling lost_ns
 };
 
 struct StallAnalysis {
   uint64_t begin_ns = 0, end_ns = 0;  // from the first record of all traces to the last one
   uint32_t traces = 0;                // that were looked at
-  // Threads that spend most of their lives blocked and never in a barrier, where another one of their process
-  // is: nobody waits for them there. They are left out.
-  uint32_t helpers = 0;
+  // Nobody waits for these in a barrier, and they are left out. None of them ever is in one, and they
+  // - are blocked most of the time, and another thread of their process is in barriers (progress threads), or
+  // - wait for their children most of the time (launchers), or
+  // - belong to another program than those that are in barriers (shells, mpirun).
+  uint32_t bystanders = 0;
   uint64_t long_intervals = 0;
   uint64_t longest_ns = 0;  // of the intervals outside barriers
   uint64_t lost_ns = 0;     // by all stalls together

@@ -121,6 +121,13 @@ const PathStep* spreading_step(const CallTree& tree, const std::vector<PathStep>
   }
 }
 
+void put_in_order(std::vector<Finding>& findings) {
+  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+    if (a.severity != b.severity) return a.severity > b.severity;
+    return (a.cost ? a.cost->share_of_run : 0) > (b.cost ? b.cost->share_of_run : 0);
+  });
+}
+
 class Finder {
  public:
   Finder(const CallTree& tree, const RunSummary& run)
@@ -135,10 +142,7 @@ class Finder {
     hot_spots();
     degradation_of_sampling();
     line_information();
-    std::stable_sort(findings_.begin(), findings_.end(), [](const Finding& a, const Finding& b) {
-      if (a.severity != b.severity) return a.severity > b.severity;
-      return (a.cost ? a.cost->share_of_run : 0) > (b.cost ? b.cost->share_of_run : 0);
-    });
+    put_in_order(findings_);
     return std::move(findings_);
   }
 
@@ -428,6 +432,11 @@ std::string severity_name(Severity severity) {
 
 std::vector<Finding> find(const CallTree& tree, const RunSummary& run) {
   return Finder(tree, run).all();
+}
+
+void add_findings(std::vector<Finding>& findings, std::vector<Finding> more) {
+  std::ranges::move(more, std::back_inserter(findings));
+  put_in_order(findings);
 }
 
 }  // namespace prof

@@ -33,7 +33,7 @@ struct FindingCost {
 
 struct Finding {
   std::string kind;  // "hot-path", "hot-subtree", "stack-quality", "rate", "dropped", "overhead",
-                     // "few-samples", "line-information", "no-samples"
+                     // "few-samples", "line-information", "no-samples", "stall"
   Severity severity = Severity::Low;
   std::string metric;  // empty where the finding is about the measurement
   std::optional<FindingCost> cost;
@@ -47,5 +47,8 @@ std::string severity_name(Severity severity);
 
 // By falling severity, then by falling cost.
 std::vector<Finding> find(const CallTree& tree, const RunSummary& run);
+
+// Puts more findings into this order; of equal ones those that were there come first.
+void add_findings(std::vector<Finding>& findings, std::vector<Finding> more);
 
 }  // namespace prof

@@ -57,6 +57,7 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
          {"prof report prof-app --view=top-down", "who calls what"},
          {"prof report prof-app --view=bottom-up --depth=3", "where the time is, and who asked for it"},
          {"prof report prof-app --view=lines", "one row for each source line, with its text"},
+         {"prof report prof-app --view=stalls", "who made all others wait in a barrier, from traces"},
          {"prof report prof-app --view=flat --format=json", "one row for each function, for programs"}},
         "docs/report.md"}},
       {"prof export",

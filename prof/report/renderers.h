@@ -7,6 +7,7 @@
 #include "analysis/views/call_tree.h"
 #include "analysis/views/findings.h"
 #include "analysis/views/run_summary.h"
+#include "analysis/views/stall_findings.h"
 #include "analysis/views/view.h"
 #include "prof/report/output.h"
 #include "prof/report/report_command.h"
@@ -33,5 +34,12 @@ void summary_as_text(const CallTree& tree, const SummaryReport& summary, TextSty
 void summary_as_json(const CallTree& tree, const SummaryReport& summary, const ReportOptions& options,
                      Output& out);
 void summary_as_csv(const CallTree& tree, const SummaryReport& summary, Output& out);
+
+void stalls_as_text(const CallTree& tree, const StallReport& report, const ReportOptions& options,
+                    TextStyle style, Output& out);
+void stalls_as_json(const CallTree& tree, const StallReport& report, const ReportOptions& options,
+                    Output& out);
+void stalls_as_csv(const CallTree& tree, const StallReport& report, const ReportOptions& options,
+                   Output& out);
 
 }  // namespace prof

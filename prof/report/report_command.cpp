@@ -19,24 +19,44 @@ namespace {
 
 constexpr size_t kSummaryColumns = 100;  // fits a screen and a mail
 
-const std::map<std::string, ReportView> kViews = {{"summary", ReportView::Summary},
-                                                  {"top-down", ReportView::TopDown},
-                                                  {"bottom-up", ReportView::BottomUp},
-                                                  {"flat", ReportView::Flat},
-                                                  {"lines", ReportView::Lines}};
+const std::map<std::string, ReportView> kViews = {
+    {"summary", ReportView::Summary}, {"top-down", ReportView::TopDown}, {"bottom-up", ReportView::BottomUp},
+    {"flat", ReportView::Flat},       {"lines", ReportView::Lines},      {"stalls", ReportView::Stalls}};
 const std::map<std::string, ReportFormat> kFormats = {
     {"text", ReportFormat::Text}, {"json", ReportFormat::Json}, {"csv", ReportFormat::Csv}};
 
 size_t text_columns(const ReportOptions& options, std::FILE* out) {
   if (options.columns) return *options.columns;
   if (const size_t columns = terminal_columns(out)) return columns;
-  return options.view == ReportView::Summary ? kSummaryColumns : 0;
+  const bool is_prose = options.view == ReportView::Summary || options.view == ReportView::Stalls;
+  return is_prose ? kSummaryColumns : 0;
+}
+
+StallReport stalls_of(const CallTree& tree, const RunSummary& run, const ReportOptions& options) {
+  StallOptions wanted;
+  wanted.factor = options.stall_factor;
+  wanted.share = options.stall_share_percent / 100;
+  wanted.barriers = options.barriers;
+  return stall_report(tree, run, std::move(wanted));
+}
+
+void write_stalls(const CallTree& tree, const ReportOptions& options, TextStyle style, Output& out) {
+  const StallReport report = stalls_of(tree, run_summary(*tree.database), options);
+  switch (options.format) {
+    case ReportFormat::Text:
+      return stalls_as_text(tree, report, options, style, out);
+    case ReportFormat::Json:
+      return stalls_as_json(tree, report, options, out);
+    case ReportFormat::Csv:
+      return stalls_as_csv(tree, report, options, out);
+  }
 }
 
 void write_summary(const CallTree& tree, const ReportOptions& options, TextStyle style, Output& out) {
   SummaryReport summary;
   summary.run = run_summary(*tree.database);
   summary.findings = find(tree, summary.run);
+  if (!why_no_stalls(tree)) add_findings(summary.findings, stalls_of(tree, summary.run, options).findings);
   switch (options.format) {
     case ReportFormat::Text:
       return summary_as_text(tree, summary, style, out);
@@ -98,7 +118,7 @@ void add_selection_options(CLI::App& command, std::string& database, std::vector
 
 void add_report_options(CLI::App& command, ReportOptions& options) {
   add_selection_options(command, options.database, options.threads, options.merge_recursion);
-  command.add_option("--view", options.view, "summary, top-down, bottom-up, flat or lines [summary]")
+  command.add_option("--view", options.view, "summary, top-down, bottom-up, flat, lines or stalls [summary]")
       ->transform(choice(kViews))
       ->type_name("VIEW");
   command.add_option("--format", options.format, "text, json or csv [text]")
@@ -117,6 +137,22 @@ void add_report_options(CLI::App& command, ReportOptions& options) {
       ->check(within(uint32_t{1}, std::numeric_limits<uint32_t>::max()))
       ->type_name("N");
   command.add_flag("--statistics", options.statistics, "minimum, mean, maximum and deviation over threads");
+  command
+      .add_option("--stall-factor", options.stall_factor,
+                  "a thread without a sample for more than N of its median intervals is blocked [10]")
+      ->check(within(1.0, 1e6))
+      ->type_name("N");
+  command
+      .add_option("--stall-share", options.stall_share_percent,
+                  "a stall has fewer than this share of the threads blocked [10]")
+      ->check(within(0.01, 100.0))
+      ->type_name("PCT");
+  command
+      .add_option("--barriers", options.barriers,
+                  "functions in which threads wait for each other, beside those known (patterns allowed)")
+      ->allow_extra_args(false)
+      ->delimiter(',')
+      ->type_name("NAME");
 }
 
 bool wants_colour(std::FILE* out) {
@@ -135,11 +171,19 @@ int report(const Database& database, const ReportOptions& options, std::FILE* ou
     return kOwnFailure;
   }
   CallTree tree = build_call_tree(database, selection, options.merge_recursion);
+  if (options.view == ReportView::Stalls) {
+    if (const std::optional<std::string> why = why_no_stalls(tree)) {
+      say_line(*why);
+      return kOwnFailure;
+    }
+  }
   if (options.view == ReportView::Lines) tree = split_by_line(std::move(tree));
   const TextStyle style{colour, text_columns(options, out)};
   Output output(out);
   if (options.view == ReportView::Summary) {
     write_summary(tree, options, style, output);
+  } else if (options.view == ReportView::Stalls) {
+    write_stalls(tree, options, style, output);
   } else {
     write_tree(tree, options, style, output);
   }

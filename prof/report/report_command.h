@@ -15,7 +15,7 @@ class App;
 
 namespace prof {
 
-enum class ReportView : uint8_t { Summary, TopDown, BottomUp, Flat, Lines };
+enum class ReportView : uint8_t { Summary, TopDown, BottomUp, Flat, Lines, Stalls };
 enum class ReportFormat : uint8_t { Text, Json, Csv };
 
 struct ReportOptions {
@@ -27,6 +27,9 @@ struct ReportOptions {
   double threshold_percent = 1;  // 0..100
   uint32_t depth = 0;            // levels shown; 0: all
   bool merge_recursion = false;
+  double stall_factor = 10;         // see StallOptions in analysis/stalls/stalls.h
+  double stall_share_percent = 10;  // above 0, at most 100
+  std::vector<std::string> barriers;
   bool statistics = false;          // over threads, in text and CSV; JSON always has them
   std::optional<uint32_t> columns;  // to fit text into, 0: no limit; absent: the terminal's, see report()
 };

@@ -2,40 +2,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "prof/report/finding_json.h"
 #include "prof/report/renderers.h"
 
 namespace prof {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json frame_as_json(const FindingFrame& frame) {
-  Json json{{"function", frame.function}};
-  if (!frame.file.empty()) json["file"] = frame.file;
-  if (frame.line > 0) json["line"] = frame.line;
-  if (!frame.module.empty()) json["module"] = frame.module;
-  return json;
-}
-
-Json finding_as_json(const Finding& finding) {
-  Json json{{"kind", finding.kind}, {"severity", severity_name(finding.severity)}};
-  if (!finding.metric.empty()) json["metric"] = finding.metric;
-  if (finding.cost) {
-    json["cost"] = {{"value", finding.cost->value},
-                    {"unit", finding.cost->unit},
-                    {"share_of_run", finding.cost->share_of_run},
-                    {"basis", finding.cost->basis}};
-  }
-  json["sentence"] = finding.sentence;
-  for (const FindingContext& context : finding.contexts) {
-    Json frames = Json::array();
-    for (const FindingFrame& frame : context.frames) frames.push_back(frame_as_json(frame));
-    json["contexts"].push_back({{"role", context.role}, {"frames", std::move(frames)}});
-  }
-  if (!finding.advice.empty()) json["advice"] = finding.advice;
-  if (!finding.values.empty()) json["values"] = finding.values;
-  return json;
-}
 
 template <class Value>
 void set(Json& json, const char* key, const std::optional<Value>& value) {
@@ -104,8 +77,7 @@ void summary_as_json(const CallTree& tree, const SummaryReport& summary, const R
   json["run"] = run_as_json(summary.run);
   add_measuring(summary.run, json);
   json["degradations"] = summary.run.degradations;
-  json["findings"] = Json::array();
-  for (const Finding& finding : summary.findings) json["findings"].push_back(finding_as_json(finding));
+  json["findings"] = findings_as_json(summary.findings);
   out.write(json.dump(2, ' ', false, Json::error_handler_t::replace));
   out.write("\n");
 }

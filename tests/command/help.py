@@ -94,7 +94,7 @@ class Help(driver.EndToEnd):
             self.prof_run(["./app"], directory=self.folder / name, options=["--no-analyze"])
         prof("export", str(self.folder / "prof-app"), "--format=collapsed", "-o", str(self.folder / "stacks.txt"))
         prof("export", str(self.folder / "prof-app"), "--format=pprof", "-o", str(self.folder / "cpu.pb.gz"))
-        needs_more = ("perf.data", "attach", "pause", "resume", "4711", "otf2")
+        needs_more = ("perf.data", "attach", "pause", "resume", "4711", "otf2", "--view=stalls")
         count = 0
         for command in commands():
             for example in command["examples"]:
@@ -121,7 +121,8 @@ class Completion(driver.EndToEnd):
         self.assertNotIn("run", self.bash("prof re"))
         self.assertEqual(self.bash("prof list "), {"events", "metrics", "formats", "repairs"})
         self.assertEqual(self.bash("prof report --vi"), {"--view="})
-        self.assertEqual(self.bash("prof report --view="), {"summary", "top-down", "bottom-up", "flat", "lines"})
+        self.assertEqual(self.bash("prof report --view="),
+                         {"summary", "top-down", "bottom-up", "flat", "lines", "stalls"})
         self.assertEqual(self.bash("prof report --view=b"), {"bottom-up"})
         self.assertEqual(self.bash("prof report --view t"), {"top-down"})
         self.assertIn("pprof", self.bash("prof export x --format="))

@@ -24,10 +24,13 @@ TEST_CASE("every option of prof report reaches its field") {
   const ReportOptions options = report_options(
       "--view=bottom-up --format=csv --thread=0,1.* --thread main --metric=cycles --threshold=2.5 "
       "--merge-recursion "
-      "--depth=4 --statistics prof-sum");
+      "--depth=4 --statistics --stall-factor=4 --stall-share=25 --barriers=meet,*::join prof-sum");
   CHECK(options.database == "prof-sum");
   CHECK(options.view == ReportView::BottomUp);
   CHECK(options.format == ReportFormat::Csv);
+  CHECK(options.stall_factor == 4);
+  CHECK(options.stall_share_percent == 25);
+  CHECK(options.barriers == std::vector<std::string>{"meet", "*::join"});
   CHECK(options.threads == std::vector<std::string>{"0", "1.*", "main"});
   CHECK(options.metrics == std::vector<std::string>{"cycles"});
   CHECK(options.threshold_percent == 2.5);

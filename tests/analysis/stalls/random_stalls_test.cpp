@@ -60,7 +60,7 @@ TracedRun random_run(Random& random) {
 
 struct Expected {
   uint64_t lost = 0, unknown = 0;
-  uint32_t helpers = 0;
+  uint32_t bystanders = 0;
 };
 
 class Reference {
@@ -72,17 +72,17 @@ class Reference {
       medians_.push_back(median_of_trace(traces_.back()));
     }
     typical_ = median(medians_);
-    for (size_t t = 0; t < traces_.size(); ++t) helper_.push_back(is_helper(t));
+    for (size_t t = 0; t < traces_.size(); ++t) bystander_.push_back(is_bystander(t));
   }
 
   Expected expected() const {
     Expected result;
-    result.helpers = static_cast<uint32_t>(std::ranges::count(helper_, true));
+    result.bystanders = static_cast<uint32_t>(std::ranges::count(bystander_, true));
     uint64_t unwoken = 0;
     for (uint64_t time = 0; time <= 600; ++time) {
       uint64_t traces = 0, blocked = 0, silent = 0, gaps = 0, busy = 0;
       for (size_t t = 0; t < traces_.size(); ++t) {
-        if (helper_[t]) continue;
+        if (bystander_[t]) continue;
         uint32_t context = 0;
         uint64_t length = 0;
         if (!at(t, time, context, length)) continue;
@@ -150,7 +150,7 @@ class Reference {
     return false;
   }
 
-  bool is_helper(size_t trace) const {
+  bool is_bystander(size_t trace) const {
     if (meets_others(trace)) return false;
     bool process_meets = false;
     for (size_t t = 0; t < traces_.size(); ++t)
@@ -170,14 +170,14 @@ class Reference {
   std::vector<std::vector<TraceRecord>> traces_;
   std::vector<uint64_t> medians_;
   uint64_t typical_ = 0;
-  std::vector<bool> helper_;
+  std::vector<bool> bystander_;
 };
 
 }  // namespace
 
 TEST_CASE("Random traces have the stalls that the definition says") {
   Random random(2026);
-  uint64_t with_loss = 0, with_unknown = 0, with_helpers = 0, with_several = 0;
+  uint64_t with_loss = 0, with_unknown = 0, with_bystanders = 0, with_several = 0;
   for (int turn = 0; turn < 3000; ++turn) {
     CAPTURE(turn);
     const TracedRun run = random_run(random);
@@ -189,7 +189,7 @@ TEST_CASE("Random traces have the stalls that the definition says") {
     const StallAnalysis found = find_stalls(run.build(1 + random() % 50), run.everyone(), options);
     REQUIRE(found.lost_ns == expected.lost);
     REQUIRE(found.unknown_ns == expected.unknown);
-    REQUIRE(found.helpers == expected.helpers);
+    REQUIRE(found.bystanders == expected.bystanders);
     uint64_t sum = 0, last_end = 0;
     for (const Stall& stall : found.stalls) {
       REQUIRE(stall.begin_ns >= last_end);
@@ -203,12 +203,12 @@ TEST_CASE("Random traces have the stalls that the definition says") {
     REQUIRE(sum == found.lost_ns);
     with_loss += found.lost_ns > 0;
     with_unknown += found.unknown_ns > 0;
-    with_helpers += found.helpers > 0;
+    with_bystanders += found.bystanders > 0;
     with_several += found.stalls.size() > 1;
   }
   // The generator makes what is to be tested.
   CHECK(with_loss > 300);
   CHECK(with_unknown > 30);
-  CHECK(with_helpers > 30);
+  CHECK(with_bystanders > 30);
   CHECK(with_several > 100);
 }

@@ -222,6 +222,8 @@ TEST_CASE("A wait in a barrier that gives no samples is a wait like any other") 
   CHECK(found.long_intervals == 1);
   REQUIRE(found.stalls.size() == 1);
   CHECK(found.stalls[0].threads.size() == 1);
+  CHECK(found.stalls[0].waiting == kInBarrier);
+  CHECK(found.stalls[0].barrier == kBarrier);
 }
 
 TEST_CASE("A thread that is not woken in a barrier stalls the next one") {
@@ -279,7 +281,7 @@ TEST_CASE("Threads that only wait, beside one that meets others, are left out") 
     run.silent(thread, kBlocked, 3 * kSecond);
   }
   StallAnalysis found = stalls_of(run);
-  CHECK(found.helpers == 12);
+  CHECK(found.bystanders == 12);
   CHECK(found.traces == 12);
   CHECK(found.lost_ns == 800 * kMs);
 
@@ -288,6 +290,33 @@ TEST_CASE("Threads that only wait, beside one that meets others, are left out") 
   found = stalls_of(run);
   CHECK(found.traces == 13);
   CHECK(found.lost_ns == 0);
+}
+
+TEST_CASE("Launchers are left out: who waits for children, and other programs") {
+  TracedRun run = late_rank(12);
+  for (Function& function : run.database.functions) function.module = 0;
+  const uint32_t parent = run.thread(50);
+  run.sampled(parent, kCompute, kSecond);
+  run.sampled(parent, kBlocked, 3 * kSecond);
+  CHECK(stalls_of(run).lost_ns == 0);
+  run.database.functions[kBlocked - 1].name = "wait4";
+  StallAnalysis found = stalls_of(run);
+  CHECK(found.bystanders == 1);
+  CHECK(found.lost_ns == 800 * kMs);
+
+  Context mpirun;
+  mpirun.parent = 0;
+  mpirun.function = static_cast<uint32_t>(run.database.functions.size());
+  run.database.contexts.push_back(mpirun);
+  run.database.functions.push_back({"main", 1});
+  run.sampled(run.thread(51), static_cast<uint32_t>(run.database.contexts.size() - 1), 3 * kSecond);
+  found = stalls_of(run);
+  CHECK(found.bystanders == 2);
+  CHECK(found.lost_ns == 800 * kMs);
+
+  // The same program, and busy: somebody may wait for it.
+  run.sampled(run.thread(52), kCompute, 3 * kSecond);
+  CHECK(stalls_of(run).lost_ns == 0);
 }
 
 TEST_CASE("Only the selected threads are looked at") {

@@ -1,0 +1,14 @@
+#pragma once
+// Findings as JSON (docs/json.md), the same in every report that has some.
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "analysis/views/findings.h"
+
+namespace prof {
+
+nlohmann::ordered_json frames_as_json(const std::vector<FindingFrame>& frames);
+nlohmann::ordered_json findings_as_json(const std::vector<Finding>& findings);
+
+}  // namespace prof

@@ -1,0 +1,200 @@
+// The stalls of a run as text, JSON and CSV (docs/stalls.md).
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "analysis/views/wording.h"
+#include "prof/report/finding_json.h"
+#include "prof/report/renderers.h"
+#include "prof/report/text.h"
+
+namespace prof {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kLabelColumns = 10;
+constexpr size_t kThreadColumns = 20;
+
+double seconds(uint64_t ns) {
+  return static_cast<double>(ns) * 1e-9;
+}
+
+// Those that cost enough to be listed, the dearest first.
+std::vector<const Stall*> listed(const StallReport& report, const ReportOptions& options) {
+  std::vector<const Stall*> stalls;
+  for (const Stall& stall : report.analysis.stalls)
+    if (seconds(stall.lost_ns) * 100 >= seconds(report.analysis.lost_ns) * options.threshold_percent)
+      stalls.push_back(&stall);
+  std::ranges::stable_sort(stalls, std::greater(), &Stall::lost_ns);
+  return stalls;
+}
+
+// Since the traces begin.
+double time_of(const StallReport& report, uint64_t ns) {
+  return seconds(ns - report.analysis.begin_ns);
+}
+
+class StallsText {
+ public:
+  StallsText(const CallTree& tree, const StallReport& report, TextStyle style, Output& out)
+      : tree_(tree), report_(report), style_(style), out_(out) {}
+
+  void write(const std::vector<const Stall*>& stalls) {
+    labelled("stalls", what_was_found());
+    labelled("traces", what_was_read());
+    labelled("rule", rule());
+    for (const std::string& note : report_.notes) labelled("note", note);
+    if (!report_.findings.empty()) out_.print("{}\n", bold(style_, "findings"));
+    for (const Finding& finding : report_.findings) indented("  * ", finding.sentence);
+    if (stalls.empty()) return;
+    out_.print("{}\n",
+               bold(style_, "stalls, the dearest first: when, lost to the run, who was blocked how long"));
+    for (const Stall* stall : stalls)
+      for (const StalledThread& thread : stall->threads) row(*stall, thread);
+    if (stalls.size() < report_.analysis.stalls.size())
+      out_.print("  and {} below the threshold (--threshold)\n",
+                 words_for_count(report_.analysis.stalls.size() - stalls.size(), "stall"));
+  }
+
+ private:
+  std::string what_was_found() const {
+    const StallAnalysis& found = report_.analysis;
+    const std::string run = words_for_duration(seconds(found.duration_ns()));
+    if (found.stalls.empty()) {
+      if (found.long_intervals == 0) return fmt::format("none in {}: no thread was blocked for long", run);
+      return fmt::format("none in {}: threads were blocked {}, up to {}, but not all others waited for them",
+                         run, words_for_count(found.long_intervals, "time"),
+                         words_for_duration(seconds(found.longest_ns)));
+    }
+    return fmt::format("{} ({} of {}) lost in {}, while all other threads waited in a barrier",
+                       words_for_duration(seconds(found.lost_ns)),
+                       words_for_percent(report_.share_of_run(found.lost_ns)), run,
+                       words_for_count(found.stalls.size(), "stall"));
+  }
+
+  std::string what_was_read() const {
+    std::string text = words_for_count(report_.analysis.traces, "thread") + ", by elapsed time (REALTIME)";
+    if (report_.options.period_ns > 0)
+      text += fmt::format(", a sample each {}", words_for_duration(seconds(report_.options.period_ns)));
+    if (report_.analysis.bystanders > 0)
+      text += fmt::format("; {} left out that nobody waits for in a barrier",
+                          words_for_count(report_.analysis.bystanders, "more thread"));
+    return text;
+  }
+
+  std::string rule() const {
+    return fmt::format(
+        "blocked: no sample for more than {:g} times the thread's median; fewer than {:g} % of the threads "
+        "at a time",
+        report_.options.factor, report_.options.share * 100);
+  }
+
+  void labelled(const char* label, const std::string& text) {
+    indented(fmt::format("{:<{}}", label, kLabelColumns), text);
+  }
+
+  void indented(const std::string& lead, const std::string& text) {
+    const size_t columns = style_.columns == 0 ? 0 : style_.columns - lead.size();
+    std::string before = lead;
+    for (const std::string& line : wrap(printable(text), columns)) {
+      out_.print("{}{}\n", before, line);
+      before.assign(lead.size(), ' ');
+    }
+  }
+
+  void row(const Stall& stall, const StalledThread& thread) {
+    const std::string who =
+        shorten_end(printable(thread_label(*tree_.database, thread.profile)), kThreadColumns);
+    const std::string line =
+        fmt::format("{:10.3f} s {:>9}  {:<{}} {:>9}  {}", time_of(report_, thread.begin_ns),
+                    &thread == &stall.threads.front() ? words_for_duration(seconds(stall.lost_ns)) : "", who,
+                    kThreadColumns, words_for_duration(seconds(thread.end_ns - thread.begin_ns)),
+                    printable(words_for_call(frames_of(tree_, thread.context))));
+    out_.print("{}\n", shorten_end(line, style_.columns));
+  }
+
+  const CallTree& tree_;
+  const StallReport& report_;
+  const TextStyle style_;
+  Output& out_;
+};
+
+Json thread_as_json(const CallTree& tree, const StallReport& report, const StalledThread& thread) {
+  const ProfileId& id = tree.database->profiles[thread.profile].id;
+  Json json{{"thread", id.thread}};
+  if (id.rank >= 0) json["rank"] = id.rank;
+  if (id.process >= 0) json["process"] = id.process;
+  if (!id.thread_name.empty()) json["name"] = id.thread_name;
+  json["begin_s"] = time_of(report, thread.begin_ns);
+  json["end_s"] = time_of(report, thread.end_ns);
+  json["lost_s"] = seconds(thread.lost_ns);
+  if (thread.waited_for_device_ns + thread.woken_late_ns > 0) {
+    json["waited_for_device_s"] = seconds(thread.waited_for_device_ns);
+    json["woken_late_s"] = seconds(thread.woken_late_ns);
+  }
+  json["frames"] = frames_as_json(frames_of(tree, thread.context));
+  return json;
+}
+
+}  // namespace
+
+void stalls_as_text(const CallTree& tree, const StallReport& report, const ReportOptions& options,
+                    TextStyle style, Output& out) {
+  StallsText(tree, report, style, out).write(listed(report, options));
+}
+
+void stalls_as_json(const CallTree& tree, const StallReport& report, const ReportOptions& options,
+                    Output& out) {
+  const StallAnalysis& found = report.analysis;
+  Json json{{"schema", "prof-report/1"}, {"view", "stalls"}, {"database", options.database}};
+  json["units"] = {{kStallMetric, "sec"}};
+  json["totals"] = {{kStallMetric, seconds(found.lost_ns)}};
+  json["traces"] = {{"threads", found.traces},
+                    {"bystanders", found.bystanders},
+                    {"duration_s", seconds(found.duration_ns())},
+                    {"long_intervals", found.long_intervals},
+                    {"longest_s", seconds(found.longest_ns)},
+                    {"unknown_s", seconds(found.unknown_ns)}};
+  json["rule"] = {{"factor", report.options.factor}, {"share", report.options.share}};
+  if (report.options.period_ns > 0) json["rule"]["period_s"] = seconds(report.options.period_ns);
+  json["share_of_run"] = report.share_of_run(found.lost_ns);
+  json["notes"] = report.notes;
+  json["findings"] = findings_as_json(report.findings);
+  json["threshold_percent"] = options.threshold_percent;
+  json["stalls"] = Json::array();
+  for (const Stall* stall : listed(report, options)) {
+    Json threads = Json::array();
+    for (const StalledThread& thread : stall->threads)
+      threads.push_back(thread_as_json(tree, report, thread));
+    json["stalls"].push_back({{"begin_s", time_of(report, stall->begin_ns)},
+                              {"end_s", time_of(report, stall->end_ns)},
+                              {"lost_s", seconds(stall->lost_ns)},
+                              {"threads", std::move(threads)}});
+  }
+  out.write(json.dump(2, ' ', false, Json::error_handler_t::replace));
+  out.write("\n");
+}
+
+void stalls_as_csv(const CallTree& tree, const StallReport& report, const ReportOptions& options,
+                   Output& out) {
+  out.write(
+      "stall,begin (sec),end (sec),lost (sec),thread,thread begin (sec),thread end (sec),"
+      "thread lost (sec),function,file,line,caller\n");
+  size_t number = 0;
+  for (const Stall* stall : listed(report, options)) {
+    for (const StalledThread& thread : stall->threads) {
+      const std::vector<FindingFrame> frames = frames_of(tree, thread.context);
+      const FindingFrame leaf = frames.empty() ? FindingFrame{} : frames.front();
+      out.print("{},{:.6f},{:.6f},{:.6f},{},{:.6f},{:.6f},{:.6f},{},{},{},{}\n", number,
+                time_of(report, stall->begin_ns), time_of(report, stall->end_ns), seconds(stall->lost_ns),
+                csv_field(thread_label(*tree.database, thread.profile)), time_of(report, thread.begin_ns),
+                time_of(report, thread.end_ns), seconds(thread.lost_ns), csv_field(leaf.function),
+                csv_field(leaf.file), leaf.line == 0 ? "" : std::to_string(leaf.line),
+                csv_field(frames.size() > 1 ? frames[1].function : ""));
+    }
+    ++number;
+  }
+}
+
+}  // namespace prof
