@@ -105,7 +105,7 @@ class StallFinder {
   void measure_medians(const std::vector<uint32_t>& profiles) {
     std::vector<uint64_t> medians;
     for (const uint32_t profile : profiles) {
-      if (profile >= database_.traces.size() || !database_.traces[profile]) continue;
+      if (!has_thread_trace(database_, profile)) continue;
       Trace trace{profile};
       const uint64_t median = median_of([&](const auto& visit) {
         for_each_interval(source(trace), [&](const Interval& interval) {
@@ -359,6 +359,11 @@ class StallFinder {
 };
 
 }  // namespace
+
+bool has_thread_trace(const Database& database, uint32_t profile) {
+  const ProfileId& id = database.profiles[profile].id;
+  return id.device < 0 && id.queue < 0 && profile < database.traces.size() && database.traces[profile];
+}
 
 StallAnalysis find_stalls(const Database& database, const std::vector<uint32_t>& profiles,
                           const StallOptions& options,

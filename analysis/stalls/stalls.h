@@ -75,9 +75,12 @@ struct StallAnalysis {
   uint64_t duration_ns() const { return end_ns - begin_ns; }
 };
 
-// `profiles` are indices into Database::profiles; those without a trace are skipped. `device_waits` is empty
-// or has for each profile of the database its waits in order of time. Throws DatabaseError where a trace
-// cannot be read.
+// False also for what devices executed, which nobody samples.
+bool has_thread_trace(const Database& database, uint32_t profile);
+
+// `profiles` are indices into Database::profiles; those without a thread's trace are skipped. `device_waits`
+// is empty or has for each profile of the database its waits in order of time. Throws DatabaseError where a
+// trace cannot be read.
 StallAnalysis find_stalls(const Database& database, const std::vector<uint32_t>& profiles,
                           const StallOptions& options,
                           const std::vector<std::vector<DeviceWait>>& device_waits = {});

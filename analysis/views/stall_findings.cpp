@@ -20,10 +20,6 @@ double seconds(uint64_t ns) {
   return static_cast<double>(ns) * 1e-9;
 }
 
-bool has_trace(const Database& database, uint32_t profile) {
-  return profile < database.traces.size() && database.traces[profile];
-}
-
 bool is_of_c_library(const FindingFrame& frame) {
   return base_name(frame.module).starts_with("libc.so");
 }
@@ -61,8 +57,10 @@ class StallFindings {
   StallFindings(const CallTree& tree, const StallReport& report) : tree_(tree), report_(report) {}
 
   std::vector<Finding> all() const {
+    const std::vector<Group> all_groups = groups();
     std::vector<Finding> findings;
-    for (const Group& group : groups()) findings.push_back(finding(group));
+    findings.reserve(all_groups.size());
+    for (const Group& group : all_groups) findings.push_back(finding(group));
     return findings;
   }
 
@@ -199,7 +197,7 @@ std::vector<std::string> notes_on(const StallReport& report, const RunSummary& r
 std::optional<std::string> why_no_stalls(const CallTree& tree) {
   const Database& database = *tree.database;
   if (std::ranges::none_of(tree.selection.profiles,
-                           [&](uint32_t profile) { return has_trace(database, profile); }))
+                           [&](uint32_t profile) { return has_thread_trace(database, profile); }))
     return "stalls are found in traces, and no trace was recorded; measure with prof run --trace -e REALTIME";
   const auto clock = std::ranges::find(database.metrics, kClock, &Metric::name);
   // Of our own runs the trace follows the first event. Others do not say.

@@ -292,6 +292,17 @@ TEST_CASE("Threads that only wait, beside one that meets others, are left out") 
   CHECK(found.lost_ns == 0);
 }
 
+TEST_CASE("What a device executes is no thread that waits") {
+  TracedRun run = late_rank(12);
+  const uint32_t queue = run.thread(0, -1);
+  run.database.profiles[queue].id.device = 0;
+  run.database.profiles[queue].id.queue = 0;
+  run.silent(queue, kCompute, 3 * kSecond);
+  const StallAnalysis found = stalls_of(run);
+  CHECK(found.traces == 12);
+  CHECK(found.lost_ns == 800 * kMs);
+}
+
 TEST_CASE("Launchers are left out: who waits for children, and other programs") {
   TracedRun run = late_rank(12);
   for (Function& function : run.database.functions) function.module = 0;
