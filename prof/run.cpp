@@ -12,6 +12,7 @@
 
 #include "prof/analyze.h"
 #include "prof/attach.h"
+#include "prof/devices.h"
 #include "prof/events.h"
 #include "prof/launch.h"
 #include "prof/measured_process.h"
@@ -33,12 +34,15 @@ namespace {
 struct RunOptions {
   std::optional<int> pid;
   MeasuringOptions measuring;
+  bool devices = true;
   std::vector<std::string> command;
 };
 
-std::string preload_list(const fs::path& library) {
+std::string preload_list(const fs::path& runtime, const std::vector<fs::path>& others) {
+  std::string list = runtime.string();
+  for (const fs::path& other : others) list += ":" + other.string();
   const char* present = getenv("LD_PRELOAD");
-  return present && *present ? library.string() + ":" + present : library.string();
+  return present && *present ? list + ":" + present : list;
 }
 
 // A program that can be sampled from outside only is refused where that cannot be done.
@@ -84,12 +88,15 @@ std::string outside_refusal(const std::vector<hpcrun::EventSpec>& events) {
   return {};
 }
 
-int run_program(const std::vector<std::string>& command, const MeasuringOptions& options) {
+int run_program(const RunOptions& whole) {
+  const std::vector<std::string>& command = whole.command;
+  const MeasuringOptions& options = whole.measuring;
   // Everything that can be refused is, before anything is created.
   const std::vector<hpcrun::EventSpec> events = parse_user_events(options.events);
   const std::optional<hpcrun::Trigger> users = users_trigger();
   const Target target = find_target(command[0]);
   const fs::path runtime = preloadable(find_runtime_library());
+  const DevicePlan devices = whole.devices ? plan_devices(runtime) : DevicePlan{};
   const TriggerProbe probe = probe_trigger();
   if (target.needs_outside())
     require_outside_sampling(target, events);
@@ -112,11 +119,15 @@ int run_program(const std::vector<std::string>& command, const MeasuringOptions&
                                  fmt::format("{}", fmt::join(command, " ")), outside_refusal(events)});
   if (target.needs_outside()) plan.before_exec = [&](pid_t child) { outside->attach(child, target.image); };
   plan.environment = {
-      {"LD_PRELOAD", preload_list(runtime)},          {hpcrun::kEnvDirectory, directory.string()},
-      {hpcrun::kEnvEvents, format_events(events)},    {hpcrun::kEnvTrace, options.trace ? "1" : "0"},
-      {hpcrun::kEnvTrigger, trigger_name(trigger)},   {hpcrun::kEnvOutside, outside->socket_name()},
+      {"LD_PRELOAD", preload_list(runtime, devices.preload)},
+      {hpcrun::kEnvDirectory, directory.string()},
+      {hpcrun::kEnvEvents, format_events(events)},
+      {hpcrun::kEnvTrace, options.trace ? "1" : "0"},
+      {hpcrun::kEnvTrigger, trigger_name(trigger)},
+      {hpcrun::kEnvOutside, outside->socket_name()},
       {hpcrun::kEnvOutsideExec, find_outside_exec()},
   };
+  plan.environment.insert(plan.environment.end(), devices.environment.begin(), devices.environment.end());
   const std::string start = present_time();
   const Outcome outcome = launch(plan);
   outside.reset();
@@ -145,7 +156,7 @@ int run(const RunOptions& options) {
   }
   if (options.command.empty())
     fail(kOwnFailure, "name the program to run, or a process with -p; see prof run --help");
-  return run_program(options.command, options.measuring);
+  return run_program(options);
 }
 
 }  // namespace
@@ -161,6 +172,9 @@ void add_run_command(CLI::App& app, int& status) {
       ->add_flag("--paused", options->measuring.window.paused,
                  "Measure nothing until prof_start() or `prof resume`")
       ->excludes("--delay");
+  command->add_flag_callback(
+      "--no-devices", [options] { options->devices = false; },
+      "Follow the program on no accelerator (OpenCL)");
   command->add_option("command", options->command, "The program to measure, and its arguments")
       ->type_name("PROGRAM [ARGUMENT]...");
   command->prefix_command(false);

@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kLibrary = "libhpcrun.so";
-constexpr const char* kOutsideExec = "hpcrun-exec";  // beside it
+constexpr const char* kOutsideExec = "hpcrun-exec";            // beside it
+constexpr const char* kOpenClPreload = "libhpcrun-opencl.so";  // likewise
 
 bool one_preload_entry(const fs::path& path) {
   return path.native().find_first_of(" :$") == std::string::npos;
@@ -63,14 +64,18 @@ fs::path find_outside_exec() {
   return find_runtime_library().parent_path() / kOutsideExec;
 }
 
+fs::path find_opencl_preload() {
+  return find_runtime_library().parent_path() / kOpenClPreload;
+}
+
 fs::path preloadable(const fs::path& library) {
   if (one_preload_entry(library)) return library;
   std::error_code error;
   const fs::path folder = fs::temp_directory_path(error) / fmt::format("prof-{}", geteuid());
   const fs::path place = folder / fmt::format("{:016x}", std::hash<std::string>{}(library.native()));
   if (!error && one_preload_entry(folder) && make_folder(folder) && make_folder(place) &&
-      make_link(library, place / kLibrary))
-    return place / kLibrary;
+      make_link(library, place / library.filename()))
+    return place / library.filename();
   fail(kOwnFailure,
        "the path {} cannot be preloaded for its space or colon, and {} cannot hold a link to it; move prof, "
        "or set "

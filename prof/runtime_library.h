@@ -9,6 +9,9 @@ std::filesystem::path find_runtime_library();
 // hpcrun-exec, which the runtime has started in the place of some programs (hpcrun/process/outside_exec.cpp).
 std::filesystem::path find_outside_exec();
 
+// libhpcrun-opencl.so, for loaders of OpenCL without layers (hpcrun/device/opencl/preload.cpp).
+std::filesystem::path find_opencl_preload();
+
 // A path to the library that the loader takes as one entry of LD_PRELOAD, whose entries end at spaces and
 // colons: the library's own, or a link in a folder of the user's below the folder for temporary files. The
 // link stays: processes that outlive `prof` execute programs with it. Throws CommandError (125).

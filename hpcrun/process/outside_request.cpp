@@ -44,15 +44,19 @@ void find_program(const char* file, bool on_path, Use use) noexcept {
 
 constexpr char kPreload[] = "LD_PRELOAD=";
 constexpr char kRuntime[] = "/libhpcrun.so";
+constexpr char kOpenCl[] = "/libhpcrun-opencl.so";  // comes with it
 
 // One entry of LD_PRELOAD, whose entries end at colons and spaces.
 struct Entry {
   const char* begin = nullptr;
   size_t bytes = 0;
 
-  bool is_runtime() const noexcept {
-    constexpr size_t kBytes = sizeof kRuntime - 1;
-    return bytes >= kBytes && memcmp(begin + bytes - kBytes, kRuntime, kBytes) == 0;
+  bool is_runtime() const noexcept { return ends_in(kRuntime, sizeof kRuntime - 1); }
+  bool is_ours() const noexcept { return is_runtime() || ends_in(kOpenCl, sizeof kOpenCl - 1); }
+
+ private:
+  bool ends_in(const char* name, size_t length) const noexcept {
+    return bytes >= length && memcmp(begin + bytes - length, name, length) == 0;
   }
 };
 
@@ -189,7 +193,7 @@ char* const* without_runtime(char* const environment[], void* memory) noexcept {
   char* const first = end;
   const char* at = preload;
   for (Entry entry = next_entry(at); entry.bytes != 0; entry = next_entry(at)) {
-    if (entry.is_runtime()) continue;
+    if (entry.is_ours()) continue;
     if (end != first) *end++ = ':';
     memcpy(end, entry.begin, entry.bytes);
     end += entry.bytes;

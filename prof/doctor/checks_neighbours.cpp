@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "prof/doctor/checks.h"
+#include "prof/doctor/opencl_loader.h"
 
 namespace prof {
 namespace {
@@ -28,11 +29,25 @@ Diagnosis check_cuda(const Machine& machine) {
 
 Diagnosis check_opencl(const Machine& machine) {
   Diagnosis row = note("opencl", "OpenCL");
-  const std::filesystem::path loader = machine.library("libOpenCL.so.1");
-  if (loader.empty() && !machine.exists("/etc/OpenCL/vendors")) return row;
-  row.state = loader.empty() ? "vendor files in /etc/OpenCL/vendors" : loader.string();
-  row.works = "the CPU side of OpenCL programs";
-  row.lost = "times of kernels on the device: this version measures none";
+  const std::filesystem::path loader = opencl_loader(machine);
+  const char* const vendors = "/etc/OpenCL/vendors";
+  if (loader.empty() && !machine.exists(vendors)) return row;
+  row.state =
+      loader.empty() ? fmt::format("vendor files in {}, no libOpenCL.so.1", vendors) : loader.string();
+  switch (opencl_way(machine)) {
+    case OpenClWay::Layer:
+      row.works = "prof run follows kernels, copies and waits, by a layer (OPENCL_LAYERS)";
+      break;
+    case OpenClWay::Preload:
+      row.works = "prof run follows kernels, copies and waits, by a preloaded library";
+      row.lost = "programs that open libOpenCL.so.1 themselves: this loader knows no layers";
+      break;
+    case OpenClWay::None:
+      row.works = "the CPU side of OpenCL programs";
+      row.lost = "times of kernels on the device: this prof was built without OpenCL's headers";
+      break;
+  }
+  if (!machine.exists(vendors)) row.lost = fmt::format("no driver is registered in {}", vendors);
   return row;
 }
 

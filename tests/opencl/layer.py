@@ -54,13 +54,14 @@ class Recording:
 
 
 class Layer(unittest.TestCase):
-    def run_both(self, *command, status=0):
+    def run_both(self, *command, status=0, environment=None):
         """The recording of a run that did what the bare program does."""
+        environment = environment or {"OPENCL_LAYERS": str(LAYER)}
         bare = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "recording"
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60,
-                                  env={**os.environ, "OPENCL_LAYERS": str(LAYER), "RECORDING": str(path)})
+                                  env={**os.environ, **environment, "RECORDING": str(path)})
             recording = Recording(path)
         self.assertEqual((bare.returncode, bare.stdout), (done.returncode, done.stdout), done.stderr)
         self.assertEqual(status, done.returncode)
@@ -140,6 +141,18 @@ class Layer(unittest.TestCase):
         recording = self.run_both(str(BUILD / "tests/programs/opencl_opened"))
         self.assertEqual(["triple"], [task.name for task in recording.tasks if task.kind == "kernel"])
         self.assertEqual(1, len(recording.calls_of("clFinish")))
+
+    def test_loaders_without_layers_are_stood_in_front_of(self):
+        preloaded = {"LD_PRELOAD": f"{LAYER} {BUILD / 'lib/libhpcrun-opencl.so'}"}
+        for what in ("queries", "every-call", "threads", "fork-first"):
+            by_layer = self.run_both(CALLS, what)
+            recording = self.run_both(CALLS, what, environment=preloaded)
+            self.assertEqual(len(by_layer.tasks), len(recording.tasks))
+            self.assertEqual({call.function for call in by_layer.calls}, {call.function for call in recording.calls})
+        # What has no OpenCL, or opens it itself, runs unseen.
+        self.run_both("ls", "/", environment=preloaded)
+        opened = self.run_both(str(BUILD / "tests/programs/opencl_opened"), environment=preloaded)
+        self.assertEqual([], opened.tasks)
 
     def test_processes_that_leave_or_fork(self):
         self.run_both(CALLS, "outstanding", status=3)

@@ -109,8 +109,8 @@ void complete(Task* task, uint64_t start_ns, uint64_t end_ns) noexcept {
   if (!task) return;
   constexpr const char* kKinds[] = {"kernel", "to-device", "from-device", "on-device", "fill"};
   recording().add("task " + std::to_string(task->queue) + " " + kKinds[static_cast<int>(task->kind)] + " " +
-                  task->name + " " + std::to_string(task->bytes) + " " + std::to_string(task->submitted) + " " +
-                  std::to_string(start_ns) + " " + std::to_string(end_ns));
+                  task->name + " " + std::to_string(task->bytes) + " " + std::to_string(task->submitted) +
+                  " " + std::to_string(start_ns) + " " + std::to_string(end_ns));
   delete task;
 }
 
@@ -137,8 +137,9 @@ DeviceCall::~DeviceCall() {
   if (--depth != 0) return;
   constexpr const char* kKinds[] = {"short", "wait", "block"};
   if (!open_call.end) open_call.end = monotonic_ns();
-  recording().add(std::string("call ") + kKinds[static_cast<int>(open_call.kind)] + " " + open_call.function + " " +
-                  std::to_string(open_call.begin) + " " + std::to_string(open_call.end) + open_call.scope);
+  recording().add(std::string("call ") + kKinds[static_cast<int>(open_call.kind)] + " " + open_call.function +
+                  " " + std::to_string(open_call.begin) + " " + std::to_string(open_call.end) +
+                  open_call.scope);
 }
 
 void note_degradation(const char* sentence) noexcept {

@@ -14,80 +14,80 @@
 #include <CL/cl_layer.h>
 #pragma GCC diagnostic pop
 
-// Every function that we stand in front of, once. What the others do (queries, arguments, events) takes no time of
-// a device and changes nothing that we know.
-#define HPCRUN_OPENCL_FUNCTIONS(X)   \
-  /* enqueue_calls.cpp */            \
-  X(clEnqueueNDRangeKernel)          \
-  X(clEnqueueTask)                   \
-  X(clEnqueueNativeKernel)           \
-  X(clEnqueueReadBuffer)             \
-  X(clEnqueueWriteBuffer)            \
-  X(clEnqueueReadBufferRect)         \
-  X(clEnqueueWriteBufferRect)        \
-  X(clEnqueueCopyBuffer)             \
-  X(clEnqueueCopyBufferRect)         \
-  X(clEnqueueFillBuffer)             \
-  X(clEnqueueReadImage)              \
-  X(clEnqueueWriteImage)             \
-  X(clEnqueueCopyImage)              \
-  X(clEnqueueCopyImageToBuffer)      \
-  X(clEnqueueCopyBufferToImage)      \
-  X(clEnqueueFillImage)              \
-  X(clEnqueueMapBuffer)              \
-  X(clEnqueueMapImage)               \
-  X(clEnqueueUnmapMemObject)         \
-  X(clEnqueueMigrateMemObjects)      \
-  X(clEnqueueSVMMemcpy)              \
-  X(clEnqueueSVMMemFill)             \
-  X(clEnqueueSVMMap)                 \
-  X(clEnqueueSVMUnmap)               \
-  X(clEnqueueSVMMigrateMem)          \
-  X(clEnqueueMarker)                 \
-  X(clEnqueueMarkerWithWaitList)     \
-  X(clEnqueueBarrier)                \
-  X(clEnqueueBarrierWithWaitList)    \
-  X(clEnqueueWaitForEvents)          \
-  X(clEnqueueSVMFree)                \
-  /* wait_calls.cpp */               \
-  X(clFinish)                        \
-  X(clWaitForEvents)                 \
-  X(clFlush)                         \
-  X(clSetUserEventStatus)            \
-  /* queue_calls.cpp */              \
-  X(clCreateCommandQueue)            \
+// Every function that we stand in front of, once. What the others do (queries, arguments, events) takes no
+// time of a device and changes nothing that we know.
+#define HPCRUN_OPENCL_FUNCTIONS(X)      \
+  /* enqueue_calls.cpp */               \
+  X(clEnqueueNDRangeKernel)             \
+  X(clEnqueueTask)                      \
+  X(clEnqueueNativeKernel)              \
+  X(clEnqueueReadBuffer)                \
+  X(clEnqueueWriteBuffer)               \
+  X(clEnqueueReadBufferRect)            \
+  X(clEnqueueWriteBufferRect)           \
+  X(clEnqueueCopyBuffer)                \
+  X(clEnqueueCopyBufferRect)            \
+  X(clEnqueueFillBuffer)                \
+  X(clEnqueueReadImage)                 \
+  X(clEnqueueWriteImage)                \
+  X(clEnqueueCopyImage)                 \
+  X(clEnqueueCopyImageToBuffer)         \
+  X(clEnqueueCopyBufferToImage)         \
+  X(clEnqueueFillImage)                 \
+  X(clEnqueueMapBuffer)                 \
+  X(clEnqueueMapImage)                  \
+  X(clEnqueueUnmapMemObject)            \
+  X(clEnqueueMigrateMemObjects)         \
+  X(clEnqueueSVMMemcpy)                 \
+  X(clEnqueueSVMMemFill)                \
+  X(clEnqueueSVMMap)                    \
+  X(clEnqueueSVMUnmap)                  \
+  X(clEnqueueSVMMigrateMem)             \
+  X(clEnqueueMarker)                    \
+  X(clEnqueueMarkerWithWaitList)        \
+  X(clEnqueueBarrier)                   \
+  X(clEnqueueBarrierWithWaitList)       \
+  X(clEnqueueWaitForEvents)             \
+  X(clEnqueueSVMFree)                   \
+  /* wait_calls.cpp */                  \
+  X(clFinish)                           \
+  X(clWaitForEvents)                    \
+  X(clFlush)                            \
+  X(clSetUserEventStatus)               \
+  /* queue_calls.cpp */                 \
+  X(clCreateCommandQueue)               \
   X(clCreateCommandQueueWithProperties) \
-  X(clRetainCommandQueue)            \
-  X(clReleaseCommandQueue)           \
-  X(clGetCommandQueueInfo)           \
-  X(clGetEventProfilingInfo)         \
-  /* object_calls.cpp */             \
-  X(clCreateContext)                 \
-  X(clCreateContextFromType)         \
-  X(clReleaseContext)                \
-  X(clCreateBuffer)                  \
-  X(clCreateBufferWithProperties)    \
-  X(clCreateSubBuffer)               \
-  X(clCreateImage)                   \
-  X(clCreateImageWithProperties)     \
-  X(clCreateImage2D)                 \
-  X(clCreateImage3D)                 \
-  X(clCreatePipe)                    \
-  X(clReleaseMemObject)              \
-  X(clSVMAlloc)                      \
-  X(clSVMFree)                       \
-  X(clCreateProgramWithSource)       \
-  X(clCreateProgramWithBinary)       \
-  X(clCreateProgramWithIL)           \
-  X(clCreateProgramWithBuiltInKernels) \
-  X(clReleaseProgram)                \
-  X(clBuildProgram)                  \
-  X(clCompileProgram)                \
-  X(clLinkProgram)                   \
-  X(clUnloadPlatformCompiler)        \
-  X(clCreateKernel)                  \
-  X(clCreateKernelsInProgram)        \
-  X(clCloneKernel)                   \
+  X(clRetainCommandQueue)               \
+  X(clReleaseCommandQueue)              \
+  X(clGetCommandQueueInfo)              \
+  X(clGetEventProfilingInfo)            \
+  /* object_calls.cpp */                \
+  X(clCreateContext)                    \
+  X(clCreateContextFromType)            \
+  X(clReleaseContext)                   \
+  X(clCreateBuffer)                     \
+  X(clCreateBufferWithProperties)       \
+  X(clCreateSubBuffer)                  \
+  X(clCreateImage)                      \
+  X(clCreateImageWithProperties)        \
+  X(clCreateImage2D)                    \
+  X(clCreateImage3D)                    \
+  X(clCreatePipe)                       \
+  X(clReleaseMemObject)                 \
+  X(clSVMAlloc)                         \
+  X(clSVMFree)                          \
+  X(clCreateProgramWithSource)          \
+  X(clCreateProgramWithBinary)          \
+  X(clCreateProgramWithIL)              \
+  X(clCreateProgramWithBuiltInKernels)  \
+  X(clReleaseProgram)                   \
+  X(clBuildProgram)                     \
+  X(clCompileProgram)                   \
+  X(clLinkProgram)                      \
+  X(clUnloadPlatformCompiler)           \
+  X(clCreateKernel)                     \
+  X(clCreateKernelsInProgram)           \
+  X(clCloneKernel)                      \
   X(clReleaseKernel)
 
 namespace hpcrun::opencl {

@@ -7,8 +7,8 @@
 
 namespace hpcrun::opencl {
 
-// Fresh, then in its queue's list, taken out of it to see whether it has ended, and finished: the engine has its
-// times and the event is released. It stays in memory until the callback came as well.
+// Fresh, then in its queue's list, taken out of it to see whether it has ended, and finished: the engine has
+// its times and the event is released. It stays in memory until the callback came as well.
 enum class State : uint8_t { Fresh, Listed, Taken, Finished };
 
 struct Command {
@@ -159,7 +159,8 @@ void follow(Queue& queue, Task* task, cl_event event, const EnqueueTimes& times)
     next.clReleaseEvent(event);
     return;
   }
-  Command& command = *new (memory) Command{nullptr, nullptr, &queue, task, event, times, State::Fresh, false, 2};
+  Command& command =
+      *new (memory) Command{nullptr, nullptr, &queue, task, event, times, State::Fresh, false, 2};
   if (next.clSetEventCallback(event, CL_COMPLETE, on_end, &command) != CL_SUCCESS) drop(command);
   bool ended;
   {

@@ -1,7 +1,7 @@
 #pragma once
 // Commands on their way: from the call that enqueues one until the engine has its times. Each has an event of
-// which we hold a reference; its end is learnt by a callback on a thread of the driver's, or at the end of a wait,
-// whichever is first. Thread-safe; not async-signal-safe.
+// which we hold a reference; its end is learnt by a callback on a thread of the driver's, or at the end of a
+// wait, whichever is first. Thread-safe; not async-signal-safe.
 
 #include <cstdint>
 
@@ -27,8 +27,8 @@ void poll(Queue& queue) noexcept;
 // Is the event that of a command whose end is not known yet?
 bool is_under_way(Queue& queue, cl_event event) noexcept;
 
-// Adds to the call what has to end before the event's command has: in a queue that runs commands in any order, all
-// of the queue's, since the event may depend on any of them.
+// Adds to the call what has to end before the event's command has: in a queue that runs commands in any
+// order, all of the queue's, since the event may depend on any of them.
 void add_scope(DeviceCall& call, Queue& queue, cl_event event) noexcept;
 
 // In a forked child.

@@ -29,8 +29,8 @@ unsigned place_of(cl_device_id device) noexcept {
   cl_platform_id platform = nullptr;
   cl_device_id all[kMost];
   cl_uint count = 0;
-  if (next.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, static_cast<void*>(&platform), nullptr) !=
-          CL_SUCCESS ||
+  if (next.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, static_cast<void*>(&platform),
+                           nullptr) != CL_SUCCESS ||
       next.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, kMost, all, &count) != CL_SUCCESS)
     return 0;
   for (cl_uint i = 0; i < count && i < kMost; ++i)

@@ -7,7 +7,8 @@ namespace hpcrun::opencl {
 
 struct DeviceNames {
   char name[192];
-  char uuid[128];  // the driver's where it tells one (cl_khr_device_uuid), else the name and the place in its list
+  char uuid[128];  // the driver's where it tells one (cl_khr_device_uuid), else the name and the place in its
+                   // list
   char driver[128];
 };
 

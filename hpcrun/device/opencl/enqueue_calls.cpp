@@ -13,8 +13,9 @@ uint64_t volume(const size_t* region) noexcept {
 
 uint64_t pixel_bytes(cl_mem image) noexcept {
   size_t bytes = 0;
-  return next.clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof bytes, &bytes, nullptr) == CL_SUCCESS ? bytes
-                                                                                                        : 0;
+  return next.clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof bytes, &bytes, nullptr) == CL_SUCCESS
+             ? bytes
+             : 0;
 }
 
 uint64_t total_bytes(const cl_mem* objects, cl_uint count) noexcept {
@@ -56,12 +57,12 @@ Work migration(cl_mem_migration_flags flags, uint64_t bytes) noexcept {
 }  // namespace
 
 // result = the function `name` with the arguments, of which `list` are those before the event.
-#define HPCRUN_ENQUEUE(name, work, blocks, ...)                                               \
-  cl_int status = CL_SUCCESS;                                                                 \
-  enqueue(public_functions.name, queue, work, blocks, event, [&](cl_event* where) noexcept {  \
-    status = next.name(__VA_ARGS__, where);                                                   \
-    return status == CL_SUCCESS;                                                              \
-  });                                                                                         \
+#define HPCRUN_ENQUEUE(name, work, blocks, ...)                                              \
+  cl_int status = CL_SUCCESS;                                                                \
+  enqueue(public_functions.name, queue, work, blocks, event, [&](cl_event* where) noexcept { \
+    status = next.name(__VA_ARGS__, where);                                                  \
+    return status == CL_SUCCESS;                                                             \
+  });                                                                                        \
   return status
 
 namespace wrap {
@@ -69,53 +70,54 @@ namespace wrap {
 cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
                                           const size_t* offset, const size_t* global, const size_t* local,
                                           cl_uint count, const cl_event* list, cl_event* event) {
-  HPCRUN_ENQUEUE(clEnqueueNDRangeKernel, kernel_work(kernel), false, queue, kernel, dimensions, offset, global,
-                 local, count, list);
+  HPCRUN_ENQUEUE(clEnqueueNDRangeKernel, kernel_work(kernel), false, queue, kernel, dimensions, offset,
+                 global, local, count, list);
 }
 
-cl_int CL_API_CALL clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint count, const cl_event* list,
-                                 cl_event* event) {
+cl_int CL_API_CALL clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint count,
+                                 const cl_event* list, cl_event* event) {
   HPCRUN_ENQUEUE(clEnqueueTask, kernel_work(kernel), false, queue, kernel, count, list);
 }
 
 cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue queue, void(CL_CALLBACK* function)(void*),
-                                         void* arguments, size_t bytes, cl_uint objects, const cl_mem* list_of,
-                                         const void** places, cl_uint count, const cl_event* list,
-                                         cl_event* event) {
+                                         void* arguments, size_t bytes, cl_uint objects,
+                                         const cl_mem* list_of, const void** places, cl_uint count,
+                                         const cl_event* list, cl_event* event) {
   const Work work{TaskKind::Kernel, 0, "[native kernel]"};
-  HPCRUN_ENQUEUE(clEnqueueNativeKernel, work, false, queue, function, arguments, bytes, objects, list_of, places,
-                 count, list);
+  HPCRUN_ENQUEUE(clEnqueueNativeKernel, work, false, queue, function, arguments, bytes, objects, list_of,
+                 places, count, list);
 }
 
 cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
                                        size_t bytes, void* to, cl_uint count, const cl_event* list,
                                        cl_event* event) {
-  HPCRUN_ENQUEUE(clEnqueueReadBuffer, from_device(bytes), blocking, queue, buffer, blocking, offset, bytes, to,
-                 count, list);
+  HPCRUN_ENQUEUE(clEnqueueReadBuffer, from_device(bytes), blocking, queue, buffer, blocking, offset, bytes,
+                 to, count, list);
 }
 
-cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
-                                        size_t bytes, const void* from, cl_uint count, const cl_event* list,
-                                        cl_event* event) {
-  HPCRUN_ENQUEUE(clEnqueueWriteBuffer, to_device(bytes), blocking, queue, buffer, blocking, offset, bytes, from,
-                 count, list);
+cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                                        size_t offset, size_t bytes, const void* from, cl_uint count,
+                                        const cl_event* list, cl_event* event) {
+  HPCRUN_ENQUEUE(clEnqueueWriteBuffer, to_device(bytes), blocking, queue, buffer, blocking, offset, bytes,
+                 from, count, list);
 }
 
 cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
-                                           const size_t* origin, const size_t* host_origin, const size_t* region,
-                                           size_t row, size_t slice, size_t host_row, size_t host_slice, void* to,
-                                           cl_uint count, const cl_event* list, cl_event* event) {
-  HPCRUN_ENQUEUE(clEnqueueReadBufferRect, from_device(volume(region)), blocking, queue, buffer, blocking, origin,
-                 host_origin, region, row, slice, host_row, host_slice, to, count, list);
+                                           const size_t* origin, const size_t* host_origin,
+                                           const size_t* region, size_t row, size_t slice, size_t host_row,
+                                           size_t host_slice, void* to, cl_uint count, const cl_event* list,
+                                           cl_event* event) {
+  HPCRUN_ENQUEUE(clEnqueueReadBufferRect, from_device(volume(region)), blocking, queue, buffer, blocking,
+                 origin, host_origin, region, row, slice, host_row, host_slice, to, count, list);
 }
 
 cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
-                                            const size_t* origin, const size_t* host_origin, const size_t* region,
-                                            size_t row, size_t slice, size_t host_row, size_t host_slice,
-                                            const void* from, cl_uint count, const cl_event* list,
-                                            cl_event* event) {
-  HPCRUN_ENQUEUE(clEnqueueWriteBufferRect, to_device(volume(region)), blocking, queue, buffer, blocking, origin,
-                 host_origin, region, row, slice, host_row, host_slice, from, count, list);
+                                            const size_t* origin, const size_t* host_origin,
+                                            const size_t* region, size_t row, size_t slice, size_t host_row,
+                                            size_t host_slice, const void* from, cl_uint count,
+                                            const cl_event* list, cl_event* event) {
+  HPCRUN_ENQUEUE(clEnqueueWriteBufferRect, to_device(volume(region)), blocking, queue, buffer, blocking,
+                 origin, host_origin, region, row, slice, host_row, host_slice, from, count, list);
 }
 
 cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset,
@@ -127,9 +129,9 @@ cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_m
 
 cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem from, cl_mem to,
                                            const size_t* from_origin, const size_t* to_origin,
-                                           const size_t* region, size_t from_row, size_t from_slice, size_t to_row,
-                                           size_t to_slice, cl_uint count, const cl_event* list,
-                                           cl_event* event) {
+                                           const size_t* region, size_t from_row, size_t from_slice,
+                                           size_t to_row, size_t to_slice, cl_uint count,
+                                           const cl_event* list, cl_event* event) {
   HPCRUN_ENQUEUE(clEnqueueCopyBufferRect, on_device(volume(region)), false, queue, from, to, from_origin,
                  to_origin, region, from_row, from_slice, to_row, to_slice, count, list);
 }
@@ -137,8 +139,8 @@ cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem from, 
 cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void* pattern,
                                        size_t pattern_bytes, size_t offset, size_t bytes, cl_uint count,
                                        const cl_event* list, cl_event* event) {
-  HPCRUN_ENQUEUE(clEnqueueFillBuffer, fill(bytes), false, queue, buffer, pattern, pattern_bytes, offset, bytes,
-                 count, list);
+  HPCRUN_ENQUEUE(clEnqueueFillBuffer, fill(bytes), false, queue, buffer, pattern, pattern_bytes, offset,
+                 bytes, count, list);
 }
 
 cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue queue, cl_mem image, cl_bool blocking,
@@ -151,17 +153,20 @@ cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue queue, cl_mem image, cl_b
 
 cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue queue, cl_mem image, cl_bool blocking,
                                        const size_t* origin, const size_t* region, size_t row, size_t slice,
-                                       const void* from, cl_uint count, const cl_event* list, cl_event* event) {
+                                       const void* from, cl_uint count, const cl_event* list,
+                                       cl_event* event) {
   const Work work = to_device(volume(region) * pixel_bytes(image));
-  HPCRUN_ENQUEUE(clEnqueueWriteImage, work, blocking, queue, image, blocking, origin, region, row, slice, from,
-                 count, list);
+  HPCRUN_ENQUEUE(clEnqueueWriteImage, work, blocking, queue, image, blocking, origin, region, row, slice,
+                 from, count, list);
 }
 
-cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue queue, cl_mem from, cl_mem to, const size_t* from_origin,
-                                      const size_t* to_origin, const size_t* region, cl_uint count,
-                                      const cl_event* list, cl_event* event) {
+cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue queue, cl_mem from, cl_mem to,
+                                      const size_t* from_origin, const size_t* to_origin,
+                                      const size_t* region, cl_uint count, const cl_event* list,
+                                      cl_event* event) {
   const Work work = on_device(volume(region) * pixel_bytes(from));
-  HPCRUN_ENQUEUE(clEnqueueCopyImage, work, false, queue, from, to, from_origin, to_origin, region, count, list);
+  HPCRUN_ENQUEUE(clEnqueueCopyImage, work, false, queue, from, to, from_origin, to_origin, region, count,
+                 list);
 }
 
 cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue queue, cl_mem image, cl_mem buffer,
@@ -172,9 +177,9 @@ cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue queue, cl_mem ima
                  list);
 }
 
-cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue queue, cl_mem buffer, cl_mem image, size_t offset,
-                                              const size_t* origin, const size_t* region, cl_uint count,
-                                              const cl_event* list, cl_event* event) {
+cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue queue, cl_mem buffer, cl_mem image,
+                                              size_t offset, const size_t* origin, const size_t* region,
+                                              cl_uint count, const cl_event* list, cl_event* event) {
   const Work work = on_device(volume(region) * pixel_bytes(image));
   HPCRUN_ENQUEUE(clEnqueueCopyBufferToImage, work, false, queue, buffer, image, offset, origin, region, count,
                  list);
@@ -187,27 +192,28 @@ cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue queue, cl_mem image, cons
   HPCRUN_ENQUEUE(clEnqueueFillImage, work, false, queue, image, color, origin, region, count, list);
 }
 
-void* CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, cl_map_flags flags,
-                                     size_t offset, size_t bytes, cl_uint count, const cl_event* list,
-                                     cl_event* event, cl_int* error) {
+void* CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                                     cl_map_flags flags, size_t offset, size_t bytes, cl_uint count,
+                                     const cl_event* list, cl_event* event, cl_int* error) {
   void* mapped = nullptr;
   enqueue(public_functions.clEnqueueMapBuffer, queue, map_work(flags, bytes), blocking, event,
           [&](cl_event* where) noexcept {
-            mapped = next.clEnqueueMapBuffer(queue, buffer, blocking, flags, offset, bytes, count, list, where,
-                                             error);
+            mapped = next.clEnqueueMapBuffer(queue, buffer, blocking, flags, offset, bytes, count, list,
+                                             where, error);
             return mapped != nullptr;
           });
   return mapped;
 }
 
-void* CL_API_CALL clEnqueueMapImage(cl_command_queue queue, cl_mem image, cl_bool blocking, cl_map_flags flags,
-                                    const size_t* origin, const size_t* region, size_t* row, size_t* slice,
-                                    cl_uint count, const cl_event* list, cl_event* event, cl_int* error) {
+void* CL_API_CALL clEnqueueMapImage(cl_command_queue queue, cl_mem image, cl_bool blocking,
+                                    cl_map_flags flags, const size_t* origin, const size_t* region,
+                                    size_t* row, size_t* slice, cl_uint count, const cl_event* list,
+                                    cl_event* event, cl_int* error) {
   void* mapped = nullptr;
   const Work work = map_work(flags, volume(region) * pixel_bytes(image));
   enqueue(public_functions.clEnqueueMapImage, queue, work, blocking, event, [&](cl_event* where) noexcept {
-    mapped = next.clEnqueueMapImage(queue, image, blocking, flags, origin, region, row, slice, count, list, where,
-                                    error);
+    mapped = next.clEnqueueMapImage(queue, image, blocking, flags, origin, region, row, slice, count, list,
+                                    where, error);
     return mapped != nullptr;
   });
   return mapped;
@@ -220,31 +226,33 @@ cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem object
 }
 
 cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint objects, const cl_mem* list_of,
-                                              cl_mem_migration_flags flags, cl_uint count, const cl_event* list,
-                                              cl_event* event) {
+                                              cl_mem_migration_flags flags, cl_uint count,
+                                              const cl_event* list, cl_event* event) {
   const Work work = migration(flags, total_bytes(list_of, objects));
   HPCRUN_ENQUEUE(clEnqueueMigrateMemObjects, work, false, queue, objects, list_of, flags, count, list);
 }
 
 cl_int CL_API_CALL clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking, void* to, const void* from,
                                       size_t bytes, cl_uint count, const cl_event* list, cl_event* event) {
-  HPCRUN_ENQUEUE(clEnqueueSVMMemcpy, on_device(bytes), blocking, queue, blocking, to, from, bytes, count, list);
+  HPCRUN_ENQUEUE(clEnqueueSVMMemcpy, on_device(bytes), blocking, queue, blocking, to, from, bytes, count,
+                 list);
 }
 
 cl_int CL_API_CALL clEnqueueSVMMemFill(cl_command_queue queue, void* to, const void* pattern,
-                                       size_t pattern_bytes, size_t bytes, cl_uint count, const cl_event* list,
-                                       cl_event* event) {
-  HPCRUN_ENQUEUE(clEnqueueSVMMemFill, fill(bytes), false, queue, to, pattern, pattern_bytes, bytes, count, list);
+                                       size_t pattern_bytes, size_t bytes, cl_uint count,
+                                       const cl_event* list, cl_event* event) {
+  HPCRUN_ENQUEUE(clEnqueueSVMMemFill, fill(bytes), false, queue, to, pattern, pattern_bytes, bytes, count,
+                 list);
 }
 
 cl_int CL_API_CALL clEnqueueSVMMap(cl_command_queue queue, cl_bool blocking, cl_map_flags flags, void* memory,
                                    size_t bytes, cl_uint count, const cl_event* list, cl_event* event) {
-  HPCRUN_ENQUEUE(clEnqueueSVMMap, map_work(flags, bytes), blocking, queue, blocking, flags, memory, bytes, count,
-                 list);
+  HPCRUN_ENQUEUE(clEnqueueSVMMap, map_work(flags, bytes), blocking, queue, blocking, flags, memory, bytes,
+                 count, list);
 }
 
-cl_int CL_API_CALL clEnqueueSVMUnmap(cl_command_queue queue, void* memory, cl_uint count, const cl_event* list,
-                                     cl_event* event) {
+cl_int CL_API_CALL clEnqueueSVMUnmap(cl_command_queue queue, void* memory, cl_uint count,
+                                     const cl_event* list, cl_event* event) {
   HPCRUN_ENQUEUE(clEnqueueSVMUnmap, to_device(0), false, queue, memory, count, list);
 }
 
@@ -253,8 +261,8 @@ cl_int CL_API_CALL clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint pointe
                                           const cl_event* list, cl_event* event) {
   uint64_t bytes = 0;
   for (cl_uint i = 0; sizes && i < pointers; ++i) bytes += sizes[i];
-  HPCRUN_ENQUEUE(clEnqueueSVMMigrateMem, migration(flags, bytes), false, queue, pointers, list_of, sizes, flags,
-                 count, list);
+  HPCRUN_ENQUEUE(clEnqueueSVMMigrateMem, migration(flags, bytes), false, queue, pointers, list_of, sizes,
+                 flags, count, list);
 }
 
 // Those that are no tasks.

@@ -46,8 +46,8 @@ class HandleTable {
   bool grow() noexcept {
     const size_t before = capacity();
     const size_t after = before ? 2 * before : kFirstCapacity;
-    void* memory = sys_mmap(nullptr, after * sizeof(Entry), PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* memory =
+        sys_mmap(nullptr, after * sizeof(Entry), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return false;
     const HandleTable old = *this;
     entries_ = static_cast<Entry*>(memory);

@@ -1,6 +1,6 @@
-// How OpenCL's loader finds us: a layer, named in OPENCL_LAYERS, whose functions stand in front of every driver's.
-// The loader calls both functions once, as the program first uses OpenCL, also a loader that the program opened
-// itself.
+// How OpenCL's loader finds us: a layer, named in OPENCL_LAYERS, whose functions stand in front of every
+// driver's. The loader calls both functions once, as the program first uses OpenCL, also a loader that the
+// program opened itself.
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -20,17 +20,29 @@ namespace {
 
 constinit cl_icd_dispatch layer{};
 
-// The loader's own, or ours where it has none.
-void find_public_functions(const void* loader) noexcept {
+// Preloaded in front of a loader (preload.cpp), what is behind is what the program means.
+bool is_exported(const void* function, const char* name) noexcept {
   Dl_info info;
-  void* handle = dladdr(loader, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
-#define HPCRUN_OPENCL_FIND(name)                                                    \
-  public_functions.name = handle ? dlsym(handle, #name) : nullptr;                  \
-  if (!public_functions.name) public_functions.name = reinterpret_cast<const void*>(wrap::name);
+  return function && dladdr(function, &info) && info.dli_saddr == function &&
+         strcmp(info.dli_sname, name) == 0;
+}
+
+const void* public_function(const void* behind, void* loader, const char* name, const void* ours) noexcept {
+  if (is_exported(behind, name)) return behind;
+  const void* const found = loader ? dlsym(loader, name) : nullptr;
+  return found ? found : ours;
+}
+
+void find_public_functions(const void* caller) noexcept {
+  Dl_info info;
+  void* const loader = dladdr(caller, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+#define HPCRUN_OPENCL_FIND(name)                                                                   \
+  public_functions.name = public_function(reinterpret_cast<const void*>(next.name), loader, #name, \
+                                          reinterpret_cast<const void*>(wrap::name));
   HPCRUN_OPENCL_FUNCTIONS(HPCRUN_OPENCL_FIND)
 #undef HPCRUN_OPENCL_FIND
   dlerror();  // the program must not find our failures
-  if (handle) dlclose(handle);
+  if (loader) dlclose(loader);
 }
 
 // What the driver below lacks stays lacking.
@@ -57,7 +69,8 @@ cl_int answer(const void* value, size_t bytes, size_t room, void* out, size_t* b
 
 }  // namespace hpcrun::opencl
 
-HPCRUN_EXPORT cl_int CL_API_CALL clGetLayerInfo(cl_layer_info which, size_t room, void* out, size_t* bytes_out) {
+HPCRUN_EXPORT cl_int CL_API_CALL clGetLayerInfo(cl_layer_info which, size_t room, void* out,
+                                                size_t* bytes_out) {
   using hpcrun::opencl::answer;
   constexpr cl_layer_api_version kVersion = CL_LAYER_API_VERSION_100;
   constexpr char kName[] = "prof";

@@ -1,5 +1,5 @@
-// Contexts, memory, programs and kernels: calls that work on the host, and in some drivers wait for the device, while
-// it may have nothing to do.
+// Contexts, memory, programs and kernels: calls that work on the host, and in some drivers wait for the
+// device, while it may have nothing to do.
 
 #include "hpcrun/device/opencl/queues.h"
 #include "hpcrun/device/opencl/wrappers.h"
@@ -19,8 +19,7 @@ auto blocking(const void* function, DeviceSet devices, Call call) noexcept {
 template <typename Handle, typename Query>
 DeviceSet devices_by(Handle handle, cl_uint which, Query query) noexcept {
   cl_context context = nullptr;
-  if (!handle ||
-      query(handle, which, sizeof context, static_cast<void*>(&context), nullptr) != CL_SUCCESS)
+  if (!handle || query(handle, which, sizeof context, static_cast<void*>(&context), nullptr) != CL_SUCCESS)
     return 0;
   return devices_of_context(context);
 }
@@ -41,8 +40,9 @@ DeviceSet devices_of(cl_kernel kernel) noexcept {
 }  // namespace
 
 // return the function `name` with the arguments, on the devices of `handle`.
-#define HPCRUN_BLOCKING(name, handle, ...) \
-  return blocking(public_functions.name, devices_of(handle), [&]() noexcept { return next.name(__VA_ARGS__); })
+#define HPCRUN_BLOCKING(name, handle, ...)                   \
+  return blocking(public_functions.name, devices_of(handle), \
+                  [&]() noexcept { return next.name(__VA_ARGS__); })
 
 namespace wrap {
 
@@ -56,9 +56,10 @@ cl_context CL_API_CALL clCreateContext(const cl_context_properties* properties, 
   return context;
 }
 
-cl_context CL_API_CALL clCreateContextFromType(
-    const cl_context_properties* properties, cl_device_type type,
-    void(CL_CALLBACK* function)(const char*, const void*, size_t, void*), void* data, cl_int* error) {
+cl_context CL_API_CALL clCreateContextFromType(const cl_context_properties* properties, cl_device_type type,
+                                               void(CL_CALLBACK* function)(const char*, const void*, size_t,
+                                                                           void*),
+                                               void* data, cl_int* error) {
   const DeviceCall call(CallKind::Block, public_functions.clCreateContextFromType);
   cl_context context = next.clCreateContextFromType(properties, type, function, data, error);
   if (context) add_context(context);
@@ -130,13 +131,16 @@ cl_program CL_API_CALL clCreateProgramWithSource(cl_context context, cl_uint cou
   HPCRUN_BLOCKING(clCreateProgramWithSource, context, context, count, texts, lengths, error);
 }
 
-cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context, cl_uint count, const cl_device_id* devices,
-                                                 const size_t* lengths, const unsigned char** binaries,
-                                                 cl_int* statuses, cl_int* error) {
-  HPCRUN_BLOCKING(clCreateProgramWithBinary, context, context, count, devices, lengths, binaries, statuses, error);
+cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context, cl_uint count,
+                                                 const cl_device_id* devices, const size_t* lengths,
+                                                 const unsigned char** binaries, cl_int* statuses,
+                                                 cl_int* error) {
+  HPCRUN_BLOCKING(clCreateProgramWithBinary, context, context, count, devices, lengths, binaries, statuses,
+                  error);
 }
 
-cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, const void* code, size_t bytes, cl_int* error) {
+cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, const void* code, size_t bytes,
+                                             cl_int* error) {
   HPCRUN_BLOCKING(clCreateProgramWithIL, context, context, code, bytes, error);
 }
 
@@ -160,13 +164,14 @@ cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint count, const cl_
                                     const char* options, cl_uint headers, const cl_program* list_of,
                                     const char** names, void(CL_CALLBACK* function)(cl_program, void*),
                                     void* data) {
-  HPCRUN_BLOCKING(clCompileProgram, program, program, count, devices, options, headers, list_of, names, function,
-                  data);
+  HPCRUN_BLOCKING(clCompileProgram, program, program, count, devices, options, headers, list_of, names,
+                  function, data);
 }
 
 cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint count, const cl_device_id* devices,
                                      const char* options, cl_uint programs, const cl_program* list_of,
-                                     void(CL_CALLBACK* function)(cl_program, void*), void* data, cl_int* error) {
+                                     void(CL_CALLBACK* function)(cl_program, void*), void* data,
+                                     cl_int* error) {
   HPCRUN_BLOCKING(clLinkProgram, context, context, count, devices, options, programs, list_of, function, data,
                   error);
 }

@@ -22,7 +22,8 @@ Queue* take_up(cl_command_queue handle, cl_device_id device, cl_queue_properties
 
 void note_refusal() noexcept {
   note_degradation(
-      "An OpenCL driver refuses to tell when commands run (CL_QUEUE_PROFILING_ENABLE): commands of such queues are "
+      "An OpenCL driver refuses to tell when commands run (CL_QUEUE_PROFILING_ENABLE): commands of such "
+      "queues are "
       "not measured.");
 }
 
@@ -71,8 +72,8 @@ bool is_time(cl_profiling_info which) noexcept {
 // Would the program's own query fail without us?
 bool has_no_times(cl_event event) noexcept {
   cl_command_queue handle = nullptr;
-  if (next.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, static_cast<void*>(&handle), nullptr) !=
-          CL_SUCCESS ||
+  if (next.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, static_cast<void*>(&handle),
+                          nullptr) != CL_SUCCESS ||
       !handle)
     return false;
   const Queue* const queue = queue_of(handle);
@@ -145,8 +146,9 @@ cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue handle, cl_command_que
   const Queue* const queue =
       which == CL_QUEUE_PROPERTIES || which == CL_QUEUE_PROPERTIES_ARRAY ? queue_of(handle) : nullptr;
   if (queue && which == CL_QUEUE_PROPERTIES_ARRAY)
-    return answer(queue->properties, queue->has_array ? queue->property_words * sizeof queue->properties[0] : 0,
-                  room, out, bytes_out);
+    return answer(queue->properties,
+                  queue->has_array ? queue->property_words * sizeof queue->properties[0] : 0, room, out,
+                  bytes_out);
   const cl_int status = next.clGetCommandQueueInfo(handle, which, room, out, bytes_out);
   if (status == CL_SUCCESS && queue && out && !queue->asked_for_profiling) {
     cl_command_queue_properties properties;

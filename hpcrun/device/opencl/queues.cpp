@@ -69,7 +69,8 @@ Device* known_device(cl_device_id handle) noexcept {
   return nullptr;
 }
 
-// A line of the measurement serves the program's queues one after another: some programs make one in each step.
+// A line of the measurement serves the program's queues one after another: some programs make one in each
+// step.
 Queue* take_closed_queue(const Device* device, bool in_order) noexcept {
   for (Queue** link = &closed_queues; *link; link = &(*link)->next_closed) {
     Queue* const queue = *link;
@@ -104,8 +105,8 @@ Device* device_of(cl_device_id handle) noexcept {
   const cl_device_id whole = whole_device(handle);
   DeviceNames names_of_device;
   read_device_names(whole, names_of_device);
-  const DeviceIndex index = add_device(
-      {"OpenCL", names_of_device.name, names_of_device.uuid, names_of_device.driver});
+  const DeviceIndex index =
+      add_device({"OpenCL", names_of_device.name, names_of_device.uuid, names_of_device.driver});
   if (index == kNoDevice) return nullptr;
   const Locked locked(lock);
   if (Device* device = known_device(whole)) return device;

@@ -1,5 +1,6 @@
 #pragma once
-// The devices and command queues of the program, as the engine knows them. Thread-safe; not async-signal-safe.
+// The devices and command queues of the program, as the engine knows them. Thread-safe; not
+// async-signal-safe.
 
 #include <atomic>
 #include <cstdint>
@@ -26,11 +27,11 @@ struct Queue {
   Device* device = nullptr;
   QueueIndex index = kNoQueue;
   bool in_order = true;
-  bool asked_for_profiling = false;                          // by the program
-  bool has_array = false;                                    // made from a list of properties,
-  cl_uint property_words = 0;                                // this one, with its end
+  bool asked_for_profiling = false;  // by the program
+  bool has_array = false;            // made from a list of properties,
+  cl_uint property_words = 0;        // this one, with its end
   cl_queue_properties properties[2 * kMostQueueProperties + 1] = {};
-  std::atomic<uint32_t> references{1};                       // the program's
+  std::atomic<uint32_t> references{1};  // the program's
   Queue* next_closed = nullptr;
 
   SpinLock lock;             // of the list

@@ -1,5 +1,6 @@
 #pragma once
-// Held for a few loads and stores, never while OpenCL or the engine is called, and never in a handler of ours.
+// Held for a few loads and stores, never while OpenCL or the engine is called, and never in a handler of
+// ours.
 
 #include <atomic>
 

@@ -1,5 +1,5 @@
-// Uses OpenCL in the way that the first argument names, and prints what a profiler must not change. Ends with status
-// 77 where there is no device.
+// Uses OpenCL in the way that the first argument names, and prints what a profiler must not change. Ends with
+// status 77 where there is no device.
 
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
@@ -83,7 +83,8 @@ struct Setting {
 
   cl_uint sum(cl_command_queue queue) const {
     cl_uint value = 0;
-    require(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof value, &value, 0, nullptr, nullptr), "read");
+    require(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof value, &value, 0, nullptr, nullptr),
+            "read");
     return value;
   }
 };
@@ -201,29 +202,31 @@ int every_call() {
   const cl_uint pattern = 9;
   require(clEnqueueFillBuffer(queue, other, &pattern, 4, 8, 8, 0, nullptr, nullptr), "fill");
   const size_t origin[3] = {0, 0, 0}, region[3] = {4, 4, 1};
-  require(clEnqueueReadBufferRect(queue, other, CL_TRUE, origin, origin, region, 16, 0, 16, 0, words, 0, nullptr,
-                                  nullptr),
+  require(clEnqueueReadBufferRect(queue, other, CL_TRUE, origin, origin, region, 16, 0, 16, 0, words, 0,
+                                  nullptr, nullptr),
           "read rectangle");
-  require(clEnqueueWriteBufferRect(queue, other, CL_FALSE, origin, origin, region, 16, 0, 16, 0, words, 0, nullptr,
-                                   nullptr),
+  require(clEnqueueWriteBufferRect(queue, other, CL_FALSE, origin, origin, region, 16, 0, 16, 0, words, 0,
+                                   nullptr, nullptr),
           "write rectangle");
-  require(clEnqueueCopyBufferRect(queue, setting.buffer, other, origin, origin, region, 16, 0, 16, 0, 0, nullptr,
-                                  nullptr),
+  require(clEnqueueCopyBufferRect(queue, setting.buffer, other, origin, origin, region, 16, 0, 16, 0, 0,
+                                  nullptr, nullptr),
           "copy rectangle");
   require(clEnqueueMigrateMemObjects(queue, 1, &other, 0, 0, nullptr, nullptr), "migrate");
-  auto* mapped = static_cast<cl_uint*>(clEnqueueMapBuffer(queue, other, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
-                                                          sizeof words, 0, nullptr, nullptr, &status));
+  auto* mapped = static_cast<cl_uint*>(clEnqueueMapBuffer(queue, other, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
+                                                          0, sizeof words, 0, nullptr, nullptr, &status));
   require(status, "map");
   printf("words %u %u %u %u\n", words[0], words[1], words[2], mapped[2]);
   require(clEnqueueUnmapMemObject(queue, other, mapped, 0, nullptr, nullptr), "unmap");
-  void* no_map = clEnqueueMapBuffer(queue, other, CL_TRUE, CL_MAP_READ, 4096, 4096, 0, nullptr, nullptr, &status);
+  void* no_map =
+      clEnqueueMapBuffer(queue, other, CL_TRUE, CL_MAP_READ, 4096, 4096, 0, nullptr, nullptr, &status);
   printf("map beyond the end: %d\n", no_map == nullptr && status != CL_SUCCESS);
   require(clEnqueueBarrier(queue), "barrier");
   cl_event marker = nullptr;
   require(clEnqueueMarker(queue, &marker), "marker");
   clReleaseEvent(marker);
   cl_device_exec_capabilities capabilities = 0;
-  clGetDeviceInfo(setting.device, CL_DEVICE_EXECUTION_CAPABILITIES, sizeof capabilities, &capabilities, nullptr);
+  clGetDeviceInfo(setting.device, CL_DEVICE_EXECUTION_CAPABILITIES, sizeof capabilities, &capabilities,
+                  nullptr);
   if (capabilities & CL_EXEC_NATIVE_KERNEL) {
     void* arguments[] = {nullptr};
     const void* place = &arguments[0];
@@ -237,7 +240,8 @@ int every_call() {
     void* memory = clSVMAlloc(setting.context, CL_MEM_READ_WRITE, sizeof words, 0);
     require(clEnqueueSVMMemFill(queue, memory, &pattern, 4, sizeof words, 0, nullptr, nullptr), "SVM fill");
     require(clEnqueueSVMMemcpy(queue, CL_TRUE, words, memory, sizeof words, 0, nullptr, nullptr), "SVM copy");
-    require(clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ, memory, sizeof words, 0, nullptr, nullptr), "SVM map");
+    require(clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ, memory, sizeof words, 0, nullptr, nullptr),
+            "SVM map");
     require(clEnqueueSVMUnmap(queue, memory, 0, nullptr, nullptr), "SVM unmap");
     require(clFinish(queue), "clFinish");
     printf("shared %u\n", words[63]);
@@ -331,7 +335,7 @@ int forks() {
     volatile unsigned x = 1;
     for (int i = 0; i < 50'000'000; ++i) x = x * 1664525u + 1;
     printf("child\n");
-      _exit(5);
+    _exit(5);
   }
   int status = 0;
   waitpid(child, &status, 0);

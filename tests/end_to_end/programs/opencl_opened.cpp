@@ -1,4 +1,5 @@
-// Is not linked with OpenCL: opens the loader while it runs. Prints what a kernel computed; status 77 without a device.
+// Is not linked with OpenCL: opens the loader while it runs. Prints what a kernel computed; status 77 without
+// a device.
 
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
@@ -32,8 +33,8 @@ int main() {
   OPENED(clBuildProgram)(program, 0, nullptr, "", nullptr, nullptr);
   cl_kernel kernel = OPENED(clCreateKernel)(program, "triple", nullptr);
   cl_uint words[2] = {14, 0};
-  cl_mem buffer = OPENED(clCreateBuffer)(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof words, words,
-                                         nullptr);
+  cl_mem buffer =
+      OPENED(clCreateBuffer)(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof words, words, nullptr);
   OPENED(clSetKernelArg)(kernel, 0, sizeof buffer, &buffer);
   const size_t one = 1;
   OPENED(clEnqueueNDRangeKernel)(queue, kernel, 1, nullptr, &one, &one, 0, nullptr, nullptr);

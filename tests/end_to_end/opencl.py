@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Programs that use OpenCL run under prof as without it, and prof follows what they do on the device."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from driver import BUILD, PROF, EndToEnd, main, program, sample
+
+CALLS = program("opencl_calls")
+SAMPLES = ("overlap", "allocation", "reads", "shared", "asynchronous")
+TWINS = ("overlap", "allocation", "reads", "shared")
+
+
+def opencl_sample(name):
+    return sample(f"opencl_{name}")
+
+
+class OpenCl(EndToEnd):
+    def assert_as_bare(self, command, status=0, **options):
+        bare = self.plain_run(command, env=options.get("env"))
+        run = self.prof_run(command, **options)
+        self.assertEqual((status, bare.stdout), (run.status, run.stdout), run.stderr)
+        self.assertEqual(status, bare.returncode)
+        return run
+
+    def surroundings(self, *options, **environment):
+        run = self.prof_run(["env"], options=("-q", "--no-analyze", *options), env={**os.environ, **environment})
+        return dict(line.split("=", 1) for line in run.stdout.decode().splitlines() if "=" in line)
+
+    def test_samples_print_what_they_print_without_prof(self):
+        for name in SAMPLES:
+            with self.subTest(name):
+                self.assert_as_bare([opencl_sample(name), "10"])
+
+    def test_twins_print_the_same(self):
+        for name in TWINS:
+            with self.subTest(name):
+                twin = self.plain_run([opencl_sample(f"{name}_fixed"), "10"])
+                self.assertEqual(self.plain_run([opencl_sample(name), "10"]).stdout, twin.stdout)
+
+    def test_the_programs_own_queries_work(self):
+        self.assert_as_bare([CALLS, "queries"])
+
+    def test_every_kind_of_call_works(self):
+        for what in ("every-call", "out-of-order", "user-events", "threads", "many-queues"):
+            with self.subTest(what):
+                self.assert_as_bare([CALLS, what], options=("--trace",))
+
+    def test_a_loader_that_the_program_opens_itself(self):
+        self.assert_as_bare([program("opencl_opened")])
+
+    def test_processes_that_leave_with_work_outstanding(self):
+        self.assert_as_bare([CALLS, "outstanding"], status=3)
+        self.assert_as_bare([CALLS, "outstanding-at-once"], status=3)
+
+    def test_forks_with_and_before_a_context(self):
+        run = self.assert_as_bare([CALLS, "fork"])
+        self.assertEqual(2, run.summary()["run"]["processes"])
+        self.assert_as_bare([CALLS, "fork-first"])
+
+    def test_without_a_driver(self):
+        env = {**os.environ, "OCL_ICD_VENDORS": str(self.folder / "none.icd")}
+        self.assert_as_bare([CALLS, "queries"], status=77, env=env)
+
+    def test_a_kernel_that_never_ends_can_be_killed(self):
+        directory = self.folder / "endless"
+        prof = subprocess.Popen([str(PROF), "run", "-q", "--no-analyze", "-o", str(directory), "--", CALLS, "endless"],
+                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.assertEqual(b"launched\n", prof.stdout.readline())
+        time.sleep(0.5)
+        children = pathlib.Path(f"/proc/{prof.pid}/task/{prof.pid}/children").read_text().split()
+        self.assertEqual(1, len(children))
+        os.kill(int(children[0]), signal.SIGKILL)
+        self.assertEqual(128 + signal.SIGKILL, prof.wait(timeout=60))
+        prof.stdout.close()
+        done = subprocess.run([str(PROF), "report", str(directory), "--view=summary"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=60)
+        self.assertEqual(0, done.returncode, done.stderr)
+
+    def test_the_users_layers_stay_and_devices_can_be_left_alone(self):
+        self.assertEqual(str(BUILD / "lib/libhpcrun.so"), self.surroundings().get("OPENCL_LAYERS"))
+        self.assertEqual(f"/x/layer.so:{BUILD / 'lib/libhpcrun.so'}",
+                         self.surroundings(OPENCL_LAYERS="/x/layer.so").get("OPENCL_LAYERS"))
+        self.assertNotIn("OPENCL_LAYERS", self.surroundings("--no-devices"))
+        self.assertEqual("/x/layer.so", self.surroundings("--no-devices", OPENCL_LAYERS="/x/layer.so")["OPENCL_LAYERS"])
+        self.assert_as_bare([CALLS, "queries"], options=("--no-devices",))
+
+    def test_a_loader_without_layers_is_stood_in_front_of(self):
+        # A loader of that kind: the one at hand, told of another variable.
+        loader = next(path for path in map(pathlib.Path, ("/usr/lib/x86_64-linux-gnu/libOpenCL.so.1",
+                                                          "/usr/lib64/libOpenCL.so.1")) if path.exists())
+        old = self.folder / "old"
+        old.mkdir()
+        (old / "libOpenCL.so.1").write_bytes(loader.read_bytes().replace(b"OPENCL_LAYERS", b"OPENCL_SREYAL"))
+        env = {**os.environ, "LD_LIBRARY_PATH": str(old)}
+        seen = self.surroundings(LD_LIBRARY_PATH=str(old))
+        self.assertTrue(seen["LD_PRELOAD"].endswith("libhpcrun.so:" + str(BUILD / "lib/libhpcrun-opencl.so")))
+        self.assertNotIn("OPENCL_LAYERS", seen)
+        for what in ("queries", "threads", "every-call"):
+            self.assert_as_bare([CALLS, what], env=env)
+
+
+if __name__ == "__main__":
+    if not pathlib.Path(CALLS).exists():
+        print("built without OpenCL")
+        sys.exit(77)
+    if subprocess.run([CALLS, "queries"], stdout=subprocess.DEVNULL).returncode == 77:
+        print("no OpenCL device; install pocl-opencl-icd")
+        sys.exit(77)
+    main()
