@@ -46,6 +46,26 @@ class OpenCl(EndToEnd):
     def test_the_programs_own_queries_work(self):
         self.assert_as_bare([CALLS, "queries"])
 
+    def test_what_the_device_did_is_measured_where_it_was_launched(self):
+        run = self.prof_run([opencl_sample("overlap"), "--schedule"])
+        total = {name: run.total(name) for name in
+                 ("GPU_EXECUTION_TIME", "GPU_IDLE_CAUSE", "CPU_IDLE", "CPU_IDLE_CAUSE", "LAUNCH_LATENCY", "GPU_GAP",
+                  "WAKE_LATENCY")}
+        # One queue in order: the sum of its commands is their union. The program's window ends before its end.
+        busy, idle = run.stated("device_busy"), run.stated("device_idle")
+        self.assert_within(total["GPU_EXECUTION_TIME"], 0.99 * busy, 1.01 * busy, "time on the device")
+        self.assert_within(total["GPU_IDLE_CAUSE"], 0.9 * idle, 1.1 * idle, "idleness of the device")
+        parts = sum(total[name] for name in ("CPU_IDLE_CAUSE", "LAUNCH_LATENCY", "GPU_GAP", "WAKE_LATENCY"))
+        self.assert_within(parts, 0.995 * total["CPU_IDLE"], 1.005 * total["CPU_IDLE"], "the parts of all waits")
+        self.assertGreater(run.inclusive("KernelM", "GPU_EXECUTION_TIME"), 0)
+        self.assertGreater(run.inclusive("KernelN", "CPU_IDLE_CAUSE"), run.inclusive("KernelM", "CPU_IDLE_CAUSE"))
+        self.assertAlmostEqual(run.inclusive("KernelN", "GPU_EXECUTION_TIME") +
+                               run.inclusive("KernelM", "GPU_EXECUTION_TIME"),
+                               run.inclusive("(anonymous namespace)::step", "GPU_EXECUTION_TIME"), places=6)
+
+    def test_threads_of_the_driver_are_no_threads_of_the_program(self):
+        self.assertEqual(1, self.prof_run([opencl_sample("reads"), "10"]).summary()["run"]["threads"])
+
     def test_every_kind_of_call_works(self):
         for what in ("every-call", "out-of-order", "user-events", "threads", "many-queues"):
             with self.subTest(what):
