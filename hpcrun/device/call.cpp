@@ -56,6 +56,31 @@ NodeId cut_call(DeviceThread& device, uint64_t begin, uint64_t end) noexcept {
   return node;
 }
 
+// With the lock held.
+void tell_others_of(DeviceThread& device, Interval wait) noexcept {
+  for (uint16_t i = 0; i < engine.device_count; ++i) {
+    if (!device.waiter.wait.scope.has_device(i)) continue;
+    engine.shared[i].end_wait(device.shared_places[i], wait);
+    device.shared_places[i] = SharedDevice::kNoPlace;
+  }
+}
+
+// The interface is about to wait for the device.
+void announce_wait(DeviceThread& device, DeviceIndex index, CallKind kind) noexcept {
+  uint32_t& place = device.shared_places[index];
+  if (kind == CallKind::Wait && place == SharedDevice::kNoPlace)
+    place = engine.shared[index].begin_wait(device.call_begin);
+}
+
+// Places of a wait that never got to its end.
+void withdraw_waits(DeviceThread& device) noexcept {
+  for (uint16_t i = 0; i < kMostDevices; ++i) {
+    if (device.shared_places[i] == SharedDevice::kNoPlace) continue;
+    engine.shared[i].end_wait(device.shared_places[i], {});
+    device.shared_places[i] = SharedDevice::kNoPlace;
+  }
+}
+
 void end_wait(DeviceThread& device, NodeId node, CallKind kind, Interval time) noexcept {
   ThreadState& thread = *device.thread;
   const WaitCells cells{
@@ -63,6 +88,7 @@ void end_wait(DeviceThread& device, NodeId node, CallKind kind, Interval time) n
       cell(thread, node, DeviceMetric::GpuGap), cell(thread, node, DeviceMetric::WakeLatency)};
   lock_engine();
   admit_threads();
+  if (kind == CallKind::Wait) tell_others_of(device, time);
   if (!engine.ended) {
     engine.schedule.end_wait(device.waiter, {time, kind == CallKind::Block, cells, node});
     device.waiter.wait.begin.store(0, std::memory_order_release);
@@ -96,6 +122,7 @@ DeviceCall::DeviceCall(CallKind kind, const void* function) noexcept : kind_(kin
   device->call_begin = now;
   device->call_end = 0;
   if (kind == CallKind::Short) return;
+  withdraw_waits(*device);  // of a call that was left by a jump
   OpenDeviceWait& wait = device->waiter.wait;
   wait.scope.clear();
   wait.end.store(0, std::memory_order_relaxed);
@@ -114,12 +141,15 @@ DeviceCall::~DeviceCall() {
 }
 
 void DeviceCall::waits_for_device(DeviceIndex device) noexcept {
-  if (thread_ && device < kMostDevices) of(thread_).waiter.wait.scope.add_device(device);
+  if (!thread_ || device >= kMostDevices) return;
+  of(thread_).waiter.wait.scope.add_device(device);
+  announce_wait(of(thread_), device, kind_);
 }
 
 void DeviceCall::waits_for_queue(QueueIndex queue) noexcept {
   if (!thread_ || queue >= kMostQueues || !engine.queues[queue]) return;
   of(thread_).waiter.wait.scope.add_queue(engine.queues[queue]->device, queue);
+  announce_wait(of(thread_), engine.queues[queue]->device, kind_);
 }
 
 void DeviceCall::waits_for_task(const Task* task) noexcept {
@@ -127,6 +157,7 @@ void DeviceCall::waits_for_task(const Task* task) noexcept {
   const EngineLock lock;
   if (!engine.schedule.is_under_way(task)) return;
   of(thread_).waiter.wait.scope.add_task(*task, engine.queues[task->queue]->in_order);
+  announce_wait(of(thread_), task->device, kind_);
 }
 
 void DeviceCall::end() noexcept {

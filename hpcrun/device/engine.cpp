@@ -55,6 +55,11 @@ NodeId launch_node(Line& line, ThreadState* thread, FrameKey executed) noexcept 
   return line.tree.insert(stack.frames - 1, stack.depth + 1);
 }
 
+// Other processes hear when there is nothing left to do.
+void tell_others(DeviceIndex device) noexcept {
+  if (!engine.schedule.under_way(device)) engine.shared[device].end_work(engine.schedule.last_end(device));
+}
+
 DeviceIndex make_device(const DeviceInfo& info, uint64_t now) noexcept {
   if (engine.device_count == kMostDevices) return kNoDevice;
   const DeviceIndex index = engine.device_count;
@@ -68,6 +73,7 @@ DeviceIndex make_device(const DeviceInfo& info, uint64_t now) noexcept {
   process_state.file.write_device(
       {index, line.index, now, text(info.name), text(info.uuid), text(info.api), text(info.driver)});
   engine.schedule.add_device(index, now);
+  engine.shared[index].join(text(info.uuid));
   device_activity.store(&engine.schedule.activity, std::memory_order_release);
   // The time of the thread that uses it first counts from here too.
   if (ThreadState* const thread = this_thread(); thread && !thread->busy) {
@@ -141,6 +147,7 @@ Task* submit(QueueIndex queue, TaskKind kind, const char* name, uint64_t bytes) 
   if (!executed || node == kNoNode) return nullptr;
   Task* const task = engine.schedule.submit(line.device, queue, kind, monotonic_ns());
   if (!task) return nullptr;
+  if (engine.schedule.under_way(line.device) == 1) engine.shared[line.device].begin_work(task->submit);
   task->node = node;
   task->thread = thread ? thread->index : line.index;
   task->bytes = bytes;
@@ -150,20 +157,27 @@ Task* submit(QueueIndex queue, TaskKind kind, const char* name, uint64_t bytes) 
 void discard(Task* task) noexcept {
   if (!task || !is_sampling_here()) return;
   const EngineLock lock;
-  if (engine.schedule.is_under_way(task)) engine.schedule.discard(task);
+  if (!engine.schedule.is_under_way(task)) return;
+  const DeviceIndex device = task->device;
+  engine.schedule.discard(task);
+  tell_others(device);
 }
 
 void complete(Task* task, uint64_t start_ns, uint64_t end_ns) noexcept {
   if (!task || !is_sampling_here()) return;
   const EngineLock lock;
   if (engine.ended || !engine.schedule.is_under_way(task)) return;
-  if (!end_ns) return engine.schedule.lose(task);
-  const uint64_t now = monotonic_ns();
   Line& line = *engine.queues[task->queue];
+  if (!end_ns) {
+    engine.schedule.lose(task);
+    return tell_others(line.device);
+  }
+  const uint64_t now = monotonic_ns();
   admit_threads();
   task->idle_cause = line.tree.cell(task->node, metric(DeviceMetric::CpuIdleCause));
   const uint64_t overlap = engine.schedule.complete(task, start_ns, end_ns, now);
   account(line, *task, overlap);
+  tell_others(line.device);
   if (engine.schedule.is_due(now)) advance_engine(now);
 }
 

@@ -60,8 +60,33 @@ void admit_threads() noexcept {
   }
 }
 
+// Those that died are put away, which asks the kernel for each.
+void count_others(uint64_t now) noexcept {
+  constexpr uint64_t kCountedEachNs = 100'000'000;
+  if (engine.shared_checked && now < engine.shared_checked + kCountedEachNs) return;
+  engine.shared_checked = now;
+  uint32_t devices = 0;
+  for (uint16_t i = 0; i < engine.device_count; ++i) devices += engine.shared[i].others() ? 1 : 0;
+  engine.schedule.activity.others.store(devices, std::memory_order_relaxed);
+}
+
+void ask_others(uint64_t now, uint64_t until) noexcept {
+  count_others(now);
+  const Interval window{engine.shared_until, until};
+  if (window.begin >= window.end) return;
+  engine.shared_until = until;
+  if (!engine.schedule.activity.others.load(std::memory_order_relaxed)) return;
+  for (uint16_t i = 0; i < engine.device_count; ++i) {
+    engine.shared[i].for_each_work(
+        window, [i](Interval work) { engine.schedule.add_others_work(i, work.begin, work.end); });
+    engine.shared[i].for_each_wait(
+        window, [i](Interval wait) { engine.schedule.add_others_wait(i, wait.begin, wait.end); });
+  }
+}
+
 void advance_engine(uint64_t now) noexcept {
   admit_threads();
+  ask_others(now, engine.schedule.horizon(now));
   engine.schedule.advance(now);
   write_totals(now);
 }

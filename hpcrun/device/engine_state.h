@@ -9,6 +9,7 @@
 #include "hpcrun/device/names.h"
 #include "hpcrun/device/observer.h"
 #include "hpcrun/device/schedule.h"
+#include "hpcrun/device/shared_device.h"
 #include "hpcrun/guest/arena.h"
 
 namespace hpcrun {
@@ -29,6 +30,9 @@ struct EngineState {
   Names symbols;  // of kernels and copies
   Names notes;
   Line device_lines[kMostDevices];
+  SharedDevice shared[kMostDevices];
+  uint64_t shared_until = 0;    // up to which other processes were asked
+  uint64_t shared_checked = 0;  // when it was last counted how many there are
   uint16_t device_count = 0;
   Line* queues[kMostQueues] = {};
   uint16_t queue_count = 0;
@@ -80,6 +84,9 @@ class Busy {
 
 // Threads that came since the last time take part.
 void admit_threads() noexcept;
+
+// What other processes did up to `until`.
+void ask_others(uint64_t now, uint64_t until) noexcept;
 
 // Resolves what can be known by now, and writes the devices' totals.
 void advance_engine(uint64_t now) noexcept;

@@ -61,9 +61,11 @@ void finish_devices() noexcept {
   process_state.observer.store(nullptr, std::memory_order_release);
   const uint64_t now = monotonic_ns();
   admit_threads();
+  ask_others(now, engine.schedule.horizon(now));
   engine.schedule.finish(now);
   write_totals(now);
   note_incomplete();
+  for (SharedDevice& shared : engine.shared) shared.leave();
   for (uint16_t i = 0; i < engine.device_count; ++i) engine.device_lines[i].tree.seal();
   for (uint16_t i = 0; i < engine.queue_count; ++i) {
     engine.queues[i]->tree.seal();

@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "hpcrun/device/shared_device.h"
 #include "hpcrun/measurement/device_metrics.h"
 
 namespace hpcrun {
@@ -15,6 +16,7 @@ DeviceThread* device_thread(ThreadState& thread, uint64_t now) noexcept {
   if (!memory) return nullptr;
   auto* device = new (memory) DeviceThread;
   device->thread = &thread;
+  for (uint32_t& place : device->shared_places) place = SharedDevice::kNoPlace;
   device->waiter.timeline.begin(now);
   thread.device = device;
   DeviceThread* first = device_arrivals.load(std::memory_order_relaxed);

@@ -19,6 +19,8 @@ struct DeviceThread {
   WaitStream waits;
   bool has_waits_stream = false;
 
+  uint32_t shared_places[kMostDevices];  // SharedDevice::begin_wait() of the wait under way, by device
+
   // The outermost call of a device's interface that the thread is in.
   const DeviceCall* call = nullptr;
   uint64_t call_begin = 0;

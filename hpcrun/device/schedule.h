@@ -147,12 +147,17 @@ class Schedule {
   // At the end: all that is pending, by what is known.
   void finish(uint64_t now) noexcept;
 
-  // Another process had something to do for the device, or waited for it. Not before known_until().
+  // Another process had something to do for the device, or waited for it. Before the next advance() beyond
+  // its end.
   void add_others_work(DeviceIndex device, uint64_t begin, uint64_t end) noexcept;
   void add_others_wait(DeviceIndex device, uint64_t begin, uint64_t end) noexcept;
 
   // Before this everything is known that will be.
   uint64_t horizon(uint64_t now) const noexcept { return first_under_way_ ? first_under_way_->submit : now; }
+
+  // Tasks that were submitted and have not completed, and when the last one ended.
+  uint32_t under_way(DeviceIndex device) const noexcept { return devices_[device].under_way; }
+  uint64_t last_end(DeviceIndex device) const noexcept { return devices_[device].busy.last_end(); }
 
   DeviceTotals totals(DeviceIndex device) const noexcept;
 
