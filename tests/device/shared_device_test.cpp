@@ -157,6 +157,7 @@ TEST_CASE("only the last intervals are kept, and those are right") {
   CHECK(seen.front() == std::pair<uint64_t, uint64_t>{10'000, 10'004});
   CHECK(seen.back() == std::pair<uint64_t, uint64_t>{9'000, 9'004});
   CHECK(work_of_others(shared, {0, 20'000}).size() == 256);
+  other.let_leave();
   shared.leave();
 }
 
