@@ -74,10 +74,16 @@ std::vector<Row> measurable_metrics() {
   return rows;
 }
 
+// In words, or as whoever measured it described it.
+std::string meaning(const Metric& metric) {
+  const std::string words = words_for_metric(metric);
+  return words == metric.name && !metric.description.empty() ? metric.description : words;
+}
+
 std::vector<Row> metrics_of(const std::string& path) {
   std::vector<Row> rows;
   for (const Metric& metric : open_database(path).metrics)
-    rows.push_back({metric.name, metric.unit.empty() ? "events" : metric.unit, words_for_metric(metric)});
+    rows.push_back({metric.name, metric.unit.empty() ? "events" : metric.unit, meaning(metric)});
   return rows;
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analysis/views/code_generators.h"
+#include "analysis/views/idleness.h"
 #include "analysis/views/wording.h"
 
 namespace prof {
@@ -140,6 +141,8 @@ class Finder {
       return std::move(findings_);
     }
     hot_spots();
+    std::ranges::move(idleness(*tree_.database, tree_.selection, run_).findings,
+                      std::back_inserter(findings_));
     degradation_of_sampling();
     line_information();
     put_in_order(findings_);

@@ -26,6 +26,10 @@ void tree_as_text(const CallTree& tree, const View& view, const ReportOptions& o
 void tree_as_json(const CallTree& tree, const View& view, const ReportOptions& options, Output& out);
 void tree_as_csv(const CallTree& tree, const View& view, const ReportOptions& options, Output& out);
 
+// The views "devices" and "idleness", in any format.
+void write_devices(const CallTree& tree, const ReportOptions& options, TextStyle style, Output& out);
+void write_idleness(const CallTree& tree, const ReportOptions& options, TextStyle style, Output& out);
+
 struct SummaryReport {
   RunSummary run;
   std::vector<Finding> findings;

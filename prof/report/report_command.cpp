@@ -21,14 +21,16 @@ constexpr size_t kSummaryColumns = 100;  // fits a screen and a mail
 
 const std::map<std::string, ReportView> kViews = {
     {"summary", ReportView::Summary}, {"top-down", ReportView::TopDown}, {"bottom-up", ReportView::BottomUp},
-    {"flat", ReportView::Flat},       {"lines", ReportView::Lines},      {"stalls", ReportView::Stalls}};
+    {"flat", ReportView::Flat},       {"lines", ReportView::Lines},      {"stalls", ReportView::Stalls},
+    {"devices", ReportView::Devices}, {"idleness", ReportView::Idleness}};
 const std::map<std::string, ReportFormat> kFormats = {
     {"text", ReportFormat::Text}, {"json", ReportFormat::Json}, {"csv", ReportFormat::Csv}};
 
 size_t text_columns(const ReportOptions& options, std::FILE* out) {
   if (options.columns) return *options.columns;
   if (const size_t columns = terminal_columns(out)) return columns;
-  const bool is_prose = options.view == ReportView::Summary || options.view == ReportView::Stalls;
+  const bool is_prose = options.view == ReportView::Summary || options.view == ReportView::Stalls ||
+                        options.view == ReportView::Idleness;
   return is_prose ? kSummaryColumns : 0;
 }
 
@@ -118,7 +120,9 @@ void add_selection_options(CLI::App& command, std::string& database, std::vector
 
 void add_report_options(CLI::App& command, ReportOptions& options) {
   add_selection_options(command, options.database, options.threads, options.merge_recursion);
-  command.add_option("--view", options.view, "summary, top-down, bottom-up, flat, lines or stalls [summary]")
+  command
+      .add_option("--view", options.view,
+                  "summary, top-down, bottom-up, flat, lines, stalls, devices or idleness [summary]")
       ->transform(choice(kViews))
       ->type_name("VIEW");
   command.add_option("--format", options.format, "text, json or csv [text]")
@@ -184,6 +188,10 @@ int report(const Database& database, const ReportOptions& options, std::FILE* ou
     write_summary(tree, options, style, output);
   } else if (options.view == ReportView::Stalls) {
     write_stalls(tree, options, style, output);
+  } else if (options.view == ReportView::Devices) {
+    write_devices(tree, options, style, output);
+  } else if (options.view == ReportView::Idleness) {
+    write_idleness(tree, options, style, output);
   } else {
     write_tree(tree, options, style, output);
   }

@@ -122,7 +122,7 @@ class Completion(driver.EndToEnd):
         self.assertEqual(self.bash("prof list "), {"events", "metrics", "formats", "repairs"})
         self.assertEqual(self.bash("prof report --vi"), {"--view="})
         self.assertEqual(self.bash("prof report --view="),
-                         {"summary", "top-down", "bottom-up", "flat", "lines", "stalls"})
+                         {"summary", "top-down", "bottom-up", "flat", "lines", "stalls", "devices", "idleness"})
         self.assertEqual(self.bash("prof report --view=b"), {"bottom-up"})
         self.assertEqual(self.bash("prof report --view t"), {"top-down"})
         self.assertIn("pprof", self.bash("prof export x --format="))

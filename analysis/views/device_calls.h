@@ -1,0 +1,20 @@
+#pragma once
+// What is known of the functions of device APIs: how to tell them, and what helps where one keeps a device
+// idle.
+
+#include <string_view>
+
+namespace prof {
+
+// True for functions of OpenCL and CUDA ("clFinish", "cudaMemcpy", "cuLaunchKernel"), and for the C++
+// wrappers of OpenCL.
+bool is_device_call(std::string_view function);
+
+struct CallAdvice {
+  std::string_view does;  // "synchronises"; completes the sentence "FUNCTION called from X ..."
+  std::string_view advice;
+};
+// Of a function for which is_device_call() holds.
+CallAdvice advice_for_call(std::string_view function);
+
+}  // namespace prof

@@ -1,0 +1,287 @@
+// What devices did, and who keeps whom waiting: the views "devices" and "idleness".
+
+#include <nlohmann/json.hpp>
+
+#include "analysis/views/idleness.h"
+#include "analysis/views/wording.h"
+#include "prof/report/finding_json.h"
+#include "prof/report/renderers.h"
+#include "prof/report/text.h"
+
+namespace prof {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kRowsShown = 10;
+constexpr size_t kNameColumns = 48;
+constexpr char kNoDevices[] = "No device was used in this run, or not through an API that prof measures.";
+
+double part(double value, double whole) {
+  return whole > 0 ? value / whole : 0;
+}
+
+double idle_seconds(const DeviceUse& use) {
+  return std::max(0.0, use.window_s - use.busy_s);
+}
+
+std::string percent(double value, double whole) {
+  return fmt::format("{:5.1f} %", 100 * part(value, whole));
+}
+
+std::string seconds(double value) {
+  return fmt::format("{:9.3f} s", value);
+}
+
+std::string title(const RunSummary& run, const DeviceUse& use) {
+  std::string text = fmt::format("device {}: {}", use.device, printable(use.name));
+  if (!use.api.empty()) text += fmt::format(", {}", printable(use.api));
+  if (!use.driver.empty()) text += fmt::format(" ({})", printable(use.driver));
+  if (use.rank >= 0) text += fmt::format(", rank {}", use.rank);
+  if (use.process >= 0) text += fmt::format(", process {}", use.process);
+  if (!use.host.empty() && use.host != run.host) text += " on " + printable(use.host);
+  return text;
+}
+
+struct TimeRow {
+  const char* name;
+  double value;
+  const char* meaning;
+};
+
+// All of these are parts of the time since the device's first use.
+std::vector<TimeRow> times(const DeviceUse& use) {
+  return {{"busy", use.busy_s, "a kernel, copy or fill of this process was active"},
+          {"kernels", use.kernels_s, ""},
+          {"copies", use.copies_s, "and fills"},
+          {"idle", idle_seconds(use), "nothing of this process was active on it"},
+          {"CPU idle", use.cpu_waits_s, "a thread waited for it"},
+          {"overlap", use.overlap_s, "it was busy and no thread waited for it"}};
+}
+
+Json device_as_json(const Database& database, const DeviceUse& use) {
+  Json json{{"host", use.host},
+            {"rank", use.rank},
+            {"process", use.process},
+            {"device", use.device},
+            {"name", use.name},
+            {"uuid", use.uuid},
+            {"api", use.api},
+            {"driver", use.driver},
+            {"window_s", use.window_s},
+            {"busy_s", use.busy_s},
+            {"kernels_s", use.kernels_s},
+            {"copies_s", use.copies_s},
+            {"idle_s", idle_seconds(use)},
+            {"cpu_idle_s", use.cpu_waits_s},
+            {"overlap_s", use.overlap_s},
+            {"tasks", use.tasks},
+            {"incomplete", use.incomplete}};
+  json["queues"] = Json::array();
+  for (const DeviceUse::Queue& queue : use.queues) {
+    const QueueCosts costs = queue_costs(database, queue.profile);
+    json["queues"].push_back({{"name", queue.name},
+                              {"thread", thread_label(database, queue.profile)},
+                              {"tasks", costs.tasks},
+                              {"execution_s", costs.execution_s},
+                              {"copy_s", costs.copy_s},
+                              {"overlap_s", costs.overlap_s},
+                              {"to_device_bytes", costs.to_device_bytes},
+                              {"from_device_bytes", costs.from_device_bytes}});
+  }
+  return json;
+}
+
+Json start(const char* view, const ReportOptions& options) {
+  return {{"schema", "prof-report/1"}, {"view", view}, {"database", options.database}};
+}
+
+void write(const Json& json, Output& out) {
+  out.write(json.dump(2, ' ', false, Json::error_handler_t::replace));
+  out.write("\n");
+}
+
+void add_devices(const Database& database, const RunSummary& run, Json& json) {
+  json["devices"] = Json::array();
+  for (const DeviceUse& use : run.devices) json["devices"].push_back(device_as_json(database, use));
+}
+
+Json blamed_as_json(const Blamed& blamed) {
+  return {{"function", blamed.what},
+          {"value_s", blamed.value_s},
+          {"share_of_idleness", blamed.share},
+          {"share_of_run", blamed.share_of_run},
+          {"context", {{"role", blamed.context.role}, {"frames", frames_as_json(blamed.context.frames)}}}};
+}
+
+void devices_as_text(const Database& database, const RunSummary& run, TextStyle style, Output& out) {
+  bool first = true;
+  for (const DeviceUse& use : run.devices) {
+    if (!std::exchange(first, false)) out.write("\n");
+    out.print("{}\n", bold(style, title(run, use)));
+    out.print("  in use   {}\n", seconds(use.window_s));
+    for (const TimeRow& row : times(use)) {
+      const std::string line = fmt::format("  {:<8} {}  {}  {}", row.name, seconds(row.value),
+                                           percent(row.value, use.window_s), row.meaning);
+      out.print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+    }
+    if (use.incomplete > 0)
+      out.print("  {} not seen to complete; the times are without {}\n",
+                words_for_count(use.incomplete, "task") + (use.incomplete == 1 ? " was" : " were"),
+                use.incomplete == 1 ? "it" : "them");
+    if (use.queues.empty()) continue;
+    out.print("  {:<24} {:>10} {:>11} {:>11} {:>12} {:>12}\n", "queue", "tasks", "executed", "copies",
+              "to device", "from device");
+    for (const DeviceUse::Queue& queue : use.queues) {
+      const QueueCosts costs = queue_costs(database, queue.profile);
+      const std::string name = queue.name.empty() ? "(no name)" : printable(queue.name);
+      out.print("  {:<24} {:>10} {} {} {:>12} {:>12}\n", shorten_middle(name, 24), costs.tasks,
+                seconds(costs.execution_s), seconds(costs.copy_s), words_for_bytes(costs.to_device_bytes),
+                words_for_bytes(costs.from_device_bytes));
+    }
+  }
+}
+
+std::string where(const Blamed& blamed) {
+  std::string text = shorten_middle(printable(blamed.what), kNameColumns);
+  if (!blamed.caller.empty())
+    text += fmt::format(" <- {}", shorten_middle(printable(blamed.caller), kNameColumns));
+  if (!blamed.place.empty()) text += fmt::format(" ({})", printable(blamed.place));
+  return text;
+}
+
+void heading(const char* text, const TextStyle& style, Output& out) {
+  out.print("\n{}\n", bold(style, text));
+}
+
+void count_more(size_t all, Output& out) {
+  if (all > kRowsShown) out.print("  and {} more: --format=json\n", all - kRowsShown);
+}
+
+void blame_as_text(const char* text, const std::vector<Blamed>& all, const TextStyle& style, Output& out) {
+  if (all.empty()) return;
+  heading(text, style, out);
+  out.print("  {:>11}  {:>11}  {:>14}\n", "of idleness", "time", "of run at most");
+  for (size_t i = 0; i < std::min(all.size(), kRowsShown); ++i)
+    out.print("  {}  {}  {:>14}  {}\n",
+              heat(style, all[i].share, fmt::format("{:>11}", percent(all[i].share, 1))),
+              seconds(all[i].value_s), percent(all[i].share_of_run, 1), where(all[i]));
+  count_more(all.size(), out);
+}
+
+void waits_as_text(const Idleness& found, const TextStyle& style, Output& out) {
+  if (found.waits.empty()) return;
+  heading("where threads wait for a device, and the parts that no task covers", style, out);
+  out.print("  {:>11}  {:>11}  {:>11}  {:>11}\n", "time", "launch", "gaps", "wake-up");
+  for (size_t i = 0; i < std::min(found.waits.size(), kRowsShown); ++i) {
+    const Waiting& waiting = found.waits[i];
+    out.print("  {}  {}  {}  {}  {}\n", seconds(waiting.at.value_s), seconds(waiting.launch_latency_s),
+              seconds(waiting.gap_s), seconds(waiting.wake_latency_s), where(waiting.at));
+  }
+  count_more(found.waits.size(), out);
+}
+
+void ranks_as_text(const Idleness& found, const TextStyle& style, Output& out) {
+  if (found.tasks.empty()) return;
+  heading("kernels and copies, by what threads waited for them", style, out);
+  out.print("  {:>8}  {:>11}  {:>8}  {:>11}\n", "by blame", "blame", "by time", "time");
+  for (size_t i = 0; i < std::min(found.tasks.size(), kRowsShown); ++i) {
+    const RankedTask& task = found.tasks[i];
+    out.print("  {:>8}  {}  {:>8}  {}  {}\n", task.blame_rank, seconds(task.blame_s), task.time_rank,
+              seconds(task.time_s), shorten_middle(printable(task.name), kNameColumns));
+  }
+  count_more(found.tasks.size(), out);
+}
+
+void idleness_as_text(const RunSummary& run, const Idleness& found, TextStyle style, Output& out) {
+  for (const DeviceUse& use : run.devices) {
+    out.print("{}\n", bold(style, title(run, use)));
+    out.print("  of {} in use: CPU idle {}, device idle {}, overlap {}\n", words_for_duration(use.window_s),
+              words_for_percent(part(use.cpu_waits_s, use.window_s)),
+              words_for_percent(part(idle_seconds(use), use.window_s)),
+              words_for_percent(part(use.overlap_s, use.window_s)));
+  }
+  if (!found.findings.empty()) out.write("\n");
+  for (const Finding& finding : found.findings) {
+    const auto lines = wrap(printable(finding.sentence), style.columns == 0 ? 0 : style.columns - 4);
+    for (size_t i = 0; i < lines.size(); ++i) out.print("{}{}\n", i == 0 ? "  * " : "    ", lines[i]);
+  }
+  blame_as_text("what keeps devices idle", found.device, style, out);
+  blame_as_text("what keeps threads waiting", found.cpu, style, out);
+  waits_as_text(found, style, out);
+  ranks_as_text(found, style, out);
+  out.write(
+      "\n\"of run at most\" is an upper bound of what removing a cause saves: what waits behind it may take "
+      "its\n"
+      "place. Blame is summed over threads, and scaled to the time in which anything was idle.\n");
+}
+
+}  // namespace
+
+void write_devices(const CallTree& tree, const ReportOptions& options, TextStyle style, Output& out) {
+  const Database& database = *tree.database;
+  const RunSummary run = run_summary(database);
+  if (options.format == ReportFormat::Json) {
+    Json json = start("devices", options);
+    add_devices(database, run, json);
+    return write(json, out);
+  }
+  if (options.format == ReportFormat::Csv) {
+    out.write(
+        "host,rank,process,device,name,api,window (sec),busy (sec),kernels (sec),copies (sec),idle (sec),"
+        "cpu idle (sec),overlap (sec),tasks,incomplete\n");
+    for (const DeviceUse& use : run.devices)
+      out.print("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(use.host), use.rank, use.process,
+                use.device, csv_field(use.name), csv_field(use.api), use.window_s, use.busy_s, use.kernels_s,
+                use.copies_s, idle_seconds(use), use.cpu_waits_s, use.overlap_s, use.tasks, use.incomplete);
+    return;
+  }
+  if (run.devices.empty()) return out.print("{}\n", kNoDevices);
+  devices_as_text(database, run, style, out);
+}
+
+void write_idleness(const CallTree& tree, const ReportOptions& options, TextStyle style, Output& out) {
+  const Database& database = *tree.database;
+  const RunSummary run = run_summary(database);
+  const Idleness found = idleness(database, tree.selection, run);
+  if (options.format == ReportFormat::Json) {
+    Json json = start("idleness", options);
+    add_devices(database, run, json);
+    json["device_idle"] = Json::array();
+    for (const Blamed& blamed : found.device) json["device_idle"].push_back(blamed_as_json(blamed));
+    json["cpu_idle"] = Json::array();
+    for (const Blamed& blamed : found.cpu) json["cpu_idle"].push_back(blamed_as_json(blamed));
+    json["waits"] = Json::array();
+    for (const Waiting& waiting : found.waits) {
+      Json one = blamed_as_json(waiting.at);
+      one["launch_latency_s"] = waiting.launch_latency_s;
+      one["gap_s"] = waiting.gap_s;
+      one["wake_latency_s"] = waiting.wake_latency_s;
+      json["waits"].push_back(std::move(one));
+    }
+    json["tasks"] = Json::array();
+    for (const RankedTask& task : found.tasks)
+      json["tasks"].push_back({{"name", task.name},
+                               {"time_s", task.time_s},
+                               {"blame_s", task.blame_s},
+                               {"rank_by_time", task.time_rank},
+                               {"rank_by_blame", task.blame_rank}});
+    json["findings"] = findings_as_json(found.findings);
+    return write(json, out);
+  }
+  if (options.format == ReportFormat::Csv) {
+    out.write("idle,function,caller,place,value (sec),share of idleness,share of run at most\n");
+    const auto rows = [&](const char* kind, const std::vector<Blamed>& all) {
+      for (const Blamed& blamed : all)
+        out.print("{},{},{},{},{},{},{}\n", kind, csv_field(blamed.what), csv_field(blamed.caller),
+                  csv_field(blamed.place), blamed.value_s, blamed.share, blamed.share_of_run);
+    };
+    rows("device", found.device);
+    rows("cpu", found.cpu);
+    return;
+  }
+  if (run.devices.empty()) return out.print("{}\n", kNoDevices);
+  idleness_as_text(run, found, style, out);
+}
+
+}  // namespace prof

@@ -1,0 +1,206 @@
+#include "analysis/views/idleness.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "analysis/views/device_calls.h"
+#include "tests/report/database_builder.h"
+#include "tests/report/rendered.h"
+
+using namespace prof;
+using namespace prof::test;
+
+namespace {
+
+constexpr char kRun[] = R"json({
+  "run": {"command": "./step", "wall_s": 10.0, "cpu_s": 4.0, "processes": 1, "threads": 1, "ranks": 0},
+  "devices": [{"host": "node17", "rank": -1, "process": 100, "device": 0, "name": "pthread-cpu",
+               "uuid": "u", "api": "OpenCL", "driver": "PoCL 3.1", "window_s": 8.0, "busy_s": 5.0,
+               "kernels_s": 4.5, "copies_s": 0.5, "overlap_s": 2.0, "cpu_waits_s": 4.0, "tasks": 120,
+               "incomplete": 1, "queues": [{"profile": 1, "name": "queue 1"}]}]
+})json";
+
+// A program that frees in each step, and whose KernelN nothing overlaps: KernelM takes longest.
+Database program() {
+  DatabaseBuilder b;
+  b.function("main", "main.cpp", "/home/me/step", 30);
+  b.function("step", "step.cpp", "/home/me/step", 10);
+  b.function("prepare", "step.cpp", "/home/me/step", 3);
+  b.function("clReleaseMemObject", "", "/lib/libOpenCL.so.1");
+  b.function("clFinish", "", "/lib/libOpenCL.so.1");
+  b.function("clEnqueueNDRangeKernel", "", "/lib/libOpenCL.so.1");
+  b.function("release_in_driver", "", "/lib/libpocl.so");
+  b.function("KernelM", "", "[device]");
+  b.function("KernelN", "", "[device]");
+  b.metric("CPUTIME", "sec");
+  const uint32_t gpu_idle = b.metric("GPU_IDLE_CAUSE", "sec"), cpu_idle = b.metric("CPU_IDLE", "sec"),
+                 cause = b.metric("CPU_IDLE_CAUSE", "sec"), time = b.metric("GPU_EXECUTION_TIME", "sec"),
+                 wake = b.metric("WAKE_LATENCY", "sec"), bytes = b.metric("H_TO_D_BYTES", "bytes");
+  const uint32_t main = b.thread(0, "step"), queue = b.thread(-1, "queue 1");
+  b.database.profiles[queue].id.device = 0;
+  b.database.profiles[queue].id.queue = 0;
+  b.database.profiles[queue].samples = 120;
+  b.spend(main, {{"main", 40}, {"step", 12}, {"prepare", 5}}, 4);
+  b.spend(main, {{"main", 40}, {"step", 12}, {"prepare", 5}}, 1, gpu_idle);
+  b.spend(main, {{"main", 40}, {"step", 31}, {"clReleaseMemObject"}}, 1.25, gpu_idle);
+  b.spend(main, {{"main", 40}, {"step", 31}, {"clReleaseMemObject"}, {"release_in_driver"}}, 0.25, gpu_idle);
+  b.spend(main, {{"main", 40}, {"step", 33}, {"clReleaseMemObject"}}, 0.5, gpu_idle);
+  b.spend(main, {{"main", 40}, {"step", 20}, {"clFinish"}}, 4, cpu_idle);
+  b.spend(main, {{"main", 40}, {"step", 20}, {"clFinish"}}, 0.5, wake);
+  b.spend(queue, {{"main", 40}, {"step", 14}, {"clEnqueueNDRangeKernel"}, {"KernelM"}}, 3, time);
+  b.spend(queue, {{"main", 40}, {"step", 18}, {"clEnqueueNDRangeKernel"}, {"KernelN"}}, 2, time);
+  b.spend(queue, {{"main", 40}, {"step", 14}, {"clEnqueueNDRangeKernel"}, {"KernelM"}}, 0.5, cause);
+  b.spend(queue, {{"main", 40}, {"step", 18}, {"clEnqueueNDRangeKernel"}, {"KernelN"}}, 3, cause);
+  b.spend(queue, {{"main", 40}, {"step", 18}, {"clEnqueueNDRangeKernel"}, {"KernelN"}}, 2048, bytes);
+  b.database.run_json = kRun;
+  return b.build();
+}
+
+Idleness idleness_of(const Database& database) {
+  return idleness(database, select(database, {}, {}), run_summary(database));
+}
+
+Rendered shown(const Database& database, ReportView view, ReportFormat format = ReportFormat::Text) {
+  ReportOptions options;
+  options.view = view;
+  options.format = format;
+  options.columns = 100;
+  return rendered(database, options);
+}
+
+}  // namespace
+
+TEST_CASE("a call that keeps the device idle is named with its caller, its line, its shares and what helps") {
+  const Database database = program();
+  const Idleness found = idleness_of(database);
+  REQUIRE(found.device.size() == 3);
+  const Blamed& release = found.device[0];
+  CHECK(release.what == "clReleaseMemObject");
+  CHECK(release.is_call);
+  CHECK(release.caller == "step");
+  CHECK(release.place == "step.cpp:31");
+  CHECK(release.value_s == Approx(1.5));  // with what the driver did in the call
+  CHECK(release.share == Approx(0.5));
+  CHECK(release.share_of_run == Approx(0.15));
+  REQUIRE(!found.findings.empty());
+  const auto finding = std::ranges::find(found.findings, "device-idle", &Finding::kind);
+  REQUIRE(finding != found.findings.end());
+  CHECK(finding->sentence ==
+        "clReleaseMemObject called from step (step.cpp:31) synchronises: 50 % of device idleness, at most "
+        "15 % of the run time; allocate once outside the loop and use the buffer again.");
+  CHECK(finding->metric == "GPU_IDLE_CAUSE");
+  CHECK(finding->severity == Severity::Medium);
+  REQUIRE(finding->contexts.size() == 1);
+  CHECK(finding->contexts[0].frames.front().function == "clReleaseMemObject");
+  CHECK(finding->contexts[0].frames[1].function == "step");
+  CHECK(finding->contexts[0].frames[1].line == 31);
+}
+
+TEST_CASE("computing while the device is idle is named with its line") {
+  const Database database = program();
+  const Idleness found = idleness_of(database);
+  const Blamed& prepare = found.device[1];
+  CHECK(prepare.what == "prepare");
+  CHECK_FALSE(prepare.is_call);
+  CHECK(prepare.place == "step.cpp:5");
+  CHECK(prepare.share == Approx(1.0 / 3));
+  CHECK(std::ranges::any_of(found.findings, [](const Finding& f) {
+    return f.sentence ==
+           "The device has no work while prepare (step.cpp:5) computes: 33 % of device idleness, at most 10 "
+           "% "
+           "of the run time; launch before it what does not depend on it, or move it to the device.";
+  }));
+}
+
+TEST_CASE("kernels are ranked by what threads waited for, beside their time") {
+  const Database database = program();
+  const Idleness found = idleness_of(database);
+  REQUIRE(found.tasks.size() == 2);
+  CHECK(found.tasks[0].name == "KernelN");
+  CHECK(found.tasks[0].blame_rank == 1);
+  CHECK(found.tasks[0].time_rank == 2);
+  CHECK(found.tasks[1].name == "KernelM");
+  CHECK(
+      found.findings[0].sentence ==
+      "KernelN launched from step (step.cpp:18) keeps the CPU waiting: 86 % of CPU idleness, at most 30 % of "
+      "the run time (number 1 by blame, 2 by time); make it faster, or give the CPU work that does not need "
+      "its result.");
+  REQUIRE(found.waits.size() == 1);
+  CHECK(found.waits[0].at.what == "clFinish");
+  CHECK(found.waits[0].at.value_s == Approx(4));
+  CHECK(found.waits[0].wake_latency_s == Approx(0.5));
+  CHECK(found.waits[0].gap_s == 0);
+}
+
+TEST_CASE("blame of several threads at once saves no more than the time in which the device was idle") {
+  Database database = program();
+  auto run = nlohmann::json::parse(database.run_json);
+  run["devices"][0]["busy_s"] = 7.5;  // idle for 0.5 s, where 3 s of blame were given
+  database.run_json = run.dump();
+  const Idleness found = idleness_of(database);
+  CHECK(found.device[0].share == Approx(0.5));
+  CHECK(found.device[0].share_of_run == Approx(0.025));
+}
+
+TEST_CASE("the device findings stand in the summary") {
+  const Rendered text = shown(program(), ReportView::Summary);
+  CHECK(text.status == 0);
+  CHECK(text.text.find("KernelN launched from step (step.cpp:18) keeps the CPU waiting") !=
+        std::string::npos);
+  const auto json = nlohmann::json::parse(shown(program(), ReportView::Summary, ReportFormat::Json).text);
+  CHECK(std::ranges::any_of(json["findings"], [](const auto& f) { return f["kind"] == "device-idle"; }));
+}
+
+TEST_CASE("the idleness report shows shares, findings, causes, waits and ranks") {
+  const Rendered text = shown(program(), ReportView::Idleness);
+  CHECK(text.status == 0);
+  CHECK(text.text == golden("idleness.txt"));
+  const auto json = nlohmann::json::parse(shown(program(), ReportView::Idleness, ReportFormat::Json).text);
+  CHECK(json["schema"] == "prof-report/1");
+  CHECK(json["view"] == "idleness");
+  CHECK(json["device_idle"][0]["function"] == "clReleaseMemObject");
+  CHECK(json["device_idle"][0]["context"]["frames"][1]["line"] == 31);
+  CHECK(json["tasks"][0]["rank_by_time"] == 2);
+  CHECK(json["waits"][0]["wake_latency_s"].get<double>() == Approx(0.5));
+  CHECK(json["findings"].size() == 5);
+  const auto csv = lines_of(shown(program(), ReportView::Idleness, ReportFormat::Csv).text);
+  REQUIRE(csv.size() == 6);
+  CHECK(csv[1] == "device,clReleaseMemObject,step,step.cpp:31,1.5,0.5,0.15");
+}
+
+TEST_CASE("the devices report shows each device with its queues") {
+  const Rendered text = shown(program(), ReportView::Devices);
+  CHECK(text.status == 0);
+  CHECK(text.text == golden("devices.txt"));
+  const auto json = nlohmann::json::parse(shown(program(), ReportView::Devices, ReportFormat::Json).text);
+  const auto& device = json["devices"][0];
+  CHECK(device["idle_s"].get<double>() == Approx(3));
+  CHECK(device["queues"][0]["tasks"] == 120);
+  CHECK(device["queues"][0]["execution_s"].get<double>() == Approx(5));
+  CHECK(device["queues"][0]["to_device_bytes"] == 2048);
+  CHECK(device["queues"][0]["thread"] == "100.device0.queue0 queue 1");
+  CHECK(lines_of(shown(program(), ReportView::Devices, ReportFormat::Csv).text).size() == 2);
+}
+
+TEST_CASE("a run without devices says so, and has empty lists") {
+  DatabaseBuilder b;
+  b.metric("CPUTIME", "sec");
+  b.spend(b.thread(0), {{"main", 1}}, 1);
+  const Database database = b.build();
+  for (const ReportView view : {ReportView::Devices, ReportView::Idleness}) {
+    CHECK(shown(database, view).text.starts_with("No device was used"));
+    CHECK(nlohmann::json::parse(shown(database, view, ReportFormat::Json).text)["devices"].empty());
+  }
+}
+
+TEST_CASE("calls of device APIs are told from other functions, and each has advice that fits") {
+  for (const char* name : {"clFinish", "cuLaunchKernel", "cudaMemcpy", "cl::CommandQueue::finish() const"})
+    CHECK(is_device_call(name));
+  for (const char* name : {"clear", "close", "current", "cudaesque", "cl", "cut_Tree", "main"})
+    CHECK_FALSE(is_device_call(name));
+  CHECK(advice_for_call("clEnqueueReadBuffer").advice.find("without blocking") != std::string::npos);
+  CHECK(advice_for_call("cudaFree").advice.find("allocate once") != std::string::npos);
+  CHECK(advice_for_call("clBuildProgram").advice.find("once at the start") != std::string::npos);
+  CHECK(advice_for_call("cudaDeviceSynchronize").does == "synchronises");
+  CHECK(advice_for_call("clSomethingNew").does == "leaves the device without work");
+}
