@@ -119,6 +119,22 @@ struct TraceRecord {
 // Reads one profile's trace from its source in order, a block at a time; false at its end.
 using TraceSource = std::function<bool(std::vector<TraceRecord>& block)>;
 
+// A task of a device queue: when it was submitted by whom, and when it ran. Times since the epoch.
+struct DeviceLaunch {
+  uint32_t task = 0;        // index into Database::task_names
+  uint32_t queue = 0;       // index into Database::profiles
+  uint32_t thread = kNone;  // that submitted it, likewise; kNone: not known
+  uint64_t submit_ns = 0;
+  uint64_t start_ns = 0;
+  uint64_t end_ns = 0;
+
+  bool operator==(const DeviceLaunch&) const = default;
+};
+
+// Reads all launches, queue by queue, of each in about the order of their ends; a block at a time, false at
+// the end.
+using LaunchSource = std::function<bool(std::vector<DeviceLaunch>& block)>;
+
 struct Database {
   std::string title;  // the program's name
   std::string description;
@@ -130,6 +146,8 @@ struct Database {
   // summaries[metric * contexts.size() + context]; absent contexts have profiles == 0.
   std::vector<Summary> summaries;
   std::vector<Profile> profiles;
+  std::vector<std::string> task_names;
+  LaunchSource launches;            // empty where none are known
   std::vector<TraceSource> traces;  // one per profile, empty function where it has none; or empty
 
   // What the run was and how well it was measured, as the JSON summary of docs/json.md has it ("run",

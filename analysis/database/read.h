@@ -57,6 +57,9 @@ std::vector<uint32_t> read_profiles(const std::filesystem::path& directory, cons
 void read_traces(const std::filesystem::path& directory, const MetaIndex& index,
                  const std::vector<uint32_t>& profile_indices, Database& database);
 
+// launches.sqlite into task_names and launches, if there is one.
+void read_launches(const std::filesystem::path& directory, Database& database);
+
 // run.json into run_json, descriptions of metrics and identities of profiles, if there is one.
 void read_run(const std::filesystem::path& directory, Database& database);
 

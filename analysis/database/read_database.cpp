@@ -40,6 +40,7 @@ Database read_database(const fs::path& directory) try {
   if (fs::exists(directory / format::kCct.name)) InputFile(directory, format::kCct);
   read_traces(directory, index, profile_indices, database);
   read_run(directory, database);
+  read_launches(directory, database);
   return database;
 } catch (const fs::filesystem_error& error) {
   throw DatabaseError(DatabaseError::Kind::Unreadable,

@@ -26,6 +26,8 @@ void write_contexts(const Database& database, const LexAware& lex_aware,
 // False, and no file, when no profile has a trace.
 bool write_traces(const Database& database, const std::filesystem::path& directory);
 void write_taxonomy(const Database& database, const std::filesystem::path& directory);
+// False, and no file, when there are no launches.
+bool write_launches(const Database& database, const std::filesystem::path& directory);
 void write_run(const Database& database, const std::filesystem::path& directory);
 
 // File and model count contexts differently: 0 is the file's global context, above all entry points.

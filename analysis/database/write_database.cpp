@@ -60,9 +60,10 @@ class TemporarySibling {
 };
 
 // Nothing reads a database without meta.db: it goes first and comes last.
-void replace_files(const fs::path& from, const fs::path& to, bool has_traces) {
+void replace_files(const fs::path& from, const fs::path& to, bool has_traces, bool has_launches) {
   fs::remove(to / format::kMeta.name);
   if (!has_traces) fs::remove(to / format::kTrace.name);
+  if (!has_launches) fs::remove(to / format::kLaunchFile);
   fs::remove_all(to / format::kSourceFolder);
   if (fs::exists(from / format::kSourceFolder))
     fs::rename(from / format::kSourceFolder, to / format::kSourceFolder);
@@ -72,6 +73,7 @@ void replace_files(const fs::path& from, const fs::path& to, bool has_traces) {
     fs::rename(from / name, to / name);
   }
   if (has_traces) fs::rename(from / format::kTrace.name, to / format::kTrace.name);
+  if (has_launches) fs::rename(from / format::kLaunchFile, to / format::kLaunchFile);
   fs::rename(from / format::kMeta.name, to / format::kMeta.name);
 }
 
@@ -95,11 +97,12 @@ void write_database(const Database& database, const fs::path& directory) try {
   write_profiles(database, summarized ? database.summaries : computed, lex_aware, temporary.path());
   write_contexts(database, lex_aware, temporary.path());
   const bool has_traces = write_traces(database, temporary.path());
+  const bool has_launches = write_launches(database, temporary.path());
   write_taxonomy(database, temporary.path());
   write_run(database, temporary.path());
 
   if (fs::exists(target)) {
-    replace_files(temporary.path(), target, has_traces);
+    replace_files(temporary.path(), target, has_traces, has_launches);
   } else {
     fs::rename(temporary.path(), target);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "hpcrun/measurement/device_metrics.h"
@@ -68,7 +69,54 @@ class TaskSource {
   uint64_t end_ns_ = 0;  // of the last task, whose end is not written yet
 };
 
+class Launches {
+ public:
+  struct Queue {
+    QueueLaunches what;
+    DeviceReader<DeviceTask> tasks;
+    uint64_t to_epoch;
+  };
+  explicit Launches(std::vector<Queue> queues)
+      : queues_(std::make_shared<const std::vector<Queue>>(std::move(queues))) {}
+
+  bool operator()(std::vector<DeviceLaunch>& block) {
+    block.clear();
+    while (at_ < queues_->size() && block.size() < kBlockTasks) {
+      const Queue& queue = (*queues_)[at_];
+      if (!reader_) reader_ = queue.tasks;
+      DeviceTask task;
+      if (!reader_->next(task)) {
+        reader_.reset();
+        ++at_;
+        continue;
+      }
+      const std::vector<uint32_t>& threads = queue.what.profile_of_thread;
+      block.push_back({queue.what.task_of[task.node], queue.what.profile,
+                       task.thread < threads.size() ? threads[task.thread] : kNone,
+                       task.submit_ns + queue.to_epoch, task.start_ns + queue.to_epoch,
+                       task.end_ns + queue.to_epoch});
+    }
+    if (!block.empty()) return true;
+    at_ = 0;
+    return false;
+  }
+
+ private:
+  std::shared_ptr<const std::vector<Queue>> queues_;
+  size_t at_ = 0;
+  std::optional<DeviceReader<DeviceTask>> reader_;
+};
+
 }  // namespace
+
+LaunchSource launch_source(
+    std::vector<std::tuple<QueueLaunches, const MeasuredThread*, const MeasuredProcess*>> queues) {
+  std::vector<Launches::Queue> readers;
+  for (auto& [what, line, process] : queues)
+    readers.push_back(
+        {std::move(what), line->tasks(), process->start_realtime_ns - process->start_monotonic_ns});
+  return Launches(std::move(readers));
+}
 
 ProfileId queue_id(const ProcessMeasurement& measurement, const MeasuredThread& line) {
   ProfileId id{measurement.process.host, measurement.process.rank, measurement.process.pid, -1, {}};

@@ -1,6 +1,7 @@
 #pragma once
 // Devices, and the lines that stand for them and their queues in a measurement.
 
+#include <tuple>
 #include <vector>
 
 #include "analysis/database/device_use.h"
@@ -21,6 +22,15 @@ std::vector<bool> launched_by_main_thread(const ProcessMeasurement& measurement,
 
 // The devices of a process, without their queues.
 std::vector<DeviceUse> device_uses(const ProcessMeasurement& measurement);
+
+// The launches of one queue, to be put together.
+struct QueueLaunches {
+  uint32_t profile = 0;
+  std::vector<uint32_t> task_of;            // of each node an index into Database::task_names
+  std::vector<uint32_t> profile_of_thread;  // by index in the process, kNone where it has none
+};
+LaunchSource launch_source(
+    std::vector<std::tuple<QueueLaunches, const MeasuredThread*, const MeasuredProcess*>> queues);
 
 // A queue's trace in terms of the database: its context at a task's start, nothing at its end. Of tasks that
 // overlap, one goes on until the next begins or, where it ended before, is left out. context_of: of each

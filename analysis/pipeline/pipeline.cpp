@@ -1,6 +1,8 @@
 #include "analysis/pipeline/pipeline.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "analysis/database/summaries.h"
 #include "analysis/pipeline/context_tree.h"
@@ -84,6 +86,34 @@ std::vector<ThreadWork> merge_trees(const std::vector<ProcessMeasurement>& measu
   return work;
 }
 
+// By the names of the functions that tasks are in the tree; before traces take the contexts of nodes.
+void add_launches(const std::vector<ThreadWork>& work, Database& database) {
+  std::map<std::string, uint32_t> names;
+  std::vector<std::tuple<QueueLaunches, const MeasuredThread*, const MeasuredProcess*>> queues;
+  for (uint32_t i = 0; i < work.size(); ++i) {
+    const ThreadWork& line = work[i];
+    if (line.thread->kind != LineKind::Queue || line.thread->trace_bytes == 0) continue;
+    QueueLaunches queue{i, {}, {}};
+    for (const uint32_t context : line.context_of) {
+      const Context& task = database.contexts[context];
+      const std::string name =
+          task.kind == ContextKind::Function ? database.functions[task.function].name : "";
+      const auto [at, added] = names.try_emplace(name, static_cast<uint32_t>(names.size()));
+      if (added) database.task_names.push_back(name);
+      queue.task_of.push_back(at->second);
+    }
+    for (uint32_t j = 0; j < work.size(); ++j) {
+      const MeasuredThread& thread = *work[j].thread;
+      if (work[j].measurement != line.measurement || thread.kind != LineKind::Thread) continue;
+      if (queue.profile_of_thread.size() <= thread.index)
+        queue.profile_of_thread.resize(thread.index + size_t{1}, kNone);
+      queue.profile_of_thread[thread.index] = j;
+    }
+    queues.emplace_back(std::move(queue), line.thread, &line.measurement->process);
+  }
+  if (!queues.empty()) database.launches = launch_source(std::move(queues));
+}
+
 TraceSource make_trace(ThreadWork& work) {
   if (work.thread->trace_bytes == 0) return {};
   const MeasuredProcess& process = work.measurement->process;
@@ -143,6 +173,7 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
   database.summaries = summarize(database);
 
   if (std::ranges::any_of(work, [](const ThreadWork& one) { return one.thread->trace_bytes != 0; })) {
+    add_launches(work, database);
     for (ThreadWork& one : work) database.traces.push_back(make_trace(one));
   }
   std::vector<RunRecord> records;

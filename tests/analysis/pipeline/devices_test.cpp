@@ -1,5 +1,7 @@
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "analysis/database/database.h"
 #include "analysis/pipeline/pipeline.h"
@@ -20,6 +22,13 @@ uint32_t metric(const Database& database, const std::string& name) {
     if (database.metrics[m].name == name) return m;
   FAIL("no metric " << name);
   return 0;
+}
+
+std::vector<DeviceLaunch> whole(const LaunchSource& source) {
+  std::vector<DeviceLaunch> all, block;
+  LaunchSource next = source;
+  while (next(block)) all.insert(all.end(), block.begin(), block.end());
+  return all;
 }
 
 std::vector<TraceRecord> whole(const TraceSource& source) {
@@ -84,6 +93,48 @@ TEST_CASE("a queue's trace has each task from its start to its end") {
   }
 }
 
+TEST_CASE("each task says which thread submitted it and when") {
+  const TemporaryDirectory directory;
+  const Analysis analysis = device_program(directory);
+  const std::vector<DeviceLaunch> launches = whole(analysis.database.launches);
+  REQUIRE(launches.size() == 2 * kSteps);
+  const auto at = [](uint64_t ms) { return kStartRealtime + ms * kMillisecond; };
+  CHECK(analysis.database.task_names.at(launches[0].task) == "KernelM");
+  CHECK(analysis.database.task_names.at(launches[1].task) == "KernelN");
+  CHECK(launches[1].queue == 1);
+  CHECK(launches[1].thread == 0);
+  // Times are in quanta.
+  CHECK(launches[1].submit_ns <= at(9));
+  CHECK(launches[1].submit_ns + hpcrun::kTraceQuantumNs > at(9));
+  CHECK(launches[1].start_ns + hpcrun::kTraceQuantumNs > at(10));
+  CHECK(launches[1].end_ns + hpcrun::kTraceQuantumNs > at(19));
+  CHECK(whole(analysis.database.launches).size() == 2 * kSteps);
+}
+
+TEST_CASE("a damaged launches.sqlite is refused with one line, and rows that lead nowhere are left out") {
+  const TemporaryDirectory directory;
+  Analysis analysis = device_program(directory);
+  analysis.database.launches = [once = true](std::vector<DeviceLaunch>& block) mutable {
+    block = {{0, 1, 0, 1, 2, 3},
+             {99, 1, 0, 1, 2, 3},
+             {0, 99, 0, 1, 2, 3},
+             {0, 1, 99, 1, 2, 3},
+             {0, 1, 0, 9, 2, 3}};
+    return std::exchange(once, false);
+  };
+  write_database(analysis.database, directory / "database");
+  const std::vector<DeviceLaunch> read = whole(read_database(directory / "database").launches);
+  CHECK(read == std::vector<DeviceLaunch>{{0, 1, 0, 1, 2, 3}, {0, 1, kNone, 1, 2, 3}});
+  std::ofstream(directory / "database" / "launches.sqlite") << "no SQLite";
+  try {
+    read_database(directory / "database");
+    FAIL("it was read");
+  } catch (const DatabaseError& error) {
+    CHECK(error.kind() == DatabaseError::Kind::Corrupt);
+    CHECK(std::string(error.what()).find('\n') == std::string::npos);
+  }
+}
+
 TEST_CASE("what a device did in all is in run.json, and no line of it counts as a thread") {
   const TemporaryDirectory directory;
   const Analysis analysis = device_program(directory);
@@ -114,6 +165,9 @@ TEST_CASE("a database with a device reads as it was written") {
   CHECK(read.profiles == analysis.database.profiles);
   CHECK(read.run_json == nlohmann::ordered_json::parse(analysis.database.run_json).dump());
   CHECK(whole(read.traces.at(1)) == whole(analysis.database.traces.at(1)));
+  CHECK(read.task_names == analysis.database.task_names);
+  CHECK(whole(read.launches) == whole(analysis.database.launches));
+  CHECK(whole(read.launches).size() == 2 * kSteps);  // each time from the start
   // Without run.json the identifiers in profile.db still tell a queue from a thread.
   std::filesystem::remove(directory / "database" / "run.json");
   const Database bare = read_database(directory / "database");
