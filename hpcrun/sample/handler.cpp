@@ -32,19 +32,15 @@ uint64_t nanoseconds(const timeval& time) noexcept {
   return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(time.tv_usec) * 1'000u;
 }
 
-struct CpuSplit {
-  uint64_t user = 0;
-  uint64_t system = 0;
-};
+uint64_t thread_cpu() noexcept {
+  return sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
 
-// getrusage moves on at the kernel's ticks only, four milliseconds apart. System time has nothing finer; user
-// time is what the exact clock of both has beyond it.
-CpuSplit thread_cpu_split() noexcept {
+// Moves on at the kernel's ticks only, four milliseconds apart.
+uint64_t thread_system_ns() noexcept {
   rusage usage{};
   raw_syscall(SYS_getrusage, RUSAGE_THREAD, reinterpret_cast<long>(&usage));
-  const uint64_t system = nanoseconds(usage.ru_stime);
-  const uint64_t both = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-  return {both > system ? both - system : 0, system};
+  return nanoseconds(usage.ru_stime);
 }
 
 uint64_t read_counter(int descriptor) noexcept {
@@ -68,18 +64,20 @@ bool returns_from_system_call(const ucontext_t& context) noexcept {
 uint64_t sample_weight(ThreadState& thread, uint32_t event, bool from_perf, const ucontext_t& context,
                        uint64_t now) noexcept {
   EventState& state = thread.events[event];
+  const uint64_t period = 1'000'000'000u / process_state.config.events[event].rate;
   switch (process_state.sources[event]) {
     case Source::SigtrapAll:
-      return state.cpu_clock.advance(1'000'000'000u / process_state.config.events[event].rate, now,
-                                     [] { return sys_clock_ns(CLOCK_THREAD_CPUTIME_ID); });
+      return state.cpu_clock.advance(period, now, thread_cpu);
     case Source::CpuTimer:
+      // Timers may have taken over from a perf clock (choose_timers_instead_of_sigtrap).
+      state.last = std::max({state.last, state.cpu_clock.cpu(), state.split_clock.claimed()});
+      return elapsed(state.last, thread_cpu());
     case Source::Setsig:
-      return elapsed(state.last, sys_clock_ns(CLOCK_THREAD_CPUTIME_ID));
-    case Source::SigtrapUser: {
-      if (from_perf) return elapsed(state.last, thread_cpu_split().user);
+      return elapsed(state.last, thread_cpu());
+    case Source::SigtrapUser:
+      if (from_perf) return state.split_clock.user_sample(period, thread_cpu(), thread_system_ns);
       if (!returns_from_system_call(context)) return 0;
-      return elapsed(state.last_system, thread_cpu_split().system);
-    }
+      return state.split_clock.system_sample(thread_cpu(), thread_system_ns());
     case Source::MonotonicTimer:
       return elapsed(state.last, now);
     case Source::PerfCounter:
@@ -110,7 +108,7 @@ uint64_t thread_cpu_ns(const ThreadState& thread, uint32_t event) noexcept {
     case Source::Setsig:
       return thread.events[event].last;
     default:
-      return sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+      return thread_cpu();
   }
 }
 
@@ -339,7 +337,7 @@ void look_at_name(ThreadState& thread, uint64_t now) noexcept {
 
 void start_clocks(ThreadState& thread) noexcept {
   const uint64_t now = monotonic_ns();
-  const uint64_t cpu = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  const uint64_t cpu = thread_cpu();
   thread.last_trace_ns = now;
   thread.last_trace_cpu_ns = cpu;
   for (uint32_t event = 0; event < process_state.config.event_count; ++event) {
@@ -348,12 +346,9 @@ void start_clocks(ThreadState& thread) noexcept {
       case Source::SigtrapAll:
         state.cpu_clock.start(cpu, now);
         break;
-      case Source::SigtrapUser: {
-        const CpuSplit split = thread_cpu_split();
-        state.last = split.user;
-        state.last_system = split.system;
+      case Source::SigtrapUser:
+        state.split_clock.start(cpu, thread_system_ns());
         break;
-      }
       case Source::MonotonicTimer:
         state.last = now;
         state.paused_ns = process_state.file.pause_switch().paused_ns(now);

@@ -14,6 +14,7 @@
 #include "hpcrun/measurement/writer.h"
 #include "hpcrun/sample/config.h"
 #include "hpcrun/sample/cpu_clock.h"
+#include "hpcrun/sample/split_clock.h"
 #include "hpcrun/unwind/unwinder.h"
 
 namespace hpcrun {
@@ -24,7 +25,7 @@ constexpr int kNoDescriptor = -1;
 struct EventState {
   uint64_t last = 0;               // the event's clock or counter at the last sample
   SampledCpuClock cpu_clock;       // instead of `last` where the perf clock counts user and kernel
-  uint64_t last_system = 0;        // CPUTIME split into user and system clocks: the system one
+  SplitCpuClock split_clock;       // and where it counts user code only
   int descriptor = kNoDescriptor;  // of an event of this thread alone
   timer_t timer{};
   bool has_timer = false;
