@@ -1,6 +1,6 @@
-// Perfetto's trace format: each sample of the trace with its call path, and for each metric a counter of what
-// the thread had spent until then. Packets follow each other without an end mark: the trace is written one by
-// one.
+// Perfetto's trace format: each sample of the trace with its call path, for each metric a counter of what
+// the thread had spent until then, and each task of a device with an arrow from where it was submitted.
+// Packets follow each other without an end mark: the trace is written one by one.
 
 #include <algorithm>
 #include <map>
@@ -12,6 +12,7 @@
 #include "analysis/views/places.h"
 #include "analysis/views/run_summary.h"
 #include "prof/export/formats.h"
+#include "prof/export/lanes.h"
 #include "prof/export/perfetto.pb.h"
 #include "prof/export/trace.h"
 
@@ -22,7 +23,9 @@ namespace pb = perfetto;
 
 constexpr uint32_t kSequence = 1;
 constexpr uint32_t kStateCleared = 1, kNeedsState = 2;  // sequence_flags
-constexpr uint32_t kCounterEvent = 4;                   // TrackEvent::type
+// TrackEvent::type
+constexpr uint32_t kSliceBegins = 1, kSliceEnds = 2, kInstant = 3, kCounterEvent = 4;
+constexpr uint64_t kTaskCategory = 1, kSubmitCategory = 2;
 constexpr uint32_t kRealtimeClock = 1, kBoottimeClock = 6;
 constexpr uint32_t kUserMode = 2;
 // Databases know a thread by its index. Numbers above those of real threads (pid_max) cannot be taken for
@@ -44,6 +47,7 @@ class PerfettoWriter {
     write_names();
     write_call_paths();
     for (const uint32_t thread : tree_.selection.profiles) write_thread(thread);
+    if (database_.launches) write_launches();
   }
 
  private:
@@ -152,20 +156,33 @@ class PerfettoWriter {
     return at->second;
   }
 
-  void write_thread(uint32_t profile) {
-    if (!has_trace(database_, profile)) return;
+  // Of a thread, or of a queue of a device, which looks like one.
+  struct ThreadTrack {
+    uint64_t uuid = 0;  // 0: not written yet
+    int32_t process = 0, thread = 0;
+  };
+
+  const ThreadTrack& thread_track(uint32_t profile) {
+    ThreadTrack& written = thread_tracks_[profile];
+    if (written.uuid != 0) return written;
     const ProfileId& id = database_.profiles[profile].id;
-    const int32_t process = process_number(id);
-    const int32_t thread = id.thread == 0 ? process : next_number_++;
+    written.process = process_number(id);
+    written.thread = id.thread == 0 ? written.process : next_number_++;
+    written.uuid = next_track_++;
     pb::TrackDescriptor* track = new_packet().mutable_track_descriptor();
-    const uint64_t thread_track = next_track_++;
-    track->set_uuid(thread_track);
-    track->mutable_thread()->set_pid(process);
-    track->mutable_thread()->set_tid(thread);
+    track->set_uuid(written.uuid);
+    track->mutable_thread()->set_pid(written.process);
+    track->mutable_thread()->set_tid(written.thread);
     track->mutable_thread()->set_thread_name(valid_utf8(thread_label(database_, profile)));
     write_packet();
+    return written;
+  }
+
+  void write_thread(uint32_t profile) {
+    if (!has_trace(database_, profile)) return;
+    const auto [thread_track_uuid, process, thread] = thread_track(profile);
     const uint64_t first_counter = next_track_;
-    for (size_t m = 0; m < tree_.metrics(); ++m) write_counter(thread_track, tree_.metric(m));
+    for (size_t m = 0; m < tree_.metrics(); ++m) write_counter(thread_track_uuid, tree_.metric(m));
 
     const OwnCosts& costs = costs_.of(profile);
     weights_.prepare(profile, costs);
@@ -212,14 +229,103 @@ class PerfettoWriter {
   }
 
   void write_count(uint64_t time_ns, uint64_t track, double value) {
-    pb::TracePacket& packet = new_packet();
-    packet.set_timestamp(time_ns);
-    pb::TrackEvent* event = packet.mutable_track_event();
-    event->set_type(kCounterEvent);
-    event->set_track_uuid(track);
-    event->set_double_counter_value(value);
+    new_event(time_ns, kCounterEvent, track).set_double_counter_value(value);
     write_packet();
   }
+
+  static uint64_t task_name(uint32_t task) { return 2 * uint64_t{task} + 1; }
+  static uint64_t submit_name(uint32_t task) { return 2 * uint64_t{task} + 2; }
+
+  void write_task_names() {
+    const std::vector<std::string>& names = database_.task_names;
+    intern(names.size(), [&](pb::InternedData& data, size_t i) {
+      const auto task = static_cast<uint32_t>(i);
+      const std::pair<uint64_t, std::string> written[] = {{task_name(task), names[i]},
+                                                          {submit_name(task), "submit " + names[i]}};
+      for (const auto& [number, name] : written) {
+        pb::InternedName* interned = data.add_event_names();
+        interned->set_iid(number);
+        interned->set_name(valid_utf8(name));
+      }
+    });
+    pb::InternedData* data = new_packet().mutable_interned_data();
+    const std::pair<uint64_t, const char*> categories[] = {{kTaskCategory, "task"},
+                                                           {kSubmitCategory, "submit"}};
+    for (const auto& [number, name] : categories) {
+      pb::InternedName* interned = data->add_event_categories();
+      interned->set_iid(number);
+      interned->set_name(name);
+    }
+    write_packet();
+  }
+
+  // The readers put events in order, those of one time as they are in the file: a submission goes before its
+  // task, and a task ends before the next one begins.
+  void write_launches() {
+    write_task_names();
+    std::vector<bool> is_selected(database_.profiles.size());
+    for (const uint32_t profile : tree_.selection.profiles) is_selected[profile] = true;
+    uint64_t flow = 0;
+    LaunchSource next = database_.launches;
+    std::vector<DeviceLaunch> block;
+    while (next(block)) {
+      for (const DeviceLaunch& launch : block) {
+        if (!is_selected[launch.queue]) continue;
+        const bool has_thread = launch.thread != kNone && is_selected[launch.thread];
+        if (has_thread) write_submission(launch, ++flow);
+        write_task(launch, has_thread ? flow : 0);
+      }
+    }
+  }
+
+  void write_submission(const DeviceLaunch& launch, uint64_t flow) {
+    const uint64_t track = thread_track(launch.thread).uuid;
+    pb::TrackEvent& event = new_event(launch.submit_ns, kInstant, track);
+    event.set_name_iid(submit_name(launch.task));
+    event.add_category_iids(kSubmitCategory);
+    event.add_flow_ids(flow);
+    write_packet();
+  }
+
+  void write_task(const DeviceLaunch& launch, uint64_t flow) {
+    const uint64_t track = lane_track(launch);
+    pb::TrackEvent& event = new_event(launch.start_ns, kSliceBegins, track);
+    event.set_name_iid(task_name(launch.task));
+    event.add_category_iids(kTaskCategory);
+    if (flow != 0) event.add_terminating_flow_ids(flow);
+    write_packet();
+    new_event(launch.end_ns, kSliceEnds, track);
+    write_packet();
+  }
+
+  // The queue's own track, and others below it where tasks overlap.
+  uint64_t lane_track(const DeviceLaunch& launch) {
+    QueueTracks& queue = queues_[launch.queue];
+    const uint32_t lane = queue.lanes.place(launch.start_ns, launch.end_ns);
+    if (lane < queue.tracks.size()) return queue.tracks[lane];
+    const uint64_t thread = thread_track(launch.queue).uuid;
+    if (lane == 0) return queue.tracks.emplace_back(thread);
+    pb::TrackDescriptor* track = new_packet().mutable_track_descriptor();
+    track->set_uuid(next_track_);
+    track->set_parent_uuid(thread);
+    track->set_name(fmt::format("at the same time ({})", lane + 1));
+    write_packet();
+    return queue.tracks.emplace_back(next_track_++);
+  }
+
+  pb::TrackEvent& new_event(uint64_t time_ns, uint32_t type, uint64_t track) {
+    pb::TracePacket& packet = new_packet();
+    packet.set_timestamp(time_ns);
+    pb::TrackEvent& event = *packet.mutable_track_event();
+    event.set_type(type);
+    event.set_track_uuid(track);
+    return event;
+  }
+
+  struct QueueTracks {
+    Lanes lanes;
+    std::vector<uint64_t> tracks;  // of each lane
+  };
 
   const CallTree& tree_;
   const Database& database_;
@@ -229,6 +335,8 @@ class PerfettoWriter {
   pb::Trace trace_;  // of one packet, the next to write
   std::string bytes_;
   std::map<std::tuple<std::string, int32_t, int32_t>, int32_t> processes_;
+  std::map<uint32_t, ThreadTrack> thread_tracks_;  // by profile
+  std::map<uint32_t, QueueTracks> queues_;         // likewise
   int32_t next_number_ = kFirstMadeUpNumber;
   uint64_t next_track_ = 1;
   std::vector<double> spent_;  // by the thread so far, per metric

@@ -5,7 +5,11 @@ import collections
 import json
 import os
 import pathlib
+import shutil
+import sqlite3
 import subprocess
+import tempfile
+import unittest
 
 import consumer
 
@@ -20,19 +24,33 @@ QUERIES = {
                 "join thread t using (utid) order by c.id",
     "modules": "select distinct f.name, m.name from stack_profile_frame f join stack_profile_mapping m on f.mapping = m.id",
 }
+DEVICE_QUERIES = {
+    "errors": QUERIES["errors"],
+    # Tracks of tasks that overlap others are below that of their queue.
+    "tasks": "select s.id, s.name, s.ts, s.dur, coalesce(t.name, p.name), k.name from slice s join track k on s.track_id = k.id "
+             "left join thread_track h on h.id = k.id left join thread t using (utid) "
+             "left join thread_track g on g.id = k.parent_id left join thread p on p.utid = g.utid "
+             "where s.category = 'task' order by s.id",
+    "arrows": "select o.name, o.ts, o.dur, t.name, i.id from flow f join slice o on f.slice_out = o.id "
+              "join slice i on f.slice_in = i.id join thread_track h on o.track_id = h.id join thread t using (utid)",
+    "submissions": "select count(*) from slice where category = 'submit'",
+}
+
+
+def ask(case, file, queries):
+    """The answers of Perfetto's trace processor about an export."""
+    done = subprocess.run([consumer.NODE, SCRIPT, file], input=json.dumps(queries).encode(), capture_output=True, timeout=120,
+                          env={**os.environ, "CONSUMERS": str(consumer.CONSUMERS), "CHROMIUM": consumer.browser(case)})
+    if done.returncode != 0:
+        raise AssertionError(done.stderr.decode(errors="replace"))
+    return json.loads(done.stdout)
 
 
 class OpenedByPerfetto(consumer.Exports):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        chromium = consumer.browser(cls)
-        file = cls("a_run").export("perfetto")
-        done = subprocess.run([consumer.NODE, SCRIPT, file], input=json.dumps(QUERIES).encode(), capture_output=True, timeout=120,
-                              env={**os.environ, "CONSUMERS": str(consumer.CONSUMERS), "CHROMIUM": chromium})
-        if done.returncode != 0:
-            raise AssertionError(done.stderr.decode(errors="replace"))
-        cls.seen = json.loads(done.stdout)
+        cls.seen = ask(cls, cls("a_run").export("perfetto"), QUERIES)
         cls.callsites = {site: (parent, name) for site, parent, name in cls.seen["callsites"]}
 
     def functions(self, callsite):
@@ -91,6 +109,66 @@ class OpenedByPerfetto(consumer.Exports):
         modules = dict(self.seen["modules"])
         self.assertTrue(modules["mix"].endswith("/exported"), modules)
         self.assertIn("libc.so", modules["start_thread"])
+
+
+class DevicesInPerfetto(unittest.TestCase):
+    """Two threads that submit to two queues, of which one executes two tasks at a time."""
+
+    THREADS, QUEUES, TASKS = 2, 2, 300
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="prof-test-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        consumer.run([consumer.driver.BUILD / "tests/make_measurement", "--threads", cls.THREADS, "--samples", 3000,
+                      "--contexts", 20, "--queues", cls.QUEUES, "--tasks", cls.TASKS, "-o", cls.folder / "host-0-1-0.prof"])
+        cls.seen = cls.export()
+        cls.profiles = json.loads((cls.folder / "database/run.json").read_text())["profiles"]
+        with sqlite3.connect(cls.folder / "database/launches.sqlite") as database:
+            cls.launches = database.execute("select name, queue, thread, submit_ns, start_ns, end_ns from launch "
+                                            "join task on task.id = launch.task").fetchall()
+
+    @classmethod
+    def export(cls, *options):
+        file = cls.folder / "export.perfetto"
+        consumer.run([consumer.driver.PROF, "export", cls.folder, "--format=perfetto", "-o", file, *options])
+        return ask(cls, file, DEVICE_QUERIES)
+
+    def label(self, profile):
+        """Of a thread or queue, as the export has it."""
+        one = self.profiles[profile]
+        place = f"device{one['device']}.queue{one['queue']}" if "queue" in one else one["thread"]
+        return f"{one['rank']}.{place} {one['name']}"
+
+    def test_it_reads_without_errors(self):
+        self.assertEqual(self.seen["errors"], [])
+
+    def test_queues_have_each_task_by_its_name_and_times(self):
+        self.assertEqual(len(self.launches), self.QUEUES * self.TASKS)
+        expected = sorted((name, start, end - start, self.label(queue)) for name, queue, _, _, start, end in self.launches)
+        self.assertEqual(sorted((name, int(ts), int(dur), queue) for _, name, ts, dur, queue, _ in self.seen["tasks"]), expected)
+
+    def test_tasks_that_overlap_are_on_tracks_of_their_own(self):
+        tracks = collections.defaultdict(set)
+        for _, _, _, _, queue, track in self.seen["tasks"]:
+            tracks[queue].add(track)
+        self.assertEqual(sorted(len(names) for names in tracks.values()), [1, 2])
+
+    def test_an_arrow_leads_from_each_submission_to_its_task(self):
+        tasks = {task: (name, int(ts), int(dur)) for task, name, ts, dur, _, _ in self.seen["tasks"]}
+        seen = sorted((*tasks[task], name, int(ts), int(dur), thread) for name, ts, dur, thread, task in self.seen["arrows"])
+        expected = sorted((name, start, end - start, f"submit {name}", submit, 0, self.label(thread))
+                          for name, _, thread, submit, start, end in self.launches)
+        self.assertEqual(seen, expected)
+        self.assertEqual({arrow[6] for arrow in seen}, {self.label(0), self.label(1)})
+
+    def test_arrows_lead_only_between_the_threads_and_queues_that_were_chosen(self):
+        without_thread = self.export("--thread=queue *")
+        self.assertEqual((len(without_thread["tasks"]), without_thread["arrows"]), (len(self.launches), []))
+        without_queue = self.export("--thread=main")
+        self.assertEqual((without_queue["tasks"], without_queue["submissions"], without_queue["errors"]), ([], [["0"]], []))
+        one_of_each = self.export("--thread=main", "--thread=queue 0")
+        self.assertEqual((len(one_of_each["tasks"]), len(one_of_each["arrows"])), (self.TASKS, self.TASKS // self.THREADS))
 
 
 consumer.main()

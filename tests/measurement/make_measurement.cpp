@@ -1,4 +1,4 @@
-// make_measurement [--threads N] [--samples N] [--contexts N] [--seed N] -o FILE
+// make_measurement [--threads N] [--samples N] [--contexts N] [--queues N] [--tasks N] [--seed N] -o FILE
 // Writes a synthetic measurement and prints how fast it is read back.
 
 #include <cstdio>
@@ -47,12 +47,16 @@ int main(int argc, char** argv) {
     if (option == "--threads") run.threads = static_cast<uint32_t>(std::stoul(argv[i + 1]));
     if (option == "--samples") run.samples = std::stoull(argv[i + 1]);
     if (option == "--contexts") run.contexts = static_cast<uint32_t>(std::stoul(argv[i + 1]));
+    if (option == "--queues") run.queues = static_cast<uint32_t>(std::stoul(argv[i + 1]));
+    if (option == "--tasks") run.tasks = std::stoull(argv[i + 1]);
     if (option == "--seed") run.seed = std::stoull(argv[i + 1]);
     if (option == "-o") output = argv[i + 1];
   }
   if (output.empty() || argc % 2 == 0) {
-    std::fprintf(stderr,
-                 "usage: make_measurement [--threads N] [--samples N] [--contexts N] [--seed N] -o FILE\n");
+    std::fprintf(
+        stderr,
+        "usage: make_measurement [--threads N] [--samples N] [--contexts N] [--queues N] [--tasks N] "
+        "[--seed N] -o FILE\n");
     return 2;
   }
   try {

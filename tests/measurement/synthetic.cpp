@@ -7,7 +7,7 @@
 #include <iterator>
 #include <vector>
 
-#include "tests/measurement/recorder.h"
+#include "tests/measurement/device_recorder.h"
 
 namespace prof::test {
 namespace {
@@ -122,6 +122,38 @@ void write_thread(Recorder& recorder, uint32_t index, const CallSites& sites, co
   recorder.file.write_thread_end(index, time, run.samples * kIntervalNs);
 }
 
+void write_queue(Recorder& recorder, uint32_t number, uint32_t line, const CallSites& sites,
+                 const SyntheticRun& run) {
+  Random random(run.seed + line + 100);
+  RecordedLine queue(recorder.file, line);
+  const std::string name = "kernel_" + std::to_string(number);
+  const FrameKey kernel = hpcrun::make_frame(hpcrun::kModuleDevice, number + 1);
+  recorder.file.write_symbol(kernel, name.c_str());
+  recorder.file.write_queue(line, 0, kStartMonotonic, ("queue " + std::to_string(number)).c_str());
+  const FrameKey path[] = {kernel, sites.any(random), sites.any(random)};
+  const NodeId node = queue.tree.insert(path, std::size(path));
+  const uint64_t period = run.samples * kIntervalNs / run.tasks;
+  const uint64_t length = number % 2 == 0 ? period / 2 : period + period / 2;
+  const auto metric = static_cast<uint16_t>(hpcrun::DeviceMetric::GpuExecutionTime);
+  for (uint64_t i = 0; i < run.tasks; ++i) {
+    const uint64_t submit = kStartMonotonic + i * period;
+    const uint64_t start = submit + period / 8;
+    if (!queue.tree.add(node, metric, length) ||
+        !queue.tasks.append({submit, start, start + length}, node, static_cast<uint32_t>(i % run.threads)))
+      throw std::runtime_error("the file is full: errno " + std::to_string(recorder.file.failure()));
+  }
+  queue.seal();
+}
+
+void write_device(Recorder& recorder, const CallSites& sites, const SyntheticRun& run) {
+  for (const hpcrun::DeviceMetricInfo& metric : hpcrun::kDeviceMetrics)
+    recorder.file.write_metric({static_cast<uint16_t>(metric.id), metric.name, metric.unit, metric.scale,
+                                metric.description, 0, ""});
+  recorder.file.write_device({0, run.threads, kStartMonotonic, "synthetic device", "uuid", "synthetic", "1"});
+  RecordedLine(recorder.file, run.threads).seal();
+  for (uint32_t q = 0; q < run.queues; ++q) write_queue(recorder, q, run.threads + 1 + q, sites, run);
+}
+
 }  // namespace
 
 void write_synthetic(const std::filesystem::path& path, const SyntheticRun& run) {
@@ -138,6 +170,7 @@ void write_synthetic(const std::filesystem::path& path, const SyntheticRun& run)
   }
   for (uint32_t t = 0; t < run.threads; ++t) recorder.add_thread();
   for (uint32_t t = 0; t < run.threads; ++t) write_thread(recorder, t, sites, run);
+  if (run.queues > 0) write_device(recorder, sites, run);
   const uint64_t samples = run.samples * run.threads;
   recorder.file.counter(Counter::Samples) = samples;
   recorder.file.counter(Counter::Threads) = run.threads;

@@ -13,6 +13,12 @@ struct SyntheticRun {
   uint64_t samples = 10'000;  // per thread
   uint32_t contexts = 1'000;  // calling context tree nodes per thread
   uint64_t seed = 1;
+  // Of one device. Tasks are spread evenly over the time of the samples: of queue q, which executes kernel_q,
+  // the i-th is submitted by thread i modulo threads after i of the time between two tasks of a queue, starts
+  // after another eighth of that time and runs for half of it in even queues, in odd ones for one and a half
+  // times, so that two run at a time.
+  uint32_t queues = 0;
+  uint64_t tasks = 1'000;  // per queue
 };
 
 // The file must not exist. Throws std::runtime_error. Each sample is worth 1 ms of metric 0, CPUTIME.
