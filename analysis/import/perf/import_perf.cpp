@@ -10,10 +10,10 @@
 #include "analysis/import/builder.h"
 #include "analysis/import/formats.h"
 #include "analysis/import/perf/address_space.h"
-#include "analysis/import/perf/kernel_symbols.h"
+#include "analysis/import/perf/kernel_places.h"
+#include "analysis/import/perf/mapped_files.h"
 #include "analysis/import/perf/recording.h"
 #include "analysis/import/perf/unwinder.h"
-#include "analysis/import/segments.h"
 #include "analysis/pipeline/module_places.h"
 
 namespace prof {
@@ -30,7 +30,6 @@ namespace {
 constexpr double kNanosecond = 1e-9;
 // Roots of the tree of nodes.
 constexpr uint32_t kMainThreadNode = 0, kOtherThreadNode = 1;
-constexpr std::string_view kKernelPath = "[kernel]";
 
 std::string this_host() {
   std::array<char, 256> name{};
@@ -67,7 +66,8 @@ class Importer : public Visitor {
         options_(options),
         recording_(bytes, source.name, warnings_),
         here_(recording_.about().host == this_host()),
-        unwinder_(options.attribution) {}
+        unwinder_(options.attribution),
+        files_(modules_, recording_.about().build_ids, source, {options.open_modules, here_}) {}
 
   Import run() {
     if (const size_t damaged = recording_.replay(*this); damaged > 0)
@@ -90,9 +90,7 @@ class Importer : public Visitor {
   void visit(const Mapping& mapping) override;
   void visit(const Name& name) override;
   void visit(const Fork& fork) override;
-  void visit(const KernelSymbol& symbol) override {
-    made_by_kernel_[symbol.start] = {symbol.start + symbol.bytes, std::string(symbol.name)};
-  }
+  void visit(const KernelSymbol& symbol) override { kernel_.add(symbol); }
   void lost(uint64_t samples) override { run_.dropped["lost"] += samples; }
 
  private:
@@ -114,36 +112,21 @@ class Importer : public Visitor {
     uint32_t parent;
     uint32_t frame;
   };
-  struct File {
-    std::string path;
-    uint32_t module = kNone;  // of modules_, once it is needed
-    bool opened = false;      // it is a file that may be looked at here
-    std::vector<uint8_t> build_id;
-  };
-  struct MadeCode {
-    uint64_t end;
-    std::string name;
-  };
   struct Cell {
     double value = 0;
     uint64_t samples = 0;
   };
 
-  uint32_t file_of(const Mapping& mapping);
-  uint32_t module_of(File& file, int32_t pid);
   Frame user_frame(const Process& process, int32_t pid, uint64_t address);
   uint32_t intern(const Frame& frame);
   uint32_t child(uint32_t parent, uint32_t frame);
   Thread& thread_of(const Sample& sample);
   void find_frames(const Sample& sample, Process& process);
   void unwind(const Sample& sample, Process& process);
-  static UnwindModule unwind_module(const void* self, uint64_t start, const MappedPart& part);
   void add_to_trace(Thread& thread, const Sample& sample, uint32_t node);
 
   std::string title() const;
   void find_places();
-  PlaceId kernel_place(uint64_t address);
-  void find_kernel();
   void add_metrics();
   void add_nodes();
   void add_values();
@@ -159,12 +142,8 @@ class Importer : public Visitor {
   std::optional<DatabaseBuilder> builder_;
   ImportedRun run_;
 
-  std::vector<File> files_;
-  std::map<std::pair<std::string, std::vector<uint8_t>>, uint32_t> file_numbers_;
-  mutable Segments segments_;
   ModulePlaces modules_;
-  std::optional<uint32_t> unknown_;
-  std::map<int32_t, uint32_t> jit_modules_;  // by process
+  MappedFiles files_;
   std::unordered_map<int32_t, Process> processes_;
   uint32_t programs_ = 0;
   std::map<std::pair<int32_t, int32_t>, std::string> names_;  // by process and thread
@@ -183,65 +162,15 @@ class Importer : public Visitor {
   std::vector<uint64_t> of_event_;
   size_t traced_event_ = SIZE_MAX;
 
-  std::map<uint64_t, MadeCode> made_by_kernel_;
-  std::map<uint64_t, std::pair<uint64_t, std::string>> kernel_modules_;  // by start: end, path
-  std::optional<uint64_t> kernel_start_;                                 // as recorded
-  std::optional<KernelSymbols> kernel_;
-  uint64_t slide_ = 0;
+  KernelPlaces kernel_;
   std::vector<PlaceId> places_;     // by frame
   std::vector<uint32_t> contexts_;  // by node
   std::vector<uint32_t> metrics_;   // by event
 };
 
-uint32_t Importer::file_of(const Mapping& mapping) {
-  std::vector<uint8_t> build_id(mapping.build_id.begin(), mapping.build_id.end());
-  std::string path(mapping.path);
-  if (build_id.empty()) {
-    const auto& known = recording_.about().build_ids;
-    const auto at = std::ranges::find(known, path, &BuildId::path);
-    if (at != known.end()) build_id = at->bytes;
-  }
-  const auto [at, added] =
-      file_numbers_.try_emplace({std::move(path), std::move(build_id)}, static_cast<uint32_t>(files_.size()));
-  if (!added) return at->second;
-  File file;
-  file.path = at->first.first;
-  file.build_id = at->first.second;
-  // Another machine's file of that name is another file unless the build-id says that it is not.
-  file.opened = options_.open_modules && (here_ || !file.build_id.empty()) &&
-                (file.path.starts_with('/') || (file.path == "[vdso]" && here_)) &&
-                !file.path.starts_with("//");
-  files_.push_back(std::move(file));
-  return at->second;
-}
-
-// Code that compilers made lies in memory of no file.
-bool is_anonymous(std::string_view path) {
-  return path.empty() || path.starts_with("//anon") || path.starts_with("/memfd:") || path == "[heap]" ||
-         path.starts_with("[stack") || path.starts_with("[anon") || path.starts_with("/dev/zero") ||
-         path.starts_with("/SYSV") || path.starts_with("/anon_hugepage");
-}
-
-uint32_t Importer::module_of(File& file, int32_t pid) {
-  if (is_anonymous(file.path)) {
-    const auto [at, added] = jit_modules_.try_emplace(pid, 0);
-    if (added) {
-      PerfMap map;
-      if (here_ && options_.open_modules) map = {fmt::format("/tmp/perf-{}.map", pid), source_.owner, 0};
-      at->second = modules_.module(ModuleKind::Jit, {"[jit]", {}, 0}, map);
-    }
-    return at->second;
-  }
-  if (file.module == kNone) {
-    const bool bracketed = file.path.starts_with('[');
-    file.module =
-        file.opened
-            ? modules_.module(ModuleKind::File,
-                              {file.path, file.build_id, bracketed ? 0 : source_.written_ns})
-            : modules_.module(ModuleKind::Unknown,
-                              {bracketed ? file.path : fmt::format("[{}]", file_name(file.path)), {}, 0});
-  }
-  return file.module;
+Importer::Frame Importer::user_frame(const Process& process, int32_t pid, uint64_t address) {
+  const MappedFiles::Code code = files_.code(process.space, pid, address);
+  return {Where::Module, code.module, code.address};
 }
 
 uint32_t Importer::intern(const Frame& frame) {
@@ -260,30 +189,10 @@ uint32_t Importer::child(uint32_t parent, uint32_t frame) {
   return at->second;
 }
 
-Importer::Frame Importer::user_frame(const Process& process, int32_t pid, uint64_t address) {
-  AddressSpace::Found found{};
-  if (!process.space.find(address, found)) {
-    if (!unknown_) unknown_ = modules_.module(ModuleKind::Unknown, {"[unknown]", {}, 0});
-    return {Where::Module, *unknown_, 0};
-  }
-  File& file = files_[found.file];
-  const uint32_t module = module_of(file, pid);
-  if (is_anonymous(file.path)) return {Where::Module, module, address};
-  if (!file.opened) return {Where::Module, module, 0};
-  return {Where::Module, module, segments_.address_of(file.path, found.file_offset)};
-}
-
 void Importer::visit(const Mapping& mapping) {
-  if (mapping.kernel) {
-    if (mapping.path.starts_with("[kernel.kallsyms]") || mapping.path.starts_with("[guest.kernel"))
-      kernel_start_ =
-          mapping.path.starts_with("[kernel") ? std::optional(mapping.file_offset) : kernel_start_;
-    else
-      kernel_modules_[mapping.start] = {mapping.start + (mapping.bytes - 1), std::string(mapping.path)};
-    return;
-  }
+  if (mapping.kernel) return kernel_.add(mapping);
   if (mapping.data) return;
-  processes_[mapping.pid].space.map(mapping.start, mapping.bytes, mapping.file_offset, file_of(mapping));
+  processes_[mapping.pid].space.map(mapping.start, mapping.bytes, mapping.file_offset, files_.number(mapping));
 }
 
 void Importer::visit(const Name& name) {
@@ -329,16 +238,9 @@ Thread& Importer::thread_of(const Sample& sample) {
   return thread;
 }
 
-UnwindModule Importer::unwind_module(const void* self, uint64_t start, const MappedPart& part) {
-  const auto& importer = *static_cast<const Importer*>(self);
-  const File& file = importer.files_[part.file];
-  if (!file.opened || file.path.starts_with('[')) return {};
-  return {file.path, start - importer.segments_.address_of(file.path, part.file_offset)};
-}
-
 void Importer::unwind(const Sample& sample, Process& process) {
   const UnwindEnd end = unwinder_.unwind(uint64_t{process.number} << 32 | static_cast<uint32_t>(sample.pid),
-                                         process.space, unwind_module, this, sample, unwound_);
+                                         process.space, MappedFiles::unwind_module, &files_, sample, unwound_);
   switch (end) {
     case UnwindEnd::EndOfStack:
       ++run_.complete["end_of_stack"];
@@ -371,7 +273,8 @@ void Importer::find_frames(const Sample& sample, Process& process) {
     const uint32_t frame =
         intern(in_kernel ? Frame{Where::Kernel, 0, address} : user_frame(process, sample.pid, address));
     // Frame pointers that lead nowhere lead there more than once.
-    const bool nowhere = unknown_ && frames_[frame] == Frame{Where::Module, *unknown_, 0};
+    const bool nowhere =
+        frames_[frame].where == Where::Module && files_.is_unknown({frames_[frame].module, frames_[frame].address});
     if (!(nowhere && !chain_.empty() && chain_.back() == frame)) chain_.push_back(frame);
   };
   for (const uint64_t entry : sample.call_chain) {
@@ -445,54 +348,15 @@ std::string Importer::title() const {
   return best;
 }
 
-void Importer::find_kernel() {
-  if (!options_.open_modules || !kernel_start_) return;
-  const auto& ids = recording_.about().build_ids;
-  const auto id = std::ranges::find(ids, "[kernel.kallsyms]", &BuildId::path);
-  // Without an identity only the machine's name is left to go by.
-  if (id == ids.end() && !here_) return;
-  kernel_ = find_kernel_symbols(id == ids.end() ? std::span<const uint8_t>{} : id->bytes);
-  if (kernel_ && !kernel_->start()) {
-    warnings_.push_back(
-        "addresses in /proc/kallsyms are hidden, so kernel functions have no names; import as root, "
-        "or after `sysctl kernel.kptr_restrict=0`");
-    kernel_.reset();
-  }
-  if (kernel_) slide_ = *kernel_start_ - *kernel_->start();
-}
-
-PlaceId Importer::kernel_place(uint64_t address) {
-  std::string name, module(kKernelPath);
-  const auto made = made_by_kernel_.upper_bound(address);
-  if (made != made_by_kernel_.begin() && address < std::prev(made)->second.end) {
-    name = std::prev(made)->second.name;
-  } else if (kernel_) {
-    if (const std::optional<KernelFunction> found = kernel_->find(address, slide_)) {
-      name = found->name;
-      if (!found->module.empty()) module = fmt::format("[{}]", found->module);
-    }
-  }
-  if (name.empty()) {
-    const auto loaded = kernel_modules_.upper_bound(address);
-    if (loaded != kernel_modules_.begin() && address <= std::prev(loaded)->second.first) {
-      const std::string& path = std::prev(loaded)->second.second;
-      module = path.starts_with('[') ? path : fmt::format("[{}]", file_name(path));
-    }
-    name = module;
-  }
-  const PlaceFrame only{builder_->function(name, builder_->module(module), kNone, 0), kNone, 0, false};
-  return builder_->places().add({&only, 1});
-}
-
 void Importer::find_places() {
   modules_.attribute(options_.attribution, options_.jobs, builder_->places(), builder_->database(),
                      warnings_);
   places_.reserve(frames_.size());
   const bool any_kernel =
       std::ranges::any_of(frames_, [](const Frame& f) { return f.where == Where::Kernel; });
-  if (any_kernel) find_kernel();
+  if (any_kernel && options_.open_modules) kernel_.find_names(recording_.about().build_ids, here_, warnings_);
   for (const Frame& frame : frames_)
-    places_.push_back(frame.where == Where::Kernel ? kernel_place(frame.address)
+    places_.push_back(frame.where == Where::Kernel ? kernel_.place(frame.address, *builder_)
                                                    : modules_.place(frame.module, frame.address));
 }
 
