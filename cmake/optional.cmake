@@ -31,11 +31,18 @@ macro(prof_find_QT)
   endif()
 endmacro()
 
+# Headers alone, of CUDA 13: tools/setup puts those of NVIDIA's packages below build/cuda.
 macro(prof_find_CUDA)
-  find_path(PROF_CUPTI_INCLUDE cupti.h PATHS /usr/local/cuda PATH_SUFFIXES include extras/CUPTI/include)
+  find_path(PROF_CUDA_INCLUDE cupti.h
+    HINTS ${CMAKE_SOURCE_DIR}/build/cuda/nvidia/cu13/include
+    PATHS ENV CUDA_HOME /usr/local/cuda PATH_SUFFIXES include extras/CUPTI/include)
   set(found "")
-  if(PROF_CUPTI_INCLUDE)
-    set(found "CUPTI in ${PROF_CUPTI_INCLUDE}")
+  if(PROF_CUDA_INCLUDE)
+    file(STRINGS ${PROF_CUDA_INCLUDE}/cupti_version.h version REGEX "^#define CUPTI_API_VERSION [0-9]+$")
+    string(REGEX REPLACE "[^0-9]" "" version "${version}")
+    if(version GREATER_EQUAL 130000 AND EXISTS ${PROF_CUDA_INCLUDE}/cuda.h)
+      set(found "CUPTI's headers in ${PROF_CUDA_INCLUDE}")
+    endif()
   endif()
 endmacro()
 
@@ -65,7 +72,7 @@ macro(prof_find_OTF2)
 endmacro()
 
 prof_find_optional(QT "Qt" "install qt6-base-dev")
-prof_find_optional(CUDA "CUDA" "install NVIDIA's CUPTI headers under /usr/local/cuda")
+prof_find_optional(CUDA "CUDA" "run tools/cuda-headers, or install CUDA 13 with CUPTI under /usr/local/cuda")
 prof_find_optional(OPENCL "OpenCL" "install ocl-icd-opencl-dev and opencl-headers")
 prof_find_optional(MPI "MPI" "install libopenmpi-dev")
 prof_find_optional(OTF2 "OTF2" "install libotf2-trace-dev")

@@ -174,7 +174,7 @@ void add_run_command(CLI::App& app, int& status) {
       ->excludes("--delay");
   command->add_flag_callback(
       "--no-devices", [options] { options->devices = false; },
-      "Follow the program on no accelerator (OpenCL)");
+      "Follow the program on no accelerator (OpenCL, CUDA)");
   command->add_option("command", options->command, "The program to measure, and its arguments")
       ->type_name("PROGRAM [ARGUMENT]...");
   command->prefix_command(false);

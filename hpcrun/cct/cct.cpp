@@ -135,6 +135,15 @@ NodeId CallingContextTree::insert(const FrameKey* frames, uint32_t depth) noexce
   return node;
 }
 
+NodeId CallingContextTree::sibling(NodeId node, FrameKey frame) noexcept {
+  State& state = *state_;
+  if (state.sealed || node == kRootNode || node >= state.index.count()) return kNoNode;
+  const NodeId parent = state.index[node].parent;
+  const uint32_t hash = NodeIndex::hash(parent, frame);
+  const NodeId found = state.index.find(parent, frame, hash);
+  return found != 0 ? found : state.create(parent, frame, hash);
+}
+
 bool CallingContextTree::add(NodeId node, uint16_t metric, uint64_t value, uint64_t samples) noexcept {
   ValueCell* cell = state_->cell_of(node, metric);
   if (cell == nullptr) return false;

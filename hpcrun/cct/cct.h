@@ -24,6 +24,10 @@ class CallingContextTree {
   // exhausted. Remembers the previous path: frames shared with it at the root end cost one comparison each.
   NodeId insert(const FrameKey* frames, uint32_t depth) noexcept;
 
+  // The node that is called from where `node` is, in the place of it; created where it is new. kNoNode as
+  // above.
+  NodeId sibling(NodeId node, FrameKey frame) noexcept;
+
   // Adds `samples` with the sum `value` (in the metric's unit, see MetricInfo) to a node. Returns false when
   // dropped.
   bool add(NodeId node, uint16_t metric, uint64_t value, uint64_t samples = 1) noexcept;

@@ -3,7 +3,9 @@
 #include <sys/auxv.h>
 
 #include <algorithm>
+#include <atomic>
 
+#include "hpcrun/device/engine.h"
 #include "hpcrun/unwind/capture.h"
 
 namespace hpcrun {
@@ -27,6 +29,15 @@ uint16_t own_module() noexcept {
   return module;
 }
 
+constexpr uint32_t kMostLibraries = 4;
+std::atomic<uint16_t> left_out[kMostLibraries];
+
+bool is_left_out(uint16_t module) noexcept {
+  return std::ranges::any_of(left_out, [=](const std::atomic<uint16_t>& library) {
+    return library.load(std::memory_order_relaxed) == module;
+  });
+}
+
 // An interface that is linked into the program itself cannot be told from the program's own code.
 bool is_program(uint16_t module) noexcept {
   return module == module_of(reinterpret_cast<const void*>(getauxval(AT_ENTRY)));
@@ -34,6 +45,13 @@ bool is_program(uint16_t module) noexcept {
 
 uint32_t skip(const Stack& stack, uint32_t at, uint16_t module) noexcept {
   while (at < stack.depth && frame_module(stack.frames[at]) == module) ++at;
+  return at;
+}
+
+uint32_t skip_libraries(const Stack& stack, uint32_t at) noexcept {
+  while (at < stack.depth && frame_module(stack.frames[at]) != kModuleNone &&
+         is_left_out(frame_module(stack.frames[at])))
+    ++at;
   return at;
 }
 
@@ -45,12 +63,21 @@ uint32_t skip_interface(const Stack& stack, uint32_t first, uint16_t module) noe
 
 }  // namespace
 
+void leave_out_library(const void* code) noexcept {
+  const uint16_t module = module_of(code);
+  if (module == kModuleNone || is_program(module) || is_left_out(module)) return;
+  for (std::atomic<uint16_t>& library : left_out) {
+    uint16_t none = kModuleNone;
+    if (library.compare_exchange_strong(none, module, std::memory_order_relaxed)) return;
+  }
+}
+
 [[gnu::noinline]] Stack context_of_call(ThreadState& thread, const void* function) noexcept {
   ucontext_t context;
   capture(context);
   const Stack stack = thread.unwinder.walk(context);
   // This function's and its caller's, at least: there is room for two.
-  uint32_t first = skip(stack, 0, own_module());
+  uint32_t first = skip_libraries(stack, skip(stack, 0, own_module()));
   const FrameKey called = function ? frame_of(function) : FrameKey{0};
   if (called && frame_module(called) != kModuleNone && !is_program(frame_module(called)))
     first = skip_interface(stack, first, frame_module(called));

@@ -163,15 +163,11 @@ void discard(Task* task) noexcept {
   tell_others(device);
 }
 
-void complete(Task* task, uint64_t start_ns, uint64_t end_ns) noexcept {
-  if (!task || !is_sampling_here()) return;
-  const EngineLock lock;
-  if (engine.ended || !engine.schedule.is_under_way(task)) return;
+namespace {
+
+// With the lock held, of a task that is under way.
+void finish_task(Task* task, uint64_t start_ns, uint64_t end_ns) noexcept {
   Line& line = *engine.queues[task->queue];
-  if (!end_ns) {
-    engine.schedule.lose(task);
-    return tell_others(line.device);
-  }
   const uint64_t now = monotonic_ns();
   admit_threads();
   task->idle_cause = line.tree.cell(task->node, metric(DeviceMetric::CpuIdleCause));
@@ -179,6 +175,34 @@ void complete(Task* task, uint64_t start_ns, uint64_t end_ns) noexcept {
   account(line, *task, overlap);
   tell_others(line.device);
   if (engine.schedule.is_due(now)) advance_engine(now);
+}
+
+}  // namespace
+
+void complete(Task* task, uint64_t start_ns, uint64_t end_ns) noexcept {
+  if (!task || !is_sampling_here()) return;
+  const EngineLock lock;
+  if (engine.ended || !engine.schedule.is_under_way(task)) return;
+  if (end_ns) return finish_task(task, start_ns, end_ns);
+  const DeviceIndex device = task->device;
+  engine.schedule.lose(task);
+  tell_others(device);
+}
+
+void complete_part(const Task* launch, TaskKind kind, const char* name, uint64_t bytes, uint64_t start_ns,
+                   uint64_t end_ns) noexcept {
+  if (!launch || !is_sampling_here()) return;
+  const EngineLock lock;
+  if (engine.ended || !engine.schedule.is_under_way(launch)) return;
+  const char* const copy = kCopyNames[static_cast<size_t>(kind)];
+  const FrameKey executed = symbol(copy ? copy : text(name));
+  const NodeId node = executed ? engine.queues[launch->queue]->tree.sibling(launch->node, executed) : kNoNode;
+  Task* const task = node == kNoNode ? nullptr : engine.schedule.submit_part(*launch, kind);
+  if (!task) return;
+  task->node = node;
+  task->bytes = bytes;
+  if (end_ns) return finish_task(task, start_ns, end_ns);
+  engine.schedule.lose(task);
 }
 
 void note_degradation(const char* sentence) noexcept {

@@ -52,6 +52,11 @@ void discard(Task* task) noexcept;
 // record was incomplete; it is counted and dropped.
 void complete(Task* task, uint64_t start_ns, uint64_t end_ns) noexcept;
 
+// One of the tasks of a launch that has several, or of one whose kind is known only when it has run:
+// submitted where and when `launch` was, and complete. `launch` stays under way until it is discarded.
+void complete_part(const Task* launch, TaskKind kind, const char* name, uint64_t bytes, uint64_t start_ns,
+                   uint64_t end_ns) noexcept;
+
 enum class CallKind : uint8_t {
   Short,  // enqueues, queries, sets up
   Wait,   // synchronises
@@ -83,6 +88,10 @@ class DeviceCall {
   void* thread_ = nullptr;  // the engine's state of the calling thread; nullptr: counts nothing
   CallKind kind_ = CallKind::Short;
 };
+
+// Frames of the library that holds this code, between the program's and ours, are left out of call paths; of
+// four libraries at most, for good.
+void leave_out_library(const void* code) noexcept;
 
 // Called as measuring ends, outside all locks: the back end hands in what has completed. Four at most, for
 // good.

@@ -51,7 +51,7 @@ void Schedule::add_device(DeviceIndex device, uint64_t now) noexcept {
   activity.devices.store(device_count_, std::memory_order_release);
 }
 
-Task* Schedule::submit(DeviceIndex device, QueueIndex queue, TaskKind kind, uint64_t now) noexcept {
+Task* Schedule::take_task() noexcept {
   if (!free_tasks_) {
     if (chunk_count_ == kMostChunks) return nullptr;
     Task* const chunk = arena_->allocate_array<Task>(kTasksOfChunk);
@@ -62,16 +62,40 @@ Task* Schedule::submit(DeviceIndex device, QueueIndex queue, TaskKind kind, uint
   Task* const task = free_tasks_;
   free_tasks_ = task->next;
   *task = Task{};
+  task->under_way = true;
+  return task;
+}
+
+Task* Schedule::submit(DeviceIndex device, QueueIndex queue, TaskKind kind, uint64_t now) noexcept {
+  Task* const task = take_task();
+  if (!task) return nullptr;
   task->serial = ++last_serial_;
   task->submit = now;
   task->device = device;
   task->queue = queue;
   task->kind = kind;
-  task->under_way = true;
   task->previous = last_under_way_;
   (last_under_way_ ? last_under_way_->next : first_under_way_) = task;
   last_under_way_ = task;
   ++devices_[device].under_way;
+  activity.outstanding.fetch_add(1, std::memory_order_relaxed);
+  return task;
+}
+
+Task* Schedule::submit_part(const Task& launch, TaskKind kind) noexcept {
+  Task* const task = take_task();
+  if (!task) return nullptr;
+  task->serial = launch.serial;
+  task->submit = launch.submit;
+  task->device = launch.device;
+  task->queue = launch.queue;
+  task->thread = launch.thread;
+  task->kind = kind;
+  task->next = launch.next;
+  task->previous = const_cast<Task*>(&launch);
+  (launch.next ? launch.next->previous : last_under_way_) = task;
+  task->previous->next = task;
+  ++devices_[launch.device].under_way;
   activity.outstanding.fetch_add(1, std::memory_order_relaxed);
   return task;
 }

@@ -21,7 +21,7 @@ namespace hpcrun {
 struct Task {
   Task* next;  // in the list of those under way by submission, or of those that completed
   Task* previous;
-  uint64_t serial;  // by submission, from 1; of no other task ever
+  uint64_t serial;  // by submission, from 1; of no other launch ever
   uint64_t submit;
   uint64_t start;
   uint64_t end;
@@ -124,6 +124,8 @@ class Schedule {
 
   // nullptr: no memory. `now` not before that of any other call.
   Task* submit(DeviceIndex device, QueueIndex queue, TaskKind kind, uint64_t now) noexcept;
+  // Another of the same launch, in its place of the order.
+  Task* submit_part(const Task& launch, TaskKind kind) noexcept;
   bool is_under_way(const Task* task) const noexcept;  // a pointer that is none is allowed
   void discard(Task* task) noexcept;
   // The record was incomplete.
@@ -186,6 +188,7 @@ class Schedule {
 
   template <typename T>
   T* take(T*& free_list) noexcept;
+  Task* take_task() noexcept;
   void release(Task* task) noexcept;
   void unlink_under_way(Task* task) noexcept;
   uint64_t time_without_waits(const Task& task, uint64_t now) const noexcept;

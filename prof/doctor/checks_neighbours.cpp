@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "prof/doctor/checks.h"
+#include "prof/doctor/cuda_libraries.h"
 #include "prof/doctor/opencl_loader.h"
 
 namespace prof {
@@ -16,14 +17,30 @@ Diagnosis check_cuda(const Machine& machine) {
   Diagnosis row = note("cuda", "CUDA");
   const std::filesystem::path driver = machine.library("libcuda.so.1");
   const std::string version = machine.text("/proc/driver/nvidia/version").value_or("");
-  if (driver.empty() && version.empty()) return row;
+  if (driver.empty() && version.empty()) {
+    row.state = "no NVIDIA driver (libcuda.so.1 not found)";
+    if (!follows_cuda()) row.state += "; prof is built without CUDA";
+    return row;
+  }
   row.state = driver.empty() ? "kernel driver without libcuda.so.1" : driver.string();
-  row.works = "the CPU side of CUDA programs";
-  row.lost = "times of kernels on the device: this version measures none";
+  const std::filesystem::path cupti = cupti_library(machine);
+  if (!follows_cuda()) {
+    row.works = "the CPU side of CUDA programs";
+    row.lost = "times of kernels on the device: prof is built without CUDA";
+  } else if (cupti.empty()) {
+    row.works = "the CPU side of CUDA programs";
+    row.lost = "times of kernels on the device, where the program brings no libcupti.so of its own";
+    row.remedy = "install CUDA's CUPTI, or: export PROF_CUPTI=/path/to/libcupti.so.13";
+  } else {
+    row.works = fmt::format("prof run follows kernels, copies and waits, by {}", cupti.string());
+  }
   // NVIDIA keeps counters for administrators unless told otherwise.
   const std::string parameters = machine.text("/proc/driver/nvidia/params").value_or("");
   if (parameters.find("RmProfilingAdminOnly: 1") != parameters.npos)
-    row.lost += "; device counters are for administrators only (NVreg_RestrictProfilingToAdminUsers)";
+    row.lost += fmt::format(
+        "{}device counters are for administrators only (NVreg_RestrictProfilingToAdminUsers), times are for "
+        "all",
+        row.lost.empty() ? "" : "; ");
   return row;
 }
 

@@ -6,8 +6,8 @@
 #include <new>
 
 #include "hpcrun/device/opencl/device_names.h"
-#include "hpcrun/device/opencl/handle_table.h"
 #include "hpcrun/guest/arena.h"
+#include "hpcrun/guest/handle_table.h"
 
 namespace hpcrun::opencl {
 

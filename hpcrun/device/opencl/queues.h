@@ -5,10 +5,10 @@
 #include <atomic>
 #include <cstdint>
 
+#include "hpcrun/device/device_clock.h"
 #include "hpcrun/device/engine.h"
 #include "hpcrun/device/opencl/api.h"
-#include "hpcrun/device/opencl/device_clock.h"
-#include "hpcrun/device/opencl/spin_lock.h"
+#include "hpcrun/guest/spin_lock.h"
 
 namespace hpcrun::opencl {
 

@@ -1,12 +1,12 @@
 #pragma once
-// What is known of a handle of OpenCL's: a hash table from addresses to addresses. The caller locks.
+// What is known of handles of an interface: a hash table from addresses to addresses. The caller locks.
 
 #include <cstddef>
 #include <cstdint>
 
 #include "hpcrun/guest/syscalls.h"
 
-namespace hpcrun::opencl {
+namespace hpcrun {
 
 class HandleTable {
  public:
@@ -64,4 +64,4 @@ class HandleTable {
   size_t used_ = 0;  // with those that were forgotten since the table last grew
 };
 
-}  // namespace hpcrun::opencl
+}  // namespace hpcrun

@@ -1,4 +1,4 @@
-#include "hpcrun/device/opencl/device_clock.h"
+#include "hpcrun/device/device_clock.h"
 
 #include <time.h>
 
@@ -7,7 +7,7 @@
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
 
-namespace hpcrun::opencl {
+namespace hpcrun {
 
 namespace {
 
@@ -86,4 +86,4 @@ uint64_t DeviceClock::monotonic(uint64_t time, uint64_t not_before_ns, uint64_t 
   return std::min(std::max(there, not_before_ns), not_after_ns);
 }
 
-}  // namespace hpcrun::opencl
+}  // namespace hpcrun

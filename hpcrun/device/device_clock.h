@@ -1,16 +1,16 @@
 #pragma once
-// From the times that OpenCL tells of commands to CLOCK_MONOTONIC. Which clock a device counts by is not said
-// (PoCL: CLOCK_MONOTONIC_RAW), and clGetDeviceAndHostTimer need not work. But a command's time of being
-// queued lies between the host's times before and after the call that queued it: that brackets the difference
-// of the clocks. Where the bracket holds the difference of a clock of the kernel's, that clock it is, and the
-// difference is exact; elsewhere it is the middle of the brackets met of late, which are some microseconds
-// wide.
+// From the times that OpenCL tells of commands, and CUPTI of records, to CLOCK_MONOTONIC. Which clock a
+// device counts by is not said (PoCL: CLOCK_MONOTONIC_RAW), and clGetDeviceAndHostTimer need not work. But a
+// command's time of being queued lies between the host's times before and after the call that queued it: that
+// brackets the difference of the clocks. Where the bracket holds the difference of a clock of the kernel's,
+// that clock it is, and the difference is exact; elsewhere it is the middle of the brackets met of late,
+// which are some microseconds wide.
 //
-// Not thread-safe, and free of OpenCL.
+// Not thread-safe, and free of both.
 
 #include <cstdint>
 
-namespace hpcrun::opencl {
+namespace hpcrun {
 
 class DeviceClock {
  public:
@@ -42,4 +42,4 @@ class DeviceClock {
   bool has_bracket_ = false;
 };
 
-}  // namespace hpcrun::opencl
+}  // namespace hpcrun

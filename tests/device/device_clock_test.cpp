@@ -3,12 +3,11 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
-#include "hpcrun/device/opencl/device_clock.h"
+#include "hpcrun/device/device_clock.h"
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
 
 using namespace hpcrun;
-using opencl::DeviceClock;
 
 namespace {
 

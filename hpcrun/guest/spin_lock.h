@@ -1,12 +1,12 @@
 #pragma once
-// Held for a few loads and stores, never while OpenCL or the engine is called, and never in a handler of
-// ours.
+// Held for a few loads and stores, never while an interface of a device or the engine is called, and never in
+// a handler of ours.
 
 #include <atomic>
 
 #include "hpcrun/guest/syscalls.h"
 
-namespace hpcrun::opencl {
+namespace hpcrun {
 
 class SpinLock {
  public:
@@ -30,4 +30,4 @@ class Locked {
   SpinLock& lock_;
 };
 
-}  // namespace hpcrun::opencl
+}  // namespace hpcrun

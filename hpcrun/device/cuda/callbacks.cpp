@@ -1,0 +1,252 @@
+#include "hpcrun/device/cuda/callbacks.h"
+
+#include <atomic>
+#include <new>
+
+#include "hpcrun/device/cuda/calls.h"
+#include "hpcrun/device/cuda/records.h"
+
+namespace hpcrun::cuda {
+
+namespace {
+
+// What a wait was for, to be covered when it has ended.
+struct Scope {
+  const Device* device = nullptr;
+  Queue* queue = nullptr;
+  uint64_t sequence = 0;
+};
+
+// The outermost call of the thread that is under way; calls in it only add to it. CUPTI calls us at its beginning and
+// at its end, so what spans both lies here.
+struct OpenCall {
+  alignas(DeviceCall) unsigned char memory[sizeof(DeviceCall)] = {};
+  uint32_t depth = 0;
+  uint32_t id = 0;        // CUPTI's
+  uintptr_t stack = 0;    // where the thread's stack was at its beginning
+  bool is_wait = false;
+  Scope scope;
+
+  DeviceCall& call() noexcept { return *std::launder(reinterpret_cast<DeviceCall*>(memory)); }
+};
+
+constinit thread_local OpenCall open_call;
+constinit std::atomic<bool> is_child{false};
+constinit std::atomic<uint32_t> captures{0};  // of streams, under way
+
+const void* frame() noexcept {
+  return __builtin_frame_address(0);
+}
+
+bool is_capturing(CUstream stream) noexcept {
+  if (captures.load(std::memory_order_relaxed) == 0 || !driver.stream_is_capturing) return false;
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  return driver.stream_is_capturing(stream, &status) == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+TaskKind task_kind(Work work) noexcept {
+  switch (work) {
+    case Work::CopyToDevice:
+      return TaskKind::CopyToDevice;
+    case Work::CopyFromDevice:
+      return TaskKind::CopyFromDevice;
+    case Work::Copy:
+      return TaskKind::CopyOnDevice;
+    case Work::Fill:
+      return TaskKind::Fill;
+    default:
+      return TaskKind::Kernel;
+  }
+}
+
+constexpr const char* kGraphName = "[graph]";  // replaced by the names of its kernels
+
+Submission submission_of(const FollowedCall& call, const CUpti_CallbackData& data, Queue* queue) noexcept {
+  const TaskKind kind = task_kind(call.work);
+  if (call.work == Work::Kernel && data.symbolName)
+    return {queue, kind, data.symbolName, Records::One, 1};
+  if (call.work != Work::Graph) return {queue, kind, "[kernel]", Records::Parts, 1};
+  const auto graph = static_cast<const cuGraphLaunch_params*>(data.functionParams)->hGraph;
+  return {queue, kind, kGraphName, Records::Parts, tasks_of(graph)};
+}
+
+// Batches of copies have one record or several, which is not said.
+bool is_batch(const FollowedCall& call) noexcept {
+  switch (call.id) {
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync:
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync_ptsz:
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DBatchAsync:
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DBatchAsync_ptsz:
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync_v2:
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync_v2_ptsz:
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DBatchAsync_v2:
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DBatchAsync_v2_ptsz:
+      return call.domain == CUPTI_CB_DOMAIN_DRIVER_API;
+    default:
+      return false;
+  }
+}
+
+void launch(const FollowedCall& call, const CUpti_CallbackData& data, Queue* queue) noexcept {
+  Submission submission = submission_of(call, data, queue);
+  if (is_batch(call)) submission.expected = 0;
+  const uint64_t sequence = submit_launch(submission, data.correlationId, open_call.id);
+  *data.correlationData = sequence;
+  if (sequence) open_call.scope.sequence = sequence;  // a copy that waits has ended with it
+}
+
+void wait_for_queue(Queue& queue) noexcept {
+  if (queue.is_legacy_default) {
+    open_call.call().waits_for_device(queue.device->index);
+    open_call.scope.device = queue.device;
+  } else {
+    open_call.call().waits_for_queue(queue.index);
+    open_call.scope.queue = &queue;
+  }
+}
+
+void wait_for_event(const FollowedCall&, const CUpti_CallbackData& data) noexcept {
+  const EventMark mark =
+      mark_of(static_cast<const cuEventSynchronize_params*>(data.functionParams)->hEvent);
+  if (!mark.queue) return;
+  const Task* const task = task_under_way(*mark.queue, mark.sequence);
+  if (mark.queue->is_legacy_default || !task) return wait_for_queue(*mark.queue);
+  open_call.call().waits_for_task(task);
+  open_call.scope.queue = mark.queue;
+  open_call.scope.sequence = mark.sequence;
+}
+
+void wait_for(const FollowedCall& call, const CUpti_CallbackData& data, Queue* queue) noexcept {
+  switch (call.awaited) {
+    case Awaited::Nothing:
+      return;
+    case Awaited::Stream:
+      if (queue) wait_for_queue(*queue);
+      return;
+    case Awaited::Context:
+      if (const Device* device = device_of(data.context)) {
+        open_call.call().waits_for_device(device->index);
+        open_call.scope.device = device;
+      }
+      return;
+    case Awaited::Event:
+      return wait_for_event(call, data);
+  }
+}
+
+// The outermost call begins.
+void open(const FollowedCall& call, const CUpti_CallbackData& data) noexcept {
+  new (open_call.memory) DeviceCall(call.kind, function_of(call));
+  open_call.depth = 1;
+  open_call.id = data.correlationId;
+  open_call.stack = reinterpret_cast<uintptr_t>(frame());
+  open_call.is_wait = call.kind == CallKind::Wait;
+  open_call.scope = {};
+  open_call.scope.sequence = last_launch();
+}
+
+void cover_scope() noexcept {
+  const Scope& scope = open_call.scope;
+  if (scope.device) cover_device(*scope.device, scope.sequence);
+  if (scope.queue) cover_queue(*scope.queue, scope.sequence);
+}
+
+// The outermost call has returned.
+void close(bool succeeded) noexcept {
+  DeviceCall& call = open_call.call();
+  call.end();
+  if (open_call.is_wait) {
+    flush_records(false);
+    if (succeeded) cover_scope();
+  } else {
+    flush_at_times();
+  }
+  call.~DeviceCall();
+}
+
+void enter(const FollowedCall& call, const CUpti_CallbackData& data) noexcept {
+  *data.correlationData = 0;
+  // A call that was left by a jump has not returned: what begins further up the stack is not in it.
+  if (open_call.depth && reinterpret_cast<uintptr_t>(frame()) >= open_call.stack) open_call.depth = 0;
+  open_call.depth ? void(++open_call.depth) : open(call, data);
+  const bool has_stream = call.stream || call.awaited == Awaited::Stream || call.work != Work::None;
+  const CUstream stream = call.stream ? call.stream(data.functionParams) : nullptr;
+  const bool submits = call.work != Work::None && call.work < Work::Instantiate && !is_capturing(stream);
+  Queue* const queue = has_stream && (submits || call.work == Work::MarkEvent || call.awaited == Awaited::Stream)
+                           ? queue_of(data.context, stream, call.per_thread)
+                           : nullptr;
+  wait_for(call, data, queue);
+  if (!queue) return;
+  if (submits) launch(call, data, queue);
+  if (call.work == Work::MarkEvent)
+    mark_event(static_cast<const cuEventRecord_params*>(data.functionParams)->hEvent, {queue, last_launch()});
+}
+
+void leave(const FollowedCall& call, const CUpti_CallbackData& data) noexcept {
+  const bool succeeded = *static_cast<const int*>(data.functionReturnValue) == 0;
+  if (const uint64_t sequence = *data.correlationData; sequence && !succeeded)
+    discard_launch(sequence, data.correlationId);
+  if (succeeded && call.work == Work::BeginCapture) captures.fetch_add(1, std::memory_order_relaxed);
+  if (call.work == Work::EndCapture && captures.load(std::memory_order_relaxed))
+    captures.fetch_sub(1, std::memory_order_relaxed);
+  if (succeeded && call.work == Work::Instantiate) {
+    const auto* made = static_cast<const cuGraphInstantiateWithFlags_params*>(data.functionParams);
+    note_graph(*made->phGraphExec, count_tasks(made->hGraph));
+  }
+  if (open_call.depth && --open_call.depth == 0) close(succeeded);
+}
+
+void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) noexcept {
+  switch (id) {
+    case CUPTI_CBID_RESOURCE_CONTEXT_CREATED:
+      device_of(data.context);
+      return;
+    case CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING:
+      forget_context(data.context);
+      return;
+    case CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING:
+      forget_stream(data.resourceHandle.stream);
+      return;
+    default:
+      return;
+  }
+}
+
+// The calls whose arguments are read as those of another.
+static_assert(offsetof(cuGraphInstantiateWithParams_params, hGraph) ==
+                  offsetof(cuGraphInstantiateWithFlags_params, hGraph) &&
+              offsetof(cuGraphLaunch_ptsz_params, hGraphExec) == offsetof(cuGraphLaunch_params, hGraph) &&
+              offsetof(cuEventRecordWithFlags_params, hEvent) == offsetof(cuEventRecord_params, hEvent));
+
+}  // namespace
+
+void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept {
+  if (is_child.load(std::memory_order_relaxed)) return;
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE) return on_resource(id, *static_cast<const CUpti_ResourceData*>(data));
+  const FollowedCall* const call = find_call(domain, id);
+  if (!call) return;
+  const auto& api = *static_cast<const CUpti_CallbackData*>(data);
+  api.callbackSite == CUPTI_API_ENTER ? enter(*call, api) : leave(*call, api);
+}
+
+CUptiResult follow_calls(CUpti_SubscriberHandle subscriber) noexcept {
+  for (const CUpti_CallbackIdResource id :
+       {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
+        CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING})
+    if (const CUptiResult result = cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
+        result != CUPTI_SUCCESS)
+      return result;
+  for (const FollowedCall& call : followed_calls()) {
+    const CUptiResult result = cupti.cuptiEnableCallback(1, subscriber, call.domain, call.id);
+    if (result != CUPTI_SUCCESS && result != CUPTI_ERROR_INVALID_PARAMETER) return result;
+  }
+  return CUPTI_SUCCESS;
+}
+
+void forget_calls() noexcept {
+  is_child.store(true, std::memory_order_relaxed);
+  open_call.depth = 0;
+  captures.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace hpcrun::cuda

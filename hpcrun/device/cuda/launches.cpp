@@ -1,0 +1,120 @@
+#include "hpcrun/device/cuda/launches.h"
+
+#include <new>
+
+#include "hpcrun/guest/syscalls.h"
+
+namespace hpcrun::cuda {
+
+namespace {
+
+constexpr uint32_t kFirstSlotBits = 10;
+constexpr uint32_t kMostSlotBits = 24;
+
+}  // namespace
+
+Launch* Launches::add(LaunchList& list, Queue* queue, Task* task, Records records,
+                      uint32_t expected) noexcept {
+  void* memory = free_;
+  if (free_)
+    free_ = free_->next;
+  else
+    memory = arena_.allocate(sizeof(Launch));
+  if (!memory) return nullptr;
+  Launch* const launch = new (memory) Launch{};
+  launch->queue = queue;
+  launch->task = task;
+  launch->records = records;
+  launch->expected = expected;
+  launch->sequence = ++last_sequence_;
+  launch->previous = list.last;
+  (list.last ? list.last->next : list.first) = launch;
+  list.last = launch;
+  ++count_;
+  return launch;
+}
+
+// Open addressing, without marks of what was erased: the chain behind is moved up.
+bool Launches::name(Launch& launch, uint32_t id) noexcept {
+  for (uint32_t i = 0; i < launch.id_count; ++i)
+    if (launch.ids[i] == id) return true;
+  if (launch.id_count == Launch::kMostIds) return false;
+  if ((!slots_ || 2 * (used_ + 1) > mask_ + 1) && !grow()) return false;
+  uint32_t at = home(id);
+  while (slots_[at].launch && slots_[at].id != id) at = (at + 1) & mask_;
+  if (!slots_[at].launch) ++used_;
+  slots_[at] = {id, &launch};
+  launch.ids[launch.id_count++] = id;
+  return true;
+}
+
+Launch* Launches::find(uint32_t id) const noexcept {
+  if (!slots_) return nullptr;
+  for (uint32_t at = home(id); slots_[at].launch; at = (at + 1) & mask_)
+    if (slots_[at].id == id) return slots_[at].launch;
+  return nullptr;
+}
+
+bool Launches::receive(Launch& launch) noexcept {
+  ++launch.received;
+  return launch.records == Records::One || (launch.expected != 0 && launch.received >= launch.expected);
+}
+
+void Launches::remove(LaunchList& list, Launch& launch) noexcept {
+  for (uint32_t i = 0; i < launch.id_count; ++i)
+    if (find(launch.ids[i]) == &launch) erase(launch.ids[i]);
+  (launch.previous ? launch.previous->next : list.first) = launch.next;
+  (launch.next ? launch.next->previous : list.last) = launch.previous;
+  launch.sequence = 0;
+  launch.next = free_;
+  free_ = &launch;
+  --count_;
+}
+
+void Launches::cover(LaunchList& list, uint64_t sequence, uint64_t now_ns) noexcept {
+  for (Launch* launch = list.first; launch && launch->sequence <= sequence; launch = launch->next)
+    if (!launch->covered_ns) launch->covered_ns = now_ns;
+}
+
+Launch* Launches::overdue(const LaunchList& list, uint64_t now_ns) noexcept {
+  for (Launch* launch = list.first; launch && launch->covered_ns; launch = launch->next)
+    if (now_ns - launch->covered_ns > kOverdue_ns) return launch;
+  return nullptr;
+}
+
+bool Launches::grow() noexcept {
+  const uint32_t bits = slots_ ? 33 - shift_ : kFirstSlotBits;
+  if (bits > kMostSlotBits) return false;
+  const uint32_t count = 1u << bits;
+  void* memory = sys_mmap(nullptr, count * sizeof(Slot), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                          -1, 0);
+  if (memory == MAP_FAILED) return false;
+  Slot* const old = slots_;
+  const uint32_t old_count = old ? mask_ + 1 : 0;
+  slots_ = static_cast<Slot*>(memory);
+  mask_ = count - 1;
+  shift_ = 32 - bits;
+  for (uint32_t i = 0; i < old_count; ++i) {
+    if (!old[i].launch) continue;
+    uint32_t at = home(old[i].id);
+    while (slots_[at].launch) at = (at + 1) & mask_;
+    slots_[at] = old[i];
+  }
+  if (old) sys_munmap(old, old_count * sizeof(Slot));
+  return true;
+}
+
+void Launches::erase(uint32_t id) noexcept {
+  uint32_t at = home(id);
+  while (slots_[at].id != id || !slots_[at].launch) at = (at + 1) & mask_;
+  for (uint32_t from = (at + 1) & mask_; slots_[from].launch; from = (from + 1) & mask_) {
+    // What lies between its home and its place may be moved to any place in between.
+    if (((from - home(slots_[from].id)) & mask_) < ((from - at) & mask_)) continue;
+    slots_[at] = slots_[from];
+    at = from;
+  }
+  slots_[at].launch = nullptr;
+  --used_;
+}
+
+}  // namespace hpcrun::cuda
