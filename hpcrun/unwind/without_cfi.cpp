@@ -25,10 +25,11 @@ bool is_near(uint64_t one, uint64_t other) noexcept {
   return one - other < kMaxCodeCacheBytes || other - one < kMaxCodeCacheBytes;
 }
 
-// What an instruction does on the way to the return at the end of a function; length 0: something else.
+// What an instruction does on the way to the return at the end of a function, or in the C library's _init,
+// which is nothing but such a way; length 0: something else.
 struct Release {
   unsigned length = 0;
-  uint64_t bytes = 0;
+  uint64_t bytes = 0;  // by which rsp goes up
   bool pops_rbp = false;
   bool leaves = false;
   bool returns = false;
@@ -61,6 +62,17 @@ Release read_release(const uint8_t* code) noexcept {
     std::memcpy(&bytes, code + 3, sizeof bytes);
     step.length = bytes < kMaxGuessedFrameBytes ? 7 : 0;
     step.bytes = bytes;
+  } else if (starts_with(0x48, 0x83, 0xec) && code[3] < 0x80) {  // sub $byte,%rsp
+    step.length = 4;
+    step.bytes = -uint64_t{code[3]};
+  } else if (starts_with(0x48, 0x8b, 0x05)) {  // mov number(%rip),%rax: the address of __gmon_start__
+    step.length = 7;
+  } else if (starts_with(0x48, 0x85, 0xc0)) {  // test %rax,%rax
+    step.length = 3;
+  } else if (starts_with(0x74, 0x02, 0xff, 0xd0)) {  // je, over call *%rax
+    step.length = 4;
+  } else if (starts_with(0xff, 0xd0)) {  // call *%rax
+    step.length = 2;
   } else if (starts_with(0xc5, 0xf8, 0x77)) {  // vzeroupper
     step.length = 3;
   } else if (starts_with(0x49, 0x3b, 0xa7)) {  // cmp number(%r15),%rsp: HotSpot asks for a safepoint
@@ -73,7 +85,7 @@ Release read_release(const uint8_t* code) noexcept {
 
 }  // namespace
 
-// Straight on from the pc to `ret`, by instructions that do nothing but leave the function.
+// Straight on from the pc to `ret`, by instructions that do little but leave the function.
 bool Unwinder::State::follow_epilogue(uint64_t sp, uint64_t bp, uint64_t& cfa, uint64_t& caller_bp) noexcept {
   constexpr unsigned kMostInstructions = 12;
   constexpr size_t kLongest = 8;

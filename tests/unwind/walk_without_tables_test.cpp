@@ -73,8 +73,27 @@ assembly_leaf:
   pop %rbx
   ret
   .size assembly_leaf, .-assembly_leaf
+
+  # As the dynamic linker calls constructors: with any value in rbp.
+  .p2align 4
+  .globl call_without_frame_pointer
+  .type call_without_frame_pointer, @function
+call_without_frame_pointer:
+  .cfi_startproc
+  push %rbp
+  .cfi_adjust_cfa_offset 8
+  .cfi_rel_offset rbp, 0
+  mov $5, %rbp
+  call *%rdi
+  pop %rbp
+  .cfi_adjust_cfa_offset -8
+  .cfi_restore rbp
+  ret
+  .cfi_endproc
+  .size call_without_frame_pointer, .-call_without_frame_pointer
 )");
 extern "C" {
+void call_without_frame_pointer(void* code);
 void without_information(Callback);
 void assembly_leaf(uint64_t stale_return_address);
 }
@@ -154,6 +173,35 @@ TEST_CASE("the caller of assembly without information is searched for, past what
   CHECK(test.frames_in(calls_assembly) == 1);
   CHECK(test.frames_in(any_return_address) == 0);
   CHECK(test.reached_main());
+}
+
+TEST_CASE("a sample at any instruction of the C library's _init finds its caller") {
+  Walk test;
+  const std::vector<std::vector<uint8_t>> instructions = {
+      {0x48, 0x83, 0xec, 0x08},                          // sub $8,%rsp
+      {0x48, 0x8b, 0x05, 0x00, 0x01, 0x00, 0x00},        // mov 256(%rip),%rax: zeros
+      {0x48, 0x85, 0xc0},                                // test %rax,%rax
+      {0x74, 0x02},                                      // je to the add
+      {0xff, 0xd0},                                      // call *%rax
+      {0x48, 0x83, 0xc4, 0x08},                          // add $8,%rsp
+      {0xc3},                                            // ret
+  };
+  prof_test::install_handler(SIGTRAP, walk_in_handler);
+  for (size_t stop = 0; stop < instructions.size(); ++stop) {
+    if (stop == 4) continue;  // the jump leads over it
+    std::vector<uint8_t> code;
+    for (size_t i = 0; i < instructions.size(); ++i) {
+      if (i == stop) code.push_back(0xcc);
+      code.insert(code.end(), instructions[i].begin(), instructions[i].end());
+    }
+    const Jit jit(code);
+    test.result.depth = 0;
+    call_without_frame_pointer(jit.entry());
+    CAPTURE(stop);
+    CHECK(test.frames_in(call_without_frame_pointer, 24) == 1);
+    CHECK(test.reached_main());
+  }
+  signal(SIGTRAP, SIG_DFL);
 }
 
 TEST_CASE("a trampoline without frame pointer is left as its last instructions say") {
