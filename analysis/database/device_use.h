@@ -20,7 +20,8 @@ struct DeviceUse {
   double overlap_s = 0;    // in which a task was, and no thread of the process waited for the device
   double cpu_waits_s = 0;  // in which a thread of the process waited for the device
   uint64_t tasks = 0;
-  uint64_t incomplete = 0;  // tasks that were not seen to complete
+  uint64_t incomplete = 0;      // tasks that were not seen to complete
+  uint64_t known_contexts = 0;  // tasks whose launch context was found without walking the stack
   struct Queue {
     uint32_t profile = 0;  // index into Database::profiles
     std::string name;

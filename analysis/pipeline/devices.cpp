@@ -30,6 +30,7 @@ void add_totals(const MeasuredThread& line, DeviceUse& use) {
       if (cell.metric == static_cast<uint16_t>(total)) *out += static_cast<double>(cell.value) * kNanosecond;
     if (cell.metric == static_cast<uint16_t>(DeviceTotal::Tasks)) use.tasks += cell.samples;
     if (cell.metric == static_cast<uint16_t>(DeviceTotal::Incomplete)) use.incomplete += cell.samples;
+    if (cell.metric == static_cast<uint16_t>(DeviceTotal::KnownContexts)) use.known_contexts += cell.samples;
   }
 }
 

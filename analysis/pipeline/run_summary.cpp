@@ -275,6 +275,7 @@ Json describe_devices(const std::vector<DeviceUse>& devices) {
                    {"cpu_waits_s", use.cpu_waits_s},
                    {"tasks", use.tasks},
                    {"incomplete", use.incomplete},
+                   {"known_contexts", use.known_contexts},
                    {"queues", std::move(queues)}});
   }
   return all;

@@ -78,6 +78,7 @@ DeviceUse device_in(const Json& json, const Database& database) {
   use.cpu_waits_s = number(json, "cpu_waits_s").value_or(0);
   use.tasks = count(json, "tasks").value_or(0);
   use.incomplete = count(json, "incomplete").value_or(0);
+  use.known_contexts = count(json, "known_contexts").value_or(0);
   const Json& queues = member(json, "queues");
   if (!queues.is_array()) return use;
   for (const Json& queue : queues) {

@@ -2,8 +2,10 @@
 #include "hpcrun/device/context.h"
 #include "hpcrun/device/engine.h"
 #include "hpcrun/device/engine_state.h"
+#include "hpcrun/device/process_mark.h"
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/measurement/device_metrics.h"
+#include "hpcrun/unwind/capture.h"
 
 namespace hpcrun {
 
@@ -11,6 +13,9 @@ namespace {
 
 // Idleness in shorter calls that do not wait is left to samples: looking where they are costs as much.
 constexpr uint64_t kShortCallNs = 20'000;
+
+// Stands for the tree of the thread, where others are those of queues.
+constexpr uint32_t kOwnTree = UINT32_MAX;
 
 DeviceThread& of(void* thread) noexcept {
   return *static_cast<DeviceThread*>(thread);
@@ -41,11 +46,26 @@ void leave(DeviceThread& device) noexcept {
   device.call = nullptr;
 }
 
+// In the thread's own tree. Called by functions of ours.
+[[gnu::noinline]] NodeId node_of_call(DeviceThread& device) noexcept {
+  ThreadState& thread = *device.thread;
+  LaunchContexts* const contexts = launch_contexts(device);
+  if (!contexts) return kNoNode;
+  ucontext_t here;
+  capture(here);
+  const LaunchTarget target{thread.device_function, kOwnTree, nullptr};
+  NodeId node = device.submitting ? kNoNode : contexts->find(origin_of(here), target);
+  if (node != kNoNode) return node;
+  const Stack stack = context_of_call(thread, here, thread.device_function, contexts->record);
+  node = thread.tree.insert(stack.frames, stack.depth);
+  if (node != kNoNode && !device.submitting) contexts->add(thread.arena, target, node);
+  return node;
+}
+
 // What of the program's time is before the call, and what is the call.
 NodeId cut_call(DeviceThread& device, uint64_t begin, uint64_t end) noexcept {
   ThreadState& thread = *device.thread;
-  const Stack stack = context_of_call(thread, thread.device_function);
-  const NodeId node = thread.tree.insert(stack.frames, stack.depth);
+  const NodeId node = node_of_call(device);
   Timeline& timeline = device.waiter.timeline;
   if (node == kNoNode) {
     timeline.skip_to(end);
@@ -111,11 +131,12 @@ void finish_call(DeviceThread& device, CallKind kind) noexcept {
 }  // namespace
 
 DeviceCall::DeviceCall(CallKind kind, const void* function) noexcept : kind_(kind) {
-  if (!is_sampling_here() || !device_activity.load(std::memory_order_acquire)) return;
+  if (!device_activity.load(std::memory_order_acquire) || !is_sampling_this_copy()) return;
   const uint64_t now = monotonic_ns();
   DeviceThread* const device = state_of_caller(now);
   if (!device || is_inside(device->call, this)) return;
   thread_ = device;
+  device->submitting = 0;
   device->call = this;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   device->thread->device_function = function;
@@ -130,7 +151,7 @@ DeviceCall::DeviceCall(CallKind kind, const void* function) noexcept : kind_(kin
 }
 
 DeviceCall::~DeviceCall() {
-  if (!thread_ || !is_sampling_here()) return;
+  if (!thread_ || !is_sampling_this_copy()) return;
   // Measuring may have ended for the thread meanwhile, and begun anew.
   ThreadState* const thread = this_thread();
   if (!thread || thread->device != thread_) return;

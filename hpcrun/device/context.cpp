@@ -6,7 +6,7 @@
 #include <atomic>
 
 #include "hpcrun/device/engine.h"
-#include "hpcrun/unwind/capture.h"
+#include "hpcrun/unwind/modules.h"
 
 namespace hpcrun {
 
@@ -68,15 +68,22 @@ void leave_out_library(const void* code) noexcept {
   if (module == kModuleNone || is_program(module) || is_left_out(module)) return;
   for (std::atomic<uint16_t>& library : left_out) {
     uint16_t none = kModuleNone;
-    if (library.compare_exchange_strong(none, module, std::memory_order_relaxed)) return;
+    // Paths that were found before had its frames.
+    if (library.compare_exchange_strong(none, module, std::memory_order_relaxed))
+      return invalidate_walk_caches();
   }
 }
 
-[[gnu::noinline]] Stack context_of_call(ThreadState& thread, const void* function) noexcept {
-  ucontext_t context;
-  capture(context);
-  const Stack stack = thread.unwinder.walk(context);
-  // This function's and its caller's, at least: there is room for two.
+WalkOrigin origin_of(const ucontext_t& here) noexcept {
+  const greg_t* const registers = here.uc_mcontext.gregs;
+  return {static_cast<uint64_t>(registers[REG_RIP]), static_cast<uint64_t>(registers[REG_RSP]),
+          static_cast<uint64_t>(registers[REG_RBP])};
+}
+
+Stack context_of_call(ThreadState& thread, const ucontext_t& here, const void* function,
+                      WalkRecord& record) noexcept {
+  const Stack stack = thread.unwinder.walk(here, record);
+  // Two functions' at least: there is room for two.
   uint32_t first = skip_libraries(stack, skip(stack, 0, own_module()));
   const FrameKey called = function ? frame_of(function) : FrameKey{0};
   if (called && frame_module(called) != kModuleNone && !is_program(frame_module(called)))

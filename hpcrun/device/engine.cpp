@@ -6,8 +6,10 @@
 
 #include "hpcrun/device/context.h"
 #include "hpcrun/device/engine_state.h"
+#include "hpcrun/device/process_mark.h"
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/measurement/device_metrics.h"
+#include "hpcrun/unwind/capture.h"
 
 namespace hpcrun {
 
@@ -37,10 +39,10 @@ bool begin_line(Line& line, DeviceIndex device) noexcept {
   return line.tree.attach(process_state.file, engine.arena, line.index);
 }
 
-// The frame that stands for what a device executes; 0: no memory.
-FrameKey symbol(const char* name) noexcept {
+// The frame that stands for what a device executes; 0: no memory. `kept`: a name that stays.
+FrameKey symbol(const char* name, const char*& kept) noexcept {
   bool is_new = false;
-  const uint32_t number = engine.symbols.number_of(engine.arena, name, is_new);
+  const uint32_t number = engine.symbols.number_of(engine.arena, name, is_new, &kept);
   if (number == Names::kNone) return 0;
   const FrameKey frame = make_frame(kModuleDevice, number);
   if (is_new) process_state.file.write_symbol(frame, name);
@@ -48,16 +50,49 @@ FrameKey symbol(const char* name) noexcept {
 }
 
 // Under the path of the thread, which is busy; without one where it is not measured.
-NodeId launch_node(Line& line, ThreadState* thread, FrameKey executed) noexcept {
-  if (!thread) return line.tree.insert(&executed, 1);
-  const Stack stack = context_of_call(*thread, thread->device_function);
+NodeId launch_node(Line& line, ThreadState* thread, const ucontext_t& here, const char* name) noexcept {
+  const char* kept = nullptr;
+  const FrameKey executed = symbol(name, kept);
+  if (!executed) return kNoNode;
+  DeviceThread* const device = thread ? device_thread(*thread, monotonic_ns()) : nullptr;
+  LaunchContexts* const contexts = device ? launch_contexts(*device) : nullptr;
+  if (!contexts) return line.tree.insert(&executed, 1);
+  const Stack stack = context_of_call(*thread, here, thread->device_function, contexts->record);
   stack.frames[-1] = executed;
-  return line.tree.insert(stack.frames - 1, stack.depth + 1);
+  const NodeId node = line.tree.insert(stack.frames - 1, stack.depth + 1);
+  if (node != kNoNode && !device->submitting)
+    contexts->add(thread->arena, {thread->device_function, line.index, kept}, node);
+  return node;
+}
+
+// What was launched from this very path before needs neither a walk nor the lock. `node`: of the launch,
+// where it is known.
+Task* submit_at_once(ThreadState& thread, const ucontext_t& here, QueueIndex queue, TaskKind kind,
+                     const char* name, uint64_t bytes, NodeId& node) noexcept {
+  DeviceThread* const device = thread.device;
+  if (!device || !device->contexts || device->submitting) return nullptr;
+  const Submitting submitting(*device);
+  const Line& line = *engine.queues[queue];
+  node = device->contexts->find(origin_of(here), {thread.device_function, line.index, name});
+  if (node == kNoNode) return nullptr;
+  return engine.schedule.submit_at_once(device->waiter.reserve, line.device, queue, kind, monotonic_ns(),
+                                        [&](Task& task) {
+                                          task.node = node;
+                                          task.thread = thread.index;
+                                          task.bytes = bytes;
+                                          task.context_known = true;
+                                        });
 }
 
 // Other processes hear when there is nothing left to do.
 void tell_others(DeviceIndex device) noexcept {
   if (!engine.schedule.under_way(device)) engine.shared[device].end_work(engine.schedule.last_end(device));
+}
+
+void refill(const ThreadState& thread) noexcept {
+  DeviceThread* const device = thread.device;
+  if (device && !device->submitting && !device->waiter.reserve.first)
+    engine.schedule.fill(device->waiter.reserve);
 }
 
 DeviceIndex make_device(const DeviceInfo& info, uint64_t now) noexcept {
@@ -70,6 +105,7 @@ DeviceIndex make_device(const DeviceInfo& info, uint64_t now) noexcept {
     write_metrics();
   }
   ++engine.device_count;
+  mark_process();
   process_state.file.write_device(
       {index, line.index, now, text(info.name), text(info.uuid), text(info.api), text(info.driver)});
   engine.schedule.add_device(index, now);
@@ -120,7 +156,7 @@ QueueIndex add_queue(DeviceIndex device, const char* name, bool in_order) noexce
   line->in_order = in_order;
   if (process_state.config.trace) line->tasks.attach(process_state.file, engine.arena, line->index);
   process_state.file.write_queue(line->index, device, monotonic_ns(), text(name));
-  engine.queues[engine.queue_count] = line;
+  std::atomic_ref(engine.queues[engine.queue_count]).store(line, std::memory_order_release);
   return engine.queue_count++;
 }
 
@@ -128,34 +164,43 @@ QueueIndex add_queue(DeviceIndex device, const char* name, bool in_order) noexce
 void close_queue(QueueIndex) noexcept {}
 
 Task* submit(QueueIndex queue, TaskKind kind, const char* name, uint64_t bytes) noexcept {
-  if (queue == kNoQueue || !is_sampling_here() || process_state.file.pause_switch().is_paused())
+  if (queue >= kMostQueues || !engine.queues[queue] || !is_sampling_this_copy() ||
+      process_state.file.pause_switch().is_paused())
     return nullptr;
   ThreadState* thread = this_thread();
   if (thread && thread->busy) thread = nullptr;
-  const EngineLock lock;
-  if (engine.ended || queue >= engine.queue_count) return nullptr;
-  Line& line = *engine.queues[queue];
   const char* const copy = kCopyNames[static_cast<size_t>(kind)];
-  const FrameKey executed = symbol(copy ? copy : text(name));
+  const char* const executed = copy ? copy : text(name);
   NodeId node = kNoNode;
+  ucontext_t here;
+  capture(here);
+  if (thread)
+    if (Task* const task = submit_at_once(*thread, here, queue, kind, executed, bytes, node)) return task;
+
+  const EngineLock lock;
+  if (engine.ended) return nullptr;
+  Line& line = *engine.queues[queue];
+  const bool context_known = node != kNoNode;
   if (thread) {
     const Busy busy(*thread);
-    node = launch_node(line, thread, executed);
+    if (!context_known) node = launch_node(line, thread, here, executed);
+    refill(*thread);
   } else {
-    node = launch_node(line, nullptr, executed);
+    node = launch_node(line, nullptr, here, executed);
   }
-  if (!executed || node == kNoNode) return nullptr;
+  if (node == kNoNode) return nullptr;
   Task* const task = engine.schedule.submit(line.device, queue, kind, monotonic_ns());
   if (!task) return nullptr;
   if (engine.schedule.under_way(line.device) == 1) engine.shared[line.device].begin_work(task->submit);
   task->node = node;
   task->thread = thread ? thread->index : line.index;
   task->bytes = bytes;
+  task->context_known = context_known;
   return task;
 }
 
 void discard(Task* task) noexcept {
-  if (!task || !is_sampling_here()) return;
+  if (!task || !is_sampling_this_copy()) return;
   const EngineLock lock;
   if (!engine.schedule.is_under_way(task)) return;
   const DeviceIndex device = task->device;
@@ -172,6 +217,7 @@ void finish_task(Task* task, uint64_t start_ns, uint64_t end_ns) noexcept {
   admit_threads();
   task->idle_cause = line.tree.cell(task->node, metric(DeviceMetric::CpuIdleCause));
   const uint64_t overlap = engine.schedule.complete(task, start_ns, end_ns, now);
+  engine.known_contexts[line.device] += task->context_known;
   account(line, *task, overlap);
   tell_others(line.device);
   if (engine.schedule.is_due(now)) advance_engine(now);
@@ -180,7 +226,7 @@ void finish_task(Task* task, uint64_t start_ns, uint64_t end_ns) noexcept {
 }  // namespace
 
 void complete(Task* task, uint64_t start_ns, uint64_t end_ns) noexcept {
-  if (!task || !is_sampling_here()) return;
+  if (!task || !is_sampling_this_copy()) return;
   const EngineLock lock;
   if (engine.ended || !engine.schedule.is_under_way(task)) return;
   if (end_ns) return finish_task(task, start_ns, end_ns);
@@ -191,16 +237,18 @@ void complete(Task* task, uint64_t start_ns, uint64_t end_ns) noexcept {
 
 void complete_part(const Task* launch, TaskKind kind, const char* name, uint64_t bytes, uint64_t start_ns,
                    uint64_t end_ns) noexcept {
-  if (!launch || !is_sampling_here()) return;
+  if (!launch || !is_sampling_this_copy()) return;
   const EngineLock lock;
   if (engine.ended || !engine.schedule.is_under_way(launch)) return;
   const char* const copy = kCopyNames[static_cast<size_t>(kind)];
-  const FrameKey executed = symbol(copy ? copy : text(name));
+  const char* kept = nullptr;
+  const FrameKey executed = symbol(copy ? copy : text(name), kept);
   const NodeId node = executed ? engine.queues[launch->queue]->tree.sibling(launch->node, executed) : kNoNode;
   Task* const task = node == kNoNode ? nullptr : engine.schedule.submit_part(*launch, kind);
   if (!task) return;
   task->node = node;
   task->bytes = bytes;
+  task->context_known = launch->context_known;
   if (end_ns) return finish_task(task, start_ns, end_ns);
   engine.schedule.lose(task);
 }

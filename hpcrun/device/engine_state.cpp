@@ -47,6 +47,12 @@ void unlock_engine() noexcept {
   engine_is_locked.clear(std::memory_order_release);
 }
 
+LaunchContexts* launch_contexts(DeviceThread& device) noexcept {
+  if (!device.contexts)
+    device.contexts = static_cast<LaunchContexts*>(device.thread->arena.allocate(sizeof(LaunchContexts)));
+  return device.contexts;
+}
+
 void admit_threads() noexcept {
   DeviceThread* thread = device_arrivals.exchange(nullptr, std::memory_order_acquire);
   while (thread) {
@@ -103,6 +109,7 @@ void write_totals(uint64_t now) noexcept {
     set(tree, DeviceTotal::Window, now - totals.first_use, 1);
     set(tree, DeviceTotal::Tasks, totals.completed, totals.completed);
     set(tree, DeviceTotal::Incomplete, totals.incomplete, totals.incomplete);
+    set(tree, DeviceTotal::KnownContexts, engine.known_contexts[i], engine.known_contexts[i]);
   }
 }
 

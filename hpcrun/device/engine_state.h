@@ -36,6 +36,7 @@ struct EngineState {
   uint16_t device_count = 0;
   Line* queues[kMostQueues] = {};
   uint16_t queue_count = 0;
+  uint64_t known_contexts[kMostDevices] = {};  // of completed tasks, those whose launch was not walked
   bool ended = false;
 };
 
@@ -78,6 +79,27 @@ class Busy {
  private:
   ThreadState& thread_;
   sig_atomic_t was_;
+};
+
+// The calling thread's, which is busy; nullptr: no memory.
+LaunchContexts* launch_contexts(DeviceThread& device) noexcept;
+
+// From a handler of the program's that jumps away it stays set, until the thread's next call.
+class Submitting {
+ public:
+  explicit Submitting(DeviceThread& device) noexcept : device_(device) {
+    device_.submitting = 1;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  ~Submitting() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    device_.submitting = 0;
+  }
+  Submitting(const Submitting&) = delete;
+  Submitting& operator=(const Submitting&) = delete;
+
+ private:
+  DeviceThread& device_;
 };
 
 // All below with the lock held.

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "hpcrun/device/engine_state.h"
+#include "hpcrun/device/process_mark.h"
 #include "hpcrun/guest/clock.h"
 
 namespace hpcrun {
@@ -99,6 +100,7 @@ void forget_devices() noexcept {
   process_state.observer.store(nullptr, std::memory_order_relaxed);
   device_activity.store(nullptr, std::memory_order_relaxed);
   device_arrivals.store(nullptr, std::memory_order_relaxed);
+  forget_process_mark();
   if (engine.device_count || engine.arena.bytes_mapped()) new (&engine) EngineState;
 }
 

@@ -30,7 +30,7 @@ Names::Entry* Names::find(uint64_t hash, const char* name) noexcept {
   for (uint32_t at = static_cast<uint32_t>(hash) & (room_ - 1);; at = (at + 1) & (room_ - 1)) {
     Entry& entry = entries_[at];
     if (!entry.name) return &entry;
-    if (entry.hash == hash && std::strncmp(entry.name, name, kMostBytes) == 0) return &entry;
+    if (entry.hash == hash && are_equal(entry.name, name)) return &entry;
   }
 }
 
@@ -46,12 +46,19 @@ bool Names::grow(Arena& arena) noexcept {
   return true;
 }
 
-uint32_t Names::number_of(Arena& arena, const char* name, bool& is_new) noexcept {
+bool Names::are_equal(const char* a, const char* b) noexcept {
+  return std::strncmp(a, b, kMostBytes) == 0;
+}
+
+uint32_t Names::number_of(Arena& arena, const char* name, bool& is_new, const char** kept) noexcept {
   is_new = false;
   const size_t bytes = strnlen(name, kMostBytes);
   const uint64_t hash = hash_of(name, bytes);
   if (room_) {
-    if (const Entry* entry = find(hash, name); entry->name) return entry->number;
+    if (const Entry* entry = find(hash, name); entry->name) {
+      if (kept) *kept = entry->name;
+      return entry->number;
+    }
   }
   if (2 * (count_ + 1) > room_ && !grow(arena)) return kNone;
   auto* copy = static_cast<char*>(arena.allocate(bytes + 1));
@@ -59,6 +66,7 @@ uint32_t Names::number_of(Arena& arena, const char* name, bool& is_new) noexcept
   std::memcpy(copy, name, bytes);
   *find(hash, name) = {copy, hash, count_};
   is_new = true;
+  if (kept) *kept = copy;
   return count_++;
 }
 

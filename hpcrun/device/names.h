@@ -13,7 +13,11 @@ class Names {
   static constexpr uint32_t kNone = UINT32_MAX;
 
   // The number of a name, from 0 in order of first use; `is_new` says whether this is it. kNone: no memory.
-  uint32_t number_of(Arena& arena, const char* name, bool& is_new) noexcept;
+  // `kept` is a copy that stays as long as the arena.
+  uint32_t number_of(Arena& arena, const char* name, bool& is_new, const char** kept = nullptr) noexcept;
+
+  // Names longer than kMostBytes are told apart by their beginning alone.
+  static bool are_equal(const char* a, const char* b) noexcept;
 
  private:
   struct Entry {

@@ -7,6 +7,7 @@
 
 #include "hpcrun/cct/device_streams.h"
 #include "hpcrun/device/engine.h"
+#include "hpcrun/device/launch_contexts.h"
 #include "hpcrun/device/schedule.h"
 #include "hpcrun/sample/state.h"
 
@@ -16,6 +17,11 @@ struct DeviceThread {
   Waiter waiter;
   ThreadState* thread = nullptr;
   DeviceThread* next_arrival = nullptr;
+  LaunchContexts* contexts = nullptr;  // made at the first call
+  // They and the reserve of tasks are in use: a handler of the program's, which interrupts that, does
+  // without.
+  volatile sig_atomic_t submitting = 0;
+
   WaitStream waits;
   bool has_waits_stream = false;
 

@@ -61,46 +61,99 @@ Task* Schedule::take_task() noexcept {
   }
   Task* const task = free_tasks_;
   free_tasks_ = task->next;
-  *task = Task{};
-  task->under_way = true;
   return task;
 }
 
+void Schedule::begin(Task& task, DeviceIndex device, QueueIndex queue, TaskKind kind, uint64_t now) noexcept {
+  task = Task{};
+  task.serial = last_serial_.fetch_add(1, std::memory_order_relaxed) + 1;
+  task.submit = now;
+  task.device = device;
+  task.queue = queue;
+  task.kind = kind;
+  task.under_way = true;
+  activity.outstanding.fetch_add(1, std::memory_order_relaxed);
+}
+
+// By submission, which threads that did so at once may have handed in in another order.
+void Schedule::link_under_way(Task* task) noexcept {
+  Task* after = last_under_way_;
+  while (after && after->submit > task->submit) after = after->previous;
+  task->previous = after;
+  task->next = after ? after->next : first_under_way_;
+  (after ? after->next : first_under_way_) = task;
+  (task->next ? task->next->previous : last_under_way_) = task;
+}
+
 Task* Schedule::submit(DeviceIndex device, QueueIndex queue, TaskKind kind, uint64_t now) noexcept {
+  admit_tasks();
   Task* const task = take_task();
   if (!task) return nullptr;
-  task->serial = ++last_serial_;
-  task->submit = now;
-  task->device = device;
-  task->queue = queue;
-  task->kind = kind;
-  task->previous = last_under_way_;
-  (last_under_way_ ? last_under_way_->next : first_under_way_) = task;
-  last_under_way_ = task;
-  ++devices_[device].under_way;
-  activity.outstanding.fetch_add(1, std::memory_order_relaxed);
+  begin(*task, device, queue, kind, now);
+  devices_[device].under_way.fetch_add(1, std::memory_order_relaxed);
+  link_under_way(task);
   return task;
 }
 
 Task* Schedule::submit_part(const Task& launch, TaskKind kind) noexcept {
+  admit_tasks();
   Task* const task = take_task();
   if (!task) return nullptr;
+  begin(*task, launch.device, launch.queue, kind, launch.submit);
   task->serial = launch.serial;
-  task->submit = launch.submit;
-  task->device = launch.device;
-  task->queue = launch.queue;
   task->thread = launch.thread;
-  task->kind = kind;
   task->next = launch.next;
   task->previous = const_cast<Task*>(&launch);
   (launch.next ? launch.next->previous : last_under_way_) = task;
   task->previous->next = task;
-  ++devices_[launch.device].under_way;
-  activity.outstanding.fetch_add(1, std::memory_order_relaxed);
+  devices_[launch.device].under_way.fetch_add(1, std::memory_order_relaxed);
   return task;
 }
 
-bool Schedule::is_under_way(const Task* task) const noexcept {
+// Whether another process is to be told that this one has something to do only the one caller knows.
+bool Schedule::add_to_those_under_way(Device& device) noexcept {
+  uint32_t count = device.under_way.load(std::memory_order_relaxed);
+  while (count)
+    if (device.under_way.compare_exchange_weak(count, count + 1, std::memory_order_relaxed)) return true;
+  return false;
+}
+
+void Schedule::hand_in(Task& task) noexcept {
+  Task* first = arrivals_.load(std::memory_order_relaxed);
+  do task.next = first;
+  while (
+      !arrivals_.compare_exchange_weak(first, &task, std::memory_order_release, std::memory_order_relaxed));
+}
+
+void Schedule::admit_tasks() noexcept {
+  if (!arrivals_.load(std::memory_order_relaxed)) return;
+  Task* arrived = arrivals_.exchange(nullptr, std::memory_order_acquire);
+  Task* first = nullptr;
+  while (arrived) {
+    Task* const next = arrived->next;
+    arrived->next = first;
+    first = arrived;
+    arrived = next;
+  }
+  while (first) {
+    Task* const next = first->next;
+    link_under_way(first);
+    first = next;
+  }
+}
+
+void Schedule::fill(TaskReserve& reserve) noexcept {
+  constexpr int kReserved = 32;
+  for (int i = 0; i < kReserved; ++i) {
+    Task* const task = take_task();
+    if (!task) return;
+    task->next = reserve.first;
+    reserve.first = task;
+  }
+}
+
+bool Schedule::is_under_way(const Task* task) noexcept {
+  admit_tasks();
   const auto address = reinterpret_cast<uintptr_t>(task);
   for (uint32_t i = chunk_count_; i-- > 0;) {
     const auto chunk = reinterpret_cast<uintptr_t>(chunks_[i]);
@@ -120,11 +173,12 @@ void Schedule::unlink_under_way(Task* task) noexcept {
   (task->previous ? task->previous->next : first_under_way_) = task->next;
   (task->next ? task->next->previous : last_under_way_) = task->previous;
   task->under_way = false;
-  --devices_[task->device].under_way;
+  devices_[task->device].under_way.fetch_sub(1, std::memory_order_release);
   activity.outstanding.fetch_sub(1, std::memory_order_release);
 }
 
 void Schedule::discard(Task* task) noexcept {
+  admit_tasks();
   unlink_under_way(task);
   release(task);
 }
@@ -152,6 +206,7 @@ uint64_t Schedule::time_without_waits(const Task& task, uint64_t now) const noex
 }
 
 uint64_t Schedule::complete(Task* task, uint64_t start, uint64_t end, uint64_t now) noexcept {
+  admit_tasks();
   Device& device = devices_[task->device];
   // Clocks that were converted may be off by a little.
   task->start = std::clamp(start, task->submit, now);
@@ -184,6 +239,10 @@ void Schedule::remove_waiter(Waiter& waiter) noexcept {
   resolve_waits(kForever, &waiter);
   const uint64_t known = horizon(kForever);
   waiter.timeline.resolve(kForever, [&](uint64_t time) { return idle_before(time, known); });
+  while (Task* const task = waiter.reserve.first) {
+    waiter.reserve.first = task->next;
+    release(task);
+  }
   *link = waiter.next;
 }
 
@@ -375,7 +434,7 @@ DeviceTotals Schedule::totals(DeviceIndex index) const noexcept {
   totals.cpu_waits = device.waited.total();
   totals.overlap = device.either.total() - totals.cpu_waits;
   totals.completed = device.completed;
-  totals.incomplete = device.lost + device.under_way;
+  totals.incomplete = device.lost + device.under_way.load(std::memory_order_relaxed);
   return totals;
 }
 

@@ -33,6 +33,12 @@ struct Task {
   QueueIndex queue;
   TaskKind kind;
   bool under_way;
+  bool context_known;  // the launch context was found without a walk
+};
+
+// Tasks that a thread may submit without asking anybody. Its own.
+struct TaskReserve {
+  Task* first = nullptr;
 };
 
 // What a wait is for. The thread that waits adds while others may read.
@@ -89,6 +95,7 @@ struct EndedWait {
 struct Waiter {
   Timeline timeline;
   OpenDeviceWait wait;
+  TaskReserve reserve;
   Waiter* next = nullptr;
 
   // The schedule's: how far an open wait is resolved already, and to what.
@@ -126,7 +133,23 @@ class Schedule {
   Task* submit(DeviceIndex device, QueueIndex queue, TaskKind kind, uint64_t now) noexcept;
   // Another of the same launch, in its place of the order.
   Task* submit_part(const Task& launch, TaskKind kind) noexcept;
-  bool is_under_way(const Task* task) const noexcept;  // a pointer that is none is allowed
+
+  // submit() by any thread at any time, without waiting for the one caller of all else. nullptr: the reserve
+  // is used up, or nothing is under way for the device; then the thread has to be that caller. `ready` sets
+  // what else is to be known of the task, before others see it.
+  template <typename Ready>
+  Task* submit_at_once(TaskReserve& reserve, DeviceIndex device, QueueIndex queue, TaskKind kind,
+                       uint64_t now, Ready ready) noexcept {
+    Task* const task = reserve.first;
+    if (!task || !add_to_those_under_way(devices_[device])) return nullptr;
+    reserve.first = task->next;
+    begin(*task, device, queue, kind, now);
+    ready(*task);
+    hand_in(*task);
+    return task;
+  }
+  void fill(TaskReserve& reserve) noexcept;
+  bool is_under_way(const Task* task) noexcept;  // a pointer that is none is allowed
   void discard(Task* task) noexcept;
   // The record was incomplete.
   void lose(Task* task) noexcept;
@@ -154,11 +177,16 @@ class Schedule {
   void add_others_work(DeviceIndex device, uint64_t begin, uint64_t end) noexcept;
   void add_others_wait(DeviceIndex device, uint64_t begin, uint64_t end) noexcept;
 
-  // Before this everything is known that will be.
-  uint64_t horizon(uint64_t now) const noexcept { return first_under_way_ ? first_under_way_->submit : now; }
+  // Before this everything is known that will be. A task that was active before `now` was submitted before.
+  uint64_t horizon(uint64_t now) noexcept {
+    admit_tasks();
+    return first_under_way_ && first_under_way_->submit < now ? first_under_way_->submit : now;
+  }
 
   // Tasks that were submitted and have not completed, and when the last one ended.
-  uint32_t under_way(DeviceIndex device) const noexcept { return devices_[device].under_way; }
+  uint32_t under_way(DeviceIndex device) const noexcept {
+    return devices_[device].under_way.load(std::memory_order_acquire);
+  }
   uint64_t last_end(DeviceIndex device) const noexcept { return devices_[device].busy.last_end(); }
 
   DeviceTotals totals(DeviceIndex device) const noexcept;
@@ -175,7 +203,7 @@ class Schedule {
     IntervalHistory either;  // busy or waited
     uint64_t completed = 0;
     uint64_t lost = 0;
-    uint32_t under_way = 0;
+    std::atomic<uint32_t> under_way{0};
   };
   struct Wait {
     Wait* next;
@@ -189,6 +217,11 @@ class Schedule {
   template <typename T>
   T* take(T*& free_list) noexcept;
   Task* take_task() noexcept;
+  void begin(Task& task, DeviceIndex device, QueueIndex queue, TaskKind kind, uint64_t now) noexcept;
+  static bool add_to_those_under_way(Device& device) noexcept;
+  void hand_in(Task& task) noexcept;
+  void admit_tasks() noexcept;
+  void link_under_way(Task* task) noexcept;
   void release(Task* task) noexcept;
   void unlink_under_way(Task* task) noexcept;
   uint64_t time_without_waits(const Task& task, uint64_t now) const noexcept;
@@ -210,11 +243,12 @@ class Schedule {
   Task* chunks_[kMostChunks] = {};
   uint32_t chunk_count_ = 0;
   Task* free_tasks_ = nullptr;
+  std::atomic<Task*> arrivals_{nullptr};  // that submit_at_once() handed in, the last first
   Task* first_under_way_ = nullptr;
   Task* last_under_way_ = nullptr;
   Task* completed_ = nullptr;  // that a wait may still overlap
   uint32_t completed_count_ = 0;
-  uint64_t last_serial_ = 0;
+  std::atomic<uint64_t> last_serial_{0};
   Waiter* waiters_ = nullptr;
   Wait* first_wait_ = nullptr;  // that ended, in this order
   Wait* last_wait_ = nullptr;

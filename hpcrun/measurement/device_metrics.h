@@ -56,14 +56,15 @@ constexpr DeviceMetricInfo kDeviceMetrics[] = {
 
 // Cells at the root of a device's line: its totals. No metric record announces them.
 enum class DeviceTotal : uint16_t {
-  Busy = 40,        // ns in which a task of this process was active
-  Kernels = 41,     // ns in which a kernel was
-  Copies = 42,      // ns in which a copy or fill was
-  Overlap = 43,     // ns in which a task was and no thread of the process waited for the device
-  CpuWaits = 44,    // ns in which a thread of the process waited for the device
-  Window = 45,      // ns from its first use until now
-  Tasks = 46,       // samples: how many completed
-  Incomplete = 47,  // samples: how many were submitted and not seen to complete
+  Busy = 40,           // ns in which a task of this process was active
+  Kernels = 41,        // ns in which a kernel was
+  Copies = 42,         // ns in which a copy or fill was
+  Overlap = 43,        // ns in which a task was and no thread of the process waited for the device
+  CpuWaits = 44,       // ns in which a thread of the process waited for the device
+  Window = 45,         // ns from its first use until now
+  Tasks = 46,          // samples: how many completed
+  Incomplete = 47,     // samples: how many were submitted and not seen to complete
+  KnownContexts = 48,  // samples: of how many that completed the launch context was found without a walk
 };
 constexpr uint16_t kFirstDeviceTotal = 40;
 

@@ -23,7 +23,8 @@ class SplitCpuClock {
   template <typename Read>
   uint64_t user_sample(uint64_t period, uint64_t both, Read read_system) noexcept {
     uint64_t weight = unclaimed(both);
-    if (weight > period + period / 2) weight = std::max(period, weight - std::min(weight, untold(read_system())));
+    if (weight > period + period / 2)
+      weight = std::max(period, weight - std::min(weight, untold(read_system())));
     claimed_ += weight;
     return weight;
   }
@@ -36,7 +37,8 @@ class SplitCpuClock {
     return weight;
   }
 
-  // At the change to a source that samples both alike: what they stand for together. `both` goes on from there.
+  // At the change to a source that samples both alike: what they stand for together. `both` goes on from
+  // there.
   uint64_t claimed() const noexcept { return claimed_; }
 
   SplitCpuClock() = default;

@@ -33,6 +33,9 @@ void refresh_modules() noexcept;
 // filled before are not used any more. Async-signal-safe.
 void invalidate_walk_caches() noexcept;
 
+// Changes whenever what was found out about code addresses is not to be used any more. Async-signal-safe.
+uint32_t walk_generation() noexcept;
+
 // True once a walk met a module that the snapshot does not have; refresh_modules() resets it.
 // Async-signal-safe.
 bool modules_are_stale() noexcept;

@@ -137,6 +137,10 @@ void invalidate_walk_caches() noexcept {
   current_generation.fetch_add(1, std::memory_order_release);
 }
 
+uint32_t walk_generation() noexcept {
+  return current_generation.load(std::memory_order_acquire);
+}
+
 void set_module_sink(ModuleSink to) noexcept {
   sink.store(to, std::memory_order_release);
   sink_number.fetch_add(1, std::memory_order_acq_rel);

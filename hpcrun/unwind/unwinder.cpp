@@ -66,8 +66,9 @@ Step Unwinder::State::judge_failure(Step failure) noexcept {
   return {StepKind::Ended, guess != Guess::None ? guessed_reason() : StackReason::ForeignStack};
 }
 
-// kAll keeps the callee-saved registers as well, which few stacks need.
-template <bool kAll>
+// kAll keeps the callee-saved registers as well, which few stacks need. kRecord notes what the walk depends
+// on.
+template <bool kAll, bool kRecord>
 Step Unwinder::State::run() noexcept {
   registers.known = kAll ? kAllRegisters : kWalkedRegisters;
   all_registers = kAll;
@@ -88,6 +89,7 @@ Step Unwinder::State::run() noexcept {
     frames[depth++] = code->key;
     const Rule& rule = code->rule;
     if (!(rule.flags & kRuleSimple)) [[unlikely]] {
+      if constexpr (kRecord) record->is_complete &= rule.kind == RuleKind::EndOfStack;
       const Step stepped = step(*code, address);
       if (stepped.kind == StepKind::Continue) continue;
       if (stepped.kind == StepKind::Ended) return {StepKind::Ended, end_reason(stepped.reason)};
@@ -109,18 +111,19 @@ Step Unwinder::State::run() noexcept {
       registers.known &= kWalkedRegisters | kPreserved;
     }
     if (!loaded) return Step::failed(StackReason::UnreadableStack);
+    if constexpr (kRecord) record_frame(rule, cfa);
     registers.value[kRsp] = cfa;
     exact = false;
   }
 }
 
 // Where a return address that was searched for leads nowhere, the next one is tried.
-template <bool kAll>
+template <bool kAll, bool kRecord>
 Step Unwinder::State::run_with_searches() noexcept {
-  Step end = run<kAll>();
+  Step end = run<kAll, kRecord>();
   while (end.kind == StepKind::Failed && search.next != 0 && end.reason != StackReason::TooDeep) {
     end = search_frame();
-    if (end.kind == StepKind::Continue) end = run<kAll>();
+    if (end.kind == StepKind::Continue) end = run<kAll, kRecord>();
   }
   return end;
 }
@@ -144,7 +147,8 @@ void Unwinder::set_stack(StackBounds bounds) noexcept {
   state_->bounds = bounds;
 }
 
-Stack Unwinder::walk(const ucontext_t& context) noexcept {
+template <bool kRecord>
+Stack Unwinder::walk_from(const ucontext_t& context, WalkRecord* record) noexcept {
   State& s = *state_;
   const SnapshotReader reader;
   s.snapshot = &reader.snapshot();
@@ -157,13 +161,26 @@ Stack Unwinder::walk(const ucontext_t& context) noexcept {
   }
   s.generation_tag = uint64_t{static_cast<uint16_t>(generation)} << kModuleShift;
   s.start(context);
-  Step end = s.run_with_searches<false>();
+  if constexpr (kRecord) {
+    s.record = record;
+    s.begin_record(context, generation);
+  }
+  Step end = s.run_with_searches<false, kRecord>();
+  if constexpr (kRecord) s.end_record(end);
   if (end.kind == StepKind::NeedsRegisters) {
     s.start(context);
-    end = s.run_with_searches<true>();
+    end = s.run_with_searches<true, false>();
   }
   if (end.kind == StepKind::Failed) end = s.judge_failure(end);
   return {s.frames, s.depth, end.reason};
+}
+
+Stack Unwinder::walk(const ucontext_t& context) noexcept {
+  return walk_from<false>(context, nullptr);
+}
+
+Stack Unwinder::walk(const ucontext_t& context, WalkRecord& record) noexcept {
+  return walk_from<true>(context, &record);
 }
 
 }  // namespace hpcrun

@@ -12,6 +12,7 @@
 
 #include "hpcrun/guest/arena.h"
 #include "hpcrun/unwind/frame.h"
+#include "hpcrun/unwind/walk_record.h"
 
 namespace hpcrun {
 
@@ -42,8 +43,13 @@ class Unwinder {
   // Walks from the interrupted context. Never fails: what it could not walk is in reason.
   Stack walk(const ucontext_t& context) noexcept;
 
+  // The same, and what its result depends on.
+  Stack walk(const ucontext_t& context, WalkRecord& record) noexcept;
+
  private:
   struct State;
+  template <bool kRecord>
+  Stack walk_from(const ucontext_t& context, WalkRecord* record) noexcept;
   State* state_ = nullptr;
 };
 

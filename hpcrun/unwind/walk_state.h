@@ -11,6 +11,7 @@
 #include "hpcrun/unwind/rule.h"
 #include "hpcrun/unwind/stack_memory.h"
 #include "hpcrun/unwind/unwinder.h"
+#include "hpcrun/unwind/walk_record.h"
 
 namespace hpcrun {
 
@@ -80,6 +81,8 @@ struct Unwinder::State {
   const LoadedModule* last_module = nullptr;
   uint64_t generation_tag = 0;
   uint32_t generation_epoch = 0;
+  WalkRecord* record = nullptr;  // of a walk that is recorded
+  uint32_t bp_word = 0;          // which of its words the frame pointer came from; kNoWord: from none
   StackMemory memory;
   LiveScratch live;
   CachedCode uncached;
@@ -119,6 +122,13 @@ struct Unwinder::State {
   CallEvidence call_evidence(uint64_t return_address) noexcept;
   uint64_t find_saved_frame_pointer(uint64_t return_at, uint64_t bp) noexcept;
 
+  // walk_record.cpp
+  static constexpr uint32_t kNoWord = UINT32_MAX;
+  void begin_record(const ucontext_t& context, uint32_t generation) noexcept;
+  uint32_t record_word(uint64_t at, uint64_t value, bool is_return) noexcept;
+  void record_frame(const Rule& rule, uint64_t cfa) noexcept;
+  void end_record(Step end) noexcept;
+
   // unwinder.cpp
   void start(const ucontext_t& context) noexcept;
   void open_window() noexcept;
@@ -126,9 +136,9 @@ struct Unwinder::State {
   StackReason guessed_reason() const noexcept;
   StackReason end_reason(StackReason found) const noexcept;
   Step judge_failure(Step failure) noexcept;
-  template <bool kAll>
+  template <bool kAll, bool kRecord>
   Step run() noexcept;
-  template <bool kAll>
+  template <bool kAll, bool kRecord>
   Step run_with_searches() noexcept;
 };
 

@@ -76,7 +76,8 @@ Json device_as_json(const Database& database, const DeviceUse& use) {
             {"cpu_idle_s", use.cpu_waits_s},
             {"overlap_s", use.overlap_s},
             {"tasks", use.tasks},
-            {"incomplete", use.incomplete}};
+            {"incomplete", use.incomplete},
+            {"known_contexts", use.known_contexts}};
   json["queues"] = Json::array();
   for (const DeviceUse::Queue& queue : use.queues) {
     const QueueCosts costs = queue_costs(database, queue.profile);

@@ -14,9 +14,9 @@ constexpr uint64_t kStep = 10'000;
 constexpr uint64_t kPeriod = 1'000'000;
 constexpr uint64_t kTick = 4'000'000;
 
-// A thread that alternates between user code and the kernel. The perf clock fires once in a period, unheard in
-// the kernel; a tick charges all of itself to where it meets the thread, and a timer's sample waits for the
-// end of the system call.
+// A thread that alternates between user code and the kernel. The perf clock fires once in a period, unheard
+// in the kernel; a tick charges all of itself to where it meets the thread, and a timer's sample waits for
+// the end of the system call.
 struct Machine {
   uint64_t both = 7'000'000;
   uint64_t user = 0;
@@ -36,8 +36,7 @@ struct Machine {
       timer_is_due = true;
     }
     if (in_kernel) return;
-    if (both % kPeriod == 0)
-      user_weight += clock.user_sample(kPeriod, both, [this] { return system_ticks; });
+    if (both % kPeriod == 0) user_weight += clock.user_sample(kPeriod, both, [this] { return system_ticks; });
   }
   void leave_kernel() {
     if (timer_is_due) system_weight += clock.system_sample(both, system_ticks);
@@ -87,7 +86,8 @@ TEST_CASE("user and system samples are worth what the thread spent in each") {
     const uint64_t before = machine.both;
     for (int call = 0; call < 40'000; ++call) {
       const auto steps = 1 + static_cast<uint32_t>(random() % 39);
-      const uint32_t in_kernel = steps * percent_in_kernel / 100 + (random() % 100 < steps * percent_in_kernel % 100);
+      const uint32_t in_kernel =
+          steps * percent_in_kernel / 100 + (random() % 100 < steps * percent_in_kernel % 100);
       for (uint32_t i = 0; i < steps - in_kernel; ++i) machine.step(false);
       for (uint32_t i = 0; i < in_kernel; ++i) machine.step(true);
       if (in_kernel) machine.leave_kernel();

@@ -89,6 +89,7 @@ inline void write_device_program(const std::filesystem::path& path) {
   total(DeviceTotal::CpuWaits, kSteps * 13 * kMillisecond);
   total(DeviceTotal::Tasks, 0, 2 * kSteps);
   total(DeviceTotal::Incomplete, 0, 3);
+  total(DeviceTotal::KnownContexts, 0, 2 * kSteps - 1);
   waits.seal();
   device.seal();
   queue.seal();

@@ -152,6 +152,7 @@ TEST_CASE("what a device did in all is in run.json, and no line of it counts as 
   CHECK(device["cpu_waits_s"].get<double>() == Approx(0.65));
   CHECK(device["tasks"] == 2 * kSteps);
   CHECK(device["incomplete"] == 3);
+  CHECK(device["known_contexts"] == 2 * kSteps - 1);
   REQUIRE(device["queues"].size() == 1);
   CHECK(device["queues"][0]["profile"] == 1);
   CHECK(device["queues"][0]["name"] == "queue 1");
