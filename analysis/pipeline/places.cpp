@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/attribution/demangle.h"
 #include "analysis/attribution/perf_map.h"
 #include "hpcrun/unwind/frame.h"
 
@@ -34,7 +35,7 @@ uint64_t Places::name_of_frame(const ProcessMeasurement& measurement, uint64_t f
   if (!is_new) return known->second;
   const auto symbol = std::ranges::find(measurement.symbols, frame, &MeasuredSymbol::frame);
   const std::string name =
-      symbol == measurement.symbols.end() || symbol->name.empty() ? "[unnamed task]" : symbol->name;
+      symbol == measurement.symbols.end() || symbol->name.empty() ? "[unnamed task]" : demangle(symbol->name);
   const auto [at, added] = names_.try_emplace(name, names_.size());
   if (added) modules_.names().push_back(name);
   return known->second = at->second;

@@ -22,7 +22,8 @@ std::filesystem::path cupti_library(const Machine& machine) {
          {machine.variable("CUDA_HOME"), machine.variable("CUDA_PATH"), std::string("/usr/local/cuda")}) {
       if (toolkit.empty()) continue;
       for (const char* below : {"extras/CUPTI/lib64", "lib64", "lib"})
-        if (const std::string path = fmt::format("{}/{}/{}", toolkit, below, name); machine.exists(path)) return path;
+        if (const std::string path = fmt::format("{}/{}/{}", toolkit, below, name); machine.exists(path))
+          return path;
     }
   }
   return {};

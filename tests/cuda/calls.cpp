@@ -1,5 +1,5 @@
-// Uses CUDA's driver in the way that the first argument names, and prints what a profiler must not change. Over the
-// fake driver the first parameter of a kernel is its length in nanoseconds.
+// Uses CUDA's driver in the way that the first argument names, and prints what a profiler must not change.
+// Over the fake driver the first parameter of a kernel is its length in nanoseconds.
 
 #include <cuda.h>
 #include <sys/wait.h>
@@ -85,7 +85,7 @@ int overlap(const Setting& it) {
 }
 
 int allocation(const Setting& it) {
-  CUfunction kernel = it.kernel("CalcForces");
+  CUfunction kernel = it.kernel("_Z10CalcForcesPjm");
   for (int i = 0; i < 40; ++i) time_step(kernel);
   return 40;
 }

@@ -1,7 +1,7 @@
-// libcupti.so.13 over the fake driver. FAKE_CUPTI is a list of what it does otherwise than it should, with commas:
-// taken (another tool has subscribed), old, new (of a version that is not known), no-clock (no callback for times:
-// they are those of CLOCK_REALTIME), zero-end (every third record has no end), drop (every third record is lost),
-// late (records come when they are asked for by force alone).
+// libcupti.so.13 over the fake driver. FAKE_CUPTI is a list of what it does otherwise than it should, with
+// commas: taken (another tool has subscribed), old, new (of a version that is not known), no-clock (no
+// callback for times: they are those of CLOCK_REALTIME), zero-end (every third record has no end), drop
+// (every third record is lost), late (records come when they are asked for by force alone).
 
 #include <time.h>
 
@@ -212,7 +212,8 @@ CUptiResult cuptiActivityFlushAll(uint32_t flag) {
   const std::lock_guard lock(it.mutex);
   const uint64_t now = fake::now_ns();
   Writer writer;
-  for (const fake::Task& task : fake::take_tasks([=](const fake::Task& one) { return force || one.end <= now; }))
+  for (const fake::Task& task :
+       fake::take_tasks([=](const fake::Task& one) { return force || one.end <= now; }))
     write(writer, task, task.end <= now);
   writer.hand_over();
   return CUPTI_SUCCESS;

@@ -1,5 +1,5 @@
-// libcuda.so.1 of a machine without a GPU: what the tests' programs use of it, over the schedule of fake_driver.h.
-// FAKE_CUDA_SCHEDULE names a file for what was done, in seconds, one "name value" a line.
+// libcuda.so.1 of a machine without a GPU: what the tests' programs use of it, over the schedule of
+// fake_driver.h. FAKE_CUDA_SCHEDULE names a file for what was done, in seconds, one "name value" a line.
 // FAKE_CUDA_RUNTIME_IDS=1: tasks that the runtime's calls submit carry the ids of these, not the driver's.
 
 #include "fake_driver.h"
@@ -98,7 +98,8 @@ void state_schedule() {
   }
   if (FILE* file = fopen(path, "w")) {
     const auto seconds = [](uint64_t ns) { return static_cast<double>(ns) * 1e-9; };
-    fprintf(file, "device_window %.6f\ndevice_busy %.6f\ndevice_idle %.6f\ncpu_waits %.6f\ndevice_tasks %zu\n",
+    fprintf(file,
+            "device_window %.6f\ndevice_busy %.6f\ndevice_idle %.6f\ncpu_waits %.6f\ndevice_tasks %zu\n",
             seconds(now - it.opened), seconds(busy), seconds(now - it.opened - busy), seconds(it.waited),
             it.all.size());
     fclose(file);
@@ -236,8 +237,8 @@ void inject() {
 using namespace fake;
 
 // The arguments as CUPTI's headers describe them, in the order of the function's.
-#define FAKE_CALL(function, ...)                     \
-  const function##_params arguments{__VA_ARGS__};    \
+#define FAKE_CALL(function, ...)                  \
+  const function##_params arguments{__VA_ARGS__}; \
   return driver_call(CUPTI_DRIVER_TRACE_CBID_##function, #function, &arguments, [&]() -> int
 #define FAKE_END )
 
@@ -293,10 +294,14 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
     tell_resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, nullptr);
     current = before;
     return CUDA_SUCCESS;
-  } FAKE_END;
+  }
+  FAKE_END;
 }
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
-  FAKE_CALL(cuDevicePrimaryCtxRelease_v2, device) { return CUDA_SUCCESS; } FAKE_END;
+  FAKE_CALL(cuDevicePrimaryCtxRelease_v2, device) {
+    return CUDA_SUCCESS;
+  }
+  FAKE_END;
 }
 CUresult cuCtxSetCurrent(CUcontext context) {
   current = context;
@@ -313,13 +318,15 @@ CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   FAKE_CALL(cuModuleLoadData, module, image) {
     *module = new CUmod_st;
     return CUDA_SUCCESS;
-  } FAKE_END;
+  }
+  FAKE_END;
 }
 CUresult cuModuleUnload(CUmodule module) {
   FAKE_CALL(cuModuleUnload, module) {
     delete module;
     return CUDA_SUCCESS;
-  } FAKE_END;
+  }
+  FAKE_END;
 }
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
   module->functions.push_back(std::make_unique<CUfunc_st>(CUfunc_st{name}));
@@ -345,7 +352,8 @@ CUresult cuStreamSynchronize(CUstream stream) {
   FAKE_CALL(cuStreamSynchronize, stream) {
     wait_until(stream ? stream_of(stream).end : end_of_all());
     return CUDA_SUCCESS;
-  } FAKE_END;
+  }
+  FAKE_END;
 }
 CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
   *status = stream_of(stream).capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
@@ -356,14 +364,16 @@ CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode) {
     driver().captured = new CUgraph_st;
     stream->capturing = true;
     return CUDA_SUCCESS;
-  } FAKE_END;
+  }
+  FAKE_END;
 }
 CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
   FAKE_CALL(cuStreamEndCapture, stream, graph) {
     stream->capturing = false;
     *graph = driver().captured;
     return CUDA_SUCCESS;
-  } FAKE_END;
+  }
+  FAKE_END;
 }
 
 CUresult cuEventCreate(CUevent* event, unsigned) {
@@ -374,13 +384,15 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
   FAKE_CALL(cuEventRecord, event, stream) {
     event->end = stream_of(stream).end;
     return CUDA_SUCCESS;
-  } FAKE_END;
+  }
+  FAKE_END;
 }
 CUresult cuEventSynchronize(CUevent event) {
   FAKE_CALL(cuEventSynchronize, event) {
     wait_until(event->end);
     return CUDA_SUCCESS;
-  } FAKE_END;
+  }
+  FAKE_END;
 }
 CUresult cuEventDestroy_v2(CUevent event) {
   delete event;
@@ -407,7 +419,8 @@ CUresult cuMemAlloc_v2(CUdeviceptr* memory, size_t bytes) {
     *memory = reinterpret_cast<CUdeviceptr>(malloc(bytes));
     work_for(kAllocation_ns);
     return CUDA_SUCCESS;
-  } FAKE_END;
+  }
+  FAKE_END;
 }
 CUresult cuMemFree_v2(CUdeviceptr memory) {
   FAKE_CALL(cuMemFree_v2, memory) {
@@ -415,14 +428,16 @@ CUresult cuMemFree_v2(CUdeviceptr memory) {
     work_for(kFree_ns);
     free(reinterpret_cast<void*>(memory));
     return CUDA_SUCCESS;
-  } FAKE_END;
+  }
+  FAKE_END;
 }
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, size_t bytes) {
   FAKE_CALL(cuMemcpyHtoD_v2, to, from, bytes) {
     memcpy(reinterpret_cast<void*>(to), from, bytes);
     wait_until(copy(nullptr, CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, bytes));
     return CUDA_SUCCESS;
-  } FAKE_END;
+  }
+  FAKE_END;
 }
 CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, size_t bytes) {
   FAKE_CALL(cuMemcpyDtoH_v2, to, from, bytes) {
@@ -430,35 +445,40 @@ CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, size_t bytes) {
     wait_until(end);
     memcpy(to, reinterpret_cast<const void*>(from), bytes);
     return CUDA_SUCCESS;
-  } FAKE_END;
+  }
+  FAKE_END;
 }
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t bytes, CUstream stream) {
   FAKE_CALL(cuMemcpyHtoDAsync_v2, to, from, bytes, stream) {
     memcpy(reinterpret_cast<void*>(to), from, bytes);
     copy(stream, CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, bytes);
     return CUDA_SUCCESS;
-  } FAKE_END;
+  }
+  FAKE_END;
 }
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
   FAKE_CALL(cuMemcpyAsync, to, from, bytes, stream) {
     memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
     copy(stream, CUPTI_ACTIVITY_MEMCPY_KIND_DTOD, bytes);
     return CUDA_SUCCESS;
-  } FAKE_END;
+  }
+  FAKE_END;
 }
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream) {
   FAKE_CALL(cuMemsetD8Async, to, value, bytes, stream) {
     memset(reinterpret_cast<void*>(to), value, bytes);
     submit(stream, {Kind::Fill, "", 0, bytes, 0, 0, 0, 0, 0}, 5'000 + bytes / 100);
     return CUDA_SUCCESS;
-  } FAKE_END;
+  }
+  FAKE_END;
 }
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec* made, CUgraph graph, unsigned long long flags) {
   FAKE_CALL(cuGraphInstantiateWithFlags, made, graph, flags) {
     *made = new CUgraphExec_st{*graph};
     return CUDA_SUCCESS;
-  } FAKE_END;
+  }
+  FAKE_END;
 }
 CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode* nodes, size_t* count) {
   for (size_t i = 0; nodes && i < *count; ++i) nodes[i] = &graph->nodes[i];
@@ -478,7 +498,8 @@ CUresult cuGraphLaunch(CUgraphExec graph, CUstream stream) {
     for (const CUgraphNode_st& node : graph->graph.nodes)
       submit(stream, {Kind::Kernel, node.name, 0, 0, 0, 0, 0, 0, ++number}, node.length);
     return CUDA_SUCCESS;
-  } FAKE_END;
+  }
+  FAKE_END;
 }
 
 }  // extern "C"

@@ -1,8 +1,10 @@
 #pragma once
-// What the fake driver (libcuda.so.1) shows to the fake CUPTI (libcupti.so.13) and the fake runtime (libcudart.so.13).
+// What the fake driver (libcuda.so.1) shows to the fake CUPTI (libcupti.so.13) and the fake runtime
+// (libcudart.so.13).
 //
-// The device is a schedule and no more: a task starts when it was submitted and the stream's last one has ended, at
-// the earliest kLaunchLatency_ns later, and lasts as long as its launch says. Calls that wait sleep until then.
+// The device is a schedule and no more: a task starts when it was submitted and the stream's last one has
+// ended, at the earliest kLaunchLatency_ns later, and lasts as long as its launch says. Calls that wait sleep
+// until then.
 
 #include <cupti.h>
 

@@ -1,5 +1,5 @@
-// Uses CUDA's runtime, as a shared library. Over the fakes a kernel is the driver's handle of it, and its first
-// parameter its length in nanoseconds.
+// Uses CUDA's runtime, as a shared library. Over the fakes a kernel is the driver's handle of it, and its
+// first parameter its length in nanoseconds.
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -31,8 +31,9 @@ int main() {
   CUfunction kernel = nullptr;
   // NVIDIA's runtime does this by itself.
   if (cuInit(0) != CUDA_SUCCESS || cuDeviceGet(&device, 0) != CUDA_SUCCESS ||
-      cuDevicePrimaryCtxRetain(&context, device) != CUDA_SUCCESS || cuCtxSetCurrent(context) != CUDA_SUCCESS ||
-      cuModuleLoadData(&module, "") != CUDA_SUCCESS || cuModuleGetFunction(&kernel, module, "Saxpy") != CUDA_SUCCESS)
+      cuDevicePrimaryCtxRetain(&context, device) != CUDA_SUCCESS ||
+      cuCtxSetCurrent(context) != CUDA_SUCCESS || cuModuleLoadData(&module, "") != CUDA_SUCCESS ||
+      cuModuleGetFunction(&kernel, module, "Saxpy") != CUDA_SUCCESS)
     return 1;
   for (int i = 0; i < 25; ++i) step(kernel);
   printf("25 steps\n");

@@ -1,6 +1,6 @@
 #pragma once
-// What is called of NVIDIA's libraries, both of which are opened while the program runs: the driver by the program,
-// CUPTI by us. Set once, before any of it is called.
+// What is called of NVIDIA's libraries, both of which are opened while the program runs: the driver by the
+// program, CUPTI by us. Set once, before any of it is called.
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
@@ -26,7 +26,7 @@ struct CuptiFunctions {
 #define HPCRUN_CUPTI_MEMBER(name) decltype(&::name) name;
   HPCRUN_CUPTI_FUNCTIONS(HPCRUN_CUPTI_MEMBER)
 #undef HPCRUN_CUPTI_MEMBER
-  decltype(&::cuptiSubscribe_v2) subscribe_v2;                                    // nullptr before 12.9
+  decltype(&::cuptiSubscribe_v2) subscribe_v2;                                      // nullptr before 12.9
   decltype(&::cuptiActivityRegisterTimestampCallback) register_timestamp_callback;  // nullptr before 11.6
 };
 

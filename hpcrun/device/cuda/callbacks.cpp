@@ -17,13 +17,13 @@ struct Scope {
   uint64_t sequence = 0;
 };
 
-// The outermost call of the thread that is under way; calls in it only add to it. CUPTI calls us at its beginning and
-// at its end, so what spans both lies here.
+// The outermost call of the thread that is under way; calls in it only add to it. CUPTI calls us at its
+// beginning and at its end, so what spans both lies here.
 struct OpenCall {
   alignas(DeviceCall) unsigned char memory[sizeof(DeviceCall)] = {};
   uint32_t depth = 0;
-  uint32_t id = 0;        // CUPTI's
-  uintptr_t stack = 0;    // where the thread's stack was at its beginning
+  uint32_t id = 0;      // CUPTI's
+  uintptr_t stack = 0;  // where the thread's stack was at its beginning
   bool is_wait = false;
   Scope scope;
 
@@ -41,7 +41,8 @@ const void* frame() noexcept {
 bool is_capturing(CUstream stream) noexcept {
   if (captures.load(std::memory_order_relaxed) == 0 || !driver.stream_is_capturing) return false;
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  return driver.stream_is_capturing(stream, &status) == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
+  return driver.stream_is_capturing(stream, &status) == CUDA_SUCCESS &&
+         status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
 TaskKind task_kind(Work work) noexcept {
@@ -63,8 +64,7 @@ constexpr const char* kGraphName = "[graph]";  // replaced by the names of its k
 
 Submission submission_of(const FollowedCall& call, const CUpti_CallbackData& data, Queue* queue) noexcept {
   const TaskKind kind = task_kind(call.work);
-  if (call.work == Work::Kernel && data.symbolName)
-    return {queue, kind, data.symbolName, Records::One, 1};
+  if (call.work == Work::Kernel && data.symbolName) return {queue, kind, data.symbolName, Records::One, 1};
   if (call.work != Work::Graph) return {queue, kind, "[kernel]", Records::Parts, 1};
   const auto graph = static_cast<const cuGraphLaunch_params*>(data.functionParams)->hGraph;
   return {queue, kind, kGraphName, Records::Parts, tasks_of(graph)};
@@ -106,8 +106,7 @@ void wait_for_queue(Queue& queue) noexcept {
 }
 
 void wait_for_event(const FollowedCall&, const CUpti_CallbackData& data) noexcept {
-  const EventMark mark =
-      mark_of(static_cast<const cuEventSynchronize_params*>(data.functionParams)->hEvent);
+  const EventMark mark = mark_of(static_cast<const cuEventSynchronize_params*>(data.functionParams)->hEvent);
   if (!mark.queue) return;
   const Task* const task = task_under_way(*mark.queue, mark.sequence);
   if (mark.queue->is_legacy_default || !task) return wait_for_queue(*mark.queue);
@@ -172,9 +171,10 @@ void enter(const FollowedCall& call, const CUpti_CallbackData& data) noexcept {
   const bool has_stream = call.stream || call.awaited == Awaited::Stream || call.work != Work::None;
   const CUstream stream = call.stream ? call.stream(data.functionParams) : nullptr;
   const bool submits = call.work != Work::None && call.work < Work::Instantiate && !is_capturing(stream);
-  Queue* const queue = has_stream && (submits || call.work == Work::MarkEvent || call.awaited == Awaited::Stream)
-                           ? queue_of(data.context, stream, call.per_thread)
-                           : nullptr;
+  Queue* const queue =
+      has_stream && (submits || call.work == Work::MarkEvent || call.awaited == Awaited::Stream)
+          ? queue_of(data.context, stream, call.per_thread)
+          : nullptr;
   wait_for(call, data, queue);
   if (!queue) return;
   if (submits) launch(call, data, queue);
@@ -220,9 +220,11 @@ static_assert(offsetof(cuGraphInstantiateWithParams_params, hGraph) ==
 
 }  // namespace
 
-void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept {
+void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                          const void* data) noexcept {
   if (is_child.load(std::memory_order_relaxed)) return;
-  if (domain == CUPTI_CB_DOMAIN_RESOURCE) return on_resource(id, *static_cast<const CUpti_ResourceData*>(data));
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE)
+    return on_resource(id, *static_cast<const CUpti_ResourceData*>(data));
   const FollowedCall* const call = find_call(domain, id);
   if (!call) return;
   const auto& api = *static_cast<const CUpti_CallbackData*>(data);

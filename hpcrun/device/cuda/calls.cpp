@@ -12,26 +12,31 @@ using Arguments = const void*;
 #define HPCRUN_FIELD(function, field) \
   [](Arguments call) noexcept -> CUstream { return static_cast<const function##_params*>(call)->field; }
 
-#define HPCRUN_DRIVER(function, kind, work, awaited, per_thread, stream)                                 \
-  {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_##function, #function, CallKind::kind, Work::work, \
-   Awaited::awaited, per_thread, stream}
+#define HPCRUN_DRIVER(function, kind, work, awaited, per_thread, stream)                                   \
+  {                                                                                                        \
+    CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_##function, #function, CallKind::kind, Work::work, \
+        Awaited::awaited, per_thread, stream                                                               \
+  }
 
-// Function, kind, work: on the stream that the argument `field` names, in both variants of the default stream.
-#define HPCRUN_ON_STREAM(function, kind, work, awaited, field)                                      \
-  HPCRUN_DRIVER(function, kind, work, awaited, false, HPCRUN_FIELD(function, field)),               \
+// Function, kind, work: on the stream that the argument `field` names, in both variants of the default
+// stream.
+#define HPCRUN_ON_STREAM(function, kind, work, awaited, field)                        \
+  HPCRUN_DRIVER(function, kind, work, awaited, false, HPCRUN_FIELD(function, field)), \
       HPCRUN_DRIVER(function##_ptsz, kind, work, awaited, true, HPCRUN_FIELD(function##_ptsz, field))
 
 // On the default stream, in both variants.
-#define HPCRUN_ON_DEFAULT(function, kind, work, awaited)           \
-  HPCRUN_DRIVER(function, kind, work, awaited, false, nullptr),    \
+#define HPCRUN_ON_DEFAULT(function, kind, work, awaited)        \
+  HPCRUN_DRIVER(function, kind, work, awaited, false, nullptr), \
       HPCRUN_DRIVER(function##_ptds, kind, work, awaited, true, nullptr)
 
 // May synchronise: memory, modules, contexts.
 #define HPCRUN_MAY_WAIT(function) HPCRUN_DRIVER(function, Block, None, Context, false, nullptr)
 
-#define HPCRUN_RUNTIME(function, version, kind)                                                        \
-  {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_##function##_##version, #function,             \
-   CallKind::kind, Work::None, Awaited::Nothing, false, nullptr}
+#define HPCRUN_RUNTIME(function, version, kind)                                                              \
+  {                                                                                                          \
+    CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_##function##_##version, #function, CallKind::kind, \
+        Work::None, Awaited::Nothing, false, nullptr                                                         \
+  }
 #define HPCRUN_RUNTIME_ON_STREAM(function, version, variant, kind) \
   HPCRUN_RUNTIME(function, version, kind), HPCRUN_RUNTIME(function##_ptsz, variant, kind)
 #define HPCRUN_RUNTIME_ON_DEFAULT(function, version, kind) \

@@ -1,6 +1,7 @@
 #pragma once
-// The functions of CUDA's driver and runtime that are followed, as data: what each gives a device to do and what it
-// waits for. A function of the runtime calls the driver's, which do the work; its row says what the program called.
+// The functions of CUDA's driver and runtime that are followed, as data: what each gives a device to do and
+// what it waits for. A function of the runtime calls the driver's, which do the work; its row says what the
+// program called.
 
 #include <cstdint>
 #include <span>

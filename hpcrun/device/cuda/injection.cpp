@@ -1,5 +1,5 @@
-// How the driver finds us: it opens the library that CUDA_INJECTION64_PATH names as the program initialises it, also in
-// programs that hold CUDA's runtime in themselves, and calls InitializeInjection().
+// How the driver finds us: it opens the library that CUDA_INJECTION64_PATH names as the program initialises
+// it, also in programs that hold CUDA's runtime in themselves, and calls InitializeInjection().
 
 #include <pthread.h>
 #include <stdio.h>
@@ -30,15 +30,17 @@ void note_unusable(const CuptiLibrary& library) noexcept {
     case CuptiState::Missing:
       return note(library.path[0] && getenv("PROF_CUPTI")
                       ? "CUDA: cannot load %s, which PROF_CUPTI names; %s"
-                      : "CUDA: %slibcupti.so is not found; install CUDA's CUPTI (in Python: nvidia-cuda-cupti), or name "
+                      : "CUDA: %slibcupti.so is not found; install CUDA's CUPTI (in Python: "
+                        "nvidia-cuda-cupti), or name "
                         "the file in PROF_CUPTI; %s",
                   getenv("PROF_CUPTI") ? library.path : "", kLost);
     case CuptiState::TooOld:
-      return note("CUDA: %s is CUPTI of API version %u, of before CUDA 12; name a newer one in PROF_CUPTI; %s",
-                  library.path, library.version, kLost);
+      return note(
+          "CUDA: %s is CUPTI of API version %u, of before CUDA 12; name a newer one in PROF_CUPTI; %s",
+          library.path, library.version, kLost);
     case CuptiState::TooNew:
-      return note("CUDA: %s is CUPTI of API version %u; this prof knows those of CUDA 12 and 13; %s", library.path,
-                  library.version, kLost);
+      return note("CUDA: %s is CUPTI of API version %u; this prof knows those of CUDA 12 and 13; %s",
+                  library.path, library.version, kLost);
     default:
       return note("CUDA: %s lacks functions of CUPTI; %s", library.path, kLost);
   }
@@ -46,12 +48,14 @@ void note_unusable(const CuptiLibrary& library) noexcept {
 
 void note_refusal(CUptiResult result, const char* other) noexcept {
   if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
-    note("CUDA: CUPTI is in use by %s, and serves one tool at a time; %s", other[0] ? other : "another tool", kLost);
+    note("CUDA: CUPTI is in use by %s, and serves one tool at a time; %s", other[0] ? other : "another tool",
+         kLost);
   else
     note("CUDA: CUPTI refuses to work (error %d); %s", static_cast<int>(result), kLost);
 }
 
-CUptiResult subscribe(CUpti_SubscriberHandle& subscriber, char (&other)[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN]) noexcept {
+CUptiResult subscribe(CUpti_SubscriberHandle& subscriber,
+                      char (&other)[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN]) noexcept {
   other[0] = '\0';
   if (!cupti.subscribe_v2) return cupti.cuptiSubscribe(&subscriber, on_callback, nullptr);
   CUpti_SubscriberParams parameters{};

@@ -86,8 +86,8 @@ bool Launches::grow() noexcept {
   const uint32_t bits = slots_ ? 33 - shift_ : kFirstSlotBits;
   if (bits > kMostSlotBits) return false;
   const uint32_t count = 1u << bits;
-  void* memory = sys_mmap(nullptr, count * sizeof(Slot), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                          -1, 0);
+  void* memory =
+      sys_mmap(nullptr, count * sizeof(Slot), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return false;
   Slot* const old = slots_;
   const uint32_t old_count = old ? mask_ + 1 : 0;

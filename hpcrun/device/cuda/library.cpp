@@ -39,7 +39,8 @@ void* open_in(const char* folder, const char* below, int major, char (&path)[kPa
   return length > 0 && length < static_cast<int>(sizeof path) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : nullptr;
 }
 
-// The folder of the program's libcudart.so, which Python's packages keep away from the dynamic linker's paths.
+// The folder of the program's libcudart.so, which Python's packages keep away from the dynamic linker's
+// paths.
 int note_runtime(dl_phdr_info* info, size_t, void* out) noexcept {
   const char* const slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : nullptr;
   if (!slash || strncmp(slash + 1, "libcudart.so", sizeof "libcudart.so" - 1) != 0) return 0;
@@ -103,14 +104,16 @@ void* load_driver() noexcept {
   }
   find(library, "cuDeviceGet", driver.device_get);
   find(library, "cuDeviceGetName", driver.device_name);
-  if (!find(library, "cuDeviceGetUuid_v2", driver.device_uuid)) find(library, "cuDeviceGetUuid", driver.device_uuid);
+  if (!find(library, "cuDeviceGetUuid_v2", driver.device_uuid))
+    find(library, "cuDeviceGetUuid", driver.device_uuid);
   find(library, "cuDriverGetVersion", driver.driver_version);
   find(library, "cuStreamIsCapturing", driver.stream_is_capturing);
   find(library, "cuGraphGetNodes", driver.graph_nodes);
   find(library, "cuGraphNodeGetType", driver.graph_node_type);
   find(library, "cuGraphChildGraphNodeGetGraph", driver.child_graph);
   dlerror();
-  return driver.device_get && driver.device_name && driver.device_uuid && driver.driver_version ? library : nullptr;
+  return driver.device_get && driver.device_name && driver.device_uuid && driver.driver_version ? library
+                                                                                                : nullptr;
 }
 
 void load_cupti(CuptiLibrary& out) noexcept {
@@ -118,7 +121,8 @@ void load_cupti(CuptiLibrary& out) noexcept {
   void* const library = open_any(out.path);
   if (library) {
     link_map* map = nullptr;
-    if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map) snprintf(out.path, sizeof out.path, "%s", map->l_name);
+    if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map)
+      snprintf(out.path, sizeof out.path, "%s", map->l_name);
     const bool is_whole = find_functions(library);
     if (cupti.cuptiGetVersion) cupti.cuptiGetVersion(&out.version);
     if (out.version && out.version < kOldestVersion)

@@ -16,9 +16,9 @@ struct CuptiLibrary {
 // The driver's functions; its handle, or nullptr when it is not loaded.
 void* load_driver() noexcept;
 
-// CUPTI, of the driver's major version if there is one: what PROF_CUPTI names, else one that the program has loaded,
-// one that the dynamic linker finds, or one that lies beside the runtime's library or below the toolkit's folder
-// (CUDA_HOME, CUDA_PATH, /usr/local/cuda).
+// CUPTI, of the driver's major version if there is one: what PROF_CUPTI names, else one that the program has
+// loaded, one that the dynamic linker finds, or one that lies beside the runtime's library or below the
+// toolkit's folder (CUDA_HOME, CUDA_PATH, /usr/local/cuda).
 void load_cupti(CuptiLibrary& out) noexcept;
 
 }  // namespace hpcrun::cuda

@@ -21,8 +21,8 @@ struct Queue {
   const Device* device = nullptr;
   QueueIndex index = kNoQueue;
   bool is_legacy_default = false;
-  LaunchList launches;            // with the lock of all launches
-  Queue* next = nullptr;          // of all
+  LaunchList launches;    // with the lock of all launches
+  Queue* next = nullptr;  // of all
   Queue* next_closed = nullptr;
 };
 

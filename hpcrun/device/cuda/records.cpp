@@ -32,8 +32,9 @@ constinit size_t buffer_count = 0;
 constinit SpinLock launch_lock;
 constinit Launches launches;
 
-// Held while records are told to the engine, so that a launch stays under way until its last part is told. The one
-// exception to what SpinLock asks: whoever holds it calls the engine and reads a buffer, and waits for nobody else.
+// Held while records are told to the engine, so that a launch stays under way until its last part is told.
+// The one exception to what SpinLock asks: whoever holds it calls the engine and reads a buffer, and waits
+// for nobody else.
 constinit SpinLock delivery_lock;
 constinit DeviceClock clock;  // with it
 constinit bool has_own_clock = false;
@@ -65,7 +66,8 @@ void CUPTIAPI give_buffer(uint8_t** buffer, size_t* bytes, size_t* most_records)
     free_buffers = given->next;
   } else {
     if (buffer_count < kMostBuffers) {
-      void* memory = sys_mmap(nullptr, kBufferBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      void* memory =
+          sys_mmap(nullptr, kBufferBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       if (memory != MAP_FAILED) given = static_cast<Buffer*>(memory);
     }
     if (!given) {
@@ -118,13 +120,19 @@ bool read_record(const CUpti_Activity& any, Execution& out) noexcept {
     }
     case CUPTI_ACTIVITY_KIND_MEMCPY: {
       const auto& record = reinterpret_cast<const CopyRecord&>(any);
-      out = {kind_of_copy(record.copyKind), nullptr,    record.bytes,         record.start,
-             record.end,                    record.correlationId, record.runtimeCorrelationId};
+      out = {kind_of_copy(record.copyKind),
+             nullptr,
+             record.bytes,
+             record.start,
+             record.end,
+             record.correlationId,
+             record.runtimeCorrelationId};
       return true;
     }
     case CUPTI_ACTIVITY_KIND_MEMCPY2: {
       const auto& record = reinterpret_cast<const PeerCopyRecord&>(any);
-      out = {TaskKind::CopyOnDevice, nullptr, record.bytes, record.start, record.end, record.correlationId, 0};
+      out = {TaskKind::CopyOnDevice, nullptr, record.bytes, record.start, record.end,
+             record.correlationId,   0};
       return true;
     }
     case CUPTI_ACTIVITY_KIND_MEMSET: {
@@ -170,8 +178,8 @@ void deliver(const Execution& execution) noexcept {
   if (is_over) discard(task);
 }
 
-// Launches of which nothing is to be expected any more: a copy of nothing, a graph of fewer parts than it seemed to
-// have, a kernel whose record was dropped. With delivery_lock.
+// Launches of which nothing is to be expected any more: a copy of nothing, a graph of fewer parts than it
+// seemed to have, a kernel whose record was dropped. With delivery_lock.
 void settle(uint64_t now) noexcept {
   for (Queue* queue = first_queue(); queue; queue = queue->next) {
     for (;;) {
@@ -203,7 +211,8 @@ void count_dropped(CUcontext context, uint32_t stream) noexcept {
     dropped.fetch_add(lost, std::memory_order_relaxed);
 }
 
-void CUPTIAPI take_records(CUcontext context, uint32_t stream, uint8_t* buffer, size_t, size_t valid) noexcept {
+void CUPTIAPI take_records(CUcontext context, uint32_t stream, uint8_t* buffer, size_t,
+                           size_t valid) noexcept {
   {
     const Locked locked(delivery_lock);
     observe_clock();
@@ -225,8 +234,8 @@ uint64_t CUPTIAPI timestamp() noexcept {
 
 CUptiResult start_records() noexcept {
   // Before any kind is enabled, so that all records count by this clock.
-  has_own_clock = cupti.register_timestamp_callback &&
-                  cupti.register_timestamp_callback(timestamp) == CUPTI_SUCCESS;
+  has_own_clock =
+      cupti.register_timestamp_callback && cupti.register_timestamp_callback(timestamp) == CUPTI_SUCCESS;
   observe_clock();
   CUptiResult result = cupti.cuptiActivityRegisterCallbacks(give_buffer, take_records);
   for (const CUpti_ActivityKind kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
@@ -240,8 +249,8 @@ uint64_t submit_launch(const Submission& submission, uint32_t id, uint32_t outer
   if (!task) return 0;
   {
     const Locked locked(launch_lock);
-    Launch* const launch = launches.add(submission.queue->launches, submission.queue, task, submission.records,
-                                        submission.expected);
+    Launch* const launch = launches.add(submission.queue->launches, submission.queue, task,
+                                        submission.records, submission.expected);
     if (launch && launches.name(*launch, id)) {
       launches.name(*launch, outer_id);
       return launch->sequence;
@@ -315,7 +324,8 @@ void finish_records() noexcept {
   count_dropped(nullptr, 0);
   char note[160];
   if (const uint64_t count = dropped.load()) {
-    snprintf(note, sizeof note, "CUDA: CUPTI dropped %llu records of tasks, which are missing from all times of devices",
+    snprintf(note, sizeof note,
+             "CUDA: CUPTI dropped %llu records of tasks, which are missing from all times of devices",
              static_cast<unsigned long long>(count));
     note_degradation(note);
   }
@@ -326,7 +336,8 @@ void finish_records() noexcept {
     note_degradation(note);
   }
   if (starved.load())
-    note_degradation("CUDA: there was no memory for records of tasks; some are missing from all times of devices");
+    note_degradation(
+        "CUDA: there was no memory for records of tasks; some are missing from all times of devices");
 }
 
 void forget_records() noexcept {

@@ -1,6 +1,6 @@
 #pragma once
-// From launches to the times at which they ran: the driver writes records of what has run into buffers of ours, and
-// hands them back when they are full or asked for. Thread-safe; not async-signal-safe.
+// From launches to the times at which they ran: the driver writes records of what has run into buffers of
+// ours, and hands them back when they are full or asked for. Thread-safe; not async-signal-safe.
 
 #include <cstdint>
 
@@ -11,12 +11,12 @@ namespace hpcrun::cuda {
 // Before anything is recorded. CUPTI_SUCCESS, or why not.
 CUptiResult start_records() noexcept;
 
-// The calling thread is about to submit this, by a call with this id; 0 when it is not measured. `outer_id`: of the
-// call that contains it, or the same.
+// The calling thread is about to submit this, by a call with this id; 0 when it is not measured. `outer_id`:
+// of the call that contains it, or the same.
 struct Submission {
   Queue* queue;
   TaskKind kind;
-  const char* name;   // of a kernel; nullptr: the record tells
+  const char* name;  // of a kernel; nullptr: the record tells
   Records records;
   uint32_t expected;
 };
