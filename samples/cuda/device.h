@@ -1,5 +1,6 @@
 #pragma once
-// What the CUDA samples have in common: a kernel of a given length, host work of a given length, and the command line.
+// What the CUDA samples have in common: a kernel of a given length, host work of a given length, and the
+// command line.
 
 #include <cuda_runtime.h>
 
@@ -18,8 +19,8 @@ uint64_t now_ns();  // CLOCK_MONOTONIC
 // Host work without memory or system calls.
 void host_work(double milliseconds);
 
-// How many turns of a kernel's loop take a millisecond. Every kernel is this loop, under a name of its own, and adds 1
-// to the first word of its buffer.
+// How many turns of a kernel's loop take a millisecond. Every kernel is this loop, under a name of its own,
+// and adds 1 to the first word of its buffer.
 double turns_per_millisecond();
 
 inline __device__ void spin(uint32_t* data, uint64_t turns) {

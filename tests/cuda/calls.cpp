@@ -182,6 +182,25 @@ int every_call(const Setting& it) {
   return bytes[5] == 'x' && refused == CUDA_ERROR_INVALID_VALUE ? 4 : -1;
 }
 
+// Asynchronous copies, of pinned memory and of memory that is not.
+int pageable(const Setting&) {
+  constexpr size_t kBytes = 20'000'000;  // 2 ms
+  CUstream stream = nullptr;
+  CUdeviceptr memory = 0;
+  void* pinned = nullptr;
+  const std::vector<char> bytes(kBytes, 'x');
+  require(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+  require(cuMemAlloc(&memory, kBytes), "cuMemAlloc");
+  require(cuMemHostAlloc(&pinned, kBytes, 0), "cuMemHostAlloc");
+  memset(pinned, 'y', kBytes);
+  for (int i = 0; i < 10; ++i) {
+    require(cuMemcpyHtoDAsync(memory, pinned, kBytes, stream), "cuMemcpyHtoDAsync");
+    host_work(4);
+    require(cuMemcpyHtoDAsync(memory, bytes.data(), kBytes, stream), "cuMemcpyHtoDAsync");
+  }
+  return 20;
+}
+
 int threads(const Setting& it) {
   CUfunction kernel = it.kernel("Parallel");
   std::vector<std::thread> workers;
@@ -275,6 +294,7 @@ int main(int argc, char** argv) {
   if (what == "events") done = events(it);
   if (what == "graph") done = graph(it);
   if (what == "every-call") done = every_call(it);
+  if (what == "pageable") done = pageable(it);
   if (what == "threads") done = threads(it);
   if (what == "many-streams") done = many_streams(it);
   if (what == "outstanding") done = leave_outstanding(it);

@@ -63,6 +63,7 @@ struct Driver {
   CUgraph_st* captured = nullptr;
   std::vector<Task> pending;                       // not taken by CUPTI
   std::vector<std::pair<uint64_t, uint64_t>> all;  // times of all tasks
+  std::vector<void*> pinned;
   uint32_t last_stream = 7;
   int pid = getpid();
   ~Driver();
@@ -448,10 +449,31 @@ CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, size_t bytes) {
   }
   FAKE_END;
 }
+CUresult cuMemHostAlloc(void** memory, size_t bytes, unsigned flags) {
+  FAKE_CALL(cuMemHostAlloc, memory, bytes, flags) {
+    *memory = malloc(bytes);
+    const std::lock_guard lock(driver().mutex);
+    driver().pinned.push_back(*memory);
+    return CUDA_SUCCESS;
+  }
+  FAKE_END;
+}
+// Of memory that the driver does not know it tells nothing.
+CUresult cuPointerGetAttribute(void* out, CUpointer_attribute, CUdeviceptr memory) {
+  const std::lock_guard lock(driver().mutex);
+  if (std::ranges::count(driver().pinned, reinterpret_cast<void*>(memory)) == 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  *static_cast<CUmemorytype*>(out) = CU_MEMORYTYPE_HOST;
+  return CUDA_SUCCESS;
+}
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t bytes, CUstream stream) {
   FAKE_CALL(cuMemcpyHtoDAsync_v2, to, from, bytes, stream) {
     memcpy(reinterpret_cast<void*>(to), from, bytes);
-    copy(stream, CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, bytes);
+    CUmemorytype type{};
+    const uint64_t end = copy(stream, CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, bytes);
+    if (cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, reinterpret_cast<CUdeviceptr>(from)) !=
+        CUDA_SUCCESS)
+      wait_until(end);
     return CUDA_SUCCESS;
   }
   FAKE_END;

@@ -7,9 +7,9 @@
 namespace {
 
 cudaError_t runtime_call(CUpti_runtime_api_trace_cbid id, const char* name, const void* arguments,
-                         const std::function<int()>& body) {
+                         const std::function<int()>& body, const char* symbol = nullptr) {
   return static_cast<cudaError_t>(fake::call(
-      {CUPTI_CB_DOMAIN_RUNTIME_API, static_cast<CUpti_CallbackId>(id), name, arguments, nullptr}, body));
+      {CUPTI_CB_DOMAIN_RUNTIME_API, static_cast<CUpti_CallbackId>(id), name, arguments, symbol}, body));
 }
 
 }  // namespace

@@ -139,6 +139,19 @@ class Cuda(EndToEnd):
                 self.assertEqual(0, run.inclusive("cuMemFree_v2", "GPU_IDLE_CAUSE"), "inside cudaFree")
                 self.assert_waits_are_whole(run)
 
+    def test_launches_by_the_runtime_end_in_its_function(self):
+        run = self.assert_as_bare([program("cuda_runtime_calls")])
+        rows = {row["id"]: row for row in run.report("top-down")["rows"]}
+        kernel = next(row for row in rows.values() if row["function"] == "Saxpy")
+        self.assertEqual("cudaLaunchKernel", rows[kernel["parent"]]["function"])
+
+    def test_asynchronous_copies_of_pageable_memory_wait(self):
+        run = self.follow("pageable")
+        # Ten copies of 2 ms of each kind.
+        self.assertAlmostEqual(0.04, run.total("COPY_TIME"), places=3)
+        self.assertAlmostEqual(0.02, run.total("CPU_IDLE_CAUSE"), delta=0.001)
+        self.assert_waits_are_whole(run)
+
     def test_cupti_that_counts_by_another_clock(self):
         run = self.follow("overlap", FAKE_CUPTI="no-clock")
         self.assertAlmostEqual(0.12, run.inclusive("KernelN", "CPU_IDLE_CAUSE"), delta=0.003)

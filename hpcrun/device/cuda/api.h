@@ -40,6 +40,7 @@ struct DriverFunctions {
   CUresult (*graph_nodes)(CUgraph, CUgraphNode*, size_t*);
   CUresult (*graph_node_type)(CUgraphNode, CUgraphNodeType*);
   CUresult (*child_graph)(CUgraphNode, CUgraph*);
+  CUresult (*pointer_attribute)(void*, CUpointer_attribute, CUdeviceptr);
 };
 
 extern CuptiFunctions cupti;

@@ -25,6 +25,7 @@ struct OpenCall {
   uint32_t id = 0;      // CUPTI's
   uintptr_t stack = 0;  // where the thread's stack was at its beginning
   bool is_wait = false;
+  uint64_t launch = 0;  // that the call itself is
   Scope scope;
 
   DeviceCall& call() noexcept { return *std::launder(reinterpret_cast<DeviceCall*>(memory)); }
@@ -87,12 +88,50 @@ bool is_batch(const FollowedCall& call) noexcept {
   }
 }
 
+bool is_launch(const FollowedCall& call) noexcept {
+  return call.work == Work::Kernel || call.work == Work::Graph;
+}
+
 void launch(const FollowedCall& call, const CUpti_CallbackData& data, Queue* queue) noexcept {
+  // The driver's part of a launch by the runtime.
+  if (open_call.launch && is_launch(call))
+    return name_launch(open_call.launch, open_call.id, data.correlationId);
   Submission submission = submission_of(call, data, queue);
   if (is_batch(call)) submission.expected = 0;
   const uint64_t sequence = submit_launch(submission, data.correlationId, open_call.id);
   *data.correlationData = sequence;
-  if (sequence) open_call.scope.sequence = sequence;  // a copy that waits has ended with it
+  if (!sequence) return;
+  open_call.scope.sequence = sequence;  // a copy that waits has ended with it
+  if (open_call.depth == 1 && is_launch(call)) open_call.launch = sequence;
+}
+
+// Asynchronous copies of memory that the driver has not pinned are not: it copies by itself, or waits.
+bool is_pageable(const void* memory) noexcept {
+  CUmemorytype type{};
+  return driver.pointer_attribute &&
+         driver.pointer_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                  reinterpret_cast<CUdeviceptr>(memory)) != CUDA_SUCCESS;
+}
+
+bool copies_pageable(const FollowedCall& call, const CUpti_CallbackData& data) noexcept {
+  const void* const arguments = data.functionParams;
+  if (call.domain == CUPTI_CB_DOMAIN_RUNTIME_API) {
+    if (call.id != CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020 &&
+        call.id != CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_ptsz_v7000)
+      return false;
+    const auto& copy = *static_cast<const cudaMemcpyAsync_v3020_params*>(arguments);
+    return data.context && (is_pageable(copy.src) || is_pageable(copy.dst));
+  }
+  switch (call.id) {
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2:
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2_ptsz:
+      return is_pageable(static_cast<const cuMemcpyHtoDAsync_v2_params*>(arguments)->srcHost);
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2:
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2_ptsz:
+      return is_pageable(static_cast<const cuMemcpyDtoHAsync_v2_params*>(arguments)->dstHost);
+    default:
+      return false;
+  }
 }
 
 void wait_for_queue(Queue& queue) noexcept {
@@ -135,11 +174,13 @@ void wait_for(const FollowedCall& call, const CUpti_CallbackData& data, Queue* q
 
 // The outermost call begins.
 void open(const FollowedCall& call, const CUpti_CallbackData& data) noexcept {
-  new (open_call.memory) DeviceCall(call.kind, function_of(call));
+  const CallKind kind = copies_pageable(call, data) ? CallKind::Block : call.kind;
+  new (open_call.memory) DeviceCall(kind, function_of(call));
   open_call.depth = 1;
   open_call.id = data.correlationId;
   open_call.stack = reinterpret_cast<uintptr_t>(frame());
   open_call.is_wait = call.kind == CallKind::Wait;
+  open_call.launch = 0;
   open_call.scope = {};
   open_call.scope.sequence = last_launch();
 }
@@ -216,6 +257,7 @@ void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) noexcept {
 static_assert(offsetof(cuGraphInstantiateWithParams_params, hGraph) ==
                   offsetof(cuGraphInstantiateWithFlags_params, hGraph) &&
               offsetof(cuGraphLaunch_ptsz_params, hGraphExec) == offsetof(cuGraphLaunch_params, hGraph) &&
+              offsetof(cudaGraphLaunch_v10000_params, graphExec) == offsetof(cuGraphLaunch_params, hGraph) &&
               offsetof(cuEventRecordWithFlags_params, hEvent) == offsetof(cuEventRecord_params, hEvent));
 
 }  // namespace

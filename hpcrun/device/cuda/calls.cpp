@@ -37,6 +37,16 @@ using Arguments = const void*;
     CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_##function##_##version, #function, CallKind::kind, \
         Work::None, Awaited::Nothing, false, nullptr                                                         \
   }
+// A launch, which is noted here and not in the driver's function, so that its path ends in what the program
+// called.
+#define HPCRUN_RUNTIME_LAUNCH(function, version, work, per_thread, symbol, field)                          \
+  {                                                                                                        \
+    CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_##function##_##version, symbol, CallKind::Short, \
+        Work::work, Awaited::Nothing, per_thread, HPCRUN_FIELD(function##_##version, field)                \
+  }
+#define HPCRUN_RUNTIME_LAUNCHES(function, version, work, field)            \
+  HPCRUN_RUNTIME_LAUNCH(function, version, work, false, #function, field), \
+      HPCRUN_RUNTIME_LAUNCH(function##_ptsz, version, work, true, #function "_ptsz", field)
 #define HPCRUN_RUNTIME_ON_STREAM(function, version, variant, kind) \
   HPCRUN_RUNTIME(function, version, kind), HPCRUN_RUNTIME(function##_ptsz, variant, kind)
 #define HPCRUN_RUNTIME_ON_DEFAULT(function, version, kind) \
@@ -143,11 +153,10 @@ constexpr FollowedCall kCalls[] = {
     HPCRUN_MAY_WAIT(cuDevicePrimaryCtxRelease_v2),
     HPCRUN_MAY_WAIT(cuDevicePrimaryCtxReset_v2),
 
-    HPCRUN_RUNTIME_ON_STREAM(cudaLaunchKernel, v7000, v7000, Short),
-    HPCRUN_RUNTIME_ON_STREAM(__cudaLaunchKernel, v13000, v13000, Short),
-    HPCRUN_RUNTIME_ON_STREAM(cudaLaunchKernelExC, v11060, v11060, Short),
-    HPCRUN_RUNTIME_ON_STREAM(cudaLaunchCooperativeKernel, v9000, v9000, Short),
-    HPCRUN_RUNTIME_ON_STREAM(cudaGraphLaunch, v10000, v10000, Short),
+    HPCRUN_RUNTIME_LAUNCHES(cudaLaunchKernel, v7000, Kernel, stream),
+    HPCRUN_RUNTIME_LAUNCHES(cudaLaunchKernelExC, v11060, Kernel, config->stream),
+    HPCRUN_RUNTIME_LAUNCHES(cudaLaunchCooperativeKernel, v9000, Kernel, stream),
+    HPCRUN_RUNTIME_LAUNCHES(cudaGraphLaunch, v10000, Graph, stream),
     HPCRUN_RUNTIME_ON_DEFAULT(cudaMemcpy, v3020, Wait),
     HPCRUN_RUNTIME_ON_DEFAULT(cudaMemcpy2D, v3020, Wait),
     HPCRUN_RUNTIME_ON_DEFAULT(cudaMemcpy2DToArray, v3020, Wait),

@@ -111,6 +111,7 @@ void* load_driver() noexcept {
   find(library, "cuGraphGetNodes", driver.graph_nodes);
   find(library, "cuGraphNodeGetType", driver.graph_node_type);
   find(library, "cuGraphChildGraphNodeGetGraph", driver.child_graph);
+  find(library, "cuPointerGetAttribute", driver.pointer_attribute);
   dlerror();
   return driver.device_get && driver.device_name && driver.device_uuid && driver.driver_version ? library
                                                                                                 : nullptr;

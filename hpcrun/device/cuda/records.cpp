@@ -261,6 +261,12 @@ uint64_t submit_launch(const Submission& submission, uint32_t id, uint32_t outer
   return 0;
 }
 
+void name_launch(uint64_t sequence, uint32_t id, uint32_t other_id) noexcept {
+  const Locked locked(launch_lock);
+  Launch* const launch = launches.find(id);
+  if (launch && launch->sequence == sequence) launches.name(*launch, other_id);
+}
+
 void discard_launch(uint64_t sequence, uint32_t id) noexcept {
   Task* task = nullptr;
   {

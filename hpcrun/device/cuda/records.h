@@ -22,6 +22,9 @@ struct Submission {
 };
 uint64_t submit_launch(const Submission& submission, uint32_t id, uint32_t outer_id) noexcept;
 
+// Another call, in the one with the id `id`, does the work of the same launch.
+void name_launch(uint64_t sequence, uint32_t id, uint32_t other_id) noexcept;
+
 // The driver refused it.
 void discard_launch(uint64_t sequence, uint32_t id) noexcept;
 
