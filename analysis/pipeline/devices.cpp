@@ -21,9 +21,10 @@ const MeasuredThread* line_of(const ProcessMeasurement& measurement, uint32_t in
 void add_totals(const MeasuredThread& line, DeviceUse& use) {
   using hpcrun::DeviceTotal;
   const std::pair<DeviceTotal, double*> times[] = {
-      {DeviceTotal::Window, &use.window_s},   {DeviceTotal::Busy, &use.busy_s},
-      {DeviceTotal::Kernels, &use.kernels_s}, {DeviceTotal::Copies, &use.copies_s},
-      {DeviceTotal::Overlap, &use.overlap_s}, {DeviceTotal::CpuWaits, &use.cpu_waits_s},
+      {DeviceTotal::Window, &use.window_s},     {DeviceTotal::Busy, &use.busy_s},
+      {DeviceTotal::Kernels, &use.kernels_s},   {DeviceTotal::Copies, &use.copies_s},
+      {DeviceTotal::Overlap, &use.overlap_s},   {DeviceTotal::CpuWaits, &use.cpu_waits_s},
+      {DeviceTotal::Occupied, &use.occupied_s},
   };
   for (const MeasuredCell& cell : line.cells) {
     for (const auto& [total, out] : times)

@@ -276,6 +276,7 @@ Json describe_devices(const std::vector<DeviceUse>& devices) {
                    {"tasks", use.tasks},
                    {"incomplete", use.incomplete},
                    {"known_contexts", use.known_contexts},
+                   {"occupied_s", use.occupied_s},
                    {"queues", std::move(queues)}});
   }
   return all;

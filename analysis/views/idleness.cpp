@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kWorthNaming = 0.10;    // of the idleness
 constexpr double kWorthRemoving = 0.02;  // of the run
+constexpr double kWorthTelling = 0.9;    // of a bound: a lower one that is as good as it is not told
 constexpr size_t kFindingsOfAKind = 3;
 constexpr double kRounding = 1e-12;           // seconds: less was not measured
 constexpr char kDeviceModule[] = "[device]";  // as the analysis names it
@@ -104,14 +105,19 @@ class Blamer {
     return at == position_.end() || at->second == SIZE_MAX ? 0 : group.sums[at->second];
   }
 
-  Blamed describe(const Group& group, double bound_s, double run_s) const {
+  // Overlap saves no more than the other side, which it gives something to do, has to spare.
+  Blamed describe(const Group& group, double bound_s, double spare_s, double run_s) const {
     std::vector<Step> path = path_to_blame(group.context);
     Blamed blamed;
     blamed.what = name(path[0].frame);
     blamed.is_call = is_call(path[0].frame);
     blamed.value_s = group.sums[0];
     blamed.share = tree_.share(group.sums[0], 0);
-    if (run_s > 0) blamed.share_of_run = std::min(1.0, group.sums[0] * scale_to(bound_s, total()) / run_s);
+    if (run_s > 0) {
+      const double removed_s = group.sums[0] * scale_to(bound_s, total());
+      blamed.share_of_run = std::min(1.0, removed_s / run_s);
+      blamed.share_by_overlap = std::min(1.0, std::min(removed_s, spare_s) / run_s);
+    }
     const Step* caller = caller_in(path);
     if (caller != nullptr) blamed.caller = name(caller->frame);
     if (blamed.is_call || is_task(path[0].frame)) {
@@ -245,13 +251,18 @@ Finding costed(const char* kind, const char* metric, const char* basis, const Bl
   finding.cost = FindingCost{blamed.value_s, "sec", blamed.share_of_run, basis};
   finding.contexts.push_back(blamed.context);
   finding.values = {{"share_of_idleness", blamed.share}};
+  if (!blamed.is_call) finding.values["share_of_run_by_overlap"] = blamed.share_by_overlap;
   return finding;
 }
 
-// "31 % of device idleness, at most 12 % of the run time"
+// "31 % of device idleness, at most 12 % of the run time (5.0 % by overlap)"
 std::string shares(const Blamed& blamed, const char* whose) {
-  return fmt::format("{} of {} idleness, at most {} of the run time", words_for_percent(blamed.share), whose,
-                     words_for_percent(blamed.share_of_run));
+  std::string text =
+      fmt::format("{} of {} idleness, at most {} of the run time", words_for_percent(blamed.share), whose,
+                  words_for_percent(blamed.share_of_run));
+  if (!blamed.is_call && blamed.share_by_overlap < kWorthTelling * blamed.share_of_run)
+    text += fmt::format(" ({} by overlap)", words_for_percent(blamed.share_by_overlap));
+  return text;
 }
 
 Finding device_finding(const Blamed& blamed) {
@@ -304,17 +315,18 @@ Idleness idleness(const Database& database, const Selection& selection, const Ru
   const double run_s = run_seconds(run);
   double idle_s = 0, waits_s = 0;
   for (const DeviceUse& use : run.devices) {
-    idle_s += std::max(0.0, use.window_s - use.busy_s);
+    idle_s += use.idle_s();
     waits_s += use.cpu_waits_s;
   }
   const Blamer device(database, selection, {"GPU_IDLE_CAUSE"});
   for (const Blamer::Group& group : device.groups())
-    result.device.push_back(device.describe(group, idle_s, run_s));
+    result.device.push_back(device.describe(group, idle_s, waits_s, run_s));
   const Blamer cpu(database, selection, {"CPU_IDLE_CAUSE"});
-  for (const Blamer::Group& group : cpu.groups()) result.cpu.push_back(cpu.describe(group, waits_s, run_s));
+  for (const Blamer::Group& group : cpu.groups())
+    result.cpu.push_back(cpu.describe(group, waits_s, idle_s, run_s));
   const Blamer waits(database, selection, {"CPU_IDLE", "LAUNCH_LATENCY", "GPU_GAP", "WAKE_LATENCY"});
   for (const Blamer::Group& group : waits.groups()) {
-    Waiting waiting{waits.describe(group, waits_s, run_s)};
+    Waiting waiting{waits.describe(group, waits_s, idle_s, run_s)};
     waiting.at.context.role = "wait";
     waiting.launch_latency_s = waits.value(group, "LAUNCH_LATENCY");
     waiting.gap_s = waits.value(group, "GPU_GAP");

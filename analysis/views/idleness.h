@@ -16,9 +16,10 @@ struct Blamed {
   std::string caller;  // the function that calls it or launches it; empty where not known
   std::string place;   // "step.cpp:31": the line of that call, or of the computation itself; may be empty
   bool is_call = false;
-  double value_s = 0;       // as measured, summed over threads
-  double share = 0;         // 0..1 of all of its kind
-  double share_of_run = 0;  // 0..1: an upper bound of what removing it saves
+  double value_s = 0;           // as measured, summed over threads
+  double share = 0;             // 0..1 of all of its kind
+  double share_of_run = 0;      // 0..1: an upper bound of what removing it saves
+  double share_by_overlap = 0;  // the same where it stays, and the other side works meanwhile
   FindingContext context;
 };
 

@@ -76,6 +76,7 @@ DeviceUse device_in(const Json& json, const Database& database) {
   use.copies_s = number(json, "copies_s").value_or(0);
   use.overlap_s = number(json, "overlap_s").value_or(0);
   use.cpu_waits_s = number(json, "cpu_waits_s").value_or(0);
+  use.occupied_s = number(json, "occupied_s").value_or(0);
   use.tasks = count(json, "tasks").value_or(0);
   use.incomplete = count(json, "incomplete").value_or(0);
   use.known_contexts = count(json, "known_contexts").value_or(0);

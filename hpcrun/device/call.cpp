@@ -1,4 +1,6 @@
 // Calls of a device's interface: what they wait for and how long, and the idleness that they cause.
+#include <algorithm>
+
 #include "hpcrun/device/context.h"
 #include "hpcrun/device/engine.h"
 #include "hpcrun/device/engine_state.h"
@@ -77,10 +79,14 @@ NodeId cut_call(DeviceThread& device, uint64_t begin, uint64_t end) noexcept {
 }
 
 // With the lock held.
-void tell_others_of(DeviceThread& device, Interval wait) noexcept {
+void tell_others_of(DeviceThread& device, CallKind kind, Interval wait) noexcept {
   for (uint16_t i = 0; i < engine.device_count; ++i) {
     if (!device.waiter.wait.scope.has_device(i)) continue;
-    engine.shared[i].end_wait(device.shared_places[i], wait);
+    if (kind == CallKind::Block && device.shared_places[i] == SharedDevice::kNoPlace) continue;
+    Interval told = wait;
+    if (kind == CallKind::Block && !engine.schedule.under_way(i))
+      told.end = std::min(told.end, engine.schedule.last_end(i));
+    engine.shared[i].end_wait(device.shared_places[i], told);
     device.shared_places[i] = SharedDevice::kNoPlace;
   }
 }
@@ -88,8 +94,10 @@ void tell_others_of(DeviceThread& device, Interval wait) noexcept {
 // The interface is about to wait for the device.
 void announce_wait(DeviceThread& device, DeviceIndex index, CallKind kind) noexcept {
   uint32_t& place = device.shared_places[index];
-  if (kind == CallKind::Wait && place == SharedDevice::kNoPlace)
-    place = engine.shared[index].begin_wait(device.call_begin);
+  if (kind == CallKind::Short || place != SharedDevice::kNoPlace) return;
+  // What may work as well waits for what is under way, if for anything.
+  if (kind == CallKind::Block && !engine.schedule.under_way(index)) return;
+  place = engine.shared[index].begin_wait(device.call_begin, kind == CallKind::Block);
 }
 
 // Places of a wait that never got to its end.
@@ -108,7 +116,7 @@ void end_wait(DeviceThread& device, NodeId node, CallKind kind, Interval time) n
       cell(thread, node, DeviceMetric::GpuGap), cell(thread, node, DeviceMetric::WakeLatency)};
   lock_engine();
   admit_threads();
-  if (kind == CallKind::Wait) tell_others_of(device, time);
+  tell_others_of(device, kind, time);
   if (!engine.ended) {
     engine.schedule.end_wait(device.waiter, {time, kind == CallKind::Block, cells, node});
     device.waiter.wait.begin.store(0, std::memory_order_release);

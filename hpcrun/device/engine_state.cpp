@@ -66,10 +66,12 @@ void admit_threads() noexcept {
   }
 }
 
-// Those that died are put away, which asks the kernel for each.
+// Those that died are put away, which asks the kernel for each. Those that come or go say so.
 void count_others(uint64_t now) noexcept {
   constexpr uint64_t kCountedEachNs = 100'000'000;
-  if (engine.shared_checked && now < engine.shared_checked + kCountedEachNs) return;
+  bool changed = false;
+  for (uint16_t i = 0; i < engine.device_count; ++i) changed |= engine.shared[i].changed();
+  if (!changed && engine.shared_checked && now < engine.shared_checked + kCountedEachNs) return;
   engine.shared_checked = now;
   uint32_t devices = 0;
   for (uint16_t i = 0; i < engine.device_count; ++i) devices += engine.shared[i].others() ? 1 : 0;
@@ -106,6 +108,7 @@ void write_totals(uint64_t now) noexcept {
     set(tree, DeviceTotal::Copies, totals.copies, totals.completed);
     set(tree, DeviceTotal::Overlap, totals.overlap, totals.completed);
     set(tree, DeviceTotal::CpuWaits, totals.cpu_waits, totals.completed);
+    set(tree, DeviceTotal::Occupied, totals.occupied, totals.completed);
     set(tree, DeviceTotal::Window, now - totals.first_use, 1);
     set(tree, DeviceTotal::Tasks, totals.completed, totals.completed);
     set(tree, DeviceTotal::Incomplete, totals.incomplete, totals.incomplete);

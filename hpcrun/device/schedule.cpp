@@ -414,7 +414,8 @@ void Schedule::finish(uint64_t now) noexcept {
 }
 
 void Schedule::add_others_work(DeviceIndex device, uint64_t begin, uint64_t end) noexcept {
-  devices_[device].occupied.add(begin, end);
+  // What was before this process used it is not its concern.
+  devices_[device].occupied.add(std::max(begin, devices_[device].first_use), end);
 }
 
 void Schedule::add_others_wait(DeviceIndex device, uint64_t begin, uint64_t end) noexcept {
@@ -432,6 +433,7 @@ DeviceTotals Schedule::totals(DeviceIndex index) const noexcept {
   totals.kernels = device.kernels.total();
   totals.copies = device.copies.total();
   totals.cpu_waits = device.waited.total();
+  totals.occupied = device.occupied.total();
   totals.overlap = device.either.total() - totals.cpu_waits;
   totals.completed = device.completed;
   totals.incomplete = device.lost + device.under_way.load(std::memory_order_relaxed);

@@ -116,6 +116,7 @@ struct DeviceTotals {
   uint64_t copies = 0;
   uint64_t overlap = 0;
   uint64_t cpu_waits = 0;
+  uint64_t occupied = 0;  // busy, or another process had something to do
   uint64_t completed = 0;
   uint64_t incomplete = 0;  // records without an end, and tasks under way
 };

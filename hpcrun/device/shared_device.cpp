@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "hpcrun/guest/syscalls.h"
 
@@ -18,12 +19,13 @@ namespace hpcrun {
 
 struct SharedDevice::File {
   std::atomic<uint64_t> version;
+  std::atomic<uint64_t> changes;  // how often a process came or went
   Slot slots[kSlots];
 };
 
 namespace {
 
-constexpr uint64_t kVersion = 0x70726f6600000001;  // "prof", 1
+constexpr uint64_t kVersion = 0x70726f6600000002;  // "prof", 2
 
 // Another process holds the file for microseconds, unless it is stopped.
 constexpr int kMostTries = 100;
@@ -146,6 +148,7 @@ bool SharedDevice::claim() noexcept {
     free.waits.count.store(0);
     free.names.store(pid_namespace());
     free.owner.store(owner_, std::memory_order_release);
+    file_->changes.fetch_add(1, std::memory_order_release);
     return true;
   }
   return false;
@@ -180,6 +183,7 @@ void SharedDevice::leave() noexcept {
   if (!joined()) return;
   const HeldFile held(path_);
   slot(own_).owner.store(0, std::memory_order_release);
+  file_->changes.fetch_add(1, std::memory_order_release);
   if (held.descriptor() >= 0) {
     reap();
     bool is_last = true;
@@ -202,8 +206,9 @@ void SharedDevice::end_work(uint64_t until) noexcept {
   since.store(0, std::memory_order_release);
 }
 
-uint32_t SharedDevice::begin_wait(uint64_t since) noexcept {
+uint32_t SharedDevice::begin_wait(uint64_t since, bool may_work) noexcept {
   if (!joined()) return kNoPlace;
+  since = (since & ~kMayWork) | (may_work ? kMayWork : 0);
   for (uint32_t i = 0; i < kOpenWaits; ++i) {
     uint64_t free = 0;
     if (slot(own_).waits_since[i].compare_exchange_strong(free, since)) return i;
@@ -215,6 +220,12 @@ void SharedDevice::end_wait(uint32_t place, Interval wait) noexcept {
   if (!joined()) return;
   if (wait.begin < wait.end) slot(own_).waits.push(wait);
   if (place < kOpenWaits) slot(own_).waits_since[place].store(0, std::memory_order_release);
+}
+
+bool SharedDevice::changed() noexcept {
+  if (!joined()) return false;
+  const uint64_t changes = file_->changes.load(std::memory_order_acquire);
+  return std::exchange(seen_changes_, changes) != changes;
 }
 
 uint32_t SharedDevice::others() noexcept {

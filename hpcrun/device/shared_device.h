@@ -25,12 +25,16 @@ class SharedDevice {
   void begin_work(uint64_t since) noexcept;
   void end_work(uint64_t until) noexcept;
 
-  // A thread waits since then. The place is what end_wait() takes; kNoPlace: too many wait, the rest is told
-  // when they end. Callable by several threads at once.
+  // A thread waits since then; or, where the call may work as well (`may_work`), as long as its process has
+  // something to do for the device. The place is what end_wait() takes; kNoPlace: too many wait, the rest is
+  // told when they end. Callable by several threads at once.
   static constexpr uint32_t kNoPlace = UINT32_MAX;
-  uint32_t begin_wait(uint64_t since) noexcept;
+  uint32_t begin_wait(uint64_t since, bool may_work = false) noexcept;
   // By one thread at a time, or with an empty interval: the wait is taken back.
   void end_wait(uint32_t place, Interval wait) noexcept;
+
+  // Has a process come or gone since this was asked last?
+  bool changed() noexcept;
 
   // How many other processes use the device.
   uint32_t others() noexcept;
@@ -40,18 +44,20 @@ class SharedDevice {
   template <typename Use>
   void for_each_work(Interval window, Use use) noexcept {
     for (uint32_t i = 0; i < kSlots; ++i)
-      if (is_others(i)) read(slot(i).work, slot(i).works_since, 1, window, use);
+      if (is_others(i)) read(slot(i).work, slot(i).works_since, 1, nullptr, window, use);
   }
   template <typename Use>
   void for_each_wait(Interval window, Use use) noexcept {
     for (uint32_t i = 0; i < kSlots; ++i)
-      if (is_others(i)) read(slot(i).waits, slot(i).waits_since, kOpenWaits, window, use);
+      if (is_others(i))
+        read(slot(i).waits, slot(i).waits_since, kOpenWaits, slot(i).works_since, window, use);
   }
 
  private:
   static constexpr uint32_t kSlots = 64;
   static constexpr uint32_t kKept = 256;  // intervals that are over, of each kind
   static constexpr uint32_t kOpenWaits = 16;
+  static constexpr uint64_t kMayWork = 1;  // in the time of an open wait, which is even
 
   struct Ring {
     std::atomic<uint64_t> count;
@@ -70,12 +76,14 @@ class SharedDevice {
   struct File;
 
   template <typename Use>
-  static void read(const Ring& over, const std::atomic<uint64_t>* open, uint32_t open_count, Interval window,
-                   Use use) noexcept {
+  static void read(const Ring& over, const std::atomic<uint64_t>* open, uint32_t open_count,
+                   const std::atomic<uint64_t>* works_since, Interval window, Use use) noexcept {
     // First those under way: one that ends meanwhile is then seen twice rather than never.
     for (uint32_t i = 0; i < open_count; ++i) {
       const uint64_t since = open[i].load(std::memory_order_acquire);
-      if (since && since < window.end) use(Interval{since < window.begin ? window.begin : since, window.end});
+      const bool works = works_since && since & kMayWork && !works_since->load(std::memory_order_acquire);
+      if (since && since < window.end && !works)
+        use(Interval{since < window.begin ? window.begin : since, window.end});
     }
     const uint64_t count = over.count.load(std::memory_order_acquire);
     for (uint64_t i = 0; i < kKept && i < count; ++i) {
@@ -97,6 +105,7 @@ class SharedDevice {
   File* file_ = nullptr;
   uint32_t own_ = 0;
   uint64_t owner_ = 0;
+  uint64_t seen_changes_ = 0;
   char path_[192] = {};
 };
 

@@ -64,6 +64,7 @@ enum class DeviceTotal : uint16_t {
   Window = 45,         // ns from its first use until now
   Tasks = 46,          // samples: how many completed
   Incomplete = 47,     // samples: how many were submitted and not seen to complete
+  Occupied = 49,       // ns in which a task of this process was active or another one had something to do
   KnownContexts = 48,  // samples: of how many that completed the launch context was found without a walk
 };
 constexpr uint16_t kFirstDeviceTotal = 40;

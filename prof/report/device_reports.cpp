@@ -21,8 +21,11 @@ double part(double value, double whole) {
   return whole > 0 ? value / whole : 0;
 }
 
-double idle_seconds(const DeviceUse& use) {
-  return std::max(0.0, use.window_s - use.busy_s);
+// With this one.
+size_t processes_that_share(const RunSummary& run, const DeviceUse& device) {
+  return static_cast<size_t>(std::ranges::count_if(run.devices, [&](const DeviceUse& use) {
+    return use.host == device.host && use.uuid == device.uuid && use.api == device.api;
+  }));
 }
 
 std::string percent(double value, double whole) {
@@ -43,8 +46,10 @@ std::string title(const RunSummary& run, const DeviceUse& use) {
   return text;
 }
 
+constexpr std::string_view kOthers = "others";
+
 struct TimeRow {
-  const char* name;
+  std::string_view name;
   double value;
   const char* meaning;
 };
@@ -54,7 +59,8 @@ std::vector<TimeRow> times(const DeviceUse& use) {
   return {{"busy", use.busy_s, "a kernel, copy or fill of this process was active"},
           {"kernels", use.kernels_s, ""},
           {"copies", use.copies_s, "and fills"},
-          {"idle", idle_seconds(use), "nothing of this process was active on it"},
+          {kOthers, std::max(0.0, use.occupied_s - use.busy_s), "only other processes used it"},
+          {"idle", use.idle_s(), "no process had anything to do for it"},
           {"CPU idle", use.cpu_waits_s, "a thread waited for it"},
           {"overlap", use.overlap_s, "it was busy and no thread waited for it"}};
 }
@@ -72,7 +78,8 @@ Json device_as_json(const Database& database, const DeviceUse& use) {
             {"busy_s", use.busy_s},
             {"kernels_s", use.kernels_s},
             {"copies_s", use.copies_s},
-            {"idle_s", idle_seconds(use)},
+            {"occupied_s", use.occupied_s},
+            {"idle_s", use.idle_s()},
             {"cpu_idle_s", use.cpu_waits_s},
             {"overlap_s", use.overlap_s},
             {"tasks", use.tasks},
@@ -112,6 +119,7 @@ Json blamed_as_json(const Blamed& blamed) {
           {"value_s", blamed.value_s},
           {"share_of_idleness", blamed.share},
           {"share_of_run", blamed.share_of_run},
+          {"share_of_run_by_overlap", blamed.share_by_overlap},
           {"context", {{"role", blamed.context.role}, {"frames", frames_as_json(blamed.context.frames)}}}};
 }
 
@@ -122,6 +130,7 @@ void devices_as_text(const Database& database, const RunSummary& run, TextStyle 
     out.print("{}\n", bold(style, title(run, use)));
     out.print("  in use   {}\n", seconds(use.window_s));
     for (const TimeRow& row : times(use)) {
+      if (row.name == kOthers && row.value <= 0) continue;
       const std::string line = fmt::format("  {:<8} {}  {}  {}", row.name, seconds(row.value),
                                            percent(row.value, use.window_s), row.meaning);
       out.print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
@@ -199,8 +208,11 @@ void idleness_as_text(const RunSummary& run, const Idleness& found, TextStyle st
     out.print("{}\n", bold(style, title(run, use)));
     out.print("  of {} in use: CPU idle {}, device idle {}, overlap {}\n", words_for_duration(use.window_s),
               words_for_percent(part(use.cpu_waits_s, use.window_s)),
-              words_for_percent(part(idle_seconds(use), use.window_s)),
+              words_for_percent(part(use.idle_s(), use.window_s)),
               words_for_percent(part(use.overlap_s, use.window_s)));
+    if (const size_t processes = processes_that_share(run, use); processes > 1)
+      out.print("  {} processes of this run share it: each is to blame for the time in which none used it\n",
+                processes);
   }
   if (!found.findings.empty()) out.write("\n");
   for (const Finding& finding : found.findings) {
@@ -214,7 +226,8 @@ void idleness_as_text(const RunSummary& run, const Idleness& found, TextStyle st
   out.write(
       "\n\"of run at most\" is an upper bound of what removing a cause saves: what waits behind it may take "
       "its\n"
-      "place. Blame is summed over threads, and scaled to the time in which anything was idle.\n");
+      "place. Blame is summed over threads and processes, and scaled to the time in which anything was "
+      "idle.\n");
 }
 
 }  // namespace
@@ -234,7 +247,7 @@ void write_devices(const CallTree& tree, const ReportOptions& options, TextStyle
     for (const DeviceUse& use : run.devices)
       out.print("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(use.host), use.rank, use.process,
                 use.device, csv_field(use.name), csv_field(use.api), use.window_s, use.busy_s, use.kernels_s,
-                use.copies_s, idle_seconds(use), use.cpu_waits_s, use.overlap_s, use.tasks, use.incomplete);
+                use.copies_s, use.idle_s(), use.cpu_waits_s, use.overlap_s, use.tasks, use.incomplete);
     return;
   }
   if (run.devices.empty()) return out.print("{}\n", kNoDevices);

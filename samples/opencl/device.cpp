@@ -191,6 +191,13 @@ std::vector<std::pair<uint64_t, uint64_t>> Device::schedule() {
   return times;
 }
 
+std::vector<std::pair<uint64_t, uint64_t>> Device::outstanding() {
+  std::vector<std::pair<uint64_t, uint64_t>> times;
+  for (cl_event event : events_)
+    times.emplace_back(time_of(event, CL_PROFILING_COMMAND_QUEUED), time_of(event, CL_PROFILING_COMMAND_END));
+  return times;
+}
+
 void Device::state_schedule() {
   if (!keeps_schedule_) return;
   const auto window = static_cast<double>(now_ns() - opened_ns_) * kNanoseconds;

@@ -43,6 +43,7 @@ class Device {
   Device& operator=(const Device&) = delete;
 
   cl_context context() const { return context_; }
+  uint64_t opened_ns() const { return opened_ns_; }
   cl_command_queue new_queue();
   cl_kernel new_kernel(const char* name);
   // A kernel of `program.cl` that runs for so long on one compute unit and adds 1 to the first word of its
@@ -57,7 +58,9 @@ class Device {
 
   // (start, end) of all commands, in the device's nanoseconds, once they have ended.
   std::vector<std::pair<uint64_t, uint64_t>> schedule();
-  // Prints it to standard error, one "name value" a line, in seconds.
+  // The same from the moment at which each was enqueued.
+  std::vector<std::pair<uint64_t, uint64_t>> outstanding();
+  // Prints the schedule to standard error, one "name value" a line, in seconds.
   void state_schedule();
 
  private:

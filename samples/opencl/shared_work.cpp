@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <new>
 #include <vector>
@@ -23,7 +24,9 @@ struct Meeting {
   pthread_barrier_t barrier;
   cl_uint launches[kProcesses];
   int tasks[kProcesses];
+  uint64_t opened_ns[kProcesses], ended_ns[kProcesses];
   std::pair<uint64_t, uint64_t> times[kProcesses][kMostTasks];
+  std::pair<uint64_t, uint64_t> outstanding[kProcesses][kMostTasks];
 };
 
 [[gnu::noinline]] void use_device(Device& device, cl_command_queue queue, cl_kernel kernel, cl_mem buffer) {
@@ -40,6 +43,7 @@ struct Meeting {
 void work(const Options& options, Phases phases, int process, Meeting& meeting) {
   const HostWork host;
   Device device(options);
+  meeting.opened_ns[process] = device.opened_ns();
   cl_command_queue queue = device.new_queue();
   cl_kernel kernel = device.new_kernel("Filter");
   cl_mem buffer = device.new_buffer(2 * sizeof(cl_uint));
@@ -55,11 +59,15 @@ void work(const Options& options, Phases phases, int process, Meeting& meeting) 
   require(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof(cl_uint), &meeting.launches[process], 0,
                               nullptr, device.event()),
           "clEnqueueReadBuffer");
-  for (const auto& times : device.schedule())
-    if (meeting.tasks[process] < kMostTasks) meeting.times[process][meeting.tasks[process]++] = times;
+  const auto times = device.schedule();
+  const auto outstanding = device.outstanding();
+  meeting.tasks[process] = static_cast<int>(std::min<size_t>(times.size(), kMostTasks));
+  std::copy_n(times.begin(), meeting.tasks[process], meeting.times[process]);
+  std::copy_n(outstanding.begin(), meeting.tasks[process], meeting.outstanding[process]);
   clReleaseMemObject(buffer);
   clReleaseKernel(kernel);
   clReleaseCommandQueue(queue);
+  meeting.ended_ns[process] = now_ns();
 }
 
 void state_common_schedule(const Meeting& meeting, uint64_t since_ns) {
@@ -68,6 +76,18 @@ void state_common_schedule(const Meeting& meeting, uint64_t since_ns) {
     all.insert(all.end(), meeting.times[process], meeting.times[process] + meeting.tasks[process]);
   const double window = static_cast<double>(now_ns() - since_ns) * 1e-9;
   const double busy = static_cast<double>(covered(all)) * 1e-9;
+  // As each process sees it, from its own first use to its own end: idle while nothing of its own is active
+  // and the other one has nothing outstanding.
+  double processes_idle = 0;
+  for (int process = 0; process < kProcesses; ++process) {
+    const int other = 1 - process;
+    std::vector<std::pair<uint64_t, uint64_t>> seen(meeting.times[process],
+                                                    meeting.times[process] + meeting.tasks[process]);
+    seen.insert(seen.end(), meeting.outstanding[other], meeting.outstanding[other] + meeting.tasks[other]);
+    const uint64_t used = meeting.ended_ns[process] - meeting.opened_ns[process];
+    processes_idle += static_cast<double>(used - std::min(used, covered(seen))) * 1e-9;
+  }
+  fprintf(stderr, "processes_idle %.6f\n", processes_idle);
   fprintf(stderr, "device_window %.6f\ndevice_busy %.6f\ndevice_idle %.6f\ndevice_tasks %zu\n", window, busy,
           window - busy, all.size());
 }

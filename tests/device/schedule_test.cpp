@@ -237,6 +237,44 @@ TEST_CASE("other processes keep a device busy, and their waits blame our tasks")
   CHECK(engine.schedule.totals(0).busy == 20);
 }
 
+TEST_CASE("what other processes did before this one used the device is not its concern") {
+  Engine engine;
+  engine.schedule.add_others_work(0, kStart - 900, kStart + 10);
+  engine.schedule.activity.others = 1;
+  engine.sample(0, kStart + 100);
+  engine.schedule.finish(kStart + 100);
+  CHECK(engine.threads[0]->idle_elsewhere.value == 90);
+  CHECK(engine.schedule.totals(0).occupied == 10);
+}
+
+TEST_CASE("tasks that are submitted at once count as those that are submitted by the one caller") {
+  Engine engine;
+  Task* const first = engine.submit(kStart);
+  Waiter& waiter = engine.threads[0]->waiter;
+  const auto at_once = [&](uint64_t now) {
+    return engine.schedule.submit_at_once(waiter.reserve, 0, 0, TaskKind::Kernel, now, [](Task&) {});
+  };
+  CHECK(at_once(kStart + 1) == nullptr);  // nothing is in reserve
+  engine.schedule.fill(waiter.reserve);
+  Task* const third = at_once(kStart + 2);
+  Task* const second = at_once(kStart + 1);  // a thread that was a little slower
+  REQUIRE(third);
+  REQUIRE(second);
+  CHECK(engine.schedule.is_under_way(third));
+  CHECK(engine.schedule.under_way(0) == 3);
+  CHECK(engine.schedule.horizon(kStart + 50) == kStart);
+  engine.schedule.complete(first, kStart, kStart + 5, kStart + 50);
+  CHECK(engine.schedule.horizon(kStart + 50) == kStart + 1);
+  engine.schedule.complete(third, kStart + 20, kStart + 30, kStart + 50);
+  CHECK(engine.schedule.horizon(kStart + 50) == kStart + 1);
+  engine.schedule.discard(second);
+  CHECK(engine.schedule.horizon(kStart + 50) == kStart + 50);
+  CHECK(at_once(kStart + 51) == nullptr);  // nothing is under way: others have to be told
+  engine.sample(0, kStart + 60);
+  engine.schedule.finish(kStart + 60);
+  CHECK(engine.threads[0]->idle_elsewhere.value == 60 - 5 - 10);
+}
+
 TEST_CASE("tasks are not kept for the length of another thread's wait") {
   Engine engine(2);
   const size_t before = engine.arena.bytes_mapped();

@@ -169,3 +169,37 @@ TEST_CASE("a file that is another's link is not followed") {
   CHECK_FALSE(std::filesystem::exists("/tmp/prof-test-target-that-is-not-there"));
   std::filesystem::remove(file_of(device));
 }
+
+TEST_CASE("a call that may work as well waits for others to see only while its process has work under way") {
+  const std::string device = unique_device();
+  SharedDevice shared;
+  REQUIRE(shared.join(device.c_str()));
+  for (const bool has_work : {true, false}) {
+    OtherProcess other(device, [&](SharedDevice& theirs) {
+      if (has_work) theirs.begin_work(100);
+      theirs.begin_wait(201, true);
+      theirs.begin_wait(301);
+    });
+    Seen seen;
+    shared.for_each_wait({0, 1'000}, [&](Interval wait) { seen.emplace_back(wait.begin, wait.end); });
+    REQUIRE(seen.size() == (has_work ? 2 : 1));
+    CHECK(seen.back() == std::pair<uint64_t, uint64_t>{300, 1'000});
+    other.let_leave();
+  }
+  shared.leave();
+}
+
+TEST_CASE("processes that come and go are noticed at once") {
+  const std::string device = unique_device();
+  SharedDevice shared;
+  REQUIRE(shared.join(device.c_str()));
+  CHECK(shared.changed());  // by ourselves
+  CHECK_FALSE(shared.changed());
+  OtherProcess other(device, [](SharedDevice&) {});
+  CHECK(shared.changed());
+  CHECK(shared.others() == 1);
+  other.let_leave();
+  CHECK(shared.changed());
+  CHECK(shared.others() == 0);
+  shared.leave();
+}

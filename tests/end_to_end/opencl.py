@@ -63,6 +63,18 @@ class OpenCl(EndToEnd):
                                run.inclusive("KernelM", "GPU_EXECUTION_TIME"),
                                run.inclusive("(anonymous namespace)::step", "GPU_EXECUTION_TIME"), places=6)
 
+    def test_processes_that_share_a_device_are_each_to_blame_while_none_uses_it(self):
+        run = self.prof_run([opencl_sample("shared"), "--schedule"])
+        stated = run.stated("processes_idle")
+        devices = run.report("devices")["devices"]
+        self.assertEqual(2, len(devices))
+        # Each alone would have taken the other's work for idleness. A process ends a little later than it states.
+        idle = sum(device["idle_s"] for device in devices)
+        self.assert_within(idle, 0.85 * stated, 1.25 * stated, "idleness of the device")
+        self.assertLessEqual(run.total("GPU_IDLE_CAUSE"), 1.02 * idle)
+        for device in devices:
+            self.assertLess(device["busy_s"], 0.95 * device["occupied_s"])
+
     def test_threads_of_the_driver_are_no_threads_of_the_program(self):
         self.assertEqual(1, self.prof_run([opencl_sample("reads"), "10"]).summary()["run"]["threads"])
 
