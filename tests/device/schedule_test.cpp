@@ -467,3 +467,26 @@ TEST_CASE("random schedules: blame, parts and idleness are those of counting eve
     }
   }
 }
+
+TEST_CASE("parts of a launch were submitted when it was, and it holds back what is known until it is gone") {
+  Engine engine;
+  Schedule& schedule = engine.schedule;
+  Task* const graph = schedule.submit(0, 0, TaskKind::Kernel, kStart + 10);
+  Task* const later = schedule.submit(0, 0, TaskKind::Kernel, kStart + 20);
+  for (const uint64_t start : {kStart + 30, kStart + 50}) {
+    Task* const part = schedule.submit_part(*graph, TaskKind::Kernel);
+    REQUIRE(part);
+    CHECK(part->serial == graph->serial);
+    CHECK(part->submit == kStart + 10);
+    schedule.complete(part, start, start + 10, kStart + 100);
+  }
+  CHECK(schedule.under_way(0) == 2);
+  CHECK(schedule.horizon(kStart + 100) == kStart + 10);
+  schedule.discard(graph);
+  CHECK(schedule.horizon(kStart + 100) == kStart + 20);
+  schedule.complete(later, kStart + 70, kStart + 80, kStart + 100);
+  CHECK(schedule.horizon(kStart + 100) == kStart + 100);
+  CHECK(schedule.totals(0).busy == 30);
+  CHECK(schedule.totals(0).completed == 3);
+  CHECK(schedule.totals(0).incomplete == 0);
+}
