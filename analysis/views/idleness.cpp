@@ -94,6 +94,7 @@ class Blamer {
       }
     }
     std::vector<Group> sorted;
+    sorted.reserve(by_place.size());
     for (auto& [key, group] : by_place) sorted.push_back(std::move(group));
     std::stable_sort(sorted.begin(), sorted.end(),
                      [](const Group& a, const Group& b) { return a.sums[0] > b.sums[0]; });
