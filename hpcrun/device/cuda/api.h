@@ -23,7 +23,7 @@ namespace hpcrun::cuda {
   X(cuptiGetTimestamp)
 
 struct CuptiFunctions {
-#define HPCRUN_CUPTI_MEMBER(name) decltype(&::name) name;
+#define HPCRUN_CUPTI_MEMBER(name) decltype(&(::name)) name;
   HPCRUN_CUPTI_FUNCTIONS(HPCRUN_CUPTI_MEMBER)
 #undef HPCRUN_CUPTI_MEMBER
   decltype(&::cuptiSubscribe_v2) subscribe_v2;                                      // nullptr before 12.9
