@@ -10,6 +10,7 @@
 #include "analysis/database/database.h"
 #include "analysis/import/import.h"
 #include "analysis/pipeline/sources.h"
+#include "analysis/views/all_findings.h"
 #include "prof/measurement_directory.h"
 #include "prof/message.h"
 #include "prof/quiet.h"
@@ -46,6 +47,7 @@ fs::path import(const ImportCommand& command) {
   if (command.copy_sources) mark_sources(result.database.files);
   for (const std::string& warning : result.warnings) remark_line(warning);
   write_database(result.database, output);
+  write_findings(result.database, output);
   return output;
 }
 

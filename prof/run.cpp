@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@
 #include "prof/message.h"
 #include "prof/outside/sampler.h"
 #include "prof/perf_maps.h"
+#include "prof/report/choice.h"
 #include "prof/runtime_library.h"
 #include "prof/target.h"
 #include "prof/trigger.h"
@@ -31,10 +33,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
+enum class DeviceTrace : uint8_t { Exact, Sampled };
+const std::map<std::string, DeviceTrace> kDeviceTraces = {{"exact", DeviceTrace::Exact},
+                                                          {"sampled", DeviceTrace::Sampled}};
+
 struct RunOptions {
   std::optional<int> pid;
   MeasuringOptions measuring;
   bool devices = true;
+  DeviceTrace device_trace = DeviceTrace::Exact;
   std::vector<std::string> command;
 };
 
@@ -127,6 +134,8 @@ int run_program(const RunOptions& whole) {
       {hpcrun::kEnvOutside, outside->socket_name()},
       {hpcrun::kEnvOutsideExec, find_outside_exec()},
   };
+  if (whole.device_trace == DeviceTrace::Sampled)
+    plan.environment.push_back({hpcrun::kEnvDeviceTrace, hpcrun::kSampledDeviceTrace});
   plan.environment.insert(plan.environment.end(), devices.environment.begin(), devices.environment.end());
   const std::string start = present_time();
   const Outcome outcome = launch(plan);
@@ -175,6 +184,11 @@ void add_run_command(CLI::App& app, int& status) {
   command->add_flag_callback(
       "--no-devices", [options] { options->devices = false; },
       "Follow the program on no accelerator (OpenCL, CUDA)");
+  command
+      ->add_option("--device-trace", options->device_trace,
+                   "With --trace, of what accelerators execute: all, or what sampling would see [exact]")
+      ->transform(choice(kDeviceTraces))
+      ->type_name("HOW");
   command->add_option("command", options->command, "The program to measure, and its arguments")
       ->type_name("PROGRAM [ARGUMENT]...");
   command->prefix_command(false);

@@ -35,4 +35,28 @@ struct DeviceUse {
   std::vector<Queue> queues;
 };
 
+// visit(name, field) of all but the queues, by their names in run.json: what is written there, read from
+// there, and shown by reports.
+template <typename Use, typename Visit>
+void for_each_field(Use& use, Visit visit) {
+  visit("host", use.host);
+  visit("rank", use.rank);
+  visit("process", use.process);
+  visit("device", use.device);
+  visit("name", use.name);
+  visit("uuid", use.uuid);
+  visit("api", use.api);
+  visit("driver", use.driver);
+  visit("window_s", use.window_s);
+  visit("busy_s", use.busy_s);
+  visit("kernels_s", use.kernels_s);
+  visit("copies_s", use.copies_s);
+  visit("occupied_s", use.occupied_s);
+  visit("overlap_s", use.overlap_s);
+  visit("cpu_waits_s", use.cpu_waits_s);
+  visit("tasks", use.tasks);
+  visit("incomplete", use.incomplete);
+  visit("known_contexts", use.known_contexts);
+}
+
 }  // namespace prof

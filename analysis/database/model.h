@@ -127,6 +127,7 @@ struct DeviceLaunch {
   uint64_t submit_ns = 0;
   uint64_t start_ns = 0;
   uint64_t end_ns = 0;
+  uint64_t sampled_ns = 0;  // of a sampled trace: the time that it stands for, also of tasks left out; else 0
 
   bool operator==(const DeviceLaunch&) const = default;
 };
@@ -134,6 +135,23 @@ struct DeviceLaunch {
 // Reads all launches, queue by queue, of each in about the order of their ends; a block at a time, false at
 // the end.
 using LaunchSource = std::function<bool(std::vector<DeviceLaunch>& block)>;
+
+// A call in which a thread waited for devices. Times since the epoch; the three parts, of which the first is
+// at its begin and the last at its end, are not longer than it: the rest was covered by the tasks waited for.
+struct WaitForDevice {
+  uint32_t call = 0;    // index into Database::wait_names
+  uint32_t thread = 0;  // index into Database::profiles
+  uint64_t begin_ns = 0;
+  uint64_t end_ns = 0;
+  uint64_t launch_latency_ns = 0;
+  uint64_t gap_ns = 0;
+  uint64_t wake_latency_ns = 0;
+
+  bool operator==(const WaitForDevice&) const = default;
+};
+
+// Reads all waits, thread by thread, of each in about the order of their ends; as LaunchSource otherwise.
+using DeviceWaitSource = std::function<bool(std::vector<WaitForDevice>& block)>;
 
 struct Database {
   std::string title;  // the program's name
@@ -147,8 +165,10 @@ struct Database {
   std::vector<Summary> summaries;
   std::vector<Profile> profiles;
   std::vector<std::string> task_names;
-  LaunchSource launches;            // empty where none are known
-  std::vector<TraceSource> traces;  // one per profile, empty function where it has none; or empty
+  LaunchSource launches;                // empty where none are known
+  std::vector<std::string> wait_names;  // functions that waited for devices
+  DeviceWaitSource device_waits;        // empty where none are known
+  std::vector<TraceSource> traces;      // one per profile, empty function where it has none; or empty
 
   // What the run was and how well it was measured, as the JSON summary of docs/json.md has it ("run",
   // "sampling", "stacks", "overhead", "degradations"); kept beside HPCToolkit's files in run.json. Empty for

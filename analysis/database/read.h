@@ -57,7 +57,7 @@ std::vector<uint32_t> read_profiles(const std::filesystem::path& directory, cons
 void read_traces(const std::filesystem::path& directory, const MetaIndex& index,
                  const std::vector<uint32_t>& profile_indices, Database& database);
 
-// launches.sqlite into task_names and launches, if there is one.
+// launches.sqlite into task_names, launches, wait_names and device_waits, if there is one.
 void read_launches(const std::filesystem::path& directory, Database& database);
 
 // run.json into run_json, descriptions of metrics and identities of profiles, if there is one.

@@ -35,23 +35,27 @@ void add_totals(const MeasuredThread& line, DeviceUse& use) {
   }
 }
 
+uint64_t to_epoch(const MeasuredProcess& process) {
+  return process.start_realtime_ns - process.start_monotonic_ns;
+}
+
 class TaskSource {
  public:
   TaskSource(const MeasuredThread& line, std::vector<uint32_t> context_of, const MeasuredProcess& process)
       : start_(line.tasks()),
         reader_(start_),
         context_of_(std::make_shared<const std::vector<uint32_t>>(std::move(context_of))),
-        to_epoch_(process.start_realtime_ns - process.start_monotonic_ns) {}
+        to_epoch_(to_epoch(process)) {}
 
   bool operator()(std::vector<TraceRecord>& block) {
     block.clear();
     DeviceTask task;
     while (block.size() < 2 * kBlockTasks && reader_.next(task)) {
-      if (task.end_ns <= end_ns_) continue;
-      const uint64_t start = std::max(task.start_ns, end_ns_);
+      if (task.stands_until_ns <= end_ns_) continue;
+      const uint64_t start = std::max(task.stands_from_ns, end_ns_);
       if (end_ns_ != 0 && start > end_ns_) block.push_back({end_ns_ + to_epoch_, kNone});
       block.push_back({start + to_epoch_, (*context_of_)[task.node]});
-      end_ns_ = task.end_ns;
+      end_ns_ = task.stands_until_ns;
     }
     if (block.empty() && end_ns_ != 0) {
       block.push_back({end_ns_ + to_epoch_, kNone});
@@ -71,32 +75,46 @@ class TaskSource {
   uint64_t end_ns_ = 0;  // of the last task, whose end is not written yet
 };
 
-class Launches {
- public:
-  struct Queue {
-    QueueLaunches what;
-    DeviceReader<DeviceTask> tasks;
-    uint64_t to_epoch;
-  };
-  explicit Launches(std::vector<Queue> queues)
-      : queues_(std::make_shared<const std::vector<Queue>>(std::move(queues))) {}
+DeviceLaunch to_row(const QueueLaunches& queue, const DeviceTask& task, uint64_t to_epoch) {
+  const std::vector<uint32_t>& threads = queue.profile_of_thread;
+  return {queue.task_of[task.node],
+          queue.profile,
+          task.thread < threads.size() ? threads[task.thread] : kNone,
+          task.submit_ns + to_epoch,
+          task.start_ns + to_epoch,
+          task.end_ns + to_epoch,
+          task.is_sampled ? task.stands_until_ns - task.stands_from_ns : 0};
+}
 
-  bool operator()(std::vector<DeviceLaunch>& block) {
+WaitForDevice to_row(const ThreadWaits& thread, const DeviceWait& wait, uint64_t to_epoch) {
+  return {thread.call_of[wait.node], thread.profile, wait.begin_ns + to_epoch, wait.end_ns + to_epoch,
+          wait.launch_latency_ns,    wait.gap_ns,    wait.wake_latency_ns};
+}
+
+// What the streams of several lines hold, one line after the other.
+template <typename Row, typename What, typename Measured>
+class RowsOfLines {
+ public:
+  struct Line {
+    What what;
+    DeviceReader<Measured> reader;
+    uint64_t to_epoch;  // added to monotonic times; may wrap
+  };
+  explicit RowsOfLines(std::vector<Line> lines)
+      : lines_(std::make_shared<const std::vector<Line>>(std::move(lines))) {}
+
+  bool operator()(std::vector<Row>& block) {
     block.clear();
-    while (at_ < queues_->size() && block.size() < kBlockTasks) {
-      const Queue& queue = (*queues_)[at_];
-      if (!reader_) reader_ = queue.tasks;
-      DeviceTask task;
-      if (!reader_->next(task)) {
+    while (at_ < lines_->size() && block.size() < kBlockTasks) {
+      const Line& line = (*lines_)[at_];
+      if (!reader_) reader_ = line.reader;
+      Measured one;
+      if (!reader_->next(one)) {
         reader_.reset();
         ++at_;
         continue;
       }
-      const std::vector<uint32_t>& threads = queue.what.profile_of_thread;
-      block.push_back({queue.what.task_of[task.node], queue.what.profile,
-                       task.thread < threads.size() ? threads[task.thread] : kNone,
-                       task.submit_ns + queue.to_epoch, task.start_ns + queue.to_epoch,
-                       task.end_ns + queue.to_epoch});
+      block.push_back(to_row(line.what, one, line.to_epoch));
     }
     if (!block.empty()) return true;
     at_ = 0;
@@ -104,20 +122,27 @@ class Launches {
   }
 
  private:
-  std::shared_ptr<const std::vector<Queue>> queues_;
+  std::shared_ptr<const std::vector<Line>> lines_;
   size_t at_ = 0;
-  std::optional<DeviceReader<DeviceTask>> reader_;
+  std::optional<DeviceReader<Measured>> reader_;
 };
 
 }  // namespace
 
-LaunchSource launch_source(
-    std::vector<std::tuple<QueueLaunches, const MeasuredThread*, const MeasuredProcess*>> queues) {
-  std::vector<Launches::Queue> readers;
+LaunchSource launch_source(std::vector<MeasuredLine<QueueLaunches>> queues) {
+  using Launches = RowsOfLines<DeviceLaunch, QueueLaunches, DeviceTask>;
+  std::vector<Launches::Line> lines;
   for (auto& [what, line, process] : queues)
-    readers.push_back(
-        {std::move(what), line->tasks(), process->start_realtime_ns - process->start_monotonic_ns});
-  return Launches(std::move(readers));
+    lines.push_back({std::move(what), line->tasks(), to_epoch(*process)});
+  return Launches(std::move(lines));
+}
+
+DeviceWaitSource wait_source(std::vector<MeasuredLine<ThreadWaits>> threads) {
+  using Waits = RowsOfLines<WaitForDevice, ThreadWaits, DeviceWait>;
+  std::vector<Waits::Line> lines;
+  for (auto& [what, line, process] : threads)
+    lines.push_back({std::move(what), line->device_waits(), to_epoch(*process)});
+  return Waits(std::move(lines));
 }
 
 ProfileId queue_id(const ProcessMeasurement& measurement, const MeasuredThread& line) {

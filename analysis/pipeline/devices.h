@@ -1,7 +1,6 @@
 #pragma once
 // Devices, and the lines that stand for them and their queues in a measurement.
 
-#include <tuple>
 #include <vector>
 
 #include "analysis/database/device_use.h"
@@ -23,18 +22,30 @@ std::vector<bool> launched_by_main_thread(const ProcessMeasurement& measurement,
 // The devices of a process, without their queues.
 std::vector<DeviceUse> device_uses(const ProcessMeasurement& measurement);
 
-// The launches of one queue, to be put together.
+// A line of a measurement, which must outlive it, and what it is in terms of the database.
+template <typename What>
+struct MeasuredLine {
+  What what;
+  const MeasuredThread* line;
+  const MeasuredProcess* process;
+};
+
 struct QueueLaunches {
   uint32_t profile = 0;
   std::vector<uint32_t> task_of;            // of each node an index into Database::task_names
   std::vector<uint32_t> profile_of_thread;  // by index in the process, kNone where it has none
 };
-LaunchSource launch_source(
-    std::vector<std::tuple<QueueLaunches, const MeasuredThread*, const MeasuredProcess*>> queues);
+LaunchSource launch_source(std::vector<MeasuredLine<QueueLaunches>> queues);
+
+struct ThreadWaits {
+  uint32_t profile = 0;
+  std::vector<uint32_t> call_of;  // of each node an index into Database::wait_names
+};
+DeviceWaitSource wait_source(std::vector<MeasuredLine<ThreadWaits>> threads);
 
 // A queue's trace in terms of the database: its context at a task's start, nothing at its end. Of tasks that
-// overlap, one goes on until the next begins or, where it ended before, is left out. context_of: of each
-// node.
+// overlap, one goes on until the next begins or, where it ended before, is left out; those of a sampled trace
+// take the time that they stand for. context_of: of each node.
 TraceSource task_trace(const MeasuredThread& line, std::vector<uint32_t> context_of,
                        const MeasuredProcess& process);
 

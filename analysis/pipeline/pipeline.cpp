@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 
 #include "analysis/database/summaries.h"
 #include "analysis/pipeline/context_tree.h"
@@ -13,6 +12,7 @@
 #include "analysis/pipeline/places.h"
 #include "analysis/pipeline/run_summary.h"
 #include "analysis/pipeline/traces.h"
+#include "hpcrun/measurement/device_metrics.h"
 
 namespace prof {
 namespace {
@@ -86,22 +86,48 @@ std::vector<ThreadWork> merge_trees(const std::vector<ProcessMeasurement>& measu
   return work;
 }
 
-// By the names of the functions that tasks are in the tree; before traces take the contexts of nodes.
+// Numbers contexts by the names of their functions.
+class FunctionNames {
+ public:
+  FunctionNames(const Database& database, std::vector<std::string>& names)
+      : database_(database), names_(names) {}
+
+  std::vector<uint32_t> numbers(const std::vector<uint32_t>& contexts) {
+    std::vector<uint32_t> numbers;
+    for (const uint32_t context : contexts) {
+      const std::string& name = name_of(context);
+      const auto [at, added] = numbers_.try_emplace(name, static_cast<uint32_t>(numbers_.size()));
+      if (added) names_.push_back(name);
+      numbers.push_back(at->second);
+    }
+    return numbers;
+  }
+
+ private:
+  const std::string& name_of(uint32_t context) const {
+    static const std::string unknown;
+    for (; context != kNone; context = database_.contexts[context].parent) {
+      const Context& at = database_.contexts[context];
+      if (at.kind == ContextKind::Function && at.function != kNone)
+        return database_.functions[at.function].name;
+      if (at.relation != Relation::Enclosing) break;
+    }
+    return unknown;
+  }
+
+  const Database& database_;
+  std::vector<std::string>& names_;
+  std::map<std::string, uint32_t> numbers_;
+};
+
+// Before traces take the contexts of nodes, as the next one.
 void add_launches(const std::vector<ThreadWork>& work, Database& database) {
-  std::map<std::string, uint32_t> names;
-  std::vector<std::tuple<QueueLaunches, const MeasuredThread*, const MeasuredProcess*>> queues;
+  FunctionNames names(database, database.task_names);
+  std::vector<MeasuredLine<QueueLaunches>> queues;
   for (uint32_t i = 0; i < work.size(); ++i) {
     const ThreadWork& line = work[i];
     if (line.thread->kind != LineKind::Queue || line.thread->trace_bytes == 0) continue;
-    QueueLaunches queue{i, {}, {}};
-    for (const uint32_t context : line.context_of) {
-      const Context& task = database.contexts[context];
-      const std::string name =
-          task.kind == ContextKind::Function ? database.functions[task.function].name : "";
-      const auto [at, added] = names.try_emplace(name, static_cast<uint32_t>(names.size()));
-      if (added) database.task_names.push_back(name);
-      queue.task_of.push_back(at->second);
-    }
+    QueueLaunches queue{i, names.numbers(line.context_of), {}};
     for (uint32_t j = 0; j < work.size(); ++j) {
       const MeasuredThread& thread = *work[j].thread;
       if (work[j].measurement != line.measurement || thread.kind != LineKind::Thread) continue;
@@ -109,9 +135,25 @@ void add_launches(const std::vector<ThreadWork>& work, Database& database) {
         queue.profile_of_thread.resize(thread.index + size_t{1}, kNone);
       queue.profile_of_thread[thread.index] = j;
     }
-    queues.emplace_back(std::move(queue), line.thread, &line.measurement->process);
+    queues.push_back({std::move(queue), line.thread, &line.measurement->process});
   }
   if (!queues.empty()) database.launches = launch_source(std::move(queues));
+}
+
+void add_device_waits(const std::vector<ThreadWork>& work, Database& database) {
+  FunctionNames names(database, database.wait_names);
+  std::vector<MeasuredLine<ThreadWaits>> threads;
+  for (uint32_t i = 0; i < work.size(); ++i) {
+    const MeasuredThread& thread = *work[i].thread;
+    if (thread.kind != LineKind::Thread || !thread.wait_extents || thread.wait_extents->empty()) continue;
+    // Only of nodes at which the thread waited are names wanted.
+    std::vector<uint32_t> context_of(work[i].context_of.size(), work[i].context_of[0]);
+    for (const MeasuredCell& cell : thread.cells)
+      if (cell.metric == static_cast<uint16_t>(hpcrun::DeviceMetric::CpuIdle))
+        context_of[cell.node] = work[i].context_of[cell.node];
+    threads.push_back({{i, names.numbers(context_of)}, &thread, &work[i].measurement->process});
+  }
+  if (!threads.empty()) database.device_waits = wait_source(std::move(threads));
 }
 
 TraceSource make_trace(ThreadWork& work) {
@@ -174,6 +216,7 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
 
   if (std::ranges::any_of(work, [](const ThreadWork& one) { return one.thread->trace_bytes != 0; })) {
     add_launches(work, database);
+    add_device_waits(work, database);
     for (ThreadWork& one : work) database.traces.push_back(make_trace(one));
   }
   std::vector<RunRecord> records;

@@ -2,6 +2,7 @@
 
 #include "analysis/database/database.h"
 #include "analysis/pipeline/sources.h"
+#include "analysis/views/all_findings.h"
 
 namespace prof {
 
@@ -15,6 +16,7 @@ AnalyzeResult run_analyze(const std::vector<std::filesystem::path>& directories,
   AnalyzeResult result{output.empty() ? directories.front() / "database" : output,
                        std::move(analysis.warnings)};
   write_database(analysis.database, result.database);
+  write_findings(analysis.database, result.database);
   return result;
 }
 

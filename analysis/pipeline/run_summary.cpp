@@ -259,25 +259,9 @@ Json describe_devices(const std::vector<DeviceUse>& devices) {
     Json queues = Json::array();
     for (const DeviceUse::Queue& queue : use.queues)
       queues.push_back({{"profile", queue.profile}, {"name", queue.name}});
-    all.push_back({{"host", use.host},
-                   {"rank", use.rank},
-                   {"process", use.process},
-                   {"device", use.device},
-                   {"name", use.name},
-                   {"uuid", use.uuid},
-                   {"api", use.api},
-                   {"driver", use.driver},
-                   {"window_s", use.window_s},
-                   {"busy_s", use.busy_s},
-                   {"kernels_s", use.kernels_s},
-                   {"copies_s", use.copies_s},
-                   {"overlap_s", use.overlap_s},
-                   {"cpu_waits_s", use.cpu_waits_s},
-                   {"tasks", use.tasks},
-                   {"incomplete", use.incomplete},
-                   {"known_contexts", use.known_contexts},
-                   {"occupied_s", use.occupied_s},
-                   {"queues", std::move(queues)}});
+    Json& json = all.emplace_back(Json::object());
+    for_each_field(use, [&](const char* name, const auto& value) { json[name] = value; });
+    json["queues"] = std::move(queues);
   }
   return all;
 }

@@ -71,8 +71,7 @@ class StallFinder {
         in_barrier_(contexts_in(database, all_barriers(options))),
         in_child_wait_(contexts_in(database, known_child_waits())) {}
 
-  StallAnalysis find(const std::vector<uint32_t>& profiles,
-                     const std::vector<std::vector<DeviceWait>>& device_waits) {
+  StallAnalysis find(const std::vector<uint32_t>& profiles) {
     measure_medians(profiles);
     collect_long_intervals();
     leave_out_bystanders();
@@ -81,7 +80,7 @@ class StallFinder {
     keep_long_unwoken_times();
     assemble();
     find_waiting_contexts();
-    if (!device_waits.empty()) split_device_waits(device_waits);
+    split_device_waits();
     return std::move(result_);
   }
 
@@ -326,24 +325,33 @@ class StallFinder {
     return std::ranges::find(stall.threads, trace.profile, &StalledThread::profile) != stall.threads.end();
   }
 
-  void split_device_waits(const std::vector<std::vector<DeviceWait>>& device_waits) {
-    for (Stall& stall : result_.stalls) {
-      for (StalledThread& thread : stall.threads) {
-        if (thread.profile >= device_waits.size()) continue;
-        const std::vector<DeviceWait>& waits = device_waits[thread.profile];
-        const auto lost = [&](uint64_t begin, uint64_t end) {
-          begin = std::max(begin, thread.begin_ns);
-          end = std::min(end, thread.end_ns);
-          return stalled_.overlap(begin, end) + unwoken_.overlap(begin, end);
-        };
-        for (auto wait = std::ranges::upper_bound(waits, thread.begin_ns, {}, &DeviceWait::end_ns);
-             wait != waits.end() && wait->begin_ns < thread.end_ns; ++wait) {
-          const uint64_t done = std::clamp(wait->device_end_ns, wait->begin_ns, wait->end_ns);
-          thread.waited_for_device_ns += lost(wait->begin_ns, done);
-          thread.woken_late_ns += lost(done, wait->end_ns);
+  // The device was done where the time to wake up begins. Intervals of one trace do not overlap.
+  void split_device_waits() {
+    if (result_.stalls.empty() || !database_.device_waits) return;
+    std::map<uint32_t, std::vector<StalledThread*>> by_profile;  // in order of time
+    for (Stall& stall : result_.stalls)
+      for (StalledThread& thread : stall.threads) by_profile[thread.profile].push_back(&thread);
+    for (auto& [profile, threads] : by_profile) std::ranges::sort(threads, {}, &StalledThread::begin_ns);
+    DeviceWaitSource next = database_.device_waits;
+    std::vector<WaitForDevice> block;
+    while (next(block)) {
+      for (const WaitForDevice& wait : block) {
+        const auto found = by_profile.find(wait.thread);
+        if (found == by_profile.end()) continue;
+        const uint64_t done = wait.end_ns - wait.wake_latency_ns;
+        for (auto at = std::ranges::upper_bound(found->second, wait.begin_ns, {}, &StalledThread::end_ns);
+             at != found->second.end() && (*at)->begin_ns < wait.end_ns; ++at) {
+          (*at)->waited_for_device_ns += lost_in(**at, wait.begin_ns, done);
+          (*at)->woken_late_ns += lost_in(**at, done, wait.end_ns);
         }
       }
     }
+  }
+
+  uint64_t lost_in(const StalledThread& thread, uint64_t begin, uint64_t end) const {
+    begin = std::max(begin, thread.begin_ns);
+    end = std::min(end, thread.end_ns);
+    return begin >= end ? 0 : stalled_.overlap(begin, end) + unwoken_.overlap(begin, end);
   }
 
   const Database& database_;
@@ -366,9 +374,8 @@ bool has_thread_trace(const Database& database, uint32_t profile) {
 }
 
 StallAnalysis find_stalls(const Database& database, const std::vector<uint32_t>& profiles,
-                          const StallOptions& options,
-                          const std::vector<std::vector<DeviceWait>>& device_waits) {
-  return StallFinder(database, options).find(profiles, device_waits);
+                          const StallOptions& options) {
+  return StallFinder(database, options).find(profiles);
 }
 
 }  // namespace prof

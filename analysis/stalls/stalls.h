@@ -31,13 +31,6 @@ struct StallOptions {
   uint64_t period_ns = 0;
 };
 
-// A call in which a thread waited for a device.
-struct DeviceWait {
-  uint64_t begin_ns;
-  uint64_t end_ns;         // the call returned
-  uint64_t device_end_ns;  // the last task that it waited for ended
-};
-
 struct StalledThread {
   uint32_t profile;
   uint32_t context;  // it was in, as its next sample told
@@ -78,11 +71,9 @@ struct StallAnalysis {
 // False also for what devices executed, which nobody samples.
 bool has_thread_trace(const Database& database, uint32_t profile);
 
-// `profiles` are indices into Database::profiles; those without a thread's trace are skipped. `device_waits`
-// is empty or has for each profile of the database its waits in order of time. Throws DatabaseError where a
-// trace cannot be read.
+// `profiles` are indices into Database::profiles; those without a thread's trace are skipped. Throws
+// DatabaseError where a trace cannot be read.
 StallAnalysis find_stalls(const Database& database, const std::vector<uint32_t>& profiles,
-                          const StallOptions& options,
-                          const std::vector<std::vector<DeviceWait>>& device_waits = {});
+                          const StallOptions& options);
 
 }  // namespace prof

@@ -60,26 +60,22 @@ int32_t index_in(const Json& json, const char* name) {
   return value && *value <= INT32_MAX ? static_cast<int32_t>(*value) : -1;
 }
 
+void read_field(const Json& json, const char* name, std::string& field) {
+  field = text(json, name);
+}
+void read_field(const Json& json, const char* name, int32_t& field) {
+  field = index_in(json, name);
+}
+void read_field(const Json& json, const char* name, double& field) {
+  field = number(json, name).value_or(0);
+}
+void read_field(const Json& json, const char* name, uint64_t& field) {
+  field = count(json, name).value_or(0);
+}
+
 DeviceUse device_in(const Json& json, const Database& database) {
   DeviceUse use;
-  use.host = text(json, "host");
-  use.rank = index_in(json, "rank");
-  use.process = index_in(json, "process");
-  use.device = index_in(json, "device");
-  use.name = text(json, "name");
-  use.uuid = text(json, "uuid");
-  use.api = text(json, "api");
-  use.driver = text(json, "driver");
-  use.window_s = number(json, "window_s").value_or(0);
-  use.busy_s = number(json, "busy_s").value_or(0);
-  use.kernels_s = number(json, "kernels_s").value_or(0);
-  use.copies_s = number(json, "copies_s").value_or(0);
-  use.overlap_s = number(json, "overlap_s").value_or(0);
-  use.cpu_waits_s = number(json, "cpu_waits_s").value_or(0);
-  use.occupied_s = number(json, "occupied_s").value_or(0);
-  use.tasks = count(json, "tasks").value_or(0);
-  use.incomplete = count(json, "incomplete").value_or(0);
-  use.known_contexts = count(json, "known_contexts").value_or(0);
+  for_each_field(use, [&](const char* name, auto& value) { read_field(json, name, value); });
   const Json& queues = member(json, "queues");
   if (!queues.is_array()) return use;
   for (const Json& queue : queues) {

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <initializer_list>
 #include <new>
+#include <utility>
 
 #include "hpcrun/cct/extent_stream.h"
 #include "hpcrun/cct/varint.h"
+#include "hpcrun/measurement/task_sampling.h"
 
 namespace hpcrun {
 namespace {
@@ -14,6 +16,9 @@ namespace {
 constexpr size_t kLargestExtent = 64 * 1024;
 constexpr size_t kMaxVarintBytes = 10;
 constexpr size_t kMaxRecordBytes = kWaitNumbers * kMaxVarintBytes;
+// How many tasks tell how fast they come: few enough to notice a phase of short ones soon, and more than come
+// together by chance.
+constexpr size_t kTasksOfRate = 16;
 
 constexpr uint64_t quanta(uint64_t ns) {
   return ns / kTraceQuantumNs;
@@ -28,6 +33,7 @@ struct IntervalStream {
   ExtentStream stream;
   uint64_t end;  // of the last record, in quanta
   NodeId node;   // of the last record
+  uint32_t period;
   bool sealed;
 
   // What a new extent starts from is the state before the record.
@@ -38,7 +44,7 @@ struct IntervalStream {
     if (!stream.advance(0, full)) return false;
     file->seal_and_unmap(full);
     if (full.header == nullptr) end = begin;
-    new (stream.next()) TraceStart{end, node, 0};
+    new (stream.next()) TraceStart{end, node, period};
     stream.publish(sizeof(TraceStart));
     return true;
   }
@@ -78,20 +84,39 @@ State* make(MeasurementFile& file, Arena& arena, StreamKind kind, uint32_t threa
 
 }  // namespace
 
-struct TaskStream::State : IntervalStream {};
+struct TaskStream::State : IntervalStream {
+  uint64_t ends[kTasksOfRate];  // of the last tasks, in quanta
+  uint64_t tasks;
+
+  bool come_fast(uint64_t end_of_task) noexcept {
+    uint64_t& oldest = ends[tasks++ % kTasksOfRate];
+    const uint64_t since = std::exchange(oldest, end_of_task);
+    return tasks > kTasksOfRate && end_of_task < since + kTasksOfRate * period;
+  }
+};
 struct WaitStream::State : IntervalStream {};
 
-bool TaskStream::attach(MeasurementFile& file, Arena& arena, uint32_t line) noexcept {
+bool TaskStream::attach(MeasurementFile& file, Arena& arena, uint32_t line, uint64_t period_ns) noexcept {
   state_ = make<State>(file, arena, StreamKind::Tasks, line);
-  return state_ != nullptr;
+  if (state_ == nullptr) return false;
+  if (period_ns != 0)
+    state_->period = static_cast<uint32_t>(std::clamp<uint64_t>(quanta(period_ns), 1, UINT32_MAX));
+  return true;
 }
 
 bool TaskStream::append(const TaskTimes& times, NodeId node, uint32_t thread) noexcept {
   const uint64_t start = quanta(times.start_ns);
   const uint64_t end = std::max(start, quanta(times.end_ns));
-  if (state_ == nullptr || !state_->make_room(start)) return false;
+  if (state_ == nullptr) return false;
+  uint64_t submitter = thread;
+  if (state_->period != 0) {
+    const bool is_sampled = state_->come_fast(end);
+    if (is_sampled && sampled_cells(start, end, state_->period).count == 0) return true;
+    submitter = 2 * submitter + (is_sampled ? 1 : 0);
+  }
+  if (!state_->make_room(start)) return false;
   state_->append({state_->begin_delta(start), end - start, not_negative(start, quanta(times.submit_ns)),
-                  state_->node_delta(node), thread},
+                  state_->node_delta(node), submitter},
                  end, node);
   return true;
 }

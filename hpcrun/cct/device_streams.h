@@ -19,10 +19,13 @@ struct TaskTimes {
 class TaskStream {
  public:
   // `line`: the thread index of the queue. Neither file nor arena is owned. False when there is no memory.
-  bool attach(MeasurementFile& file, Arena& arena, uint32_t line) noexcept;
+  // `period_ns`: 0 to keep all tasks. Otherwise, while they come faster than one in a period, only those that
+  // a sampler of that period would see are kept (task_sampling.h).
+  bool attach(MeasurementFile& file, Arena& arena, uint32_t line, uint64_t period_ns = 0) noexcept;
 
   // A task that completed; in any order, though those in the order of their ends take least space. `node`: of
-  // the queue's tree. `thread`: index of the thread that submitted it. Returns false when dropped.
+  // the queue's tree. `thread`: index of the thread that submitted it. Returns false when dropped for want of
+  // space.
   bool append(const TaskTimes& times, NodeId node, uint32_t thread) noexcept;
 
   // Nothing may be appended afterwards.

@@ -138,7 +138,7 @@ constexpr uint16_t kWaitingMetric = 0x8000;
 struct TraceStart {
   uint64_t time;  // in quanta
   uint32_t node;
-  uint32_t reserved;
+  uint32_t period;  // StreamKind::Tasks, where it is sampled: in quanta; otherwise 0
 };
 static_assert(sizeof(TraceStart) == 16);
 
@@ -151,7 +151,8 @@ constexpr size_t kMaxTraceRecordBytes = 12;  // 7 for the time, 5 for the node
 // StreamKind::Tasks and Waits: the payload starts with a TraceStart, whose time is that of an end. A record
 // is five or six LEB128 numbers, times in quanta:
 //   task  zigzag(start - end of the record before) + 1, length, start - submission, zigzag(node delta),
-//         index of the thread that submitted it
+//         index of the thread that submitted it; in a sampled stream twice that, plus 1 where the task stands
+//         for the cells in which it was seen (task_sampling.h)
 //   wait  zigzag(begin - end of the record before) + 1, length, launch latency, gap, wake latency,
 //         zigzag(node delta)
 // The first is not 0: a zero byte means nothing was written.

@@ -6,6 +6,7 @@
 #include "hpcrun/measurement/read_extents.h"
 #include "hpcrun/measurement/read_varint.h"
 #include "hpcrun/measurement/reader.h"
+#include "hpcrun/measurement/task_sampling.h"
 
 namespace prof {
 
@@ -42,6 +43,7 @@ bool IntervalReader::next(unsigned numbers, unsigned node_number, Record& out) {
       if (start.time > latest) continue;
       time_ = start.time;
       node_ = start.node;
+      period_ = start.period;
       next_ = extent.payload + sizeof start;
       end_ = extent.payload + extent.bytes;
       continue;
@@ -76,7 +78,17 @@ bool DeviceReader<DeviceTask>::next(DeviceTask& out) {
   out.start_ns = record.begin * quantum;
   out.end_ns = record.end * quantum;
   out.node = record.node;
-  out.thread = static_cast<uint32_t>(record.numbers[4]);
+  const uint64_t period = intervals_.period_;
+  out.thread = static_cast<uint32_t>(period != 0 ? record.numbers[4] / 2 : record.numbers[4]);
+  out.is_sampled = period != 0 && record.numbers[4] % 2 == 1;
+  out.stands_from_ns = out.start_ns;
+  out.stands_until_ns = out.end_ns;
+  if (out.is_sampled) {
+    const hpcrun::SampledCells cells = hpcrun::sampled_cells(record.begin, record.end, period);
+    const uint64_t latest = UINT64_MAX / quantum;
+    out.stands_from_ns = std::min(cells.first * period, latest) * quantum;
+    out.stands_until_ns = std::min((cells.first + cells.count) * period, latest) * quantum;
+  }
   return true;
 }
 

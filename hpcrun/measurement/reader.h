@@ -104,6 +104,10 @@ struct DeviceTask {
   uint64_t end_ns = 0;    // not before start_ns
   uint32_t node = 0;      // a valid index into the queue's nodes, 0 where the node was lost
   uint32_t thread = 0;    // index of the thread that submitted it; it need not be in the measurement
+  // The time that it stands for: its own. Where the trace was sampled, the periods in which it was seen.
+  uint64_t stands_from_ns = 0;
+  uint64_t stands_until_ns = 0;  // not before stands_from_ns
+  bool is_sampled = false;
 };
 
 // A wait of a thread for devices, and the parts of it that no task covered, whose sum does not exceed it.
@@ -170,8 +174,9 @@ class IntervalReader {
   size_t next_extent_ = 0;
   const uint8_t* next_ = nullptr;
   const uint8_t* end_ = nullptr;
-  uint64_t time_ = 0;  // end of the last record
-  uint32_t node_ = 0;  // of the last record, as stored
+  uint64_t time_ = 0;    // end of the last record
+  uint32_t node_ = 0;    // of the last record, as stored
+  uint32_t period_ = 0;  // TraceStart::period
 };
 
 // T: DeviceTask or DeviceWait.

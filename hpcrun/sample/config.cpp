@@ -78,6 +78,9 @@ bool read_config(const char* settings, Config& out) noexcept {
 
   const char* trace = value_of(settings, kEnvTrace);
   out.trace = trace && std::string_view(trace) == "1";
+  const char* device_trace = value_of(settings, kEnvDeviceTrace);
+  if (device_trace && std::string_view(device_trace) == kSampledDeviceTrace && out.event_count > 0)
+    out.device_trace_period_ns = 1'000'000'000 / out.events[0].rate;
   const char* trigger = value_of(settings, kEnvTrigger);
   const std::string_view best = trigger ? trigger : "sigtrap";
   out.trigger = best == "timer" ? Trigger::Timer : best == "setsig" ? Trigger::Setsig : Trigger::Sigtrap;

@@ -5,6 +5,7 @@
 // - PROF_DIRECTORY: absolute path of the measurement directory; without it the runtime stays passive
 // - PROF_EVENTS: event ',' event ..., an event being name '@' rate ['#' perf type '#' perf config in hex]
 // - PROF_TRACE: "1" to record a trace
+// - PROF_DEVICE_TRACE: "sampled" to keep, of what devices execute, only what a sampler would see in the trace
 // - PROF_TRIGGER: the best trigger that this machine allows, "sigtrap", "timer" or "setsig"; the runtime
 //   takes a later one where a process is refused it
 
@@ -19,6 +20,8 @@ namespace hpcrun {
 constexpr char kEnvDirectory[] = "PROF_DIRECTORY";
 constexpr char kEnvEvents[] = "PROF_EVENTS";
 constexpr char kEnvTrace[] = "PROF_TRACE";
+constexpr char kEnvDeviceTrace[] = "PROF_DEVICE_TRACE";
+constexpr char kSampledDeviceTrace[] = "sampled";
 constexpr char kEnvTrigger[] = "PROF_TRIGGER";
 constexpr char kEnvOutside[] = "PROF_OUTSIDE";
 constexpr char kEnvOutsideExec[] = "PROF_OUTSIDE_EXEC";
@@ -61,6 +64,7 @@ struct Config {
   EventSpec events[kMaxEvents];
   uint32_t event_count = 0;
   bool trace = false;
+  uint64_t device_trace_period_ns = 0;  // that of the first event where device traces are sampled, else 0
   Trigger trigger = Trigger::Sigtrap;
 };
 

@@ -25,7 +25,7 @@ constexpr uint32_t kSequence = 1;
 constexpr uint32_t kStateCleared = 1, kNeedsState = 2;  // sequence_flags
 // TrackEvent::type
 constexpr uint32_t kSliceBegins = 1, kSliceEnds = 2, kInstant = 3, kCounterEvent = 4;
-constexpr uint64_t kTaskCategory = 1, kSubmitCategory = 2;
+constexpr uint64_t kTaskCategory = 1, kSubmitCategory = 2, kWaitCategory = 3;
 constexpr uint32_t kRealtimeClock = 1, kBoottimeClock = 6;
 constexpr uint32_t kUserMode = 2;
 // Databases know a thread by its index. Numbers above those of real threads (pid_max) cannot be taken for
@@ -47,7 +47,7 @@ class PerfettoWriter {
     write_names();
     write_call_paths();
     for (const uint32_t thread : tree_.selection.profiles) write_thread(thread);
-    if (database_.launches) write_launches();
+    if (database_.launches || database_.device_waits) write_device_events();
   }
 
  private:
@@ -233,38 +233,45 @@ class PerfettoWriter {
     write_packet();
   }
 
+  // Of an event: of a task, of its submission, and of a call that waits.
   static uint64_t task_name(uint32_t task) { return 2 * uint64_t{task} + 1; }
   static uint64_t submit_name(uint32_t task) { return 2 * uint64_t{task} + 2; }
+  uint64_t wait_name(uint32_t call) const { return 2 * database_.task_names.size() + 1 + call; }
 
-  void write_task_names() {
-    const std::vector<std::string>& names = database_.task_names;
-    intern(names.size(), [&](pb::InternedData& data, size_t i) {
+  static void set_name(pb::InternedName* interned, uint64_t number, const std::string& content) {
+    interned->set_iid(number);
+    interned->set_name(valid_utf8(content));
+  }
+
+  void write_event_names() {
+    const std::vector<std::string>& tasks = database_.task_names;
+    intern(tasks.size(), [&](pb::InternedData& data, size_t i) {
       const auto task = static_cast<uint32_t>(i);
-      const std::pair<uint64_t, std::string> written[] = {{task_name(task), names[i]},
-                                                          {submit_name(task), "submit " + names[i]}};
-      for (const auto& [number, name] : written) {
-        pb::InternedName* interned = data.add_event_names();
-        interned->set_iid(number);
-        interned->set_name(valid_utf8(name));
-      }
+      set_name(data.add_event_names(), task_name(task), tasks[i]);
+      set_name(data.add_event_names(), submit_name(task), "submit " + tasks[i]);
+    });
+    const std::vector<std::string>& calls = database_.wait_names;
+    intern(calls.size(), [&](pb::InternedData& data, size_t i) {
+      set_name(data.add_event_names(), wait_name(static_cast<uint32_t>(i)), calls[i]);
     });
     pb::InternedData* data = new_packet().mutable_interned_data();
-    const std::pair<uint64_t, const char*> categories[] = {{kTaskCategory, "task"},
-                                                           {kSubmitCategory, "submit"}};
-    for (const auto& [number, name] : categories) {
-      pb::InternedName* interned = data->add_event_categories();
-      interned->set_iid(number);
-      interned->set_name(name);
-    }
+    set_name(data->add_event_categories(), kTaskCategory, "task");
+    set_name(data->add_event_categories(), kSubmitCategory, "submit");
+    set_name(data->add_event_categories(), kWaitCategory, "wait");
     write_packet();
   }
 
   // The readers put events in order, those of one time as they are in the file: a submission goes before its
   // task, and a task ends before the next one begins.
-  void write_launches() {
-    write_task_names();
+  void write_device_events() {
+    write_event_names();
     std::vector<bool> is_selected(database_.profiles.size());
     for (const uint32_t profile : tree_.selection.profiles) is_selected[profile] = true;
+    if (database_.launches) write_launches(is_selected);
+    if (database_.device_waits) write_waits(is_selected);
+  }
+
+  void write_launches(const std::vector<bool>& is_selected) {
     uint64_t flow = 0;
     LaunchSource next = database_.launches;
     std::vector<DeviceLaunch> block;
@@ -274,6 +281,18 @@ class PerfettoWriter {
         const bool has_thread = launch.thread != kNone && is_selected[launch.thread];
         if (has_thread) write_submission(launch, ++flow);
         write_task(launch, has_thread ? flow : 0);
+      }
+    }
+  }
+
+  void write_waits(const std::vector<bool>& is_selected) {
+    DeviceWaitSource next = database_.device_waits;
+    std::vector<WaitForDevice> block;
+    while (next(block)) {
+      for (const WaitForDevice& wait : block) {
+        if (!is_selected[wait.thread]) continue;
+        const uint64_t track = thread_track(wait.thread).uuid;
+        write_slice(wait.begin_ns, wait.end_ns, track, wait_name(wait.call), kWaitCategory, 0);
       }
     }
   }
@@ -289,12 +308,18 @@ class PerfettoWriter {
 
   void write_task(const DeviceLaunch& launch, uint64_t flow) {
     const uint64_t track = lane_track(launch);
-    pb::TrackEvent& event = new_event(launch.start_ns, kSliceBegins, track);
-    event.set_name_iid(task_name(launch.task));
-    event.add_category_iids(kTaskCategory);
+    write_slice(launch.start_ns, launch.end_ns, track, task_name(launch.task), kTaskCategory, flow);
+  }
+
+  // The end of an arrow, unless that is 0.
+  void write_slice(uint64_t begin_ns, uint64_t end_ns, uint64_t track, uint64_t name, uint64_t category,
+                   uint64_t flow) {
+    pb::TrackEvent& event = new_event(begin_ns, kSliceBegins, track);
+    event.set_name_iid(name);
+    event.add_category_iids(category);
     if (flow != 0) event.add_terminating_flow_ids(flow);
     write_packet();
-    new_event(launch.end_ns, kSliceEnds, track);
+    new_event(end_ns, kSliceEnds, track);
     write_packet();
   }
 

@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/views/finding_json.h"
 #include "analysis/views/idleness.h"
 #include "analysis/views/wording.h"
-#include "prof/report/finding_json.h"
 #include "prof/report/renderers.h"
 #include "prof/report/text.h"
 
@@ -66,25 +66,11 @@ std::vector<TimeRow> times(const DeviceUse& use) {
 }
 
 Json device_as_json(const Database& database, const DeviceUse& use) {
-  Json json{{"host", use.host},
-            {"rank", use.rank},
-            {"process", use.process},
-            {"device", use.device},
-            {"name", use.name},
-            {"uuid", use.uuid},
-            {"api", use.api},
-            {"driver", use.driver},
-            {"window_s", use.window_s},
-            {"busy_s", use.busy_s},
-            {"kernels_s", use.kernels_s},
-            {"copies_s", use.copies_s},
-            {"occupied_s", use.occupied_s},
-            {"idle_s", use.idle_s()},
-            {"cpu_idle_s", use.cpu_waits_s},
-            {"overlap_s", use.overlap_s},
-            {"tasks", use.tasks},
-            {"incomplete", use.incomplete},
-            {"known_contexts", use.known_contexts}};
+  Json json;
+  for_each_field(use, [&](const char* name, const auto& value) {
+    json[std::string_view(name) == "cpu_waits_s" ? "cpu_idle_s" : name] = value;
+  });
+  json["idle_s"] = use.idle_s();
   json["queues"] = Json::array();
   for (const DeviceUse::Queue& queue : use.queues) {
     const QueueCosts costs = queue_costs(database, queue.profile);

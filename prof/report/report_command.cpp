@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 
+#include "analysis/views/all_findings.h"
 #include "analysis/views/line_tree.h"
 #include "prof/report/choice.h"
 #include "prof/report/renderers.h"
@@ -34,16 +35,16 @@ size_t text_columns(const ReportOptions& options, std::FILE* out) {
   return is_prose ? kSummaryColumns : 0;
 }
 
-StallReport stalls_of(const CallTree& tree, const RunSummary& run, const ReportOptions& options) {
+StallOptions stall_options(const ReportOptions& options) {
   StallOptions wanted;
   wanted.factor = options.stall_factor;
   wanted.share = options.stall_share_percent / 100;
   wanted.barriers = options.barriers;
-  return stall_report(tree, run, std::move(wanted));
+  return wanted;
 }
 
 void write_stalls(const CallTree& tree, const ReportOptions& options, TextStyle style, Output& out) {
-  const StallReport report = stalls_of(tree, run_summary(*tree.database), options);
+  const StallReport report = stall_report(tree, run_summary(*tree.database), stall_options(options));
   switch (options.format) {
     case ReportFormat::Text:
       return stalls_as_text(tree, report, options, style, out);
@@ -57,8 +58,7 @@ void write_stalls(const CallTree& tree, const ReportOptions& options, TextStyle 
 void write_summary(const CallTree& tree, const ReportOptions& options, TextStyle style, Output& out) {
   SummaryReport summary;
   summary.run = run_summary(*tree.database);
-  summary.findings = find(tree, summary.run);
-  if (!why_no_stalls(tree)) add_findings(summary.findings, stalls_of(tree, summary.run, options).findings);
+  summary.findings = all_findings(tree, summary.run, stall_options(options));
   switch (options.format) {
     case ReportFormat::Text:
       return summary_as_text(tree, summary, style, out);

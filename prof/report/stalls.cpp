@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "analysis/views/finding_json.h"
 #include "analysis/views/wording.h"
-#include "prof/report/finding_json.h"
 #include "prof/report/renderers.h"
 #include "prof/report/text.h"
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "prof/report/finding_json.h"
+#include "analysis/views/finding_json.h"
 #include "prof/report/renderers.h"
 
 namespace prof {

@@ -11,7 +11,9 @@
 namespace prof {
 namespace {
 
-constexpr size_t kMetricsShown = 2;   // unless the user names more: a line still has room for a name
+// Unless the user names more: as many as leave room for a name in a line of 80 columns, and one at least.
+constexpr size_t kMetricsShown = 2;
+constexpr size_t kMostCostColumns = 66;
 constexpr uint32_t kWideLevels = 20;  // deeper trees are indented by one column a level
 constexpr uint32_t kMaxLevels = 80;   // still deeper rows carry their depth as a number instead
 constexpr size_t kShareColumns = 8;   // " 100.0 %"
@@ -29,6 +31,8 @@ class TreeText {
     shown_ = options.metrics.empty() ? std::min(tree.metrics(), kMetricsShown) : tree.metrics();
     for (size_t m = 0; m < shown_; ++m)
       value_columns_.push_back(value_columns(tree.metric(m), tree.totals[m]));
+    if (options.metrics.empty())
+      while (shown_ > 1 && cost_columns() > kMostCostColumns) --shown_;
   }
 
   void write() {
@@ -132,12 +136,15 @@ class TreeText {
       write_name(view_.rows[r]);
   }
 
-  size_t left_columns() const {
+  size_t cost_columns() const {
     size_t columns = 1;
-    for (size_t m = 0; m < shown_; ++m) {
-      columns += 2 * (value_columns_[m] + kShareColumns + 1);
-      if (!view_.threads.empty()) columns += 4 * (value_columns_[m] + 1) + 8;
-    }
+    for (size_t m = 0; m < shown_; ++m) columns += 2 * (value_columns_[m] + kShareColumns + 1);
+    return columns;
+  }
+
+  size_t left_columns() const {
+    size_t columns = cost_columns();
+    for (size_t m = 0; m < shown_ && !view_.threads.empty(); ++m) columns += 4 * (value_columns_[m] + 1) + 8;
     return columns;
   }
 

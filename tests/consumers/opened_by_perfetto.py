@@ -33,6 +33,8 @@ DEVICE_QUERIES = {
              "where s.category = 'task' order by s.id",
     "arrows": "select o.name, o.ts, o.dur, t.name, i.id from flow f join slice o on f.slice_out = o.id "
               "join slice i on f.slice_in = i.id join thread_track h on o.track_id = h.id join thread t using (utid)",
+    "waits": "select s.name, s.ts, s.dur, t.name from slice s join thread_track h on h.id = s.track_id join thread t using (utid) "
+             "where s.category = 'wait' order by s.id",
     "submissions": "select count(*) from slice where category = 'submit'",
 }
 
@@ -127,6 +129,8 @@ class DevicesInPerfetto(unittest.TestCase):
         with sqlite3.connect(cls.folder / "database/launches.sqlite") as database:
             cls.launches = database.execute("select name, queue, thread, submit_ns, start_ns, end_ns from launch "
                                             "join task on task.id = launch.task").fetchall()
+            cls.waits = database.execute("select name, begin_ns, end_ns - begin_ns, thread from wait "
+                                         "join call on call.id = wait.call").fetchall()
 
     @classmethod
     def export(cls, *options):
@@ -161,6 +165,11 @@ class DevicesInPerfetto(unittest.TestCase):
                           for name, _, thread, submit, start, end in self.launches)
         self.assertEqual(seen, expected)
         self.assertEqual({arrow[6] for arrow in seen}, {self.label(0), self.label(1)})
+
+    def test_threads_have_their_waits_by_the_call_that_waited(self):
+        self.assertEqual(len(self.waits), self.THREADS * self.TASKS)
+        expected = sorted((name, begin, length, self.label(thread)) for name, begin, length, thread in self.waits)
+        self.assertEqual(sorted((name, int(ts), int(dur), thread) for name, ts, dur, thread in self.seen["waits"]), expected)
 
     def test_arrows_lead_only_between_the_threads_and_queues_that_were_chosen(self):
         without_thread = self.export("--thread=queue *")

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Programs that use OpenCL run under prof as without it, and prof follows what they do on the device."""
 
+import contextlib
 import os
 import pathlib
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -74,6 +76,35 @@ class OpenCl(EndToEnd):
         self.assertLessEqual(run.total("GPU_IDLE_CAUSE"), 1.02 * idle)
         for device in devices:
             self.assertLess(device["busy_s"], 0.95 * device["occupied_s"])
+
+    def stored(self, run, query):
+        with contextlib.closing(sqlite3.connect(run.directory / "database/launches.sqlite")) as file:
+            return file.execute(query).fetchall()
+
+    def test_traces_have_the_waits_and_their_parts(self):
+        run = self.prof_run([opencl_sample("overlap"), "10"], events=["REALTIME"], options=["--trace"])
+        (waits, *sums), = self.stored(run, "select count(*), sum(end_ns - begin_ns), sum(launch_latency_ns), sum(gap_ns), "
+                                           "sum(wake_latency_ns) from wait")
+        self.assertGreater(waits, 10)
+        # Each of the times is in whole quanta of 256 ns.
+        for nanoseconds, metric in zip(sums, ("CPU_IDLE", "LAUNCH_LATENCY", "GPU_GAP", "WAKE_LATENCY")):
+            self.assertAlmostEqual(nanoseconds * 1e-9, run.total(metric), delta=waits * 1e-6, msg=metric)
+        self.assertIn(("clFinish",), self.stored(run, "select distinct name from call join wait on call = id"))
+        self.assertEqual(run.report("stalls")["traces"]["threads"], 1)
+
+    def test_traces_of_devices_can_be_sampled(self):
+        command = [str(BUILD / "tests/enqueue_calls"), "5000"]
+        exact = self.prof_run(command, options=["--trace", "--device-trace=exact"])
+        sampled = self.prof_run(command, options=["--trace", "--device-trace=sampled"])
+        kept = {}
+        for run in (exact, sampled):
+            executed = sum(device["tasks"] for device in run.report("devices")["devices"])
+            (rows, seen), = self.stored(run, "select count(*), count(sampled_ns) from launch")
+            kept[run] = rows / executed
+            if run is exact:
+                self.assertEqual(seen, 0)
+        self.assertEqual(kept[exact], 1)
+        self.assertLess(kept[sampled], 0.5)  # its kernels do nothing: few are there when one looks
 
     def test_threads_of_the_driver_are_no_threads_of_the_program(self):
         self.assertEqual(1, self.prof_run([opencl_sample("reads"), "10"]).summary()["run"]["threads"])

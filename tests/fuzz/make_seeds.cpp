@@ -55,13 +55,25 @@ void add_databases(const Seeds& seeds) {
 }
 
 void add_measurements(const Seeds& seeds) {
-  for (uint64_t seed = 1; seed <= 2; ++seed) {
+  const std::pair<const char*, test::SyntheticRun> runs[] = {
+      {"synthetic-1", {.threads = 2, .samples = 40, .contexts = 20, .seed = 1}},
+      {"synthetic-2", {.threads = 2, .samples = 40, .contexts = 20, .seed = 2}},
+      {"device", {.threads = 2, .samples = 40, .contexts = 20, .queues = 2, .tasks = 40}},
+      {"device-sampled",
+       {.threads = 1,
+        .samples = 40,
+        .contexts = 20,
+        .queues = 1,
+        .tasks = 400,
+        .device_period_ns = 1'000'000}},
+  };
+  for (const auto& [name, run] : runs) {
     const test::TemporaryDirectory directory;
     const fs::path file = directory.path() / "a.prof";
-    test::write_synthetic(file, {.threads = 2, .samples = 40, .contexts = 20, .seed = seed});
+    test::write_synthetic(file, run);
     std::string bytes = test::read_bytes(file);
     bytes.resize(bytes.find_last_not_of('\0') + 1);  // what is reserved is not of interest
-    seeds.add("measurement", "synthetic-" + std::to_string(seed), bytes);
+    seeds.add("measurement", name, bytes);
   }
 }
 

@@ -13,8 +13,8 @@ namespace prof::test {
 // A queue, or the one line of a device, which has no tasks.
 class RecordedLine {
  public:
-  RecordedLine(hpcrun::MeasurementFile& file, uint32_t index) : line(index) {
-    if (!tree.attach(file, arena, index) || !tasks.attach(file, arena, index))
+  RecordedLine(hpcrun::MeasurementFile& file, uint32_t index, uint64_t period_ns = 0) : line(index) {
+    if (!tree.attach(file, arena, index) || !tasks.attach(file, arena, index, period_ns))
       throw std::runtime_error("no memory for a line");
   }
   ~RecordedLine() { arena.release_all(); }

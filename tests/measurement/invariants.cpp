@@ -1,5 +1,6 @@
 #include "tests/measurement/invariants.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <vector>
@@ -8,6 +9,46 @@
 
 namespace prof::test {
 namespace {
+
+const char* broken_in_tasks(const MeasuredThread& line) {
+  DeviceReader<DeviceTask> reader = line.tasks();
+  uint64_t records = 0;
+  for (DeviceTask task; reader.next(task); ++records) {
+    if (task.submit_ns > task.start_ns) return "a task is submitted before it starts";
+    if (task.start_ns > task.end_ns) return "a task starts before it ends";
+    if (task.stands_from_ns > task.stands_until_ns) return "a task stands for no negative time";
+    if (task.node >= line.nodes.size()) return "a task's node exists";
+  }
+  if (records > line.trace_bytes / hpcrun::kTaskNumbers) return "tasks take space";
+  return nullptr;
+}
+
+const char* broken_in_waits(const MeasuredThread& thread) {
+  DeviceReader<DeviceWait> reader = thread.device_waits();
+  uint64_t records = 0;
+  for (DeviceWait wait; reader.next(wait); ++records) {
+    if (wait.begin_ns > wait.end_ns) return "a wait begins before it ends";
+    uint64_t rest = wait.end_ns - wait.begin_ns;
+    for (const uint64_t part : {wait.launch_latency_ns, wait.gap_ns, wait.wake_latency_ns}) {
+      if (part > rest) return "the parts of a wait do not exceed it";
+      rest -= part;
+    }
+    if (wait.node >= thread.nodes.size()) return "a wait's node exists";
+  }
+  if (records > thread.trace_bytes / hpcrun::kWaitNumbers) return "waits take space";
+  return nullptr;
+}
+
+const char* broken_in_devices(const ProcessMeasurement& measurement) {
+  if (!std::ranges::is_sorted(measurement.devices, {}, &MeasuredDevice::index)) return "devices are sorted";
+  if (!std::ranges::is_sorted(measurement.queues, {}, &MeasuredQueue::line)) return "queues are sorted";
+  if (!std::ranges::is_sorted(measurement.symbols, {}, &MeasuredSymbol::frame)) return "symbols are sorted";
+  for (const MeasuredQueue& queue : measurement.queues)
+    if (std::ranges::find(measurement.threads, queue.line, &MeasuredThread::index) ==
+        measurement.threads.end())
+      return "a queue has a line";
+  return nullptr;
+}
 
 const char* broken_in_thread(const MeasuredThread& thread) {
   if (thread.nodes.empty()) return "a thread has a root";
@@ -32,12 +73,14 @@ const char* broken_in_thread(const MeasuredThread& thread) {
   }
   // A record takes two bytes; a lost extent adds one gap.
   if (records > thread.trace_bytes / 2 + thread.trace_extents->size()) return "records take space";
-  return nullptr;
+  if (const char* broken = broken_in_tasks(thread)) return broken;
+  return broken_in_waits(thread);
 }
 
 }  // namespace
 
 const char* broken_invariant(const ProcessMeasurement& measurement) {
+  if (const char* broken = broken_in_devices(measurement)) return broken;
   uint64_t nodes = 0;
   for (const MeasuredThread& thread : measurement.threads) {
     if (const char* broken = broken_in_thread(thread)) return broken;

@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 #include <iostream>
 
+#include "tests/measurement/device_recorder.h"
 #include "tests/measurement/invariants.h"
 #include "tests/measurement/raw_extents.h"
 #include "tests/measurement/scenario.h"
@@ -39,6 +40,43 @@ std::vector<uint8_t> small_measurement(bool finished) {
   return bytes;
 }
 
+// A thread that waits for the tasks of two queues, one of them sampled.
+std::vector<uint8_t> small_device_measurement() {
+  TemporaryDirectory directory;
+  Recorder recorder(directory / "a.prof");
+  recorder.file.write_thread_start(0, 1, 2, "main");
+  RecordedThread& thread = recorder.add_thread();
+  recorder.file.write_device({0, 1, kStartMonotonic, "device", "uuid", "API", "driver"});
+  RecordedLine device(recorder.file, 1), exact(recorder.file, 2), sampled(recorder.file, 3, 100'000);
+  hpcrun::WaitStream waits;
+  REQUIRE(waits.attach(recorder.file, thread.arena, 0));
+  const hpcrun::FrameKey call = hpcrun::make_frame(1, 0x40);
+  const hpcrun::FrameKey kernel = hpcrun::make_frame(hpcrun::kModuleDevice, 1);
+  recorder.file.write_symbol(kernel, "kernel");
+  const hpcrun::NodeId node = thread.tree.insert(&call, 1);
+  uint64_t now = kStartMonotonic;
+  for (RecordedLine* queue : {&exact, &sampled}) {
+    recorder.file.write_queue(queue->line, 0, kStartMonotonic, "queue");
+    const hpcrun::FrameKey path[] = {kernel, call};
+    const hpcrun::NodeId launch = queue->tree.insert(path, 2);
+    Random random(queue->line);
+    for (int i = 0; i < 700; ++i) {
+      const uint64_t start = now + random.below(20'000), end = start + random.below(60'000);
+      REQUIRE(queue->tasks.append({now, start, end}, launch, 0));
+      REQUIRE(waits.append({now, end + 2'000, start - now, 0, 1'000}, node));
+      now = end + 5'000;
+    }
+    queue->seal();
+  }
+  waits.seal();
+  device.seal();
+  recorder.finish();
+  std::vector<uint8_t> bytes = file_contents(recorder.path());
+  const RawExtent last = raw_extents(bytes).back();
+  bytes.resize(last.offset + last.bytes);
+  return bytes;
+}
+
 uint64_t interesting(Random& random) {
   constexpr uint64_t kValues[] = {0,      1,          0x7f,       0x80,        0xff,
                                   0xffff, 0x7fffffff, 0xffffffff, 0x100000000, UINT64_MAX};
@@ -55,6 +93,7 @@ void mutate(std::vector<uint8_t>& bytes, Random& random) {
     } else if (random.below(8) == 0) {
       at = random.below(sizeof(hpcrun::FileHeader));
     }
+    if (at >= bytes.size()) continue;  // an extent that an earlier change cut off
     switch (random.below(5)) {
       case 0:
         bytes[at] ^= static_cast<uint8_t>(1u << random.below(8));
@@ -79,21 +118,21 @@ void mutate(std::vector<uint8_t>& bytes, Random& random) {
         std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), std::min<size_t>(16, bytes.size() - at),
                     static_cast<uint8_t>(random.below(2) == 0 ? 0 : 0xff));
     }
-    if (at >= bytes.size()) return;
   }
 }
 
 }  // namespace
 
 TEST_CASE("no mutation of a measurement makes the reader misbehave") {
-  const std::vector<uint8_t> originals[] = {small_measurement(true), small_measurement(false)};
+  const std::vector<uint8_t> originals[] = {small_measurement(true), small_measurement(false),
+                                            small_device_measurement()};
   const int descriptor = ::memfd_create("mutant", MFD_CLOEXEC);
   REQUIRE(descriptor >= 0);
   const std::string path = "/proc/self/fd/" + std::to_string(descriptor);
   Random random(11);
   unsigned refused = 0;
   for (unsigned i = 0; i < kMutations; ++i) {
-    std::vector<uint8_t> bytes = originals[i % 2];
+    std::vector<uint8_t> bytes = originals[i % std::size(originals)];
     mutate(bytes, random);
     if (random.below(2) == 0) forge_checksums(bytes);
     REQUIRE(::ftruncate(descriptor, static_cast<off_t>(bytes.size())) == 0);

@@ -102,6 +102,23 @@ std::vector<NodeId> grow_tree(hpcrun::CallingContextTree& tree, const CallSites&
   return nodes;
 }
 
+void write_waits(Recorder& recorder, uint32_t index, const std::vector<NodeId>& nodes,
+                 const SyntheticRun& run) {
+  hpcrun::WaitStream waits;
+  if (!waits.attach(recorder.file, recorder.threads[index].arena, index))
+    throw std::runtime_error("no memory for waits");
+  const uint64_t period = run.samples * kIntervalNs / run.tasks;
+  const auto metric = static_cast<uint16_t>(hpcrun::DeviceMetric::CpuIdle);
+  for (uint64_t i = 0; i < run.tasks; ++i) {
+    const uint64_t begin = kStartMonotonic + i * period + period / 8;
+    const NodeId node = nodes[i % nodes.size()];
+    if (!recorder.threads[index].tree.add(node, metric, period / 8) ||
+        !waits.append({begin, begin + period / 8, 0, 0, period / 16}, node))
+      throw std::runtime_error("the file is full: errno " + std::to_string(recorder.file.failure()));
+  }
+  waits.seal();
+}
+
 void write_thread(Recorder& recorder, uint32_t index, const CallSites& sites, const SyntheticRun& run) {
   Random random(run.seed + index + 100);
   RecordedThread& thread = recorder.threads[index];
@@ -118,6 +135,7 @@ void write_thread(Recorder& recorder, uint32_t index, const CallSites& sites, co
       throw std::runtime_error("the file is full: errno " + std::to_string(recorder.file.failure()));
     }
   }
+  if (run.queues > 0) write_waits(recorder, index, nodes, run);
   thread.seal();
   recorder.file.write_thread_end(index, time, run.samples * kIntervalNs);
 }
@@ -125,7 +143,7 @@ void write_thread(Recorder& recorder, uint32_t index, const CallSites& sites, co
 void write_queue(Recorder& recorder, uint32_t number, uint32_t line, const CallSites& sites,
                  const SyntheticRun& run) {
   Random random(run.seed + line + 100);
-  RecordedLine queue(recorder.file, line);
+  RecordedLine queue(recorder.file, line, run.device_period_ns);
   const std::string name = "kernel_" + std::to_string(number);
   const FrameKey kernel = hpcrun::make_frame(hpcrun::kModuleDevice, number + 1);
   recorder.file.write_symbol(kernel, name.c_str());

@@ -16,9 +16,10 @@ struct SyntheticRun {
   // Of one device. Tasks are spread evenly over the time of the samples: of queue q, which executes kernel_q,
   // the i-th is submitted by thread i modulo threads after i of the time between two tasks of a queue, starts
   // after another eighth of that time and runs for half of it in even queues, in odd ones for one and a half
-  // times, so that two run at a time.
+  // times, so that two run at a time. Threads wait in the second eighth of that time.
   uint32_t queues = 0;
-  uint64_t tasks = 1'000;  // per queue
+  uint64_t tasks = 1'000;         // per queue
+  uint64_t device_period_ns = 0;  // of the traces of queues: 0 for all tasks, or sampled by this period
 };
 
 // The file must not exist. Throws std::runtime_error. Each sample is worth 1 ms of metric 0, CPUTIME.

@@ -25,7 +25,8 @@ struct Environment {
     set(kEnvEvents, events);
   }
   ~Environment() {
-    for (const char* name : {kEnvDirectory, kEnvEvents, kEnvTrace, kEnvTrigger}) unsetenv(name);
+    for (const char* name : {kEnvDirectory, kEnvEvents, kEnvTrace, kEnvDeviceTrace, kEnvTrigger})
+      unsetenv(name);
   }
   static void set(const char* name, const char* value) {
     if (value) setenv(name, value, 1);
@@ -78,5 +79,10 @@ TEST_CASE("the configuration is the environment's, or there is none") {
   REQUIRE(config.event_count == 2);
   CHECK(config.events[1].rate == 200);
   CHECK(config.trace);
+  CHECK(config.device_trace_period_ns == 0);
   CHECK(config.trigger == Trigger::Timer);
+  Environment::set(kEnvDeviceTrace, kSampledDeviceTrace);
+  Config sampled;
+  REQUIRE(read_config(sampled));
+  CHECK(sampled.device_trace_period_ns == 1'000'000);
 }

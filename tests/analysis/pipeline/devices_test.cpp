@@ -24,16 +24,10 @@ uint32_t metric(const Database& database, const std::string& name) {
   return 0;
 }
 
-std::vector<DeviceLaunch> whole(const LaunchSource& source) {
-  std::vector<DeviceLaunch> all, block;
-  LaunchSource next = source;
-  while (next(block)) all.insert(all.end(), block.begin(), block.end());
-  return all;
-}
-
-std::vector<TraceRecord> whole(const TraceSource& source) {
-  std::vector<TraceRecord> all, block;
-  TraceSource next = source;
+template <typename Row>
+std::vector<Row> whole(const std::function<bool(std::vector<Row>&)>& source) {
+  std::vector<Row> all, block;
+  std::function<bool(std::vector<Row>&)> next = source;
   while (next(block)) all.insert(all.end(), block.begin(), block.end());
   return all;
 }
@@ -111,20 +105,51 @@ TEST_CASE("each task says which thread submitted it and when") {
   CHECK(whole(analysis.database.launches).size() == 2 * kSteps);
 }
 
+TEST_CASE("each wait for a device is known with its call and the parts that no task covered") {
+  const TemporaryDirectory directory;
+  const Analysis analysis = device_program(directory);
+  const std::vector<WaitForDevice> waits = whole(analysis.database.device_waits);
+  REQUIRE(waits.size() == 2 * kSteps);
+  const auto near = [](uint64_t time, uint64_t ms) {
+    const uint64_t expected = kStartRealtime + ms * kMillisecond;
+    return time <= expected && time + hpcrun::kTraceQuantumNs > expected;
+  };
+  CHECK(near(waits[0].begin_ns, 7));
+  CHECK(near(waits[0].end_ns, 9));
+  CHECK(near(waits[1].begin_ns, 9));
+  CHECK(near(waits[1].end_ns, 20));
+  CHECK(waits[0].launch_latency_ns == 0);
+  CHECK(waits[0].wake_latency_ns / 1'000 == 999);  // whole quanta
+  CHECK(waits[1].launch_latency_ns / 1'000 == 999);
+  CHECK(waits[1].gap_ns == 0);
+  for (const WaitForDevice& wait : waits) REQUIRE(wait.thread == 0);
+  const std::string call = analysis.database.wait_names.at(waits[0].call);
+  CHECK(!call.empty());
+  CHECK(fixture_places().plain_path.find(call) != std::string::npos);
+  CHECK(whole(analysis.database.device_waits).size() == 2 * kSteps);
+}
+
 TEST_CASE("a damaged launches.sqlite is refused with one line, and rows that lead nowhere are left out") {
   const TemporaryDirectory directory;
   Analysis analysis = device_program(directory);
   analysis.database.launches = [once = true](std::vector<DeviceLaunch>& block) mutable {
-    block = {{0, 1, 0, 1, 2, 3},
-             {99, 1, 0, 1, 2, 3},
-             {0, 99, 0, 1, 2, 3},
-             {0, 1, 99, 1, 2, 3},
-             {0, 1, 0, 9, 2, 3}};
+    block = {{0, 1, 0, 1, 2, 3},  {0, 1, 0, 1, 2, 3, 1'000}, {99, 1, 0, 1, 2, 3},
+             {0, 99, 0, 1, 2, 3}, {0, 1, 99, 1, 2, 3},       {0, 1, 0, 9, 2, 3}};
+    return std::exchange(once, false);
+  };
+  analysis.database.device_waits = [once = true](std::vector<WaitForDevice>& block) mutable {
+    block = {{0, 0, 10, 20, 2, 3, 5},
+             {0, 0, 10, 20, 2, 3, 6},
+             {99, 0, 10, 20, 2, 3, 5},
+             {0, 99, 10, 20, 2, 3, 5},
+             {0, 0, 20, 10, 0, 0, 0}};
     return std::exchange(once, false);
   };
   write_database(analysis.database, directory / "database");
-  const std::vector<DeviceLaunch> read = whole(read_database(directory / "database").launches);
-  CHECK(read == std::vector<DeviceLaunch>{{0, 1, 0, 1, 2, 3}, {0, 1, kNone, 1, 2, 3}});
+  const Database stored = read_database(directory / "database");
+  CHECK(whole(stored.launches) ==
+        std::vector<DeviceLaunch>{{0, 1, 0, 1, 2, 3}, {0, 1, 0, 1, 2, 3, 1'000}, {0, 1, kNone, 1, 2, 3}});
+  CHECK(whole(stored.device_waits) == std::vector<WaitForDevice>{{0, 0, 10, 20, 2, 3, 5}});
   std::ofstream(directory / "database" / "launches.sqlite") << "no SQLite";
   try {
     read_database(directory / "database");
@@ -169,6 +194,9 @@ TEST_CASE("a database with a device reads as it was written") {
   CHECK(read.task_names == analysis.database.task_names);
   CHECK(whole(read.launches) == whole(analysis.database.launches));
   CHECK(whole(read.launches).size() == 2 * kSteps);  // each time from the start
+  CHECK(read.wait_names == analysis.database.wait_names);
+  CHECK(whole(read.device_waits) == whole(analysis.database.device_waits));
+  CHECK(whole(read.device_waits).size() == 2 * kSteps);
   // Without run.json the identifiers in profile.db still tell a queue from a thread.
   std::filesystem::remove(directory / "database" / "run.json");
   const Database bare = read_database(directory / "database");

@@ -1,6 +1,7 @@
 #include "analysis/stalls/stalls.h"
 
 #include <catch2/catch.hpp>
+#include <utility>
 
 #include "tests/analysis/stalls/traced_run.h"
 
@@ -342,12 +343,17 @@ TEST_CASE("Only the selected threads are looked at") {
 }
 
 TEST_CASE("Waits for a device are told apart: for its work, and woken late") {
-  const TracedRun run = late_rank(12);
-  std::vector<std::vector<DeviceWait>> waits(12);
+  TracedRun run = late_rank(12);
   // The call begins before the others wait; the device is done after 300 ms, the call returns after 750 ms.
-  waits[3] = {
-      {100 * kMs, 200 * kMs, 150 * kMs}, {950 * kMs, 1750 * kMs, 1300 * kMs}, {2 * kSecond, 3 * kSecond, 0}};
-  const StallAnalysis found = find_stalls(run.build(), run.everyone(), {}, waits);
+  // Others wait for devices as well, while nobody waits for them.
+  run.database.device_waits = [once = true](std::vector<WaitForDevice>& block) mutable {
+    block = {{0, 3, 100 * kMs, 200 * kMs, 0, 0, 50 * kMs},
+             {0, 3, 950 * kMs, 1750 * kMs, 10 * kMs, 5 * kMs, 450 * kMs},
+             {0, 3, 2 * kSecond, 3 * kSecond, 0, 0, kSecond},
+             {0, 4, 950 * kMs, 1750 * kMs, 0, 0, 450 * kMs}};
+    return std::exchange(once, false);
+  };
+  const StallAnalysis found = find_stalls(run.build(), run.everyone(), {});
   REQUIRE(found.stalls.size() == 1);
   CHECK(found.stalls[0].threads[0].waited_for_device_ns == 300 * kMs);
   CHECK(found.stalls[0].threads[0].woken_late_ns == 450 * kMs);

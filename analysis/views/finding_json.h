@@ -1,5 +1,5 @@
 #pragma once
-// Findings as JSON (docs/json.md), the same in every report that has some.
+// Findings as JSON (docs/json.md), the same in every report that has some, and in findings.sqlite.
 
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -9,6 +9,7 @@
 namespace prof {
 
 nlohmann::ordered_json frames_as_json(const std::vector<FindingFrame>& frames);
+nlohmann::ordered_json finding_as_json(const Finding& finding);
 nlohmann::ordered_json findings_as_json(const std::vector<Finding>& findings);
 
 }  // namespace prof

@@ -1,4 +1,4 @@
-#include "prof/report/finding_json.h"
+#include "analysis/views/finding_json.h"
 
 namespace prof {
 namespace {
@@ -12,6 +12,8 @@ Json frame_as_json(const FindingFrame& frame) {
   if (!frame.module.empty()) json["module"] = frame.module;
   return json;
 }
+
+}  // namespace
 
 Json finding_as_json(const Finding& finding) {
   Json json{{"kind", finding.kind}, {"severity", severity_name(finding.severity)}};
@@ -29,8 +31,6 @@ Json finding_as_json(const Finding& finding) {
   if (!finding.values.empty()) json["values"] = finding.values;
   return json;
 }
-
-}  // namespace
 
 Json frames_as_json(const std::vector<FindingFrame>& frames) {
   Json json = Json::array();

@@ -1,0 +1,90 @@
+#include "analysis/views/all_findings.h"
+
+#include <unistd.h>
+
+#include <string>
+#include <system_error>
+
+#include "analysis/database/database.h"
+#include "analysis/database/format.h"
+#include "analysis/database/sqlite_file.h"
+#include "analysis/views/finding_json.h"
+#include "analysis/views/stall_findings.h"
+
+namespace prof {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Changes with what readers have to know.
+constexpr char kCreate[] =
+    "PRAGMA user_version = 1;"
+    "CREATE TABLE finding (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, severity TEXT NOT NULL, metric TEXT, "
+    "value REAL, unit TEXT, share_of_run REAL, sentence TEXT NOT NULL, advice TEXT, evidence TEXT NOT NULL)";
+
+void bind_text(SqliteRows& row, int parameter, const std::string& text) {
+  if (text.empty())
+    row.bind_null(parameter);
+  else
+    row.bind(parameter, std::string_view(text));
+}
+
+void bind_cost(SqliteRows& row, const std::optional<FindingCost>& cost) {
+  if (cost) {
+    row.bind(4, cost->value);
+    row.bind(5, std::string_view(cost->unit));
+    row.bind(6, cost->share_of_run);
+  } else {
+    for (const int parameter : {4, 5, 6}) row.bind_null(parameter);
+  }
+}
+
+void write_file(const std::vector<Finding>& findings, const fs::path& path) {
+  const SqliteFile file(path, SqliteFile::Mode::Write);
+  file.execute(kCreate);
+  SqliteRows row = file.prepare("INSERT INTO finding VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  uint64_t id = 0;
+  for (const Finding& finding : findings) {
+    row.bind(0, ++id);
+    row.bind(1, std::string_view(finding.kind));
+    row.bind(2, std::string_view(severity_name(finding.severity)));
+    bind_text(row, 3, finding.metric);
+    bind_cost(row, finding.cost);
+    row.bind(7, std::string_view(finding.sentence));
+    bind_text(row, 8, finding.advice);
+    row.bind(9, std::string_view(
+                    finding_as_json(finding).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+    row.execute();
+  }
+  file.commit();
+}
+
+}  // namespace
+
+std::vector<Finding> all_findings(const CallTree& tree, const RunSummary& run, const StallOptions& stalls) {
+  std::vector<Finding> findings = find(tree, run);
+  if (!why_no_stalls(tree)) add_findings(findings, stall_report(tree, run, stalls).findings);
+  return findings;
+}
+
+void write_findings(const Database& database, const fs::path& directory) {
+  const CallTree tree = build_call_tree(database, select(database, {}, {}), false);
+  const std::vector<Finding> findings = all_findings(tree, run_summary(database), {});
+  const fs::path path = directory / format::kFindingsFile;
+  const fs::path unfinished = path.string() + ".writing-" + std::to_string(::getpid());
+  std::error_code error;
+  fs::remove(unfinished, error);
+  try {
+    write_file(findings, unfinished);
+  } catch (...) {
+    fs::remove(unfinished, error);
+    throw;
+  }
+  fs::rename(unfinished, path, error);
+  if (!error) return;
+  fs::remove(unfinished, error);
+  throw DatabaseError(DatabaseError::Kind::Unwritable, path.string() + ": cannot write: " + error.message() +
+                                                           "; choose another directory with -o");
+}
+
+}  // namespace prof
