@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <perfmon/pfmlib.h>
 
-#include <toml++/toml.h>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "build_info.h"
+#include "prof/command_line/toml.h"
 
 namespace prof {
 namespace {

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <toml++/toml.h>
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -13,6 +12,7 @@
 #include "prof/command_line/description.h"
 #include "prof/command_line/misuse.h"
 #include "prof/command_line/setting_names.h"
+#include "prof/command_line/toml.h"
 #include "prof/message.h"
 
 namespace prof {

@@ -96,6 +96,7 @@ TEST_CASE("what is wrong with a file is said with its line and the nearest name"
   CHECK(refusal(files.put("a.toml", "[report]\nview = true\n")) ==
         "a.toml:2: report.view is neither text nor a number");
   CHECK(refusal(files.put("a.toml", "[report\n")).starts_with("a.toml:1: not TOML"));
+  CHECK(refusal(files.put("a.toml", "report.vi\314\232ew = 1\n")).starts_with("a.toml:1: not TOML"));
 }
 
 TEST_CASE("every command has examples and a page, and every option a text") {

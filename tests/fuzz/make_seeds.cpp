@@ -176,6 +176,7 @@ void add_texts(const Seeds& seeds) {
             "[report]\nview = \"flat\"\ndepth = 0x10\nthreshold = 2.5e-1  # percent\n"
             "[list.events]\nformat = \"names\"\n");
   seeds.add("settings", "keys", "run.trace = false\nreport = { \"depth\" = 3, threshold = 1 }\n");
+  seeds.add("settings", "beyond_ascii", "run.tr\314\232ace = \303\251\n");
   seeds.add("settings", "unknown", "[rnu]\nevent = 1979-05-27T07:32:00Z\n[[run]]\n");
   seeds.add("kernel_symbols", "kallsyms",
             "ffffffff81000000 T _text\nffffffff81000100 t first\nffffffff81000200 D data\n"

@@ -178,13 +178,13 @@ TEST_CASE("the caller of assembly without information is searched for, past what
 TEST_CASE("a sample at any instruction of the C library's _init finds its caller") {
   Walk test;
   const std::vector<std::vector<uint8_t>> instructions = {
-      {0x48, 0x83, 0xec, 0x08},                          // sub $8,%rsp
-      {0x48, 0x8b, 0x05, 0x00, 0x01, 0x00, 0x00},        // mov 256(%rip),%rax: zeros
-      {0x48, 0x85, 0xc0},                                // test %rax,%rax
-      {0x74, 0x02},                                      // je to the add
-      {0xff, 0xd0},                                      // call *%rax
-      {0x48, 0x83, 0xc4, 0x08},                          // add $8,%rsp
-      {0xc3},                                            // ret
+      {0x48, 0x83, 0xec, 0x08},                    // sub $8,%rsp
+      {0x48, 0x8b, 0x05, 0x00, 0x01, 0x00, 0x00},  // mov 256(%rip),%rax: zeros
+      {0x48, 0x85, 0xc0},                          // test %rax,%rax
+      {0x74, 0x02},                                // je to the add
+      {0xff, 0xd0},                                // call *%rax
+      {0x48, 0x83, 0xc4, 0x08},                    // add $8,%rsp
+      {0xc3},                                      // ret
   };
   prof_test::install_handler(SIGTRAP, walk_in_handler);
   for (size_t stop = 0; stop < instructions.size(); ++stop) {

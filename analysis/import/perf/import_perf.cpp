@@ -192,7 +192,8 @@ uint32_t Importer::child(uint32_t parent, uint32_t frame) {
 void Importer::visit(const Mapping& mapping) {
   if (mapping.kernel) return kernel_.add(mapping);
   if (mapping.data) return;
-  processes_[mapping.pid].space.map(mapping.start, mapping.bytes, mapping.file_offset, files_.number(mapping));
+  processes_[mapping.pid].space.map(mapping.start, mapping.bytes, mapping.file_offset,
+                                    files_.number(mapping));
 }
 
 void Importer::visit(const Name& name) {
@@ -239,8 +240,9 @@ Thread& Importer::thread_of(const Sample& sample) {
 }
 
 void Importer::unwind(const Sample& sample, Process& process) {
-  const UnwindEnd end = unwinder_.unwind(uint64_t{process.number} << 32 | static_cast<uint32_t>(sample.pid),
-                                         process.space, MappedFiles::unwind_module, &files_, sample, unwound_);
+  const UnwindEnd end =
+      unwinder_.unwind(uint64_t{process.number} << 32 | static_cast<uint32_t>(sample.pid), process.space,
+                       MappedFiles::unwind_module, &files_, sample, unwound_);
   switch (end) {
     case UnwindEnd::EndOfStack:
       ++run_.complete["end_of_stack"];
@@ -273,8 +275,8 @@ void Importer::find_frames(const Sample& sample, Process& process) {
     const uint32_t frame =
         intern(in_kernel ? Frame{Where::Kernel, 0, address} : user_frame(process, sample.pid, address));
     // Frame pointers that lead nowhere lead there more than once.
-    const bool nowhere =
-        frames_[frame].where == Where::Module && files_.is_unknown({frames_[frame].module, frames_[frame].address});
+    const bool nowhere = frames_[frame].where == Where::Module &&
+                         files_.is_unknown({frames_[frame].module, frames_[frame].address});
     if (!(nowhere && !chain_.empty() && chain_.back() == frame)) chain_.push_back(frame);
   };
   for (const uint64_t entry : sample.call_chain) {

@@ -34,9 +34,9 @@ class KernelPlaces {
     std::string path;
   };
 
-  std::map<uint64_t, MadeCode> made_;    // by start
-  std::map<uint64_t, Module> modules_;   // by start
-  std::optional<uint64_t> start_;        // of the kernel, as recorded
+  std::map<uint64_t, MadeCode> made_;   // by start
+  std::map<uint64_t, Module> modules_;  // by start
+  std::optional<uint64_t> start_;       // of the kernel, as recorded
   std::optional<KernelSymbols> symbols_;
   uint64_t slide_ = 0;
 };

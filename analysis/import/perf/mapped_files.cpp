@@ -54,9 +54,9 @@ uint32_t MappedFiles::module_of(File& file, int32_t pid) {
   const bool bracketed = file.path.starts_with('[');
   const std::string name =
       bracketed ? file.path : fmt::format("[{}]", file.path.substr(file.path.rfind('/') + 1));
-  file.module =
-      file.opened ? modules_.module(ModuleKind::File, {file.path, file.build_id, bracketed ? 0 : source_.written_ns})
-                  : modules_.module(ModuleKind::Unknown, {name, {}, 0});
+  file.module = file.opened ? modules_.module(ModuleKind::File,
+                                              {file.path, file.build_id, bracketed ? 0 : source_.written_ns})
+                            : modules_.module(ModuleKind::Unknown, {name, {}, 0});
   return file.module;
 }
 

@@ -30,7 +30,8 @@ class MappedFiles {
   };
 
   // All must outlive this.
-  MappedFiles(ModulePlaces& modules, const std::vector<BuildId>& build_ids, const ImportSource& source, Trust trust)
+  MappedFiles(ModulePlaces& modules, const std::vector<BuildId>& build_ids, const ImportSource& source,
+              Trust trust)
       : modules_(modules), build_ids_(build_ids), source_(source), trust_(trust) {}
 
   uint32_t number(const Mapping& mapping);
