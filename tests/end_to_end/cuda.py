@@ -4,10 +4,8 @@ libraries are those of tests/cuda, which know their own schedule."""
 
 import os
 import pathlib
-import signal
 import subprocess
 import sys
-import time
 import unittest
 
 from driver import BUILD, PROF, EndToEnd, main, program
@@ -207,20 +205,8 @@ class Cuda(EndToEnd):
         self.assert_time(run, "Childs", 0.002)
 
     def test_a_kernel_that_never_ends_can_be_killed(self):
-        directory = self.folder / "endless"
-        prof = subprocess.Popen([str(PROF), "run", "-q", "--no-analyze", "-o", str(directory), "--", CALLS, "endless"],
-                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=self.surroundings())
-        self.assertEqual(b"launched\n", prof.stdout.readline())
-        time.sleep(0.5)
-        children = pathlib.Path(f"/proc/{prof.pid}/task/{prof.pid}/children").read_text().split()
-        self.assertEqual(1, len(children))
-        os.kill(int(children[0]), signal.SIGKILL)
-        self.assertEqual(128 + signal.SIGKILL, prof.wait(timeout=60))
-        prof.stdout.close()
-        done = subprocess.run([str(PROF), "report", str(directory), "--view=devices"], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, timeout=60)
-        self.assertEqual(0, done.returncode, done.stderr)
-        self.assertIn(b"Fake GPU", done.stdout)
+        shown = self.report_of_killed([CALLS, "endless"], "devices", env=self.surroundings())
+        self.assertIn(b"Fake GPU", shown)
 
     def test_the_users_injection_stays_and_devices_can_be_left_alone(self):
         runtime = str(BUILD / "lib/libhpcrun.so")

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -123,6 +124,22 @@ class EndToEnd(unittest.TestCase):
     def plain_run(self, command, **options):
         return subprocess.run(command, stdin=options.pop("stdin", subprocess.DEVNULL), stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, cwd=options.pop("cwd", self.folder), **options)
+
+    def report_of_killed(self, command, view, env=None):
+        """Kills a program that prints "launched" once a device has its kernel: what the report then says."""
+        directory = self.folder / "killed"
+        prof = subprocess.Popen([str(PROF), "run", "-q", "--no-analyze", "-o", str(directory), "--", *command],
+                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env)
+        self.assertEqual(b"launched\n", prof.stdout.readline())
+        children = pathlib.Path(f"/proc/{prof.pid}/task/{prof.pid}/children").read_text().split()
+        self.assertEqual(1, len(children))
+        os.kill(int(children[0]), signal.SIGKILL)
+        self.assertEqual(128 + signal.SIGKILL, prof.wait(timeout=60))
+        prof.stdout.close()
+        report = subprocess.run([str(PROF), "report", str(directory), f"--view={view}"], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, timeout=60)
+        self.assertEqual(0, report.returncode, report.stderr)
+        return report.stdout
 
     def assert_within(self, value, low, high, what):
         self.assertTrue(low <= value <= high, f"{what} is {value}, not within [{low}, {high}]")
