@@ -174,7 +174,12 @@ std::string wait_for_end(int pid, const Window& window, const EndSignals& signal
 }  // namespace
 
 int attach(int pid, const MeasuringOptions& options) {
-  const std::vector<hpcrun::EventSpec> events = parse_user_events(options.events);
+  std::vector<std::string> names = options.events;
+  if (take_locks(names))
+    fail(kOwnFailure, "locks are followed in programs that `prof run` starts, not in running ones");
+  if (take_contention(names))
+    fail(kOwnFailure, "contention is looked for in programs that `prof run` starts, not in running ones");
+  const std::vector<hpcrun::EventSpec> events = parse_user_events(names);
   const std::optional<hpcrun::Trigger> users = users_trigger();
   const fs::path runtime = find_runtime_library();
   const EndSignals signals;

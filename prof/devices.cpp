@@ -13,6 +13,7 @@ namespace {
 
 constexpr const char* kLayers = "OPENCL_LAYERS";
 constexpr const char* kInjection = "CUDA_INJECTION64_PATH";
+constexpr const char* kMode = "PROF_CUDA_MODE";
 
 std::string text_of(const char* variable) {
   const char* text = getenv(variable);
@@ -42,6 +43,8 @@ void plan_opencl(const std::filesystem::path& runtime, DevicePlan& plan) {
 // The driver takes one library.
 void plan_cuda(const std::filesystem::path& runtime, DevicePlan& plan) {
   if (!follows_cuda()) return;
+  if (const std::string mode = text_of(kMode); !mode.empty() && mode != "events" && mode != "cupti")
+    fail(kOwnFailure, "{} is {}: give events or cupti, or unset it", kMode, mode);
   const std::string users = text_of(kInjection);
   if (!users.empty() && users != runtime.string())
     return remark(

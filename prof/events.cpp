@@ -3,10 +3,12 @@
 #include <perfmon/pfmlib_perf_event.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <fstream>
+#include <string_view>
 
 #include "analysis/views/spelling.h"
 #include "hpcrun/sample/perf_event.h"
@@ -18,6 +20,9 @@ namespace {
 
 constexpr uint32_t kDefaultRealRate = 200;
 constexpr uint32_t kDefaultCounterRate = 1'000;
+constexpr char kContention[] = "contention";
+constexpr char kLocks[] = "locks";
+constexpr uint32_t kDefaultContentionRate = 250;  // of CPUTIME where contention alone is asked for
 
 bool initialize_pfm() {
   static const bool ready = pfm_initialize() == PFM_SUCCESS;
@@ -120,6 +125,10 @@ hpcrun::EventSpec parse_user_event(const std::string& text) {
   return spec;
 }
 
+bool is(const std::string& text, std::string_view name) {
+  return text.substr(0, text.rfind('@')) == name;
+}
+
 }  // namespace
 
 std::vector<hpcrun::EventSpec> parse_user_events(const std::vector<std::string>& texts) {
@@ -137,6 +146,33 @@ std::vector<hpcrun::EventSpec> parse_user_events(const std::vector<std::string>&
   return events;
 }
 
+bool take_locks(std::vector<std::string>& texts) {
+  const auto asked = std::ranges::find_if(texts, [](const std::string& text) { return is(text, kLocks); });
+  if (asked == texts.end()) return false;
+  if (asked->find('@') != std::string::npos)
+    fail(kOwnFailure, "locks has no rate: every wait is followed; write -e locks");
+  texts.erase(asked);
+  return true;
+}
+
+bool take_contention(std::vector<std::string>& texts) {
+  const auto asked =
+      std::ranges::find_if(texts, [&](const std::string& text) { return is(text, kContention); });
+  if (asked == texts.end()) return false;
+  const size_t at = asked->rfind('@');
+  const auto clock =
+      std::ranges::find_if(texts, [&](const std::string& text) { return is(text, "CPUTIME"); });
+  if (clock != texts.end()) {
+    if (at != std::string::npos)
+      fail(kOwnFailure, "contention goes by the samples of CPUTIME: give the rate to CPUTIME alone");
+    texts.erase(asked);
+  } else {
+    *asked = at == std::string::npos ? fmt::format("CPUTIME@{}", kDefaultContentionRate)
+                                     : "CPUTIME" + asked->substr(at);
+  }
+  return true;
+}
+
 std::string format_events(const std::vector<hpcrun::EventSpec>& events) {
   std::string text;
   for (const hpcrun::EventSpec& event : events) {
@@ -151,6 +187,11 @@ std::string format_events(const std::vector<hpcrun::EventSpec>& events) {
 std::vector<EventDescription> list_events() {
   std::vector<EventDescription> events = {
       {"CPUTIME", "CPU time, user and system, of each thread (s); default, 1000 samples/s"},
+      {kContention,
+       "cache lines that threads contend for, by the samples of CPUTIME: which data, whose code, what to "
+       "change"},
+      {kLocks,
+       "locks that threads wait for: who waits and who holds them meanwhile; beside the samples of others"},
       {"REALTIME", "wall time of each thread, waiting included (s); 200 samples/s unless told"},
   };
   if (!initialize_pfm()) return events;

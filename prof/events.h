@@ -13,6 +13,15 @@ namespace prof {
 // cannot count, one named twice, too many.
 std::vector<hpcrun::EventSpec> parse_user_events(const std::vector<std::string>& texts);
 
+// Takes "contention" or "contention@RATE" out of the events. It goes by the samples of CPUTIME: where these
+// are not named, they are put in its place, 250 a second unless told. False when contention is not among
+// them. Throws CommandError (125) where both have a rate.
+bool take_contention(std::vector<std::string>& texts);
+
+// Takes "locks" out of the events: waiting for locks is followed, not sampled. False when it is not among
+// them. Throws CommandError (125) where it has a rate.
+bool take_locks(std::vector<std::string>& texts);
+
 // As the runtime reads them (hpcrun/sample/config.h).
 std::string format_events(const std::vector<hpcrun::EventSpec>& events);
 

@@ -98,12 +98,23 @@ std::string outside_refusal(const std::vector<hpcrun::EventSpec>& events) {
 int run_program(const RunOptions& whole) {
   const std::vector<std::string>& command = whole.command;
   const MeasuringOptions& options = whole.measuring;
+  if (whole.device_trace == DeviceTrace::Sampled && !options.trace)
+    say("--device-trace=sampled changes nothing without --trace");
   // Everything that can be refused is, before anything is created.
-  const std::vector<hpcrun::EventSpec> events = parse_user_events(options.events);
+  std::vector<std::string> names = options.events;
+  const bool locks = take_locks(names);
+  const bool contention = take_contention(names);
+  const std::vector<hpcrun::EventSpec> events = parse_user_events(names);
   const std::optional<hpcrun::Trigger> users = users_trigger();
   const Target target = find_target(command[0]);
   const fs::path runtime = preloadable(find_runtime_library());
+  if (locks && target.needs_outside())
+    fail(kOwnFailure, "{}: locks are followed from inside, where the runtime cannot be; leave -e locks out",
+         target.image.string());
   const DevicePlan devices = whole.devices ? plan_devices(runtime) : DevicePlan{};
+  std::vector<fs::path> others = devices.preload;
+  if (contention) others.push_back(preloadable(find_memory_preload()));
+  if (locks) others.push_back(preloadable(find_sync_preload()));
   const TriggerProbe probe = probe_trigger();
   if (target.needs_outside())
     require_outside_sampling(target, events);
@@ -126,14 +137,13 @@ int run_program(const RunOptions& whole) {
                                  fmt::format("{}", fmt::join(command, " ")), outside_refusal(events)});
   if (target.needs_outside()) plan.before_exec = [&](pid_t child) { outside->attach(child, target.image); };
   plan.environment = {
-      {"LD_PRELOAD", preload_list(runtime, devices.preload)},
-      {hpcrun::kEnvDirectory, directory.string()},
-      {hpcrun::kEnvEvents, format_events(events)},
-      {hpcrun::kEnvTrace, options.trace ? "1" : "0"},
-      {hpcrun::kEnvTrigger, trigger_name(trigger)},
-      {hpcrun::kEnvOutside, outside->socket_name()},
+      {"LD_PRELOAD", preload_list(runtime, others)},  {hpcrun::kEnvDirectory, directory.string()},
+      {hpcrun::kEnvEvents, format_events(events)},    {hpcrun::kEnvTrace, options.trace ? "1" : "0"},
+      {hpcrun::kEnvTrigger, trigger_name(trigger)},   {hpcrun::kEnvOutside, outside->socket_name()},
       {hpcrun::kEnvOutsideExec, find_outside_exec()},
   };
+  if (contention) plan.environment.push_back({hpcrun::kEnvContention, "1"});
+  if (locks) plan.environment.push_back({hpcrun::kEnvLocks, "1"});
   if (whole.device_trace == DeviceTrace::Sampled)
     plan.environment.push_back({hpcrun::kEnvDeviceTrace, hpcrun::kSampledDeviceTrace});
   plan.environment.insert(plan.environment.end(), devices.environment.begin(), devices.environment.end());

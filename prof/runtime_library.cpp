@@ -18,6 +18,8 @@ namespace {
 constexpr const char* kLibrary = "libhpcrun.so";
 constexpr const char* kOutsideExec = "hpcrun-exec";            // beside it
 constexpr const char* kOpenClPreload = "libhpcrun-opencl.so";  // likewise
+constexpr const char* kMemoryPreload = "libhpcrun-memory.so";  // likewise
+constexpr const char* kSyncPreload = "libhpcrun-sync.so";      // likewise
 
 bool one_preload_entry(const fs::path& path) {
   return path.native().find_first_of(" :$") == std::string::npos;
@@ -66,6 +68,14 @@ fs::path find_outside_exec() {
 
 fs::path find_opencl_preload() {
   return find_runtime_library().parent_path() / kOpenClPreload;
+}
+
+fs::path find_memory_preload() {
+  return find_runtime_library().parent_path() / kMemoryPreload;
+}
+
+fs::path find_sync_preload() {
+  return find_runtime_library().parent_path() / kSyncPreload;
 }
 
 fs::path preloadable(const fs::path& library) {

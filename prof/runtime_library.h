@@ -12,6 +12,12 @@ std::filesystem::path find_outside_exec();
 // libhpcrun-opencl.so, for loaders of OpenCL without layers (hpcrun/device/opencl/preload.cpp).
 std::filesystem::path find_opencl_preload();
 
+// libhpcrun-memory.so, which sees the program's allocations (hpcrun/memory/preload).
+std::filesystem::path find_memory_preload();
+
+// libhpcrun-sync.so, in front of locks (hpcrun/sync/preload).
+std::filesystem::path find_sync_preload();
+
 // A path to the library that the loader takes as one entry of LD_PRELOAD, whose entries end at spaces and
 // colons: the library's own, or a link in a folder of the user's below the folder for temporary files. The
 // link stays: processes that outlive `prof` execute programs with it. Throws CommandError (125).

@@ -1,9 +1,9 @@
 #include "analysis/attribution/go_functions.h"
 
-#include <gelf.h>
-
 #include <cstring>
 #include <string>
+
+#include "analysis/attribution/elf_section.h"
 
 namespace prof {
 namespace {
@@ -54,28 +54,8 @@ std::optional<uint32_t> take_number(Bytes& bytes) {
   return std::nullopt;
 }
 
-struct Section {
-  uint64_t address = 0;
-  Bytes bytes;
-};
-
-Section find_section(Elf* elf, std::string_view wanted) {
-  size_t names = 0;
-  if (elf_getshdrstrndx(elf, &names) != 0) return {};
-  for (Elf_Scn* section = elf_nextscn(elf, nullptr); section; section = elf_nextscn(elf, section)) {
-    GElf_Shdr header;
-    if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS) continue;
-    const char* name = elf_strptr(elf, names, header.sh_name);
-    if (!name || wanted != name) continue;
-    const Elf_Data* data = elf_rawdata(section, nullptr);
-    if (!data || !data->d_buf) return {};
-    return {header.sh_addr, {static_cast<const uint8_t*>(data->d_buf), data->d_size}};
-  }
-  return {};
-}
-
 // Since Go 1.26 the table does not say where the code is, but the runtime's description of the program does.
-std::optional<GoFunctions> read_with_module(const Section& table, const Section& module) {
+std::optional<GoFunctions> read_with_module(const ElfSection& table, const ElfSection& module) {
   const auto word = [&](ModuleWord index) { return load<uint64_t>(module.bytes, uint64_t{index} * 8); };
   const std::optional<uint64_t> text = word(kStartOfCode);
   if (word(kTable) != table.address || !text || *text == 0) return std::nullopt;
@@ -171,7 +151,7 @@ std::string_view GoFunctions::file_at(uint32_t values, uint32_t unit, uint32_t e
 
 std::optional<GoFunctions> go_functions(Elf* elf) {
   for (const char* name : {".gopclntab", ".data.rel.ro.gopclntab"}) {
-    const Section table = find_section(elf, name);
+    const ElfSection table = find_section(elf, name);
     if (table.bytes.empty()) continue;
     if (auto functions = GoFunctions::read(table.bytes, 0)) return functions;
     return read_with_module(table, find_section(elf, ".go.module"));

@@ -43,7 +43,12 @@ bool names_code(const GElf_Sym& symbol, Elf* elf, GElf_Word section) {
   }
 }
 
-std::vector<Symbol> read_symbols(const ModuleFile& file) {
+bool names_data(const GElf_Sym& symbol, Elf*, GElf_Word) {
+  return GELF_ST_TYPE(symbol.st_info) == STT_OBJECT;
+}
+
+template <typename Wanted>
+std::vector<Symbol> read_symbols(const ModuleFile& file, Wanted is_wanted) {
   std::vector<Symbol> symbols;
   const int count = dwfl_module_getsymtab(file.module());
   for (int i = 1; i < count; ++i) {
@@ -54,7 +59,7 @@ std::vector<Symbol> read_symbols(const ModuleFile& file) {
     Dwarf_Addr bias = 0;
     const char* const text =
         dwfl_module_getsym_info(file.module(), i, &symbol, &address, &section, &elf, &bias);
-    if (text == nullptr || section == SHN_UNDEF || !names_code(symbol, elf, section)) continue;
+    if (text == nullptr || section == SHN_UNDEF || !is_wanted(symbol, elf, section)) continue;
     std::string_view name(text);
     name = name.substr(0, name.find('@'));  // "memcpy@@GLIBC_2.14"
     if (name.empty()) continue;
@@ -75,8 +80,15 @@ const NamedRange* NamedRanges::find(uint64_t address) const {
   return address < at->end ? &*at : nullptr;
 }
 
+std::vector<NamedRange> object_symbols(const ModuleFile& file) {
+  std::vector<NamedRange> ranges;
+  for (const Symbol& symbol : read_symbols(file, names_data))
+    ranges.push_back({symbol.start, symbol.end, std::string(symbol.name)});
+  return ranges;
+}
+
 NamedRanges function_symbols(const ModuleFile& file) {
-  std::vector<Symbol> symbols = read_symbols(file);
+  std::vector<Symbol> symbols = read_symbols(file, names_code);
   std::sort(symbols.begin(), symbols.end(), [](const Symbol& a, const Symbol& b) {
     return std::tuple(a.start, a.rank, a.name.size(), a.name) <
            std::tuple(b.start, b.rank, b.name.size(), b.name);

@@ -1,5 +1,5 @@
 #pragma once
-// Names of functions for code without debug information: symbols (.symtab, .dynsym, the compressed
+// Names of functions and variables without debug information: symbols (.symtab, .dynsym, the compressed
 // .gnu_debugdata of Fedora), linkage stubs, and the function boundaries that .eh_frame_hdr lists.
 
 #include <optional>
@@ -29,6 +29,9 @@ class NamedRanges {
 // Functions in the symbol tables. Of several names for one function it keeps the one for users: fewest
 // leading underscores, then global before weak before local, then shortest.
 NamedRanges function_symbols(const ModuleFile& file);
+
+// Variables in the symbol tables, thread-local ones left out; in any order.
+std::vector<NamedRange> object_symbols(const ModuleFile& file);
 
 // Linkage stubs as "foo@plt".
 NamedRanges linkage_stubs(Elf* elf);

@@ -14,12 +14,14 @@ struct DeviceUse {
   int32_t process = -1;  // pid
   int32_t device = -1;   // index in the process, as in ProfileId
   std::string name, uuid, api, driver;
-  double window_s = 0;     // from its first use on; 0: not known
+  double program_s = 0;    // its process's own time (analysis/pipeline/run_times.h); 0: not known
+  double window_s = 0;     // from its first use on, without pauses; 0: not known
   double busy_s = 0;       // in which a task of this process was active
   double kernels_s = 0;    // in which a kernel was
   double copies_s = 0;     // in which a copy or fill was
   double overlap_s = 0;    // in which a task was, and no thread of the process waited for the device
   double cpu_waits_s = 0;  // in which a thread of the process waited for the device
+  double paused_s = 0;     // since its first use, but not in window_s: measuring was paused
   double occupied_s = 0;   // busy, or another process had something to do for it
   uint64_t tasks = 0;
   uint64_t incomplete = 0;      // tasks that were not seen to complete
@@ -47,6 +49,7 @@ void for_each_field(Use& use, Visit visit) {
   visit("uuid", use.uuid);
   visit("api", use.api);
   visit("driver", use.driver);
+  visit("program_s", use.program_s);
   visit("window_s", use.window_s);
   visit("busy_s", use.busy_s);
   visit("kernels_s", use.kernels_s);
@@ -54,6 +57,7 @@ void for_each_field(Use& use, Visit visit) {
   visit("occupied_s", use.occupied_s);
   visit("overlap_s", use.overlap_s);
   visit("cpu_waits_s", use.cpu_waits_s);
+  visit("paused_s", use.paused_s);
   visit("tasks", use.tasks);
   visit("incomplete", use.incomplete);
   visit("known_contexts", use.known_contexts);

@@ -30,34 +30,45 @@ std::vector<std::string> read_names(const char* sql, const SqliteFile& file) {
   return names;
 }
 
+// bind(insert, row) gives the statement a row's values.
+template <typename Row, typename Bind>
+void write_rows(const std::function<bool(std::vector<Row>&)>& source, const char* sql, const SqliteFile& file,
+                const Bind& bind) {
+  if (!source) return;
+  SqliteRows insert = file.prepare(sql);
+  std::function<bool(std::vector<Row>&)> next = source;  // with a position of its own
+  std::vector<Row> block;
+  while (next(block)) {
+    for (const Row& row : block) {
+      bind(insert, row);
+      insert.execute();
+    }
+  }
+}
+
+void bind_or_null(SqliteRows& insert, int parameter, uint64_t value, uint64_t null) {
+  if (value == null)
+    insert.bind_null(parameter);
+  else
+    insert.bind(parameter, value);
+}
+
 void write_tasks(const Database& database, const SqliteFile& file) {
   file.execute("CREATE TABLE task (id INTEGER PRIMARY KEY, name TEXT NOT NULL)");
   file.execute(
       "CREATE TABLE launch (task INTEGER NOT NULL, queue INTEGER NOT NULL, thread INTEGER, "
       "submit_ns INTEGER NOT NULL, start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, sampled_ns INTEGER)");
   write_names(database.task_names, "INSERT INTO task VALUES (?, ?)", file);
-  if (!database.launches) return;
-  SqliteRows insert = file.prepare("INSERT INTO launch VALUES (?, ?, ?, ?, ?, ?, ?)");
-  LaunchSource next = database.launches;
-  std::vector<DeviceLaunch> block;
-  while (next(block)) {
-    for (const DeviceLaunch& launch : block) {
-      insert.bind(0, uint64_t{launch.task});
-      insert.bind(1, uint64_t{launch.queue});
-      if (launch.thread == kNone)
-        insert.bind_null(2);
-      else
-        insert.bind(2, uint64_t{launch.thread});
-      insert.bind(3, launch.submit_ns);
-      insert.bind(4, launch.start_ns);
-      insert.bind(5, launch.end_ns);
-      if (launch.sampled_ns == 0)
-        insert.bind_null(6);
-      else
-        insert.bind(6, launch.sampled_ns);
-      insert.execute();
-    }
-  }
+  write_rows<DeviceLaunch>(database.launches, "INSERT INTO launch VALUES (?, ?, ?, ?, ?, ?, ?)", file,
+                           [](SqliteRows& insert, const DeviceLaunch& launch) {
+                             insert.bind(0, uint64_t{launch.task});
+                             insert.bind(1, uint64_t{launch.queue});
+                             bind_or_null(insert, 2, launch.thread, kNone);
+                             insert.bind(3, launch.submit_ns);
+                             insert.bind(4, launch.start_ns);
+                             insert.bind(5, launch.end_ns);
+                             bind_or_null(insert, 6, launch.sampled_ns, 0);
+                           });
 }
 
 void write_waits(const Database& database, const SqliteFile& file) {
@@ -67,22 +78,16 @@ void write_waits(const Database& database, const SqliteFile& file) {
       "end_ns INTEGER NOT NULL, launch_latency_ns INTEGER NOT NULL, gap_ns INTEGER NOT NULL, "
       "wake_latency_ns INTEGER NOT NULL)");
   write_names(database.wait_names, "INSERT INTO call VALUES (?, ?)", file);
-  if (!database.device_waits) return;
-  SqliteRows insert = file.prepare("INSERT INTO wait VALUES (?, ?, ?, ?, ?, ?, ?)");
-  DeviceWaitSource next = database.device_waits;
-  std::vector<WaitForDevice> block;
-  while (next(block)) {
-    for (const WaitForDevice& wait : block) {
-      insert.bind(0, uint64_t{wait.call});
-      insert.bind(1, uint64_t{wait.thread});
-      insert.bind(2, wait.begin_ns);
-      insert.bind(3, wait.end_ns);
-      insert.bind(4, wait.launch_latency_ns);
-      insert.bind(5, wait.gap_ns);
-      insert.bind(6, wait.wake_latency_ns);
-      insert.execute();
-    }
-  }
+  write_rows<WaitForDevice>(database.device_waits, "INSERT INTO wait VALUES (?, ?, ?, ?, ?, ?, ?)", file,
+                            [](SqliteRows& insert, const WaitForDevice& wait) {
+                              insert.bind(0, uint64_t{wait.call});
+                              insert.bind(1, uint64_t{wait.thread});
+                              insert.bind(2, wait.begin_ns);
+                              insert.bind(3, wait.end_ns);
+                              insert.bind(4, wait.launch_latency_ns);
+                              insert.bind(5, wait.gap_ns);
+                              insert.bind(6, wait.wake_latency_ns);
+                            });
 }
 
 // Reads on where the block before ended; a copy starts at the beginning.

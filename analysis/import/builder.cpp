@@ -11,6 +11,7 @@
 #include "analysis/database/summaries.h"
 #include "analysis/database/utf8.h"
 #include "analysis/pipeline/propagation.h"
+#include "analysis/pipeline/run_summary.h"
 
 namespace prof {
 namespace {
@@ -142,6 +143,8 @@ std::string DatabaseBuilder::run_json(const ImportedRun& run,
     sampling["metrics"][state.metric.name] = std::move(rate);
   }
   Json summary = {{"run", about}, {"sampling", sampling}, {"degradations", warnings}};
+
+  if (run.contention) summary["contention"] = describe_contention(*run.contention);
 
   if (!run.complete.empty() || !run.partial.empty() || !run.broken.empty()) {
     Json& stacks = summary["stacks"] = {{"reasons", Json::object()}};

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/database/contended_record.h"
 #include "analysis/database/model.h"
 #include "analysis/pipeline/context_tree.h"
 #include "analysis/pipeline/place_table.h"
@@ -26,6 +27,9 @@ struct ImportedRun {
   std::map<std::string, uint64_t> dropped;  // samples by reason
   std::map<std::string, uint64_t> complete, partial,
       broken;  // stacks by reason, where they were unwound here
+  // Data that threads contended for, by numbers of profiles and contexts; nothing where it was not looked
+  // for.
+  std::optional<std::vector<ContendedRecord>> contention;
 };
 
 // How a metric was sampled.

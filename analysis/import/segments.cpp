@@ -29,7 +29,8 @@ std::vector<Segments::Segment> Segments::read(const std::string& path) {
         if (gelf_getphdr(elf, static_cast<int>(i), &header) == nullptr || header.p_type != PT_LOAD) continue;
         const uint64_t begin = header.p_offset / kPage * kPage;
         segments.push_back({begin, header.p_offset + header.p_filesz - begin,
-                            header.p_vaddr - (header.p_offset - begin), (header.p_flags & PF_X) != 0});
+                            header.p_vaddr - (header.p_offset - begin), header.p_vaddr + header.p_memsz,
+                            (header.p_flags & PF_X) != 0});
       }
     }
     elf_end(elf);
@@ -40,13 +41,28 @@ std::vector<Segments::Segment> Segments::read(const std::string& path) {
   return segments;
 }
 
-uint64_t Segments::address_of(const std::string& path, uint64_t offset) {
+const std::vector<Segments::Segment>& Segments::segments_of(const std::string& path) {
   auto at = files_.find(path);
   if (at == files_.end()) at = files_.emplace(path, read(path)).first;
-  for (const Segment& segment : at->second)
+  return at->second;
+}
+
+uint64_t Segments::address_of(const std::string& path, uint64_t offset) {
+  for (const Segment& segment : segments_of(path))
     if (offset >= segment.offset && offset - segment.offset < segment.bytes)
       return offset - segment.offset + segment.address;
   return offset;
+}
+
+Segments::Extent Segments::extent(const std::string& path) {
+  const std::vector<Segment>& segments = segments_of(path);
+  if (segments.empty()) return {};
+  Extent extent{UINT64_MAX, 0};
+  for (const Segment& segment : segments) {
+    extent.begin = std::min(extent.begin, segment.address);
+    extent.end = std::max(extent.end, segment.end);
+  }
+  return extent.begin < extent.end ? extent : Extent{};
 }
 
 }  // namespace prof

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "analysis/pipeline/run_times.h"
 #include "hpcrun/measurement/device_metrics.h"
 
 namespace prof {
@@ -24,7 +25,7 @@ void add_totals(const MeasuredThread& line, DeviceUse& use) {
       {DeviceTotal::Window, &use.window_s},     {DeviceTotal::Busy, &use.busy_s},
       {DeviceTotal::Kernels, &use.kernels_s},   {DeviceTotal::Copies, &use.copies_s},
       {DeviceTotal::Overlap, &use.overlap_s},   {DeviceTotal::CpuWaits, &use.cpu_waits_s},
-      {DeviceTotal::Occupied, &use.occupied_s},
+      {DeviceTotal::Occupied, &use.occupied_s}, {DeviceTotal::Paused, &use.paused_s},
   };
   for (const MeasuredCell& cell : line.cells) {
     for (const auto& [total, out] : times)
@@ -68,8 +69,8 @@ class TaskSource {
   }
 
  private:
-  DeviceReader<DeviceTask> start_;
-  DeviceReader<DeviceTask> reader_;
+  RecordReader<DeviceTask> start_;
+  RecordReader<DeviceTask> reader_;
   std::shared_ptr<const std::vector<uint32_t>> context_of_;
   uint64_t to_epoch_;    // added to monotonic times; may wrap
   uint64_t end_ns_ = 0;  // of the last task, whose end is not written yet
@@ -97,7 +98,7 @@ class RowsOfLines {
  public:
   struct Line {
     What what;
-    DeviceReader<Measured> reader;
+    RecordReader<Measured> reader;
     uint64_t to_epoch;  // added to monotonic times; may wrap
   };
   explicit RowsOfLines(std::vector<Line> lines)
@@ -124,7 +125,7 @@ class RowsOfLines {
  private:
   std::shared_ptr<const std::vector<Line>> lines_;
   size_t at_ = 0;
-  std::optional<DeviceReader<Measured>> reader_;
+  std::optional<RecordReader<Measured>> reader_;
 };
 
 }  // namespace
@@ -195,6 +196,7 @@ std::vector<DeviceUse> device_uses(const ProcessMeasurement& measurement) {
     use.uuid = device.uuid;
     use.api = device.api;
     use.driver = device.driver;
+    use.program_s = program_seconds(measurement).value_or(0);
     if (const MeasuredThread* line = line_of(measurement, device.line)) add_totals(*line, use);
     uses.push_back(std::move(use));
   }

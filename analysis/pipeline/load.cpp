@@ -6,6 +6,7 @@
 #include <optional>
 #include <tuple>
 
+#include "analysis/pipeline/locks.h"
 #include "analysis/pipeline/parallel.h"
 #include "analysis/pipeline/run_record.h"
 #include "analysis/pipeline/waits.h"
@@ -120,6 +121,7 @@ std::vector<ProcessMeasurement> load_measurements(const std::vector<fs::path>& d
           "the process did not end normally, or still runs; everything it published is here");
     file_warnings.add(files[i], one.measurement->warnings);
     charge_waits(*one.measurement, record);
+    charge_locks(*one.measurement);
     measurements.push_back(std::move(*one.measurement));
   }
   file_warnings.report(warnings);

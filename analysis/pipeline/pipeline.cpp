@@ -4,9 +4,11 @@
 #include <map>
 
 #include "analysis/database/summaries.h"
+#include "analysis/pipeline/contention.h"
 #include "analysis/pipeline/context_tree.h"
 #include "analysis/pipeline/devices.h"
 #include "analysis/pipeline/load.h"
+#include "analysis/pipeline/locks.h"
 #include "analysis/pipeline/metrics.h"
 #include "analysis/pipeline/parallel.h"
 #include "analysis/pipeline/places.h"
@@ -181,6 +183,42 @@ std::vector<DeviceUse> used_devices(const std::vector<ProcessMeasurement>& measu
   return all;
 }
 
+// Of all processes.
+std::vector<ContendedRecord> contended_data(const std::vector<ProcessMeasurement>& measurements,
+                                            const std::vector<ThreadWork>& work,
+                                            const AnalyzeOptions& options,
+                                            std::vector<std::string>& warnings) {
+  std::vector<ContendedRecord> all;
+  for (const ProcessMeasurement& measurement : measurements) {
+    if (!has_accesses(measurement)) continue;
+    std::vector<ThreadInDatabase> threads;
+    for (uint32_t i = 0; i < work.size(); ++i)
+      if (work[i].measurement == &measurement && work[i].thread->kind == LineKind::Thread)
+        threads.push_back({work[i].thread, i, work[i].context_of});
+    for (ContendedRecord& record : contended_records(measurement, threads, options.attribution, warnings))
+      all.push_back(std::move(record));
+  }
+  std::ranges::stable_sort(all, std::greater(), &ContendedRecord::weight_s);
+  return all;
+}
+
+// Of all processes, the longest waited for first.
+LocksRecord followed_locks(const std::vector<ProcessMeasurement>& measurements,
+                           const std::vector<ThreadWork>& work, const AnalyzeOptions& options,
+                           std::vector<std::string>& warnings) {
+  LocksRecord all;
+  for (const ProcessMeasurement& measurement : measurements) {
+    if (!has_lock_waits(measurement)) continue;
+    std::vector<ThreadInDatabase> threads;
+    for (uint32_t i = 0; i < work.size(); ++i)
+      if (work[i].measurement == &measurement && work[i].thread->kind == LineKind::Thread)
+        threads.push_back({work[i].thread, i, work[i].context_of});
+    add_locks(measurement, threads, options.attribution, all, warnings);
+  }
+  sort_locks(all);
+  return all;
+}
+
 // A directory that was named twice counts once.
 std::vector<std::filesystem::path> without_repeats(const std::vector<std::filesystem::path>& directories) {
   std::vector<std::filesystem::path> distinct;
@@ -214,6 +252,9 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
                [&](size_t i) { database.profiles[i] = make_profile(work[i], database.contexts); });
   database.summaries = summarize(database);
 
+  const std::vector<ContendedRecord> contention =
+      contended_data(measurements, work, options, analysis.warnings);
+  const LocksRecord locks = followed_locks(measurements, work, options, analysis.warnings);
   if (std::ranges::any_of(work, [](const ThreadWork& one) { return one.thread->trace_bytes != 0; })) {
     add_launches(work, database);
     add_device_waits(work, database);
@@ -222,8 +263,9 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
   std::vector<RunRecord> records;
   std::ranges::transform(distinct, std::back_inserter(records), read_run_record);
   database.title = program_name(measurements, records);
-  database.run_json =
-      run_json(measurements, records, used_devices(measurements, work, database), analysis.warnings);
+  database.run_json = run_json(measurements, records, used_devices(measurements, work, database),
+                               looked_for_contention(measurements) ? &contention : nullptr,
+                               followed_locks(measurements) ? &locks : nullptr, analysis.warnings);
   return analysis;
 }
 

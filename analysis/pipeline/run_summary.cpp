@@ -9,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "analysis/pipeline/run_times.h"
 #include "hpcrun/unwind/frame.h"
 
 namespace prof {
@@ -62,37 +63,6 @@ std::string command_line(const std::vector<std::string>& command) {
 
 std::string iso_time(int64_t seconds) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(seconds)));
-}
-
-// A process that was killed, replaced or still runs has no end; what its threads left says how far it came.
-std::optional<uint64_t> end_of(const ProcessMeasurement& measurement) {
-  uint64_t end = measurement.process.end_monotonic_ns;
-  for (const MeasuredThread& thread : measurement.threads) end = std::max(end, thread.end_ns);
-  if (end < measurement.process.start_monotonic_ns) return std::nullopt;
-  return end - measurement.process.start_monotonic_ns + measurement.process.start_realtime_ns;
-}
-
-// From the first start to the last end; of several directories, whose runs may be hours apart, only the time
-// in which a process ran. Nothing where no end is known.
-std::optional<double> measured_seconds(const Measurements& measurements, bool one_run) {
-  std::vector<std::pair<uint64_t, uint64_t>> spans;
-  bool ended = false;
-  for (const ProcessMeasurement& measurement : measurements) {
-    const std::optional<uint64_t> end = end_of(measurement);
-    const uint64_t start = measurement.process.start_realtime_ns;
-    spans.emplace_back(start, end.value_or(start));
-    ended |= end.has_value();
-  }
-  if (!ended) return std::nullopt;
-  std::sort(spans.begin(), spans.end());
-  uint64_t seen = spans.front().first;
-  uint64_t all = 0;
-  for (const auto& [start, end] : spans) {
-    if (end <= seen) continue;
-    all += end - (one_run ? seen : std::max(start, seen));
-    seen = end;
-  }
-  return static_cast<double>(all) * kNanosecond;
 }
 
 struct MetricTotal {
@@ -164,6 +134,7 @@ Json describe_run(const Measurements& measurements, const std::vector<RunRecord>
     if (record.wall_s) wall_s = std::max(*record.wall_s, wall_s.value_or(0));
   }
   if (wall_s) run["wall_s"] = *wall_s;
+  if (const auto program_s = program_seconds(measurements)) run["program_s"] = *program_s;
   const bool alike = std::ranges::all_of(
       records, [&](const RunRecord& r) { return r.exit_status == records.front().exit_status; });
   if (alike && records.front().exit_status) run["exit_status"] = *records.front().exit_status;
@@ -186,26 +157,13 @@ Json describe_rate(const Measurements& measurements, const MeasuredMetric& metri
   return rate;
 }
 
-// Of the process that was paused longest.
-double paused_seconds(const Measurements& measurements) {
-  uint64_t longest = 0;
-  for (const ProcessMeasurement& measurement : measurements) {
-    uint64_t paused = measurement.counter(Counter::PausedNanoseconds);
-    const uint64_t since = measurement.counter(Counter::PausedSinceNs);
-    uint64_t end = std::max(measurement.process.end_monotonic_ns, measurement.process.seen_until_ns);
-    for (const MeasuredThread& thread : measurement.threads) end = std::max(end, thread.end_ns);
-    if (since != 0 && end > since) paused += end - since;
-    longest = std::max(longest, paused);
-  }
-  return static_cast<double>(longest) * kNanosecond;
-}
-
 // The rate is that of the first metric that is sampled: of the clock, when there is one.
 Json describe_sampling(const Measurements& measurements) {
   Json sampling = {{"samples", total(measurements, Counter::Samples)},
                    {"dropped", Json::object()},
                    {"metrics", Json::object()}};
-  if (const double paused_s = paused_seconds(measurements); paused_s > 0) sampling["paused_s"] = paused_s;
+  if (const double paused_s = longest_pause_seconds(measurements); paused_s > 0)
+    sampling["paused_s"] = paused_s;
   for (const auto& [counter, name] : kDropReasons) {
     if (const uint64_t dropped = total(measurements, counter)) sampling["dropped"][name] = dropped;
   }
@@ -266,6 +224,25 @@ Json describe_devices(const std::vector<DeviceUse>& devices) {
   return all;
 }
 
+template <typename Record>
+Json fields_of(const Record& record) {
+  Json json = Json::object();
+  for_each_lock_field(record, [&](const char* name, const auto& value) { json[name] = value; });
+  return json;
+}
+
+Json describe_locks(const LocksRecord& records) {
+  Json json{{"locks", Json::array()}, {"blocked", Json::array()}};
+  for (const LockRecord& record : records.locks) {
+    Json& lock = json["locks"].emplace_back(fields_of(record));
+    lock["waiters"] = lock["holders"] = Json::array();
+    for (const LockSide& side : record.waiters) lock["waiters"].push_back(fields_of(side));
+    for (const LockSide& side : record.holders) lock["holders"].push_back(fields_of(side));
+  }
+  for (const BlockedRecord& record : records.blocked) json["blocked"].push_back(fields_of(record));
+  return json;
+}
+
 Json describe_degradations(const Measurements& measurements, const std::vector<std::string>& warnings) {
   std::vector<std::string> texts;
   const auto add = [&](const std::string& text) {
@@ -284,8 +261,28 @@ Json describe_degradations(const Measurements& measurements, const std::vector<s
 
 }  // namespace
 
+Json describe_contention(const std::vector<ContendedRecord>& records) {
+  Json all = Json::array();
+  for (const ContendedRecord& record : records) {
+    Json& json = all.emplace_back(Json::object());
+    for_each_record_field(record, [&](const char* name, const auto& value) { json[name] = value; });
+    json["allocations"] = Json::array();
+    for (const ContendedRecord::Allocation& allocation : record.allocations) {
+      Json& told = json["allocations"].emplace_back(Json::object());
+      for_each_allocation_field(allocation, [&](const char* name, const auto& value) { told[name] = value; });
+    }
+    json["sides"] = Json::array();
+    for (const ContendedRecord::Side& side : record.sides) {
+      Json& told = json["sides"].emplace_back(Json::object());
+      for_each_side_field(side, [&](const char* name, const auto& value) { told[name] = value; });
+    }
+  }
+  return all;
+}
+
 std::string run_json(const std::vector<ProcessMeasurement>& measurements,
                      const std::vector<RunRecord>& records, const std::vector<DeviceUse>& devices,
+                     const std::vector<ContendedRecord>* contention, const LocksRecord* locks,
                      const std::vector<std::string>& warnings) {
   Json summary = {
       {"run", describe_run(measurements, records)},
@@ -297,6 +294,8 @@ std::string run_json(const std::vector<ProcessMeasurement>& measurements,
       {"degradations", describe_degradations(measurements, warnings)},
   };
   if (!devices.empty()) summary["devices"] = describe_devices(devices);
+  if (contention) summary["contention"] = describe_contention(*contention);
+  if (locks) summary["locks"] = describe_locks(*locks);
   // Command lines and paths need not be UTF-8, JSON must be.
   return summary.dump(2, ' ', false, Json::error_handler_t::replace);
 }

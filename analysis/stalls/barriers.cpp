@@ -61,6 +61,20 @@ const std::vector<std::string>& known_child_waits() {
   return kPatterns;
 }
 
+const std::vector<std::string>& known_blocking_calls() {
+  static const std::vector<std::string> kPatterns = [] {
+    std::vector<std::string> patterns = {
+        "pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait", "pthread_join",
+        "pthread_timedjoin_np", "pthread_clockjoin_np", "sem_wait", "flock",
+        // The C library's inner functions, where they are known, and those of Rust and others
+        "pthread_clockjoin_ex", "lll_lock_wait*", "futex_wait*", "*::futex_wait", "futex_abstimed_wait*",
+        "futex_lock_pi*"};
+    patterns.insert(patterns.end(), known_child_waits().begin(), known_child_waits().end());
+    return patterns;
+  }();
+  return kPatterns;
+}
+
 std::vector<bool> contexts_in(const Database& database, const std::vector<std::string>& patterns) {
   std::vector<bool> is_one(database.functions.size());
   for (size_t f = 0; f < is_one.size(); ++f) is_one[f] = matches_one(database.functions[f].name, patterns);

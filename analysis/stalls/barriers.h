@@ -15,6 +15,10 @@ const std::vector<std::string>& known_barriers();
 // Those in which a process waits for its children.
 const std::vector<std::string>& known_child_waits();
 
+// Those in which a thread is blocked although samples interrupt them: the kernel goes on with the wait.
+// (Calls that would return early are not interrupted; their whole length is one interval.)
+const std::vector<std::string>& known_blocking_calls();
+
 // What programs call a function of the C library by: "wait4" for its debug information's "__GI___wait4".
 std::string public_name(const std::string& name);
 

@@ -10,33 +10,12 @@
 #include "analysis/stalls/barriers.h"
 #include "analysis/stalls/interval_set.h"
 #include "analysis/stalls/median.h"
+#include "analysis/stalls/stays.h"
 
 namespace prof {
 namespace {
 
 constexpr uint64_t kMillion = 1'000'000;
-
-struct Interval {
-  uint64_t begin, end;
-  uint32_t context;  // kNone: a gap
-};
-
-// The times between the records of a trace, each in the context of the record that it begins with.
-template <class Visit>
-void for_each_interval(const TraceSource& trace, const Visit& visit) {
-  TraceSource source = trace;  // with a position of its own
-  std::vector<TraceRecord> block;
-  TraceRecord last{};
-  bool is_first = true;
-  while (source(block)) {
-    for (const TraceRecord& record : block) {
-      if (!is_first && record.time_ns > last.time_ns)
-        visit(Interval{last.time_ns, record.time_ns, last.context});
-      is_first = false;
-      last = record;
-    }
-  }
-}
 
 struct Trace {
   uint32_t profile;
@@ -62,13 +41,26 @@ std::vector<std::string> all_barriers(const StallOptions& options) {
   return patterns;
 }
 
+// Contexts come after those that they lie in.
+WaitsOfContexts waits_of_contexts(const Database& database, const std::vector<std::string>& barriers) {
+  WaitsOfContexts waits{contexts_in(database, barriers), {}};
+  const std::vector<bool> blocking = contexts_in(database, known_blocking_calls());
+  for (uint32_t c = 0; c < blocking.size(); ++c) {
+    const uint32_t parent = database.contexts[c].parent;
+    const bool is_blocked = blocking[c] && !waits.in_barrier[c];
+    const bool goes_on = is_blocked && parent != kNone && waits.blocking_call[parent] != kNone;
+    waits.blocking_call.push_back(goes_on ? waits.blocking_call[parent] : is_blocked ? c : kNone);
+  }
+  return waits;
+}
+
 class StallFinder {
  public:
   StallFinder(const Database& database, const StallOptions& options)
       : database_(database),
         options_(options),
         share_ppm_(static_cast<uint64_t>(std::llround(options.share * kMillion))),
-        in_barrier_(contexts_in(database, all_barriers(options))),
+        waits_(waits_of_contexts(database, all_barriers(options))),
         in_child_wait_(contexts_in(database, known_child_waits())) {}
 
   StallAnalysis find(const std::vector<uint32_t>& profiles) {
@@ -87,13 +79,19 @@ class StallFinder {
  private:
   const TraceSource& source(const Trace& trace) const { return database_.traces[trace.profile]; }
 
-  bool is_in_barrier(uint32_t context) const { return context != kNone && in_barrier_[context]; }
+  bool is_in_barrier(uint32_t context) const { return waits_.is_barrier(context); }
+
+  template <class Visit>
+  void for_each_stay_of(const Trace& trace, const Visit& visit) const {
+    for_each_stay(
+        source(trace), waits_, [&](uint64_t ns) { return !is_longer(ns, trace.median_ns); }, visit);
+  }
 
   bool is_longer(uint64_t ns, uint64_t median_ns) const {
     return static_cast<double>(ns) > options_.factor * static_cast<double>(median_ns);
   }
 
-  bool is_long(const Interval& interval, const Trace& trace) const {
+  bool is_long(const Stay& interval, const Trace& trace) const {
     return interval.context != kNone && is_longer(interval.end - interval.begin, trace.median_ns);
   }
 
@@ -107,7 +105,7 @@ class StallFinder {
       if (!has_thread_trace(database_, profile)) continue;
       Trace trace{profile};
       const uint64_t median = median_of([&](const auto& visit) {
-        for_each_interval(source(trace), [&](const Interval& interval) {
+        for_each_interval(source(trace), [&](const Stay& interval) {
           trace.begin = std::min(trace.begin, interval.begin);
           trace.end = std::max(trace.end, interval.end);
           if (interval.context != kNone) visit(interval.end - interval.begin);
@@ -129,9 +127,9 @@ class StallFinder {
   void collect_long_intervals() {
     for (uint32_t t = 0; t < traces_.size(); ++t) {
       Trace& trace = traces_[t];
-      for_each_interval(source(trace), [&](const Interval& interval) {
+      for_each_stay_of(trace, [&](const Stay& interval) {
         if (interval.context == kNone) return;
-        const bool in_barrier = in_barrier_[interval.context];
+        const bool in_barrier = is_in_barrier(interval.context);
         trace.meets_others |= in_barrier;
         const uint64_t ns = interval.end - interval.begin;
         if (is_longer(ns, typical_median_ns_)) trace.blocked_ns += ns;
@@ -231,8 +229,8 @@ class StallFinder {
     for (const Trace& trace : traces_) {
       if (trace.is_bystander) continue;
       if (stalled_.empty() && unwoken_.empty()) return;
-      Interval busy{0, 0, 0};  // what is contiguous is taken away at once
-      for_each_interval(source(trace), [&](const Interval& interval) {
+      Stay busy{0, 0, 0};  // what is contiguous is taken away at once
+      for_each_stay_of(trace, [&](const Stay& interval) {
         if (is_in_barrier(interval.context) || is_long(interval, trace)) return;
         if (interval.context == kNone) return unknown.add(interval.begin, interval.end);
         if (interval.begin != busy.end) {
@@ -302,7 +300,7 @@ class StallFinder {
     constexpr size_t kTracesToAsk = 3;
     for (size_t t = 0; t < std::min(kTracesToAsk, traces.size()); ++t) {
       size_t at = 0;
-      for_each_interval(source(*traces[t]), [&](const Interval& interval) {
+      for_each_interval(source(*traces[t]), [&](const Stay& interval) {
         while (at < times.size() && times[at] < interval.begin) ++at;
         for (; at < times.size() && times[at] < interval.end; ++at) {
           Stall& stall = result_.stalls[at];
@@ -356,8 +354,9 @@ class StallFinder {
 
   const Database& database_;
   const StallOptions& options_;
-  const uint64_t share_ppm_;                            // so that 10 % of 30 are 3
-  const std::vector<bool> in_barrier_, in_child_wait_;  // per context
+  const uint64_t share_ppm_;  // so that 10 % of 30 are 3
+  const WaitsOfContexts waits_;
+  const std::vector<bool> in_child_wait_;  // per context
   std::vector<Trace> traces_;
   uint64_t typical_median_ns_ = 0;  // the median of the medians
   std::vector<LongInterval> long_intervals_;

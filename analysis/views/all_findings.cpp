@@ -8,7 +8,9 @@
 #include "analysis/database/database.h"
 #include "analysis/database/format.h"
 #include "analysis/database/sqlite_file.h"
+#include "analysis/views/contention_findings.h"
 #include "analysis/views/finding_json.h"
+#include "analysis/views/lock_findings.h"
 #include "analysis/views/stall_findings.h"
 
 namespace prof {
@@ -64,6 +66,8 @@ void write_file(const std::vector<Finding>& findings, const fs::path& path) {
 std::vector<Finding> all_findings(const CallTree& tree, const RunSummary& run, const StallOptions& stalls) {
   std::vector<Finding> findings = find(tree, run);
   if (!why_no_stalls(tree)) add_findings(findings, stall_report(tree, run, stalls).findings);
+  add_findings(findings, contention_findings(tree, run));
+  add_findings(findings, lock_findings(tree, run));
   return findings;
 }
 

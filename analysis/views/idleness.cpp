@@ -17,6 +17,7 @@ namespace {
 constexpr double kWorthNaming = 0.10;    // of the idleness
 constexpr double kWorthRemoving = 0.02;  // of the run
 constexpr double kWorthTelling = 0.9;    // of a bound: a lower one that is as good as it is not told
+constexpr double kMostly = 0.5;          // of the waits for a kernel
 constexpr size_t kFindingsOfAKind = 3;
 constexpr double kRounding = 1e-12;           // seconds: less was not measured
 constexpr char kDeviceModule[] = "[device]";  // as the analysis names it
@@ -26,17 +27,37 @@ uint32_t metric_named(const Database& database, std::string_view name) {
   return at == database.metrics.end() ? kNone : static_cast<uint32_t>(at - database.metrics.begin());
 }
 
-// What an optimist divides by: of several processes the mean share of their time.
+// What savings are shares of: the program's own time. Loading it, and what the runtime does before and after,
+// would be there without the cause as well, or not without prof. Of several processes that use devices the
+// sum of theirs, so that shares are means.
 double run_seconds(const RunSummary& run) {
-  std::map<std::tuple<std::string, int32_t, int32_t>, double> windows;
+  std::map<std::tuple<std::string, int32_t, int32_t>, double> processes;
   for (const DeviceUse& use : run.devices) {
-    double& window = windows[{use.host, use.rank, use.process}];
-    window = std::max(window, use.window_s);
+    double& own = processes[{use.host, use.rank, use.process}];
+    own = std::max({own, use.program_s, use.window_s});
   }
-  if (windows.size() <= 1 && run.wall_s) return *run.wall_s;
+  if (processes.size() <= 1 && (run.program_s || run.wall_s))
+    return run.program_s.value_or(run.wall_s.value_or(0));
   double sum = 0;
-  for (const auto& [process, window] : windows) sum += window;
+  for (const auto& [process, own] : processes) sum += own;
   return sum;
+}
+
+// What working at once could save: the time in which one side worked and the other did not. What neither did,
+// as the latencies of a wait, is left of either.
+struct Alone {
+  double device_s = 0;  // a task was active and a thread waited
+  double cpu_s = 0;     // no task was, and no thread waited
+};
+
+Alone alone(const std::vector<DeviceUse>& uses) {
+  Alone sums;
+  for (const DeviceUse& use : uses) {
+    const double device_s = std::max(0.0, use.busy_s - use.overlap_s);
+    sums.device_s += device_s;
+    sums.cpu_s += std::max(0.0, use.idle_s() - std::max(0.0, use.cpu_waits_s - device_s));
+  }
+  return sums;
 }
 
 // Blame adds up over threads; what can be saved is bounded by the time in which it was there at all.
@@ -70,21 +91,17 @@ class Blamer {
     std::map<std::pair<uint32_t, uint32_t>, double> at;  // by file and line of the function itself
   };
 
-  // Costs by call of a device's API with the place of the call, or else by function; of tasks by name and
-  // launch. By falling cost of the first metric.
+  // Costs by call of a device's API with the place of the call, or else by function and the one that calls
+  // it; of tasks by name, launch and the caller of the launching function, which may be a helper that
+  // launches everything. By falling cost of the first metric.
   std::vector<Group> groups() const {
-    std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>, Group> by_place;
+    std::map<Key, Group> by_place;
     const size_t width = tree_.metrics();
     for (uint32_t c = 0; width > 0 && c < database_.contexts.size(); ++c) {
       if (own_[c * width] <= 0) continue;
       const std::vector<Step> path = path_to_blame(c);
       if (path.empty()) continue;
-      std::tuple<uint32_t, uint32_t, uint32_t, uint32_t> key{path[0].frame, kNone, kNone, 0};
-      if (is_call(path[0].frame) || is_task(path[0].frame)) {
-        if (const Step* caller = caller_in(path))
-          key = {path[0].frame, caller->frame, caller->place.file, caller->place.line};
-      }
-      Group& group = by_place[key];
+      Group& group = by_place[key_of(path)];
       group.sums.resize(width);
       for (size_t m = 0; m < width; ++m) group.sums[m] += own_[c * width + m];
       group.at[{path[0].place.file, path[0].place.line}] += own_[c * width];
@@ -106,8 +123,17 @@ class Blamer {
     return at == position_.end() || at->second == SIZE_MAX ? 0 : group.sums[at->second];
   }
 
-  // Overlap saves no more than the other side, which it gives something to do, has to spare.
-  Blamed describe(const Group& group, double bound_s, double spare_s, double run_s) const {
+  // What functions of the program cost, calls of a device's API left out; as measured.
+  double computed(const std::vector<Group>& groups) const {
+    double sum = 0;
+    for (const Group& group : groups)
+      if (const std::vector<Step> path = path_to_blame(group.context); !is_call(path[0].frame))
+        sum += group.sums[0];
+    return sum;
+  }
+
+  // `bound_s`: how long there was any of it. Overlap saves no more than the other side worked alone.
+  Blamed describe(const Group& group, double bound_s, double alone_s, double run_s) const {
     std::vector<Step> path = path_to_blame(group.context);
     Blamed blamed;
     blamed.what = name(path[0].frame);
@@ -117,12 +143,15 @@ class Blamer {
     if (run_s > 0) {
       const double removed_s = group.sums[0] * scale_to(bound_s, total());
       blamed.share_of_run = std::min(1.0, removed_s / run_s);
-      blamed.share_by_overlap = std::min(1.0, std::min(removed_s, spare_s) / run_s);
+      blamed.share_by_overlap = std::min(1.0, std::min(removed_s, alone_s) / run_s);
     }
-    const Step* caller = caller_in(path);
-    if (caller != nullptr) blamed.caller = name(caller->frame);
+    if (const Step* caller = caller_of(path, 0)) {
+      blamed.caller = name(caller->frame);
+      blamed.caller_place = words_for_place(database_, caller->place);
+      if (is_task(path[0].frame)) add_outer_caller(caller_of(path, caller - path.data()), blamed);
+    }
     if (blamed.is_call || is_task(path[0].frame)) {
-      if (caller != nullptr) blamed.place = words_for_place(database_, caller->place);
+      blamed.place = blamed.caller_place;
     } else {
       const auto most = std::ranges::max_element(group.at, {}, [](const auto& line) { return line.second; });
       path[0].place = {most->first.first, most->first.second};
@@ -146,6 +175,8 @@ class Blamer {
     uint32_t frame;
     Place place;
   };
+  // Frames of what is to blame and of its caller, file and line of the call, frame of the caller's caller.
+  using Key = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>;
 
   // What was measured at a context itself: of a function without what its lines have. Calls from several
   // lines of one function, which are one node of the tree, stay apart here.
@@ -190,11 +221,30 @@ class Blamer {
     return path;
   }
 
-  // The nearest function with a name that is not of a device's API.
-  const Step* caller_in(const std::vector<Step>& path) const {
-    for (size_t i = 1; i < path.size(); ++i)
+  // The nearest function above a step with a name that is not of a device's API.
+  const Step* caller_of(const std::vector<Step>& path, ptrdiff_t step) const {
+    for (size_t i = static_cast<size_t>(step) + 1; i < path.size(); ++i)
       if (!is_call(path[i].frame) && has_symbol(database_, tree_.frames[path[i].frame])) return &path[i];
     return nullptr;
+  }
+
+  Key key_of(const std::vector<Step>& path) const {
+    Key key{path[0].frame, kNone, kNone, 0, kNone};
+    const Step* const caller = caller_of(path, 0);
+    if (caller == nullptr) return key;
+    std::get<1>(key) = caller->frame;
+    if (!is_call(path[0].frame) && !is_task(path[0].frame)) return key;
+    std::get<2>(key) = caller->place.file;
+    std::get<3>(key) = caller->place.line;
+    if (!is_task(path[0].frame)) return key;
+    if (const Step* outer = caller_of(path, caller - path.data())) std::get<4>(key) = outer->frame;
+    return key;
+  }
+
+  void add_outer_caller(const Step* outer, Blamed& blamed) const {
+    if (outer == nullptr || name(outer->frame) == "main") return;
+    blamed.outer_place = words_for_place(database_, outer->place);
+    if (!blamed.outer_place.empty()) blamed.outer_caller = name(outer->frame);
   }
 
   std::string name(uint32_t frame) const { return frame_name(database_, tree_.frames[frame]); }
@@ -238,10 +288,22 @@ Severity severity_of(double share_of_run) {
   return share_of_run >= 0.2 ? Severity::High : share_of_run >= 0.05 ? Severity::Medium : Severity::Low;
 }
 
+// "Device::enqueue" of "Device::enqueue(queue*, double) const": sentences are long enough.
+std::string without_parameters(const std::string& function) {
+  const size_t end = function.rfind(')');
+  if (end == std::string::npos || function.find_first_of(":<", end) != std::string::npos) return function;
+  size_t depth = 0;
+  for (size_t i = end + 1; i-- > 0;) {
+    if (function[i] == ')') ++depth;
+    if (function[i] == '(' && --depth == 0) return i > 0 ? function.substr(0, i) : function;
+  }
+  return function;
+}
+
 std::string from(const Blamed& blamed, const char* how) {
   if (blamed.caller.empty()) return "";
-  const std::string place = blamed.place.empty() ? "" : fmt::format(" ({})", blamed.place);
-  return fmt::format(" {} {}{}", how, blamed.caller, place);
+  const std::string place = blamed.caller_place.empty() ? "" : fmt::format(" ({})", blamed.caller_place);
+  return fmt::format(" {} {}{}", how, without_parameters(blamed.caller), place);
 }
 
 Finding costed(const char* kind, const char* metric, const char* basis, const Blamed& blamed) {
@@ -256,13 +318,13 @@ Finding costed(const char* kind, const char* metric, const char* basis, const Bl
   return finding;
 }
 
-// "31 % of device idleness, at most 12 % of the run time (5.0 % by overlap)"
+// "31 % of device idleness, at most 12 % of the run time, 5.0 % by overlap"
 std::string shares(const Blamed& blamed, const char* whose) {
   std::string text =
       fmt::format("{} of {} idleness, at most {} of the run time", words_for_percent(blamed.share), whose,
                   words_for_percent(blamed.share_of_run));
   if (!blamed.is_call && blamed.share_by_overlap < kWorthTelling * blamed.share_of_run)
-    text += fmt::format(" ({} by overlap)", words_for_percent(blamed.share_by_overlap));
+    text += fmt::format(", {} by overlap", words_for_percent(blamed.share_by_overlap));
   return text;
 }
 
@@ -277,22 +339,35 @@ Finding device_finding(const Blamed& blamed) {
                                    shares(blamed, "device"), finding.advice);
   } else {
     finding.advice = "launch before it what does not depend on it, or move it to the device";
-    finding.sentence = fmt::format("The device has no work while {}{} computes: {}; {}.", blamed.what,
+    finding.sentence = fmt::format("The device has no work while {}{}{} computes: {}; {}.", blamed.what,
                                    blamed.place.empty() ? "" : " (" + blamed.place + ")",
-                                   shares(blamed, "device"), finding.advice);
+                                   from(blamed, "called from"), shares(blamed, "device"), finding.advice);
   }
   return finding;
 }
 
-Finding cpu_finding(const Blamed& blamed, const std::vector<RankedTask>& tasks) {
+// " mostly in clFinish called from step (step.cpp:20)": where that holds however the waits are shared out
+// among the kernels.
+std::string mostly_in(const std::vector<Waiting>& waits, const Blamed& blamed) {
+  if (waits.empty() || blamed.share <= 0) return "";
+  const Blamed& most = waits[0].at;
+  if (!most.is_call || most.share + blamed.share - 1 < kMostly * blamed.share) return "";
+  return fmt::format(", mostly in {}{}", most.what, from(most, "called from"));
+}
+
+Finding cpu_finding(const Blamed& blamed, const Idleness& all) {
   Finding finding =
       costed("cpu-idle", "CPU_IDLE_CAUSE",
              "upper bound: time that threads waited for a device while this was active", blamed);
   finding.advice = "make it faster, or give the CPU work that does not need its result";
-  finding.sentence = fmt::format("{}{} keeps the CPU waiting: {}", blamed.what, from(blamed, "launched from"),
-                                 shares(blamed, "CPU"));
-  const auto rank = std::ranges::find(tasks, blamed.what, &RankedTask::name);
-  if (rank != tasks.end()) {
+  finding.sentence = blamed.what + from(blamed, "launched from");
+  if (!blamed.outer_caller.empty())
+    finding.sentence +=
+        fmt::format(", called from {} ({}),", without_parameters(blamed.outer_caller), blamed.outer_place);
+  finding.sentence +=
+      fmt::format(" keeps the CPU waiting{}: {}", mostly_in(all.waits, blamed), shares(blamed, "CPU"));
+  const auto rank = std::ranges::find(all.tasks, blamed.what, &RankedTask::name);
+  if (rank != all.tasks.end()) {
     finding.values["rank_by_blame"] = static_cast<double>(rank->blame_rank);
     finding.values["rank_by_time"] = static_cast<double>(rank->time_rank);
     if (rank->blame_rank != rank->time_rank)
@@ -319,15 +394,20 @@ Idleness idleness(const Database& database, const Selection& selection, const Ru
     idle_s += use.idle_s();
     waits_s += use.cpu_waits_s;
   }
+  const Alone work = alone(run.devices);
   const Blamer device(database, selection, {"GPU_IDLE_CAUSE"});
-  for (const Blamer::Group& group : device.groups())
-    result.device.push_back(device.describe(group, idle_s, waits_s, run_s));
+  const std::vector<Blamer::Group> causes = device.groups();
+  for (const Blamer::Group& group : causes)
+    result.device.push_back(device.describe(group, idle_s, work.device_s, run_s));
+  if (selection.every_profile) result.unblamed_s = std::max(0.0, idle_s - device.total());
+  // What can be done while a device works is computing, rather than the calls that keep it at work.
+  const double computed_s = std::min(work.cpu_s, device.computed(causes) * scale_to(idle_s, device.total()));
   const Blamer cpu(database, selection, {"CPU_IDLE_CAUSE"});
   for (const Blamer::Group& group : cpu.groups())
-    result.cpu.push_back(cpu.describe(group, waits_s, idle_s, run_s));
+    result.cpu.push_back(cpu.describe(group, waits_s, computed_s, run_s));
   const Blamer waits(database, selection, {"CPU_IDLE", "LAUNCH_LATENCY", "GPU_GAP", "WAKE_LATENCY"});
   for (const Blamer::Group& group : waits.groups()) {
-    Waiting waiting{waits.describe(group, waits_s, idle_s, run_s)};
+    Waiting waiting{waits.describe(group, waits_s, computed_s, run_s)};
     waiting.at.context.role = "wait";
     waiting.launch_latency_s = waits.value(group, "LAUNCH_LATENCY");
     waiting.gap_s = waits.value(group, "GPU_GAP");
@@ -337,7 +417,7 @@ Idleness idleness(const Database& database, const Selection& selection, const Ru
   result.tasks = ranked(Blamer(database, selection, {"GPU_EXECUTION_TIME"}).by_name(), cpu.by_name());
 
   add_findings(result.device, result.findings, device_finding);
-  add_findings(result.cpu, result.findings, [&](const Blamed& b) { return cpu_finding(b, result.tasks); });
+  add_findings(result.cpu, result.findings, [&](const Blamed& b) { return cpu_finding(b, result); });
   std::ranges::stable_sort(result.findings, std::greater<>(), [](const Finding& finding) {
     return finding.cost.value_or(FindingCost{}).share_of_run;
   });

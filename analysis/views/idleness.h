@@ -12,9 +12,12 @@ namespace prof {
 
 // One place that is to blame, or that waits.
 struct Blamed {
-  std::string what;    // the device's API function, the function that computes, or the kernel
-  std::string caller;  // the function that calls it or launches it; empty where not known
-  std::string place;   // "step.cpp:31": the line of that call, or of the computation itself; may be empty
+  std::string what;          // the device's API function, the function that computes, or the kernel
+  std::string caller;        // the function that calls it or launches it; empty where not known
+  std::string caller_place;  // "step.cpp:31": the line of that call; may be empty
+  std::string place;         // the same, of computing the line of the computation itself; may be empty
+  std::string outer_caller;  // of a kernel the function that calls the launching one, unless that is main
+  std::string outer_place;   // and the line of that call; never empty where outer_caller is not
   bool is_call = false;
   double value_s = 0;           // as measured, summed over threads
   double share = 0;             // 0..1 of all of its kind
@@ -39,6 +42,7 @@ struct Idleness {
   std::vector<Blamed> cpu;        // by falling value: the tasks that threads waited for
   std::vector<Waiting> waits;     // by falling value: where they waited
   std::vector<RankedTask> tasks;  // by falling blame, then time
+  double unblamed_s = 0;          // devices were idle, and no thread was seen at anything
   std::vector<Finding> findings;  // by falling share of the run
 };
 

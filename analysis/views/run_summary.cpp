@@ -86,6 +86,68 @@ DeviceUse device_in(const Json& json, const Database& database) {
   return use;
 }
 
+void read_field(const Json& json, const char* name, uint32_t& field) {
+  field = static_cast<uint32_t>(std::min<uint64_t>(count(json, name).value_or(0), UINT32_MAX));
+}
+
+// Sides of threads or contexts that are not in the database are left out.
+ContendedRecord contended_in(const Json& json, const Database& database) {
+  ContendedRecord record;
+  for_each_record_field(record, [&](const char* name, auto& value) { read_field(json, name, value); });
+  if (const Json& allocations = member(json, "allocations"); allocations.is_array())
+    for (const Json& told : allocations) {
+      ContendedRecord::Allocation& allocation = record.allocations.emplace_back();
+      for_each_allocation_field(allocation,
+                                [&](const char* name, auto& value) { read_field(told, name, value); });
+      if (allocation.context >= database.contexts.size()) allocation.context = 0;
+    }
+  const Json& sides = member(json, "sides");
+  if (!sides.is_array()) return record;
+  for (const Json& told : sides) {
+    ContendedRecord::Side side;
+    for_each_side_field(side, [&](const char* name, auto& value) { read_field(told, name, value); });
+    if (told.is_object() && side.bytes > 0 && side.profile < database.profiles.size() &&
+        side.context < database.contexts.size() && side.line_offset < 64 && side.bytes <= 64 &&
+        side.allocation <= record.allocations.size())
+      record.sides.push_back(std::move(side));
+  }
+  return record;
+}
+
+template <typename Record>
+Record lock_fields_in(const Json& json) {
+  Record record;
+  for_each_lock_field(record, [&](const char* name, auto& value) { read_field(json, name, value); });
+  return record;
+}
+
+// Contexts that are not in the database are left out.
+std::vector<LockSide> lock_sides_in(const Json& json, const Database& database) {
+  std::vector<LockSide> sides;
+  if (!json.is_array()) return sides;
+  for (const Json& told : json)
+    if (const auto side = lock_fields_in<LockSide>(told); side.context < database.contexts.size())
+      sides.push_back(side);
+  return sides;
+}
+
+LocksRecord locks_in(const Json& json, const Database& database) {
+  LocksRecord records;
+  if (const Json& locks = member(json, "locks"); locks.is_array()) {
+    for (const Json& told : locks) {
+      auto lock = lock_fields_in<LockRecord>(told);
+      lock.waiters = lock_sides_in(member(told, "waiters"), database);
+      lock.holders = lock_sides_in(member(told, "holders"), database);
+      if (!lock.waiters.empty()) records.locks.push_back(std::move(lock));
+    }
+  }
+  if (const Json& blocked = member(json, "blocked"); blocked.is_array())
+    for (const Json& told : blocked)
+      if (const auto one = lock_fields_in<BlockedRecord>(told); one.context < database.contexts.size())
+        records.blocked.push_back(one);
+  return records;
+}
+
 void derive_from_profiles(const Database& database, RunSummary& summary) {
   std::set<std::tuple<std::string, int32_t, int32_t>> processes;
   std::set<int32_t> ranks;
@@ -171,6 +233,7 @@ RunSummary run_summary(const Database& database) {
   summary.host = text(run, "host");
   summary.start = text(run, "start");
   summary.wall_s = number(run, "wall_s");
+  summary.program_s = number(run, "program_s");
   summary.cpu_s = number(run, "cpu_s");
   if (const auto status = count(run, "exit_status")) summary.exit_status = static_cast<int64_t>(*status);
   if (const auto signal = count(run, "signal")) summary.signal = static_cast<int64_t>(*signal);
@@ -199,6 +262,15 @@ RunSummary run_summary(const Database& database) {
   const Json& devices = member(json, "devices");
   if (devices.is_array())
     for (const Json& device : devices) summary.devices.push_back(device_in(device, database));
+  const Json& contention = member(json, "contention");
+  if (contention.is_array()) {
+    summary.looked_for_contention = true;
+    for (const Json& record : contention) summary.contention.push_back(contended_in(record, database));
+  }
+  if (const Json& locks = member(json, "locks"); locks.is_object()) {
+    summary.followed_locks = true;
+    summary.locks = locks_in(locks, database);
+  }
   const Json& degradations = member(json, "degradations");
   if (degradations.is_array()) {
     for (const Json& degradation : degradations)

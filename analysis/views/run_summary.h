@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "analysis/database/contended_record.h"
 #include "analysis/database/device_use.h"
+#include "analysis/database/lock_record.h"
 #include "analysis/database/model.h"
 #include "analysis/views/call_tree.h"
 
@@ -34,6 +36,7 @@ struct RunSummary {
   std::string host;
   std::string start;
   std::optional<double> wall_s, cpu_s;
+  std::optional<double> program_s;  // of wall_s, without loading, the runtime's start and end, and pauses
   std::optional<int64_t> exit_status;
   std::optional<int64_t> signal;  // that killed the program
   uint64_t processes = 0, threads = 0, ranks = 0;
@@ -49,6 +52,10 @@ struct RunSummary {
   std::optional<uint64_t> runtime_bytes;
   std::vector<std::string> degradations;
   std::vector<DeviceUse> devices;
+  bool looked_for_contention = false;
+  std::vector<ContendedRecord> contention;
+  bool followed_locks = false;
+  LocksRecord locks;
 
   uint64_t dropped_samples() const;
 };

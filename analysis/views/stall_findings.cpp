@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 #include "analysis/stalls/barriers.h"
 #include "analysis/views/wording.h"
+#include "hpcrun/measurement/format.h"
 
 namespace prof {
 namespace {
@@ -177,18 +179,9 @@ std::vector<std::string> notes_on(const StallReport& report, const RunSummary& r
         "were lost, measuring was paused, or they had no processor.",
         words_for_duration(seconds(found.unknown_ns))));
   }
-  const auto merged = run.dropped.find("overrun");
-  if (merged != run.dropped.end() && report.options.period_ns > 0) {
-    const double late_s = seconds(merged->second * report.options.period_ns);
-    if (late_s > kWorthANote * seconds(found.duration_ns()) * found.traces) {
-      notes.push_back(
-          fmt::format("Samples for {} of the threads' time came late because the threads were ready but had "
-                      "no processor, or "
-                      "were blocked outside of the calls that are known to wait: on a busy machine the first "
-                      "looks like a stall.",
-                      words_for_duration(late_s)));
-    }
-  }
+  std::ranges::copy_if(run.degradations, std::back_inserter(notes), [](const std::string& degradation) {
+    return degradation.starts_with(hpcrun::kTraceNotePrefix);
+  });
   return notes;
 }
 
@@ -244,6 +237,10 @@ std::vector<FindingFrame> frames_of(const CallTree& tree, uint32_t context) {
     place = {};
   }
   return frames;
+}
+
+std::string words_for_frame(const FindingFrame& frame) {
+  return at_line(frame);
 }
 
 std::string words_for_call(const std::vector<FindingFrame>& frames) {

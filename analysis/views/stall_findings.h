@@ -33,6 +33,9 @@ StallReport stall_report(const CallTree& tree, const RunSummary& run, StallOptio
 // which it calls the next one.
 std::vector<FindingFrame> frames_of(const CallTree& tree, uint32_t context);
 
+// "late_wakeup (stall.cpp:40)"
+std::string words_for_frame(const FindingFrame& frame);
+
 // "clock_nanosleep <- late_wakeup (stall.cpp:40)": the function and its next caller with a source line.
 std::string words_for_call(const std::vector<FindingFrame>& frames);
 

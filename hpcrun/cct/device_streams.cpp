@@ -1,85 +1,20 @@
 #include "hpcrun/cct/device_streams.h"
 
 #include <algorithm>
-#include <initializer_list>
-#include <new>
 #include <utility>
 
-#include "hpcrun/cct/extent_stream.h"
-#include "hpcrun/cct/varint.h"
+#include "hpcrun/cct/interval_stream.h"
 #include "hpcrun/measurement/task_sampling.h"
 
 namespace hpcrun {
 namespace {
 
-// As those of traces: sealing one takes under 10 µs.
-constexpr size_t kLargestExtent = 64 * 1024;
-constexpr size_t kMaxVarintBytes = 10;
-constexpr size_t kMaxRecordBytes = kWaitNumbers * kMaxVarintBytes;
 // How many tasks tell how fast they come: few enough to notice a phase of short ones soon, and more than come
 // together by chance.
 constexpr size_t kTasksOfRate = 16;
 
-constexpr uint64_t quanta(uint64_t ns) {
-  return ns / kTraceQuantumNs;
-}
 constexpr uint64_t not_negative(uint64_t later, uint64_t earlier) {
   return later - std::min(later, earlier);
-}
-
-// A stream whose records are intervals: where each begins is relative to the end of the one before it.
-struct IntervalStream {
-  MeasurementFile* file;
-  ExtentStream stream;
-  uint64_t end;  // of the last record, in quanta
-  NodeId node;   // of the last record
-  uint32_t period;
-  bool sealed;
-
-  // What a new extent starts from is the state before the record.
-  bool make_room(uint64_t begin) noexcept {
-    if (sealed) return false;
-    if (stream.has_room(kMaxRecordBytes)) return true;
-    MappedExtent full;
-    if (!stream.advance(0, full)) return false;
-    file->seal_and_unmap(full);
-    if (full.header == nullptr) end = begin;
-    new (stream.next()) TraceStart{end, node, period};
-    stream.publish(sizeof(TraceStart));
-    return true;
-  }
-
-  uint64_t begin_delta(uint64_t begin) const noexcept {
-    return zigzag(static_cast<int64_t>(begin - end)) + 1;
-  }
-  uint64_t node_delta(NodeId to) const noexcept {
-    return zigzag(static_cast<int64_t>(to) - static_cast<int64_t>(node));
-  }
-
-  void append(std::initializer_list<uint64_t> numbers, uint64_t new_end, NodeId new_node) noexcept {
-    char* const start = stream.next();
-    char* at = start;
-    for (const uint64_t number : numbers) at = put_varint(at, number);
-    stream.publish(static_cast<size_t>(at - start));
-    end = new_end;
-    node = new_node;
-  }
-
-  void seal() noexcept {
-    if (sealed) return;
-    sealed = true;
-    stream.close();
-  }
-};
-
-template <typename State>
-State* make(MeasurementFile& file, Arena& arena, StreamKind kind, uint32_t thread) noexcept {
-  void* memory = arena.allocate(sizeof(State));
-  if (memory == nullptr) return nullptr;
-  auto* state = new (memory) State{};
-  state->file = &file;
-  state->stream.attach(file, kind, thread, kLargestExtent);
-  return state;
 }
 
 }  // namespace
@@ -97,7 +32,7 @@ struct TaskStream::State : IntervalStream {
 struct WaitStream::State : IntervalStream {};
 
 bool TaskStream::attach(MeasurementFile& file, Arena& arena, uint32_t line, uint64_t period_ns) noexcept {
-  state_ = make<State>(file, arena, StreamKind::Tasks, line);
+  state_ = make_interval_stream<State>(file, arena, StreamKind::Tasks, line);
   if (state_ == nullptr) return false;
   if (period_ns != 0)
     state_->period = static_cast<uint32_t>(std::clamp<uint64_t>(quanta(period_ns), 1, UINT32_MAX));
@@ -126,7 +61,7 @@ void TaskStream::seal() noexcept {
 }
 
 bool WaitStream::attach(MeasurementFile& file, Arena& arena, uint32_t thread) noexcept {
-  state_ = make<State>(file, arena, StreamKind::Waits, thread);
+  state_ = make_interval_stream<State>(file, arena, StreamKind::Waits, thread);
   return state_ != nullptr;
 }
 

@@ -1,12 +1,13 @@
 // Calls of a device's interface: what they wait for and how long, and the idleness that they cause.
 #include <algorithm>
+#include <utility>
 
 #include "hpcrun/device/context.h"
 #include "hpcrun/device/engine.h"
 #include "hpcrun/device/engine_state.h"
-#include "hpcrun/device/process_mark.h"
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/measurement/device_metrics.h"
+#include "hpcrun/sample/process_mark.h"
 #include "hpcrun/unwind/capture.h"
 
 namespace hpcrun {
@@ -32,7 +33,7 @@ DeviceThread* state_of_caller(uint64_t now) noexcept {
   ThreadState* const thread = this_thread();
   if (!thread || thread->busy) return nullptr;
   if (thread->device) return thread->device;
-  const Busy busy(*thread);
+  const ThreadBusy busy(*thread);
   return device_thread(*thread, now);
 }
 
@@ -58,23 +59,29 @@ void leave(DeviceThread& device) noexcept {
   const LaunchTarget target{thread.device_function, kOwnTree, nullptr};
   NodeId node = device.submitting ? kNoNode : contexts->find(origin_of(here), target);
   if (node != kNoNode) return node;
-  const Stack stack = context_of_call(thread, here, thread.device_function, contexts->record);
+  const Stack stack = context_of_call(thread, here, thread.device_function, contexts->record());
   node = thread.tree.insert(stack.frames, stack.depth);
   if (node != kNoNode && !device.submitting) contexts->add(thread.arena, target, node);
   return node;
 }
 
-// What of the program's time is before the call, and what is the call.
-NodeId cut_call(DeviceThread& device, uint64_t begin, uint64_t end) noexcept {
+// What of the program's time is before the call, and what is the call. Since the last sample the program is
+// taken to have been where that found it: what comes after the call is somewhere else.
+NodeId cut_call(DeviceThread& device, Interval time, bool across_pause) noexcept {
   ThreadState& thread = *device.thread;
+  const DeviceActivity& activity = engine.schedule.activity;
   const NodeId node = node_of_call(device);
   Timeline& timeline = device.waiter.timeline;
+  ValueCell* const before = std::exchange(device.last_sample, nullptr);
   if (node == kNoNode) {
-    timeline.skip_to(end);
+    timeline.skip_to(time.end);
     return node;
   }
-  timeline.cut_open(thread.arena, begin);
-  timeline.cut(thread.arena, engine.schedule.activity, end, cell(thread, node, DeviceMetric::GpuIdleCause));
+  before ? timeline.cut(thread.arena, activity, time.begin, before)
+         : timeline.cut_open(thread.arena, time.begin);
+  ValueCell* const idle = cell(thread, node, DeviceMetric::GpuIdleCause);
+  across_pause ? timeline.cut_across_pause(thread.arena, time.end, idle)
+               : timeline.cut(thread.arena, activity, time.end, idle);
   return node;
 }
 
@@ -100,15 +107,6 @@ void announce_wait(DeviceThread& device, DeviceIndex index, CallKind kind) noexc
   place = engine.shared[index].begin_wait(device.call_begin, kind == CallKind::Block);
 }
 
-// Places of a wait that never got to its end.
-void withdraw_waits(DeviceThread& device) noexcept {
-  for (uint16_t i = 0; i < kMostDevices; ++i) {
-    if (device.shared_places[i] == SharedDevice::kNoPlace) continue;
-    engine.shared[i].end_wait(device.shared_places[i], {});
-    device.shared_places[i] = SharedDevice::kNoPlace;
-  }
-}
-
 void end_wait(DeviceThread& device, NodeId node, CallKind kind, Interval time) noexcept {
   ThreadState& thread = *device.thread;
   const WaitCells cells{
@@ -125,18 +123,37 @@ void end_wait(DeviceThread& device, NodeId node, CallKind kind, Interval time) n
   unlock_engine();
 }
 
+bool began_in_pause(uint64_t begin) noexcept {
+  const EngineLock lock;
+  note_pauses(monotonic_ns());
+  return engine.schedule.was_paused(begin);
+}
+
+// What a call waits for that began in a pause may have been submitted in it, and is not known.
 void finish_call(DeviceThread& device, CallKind kind) noexcept {
   const Interval time{device.call_begin, device.call_end};
   const PauseSwitch pause = process_state.file.pause_switch();
-  if (pause.is_paused() || pause.resumed_at() > time.begin) return device.waiter.timeline.skip_to(time.end);
+  const bool across_pause = pause.is_paused() || pause.resumed_at() > time.begin;
+  if (across_pause && (kind == CallKind::Short || began_in_pause(time.begin)))
+    return device.waiter.timeline.skip_to(time.end);
   if (kind == CallKind::Short && time.end - time.begin <= kShortCallNs) return;
   const SignalsBlocked blocked;
-  const Busy busy(*device.thread);
-  const NodeId node = cut_call(device, time.begin, time.end);
+  const ThreadBusy busy(*device.thread);
+  if (!across_pause) leave_out_pause(device);
+  if (kind == CallKind::Short) leave_out_sleep(device, time.begin, time.end - time.begin);
+  const NodeId node = cut_call(device, time, across_pause);
   if (kind != CallKind::Short && node != kNoNode) end_wait(device, node, kind, time);
 }
 
 }  // namespace
+
+void withdraw_waits(DeviceThread& device) noexcept {
+  for (uint16_t i = 0; i < kMostDevices; ++i) {
+    if (device.shared_places[i] == SharedDevice::kNoPlace) continue;
+    engine.shared[i].end_wait(device.shared_places[i], {});
+    device.shared_places[i] = SharedDevice::kNoPlace;
+  }
+}
 
 DeviceCall::DeviceCall(CallKind kind, const void* function) noexcept : kind_(kind) {
   if (!device_activity.load(std::memory_order_acquire) || !is_sampling_this_copy()) return;
@@ -151,6 +168,7 @@ DeviceCall::DeviceCall(CallKind kind, const void* function) noexcept : kind_(kin
   device->call_begin = now;
   device->call_end = 0;
   if (kind == CallKind::Short) return;
+  leave_out_sleep(*device, now);
   withdraw_waits(*device);  // of a call that was left by a jump
   OpenDeviceWait& wait = device->waiter.wait;
   wait.scope.clear();
@@ -159,13 +177,18 @@ DeviceCall::DeviceCall(CallKind kind, const void* function) noexcept : kind_(kin
 }
 
 DeviceCall::~DeviceCall() {
+  close();
+}
+
+void DeviceCall::close() noexcept {
   if (!thread_ || !is_sampling_this_copy()) return;
   // Measuring may have ended for the thread meanwhile, and begun anew.
   ThreadState* const thread = this_thread();
   if (!thread || thread->device != thread_) return;
   end();
-  DeviceThread& device = of(thread_);
+  DeviceThread& device = of(std::exchange(thread_, nullptr));
   finish_call(device, kind_);
+  if (kind_ != CallKind::Short && process_state.wait_event < 0) device.sleep.restart(thread_usage());
   leave(device);
 }
 

@@ -6,9 +6,9 @@
 
 #include "hpcrun/device/context.h"
 #include "hpcrun/device/engine_state.h"
-#include "hpcrun/device/process_mark.h"
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/measurement/device_metrics.h"
+#include "hpcrun/sample/process_mark.h"
 #include "hpcrun/unwind/capture.h"
 
 namespace hpcrun {
@@ -57,7 +57,7 @@ NodeId launch_node(Line& line, ThreadState* thread, const ucontext_t& here, cons
   DeviceThread* const device = thread ? device_thread(*thread, monotonic_ns()) : nullptr;
   LaunchContexts* const contexts = device ? launch_contexts(*device) : nullptr;
   if (!contexts) return line.tree.insert(&executed, 1);
-  const Stack stack = context_of_call(*thread, here, thread->device_function, contexts->record);
+  const Stack stack = context_of_call(*thread, here, thread->device_function, contexts->record());
   stack.frames[-1] = executed;
   const NodeId node = line.tree.insert(stack.frames - 1, stack.depth + 1);
   if (node != kNoNode && !device->submitting)
@@ -105,6 +105,7 @@ DeviceIndex make_device(const DeviceInfo& info, uint64_t now) noexcept {
     write_metrics();
   }
   ++engine.device_count;
+  note_pauses(now);
   mark_process();
   process_state.file.write_device(
       {index, line.index, now, text(info.name), text(info.uuid), text(info.api), text(info.driver)});
@@ -113,7 +114,7 @@ DeviceIndex make_device(const DeviceInfo& info, uint64_t now) noexcept {
   device_activity.store(&engine.schedule.activity, std::memory_order_release);
   // The time of the thread that uses it first counts from here too.
   if (ThreadState* const thread = this_thread(); thread && !thread->busy) {
-    const Busy busy(*thread);
+    const ThreadBusy busy(*thread);
     device_thread(*thread, now);
   }
   process_state.observer.store(observe_sample, std::memory_order_release);
@@ -184,7 +185,7 @@ Task* submit(QueueIndex queue, TaskKind kind, const char* name, uint64_t bytes) 
   Line& line = *engine.queues[queue];
   const bool context_known = node != kNoNode;
   if (thread) {
-    const Busy busy(*thread);
+    const ThreadBusy busy(*thread);
     if (!context_known) node = launch_node(line, thread, here, executed);
     refill(*thread);
   } else {
@@ -217,6 +218,7 @@ void finish_task(Task* task, uint64_t start_ns, uint64_t end_ns) noexcept {
   Line& line = *engine.queues[task->queue];
   const uint64_t now = monotonic_ns();
   admit_threads();
+  note_pauses(now);
   task->idle_cause = line.tree.cell(task->node, metric(DeviceMetric::CpuIdleCause));
   const uint64_t overlap = engine.schedule.complete(task, start_ns, end_ns, now);
   engine.known_contexts[line.device] += task->context_known;

@@ -84,6 +84,9 @@ class DeviceCall {
   // The interface has returned. Without it the call ends where the destructor begins.
   void end() noexcept;
 
+  // What the destructor does, for a call that the thread is cancelled in.
+  void close() noexcept;
+
  private:
   void* thread_ = nullptr;  // the engine's state of the calling thread; nullptr: counts nothing
   CallKind kind_ = CallKind::Short;
@@ -93,9 +96,17 @@ class DeviceCall {
 // four libraries at most, for good.
 void leave_out_library(const void* code) noexcept;
 
+// Called before the program opens a library whose file's name begins with this, by the thread that does, as
+// long as the process is measured. Four at most, for good; the text stays.
+void watch_library(const char* beginning, void (*before_opening)() noexcept) noexcept;
+
 // Called as measuring ends, outside all locks: the back end hands in what has completed. Four at most, for
 // good.
 void set_flush(void (*flush)() noexcept) noexcept;
+
+// Called by a thread of ours as the process ends by _exit(), while others may be anywhere: what has completed
+// is handed in. It is not waited for long. One, for good.
+void flush_at_sudden_end(void (*flush)() noexcept) noexcept;
 
 // Text of a degradation, shown by every report; each sentence once.
 void note_degradation(const char* sentence) noexcept;

@@ -1,11 +1,11 @@
 #include "hpcrun/device/engine_state.h"
 
-#include <signal.h>
 #include <sys/syscall.h>
+
+#include <algorithm>
 
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/measurement/device_metrics.h"
-#include "hpcrun/sample/sources.h"
 
 namespace hpcrun {
 
@@ -28,16 +28,6 @@ void receive_wait(void* receiver, const EndedWait& wait, const WaitParts& parts)
 }
 
 }  // namespace
-
-SignalsBlocked::SignalsBlocked() noexcept {
-  const uint64_t signals = ~source_signals();
-  raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, reinterpret_cast<long>(&signals),
-              reinterpret_cast<long>(&before_), sizeof signals);
-}
-
-SignalsBlocked::~SignalsBlocked() {
-  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&before_), 0, sizeof before_);
-}
 
 void lock_engine() noexcept {
   while (engine_is_locked.test_and_set(std::memory_order_acquire)) raw_syscall(SYS_sched_yield);
@@ -64,6 +54,18 @@ void admit_threads() noexcept {
     engine.schedule.add_waiter(thread->waiter);
     thread = next;
   }
+}
+
+// Of several pauses that ended since, which nothing was seen between, the last one stands for all.
+void note_pauses(uint64_t now) noexcept {
+  const PauseSwitch pause = process_state.file.pause_switch();
+  const uint64_t over = pause.paused_ns(0), since = pause.paused_since();
+  if (over > engine.pauses_over) {
+    const uint64_t end = pause.resumed_at();
+    engine.schedule.add_pause(end - std::min(end, over - engine.pauses_over), end);
+    engine.pauses_over = over;
+  }
+  if (since && since < now) engine.schedule.add_pause(since, now);
 }
 
 // Those that died are put away, which asks the kernel for each. Those that come or go say so.
@@ -94,6 +96,7 @@ void ask_others(uint64_t now, uint64_t until) noexcept {
 
 void advance_engine(uint64_t now) noexcept {
   admit_threads();
+  note_pauses(now);
   ask_others(now, engine.schedule.horizon(now));
   engine.schedule.advance(now);
   write_totals(now);
@@ -109,7 +112,8 @@ void write_totals(uint64_t now) noexcept {
     set(tree, DeviceTotal::Overlap, totals.overlap, totals.completed);
     set(tree, DeviceTotal::CpuWaits, totals.cpu_waits, totals.completed);
     set(tree, DeviceTotal::Occupied, totals.occupied, totals.completed);
-    set(tree, DeviceTotal::Window, now - totals.first_use, 1);
+    set(tree, DeviceTotal::Paused, totals.paused, 1);
+    set(tree, DeviceTotal::Window, now - totals.first_use - totals.paused, 1);
     set(tree, DeviceTotal::Tasks, totals.completed, totals.completed);
     set(tree, DeviceTotal::Incomplete, totals.incomplete, totals.incomplete);
     set(tree, DeviceTotal::KnownContexts, engine.known_contexts[i], engine.known_contexts[i]);

@@ -11,6 +11,7 @@
 #include "hpcrun/device/schedule.h"
 #include "hpcrun/device/shared_device.h"
 #include "hpcrun/guest/arena.h"
+#include "hpcrun/sample/signals_blocked.h"
 
 namespace hpcrun {
 
@@ -36,23 +37,12 @@ struct EngineState {
   uint16_t device_count = 0;
   Line* queues[kMostQueues] = {};
   uint16_t queue_count = 0;
+  uint64_t pauses_over = 0;                    // ns of the pauses that ended and are known
   uint64_t known_contexts[kMostDevices] = {};  // of completed tasks, those whose launch was not walked
   bool ended = false;
 };
 
 extern constinit EngineState engine;
-
-// The program's signals wait; ours do not, and find the thread busy where it matters.
-class SignalsBlocked {
- public:
-  SignalsBlocked() noexcept;
-  ~SignalsBlocked();
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  uint64_t before_ = 0;
-};
 
 void lock_engine() noexcept;
 void unlock_engine() noexcept;
@@ -66,19 +56,6 @@ class EngineLock {
 
  private:
   SignalsBlocked blocked_;
-};
-
-// The thread's structures are in use: a sample that comes is dropped.
-class Busy {
- public:
-  explicit Busy(ThreadState& thread) noexcept : thread_(thread), was_(thread.busy) { thread_.busy = 1; }
-  ~Busy() { thread_.busy = was_; }
-  Busy(const Busy&) = delete;
-  Busy& operator=(const Busy&) = delete;
-
- private:
-  ThreadState& thread_;
-  sig_atomic_t was_;
 };
 
 // The calling thread's, which is busy; nullptr: no memory.
@@ -102,10 +79,16 @@ class Submitting {
   DeviceThread& device_;
 };
 
+// Without the lock. Others do not see waits of the thread that never got to their end.
+void withdraw_waits(DeviceThread& device) noexcept;
+
 // All below with the lock held.
 
 // Threads that came since the last time take part.
 void admit_threads() noexcept;
+
+// Pauses of measuring up to now.
+void note_pauses(uint64_t now) noexcept;
 
 // What other processes did up to `until`.
 void ask_others(uint64_t now, uint64_t until) noexcept;

@@ -83,6 +83,12 @@ uint64_t IntervalHistory::covered(uint64_t begin, uint64_t end) const noexcept {
   return begin < end ? covered_before(end) - covered_before(begin) : 0;
 }
 
+Interval IntervalHistory::first_in(Interval window) const noexcept {
+  const size_t at = first_ending_at_or_after(window.begin + 1);
+  if (at == count_ || entries_[at].begin >= window.end) return {window.end, window.end};
+  return {std::max(entries_[at].begin, window.begin), std::min(entries_[at].end, window.end)};
+}
+
 void IntervalHistory::forget_before(uint64_t time) noexcept {
   if (time <= forgotten_until_) return;
   const uint64_t sum = covered_before(time);

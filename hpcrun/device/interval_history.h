@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "hpcrun/guest/arena.h"
+#include "hpcrun/model/blame.h"
 
 namespace hpcrun {
 
@@ -21,6 +22,9 @@ class IntervalHistory {
   // How much of [0, time) is in the set. Exact from forgotten_until() on.
   uint64_t covered_before(uint64_t time) const noexcept;
   uint64_t covered(uint64_t begin, uint64_t end) const noexcept;
+
+  // The first interval of the set in the window, cut to it; empty, at its end: there is none. Exact as above.
+  Interval first_in(Interval window) const noexcept;
 
   uint64_t total() const noexcept { return count_ ? end_of_sum(count_ - 1) : forgotten_sum_; }
   uint64_t last_end() const noexcept { return count_ ? entries_[count_ - 1].end : forgotten_until_; }

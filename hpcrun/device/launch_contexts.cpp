@@ -3,76 +3,8 @@
 #include <algorithm>
 
 #include "hpcrun/device/names.h"
-#include "hpcrun/measurement/format.h"
-#include "hpcrun/unwind/modules.h"
 
 namespace hpcrun {
-
-namespace {
-
-constexpr uint32_t kFirstRoom = 32;
-
-uint64_t next_key(uint64_t key, uint64_t word) noexcept {
-  return mix64((key + 0x9e3779b97f4a7c15u) ^ word);
-}
-
-uint64_t first_key(const WalkOrigin& origin, const void* function) noexcept {
-  return next_key(origin.sp, reinterpret_cast<uintptr_t>(function));
-}
-
-uint64_t word_at(uint64_t address) noexcept {
-  uint64_t word;
-  std::memcpy(&word, reinterpret_cast<const void*>(address), sizeof word);
-  return word;
-}
-
-const WalkedWord* next_return(const WalkedWord* at, const WalkedWord* end) noexcept {
-  while (at != end && !at->is_return) ++at;
-  return at;
-}
-
-// The innermost return address in which the paths differ: where it was, and is. Those before it are the same,
-// so both paths have it at this offset. False: they differ in something else.
-bool first_difference(const WalkedWord* a, const WalkedWord* a_end, const WalkedWord* b,
-                      const WalkedWord* b_end, uint32_t& offset, uint64_t& in_a, uint64_t& in_b) noexcept {
-  for (;; ++a, ++b) {
-    a = next_return(a, a_end);
-    b = next_return(b, b_end);
-    if (a == a_end || b == b_end || a->offset != b->offset) return false;
-    if (a->value == b->value) continue;
-    offset = a->offset;
-    in_a = a->value;
-    in_b = b->value;
-    return true;
-  }
-}
-
-}  // namespace
-
-bool LaunchContexts::leads_on(const Place& place, uint64_t key, uint64_t sp) const noexcept {
-  return place.key == key && place.sp == sp && place.offset != kIsEntry;
-}
-
-bool LaunchContexts::has_entry(const Place& place, uint64_t key, uint64_t sp) const noexcept {
-  return place.key == key && place.sp == sp && place.offset == kIsEntry && entries_[place.entry].key == key;
-}
-
-// The key of the place to which the stack leads.
-uint64_t LaunchContexts::descend(const WalkOrigin& origin, const void* function, unsigned& level) noexcept {
-  uint64_t key = first_key(origin, function);
-  for (level = 0; level < kMostLevels; ++level) {
-    const Place& place = place_of(key);
-    if (!leads_on(place, key, origin.sp)) break;
-    key = next_key(key, word_at(origin.sp + place.offset));
-  }
-  return key;
-}
-
-bool LaunchContexts::holds(const Entry& entry, const WalkOrigin& origin, const void* function) noexcept {
-  return entry.origin.sp == origin.sp && entry.origin.pc == origin.pc && entry.function == function &&
-         (!entry.uses_bp || entry.origin.bp == origin.bp) && entry.generation == walk_generation() &&
-         words_are_the_same(entry.words, entry.count, origin.sp);
-}
 
 bool LaunchContexts::is_same(const Target& known, const LaunchTarget& target) noexcept {
   if (known.line != target.line || !known.executed != !target.executed) return false;
@@ -80,78 +12,26 @@ bool LaunchContexts::is_same(const Target& known, const LaunchTarget& target) no
 }
 
 NodeId LaunchContexts::find(const WalkOrigin& origin, const LaunchTarget& target) noexcept {
-  found_ = nullptr;
-  unsigned level;
-  const uint64_t key = descend(origin, target.function, level);
-  const Place& place = place_of(key);
-  if (!has_entry(place, key, origin.sp)) return kNoNode;
-  Entry& entry = entries_[place.entry];
-  if (!holds(entry, origin, target.function)) return kNoNode;
-  for (uint32_t i = 0; i < std::min(entry.target_count, kTargets); ++i)
-    if (is_same(entry.targets[i], target)) return entry.targets[i].node;
-  found_ = &entry;
+  known_ = stacks_.find(origin, target.function);
+  is_known_ = false;
+  if (known_ == KnownStacks::kNone) return kNoNode;
+  const Launched& launched = launched_[known_];
+  for (uint32_t i = 0; i < std::min(launched.count, kTargets); ++i)
+    if (is_same(launched.targets[i], target)) return launched.targets[i].node;
+  is_known_ = true;
   return kNoNode;
 }
 
-LaunchContexts::Entry* LaunchContexts::make_entry(uint64_t key) noexcept {
-  Entry& entry = entries_[next_entry_];
-  next_entry_ = (next_entry_ + 1) % kEntries;
-  entry.key = key;
-  return &entry;
-}
-
-bool LaunchContexts::fill(Arena& arena, Entry& entry, const WalkRecord& record,
-                          const void* function) noexcept {
-  if (record.count > entry.room) {
-    uint32_t room = std::max(entry.room, kFirstRoom);
-    while (room < record.count) room *= 2;
-    auto* words = arena.allocate_array<WalkedWord>(room);
-    if (!words) {
-      entry.key = 0;
-      return false;
-    }
-    entry.words = words;
-    entry.room = room;
-  }
-  std::copy(record.words, record.words + record.count, entry.words);
-  entry.function = function;
-  entry.origin = record.origin;
-  entry.generation = record.generation;
-  entry.count = record.count;
-  entry.uses_bp = record.uses_bp;
-  entry.target_count = 0;
-  return true;
-}
-
 void LaunchContexts::add(Arena& arena, const LaunchTarget& target, NodeId node) noexcept {
-  Entry* entry = found_;
-  found_ = nullptr;
-  if (!entry) {
-    if (!record.is_complete) return;
-    const uint64_t sp = record.origin.sp;
-    unsigned level;
-    uint64_t key = descend(record.origin, target.function, level);
-    if (Place& place = place_of(key); has_entry(place, key, sp)) {
-      entry = &entries_[place.entry];
-      uint32_t offset;
-      uint64_t before, now;
-      if (level < kMostLevels && entry->generation == record.generation &&
-          first_difference(entry->words, entry->words + entry->count, record.words,
-                           record.words + record.count, offset, before, now)) {
-        entry->key = next_key(key, before);
-        place_of(entry->key) = {entry->key, sp, kIsEntry, static_cast<uint32_t>(entry - entries_)};
-        place_of(key) = {key, sp, offset, 0};
-        key = next_key(key, now);
-        entry = nullptr;
-      }
-    }
-    if (!entry) {
-      entry = make_entry(key);
-      place_of(key) = {key, sp, kIsEntry, static_cast<uint32_t>(entry - entries_)};
-    }
-    if (!fill(arena, *entry, record, target.function)) return;
+  uint32_t number = known_;
+  if (!is_known_) {
+    number = stacks_.add(arena, target.function);
+    if (number == KnownStacks::kNone) return;
+    launched_[number].count = 0;
   }
-  entry->targets[entry->target_count++ % kTargets] = {target.line, node, target.executed};
+  is_known_ = false;
+  Launched& launched = launched_[number];
+  launched.targets[launched.count++ % kTargets] = {target.line, node, target.executed};
 }
 
 }  // namespace hpcrun

@@ -8,19 +8,38 @@
 #include <new>
 
 #include "hpcrun/device/engine_state.h"
-#include "hpcrun/device/process_mark.h"
+#include "hpcrun/device/sudden_end.h"
 #include "hpcrun/guest/clock.h"
+#include "hpcrun/sample/process_mark.h"
 
 namespace hpcrun {
 
 namespace {
 
 // Libraries whose threads do a device's work or wait for it, by the beginning of their files' names.
-constexpr const char* kDrivers[] = {"libpocl", "libcuda.so", "libcupti", "libnvidia-"};
+// Ours (sudden_end.h) calls them.
+constexpr const char* kDrivers[] = {"libpocl", "libcuda.so", "libcupti", "libnvidia-", "libhpcrun.so"};
 
 constexpr size_t kMostFlushes = 4;
 void (*flushes[kMostFlushes])() noexcept;
 std::atomic<uint32_t> flush_count{0};
+
+struct WatchedLibrary {
+  const char* beginning = nullptr;
+  void (*before_opening)() noexcept = nullptr;
+};
+constexpr size_t kMostWatched = 4;
+constinit WatchedLibrary watched[kMostWatched];  // from constructors: by one thread
+constinit size_t watched_count = 0;
+
+const char* file_name(const char* path) noexcept {
+  const char* const slash = std::strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+bool begins_with(const char* text, const char* beginning) noexcept {
+  return std::strncmp(text, beginning, std::strlen(beginning)) == 0;
+}
 
 bool fork_lock_is_held = false;
 alignas(EngineLock) unsigned char fork_lock[sizeof(EngineLock)];
@@ -48,6 +67,17 @@ void set_flush(void (*flush)() noexcept) noexcept {
   if (at < kMostFlushes) flushes[at] = flush;
 }
 
+void watch_library(const char* beginning, void (*before_opening)() noexcept) noexcept {
+  if (watched_count < kMostWatched) watched[watched_count++] = {beginning, before_opening};
+}
+
+void before_library_opens(const char* path) noexcept {
+  if (!path) return;
+  const char* const name = file_name(path);
+  for (size_t i = 0; i < watched_count; ++i)
+    if (begins_with(name, watched[i].beginning)) watched[i].before_opening();
+}
+
 void flush_devices() noexcept {
   if (!is_used()) return;
   for (uint32_t i = 0; i < kMostFlushes; ++i)
@@ -62,6 +92,7 @@ void finish_devices() noexcept {
   process_state.observer.store(nullptr, std::memory_order_release);
   const uint64_t now = monotonic_ns();
   admit_threads();
+  note_pauses(now);
   ask_others(now, engine.schedule.horizon(now));
   engine.schedule.finish(now);
   write_totals(now);
@@ -77,8 +108,10 @@ void finish_devices() noexcept {
 void end_device_thread(ThreadState& thread) noexcept {
   DeviceThread* const device = thread.device;
   if (!device) return;
+  withdraw_waits(*device);
   const EngineLock lock;
   admit_threads();
+  note_pauses(monotonic_ns());
   engine.schedule.remove_waiter(device->waiter);
   device->waits.seal();
   thread.device = nullptr;
@@ -101,6 +134,7 @@ void forget_devices() noexcept {
   device_activity.store(nullptr, std::memory_order_relaxed);
   device_arrivals.store(nullptr, std::memory_order_relaxed);
   forget_process_mark();
+  forget_sudden_end();
   if (engine.device_count || engine.arena.bytes_mapped()) new (&engine) EngineState;
 }
 
@@ -109,10 +143,8 @@ bool is_driver(const void* code) noexcept {
   if (_dl_find_object(const_cast<void*>(code), &found) != 0 || !found.dlfo_link_map) return false;
   const char* const path = found.dlfo_link_map->l_name;
   if (!path) return false;
-  const char* const slash = std::strrchr(path, '/');
-  const char* const name = slash ? slash + 1 : path;
   for (const char* driver : kDrivers)
-    if (std::strncmp(name, driver, std::strlen(driver)) == 0) return true;
+    if (begins_with(file_name(path), driver)) return true;
   return false;
 }
 

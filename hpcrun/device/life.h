@@ -19,6 +19,9 @@ void hold_devices() noexcept;
 void let_devices_go() noexcept;
 void forget_devices() noexcept;
 
+// The calling thread is about to open a library by this name.
+void before_library_opens(const char* path) noexcept;
+
 // Is this code a driver's, whose threads are part of a device? `code` is a return address.
 bool is_driver(const void* code) noexcept;
 

@@ -1,5 +1,6 @@
 #include "hpcrun/device/observer.h"
 
+#include <algorithm>
 #include <new>
 
 #include "hpcrun/device/shared_device.h"
@@ -18,6 +19,7 @@ DeviceThread* device_thread(ThreadState& thread, uint64_t now) noexcept {
   device->thread = &thread;
   for (uint32_t& place : device->shared_places) place = SharedDevice::kNoPlace;
   device->waiter.timeline.begin(now);
+  device->sleep.restart(thread_usage());
   thread.device = device;
   DeviceThread* first = device_arrivals.load(std::memory_order_relaxed);
   do device->next_arrival = first;
@@ -26,16 +28,27 @@ DeviceThread* device_thread(ThreadState& thread, uint64_t now) noexcept {
   return device;
 }
 
+void leave_out_pause(DeviceThread& device) noexcept {
+  device.waiter.timeline.skip_to(process_state.file.pause_switch().resumed_at());
+}
+
+void leave_out_sleep(DeviceThread& device, uint64_t now, uint64_t since) noexcept {
+  if (process_state.wait_event >= 0) return;  // sleep is sampled as well
+  Timeline& timeline = device.waiter.timeline;
+  const uint64_t last = timeline.last();
+  const uint64_t elapsed = now - std::min(now, last);
+  timeline.skip_to(last + device.sleep.slept(elapsed, thread_usage(), since));
+}
+
 void observe_sample(ThreadState& thread, NodeId node, uint64_t now) noexcept {
   const DeviceActivity* const activity = device_activity.load(std::memory_order_acquire);
   if (!activity) return;
   DeviceThread* const device = device_thread(thread, now);
   if (!device || device->call) return;
-  Timeline& timeline = device->waiter.timeline;
-  if (const uint64_t resumed = process_state.file.pause_switch().resumed_at(); resumed > timeline.last())
-    timeline.skip_to(resumed);
-  timeline.cut(thread.arena, *activity, now,
-               thread.tree.cell(node, static_cast<uint16_t>(DeviceMetric::GpuIdleCause)));
+  leave_out_pause(*device);
+  leave_out_sleep(*device, now);
+  device->last_sample = thread.tree.cell(node, static_cast<uint16_t>(DeviceMetric::GpuIdleCause));
+  device->waiter.timeline.cut(thread.arena, *activity, now, device->last_sample);
 }
 
 }  // namespace hpcrun

@@ -9,6 +9,7 @@
 #include "hpcrun/device/engine.h"
 #include "hpcrun/device/launch_contexts.h"
 #include "hpcrun/device/schedule.h"
+#include "hpcrun/device/sleep_meter.h"
 #include "hpcrun/sample/state.h"
 
 namespace hpcrun {
@@ -31,6 +32,10 @@ struct DeviceThread {
   const DeviceCall* call = nullptr;
   uint64_t call_begin = 0;
   uint64_t call_end = 0;  // 0: not yet
+
+  SleepMeter sleep;
+  // GPU_IDLE_CAUSE of the last sample, if no call was cut since: the time up to the next call is its as well.
+  ValueCell* last_sample = nullptr;
 };
 
 // Threads that the engine does not know yet, the last to come first.
@@ -40,6 +45,13 @@ extern constinit std::atomic<const DeviceActivity*> device_activity;  // nullptr
 // The calling thread's, made where it has none; its time counts from `now`. nullptr: no memory. In a handler,
 // or while the thread is busy.
 DeviceThread* device_thread(ThreadState& thread, uint64_t now) noexcept;
+
+// What was before the end of the last pause is nobody's.
+void leave_out_pause(DeviceThread& device) noexcept;
+
+// Time up to `now` in which the thread slept is nobody's, where a sample stands for CPU time; `since` ns on
+// the processor have gone by after `now`. The thread is busy, or in a call.
+void leave_out_sleep(DeviceThread& device, uint64_t now, uint64_t since = 0) noexcept;
 
 // For ProcessState::observer.
 void observe_sample(ThreadState& thread, NodeId node, uint64_t now) noexcept;

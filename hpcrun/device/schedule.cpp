@@ -42,9 +42,8 @@ T* Schedule::take(T*& free_list) noexcept {
 void Schedule::add_device(DeviceIndex device, uint64_t now) noexcept {
   Device& added = devices_[device];
   added.first_use = now;
-  for (IntervalHistory* history : {&added.busy, &added.occupied, &added.kernels, &added.copies, &added.waits,
-                                   &added.waited, &added.either})
-    history->attach(*arena_);
+  added.paused_before = paused_.total();
+  added.for_each_history([&](IntervalHistory& history) { history.attach(*arena_); });
   device_count_ = std::max<uint16_t>(device_count_, static_cast<uint16_t>(device + 1));
   // Pieces that began before are resolved by what the device's own time tells.
   activity.last_end.store(std::max(now, activity.last_end.load()), std::memory_order_relaxed);
@@ -212,6 +211,7 @@ uint64_t Schedule::complete(Task* task, uint64_t start, uint64_t end, uint64_t n
   task->start = std::clamp(start, task->submit, now);
   task->end = std::clamp(end, task->start, now);
   ++device.completed;
+  device.last_end = std::max(device.last_end, task->end);
   device.busy.add(task->start, task->end);
   device.occupied.add(task->start, task->end);
   device.either.add(task->start, task->end);
@@ -277,6 +277,14 @@ bool Schedule::make_scratch(size_t tasks) noexcept {
 }
 
 void Schedule::blame(const Scope& scope, Interval time, PiecedWait& parts) noexcept {
+  while (time.begin < time.end) {
+    const Interval pause = paused_.first_in(time);
+    if (time.begin < pause.begin) blame_measured(scope, {time.begin, pause.begin}, parts);
+    time.begin = pause.end;
+  }
+}
+
+void Schedule::blame_measured(const Scope& scope, Interval time, PiecedWait& parts) noexcept {
   size_t count = 0;
   if (make_scratch(completed_count_)) {
     for (Task* task = completed_; task; task = task->next) {
@@ -386,10 +394,7 @@ void Schedule::forget(uint64_t until) noexcept {
     until = std::min(until, waiter->timeline.needs_since(idle));
   for (const Wait* wait = first_wait_; wait; wait = wait->next) until = std::min(until, wait->since);
   for (uint16_t i = 0; i < device_count_; ++i)
-    for (IntervalHistory* history :
-         {&devices_[i].busy, &devices_[i].occupied, &devices_[i].kernels, &devices_[i].copies,
-          &devices_[i].waits, &devices_[i].waited, &devices_[i].either})
-      history->forget_before(until);
+    devices_[i].for_each_history([&](IntervalHistory& history) { history.forget_before(until); });
 }
 
 bool Schedule::is_due(uint64_t now) const noexcept {
@@ -413,6 +418,13 @@ void Schedule::finish(uint64_t now) noexcept {
   while (waiters_) remove_waiter(*waiters_);
 }
 
+void Schedule::add_pause(uint64_t begin, uint64_t end) noexcept {
+  paused_.add(begin, end);
+  for (uint16_t i = 0; i < device_count_; ++i)
+    devices_[i].for_each_history(
+        [&](IntervalHistory& history) { history.add(std::max(begin, devices_[i].first_use), end); });
+}
+
 void Schedule::add_others_work(DeviceIndex device, uint64_t begin, uint64_t end) noexcept {
   // What was before this process used it is not its concern.
   devices_[device].occupied.add(std::max(begin, devices_[device].first_use), end);
@@ -429,12 +441,16 @@ DeviceTotals Schedule::totals(DeviceIndex index) const noexcept {
   const Device& device = devices_[index];
   DeviceTotals totals;
   totals.first_use = device.first_use;
-  totals.busy = device.busy.total();
-  totals.kernels = device.kernels.total();
-  totals.copies = device.copies.total();
-  totals.cpu_waits = device.waited.total();
-  totals.occupied = device.occupied.total();
-  totals.overlap = device.either.total() - totals.cpu_waits;
+  totals.paused = paused_.total() - device.paused_before;
+  const auto measured = [&](const IntervalHistory& history) {
+    return history.total() - std::min(history.total(), totals.paused);
+  };
+  totals.busy = measured(device.busy);
+  totals.kernels = measured(device.kernels);
+  totals.copies = measured(device.copies);
+  totals.cpu_waits = measured(device.waited);
+  totals.occupied = measured(device.occupied);
+  totals.overlap = device.either.total() - device.waited.total();
   totals.completed = device.completed;
   totals.incomplete = device.lost + device.under_way.load(std::memory_order_relaxed);
   return totals;

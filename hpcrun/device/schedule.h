@@ -117,6 +117,7 @@ struct DeviceTotals {
   uint64_t overlap = 0;
   uint64_t cpu_waits = 0;
   uint64_t occupied = 0;  // busy, or another process had something to do
+  uint64_t paused = 0;    // since then; in none of the times above
   uint64_t completed = 0;
   uint64_t incomplete = 0;  // records without an end, and tasks under way
 };
@@ -126,7 +127,10 @@ class Schedule {
   DeviceActivity activity;
 
   // The arena is not owned.
-  void attach(Arena& arena) noexcept { arena_ = &arena; }
+  void attach(Arena& arena) noexcept {
+    arena_ = &arena;
+    paused_.attach(arena);
+  }
 
   void add_device(DeviceIndex device, uint64_t now) noexcept;
 
@@ -173,6 +177,11 @@ class Schedule {
   // At the end: all that is pending, by what is known.
   void finish(uint64_t now) noexcept;
 
+  // Measuring was paused: nobody is to blame for what devices and threads did then. Before the next advance()
+  // beyond its end, and before a device is added in it; pieces may overlap.
+  void add_pause(uint64_t begin, uint64_t end) noexcept;
+  bool was_paused(uint64_t time) const noexcept { return paused_.covered(time, time + 1) != 0; }
+
   // Another process had something to do for the device, or waited for it. Before the next advance() beyond
   // its end.
   void add_others_work(DeviceIndex device, uint64_t begin, uint64_t end) noexcept;
@@ -188,13 +197,16 @@ class Schedule {
   uint32_t under_way(DeviceIndex device) const noexcept {
     return devices_[device].under_way.load(std::memory_order_acquire);
   }
-  uint64_t last_end(DeviceIndex device) const noexcept { return devices_[device].busy.last_end(); }
+  uint64_t last_end(DeviceIndex device) const noexcept { return devices_[device].last_end; }
 
   DeviceTotals totals(DeviceIndex device) const noexcept;
 
  private:
   struct Device {
     uint64_t first_use = 0;
+    uint64_t paused_before = 0;  // its first use
+    uint64_t last_end = 0;       // of a task
+    // Each has pauses as well, so that they are not counted twice, nor as idleness.
     IntervalHistory busy;      // a task of ours was active
     IntervalHistory occupied;  // the same, or another process had something to do
     IntervalHistory kernels;
@@ -202,6 +214,12 @@ class Schedule {
     IntervalHistory waits;   // a thread was in a call that waits
     IntervalHistory waited;  // a thread waited
     IntervalHistory either;  // busy or waited
+
+    template <typename Use>
+    void for_each_history(Use use) noexcept {
+      for (IntervalHistory* history : {&busy, &occupied, &kernels, &copies, &waits, &waited, &either})
+        use(*history);
+    }
     uint64_t completed = 0;
     uint64_t lost = 0;
     std::atomic<uint32_t> under_way{0};
@@ -228,6 +246,7 @@ class Schedule {
   uint64_t time_without_waits(const Task& task, uint64_t now) const noexcept;
   uint64_t idle_before(uint64_t time, uint64_t known) const noexcept;
   void blame(const Scope& scope, Interval time, PiecedWait& parts) noexcept;
+  void blame_measured(const Scope& scope, Interval time, PiecedWait& parts) noexcept;
   bool make_scratch(size_t tasks) noexcept;
   void conclude(Wait& wait) noexcept;
   void resolve_open_waits(uint64_t now, uint64_t until) noexcept;
@@ -241,6 +260,7 @@ class Schedule {
   Arena* arena_ = nullptr;
   Device devices_[kMostDevices];
   uint16_t device_count_ = 0;
+  IntervalHistory paused_;
   Task* chunks_[kMostChunks] = {};
   uint32_t chunk_count_ = 0;
   Task* free_tasks_ = nullptr;

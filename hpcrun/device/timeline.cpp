@@ -79,6 +79,11 @@ void Timeline::cut(Arena& arena, const DeviceActivity& activity, uint64_t now, V
   last_.store(now, std::memory_order_release);
 }
 
+void Timeline::cut_across_pause(Arena& arena, uint64_t now, ValueCell* cell) noexcept {
+  const uint64_t begin = last_.load(std::memory_order_relaxed);
+  if (now > begin) push(arena, {begin, now, cell});
+}
+
 void Timeline::cut_open(Arena& arena, uint64_t now) noexcept {
   const uint64_t begin = last_.load(std::memory_order_relaxed);
   if (now > begin) push(arena, {begin, now, nullptr});

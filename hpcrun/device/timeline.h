@@ -69,6 +69,9 @@ class Timeline {
   // The time since the last piece belongs to this context.
   void cut(Arena& arena, const DeviceActivity& activity, uint64_t now, ValueCell* cell) noexcept;
 
+  // The same where measuring was paused meanwhile: how much of it counts is found out later.
+  void cut_across_pause(Arena& arena, uint64_t now, ValueCell* cell) noexcept;
+
   // The time since the last piece belongs to the context of the next.
   void cut_open(Arena& arena, uint64_t now) noexcept;
 

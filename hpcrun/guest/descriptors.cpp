@@ -37,9 +37,8 @@ int ceiling() noexcept {
   return result == 0 ? static_cast<int>(std::min<uint64_t>(limit.rlim_cur, kHighest)) : kHighest;
 }
 
-// A duplicate above `lowest` and close to the limit, or -1.
-int duplicate_to_top(int descriptor, int lowest) noexcept {
-  const int top = ceiling();
+// A duplicate above `lowest` and close to `top`, or -1.
+int duplicate_to_top(int descriptor, int lowest, int top) noexcept {
   // From the top down, so that ours stay together whatever order they are opened in.
   for (int distance = 1; top - distance > lowest; distance *= 2) {
     const long moved = raw_syscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, top - distance);
@@ -52,15 +51,24 @@ int duplicate_to_top(int descriptor, int lowest) noexcept {
 }  // namespace
 
 int adopt_descriptor(int descriptor) noexcept {
-  const int moved = duplicate_to_top(descriptor, descriptor);
+  const int moved = duplicate_to_top(descriptor, descriptor, ceiling());
   if (moved >= 0) raw_syscall(SYS_close, descriptor);
   const int adopted = moved >= 0 ? moved : descriptor;
   remember(adopted, true);
   return adopted;
 }
 
+int adopt_spare_descriptor(int descriptor) noexcept {
+  constexpr int kShare = 8;  // of the limit, one in so many
+  const int top = ceiling();
+  const int moved = duplicate_to_top(descriptor, std::max(descriptor, top - top / kShare - 1), top);
+  raw_syscall(SYS_close, descriptor);
+  remember(moved, true);
+  return moved;
+}
+
 int vacate_descriptor(int descriptor) noexcept {
-  int moved = duplicate_to_top(descriptor, STDERR_FILENO);
+  int moved = duplicate_to_top(descriptor, STDERR_FILENO, ceiling());
   if (moved < 0)
     moved = static_cast<int>(raw_syscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   remember(descriptor, false);

@@ -9,6 +9,10 @@ namespace hpcrun {
 // when the limit is too near.
 int adopt_descriptor(int descriptor) noexcept;
 
+// The same for one that can be done without: closes it and returns -1 when the topmost eighth of the numbers
+// below the limit is taken.
+int adopt_spare_descriptor(int descriptor) noexcept;
+
 // Leaves the number to the program: a duplicate is remembered in its place and returned (-1: there is no room
 // for one), and the number, still open, is forgotten.
 int vacate_descriptor(int descriptor) noexcept;

@@ -61,10 +61,11 @@ enum class DeviceTotal : uint16_t {
   Copies = 42,         // ns in which a copy or fill was
   Overlap = 43,        // ns in which a task was and no thread of the process waited for the device
   CpuWaits = 44,       // ns in which a thread of the process waited for the device
-  Window = 45,         // ns from its first use until now
+  Window = 45,         // ns from its first use until now, pauses left out as in the times above
   Tasks = 46,          // samples: how many completed
   Incomplete = 47,     // samples: how many were submitted and not seen to complete
   Occupied = 49,       // ns in which a task of this process was active or another one had something to do
+  Paused = 50,         // ns since its first use in which measuring was paused
   KnownContexts = 48,  // samples: of how many that completed the launch context was found without a walk
 };
 constexpr uint16_t kFirstDeviceTotal = 40;

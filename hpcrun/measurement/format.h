@@ -12,7 +12,7 @@ namespace hpcrun {
 
 constexpr char kFileMagic[8] = {'p', 'r', 'o', 'f', 'm', 'e', 'a', 's'};
 constexpr uint16_t kFormatMajor = 1;  // a reader refuses any other
-constexpr uint16_t kFormatMinor = 3;  // a reader accepts newer ones and ignores what it does not know
+constexpr uint16_t kFormatMinor = 5;  // a reader accepts newer ones and ignores what it does not know
 constexpr uint32_t kByteOrderMark = 0x01020304;
 constexpr uint32_t kPageBytes = 4096;
 
@@ -20,12 +20,14 @@ constexpr uint32_t kPageBytes = 4096;
 constexpr uint32_t kTraceQuantumNs = 256;
 
 enum class StreamKind : uint16_t {
-  Process = 1,  // records about the process: modules, metrics, threads, notes; shared by all threads
-  Nodes = 2,    // calling context tree nodes of one thread, append-only
-  Values = 3,   // metric cells of one thread, updated in place
-  Trace = 4,    // delta-coded trace of one thread, append-only
-  Tasks = 5,    // what a device queue executed, append-only (since minor version 3)
-  Waits = 6,    // when one thread waited for devices, append-only (since minor version 3)
+  Process = 1,   // records about the process: modules, metrics, threads, notes; shared by all threads
+  Nodes = 2,     // calling context tree nodes of one thread, append-only
+  Values = 3,    // metric cells of one thread, updated in place
+  Trace = 4,     // delta-coded trace of one thread, append-only
+  Tasks = 5,     // what a device queue executed, append-only (since minor version 3)
+  Waits = 6,     // when one thread waited for devices, append-only (since minor version 3)
+  Accesses = 7,  // memory that one thread used and others as well, append-only (since minor version 4)
+  Locks = 8,     // where one thread waited for others, and whom it blames; in place (since minor version 5)
 };
 
 // Live counters of the process, one 64-bit number each.
@@ -41,6 +43,10 @@ enum class Counter : uint16_t {
   PausedNanoseconds = 11,  // length of the pauses that are over, summed
   ResumedAtNs = 12,        // CLOCK_MONOTONIC at the end of the last pause; 0: none ended
   MeasuredBy = 13,         // pid of the process that samples this one from outside; 0: it samples itself
+  // The program's own time lies between these two, less loading before and what the runtime does at either
+  // end. CLOCK_MONOTONIC; 0: not known.
+  ProgramBeganNs = 14,  // the runtime had started
+  ProgramEndedNs = 15,  // the runtime began to end
   // Samples that were asked for and not recorded, by reason.
   DroppedNoMemory = 16,       // the thread's arena is exhausted
   DroppedFileFull = 17,       // disk full, quota, file size limit: recording has stopped
@@ -48,6 +54,8 @@ enum class Counter : uint16_t {
   DroppedNested = 19,         // arrived while the runtime itself was at work on this thread
   DroppedOverrun = 20,        // expirations or overflows that the kernel merged into a later one
   DroppedRingFull = 21,       // sampled from outside: the kernel's buffer was full before it was read
+  LooksForContention = 24,    // 1 where it does (since minor version 4)
+  FollowsLocks = 30,          // 1 where it does (since minor version 5)
 };
 constexpr uint16_t kCounterSlots = 64;
 constexpr uint16_t kStackReasonSlots = 32;
@@ -134,6 +142,38 @@ static_assert(sizeof(ValueCell) == 24);
 // `samples` (since minor version 2) is how long measuring had been paused by then, in ns.
 constexpr uint16_t kWaitingMetric = 0x8000;
 
+// What a thread waits for, of other threads.
+enum class LockKind : uint8_t {
+  Mutex = 1,
+  ReadWriteLock = 2,
+  SpinLock = 3,
+  CriticalSection = 4,
+  // Not held by anybody:
+  Condition = 16,
+  Semaphore = 17,
+  Barrier = 18,
+  Join = 19,
+};
+constexpr bool is_held(LockKind kind) {
+  return kind < LockKind::Condition;
+}
+
+// StreamKind::Locks, written by the thread that waited. The first 24 bytes are immutable; the others are each
+// updated by one plain 8-byte store, the total first.
+struct LockCell {
+  uint64_t object;  // address of what was waited for
+  uint32_t node;    // in the tree of `thread`
+  uint32_t thread;  // index: the stream's own, or of a thread that held the lock
+  LockKind kind;
+  uint8_t is_blame;  // 1: what others waited while the thread held the lock, at the call that released it
+  uint16_t reserved;
+  uint32_t check;       // lock_cell_check()
+  uint64_t waits;       // that ended; of blame: releases
+  uint64_t total_ns;    // of waiting
+  uint64_t longest_ns;  // wait; of blame: what was waited up to one release
+};
+static_assert(sizeof(LockCell) == 48);
+
 // StreamKind::Trace: the payload starts with the state before its first record.
 struct TraceStart {
   uint64_t time;  // in quanta
@@ -148,6 +188,9 @@ constexpr uint64_t kTraceGap = 1;
 constexpr uint64_t kTraceDeltaBias = 2;
 constexpr size_t kMaxTraceRecordBytes = 12;  // 7 for the time, 5 for the node
 
+// What traces of a run cannot tell is said in notes that begin like this.
+constexpr char kTraceNotePrefix[] = "In traces, ";
+
 // StreamKind::Tasks and Waits: the payload starts with a TraceStart, whose time is that of an end. A record
 // is five or six LEB128 numbers, times in quanta:
 //   task  zigzag(start - end of the record before) + 1, length, start - submission, zigzag(node delta),
@@ -155,9 +198,20 @@ constexpr size_t kMaxTraceRecordBytes = 12;  // 7 for the time, 5 for the node
 //         for the cells in which it was seen (task_sampling.h)
 //   wait  zigzag(begin - end of the record before) + 1, length, launch latency, gap, wake latency,
 //         zigzag(node delta)
+// StreamKind::Accesses likewise: the time is that of the access, or of the sample that found it, and before
+// it lies the CPU time that the sample stands for:
+//   access  zigzag(begin of that - time of the record before) + 1, its length, address, bytes * 64 + bits
+//           (kAccess...), id of the object + 1 or 0, zigzag(node delta)
 // The first is not 0: a zero byte means nothing was written.
 constexpr unsigned kTaskNumbers = 5;
 constexpr unsigned kWaitNumbers = 6;
+constexpr unsigned kAccessNumbers = 6;
+constexpr uint64_t kAccessReads = 1;
+constexpr uint64_t kAccessWrites = 2;
+constexpr uint64_t kAccessSeen = 4;   // by a breakpoint or by hardware; otherwise a sample's guess
+constexpr uint64_t kAccessExact = 8;  // bytes and kind are known; otherwise some access to these
+constexpr uint64_t kAccessLocked = 16;
+constexpr uint64_t kAccessBits = 64;  // above: bytes
 
 enum class RecordType : uint8_t {
   Metric = 1,
@@ -169,6 +223,8 @@ enum class RecordType : uint8_t {
   Device = 8,      // since minor version 3, as are the next two
   Queue = 9,
   Symbol = 10,
+  Object = 11,  // since minor version 4, as is the next
+  ObjectEnd = 12,
 };
 
 // StreamKind::Process: this header, `fixed_words` * 8 bytes of numbers, then strings (16-bit length, bytes),
@@ -224,6 +280,19 @@ struct SymbolRecord {
   uint64_t frame;  // FrameKey in kModuleDevice
 };                 // strings: name
 
+struct ObjectRecord {
+  uint64_t object;   // id in the process
+  uint64_t begin;    // address
+  uint64_t bytes;    // 0: not known
+  uint64_t born_ns;  // CLOCK_MONOTONIC; 0: not known
+  uint64_t thread;   // index of the thread in whose tree the context of its allocation is
+  uint64_t node;     // that
+};
+struct ObjectEndRecord {
+  uint64_t object;
+  uint64_t time_ns;  // CLOCK_MONOTONIC at which it was released
+};
+
 // Mixes into single-record checks; never 0 for the zero record that unwritten space looks like.
 constexpr uint64_t mix64(uint64_t x) {
   x ^= x >> 32;
@@ -238,6 +307,12 @@ constexpr uint32_t node_check(uint32_t id, uint32_t parent, uint64_t frame) {
 }
 constexpr uint16_t cell_check(uint32_t node, uint16_t metric) {
   return static_cast<uint16_t>(mix64((static_cast<uint64_t>(node) << 16) ^ metric ^ 0x76616c7565u)) | 1u;
+}
+
+constexpr uint32_t lock_cell_check(const LockCell& cell) {
+  const uint64_t what = static_cast<uint64_t>(cell.kind) << 8 | cell.is_blame;
+  const uint64_t where = static_cast<uint64_t>(cell.thread) << 32 | cell.node;
+  return static_cast<uint32_t>(mix64(cell.object ^ mix64(where ^ mix64(what)))) | 1u;
 }
 
 }  // namespace hpcrun

@@ -1,4 +1,5 @@
-// Decodes what device queues executed and how threads waited for devices (docs/formats.md, "Tasks", "Waits").
+// Decodes what device queues executed, how threads waited for devices, and which memory they shared
+// (docs/formats.md, "Tasks", "Waits", "Accesses").
 
 #include <algorithm>
 #include <cstring>
@@ -20,12 +21,16 @@ IntervalReader MeasuredThread::intervals(
   return reader;
 }
 
-DeviceReader<DeviceTask> MeasuredThread::tasks() const {
-  return DeviceReader<DeviceTask>(intervals(task_extents));
+RecordReader<DeviceTask> MeasuredThread::tasks() const {
+  return RecordReader<DeviceTask>(intervals(task_extents));
 }
 
-DeviceReader<DeviceWait> MeasuredThread::device_waits() const {
-  return DeviceReader<DeviceWait>(intervals(wait_extents));
+RecordReader<DeviceWait> MeasuredThread::device_waits() const {
+  return RecordReader<DeviceWait>(intervals(wait_extents));
+}
+
+RecordReader<MeasuredAccess> MeasuredThread::accesses() const {
+  return RecordReader<MeasuredAccess>(intervals(access_extents));
 }
 
 bool IntervalReader::next(unsigned numbers, unsigned node_number, Record& out) {
@@ -70,7 +75,7 @@ bool IntervalReader::next(unsigned numbers, unsigned node_number, Record& out) {
 }
 
 template <>
-bool DeviceReader<DeviceTask>::next(DeviceTask& out) {
+bool RecordReader<DeviceTask>::next(DeviceTask& out) {
   IntervalReader::Record record;
   if (!intervals_.next(hpcrun::kTaskNumbers, 3, record)) return false;
   const uint64_t quantum = intervals_.quantum_ns_;
@@ -93,7 +98,7 @@ bool DeviceReader<DeviceTask>::next(DeviceTask& out) {
 }
 
 template <>
-bool DeviceReader<DeviceWait>::next(DeviceWait& out) {
+bool RecordReader<DeviceWait>::next(DeviceWait& out) {
   IntervalReader::Record record;
   if (!intervals_.next(hpcrun::kWaitNumbers, 5, record)) return false;
   uint64_t rest = record.end - record.begin;
@@ -107,6 +112,20 @@ bool DeviceReader<DeviceWait>::next(DeviceWait& out) {
   out.launch_latency_ns = part(record.numbers[2]);
   out.gap_ns = part(record.numbers[3]);
   out.wake_latency_ns = part(record.numbers[4]);
+  out.node = record.node;
+  return true;
+}
+
+template <>
+bool RecordReader<MeasuredAccess>::next(MeasuredAccess& out) {
+  IntervalReader::Record record;
+  if (!intervals_.next(hpcrun::kAccessNumbers, 5, record)) return false;
+  out.time_ns = record.end * intervals_.quantum_ns_;
+  out.weight_ns = (record.end - record.begin) * intervals_.quantum_ns_;
+  out.address = record.numbers[2];
+  out.bytes = record.numbers[3] / hpcrun::kAccessBits;
+  out.bits = record.numbers[3] % hpcrun::kAccessBits;
+  out.object = record.numbers[4];
   out.node = record.node;
   return true;
 }

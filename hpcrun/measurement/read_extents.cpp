@@ -80,6 +80,10 @@ const char* stream_name(StreamKind kind) {
       return "device tasks";
     case StreamKind::Waits:
       return "device waits";
+    case StreamKind::Accesses:
+      return "accesses";
+    case StreamKind::Locks:
+      return "locks";
   }
   return "unknown";
 }

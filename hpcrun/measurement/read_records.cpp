@@ -66,6 +66,7 @@ struct Collected {
   std::map<uint64_t, MeasuredDevice> devices;
   std::map<uint32_t, MeasuredQueue> queues;
   std::map<uint64_t, MeasuredSymbol> symbols;
+  std::map<uint64_t, MeasuredObject> objects;
   std::map<uint32_t, uint64_t> named_ns;  // per thread: since when it has the name that is known
 };
 
@@ -112,6 +113,17 @@ void read_queue(Fields fields, Collected& collected) {
   queue.device = static_cast<uint16_t>(numbers.device);
   queue.created_ns = numbers.time_ns;
   queue.name = fields.next_string();
+}
+
+void read_object(Fields fields, Collected& collected) {
+  const auto numbers = fields.numbers<hpcrun::ObjectRecord>();
+  MeasuredObject& object = collected.objects[numbers.object];
+  object.id = numbers.object;
+  object.begin = numbers.begin;
+  object.bytes = numbers.bytes;
+  object.born_ns = numbers.born_ns;
+  object.thread = static_cast<uint32_t>(numbers.thread);
+  object.node = static_cast<uint32_t>(numbers.node);
 }
 
 // The last name stands, in whichever order the records lie.
@@ -168,6 +180,16 @@ void read_record(std::span<const uint8_t> record, const Layout& layout, Collecte
       collected.symbols[frame] = {frame, std::string(fields.next_string())};
       break;
     }
+    case RecordType::Object:
+      read_object(fields, collected);
+      break;
+    case RecordType::ObjectEnd: {
+      const auto numbers = fields.numbers<hpcrun::ObjectEndRecord>();
+      // Of an object that is told later, or whose own record is lost, nothing else is known.
+      collected.objects[numbers.object].id = numbers.object;
+      collected.objects[numbers.object].died_ns = numbers.time_ns;
+      break;
+    }
   }
 }
 
@@ -187,6 +209,7 @@ void read_records(const std::vector<Extent>& extents, const Layout& layout, Proc
   for (auto& [id, metric] : collected.metrics) out.metrics.push_back(std::move(metric));
   for (auto& [id, module] : collected.modules) out.modules.push_back(std::move(module));
   for (auto& [frame, symbol] : collected.symbols) out.symbols.push_back(std::move(symbol));
+  for (auto& [id, object] : collected.objects) out.objects.push_back(object);
   for (auto& [index, device] : collected.devices) {
     threads[device.line].kind = LineKind::Device;
     out.devices.push_back(std::move(device));

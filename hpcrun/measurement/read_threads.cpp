@@ -5,6 +5,8 @@
 
 namespace prof {
 
+using hpcrun::LockCell;
+using hpcrun::LockKind;
 using hpcrun::NodeRecord;
 using hpcrun::StreamKind;
 using hpcrun::ValueCell;
@@ -66,6 +68,20 @@ class ThreadStreams {
     }
   }
 
+  void read_locks(const Extent& extent, MeasuredThread& thread) {
+    if (!extent.intact) return;
+    const size_t count = extent.payload.size() / sizeof(LockCell);
+    for (size_t i = 0; i < count; ++i) {
+      const auto cell = load_at<LockCell>(extent.payload, i * sizeof(LockCell));
+      if (all_zero(cell)) break;
+      if (cell.check != hpcrun::lock_cell_check(cell))
+        ++lost_cells_;
+      else if (cell.waits != 0)
+        thread.locks.push_back({cell.object, cell.thread, cell.node, cell.kind, cell.is_blame != 0,
+                                cell.waits, cell.total_ns, cell.longest_ns});
+    }
+  }
+
   // Totals stay right where a cell's context was lost: it counts for the root.
   void repair_cells(MeasuredThread& thread) {
     const auto repair = [&](auto& values) {
@@ -121,6 +137,15 @@ std::shared_ptr<const std::vector<TraceExtent>> trace_extents(const std::vector<
   return found;
 }
 
+// Their contexts may be other threads'. What a thread that is lost is to blame for nobody is.
+void repair_locks(std::map<uint32_t, MeasuredThread>& threads) {
+  for (auto& [index, thread] : threads) {
+    std::erase_if(thread.locks, [&](const MeasuredLockCell& cell) { return !threads.contains(cell.thread); });
+    for (MeasuredLockCell& cell : thread.locks)
+      if (cell.node >= threads.at(cell.thread).nodes.size()) cell.node = 0;
+  }
+}
+
 }  // namespace
 
 void read_threads(const std::vector<Extent>& extents, const Layout& layout, uint64_t file_bytes,
@@ -133,6 +158,8 @@ void read_threads(const std::vector<Extent>& extents, const Layout& layout, uint
       case StreamKind::Trace:
       case StreamKind::Tasks:
       case StreamKind::Waits:
+      case StreamKind::Accesses:
+      case StreamKind::Locks:
         by_thread[extent.thread].push_back(&extent);
         threads[extent.thread];
         break;
@@ -149,15 +176,19 @@ void read_threads(const std::vector<Extent>& extents, const Layout& layout, uint
     for (const Extent* extent : own) {
       if (extent->kind == StreamKind::Nodes) streams.read_nodes(*extent, thread, warnings);
       if (extent->kind == StreamKind::Values) streams.read_values(*extent, thread);
+      if (extent->kind == StreamKind::Locks) streams.read_locks(*extent, thread);
     }
     streams.repair_cells(thread);
     streams.report(thread, warnings);
     thread.trace_extents = trace_extents(own, StreamKind::Trace);
     thread.task_extents = trace_extents(own, StreamKind::Tasks);
     thread.wait_extents = trace_extents(own, StreamKind::Waits);
-    for (const auto& stream : {thread.trace_extents, thread.task_extents, thread.wait_extents})
+    thread.access_extents = trace_extents(own, StreamKind::Accesses);
+    for (const auto& stream :
+         {thread.trace_extents, thread.task_extents, thread.wait_extents, thread.access_extents})
       for (const TraceExtent& extent : *stream) thread.trace_bytes += extent.bytes;
   }
+  repair_locks(threads);
 }
 
 }  // namespace prof

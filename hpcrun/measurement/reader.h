@@ -120,6 +120,40 @@ struct DeviceWait {
   uint32_t node = 0;  // a valid index into the thread's nodes, 0 where the node was lost
 };
 
+// Memory that a thread used while others used it as well.
+struct MeasuredAccess {
+  uint64_t time_ns = 0;    // CLOCK_MONOTONIC
+  uint64_t weight_ns = 0;  // CPU time that a sample stands for; 0: it was no sample
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  uint64_t bits = 0;    // hpcrun::kAccess...
+  uint64_t object = 0;  // id of a MeasuredObject, which may be lost, + 1; or 0
+  uint32_t node = 0;    // a valid index into the thread's nodes, 0 where the node was lost
+};
+
+// An allocation in which such accesses lie.
+struct MeasuredObject {
+  uint64_t id = 0;
+  uint64_t begin = 0;
+  uint64_t bytes = 0;    // 0: not known
+  uint64_t born_ns = 0;  // CLOCK_MONOTONIC; 0: not known
+  uint64_t died_ns = 0;  // 0: it did not, as far as is known
+  uint32_t thread = 0;   // index of the thread in whose tree the context of its allocation is; it may be lost
+  uint32_t node = 0;     // that
+};
+
+// Where a thread waited for others, or whom it blames for that (docs/formats.md, "Locks").
+struct MeasuredLockCell {
+  uint64_t object = 0;  // address of what was waited for
+  uint32_t thread = 0;  // index of the thread that the node belongs to, which exists
+  uint32_t node = 0;    // a valid index into its nodes
+  hpcrun::LockKind kind{};
+  bool is_blame = false;
+  uint64_t waits = 0;
+  uint64_t total_ns = 0;
+  uint64_t longest_ns = 0;
+};
+
 struct TraceExtent {
   const uint8_t* payload = nullptr;  // in the mapped file
   uint32_t bytes = 0;
@@ -148,9 +182,9 @@ class TraceReader {
   bool gap_pending_ = false;
 };
 
-// Streams the records of one stream of intervals (docs/formats.md, "Tasks" and "Waits"), in the order in
-// which they were written, which is about that of their ends. Copying it copies the position. Keeps the file
-// mapped.
+// Streams the records of one stream of intervals (docs/formats.md, "Tasks", "Waits", "Accesses"), in the
+// order in which they were written, which is about that of their ends. Copying it copies the position. Keeps
+// the file mapped.
 class IntervalReader {
  public:
   static constexpr unsigned kMaxNumbers = hpcrun::kWaitNumbers;
@@ -164,7 +198,7 @@ class IntervalReader {
  private:
   friend struct MeasuredThread;
   template <typename T>
-  friend class DeviceReader;
+  friend class RecordReader;
   bool next(unsigned numbers, unsigned node_number, Record& out);
 
   std::shared_ptr<const void> file_;
@@ -179,11 +213,11 @@ class IntervalReader {
   uint32_t period_ = 0;  // TraceStart::period
 };
 
-// T: DeviceTask or DeviceWait.
+// T: DeviceTask, DeviceWait or MeasuredAccess.
 template <typename T>
-class DeviceReader {
+class RecordReader {
  public:
-  explicit DeviceReader(IntervalReader intervals) : intervals_(std::move(intervals)) {}
+  explicit RecordReader(IntervalReader intervals) : intervals_(std::move(intervals)) {}
   bool next(T& out);  // false at the end
 
  private:
@@ -191,9 +225,11 @@ class DeviceReader {
 };
 
 template <>
-bool DeviceReader<DeviceTask>::next(DeviceTask& out);
+bool RecordReader<DeviceTask>::next(DeviceTask& out);
 template <>
-bool DeviceReader<DeviceWait>::next(DeviceWait& out);
+bool RecordReader<DeviceWait>::next(DeviceWait& out);
+template <>
+bool RecordReader<MeasuredAccess>::next(MeasuredAccess& out);
 
 enum class LineKind : uint8_t {
   Thread,
@@ -213,17 +249,20 @@ struct MeasuredThread {
   std::vector<MeasuredNode> nodes;
   std::vector<MeasuredCell> cells;
   std::vector<MeasuredWait> waits;
+  std::vector<MeasuredLockCell> locks;
   std::shared_ptr<const std::vector<TraceExtent>> trace_extents;
   std::shared_ptr<const std::vector<TraceExtent>> task_extents;  // of a queue
   std::shared_ptr<const std::vector<TraceExtent>> wait_extents;
-  uint64_t trace_bytes = 0;  // encoded, of all three
+  std::shared_ptr<const std::vector<TraceExtent>> access_extents;
+  uint64_t trace_bytes = 0;  // encoded, of all four
   std::shared_ptr<const void> file;
   uint64_t quantum_ns = 1;
 
   // These may outlive this object.
   TraceReader trace() const;
-  DeviceReader<DeviceTask> tasks() const;
-  DeviceReader<DeviceWait> device_waits() const;
+  RecordReader<DeviceTask> tasks() const;
+  RecordReader<DeviceWait> device_waits() const;
+  RecordReader<MeasuredAccess> accesses() const;
 
  private:
   IntervalReader intervals(const std::shared_ptr<const std::vector<TraceExtent>>& extents) const;
@@ -261,6 +300,7 @@ struct ProcessMeasurement {
   std::vector<MeasuredDevice> devices;  // sorted by index
   std::vector<MeasuredQueue> queues;    // sorted by line
   std::vector<MeasuredSymbol> symbols;  // sorted by frame
+  std::vector<MeasuredObject> objects;  // sorted by id
   std::vector<std::string> notes;       // degradations that the runtime recorded
   std::vector<std::string> warnings;    // damage found while reading
   std::array<uint64_t, hpcrun::kCounterSlots> counters{};

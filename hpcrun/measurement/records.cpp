@@ -168,4 +168,12 @@ void MeasurementFile::write_symbol(uint64_t frame, const char* name) noexcept {
   record.commit();
 }
 
+void MeasurementFile::write_object(const ObjectRecord& object) noexcept {
+  Record(*this, RecordType::Object, object, 0, 0).commit();
+}
+
+void MeasurementFile::write_object_end(uint64_t object, uint64_t time_ns) noexcept {
+  Record(*this, RecordType::ObjectEnd, ObjectEndRecord{object, time_ns}, 0, 0).commit();
+}
+
 }  // namespace hpcrun

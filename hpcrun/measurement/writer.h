@@ -92,6 +92,10 @@ class MeasurementFile {
   // Names a frame of kModuleDevice.
   void write_symbol(uint64_t frame, const char* name) noexcept;
 
+  // An allocation that accesses lie in.
+  void write_object(const ObjectRecord& object) noexcept;
+  void write_object_end(uint64_t object, uint64_t time_ns) noexcept;
+
   // Live counters of the process, in the file's header page (survive a kill). Always valid: without an open
   // file they count where nobody looks.
   std::atomic<uint64_t>& counter(Counter counter) noexcept { return counters_[static_cast<size_t>(counter)]; }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "hpcrun/device/sudden_end.h"
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/process/next.h"
@@ -15,8 +16,10 @@ using namespace hpcrun;
 namespace {
 
 [[noreturn]] void end_process(int status) noexcept {
-  if (process_state.sampling.load(std::memory_order_relaxed) && process_state.pid == sys_getpid())
+  if (process_state.sampling.load(std::memory_order_relaxed) && process_state.pid == sys_getpid()) {
+    end_devices_suddenly();
     process_state.file.counter(Counter::EndMonotonicNs).store(monotonic_ns(), std::memory_order_relaxed);
+  }
   for (;;) raw_syscall(SYS_exit_group, status);
 }
 

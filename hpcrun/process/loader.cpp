@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "hpcrun/device/life.h"
 #include "hpcrun/process/next.h"
 #include "hpcrun/process/threads.h"
 #include "hpcrun/sample/state.h"
@@ -36,6 +37,7 @@ bool depends_on_caller(const char* name, const void* caller) noexcept {
 HPCRUN_EXPORT HPCRUN_TAIL_CALLS void* dlopen(const char* name, int mode) noexcept {
   auto* next = HPCRUN_NEXT(dlopen);
   if (!is_sampling_here()) return next(name, mode);
+  before_library_opens(name);
   if (depends_on_caller(name, __builtin_return_address(0))) {
     refresh_tables();
     return next(name, mode);

@@ -44,7 +44,9 @@ void find_program(const char* file, bool on_path, Use use) noexcept {
 
 constexpr char kPreload[] = "LD_PRELOAD=";
 constexpr char kRuntime[] = "/libhpcrun.so";
-constexpr char kOpenCl[] = "/libhpcrun-opencl.so";  // comes with it
+constexpr char kOpenCl[] = "/libhpcrun-opencl.so";  // come with it
+constexpr char kMemory[] = "/libhpcrun-memory.so";
+constexpr char kSync[] = "/libhpcrun-sync.so";
 
 // One entry of LD_PRELOAD, whose entries end at colons and spaces.
 struct Entry {
@@ -52,7 +54,10 @@ struct Entry {
   size_t bytes = 0;
 
   bool is_runtime() const noexcept { return ends_in(kRuntime, sizeof kRuntime - 1); }
-  bool is_ours() const noexcept { return is_runtime() || ends_in(kOpenCl, sizeof kOpenCl - 1); }
+  bool is_ours() const noexcept {
+    return is_runtime() || ends_in(kOpenCl, sizeof kOpenCl - 1) || ends_in(kMemory, sizeof kMemory - 1) ||
+           ends_in(kSync, sizeof kSync - 1);
+  }
 
  private:
   bool ends_in(const char* name, size_t length) const noexcept {

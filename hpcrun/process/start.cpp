@@ -15,6 +15,8 @@
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/descriptors.h"
 #include "hpcrun/guest/syscalls.h"
+#include "hpcrun/memory/heap.h"
+#include "hpcrun/memory/observer.h"
 #include "hpcrun/process/outside_request.h"
 #include "hpcrun/process/own_mappings.h"
 #include "hpcrun/process/proc_file.h"
@@ -27,6 +29,7 @@
 #include "hpcrun/sample/sources.h"
 #include "hpcrun/sample/state.h"
 #include "hpcrun/sample/waiting.h"
+#include "hpcrun/sync/observer.h"
 #include "hpcrun/unwind/modules.h"
 #include "hpcrun/unwind/shared_tables.h"
 
@@ -114,7 +117,21 @@ void share_tables() noexcept {
   share_tables_in(path);
 }
 
+// Devices are followed from the start of a process alone. In handlers too, as modules are found there.
+void note_unfollowed_devices(const char* library) noexcept {
+  static uint32_t noted_for = UINT32_MAX;  // attachment
+  const char* const slash = strrchr(library, '/');
+  const char* const name = slash ? slash + 1 : library;
+  if (strncmp(name, "libOpenCL.so", 12) != 0 && strncmp(name, "libcuda.so", 10) != 0) return;
+  if (noted_for == process_state.attachment) return;
+  noted_for = process_state.attachment;
+  process_state.file.write_note(
+      "what the process did on devices was not measured: prof came to it when it ran already; start it with "
+      "prof run");
+}
+
 void announce_module(const ModuleInfo& module) noexcept {
+  if (process_state.late.load(std::memory_order_acquire)) note_unfollowed_devices(module.path);
   process_state.file.write_module(module.id, module.path, module.start, module.end, module.load_bias,
                                   module.build_id, module.build_id_bytes);
 }
@@ -152,13 +169,17 @@ void choose_spare_signal() noexcept {
   process_state.protects_waits = process_state.spare_signal != 0;
 }
 
-// By process_state.config, in a process that has just begun.
 // Short programs pay more for it than for their samples.
 void account_start(uint64_t start_cpu_ns) noexcept {
   process_state.file.counter(Counter::HandlerNanoseconds)
       .fetch_add(sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_cpu_ns, std::memory_order_relaxed);
 }
 
+void note_time(Counter counter) noexcept {
+  process_state.file.counter(counter).store(monotonic_ns(), std::memory_order_relaxed);
+}
+
+// By process_state.config, in a process that has just begun.
 void start_sampling() noexcept {
   const uint64_t start_cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
   process_state.pid = sys_getpid();
@@ -171,7 +192,10 @@ void start_sampling() noexcept {
   set_module_sink(announce_module);
   choose_sources();
   choose_spare_signal();
-  own_signals(source_signals() | wait_signals());
+  start_memory();
+  start_heap();
+  start_sync();
+  own_signals(source_signals() | wait_signals() | watch_signals());
   process_state.sampling.store(true, std::memory_order_release);
   attach_first_thread();
   account_start(start_cpu_ns);
@@ -180,13 +204,14 @@ void start_sampling() noexcept {
     pause_events();
   else
     start_inherited_event();
+  note_time(Counter::ProgramBeganNs);
 }
 
-// The parent's events: its file is closed already.
+// The parent's events and clocks: its file is closed already.
 void close_inherited_descriptors() noexcept {
   constexpr unsigned kLast = ~0u;
   for (int own = next_own_descriptor(0, kLast); own >= 0; own = next_own_descriptor(0, kLast))
-    is_perf_event(own) ? close_own_descriptor(own) : forget_descriptor(own);
+    is_perf_event(own) || is_run_queue_clock(own) ? close_own_descriptor(own) : forget_descriptor(own);
   process_state.inherited_descriptor = kNoDescriptor;
   process_state.inherited_event = -1;
 }
@@ -222,6 +247,9 @@ void after_fork_in_child() noexcept {
   Arena::forget_all();
   forget_threads();
   forget_devices();
+  forget_memory();
+  forget_heap();
+  forget_sync();
   modules_after_fork();
   virtual_signals_after_fork();
   start_sampling();
@@ -311,11 +339,13 @@ int start_late(const char* settings) noexcept {
   process_state.starting = false;
   attach_running_threads(*late);
   note_memory();
+  note_time(Counter::ProgramBeganNs);
   return 0;
 }
 
 int finish_late() noexcept {
   if (!process_state.late.load(std::memory_order_acquire) || !is_sampling_here()) return 0;
+  note_time(Counter::ProgramEndedNs);
   process_state.sampling.store(false, std::memory_order_seq_cst);
   restore_calls();
   stop_inherited_event();
@@ -332,10 +362,14 @@ int finish_late() noexcept {
 
 void finish_process() noexcept {
   if (!is_sampling_here()) return;
+  note_time(Counter::ProgramEndedNs);
   flush_devices();
   if (!process_state.sampling.exchange(false)) return;
   stop_inherited_event();
   note_last_names();
+  finish_memory();
+  finish_heap();
+  finish_sync();
   finish_devices();
   detach_thread();
   if (const int error = process_state.file.failure())

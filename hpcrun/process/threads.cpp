@@ -15,6 +15,7 @@
 #include "hpcrun/device/life.h"
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
+#include "hpcrun/memory/observer.h"
 #include "hpcrun/process/next.h"
 #include "hpcrun/process/proc_file.h"
 #include "hpcrun/process/redirection.h"
@@ -26,6 +27,7 @@
 #include "hpcrun/sample/sources.h"
 #include "hpcrun/sample/state.h"
 #include "hpcrun/sample/waiting.h"
+#include "hpcrun/sync/observer.h"
 #include "hpcrun/unwind/modules.h"
 
 HPCRUN_NEXT_OF(pthread_create);
@@ -203,6 +205,8 @@ void note_last_name(ThreadState& thread) noexcept {
 void end_thread(ThreadState& thread, uint64_t cpu_ns) noexcept {
   disarm_thread(thread);
   end_device_thread(thread);
+  end_memory_thread(thread);
+  end_sync_thread(thread);
   thread.tree.seal();
   if (process_state.config.trace) thread.trace.seal();
   process_state.file.write_thread_end(thread.index, sys_clock_ns(CLOCK_MONOTONIC), cpu_ns);
@@ -382,6 +386,7 @@ void replace_descriptor(int from, int to) noexcept {
     });
   const ListLock lock;
   for (ThreadState* thread = first_thread; thread; thread = thread->next) {
+    if (thread->run_queue.descriptor() == from) thread->run_queue.replace_descriptor(to);
     for (EventState& state : thread->events) {
       if (state.descriptor != from) continue;
       state.descriptor = to;

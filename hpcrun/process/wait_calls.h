@@ -3,23 +3,19 @@
 // (hpcrun/sample/waiting.h). Async-signal-safe where the function called is.
 
 #include <errno.h>
-#include <pthread.h>
 
+#include "hpcrun/guest/cancellation.h"
 #include "hpcrun/process/next.h"
 #include "hpcrun/sample/waiting.h"
 
 namespace hpcrun {
 
-// Runs a call under a guard that also ends when the thread is cancelled in the call: without exceptions no
-// destructor would run.
+// Runs a call under a guard that also ends when the thread is cancelled in the call.
 template <typename Guard, typename Call>
 auto guarded(Guard& guard, Call call) {
-  decltype(call()) result{};
-  int error = 0;
-  pthread_cleanup_push([](void* raw) { static_cast<Guard*>(raw)->end(); }, &guard);
-  result = call();
-  error = errno;
-  pthread_cleanup_pop(1);
+  const auto result = unless_cancelled(call, [&guard] { guard.end(); });
+  const int error = errno;
+  guard.end();
   errno = error;
   return result;
 }

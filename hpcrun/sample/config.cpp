@@ -78,6 +78,10 @@ bool read_config(const char* settings, Config& out) noexcept {
 
   const char* trace = value_of(settings, kEnvTrace);
   out.trace = trace && std::string_view(trace) == "1";
+  const char* contention = value_of(settings, kEnvContention);
+  out.contention = contention && std::string_view(contention) == "1";
+  const char* locks = value_of(settings, kEnvLocks);
+  out.locks = locks && std::string_view(locks) == "1";
   const char* device_trace = value_of(settings, kEnvDeviceTrace);
   if (device_trace && std::string_view(device_trace) == kSampledDeviceTrace && out.event_count > 0)
     out.device_trace_period_ns = 1'000'000'000 / out.events[0].rate;

@@ -6,6 +6,8 @@
 // - PROF_EVENTS: event ',' event ..., an event being name '@' rate ['#' perf type '#' perf config in hex]
 // - PROF_TRACE: "1" to record a trace
 // - PROF_DEVICE_TRACE: "sampled" to keep, of what devices execute, only what a sampler would see in the trace
+// - PROF_CONTENTION: "1" to look for memory that threads contend for, with the samples of CPUTIME
+// - PROF_LOCKS: "1" to follow who waits for whose locks; libhpcrun-sync.so is preloaded then
 // - PROF_TRIGGER: the best trigger that this machine allows, "sigtrap", "timer" or "setsig"; the runtime
 //   takes a later one where a process is refused it
 
@@ -22,6 +24,8 @@ constexpr char kEnvEvents[] = "PROF_EVENTS";
 constexpr char kEnvTrace[] = "PROF_TRACE";
 constexpr char kEnvDeviceTrace[] = "PROF_DEVICE_TRACE";
 constexpr char kSampledDeviceTrace[] = "sampled";
+constexpr char kEnvContention[] = "PROF_CONTENTION";
+constexpr char kEnvLocks[] = "PROF_LOCKS";
 constexpr char kEnvTrigger[] = "PROF_TRIGGER";
 constexpr char kEnvOutside[] = "PROF_OUTSIDE";
 constexpr char kEnvOutsideExec[] = "PROF_OUTSIDE_EXEC";
@@ -64,6 +68,8 @@ struct Config {
   EventSpec events[kMaxEvents];
   uint32_t event_count = 0;
   bool trace = false;
+  bool contention = false;
+  bool locks = false;
   uint64_t device_trace_period_ns = 0;  // that of the first event where device traces are sampled, else 0
   Trigger trigger = Trigger::Sigtrap;
 };

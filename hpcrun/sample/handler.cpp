@@ -130,11 +130,13 @@ void append_wait_until(uint64_t paused_at, ThreadState& thread, NodeId node) noe
   thread.last_trace_ns = paused_at;
 }
 
-// A thread that slept under a CPU clock has a hole in its trace: more wall time than CPU time went by. So has
-// one that was not measured during a pause.
+// A thread that slept under a CPU clock has a hole in its trace: more wall time than CPU time went by. Under
+// the wall clock it has one while it was ready and had no processor, as far as that is known; before that it
+// was blocked. So has one that was not measured during a pause.
 void append_trace(ThreadState& thread, uint32_t event, NodeId node, uint64_t now,
                   uint64_t in_pauses) noexcept {
   const uint64_t cpu = thread_cpu_ns(thread, event);
+  const uint64_t in_run_queue = thread.run_queue.advance(now);
   const PauseSwitch pause = process_state.file.pause_switch();
   const uint64_t resumed = pause.resumed_at();
   if (in_pauses && waits_for(thread, event)) {
@@ -148,7 +150,7 @@ void append_trace(ThreadState& thread, uint32_t event, NodeId node, uint64_t now
     thread.last_trace_ns = resumed;
     thread.last_trace_cpu_ns = cpu - std::min(cpu, now - resumed);
   }
-  const uint64_t wall_delta = now - thread.last_trace_ns;
+  uint64_t wall_delta = now - thread.last_trace_ns;
   uint64_t cpu_delta = 0;  // also where an estimate was ahead of what another event's sample reads now
   if (cpu > thread.last_trace_cpu_ns) cpu_delta = cpu - thread.last_trace_cpu_ns;
   constexpr uint64_t kShortestGapNs = 2'000'000;  // scheduling noise stays below two milliseconds
@@ -156,9 +158,19 @@ void append_trace(ThreadState& thread, uint32_t event, NodeId node, uint64_t now
   if (waits_for(thread, event)) {
     const uint64_t since = waits_since(thread);
     if (since > thread.last_trace_ns) thread.trace.append(since, node);
+    if (process_state.traces_wall_clock) {
+      wall_delta = std::min(wall_delta, now - since);
+      cpu_delta = 0;  // what was used before the wait
+    }
   }
-  if (process_state.sources[0] != Source::MonotonicTimer && wall_delta > cpu_delta + kShortestGapNs)
-    thread.trace.append_gap(now - cpu_delta);
+  const uint64_t off_processor = wall_delta > cpu_delta ? wall_delta - cpu_delta : 0;
+  const uint64_t gap =
+      process_state.traces_wall_clock ? std::min(in_run_queue, off_processor) : off_processor;
+  if (gap > kShortestGapNs) {
+    const uint64_t end = now - cpu_delta;
+    if (off_processor - gap > kShortestGapNs) thread.trace.append(end - gap, node);
+    thread.trace.append_gap(end);
+  }
   thread.trace.append(now, node);
   thread.last_trace_ns = now;
   thread.last_trace_cpu_ns = cpu;
@@ -184,6 +196,9 @@ void record(ThreadState& thread, uint32_t event, const Weight& weight, const uco
   if (const auto observer = process_state.observer.load(std::memory_order_acquire))
     observer(thread, node, now);
   count_merged(event, weight.value);
+  if (process_state.config.events[event].kind == EventKind::CpuTime)
+    if (const MemoryObserver* memory = process_state.memory_observer.load(std::memory_order_acquire))
+      memory->sample(thread, context, stack, weight.value, now);
   if (process_state.config.trace) append_trace(thread, event, node, now, weight.in_pauses);
   if (thread.arena.bytes_mapped() != thread.noted_bytes) {
     thread.noted_bytes = thread.arena.bytes_mapped();
@@ -273,6 +288,25 @@ void sample(const Origin& origin, const ucontext_t& context) noexcept {
   thread->busy = 0;
 }
 
+// A breakpoint that was hit is no sample.
+bool is_watch(uint64_t data) noexcept {
+  return data >> 16 == kWatchSignalData >> 16;
+}
+
+void hit(uint64_t data, const ucontext_t& context) noexcept {
+  const AtWork at_work;
+  if (!process_state.sampling.load(std::memory_order_seq_cst)) return;
+  const MemoryObserver* const memory = process_state.memory_observer.load(std::memory_order_acquire);
+  ThreadState* const thread = this_thread();
+  if (!memory || !thread || thread->busy) return;
+  thread->busy = 1;
+  {
+    const HandlerTimer timer(*thread);
+    memory->hit(*thread, context, data, monotonic_ns());
+  }
+  thread->busy = 0;
+}
+
 Origin from_data(uint64_t data, bool from_perf) noexcept {
   return {data >> 32 == kPerfCookie, static_cast<uint32_t>(data), from_perf};
 }
@@ -313,6 +347,10 @@ bool is_our_sample(int signal, const siginfo_t& info) noexcept {
 bool handle_sample_signal(int signal, const siginfo_t& info, void* context) noexcept {
   const Origin origin = origin_of(signal, info);
   if (!origin.ours) return false;
+  if (origin.from_perf && signal == SIGTRAP && is_watch(perf_data_of(info))) {
+    hit(perf_data_of(info), *static_cast<const ucontext_t*>(context));
+    return true;
+  }
   sample(origin, *static_cast<const ucontext_t*>(context));
   return true;
 }

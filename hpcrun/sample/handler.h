@@ -15,6 +15,9 @@ constexpr uint64_t perf_signal_data(uint32_t event) {
   return kPerfCookie << 32 | event;
 }
 
+// The same of breakpoints (hpcrun/memory/watch.h), with the lowest 16 bits free.
+constexpr uint64_t kWatchSignalData = kPerfCookie << 32 | 0x8000'0000u;
+
 // si_code of a SIGTRAP that a perf event raised (Linux uapi asm-generic/siginfo.h; newer than glibc 2.36's
 // header).
 constexpr int kTrapPerf = 6;

@@ -6,6 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <string_view>
+
 #include "hpcrun/guest/descriptors.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/sample/handler.h"
@@ -250,6 +252,9 @@ void choose_sources() noexcept {
     if (goes_on && process_state.wait_event < 0) process_state.wait_event = static_cast<int>(event);
     process_state.protects_waits |= goes_on || source == Source::Setsig;
   }
+  process_state.traces_wall_clock =
+      process_state.config.trace && process_state.sources[0] == Source::MonotonicTimer;
+  process_state.lacks_run_queue = false;
   // Whoever detaches would take the states of threads from under the calls that they wait in.
   if (process_state.late.load(std::memory_order_relaxed)) process_state.protects_waits = false;
   // It was opened on the thread that loads the runtime, which ends; the others get their own.
@@ -280,6 +285,17 @@ bool open_inherited(ThreadState& thread, uint32_t event, LateThreads& late) noex
   return true;
 }
 
+constexpr char kLacksRunQueue[] =
+    "In traces, some threads look blocked while they are ready and have no processor: file descriptors are "
+    "too "
+    "few to ask about each, there is no /proc, or the kernel does not account it.";
+static_assert(std::string_view(kLacksRunQueue).starts_with(kTraceNotePrefix));
+
+void open_run_queue(ThreadState& thread) noexcept {
+  if (!process_state.traces_wall_clock || thread.run_queue.open(thread.tid)) return;
+  if (!process_state.lacks_run_queue.exchange(true)) process_state.file.write_note(kLacksRunQueue);
+}
+
 void start_clocks_of(ThreadState& thread) noexcept {
   const uint64_t now = sys_clock_ns(CLOCK_MONOTONIC);
   const uint64_t cpu = sys_clock_ns(cpu_clock_of(thread.tid));
@@ -299,6 +315,7 @@ void start_clocks_of(ThreadState& thread) noexcept {
 
 void arm_late_thread(ThreadState& thread, LateThreads& late) noexcept {
   bool refused = false;
+  open_run_queue(thread);
   start_clocks_of(thread);
   for (uint32_t event = 0; event < process_state.config.event_count; ++event) {
     refused |= !arm_event(thread, event);
@@ -316,6 +333,7 @@ uint64_t thread_cpu_ns(const ThreadState& thread) noexcept {
 
 void arm_thread(ThreadState& thread) noexcept {
   bool refused = false;
+  open_run_queue(thread);
   for (uint32_t event = 0; event < process_state.config.event_count; ++event)
     refused |= !arm_event(thread, event);
   start_clocks(thread);
@@ -332,6 +350,7 @@ void disarm_thread(ThreadState& thread) noexcept {
     if (state.has_timer) timer_delete(state.timer);
     if (state.descriptor != kNoDescriptor) close_own_descriptor(state.descriptor);
   }
+  thread.run_queue.close();
   drain_signals();  // knows ours by their descriptors
   for (EventState& state : thread.events) {
     state.has_timer = false;

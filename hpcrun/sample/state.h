@@ -2,6 +2,8 @@
 // The two places where the runtime keeps what it knows: one ThreadState per sampled thread, reached through
 // an initial-exec thread-local pointer, and the one ProcessState.
 
+#include <ucontext.h>
+
 #include <atomic>
 #include <csignal>
 #include <cstdint>
@@ -14,6 +16,7 @@
 #include "hpcrun/measurement/writer.h"
 #include "hpcrun/sample/config.h"
 #include "hpcrun/sample/cpu_clock.h"
+#include "hpcrun/sample/run_queue.h"
 #include "hpcrun/sample/split_clock.h"
 #include "hpcrun/unwind/unwinder.h"
 
@@ -46,6 +49,12 @@ constexpr uint32_t kMostOpenWaits = 4;
 
 struct DeviceThread;  // hpcrun/device/observer.h
 
+struct MemoryThread;  // hpcrun/memory/observer.h
+
+class AllocationContexts;  // hpcrun/memory/allocation_contexts.h
+
+struct SyncThread;  // hpcrun/sync/observer.h
+
 struct ThreadState {
   Arena arena;
   Unwinder unwinder;
@@ -54,9 +63,10 @@ struct ThreadState {
   EventState events[kMaxEvents];
   uint64_t last_trace_ns = 0;
   uint64_t last_trace_cpu_ns = 0;
-  size_t noted_bytes = 0;  // of the arena at the last note_memory()
-  uint32_t samples = 0;    // signals taken
-  uint32_t index = 0;      // 0 is the thread that ran the runtime's constructor
+  RunQueueClock run_queue;  // of threads whose trace follows the wall clock
+  size_t noted_bytes = 0;   // of the arena at the last note_memory()
+  uint32_t samples = 0;     // signals taken
+  uint32_t index = 0;       // 0 is the thread that ran the runtime's constructor
   int tid = 0;
   std::atomic<uint64_t> handle{0};  // pthread_t; 0: not known yet
   ThreadName name;
@@ -71,8 +81,11 @@ struct ThreadState {
   ValueCell* noted_wait = nullptr;
   uint64_t short_caller = 0;  // of waits that were noted without a walk, the last
   ValueCell* short_wait = nullptr;
-  DeviceThread* device = nullptr;         // what is known of the thread where devices are used
-  const void* device_function = nullptr;  // of a device's interface, in which the thread is
+  DeviceThread* device = nullptr;             // what is known of the thread where devices are used
+  MemoryThread* memory = nullptr;             // the same where contention is looked for
+  AllocationContexts* allocations = nullptr;  // the same where its allocations are followed
+  SyncThread* sync = nullptr;                 // the same where locks are followed
+  const void* device_function = nullptr;      // of a device's interface, in which the thread is
   // Set while the thread's structures are being changed: a signal that arrives then is dropped.
   volatile sig_atomic_t busy = 0;
 };
@@ -92,6 +105,11 @@ constexpr size_t kMaxDirectory = 4096;
 
 class LateThreads;
 
+struct MemoryObserver {
+  void (*sample)(ThreadState&, const ucontext_t&, const Stack&, uint64_t weight_ns, uint64_t now) noexcept;
+  void (*hit)(ThreadState&, const ucontext_t&, uint64_t signal_data, uint64_t now) noexcept;
+};
+
 struct ProcessState {
   MeasurementFile file;
   Config config;
@@ -105,7 +123,14 @@ struct ProcessState {
   bool protects_waits = false;  // a source in use would interrupt system calls that wait (waiting.h)
   // Sees each sample that was recorded, in the handler; nullptr: nobody does.
   std::atomic<void (*)(ThreadState&, NodeId, uint64_t now)> observer{nullptr};
+  // Where contention is looked for: sees each sample of CPU time that was recorded, with the stack that was
+  // walked, and each signal of a breakpoint.
+  std::atomic<const MemoryObserver*> memory_observer{nullptr};
+  // Code of the library that stands in front of locks, whose frames are left out of call paths.
+  std::atomic<const void*> sync_code{nullptr};
   int wait_event = -1;  // the event that goes on while a thread waits, or -1
+  bool traces_wall_clock = false;
+  std::atomic<bool> lacks_run_queue{false};  // a note says so
   std::atomic<uint32_t> thread_count{0};
   std::atomic<size_t> table_bytes{0};  // of unwind tables, for note_memory()
   std::atomic<bool> sampling{false};

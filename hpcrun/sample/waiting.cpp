@@ -155,24 +155,44 @@ namespace {
 // many.
 constexpr uint32_t kSearched = 256;
 
-// Leaves ours out of the frames [0, end), which then end there still. How many were left out.
-uint32_t leave_out(FrameKey* frames, uint32_t end, uint16_t own) noexcept {
+constexpr uint16_t kNoModule = kModuleDevice;  // no code has it
+
+// Leaves two modules' out of the frames [0, end), which then end there still. How many were left out.
+uint32_t leave_out(FrameKey* frames, uint32_t end, uint16_t one, uint16_t other) noexcept {
   uint32_t to = end;
   for (uint32_t from = end; from-- > 0;)
-    if (frame_module(frames[from]) != own) frames[--to] = frames[from];
+    if (const uint16_t module = frame_module(frames[from]); module != one && module != other)
+      frames[--to] = frames[from];
   return to;
+}
+
+// Of the library in front of locks.
+uint16_t sync_module() noexcept {
+  const void* const code = process_state.sync_code.load(std::memory_order_acquire);
+  if (!code) return kNoModule;
+  static std::atomic<uint16_t> known{kModuleNone};
+  uint16_t module = known.load(std::memory_order_relaxed);
+  if (module == kModuleNone) known.store(module = frame_module(frame_of(code)), std::memory_order_relaxed);
+  return module == kModuleNone ? kNoModule : module;
+}
+
+Stack without_sync(Stack stack) noexcept {
+  const uint16_t sync = sync_module();
+  if (sync == kNoModule) return stack;
+  const uint32_t first = leave_out(stack.frames, std::min(stack.depth, kSearched), sync, kNoModule);
+  return {stack.frames + first, stack.depth - first, stack.reason};
 }
 
 }  // namespace
 
 Stack as_called(const ThreadState& thread, Stack stack) noexcept {
-  if (!thread.open_waits && !thread.device_function) return stack;
+  if (!thread.open_waits && !thread.device_function) return without_sync(stack);
   const uint16_t own = frame_module(frame_of(reinterpret_cast<const void*>(&as_called)));
   if (own == kModuleNone || !stack.depth) return stack;
   const bool in_ours = frame_module(stack.frames[0]) == own;
   const void* const called =
       thread.open_waits ? thread.waits[thread.open_waits - 1].function : thread.device_function;
-  uint32_t first = leave_out(stack.frames, std::min(stack.depth, kSearched), own);
+  uint32_t first = leave_out(stack.frames, std::min(stack.depth, kSearched), own, sync_module());
   if (in_ours) {
     const FrameKey function = frame_of(called);
     // A loader that hands calls on to us has a frame of its own.

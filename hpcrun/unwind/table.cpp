@@ -3,11 +3,14 @@
 namespace hpcrun {
 
 namespace {
+
 constexpr Rule kNoRule{};
+
+bool covers(const UnwindTable& table, uint64_t elf_address) noexcept {
+  return elf_address >= table.first && elf_address < table.end && table.row_count != 0;
 }
 
-const Rule& lookup(const UnwindTable& table, uint64_t elf_address) noexcept {
-  if (elf_address < table.first || elf_address >= table.end || table.row_count == 0) return kNoRule;
+const Row& row_at(const UnwindTable& table, uint64_t elf_address) noexcept {
   const uint32_t offset = static_cast<uint32_t>(elf_address - table.first);
   const uint32_t block = offset >> UnwindTable::kBlockShift;
   uint32_t low = table.blocks[block];
@@ -21,7 +24,17 @@ const Rule& lookup(const UnwindTable& table, uint64_t elf_address) noexcept {
       high = middle - 1;
     }
   }
-  return table.rules[table.rows[low].rule];
+  return table.rows[low];
+}
+
+}  // namespace
+
+const Rule& lookup(const UnwindTable& table, uint64_t elf_address) noexcept {
+  return covers(table, elf_address) ? table.rules[row_at(table, elf_address).rule] : kNoRule;
+}
+
+uint64_t row_begin(const UnwindTable& table, uint64_t elf_address) noexcept {
+  return covers(table, elf_address) ? table.first + row_at(table, elf_address).offset : 0;
 }
 
 }  // namespace hpcrun

@@ -39,6 +39,10 @@ struct UnwindTable {
   uint32_t program_count = 0;
 };
 
+// The address from which the rule for an ELF address is in force: an instruction begins there. 0 where the
+// module has no call frame information for it.
+uint64_t row_begin(const UnwindTable& table, uint64_t elf_address) noexcept;
+
 // The rule for an ELF address; kind None where the module has no call frame information.
 const Rule& lookup(const UnwindTable& table, uint64_t elf_address) noexcept;
 

@@ -135,6 +135,13 @@ FrameKey frame_of(const void* code) noexcept {
   return module ? make_frame(module->id, address - module->load_bias) : FrameKey{0};
 }
 
+uint64_t instruction_before(uint64_t address) noexcept {
+  const SnapshotReader reader;
+  const LoadedModule* const module = find_module(reader.snapshot(), address);
+  const uint64_t begin = module && module->table ? row_begin(*module->table, address - module->load_bias) : 0;
+  return begin ? begin + module->load_bias : address;
+}
+
 bool Unwinder::attach(Arena& arena, StackBounds bounds) noexcept {
   state_ = static_cast<State*>(arena.allocate(sizeof(State)));
   if (!state_) return false;
@@ -145,6 +152,10 @@ bool Unwinder::attach(Arena& arena, StackBounds bounds) noexcept {
 
 void Unwinder::set_stack(StackBounds bounds) noexcept {
   state_->bounds = bounds;
+}
+
+StackBounds Unwinder::stack() const noexcept {
+  return state_->bounds;
 }
 
 template <bool kRecord>

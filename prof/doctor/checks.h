@@ -17,6 +17,7 @@ Diagnosis check_kernel(const Machine& machine);
 Diagnosis check_trigger(const Machine& machine);
 Diagnosis check_paranoid(const Machine& machine);
 Diagnosis check_counters(const Machine& machine);
+Diagnosis check_contention(const Machine& machine);
 Diagnosis check_capabilities(const Machine& machine);
 Diagnosis check_seccomp(const Machine& machine);
 Diagnosis check_tracer(const Machine& machine);

@@ -131,6 +131,7 @@ const std::vector<Check>& machine_checks() {
       check_kernel,
       check_paranoid,
       check_counters,
+      check_contention,
       check_capabilities,
       check_seccomp,
       check_tracer,

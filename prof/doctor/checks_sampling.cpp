@@ -13,10 +13,23 @@ constexpr int kCapSysPtrace = 19;
 constexpr int kCapSysAdmin = 21;
 constexpr int kCapPerfmon = 38;
 constexpr const char* kParanoid = "/proc/sys/kernel/perf_event_paranoid";
+constexpr const char* kIbs = "ibs_op";  // the name of its device as well
 constexpr const char* kLowerParanoid = "sudo sysctl kernel.perf_event_paranoid=1";
 
 bool may_use_perf(const Machine& machine) {
   return machine.has_capability(kCapPerfmon) || machine.has_capability(kCapSysAdmin);
+}
+
+bool is_virtual_machine(const Machine& machine) {
+  return machine.text("/proc/cpuinfo").value_or("").find(" hypervisor") != std::string::npos;
+}
+
+// What the processor has for sampling memory accesses, as the kernel offers it; empty where it has nothing.
+std::string memory_sampling(const Machine& machine) {
+  const std::string devices = "/sys/bus/event_source/devices/";
+  for (const char* const cores : {"cpu", "cpu_core"})
+    if (machine.exists(devices + cores + "/events/mem-loads")) return "PEBS";
+  return machine.exists(devices + kIbs) ? kIbs : "";
 }
 
 // Of 5.13, which brought perf_event_attr::sigtrap. True where the release cannot be read.
@@ -143,10 +156,45 @@ Diagnosis check_counters(const Machine& machine) {
     row.remedy = remedy_for_perf(machine);
     return row;
   }
-  const bool is_virtual = machine.text("/proc/cpuinfo").value_or("").find(" hypervisor") != std::string::npos;
+  const bool is_virtual = is_virtual_machine(machine);
   row.state = is_virtual ? "none: the virtual machine hides them (tried)" : "none (tried)";
   if (is_virtual)
     row.remedy = "give the virtual machine a virtual PMU (KVM: -cpu host,pmu=on; clouds: a metal instance)";
+  return row;
+}
+
+// What -e contention goes by works on all machines: a better source is worth knowing and none is no loss of
+// it.
+Diagnosis check_contention(const Machine& machine) {
+  Diagnosis row{"contention",
+                "contention",
+                Verdict::Note,
+                "decoded instructions and breakpoints",
+                "prof run -e contention",
+                "",
+                ""};
+  if (machine.perf.cpu_clock_user != 0) {
+    row.verdict = Verdict::Limited;
+    row.state = "breakpoints, which perf refuses";
+    row.works = "prof import of what perf c2c recorded elsewhere";
+    row.lost = "prof run -e contention finds nothing";
+    row.remedy = remedy_for_perf(machine);
+    return row;
+  }
+  const std::string hardware = memory_sampling(machine);
+  // Intel's events can be those of user code alone, IBS counts the kernel as well.
+  const int64_t highest_level = hardware == kIbs ? 1 : 2;
+  if (hardware.empty()) {
+    row.lost = is_virtual_machine(machine)
+                   ? "what the processor sees of memory accesses: the virtual machine hides it"
+                   : "what a processor may see of memory accesses: the kernel offers neither PEBS nor IBS";
+  } else if (may_use_perf(machine) || machine.number(kParanoid).value_or(2) <= highest_level) {
+    row.state += "; memory samples of " + hardware + " by perf";
+    row.works = "prof run -e contention; perf c2c record -- PROGRAM, then prof import perf.data";
+  } else {
+    row.lost = "memory samples of " + hardware + " by perf, which may not be used";
+    row.remedy = kLowerParanoid;
+  }
   return row;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -13,6 +14,7 @@
 #include "analysis/views/run_summary.h"
 #include "analysis/views/stacks.h"
 #include "analysis/views/wording.h"
+#include "prof/export/firefox_markers.h"
 #include "prof/export/formats.h"
 #include "prof/export/times.h"
 #include "prof/export/trace.h"
@@ -67,11 +69,14 @@ class FirefoxWriter {
         ",\"stackwalk\":1,\"version\":30,\"preprocessedProfileVersion\":{},\"symbolicated\":true,"
         "\"symbolicationNotSupported\":true,\"importedFrom\":\"prof\",\"oscpu\":\"Linux\",\"platform\":"
         "\"Linux\","
-        "\"debug\":false,\"markerSchema\":[],\"sourceCodeIsNotOnSearchfox\":true,"
+        "\"debug\":false,\"sourceCodeIsNotOnSearchfox\":true,"
         "\"usesOnlyOneStackType\":true,\"doesNotUseFrameImplementation\":true,\"categories\":["
         "{{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}},"
-        "{{\"name\":\"User\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]}}]}}",
+        "{{\"name\":\"User\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]}}],"
+        "\"markerSchema\":",
         kVersion);
+    FirefoxMarkers::write_schema(out_);
+    out_.write("}");
   }
 
   void write_modules() {
@@ -114,6 +119,7 @@ class FirefoxWriter {
     for (const Frame& frame : tree_.frames) function_names_.push_back(text(frame_name(database_, frame)));
     for (const LoadModule& module : database_.modules) module_names_.push_back(text(base_name(module.path)));
     for (const SourceFile& file : database_.files) file_names_.push_back(text(file.path));
+    markers_.emplace(tree_, start_ns_, [this](const std::string& content) { return text(content); });
   }
 
   template <typename WriteItem>
@@ -210,9 +216,9 @@ class FirefoxWriter {
     write_json_string(out_, thread_label(database_, profile));
     out_.write(
         ",\"processStartupTime\":0,\"processShutdownTime\":null,\"registerTime\":0,\"unregisterTime\":null,"
-        "\"pausedRanges\":[],\"markers\":{\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[],\"phase\":["
-        "],"
-        "\"category\":[],\"length\":0},\n\"samples\":{");
+        "\"pausedRanges\":[],\"markers\":");
+    markers_->write(profile, out_);
+    out_.write(",\n\"samples\":{");
     const bool in_bytes = tree_.metrics() > 0 && tree_.metric(0).unit == "bytes";
     out_.print("\"weightType\":\"{}\",", in_seconds_ ? "tracing-ms" : in_bytes ? "bytes" : "samples");
     weights.prepare(profile, costs);
@@ -287,6 +293,7 @@ class FirefoxWriter {
   std::vector<LocatedFrame> frames_;
   std::vector<uint32_t> frame_of_;  // per node of stacks_
   std::vector<uint32_t> function_names_, module_names_, file_names_;
+  std::optional<FirefoxMarkers> markers_;
   bool any_column_ = false, any_item_ = false;
 };
 

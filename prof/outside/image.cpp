@@ -8,6 +8,7 @@
 
 #include <cstring>
 
+#include "analysis/attribution/elf_section.h"
 #include "hpcrun/guest/program_file.h"
 #include "hpcrun/unwind/compile.h"
 
@@ -17,28 +18,6 @@ namespace {
 
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kMostVdsoBytes = 1 << 20;
-
-struct Section {
-  uint64_t address = 0;
-  hpcrun::Bytes bytes;
-};
-
-// Decompressed where need be; its bytes live as long as the Elf.
-Section find_section(Elf* elf, const char* wanted) {
-  size_t names = 0;
-  if (elf_getshdrstrndx(elf, &names) != 0) return {};
-  for (Elf_Scn* section = elf_nextscn(elf, nullptr); section; section = elf_nextscn(elf, section)) {
-    GElf_Shdr header;
-    if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS) continue;
-    const char* name = elf_strptr(elf, names, header.sh_name);
-    if (!name || std::strcmp(name, wanted) != 0) continue;
-    if (header.sh_flags & SHF_COMPRESSED) elf_compress(section, 0, 0);
-    const Elf_Data* data = elf_getdata(section, nullptr);
-    if (!data || !data->d_buf) return {};
-    return {header.sh_addr, {static_cast<const uint8_t*>(data->d_buf), data->d_size}};
-  }
-  return {};
-}
 
 }  // namespace
 
@@ -98,14 +77,17 @@ void Image::read_build_id() {
 }
 
 void Image::compile() {
-  const Section frames = find_section(elf_.get(), ".eh_frame");
-  const Section header = find_section(elf_.get(), ".eh_frame_hdr");
-  const Section debug = find_section(elf_.get(), ".debug_frame");
+  const ElfSection frames = find_section(elf_.get(), ".eh_frame");
+  const ElfSection header = find_section(elf_.get(), ".eh_frame_hdr");
+  const ElfSection debug = find_section(elf_.get(), ".debug_frame");
+  const auto bytes = [](const ElfSection& section) {
+    return hpcrun::Bytes{section.bytes.data(), section.bytes.size()};
+  };
   hpcrun::CfiSources sources;
-  sources.eh_frame = {frames.bytes, frames.address, 0, false};
-  sources.eh_frame_hdr = header.bytes;
+  sources.eh_frame = {bytes(frames), frames.address, 0, false};
+  sources.eh_frame_hdr = bytes(header);
   sources.eh_frame_hdr_address = header.address;
-  sources.debug_frame = {debug.bytes, debug.address, 0, true};
+  sources.debug_frame = {bytes(debug), debug.address, 0, true};
   has_table_ = hpcrun::compile_table(sources, table_) == hpcrun::CompileStatus::Ok;
 }
 

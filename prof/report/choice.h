@@ -14,7 +14,8 @@
 
 namespace prof {
 
-// Turns a name into the number of its enum value; any other text is an error that lists the names. Its
+// Turns a name into the number of its enum value; any other text is an error that names the one that was
+// meant, or lists them all. Its
 // description, "one|other", is what help texts and completion show (prof/command_line/description.cpp).
 template <typename Enum>
 CLI::Validator choice(const std::map<std::string, Enum>& names) {
@@ -31,7 +32,8 @@ CLI::Validator choice(const std::map<std::string, Enum>& names) {
       known.push_back(entry.first);
     }
     const std::string wrong = std::exchange(text, {});
-    return "'" + wrong + "' is none of: " + listed + did_you_mean(wrong, known);
+    const std::string meant = did_you_mean(wrong, known);
+    return "'" + wrong + (meant.empty() ? "' is none of: " + listed : "' is unknown" + meant);
   };
   std::string description;
   for (const auto& entry : names) description += (description.empty() ? "" : "|") + entry.first;

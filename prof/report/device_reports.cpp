@@ -15,6 +15,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kRowsShown = 10;
 constexpr size_t kNameColumns = 48;
+constexpr double kWorthTelling = 0.05;  // of the idleness
 constexpr char kNoDevices[] = "No device was used in this run, or not through an API that prof measures.";
 
 double part(double value, double whole) {
@@ -121,6 +122,7 @@ void devices_as_text(const Database& database, const RunSummary& run, TextStyle 
                                            percent(row.value, use.window_s), row.meaning);
       out.print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
     }
+    if (use.paused_s > 0) out.print("  measuring was paused for {} more\n", words_for_duration(use.paused_s));
     if (use.incomplete > 0)
       out.print("  {} not seen to complete; the times are without {}\n",
                 words_for_count(use.incomplete, "task") + (use.incomplete == 1 ? " was" : " were"),
@@ -196,6 +198,9 @@ void idleness_as_text(const RunSummary& run, const Idleness& found, TextStyle st
               words_for_percent(part(use.cpu_waits_s, use.window_s)),
               words_for_percent(part(use.idle_s(), use.window_s)),
               words_for_percent(part(use.overlap_s, use.window_s)));
+    if (use.paused_s > 0)
+      out.print("  measuring was paused for {} more, which count as nothing\n",
+                words_for_duration(use.paused_s));
     if (const size_t processes = processes_that_share(run, use); processes > 1)
       out.print("  {} processes of this run share it: each is to blame for the time in which none used it\n",
                 processes);
@@ -206,6 +211,11 @@ void idleness_as_text(const RunSummary& run, const Idleness& found, TextStyle st
     for (size_t i = 0; i < lines.size(); ++i) out.print("{}{}\n", i == 0 ? "  * " : "    ", lines[i]);
   }
   blame_as_text("what keeps devices idle", found.device, style, out);
+  double idle_s = 0;
+  for (const DeviceUse& use : run.devices) idle_s += use.idle_s();
+  if (part(found.unblamed_s, idle_s) >= kWorthTelling)
+    out.print("  {}  {}  {:>14}  while threads slept, or waited for something else\n",
+              fmt::format("{:>11}", percent(found.unblamed_s, idle_s)), seconds(found.unblamed_s), "");
   blame_as_text("what keeps threads waiting", found.cpu, style, out);
   waits_as_text(found, style, out);
   ranks_as_text(found, style, out);
@@ -251,6 +261,7 @@ void write_idleness(const CallTree& tree, const ReportOptions& options, TextStyl
     for (const Blamed& blamed : found.device) json["device_idle"].push_back(blamed_as_json(blamed));
     json["cpu_idle"] = Json::array();
     for (const Blamed& blamed : found.cpu) json["cpu_idle"].push_back(blamed_as_json(blamed));
+    json["unblamed_s"] = found.unblamed_s;
     json["waits"] = Json::array();
     for (const Waiting& waiting : found.waits) {
       Json one = blamed_as_json(waiting.at);

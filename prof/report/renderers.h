@@ -39,6 +39,15 @@ void summary_as_json(const CallTree& tree, const SummaryReport& summary, const R
                      Output& out);
 void summary_as_csv(const CallTree& tree, const SummaryReport& summary, Output& out);
 
+void contention_as_text(const CallTree& tree, const RunSummary& run, TextStyle style, Output& out);
+void contention_as_json(const CallTree& tree, const RunSummary& run, const ReportOptions& options,
+                        Output& out);
+void contention_as_csv(const CallTree& tree, const RunSummary& run, Output& out);
+
+void locks_as_text(const CallTree& tree, const RunSummary& run, TextStyle style, Output& out);
+void locks_as_json(const CallTree& tree, const RunSummary& run, const ReportOptions& options, Output& out);
+void locks_as_csv(const CallTree& tree, const RunSummary& run, Output& out);
+
 void stalls_as_text(const CallTree& tree, const StallReport& report, const ReportOptions& options,
                     TextStyle style, Output& out);
 void stalls_as_json(const CallTree& tree, const StallReport& report, const ReportOptions& options,

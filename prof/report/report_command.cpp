@@ -10,7 +10,9 @@
 #include <map>
 
 #include "analysis/views/all_findings.h"
+#include "analysis/views/contention_findings.h"
 #include "analysis/views/line_tree.h"
+#include "analysis/views/lock_findings.h"
 #include "prof/report/choice.h"
 #include "prof/report/renderers.h"
 #include "prof/report/text.h"
@@ -21,9 +23,11 @@ namespace {
 constexpr size_t kSummaryColumns = 100;  // fits a screen and a mail
 
 const std::map<std::string, ReportView> kViews = {
-    {"summary", ReportView::Summary}, {"top-down", ReportView::TopDown}, {"bottom-up", ReportView::BottomUp},
-    {"flat", ReportView::Flat},       {"lines", ReportView::Lines},      {"stalls", ReportView::Stalls},
-    {"devices", ReportView::Devices}, {"idleness", ReportView::Idleness}};
+    {"summary", ReportView::Summary},       {"top-down", ReportView::TopDown},
+    {"bottom-up", ReportView::BottomUp},    {"flat", ReportView::Flat},
+    {"lines", ReportView::Lines},           {"stalls", ReportView::Stalls},
+    {"devices", ReportView::Devices},       {"idleness", ReportView::Idleness},
+    {"contention", ReportView::Contention}, {"locks", ReportView::Locks}};
 const std::map<std::string, ReportFormat> kFormats = {
     {"text", ReportFormat::Text}, {"json", ReportFormat::Json}, {"csv", ReportFormat::Csv}};
 
@@ -31,7 +35,8 @@ size_t text_columns(const ReportOptions& options, std::FILE* out) {
   if (options.columns) return *options.columns;
   if (const size_t columns = terminal_columns(out)) return columns;
   const bool is_prose = options.view == ReportView::Summary || options.view == ReportView::Stalls ||
-                        options.view == ReportView::Idleness;
+                        options.view == ReportView::Idleness || options.view == ReportView::Contention ||
+                        options.view == ReportView::Locks;
   return is_prose ? kSummaryColumns : 0;
 }
 
@@ -52,6 +57,30 @@ void write_stalls(const CallTree& tree, const ReportOptions& options, TextStyle 
       return stalls_as_json(tree, report, options, out);
     case ReportFormat::Csv:
       return stalls_as_csv(tree, report, options, out);
+  }
+}
+
+void write_contention(const CallTree& tree, const RunSummary& run, const ReportOptions& options,
+                      TextStyle style, Output& out) {
+  switch (options.format) {
+    case ReportFormat::Text:
+      return contention_as_text(tree, run, style, out);
+    case ReportFormat::Json:
+      return contention_as_json(tree, run, options, out);
+    case ReportFormat::Csv:
+      return contention_as_csv(tree, run, out);
+  }
+}
+
+void write_locks(const CallTree& tree, const RunSummary& run, const ReportOptions& options, TextStyle style,
+                 Output& out) {
+  switch (options.format) {
+    case ReportFormat::Text:
+      return locks_as_text(tree, run, style, out);
+    case ReportFormat::Json:
+      return locks_as_json(tree, run, options, out);
+    case ReportFormat::Csv:
+      return locks_as_csv(tree, run, out);
   }
 }
 
@@ -122,7 +151,8 @@ void add_report_options(CLI::App& command, ReportOptions& options) {
   add_selection_options(command, options.database, options.threads, options.merge_recursion);
   command
       .add_option("--view", options.view,
-                  "summary, top-down, bottom-up, flat, lines, stalls, devices or idleness [summary]")
+                  "summary, top-down, bottom-up, flat, lines, stalls, devices, idleness, contention or locks "
+                  "[summary]")
       ->transform(choice(kViews))
       ->type_name("VIEW");
   command.add_option("--format", options.format, "text, json or csv [text]")
@@ -181,6 +211,20 @@ int report(const Database& database, const ReportOptions& options, std::FILE* ou
       return kOwnFailure;
     }
   }
+  const bool reads_run = options.view == ReportView::Contention || options.view == ReportView::Locks;
+  const RunSummary run = reads_run ? run_summary(database) : RunSummary{};
+  if (options.view == ReportView::Contention) {
+    if (const std::optional<std::string> why = why_no_contention(run)) {
+      say_line(*why);
+      return kOwnFailure;
+    }
+  }
+  if (options.view == ReportView::Locks) {
+    if (const std::optional<std::string> why = why_no_locks(run)) {
+      say_line(*why);
+      return kOwnFailure;
+    }
+  }
   if (options.view == ReportView::Lines) tree = split_by_line(std::move(tree));
   const TextStyle style{colour, text_columns(options, out)};
   Output output(out);
@@ -188,6 +232,10 @@ int report(const Database& database, const ReportOptions& options, std::FILE* ou
     write_summary(tree, options, style, output);
   } else if (options.view == ReportView::Stalls) {
     write_stalls(tree, options, style, output);
+  } else if (options.view == ReportView::Contention) {
+    write_contention(tree, run, options, style, output);
+  } else if (options.view == ReportView::Locks) {
+    write_locks(tree, run, options, style, output);
   } else if (options.view == ReportView::Devices) {
     write_devices(tree, options, style, output);
   } else if (options.view == ReportView::Idleness) {

@@ -15,7 +15,18 @@ class App;
 
 namespace prof {
 
-enum class ReportView : uint8_t { Summary, TopDown, BottomUp, Flat, Lines, Stalls, Devices, Idleness };
+enum class ReportView : uint8_t {
+  Summary,
+  TopDown,
+  BottomUp,
+  Flat,
+  Lines,
+  Stalls,
+  Devices,
+  Idleness,
+  Contention,
+  Locks
+};
 enum class ReportFormat : uint8_t { Text, Json, Csv };
 
 struct ReportOptions {

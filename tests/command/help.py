@@ -122,7 +122,8 @@ class Completion(driver.EndToEnd):
         self.assertEqual(self.bash("prof list "), {"events", "metrics", "formats", "repairs"})
         self.assertEqual(self.bash("prof report --vi"), {"--view="})
         self.assertEqual(self.bash("prof report --view="),
-                         {"summary", "top-down", "bottom-up", "flat", "lines", "stalls", "devices", "idleness"})
+                         {"summary", "top-down", "bottom-up", "flat", "lines", "stalls", "devices", "idleness",
+                          "contention", "locks"})
         self.assertEqual(self.bash("prof report --view=b"), {"bottom-up"})
         self.assertEqual(self.bash("prof report --view t"), {"top-down"})
         self.assertIn("pprof", self.bash("prof export x --format="))

@@ -3,6 +3,11 @@
 
 import json
 import os
+import pathlib
+import shutil
+import sqlite3
+import tempfile
+import unittest
 
 import consumer
 
@@ -11,14 +16,15 @@ CLI = consumer.CONSUMERS / "npm/node_modules/@firefox-devtools/profiler-cli/dist
 ATTEMPTS = 20
 
 
-class OpenedByFirefox(consumer.Exports):
+class Session:
+    """A profile that the command line has open."""
+
     def query(self, *words):
         # The command leaves its sessions in the home folder.
-        return consumer.run([consumer.NODE, CLI, *words], env={**os.environ, "HOME": str(self.folder), "PROFILER_CLI_NO_SYMBOLICATE": "1"})
+        return consumer.run([consumer.NODE, CLI, *words], env={**os.environ, "HOME": str(self.home), "PROFILER_CLI_NO_SYMBOLICATE": "1"})
 
-    def load(self, *options):
+    def open(self, export):
         self.addCleanup(self.query, "stop", "--all")
-        export = self.export("firefox", *options)
         # It gives its daemon half a second to start, which a busy machine does not keep.
         for attempt in range(ATTEMPTS):
             try:
@@ -31,6 +37,12 @@ class OpenedByFirefox(consumer.Exports):
         """{thread: how the command line calls it}"""
         words = json.loads(self.query("thread", "list", "--json"))
         return {thread["name"]: thread["threadHandle"] for thread in words["threads"]}
+
+
+class OpenedByFirefox(Session, consumer.Exports):
+    def load(self, *options):
+        self.home = self.folder
+        self.open(self.export("firefox", *options))
 
     def functions(self, handle):
         seen = json.loads(self.query("thread", "functions", "--thread", handle, "--limit", "0", "--json"))
@@ -63,6 +75,72 @@ class OpenedByFirefox(consumer.Exports):
             shown = [round((start + time) * 1e6) for time in thread["samples"]["time"][:len(recorded)]]
             # Milliseconds since the epoch hold microseconds.
             self.assertLess(max(abs(a - b) for a, b in zip(shown, recorded, strict=True)), 1000)
+
+
+class DevicesInFirefox(Session, unittest.TestCase):
+    """Two threads that submit to two queues, of which one executes two tasks at a time."""
+
+    THREADS, QUEUES, TASKS = 2, 2, 50
+
+    def setUp(self):
+        self.home = pathlib.Path(tempfile.mkdtemp(prefix="prof-test-"))
+        self.addCleanup(shutil.rmtree, self.home, ignore_errors=True)
+        run = self.home / "run"
+        run.mkdir()
+        consumer.run([consumer.driver.BUILD / "tests/make_measurement", "--threads", self.THREADS, "--samples", 3000,
+                      "--contexts", 20, "--queues", self.QUEUES, "--tasks", self.TASKS, "-o", run / "host-0-1-0.prof"])
+        export = self.home / "export.json"
+        consumer.run([consumer.driver.PROF, "export", run, "--format=firefox", "-o", export])
+        self.start_ns = round(json.loads(export.read_bytes())["meta"]["startTime"] * 1e6)
+        self.profiles = json.loads((run / "database/run.json").read_text())["profiles"]
+        with sqlite3.connect(run / "database/launches.sqlite") as database:
+            self.launches = database.execute("select name, queue, thread, submit_ns, start_ns, end_ns from launch "
+                                             "join task on task.id = launch.task").fetchall()
+            self.waits = database.execute("select name, thread, begin_ns, end_ns, launch_latency_ns, gap_ns, "
+                                          "wake_latency_ns from wait join call on call.id = wait.call").fetchall()
+        self.open(export)
+
+    def label(self, profile):
+        one = self.profiles[profile]
+        place = f"device{one['device']}.queue{one['queue']}" if "queue" in one else one["thread"]
+        return f"{one['rank']}.{place} {one['name']}"
+
+    def markers(self, profile, kind):
+        handle = self.handles()[self.label(profile)]
+        words = json.loads(self.query("thread", "markers", "--thread", handle, "--list", "--limit", "0", "--json"))
+        return [one for one in words["flatMarkers"] if one["markerType"] == kind]
+
+    def assert_same_times(self, seen, expected):
+        """Tuples of words and nanoseconds; milliseconds since the epoch hold microseconds."""
+        self.assertEqual(len(seen), len(expected))
+        for one, other in zip(sorted(seen), sorted(expected), strict=True):
+            for a, b in zip(one, other, strict=True):
+                self.assertAlmostEqual(a, b, delta=2000) if isinstance(a, int) else self.assertEqual(a, b)
+
+    def test_tasks_submissions_and_waits_are_markers(self):
+        flows = {}
+        for queue in {launch[1] for launch in self.launches}:
+            seen = []
+            for one in self.markers(queue, "DeviceTask"):
+                fields = {field["key"]: field["value"] for field in one["fields"]}
+                flows[fields["flow"]] = (one["name"], round((one["start"] - fields["latency"]) * 1e6))
+                seen.append((round(one["start"] * 1e6), round(one["duration"] * 1e6), round(fields["latency"] * 1e6),
+                             fields["thread"], one["name"]))
+            self.assert_same_times(seen, [(start - self.start_ns, end - start, start - submit, self.label(thread), name)
+                                          for name, on, thread, submit, start, end in self.launches if on == queue])
+        self.assertEqual(len(flows), self.QUEUES * self.TASKS)
+        for thread in {launch[2] for launch in self.launches}:
+            submissions = self.markers(thread, "DeviceSubmission")
+            self.assertEqual(len(submissions), sum(launch[2] == thread for launch in self.launches))
+            for one in submissions:
+                name, submit = flows.pop(next(field["value"] for field in one["fields"] if field["key"] == "flow"))
+                self.assertEqual(one["name"], name)
+                self.assertAlmostEqual(one["start"] * 1e6, submit, delta=2000)
+            seen = [(round(one["start"] * 1e6), round(one["duration"] * 1e6), *(round(field["value"] * 1e6) for field in one["fields"]),
+                     one["name"]) for one in self.markers(thread, "DeviceWait")]
+            self.assert_same_times(seen, [(begin - self.start_ns, end - begin, *parts, name)
+                                          for name, on, begin, end, *parts in self.waits if on == thread])
+        self.assertEqual(flows, {})
 
 
 consumer.main()

@@ -52,7 +52,7 @@ class OpenedBySpeedscope(consumer.Exports):
 
     def test_the_page_shows_it(self):
         chromium = consumer.browser(self)
-        done = consumer.run([consumer.NODE, SCRIPT, self.export("speedscope")],
+        done = consumer.run([consumer.NODE, SCRIPT, self.export("speedscope"), "mix"],
                             env={**os.environ, "CONSUMERS": str(consumer.CONSUMERS), "CHROMIUM": chromium})
         seen = json.loads(done)
         exclusive = self.flat("CPUTIME")["mix"][1]

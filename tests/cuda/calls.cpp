@@ -2,6 +2,7 @@
 // Over the fake driver the first parameter of a kernel is its length in nanoseconds.
 
 #include <cuda.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +14,9 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+// The fake driver's alone.
+extern "C" const char* fake_node_name(CUgraphNode node);
 
 namespace {
 
@@ -158,6 +162,64 @@ int graph(const Setting& it) {
   return 40;
 }
 
+// While one stream is captured, another is given work and waited for.
+int capture(const Setting& it) {
+  CUstream captured = nullptr;
+  CUstream other = nullptr;
+  CUgraph graph = nullptr;
+  require(cuStreamCreate(&captured, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+  require(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+  CUfunction a = it.kernel("NodeA");
+  CUfunction b = it.kernel("NodeB");
+  CUfunction elsewhere = it.kernel("Elsewhere");
+  require(cuStreamBeginCapture(captured, CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture");
+  for (int i = 0; i < 2; ++i) {
+    launch(a, 2, captured);
+    launch(elsewhere, 10, other);
+    require(cuStreamSynchronize(other), "cuStreamSynchronize");
+    launch(b, 3, captured);
+  }
+  require(cuStreamEndCapture(captured, &graph), "cuStreamEndCapture");
+  CUgraphNode nodes[8];
+  size_t count = 8;
+  require(cuGraphGetNodes(graph, nodes, &count), "cuGraphGetNodes");
+  printf("nodes:");
+  for (size_t i = 0; i < count; ++i) printf(" %s", fake_node_name(nodes[i]));
+  printf("\n");
+  return 2;
+}
+
+// All at once, and a wait for all.
+int many(const Setting& it) {
+  CUfunction kernel = it.kernel("Outstanding");
+  CUstream stream = nullptr;
+  require(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+  for (int i = 0; i < 100; ++i) launch(kernel, 1, stream);
+  require(cuStreamSynchronize(stream), "cuStreamSynchronize");
+  return 100;
+}
+
+// Each with a task that has ended and one that has not as the context goes.
+int contexts() {
+  for (int i = 0; i < 10; ++i) {
+    CUcontext context = nullptr;
+    CUmodule module = nullptr;
+    CUfunction ended = nullptr;
+    CUfunction not_ended = nullptr;
+    require(cuCtxCreate(&context, nullptr, 0, 0), "cuCtxCreate");
+    require(cuModuleLoadData(&module, ""), "cuModuleLoadData");
+    require(cuModuleGetFunction(&ended, module, "Ended"), "cuModuleGetFunction");
+    require(cuModuleGetFunction(&not_ended, module, "NotEnded"), "cuModuleGetFunction");
+    CUstream stream = nullptr;
+    require(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+    launch(ended, 2, stream);
+    host_work(4);
+    launch(not_ended, 60'000, stream);
+    require(cuCtxDestroy(context), "cuCtxDestroy");
+  }
+  return 20;
+}
+
 int every_call(const Setting& it) {
   CUstream stream = nullptr;
   CUdeviceptr memory = 0;
@@ -241,6 +303,38 @@ int leave_outstanding(const Setting& it) {
   exit(3);
 }
 
+// What has run by then, no wait came after.
+void run_briefly(const Setting& it) {
+  for (int i = 0; i < 5; ++i) launch(it.kernel("Brief"), 2, nullptr);
+  printf("launched\n");
+  fflush(stdout);
+}
+
+int leave_at_once(const Setting& it) {
+  run_briefly(it);
+  host_work(30);
+  _exit(3);
+}
+
+int leave_in_handler(const Setting& it) {
+  signal(SIGALRM, [](int) { _exit(3); });
+  run_briefly(it);
+  ualarm(30'000, 0);
+  require(cuCtxSynchronize(), "cuCtxSynchronize");
+  for (;;) {
+    CUdeviceptr memory = 0;
+    require(cuMemAlloc(&memory, 4096), "cuMemAlloc");
+  }
+}
+
+int be_killed(const Setting& it) {
+  run_briefly(it);
+  host_work(150);
+  launch(it.kernel("Last"), 1, nullptr);
+  raise(SIGKILL);
+  return 0;
+}
+
 int endless(const Setting& it) {
   launch(it.kernel("Done"), 1, nullptr);
   require(cuCtxSynchronize(), "cuCtxSynchronize");
@@ -287,6 +381,9 @@ int main(int argc, char** argv) {
   }
   const Setting it;
   int done = -1;
+  if (what == "capture") done = capture(it);
+  if (what == "many") done = many(it);
+  if (what == "contexts") done = contexts();
   if (what == "overlap") done = overlap(it);
   if (what == "allocation") done = allocation(it);
   if (what == "asynchronous") done = asynchronous(it);
@@ -298,6 +395,9 @@ int main(int argc, char** argv) {
   if (what == "threads") done = threads(it);
   if (what == "many-streams") done = many_streams(it);
   if (what == "outstanding") done = leave_outstanding(it);
+  if (what == "at-once") done = leave_at_once(it);
+  if (what == "in-handler") done = leave_in_handler(it);
+  if (what == "killed") done = be_killed(it);
   if (what == "endless") done = endless(it);
   if (what == "fork") done = fork_with_context(it);
   printf("%s: %d tasks\n", what.c_str(), done);

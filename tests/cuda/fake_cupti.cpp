@@ -1,9 +1,11 @@
 // libcupti.so.13 over the fake driver. FAKE_CUPTI is a list of what it does otherwise than it should, with
 // commas: taken (another tool has subscribed), old, new (of a version that is not known), no-clock (no
 // callback for times: they are those of CLOCK_REALTIME), zero-end (every third record has no end), drop
-// (every third record is lost), late (records come when they are asked for by force alone).
+// (every third record is lost), late (records come when they are asked for by force alone), stuck (asked by
+// force it never answers).
 
 #include <time.h>
+#include <unistd.h>
 
 #include <bitset>
 #include <cstdlib>
@@ -209,6 +211,7 @@ CUptiResult cuptiActivityFlushAll(uint32_t flag) {
   Cupti& it = cupti();
   const bool force = flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED;
   if (does("late") && !force) return CUPTI_SUCCESS;
+  while (does("stuck") && force) pause();
   const std::lock_guard lock(it.mutex);
   const uint64_t now = fake::now_ns();
   Writer writer;

@@ -13,6 +13,9 @@
 #include <string>
 #include <vector>
 
+// Of a graph's node; for programs as well.
+extern "C" const char* fake_node_name(CUgraphNode node);
+
 namespace fake {
 
 enum class Kind { Kernel, Copy, Fill };

@@ -85,3 +85,19 @@ TEST_CASE("a history that is full forgets its older half and goes on") {
   CHECK(history.intervals.forgotten_until() > 0);
   CHECK(history.intervals.covered_before(10 * (kMany - 1)) == 4 * (kMany - 1));
 }
+
+TEST_CASE("the first interval in a window is cut to it") {
+  History history;
+  history.intervals.add(10, 20);
+  history.intervals.add(30, 40);
+  const auto first_in = [&](uint64_t begin, uint64_t end) {
+    const Interval found = history.intervals.first_in({begin, end});
+    return std::pair{found.begin, found.end};
+  };
+  CHECK(first_in(0, 100) == std::pair<uint64_t, uint64_t>{10, 20});
+  CHECK(first_in(15, 100) == std::pair<uint64_t, uint64_t>{15, 20});
+  CHECK(first_in(20, 100) == std::pair<uint64_t, uint64_t>{30, 40});
+  CHECK(first_in(35, 38) == std::pair<uint64_t, uint64_t>{35, 38});
+  CHECK(first_in(20, 30) == std::pair<uint64_t, uint64_t>{30, 30});
+  CHECK(first_in(50, 60) == std::pair<uint64_t, uint64_t>{60, 60});
+}

@@ -44,7 +44,7 @@ const char* const kKernels[] = {"KernelM", "KernelN", "KernelM2", "x", "y", "z"}
                           static_cast<uint64_t>(here.uc_mcontext.gregs[REG_RBP])};
   const LaunchTarget target{reinterpret_cast<const void*>(&launch), line, kernel};
   const NodeId node = p.contexts->find(origin, target);
-  const Stack stack = p.walker.unwinder.walk(here, p.contexts->record);
+  const Stack stack = p.walker.unwinder.walk(here, p.contexts->record());
   const Frames frames(stack.frames, stack.frames + stack.depth);
   if (node != kNoNode) {
     ++p.found;

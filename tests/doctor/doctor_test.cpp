@@ -132,6 +132,48 @@ TEST_CASE("missing hardware counters are explained") {
   CHECK(names(check_counters(synthetic.machine).state, "not for this user"));
 }
 
+TEST_CASE("the best source for contention is named, and why it is no better") {
+  struct Case {
+    const char* device;  // below /sys/bus/event_source/devices; empty: none
+    const char* flags;
+    int paranoid;
+    Verdict verdict;
+    const char* state;
+    const char* works;
+    const char* lost;
+    const char* remedy;
+  };
+  const Case cases[] = {
+      {"", "fpu hypervisor", 1, Verdict::Note, "breakpoints", "-e contention", "virtual machine hides", ""},
+      {"", "fpu", 1, Verdict::Note, "breakpoints", "-e contention", "neither PEBS nor IBS", ""},
+      {"cpu/events/mem-loads", "fpu", 2, Verdict::Note, "of PEBS", "perf c2c record", "", ""},
+      {"cpu_core/events/mem-loads", "fpu", 2, Verdict::Note, "of PEBS", "perf c2c record", "", ""},
+      {"cpu/events/mem-loads", "fpu", 3, Verdict::Note, "breakpoints", "", "of PEBS", "paranoid=1"},
+      {"ibs_op/type", "fpu", 1, Verdict::Note, "of ibs_op", "perf c2c record", "", ""},
+      {"ibs_op/type", "fpu", 2, Verdict::Note, "breakpoints", "-e contention", "of ibs_op", "paranoid=1"},
+      {"ibs_op/type", "fpu hypervisor", 1, Verdict::Note, "of ibs_op", "perf c2c record", "", ""},
+  };
+  for (const Case& one : cases) {
+    Synthetic synthetic;
+    if (*one.device) synthetic.put(std::string("/sys/bus/event_source/devices/") + one.device, "11\n");
+    synthetic.put("/proc/cpuinfo", std::string("flags\t\t: ") + one.flags + " lm\n");
+    synthetic.put("/proc/sys/kernel/perf_event_paranoid", std::to_string(one.paranoid));
+    const Diagnosis row = check_contention(synthetic.machine);
+    INFO(one.device << " " << one.flags << " " << one.paranoid << ": " << row.state);
+    CHECK(row.verdict == one.verdict);
+    CHECK(names(row.state, one.state));
+    CHECK(names(row.works, one.works));
+    CHECK(names(row.lost, one.lost));
+    CHECK(row.lost.empty() == (*one.lost == 0));
+    CHECK(names(row.remedy, one.remedy));
+    CHECK(row.remedy.empty() == (*one.remedy == 0));
+  }
+  Synthetic forbidden;
+  forbidden.machine.perf.cpu_clock_user = EACCES;
+  CHECK(check_contention(forbidden.machine).verdict == Verdict::Limited);
+  CHECK(names(check_contention(forbidden.machine).lost, "finds nothing"));
+}
+
 TEST_CASE("ptrace_scope limits attaching only") {
   Synthetic synthetic;
   CHECK(check_ptrace_scope(synthetic.machine).state == "absent");

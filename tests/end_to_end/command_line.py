@@ -73,6 +73,12 @@ class CommandLine(driver.EndToEnd):
         self.assertEqual(run.status, 0)
         self.assertIn(b"before measuring began (--delay)", run.stderr)
 
+    def test_a_device_trace_without_a_trace(self):
+        told = b"prof: --device-trace=sampled changes nothing without --trace\n"
+        for options, lines in ((["--device-trace=sampled"], 1), (["--device-trace=sampled", "--trace"], 0), ([], 0)):
+            run = self.prof_run(["true"], options=["-q", "--no-analyze", *options])
+            self.assertEqual((run.status, run.stderr.count(told)), (0, lines), run.stderr)
+
     def test_the_file_of_a_process_is_no_database(self):
         run = self.prof_run(["true"])
         file = next(run.directory.glob("*.prof"))

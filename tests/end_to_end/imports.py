@@ -135,6 +135,49 @@ class Imports(driver.EndToEnd):
         self.assertGreater(self.share(rows, "start_thread"), 0.2)
         self.assertTrue([row for row in rows if row["inlined"] and driver.names(row["function"], "mix")])
 
+    def test_memory_accesses_of_perf_become_findings_about_contention(self):
+        seeds = self.folder / "seeds"
+        subprocess.run([driver.BUILD / "tests/make_fuzz_seeds", seeds], check=True, timeout=100)
+        self.prof("import", seeds / "perf" / "memory", "-o", self.folder / "imported")
+        report = json.loads(self.prof("report", self.folder / "imported", "--view=contention", "--format=json"))
+        (found,) = report["data"]
+        self.assertEqual((found["sharing"], found["kind"], found["source"]), ("false", "unknown", "Intel PEBS by perf"))
+        self.assertEqual((found["hitm"], found["remote_hitm"]), (200000, 0))  # 40 samples that stand for 5,000 each
+        self.assertEqual(found["latency_cycles"], 200000 * 300)
+        self.assertEqual([side["offset"] for side in found["sides"] if side["access"] == "writes"], [0, 8])
+        (finding,) = report["findings"]
+        self.assertEqual((finding["kind"], finding["severity"]), ("false-sharing", "high"))
+        self.assertIn("found it modified in another processor's cache (HITM)", finding["sentence"])
+        summary = json.loads(self.prof("report", self.folder / "imported", "--format=json"))
+        self.assertIn(finding["sentence"], [one["sentence"] for one in summary["findings"]])
+        self.assertIn("only the first byte", " ".join(summary["degradations"]))
+        text = self.prof("report", self.folder / "imported", "--view=contention").decode()
+        self.assertIn("b.......", text)
+
+    def test_perf_reads_the_same_from_the_recording_of_memory_accesses(self):
+        if not shutil.which("perf"):
+            self.skipTest("perf is not installed (Debian: linux-perf)")
+        seeds = self.folder / "seeds"
+        subprocess.run([driver.BUILD / "tests/make_fuzz_seeds", seeds], check=True, timeout=100)
+        shutil.copy(seeds / "perf" / "memory", self.folder / "perf.data")
+        done = subprocess.run(["perf", "mem", "-i", self.folder / "perf.data", "report", "--stdio"], capture_output=True,
+                              text=True, timeout=100)
+        loads = done.stdout.partition("cpu/mem-stores/P")[0]
+        self.assertIn("Total weight : 12000", loads)  # 40 loads of 300 cycles
+        lines = [line for line in loads.splitlines() if "0x00007f000000100" in line]
+        self.assertEqual(len(lines), 2, done.stdout + done.stderr)
+        for line in lines:
+            self.assertRegex(line, r"\b20 +300 +L3 hit .* HitM ")
+
+    def test_recordings_without_memory_accesses_tell_what_to_record(self):
+        stacks = self.folder / "stacks"
+        stacks.write_text("main;work 3\n")
+        self.prof("import", stacks, "-o", self.folder / "imported")
+        done = subprocess.run([driver.PROF, "report", self.folder / "imported", "--view=contention"], capture_output=True,
+                              text=True, timeout=100)
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("import what perf c2c recorded", done.stderr)
+
     def test_perf_in_a_pipe(self):
         if not shutil.which("perf"):
             self.skipTest("perf is not installed (Debian: linux-perf)")

@@ -4,12 +4,14 @@
 import contextlib
 import os
 import pathlib
+import re
 import sqlite3
 import subprocess
 import sys
+import time
 import unittest
 
-from driver import BUILD, PROF, EndToEnd, main, program, sample
+from driver import BUILD, PROF, EndToEnd, Run, main, program, sample
 
 CALLS = program("opencl_calls")
 SAMPLES = ("overlap", "allocation", "reads", "shared", "asynchronous")
@@ -62,6 +64,50 @@ class OpenCl(EndToEnd):
         self.assertAlmostEqual(run.inclusive("KernelN", "GPU_EXECUTION_TIME") +
                                run.inclusive("KernelM", "GPU_EXECUTION_TIME"),
                                run.inclusive("(anonymous namespace)::step", "GPU_EXECUTION_TIME"), places=6)
+
+    def test_prof_run_prints_the_finding_that_names_the_defect(self):
+        place = r" \(\w+\.cpp:\d+\)"
+        anonymous = r"\(anonymous namespace\)::"
+        computes = rf"The device has no work while opencl::{anonymous}turn{place} called from "
+        launched = " launched from opencl::Device::enqueue" + place
+        waiting = " keeps the CPU waiting, mostly in "
+        defects = {
+            "overlap": [f"KernelN{launched}, called from {anonymous}step{place},{waiting}clFinish called from "
+                        f"{anonymous}step{place}"],
+            "allocation": [f"clCreateBuffer called from {anonymous}allocate_temporaries{place}"],
+            "reads": [computes + f"{anonymous}use_result{place} computes",
+                      f"Filter{launched}{waiting}clEnqueueReadBuffer called from {anonymous}read_result{place}"],
+            "shared": [computes + f"opencl::{anonymous}work{place} computes"],
+        }
+        for name, sentences in defects.items():
+            with self.subTest(name):
+                run = self.prof_run([opencl_sample(name)], options=())
+                printed = " ".join(run.stderr.decode().split())
+                for sentence in sentences:
+                    self.assertRegex(printed[printed.index(" findings * "):], sentence)
+
+    def stall_for_device(self, how):
+        run = self.prof_run([program("opencl_team"), how], events=["REALTIME"], options=["-q", "--trace"])
+        self.assertEqual(0, run.status, run.stderr)
+        findings = [one for one in run.report("stalls")["findings"]
+                    if "wait_for_kernel" in one["sentence"] and "pthread_barrier_wait" in one["sentence"]]
+        found = {name: sum(one["values"][name] for one in findings)
+                 for name in ("waited_for_device_s", "woken_late_s")}
+        stated = run.stated("work_s"), run.stated("late_s")
+        print(f"{how}: work and late wake-ups stated {stated}, found {found}")
+        return stated, found["waited_for_device_s"], found["woken_late_s"], findings
+
+    def test_a_team_that_waits_for_a_kernel_is_stalled_by_it(self):
+        (work, _), waited, late, findings = self.stall_for_device("work")
+        self.assert_within(waited, 0.85 * work, 1.05 * work, "time waited for work")
+        self.assertLess(late, 0.1 * work)
+        self.assertNotIn("the device was done: look", findings[0]["advice"])
+
+    def test_a_team_of_which_one_is_woken_late_is_stalled_by_the_wake_up(self):
+        (_, stated), waited, late, findings = self.stall_for_device("wakeup")
+        self.assert_within(late, 0.85 * stated, 1.05 * stated, "time woken late")
+        self.assertLess(waited, 0.2 * stated)
+        self.assertIn("the device was done: look", findings[0]["advice"])
 
     def check_shared_device(self, sample):
         run = self.prof_run([opencl_sample(sample), "--schedule"])
@@ -125,6 +171,53 @@ class OpenCl(EndToEnd):
     def test_processes_that_leave_with_work_outstanding(self):
         self.assert_as_bare([CALLS, "outstanding"], status=3)
         self.assert_as_bare([CALLS, "outstanding-at-once"], status=3)
+
+    def test_sleep_is_nobodys_unless_it_is_sampled(self):
+        run = self.prof_run([CALLS, "naps"])
+        napped = run.stated("napped")
+        unblamed = run.report("idleness")["unblamed_s"]
+        self.assert_within(unblamed, 0.8 * napped, 1.5 * napped, "idleness while nothing computed")
+        self.assertLess(run.inclusive("(anonymous namespace)::compute_after_nap", "GPU_IDLE_CAUSE"), 0.5 * napped)
+        run = self.prof_run([CALLS, "naps"], events=["REALTIME@200"])
+        napped = run.stated("napped")
+        self.assert_within(run.inclusive("(anonymous namespace)::nap", "GPU_IDLE_CAUSE"), 0.8 * napped, 1.2 * napped,
+                           "idleness in naps")
+
+    def test_a_wait_in_which_the_thread_is_cancelled_ends_there(self):
+        run = self.assert_as_bare([CALLS, "cancelled"], status=4)
+        waited = run.inclusive("(anonymous namespace)::wait_for_work", "CPU_IDLE")
+        self.assert_within(waited, 0.2, 2, "wait up to the cancellation")
+
+    def test_pauses_are_no_time_of_the_device(self):
+        run = self.prof_run([opencl_sample("reads"), "200"], options=["--delay", "0.7", "--duration", "0.6"])
+        summary, (device,) = run.summary(), run.report("devices")["devices"]
+        self.assertGreater(device["paused_s"], 0)
+        # Measured in all for as long as was asked for; what the device did then is part of it.
+        self.assert_within(device["window_s"], 0.01, 0.75, "use of the device that was measured")
+        self.assertAlmostEqual(device["window_s"], device["busy_s"] + device["idle_s"], places=5)
+        self.assertLessEqual(summary["run"]["program_s"], 0.75)
+        self.assertLessEqual(run.total("GPU_IDLE_CAUSE"), 1.05 * device["idle_s"])
+        self.assertLessEqual(device["cpu_idle_s"] + device["overlap_s"], device["window_s"])
+
+    def test_attach_says_that_devices_are_not_measured(self):
+        process = subprocess.Popen([opencl_sample("reads"), "600"], stdout=subprocess.DEVNULL, cwd=self.folder)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        directory = self.folder / "attached"
+        for turn in range(2):
+            self.wait_for_libraries(process.pid)
+            done = subprocess.run([str(PROF), "attach", str(process.pid), "--duration", "0.3", "--force", "-o",
+                                   str(directory)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100)
+            self.assertEqual(0, done.returncode, done.stderr)
+            summary = Run(done, directory).summary()
+            self.assertEqual(1, sum("what the process did on devices was not measured" in text
+                                    for text in summary["degradations"]), summary["degradations"])
+
+    def wait_for_libraries(self, pid):
+        end = time.monotonic() + 30
+        while "libOpenCL" not in pathlib.Path(f"/proc/{pid}/maps").read_text():
+            self.assertLess(time.monotonic(), end, "the program does not start")
+            time.sleep(0.05)
 
     def test_forks_with_and_before_a_context(self):
         run = self.assert_as_bare([CALLS, "fork"])

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """The stalls of a team of processes are found where one of them wakes up late, and no others."""
 
+import contextlib
+import os
 import subprocess
+import sys
 
 import driver
 
@@ -10,20 +13,36 @@ def stalls(run, *options):
     return run.report("stalls", *options)
 
 
+@contextlib.contextmanager
+def busy(count, processors=None):
+    """Programs that compute meanwhile, on all processors or these."""
+    place = f"import os; os.sched_setaffinity(0, {processors})\n" if processors else ""
+    programs = [subprocess.Popen([sys.executable, "-c", place + "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for program in programs:
+            program.kill()
+            program.wait()
+
+
 class Stalls(driver.EndToEnd):
     def measured(self, sample, *arguments):
         run = self.prof_run([driver.sample(sample), *arguments], events=["REALTIME"], options=["--trace"])
         self.assertEqual(run.status, 0, run.stderr)
         return run
 
-    def test_late_wakeups_are_stalls(self):
-        run = self.measured("late_wakeup")
-        report = stalls(run)
+    def assert_found(self, run, report):
         stated, found = run.stated("lost_s"), report["totals"]["STALL"]
         print(f"lost: stated {stated:.3f} s, found {found:.3f} s in {len(report['stalls'])} stalls")
         # Ten times up to 290 ms; how much of that is lost is for the machine to say.
         self.assertGreater(stated, 0.5)
         self.assert_within(found, 0.8 * stated, 1.1 * stated, "time lost")
+
+    def test_late_wakeups_are_stalls(self):
+        run = self.measured("late_wakeup")
+        report = stalls(run)
+        self.assert_found(run, report)
         self.assertEqual(report["traces"]["bystanders"], 1)  # the parent, which waits for its children
         self.assertEqual(report["traces"]["threads"], 12)
 
@@ -41,9 +60,35 @@ class Stalls(driver.EndToEnd):
         self.assertEqual(stalls(run, "--stall-share=8")["totals"]["STALL"], 0)
         self.assertEqual(stalls(run, "--stall-factor=1000")["totals"]["STALL"], 0)
 
+    def test_they_are_found_on_a_busy_machine(self):
+        with busy(2 * len(os.sched_getaffinity(0))):
+            run = self.measured("late_wakeup")
+        self.assert_found(run, stalls(run))
+
     def test_the_twin_has_none(self):
         run = self.measured("late_wakeup_fixed")
         self.assertFalse([one for one in stalls(run)["findings"] if "wait_for_input" in one["sentence"]])
+
+    def test_a_thread_without_a_processor_is_not_blocked(self):
+        processor = max(os.sched_getaffinity(0))
+        with busy(1, [processor]):
+            runs = {how: self.prof_run([driver.program("starved"), str(processor), how], events=["REALTIME"],
+                                       options=["--trace"]) for how in ("not", "sleep", "lock")}
+        for how, run in runs.items():
+            report, starved = stalls(run), run.stated("starved_s")
+            print(f"{how}: without a processor for {starved:.3f} s, stalls {report['totals']['STALL']:.3f} s")
+            self.assertGreater(starved, 0.3)
+            self.assertLess(report["totals"]["STALL"], 0.1 * starved)
+
+    def test_where_descriptors_are_few_it_says_what_is_not_known(self):
+        program = [driver.program("many_threads"), "200", "0.02"]
+        run = self.prof_run(["sh", "-c", 'ulimit -n 64; exec "$@"', "sh", *program], events=["REALTIME"],
+                            options=["--trace"])
+        self.assertEqual((run.status, run.stdout), (0, b"200 threads done\n"), run.stderr)
+        unknown = "some threads look blocked while they are ready"
+        self.assertEqual(1, sum(unknown in note for note in stalls(run)["notes"]))
+        few = self.measured("late_wakeup_fixed", "2")
+        self.assertFalse(any(unknown in note for note in stalls(few)["notes"]))
 
     def refusal(self, directory):
         done = subprocess.run([str(driver.PROF), "report", str(directory), "--view=stalls"], capture_output=True,

@@ -66,6 +66,7 @@ void add_measurements(const Seeds& seeds) {
         .queues = 1,
         .tasks = 400,
         .device_period_ns = 1'000'000}},
+      {"accesses", {.threads = 2, .samples = 100, .contexts = 20, .accesses_every = 3}},
   };
   for (const auto& [name, run] : runs) {
     const test::TemporaryDirectory directory;
@@ -154,6 +155,7 @@ void add_imports(const Seeds& seeds) {
   seeds.add("perf", "file", recording.file());
   seeds.add("perf", "compressed", recording.file(true));
   seeds.add("perf", "pipe", recording.pipe());
+  seeds.add("perf", "memory", test::memory_recording().file());
   seeds.add("collapsed", "stacks", stacks);
   seeds.add("pprof", "plain", profile);
   seeds.add("import", "perf", recording.file());

@@ -1,5 +1,5 @@
 #pragma once
-// Test support: lines of devices and queues, written by the runtime's own code.
+// Test support: lines of devices and queues, and accesses to memory, written by the runtime's own code.
 
 #include <vector>
 
@@ -34,15 +34,22 @@ class RecordedLine {
 
 inline std::vector<DeviceTask> whole_tasks(const MeasuredThread& queue) {
   std::vector<DeviceTask> all;
-  DeviceReader<DeviceTask> reader = queue.tasks();
+  RecordReader<DeviceTask> reader = queue.tasks();
   for (DeviceTask task; reader.next(task);) all.push_back(task);
   return all;
 }
 
 inline std::vector<DeviceWait> whole_waits(const MeasuredThread& thread) {
   std::vector<DeviceWait> all;
-  DeviceReader<DeviceWait> reader = thread.device_waits();
+  RecordReader<DeviceWait> reader = thread.device_waits();
   for (DeviceWait wait; reader.next(wait);) all.push_back(wait);
+  return all;
+}
+
+inline std::vector<MeasuredAccess> whole_accesses(const MeasuredThread& thread) {
+  std::vector<MeasuredAccess> all;
+  RecordReader<MeasuredAccess> reader = thread.accesses();
+  for (MeasuredAccess access; reader.next(access);) all.push_back(access);
   return all;
 }
 

@@ -11,7 +11,7 @@ namespace prof::test {
 namespace {
 
 const char* broken_in_tasks(const MeasuredThread& line) {
-  DeviceReader<DeviceTask> reader = line.tasks();
+  RecordReader<DeviceTask> reader = line.tasks();
   uint64_t records = 0;
   for (DeviceTask task; reader.next(task); ++records) {
     if (task.submit_ns > task.start_ns) return "a task is submitted before it starts";
@@ -24,7 +24,7 @@ const char* broken_in_tasks(const MeasuredThread& line) {
 }
 
 const char* broken_in_waits(const MeasuredThread& thread) {
-  DeviceReader<DeviceWait> reader = thread.device_waits();
+  RecordReader<DeviceWait> reader = thread.device_waits();
   uint64_t records = 0;
   for (DeviceWait wait; reader.next(wait); ++records) {
     if (wait.begin_ns > wait.end_ns) return "a wait begins before it ends";
@@ -39,9 +39,21 @@ const char* broken_in_waits(const MeasuredThread& thread) {
   return nullptr;
 }
 
+const char* broken_in_accesses(const MeasuredThread& thread) {
+  RecordReader<MeasuredAccess> reader = thread.accesses();
+  uint64_t records = 0;
+  for (MeasuredAccess access; reader.next(access); ++records) {
+    if (access.weight_ns > access.time_ns) return "a sample stands for time that was";
+    if (access.node >= thread.nodes.size()) return "an access's node exists";
+  }
+  if (records > thread.trace_bytes / hpcrun::kAccessNumbers) return "accesses take space";
+  return nullptr;
+}
+
 const char* broken_in_devices(const ProcessMeasurement& measurement) {
   if (!std::ranges::is_sorted(measurement.devices, {}, &MeasuredDevice::index)) return "devices are sorted";
   if (!std::ranges::is_sorted(measurement.queues, {}, &MeasuredQueue::line)) return "queues are sorted";
+  if (!std::ranges::is_sorted(measurement.objects, {}, &MeasuredObject::id)) return "objects are sorted";
   if (!std::ranges::is_sorted(measurement.symbols, {}, &MeasuredSymbol::frame)) return "symbols are sorted";
   for (const MeasuredQueue& queue : measurement.queues)
     if (std::ranges::find(measurement.threads, queue.line, &MeasuredThread::index) ==
@@ -74,7 +86,8 @@ const char* broken_in_thread(const MeasuredThread& thread) {
   // A record takes two bytes; a lost extent adds one gap.
   if (records > thread.trace_bytes / 2 + thread.trace_extents->size()) return "records take space";
   if (const char* broken = broken_in_tasks(thread)) return broken;
-  return broken_in_waits(thread);
+  if (const char* broken = broken_in_waits(thread)) return broken;
+  return broken_in_accesses(thread);
 }
 
 }  // namespace

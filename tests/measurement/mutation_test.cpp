@@ -12,6 +12,7 @@
 #include "tests/measurement/invariants.h"
 #include "tests/measurement/raw_extents.h"
 #include "tests/measurement/scenario.h"
+#include "tests/measurement/synthetic.h"
 
 using namespace prof;
 using namespace prof::test;
@@ -77,6 +78,17 @@ std::vector<uint8_t> small_device_measurement() {
   return bytes;
 }
 
+// Two threads at memory that they share.
+std::vector<uint8_t> small_access_measurement() {
+  TemporaryDirectory directory;
+  write_synthetic(directory / "a.prof",
+                  {.threads = 2, .samples = 3'000, .contexts = 50, .accesses_every = 4});
+  std::vector<uint8_t> bytes = file_contents(directory / "a.prof");
+  const RawExtent last = raw_extents(bytes).back();
+  bytes.resize(last.offset + last.bytes);
+  return bytes;
+}
+
 uint64_t interesting(Random& random) {
   constexpr uint64_t kValues[] = {0,      1,          0x7f,       0x80,        0xff,
                                   0xffff, 0x7fffffff, 0xffffffff, 0x100000000, UINT64_MAX};
@@ -125,7 +137,7 @@ void mutate(std::vector<uint8_t>& bytes, Random& random) {
 
 TEST_CASE("no mutation of a measurement makes the reader misbehave") {
   const std::vector<uint8_t> originals[] = {small_measurement(true), small_measurement(false),
-                                            small_device_measurement()};
+                                            small_device_measurement(), small_access_measurement()};
   const int descriptor = ::memfd_create("mutant", MFD_CLOEXEC);
   REQUIRE(descriptor >= 0);
   const std::string path = "/proc/self/fd/" + std::to_string(descriptor);

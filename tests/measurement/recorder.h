@@ -85,9 +85,9 @@ class Recorder {
   Recorder& operator=(const Recorder&) = delete;
 
   RecordedThread& add_thread() { return threads.emplace_back(file, static_cast<uint32_t>(threads.size())); }
-  void finish() {
+  void finish(uint64_t end_monotonic_ns = kStartMonotonic + 1'000'000'000) {
     for (RecordedThread& thread : threads) thread.seal();
-    file.finish(kStartMonotonic + 1'000'000'000);
+    file.finish(end_monotonic_ns);
   }
   const std::filesystem::path& path() const { return path_; }
 

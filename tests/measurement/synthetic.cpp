@@ -7,6 +7,7 @@
 #include <iterator>
 #include <vector>
 
+#include "hpcrun/cct/access_stream.h"
 #include "tests/measurement/device_recorder.h"
 
 namespace prof::test {
@@ -119,6 +120,27 @@ void write_waits(Recorder& recorder, uint32_t index, const std::vector<NodeId>& 
   waits.seal();
 }
 
+// Ten in each object.
+void write_accesses(Recorder& recorder, uint32_t index, const std::vector<NodeId>& nodes,
+                    const SyntheticRun& run) {
+  hpcrun::AccessStream accesses;
+  if (!accesses.attach(recorder.file, recorder.threads[index].arena, index))
+    throw std::runtime_error("no memory for accesses");
+  for (uint64_t i = 0; i * run.accesses_every < run.samples; ++i) {
+    const uint64_t time = kStartMonotonic + i * run.accesses_every * kIntervalNs;
+    const uint64_t object = i / 10;
+    if (i % 10 == 0)
+      recorder.file.write_object(
+          {index << 16 | object, 0x7f0000000000 + object * 4096, 256, time, index, nodes[0]});
+    if (!accesses.append({time, kIntervalNs, 0x7f0000000000 + object * 4096 + i % 256, 8,
+                          hpcrun::kAccessReads, (index << 16 | object) + 1},
+                         nodes[i % nodes.size()]))
+      throw std::runtime_error("the file is full: errno " + std::to_string(recorder.file.failure()));
+    if (i % 10 == 9) recorder.file.write_object_end(index << 16 | object, time);
+  }
+  accesses.seal();
+}
+
 void write_thread(Recorder& recorder, uint32_t index, const CallSites& sites, const SyntheticRun& run) {
   Random random(run.seed + index + 100);
   RecordedThread& thread = recorder.threads[index];
@@ -136,6 +158,7 @@ void write_thread(Recorder& recorder, uint32_t index, const CallSites& sites, co
     }
   }
   if (run.queues > 0) write_waits(recorder, index, nodes, run);
+  if (run.accesses_every > 0) write_accesses(recorder, index, nodes, run);
   thread.seal();
   recorder.file.write_thread_end(index, time, run.samples * kIntervalNs);
 }

@@ -20,6 +20,7 @@ struct SyntheticRun {
   uint32_t queues = 0;
   uint64_t tasks = 1'000;         // per queue
   uint64_t device_period_ns = 0;  // of the traces of queues: 0 for all tasks, or sampled by this period
+  uint64_t accesses_every = 0;    // so many samples one finds memory that others use; 0: none does
 };
 
 // The file must not exist. Throws std::runtime_error. Each sample is worth 1 ms of metric 0, CPUTIME.

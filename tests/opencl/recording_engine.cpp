@@ -134,6 +134,9 @@ void DeviceCall::end() noexcept {
   if (depth == 1) open_call.end = monotonic_ns();
 }
 DeviceCall::~DeviceCall() {
+  close();
+}
+void DeviceCall::close() noexcept {
   if (--depth != 0) return;
   constexpr const char* kKinds[] = {"short", "wait", "block"};
   if (!open_call.end) open_call.end = monotonic_ns();

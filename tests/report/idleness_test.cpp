@@ -106,9 +106,10 @@ TEST_CASE("computing while the device is idle is named with its line") {
   CHECK(prepare.share == Approx(1.0 / 3));
   CHECK(std::ranges::any_of(found.findings, [](const Finding& f) {
     return f.sentence ==
-           "The device has no work while prepare (step.cpp:5) computes: 33 % of device idleness, at most 10 "
-           "% "
-           "of the run time; launch before it what does not depend on it, or move it to the device.";
+           "The device has no work while prepare (step.cpp:5) called from step (step.cpp:12) computes: 33 % "
+           "of "
+           "device idleness, at most 10 % of the run time; launch before it what does not depend on it, or "
+           "move it to the device.";
   }));
 }
 
@@ -120,16 +121,60 @@ TEST_CASE("kernels are ranked by what threads waited for, beside their time") {
   CHECK(found.tasks[0].blame_rank == 1);
   CHECK(found.tasks[0].time_rank == 2);
   CHECK(found.tasks[1].name == "KernelM");
-  CHECK(
-      found.findings[0].sentence ==
-      "KernelN launched from step (step.cpp:18) keeps the CPU waiting: 86 % of CPU idleness, at most 30 % of "
-      "the run time (number 1 by blame, 2 by time); make it faster, or give the CPU work that does not need "
-      "its result.");
+  CHECK(found.findings[0].sentence ==
+        "KernelN launched from step (step.cpp:18) keeps the CPU waiting, mostly in clFinish called from step "
+        "(step.cpp:20): 86 % of CPU idleness, at most 30 % of the run time, 10 % by overlap (number 1 by "
+        "blame, "
+        "2 by time); make it faster, or give the CPU work that does not need its result.");
   REQUIRE(found.waits.size() == 1);
   CHECK(found.waits[0].at.what == "clFinish");
   CHECK(found.waits[0].at.value_s == Approx(4));
   CHECK(found.waits[0].wake_latency_s == Approx(0.5));
   CHECK(found.waits[0].gap_s == 0);
+}
+
+// Two functions that launch and compute through the same helpers, and wait in two places.
+Database with_helpers() {
+  DatabaseBuilder b;
+  b.function("main", "main.cpp", "/home/me/step", 30);
+  for (const char* name : {"filter", "sort", "launch", "spin"})
+    b.function(name, "step.cpp", "/home/me/step", 3);
+  b.function("clFinish", "", "/lib/libOpenCL.so.1");
+  b.function("Kernel", "", "[device]");
+  b.metric("CPUTIME", "sec");
+  const uint32_t gpu_idle = b.metric("GPU_IDLE_CAUSE", "sec"), cpu_idle = b.metric("CPU_IDLE", "sec"),
+                 cause = b.metric("CPU_IDLE_CAUSE", "sec");
+  const uint32_t main = b.thread(0, "step");
+  b.spend(main, {{"main", 40}, {"filter", 12}, {"spin", 5}}, 2, gpu_idle);
+  b.spend(main, {{"main", 41}, {"sort", 21}, {"spin", 5}}, 1, gpu_idle);
+  b.spend(main, {{"main", 40}, {"filter", 13}, {"clFinish"}}, 2, cpu_idle);
+  b.spend(main, {{"main", 41}, {"sort", 22}, {"clFinish"}}, 2, cpu_idle);
+  b.spend(main, {{"main", 40}, {"filter", 11}, {"launch", 4}, {"Kernel"}}, 3, cause);
+  b.spend(main, {{"main", 41}, {"sort", 20}, {"launch", 4}, {"Kernel"}}, 1, cause);
+  b.database.run_json = kRun;
+  return b.build();
+}
+
+TEST_CASE("what is done through helpers is told apart by who calls them") {
+  const Database database = with_helpers();
+  const Idleness found = idleness_of(database);
+  REQUIRE(found.device.size() == 2);
+  CHECK(found.device[0].what == "spin");
+  CHECK(found.device[0].place == "step.cpp:5");
+  CHECK(found.device[0].caller == "filter");
+  CHECK(found.device[0].caller_place == "step.cpp:12");
+  CHECK(found.device[1].caller == "sort");
+  REQUIRE(found.cpu.size() == 2);
+  CHECK(found.cpu[0].caller == "launch");
+  CHECK(found.cpu[0].outer_caller == "filter");
+  CHECK(found.cpu[0].outer_place == "step.cpp:11");
+  CHECK(found.cpu[1].outer_caller == "sort");
+  const auto finding = std::ranges::find(found.findings, "cpu-idle", &Finding::kind);
+  REQUIRE(finding != found.findings.end());
+  // Of two places with half of the waiting each, either may be the one that waits for it.
+  CHECK(
+      finding->sentence.starts_with("Kernel launched from launch (step.cpp:4), called from filter "
+                                    "(step.cpp:11), keeps the CPU waiting: 75 % of CPU idleness"));
 }
 
 TEST_CASE("blame of several threads at once saves no more than the time in which the device was idle") {
@@ -140,6 +185,49 @@ TEST_CASE("blame of several threads at once saves no more than the time in which
   const Idleness found = idleness_of(database);
   CHECK(found.device[0].share == Approx(0.5));
   CHECK(found.device[0].share_of_run == Approx(0.025));
+}
+
+TEST_CASE("savings are shares of the program's own time") {
+  Database database = program();
+  auto run = nlohmann::json::parse(database.run_json);
+  run["run"]["program_s"] = 8.0;  // 2 s were the runtime's, or loading
+  database.run_json = run.dump();
+  CHECK(idleness_of(database).device[0].share_of_run == Approx(1.5 / 8));
+}
+
+TEST_CASE("of several processes savings are shares of the sum of their own times") {
+  Database database = program();
+  auto run = nlohmann::json::parse(database.run_json);
+  run["run"]["program_s"] = 9.0;
+  run["devices"][0]["program_s"] = 8.5;
+  run["devices"].push_back(run["devices"][0]);
+  run["devices"][1]["process"] = 101;
+  database.run_json = run.dump();
+  CHECK(idleness_of(database).device[0].share_of_run == Approx(1.5 / 17));
+}
+
+TEST_CASE("overlap saves no more than either side works alone") {
+  // Of 8 s in use the device works alone for 3 s, while a thread waits; threads wait for 4 s, and work alone
+  // for the rest of its 3 s of idleness.
+  const Database database = program();
+  const Idleness found = idleness_of(database);
+  const auto by_overlap = [](const std::vector<Blamed>& all, const char* what) {
+    const auto at = std::ranges::find(all, what, &Blamed::what);
+    return at == all.end() ? -1 : at->share_by_overlap;
+  };
+  CHECK(by_overlap(found.device, "prepare") == Approx(0.1));
+  // KernelN costs 3 s of waiting, in which there is 1 s of computing to be done: 2 s are calls.
+  CHECK(by_overlap(found.cpu, "KernelN") == Approx(0.1));
+  CHECK(by_overlap(found.cpu, "KernelM") == Approx(0.05));
+
+  Database seldom = program();
+  auto run = nlohmann::json::parse(seldom.run_json);
+  run["devices"][0]["overlap_s"] = 4.75;    // the device works alone for 0.25 s
+  run["devices"][0]["cpu_waits_s"] = 2.75;  // threads for 0.5 s: 2.5 s of waiting are for nothing that works
+  seldom.run_json = run.dump();
+  const Idleness little = idleness_of(seldom);
+  CHECK(by_overlap(little.device, "prepare") == Approx(0.025));
+  CHECK(by_overlap(little.cpu, "KernelN") == Approx(0.05));
 }
 
 TEST_CASE("the device findings stand in the summary") {

@@ -35,6 +35,7 @@ enum Feature : uint32_t {
   kHostName = 3,
   kSystemRelease = 4,
   kArchitecture = 6,
+  kProcessor = 9,
   kCommandLine = 11,
   kEventDescriptions = 12,
   kClockData = 29,

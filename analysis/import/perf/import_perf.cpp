@@ -12,7 +12,10 @@
 #include "analysis/import/perf/address_space.h"
 #include "analysis/import/perf/kernel_places.h"
 #include "analysis/import/perf/mapped_files.h"
+#include "analysis/import/perf/memory_samples.h"
 #include "analysis/import/perf/recording.h"
+#include "analysis/import/perf/sampled_tree.h"
+#include "analysis/import/perf/thread_trace.h"
 #include "analysis/import/perf/unwinder.h"
 #include "analysis/pipeline/module_places.h"
 
@@ -28,9 +31,6 @@ namespace perf {
 namespace {
 
 constexpr double kNanosecond = 1e-9;
-// Roots of the tree of nodes.
-constexpr uint32_t kMainThreadNode = 0, kOtherThreadNode = 1;
-
 std::string this_host() {
   std::array<char, 256> name{};
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
@@ -49,14 +49,15 @@ bool is_clock(const perf_event_attr& attributes) {
 struct Thread {
   uint32_t profile = 0;
   bool is_main = true;
-  std::vector<std::pair<uint64_t, uint64_t>> trace;  // start of what ran, and its end
-  std::vector<uint32_t> trace_nodes;
+  ThreadTrace trace;
 };
 
 struct Process {
   AddressSpace space;
-  uint32_t number = 0;  // of the program in it: another after each exec
-  int32_t threads = 1;  // numbers that are given, the main thread's 0 included
+  AddressSpace data;               // numbers of region_names_
+  uint32_t number = 0;             // of the program in it: another after each exec
+  int32_t threads = 1;             // numbers that are given, the main thread's 0 included
+  std::optional<uint32_t> memory;  // of MemorySamples, once it has samples of accesses
 };
 
 class Importer : public Visitor {
@@ -67,7 +68,8 @@ class Importer : public Visitor {
         recording_(bytes, source.name, warnings_),
         here_(recording_.about().host == this_host()),
         unwinder_(options.attribution),
-        files_(modules_, recording_.about().build_ids, source, {options.open_modules, here_}) {}
+        files_(modules_, recording_.about().build_ids, source, {options.open_modules, here_}),
+        memory_(recording_, options.attribution) {}
 
   Import run() {
     if (const size_t damaged = recording_.replay(*this); damaged > 0)
@@ -79,6 +81,7 @@ class Importer : public Visitor {
     add_nodes();
     add_values();
     add_traces();
+    for (auto& [pid, process] : processes_) forget(process);
     describe_run();
     Import result;
     result.warnings = std::move(warnings_);
@@ -94,36 +97,20 @@ class Importer : public Visitor {
   void lost(uint64_t samples) override { run_.dropped["lost"] += samples; }
 
  private:
-  enum class Where : uint8_t { Module, Kernel };
-  struct Frame {
-    Where where = Where::Module;
-    uint32_t module = 0;  // of modules_, for Where::Module
-    uint64_t address = 0;
-    bool operator==(const Frame&) const = default;
-  };
-  struct FrameHash {
-    size_t operator()(const Frame& frame) const {
-      return (frame.address ^ uint64_t{frame.module} << 40 ^ uint64_t(frame.where) << 63) *
-                 0x9e3779b97f4a7c15u >>
-             7;
-    }
-  };
-  struct Node {
-    uint32_t parent;
-    uint32_t frame;
-  };
+  using Frame = SampledTree::Frame;
+  using Where = SampledTree::Where;
   struct Cell {
     double value = 0;
     uint64_t samples = 0;
   };
 
   Frame user_frame(const Process& process, int32_t pid, uint64_t address);
-  uint32_t intern(const Frame& frame);
-  uint32_t child(uint32_t parent, uint32_t frame);
   Thread& thread_of(const Sample& sample);
   void find_frames(const Sample& sample, Process& process);
   void unwind(const Sample& sample, Process& process);
-  void add_to_trace(Thread& thread, const Sample& sample, uint32_t node);
+  void add_access(Process& process, const Thread& thread, const Sample& sample, uint32_t node);
+  void forget(Process& process);
+  void add_region(const Mapping& mapping);
 
   std::string title() const;
   void find_places();
@@ -150,10 +137,7 @@ class Importer : public Visitor {
   std::map<std::tuple<int32_t, uint32_t, int32_t>, Thread> threads_;
   std::vector<ProfileId> profiles_;
 
-  std::vector<Frame> frames_;
-  std::unordered_map<Frame, uint32_t, FrameHash> frame_numbers_;
-  std::vector<Node> nodes_ = {{kNone, kNone}, {kNone, kNone}};
-  std::unordered_map<uint64_t, uint32_t> children_;
+  SampledTree tree_{modules_};
   std::vector<std::unordered_map<uint64_t, Cell>> values_;  // by profile, then node and event
   std::vector<uint32_t> chain_;                             // frames of a sample, innermost first
   std::vector<uint64_t> unwound_;
@@ -163,7 +147,9 @@ class Importer : public Visitor {
   size_t traced_event_ = SIZE_MAX;
 
   KernelPlaces kernel_;
-  std::vector<PlaceId> places_;     // by frame
+  MemorySamples memory_;
+  std::vector<std::string> region_names_;  // of memory that is not of code
+  std::unordered_map<std::string, uint32_t> region_numbers_;
   std::vector<uint32_t> contexts_;  // by node
   std::vector<uint32_t> metrics_;   // by event
 };
@@ -173,25 +159,9 @@ Importer::Frame Importer::user_frame(const Process& process, int32_t pid, uint64
   return {Where::Module, code.module, code.address};
 }
 
-uint32_t Importer::intern(const Frame& frame) {
-  const auto [at, added] = frame_numbers_.try_emplace(frame, static_cast<uint32_t>(frames_.size()));
-  if (added) {
-    frames_.push_back(frame);
-    if (frame.where == Where::Module) modules_.need(frame.module, frame.address);
-  }
-  return at->second;
-}
-
-uint32_t Importer::child(uint32_t parent, uint32_t frame) {
-  const auto [at, added] =
-      children_.try_emplace(uint64_t{parent} << 32 | frame, static_cast<uint32_t>(nodes_.size()));
-  if (added) nodes_.push_back({parent, frame});
-  return at->second;
-}
-
 void Importer::visit(const Mapping& mapping) {
   if (mapping.kernel) return kernel_.add(mapping);
-  if (mapping.data) return;
+  if (mapping.data) return add_region(mapping);
   processes_[mapping.pid].space.map(mapping.start, mapping.bytes, mapping.file_offset,
                                     files_.number(mapping));
 }
@@ -200,6 +170,7 @@ void Importer::visit(const Name& name) {
   names_[{name.pid, name.tid}] = name.name;
   if (!name.executed) return;
   Process& process = processes_[name.pid];
+  forget(process);
   process = {};
   process.number = ++programs_;
 }
@@ -213,9 +184,14 @@ void Importer::visit(const Fork& fork) {
   if (fork.pid == fork.parent_pid) return;
   const auto parent = processes_.find(fork.parent_pid);
   Process child;
-  if (parent != processes_.end()) child.space = parent->second.space;
+  if (parent != processes_.end()) {
+    child.space = parent->second.space;
+    child.data = parent->second.data;
+  }
   child.number = ++programs_;
-  processes_[fork.pid] = std::move(child);
+  Process& process = processes_[fork.pid];
+  forget(process);
+  process = std::move(child);
 }
 
 Thread& Importer::thread_of(const Sample& sample) {
@@ -260,7 +236,8 @@ void Importer::unwind(const Sample& sample, Process& process) {
       ++run_.partial["unsupported"];
       break;
   }
-  for (const uint64_t address : unwound_) chain_.push_back(intern(user_frame(process, sample.pid, address)));
+  for (const uint64_t address : unwound_)
+    chain_.push_back(tree_.intern(user_frame(process, sample.pid, address)));
 }
 
 void Importer::find_frames(const Sample& sample, Process& process) {
@@ -273,10 +250,10 @@ void Importer::find_frames(const Sample& sample, Process& process) {
     interrupted = false;
     any_user |= !in_kernel;
     const uint32_t frame =
-        intern(in_kernel ? Frame{Where::Kernel, 0, address} : user_frame(process, sample.pid, address));
+        tree_.intern(in_kernel ? Frame{Where::Kernel, 0, address} : user_frame(process, sample.pid, address));
     // Frame pointers that lead nowhere lead there more than once.
-    const bool nowhere = frames_[frame].where == Where::Module &&
-                         files_.is_unknown({frames_[frame].module, frames_[frame].address});
+    const Frame& found = tree_.frame(frame);
+    const bool nowhere = found.where == Where::Module && files_.is_unknown({found.module, found.address});
     if (!(nowhere && !chain_.empty() && chain_.back() == frame)) chain_.push_back(frame);
   };
   for (const uint64_t entry : sample.call_chain) {
@@ -284,7 +261,10 @@ void Importer::find_frames(const Sample& sample, Process& process) {
       in_kernel = entry == PERF_CONTEXT_KERNEL || entry == PERF_CONTEXT_HV;
       interrupted = true;
     } else {
-      add(entry);
+      // Call chains begin where the interrupt came, which is behind an instruction that is known exactly.
+      const bool is_exact = interrupted && chain_.empty() && (sample.misc & PERF_RECORD_MISC_EXACT_IP) != 0 &&
+                            in_kernel == (sample.cpu_mode() == PERF_RECORD_MISC_KERNEL);
+      add(is_exact ? sample.ip : entry);
     }
   }
   const bool dwarf = !sample.user_registers.empty() && !sample.user_stack.empty();
@@ -300,39 +280,52 @@ void Importer::find_frames(const Sample& sample, Process& process) {
   }
 }
 
-// A clock's sample says what ran in the period before it; any other one what ran since the one before it.
-void Importer::add_to_trace(Thread& thread, const Sample& sample, uint32_t node) {
-  if (!sample.time_ns || sample.event != traced_event_) return;
-  const uint64_t time = *sample.time_ns;
-  const uint64_t last = thread.trace.empty() ? 0 : thread.trace.back().second;
-  uint64_t start = thread.trace.empty() ? time : last;
-  if (is_clock(recording_.events()[sample.event].attributes)) {
-    start = time - std::min(time, sample.period);
-    // Samples are never quite on time.
-    if (start < last || start - last < sample.period / 2)
-      start = std::max(last, thread.trace.empty() ? start : last);
-  }
-  thread.trace.emplace_back(std::min(std::max(start, last), time), time);
-  thread.trace_nodes.push_back(node);
-}
-
 void Importer::visit(const Sample& sample) {
   ++samples_;
   of_event_.resize(recording_.events().size());
   ++of_event_[sample.event];
   if (traced_event_ == SIZE_MAX) traced_event_ = sample.event;
   if (sample.time_ns) {
-    if (!first_ns_) first_ns_ = sample.time_ns;
-    last_ns_ = sample.time_ns;
+    first_ns_ = std::min(first_ns_.value_or(*sample.time_ns), *sample.time_ns);
+    last_ns_ = std::max(last_ns_.value_or(*sample.time_ns), *sample.time_ns);
   }
   Thread& thread = thread_of(sample);
-  find_frames(sample, processes_[sample.pid]);
-  uint32_t node = thread.is_main ? kMainThreadNode : kOtherThreadNode;
-  for (auto frame = chain_.rbegin(); frame != chain_.rend(); ++frame) node = child(node, *frame);
+  Process& process = processes_[sample.pid];
+  find_frames(sample, process);
+  uint32_t node = thread.is_main ? SampledTree::kMainThread : SampledTree::kOtherThread;
+  for (auto frame = chain_.rbegin(); frame != chain_.rend(); ++frame) node = tree_.child(node, *frame);
   Cell& cell = values_[thread.profile][uint64_t{node} << 32 | sample.event];
   cell.value += static_cast<double>(sample.period);
   ++cell.samples;
-  add_to_trace(thread, sample, node);
+  if (sample.time_ns && sample.event == traced_event_)
+    thread.trace.add(*sample.time_ns, sample.period, is_clock(recording_.events()[sample.event].attributes),
+                     node);
+  if (MemorySamples::has_accesses(recording_.events()[sample.event]))
+    add_access(process, thread, sample, node);
+}
+
+void Importer::add_access(Process& process, const Thread& thread, const Sample& sample, uint32_t node) {
+  if (!process.memory) process.memory = memory_.process(sample.pid);
+  const bool in_program = sample.cpu_mode() == PERF_RECORD_MISC_USER;
+  memory_.add(sample, *process.memory, thread.profile, node,
+              in_program ? files_.code_in_file(process.space, sample.ip) : MappedFiles::CodeInFile{});
+}
+
+void Importer::add_region(const Mapping& mapping) {
+  const auto [at, added] =
+      region_numbers_.try_emplace(std::string(mapping.path), static_cast<uint32_t>(region_names_.size()));
+  if (added) region_names_.push_back(at->first);
+  processes_[mapping.pid].data.map(mapping.start, mapping.bytes, mapping.file_offset, at->second);
+}
+
+// What was mapped into it stays known to its accesses.
+void Importer::forget(Process& process) {
+  if (!process.memory) return;
+  ProcessData& data = memory_.data_of(*process.memory);
+  data.modules = files_.modules(process.space);
+  for (const auto& [start, part] : process.data.parts())
+    if (const std::string& name = region_names_[part.file]; !name.empty() && !name.starts_with("//anon"))
+      data.regions.push_back({start, part.last, name});
 }
 
 // The program with the most samples.
@@ -353,13 +346,8 @@ std::string Importer::title() const {
 void Importer::find_places() {
   modules_.attribute(options_.attribution, options_.jobs, builder_->places(), builder_->database(),
                      warnings_);
-  places_.reserve(frames_.size());
-  const bool any_kernel =
-      std::ranges::any_of(frames_, [](const Frame& f) { return f.where == Where::Kernel; });
-  if (any_kernel && options_.open_modules) kernel_.find_names(recording_.about().build_ids, here_, warnings_);
-  for (const Frame& frame : frames_)
-    places_.push_back(frame.where == Where::Kernel ? kernel_.place(frame.address, *builder_)
-                                                   : modules_.place(frame.module, frame.address));
+  if (tree_.has_kernel_frames() && options_.open_modules)
+    kernel_.find_names(recording_.about().build_ids, here_, warnings_);
 }
 
 void Importer::add_metrics() {
@@ -388,15 +376,10 @@ void Importer::add_metrics() {
 }
 
 void Importer::add_nodes() {
-  contexts_.resize(nodes_.size(), kNone);
-  // Only where something was sampled: a tree without other threads has no entry point for them.
-  const auto entry = [&](uint32_t root) {
-    if (contexts_[root] == kNone) contexts_[root] = builder_->contexts().entry(root == kMainThreadNode);
-    return contexts_[root];
-  };
-  for (const auto& [key, thread] : threads_) entry(thread.is_main ? kMainThreadNode : kOtherThreadNode);
-  for (uint32_t i = kOtherThreadNode + 1; i < nodes_.size(); ++i)
-    contexts_[i] = builder_->contexts().extend(contexts_[nodes_[i].parent], places_[nodes_[i].frame]);
+  std::vector<uint32_t> roots;  // of threads with samples
+  for (const auto& [key, thread] : threads_)
+    roots.push_back(thread.is_main ? SampledTree::kMainThread : SampledTree::kOtherThread);
+  contexts_ = tree_.add_to(*builder_, kernel_, roots);
 }
 
 void Importer::add_values() {
@@ -413,19 +396,8 @@ void Importer::add_traces() {
   const std::optional<ClockData>& clock = recording_.about().clock;
   uint64_t to_epoch = clock && clock->wall_ns >= clock->clock_ns ? clock->wall_ns - clock->clock_ns : 0;
   if (last_ns_ && *last_ns_ > UINT64_MAX - to_epoch) to_epoch = 0;  // nothing real
-  for (auto& [key, thread] : threads_) {
-    std::vector<TraceRecord> records;
-    uint64_t end = 0;
-    for (size_t i = 0; i < thread.trace.size(); ++i) {
-      if (i > 0 && thread.trace[i].first > end) records.push_back({end + to_epoch, kNone});
-      records.push_back({thread.trace[i].first + to_epoch, contexts_[thread.trace_nodes[i]]});
-      end = thread.trace[i].second;
-    }
-    if (!records.empty()) records.push_back({end + to_epoch, kNone});
-    thread.trace = {};
-    thread.trace_nodes = {};
-    builder_->add_trace(thread.profile, std::move(records));
-  }
+  for (auto& [key, thread] : threads_)
+    builder_->add_trace(thread.profile, thread.trace.take(to_epoch, contexts_));
 }
 
 void Importer::describe_run() {
@@ -434,6 +406,7 @@ void Importer::describe_run() {
   run_.host = about.host;
   if (first_ns_ && *last_ns_ >= *first_ns_)
     run_.wall_s = static_cast<double>(*last_ns_ - *first_ns_) * kNanosecond;
+  run_.contention = memory_.records(contexts_, source_.name, warnings_);
   if (about.clock && first_ns_) run_.start_ns = *first_ns_ - about.clock->clock_ns + about.clock->wall_ns;
 }
 

@@ -73,10 +73,30 @@ MappedFiles::Code MappedFiles::code(const AddressSpace& space, int32_t pid, uint
   return {module, segments_.address_of(file.path, found.file_offset)};
 }
 
+MappedFiles::CodeInFile MappedFiles::code_in_file(const AddressSpace& space, uint64_t address) const {
+  AddressSpace::Found found{};
+  if (!space.find(address, found) || !files_[found.file].has_code_here()) return {};
+  const File& file = files_[found.file];
+  return {identity_of(file), segments_.address_of(file.path, found.file_offset)};
+}
+
+std::vector<ModuleInMemory> MappedFiles::modules(const AddressSpace& space) const {
+  std::vector<ModuleInMemory> all;
+  for (const auto& [start, part] : space.parts()) {
+    const File& file = files_[part.file];
+    if (!file.has_code_here()) continue;
+    const uint64_t bias = start - segments_.address_of(file.path, part.file_offset);
+    const Segments::Extent extent = segments_.extent(file.path);
+    if (extent.begin == extent.end || (!all.empty() && all.back().start == extent.begin + bias)) continue;
+    all.push_back({extent.begin + bias, extent.end + bias, bias, identity_of(file)});
+  }
+  return all;
+}
+
 UnwindModule MappedFiles::unwind_module(const void* self, uint64_t start, const MappedPart& part) {
   const auto& files = *static_cast<const MappedFiles*>(self);
   const File& file = files.files_[part.file];
-  if (!file.opened || file.path.starts_with('[')) return {};
+  if (!file.has_code_here()) return {};
   return {file.path, start - files.segments_.address_of(file.path, part.file_offset)};
 }
 

@@ -13,6 +13,7 @@
 #include "analysis/import/perf/recording.h"
 #include "analysis/import/perf/unwinder.h"
 #include "analysis/import/segments.h"
+#include "analysis/pipeline/contention.h"
 #include "analysis/pipeline/module_places.h"
 
 namespace prof::perf {
@@ -36,6 +37,15 @@ class MappedFiles {
 
   uint32_t number(const Mapping& mapping);
   Code code(const AddressSpace& space, int32_t pid, uint64_t address);
+  // The same where the code is in a file on this machine; an empty path where it is not.
+  struct CodeInFile {
+    ModuleIdentity module;
+    uint64_t address = 0;
+  };
+  CodeInFile code_in_file(const AddressSpace& space, uint64_t address) const;
+  // The programs and libraries in the address space that are on this machine.
+  std::vector<ModuleInMemory> modules(const AddressSpace& space) const;
+
   bool is_unknown(const Code& code) const { return unknown_ && code == Code{*unknown_, 0}; }
 
   // For Unwinder; `self` is a MappedFiles.
@@ -47,8 +57,13 @@ class MappedFiles {
     uint32_t module = kNone;  // of modules_, once it is needed
     bool opened = false;      // it is a file that may be looked at here
     std::vector<uint8_t> build_id;
+
+    bool has_code_here() const { return opened && !path.starts_with('['); }
   };
 
+  ModuleIdentity identity_of(const File& file) const {
+    return {file.path, file.build_id, source_.written_ns};
+  }
   uint32_t module_of(File& file, int32_t pid);
   uint32_t generated_code(int32_t pid);
 

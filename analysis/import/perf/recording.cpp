@@ -155,6 +155,9 @@ void Recording::read_feature(uint32_t feature, std::span<const uint8_t> bytes) {
     case kArchitecture:
       about_.architecture = take_counted_text(in);
       return;
+    case kProcessor:
+      about_.processor = take_counted_text(in);
+      return;
     case kCommandLine:
       for (auto words = in.take<uint32_t>(); words > 0 && in.left() > 0; --words)
         about_.command.push_back(take_counted_text(in));

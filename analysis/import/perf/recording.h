@@ -27,6 +27,7 @@ struct ClockData {
 
 struct About {
   std::string host, system_release, architecture;
+  std::string processor;             // "GenuineIntel,6,85,7"; empty: not known
   std::vector<std::string> command;  // of perf
   std::vector<BuildId> build_ids;
   std::optional<ClockData> clock;

@@ -4,7 +4,9 @@
 #include <new>
 
 #include "hpcrun/device/cuda/calls.h"
+#include "hpcrun/device/cuda/event_times.h"
 #include "hpcrun/device/cuda/records.h"
+#include "hpcrun/guest/clock.h"
 
 namespace hpcrun::cuda {
 
@@ -39,11 +41,20 @@ const void* frame() noexcept {
   return __builtin_frame_address(0);
 }
 
+// Events of ours must not get into a graph, whoever began to capture it. Where the driver does not tell of
+// the default stream, another is being captured.
 bool is_capturing(CUstream stream) noexcept {
-  if (captures.load(std::memory_order_relaxed) == 0 || !driver.stream_is_capturing) return false;
+  const bool may_be = captures.load(std::memory_order_relaxed) != 0 || uses_event_times();
+  if (!may_be || !driver.stream_is_capturing) return false;
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  return driver.stream_is_capturing(stream, &status) == CUDA_SUCCESS &&
+  return driver.stream_is_capturing(stream, &status) != CUDA_SUCCESS ||
          status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+// Stream 0 by the name that means the same to all functions.
+CUstream named(CUstream stream, bool per_thread) noexcept {
+  if (stream) return stream;
+  return per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
 }
 
 TaskKind task_kind(Work work) noexcept {
@@ -61,14 +72,31 @@ TaskKind task_kind(Work work) noexcept {
   }
 }
 
-constexpr const char* kGraphName = "[graph]";  // replaced by the names of its kernels
+// Where the names of its kernels are not known.
+constexpr const char* kGraphName = "[graph]";
+
+bool is_launch(const FollowedCall& call) noexcept {
+  return call.work == Work::Kernel || call.work == Work::Graph;
+}
 
 Submission submission_of(const FollowedCall& call, const CUpti_CallbackData& data, Queue* queue) noexcept {
   const TaskKind kind = task_kind(call.work);
-  if (call.work == Work::Kernel && data.symbolName) return {queue, kind, data.symbolName, Records::One, 1};
-  if (call.work != Work::Graph) return {queue, kind, "[kernel]", Records::Parts, 1};
+  if (call.work == Work::Kernel && data.symbolName) return {queue, kind, data.symbolName, Records::One, 1, 0};
+  if (call.work != Work::Graph) return {queue, kind, "[kernel]", Records::Parts, 1, 0};
   const auto graph = static_cast<const cuGraphLaunch_params*>(data.functionParams)->hGraph;
-  return {queue, kind, kGraphName, Records::Parts, tasks_of(graph)};
+  return {queue, kind, kGraphName, Records::Parts, tasks_of(graph), 0};
+}
+
+// Of events nothing is to be had but times.
+Submission timed_submission_of(const FollowedCall& call, const CUpti_CallbackData& data,
+                               Queue* queue) noexcept {
+  const char* const name = call.work == Work::Graph ? kGraphName : data.symbolName;
+  Submission submission{queue, task_kind(call.work), name ? name : "[kernel]", Records::One, 1, 0};
+  if (!call.extent || is_launch(call)) return submission;
+  const Extent extent = call.extent(data.functionParams);
+  if (call.work == Work::Copy) submission.kind = extent.kind;
+  submission.bytes = extent.bytes;
+  return submission;
 }
 
 // Batches of copies have one record or several, which is not said.
@@ -88,21 +116,20 @@ bool is_batch(const FollowedCall& call) noexcept {
   }
 }
 
-bool is_launch(const FollowedCall& call) noexcept {
-  return call.work == Work::Kernel || call.work == Work::Graph;
-}
-
-void launch(const FollowedCall& call, const CUpti_CallbackData& data, Queue* queue) noexcept {
+void launch(const FollowedCall& call, const CUpti_CallbackData& data, Queue* queue,
+            CUstream stream) noexcept {
   // The driver's part of a launch by the runtime.
   if (open_call.launch && is_launch(call))
     return name_launch(open_call.launch, open_call.id, data.correlationId);
-  Submission submission = submission_of(call, data, queue);
+  Submission submission =
+      uses_event_times() ? timed_submission_of(call, data, queue) : submission_of(call, data, queue);
   if (is_batch(call)) submission.expected = 0;
   const uint64_t sequence = submit_launch(submission, data.correlationId, open_call.id);
   *data.correlationData = sequence;
   if (!sequence) return;
   open_call.scope.sequence = sequence;  // a copy that waits has ended with it
   if (open_call.depth == 1 && is_launch(call)) open_call.launch = sequence;
+  if (uses_event_times()) begin_event_time(data.correlationId, data.context, stream);
 }
 
 // Asynchronous copies of memory that the driver has not pinned are not: it copies by itself, or waits.
@@ -195,7 +222,9 @@ void cover_scope() noexcept {
 void close(bool succeeded) noexcept {
   DeviceCall& call = open_call.call();
   call.end();
-  if (open_call.is_wait) {
+  if (uses_event_times()) {
+    open_call.is_wait ? collect_event_times() : collect_event_times_now_and_then();
+  } else if (open_call.is_wait) {
     flush_records(false);
     if (succeeded) cover_scope();
   } else {
@@ -204,29 +233,49 @@ void close(bool succeeded) noexcept {
   call.~DeviceCall();
 }
 
+CUstream stream_of(const FollowedCall& call, const CUpti_CallbackData& data) noexcept {
+  return named(call.stream ? call.stream(data.functionParams) : nullptr, call.per_thread);
+}
+
 void enter(const FollowedCall& call, const CUpti_CallbackData& data) noexcept {
   *data.correlationData = 0;
   // A call that was left by a jump has not returned: what begins further up the stack is not in it.
   if (open_call.depth && reinterpret_cast<uintptr_t>(frame()) >= open_call.stack) open_call.depth = 0;
   open_call.depth ? void(++open_call.depth) : open(call, data);
   const bool has_stream = call.stream || call.awaited == Awaited::Stream || call.work != Work::None;
-  const CUstream stream = call.stream ? call.stream(data.functionParams) : nullptr;
+  const CUstream stream = stream_of(call, data);
   const bool submits = call.work != Work::None && call.work < Work::Instantiate && !is_capturing(stream);
   Queue* const queue =
       has_stream && (submits || call.work == Work::MarkEvent || call.awaited == Awaited::Stream)
-          ? queue_of(data.context, stream, call.per_thread)
+          ? queue_of(data.context, stream)
           : nullptr;
   wait_for(call, data, queue);
   if (!queue) return;
-  if (submits) launch(call, data, queue);
+  if (submits) launch(call, data, queue, stream);
   if (call.work == Work::MarkEvent)
     mark_event(static_cast<const cuEventRecord_params*>(data.functionParams)->hEvent, {queue, last_launch()});
 }
 
+// The driver has what was submitted, or refused it.
+void end_launch(const FollowedCall& call, const CUpti_CallbackData& data, bool succeeded) noexcept {
+  const uint64_t sequence = *data.correlationData;
+  if (!sequence) return;
+  const uint32_t id = data.correlationId;
+  if (succeeded) {
+    // A copy that waits has ended with its call.
+    const uint64_t latest = call.kind == CallKind::Wait ? monotonic_ns() : UINT64_MAX;
+    if (uses_event_times()) end_event_time(id, stream_of(call, data), latest);
+    return;
+  }
+  if (uses_event_times()) abandon_event_time(id);
+  discard_launch(sequence, id);
+}
+
 void leave(const FollowedCall& call, const CUpti_CallbackData& data) noexcept {
   const bool succeeded = *static_cast<const int*>(data.functionReturnValue) == 0;
-  if (const uint64_t sequence = *data.correlationData; sequence && !succeeded)
-    discard_launch(sequence, data.correlationId);
+  // What is recorded behind a wait is not part of it.
+  if (open_call.depth == 1 && call.kind == CallKind::Wait) open_call.call().end();
+  end_launch(call, data, succeeded);
   if (succeeded && call.work == Work::BeginCapture) captures.fetch_add(1, std::memory_order_relaxed);
   if (call.work == Work::EndCapture && captures.load(std::memory_order_relaxed))
     captures.fetch_sub(1, std::memory_order_relaxed);

@@ -2,35 +2,39 @@
 
 #include <dlfcn.h>
 
+#include "hpcrun/device/cuda/driver_calls.h"
+#include "hpcrun/device/cuda/extents.h"
+
 namespace hpcrun::cuda {
 
 namespace {
 
 using Arguments = const void*;
 
-// Reads `field` of the arguments of `function`, as the header of that name describes them.
-#define HPCRUN_FIELD(function, field) \
-  [](Arguments call) noexcept -> CUstream { return static_cast<const function##_params*>(call)->field; }
+// Reads `field` of a function's arguments, as CUPTI's headers describe them.
+#define HPCRUN_FIELD(arguments, field) \
+  [](Arguments call) noexcept -> CUstream { return static_cast<const arguments*>(call)->field; }
 
-#define HPCRUN_DRIVER(function, kind, work, awaited, per_thread, stream)                                   \
-  {                                                                                                        \
-    CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_##function, #function, CallKind::kind, Work::work, \
-        Awaited::awaited, per_thread, stream                                                               \
+// The names of functions are macros of cuda.h: whoever takes one pastes it to something at once.
+#define HPCRUN_DRIVER(symbol, id, kind, work, awaited, per_thread, stream, extent)                    \
+  {                                                                                                   \
+    CUPTI_CB_DOMAIN_DRIVER_API, id, symbol, CallKind::kind, Work::work, Awaited::awaited, per_thread, \
+        stream, extent                                                                                \
   }
-
-// Function, kind, work: on the stream that the argument `field` names, in both variants of the default
-// stream.
-#define HPCRUN_ON_STREAM(function, kind, work, awaited, field)                        \
-  HPCRUN_DRIVER(function, kind, work, awaited, false, HPCRUN_FIELD(function, field)), \
-      HPCRUN_DRIVER(function##_ptsz, kind, work, awaited, true, HPCRUN_FIELD(function##_ptsz, field))
-
-// On the default stream, in both variants.
-#define HPCRUN_ON_DEFAULT(function, kind, work, awaited)        \
-  HPCRUN_DRIVER(function, kind, work, awaited, false, nullptr), \
-      HPCRUN_DRIVER(function##_ptds, kind, work, awaited, true, nullptr)
-
-// May synchronise: memory, modules, contexts.
-#define HPCRUN_MAY_WAIT(function) HPCRUN_DRIVER(function, Block, None, Context, false, nullptr)
+#define HPCRUN_ON_STREAM(function, name, version, kind, work, awaited, field)                                \
+  HPCRUN_DRIVER(#function, CUPTI_DRIVER_TRACE_CBID_##function, kind, work, awaited, false,                   \
+                HPCRUN_FIELD(function##_params, field), extent_of<function##_params>),                       \
+      HPCRUN_DRIVER(#function "_ptsz", CUPTI_DRIVER_TRACE_CBID_##function##_ptsz, kind, work, awaited, true, \
+                    HPCRUN_FIELD(function##_ptsz_params, field), extent_of<function##_ptsz_params>)
+#define HPCRUN_ON_DEFAULT(function, name, version, kind, work, awaited)                                      \
+  HPCRUN_DRIVER(#function, CUPTI_DRIVER_TRACE_CBID_##function, kind, work, awaited, false, nullptr,          \
+                extent_of<function##_params>),                                                               \
+      HPCRUN_DRIVER(#function "_ptds", CUPTI_DRIVER_TRACE_CBID_##function##_ptds, kind, work, awaited, true, \
+                    nullptr, extent_of<function##_ptds_params>)
+#define HPCRUN_PLAIN(function, name, version, kind, work, awaited) \
+  HPCRUN_DRIVER(#function, CUPTI_DRIVER_TRACE_CBID_##function, kind, work, awaited, false, nullptr, nullptr)
+#define HPCRUN_MAY_WAIT(function, name, version) \
+  HPCRUN_DRIVER(#function, CUPTI_DRIVER_TRACE_CBID_##function, Block, None, Context, false, nullptr, nullptr)
 
 #define HPCRUN_RUNTIME(function, version, kind)                                                              \
   {                                                                                                          \
@@ -42,7 +46,7 @@ using Arguments = const void*;
 #define HPCRUN_RUNTIME_LAUNCH(function, version, work, per_thread, symbol, field)                          \
   {                                                                                                        \
     CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_##function##_##version, symbol, CallKind::Short, \
-        Work::work, Awaited::Nothing, per_thread, HPCRUN_FIELD(function##_##version, field)                \
+        Work::work, Awaited::Nothing, per_thread, HPCRUN_FIELD(function##_##version##_params, field)       \
   }
 #define HPCRUN_RUNTIME_LAUNCHES(function, version, work, field)            \
   HPCRUN_RUNTIME_LAUNCH(function, version, work, false, #function, field), \
@@ -55,103 +59,15 @@ using Arguments = const void*;
 }  // namespace
 
 constexpr FollowedCall kCalls[] = {
-    HPCRUN_ON_STREAM(cuLaunchKernel, Short, Kernel, Nothing, hStream),
-    HPCRUN_ON_STREAM(cuLaunchKernelEx, Short, Kernel, Nothing, config->hStream),
-    HPCRUN_ON_STREAM(cuLaunchCooperativeKernel, Short, Kernel, Nothing, hStream),
-    HPCRUN_ON_STREAM(cuGraphLaunch, Short, Graph, Nothing, hStream),
-
-    HPCRUN_ON_DEFAULT(cuMemcpyHtoD_v2, Wait, CopyToDevice, Stream),
-    HPCRUN_ON_DEFAULT(cuMemcpyHtoA_v2, Wait, CopyToDevice, Stream),
-    HPCRUN_ON_DEFAULT(cuMemcpyDtoH_v2, Wait, CopyFromDevice, Stream),
-    HPCRUN_ON_DEFAULT(cuMemcpyAtoH_v2, Wait, CopyFromDevice, Stream),
-    HPCRUN_ON_DEFAULT(cuMemcpy, Wait, Copy, Stream),
-    HPCRUN_ON_DEFAULT(cuMemcpy2D_v2, Wait, Copy, Stream),
-    HPCRUN_ON_DEFAULT(cuMemcpy2DUnaligned_v2, Wait, Copy, Stream),
-    HPCRUN_ON_DEFAULT(cuMemcpy3D_v2, Wait, Copy, Stream),
-    // Copies between places of a device return at once.
-    HPCRUN_ON_DEFAULT(cuMemcpyDtoD_v2, Short, Copy, Nothing),
-    HPCRUN_ON_DEFAULT(cuMemcpyDtoA_v2, Short, Copy, Nothing),
-    HPCRUN_ON_DEFAULT(cuMemcpyAtoD_v2, Short, Copy, Nothing),
-    HPCRUN_ON_DEFAULT(cuMemcpyAtoA_v2, Short, Copy, Nothing),
-    HPCRUN_ON_DEFAULT(cuMemcpyPeer, Short, Copy, Nothing),
-    HPCRUN_ON_DEFAULT(cuMemcpy3DPeer, Short, Copy, Nothing),
-    HPCRUN_ON_STREAM(cuMemcpyHtoDAsync_v2, Short, CopyToDevice, Nothing, hStream),
-    HPCRUN_ON_STREAM(cuMemcpyHtoAAsync_v2, Short, CopyToDevice, Nothing, hStream),
-    HPCRUN_ON_STREAM(cuMemcpyDtoHAsync_v2, Short, CopyFromDevice, Nothing, hStream),
-    HPCRUN_ON_STREAM(cuMemcpyAtoHAsync_v2, Short, CopyFromDevice, Nothing, hStream),
-    HPCRUN_ON_STREAM(cuMemcpyDtoDAsync_v2, Short, Copy, Nothing, hStream),
-    HPCRUN_ON_STREAM(cuMemcpyAsync, Short, Copy, Nothing, hStream),
-    HPCRUN_ON_STREAM(cuMemcpy2DAsync_v2, Short, Copy, Nothing, hStream),
-    HPCRUN_ON_STREAM(cuMemcpy3DAsync_v2, Short, Copy, Nothing, hStream),
-    HPCRUN_ON_STREAM(cuMemcpyPeerAsync, Short, Copy, Nothing, hStream),
-    HPCRUN_ON_STREAM(cuMemcpy3DPeerAsync, Short, Copy, Nothing, hStream),
-    HPCRUN_ON_STREAM(cuMemcpyBatchAsync, Short, Copy, Nothing, hStream),
-    HPCRUN_ON_STREAM(cuMemcpy3DBatchAsync, Short, Copy, Nothing, hStream),
-    HPCRUN_ON_STREAM(cuMemcpyBatchAsync_v2, Short, Copy, Nothing, hStream),
-    HPCRUN_ON_STREAM(cuMemcpy3DBatchAsync_v2, Short, Copy, Nothing, hStream),
-
-    HPCRUN_ON_DEFAULT(cuMemsetD8_v2, Short, Fill, Nothing),
-    HPCRUN_ON_DEFAULT(cuMemsetD16_v2, Short, Fill, Nothing),
-    HPCRUN_ON_DEFAULT(cuMemsetD32_v2, Short, Fill, Nothing),
-    HPCRUN_ON_DEFAULT(cuMemsetD2D8_v2, Short, Fill, Nothing),
-    HPCRUN_ON_DEFAULT(cuMemsetD2D16_v2, Short, Fill, Nothing),
-    HPCRUN_ON_DEFAULT(cuMemsetD2D32_v2, Short, Fill, Nothing),
-    HPCRUN_ON_STREAM(cuMemsetD8Async, Short, Fill, Nothing, hStream),
-    HPCRUN_ON_STREAM(cuMemsetD16Async, Short, Fill, Nothing, hStream),
-    HPCRUN_ON_STREAM(cuMemsetD32Async, Short, Fill, Nothing, hStream),
-    HPCRUN_ON_STREAM(cuMemsetD2D8Async, Short, Fill, Nothing, hStream),
-    HPCRUN_ON_STREAM(cuMemsetD2D16Async, Short, Fill, Nothing, hStream),
-    HPCRUN_ON_STREAM(cuMemsetD2D32Async, Short, Fill, Nothing, hStream),
-
-    HPCRUN_DRIVER(cuCtxSynchronize, Wait, None, Context, false, nullptr),
-    HPCRUN_DRIVER(cuCtxSynchronize_v2, Wait, None, Context, false, nullptr),
-    HPCRUN_ON_STREAM(cuStreamSynchronize, Wait, None, Stream, hStream),
-    HPCRUN_DRIVER(cuEventSynchronize, Wait, None, Event, false, nullptr),
-    HPCRUN_ON_STREAM(cuEventRecord, Short, MarkEvent, Nothing, hStream),
-    HPCRUN_ON_STREAM(cuEventRecordWithFlags, Short, MarkEvent, Nothing, hStream),
-
-    HPCRUN_ON_STREAM(cuStreamBeginCapture_v2, Short, BeginCapture, Nothing, hStream),
-    HPCRUN_ON_STREAM(cuStreamBeginCaptureToGraph, Short, BeginCapture, Nothing, hStream),
-    HPCRUN_ON_STREAM(cuStreamEndCapture, Short, EndCapture, Nothing, hStream),
-    HPCRUN_DRIVER(cuGraphInstantiateWithFlags, Block, Instantiate, Context, false, nullptr),
-    HPCRUN_DRIVER(cuGraphInstantiateWithParams, Block, Instantiate, Context, false, nullptr),
-    HPCRUN_DRIVER(cuGraphInstantiateWithParams_ptsz, Block, Instantiate, Context, true, nullptr),
-    HPCRUN_MAY_WAIT(cuGraphExecDestroy),
-
-    HPCRUN_MAY_WAIT(cuMemAlloc_v2),
-    HPCRUN_MAY_WAIT(cuMemAllocPitch_v2),
-    HPCRUN_MAY_WAIT(cuMemAllocManaged),
-    HPCRUN_MAY_WAIT(cuMemAllocHost_v2),
-    HPCRUN_MAY_WAIT(cuMemHostAlloc),
-    HPCRUN_MAY_WAIT(cuMemHostRegister_v2),
-    HPCRUN_MAY_WAIT(cuMemHostUnregister),
-    HPCRUN_MAY_WAIT(cuMemFree_v2),
-    HPCRUN_MAY_WAIT(cuMemFreeHost),
-    HPCRUN_MAY_WAIT(cuMemPoolTrimTo),
-    HPCRUN_MAY_WAIT(cuMemPoolDestroy),
-    HPCRUN_MAY_WAIT(cuArrayCreate_v2),
-    HPCRUN_MAY_WAIT(cuArray3DCreate_v2),
-    HPCRUN_MAY_WAIT(cuArrayDestroy),
-    HPCRUN_MAY_WAIT(cuMipmappedArrayCreate),
-    HPCRUN_MAY_WAIT(cuMipmappedArrayDestroy),
-    HPCRUN_MAY_WAIT(cuModuleLoad),
-    HPCRUN_MAY_WAIT(cuModuleLoadData),
-    HPCRUN_MAY_WAIT(cuModuleLoadDataEx),
-    HPCRUN_MAY_WAIT(cuModuleLoadFatBinary),
-    HPCRUN_MAY_WAIT(cuModuleUnload),
-    HPCRUN_MAY_WAIT(cuLibraryLoadData),
-    HPCRUN_MAY_WAIT(cuLibraryLoadFromFile),
-    HPCRUN_MAY_WAIT(cuLibraryUnload),
-    HPCRUN_MAY_WAIT(cuLinkAddData_v2),
-    HPCRUN_MAY_WAIT(cuLinkAddFile_v2),
-    HPCRUN_MAY_WAIT(cuLinkComplete),
-    HPCRUN_MAY_WAIT(cuCtxCreate_v2),
-    HPCRUN_MAY_WAIT(cuCtxCreate_v3),
-    HPCRUN_MAY_WAIT(cuCtxCreate_v4),
-    HPCRUN_MAY_WAIT(cuCtxDestroy_v2),
-    HPCRUN_MAY_WAIT(cuDevicePrimaryCtxRetain),
-    HPCRUN_MAY_WAIT(cuDevicePrimaryCtxRelease_v2),
-    HPCRUN_MAY_WAIT(cuDevicePrimaryCtxReset_v2),
+    HPCRUN_STREAM_CALLS(HPCRUN_ON_STREAM),
+    HPCRUN_DEFAULT_STREAM_CALLS(HPCRUN_ON_DEFAULT),
+    HPCRUN_PLAIN_CALLS(HPCRUN_PLAIN),
+    HPCRUN_CALLS_THAT_MAY_WAIT(HPCRUN_MAY_WAIT),
+    HPCRUN_DRIVER("cuCtxSynchronize", CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, Wait, None, Context, false,
+                  nullptr, nullptr),
+    HPCRUN_DRIVER("cuGraphInstantiateWithParams_ptsz",
+                  CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams_ptsz, Block, Instantiate, Context,
+                  true, nullptr, nullptr),
 
     HPCRUN_RUNTIME_LAUNCHES(cudaLaunchKernel, v7000, Kernel, stream),
     HPCRUN_RUNTIME_LAUNCHES(cudaLaunchKernelExC, v11060, Kernel, config->stream),
@@ -213,6 +129,15 @@ namespace {
 
 constexpr size_t kCallCount = sizeof kCalls / sizeof kCalls[0];
 static_assert(kCallCount < 255);
+
+// Names that are macros of cuda.h have become others more than once.
+constexpr bool is_once_each() noexcept {
+  for (size_t i = 0; i < kCallCount; ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (kCalls[i].domain == kCalls[j].domain && kCalls[i].id == kCalls[j].id) return false;
+  return true;
+}
+static_assert(is_once_each());
 
 // 1 + row, by callback id; larger ids are those of functions that are not followed.
 constexpr size_t kMostIds = 1024;

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "hpcrun/device/cuda/api.h"
+#include "hpcrun/device/cuda/extents.h"
 #include "hpcrun/device/engine.h"
 
 namespace hpcrun::cuda {
@@ -34,8 +35,9 @@ struct FollowedCall {
   CallKind kind;
   Work work;
   Awaited awaited;
-  bool per_thread;                       // stream 0 is the thread's own
-  CUstream (*stream)(const void* call);  // nullptr: stream 0
+  bool per_thread;                                        // stream 0 is the thread's own
+  CUstream (*stream)(const void* call);                   // nullptr: stream 0
+  Extent (*extent)(const void* call) noexcept = nullptr;  // of copies and fills by the driver's functions
 };
 
 std::span<const FollowedCall> followed_calls() noexcept;

@@ -1,14 +1,20 @@
 // How the driver finds us: it opens the library that CUDA_INJECTION64_PATH names as the program initialises
-// it, also in programs that hold CUDA's runtime in themselves, and calls InitializeInjection().
+// it, also in programs that hold CUDA's runtime in themselves, and calls InitializeInjection(). Times come
+// from CUPTI; where that cannot be had, or PROF_CUDA_MODE=events asks for it, from events in the program's
+// streams. PROF_CUDA_MODE=cupti leaves the device alone instead.
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <atomic>
 
 #include "hpcrun/device/cuda/callbacks.h"
 #include "hpcrun/device/cuda/calls.h"
+#include "hpcrun/device/cuda/event_times.h"
+#include "hpcrun/device/cuda/hooks.h"
+#include "hpcrun/device/cuda/kernel_names.h"
 #include "hpcrun/device/cuda/library.h"
 #include "hpcrun/device/cuda/records.h"
 
@@ -16,42 +22,56 @@ namespace hpcrun::cuda {
 
 namespace {
 
-constexpr const char* kLost = "what runs on the GPU is not measured";
+enum class Mode : uint8_t { Any, Cupti, Events };
+
+constinit bool falls_back = false;
+
+Mode asked_mode() noexcept {
+  const char* const asked = getenv("PROF_CUDA_MODE");
+  if (asked && strcmp(asked, "events") == 0) return Mode::Events;
+  return asked && strcmp(asked, "cupti") == 0 ? Mode::Cupti : Mode::Any;
+}
+
+constexpr const char* kDriverTooOld =
+    "CUDA: the driver lacks functions that events take, of before CUDA 10.1; what runs on the GPU is not "
+    "measured";
 
 template <typename... Values>
 void note(const char* format, Values... values) noexcept {
   char text[768];
-  snprintf(text, sizeof text, format, values...);
+  const int length = snprintf(text, sizeof text, format, values...);
+  if (length > 0 && length < static_cast<int>(sizeof text))
+    snprintf(text + length, sizeof text - static_cast<size_t>(length), "; %s",
+             falls_back ? "GPU work is timed by events in its streams: a few microseconds more a task, and "
+                          "kernels of several streams that took turns may seem to have run at once"
+                        : "what runs on the GPU is not measured");
   note_degradation(text);
 }
 
 void note_unusable(const CuptiLibrary& library) noexcept {
   switch (library.state) {
     case CuptiState::Missing:
-      return note(library.path[0] && getenv("PROF_CUPTI")
-                      ? "CUDA: cannot load %s, which PROF_CUPTI names; %s"
-                      : "CUDA: %slibcupti.so is not found; install CUDA's CUPTI (in Python: "
-                        "nvidia-cuda-cupti), or name "
-                        "the file in PROF_CUPTI; %s",
-                  getenv("PROF_CUPTI") ? library.path : "", kLost);
+      return getenv("PROF_CUPTI") ? note("CUDA: cannot load %s, which PROF_CUPTI names", library.path)
+                                  : note("%s",
+                                         "CUDA: libcupti.so is not found; install CUDA's CUPTI (in Python: "
+                                         "nvidia-cuda-cupti), or name the file in PROF_CUPTI");
     case CuptiState::TooOld:
-      return note(
-          "CUDA: %s is CUPTI of API version %u, of before CUDA 12; name a newer one in PROF_CUPTI; %s",
-          library.path, library.version, kLost);
+      return note("CUDA: %s is CUPTI of API version %u, of before CUDA 12; name a newer one in PROF_CUPTI",
+                  library.path, library.version);
     case CuptiState::TooNew:
-      return note("CUDA: %s is CUPTI of API version %u; this prof knows those of CUDA 12 and 13; %s",
-                  library.path, library.version, kLost);
+      return note("CUDA: %s is CUPTI of API version %u; this prof knows those of CUDA 12 and 13",
+                  library.path, library.version);
     default:
-      return note("CUDA: %s lacks functions of CUPTI; %s", library.path, kLost);
+      return note("CUDA: %s lacks functions of CUPTI", library.path);
   }
 }
 
 void note_refusal(CUptiResult result, const char* other) noexcept {
   if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
-    note("CUDA: CUPTI is in use by %s, and serves one tool at a time; %s", other[0] ? other : "another tool",
-         kLost);
+    note("CUDA: CUPTI is in use by %s, and serves one tool at a time (error 39)",
+         other[0] ? other : "another tool");
   else
-    note("CUDA: CUPTI refuses to work (error %d); %s", static_cast<int>(result), kLost);
+    note("CUDA: CUPTI refuses to work (error %d)", static_cast<int>(result));
 }
 
 CUptiResult subscribe(CUpti_SubscriberHandle& subscriber,
@@ -68,36 +88,81 @@ CUptiResult subscribe(CUpti_SubscriberHandle& subscriber,
 
 // Before the destructors of the driver's libraries.
 void at_exit() noexcept {
-  finish_records();
+  uses_event_times() ? finish_event_times() : finish_records();
 }
 
 void after_fork_in_child() noexcept {
   forget_calls();
+  forget_hooks();
+  forget_event_times();
+  forget_kernels();
   forget_objects();
+  forget_outstanding();
   forget_records();
+}
+
+void follow(void* driver_library) noexcept {
+  prepare_calls(driver_library);
+  leave_out_library(reinterpret_cast<const void*>(driver.driver_version));
+  pthread_atfork(nullptr, nullptr, after_fork_in_child);
+  atexit(at_exit);
+  flush_at_sudden_end(at_exit);
+}
+
+// False: it has told why not.
+bool start_cupti(void* driver_library) noexcept {
+  CuptiLibrary library;
+  load_cupti(library);
+  if (library.state != CuptiState::Ready) {
+    note_unusable(library);
+    return false;
+  }
+  CUpti_SubscriberHandle subscriber = nullptr;
+  char other[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN];
+  CUptiResult result = subscribe(subscriber, other);
+  if (result != CUPTI_SUCCESS) {
+    note_refusal(result, other);
+    return false;
+  }
+  prepare_calls(driver_library);
+  result = start_records();
+  if (result == CUPTI_SUCCESS) result = follow_calls(subscriber);
+  if (result != CUPTI_SUCCESS) {
+    cupti.cuptiUnsubscribe(subscriber);
+    note_refusal(result, "");
+    return false;
+  }
+  leave_out_library(reinterpret_cast<const void*>(cupti.cuptiGetVersion));
+  return true;
+}
+
+void start_events(void* driver_library) noexcept {
+  // CUPTI that is taken, or of which half is known, is not asked for anything.
+  cupti = CuptiFunctions{};
+  if (!start_event_times()) return note_degradation(kDriverTooOld);
+  follow(driver_library);
+  follow_hooks(driver_library);
 }
 
 void start() noexcept {
   void* const driver_library = load_driver();
   if (!driver_library) return;
-  CuptiLibrary library;
-  load_cupti(library);
-  if (library.state != CuptiState::Ready) return note_unusable(library);
-  prepare_calls(driver_library);
-  CUpti_SubscriberHandle subscriber = nullptr;
-  char other[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN];
-  CUptiResult result = subscribe(subscriber, other);
-  if (result != CUPTI_SUCCESS) return note_refusal(result, other);
-  leave_out_library(reinterpret_cast<const void*>(cupti.cuptiGetVersion));
-  leave_out_library(reinterpret_cast<const void*>(driver.driver_version));
-  pthread_atfork(nullptr, nullptr, after_fork_in_child);
-  result = start_records();
-  if (result == CUPTI_SUCCESS) result = follow_calls(subscriber);
-  if (result != CUPTI_SUCCESS) {
-    cupti.cuptiUnsubscribe(subscriber);
-    return note_refusal(result, "");
-  }
-  atexit(at_exit);
+  const Mode mode = asked_mode();
+  falls_back = mode != Mode::Cupti;
+  if (mode != Mode::Events && start_cupti(driver_library)) return follow(driver_library);
+  if (mode == Mode::Events) note("%s", "CUDA: PROF_CUDA_MODE=events leaves CUPTI out");
+  if (falls_back) start_events(driver_library);
+}
+
+// Who opens the driver's library looks its functions up next, before the driver is initialised.
+void before_driver() noexcept {
+  const char* const injected = getenv("CUDA_INJECTION64_PATH");
+  const char* const name = injected ? strrchr(injected, '/') : nullptr;
+  if (name && strcmp(name, "/libhpcrun.so") == 0 && asked_mode() != Mode::Cupti) stand_by();
+}
+
+__attribute__((constructor)) void watch_for_driver() noexcept {
+  watch_library("libcuda.so", before_driver);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 namespace hpcrun::cuda {
 
 struct Queue;
+struct Timing;  // of events
 
 // What of a launch's records has to arrive before it is over.
 enum class Records : uint8_t {
@@ -34,6 +35,7 @@ struct Launch {
   uint32_t ids[kMostIds];
   uint32_t id_count;
   Records records;
+  Timing* timing;  // nullptr: times come from records, or not at all
 };
 
 // The launches of one queue; the queue's.

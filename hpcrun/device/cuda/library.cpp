@@ -91,6 +91,7 @@ bool find_functions(void* library) noexcept {
 #undef HPCRUN_CUPTI_FIND
   find(library, "cuptiSubscribe_v2", cupti.subscribe_v2);
   find(library, "cuptiActivityRegisterTimestampCallback", cupti.register_timestamp_callback);
+  find(library, "cuptiActivityFlushPeriod", cupti.flush_period);
   return all;
 }
 
@@ -102,16 +103,11 @@ void* load_driver() noexcept {
     dlerror();  // the program must not find our failures
     return nullptr;
   }
-  find(library, "cuDeviceGet", driver.device_get);
-  find(library, "cuDeviceGetName", driver.device_name);
-  if (!find(library, "cuDeviceGetUuid_v2", driver.device_uuid))
-    find(library, "cuDeviceGetUuid", driver.device_uuid);
-  find(library, "cuDriverGetVersion", driver.driver_version);
-  find(library, "cuStreamIsCapturing", driver.stream_is_capturing);
-  find(library, "cuGraphGetNodes", driver.graph_nodes);
-  find(library, "cuGraphNodeGetType", driver.graph_node_type);
-  find(library, "cuGraphChildGraphNodeGetGraph", driver.child_graph);
-  find(library, "cuPointerGetAttribute", driver.pointer_attribute);
+#define HPCRUN_DRIVER_FIND(member, type, symbol) find(library, symbol, driver.member);
+  HPCRUN_DRIVER_FUNCTIONS(HPCRUN_DRIVER_FIND)
+#undef HPCRUN_DRIVER_FIND
+  if (!driver.device_uuid) find(library, "cuDeviceGetUuid", driver.device_uuid);
+  if (!driver.event_elapsed) find(library, "cuEventElapsedTime", driver.event_elapsed);
   dlerror();
   return driver.device_get && driver.device_name && driver.device_uuid && driver.driver_version ? library
                                                                                                 : nullptr;

@@ -53,6 +53,35 @@ DeviceIndex tell_engine(int ordinal) noexcept {
   return add_device({"CUDA", name, uuid, version});
 }
 
+// By CUPTI, or by the driver, which tells of the current context.
+bool ordinal_of(CUcontext context, int& ordinal) noexcept {
+  if (cupti.cuptiGetDeviceId) {
+    uint32_t number = 0;
+    if (cupti.cuptiGetDeviceId(context, &number) == CUPTI_SUCCESS) {
+      ordinal = static_cast<int>(number);
+      return true;
+    }
+  }
+  CUcontext current = nullptr;
+  return driver.context_current && driver.context_device &&
+         driver.context_current(&current) == CUDA_SUCCESS && current == context &&
+         driver.context_device(&ordinal) == CUDA_SUCCESS;
+}
+
+const Device* note_context(CUcontext context, int ordinal) noexcept {
+  const DeviceIndex index = tell_engine(ordinal);
+  if (index == kNoDevice) return nullptr;
+  const Locked locked(lock);
+  const Device* device = known_device(ordinal);
+  if (!device) {
+    if (device_count == kMostDevices) return nullptr;
+    devices[device_count] = {ordinal, index, nullptr};
+    device = &devices[device_count++];
+  }
+  contexts.put(context, const_cast<Device*>(device));
+  return device;
+}
+
 // Streams that come one after another share a line: some programs make one in each step.
 Queue* take_closed(const Device* device) noexcept {
   for (Queue** link = &closed_queues; *link; link = &(*link)->next_closed) {
@@ -136,25 +165,27 @@ const Device* device_of(CUcontext context) noexcept {
     const Locked locked(lock);
     if (const void* known = contexts.find(context)) return static_cast<const Device*>(known);
   }
-  uint32_t ordinal = 0;
-  if (cupti.cuptiGetDeviceId(context, &ordinal) != CUPTI_SUCCESS) return nullptr;
-  const DeviceIndex index = tell_engine(static_cast<int>(ordinal));
-  if (index == kNoDevice) return nullptr;
-  const Locked locked(lock);
-  const Device* device = known_device(static_cast<int>(ordinal));
-  if (!device) {
-    if (device_count == kMostDevices) return nullptr;
-    devices[device_count] = {static_cast<int>(ordinal), index};
-    device = &devices[device_count++];
-  }
-  contexts.put(context, const_cast<Device*>(device));
-  return device;
+  int ordinal = 0;
+  return ordinal_of(context, ordinal) ? note_context(context, ordinal) : nullptr;
 }
 
-Queue* queue_of(CUcontext context, CUstream stream, bool per_thread) noexcept {
+void note_primary_context(CUcontext context, CUdevice device) noexcept {
+  if (!note_context(context, device)) return;
+  const Locked locked(lock);
+  for (Device& known : devices)
+    if (known.ordinal == device) known.primary = context;
+}
+
+CUcontext primary_context_of(CUdevice device) noexcept {
+  const Locked locked(lock);
+  const Device* const known = known_device(device);
+  return known ? known->primary : nullptr;
+}
+
+Queue* queue_of(CUcontext context, CUstream stream) noexcept {
   if (!context) return nullptr;
-  if (stream == CU_STREAM_PER_THREAD || (!stream && per_thread)) return per_thread_stream(context);
-  if (!stream || stream == CU_STREAM_LEGACY) return legacy_default_stream(context);
+  if (stream == CU_STREAM_PER_THREAD) return per_thread_stream(context);
+  if (stream == CU_STREAM_LEGACY) return legacy_default_stream(context);
   return made_stream(context, stream);
 }
 

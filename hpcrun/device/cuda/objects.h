@@ -14,6 +14,7 @@ namespace hpcrun::cuda {
 struct Device {
   int ordinal = -1;
   DeviceIndex index = kNoDevice;
+  CUcontext primary = nullptr;  // where calls are followed without CUPTI
 };
 
 // A stream. The legacy default stream waits for the others of its context, and so do those who wait for it.
@@ -22,6 +23,7 @@ struct Queue {
   QueueIndex index = kNoQueue;
   bool is_legacy_default = false;
   LaunchList launches;    // with the lock of all launches
+  uint64_t last_end = 0;  // of what events have timed; its collector's
   Queue* next = nullptr;  // of all
   Queue* next_closed = nullptr;
 };
@@ -35,8 +37,11 @@ struct EventMark {
 // Reads names; told to the engine at a context's first use. nullptr where it cannot be measured.
 const Device* device_of(CUcontext context) noexcept;
 
-// `per_thread`: stream 0 is the calling thread's own. nullptr: not measured.
-Queue* queue_of(CUcontext context, CUstream stream, bool per_thread) noexcept;
+void note_primary_context(CUcontext context, CUdevice device) noexcept;
+CUcontext primary_context_of(CUdevice device) noexcept;  // nullptr: not known
+
+// The default stream by its names, not by 0. nullptr: not measured.
+Queue* queue_of(CUcontext context, CUstream stream) noexcept;
 
 // The handle may come to mean another.
 void forget_stream(CUstream stream) noexcept;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <new>
 
+#include "hpcrun/device/cuda/outstanding.h"
 #include "hpcrun/device/device_clock.h"
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
@@ -18,8 +19,8 @@ namespace {
 constexpr size_t kBufferBytes = 64 * 1024;
 constexpr size_t kMostBuffers = 1024;
 
+// What a process that is killed loses at most of what it launched before its last call.
 constexpr uint64_t kFlushInterval_ns = 100'000'000;
-constexpr uint32_t kManyLaunches = 256;
 
 struct Buffer {
   Buffer* next;
@@ -28,9 +29,6 @@ struct Buffer {
 constinit SpinLock buffer_lock;
 constinit Buffer* free_buffers = nullptr;
 constinit size_t buffer_count = 0;
-
-constinit SpinLock launch_lock;
-constinit Launches launches;
 
 // Held while records are told to the engine, so that a launch stays under way until its last part is told.
 // The one exception to what SpinLock asks: whoever holds it calls the engine and reads a buffer, and waits
@@ -237,6 +235,8 @@ CUptiResult start_records() noexcept {
   has_own_clock =
       cupti.register_timestamp_callback && cupti.register_timestamp_callback(timestamp) == CUPTI_SUCCESS;
   observe_clock();
+  // By a thread of CUPTI's, of buffers that are full.
+  if (cupti.flush_period) cupti.flush_period(kFlushInterval_ns / 1'000'000);
   CUptiResult result = cupti.cuptiActivityRegisterCallbacks(give_buffer, take_records);
   for (const CUpti_ActivityKind kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
                                         CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET})
@@ -244,80 +244,18 @@ CUptiResult start_records() noexcept {
   return result;
 }
 
-uint64_t submit_launch(const Submission& submission, uint32_t id, uint32_t outer_id) noexcept {
-  Task* const task = submit(submission.queue->index, submission.kind, submission.name, 0);
-  if (!task) return 0;
-  {
-    const Locked locked(launch_lock);
-    Launch* const launch = launches.add(submission.queue->launches, submission.queue, task,
-                                        submission.records, submission.expected);
-    if (launch && launches.name(*launch, id)) {
-      launches.name(*launch, outer_id);
-      return launch->sequence;
-    }
-    if (launch) launches.remove(submission.queue->launches, *launch);
-  }
-  discard(task);
-  return 0;
-}
-
-void name_launch(uint64_t sequence, uint32_t id, uint32_t other_id) noexcept {
-  const Locked locked(launch_lock);
-  Launch* const launch = launches.find(id);
-  if (launch && launch->sequence == sequence) launches.name(*launch, other_id);
-}
-
-void discard_launch(uint64_t sequence, uint32_t id) noexcept {
-  Task* task = nullptr;
-  {
-    const Locked locked(launch_lock);
-    Launch* const launch = launches.find(id);
-    if (!launch || launch->sequence != sequence) return;
-    task = launch->task;
-    launches.remove(launch->queue->launches, *launch);
-  }
-  discard(task);
-}
-
-uint64_t last_launch() noexcept {
-  const Locked locked(launch_lock);
-  return launches.last_sequence();
-}
-
-const Task* task_under_way(const Queue& queue, uint64_t sequence) noexcept {
-  const Locked locked(launch_lock);
-  for (const Launch* launch = queue.launches.last; launch; launch = launch->previous)
-    if (launch->sequence <= sequence) return launch->task;
-  return nullptr;
-}
-
-void cover_queue(Queue& queue, uint64_t sequence) noexcept {
-  const Locked locked(launch_lock);
-  Launches::cover(queue.launches, sequence, monotonic_ns());
-}
-
-void cover_device(const Device& device, uint64_t sequence) noexcept {
-  for (Queue* queue = first_queue(); queue; queue = queue->next)
-    if (queue->device == &device) cover_queue(*queue, sequence);
-}
-
 void flush_records(bool force) noexcept {
-  {
-    const Locked locked(launch_lock);
-    if (launches.count() == 0) return;
-  }
+  if (launches_under_way() == 0) return;
   flushed_ns.store(monotonic_ns(), std::memory_order_relaxed);
   cupti.cuptiActivityFlushAll(force ? static_cast<uint32_t>(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) : 0);
 }
 
 void flush_at_times() noexcept {
-  {
-    const Locked locked(launch_lock);
-    if (launches.count() < kManyLaunches) return;
-  }
   const uint64_t now = monotonic_ns();
   uint64_t before = flushed_ns.load(std::memory_order_relaxed);
-  if (now - before < kFlushInterval_ns || !flushed_ns.compare_exchange_strong(before, now)) return;
+  if (now - before < kFlushInterval_ns || launches_under_way() == 0 ||
+      !flushed_ns.compare_exchange_strong(before, now))
+    return;
   cupti.cuptiActivityFlushAll(0);
 }
 
@@ -347,10 +285,9 @@ void finish_records() noexcept {
 }
 
 void forget_records() noexcept {
-  for (SpinLock* lock : {&buffer_lock, &launch_lock, &delivery_lock}) new (lock) SpinLock;
+  for (SpinLock* lock : {&buffer_lock, &delivery_lock}) new (lock) SpinLock;
   free_buffers = nullptr;
   buffer_count = 0;
-  launches.forget_all();
 }
 
 }  // namespace hpcrun::cuda

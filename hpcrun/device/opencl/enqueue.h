@@ -2,6 +2,7 @@
 // What all calls that enqueue a command do around it.
 
 #include "hpcrun/device/opencl/commands.h"
+#include "hpcrun/guest/cancellation.h"
 #include "hpcrun/guest/clock.h"
 
 namespace hpcrun::opencl {
@@ -25,7 +26,13 @@ void enqueue(const void* function, cl_command_queue handle, const Work& work, bo
   cl_event own = nullptr;
   cl_event* const used = event || !task ? event : &own;
   EnqueueTimes times{monotonic_ns(), 0};
-  const bool succeeded = call(used);
+  // What was enqueued where the thread is cancelled nobody knows: it is not seen to complete.
+  const bool succeeded = blocks ? unless_cancelled([&] { return call(used); },
+                                                   [&] {
+                                                     complete(task, 0, 0);
+                                                     device_call.close();
+                                                   })
+                                : call(used);
   times.after_ns = monotonic_ns();
   if (blocks) device_call.end();
   if (!succeeded) return discard(task);

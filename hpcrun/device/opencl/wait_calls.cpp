@@ -2,6 +2,7 @@
 
 #include "hpcrun/device/opencl/commands.h"
 #include "hpcrun/device/opencl/wrappers.h"
+#include "hpcrun/guest/cancellation.h"
 
 namespace hpcrun::opencl {
 
@@ -44,7 +45,7 @@ cl_int CL_API_CALL clFinish(cl_command_queue handle) {
   Queue* const queue = queue_of(handle);
   DeviceCall call(CallKind::Wait, public_functions.clFinish);
   if (queue) call.waits_for_queue(queue->index);
-  const cl_int status = next.clFinish(handle);
+  const cl_int status = unless_cancelled([&] { return next.clFinish(handle); }, [&] { call.close(); });
   call.end();
   if (queue) poll(*queue);
   return status;
@@ -60,7 +61,8 @@ cl_int CL_API_CALL clWaitForEvents(cl_uint count, const cl_event* list) {
   DeviceCall call(found ? CallKind::Wait : CallKind::Short, public_functions.clWaitForEvents);
   for (cl_uint i = 0; found && i < count; ++i)
     if (Queue* queue = awaited_queue(list[i])) add_scope(call, *queue, list[i]);
-  const cl_int status = next.clWaitForEvents(count, list);
+  const cl_int status =
+      unless_cancelled([&] { return next.clWaitForEvents(count, list); }, [&] { call.close(); });
   call.end();
   for (cl_uint i = 0; i < found; ++i) poll(*queues[i]);
   return status;

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstring>
 
 #include "analysis/import/perf/address_space.h"
 #include "analysis/import/perf/kernel_symbols.h"
@@ -124,6 +125,22 @@ TEST_CASE("addresses, weights and sources of memory samples are read") {
   CHECK(seen.samples[0].weight == 230);
   CHECK(seen.samples[0].data_source == 0x68100142);
   CHECK(recording.events()[0].name == "mem-loads");
+}
+
+TEST_CASE("samples whose events say otherwise where their times are leave the trace in order") {
+  PerfWriter writer;
+  writer.event("page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+  writer.event("minor-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN);
+  writer.sample({.ip = 500, .time = 10, .event = 1});
+  writer.sample({.ip = 400, .time = 20, .event = 1});
+  std::string file = writer.file();
+  // By its description samples of the second event have their time where the address of their code is.
+  const size_t header = sizeof(perf::FileHeader) + 2 * sizeof(uint64_t);
+  const size_t type =
+      header + sizeof(perf_event_attr) + sizeof(perf::Section) + offsetof(perf_event_attr, sample_type);
+  const uint64_t without_ip = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD;
+  std::memcpy(file.data() + type, &without_ip, sizeof without_ip);
+  CHECK(broken_rule(import_text(file).database).empty());
 }
 
 TEST_CASE("a recording that is cut keeps what is before the cut") {

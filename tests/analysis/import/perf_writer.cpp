@@ -91,8 +91,9 @@ void PerfWriter::sample(const WrittenSample& sample) {
     body += raw(uint64_t{sample.stack.size()}) + sample.stack;
     if (!sample.stack.empty()) body += raw(uint64_t{sample.stack.size()});
   }
-  if (type_ & PERF_SAMPLE_WEIGHT) body += raw(sample.weight);
+  if (type_ & (PERF_SAMPLE_WEIGHT | kSampleWeightStruct)) body += raw(sample.weight);
   if (type_ & PERF_SAMPLE_DATA_SRC) body += raw(sample.data_source);
+  if (type_ & PERF_SAMPLE_PHYS_ADDR) body += raw(sample.physical_address);
   record(PERF_RECORD_SAMPLE, sample.mode, body, sample.time, false);
 }
 
@@ -103,6 +104,10 @@ void PerfWriter::build_id(const std::string& path, const std::array<uint8_t, 20>
 
 std::string PerfWriter::host_section() const {
   return counted(host_);
+}
+
+std::string PerfWriter::processor_section() const {
+  return counted(processor_);
 }
 
 std::string PerfWriter::descriptions() const {
@@ -137,9 +142,10 @@ std::string PerfWriter::file(bool compressed) const {
   for (size_t i = 0; i < events_.size(); ++i)
     events += raw(events_[i].attributes) +
               raw(perf::Section{sizeof header + i * sizeof(uint64_t), sizeof(uint64_t)});
-  const std::array<std::pair<uint32_t, std::string>, 3> features = {
+  const std::array<std::pair<uint32_t, std::string>, 4> features = {
       {{perf::kBuildIds, build_ids_},
        {perf::kHostName, host_section()},
+       {perf::kProcessor, processor_section()},
        {perf::kEventDescriptions, descriptions()}}};
   std::string table, contents;
   const uint64_t behind = header.data.offset + header.data.bytes;
@@ -161,6 +167,40 @@ std::string PerfWriter::pipe() const {
   }
   out += with_header(perf::kHeaderFeature, 0, raw(uint64_t{perf::kHostName}) + host_section());
   return out + build_ids_ + records_;
+}
+
+PerfWriter memory_recording() {
+  constexpr uint64_t kLine = 0x7f0000001000, kStep = 1'000'000;
+  constexpr uint64_t kModifiedElsewhere =
+      PERF_MEM_S(OP, LOAD) | PERF_MEM_S(LVL, L3) | PERF_MEM_S(LVL, HIT) | PERF_MEM_S(SNOOP, HITM);
+  PerfWriter writer(PERF_SAMPLE_ADDR | kSampleWeightStruct | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_PHYS_ADDR);
+  writer.event("cpu/mem-loads,ldlat=30/P", PERF_TYPE_RAW, 0x1cd);
+  writer.event("cpu/mem-stores/P", PERF_TYPE_RAW, 0x82d0);
+  writer.host("elsewhere");
+  writer.processor("GenuineIntel,6,85,7");
+  writer.name(100, 100, "app", 5, true);
+  writer.map(100, 0x400000, 0x1000, 0, "/opt/app", 6);
+  for (uint64_t i = 0; i < 20; ++i) {
+    for (const int32_t tid : {100, 101}) {
+      const uint64_t address = kLine + (tid == 100 ? 0 : 8), time = 1000 + i * kStep;
+      writer.sample({.ip = 0x400100,
+                     .tid = tid,
+                     .time = time,
+                     .period = 5000,
+                     .address = address,
+                     .weight = uint64_t{7} << 32 | 300,
+                     .data_source = kModifiedElsewhere,
+                     .physical_address = 0x1234000});
+      writer.sample({.ip = 0x400104,
+                     .tid = tid,
+                     .time = time + kStep / 2,
+                     .event = 1,
+                     .period = 10000,
+                     .address = address,
+                     .data_source = PERF_MEM_S(OP, STORE) | PERF_MEM_S(LVL, L1) | PERF_MEM_S(LVL, HIT)});
+    }
+  }
+  return writer;
 }
 
 PerfWriter small_recording() {

@@ -18,7 +18,7 @@ struct WrittenSample {
   uint64_t period = 1;
   std::vector<uint64_t> chain = {};
   // Where the recording has them:
-  uint64_t address = 0, weight = 0, data_source = 0;
+  uint64_t address = 0, weight = 0, data_source = 0, physical_address = 0;
   std::vector<uint64_t> registers = {};
   std::string stack = {};
 };
@@ -41,6 +41,7 @@ class PerfWriter {
   void sample(const WrittenSample& sample);
   void build_id(const std::string& path, const std::array<uint8_t, 20>& id);
   void host(const std::string& name) { host_ = name; }
+  void processor(const std::string& name) { processor_ = name; }
 
   std::string file(bool compressed = false) const;
   std::string pipe() const;
@@ -54,6 +55,7 @@ class PerfWriter {
   void record(uint32_t type, uint16_t misc, const std::string& body, uint64_t time,
               bool with_sample_id = true);
   std::string host_section() const;
+  std::string processor_section() const;
   std::string descriptions() const;
 
   uint64_t type_;
@@ -62,7 +64,15 @@ class PerfWriter {
   std::string records_;
   std::string build_ids_;
   std::string host_;
+  std::string processor_;
 };
+
+// Of perf_event_attr::sample_type, where the kernel's headers are older.
+constexpr uint64_t kSampleWeightStruct = uint64_t{1} << 24;
+
+// As `perf c2c record` writes: loads and stores of two threads that falsely share a line, of which the loads
+// find it modified elsewhere.
+PerfWriter memory_recording();
 
 // A recording with everything that the reader knows of: two processes, threads, two events, kernel and user
 // frames.

@@ -175,6 +175,37 @@ TEST_CASE("a directory that is named twice counts once") {
   CHECK(Json::parse(database.run_json)["run"]["wall_s"] == 9.0);
 }
 
+TEST_CASE(
+    "the program's own time is without the runtime's start and end, what lies between processes, and "
+    "pauses") {
+  const TemporaryDirectory directory;
+  const auto record = [&](const char* name, uint64_t start, uint64_t began, uint64_t ended, uint64_t end,
+                          uint64_t paused) {
+    hpcrun::ProcessInfo info = process_info();
+    info.start_monotonic_ns = start * kMillisecond;
+    info.start_realtime_ns = kStartRealtime + start * kMillisecond;
+    Recorder recorder(directory / name, info);
+    describe(recorder.file, fixture_module());
+    recorder.file.counter(hpcrun::Counter::ProgramBeganNs) = began * kMillisecond;
+    recorder.file.counter(hpcrun::Counter::ProgramEndedNs) = ended * kMillisecond;
+    recorder.file.counter(hpcrun::Counter::PausedNanoseconds) = paused * kMillisecond;
+    recorder.finish(end * kMillisecond);
+  };
+  const auto run = [&] { return Json::parse(analyze({directory.path()}).database.run_json)["run"]; };
+  record("a.prof", 1000, 1200, 2000, 2050, 0);
+  CHECK(run()["wall_s"].get<double>() == Approx(1.05));
+  CHECK(run()["program_s"].get<double>() == Approx(0.8));
+  // Another one, that it became: 0.3 s pass until it goes on.
+  record("b.prof", 2150, 2300, 3000, 3000, 100);
+  CHECK(run()["wall_s"].get<double>() == Approx(2.0));
+  CHECK(run()["program_s"].get<double>() == Approx(0.8 + 0.6));
+  // One beside it adds nothing; of one that leaves by exec or _exit() no end of its own is known.
+  record("c.prof", 2350, 2400, 2900, 2950, 0);
+  CHECK(run()["program_s"].get<double>() == Approx(0.8 + 0.6));
+  record("d.prof", 3000, 3100, 0, 3300, 0);
+  CHECK(run()["program_s"].get<double>() == Approx(0.8 + 0.6 + 0.2));
+}
+
 TEST_CASE("a run of which no end is known has no length, and used what was sampled") {
   const TemporaryDirectory directory;
   Recorder recorder(directory / "a.prof");  // never finished, as after a kill
@@ -183,6 +214,7 @@ TEST_CASE("a run of which no end is known has no length, and used what was sampl
   sample(thread, {fixture_address("exported_entry")}, kTime, 3000 * kMillisecond);
   const auto run = [&] { return Json::parse(analyze({directory.path()}).database.run_json)["run"]; };
   CHECK_FALSE(run().contains("wall_s"));
+  CHECK_FALSE(run().contains("program_s"));
   CHECK(run()["cpu_s"].get<double>() == Approx(3));
   // A launcher does not see what was left in the background.
   std::ofstream(directory / "run.json") << R"({"wall_s": 2, "cpu_s": 0.009})";

@@ -34,6 +34,27 @@ TEST_CASE("Barriers and collectives are known by name") {
   }
 }
 
+TEST_CASE("Calls that go on after a sample are known by name") {
+  const auto is_blocking = [](const char* name) -> bool {
+    Database database;
+    database.functions = {{name}};
+    database.contexts.resize(1);
+    database.contexts[0].function = 0;
+    return contexts_in(database, known_blocking_calls())[0];
+  };
+  for (const char* name : {"pthread_cond_wait@@GLIBC_2.3.2", "___pthread_cond_wait", "__GI___lll_lock_wait",
+                           "__futex_abstimed_wait_common64", "std::sys::pal::unix::futex::futex_wait",
+                           "__pthread_clockjoin_ex", "__GI___wait4", "flock"}) {
+    CAPTURE(name);
+    CHECK(is_blocking(name));
+  }
+  for (const char* name :
+       {"main", "pthread_mutex_lock", "pthread_cond_signal", "wait_for_input", "futex_wake"}) {
+    CAPTURE(name);
+    CHECK_FALSE(is_blocking(name));
+  }
+}
+
 TEST_CASE("More barriers can be named, with patterns") {
   CHECK_FALSE(is_barrier("wait_for_all(int)"));
   CHECK(is_barrier("wait_for_all(int)", {"wait_for_all"}));

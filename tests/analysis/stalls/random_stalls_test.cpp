@@ -38,18 +38,21 @@ TracedRun random_run(Random& random) {
     uint32_t context = kBarrier;
     while (time < end) {
       if (one_in(haste)) context = one_in(5) ? kCompute : one_in(3) ? kInBarrier : kBarrier;
+      if (one_in(2 * haste)) context = kCondition;
+      if (context == kCondition || context == kInCondition) context = one_in(2) ? kCondition : kInCondition;
       uint32_t now = context;
       uint64_t step = 1 + random() % 3;
       if (one_in(40)) {
         step = 5 + random() % 60;
-        now = one_in(4) ? kInBarrier : one_in(6) ? kNone : kBlocked;
+        now = one_in(4) ? kInBarrier : one_in(4) ? kNone : kBlocked;
       }
       if (only_waits) {
         now = one_in(20) ? kCompute : kBlocked;
         step = one_in(3) ? 20 + random() % 200 : 1;
       }
       records.push_back({time, now});
-      if (one_in(50)) records.push_back({time, now});  // two records of one time
+      // Two records of one time; of a gap the next one is what tells.
+      if (one_in(50) && now != kNone) records.push_back({time, now});
       time += step;
     }
     records.push_back({time, kNone});
@@ -72,6 +75,10 @@ class Reference {
       medians_.push_back(median_of_trace(traces_.back()));
     }
     typical_ = median(medians_);
+    for (size_t t = 0; t < traces_.size(); ++t) {
+      fill_gaps(traces_[t], medians_[t]);
+      join_waits(traces_[t]);
+    }
     for (size_t t = 0; t < traces_.size(); ++t) bystander_.push_back(is_bystander(t));
   }
 
@@ -113,6 +120,25 @@ class Reference {
   }
 
  private:
+  static bool is_condition(uint32_t context) { return context == kCondition || context == kInCondition; }
+
+  void fill_gaps(std::vector<TraceRecord>& records, uint64_t median) const {
+    const std::vector<TraceRecord> before = records;
+    for (size_t i = 1; i + 1 < before.size(); ++i) {
+      const uint32_t last = before[i - 1].context, next = before[i + 1].context;
+      if (before[i].context == kNone && !is_longer(before[i + 1].time_ns - before[i].time_ns, median) &&
+          ((is_barrier(last) && is_barrier(next)) || (is_condition(last) && is_condition(next))))
+        records[i].context = last;
+    }
+  }
+
+  static void join_waits(std::vector<TraceRecord>& records) {
+    for (size_t i = 1; i < records.size();)
+      is_condition(records[i - 1].context) && is_condition(records[i].context)
+          ? records.erase(records.begin() + static_cast<ptrdiff_t>(i))
+          : records.begin() + static_cast<ptrdiff_t>(++i);
+  }
+
   static uint64_t median(std::vector<uint64_t> numbers) {
     if (numbers.empty()) return 0;
     std::ranges::sort(numbers);

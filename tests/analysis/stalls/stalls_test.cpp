@@ -275,6 +275,73 @@ TEST_CASE("Gaps are not stalls: of a trace with a gap nothing is known") {
   CHECK(found.unknown_ns == 200 * kMs);
 }
 
+TEST_CASE("A short gap between two samples in a barrier was spent there") {
+  const auto found = [](uint64_t gap_ns, uint32_t before, uint32_t after) {
+    TracedRun run;
+    for (int32_t rank = 0; rank < 12; ++rank) {
+      const uint32_t thread = run.thread(rank);
+      run.sampled(thread, kCompute, kSecond);
+      if (rank == 3) run.silent(thread, kBlocked, 1800 * kMs);
+      if (rank == 6) {
+        run.sampled(thread, kBarrier, 1200 * kMs - kPeriod);
+        run.sampled(thread, before, 1200 * kMs);
+        run.gap(thread, 1200 * kMs + gap_ns);
+        run.sampled(thread, after, 1200 * kMs + gap_ns + kPeriod);
+      }
+      run.sampled(thread, kBarrier, 2 * kSecond);
+    }
+    return stalls_of(run);
+  };
+  CHECK(found(10 * kPeriod, kBarrier, kInBarrier).lost_ns == 800 * kMs);
+  CHECK(found(10 * kPeriod, kBarrier, kInBarrier).unknown_ns == 0);
+  // Long enough for more to have happened than one wait.
+  CHECK(found(10 * kPeriod + 1, kBarrier, kBarrier).unknown_ns == 10 * kPeriod + 1);
+  // On the way to the barrier, or away from it.
+  CHECK(found(kPeriod, kBarrier, kCompute).unknown_ns == kPeriod);
+  CHECK(found(kPeriod, kBarrier, kCompute).lost_ns == 790 * kMs);
+  CHECK(found(kPeriod, kCompute, kBarrier).unknown_ns == kPeriod);
+  CHECK(found(kPeriod, kBarrier, kNone).unknown_ns == 2 * kPeriod);
+}
+
+TEST_CASE("A call that samples interrupt and that goes on blocks all the time") {
+  const auto found = [](uint64_t between, uint32_t middle) {
+    TracedRun run;
+    for (int32_t rank = 0; rank < 12; ++rank) {
+      const uint32_t thread = run.thread(rank);
+      run.sampled(thread, kCompute, kSecond);
+      if (rank == 3) {
+        run.sampled(thread, kCondition, 1400 * kMs);
+        run.silent(thread, middle, 1400 * kMs + between);
+        run.sampled(thread, kInCondition, 1800 * kMs);
+      }
+      run.sampled(thread, kBarrier, 2 * kSecond);
+    }
+    return stalls_of(run);
+  };
+  for (const uint32_t goes_on : {kInCondition, kNone}) {  // kNone: it had no processor to take a sample
+    const StallAnalysis whole = found(kPeriod, goes_on);
+    CHECK(whole.lost_ns == 800 * kMs);
+    REQUIRE(whole.stalls.size() == 1);
+    REQUIRE(whole.stalls[0].threads.size() == 1);
+    CHECK(whole.stalls[0].threads[0].begin_ns == kSecond);
+    CHECK(whole.stalls[0].threads[0].end_ns == 1800 * kMs);
+    CHECK(whole.stalls[0].threads[0].context == kCondition);
+  }
+  const StallAnalysis two = found(kPeriod, kCompute);
+  CHECK(two.lost_ns == 795 * kMs);
+  CHECK(two.stalls.size() == 2);
+  CHECK(found(51 * kMs, kNone).lost_ns == 749 * kMs);
+  CHECK(found(51 * kMs, kNone).unknown_ns == 0);  // that it is blocked is what is not known
+}
+
+TEST_CASE("A thread that waits for others to end is left out") {
+  TracedRun run = late_rank(12);
+  run.database.functions[kCondition - 1].name = "pthread_join";
+  for (int32_t rank = 0; rank < 12; ++rank) run.sampled(run.thread(rank, 1), kInCondition, 3 * kSecond);
+  CHECK(stalls_of(run).bystanders == 12);
+  CHECK(stalls_of(run).lost_ns == 800 * kMs);
+}
+
 TEST_CASE("Threads that only wait, beside one that meets others, are left out") {
   TracedRun run = late_rank(12);
   for (int32_t rank = 0; rank < 12; ++rank) {

@@ -7,8 +7,9 @@
 namespace prof::test {
 
 TracedRun::TracedRun() {
-  const std::vector<std::string> names = {"main", "compute(int)", "MPI_Barrier", "poll", "read"};
-  const std::vector<uint32_t> parents = {0, kMain, kMain, kBarrier, kMain};
+  const std::vector<std::string> names = {"main", "compute(int)",      "MPI_Barrier", "poll",
+                                          "read", "pthread_cond_wait", "futex_wait"};
+  const std::vector<uint32_t> parents = {0, kMain, kMain, kBarrier, kMain, kMain, kCondition};
   Context entry;
   entry.kind = ContextKind::Entry;
   entry.entry = "main thread";

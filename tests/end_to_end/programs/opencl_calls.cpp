@@ -6,6 +6,7 @@
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
 #include <dlfcn.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -362,6 +363,54 @@ int fork_first() {
   return WEXITSTATUS(status);
 }
 
+[[gnu::noinline]] void nap() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+}
+
+[[gnu::noinline]] void compute_after_nap() {
+  volatile unsigned x = 1;
+  for (int i = 0; i < 3'000'000; ++i) x = x * 1664525u + 1;
+}
+
+// The device is idle while the program sleeps, and while it computes a little.
+int naps() {
+  const Setting setting;
+  cl_command_queue queue = setting.queue();
+  const cl_kernel kernel = setting.kernel("add");
+  double napped = 0;
+  for (int i = 0; i < 20; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    nap();
+    napped += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    compute_after_nap();
+    launch(queue, kernel);
+    require(clFinish(queue), "clFinish");
+  }
+  fprintf(stderr, "napped %.6f\n", napped);
+  return 0;
+}
+
+[[gnu::noinline]] void* wait_for_work(void* queue) {
+  clFinish(static_cast<cl_command_queue>(queue));
+  return nullptr;
+}
+
+// What the driver's locks are like afterwards is its own affair: nothing of it is used any more.
+int cancelled() {
+  const Setting setting;
+  cl_command_queue queue = setting.queue();
+  launch(queue, setting.kernel("endless"));
+  require(clFlush(queue), "clFlush");
+  pthread_t thread{};
+  pthread_create(&thread, nullptr, wait_for_work, queue);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  pthread_cancel(thread);
+  void* result = nullptr;
+  pthread_join(thread, &result);
+  puts(result == PTHREAD_CANCELED ? "cancelled" : "returned");
+  _exit(4);
+}
+
 int endless() {
   const Setting setting;
   cl_command_queue queue = setting.queue();
@@ -388,6 +437,8 @@ int main(int argc, char** argv) {
   if (what == "outstanding-at-once") return outstanding(true);
   if (what == "fork") return forks();
   if (what == "fork-first") return fork_first();
+  if (what == "naps") return naps();
+  if (what == "cancelled") return cancelled();
   if (what == "endless") return endless();
   fprintf(stderr, "name what to do\n");
   return 2;

@@ -1,4 +1,4 @@
-#include "hpcrun/device/process_mark.h"
+#include "hpcrun/sample/process_mark.h"
 
 #include <sys/mman.h>
 

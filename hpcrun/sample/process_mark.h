@@ -1,7 +1,7 @@
 #pragma once
-// Is this the process that is measured, or a copy of it that fork made unseen? Device calls ask often, and a
-// system call costs more than all else that they do here; a page that the kernel empties in copies
-// (MADV_WIPEONFORK, Linux 4.14) tells it by a load.
+// Is this the process that is measured, or a copy of it that fork made unseen? Device calls and allocations
+// ask often, and a system call costs more than all else that they do here; a page that the kernel empties in
+// copies (MADV_WIPEONFORK, Linux 4.14) tells it by a load.
 
 #include "hpcrun/sample/state.h"
 
@@ -9,7 +9,7 @@ namespace hpcrun {
 
 extern constinit std::atomic<const std::atomic<uint32_t>*> process_mark;
 
-// In the process that is measured, at its first device.
+// In the process that is measured, before the first question. Not async-signal-safe.
 void mark_process() noexcept;
 void forget_process_mark() noexcept;
 

@@ -1,0 +1,208 @@
+#include "analysis/attribution/variables.h"
+
+#include <dwarf.h>
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+
+#include "analysis/attribution/demangle.h"
+#include "analysis/attribution/symbols.h"
+
+namespace prof {
+namespace {
+
+constexpr int kDeepestScope = 64;
+
+// The place of a variable that has one: nothing for thread-local ones and those in registers or on the stack.
+std::optional<uint64_t> static_address(Dwarf_Die die) {
+  Dwarf_Attribute location;
+  Dwarf_Op* operations = nullptr;
+  size_t count = 0;
+  if (dwarf_attr_integrate(&die, DW_AT_location, &location) == nullptr ||
+      dwarf_getlocation(&location, &operations, &count) != 0 || count == 0 || count > 2)
+    return {};
+  uint64_t address = 0;
+  if (operations[0].atom == DW_OP_addr) {
+    address = operations[0].number;
+  } else if (operations[0].atom == DW_OP_addrx || operations[0].atom == DW_OP_GNU_addr_index) {
+    Dwarf_Attribute indexed;
+    if (dwarf_getlocation_attr(&location, operations, &indexed) != 0 ||
+        dwarf_formaddr(&indexed, &address) != 0)
+      return {};
+  } else {
+    return {};
+  }
+  if (count == 2 && operations[1].atom != DW_OP_plus_uconst) return {};
+  return count == 2 ? address + operations[1].number : address;
+}
+
+std::string linkage_name(Dwarf_Die die) {
+  Dwarf_Attribute attribute;
+  for (const unsigned name : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
+    if (dwarf_attr_integrate(&die, name, &attribute) == nullptr) continue;
+    if (const char* const text = dwarf_formstring(&attribute); text != nullptr) return text;
+  }
+  return {};
+}
+
+std::string scope_name(Dwarf_Die die) {
+  const char* const name = dwarf_diename(&die);
+  switch (dwarf_tag(&die)) {
+    case DW_TAG_subprogram:
+      return name == nullptr ? "" : std::string(name) + "()::";
+    case DW_TAG_namespace:
+      return std::string(name == nullptr ? "(anonymous namespace)" : name) + "::";
+    case DW_TAG_lexical_block:
+    case DW_TAG_inlined_subroutine:
+      return {};
+    default:
+      return name == nullptr ? "" : std::string(name) + "::";
+  }
+}
+
+bool is_scope(int tag) {
+  switch (tag) {
+    case DW_TAG_subprogram:
+    case DW_TAG_namespace:
+    case DW_TAG_lexical_block:
+    case DW_TAG_module:
+    case DW_TAG_common_block:
+    case DW_TAG_class_type:
+    case DW_TAG_structure_type:
+    case DW_TAG_union_type:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+struct Variables::Unit {
+  uint64_t bias;
+  bool has_files;  // libdw gives up (aborts) over a declaration's file in a unit without a table of files
+  std::unordered_map<const void*, std::string> scopes;  // of declarations, by the address of their DIE
+};
+
+namespace {
+
+// What a definition outside of its scope says that it defines.
+const void* specification(Dwarf_Die die) {
+  Dwarf_Attribute attribute;
+  Dwarf_Die declaration;
+  if (dwarf_attr(&die, DW_AT_specification, &attribute) == nullptr ||
+      dwarf_formref_die(&attribute, &declaration) == nullptr)
+    return nullptr;
+  return declaration.addr;
+}
+
+}  // namespace
+
+Variables::Variables(const ModuleFile& file) {
+  uint64_t bias = 0;
+  if (Dwarf* const debug = file.dwarf(bias); debug != nullptr) {
+    Dwarf_CU* unit = nullptr;
+    Dwarf_Die die;
+    Dwarf_Die split;
+    uint8_t type = 0;
+    while (dwarf_get_units(debug, unit, &unit, nullptr, &type, &die, &split) == 0) {
+      Dwarf_Die contents = type == DW_UT_skeleton && split.addr != nullptr ? split : die;
+      Dwarf_Files* files = nullptr;
+      size_t file_count = 0;
+      Unit reading{bias, dwarf_getsrcfiles(&contents, &files, &file_count) == 0, {}};
+      read_scope(contents, "", reading, 0);
+    }
+  }
+  add_symbols(file);
+  sort();
+}
+
+void Variables::read_scope(Dwarf_Die parent, const std::string& scope, Unit& unit, int depth) {
+  Dwarf_Die child;
+  if (depth > kDeepestScope || dwarf_child(&parent, &child) != 0) return;
+  do {
+    const int tag = dwarf_tag(&child);
+    if (tag == DW_TAG_variable || tag == DW_TAG_member)
+      read_variable(child, scope, unit);
+    else if (is_scope(tag) && dwarf_haschildren(&child) != 0)
+      read_scope(child, scope + scope_name(child), unit, depth + 1);
+  } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+void Variables::read_variable(Dwarf_Die die, const std::string& scope, Unit& unit) {
+  const std::optional<uint64_t> address = static_address(die);
+  if (!address) {
+    if (!scope.empty() && dwarf_hasattr(&die, DW_AT_declaration)) unit.scopes.emplace(die.addr, scope);
+    return;
+  }
+  Entry entry;
+  entry.type = type_of(die);
+  entry.variable.address = *address + unit.bias;
+  if (entry.type) {
+    entry.variable.bytes = type_bytes(*entry.type);
+    entry.variable.type = type_name(*entry.type);
+  }
+  const char* const name = dwarf_diename(&die);
+  const std::string linked = linkage_name(die);
+  const auto declared = unit.scopes.find(specification(die));
+  const std::string& own_scope = declared == unit.scopes.end() ? scope : declared->second;
+  entry.variable.name = linked.empty() ? own_scope + (name == nullptr ? "?" : name) : demangle(linked);
+  if (const char* const file = unit.has_files ? dwarf_decl_file(&die) : nullptr; file != nullptr)
+    entry.variable.file = file;
+  int line = 0;
+  if (dwarf_decl_line(&die, &line) == 0) entry.variable.line = static_cast<uint32_t>(line);
+  entries_.push_back(std::move(entry));
+}
+
+// For what has no debug information, and for sizes that it does not state.
+void Variables::add_symbols(const ModuleFile& file) {
+  for (const NamedRange& range : object_symbols(file)) {
+    Entry entry;
+    entry.variable.name = demangle(range.name);
+    entry.is_mangled = entry.variable.name != range.name;
+    entry.variable.address = range.start;
+    entry.variable.bytes = range.end - range.start;
+    entries_.push_back(std::move(entry));
+  }
+}
+
+// At one address the one with a type comes first, with the size and the scopes that the symbol may know
+// better.
+void Variables::sort() {
+  std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+    return std::tuple(a.variable.address, !a.type, b.variable.bytes) <
+           std::tuple(b.variable.address, !b.type, a.variable.bytes);
+  });
+  std::vector<Entry> kept;
+  for (Entry& entry : entries_) {
+    if (!kept.empty() && kept.back().variable.address == entry.variable.address) {
+      Variable& first = kept.back().variable;
+      if (!first.bytes) first.bytes = entry.variable.bytes;
+      if (entry.is_mangled) first.name = entry.variable.name;
+      continue;
+    }
+    kept.push_back(std::move(entry));
+  }
+  std::erase_if(kept, [](const Entry& entry) { return entry.variable.bytes == 0; });
+  entries_ = std::move(kept);
+}
+
+const Variable* Variables::find(uint64_t address) const {
+  auto at = std::upper_bound(entries_.begin(), entries_.end(), address,
+                             [](uint64_t a, const Entry& entry) { return a < entry.variable.address; });
+  if (at == entries_.begin()) return nullptr;
+  --at;
+  return address - at->variable.address < at->variable.bytes ? &at->variable : nullptr;
+}
+
+std::vector<DataPart> Variables::parts(const Variable& variable, uint64_t from, uint64_t to) const {
+  const auto entry =
+      std::lower_bound(entries_.begin(), entries_.end(), variable.address,
+                       [](const Entry& known, uint64_t a) { return known.variable.address < a; });
+  const bool has_type = entry != entries_.end() && &entry->variable == &variable && entry->type;
+  if (!has_type) return {{"", "", 0, variable.bytes, 0}};
+  return parts_between(*entry->type, from, std::min(to, variable.bytes));
+}
+
+}  // namespace prof

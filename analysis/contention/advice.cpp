@@ -1,0 +1,192 @@
+#include "analysis/contention/advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace prof {
+namespace {
+
+using hpcrun::kLineBytes;
+
+// The first step in which two paths differ: ".hits" and ".misses", "[0]" and "[1]".
+struct Difference {
+  std::string owner;  // what both have in common
+  std::string left;
+  std::string right;
+};
+
+std::vector<std::string> steps_of(const std::string& path) {
+  std::vector<std::string> steps;
+  for (const char letter : path) {
+    if (steps.empty() || letter == '.' || letter == '[' || letter == '(') steps.emplace_back();
+    steps.back() += letter;
+  }
+  return steps;
+}
+
+Difference difference(const std::string& left, const std::string& right) {
+  const std::vector<std::string> a = steps_of(left);
+  const std::vector<std::string> b = steps_of(right);
+  Difference out;
+  size_t i = 0;
+  for (; i < a.size() && i < b.size() && a[i] == b[i]; ++i) out.owner += a[i];
+  if (i < a.size()) out.left = a[i];
+  if (i < b.size()) out.right = b[i];
+  return out;
+}
+
+bool is_index(const std::string& step) {
+  return !step.empty() && (step[0] == '[' || step[0] == '(');
+}
+
+bool writes_any(const std::vector<PlacedSide>& sides, const NamedPlace& place) {
+  return std::any_of(sides.begin(), sides.end(), [&](const PlacedSide& side) {
+    return side.place.object == place.object && side.place.path == place.path &&
+           hpcrun::writes(side.side.kind);
+  });
+}
+
+// Two sides of different threads, one of which writes, with the most accesses.
+struct Conflict {
+  const PlacedSide* left = nullptr;
+  const PlacedSide* right = nullptr;
+};
+
+bool have_common_bytes(const ContentionSide& a, const ContentionSide& b) {
+  return a.object == b.object && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+}
+
+Conflict main_conflict(const std::vector<PlacedSide>& sides, bool common_bytes) {
+  Conflict worst;
+  uint64_t most = 0;
+  for (size_t i = 0; i < sides.size(); ++i) {
+    for (size_t j = i + 1; j < sides.size(); ++j) {
+      const ContentionSide& a = sides[i].side;
+      const ContentionSide& b = sides[j].side;
+      const bool conflicts = a.thread != b.thread && (hpcrun::writes(a.kind) || hpcrun::writes(b.kind)) &&
+                             have_common_bytes(a, b) == common_bytes;
+      const uint64_t size = std::min(a.accesses, b.accesses);
+      if (!conflicts || size <= most) continue;
+      most = size;
+      worst = {&sides[i], &sides[j]};
+    }
+  }
+  return worst;
+}
+
+std::string called(const NamedPlace& place) {
+  return place.object + place.path;
+}
+
+std::string at(const NamedPlace& place) {
+  return place.declared.empty() ? "" : fmt::format(" ({})", place.declared);
+}
+
+Advice separate_objects(const Conflict& conflict, ObjectKind kind) {
+  const NamedPlace& left = conflict.left->place;
+  const NamedPlace& right = conflict.right->place;
+  if (kind == ObjectKind::Heap)
+    return {Remedy::AlignObjects, fmt::format("Allocate each on {0} bytes of its own: aligned_alloc({0}, "
+                                              "size rounded up to {0}), or alignas({0}) on "
+                                              "the type that `new` creates.",
+                                              kLineBytes)};
+  return {Remedy::AlignObjects,
+          fmt::format("Put alignas({0}) before {1}{2} and {3}{4}: each then has lines of its own.",
+                      kLineBytes, left.object, at(left), right.object, at(right))};
+}
+
+// Nothing is known but where it lies.
+Advice separate_memory() {
+  return {
+      Remedy::AlignObjects,
+      fmt::format("Give what each thread uses there whole lines: alignas({0}) on its type, or where it is "
+                  "allocated aligned_alloc({0}, size rounded up to {0}).",
+                  kLineBytes)};
+}
+
+// Of an allocation fields and elements are not known.
+Advice separate_parts(const std::vector<PlacedSide>& sides, const Conflict& conflict) {
+  const NamedPlace& left = conflict.left->place;
+  const NamedPlace& right = conflict.right->place;
+  const bool left_is_read = !writes_any(sides, left);
+  if (left_is_read != !writes_any(sides, right)) {
+    const NamedPlace& read = left_is_read ? left : right;
+    const NamedPlace& written = left_is_read ? right : left;
+    return {Remedy::SeparateFields,
+            fmt::format("Keep {0}, which are only read, off the line of {1}: put alignas({2}) before what is "
+                        "written, and nothing else behind it on its line.",
+                        read.object, written.object, kLineBytes)};
+  }
+  return {Remedy::PadElements,
+          fmt::format("Give what each thread uses of the allocation whole lines: alignas({0}) on the type of "
+                      "its elements or before its fields (from malloc, round their size up to {0} and use "
+                      "aligned_alloc({0}, ...)), or let each thread allocate its own.",
+                      kLineBytes)};
+}
+
+Advice separate_elements(const NamedPlace& place, const Difference& where) {
+  const std::string array = place.object + where.owner;
+  return {Remedy::PadElements,
+          fmt::format("Give each element of {0} whole lines: alignas({1}) on the type of its elements{2}.",
+                      array, kLineBytes, at(place))};
+}
+
+Advice separate_fields(const std::vector<PlacedSide>& sides, const Conflict& conflict,
+                       const Difference& where) {
+  const NamedPlace& left = conflict.left->place;
+  const NamedPlace& right = conflict.right->place;
+  const bool left_is_read = !writes_any(sides, left);
+  const bool right_is_read = !writes_any(sides, right);
+  if (left_is_read != right_is_read) {
+    const NamedPlace& read = left_is_read ? left : right;
+    const NamedPlace& written = left_is_read ? right : left;
+    return {Remedy::SeparateFields, fmt::format("Keep {0}, which is only read, off the line of {1}: put "
+                                                "alignas({2}) before {1}{3}, and nothing else "
+                                                "behind it on its line.",
+                                                called(read), called(written), kLineBytes, at(written))};
+  }
+  return {Remedy::SeparateFields,
+          fmt::format(
+              "Put alignas({0}) before {1}{2} and before {3}{4}: the fields then lie on lines of their own.",
+              kLineBytes, where.left.substr(std::min<size_t>(1, where.left.size())), at(left),
+              where.right.substr(std::min<size_t>(1, where.right.size())), at(right))};
+}
+
+Advice copy_per_thread(const Conflict& conflict) {
+  const std::string what = conflict.left ? called(conflict.left->place) : "the data";
+  return {Remedy::CopyPerThread,
+          fmt::format("Threads really share {}: let each count in a copy of its own (thread_local, or an "
+                      "array of elements of "
+                      "{} bytes) and add these up where the value is needed, or touch it less often.",
+                      what, kLineBytes)};
+}
+
+}  // namespace
+
+Advice advise(hpcrun::Sharing sharing, const std::vector<PlacedSide>& sides, ObjectKind kind) {
+  const bool is_true = sharing == hpcrun::Sharing::True;
+  const Conflict conflict = main_conflict(sides, is_true);
+  if (is_true || conflict.left == nullptr) return copy_per_thread(conflict);
+  const PlacedSide& left = *conflict.left;
+  const PlacedSide& right = *conflict.right;
+  Advice advice;
+  const Difference where = difference(left.place.path, right.place.path);
+  if (left.side.object == kNoObject && right.side.object == kNoObject)
+    advice = separate_memory();
+  else if (left.side.object != right.side.object)
+    advice = separate_objects(conflict, kind);
+  else if (kind == ObjectKind::Heap)
+    advice = separate_parts(sides, conflict);
+  else if (is_index(where.left) && is_index(where.right))
+    advice = separate_elements(left.place, where);
+  else
+    advice = separate_fields(sides, conflict, where);
+  if (sharing == hpcrun::Sharing::Mixed) {
+    const Advice rest = copy_per_thread(main_conflict(sides, true));
+    advice.text += " " + rest.text;
+  }
+  return advice;
+}
+
+}  // namespace prof

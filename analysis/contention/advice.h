@@ -1,0 +1,41 @@
+#pragma once
+// What to change in the source so that threads stop contending for data: which of the few remedies fits, and
+// to what it is to be applied.
+
+#include <string>
+#include <vector>
+
+#include "analysis/contention/contended_data.h"
+
+namespace prof {
+
+enum class Remedy : uint8_t {
+  AlignObjects,    // objects of their own share a line: give each whole lines
+  PadElements,     // elements of an array do: give the element type whole lines
+  SeparateFields,  // fields of one object do: move them to lines of their own
+  CopyPerThread,   // threads use the same bytes: copies of their own, summed up when asked for
+};
+
+// A place in an object, by name.
+struct NamedPlace {
+  std::string object;    // "net::stats"; for allocations what they are called in reports
+  std::string path;      // "[3].hits"; empty: all of it
+  std::string type;      // of the place; empty: not known
+  std::string declared;  // "stats.h:17"; empty: not known
+  uint64_t bytes = 0;
+};
+
+// A side of a finding, with its place.
+struct PlacedSide {
+  ContentionSide side;
+  NamedPlace place;
+};
+
+struct Advice {
+  Remedy remedy = Remedy::AlignObjects;
+  std::string text;  // one sentence or two
+};
+
+Advice advise(hpcrun::Sharing sharing, const std::vector<PlacedSide>& sides, ObjectKind kind);
+
+}  // namespace prof

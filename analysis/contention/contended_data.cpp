@@ -1,0 +1,228 @@
+#include "analysis/contention/contended_data.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <tuple>
+
+namespace prof {
+namespace {
+
+using hpcrun::kLineBytes;
+using hpcrun::line_of;
+using hpcrun::LineMoves;
+using hpcrun::LineWindow;
+using hpcrun::Sharing;
+
+constexpr uint64_t kPairBytes = 2 * kLineBytes;
+
+// One line, or pair of lines, in all windows. When an object in it is gone a new window begins: what comes to
+// its place has nothing to do with it.
+class LineHistory {
+ public:
+  explicit LineHistory(const ContentionOptions& options) : options_(options) {}
+
+  // `lives_until`: of the object, if it is one's.
+  void note(const ContentionAccess& access, uint64_t from, uint64_t lives_until) {
+    const uint64_t window = access.time_ns / options_.window_ns;
+    if (window != window_ || access.time_ns >= first_death_ns_) close();
+    window_ = window;
+    first_death_ns_ = std::min(first_death_ns_, lives_until);
+    current_->note({access.thread, static_cast<uint8_t>(access.address - from),
+                    static_cast<uint8_t>(access.bytes), access.kind, access.time_ns, access.stands_for});
+  }
+
+  void close() {
+    moves_ += current_->moves(options_.resolution_ns);
+    current_->clear();
+    first_death_ns_ = UINT64_MAX;
+  }
+
+  const LineMoves& moves() const { return moves_; }
+
+ private:
+  const ContentionOptions& options_;
+  uint64_t window_ = 0;
+  uint64_t first_death_ns_ = UINT64_MAX;
+  std::unique_ptr<LineWindow> current_ = std::make_unique<LineWindow>();
+  LineMoves moves_;
+};
+
+// Parts of an access beyond its line are accesses to the next one.
+template <typename Visit>
+void for_each_line(const ContentionAccess& access, Visit visit) {
+  uint64_t at = access.address;
+  const uint64_t end = access.address + access.bytes;
+  while (at < end) {
+    ContentionAccess part = access;
+    part.address = at;
+    part.bytes = static_cast<uint16_t>(std::min(end, line_of(at) + kLineBytes) - at);
+    visit(part);
+    at += part.bytes;
+  }
+}
+
+struct Histories {
+  std::map<uint64_t, LineHistory> lines;
+  std::map<uint64_t, LineHistory> pairs;
+};
+
+Histories follow(std::span<const ContentionAccess> in_order, std::span<const DataObject> objects,
+                 const ContentionOptions& options) {
+  Histories histories;
+  for (const ContentionAccess& access : in_order) {
+    const uint64_t until = access.object < objects.size() ? objects[access.object].died_ns : UINT64_MAX;
+    for_each_line(access, [&](const ContentionAccess& part) {
+      const uint64_t line = line_of(part.address);
+      const uint64_t pair = part.address / kPairBytes * kPairBytes;
+      histories.lines.try_emplace(line, options).first->second.note(part, line, until);
+      histories.pairs.try_emplace(pair, options).first->second.note(part, pair, until);
+    });
+  }
+  for (auto* const of : {&histories.lines, &histories.pairs})
+    for (auto& [address, history] : *of) history.close();
+  return histories;
+}
+
+// What findings are told apart by: a site, or a line that belongs to nothing known.
+using FindingKey = std::tuple<bool, uint64_t>;
+
+FindingKey key_of(const ContentionAccess& access, std::span<const DataObject> objects) {
+  if (access.object < objects.size()) return {true, objects[access.object].site};
+  return {false, line_of(access.address)};
+}
+
+// The line's data are those of the site with most accesses to it.
+std::map<uint64_t, FindingKey> owners_of_lines(std::span<const ContentionAccess> accesses,
+                                               std::span<const DataObject> objects) {
+  std::map<uint64_t, std::map<FindingKey, uint64_t>> counts;
+  for (const ContentionAccess& access : accesses)
+    for_each_line(access, [&](const ContentionAccess& part) {
+      counts[line_of(part.address)][key_of(part, objects)] += part.stands_for;
+    });
+  std::map<uint64_t, FindingKey> owners;
+  for (const auto& [line, sites] : counts)
+    owners.emplace(line, std::max_element(sites.begin(), sites.end(), [](const auto& a, const auto& b) {
+                           return a.second < b.second;
+                         })->first);
+  return owners;
+}
+
+class SideTable {
+ public:
+  explicit SideTable(std::span<const DataObject> objects) : objects_(objects) {}
+
+  void note(const ContentionAccess& access) {
+    const bool has_object = access.object < objects_.size();
+    const uint64_t offset = access.address - (has_object ? objects_[access.object].begin : 0);
+    Entry& entry = entries_[{access.thread, access.object, offset, access.bytes, access.kind}];
+    ContentionSide& side = entry.side;
+    side.thread = access.thread;
+    side.object = has_object ? access.object : kNoObject;
+    side.offset = offset;
+    side.bytes = access.bytes;
+    side.kind = access.kind;
+    side.accesses += access.stands_for;
+    side.weight_ns += access.weight_ns;
+    entry.contexts[access.context] += access.stands_for;
+  }
+
+  // `least`: part of what the largest has.
+  std::vector<ContentionSide> take(double least) {
+    std::vector<ContentionSide> sides;
+    uint64_t largest = 0;
+    for (const auto& [key, entry] : entries_) largest = std::max(largest, entry.side.accesses);
+    for (auto& [key, entry] : entries_) {
+      if (static_cast<double>(entry.side.accesses) < least * static_cast<double>(largest)) continue;
+      std::vector<std::pair<uint64_t, uint32_t>> ranked;
+      for (const auto& [context, count] : entry.contexts) ranked.emplace_back(count, context);
+      std::stable_sort(ranked.begin(), ranked.end(),
+                       [](const auto& a, const auto& b) { return a.first > b.first; });
+      for (const auto& [count, context] : ranked) entry.side.contexts.push_back(context);
+      sides.push_back(std::move(entry.side));
+    }
+    std::stable_sort(sides.begin(), sides.end(), [](const ContentionSide& a, const ContentionSide& b) {
+      return a.accesses > b.accesses;
+    });
+    return sides;
+  }
+
+ private:
+  using Key = std::tuple<uint32_t, uint32_t, uint64_t, uint16_t, hpcrun::AccessKind>;
+  struct Entry {
+    ContentionSide side;
+    std::map<uint32_t, uint64_t> contexts;
+  };
+
+  std::span<const DataObject> objects_;
+  std::map<Key, Entry> entries_;
+};
+
+struct Gathered {
+  ContendedData data;
+  SideTable sides;
+};
+
+// Moves of pairs beyond those of their lines, for the lines that are in nothing else.
+double adjacent_moves(uint64_t line, const Histories& histories) {
+  const uint64_t pair = line / kPairBytes * kPairBytes;
+  double in_lines = 0;
+  for (const uint64_t half : {pair, pair + kLineBytes})
+    if (const auto known = histories.lines.find(half); known != histories.lines.end())
+      in_lines += known->second.moves().total();
+  return std::max(0.0, histories.pairs.at(pair).moves().total() - in_lines);
+}
+
+}  // namespace
+
+std::vector<ContendedData> find_contended_data(std::span<const ContentionAccess> accesses,
+                                               std::span<const DataObject> objects,
+                                               const ContentionOptions& options) {
+  std::vector<ContentionAccess> in_order(accesses.begin(), accesses.end());
+  std::stable_sort(
+      in_order.begin(), in_order.end(),
+      [](const ContentionAccess& a, const ContentionAccess& b) { return a.time_ns < b.time_ns; });
+  const Histories histories = follow(in_order, objects, options);
+  const std::map<uint64_t, FindingKey> owners = owners_of_lines(in_order, objects);
+
+  std::map<FindingKey, Gathered> findings;
+  for (const auto& [line, owner] : owners) {
+    ContendedData& data = findings.try_emplace(owner, Gathered{{}, SideTable(objects)}).first->second.data;
+    const LineMoves& moves = histories.lines.at(line).moves();
+    data.adjacent_moves += adjacent_moves(line, histories) / 2;  // once for each of the two lines
+    if (moves.total() <= 0) continue;
+    data.has_object = std::get<0>(owner);
+    if (data.has_object) data.site = static_cast<uint32_t>(std::get<1>(owner));
+    data.moves += moves;
+    data.lines.push_back(line);
+  }
+  for (const ContentionAccess& access : in_order) {
+    for_each_line(access, [&](const ContentionAccess& part) {
+      Gathered& finding = findings.at(owners.at(line_of(part.address)));
+      if (!std::binary_search(finding.data.lines.begin(), finding.data.lines.end(), line_of(part.address)))
+        return;
+      finding.sides.note(part);
+      finding.data.weight_ns += part.weight_ns;
+      if (part.address == access.address) finding.data.transfers += part.transfers;
+      if (part.object < objects.size()) finding.data.objects.push_back(part.object);
+    });
+  }
+
+  std::vector<ContendedData> out;
+  for (auto& [key, finding] : findings) {
+    ContendedData& data = finding.data;
+    data.sharing = hpcrun::verdict(data.moves, options.least_moves);
+    if (data.sharing == Sharing::None || data.transfers.samples < options.least_transfers) continue;
+    data.sides = finding.sides.take(options.least_side);
+    std::sort(data.objects.begin(), data.objects.end());
+    data.objects.erase(std::unique(data.objects.begin(), data.objects.end()), data.objects.end());
+    out.push_back(std::move(data));
+  }
+  std::stable_sort(out.begin(), out.end(), [](const ContendedData& a, const ContendedData& b) {
+    return std::tuple(a.weight_ns, a.transfers.loads, a.moves.total()) >
+           std::tuple(b.weight_ns, b.transfers.loads, b.moves.total());
+  });
+  return out;
+}
+
+}  // namespace prof

@@ -1,0 +1,58 @@
+#pragma once
+// What is known of memory accesses at lines that threads contend for: from breakpoints and samples of the
+// runtime, or from a recording of hardware events.
+
+#include <cstdint>
+#include <string>
+
+#include "hpcrun/model/memory_access.h"
+
+namespace prof {
+
+constexpr uint32_t kNoObject = UINT32_MAX;
+
+// Loads that found their line in another processor's cache, as hardware told it. Zero where it did not.
+struct LineTransfers {
+  uint64_t samples = 0;
+  double loads = 0;           // that the samples stand for
+  double modified = 0;        // of these: the line was modified there (HITM)
+  double remote = 0;          // of the modified ones: in another node or socket
+  double latency_cycles = 0;  // of all of them together
+
+  LineTransfers& operator+=(const LineTransfers& more) {
+    samples += more.samples;
+    loads += more.loads;
+    modified += more.modified;
+    remote += more.remote;
+    latency_cycles += more.latency_cycles;
+    return *this;
+  }
+};
+
+struct ContentionAccess {
+  uint32_t thread = 0;  // of the run, any number that tells threads apart
+  uint64_t time_ns = 0;
+  uint64_t address = 0;
+  uint16_t bytes = 0;
+  hpcrun::AccessKind kind = hpcrun::AccessKind::Read;
+  uint64_t stands_for = 1;  // accesses; of one source they compare, whatever the unit
+  uint64_t weight_ns = 0;   // CPU time that a sample found there
+  uint32_t context = 0;     // the caller's number of the calling context
+  uint32_t object = kNoObject;
+  LineTransfers transfers;
+};
+
+enum class ObjectKind : uint8_t { Static, Heap, Mapping, Stack, ThreadLocal };
+
+// A piece of data that the program knows as one: a variable, an allocation.
+struct DataObject {
+  ObjectKind kind = ObjectKind::Static;
+  uint64_t begin = 0;  // address
+  uint64_t bytes = 0;
+  uint64_t born_ns = 0;
+  uint64_t died_ns = UINT64_MAX;
+  // What objects have in common that one change of the source changes: a variable, or a place that allocates.
+  uint32_t site = 0;
+};
+
+}  // namespace prof

@@ -1,0 +1,118 @@
+#pragma once
+// Data that threads of one process contended for, as run.json has it under "contention".
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace prof {
+
+struct ContendedRecord {
+  std::string host;
+  int32_t rank = -1;
+  int32_t process = -1;    // pid
+  std::string sharing;     // "false", "true", "mixed"
+  std::string kind;        // "variable", "allocation", "unknown"
+  std::string name;        // of the variable, or of the memory it lies in ("[heap]"); empty: not known
+  std::string type;        // empty: not known
+  std::string declared;    // "stats.cpp:12"; empty: not known
+  uint64_t address = 0;    // of the object's begin in its module, or in memory where there is no module
+  uint64_t bytes = 0;      // of the object; 0: not known
+  uint64_t lines = 0;      // cache lines
+  double weight_s = 0;     // CPU time that samples found there
+  double saving_s = 0;     // of that, what the threads would not need without each other
+  uint64_t followed = 0;   // threads of which that is known
+  double false_moves = 0;  // how often the lines moved, in accesses that were seen: for comparing
+  double true_moves = 0;
+  double adjacent_moves = 0;
+  // Of recordings of hardware events:
+  std::string source;          // who told it: "Intel PEBS by perf"; empty: our own breakpoints
+  double transfers = 0;        // loads that found a line in another processor's cache
+  double transfers_per_s = 0;  // 0: the recording has no times
+  double hitm = 0;             // of them, those to which the line was modified there
+  double remote_hitm = 0;      // of these, in another node or socket
+  double latency_cycles = 0;   // of all transfers together
+  std::string remedy;          // "align-objects", "pad-elements", "separate-fields", "copy-per-thread"
+  std::string advice;
+
+  // What was allocated in one calling context, if data of the finding are.
+  struct Allocation {
+    uint32_t context = 0;  // index into Database::contexts
+    uint64_t bytes = 0;    // of each; 0: they vary
+    uint64_t objects = 0;  // that threads contended for
+  };
+  std::vector<Allocation> allocations;
+
+  struct Side {
+    uint32_t profile = 0;  // index into Database::profiles: the thread
+    std::string place;     // "[3].hits"; empty: the object itself, or not known
+    std::string access;    // "reads", "writes", "reads and writes"
+    uint64_t offset = 0;   // from the object's begin
+    uint64_t bytes = 0;
+    uint64_t line = 0;         // address of its cache line in memory; 0: not known
+    uint64_t line_offset = 0;  // of the first byte in that
+    uint64_t object = 0;       // of several allocations which, from 1 in the order of their addresses; else 0
+    uint64_t allocation = 0;   // the object's, an index into `allocations`, + 1; 0: it has none
+    uint64_t accesses = 0;     // that were seen
+    double weight_s = 0;
+    uint32_t context = 0;  // index into Database::contexts: where most of them were made
+  };
+  std::vector<Side> sides;  // with most accesses first
+};
+
+// visit(name, field) of all but allocations and sides, by their names in run.json.
+template <typename Record, typename Visit>
+void for_each_record_field(Record& record, Visit visit) {
+  visit("host", record.host);
+  visit("rank", record.rank);
+  visit("process", record.process);
+  visit("sharing", record.sharing);
+  visit("kind", record.kind);
+  visit("name", record.name);
+  visit("type", record.type);
+  visit("declared", record.declared);
+  visit("address", record.address);
+  visit("bytes", record.bytes);
+  visit("lines", record.lines);
+  visit("weight_s", record.weight_s);
+  visit("saving_s", record.saving_s);
+  visit("followed", record.followed);
+  visit("false_moves", record.false_moves);
+  visit("true_moves", record.true_moves);
+  visit("adjacent_moves", record.adjacent_moves);
+  visit("source", record.source);
+  visit("transfers", record.transfers);
+  visit("transfers_per_s", record.transfers_per_s);
+  visit("hitm", record.hitm);
+  visit("remote_hitm", record.remote_hitm);
+  visit("latency_cycles", record.latency_cycles);
+  visit("remedy", record.remedy);
+  visit("advice", record.advice);
+}
+
+// The same of one allocation.
+template <typename Allocation, typename Visit>
+void for_each_allocation_field(Allocation& allocation, Visit visit) {
+  visit("context", allocation.context);
+  visit("bytes", allocation.bytes);
+  visit("objects", allocation.objects);
+}
+
+// The same of one side.
+template <typename Side, typename Visit>
+void for_each_side_field(Side& side, Visit visit) {
+  visit("profile", side.profile);
+  visit("place", side.place);
+  visit("access", side.access);
+  visit("offset", side.offset);
+  visit("bytes", side.bytes);
+  visit("line", side.line);
+  visit("line_offset", side.line_offset);
+  visit("object", side.object);
+  visit("allocation", side.allocation);
+  visit("accesses", side.accesses);
+  visit("weight_s", side.weight_s);
+  visit("context", side.context);
+}
+
+}  // namespace prof

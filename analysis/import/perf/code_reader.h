@@ -1,0 +1,57 @@
+#pragma once
+// The instructions of programs and libraries on this machine, for samples that name one exactly. Of a file
+// that is not the recorded one nothing is read.
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analysis/attribution/module_file.h"
+#include "hpcrun/model/data_source.h"
+#include "hpcrun/model/instruction.h"
+
+namespace prof::perf {
+
+// What an instruction does at the address that was sampled of it.
+struct AccessShape {
+  uint16_t bytes = 0;
+  hpcrun::AccessKind kind = hpcrun::AccessKind::Read;
+};
+
+// Nothing where no operand of the instruction does that, or its width is not fixed.
+std::optional<AccessShape> shape_of(const hpcrun::Instruction& instruction,
+                                    hpcrun::DataSource::Operation operation);
+
+class CodeReader {
+ public:
+  explicit CodeReader(const AttributionOptions& options) : options_(options) {}  // which must outlive it
+  CodeReader(const CodeReader&) = delete;
+
+  // `address` as the file states it. nullptr: there is no instruction, or the file is not to be had. Good
+  // until the next call.
+  const hpcrun::Instruction* instruction(const ModuleIdentity& module, uint64_t address);
+
+ private:
+  struct Segment {
+    uint64_t address;
+    const uint8_t* bytes;
+    uint64_t size;
+  };
+  struct File {
+    ModuleFile file;
+    std::vector<Segment> code;
+    std::unordered_map<uint64_t, std::optional<hpcrun::Instruction>> decoded;
+  };
+
+  static std::vector<Segment> code_of(Elf* elf);
+  File& file_of(const ModuleIdentity& module);
+
+  const AttributionOptions& options_;
+  std::map<std::pair<std::string, std::vector<uint8_t>>, std::unique_ptr<File>> files_;
+};
+
+}  // namespace prof::perf

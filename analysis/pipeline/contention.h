@@ -1,0 +1,57 @@
+#pragma once
+// What threads of one process contended for: the accesses that the runtime saw, put together with the
+// variables and allocations that they lie in.
+
+#include <span>
+#include <vector>
+
+#include "analysis/attribution/attribution.h"
+#include "analysis/contention/contended_data.h"
+#include "analysis/database/contended_record.h"
+#include "analysis/pipeline/process_variables.h"
+#include "hpcrun/measurement/reader.h"
+
+namespace prof {
+
+// A thread of the process in the database.
+struct ThreadInDatabase {
+  const MeasuredThread* thread = nullptr;
+  uint32_t profile = 0;
+  std::span<const uint32_t> context_of;  // each node's
+};
+
+// Memory that is no variable's, by what it was made for: "[heap]", "/dev/shm/queue".
+struct MemoryRegion {
+  uint64_t start = 0, last = 0;  // addresses of its first and last byte
+  std::string name;
+};
+
+// What is known of the data of one process.
+struct ProcessData {
+  std::string host;
+  int32_t rank = -1;
+  int32_t process = -1;  // pid
+  std::vector<ModuleInMemory> modules;
+  std::vector<MemoryRegion> regions;
+};
+
+// In any of them.
+bool looked_for_contention(const std::vector<ProcessMeasurement>& measurements);
+
+bool has_accesses(const ProcessMeasurement& measurement);
+
+// The dearest first. What could not be read of modules is a warning, one line each.
+std::vector<ContendedRecord> contended_records(const ProcessMeasurement& measurement,
+                                               std::span<const ThreadInDatabase> threads,
+                                               const AttributionOptions& options,
+                                               std::vector<std::string>& warnings);
+
+// The same of accesses that are known already, of which each lies in a variable or in nothing known:
+// ContentionAccess::object is found here.
+std::vector<ContendedRecord> contended_records(const ProcessData& process,
+                                               std::vector<ContentionAccess> accesses,
+                                               const ContentionOptions& finding,
+                                               const AttributionOptions& options,
+                                               std::vector<std::string>& warnings);
+
+}  // namespace prof

@@ -1,0 +1,218 @@
+#include "analysis/pipeline/locks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "analysis/pipeline/process_variables.h"
+#include "hpcrun/measurement/lock_metrics.h"
+
+namespace prof {
+namespace {
+
+using hpcrun::LockKind;
+using hpcrun::LockMetric;
+
+constexpr double kNanosecond = 1e-9;
+constexpr size_t kMostLocks = 256;
+constexpr size_t kMostSides = 64;  // of each
+
+const char* name_of(LockKind kind) {
+  switch (kind) {
+    case LockKind::Mutex:
+      return "mutex";
+    case LockKind::ReadWriteLock:
+      return "read-write lock";
+    case LockKind::SpinLock:
+      return "spin lock";
+    case LockKind::CriticalSection:
+      return "critical section";
+    case LockKind::Condition:
+      return "condition variable";
+    case LockKind::Semaphore:
+      return "semaphore";
+    case LockKind::Barrier:
+      return "barrier";
+    case LockKind::Join:
+      return "end of a thread";
+  }
+  return "lock";
+}
+
+LockMetric metric_of(const MeasuredLockCell& cell) {
+  if (cell.is_blame) return LockMetric::Blame;
+  return hpcrun::is_held(cell.kind) ? LockMetric::Wait : LockMetric::Blocked;
+}
+
+double seconds(uint64_t ns) {
+  return static_cast<double>(ns) * kNanosecond;
+}
+
+// Adds up what is known of one context.
+struct Sum {
+  std::set<uint32_t> threads;
+  uint64_t count = 0;
+  uint64_t total_ns = 0;
+  uint64_t longest_ns = 0;
+
+  void add(const MeasuredLockCell& cell) {
+    threads.insert(cell.thread);
+    count += cell.waits;
+    total_ns += cell.total_ns;
+    longest_ns = std::max(longest_ns, cell.longest_ns);
+  }
+};
+using Sums = std::map<uint32_t, Sum>;  // by context
+
+struct Lock {
+  LockKind kind{};
+  Sums waiters, holders;
+};
+
+std::vector<LockSide> sides_of(const Sums& sums) {
+  std::vector<LockSide> sides;
+  for (const auto& [context, sum] : sums)
+    sides.push_back({context, sum.threads.size(), sum.count, seconds(sum.total_ns), seconds(sum.longest_ns)});
+  std::ranges::stable_sort(sides, std::greater(), &LockSide::seconds);
+  return sides;
+}
+
+// Adds one side to those of another lock.
+void merge(std::vector<LockSide>& sides, const std::vector<LockSide>& more) {
+  for (const LockSide& side : more) {
+    const auto known = std::ranges::find(sides, side.context, &LockSide::context);
+    if (known == sides.end()) {
+      sides.push_back(side);
+      continue;
+    }
+    known->threads = std::max(known->threads, side.threads);
+    known->count += side.count;
+    known->seconds += side.seconds;
+    known->longest_s = std::max(known->longest_s, side.longest_s);
+  }
+  std::ranges::stable_sort(sides, std::greater(), &LockSide::seconds);
+}
+
+void merge(LockRecord& record, const LockRecord& other) {
+  record.objects += other.objects;
+  record.waits += other.waits;
+  record.waited_s += other.waited_s;
+  record.blamed_s += other.blamed_s;
+  record.longest_s = std::max(record.longest_s, other.longest_s);
+  merge(record.waiters, other.waiters);
+  merge(record.holders, other.holders);
+}
+
+// The part of the variable that is the lock, not those that the C and C++ libraries make a lock of.
+std::string place_of(const VariableInMemory& found, uint64_t address) {
+  const uint64_t offset = address - found.begin;
+  const std::vector<DataPart> parts = found.variables->parts(*found.variable, offset, offset + 1);
+  if (parts.empty()) return "";
+  std::string path = parts.front().path;
+  // As glibc and libstdc++ name what a lock consists of.
+  for (const char* inner : {"._M_", ".__data", ".__lock", ".__size", ".__align"})
+    if (const size_t at = path.find(inner); at != path.npos) path.resize(at);
+  return path;
+}
+
+LockRecord make_record(const MeasuredProcess& process, uint64_t address, const Lock& lock,
+                       ProcessVariables& variables) {
+  LockRecord record;
+  record.host = process.host;
+  record.rank = process.rank;
+  record.process = process.pid;
+  record.kind = name_of(lock.kind);
+  record.address = address;
+  record.objects = 1;
+  if (const VariableInMemory found = variables.find(address); found.variable) {
+    record.name = found.variable->name + place_of(found, address);
+    record.declared = place_in_source(found.variable->file, found.variable->line);
+  }
+  record.waiters = sides_of(lock.waiters);
+  record.holders = sides_of(lock.holders);
+  for (const LockSide& side : record.waiters) {
+    record.waits += side.count;
+    record.waited_s += side.seconds;
+    record.longest_s = std::max(record.longest_s, side.longest_s);
+  }
+  for (const LockSide& side : record.holders) record.blamed_s += side.seconds;
+  return record;
+}
+
+}  // namespace
+
+void charge_locks(ProcessMeasurement& measurement) {
+  std::map<uint32_t, MeasuredThread*> by_index;
+  for (MeasuredThread& thread : measurement.threads) by_index[thread.index] = &thread;
+  for (MeasuredThread& thread : measurement.threads)
+    for (const MeasuredLockCell& cell : thread.locks)
+      by_index.at(cell.thread)
+          ->cells.push_back({cell.node, static_cast<uint16_t>(metric_of(cell)), 0, cell.total_ns});
+}
+
+bool followed_locks(const std::vector<ProcessMeasurement>& measurements) {
+  return std::ranges::any_of(measurements, [](const ProcessMeasurement& measurement) {
+    return measurement.counter(hpcrun::Counter::FollowsLocks) != 0;
+  });
+}
+
+bool has_lock_waits(const ProcessMeasurement& measurement) {
+  return std::ranges::any_of(measurement.threads,
+                             [](const MeasuredThread& thread) { return !thread.locks.empty(); });
+}
+
+void add_locks(const ProcessMeasurement& measurement, std::span<const ThreadInDatabase> threads,
+               const AttributionOptions& options, LocksRecord& locks, std::vector<std::string>& warnings) {
+  std::map<uint32_t, std::span<const uint32_t>> context_of;
+  for (const ThreadInDatabase& thread : threads) context_of[thread.thread->index] = thread.context_of;
+  std::map<uint64_t, Lock> by_address;
+  std::map<LockKind, Sums> blocked;
+  for (const ThreadInDatabase& thread : threads) {
+    for (const MeasuredLockCell& cell : thread.thread->locks) {
+      const auto contexts = context_of.find(cell.thread);
+      if (contexts == context_of.end()) continue;
+      const uint32_t context = contexts->second[cell.node];
+      if (!hpcrun::is_held(cell.kind)) {
+        blocked[cell.kind][context].add(cell);
+        continue;
+      }
+      Lock& lock = by_address[cell.object];
+      if (!cell.is_blame) lock.kind = cell.kind;
+      (cell.is_blame ? lock.holders : lock.waiters)[context].add(cell);
+    }
+  }
+  const std::vector<ModuleInMemory> modules = modules_in_memory(measurement);
+  ProcessVariables variables(modules, options, warnings);
+  std::map<std::pair<std::string, uint32_t>, size_t> unnamed;  // by kind and the place mostly waited at
+  for (const auto& [address, lock] : by_address) {
+    if (lock.waiters.empty()) continue;
+    LockRecord record = make_record(measurement.process, address, lock, variables);
+    if (record.name.empty()) {
+      const auto [known, added] =
+          unnamed.try_emplace({record.kind, record.waiters.front().context}, locks.locks.size());
+      if (!added) {
+        merge(locks.locks[known->second], record);
+        continue;
+      }
+    }
+    locks.locks.push_back(std::move(record));
+  }
+  for (const auto& [kind, sums] : blocked)
+    for (const LockSide& side : sides_of(sums))
+      locks.blocked.push_back(
+          {name_of(kind), side.context, side.threads, side.count, side.seconds, side.longest_s});
+}
+
+void sort_locks(LocksRecord& locks) {
+  std::ranges::stable_sort(locks.locks, std::greater(), &LockRecord::waited_s);
+  std::ranges::stable_sort(locks.blocked, std::greater(), &BlockedRecord::seconds);
+  if (locks.locks.size() > kMostLocks) locks.locks.resize(kMostLocks);
+  if (locks.blocked.size() > kMostSides) locks.blocked.resize(kMostSides);
+  for (LockRecord& record : locks.locks)
+    for (std::vector<LockSide>* sides : {&record.waiters, &record.holders})
+      if (sides->size() > kMostSides) sides->resize(kMostSides);
+}
+
+}  // namespace prof

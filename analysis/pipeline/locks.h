@@ -1,0 +1,31 @@
+#pragma once
+// Locks that threads waited for, and who held them: what the runtime noted in the calling contexts of
+// threads, as metrics and by lock.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/attribution/attribution.h"
+#include "analysis/database/lock_record.h"
+#include "analysis/pipeline/contention.h"
+#include "hpcrun/measurement/reader.h"
+
+namespace prof {
+
+// Adds LOCK_WAIT, LOCK_BLAME and BLOCKED to the cells of the threads that they belong to.
+void charge_locks(ProcessMeasurement& measurement);
+
+// In any of them.
+bool followed_locks(const std::vector<ProcessMeasurement>& measurements);
+
+bool has_lock_waits(const ProcessMeasurement& measurement);
+
+// Those of one process. What could not be read of modules is a warning, one line each.
+void add_locks(const ProcessMeasurement& measurement, std::span<const ThreadInDatabase> threads,
+               const AttributionOptions& options, LocksRecord& locks, std::vector<std::string>& warnings);
+
+// What was waited for longest comes first; less is left out where there is much.
+void sort_locks(LocksRecord& locks);
+
+}  // namespace prof

@@ -1,0 +1,40 @@
+#include "analysis/views/code_in_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/views/wording.h"
+
+namespace prof {
+namespace {
+
+// Without its parameters.
+std::string short_name(const std::string& function) {
+  const size_t parameters = function.find('(', function.starts_with('(') ? 1 : 0);
+  return function.substr(0, parameters);
+}
+
+}  // namespace
+
+const FindingFrame& telling_frame(const std::vector<FindingFrame>& frames) {
+  const auto is_own = [](const FindingFrame& frame) {
+    return frame.line > 0 && !frame.file.empty() && !frame.file.starts_with("/usr/include/") &&
+           !frame.file.starts_with("/usr/lib/");
+  };
+  const auto own = std::ranges::find_if(frames, is_own);
+  return own == frames.end() ? frames.front() : *own;
+}
+
+std::string code_in_words(const std::vector<FindingFrame>& frames) {
+  if (frames.empty()) return "unknown code";
+  const FindingFrame& frame = telling_frame(frames);
+  if (frame.file.empty() || frame.line == 0) return short_name(frame.function);
+  return fmt::format("{} ({}:{})", short_name(frame.function), base_name(frame.file), frame.line);
+}
+
+std::string function_in_words(const std::vector<FindingFrame>& frames) {
+  return frames.empty() ? "unknown code" : short_name(telling_frame(frames).function);
+}
+
+}  // namespace prof

@@ -1,0 +1,21 @@
+#pragma once
+// A place in code as sentences name it.
+
+#include <string>
+#include <vector>
+
+#include "analysis/views/findings.h"
+
+namespace prof {
+
+// Of a call path, the innermost first, the first function that has a line outside the headers and sources of
+// the system: those inlined from headers that came with the compiler help nobody. Not for an empty path.
+const FindingFrame& telling_frame(const std::vector<FindingFrame>& frames);
+
+// "count (main.cpp:12)", without its parameters; "unknown code" where nothing is known.
+std::string code_in_words(const std::vector<FindingFrame>& frames);
+
+// The same without the place.
+std::string function_in_words(const std::vector<FindingFrame>& frames);
+
+}  // namespace prof

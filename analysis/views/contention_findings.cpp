@@ -1,0 +1,249 @@
+#include "analysis/views/contention_findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include "analysis/views/code_in_words.h"
+#include "analysis/views/stall_findings.h"
+#include "analysis/views/thread_costs.h"
+#include "analysis/views/wording.h"
+#include "hpcrun/measurement/notes.h"
+
+namespace prof {
+namespace {
+
+constexpr double kMediumShare = 0.05, kHighShare = 0.20;
+// Of transfers a second. TMI found more than the larger in all programs that were worth a repair; a tenth of
+// it costs a thread a percent of its time.
+constexpr double kMediumTransfers = 10'000, kHighTransfers = 100'000;
+constexpr size_t kNamedSides = 2;  // in a sentence
+constexpr size_t kNamedAllocations = 2;
+constexpr size_t kShownSides = 16;  // as contexts of a finding
+
+double share_of_run(double seconds, const RunSummary& run) {
+  const double cpu_s = run.cpu_s.value_or(0);
+  return cpu_s > 0 ? std::min(1.0, seconds / cpu_s) : 0;
+}
+
+std::string data_in_words(const ContendedRecord& record, const ContendedRecord::Side& side) {
+  if (record.kind == "variable" && side.allocation == 0) return record.name + side.place;
+  const std::string bytes = side.bytes == 1
+                                ? fmt::format("byte {}", side.offset)
+                                : fmt::format("bytes {} to {}", side.offset, side.offset + side.bytes - 1);
+  return side.object == 0 ? bytes : fmt::format("{} of object {}", bytes, side.object);
+}
+
+// "an allocation of 64 B from make (main.cpp:7)"
+std::string allocation_in_words(const CallTree& tree, const ContendedRecord::Allocation& allocation) {
+  std::string text =
+      allocation.objects == 1 ? "an allocation" : fmt::format("{} allocations", allocation.objects);
+  if (allocation.bytes > 0)
+    text += fmt::format(" of {}", words_for_bytes(static_cast<double>(allocation.bytes)));
+  return allocation.context == 0
+             ? text
+             : text + fmt::format(" from {}", code_in_words(frames_of(tree, allocation.context)));
+}
+
+std::string object_in_words(const CallTree& tree, const ContendedRecord& record) {
+  if (record.kind == "unknown")
+    return fmt::format("memory at {:#x}{}", record.address, record.name.empty() ? "" : " in " + record.name);
+  std::string text = record.kind == "variable" ? record.name : "";
+  if (!record.declared.empty()) text += fmt::format(" ({})", record.declared);
+  for (size_t i = 0; i < std::min(record.allocations.size(), kNamedAllocations); ++i)
+    text += (text.empty() ? "" : " and ") + allocation_in_words(tree, record.allocations[i]);
+  return text;
+}
+
+// What one thread does to one place, which may take several instructions.
+struct ThreadAtPlace {
+  const ContendedRecord::Side* most;
+  bool reads = false;
+  bool writes = false;
+
+  const char* does() const { return reads && writes ? "reads and writes" : writes ? "writes" : "reads"; }
+};
+
+// Those to name: of different threads, the places that they use most.
+std::vector<ThreadAtPlace> telling_sides(const ContendedRecord& record) {
+  std::vector<ThreadAtPlace> told;
+  for (const ContendedRecord::Side& side : record.sides) {
+    const auto known = std::ranges::find_if(
+        told, [&](const ThreadAtPlace& one) { return one.most->profile == side.profile; });
+    if (known == told.end() && told.size() < kNamedSides) told.push_back({&side});
+  }
+  for (ThreadAtPlace& one : told) {
+    for (const ContendedRecord::Side& side : record.sides) {
+      if (side.profile != one.most->profile || side.object != one.most->object ||
+          side.offset != one.most->offset)
+        continue;
+      one.reads |= side.access != "writes";
+      one.writes |= side.access != "reads";
+    }
+  }
+  return told;
+}
+
+// 123456 -> "120,000"
+std::string words_for_rounded(double number) {
+  std::string digits = fmt::format("{:.0f}", number);
+  for (size_t i = 2; i < digits.size(); ++i) digits[i] = '0';
+  for (size_t from_end = 3; from_end < digits.size(); from_end += 4)
+    digits.insert(digits.size() - from_end, ",");
+  return digits;
+}
+
+// What hardware saw of loads that had to wait for another processor.
+std::string transfers_in_words(const ContendedRecord& record) {
+  std::string text = record.transfers_per_s > 0
+                         ? fmt::format("about {} loads a second", words_for_rounded(record.transfers_per_s))
+                         : fmt::format("about {} loads", words_for_rounded(record.transfers));
+  text += record.hitm > 0 ? " found it modified in another processor's cache (HITM)"
+                          : " had it from a cache that processors share";
+  if (record.remote_hitm > 0)
+    text += fmt::format(", {} of them in another node", words_for_percent(record.remote_hitm / record.hitm));
+  if (record.latency_cycles > 0)
+    text += fmt::format("; each took {} cycles", words_for_rounded(record.latency_cycles / record.transfers));
+  return text;
+}
+
+FindingCost cost_of(const ContendedRecord& record, const RunSummary& run) {
+  if (record.source.empty() && record.followed > 0)
+    return {record.saving_s, "sec", share_of_run(record.saving_s, run),
+            "estimate: how much faster threads went on while the others were held for a moment"};
+  if (record.source.empty())
+    return {record.weight_s, "sec", share_of_run(record.weight_s, run),
+            "samples at the contended lines; an upper bound of what the change saves"};
+  if (record.latency_cycles > 0)
+    return {record.latency_cycles, "cycles", 0,
+            "latency of the sampled loads that found the line in another cache, times their periods; they "
+            "may overlap"};
+  return {record.transfers, "loads", 0, "periods of the sampled loads that found the line in another cache"};
+}
+
+Severity severity_of(const ContendedRecord& record, double share) {
+  const bool by_time = record.source.empty();
+  const double cost = by_time ? share : record.transfers_per_s;
+  if (cost >= (by_time ? kHighShare : kHighTransfers)) return Severity::High;
+  return cost >= (by_time ? kMediumShare : kMediumTransfers) ? Severity::Medium : Severity::Low;
+}
+
+std::string sentence(const CallTree& tree, const ContendedRecord& record, const RunSummary& run) {
+  std::set<uint32_t> threads;
+  for (const ContendedRecord::Side& side : record.sides) threads.insert(side.profile);
+  const char* what = record.sharing == "false" ? "use different bytes on the same cache line of"
+                     : record.sharing == "true"
+                         ? "use the same bytes of"
+                         : "use the same bytes, and different ones on their cache line, of";
+  std::string text =
+      fmt::format("{} {} {}", words_for_count(threads.size(), "thread"), what, object_in_words(tree, record));
+  const char* lead = ": ";
+  for (const ThreadAtPlace& side : telling_sides(record)) {
+    text += fmt::format("{}thread {} {} {} in {}", lead, thread_label(*tree.database, side.most->profile),
+                        side.does(), data_in_words(record, *side.most),
+                        code_in_words(frames_of(tree, side.most->context)));
+    lead = ", ";
+  }
+  if (!record.source.empty())
+    return text + fmt::format("; {} ({}).", transfers_in_words(record), record.source);
+  text += fmt::format("; {} of the CPU time was found there",
+                      words_for_percent(share_of_run(record.weight_s, run)));
+  if (record.followed > 0)
+    text += fmt::format(", and {} would be saved if they did not contend",
+                        words_for_percent(share_of_run(record.saving_s, run)));
+  return text + ".";
+}
+
+Finding finding(const CallTree& tree, const ContendedRecord& record, const RunSummary& run) {
+  Finding finding;
+  finding.cost = cost_of(record, run);
+  const double share = finding.cost->share_of_run;
+  finding.kind = record.sharing + "-sharing";
+  finding.severity = severity_of(record, share);
+  if (record.source.empty()) finding.metric = "CPUTIME";
+  finding.sentence = sentence(tree, record, run);
+  size_t shown = 0;
+  for (const ContendedRecord::Side& side : record.sides)
+    if (shown++ < kShownSides)
+      finding.contexts.push_back(
+          {fmt::format("{} {}", side.access, data_in_words(record, side)), frames_of(tree, side.context)});
+  for (const ContendedRecord::Allocation& allocation : record.allocations)
+    if (shown++ < kShownSides) finding.contexts.push_back({"allocated", frames_of(tree, allocation.context)});
+  finding.advice = record.advice;
+  finding.values = {{"lines", static_cast<double>(record.lines)},
+                    {"false_moves", record.false_moves},
+                    {"true_moves", record.true_moves},
+                    {"adjacent_moves", record.adjacent_moves}};
+  if (!record.source.empty()) {
+    finding.values["transfers"] = record.transfers;
+    finding.values["transfers_per_s"] = record.transfers_per_s;
+    finding.values["hitm"] = record.hitm;
+    finding.values["remote_hitm"] = record.remote_hitm;
+  }
+  return finding;
+}
+
+}  // namespace
+
+std::optional<std::string> why_no_contention(const RunSummary& run) {
+  if (run.looked_for_contention) return std::nullopt;
+  return "this run was not asked for contention; measure with prof run -e contention, or import what perf "
+         "c2c recorded";
+}
+
+std::vector<std::string> contention_notes(const RunSummary& run) {
+  std::vector<std::string> notes;
+  std::ranges::copy_if(run.degradations, std::back_inserter(notes), [](const std::string& degradation) {
+    return degradation.starts_with(hpcrun::kContentionNotePrefix);
+  });
+  return notes;
+}
+
+std::vector<Finding> contention_findings(const CallTree& tree, const RunSummary& run) {
+  std::vector<Finding> findings;
+  for (const ContendedRecord& record : run.contention)
+    if (!record.sides.empty()) findings.push_back(finding(tree, record, run));
+  return findings;
+}
+
+std::vector<LinePicture> line_pictures(const ContendedRecord& record) {
+  constexpr size_t kLine = 64;
+  // Several objects may lie on one line, whose address then tells it; where it is not known, by the offset.
+  struct Line {
+    int64_t offset = INT64_MAX;  // from the first object's begin
+    uint64_t first_object = 0;
+    std::map<uint32_t, std::string> rows;
+  };
+  std::map<std::pair<uint64_t, int64_t>, Line> lines;
+  for (const ContendedRecord::Side& side : record.sides) {
+    const int64_t offset = static_cast<int64_t>(side.offset) - static_cast<int64_t>(side.line_offset);
+    Line& line = lines[{side.line, side.line == 0 ? offset : 0}];
+    if (line.offset == INT64_MAX || side.object < line.first_object) {
+      line.offset = offset;
+      line.first_object = side.object;
+    }
+    std::string& bytes = line.rows.try_emplace(side.profile, kLine, '.').first->second;
+    const bool is_read = side.access != "writes";
+    const bool is_written = side.access != "reads";
+    for (uint64_t i = side.line_offset; i < std::min<uint64_t>(side.line_offset + side.bytes, kLine); ++i) {
+      const bool was_read = bytes[i] == 'r' || bytes[i] == 'b';
+      const bool was_written = bytes[i] == 'w' || bytes[i] == 'b';
+      const bool reads_it = is_read || was_read;
+      const bool writes_it = is_written || was_written;
+      bytes[i] = reads_it && writes_it ? 'b' : writes_it ? 'w' : 'r';
+    }
+  }
+  std::vector<LinePicture> pictures;
+  for (const auto& [address, line] : lines) {
+    LinePicture& picture = pictures.emplace_back();
+    picture.offset = line.offset;
+    picture.object = line.first_object;
+    for (const auto& [profile, bytes] : line.rows) picture.rows.push_back({profile, bytes});
+  }
+  return pictures;
+}
+
+}  // namespace prof

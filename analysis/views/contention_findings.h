@@ -1,0 +1,35 @@
+#pragma once
+// Contention as reports show it: which data threads contend for, what that costs at most, and what to change.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/views/findings.h"
+
+namespace prof {
+
+// Why nothing is known of contention, with the remedy, as one line; nullopt where it was looked for.
+std::optional<std::string> why_no_contention(const RunSummary& run);
+
+// One for each piece of data, of the threads that are selected; in the order of RunSummary::contention.
+std::vector<Finding> contention_findings(const CallTree& tree, const RunSummary& run);
+
+// Sentences on why data may be missing.
+std::vector<std::string> contention_notes(const RunSummary& run);
+
+// The bytes of one cache line and what each thread does to them.
+struct LinePicture {
+  int64_t offset = 0;   // of the line's begin from the object's,
+  uint64_t object = 0;  // of several allocations from that of the first on it (ContendedRecord::Side::object)
+  struct Row {
+    uint32_t profile = 0;
+    std::string bytes;  // 64 letters: 'r', 'w', 'b' for both, '.' for nothing that was seen
+  };
+  std::vector<Row> rows;  // by profile
+};
+
+// By address.
+std::vector<LinePicture> line_pictures(const ContendedRecord& record);
+
+}  // namespace prof

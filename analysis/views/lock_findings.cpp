@@ -1,0 +1,132 @@
+#include "analysis/views/lock_findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/views/code_in_words.h"
+#include "analysis/views/stall_findings.h"
+#include "analysis/views/wording.h"
+
+namespace prof {
+namespace {
+
+// Of the time in which threads worked or waited for a lock.
+constexpr double kLeastShare = 0.01, kMediumShare = 0.05, kHighShare = 0.20;
+constexpr double kLeastSeconds = 1e-3;
+constexpr double kMainHolder = 0.5;  // of the time for which it is known who held the lock
+constexpr size_t kShownSides = 8;    // of each, as contexts of a finding
+
+double share_of(double seconds, const RunSummary& run) {
+  const double whole = run.cpu_s.value_or(0) + lock_waiting(run).seconds;
+  return whole > 0 ? std::min(1.0, seconds / whole) : 0;
+}
+
+// nullptr: it is not known who held the lock.
+const LockSide* main_holder(const LockRecord& record) {
+  return record.holders.empty() ? nullptr : &record.holders.front();
+}
+
+bool has_one_main_holder(const LockRecord& record) {
+  const LockSide* const holder = main_holder(record);
+  return holder && holder->seconds >= kMainHolder * record.blamed_s;
+}
+
+std::string sentence(const CallTree& tree, const LockRecord& record, double share) {
+  std::string text =
+      fmt::format("Threads waited {} ({} of the time in which they worked or waited for locks) for {}",
+                  words_for_duration(record.waited_s), words_for_percent(share), lock_in_words(record));
+  if (!record.declared.empty()) text += fmt::format(" ({})", record.declared);
+  const LockSide& waiter = record.waiters.front();
+  text += fmt::format(", {}in {}", record.waiters.size() > 1 ? "most " : "",
+                      code_in_words(user_of_lock(tree, waiter.context)));
+  if (const LockSide* const holder = main_holder(record))
+    text +=
+        fmt::format("; {} released it after {} of that", code_in_words(user_of_lock(tree, holder->context)),
+                    words_for_duration(holder->seconds));
+  return text + ".";
+}
+
+void add_contexts(const CallTree& tree, const std::vector<LockSide>& sides, const char* role,
+                  Finding& finding) {
+  for (size_t i = 0; i < std::min(sides.size(), kShownSides); ++i)
+    finding.contexts.push_back({role, frames_of(tree, sides[i].context)});
+}
+
+Finding finding_of(const CallTree& tree, const LockRecord& record, double share) {
+  Finding finding;
+  finding.kind = "lock";
+  finding.severity = share >= kHighShare     ? Severity::High
+                     : share >= kMediumShare ? Severity::Medium
+                                             : Severity::Low;
+  finding.metric = "LOCK_WAIT";
+  finding.cost =
+      FindingCost{record.waited_s, "sec", share, "every wait timed; an upper bound of what is saved"};
+  finding.sentence = sentence(tree, record, share);
+  add_contexts(tree, record.waiters, "waits", finding);
+  add_contexts(tree, record.holders, "releases", finding);
+  finding.advice = lock_advice(tree, record);
+  finding.values = {{"waits", static_cast<double>(record.waits)},
+                    {"longest_s", record.longest_s},
+                    {"blamed_s", record.blamed_s}};
+  return finding;
+}
+
+}  // namespace
+
+std::optional<std::string> why_no_locks(const RunSummary& run) {
+  if (run.followed_locks) return std::nullopt;
+  return "this run was not asked to follow locks; measure with prof run -e locks";
+}
+
+LockWaiting lock_waiting(const RunSummary& run) {
+  LockWaiting all;
+  for (const LockRecord& record : run.locks.locks) all.seconds += record.waited_s;
+  const double whole = run.cpu_s.value_or(0) + all.seconds;
+  if (whole > 0) all.share = all.seconds / whole;
+  return all;
+}
+
+std::vector<FindingFrame> user_of_lock(const CallTree& tree, uint32_t context) {
+  std::vector<FindingFrame> frames = frames_of(tree, context);
+  const auto outside = std::ranges::find_if(
+      frames, [&](const FindingFrame& frame) { return frame.module != frames.front().module; });
+  if (outside == frames.end()) return frames;
+  frames.erase(frames.begin(), outside);
+  frames.erase(frames.begin(), frames.begin() + (&telling_frame(frames) - frames.data()));
+  return frames;
+}
+
+std::string lock_in_words(const LockRecord& record) {
+  if (!record.name.empty()) return record.name;
+  if (record.objects > 1)
+    return fmt::format("{} {}", record.objects, record.kind == "mutex" ? "mutexes" : record.kind + "s");
+  return fmt::format("the {} at {:#x}", record.kind, record.address);
+}
+
+std::string lock_advice(const CallTree& tree, const LockRecord& record) {
+  const std::string lock = lock_in_words(record);
+  if (!main_holder(record))
+    return fmt::format("See who holds {}: it was not released where prof looks.", lock);
+  if (has_one_main_holder(record))
+    return fmt::format(
+        "Hold {} shorter in {}: move out of it what does not need it, or copy what it protects "
+        "and work on the copy.",
+        lock, function_in_words(user_of_lock(tree, main_holder(record)->context)));
+  return fmt::format(
+      "Take {} less often: many places hold it about as long; give each thread or part of the "
+      "data a lock of its own, or do more for each time that it is taken.",
+      lock);
+}
+
+std::vector<Finding> lock_findings(const CallTree& tree, const RunSummary& run) {
+  std::vector<Finding> findings;
+  for (const LockRecord& record : run.locks.locks) {
+    const double share = share_of(record.waited_s, run);
+    if (share >= kLeastShare && record.waited_s >= kLeastSeconds)
+      findings.push_back(finding_of(tree, record, share));
+  }
+  return findings;
+}
+
+}  // namespace prof

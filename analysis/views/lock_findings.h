@@ -1,0 +1,36 @@
+#pragma once
+// Waiting for locks as reports show it: who waited, who held the lock meanwhile, and what to change.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/views/findings.h"
+
+namespace prof {
+
+// Why nothing is known of locks, with the remedy, as one line; nullopt where they were followed.
+std::optional<std::string> why_no_locks(const RunSummary& run);
+
+// All threads' waiting for locks, in seconds, and its share (0..1) of the time in which threads worked or
+// waited for a lock.
+struct LockWaiting {
+  double seconds = 0;
+  double share = 0;
+};
+LockWaiting lock_waiting(const RunSummary& run);
+
+// The call path of a side from the program's own code on, the innermost first: without the functions of the C
+// library and of C++ headers through which a lock is used.
+std::vector<FindingFrame> user_of_lock(const CallTree& tree, uint32_t context);
+
+// "queue_lock", "32 mutexes", "the mutex at 0x5581...".
+std::string lock_in_words(const LockRecord& record);
+
+// "Hold queue_lock shorter in flush ...".
+std::string lock_advice(const CallTree& tree, const LockRecord& record);
+
+// One for each lock for which threads waited for a share of their time that matters.
+std::vector<Finding> lock_findings(const CallTree& tree, const RunSummary& run);
+
+}  // namespace prof

@@ -1,0 +1,78 @@
+#pragma once
+// What streams have in common whose records are intervals (format.h): times in quanta, and numbers as
+// differences to the record before. Async-signal-safe.
+
+#include <initializer_list>
+#include <new>
+
+#include "hpcrun/cct/cct.h"
+#include "hpcrun/cct/extent_stream.h"
+#include "hpcrun/cct/varint.h"
+
+namespace hpcrun {
+
+// As those of traces: sealing one takes under 10 µs.
+constexpr size_t kLargestIntervalExtent = 64 * 1024;
+constexpr size_t kMaxVarintBytes = 10;
+constexpr size_t kMaxIntervalBytes = kWaitNumbers * kMaxVarintBytes;
+static_assert(kTaskNumbers <= kWaitNumbers && kAccessNumbers <= kWaitNumbers);
+constexpr uint64_t quanta(uint64_t ns) {
+  return ns / kTraceQuantumNs;
+}
+// A stream whose records are intervals: where each begins is relative to the end of the one before it.
+struct IntervalStream {
+  MeasurementFile* file;
+  ExtentStream stream;
+  uint64_t end;  // of the last record, in quanta
+  NodeId node;   // of the last record
+  uint32_t period;
+  bool sealed;
+
+  // What a new extent starts from is the state before the record.
+  bool make_room(uint64_t begin) noexcept {
+    if (sealed) return false;
+    if (stream.has_room(kMaxIntervalBytes)) return true;
+    MappedExtent full;
+    if (!stream.advance(0, full)) return false;
+    file->seal_and_unmap(full);
+    if (full.header == nullptr) end = begin;
+    new (stream.next()) TraceStart{end, node, period};
+    stream.publish(sizeof(TraceStart));
+    return true;
+  }
+
+  uint64_t begin_delta(uint64_t begin) const noexcept {
+    return zigzag(static_cast<int64_t>(begin - end)) + 1;
+  }
+  uint64_t node_delta(NodeId to) const noexcept {
+    return zigzag(static_cast<int64_t>(to) - static_cast<int64_t>(node));
+  }
+
+  void append(std::initializer_list<uint64_t> numbers, uint64_t new_end, NodeId new_node) noexcept {
+    char* const start = stream.next();
+    char* at = start;
+    for (const uint64_t number : numbers) at = put_varint(at, number);
+    stream.publish(static_cast<size_t>(at - start));
+    end = new_end;
+    node = new_node;
+  }
+
+  void seal() noexcept {
+    if (sealed) return;
+    sealed = true;
+    stream.close();
+  }
+};
+
+// `State` begins with an IntervalStream. nullptr: no memory.
+template <typename State>
+State* make_interval_stream(MeasurementFile& file, Arena& arena, StreamKind kind, uint32_t thread) noexcept {
+  void* memory = arena.allocate(sizeof(State));
+  if (memory == nullptr) return nullptr;
+  auto* state = new (memory) State{};
+  state->file = &file;
+  state->stream.attach(file, kind, thread, kLargestIntervalExtent);
+  return state;
+}
+
+}  // namespace hpcrun

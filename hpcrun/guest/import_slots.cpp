@@ -1,0 +1,105 @@
+#include "hpcrun/guest/import_slots.h"
+
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+#include "hpcrun/guest/syscalls.h"
+
+// The linker's: where this library begins and ends.
+extern "C" __attribute__((visibility("hidden"))) const char __ehdr_start[];
+extern "C" __attribute__((visibility("hidden"))) const char _end[];
+
+namespace hpcrun {
+
+namespace {
+
+constexpr uint64_t kPage = 4096;
+
+}  // namespace
+
+DynamicSection read_dynamic_section(const dl_phdr_info& module) noexcept {
+  DynamicSection dynamic;
+  for (int i = 0; i < module.dlpi_phnum; ++i) {
+    if (module.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    const auto* entry = reinterpret_cast<const Elf64_Dyn*>(module.dlpi_addr + module.dlpi_phdr[i].p_vaddr);
+    for (; entry->d_tag != DT_NULL; ++entry) {
+      const uint64_t address = entry->d_un.d_ptr;
+      switch (entry->d_tag) {
+        case DT_SYMTAB:
+          dynamic.symbols = reinterpret_cast<const Elf64_Sym*>(address);
+          break;
+        case DT_STRTAB:
+          dynamic.strings = reinterpret_cast<const char*>(address);
+          break;
+        case DT_GNU_HASH:
+          dynamic.gnu_hash = reinterpret_cast<const uint32_t*>(address);
+          break;
+        case DT_JMPREL:
+          dynamic.relocations[0] = reinterpret_cast<const Elf64_Rela*>(address);
+          break;
+        case DT_PLTRELSZ:
+          dynamic.counts[0] = entry->d_un.d_val / sizeof(Elf64_Rela);
+          break;
+        case DT_RELA:
+          dynamic.relocations[1] = reinterpret_cast<const Elf64_Rela*>(address);
+          break;
+        case DT_RELASZ:
+          dynamic.counts[1] = entry->d_un.d_val / sizeof(Elf64_Rela);
+          break;
+        default:
+          break;
+      }
+    }
+  }
+  return dynamic;
+}
+
+bool is_this_library(const dl_phdr_info& module) noexcept {
+  return module.dlpi_addr == reinterpret_cast<uint64_t>(__ehdr_start);
+}
+
+bool is_of_this_library(const void* address) noexcept {
+  return address >= __ehdr_start && address < _end;
+}
+
+bool has_import_slots(const dl_phdr_info& module) noexcept {
+  const uint64_t bias = module.dlpi_addr;
+  if (bias == getauxval(AT_SYSINFO_EHDR) || bias == getauxval(AT_BASE)) return false;
+  for (int i = 0; i < module.dlpi_phnum; ++i)
+    if (module.dlpi_phdr[i].p_type == PT_LOAD &&
+        is_of_this_library(reinterpret_cast<void*>(bias + module.dlpi_phdr[i].p_vaddr)))
+      return false;
+  return true;
+}
+
+ImportSlots::ImportSlots(const dl_phdr_info& module) noexcept
+    : bias_(module.dlpi_addr), dynamic_(read_dynamic_section(module)) {
+  for (int i = 0; i < module.dlpi_phnum; ++i) {
+    const Elf64_Phdr& header = module.dlpi_phdr[i];
+    if (header.p_type != PT_GNU_RELRO) continue;
+    read_only_low_ = (bias_ + header.p_vaddr) / kPage * kPage;
+    read_only_high_ = (bias_ + header.p_vaddr + header.p_memsz) / kPage * kPage;
+  }
+}
+
+ImportSlots::~ImportSlots() {
+  if (open_) protect(PROT_READ);
+}
+
+void ImportSlots::write(void** slot, void* value) noexcept {
+  if (make_writable(slot)) __atomic_store_n(slot, value, __ATOMIC_RELEASE);
+}
+
+bool ImportSlots::make_writable(const void* slot) noexcept {
+  const auto at = reinterpret_cast<uint64_t>(slot);
+  if (at < read_only_low_ || at >= read_only_high_ || open_) return true;
+  open_ = protect(PROT_READ | PROT_WRITE);
+  return open_;
+}
+
+bool ImportSlots::protect(int protection) const noexcept {
+  return raw_syscall(SYS_mprotect, static_cast<long>(read_only_low_),
+                     static_cast<long>(read_only_high_ - read_only_low_), protection) == 0;
+}
+
+}  // namespace hpcrun

@@ -1,0 +1,68 @@
+#pragma once
+// The slots through which a loaded module calls functions of others (its global offset table), and writing
+// into them. For callbacks of dl_iterate_phdr(); not async-signal-safe.
+
+#include <elf.h>
+#include <link.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace hpcrun {
+
+// What the dynamic section of a loaded module says; the loader has made its addresses absolute.
+struct DynamicSection {
+  const Elf64_Sym* symbols = nullptr;
+  const char* strings = nullptr;
+  const uint32_t* gnu_hash = nullptr;
+  const Elf64_Rela* relocations[2] = {};
+  size_t counts[2] = {};
+};
+DynamicSection read_dynamic_section(const dl_phdr_info& module) noexcept;
+
+bool is_this_library(const dl_phdr_info& module) noexcept;
+bool is_of_this_library(const void* address) noexcept;
+
+// False for this library, the loader, and the kernel's module, whose addresses nobody made absolute.
+bool has_import_slots(const dl_phdr_info& module) noexcept;
+
+// Of one module that has import slots.
+class ImportSlots {
+ public:
+  explicit ImportSlots(const dl_phdr_info& module) noexcept;
+  ~ImportSlots();
+  ImportSlots(const ImportSlots&) = delete;
+  ImportSlots& operator=(const ImportSlots&) = delete;
+
+  // use(void** slot, const char* function)
+  template <typename Use>
+  void for_each(Use use) const noexcept {
+    if (!dynamic_.symbols || !dynamic_.strings) return;
+    for (int table = 0; table < 2; ++table) {
+      for (size_t i = 0; dynamic_.relocations[table] && i < dynamic_.counts[table]; ++i) {
+        const Elf64_Rela& relocation = dynamic_.relocations[table][i];
+        const auto type = ELF64_R_TYPE(relocation.r_info);
+        if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) continue;
+        const Elf64_Sym& symbol = dynamic_.symbols[ELF64_R_SYM(relocation.r_info)];
+        if (symbol.st_shndx == SHN_UNDEF)
+          use(reinterpret_cast<void**>(bias_ + relocation.r_offset), dynamic_.strings + symbol.st_name);
+      }
+    }
+  }
+
+  // Others call through the slot meanwhile: one aligned store. What the loader made read-only is writable
+  // from the first write to the end of this object's life. A slot that cannot be written stays.
+  void write(void** slot, void* value) noexcept;
+
+ private:
+  bool make_writable(const void* slot) noexcept;
+  bool protect(int protection) const noexcept;
+
+  uint64_t bias_;
+  DynamicSection dynamic_;
+  uint64_t read_only_low_ = 0;
+  uint64_t read_only_high_ = 0;
+  bool open_ = false;
+};
+
+}  // namespace hpcrun

@@ -1,0 +1,31 @@
+#pragma once
+// The metrics of locks and of threads that wait for each other. The analysis makes their values from what the
+// measurement file has in its streams of locks (format.h). Values of the enum are part of the format: append
+// only.
+
+#include <cstdint>
+
+namespace hpcrun {
+
+enum class LockMetric : uint16_t {
+  Wait = 32,
+  Blame = 33,
+  Blocked = 34,
+};
+
+struct LockMetricInfo {
+  LockMetric id;
+  const char* name;
+  const char* description;
+};
+
+constexpr LockMetricInfo kLockMetrics[] = {
+    {LockMetric::Wait, "LOCK_WAIT", "time that a thread waited for a lock, at the call that waited; exact"},
+    {LockMetric::Blame, "LOCK_BLAME",
+     "time that threads waited for a lock, at the call that released it; exact"},
+    {LockMetric::Blocked, "BLOCKED",
+     "time that a thread waited at a condition variable, semaphore or barrier, or for another thread to end; "
+     "exact"},
+};
+
+}  // namespace hpcrun

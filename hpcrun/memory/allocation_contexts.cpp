@@ -1,0 +1,94 @@
+#include "hpcrun/memory/allocation_contexts.h"
+
+#include <cstring>
+
+#include "hpcrun/unwind/modules.h"
+
+namespace hpcrun {
+
+namespace {
+
+constexpr unsigned kSiteBits = 16;
+constexpr uint64_t kStackPage = 4096;
+
+uint64_t word_at(uint64_t address) noexcept {
+  uint64_t word;
+  std::memcpy(&word, reinterpret_cast<const void*>(address), sizeof word);
+  return word;
+}
+
+uint64_t mix(uint64_t x) noexcept {
+  x *= 0xd6e8feb86659fd93u;
+  return x ^ x >> 32;
+}
+
+}  // namespace
+
+// Of a stack that is not the thread's own only the page is known to be there.
+AllocationCall call_at(const void* frame, const StackBounds& stack) noexcept {
+  const auto at = reinterpret_cast<uint64_t>(frame);
+  const bool is_own = at >= stack.low && at < stack.high;
+  return {word_at(at - sizeof(uint64_t)), at, is_own ? stack.high : (at | (kStackPage - 1)) + 1};
+}
+
+SiteId AllocationContext::site_of(uint64_t bytes) const noexcept {
+  for (const std::atomic<uint64_t>& size : sizes_)
+    if (const uint64_t known = size.load(std::memory_order_relaxed); known >> kSiteBits == bytes)
+      return static_cast<SiteId>(known);
+  return kNoSite;
+}
+
+void AllocationContext::keep_site(uint64_t bytes, SiteId site) noexcept {
+  if (bytes >> (64 - kSiteBits)) return;
+  sizes_[next_size_++ % kSizes].store(bytes << kSiteBits | site, std::memory_order_relaxed);
+}
+
+AllocationContext* AllocationContexts::set_of(const AllocationCall& call) noexcept {
+  uint64_t key = mix(call.caller) ^ call.frame;
+  const Caller& known = caller_of(call.caller);
+  if (known.address == call.caller && call.frame + known.next + sizeof(uint64_t) <= call.limit)
+    key = mix(key) ^ word_at(call.frame + known.next);
+  return contexts_ + (mix(key) >> 8) % kSets * kWays;
+}
+
+AllocationContext* AllocationContexts::find(const AllocationCall& call) noexcept {
+  AllocationContext* const set = set_of(call);
+  const uint32_t generation = walk_generation();
+  for (AllocationContext* known = set; known < set + kWays; ++known) {
+    if (known->caller_ != call.caller || known->frame_ != call.frame || known->generation_ != generation)
+      continue;
+    uint32_t same = 0;
+    while (same < known->words_ && word_at(call.frame + known->offsets_[same]) == known->values_[same])
+      ++same;
+    if (same == known->words_) return known;
+  }
+  return nullptr;
+}
+
+AllocationContext& AllocationContexts::add(const AllocationCall& call, uint64_t path, NodeId node) noexcept {
+  AllocationContext made{};
+  for (uint32_t i = 0; i < record.count && made.words_ < AllocationContext::kWords; ++i) {
+    const WalkedWord& word = record.words[i];
+    const uint64_t at = record.origin.sp + word.offset;
+    if (!word.is_return || at < call.frame || at + sizeof(uint64_t) > call.limit) continue;
+    made.offsets_[made.words_] = static_cast<uint32_t>(at - call.frame);
+    made.values_[made.words_++] = word.value;
+  }
+  if (made.words_ > 0) caller_of(call.caller) = {call.caller, made.offsets_[0]};
+  AllocationContext* const set = set_of(call);
+  const auto number = static_cast<uint32_t>(set - contexts_) / kWays;
+  AllocationContext& place = set[oldest_[number]++ % kWays];
+  place.caller_ = call.caller;
+  place.frame_ = call.frame;
+  place.path_ = path;
+  std::memcpy(place.values_, made.values_, sizeof place.values_);
+  std::memcpy(place.offsets_, made.offsets_, sizeof place.offsets_);
+  place.words_ = made.words_;
+  place.generation_ = record.generation;
+  place.node_ = node;
+  place.next_size_ = 0;
+  for (std::atomic<uint64_t>& size : place.sizes_) size.store(0, std::memory_order_relaxed);
+  return place;
+}
+
+}  // namespace hpcrun

@@ -1,0 +1,84 @@
+#pragma once
+// Where a thread allocates, by return address and stack depth: programs allocate from the same few places
+// over and over, and the stack is walked once for each. The innermost return addresses have to be what they
+// were (kWords of them); further out two paths of equal depth are not told apart. One thread's, in its arena.
+// Zeroed memory is a valid empty one.
+
+#include <atomic>
+#include <cstdint>
+
+#include "hpcrun/cct/cct.h"
+#include "hpcrun/memory/allocation_sites.h"
+#include "hpcrun/unwind/unwinder.h"
+#include "hpcrun/unwind/walk_record.h"
+
+namespace hpcrun {
+
+// A call of the allocator, as its first instruction finds the stack.
+struct AllocationCall {
+  uint64_t caller;  // return address
+  uint64_t frame;   // canonical frame address: what is above belongs to the caller
+  uint64_t limit;   // up to where the stack may be read
+};
+
+AllocationCall call_at(const void* frame, const StackBounds& stack) noexcept;
+
+class AllocationContext {
+ public:
+  uint64_t path() const noexcept { return path_; }
+  NodeId node() const noexcept { return node_; }
+
+  // The number that allocations of this size have from here; kNoSite: not known.
+  SiteId site_of(uint64_t bytes) const noexcept;
+  void keep_site(uint64_t bytes, SiteId site) noexcept;
+
+ private:
+  friend class AllocationContexts;
+  static constexpr uint32_t kWords = 8;
+  static constexpr uint32_t kSizes = 4;
+
+  uint64_t caller_;  // 0: unused
+  uint64_t frame_;
+  uint64_t path_;
+  uint64_t values_[kWords];   // of return addresses,
+  uint32_t offsets_[kWords];  // above the frame
+  uint32_t words_;
+  uint32_t generation_;
+  NodeId node_;
+  uint32_t next_size_;
+  std::atomic<uint64_t> sizes_[kSizes];  // bytes and site, packed
+};
+
+class AllocationContexts {
+ public:
+  // Of the walk that comes next.
+  WalkRecord record;
+
+  // nullptr: not known.
+  AllocationContext* find(const AllocationCall& call) noexcept;
+
+  // After find() found nothing, and the stack was walked into `record`, from below the call. In the place of
+  // what was added longest ago.
+  AllocationContext& add(const AllocationCall& call, uint64_t path, NodeId node) noexcept;
+
+ private:
+  static constexpr uint32_t kSets = 128;
+  static constexpr uint32_t kWays = 4;
+  static constexpr uint32_t kCallers = 64;
+
+  // How far above the frame the next return address lies: with it, the callers of `operator new` and of other
+  // small functions around the allocator are told apart at once.
+  struct Caller {
+    uint64_t address;
+    uint64_t next;
+  };
+
+  Caller& caller_of(uint64_t address) noexcept { return callers_[(address ^ address >> 6) % kCallers]; }
+  AllocationContext* set_of(const AllocationCall& call) noexcept;
+
+  Caller callers_[kCallers];
+  AllocationContext contexts_[kSets * kWays];
+  uint8_t oldest_[kSets];
+};
+
+}  // namespace hpcrun

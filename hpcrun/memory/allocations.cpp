@@ -1,0 +1,148 @@
+// What happens when the program allocates and releases: in its own calls, outside of handlers.
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "hpcrun/measurement/notes.h"
+#include "hpcrun/memory/allocation_contexts.h"
+#include "hpcrun/memory/heap.h"
+#include "hpcrun/memory/heap_hooks.h"
+#include "hpcrun/sample/process_mark.h"
+#include "hpcrun/sample/signals_blocked.h"
+#include "hpcrun/unwind/capture.h"
+
+namespace hpcrun {
+
+namespace {
+
+constexpr char kNotLoaded[] =
+    "Contention in allocations is told by addresses alone: libhpcrun-memory.so was not loaded.";
+constexpr char kOwnAllocator[] =
+    "Contention in allocations is told by addresses alone: the program brings an allocator of its own "
+    "(malloc).";
+static_assert(std::string_view(kNotLoaded).starts_with(kContentionNotePrefix));
+static_assert(std::string_view(kOwnAllocator).starts_with(kContentionNotePrefix));
+
+HeapHooks* hooks = nullptr;
+uint16_t left_out[2];  // modules with our frames: the runtime's and the library's
+
+uint64_t hash_of(const FrameKey* frames, uint32_t depth) noexcept {
+  uint64_t hash = depth;
+  for (uint32_t i = 0; i < depth; ++i) {
+    hash = (hash ^ frames[i]) * 0xd6e8feb86659fd93u;
+    hash ^= hash >> 32;
+  }
+  return hash ? hash : 1;
+}
+
+// The path ends in the function that called the allocator.
+[[gnu::noinline]] AllocationContext* walk_context(ThreadState& thread, const AllocationCall& call) noexcept {
+  AllocationContexts& contexts = *thread.allocations;
+  ucontext_t here;
+  capture(here);
+  const Stack stack = thread.unwinder.walk(here, contexts.record);
+  uint32_t first = 0;
+  while (first < stack.depth && std::ranges::count(left_out, frame_module(stack.frames[first]))) ++first;
+  const uint32_t depth = stack.depth - first;
+  const NodeId node = depth ? thread.tree.insert(stack.frames + first, depth) : kNoNode;
+  if (node == kNoNode) return nullptr;
+  return &contexts.add(call, hash_of(stack.frames + first, depth), node);
+}
+
+[[gnu::noinline]] AllocationContext* learn_context(ThreadState& thread, const AllocationCall& call) noexcept {
+  const SignalsBlocked blocked;
+  const ThreadBusy busy(thread);
+  if (!thread.allocations)
+    thread.allocations = static_cast<AllocationContexts*>(thread.arena.allocate(sizeof(AllocationContexts)));
+  return thread.allocations ? walk_context(thread, call) : nullptr;
+}
+
+SiteId site_of(ThreadState& thread, uint64_t bytes, const void* frame) noexcept {
+  const AllocationCall call = call_at(frame, thread.unwinder.stack());
+  AllocationContext* context = thread.allocations ? thread.allocations->find(call) : nullptr;
+  if (!context && !(context = learn_context(thread, call))) return kNoSite;
+  SiteId site = context->site_of(bytes);
+  if (site == kNoSite) {
+    site = heap.sites.number_of(context->path(), {thread.index, context->node(), bytes});
+    context->keep_site(bytes, site);
+  }
+  return site;
+}
+
+void allocated(void* at, size_t bytes, const void* frame) noexcept {
+  if (!is_sampling_this_copy()) return;
+  ThreadState* const thread = this_thread();
+  if (!thread || thread->busy) return;
+  const SiteId site = site_of(*thread, std::max<size_t>(bytes, 1), frame);
+  if (site != kNoSite) heap.map.add(reinterpret_cast<uint64_t>(at), bytes, site);
+}
+
+void released(void* at) noexcept {
+  if (!is_sampling_this_copy()) return;
+  const auto begin = reinterpret_cast<uint64_t>(at);
+  if (heap.map.remove(begin)) end_object(begin);
+}
+
+bool was_told = false;
+
+void note_told(void*, size_t, const void*) noexcept {
+  was_told = true;
+}
+
+// Does a call of malloc come to the library? A program with an allocator of its own has it instead.
+bool sees_calls() noexcept {
+  was_told = false;
+  hooks->allocated.store(note_told, std::memory_order_release);
+  void* (*volatile const allocate)(size_t) = malloc;  // lest the compiler find out that nobody needs it
+  free(allocate(1));
+  hooks->allocated.store(nullptr, std::memory_order_relaxed);
+  return was_told;
+}
+
+// What to note of them.
+const char* find_hooks() noexcept {
+  hooks = static_cast<HeapHooks*>(dlsym(RTLD_DEFAULT, kHeapHooksName));
+  if (!hooks) {
+    dlerror();  // the program must not find our failure
+    return kNotLoaded;
+  }
+  left_out[0] = frame_module(frame_of(reinterpret_cast<const void*>(&object_at)));
+  left_out[1] = frame_module(frame_of(hooks));
+  return sees_calls() ? nullptr : kOwnAllocator;
+}
+
+}  // namespace
+
+void start_heap() noexcept {
+  if (!process_state.memory_observer.load(std::memory_order_relaxed)) return;
+  if (!heap.map.start() || !heap.sites.start() || !heap.told.start()) return;
+  // Once: in a forked child neither the loader nor the allocator need be ready yet.
+  static const char* note = nullptr;
+  static bool looked = false;
+  if (!looked) note = find_hooks();
+  looked = true;
+  if (note) process_state.file.write_note(note);
+  if (!hooks) return;
+  mark_process();
+  hooks->released.store(released, std::memory_order_relaxed);
+  hooks->allocated.store(allocated, std::memory_order_release);
+}
+
+void finish_heap() noexcept {
+  if (!hooks) return;
+  hooks->allocated.store(nullptr, std::memory_order_relaxed);
+  hooks->released.store(nullptr, std::memory_order_relaxed);
+}
+
+void forget_heap() noexcept {
+  finish_heap();
+  forget_process_mark();
+  heap.map.forget();
+  heap.sites.forget();
+  heap.told.forget();
+}
+
+}  // namespace hpcrun

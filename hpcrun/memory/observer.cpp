@@ -1,0 +1,196 @@
+#include "hpcrun/memory/observer.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <algorithm>
+#include <new>
+#include <string_view>
+
+#include "hpcrun/cct/access_stream.h"
+#include "hpcrun/guest/safe_load.h"
+#include "hpcrun/measurement/notes.h"
+#include "hpcrun/measurement/progress.h"
+#include "hpcrun/memory/contention_watch.h"
+#include "hpcrun/memory/heap.h"
+#include "hpcrun/sample/handler.h"
+#include "hpcrun/unwind/modules.h"
+
+namespace hpcrun {
+
+struct MemoryThread {
+  PlanCache plans;
+  Pace pace;
+  AccessStream accesses;
+  const Stack* stack;   // on which the thread is, in a handler
+  uint32_t generation;  // walk_generation() that the plans belong to
+};
+
+namespace {
+
+constexpr uint32_t kMostThreads = 64 * 1024;
+constexpr uint64_t kPageMask = kPageBytes - 1;
+constexpr NodeId kThreadRoot = 0;
+
+ContentionWatch* watch;
+alignas(ContentionWatch) unsigned char watch_memory[sizeof(ContentionWatch)];
+std::atomic<int>* tids;  // by index, 0 for those that are gone or were never sampled
+
+// Up to the end of the page, and on where the next one is there.
+size_t read_memory(const void*, uint64_t address, void* to, size_t bytes) noexcept {
+  const size_t in_page = std::min<size_t>(bytes, kPageBytes - (address & kPageMask));
+  if (!safe_read(address, to, in_page)) return 0;
+  if (in_page == bytes) return bytes;
+  return safe_read(address + in_page, static_cast<char*>(to) + in_page, bytes - in_page) ? bytes : in_page;
+}
+
+int tid_of(uint32_t thread) noexcept {
+  return thread < kMostThreads ? tids[thread].load(std::memory_order_relaxed) : 0;
+}
+
+uint64_t bits_of(const Evidence& evidence) noexcept {
+  uint64_t bits = 0;
+  if (reads(evidence.access.kind)) bits |= kAccessReads;
+  if (writes(evidence.access.kind)) bits |= kAccessWrites;
+  if (evidence.is_seen) bits |= kAccessSeen;
+  if (evidence.is_exact) bits |= kAccessExact;
+  if (evidence.access.is_locked) bits |= kAccessLocked;
+  return bits;
+}
+
+// In the context of the instruction, which is not quite where the thread was stopped.
+void report(uint32_t, const Evidence& evidence) noexcept {
+  ThreadState& thread = *this_thread();
+  const Stack& stack = *thread.memory->stack;
+  if (stack.depth == 0) return;
+  const FrameKey leaf = stack.frames[0];
+  const FrameKey instruction = frame_of(reinterpret_cast<const void*>(evidence.access.instruction));
+  if (instruction) stack.frames[0] = instruction;
+  const NodeId node = thread.tree.insert(stack.frames, stack.depth);
+  stack.frames[0] = leaf;
+  if (node == kNoNode) return;
+  thread.memory->accesses.append(
+      {evidence.time_ns, evidence.weight_ns, evidence.access.address, evidence.access.bytes,
+       bits_of(evidence), object_at(evidence.access.address)},
+      node);
+}
+
+// Where the thread is does not matter: the line says to what it belongs.
+void report_progress(uint32_t, uint64_t line, uint64_t time_ns, const Progress& progress) noexcept {
+  this_thread()->memory->accesses.append(
+      {time_ns, progress.cpu_ns, line, progress_bytes(progress.value, progress.is_alone), kAccessProgress,
+       progress_object(progress.change)},
+      kThreadRoot);
+}
+
+MemoryThread* memory_of(ThreadState& thread) noexcept {
+  if (thread.memory) return thread.memory;
+  if (thread.index >= kMostThreads) return nullptr;
+  void* const memory = thread.arena.allocate(sizeof(MemoryThread));
+  if (!memory) return nullptr;
+  auto* const made = static_cast<MemoryThread*>(memory);  // zeroed memory is a valid empty one
+  if (!made->accesses.attach(process_state.file, thread.arena, thread.index)) return nullptr;
+  tids[thread.index].store(thread.tid, std::memory_order_relaxed);
+  return thread.memory = made;
+}
+
+MachineState state_of(const ucontext_t& context) noexcept {
+  const greg_t* const registers = context.uc_mcontext.gregs;
+  constexpr int kOrder[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+                            REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+  MachineState state{};
+  for (uint8_t i = 0; i < kGeneralRegisters; ++i)
+    state.general[i] = static_cast<uint64_t>(registers[kOrder[i]]);
+  state.fs_base = reinterpret_cast<uint64_t>(__builtin_thread_pointer());
+  return state;
+}
+
+// Plans of code that was unloaded are not those of what came in its place.
+MemoryThread* ready_memory_of(ThreadState& thread) noexcept {
+  MemoryThread* const memory = memory_of(thread);
+  if (!memory || memory->generation == walk_generation()) return memory;
+  memory->generation = walk_generation();
+  memset(static_cast<void*>(&memory->plans), 0, sizeof memory->plans);
+  return memory;
+}
+
+StoppedAt stopped_at(const ucontext_t& context, uint64_t now) noexcept {
+  const auto pc = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
+  return {state_of(context), pc, instruction_before(pc), now};
+}
+
+WatchedThread watched(const ThreadState& thread, MemoryThread& memory) noexcept {
+  const StackBounds stack = thread.unwinder.stack();
+  return {thread.index, stack.low, stack.high, &memory.plans, &memory.pace};
+}
+
+void on_sample(ThreadState& thread, const ucontext_t& context, const Stack& stack, uint64_t weight_ns,
+               uint64_t now) noexcept {
+  MemoryThread* const memory = ready_memory_of(thread);
+  if (!memory) return;
+  memory->stack = &stack;
+  watch->sample(watched(thread, *memory), stopped_at(context, now), weight_ns);
+}
+
+void on_hit(ThreadState& thread, const ucontext_t& context, uint64_t signal_data, uint64_t now) noexcept {
+  MemoryThread* const memory = ready_memory_of(thread);
+  if (!memory) return;
+  const Stack stack = thread.unwinder.walk(context);
+  memory->stack = &stack;
+  watch->hit(watched(thread, *memory), stopped_at(context, now), signal_data);
+}
+
+constexpr MemoryObserver kObserver{on_sample, on_hit};
+
+constexpr char kInUse[] =
+    "Contention was not looked for at all times: the processor's breakpoints are in use, by a debugger or "
+    "another profiler.";
+constexpr char kRefused[] =
+    "Contention cannot be confirmed here: the kernel refuses breakpoints (perf_event_open); "
+    "kernel.perf_event_paranoid of 2 or less and a seccomp profile that lets it pass allow them.";
+static_assert(std::string_view(kInUse).starts_with(kContentionNotePrefix));
+static_assert(std::string_view(kRefused).starts_with(kContentionNotePrefix));
+
+const char* note_of(int failure) noexcept {
+  if (failure == 0) return nullptr;
+  return failure == -ENOSPC ? kInUse : kRefused;
+}
+
+}  // namespace
+
+void start_memory() noexcept {
+  if (!process_state.config.contention) return;
+  if (tids) sys_munmap(tids, kMostThreads * sizeof *tids);  // the parent's, in a forked child
+  void* const at = sys_mmap(nullptr, kMostThreads * sizeof *tids, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  tids = at == MAP_FAILED ? nullptr : static_cast<std::atomic<int>*>(at);
+  if (!tids) return;
+  watch = new (watch_memory) ContentionWatch;
+  if (!watch->start({tid_of, report, report_progress, {read_memory, nullptr}}, kWatchSignalData)) return;
+  process_state.file.counter(Counter::LooksForContention).store(1, std::memory_order_relaxed);
+  process_state.memory_observer.store(&kObserver, std::memory_order_release);
+}
+
+uint64_t watch_signals() noexcept {
+  return process_state.memory_observer.load(std::memory_order_relaxed) ? uint64_t{1} << (SIGTRAP - 1) : 0;
+}
+
+void finish_memory() noexcept {
+  if (!process_state.memory_observer.exchange(nullptr, std::memory_order_acq_rel)) return;
+  watch->stop();
+  if (const char* const note = note_of(watch->failure())) process_state.file.write_note(note);
+}
+
+void end_memory_thread(ThreadState& thread) noexcept {
+  thread.allocations = nullptr;
+  if (!thread.memory) return;
+  tids[thread.index].store(0, std::memory_order_relaxed);
+  thread.memory->accesses.seal();
+  thread.memory = nullptr;
+}
+
+void forget_memory() noexcept {
+  process_state.memory_observer.store(nullptr, std::memory_order_relaxed);
+}
+
+}  // namespace hpcrun

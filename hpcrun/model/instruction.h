@@ -1,0 +1,68 @@
+#pragma once
+// One instruction, decoded by Zydis into what following a thread needs. Async-signal-safe.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hpcrun/model/machine_state.h"
+#include "hpcrun/model/memory_access.h"
+
+namespace hpcrun {
+
+constexpr uint8_t kNoRegister = 0xff;
+
+struct MemoryOperand {
+  uint8_t base = kNoRegister;  // general registers; kNoRegister also for rip, which is in the displacement
+  uint8_t index = kNoRegister;
+  uint8_t scale = 1;
+  Segment segment = Segment::None;
+  int64_t displacement = 0;
+  uint16_t bytes = 0;
+  AccessKind kind = AccessKind::Read;
+};
+
+struct Instruction {
+  enum class Flow : uint8_t {
+    Next,
+    Jump,
+    Branch,
+    Call,
+    End
+  };  // End: a return, or a jump that has no fixed target
+
+  // What it does to one general register, for following addresses.
+  enum class Effect : uint8_t {
+    None,
+    Move,      // target = source, extended as said
+    Constant,  // target = immediate
+    Add,       // target += immediate
+    AddRegister,
+    Shift,    // target <<= immediate
+    Address,  // target = the sum of `memory` (lea)
+    Load,     // target = what is in memory
+  };
+
+  uint8_t length = 0;
+  Flow flow = Flow::Next;
+  uint64_t target = 0;  // of a jump, branch or call; 0: not fixed
+
+  MemoryOperand memory[2];
+  uint8_t memory_count = 0;  // accesses in `memory`; an Address is in memory[0] and not counted
+  bool is_locked = false;
+
+  Effect effect = Effect::None;
+  uint8_t target_register = kNoRegister;
+  uint8_t source_register = kNoRegister;
+  int64_t immediate = 0;
+  enum class Extension : uint8_t { None, Zero32, Sign32 } extension = Extension::None;  // of the low 32 bits
+  bool sign_extends = false;                                                            // of a Load
+
+  uint16_t written = 0;  // general registers that hold something new afterwards, a bit for each
+};
+
+constexpr size_t kMostInstructionBytes = 15;
+
+// False: these bytes are no instruction, or end within one.
+bool decode(const uint8_t* bytes, size_t count, uint64_t address, Instruction& out) noexcept;
+
+}  // namespace hpcrun

@@ -1,0 +1,25 @@
+#pragma once
+// What one instruction does with memory, as samples, watchpoints and hardware records tell it.
+
+#include <cstdint>
+
+namespace hpcrun {
+
+// Bits.
+enum class AccessKind : uint8_t { Read = 1, Write = 2, ReadWrite = 3 };
+
+constexpr bool reads(AccessKind kind) noexcept {
+  return static_cast<uint8_t>(kind) & 1;
+}
+constexpr bool writes(AccessKind kind) noexcept {
+  return static_cast<uint8_t>(kind) & 2;
+}
+
+enum class Segment : uint8_t { None, Fs, Gs };
+
+constexpr uint32_t kLineBytes = 64;
+constexpr uint64_t line_of(uint64_t address) noexcept {
+  return address & ~uint64_t{kLineBytes - 1};
+}
+
+}  // namespace hpcrun

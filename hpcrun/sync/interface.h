@@ -1,0 +1,54 @@
+#pragma once
+// What the library that stands in front of the locks (hpcrun/sync/preload) and the runtime say to each other.
+// A lock that is free costs a program nothing but a look at `waiting` when it is released. All functions may
+// be called from any thread at any time, keep errno, and are async-signal-safe but for the program's own
+// rules about locks.
+
+#include <atomic>
+#include <cstdint>
+
+#include "hpcrun/measurement/format.h"
+
+namespace hpcrun {
+
+// Locks share a place by their addresses. More would be looked at in vain less often, and leave the first
+// level cache.
+constexpr uint32_t kLockPlaces = 4096;
+
+inline uint32_t lock_place(const void* lock) noexcept {
+  return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(lock) * 0x9e3779b97f4a7c15u >> 52);
+}
+static_assert(uint64_t{1} << (64 - 52) == kLockPlaces);
+
+// On the stack of the thread that waits.
+struct LockWait {
+  const void* object = nullptr;    // what is waited for
+  const void* function = nullptr;  // that the program called; stands for the call in its path
+  LockKind kind{};
+  bool is_open = false;
+  uint32_t node = 0;
+  uint32_t generation = 0;
+  uint64_t since_ns = 0;  // on the clock that pauses stop
+  void* thread = nullptr;
+  void* lock = nullptr;
+};
+
+struct SyncInterface {
+  // How many threads wait for locks of this place.
+  const std::atomic<uint32_t>* waiting;
+  // `object`, `function` and `kind` are set; the thread is about to wait. `caller` is code of the library,
+  // whose frames are left out.
+  void (*begin)(LockWait& wait, const void* caller) noexcept;
+  // `has_it`: the wait was not in vain, and a lock is the thread's now. `counts` is false where the call
+  // found that it need not, or must not, wait.
+  void (*end)(LockWait& wait, bool has_it, bool counts) noexcept;
+  // The thread is about to release a lock at whose place somebody waits, or to wait without it.
+  void (*release)(const void* lock, LockKind kind, const void* function, const void* caller) noexcept;
+};
+
+}  // namespace hpcrun
+
+// The runtime exports it under this name. `code` is code of the library, whose frames are left out of call
+// paths.
+extern "C" const hpcrun::SyncInterface* hpcrun_sync_interface(const void* code) noexcept;
+constexpr char kSyncInterfaceName[] = "hpcrun_sync_interface";

@@ -1,0 +1,21 @@
+#pragma once
+// What the runtime does where a process was asked to follow locks (Config::locks): it charges waiting to the
+// calling contexts that waited, and to those that kept the lock (docs/locks.md).
+
+#include "hpcrun/sample/state.h"
+
+namespace hpcrun {
+
+// As measuring begins. Not async-signal-safe.
+void start_sync() noexcept;
+
+// Measuring has ended; no thread's part of the file is closed yet.
+void finish_sync() noexcept;
+
+// The thread's part of the file is about to be closed.
+void end_sync_thread(ThreadState& thread) noexcept;
+
+// In a forked child, before it starts on its own.
+void forget_sync() noexcept;
+
+}  // namespace hpcrun

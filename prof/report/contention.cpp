@@ -1,0 +1,177 @@
+// Contended data as text, JSON and CSV (docs/contention.md).
+
+#include <nlohmann/json.hpp>
+
+#include "analysis/views/contention_findings.h"
+#include "analysis/views/finding_json.h"
+#include "analysis/views/stall_findings.h"
+#include "analysis/views/wording.h"
+#include "prof/report/renderers.h"
+#include "prof/report/text.h"
+
+namespace prof {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kMostPictures = 4;  // of one finding
+constexpr size_t kMostAllocations = 4;
+constexpr size_t kMostFrames = 12;
+constexpr size_t kMostRows = 16;  // of a picture
+constexpr size_t kThreadColumns = 16;
+
+class ContentionText {
+ public:
+  ContentionText(const CallTree& tree, const RunSummary& run, TextStyle style, Output& out)
+      : tree_(tree), run_(run), style_(style), out_(out) {}
+
+  void write() {
+    const std::vector<Finding> findings = contention_findings(tree_, run_);
+    if (findings.empty()) out_.print("no data was found that threads contend for\n");
+    size_t number = 0;
+    for (const ContendedRecord& record : run_.contention) {
+      if (record.sides.empty()) continue;  // and no finding
+      const Finding& finding = findings[number++];
+      if (number > 1) out_.write("\n");
+      wrapped(fmt::format("{:>2}. ", number), finding.sentence);
+      wrapped("    Change: ", finding.advice);
+      allocations(record);
+      pictures(record);
+      sides(record);
+    }
+    for (const std::string& note : contention_notes(run_)) {
+      out_.write("\n");
+      wrapped("note  ", note);
+    }
+  }
+
+ private:
+  void wrapped(const std::string& lead, const std::string& text) {
+    const size_t columns = style_.columns == 0 ? 0 : style_.columns - lead.size();
+    std::string before = lead;
+    for (const std::string& line : wrap(printable(text), columns)) {
+      out_.print("{}{}\n", before, line);
+      before.assign(lead.size(), ' ');
+    }
+  }
+
+  std::string thread(uint32_t profile) const {
+    return shorten_end(printable(thread_label(*tree_.database, profile)), kThreadColumns);
+  }
+
+  void allocations(const ContendedRecord& record) {
+    for (size_t i = 0; i < std::min(record.allocations.size(), kMostAllocations); ++i) {
+      const std::vector<FindingFrame> frames = frames_of(tree_, record.allocations[i].context);
+      std::string path = frames.empty() ? "in a context that is not known" : "";
+      for (size_t at = 0; at < std::min(frames.size(), kMostFrames); ++at)
+        path += (at == 0 ? "" : " <- ") + words_for_frame(frames[at]);
+      if (frames.size() > kMostFrames) path += " <- ...";
+      wrapped("    Allocated: ", path);
+    }
+    if (record.allocations.size() > kMostAllocations)
+      out_.print("    and in {}\n",
+                 words_for_count(record.allocations.size() - kMostAllocations, "more context"));
+  }
+
+  void pictures(const ContendedRecord& record) {
+    const std::vector<LinePicture> lines = line_pictures(record);
+    for (size_t i = 0; i < std::min(lines.size(), kMostPictures); ++i) {
+      out_.print(
+          "    {}\n",
+          bold(style_,
+               fmt::format("line at offset {}{}: r read, w written, b both", lines[i].offset,
+                           lines[i].object == 0 ? "" : fmt::format(" of object {}", lines[i].object))));
+      out_.print("      {:<{}}  0       8       16      24      32      40      48      56\n", "",
+                 kThreadColumns);
+      for (size_t row = 0; row < std::min(lines[i].rows.size(), kMostRows); ++row)
+        out_.print("      {:<{}}  {}\n", thread(lines[i].rows[row].profile), kThreadColumns,
+                   lines[i].rows[row].bytes);
+      if (lines[i].rows.size() > kMostRows)
+        out_.print("      and {}\n", words_for_count(lines[i].rows.size() - kMostRows, "more thread"));
+    }
+    if (lines.size() > kMostPictures)
+      out_.print("    and {}\n", words_for_count(lines.size() - kMostPictures, "more line"));
+  }
+
+  void sides(const ContendedRecord& record) {
+    for (const ContendedRecord::Side& side : record.sides) {
+      const std::string line =
+          fmt::format("      {:<{}}  {:<16} {:>6}  {}", thread(side.profile), kThreadColumns, side.access,
+                      side.offset, printable(words_for_call(frames_of(tree_, side.context))));
+      out_.print("{}\n", shorten_end(line, style_.columns));
+    }
+  }
+
+  const CallTree& tree_;
+  const RunSummary& run_;
+  const TextStyle style_;
+  Output& out_;
+};
+
+Json side_as_json(const CallTree& tree, const ContendedRecord::Side& side) {
+  const ProfileId& id = tree.database->profiles[side.profile].id;
+  Json json{{"thread", id.thread}};
+  for_each_side_field(side, [&](const char* name, const auto& value) {
+    if (std::string_view(name) != "context" && std::string_view(name) != "profile") json[name] = value;
+  });
+  json["frames"] = frames_as_json(frames_of(tree, side.context));
+  return json;
+}
+
+}  // namespace
+
+void contention_as_text(const CallTree& tree, const RunSummary& run, TextStyle style, Output& out) {
+  ContentionText(tree, run, style, out).write();
+}
+
+void contention_as_json(const CallTree& tree, const RunSummary& run, const ReportOptions& options,
+                        Output& out) {
+  Json json{{"schema", "prof-report/1"}, {"view", "contention"}, {"database", options.database}};
+  json["units"] = {{"CPUTIME", "sec"}};
+  json["findings"] = findings_as_json(contention_findings(tree, run));
+  json["notes"] = contention_notes(run);
+  json["data"] = Json::array();
+  for (const ContendedRecord& record : run.contention) {
+    Json data = Json::object();
+    for_each_record_field(record, [&](const char* name, const auto& value) { data[name] = value; });
+    data["allocations"] = Json::array();
+    for (const ContendedRecord::Allocation& allocation : record.allocations)
+      data["allocations"].push_back({{"bytes", allocation.bytes},
+                                     {"objects", allocation.objects},
+                                     {"frames", frames_as_json(frames_of(tree, allocation.context))}});
+    data["sides"] = Json::array();
+    for (const ContendedRecord::Side& side : record.sides) data["sides"].push_back(side_as_json(tree, side));
+    data["pictures"] = Json::array();
+    for (const LinePicture& picture : line_pictures(record)) {
+      Json rows = Json::array();
+      for (const LinePicture::Row& row : picture.rows)
+        rows.push_back({{"thread", tree.database->profiles[row.profile].id.thread}, {"bytes", row.bytes}});
+      data["pictures"].push_back(
+          {{"offset", picture.offset}, {"object", picture.object}, {"rows", std::move(rows)}});
+    }
+    json["data"].push_back(std::move(data));
+  }
+  out.write(json.dump(2, ' ', false, Json::error_handler_t::replace));
+  out.write("\n");
+}
+
+void contention_as_csv(const CallTree& tree, const RunSummary& run, Output& out) {
+  out.write(
+      "finding,sharing,object,declared,object bytes,CPUTIME "
+      "(sec),thread,access,place,offset,bytes,seen,function,file,line\n");
+  size_t number = 0;
+  for (const ContendedRecord& record : run.contention) {
+    for (const ContendedRecord::Side& side : record.sides) {
+      const std::vector<FindingFrame> frames = frames_of(tree, side.context);
+      const FindingFrame leaf = frames.empty() ? FindingFrame{} : frames.front();
+      out.print("{},{},{},{},{},{:.6f},{},{},{},{},{},{},{},{},{}\n", number, record.sharing,
+                csv_field(record.name), csv_field(record.declared), record.bytes, record.weight_s,
+                csv_field(thread_label(*tree.database, side.profile)), side.access, csv_field(side.place),
+                side.offset, side.bytes, side.accesses, csv_field(leaf.function), csv_field(leaf.file),
+                leaf.line == 0 ? "" : std::to_string(leaf.line));
+    }
+    ++number;
+  }
+}
+
+}  // namespace prof

@@ -1,0 +1,102 @@
+// Findings to changes of the source.
+
+#include "analysis/contention/advice.h"
+
+#include <catch2/catch.hpp>
+
+using namespace prof;
+using hpcrun::AccessKind;
+using hpcrun::Sharing;
+
+namespace {
+
+PlacedSide side(uint32_t thread, uint32_t object, uint64_t offset, AccessKind kind, NamedPlace place,
+                uint64_t accesses = 100) {
+  PlacedSide out;
+  out.side.thread = thread;
+  out.side.object = object;
+  out.side.offset = offset;
+  out.side.bytes = 8;
+  out.side.kind = kind;
+  out.side.accesses = accesses;
+  out.place = std::move(place);
+  return out;
+}
+
+bool says(const Advice& advice, const char* text) {
+  INFO(advice.text);
+  return advice.text.find(text) != std::string::npos;
+}
+
+constexpr AccessKind kBoth = AccessKind::ReadWrite;
+
+}  // namespace
+
+TEST_CASE("elements of an array are padded by their type") {
+  const Advice advice = advise(Sharing::False,
+                               {side(1, 0, 0, kBoth, {"stats", "[0].hits", "long", "s.h:3", 8}),
+                                side(2, 0, 24, kBoth, {"stats", "[1].hits", "long", "s.h:3", 8})},
+                               ObjectKind::Static);
+  CHECK(advice.remedy == Remedy::PadElements);
+  CHECK(says(advice, "each element of stats whole lines: alignas(64)"));
+}
+
+TEST_CASE("of arrays in arrays those elements are padded that threads own") {
+  const Advice advice = advise(Sharing::False,
+                               {side(1, 0, 0, kBoth, {"grid", ".rows[2].cells[0]", "int", "", 4}),
+                                side(2, 0, 24, kBoth, {"grid", ".rows[2].cells[1]", "int", "", 4})},
+                               ObjectKind::Static);
+  CHECK(advice.remedy == Remedy::PadElements);
+  CHECK(says(advice, "grid.rows[2].cells whole lines"));
+}
+
+TEST_CASE("fields of one object are moved apart") {
+  const Advice advice = advise(Sharing::False,
+                               {side(1, 0, 0, kBoth, {"pool", ".head", "long", "pool.h:7", 8}),
+                                side(2, 0, 8, kBoth, {"pool", ".tail", "long", "pool.h:8", 8})},
+                               ObjectKind::Static);
+  CHECK(advice.remedy == Remedy::SeparateFields);
+  CHECK(says(advice, "alignas(64) before head (pool.h:7) and before tail (pool.h:8)"));
+}
+
+TEST_CASE("what is only read is kept off the line of what is written") {
+  const Advice advice = advise(Sharing::False,
+                               {side(1, 0, 0, AccessKind::Read, {"job", ".stop", "bool", "job.h:4", 1}),
+                                side(2, 0, 8, kBoth, {"job", ".done", "long", "job.h:5", 8}),
+                                side(3, 0, 8, AccessKind::Read, {"job", ".done", "long", "job.h:5", 8}, 10)},
+                               ObjectKind::Static);
+  CHECK(advice.remedy == Remedy::SeparateFields);
+  CHECK(says(advice,
+             "Keep job.stop, which is only read, off the line of job.done: put alignas(64) before job.done "
+             "(job.h:5)"));
+}
+
+TEST_CASE("objects of their own get lines of their own") {
+  const std::vector<PlacedSide> sides{side(1, 0, 0, kBoth, {"hits", "", "long", "a.c:1", 8}),
+                                      side(2, 1, 0, kBoth, {"misses", "", "long", "a.c:2", 8})};
+  const Advice variables = advise(Sharing::False, sides, ObjectKind::Static);
+  CHECK(variables.remedy == Remedy::AlignObjects);
+  CHECK(says(variables, "alignas(64) before hits (a.c:1) and misses (a.c:2)"));
+  const Advice allocations = advise(Sharing::False, sides, ObjectKind::Heap);
+  CHECK(allocations.remedy == Remedy::AlignObjects);
+  CHECK(says(allocations, "aligned_alloc(64"));
+}
+
+TEST_CASE("no layout helps where threads use the same bytes") {
+  const std::vector<PlacedSide> sides{side(1, 0, 0, kBoth, {"total", "", "long", "", 8}),
+                                      side(2, 0, 0, kBoth, {"total", "", "long", "", 8})};
+  const Advice advice = advise(Sharing::True, sides, ObjectKind::Static);
+  CHECK(advice.remedy == Remedy::CopyPerThread);
+  CHECK(says(advice, "really share total"));
+}
+
+TEST_CASE("a mixed finding has both kinds of advice") {
+  const Advice advice = advise(
+      Sharing::Mixed,
+      {side(1, 0, 0, kBoth, {"q", ".lock", "int", "", 4}), side(2, 0, 0, kBoth, {"q", ".lock", "int", "", 4}),
+       side(1, 0, 8, kBoth, {"q", ".in", "int", "", 4}), side(2, 0, 16, kBoth, {"q", ".out", "int", "", 4})},
+      ObjectKind::Static);
+  CHECK(advice.remedy == Remedy::SeparateFields);
+  CHECK(says(advice, "alignas(64) before"));
+  CHECK(says(advice, "really share q.lock"));
+}

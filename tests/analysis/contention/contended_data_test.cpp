@@ -1,0 +1,183 @@
+// Accesses to findings: the cases of SHERIFF's table 1 and what else a program may do to its lines.
+
+#include "analysis/contention/contended_data.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <random>
+
+using namespace prof;
+using hpcrun::AccessKind;
+using hpcrun::Sharing;
+
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+constexpr uint64_t kBase = 0x7f0000001000;
+
+struct Recording {
+  std::vector<ContentionAccess> accesses;
+  std::vector<DataObject> objects;
+
+  // A thread at an address from begin to end, seen every 4 ms.
+  void use(uint32_t thread, uint64_t address, uint16_t bytes, AccessKind kind, uint64_t begin_ms,
+           uint64_t end_ms, uint32_t object = kNoObject, uint32_t context = 0) {
+    for (uint64_t ms = begin_ms; ms < end_ms; ms += 4) {
+      ContentionAccess access;
+      access.thread = thread;
+      access.time_ns = ms * kMs;
+      access.address = address;
+      access.bytes = bytes;
+      access.kind = kind;
+      access.weight_ns = 4 * kMs;
+      access.context = context ? context : thread;
+      access.object = object;
+      accesses.push_back(access);
+    }
+  }
+
+  uint32_t object(uint64_t begin, uint64_t bytes, uint32_t site, uint64_t born_ms = 0, uint64_t died_ms = 0) {
+    DataObject made;
+    made.kind = ObjectKind::Heap;
+    made.begin = begin;
+    made.bytes = bytes;
+    made.site = site;
+    made.born_ns = born_ms * kMs;
+    if (died_ms) made.died_ns = died_ms * kMs;
+    objects.push_back(made);
+    return static_cast<uint32_t>(objects.size() - 1);
+  }
+
+  std::vector<ContendedData> found() {
+    std::shuffle(accesses.begin(), accesses.end(), std::mt19937(7));
+    return find_contended_data(accesses, objects);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("adjacent objects share falsely") {
+  Recording run;
+  const uint32_t a = run.object(kBase, 24, 1);
+  const uint32_t b = run.object(kBase + 32, 24, 1);
+  run.use(1, kBase + 8, 8, AccessKind::ReadWrite, 0, 1000, a);
+  run.use(2, kBase + 40, 8, AccessKind::ReadWrite, 0, 1000, b);
+  const auto found = run.found();
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].sharing == Sharing::False);
+  CHECK(found[0].site == 1);
+  CHECK(found[0].objects == std::vector<uint32_t>{a, b});
+  CHECK(found[0].lines == std::vector<uint64_t>{kBase});
+  CHECK(found[0].weight_ns == 2 * 1000 * kMs);
+  REQUIRE(found[0].sides.size() == 2);
+  for (const ContentionSide& side : found[0].sides) {
+    CHECK(side.offset == 8);
+    CHECK(side.bytes == 8);
+    CHECK(side.accesses == 250);
+    CHECK(side.object == (side.thread == 1 ? a : b));
+    CHECK(side.contexts == std::vector<uint32_t>{side.thread});
+  }
+}
+
+TEST_CASE("elements of one array share falsely, and are one finding") {
+  Recording run;
+  const uint32_t array = run.object(kBase, 40 * 16, 5);
+  for (uint32_t thread = 0; thread < 16; ++thread)
+    run.use(thread, kBase + 40 * thread, 8, AccessKind::ReadWrite, 0, 500, array);
+  const auto found = run.found();
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].sharing == Sharing::False);
+  CHECK(found[0].lines.size() > 5);
+  CHECK(found[0].objects == std::vector<uint32_t>{array});
+}
+
+TEST_CASE("one word for all is true sharing") {
+  Recording run;
+  const uint32_t word = run.object(kBase + 16, 8, 2);
+  for (uint32_t thread = 0; thread < 3; ++thread)
+    run.use(thread, kBase + 16, 8, AccessKind::ReadWrite, 0, 500, word);
+  const auto found = run.found();
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].sharing == Sharing::True);
+}
+
+TEST_CASE("threads that come one after the other are no finding") {
+  Recording run;
+  const uint32_t object = run.object(kBase, 64, 1);
+  run.use(1, kBase, 8, AccessKind::ReadWrite, 0, 400, object);
+  run.use(2, kBase + 8, 8, AccessKind::ReadWrite, 408, 800, object);
+  CHECK(run.found().empty());
+}
+
+TEST_CASE("an object at the place of another one is another one") {
+  Recording run;
+  const uint32_t first = run.object(kBase, 64, 1, 0, 50);
+  const uint32_t second = run.object(kBase, 64, 1, 51, 99);
+  run.use(1, kBase, 8, AccessKind::ReadWrite, 0, 50, first);
+  run.use(2, kBase + 8, 8, AccessKind::ReadWrite, 52, 99, second);
+  CHECK(run.found().empty());
+  // Were it one object, the two would meet at about 50 ms.
+  run.objects[first].died_ns = UINT64_MAX;
+  for (ContentionAccess& access : run.accesses) access.object = first;
+  run.use(1, kBase, 8, AccessKind::ReadWrite, 52, 99, first);
+  CHECK(run.found().size() == 1);
+}
+
+TEST_CASE("a reader beside a single writer is found") {
+  Recording run;
+  run.use(1, kBase, 4, AccessKind::Read, 0, 400);
+  run.use(2, kBase + 60, 4, AccessKind::Write, 0, 400);
+  const auto found = run.found();
+  REQUIRE(found.size() == 1);
+  CHECK_FALSE(found[0].has_object);
+  CHECK(found[0].sharing == Sharing::False);
+  CHECK(found[0].moves.false_read_write > 0);
+  CHECK(found[0].sides[0].offset >= kBase);
+}
+
+TEST_CASE("readers alone and lines of one thread are no finding") {
+  Recording run;
+  run.use(1, kBase, 8, AccessKind::Read, 0, 400);
+  run.use(2, kBase, 8, AccessKind::Read, 0, 400);
+  run.use(1, kBase + 64, 8, AccessKind::ReadWrite, 0, 400);
+  run.use(2, kBase + 128, 8, AccessKind::ReadWrite, 0, 400);
+  CHECK(run.found().empty());
+}
+
+TEST_CASE("neighbours of a pair of lines are noted beside the finding, and are none alone") {
+  Recording run;
+  const uint32_t object = run.object(kBase, 128, 1);
+  run.use(1, kBase, 8, AccessKind::ReadWrite, 0, 400, object);
+  run.use(2, kBase + 64, 8, AccessKind::ReadWrite, 0, 400, object);
+  CHECK(run.found().empty());
+  run.use(3, kBase + 8, 8, AccessKind::ReadWrite, 0, 400, object);
+  const auto found = run.found();
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].lines == std::vector<uint64_t>{kBase});
+  CHECK(found[0].adjacent_moves > 0);
+}
+
+TEST_CASE("an access over the end of a line is one of both") {
+  Recording run;
+  run.use(1, kBase + 60, 8, AccessKind::Write, 0, 400);
+  run.use(2, kBase + 64, 4, AccessKind::Read, 0, 400);
+  const auto found = run.found();
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].sharing == Sharing::True);
+  CHECK(found[0].lines == std::vector<uint64_t>{kBase + 64});
+}
+
+TEST_CASE("the costliest finding comes first") {
+  Recording run;
+  const uint32_t small = run.object(kBase, 64, 1);
+  const uint32_t large = run.object(kBase + 64, 64, 2);
+  run.use(1, kBase, 8, AccessKind::ReadWrite, 0, 100, small);
+  run.use(2, kBase + 8, 8, AccessKind::ReadWrite, 0, 100, small);
+  run.use(1, kBase + 64, 8, AccessKind::ReadWrite, 100, 800, large);
+  run.use(2, kBase + 72, 8, AccessKind::ReadWrite, 100, 800, large);
+  const auto found = run.found();
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].site == 2);
+  CHECK(find_contended_data({}, {}).empty());
+}

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""Contended data are found, to the byte, with the code of both sides and what to change; what only looks like it is not."""
+
+import subprocess
+
+import driver
+
+
+# Millions of steps: enough for two threads to run at the same time for a while on a busy machine as well.
+ON_A_BUSY_MACHINE = {"counters": "1200", "stop_flag": "450", "total": "180"}
+
+
+class Contention(driver.EndToEnd):
+    def measured(self, sample, *arguments, events=("contention",)):
+        if not arguments and sample in ON_A_BUSY_MACHINE:
+            arguments = (ON_A_BUSY_MACHINE[sample],)
+        run = self.prof_run([driver.sample(sample), *arguments], events=list(events))
+        self.assertEqual(run.status, 0, run.stderr)
+        if "Contention cannot be confirmed here" in " ".join(run.summary()["degradations"]):
+            self.skipTest("the kernel refuses breakpoints here")
+        return run, run.report("contention")
+
+    def prof(self, *words):
+        return self.plain_run([str(driver.PROF), *map(str, words)])
+
+    def only(self, report):
+        self.assertEqual(len(report["data"]), 1, report["data"])
+        self.assertEqual(len(report["findings"]), 1)
+        return report["data"][0], report["findings"][0]
+
+    def places(self, data):
+        """What each thread does where."""
+        found = {}
+        for side in data["sides"]:
+            found.setdefault((side["thread"], side["place"]), set()).update(side["access"].replace(" and ", " ").split())
+        return found
+
+    def functions(self, data):
+        named = set()
+        for side in data["sides"]:
+            own = [frame["function"].split("(")[0] for frame in side["frames"] if not frame["function"].startswith("std::")]
+            named.add(own[0])
+        return named
+
+    def test_neighbouring_counters(self):
+        run, report = self.measured("counters")
+        data, finding = self.only(report)
+        self.assertEqual(finding["kind"], "false-sharing")
+        self.assertEqual((data["kind"], data["name"], data["sharing"]), ("variable", "counters", "false"))
+        self.assertEqual(self.places(data), {(0, "[0].hits"): {"reads", "writes"}, (1, "[1].hits"): {"reads", "writes"}})
+        self.assertEqual(self.functions(data), {"count_first", "count_second"})
+        self.assertTrue(all(side["frames"][0]["file"].endswith("counters.cpp") for side in data["sides"]))
+        self.assertEqual({(side["line_offset"], side["bytes"]) for side in data["sides"]}, {(0, 8), (8, 8)})
+        self.assertEqual(data["remedy"], "pad-elements")
+        self.assertIn("alignas(64)", finding["advice"])
+        self.assertGreater(data["weight_s"], 0.3 * run.summary()["run"]["cpu_s"])
+        self.assertEqual(data["pictures"][0]["rows"][0]["bytes"][:16], "bbbbbbbb........")
+        self.assertEqual(data["pictures"][0]["rows"][1]["bytes"][:16], "........bbbbbbbb")
+        # The summary tells it, and a database keeps it.
+        self.assertIn(finding["sentence"], [one["sentence"] for one in run.summary()["findings"]])
+        text = self.prof("report", run.directory, "--view=contention").stdout.decode()
+        self.assertIn("counters[0].hits", text)
+        self.assertIn("bbbbbbbb", text)
+        rows = self.prof("report", run.directory, "--view=contention", "--format=csv").stdout.splitlines()
+        self.assertEqual(len(rows), 1 + len(data["sides"]))
+
+    def test_a_reader_beside_a_writer(self):
+        _, report = self.measured("stop_flag")
+        data, finding = self.only(report)
+        self.assertEqual(finding["kind"], "false-sharing")
+        self.assertEqual(self.places(data), {(0, ".stop"): {"reads"}, (1, ".done"): {"reads", "writes"}})
+        self.assertEqual(self.functions(data), {"compute", "note_done"})
+        self.assertEqual(data["remedy"], "separate-fields")
+        self.assertIn("note_done (stop_flag.cpp:", finding["sentence"])
+        self.assertIn("job.stop, which is only read", finding["advice"])
+
+    def test_true_sharing(self):
+        _, report = self.measured("total")
+        data, finding = self.only(report)
+        self.assertEqual(finding["kind"], "true-sharing")
+        self.assertEqual((data["name"], data["remedy"]), ("total", "copy-per-thread"))
+        self.assertEqual({side["place"] for side in data["sides"]}, {""})
+
+    def allocating_function(self, allocation):
+        """The innermost one of the program's own."""
+        return next(frame["function"].split("(")[0] for frame in allocation["frames"] if frame.get("file", "").endswith(".cpp"))
+
+    def test_objects_from_neighbouring_allocations(self):
+        run, report = self.measured("neighbours")
+        data, finding = self.only(report)
+        self.assertEqual(finding["kind"], "false-sharing")
+        self.assertEqual((data["kind"], data["bytes"], data["lines"], data["remedy"]), ("allocation", 8, 1, "align-objects"))
+        self.assertEqual([(one["bytes"], one["objects"]) for one in data["allocations"]], [(8, 2)])
+        self.assertEqual(self.allocating_function(data["allocations"][0]), "make_counter")
+        self.assertTrue({"make_neighbours", "main"} <= {frame["function"].split("(")[0]
+                                                        for frame in data["allocations"][0]["frames"]})
+        self.assertEqual({(side["thread"], side["object"], side["offset"], side["bytes"]) for side in data["sides"]},
+                         {(0, 1, 0, 8), (1, 2, 0, 8)})
+        self.assertEqual(self.functions(data), {"count_first", "count_second"})
+        # Both are in one picture, two granules of malloc's apart.
+        self.assertEqual(len(data["pictures"]), 1)
+        first, second = (row["bytes"] for row in data["pictures"][0]["rows"])
+        self.assertEqual(second.index("bbbbbbbb") - first.index("bbbbbbbb"), 32)
+        self.assertIn("2 allocations of 8 B from make_counter (neighbours.cpp:", finding["sentence"])
+        self.assertIn("bytes 0 to 7 of object 1 in count_first", finding["sentence"])
+        text = self.prof("report", run.directory, "--view=contention").stdout.decode()
+        self.assertIn("Allocated: ", text)
+        self.assertIn("make_counter() (neighbours.cpp:", text)
+
+    def test_statistics_packed_in_an_allocated_array(self):
+        _, report = self.measured("statistics")
+        data, finding = self.only(report)
+        self.assertEqual(finding["kind"], "false-sharing")
+        self.assertEqual((data["kind"], data["bytes"], data["remedy"]), ("allocation", 128, "pad-elements"))
+        self.assertEqual(self.allocating_function(data["allocations"][0]), "Store::Store")
+        self.assertEqual({(side["thread"], side["offset"], side["bytes"]) for side in data["sides"]},
+                         {(0, 0, 8), (0, 8, 8), (1, 16, 8), (1, 24, 8)})
+        self.assertEqual(self.functions(data), {"Store::get"})
+        self.assertIn("an allocation of 128 B from Store::Store (statistics.cpp:", finding["sentence"])
+
+    def test_what_a_change_saves_is_estimated(self):
+        """On a busy machine two threads seldom run at the same time, and contend as seldom: then nothing would be saved."""
+        run, report = self.measured("counters")
+        data, finding = self.only(report)
+        self.assertGreater(data["followed"], 0)
+        self.assert_within(data["saving_s"], 0, data["weight_s"], "the saving")
+        self.assertEqual(finding["cost"]["value"], data["saving_s"])
+        self.assertIn("would be saved if they did not contend", finding["sentence"])
+
+    def test_nothing_is_found_where_nothing_is(self):
+        for sample in ("counters_fixed", "stop_flag_fixed", "total_fixed", "neighbours_fixed", "statistics_fixed", "phases",
+                       "reuse"):
+            with self.subTest(sample):
+                _, report = self.measured(sample)
+                self.assertEqual(report["data"], [])
+
+    def test_the_clock_may_have_a_rate_of_its_own(self):
+        run, report = self.measured("counters", events=("CPUTIME@500", "contention"))
+        self.assertEqual(run.summary()["sampling"]["requested_hz"], 500)
+        self.assertEqual(self.only(report)[0]["name"], "counters")
+
+    def test_where_somebody_else_has_the_breakpoints_the_report_says_so(self):
+        self.measured("counters", "10")  # skips where there are none
+        with subprocess.Popen([driver.program("breakpoint_holder")], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+            self.assertEqual(holder.stdout.readline(), b"holding\n")
+            run, report = self.measured("counters")
+            holder.stdin.close()
+        self.assertEqual(report["data"], [])
+        self.assertEqual(len(report["notes"]), 1)
+        self.assertIn("breakpoints are in use", report["notes"][0])
+        text = " ".join(self.prof("report", run.directory, "--view=contention").stdout.decode().split())
+        self.assertIn("no data was found that threads contend for note " + report["notes"][0], text)
+
+    def test_what_cannot_be_asked(self):
+        plain = self.prof_run([driver.sample("counters"), "10"])
+        refused = self.prof("report", plain.directory, "--view=contention")
+        self.assertEqual(refused.returncode, 125)
+        self.assertIn(b"prof run -e contention", refused.stderr)
+        for events, words in ((["contention@100", "CPUTIME@200"], b"give the rate to CPUTIME alone"),
+                              (["contention@0"], b"the rate is a number")):
+            options = [word for event in events for word in ("-e", event)]
+            refused = self.prof("run", *options, "true")
+            self.assertEqual(refused.returncode, 125)
+            self.assertIn(words, refused.stderr)
+
+
+if __name__ == "__main__":
+    driver.main()

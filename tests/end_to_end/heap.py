@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""What programs allocate is followed where contention is looked for, and there alone; they run as they do without."""
+
+import shutil
+import sys
+
+import driver
+
+
+class Heap(driver.EndToEnd):
+    def test_an_object_is_known_after_its_release(self):
+        # On a machine that is busy otherwise threads may hardly ever run at the same time.
+        for _ in range(3):
+            run = self.prof_run([driver.program("heap_cases"), "released"], events=["contention"])
+            self.assertEqual((run.status, run.stdout), (0, b"3000000000\n"), run.stderr)
+            if "Contention cannot be confirmed here" in " ".join(run.summary()["degradations"]):
+                self.skipTest("the kernel refuses breakpoints here")
+            data = run.report("contention")["data"]
+            if data:
+                break
+        self.assertEqual([(one["kind"], one["bytes"], one["sharing"]) for one in data], [("allocation", 64, "false")])
+        frames = data[0]["allocations"][0]["frames"]
+        self.assertIn("released", frames[0]["function"])
+        self.assertEqual({(side["thread"], side["offset"], side["bytes"]) for side in data[0]["sides"]}, {(0, 0, 8), (1, 8, 8)})
+
+    def test_what_the_allocator_does_stays_as_it_is(self):
+        plain = self.plain_run([driver.program("heap_cases"), "storm"])
+        self.assertEqual(plain.returncode, 0, plain)
+        run = self.prof_run([driver.program("heap_cases"), "storm"], events=["contention"])
+        self.assertEqual((run.status, run.stdout), (0, plain.stdout), run.stderr)
+
+    def test_a_program_with_an_allocator_of_its_own_is_noted(self):
+        run = self.prof_run([driver.program("own_allocator")], events=["contention"])
+        self.assertEqual((run.status, run.stdout), (0, b"100000000\n"), run.stderr)
+        text = self.plain_run([str(driver.PROF), "report", str(run.directory), "--view=contention"]).stdout.decode()
+        self.assertIn("the program brings an allocator of its own", " ".join(text.split()))
+
+    def test_where_the_library_is_lost_the_report_says_so(self):
+        command = ["env", f"LD_PRELOAD={driver.BUILD / 'lib/libhpcrun.so'}", driver.sample("counters"), "10"]
+        run = self.prof_run(command, events=["contention"])
+        self.assertEqual(run.status, 0, run.stderr)
+        text = self.plain_run([str(driver.PROF), "report", str(run.directory), "--view=contention"]).stdout.decode()
+        self.assertIn("libhpcrun-memory.so was not loaded", " ".join(text.split()))
+
+    def test_the_library_comes_with_contention_alone(self):
+        shown = "import os; print(os.environ['LD_PRELOAD']); print('hpcrun-memory' in open('/proc/self/maps').read())"
+        for events, there in ((["contention"], True), (["CPUTIME"], False)):
+            run = self.prof_run([sys.executable, "-c", shown], events=events)
+            preloaded, mapped = run.stdout.decode().splitlines()
+            self.assertEqual(("libhpcrun-memory.so" in preloaded, mapped), (there, str(there)))
+
+    def test_programs_run_as_without_it(self):
+        script = self.folder / "numbers"
+        script.write_text("".join(f"{i * 7919 % 10007}\n" for i in range(20000)))
+        commands = [[sys.executable, "-c", "import json, subprocess, threading\n"
+                     "def work(): json.loads(json.dumps([list(range(1000))] * 50))\n"
+                     "team = [threading.Thread(target=work) for _ in range(4)]\n"
+                     "[one.start() for one in team]; [one.join() for one in team]\n"
+                     "print(subprocess.run(['sh', '-c', 'echo below; exit 3']).returncode)"],
+                    ["sort", "--parallel=2", str(script)],
+                    ["xz", "-T2", "-c", str(script)],
+                    ["bash", "-c", "for i in 1 2 3; do (echo $i $(expr $i + 1)); done | cat; exit 5"],
+                    ["sqlite3", ":memory:", "create table t(a); insert into t values(1),(2); select sum(a) from t;"]]
+        for command in commands:
+            if not shutil.which(command[0]):
+                continue
+            with self.subTest(command[0]):
+                plain = self.plain_run(command)
+                run = self.prof_run(command, events=["contention"], options=["--no-analyze"])
+                self.assertEqual((run.status, run.stdout), (plain.returncode, plain.stdout), run.stderr)
+
+
+if __name__ == "__main__":
+    driver.main()

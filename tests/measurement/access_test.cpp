@@ -1,0 +1,98 @@
+// Accesses to shared memory, and the objects that they lie in, come back as they were written.
+
+#include "hpcrun/cct/access_stream.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/measurement/device_recorder.h"
+#include "tests/measurement/raw_extents.h"
+
+using namespace prof;
+using namespace prof::test;
+
+namespace {
+
+constexpr uint64_t kQuantum = hpcrun::kTraceQuantumNs;
+
+struct Written {
+  hpcrun::AccessRecord access;
+  hpcrun::NodeId node;
+};
+
+}  // namespace
+
+TEST_CASE("accesses come back in order, with contexts and weights") {
+  TemporaryDirectory directory;
+  Recorder recorder(directory / "a.prof");
+  RecordedThread& thread = recorder.add_thread();
+  std::vector<hpcrun::NodeId> nodes;
+  for (uint64_t i = 1; i <= 20; ++i) {
+    const hpcrun::FrameKey frame = hpcrun::make_frame(1, i * 16);
+    nodes.push_back(thread.tree.insert(&frame, 1));
+  }
+  hpcrun::AccessStream stream;
+  REQUIRE(stream.attach(recorder.file, thread.arena, 0));
+  Random random(3);
+  std::vector<Written> written;
+  uint64_t now = kStartMonotonic / kQuantum * kQuantum;
+  for (int i = 0; i < 20'000; ++i) {
+    now += random.below(100) * kQuantum;
+    Written next{};
+    next.access.time_ns = now;
+    next.access.weight_ns = random.below(2) ? random.below(50'000) * kQuantum : 0;
+    next.access.address = random.next() >> (1 + random.below(60));
+    next.access.bytes = 1 + random.below(64);
+    next.access.bits = random.below(hpcrun::kAccessBits);
+    next.access.object = random.below(100);
+    next.node = nodes[random.below(nodes.size())];
+    REQUIRE(stream.append(next.access, next.node));
+    written.push_back(next);
+  }
+  stream.seal();
+  CHECK_FALSE(stream.append(written[0].access, 0));
+  recorder.finish();
+  const std::vector<MeasuredAccess> read = whole_accesses(read_measurement(recorder.path()).threads.at(0));
+  REQUIRE(read.size() == written.size());
+  for (size_t i = 0; i < read.size(); ++i) {
+    const auto& [access, node] = written[i];
+    const bool is_same = read[i].time_ns == access.time_ns && read[i].weight_ns == access.weight_ns &&
+                         read[i].address == access.address && read[i].bytes == access.bytes &&
+                         read[i].bits == access.bits && read[i].object == access.object &&
+                         read[i].node == node;
+    REQUIRE(is_same);
+  }
+}
+
+TEST_CASE("objects come back, with what is known of their ends") {
+  TemporaryDirectory directory;
+  Recorder recorder(directory / "a.prof");
+  recorder.file.write_object({7, 0x5000, 48, 100, 2, 9});
+  recorder.file.write_object_end(7, 300);
+  recorder.file.write_object({3, 0x6000, 0, 0, 0, 0});
+  recorder.file.write_object_end(11, 400);  // whose own record was lost
+  recorder.finish();
+  const std::vector<MeasuredObject> objects = read_measurement(recorder.path()).objects;
+  REQUIRE(objects.size() == 3);
+  CHECK(objects[0].id == 3);
+  CHECK(objects[0].begin == 0x6000);
+  CHECK(objects[0].died_ns == 0);
+  CHECK(objects[1].id == 7);
+  CHECK(objects[1].begin == 0x5000);
+  CHECK(objects[1].bytes == 48);
+  CHECK(objects[1].born_ns == 100);
+  CHECK(objects[1].died_ns == 300);
+  CHECK(objects[1].thread == 2);
+  CHECK(objects[1].node == 9);
+  CHECK(objects[2].id == 11);
+  CHECK(objects[2].died_ns == 400);
+}
+
+TEST_CASE("a thread without accesses has none, and one that was not attached drops them") {
+  TemporaryDirectory directory;
+  Recorder recorder(directory / "a.prof");
+  recorder.file.write_thread_start(0, 1, 2, "main");
+  hpcrun::AccessStream never_attached;
+  CHECK_FALSE(never_attached.append({}, 0));
+  recorder.finish();
+  CHECK(whole_accesses(read_measurement(recorder.path()).threads.at(0)).empty());
+}

@@ -1,0 +1,72 @@
+// Waiting for locks, and whom it is blamed on, come back as they were written.
+
+#include <catch2/catch.hpp>
+
+#include "hpcrun/cct/lock_cells.h"
+#include "hpcrun/measurement/reader.h"
+#include "tests/measurement/recorder.h"
+
+using namespace prof;
+using namespace prof::test;
+using hpcrun::LockKind;
+
+TEST_CASE("sums by lock and context come back, those of other threads' contexts as well") {
+  TemporaryDirectory directory;
+  Recorder recorder(directory / "a.prof");
+  RecordedThread& waiter = recorder.add_thread();
+  RecordedThread& holder = recorder.add_thread();
+  std::vector<hpcrun::NodeId> nodes;
+  for (uint64_t i = 1; i <= 50; ++i) {
+    const hpcrun::FrameKey frame = hpcrun::make_frame(1, i * 16);
+    waiter.tree.insert(&frame, 1);
+    nodes.push_back(holder.tree.insert(&frame, 1));
+  }
+  hpcrun::LockCells cells;
+  REQUIRE(cells.attach(recorder.file, waiter.arena, 0));
+  const auto add = [&](const hpcrun::LockSite& site, uint64_t ns) {
+    hpcrun::LockCell* cell = cells.find(site);
+    if (!cell) cell = cells.make(site);
+    REQUIRE(cell);
+    hpcrun::LockCells::add(*cell, ns);
+  };
+  constexpr uint64_t kLocks = 100;
+  for (int round = 0; round < 3; ++round)
+    for (uint64_t lock = 0; lock < kLocks; ++lock)
+      for (const hpcrun::NodeId node : nodes) {
+        add({lock * 64, 0, node, LockKind::Mutex, false}, lock + node + static_cast<uint64_t>(round));
+        add({lock * 64, 1, node, LockKind::Mutex, true}, lock);
+      }
+  cells.seal();
+  CHECK(cells.find({0, 0, nodes[0], LockKind::Mutex, false}) == nullptr);
+  recorder.finish();
+  const ProcessMeasurement measurement = read_measurement(recorder.path());
+  const std::vector<MeasuredLockCell>& read = measurement.threads.at(0).locks;
+  REQUIRE(read.size() == 2 * kLocks * nodes.size());
+  CHECK(measurement.threads.at(1).locks.empty());
+  CHECK(measurement.warnings.empty());
+  for (const MeasuredLockCell& cell : read) {
+    const uint64_t lock = cell.object / 64;
+    const uint64_t total = cell.is_blame ? 3 * lock : 3 * (lock + cell.node) + 3;
+    const uint64_t longest = cell.is_blame ? lock : lock + cell.node + 2;
+    const bool is_right = cell.waits == 3 && cell.total_ns == total && cell.longest_ns == longest &&
+                          cell.kind == LockKind::Mutex && cell.thread == (cell.is_blame ? 1u : 0u);
+    if (!is_right) FAIL("lock " << lock << ", node " << cell.node);
+  }
+}
+
+TEST_CASE("blame of a thread that is not in the file is left out, and of a lost context is its root's") {
+  TemporaryDirectory directory;
+  Recorder recorder(directory / "a.prof");
+  RecordedThread& waiter = recorder.add_thread();
+  hpcrun::LockCells cells;
+  REQUIRE(cells.attach(recorder.file, waiter.arena, 0));
+  hpcrun::LockCells::add(*cells.make({64, 9, 1, LockKind::SpinLock, true}), 5);
+  hpcrun::LockCells::add(*cells.make({64, 0, 77, LockKind::SpinLock, false}), 6);
+  cells.seal();
+  recorder.finish();
+  const ProcessMeasurement measurement = read_measurement(recorder.path());
+  const std::vector<MeasuredLockCell>& read = measurement.threads.at(0).locks;
+  REQUIRE(read.size() == 1);
+  CHECK(read[0].node == 0);
+  CHECK(read[0].total_ns == 6);
+}

@@ -1,0 +1,120 @@
+// Contexts of allocations, found again by return address and stack: on a stack of our own making.
+
+#include "hpcrun/memory/allocation_contexts.h"
+
+#include <catch2/catch.hpp>
+
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "hpcrun/unwind/modules.h"
+
+using namespace hpcrun;
+
+namespace {
+
+constexpr size_t kWords = 64;
+
+// A call whose frame begins at word 8, with return addresses there and in the words that are given.
+struct CallOnStack {
+  alignas(4096) uint64_t words[kWords] = {};
+  std::vector<size_t> returns;
+
+  CallOnStack(uint64_t caller, std::vector<std::pair<size_t, uint64_t>> further) {
+    words[7] = caller;
+    for (const auto& [at, value] : further) {
+      words[at] = value;
+      returns.push_back(at);
+    }
+  }
+  StackBounds bounds() const {
+    return {reinterpret_cast<uint64_t>(words), reinterpret_cast<uint64_t>(words + kWords)};
+  }
+  AllocationCall call() const { return call_at(words + 8, bounds()); }
+
+  // What a walk from below the call leaves.
+  void record(WalkRecord& out) const {
+    out = {};
+    out.origin.sp = reinterpret_cast<uint64_t>(words);
+    out.generation = walk_generation();
+    out.words[out.count++] = {words[7], 7 * 8, 1};
+    for (const size_t at : returns) out.words[out.count++] = {words[at], static_cast<uint32_t>(at * 8), 1};
+    out.words[out.count++] = {1234, 60 * 8, 0};  // a frame pointer
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a call is found again while its callers are the same") {
+  const auto contexts = std::make_unique<AllocationContexts>();
+  CallOnStack stack(0x1000, {{10, 0x2000}, {20, 0x3000}});
+  CHECK(contexts->find(stack.call()) == nullptr);
+  stack.record(contexts->record);
+  AllocationContext& added = contexts->add(stack.call(), 77, 5);
+  REQUIRE(contexts->find(stack.call()) == &added);
+  CHECK(added.path() == 77);
+  CHECK(added.node() == 5);
+
+  stack.words[60] = 99;  // no return address
+  CHECK(contexts->find(stack.call()) == &added);
+  stack.words[20] = 0x3001;
+  CHECK(contexts->find(stack.call()) == nullptr);
+  stack.words[20] = 0x3000;
+  stack.words[7] = 0x1001;
+  CHECK(contexts->find(stack.call()) == nullptr);
+  stack.words[7] = 0x1000;
+  CHECK(contexts->find(stack.call()) == &added);
+
+  invalidate_walk_caches();
+  CHECK(contexts->find(stack.call()) == nullptr);
+}
+
+TEST_CASE("many callers of one function at one depth are known at once") {
+  // As `operator new` has them.
+  const auto contexts = std::make_unique<AllocationContexts>();
+  CallOnStack stack(0x1000, {{10, 0}});
+  constexpr uint64_t kCallers = 40;
+  for (int round = 0; round < 2; ++round) {
+    uint64_t known = 0;
+    for (uint64_t caller = 0; caller < kCallers; ++caller) {
+      stack.words[10] = 0x5000 + caller * 24;
+      if (const AllocationContext* const found = contexts->find(stack.call())) {
+        CHECK(found->path() == 100 + caller);
+        ++known;
+        continue;
+      }
+      stack.record(contexts->record);
+      contexts->add(stack.call(), 100 + caller, static_cast<NodeId>(caller));
+    }
+    CHECK(known == (round == 0 ? 0 : kCallers));
+  }
+}
+
+TEST_CASE("sizes of a context have their numbers") {
+  const auto contexts = std::make_unique<AllocationContexts>();
+  CallOnStack stack(0x1000, {});
+  stack.record(contexts->record);
+  AllocationContext& context = contexts->add(stack.call(), 1, 1);
+  CHECK(context.site_of(40) == kNoSite);
+  context.keep_site(40, 7);
+  context.keep_site(48, kLastSite);
+  CHECK(context.site_of(40) == 7);
+  CHECK(context.site_of(48) == kLastSite);
+  context.keep_site(uint64_t{1} << 60, 9);  // more than is kept
+  CHECK(context.site_of(uint64_t{1} << 60) == kNoSite);
+}
+
+TEST_CASE("nothing is read beyond the stack") {
+  const auto contexts = std::make_unique<AllocationContexts>();
+  CallOnStack stack(0x1000, {{10, 0x2000}, {40, 0x3000}});
+  AllocationCall call = stack.call();
+  call.limit = reinterpret_cast<uint64_t>(stack.words + 30);
+  stack.record(contexts->record);
+  AllocationContext& added = contexts->add(call, 1, 1);
+  stack.words[40] = 1;
+  CHECK(contexts->find(call) == &added);
+  // Of a stack that is not the thread's own, the page.
+  const AllocationCall elsewhere = call_at(stack.words + 8, {0, 0});
+  CHECK(elsewhere.limit == reinterpret_cast<uint64_t>(stack.words) + 4096);
+}

@@ -1,0 +1,182 @@
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "analysis/views/contention_findings.h"
+#include "prof/message.h"
+#include "tests/report/database_builder.h"
+#include "tests/report/rendered.h"
+
+using namespace prof;
+using namespace prof::test;
+using Json = nlohmann::json;
+
+namespace {
+
+uint32_t leaf_of(const Database& database, const std::string& function) {
+  for (uint32_t c = 0; c < database.contexts.size(); ++c) {
+    const Context& line = database.contexts[c];
+    if (line.kind != ContextKind::Line || line.parent == kNone) continue;
+    const uint32_t at = database.contexts[line.parent].function;
+    if (at != kNone && database.functions[at].name == function) return c;
+  }
+  return kNone;
+}
+
+// Two threads in elements of one array; what they do there is `sides`.
+Database counting(Json (*sides)(uint32_t first, uint32_t second)) {
+  DatabaseBuilder b;
+  b.function("count_first(unsigned long)", "count.cpp", "/home/me/count", 3);
+  b.function("count_second(unsigned long)", "count.cpp", "/home/me/count", 9);
+  b.metric("CPUTIME", "sec");
+  b.spend(b.thread(0, "count"), {{"count_first(unsigned long)", 4}}, 1);
+  b.spend(b.thread(1, "count"), {{"count_second(unsigned long)", 10}}, 1);
+  Database database = b.build();
+  Json record = {{"host", "node"},
+                 {"rank", -1},
+                 {"process", 7},
+                 {"sharing", "false"},
+                 {"kind", "variable"},
+                 {"name", "counters"},
+                 {"type", "Counter[2]"},
+                 {"declared", "count.cpp:1"},
+                 {"address", 64},
+                 {"bytes", 16},
+                 {"lines", 1},
+                 {"weight_s", 1.5},
+                 {"false_moves", 90.0},
+                 {"true_moves", 0.0},
+                 {"adjacent_moves", 0.0},
+                 {"remedy", "pad-elements"},
+                 {"advice", "Give each element whole lines."}};
+  record["sides"] = sides(leaf_of(database, "count_first(unsigned long)"),
+                          leaf_of(database, "count_second(unsigned long)"));
+  database.run_json =
+      Json{{"run", {{"command", "./count"}, {"cpu_s", 2.0}}}, {"contention", {record}}}.dump();
+  return database;
+}
+
+Json side(uint32_t profile, const char* place, const char* access, uint64_t offset, uint32_t context) {
+  return {{"profile", profile},    {"place", place}, {"access", access}, {"offset", offset},  {"bytes", 8},
+          {"line_offset", offset}, {"accesses", 40}, {"weight_s", 0.5},  {"context", context}};
+}
+
+Json both_sides(uint32_t first, uint32_t second) {
+  return {side(0, "[0].hits", "reads", 0, first), side(0, "[0].hits", "writes", 0, first),
+          side(1, "[1].hits", "reads and writes", 8, second)};
+}
+
+ReportOptions contention_as(ReportFormat format) {
+  ReportOptions options;
+  options.database = "count";
+  options.view = ReportView::Contention;
+  options.format = format;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("contention as JSON, and in the summary") {
+  const Database database = counting(both_sides);
+  const Rendered result = rendered(database, contention_as(ReportFormat::Json));
+  REQUIRE(result.status == 0);
+  const Json json = Json::parse(result.text);
+  CHECK(json["view"] == "contention");
+  REQUIRE(json["findings"].size() == 1);
+  const Json& finding = json["findings"][0];
+  CHECK(finding["kind"] == "false-sharing");
+  CHECK(finding["severity"] == "high");
+  CHECK(finding["cost"]["share_of_run"] == 0.75);
+  CHECK(finding["sentence"] ==
+        "2 threads use different bytes on the same cache line of counters (count.cpp:1): thread 100.0 count "
+        "reads and writes "
+        "counters[0].hits in count_first (count.cpp:4), thread 100.1 count reads and writes counters[1].hits "
+        "in count_second "
+        "(count.cpp:10); 75 % of the CPU time was found there.");
+  CHECK(finding["advice"] == "Give each element whole lines.");
+  CHECK(finding["contexts"].size() == 3);
+  REQUIRE(json["data"].size() == 1);
+  const Json& data = json["data"][0];
+  CHECK(data["name"] == "counters");
+  CHECK(data["sides"][2]["thread"] == 1);
+  CHECK(data["sides"][2]["frames"][0]["line"] == 10);
+  CHECK(data["pictures"][0]["rows"][0]["bytes"] == "bbbbbbbb" + std::string(56, '.'));
+  CHECK(data["pictures"][0]["rows"][1]["bytes"] == "........bbbbbbbb" + std::string(48, '.'));
+
+  ReportOptions summary;
+  summary.format = ReportFormat::Json;
+  const Json told = Json::parse(rendered(database, summary).text);
+  CHECK(std::ranges::any_of(told["findings"],
+                            [&](const Json& one) { return one["sentence"] == finding["sentence"]; }));
+}
+
+TEST_CASE("where threads were followed a finding costs what the change saves") {
+  Database database = counting(both_sides);
+  Json run = Json::parse(database.run_json);
+  run["contention"][0]["saving_s"] = 0.8;
+  run["contention"][0]["followed"] = 2;
+  database.run_json = run.dump();
+  const Json json = Json::parse(rendered(database, contention_as(ReportFormat::Json)).text);
+  const Json& finding = json["findings"][0];
+  CHECK(finding["cost"]["share_of_run"] == 0.4);
+  CHECK(finding["cost"]["basis"].get<std::string>().starts_with("estimate"));
+  CHECK(finding["sentence"].get<std::string>().ends_with(
+      "75 % of the CPU time was found there, and 40 % would be saved if they did not contend."));
+}
+
+TEST_CASE("docs/json.md describes every key of contention") {
+  const std::string page = file_text(std::filesystem::path(PROF_SOURCE_DIR) / "docs/json.md");
+  std::vector<Json> open = {
+      Json::parse(rendered(counting(both_sides), contention_as(ReportFormat::Json)).text)};
+  while (!open.empty()) {
+    const Json json = std::move(open.back());
+    open.pop_back();
+    for (const auto& [key, value] : json.items()) {
+      CAPTURE(key);
+      if (json.is_object() && key != "CPUTIME") CHECK(page.find("`" + key + "`") != std::string::npos);
+      if (value.is_structured()) open.push_back(value);
+    }
+  }
+}
+
+TEST_CASE("contention as text and CSV") {
+  const std::vector<std::string> text =
+      lines_of(rendered(counting(both_sides), contention_as(ReportFormat::Text)).text);
+  CHECK(text[0].starts_with(" 1. 2 threads use different bytes on the same cache line of counters"));
+  for (const std::string& line : text) CHECK(line.size() <= 100);
+  CHECK(std::ranges::count_if(
+            text, [](const std::string& line) { return line.find("bbbbbbbb") != line.npos; }) == 2);
+  const std::vector<std::string> rows =
+      lines_of(rendered(counting(both_sides), contention_as(ReportFormat::Csv)).text);
+  REQUIRE(rows.size() == 4);
+  CHECK(rows[3].starts_with("0,false,counters,count.cpp:1,16,1.500000,"));
+}
+
+TEST_CASE("where contention was not looked for the view says so, and where none was found as well") {
+  Database database = counting(both_sides);
+  database.run_json = R"({"run": {"command": "./count"}, "contention": []})";
+  CHECK(rendered(database, contention_as(ReportFormat::Text)).text ==
+        "no data was found that threads contend for\n");
+  database.run_json =
+      R"({"run": {"command": "./count"}, "contention": [],
+          "degradations": ["Contention cannot be confirmed here: x.", "2 samples were lost."]})";
+  CHECK(rendered(database, contention_as(ReportFormat::Text)).text ==
+        "no data was found that threads contend for\n\nnote  Contention cannot be confirmed here: x.\n");
+  CHECK(Json::parse(rendered(database, contention_as(ReportFormat::Json)).text)["notes"] ==
+        Json{"Contention cannot be confirmed here: x."});
+  database.run_json = R"({"run": {"command": "./count"}})";
+  CHECK(rendered(database, contention_as(ReportFormat::Text)).status == kOwnFailure);
+}
+
+TEST_CASE("records that lead nowhere are left out") {
+  const auto broken = [](uint32_t first, uint32_t second) -> Json {
+    Json far = side(0, "", "reads", 0, second);
+    far["line_offset"] = 64;
+    Json wide = side(0, "", "reads", 0, second);
+    wide["bytes"] = uint64_t{1} << 40;
+    return {side(99, "", "reads", 0, first), side(0, "", "reads", 0, kNone), far, wide, "side", 7};
+  };
+  const Json json = Json::parse(rendered(counting(broken), contention_as(ReportFormat::Json)).text);
+  CHECK(json["findings"].empty());
+  CHECK(json["data"][0]["sides"].empty());
+}
