@@ -14,8 +14,8 @@ namespace {
 constexpr size_t kScreenLines = 24;  // the classic terminal
 constexpr size_t kHotFunctions = 5;  // more would be a list, not a summary
 constexpr double kWorthALine = 0.01;
-constexpr size_t kFindingLines = 12;  // room for both sides of a device
-constexpr size_t kKeptLines = 8;      // three headings, three lines of the path, two functions
+constexpr size_t kFindingLines = 13;  // room for both sides of a device
+constexpr size_t kKeptLines = 6;      // three headings, two lines of the path, a function
 constexpr size_t kNoteLines = 3;
 constexpr size_t kReasons = 2;
 constexpr size_t kThreadsNamed = 4;
