@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "hpcrun/guest/clock.h"
 #include "hpcrun/measurement/notes.h"
 #include "hpcrun/memory/allocation_contexts.h"
 #include "hpcrun/memory/heap.h"
@@ -86,6 +87,20 @@ void released(void* at) noexcept {
   if (heap.map.remove(begin)) end_object(begin);
 }
 
+void mapped(void* at, size_t bytes, const void* frame) noexcept {
+  if (!is_sampling_this_copy()) return;
+  ThreadState* const thread = this_thread();
+  if (!thread || thread->busy) return;
+  const SiteId site = site_of(*thread, bytes, frame);
+  if (site != kNoSite) heap.mappings.add(reinterpret_cast<uint64_t>(at), bytes, site);
+}
+
+void unmapped(void* at) noexcept {
+  if (!is_sampling_this_copy()) return;
+  if (const uint64_t number = heap.mappings.remove(reinterpret_cast<uint64_t>(at)))
+    process_state.file.write_object_end(number, monotonic_ns());
+}
+
 bool was_told = false;
 
 void note_told(void*, size_t, const void*) noexcept {
@@ -118,7 +133,7 @@ const char* find_hooks() noexcept {
 
 void start_heap() noexcept {
   if (!process_state.memory_observer.load(std::memory_order_relaxed)) return;
-  if (!heap.map.start() || !heap.sites.start() || !heap.told.start()) return;
+  if (!heap.map.start() || !heap.mappings.start() || !heap.sites.start() || !heap.told.start()) return;
   // Once: in a forked child neither the loader nor the allocator need be ready yet.
   static const char* note = nullptr;
   static bool looked = false;
@@ -128,19 +143,24 @@ void start_heap() noexcept {
   if (!hooks) return;
   mark_process();
   hooks->released.store(released, std::memory_order_relaxed);
+  hooks->unmapped.store(unmapped, std::memory_order_relaxed);
+  hooks->mapped.store(mapped, std::memory_order_relaxed);
   hooks->allocated.store(allocated, std::memory_order_release);
 }
 
 void finish_heap() noexcept {
   if (!hooks) return;
   hooks->allocated.store(nullptr, std::memory_order_relaxed);
+  hooks->mapped.store(nullptr, std::memory_order_relaxed);
   hooks->released.store(nullptr, std::memory_order_relaxed);
+  hooks->unmapped.store(nullptr, std::memory_order_relaxed);
 }
 
 void forget_heap() noexcept {
   finish_heap();
   forget_process_mark();
   heap.map.forget();
+  heap.mappings.forget();
   heap.sites.forget();
   heap.told.forget();
 }

@@ -12,20 +12,43 @@ void end_object(uint64_t begin) noexcept {
     process_state.file.write_object_end(number, monotonic_ns());
 }
 
-uint64_t object_at(uint64_t address) noexcept {
+namespace {
+
+// Of the program's heap; kNone where none is known.
+uint64_t allocation_at(uint64_t address) noexcept {
   FoundAllocation found;
-  if (!heap.map.find(address, found)) return 0;
+  if (!heap.map.find(address, found)) return ToldObjects::kNone;
   const AllocationSite site = heap.sites.site(found.site);
-  if (address >= found.begin + site.bytes) return 0;
+  if (address >= found.begin + site.bytes) return ToldObjects::kNone;
   bool is_new;
   const uint64_t number = heap.told.number_of(found.begin, is_new);
-  if (number == ToldObjects::kNone) return 0;
   if (is_new) {
     process_state.file.write_object(
         {number, found.begin, site.varies ? 0 : site.bytes, 0, site.thread, site.node});
     if (!heap.map.mark(found.begin)) end_object(found.begin);  // released meanwhile
   }
-  return number + 1;
+  return number;
+}
+
+// Of what it mapped itself.
+uint64_t mapping_at(uint64_t address) noexcept {
+  FoundMapping found;
+  if (!heap.mappings.find(address, found)) return Mappings::kNone;
+  if (const uint64_t known = heap.mappings.number_of(found, Mappings::kNone)) return known;
+  const uint64_t number = heap.told.take_number();
+  if (number == ToldObjects::kNone || heap.mappings.number_of(found, number) != number)
+    return Mappings::kNone;  // another thread is faster, or it is gone: the next access will tell
+  const AllocationSite site = heap.sites.site(found.site);
+  process_state.file.write_object({number, found.begin, found.bytes, 0, site.thread, site.node});
+  return number;
+}
+
+}  // namespace
+
+uint64_t object_at(uint64_t address) noexcept {
+  uint64_t number = allocation_at(address);
+  if (number == ToldObjects::kNone) number = mapping_at(address);
+  return number == ToldObjects::kNone ? 0 : number + 1;
 }
 
 }  // namespace hpcrun

@@ -8,12 +8,14 @@
 
 #include "hpcrun/memory/allocation_map.h"
 #include "hpcrun/memory/allocation_sites.h"
+#include "hpcrun/memory/mappings.h"
 #include "hpcrun/memory/told_objects.h"
 
 namespace hpcrun {
 
 struct Heap {
   AllocationMap map;
+  Mappings mappings;
   AllocationSites sites;
   ToldObjects told;
 };
@@ -30,7 +32,7 @@ void finish_heap() noexcept;
 // In a forked child, before it starts on its own.
 void forget_heap() noexcept;
 
-// The allocation that the address lies in, as AccessRecord::object has it: 0 for none that is known. The
+// The allocation that the address lies in, or else the memory that the program mapped there, as AccessRecord::object has it: 0 for none that is known. The
 // measurement file is told of it the first time. Async-signal-safe.
 uint64_t object_at(uint64_t address) noexcept;
 

@@ -16,6 +16,9 @@ struct HeapHooks {
   std::atomic<void (*)(void* at, size_t bytes, const void* frame) noexcept> allocated;
   // What is there is about to be released.
   std::atomic<void (*)(void* at) noexcept> released;
+  // The same for memory that the program mapped itself, by mmap() and its kin.
+  std::atomic<void (*)(void* at, size_t bytes, const void* frame) noexcept> mapped;
+  std::atomic<void (*)(void* at) noexcept> unmapped;
 };
 
 }  // namespace hpcrun

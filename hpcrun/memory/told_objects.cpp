@@ -49,9 +49,8 @@ uint64_t ToldObjects::number_of(uint64_t begin, bool& is_new) noexcept {
       if (is_of(found, key)) return found & kLastNumber;
       if (!found && !free) free = &at;
     }
-    if (!free || given_out_.load(std::memory_order_relaxed) >= kLastNumber) return kNone;
-    const uint64_t number = given_out_.fetch_add(1, std::memory_order_relaxed) + 1;
-    if (number > kLastNumber) return kNone;
+    const uint64_t number = free ? take_number() : kNone;
+    if (number == kNone) return kNone;
     uint64_t found = 0;
     if (free->compare_exchange_strong(found, key | number, std::memory_order_acq_rel)) {
       is_new = true;
@@ -59,6 +58,12 @@ uint64_t ToldObjects::number_of(uint64_t begin, bool& is_new) noexcept {
     }
   }
   return kNone;
+}
+
+uint64_t ToldObjects::take_number() noexcept {
+  if (given_out_.load(std::memory_order_relaxed) >= kLastNumber) return kNone;
+  const uint64_t number = given_out_.fetch_add(1, std::memory_order_relaxed) + 1;
+  return number <= kLastNumber ? number : kNone;
 }
 
 uint64_t ToldObjects::remove(uint64_t begin) noexcept {

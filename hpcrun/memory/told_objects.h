@@ -21,6 +21,9 @@ class ToldObjects {
   // from this call.
   uint64_t number_of(uint64_t begin, bool& is_new) noexcept;
 
+  // A number for an object that is not among these; kNone: none is left.
+  uint64_t take_number() noexcept;
+
   // It is gone. kNone: it was not told of.
   uint64_t remove(uint64_t begin) noexcept;
 

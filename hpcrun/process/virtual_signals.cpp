@@ -106,7 +106,8 @@ void call_program(int signal, const struct sigaction& action, siginfo_t& info, u
   send_unblocked();
 }
 
-void forward(int signal, siginfo_t& info, ucontext_t& context) noexcept {
+// Not in the handler itself: samples would have its frame on the stack, too.
+[[gnu::noinline]] void forward(int signal, siginfo_t& info, ucontext_t& context) noexcept {
   if (is_wake_up(info)) return;
   if (in_unmeasured_child()) {
     set_bits(context.uc_sigmask, to_bits(context.uc_sigmask) | blocked_here);

@@ -15,7 +15,7 @@ constexpr size_t kScreenLines = 24;  // the classic terminal
 constexpr size_t kHotFunctions = 5;  // more would be a list, not a summary
 constexpr double kWorthALine = 0.01;
 constexpr size_t kFindingLines = 13;  // room for both sides of a device
-constexpr size_t kKeptLines = 6;      // three headings, two lines of the path, a function
+constexpr size_t kKeptLines = 7;      // three headings, three lines of the path, a function
 constexpr size_t kNoteLines = 3;
 constexpr size_t kReasons = 2;
 constexpr size_t kThreadsNamed = 4;
@@ -43,8 +43,8 @@ class SummaryText {
         std::min(kFindingLines, kScreenLines - std::min(kScreenLines, all.size() + kKeptLines)));
     const size_t findings = found.empty() ? 0 : found.size() + 1;
     const size_t room = kScreenLines - std::min(kScreenLines, all.size() + findings);
-    // Two headings; what the functions leave goes to the path.
-    const Lines functions = function_lines(std::min(kHotFunctions, (room - std::min<size_t>(room, 2)) / 2));
+    // Two headings; what the functions leave goes to the path, which says nothing in less than three lines.
+    const Lines functions = function_lines(std::min(kHotFunctions, (room - std::min<size_t>(room, 3)) / 2));
     const Lines path = path_lines(room - std::min(room, functions.size() + 2));
     append(all, heading("hottest path"), path);
     append(all, "functions by their own cost: heaviest line (its share of that), main callers", functions);

@@ -8,20 +8,33 @@ import driver
 
 
 class Heap(driver.EndToEnd):
-    def test_an_object_is_known_after_its_release(self):
+    def contended_data(self, case):
+        """What was found of a program of two threads that count side by side."""
         # On a machine that is busy otherwise threads may hardly ever run at the same time.
         for _ in range(3):
-            run = self.prof_run([driver.program("heap_cases"), "released"], events=["contention"])
+            run = self.prof_run([driver.program("heap_cases"), case], events=["contention"])
             self.assertEqual((run.status, run.stdout), (0, b"3000000000\n"), run.stderr)
             if "Contention cannot be confirmed here" in " ".join(run.summary()["degradations"]):
                 self.skipTest("the kernel refuses breakpoints here")
-            data = run.report("contention")["data"]
-            if data:
+            if data := run.report("contention")["data"]:
                 break
+        return data
+
+    def test_an_object_is_known_after_its_release(self):
+        data = self.contended_data("released")
         self.assertEqual([(one["kind"], one["bytes"], one["sharing"]) for one in data], [("allocation", 64, "false")])
         frames = data[0]["allocations"][0]["frames"]
         self.assertIn("released", frames[0]["function"])
         self.assertEqual({(side["thread"], side["offset"], side["bytes"]) for side in data[0]["sides"]}, {(0, 0, 8), (1, 8, 8)})
+
+    def test_memory_that_the_program_maps_is_known_by_where_it_does(self):
+        data = self.contended_data("mapped")
+        self.assertEqual([(one["kind"], one["bytes"], one["sharing"]) for one in data], [("allocation", 1 << 20, "false")])
+        frames = [frame["function"] for frame in data[0]["allocations"][0]["frames"]]
+        self.assertIn("map_pool", frames[0])
+        self.assertIn("mapped", frames[1])
+        self.assertEqual({(side["thread"], side["offset"], side["bytes"]) for side in data[0]["sides"]},
+                         {(0, 4096, 8), (1, 4104, 8)})
 
     def test_what_the_allocator_does_stays_as_it_is(self):
         plain = self.plain_run([driver.program("heap_cases"), "storm"])

@@ -1,11 +1,15 @@
 // libhpcrun-memory.so: preloaded behind the runtime it has the program's calls of its allocator, whichever
-// that is, passes them on, and tells the runtime of them. C++'s operators are left alone: they allocate by
+// that is, and of mmap(), passes them on, and tells the runtime of them. C++'s operators are left alone: they allocate by
 // malloc, and where a program has others, or comes to load C++ late, nothing of ours could stand in for them.
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
+#include <stdarg.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -25,7 +29,10 @@
   X(aligned_alloc)                \
   X(memalign)                     \
   X(valloc)                       \
-  X(pvalloc)
+  X(pvalloc)                      \
+  X(mmap)                         \
+  X(munmap)                       \
+  X(mremap)
 
 HPCRUN_EXPORT hpcrun::HeapHooks hpcrun_heap_hooks;
 constinit hpcrun::HeapHooks hpcrun_heap_hooks{};
@@ -81,6 +88,17 @@ inline void* told(void* at, size_t bytes, const void* frame) noexcept {
   if (const auto hook = hpcrun_heap_hooks.allocated.load(std::memory_order_acquire); hook && at)
     hook(at, bytes, frame);
   return at;
+}
+
+// What cannot be written to is nobody's data, but a reservation or a file that is read.
+inline void* told_mapped(void* at, size_t bytes, int protection, const void* frame) noexcept {
+  const auto hook = hpcrun_heap_hooks.mapped.load(std::memory_order_acquire);
+  if (hook && at != MAP_FAILED && protection & PROT_WRITE) hook(at, bytes, frame);
+  return at;
+}
+
+inline void tell_unmapped(void* at) noexcept {
+  if (const auto hook = hpcrun_heap_hooks.unmapped.load(std::memory_order_acquire)) hook(at);
 }
 
 inline void tell_released(void* at) noexcept {
@@ -182,4 +200,38 @@ HPCRUN_EXPORT void* valloc(size_t bytes) {
 HPCRUN_EXPORT void* pvalloc(size_t bytes) {
   if (!hpcrun::is_ready() || !behind.pvalloc) return hpcrun::fail(ENOMEM);
   return told(behind.pvalloc(bytes), bytes, __builtin_dwarf_cfa());
+}
+
+HPCRUN_EXPORT void* mmap(void* at, size_t bytes, int protection, int flags, int file, off_t offset) {
+  void* const mapped =
+      hpcrun::is_ready()
+          ? behind.mmap(at, bytes, protection, flags, file, offset)
+          : reinterpret_cast<void*>(syscall(SYS_mmap, at, bytes, protection, flags, file, offset));
+  return hpcrun::told_mapped(mapped, bytes, protection, __builtin_dwarf_cfa());
+}
+
+// The same for callers that were compiled for large files.
+HPCRUN_EXPORT __attribute__((alias("mmap"))) void* mmap64(void* at, size_t bytes, int protection, int flags,
+                                                          int file, off64_t offset);
+
+HPCRUN_EXPORT int munmap(void* at, size_t bytes) {
+  hpcrun::tell_unmapped(at);
+  return hpcrun::is_ready() ? behind.munmap(at, bytes)
+                            : static_cast<int>(syscall(SYS_munmap, at, bytes));
+}
+
+// What stays in its place is another mapping from now on.
+HPCRUN_EXPORT void* mremap(void* at, size_t before, size_t bytes, int flags, ...) {
+  void* to = nullptr;
+  if (flags & MREMAP_FIXED) {
+    va_list arguments;
+    va_start(arguments, flags);
+    to = va_arg(arguments, void*);
+    va_end(arguments);
+  }
+  hpcrun::tell_unmapped(at);
+  void* const mapped = hpcrun::is_ready()
+                           ? behind.mremap(at, before, bytes, flags, to)
+                           : reinterpret_cast<void*>(syscall(SYS_mremap, at, before, bytes, flags, to));
+  return hpcrun::told_mapped(mapped, bytes, PROT_WRITE, __builtin_dwarf_cfa());
 }

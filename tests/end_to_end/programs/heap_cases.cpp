@@ -1,10 +1,12 @@
 // heap_cases CASE: what programs do with their heap, and print what has become of it.
 // - released: two threads count side by side in one allocation, which is released before the program ends
+// - mapped: the same in a mapping of shared memory, behind what is allocated from it
 // - storm: threads, forks and signal handlers allocate and release, in all ways; then the sum of what was
 // kept
 
 #include <malloc.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,12 +37,37 @@ int released() {
   return 0;
 }
 
+[[gnu::noinline]] unsigned char* map_pool(size_t bytes) {
+  void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return at == MAP_FAILED ? nullptr : static_cast<unsigned char*>(at);
+}
+
+int mapped() {
+  constexpr size_t kPoolBytes = 1 << 20, kAt = 4096;
+  unsigned char* const pool = map_pool(kPoolBytes);
+  if (!pool) return 1;
+  volatile uint64_t* const pair = reinterpret_cast<uint64_t*>(pool + kAt);
+  std::thread other([=] { count(pair[1]); });
+  count(pair[0]);
+  other.join();
+  std::printf("%llu\n", static_cast<unsigned long long>(pair[0] + pair[1]));
+  munmap(pool, kPoolBytes);
+  return 0;
+}
+
 std::atomic<uint64_t> handled{0};
 
 // As a handler may not, and some do; the thread is not in the allocator when it comes.
 void on_signal(int) {
   free(malloc(100));
   ++handled;
+}
+
+void map_and_unmap(size_t bytes) {
+  auto* const small = map_pool(bytes);
+  void* const large = mremap(small, bytes, 40 * bytes, MREMAP_MAYMOVE);
+  if (!small || large == MAP_FAILED || munmap(large, 40 * bytes) != 0) abort();
+  if (mmap(nullptr, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED || errno != EINVAL) abort();
 }
 
 uint64_t allocate_in_all_ways(uint64_t seed) {
@@ -78,6 +105,7 @@ uint64_t allocate_in_all_ways(uint64_t seed) {
         at = i % 99 == 8 ? valloc(bytes) : ::operator new(bytes);
         break;
     }
+    if (i % 100 == 0) map_and_unmap(bytes);
     if (i % 9 == 5 && reinterpret_cast<uintptr_t>(at) % 256 != 0) abort();
     memset(at, static_cast<int>(i), bytes);
     kept.push_back(static_cast<unsigned char*>(at));
@@ -140,6 +168,7 @@ int storm() {
 
 int main(int count, char** argv) {
   if (count == 2 && strcmp(argv[1], "released") == 0) return released();
+  if (count == 2 && strcmp(argv[1], "mapped") == 0) return mapped();
   if (count == 2 && strcmp(argv[1], "storm") == 0) return storm();
   return 2;
 }

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <threads.h>
@@ -69,21 +68,27 @@ bool work_in_plugin() {
   return state != 0;
 }
 
-// States how much of an alternate signal stack was used beyond what the kernel itself needs.
+// States how much of an alternate signal stack was used beyond what the kernel itself needs. That is less than
+// AT_MINSIGSTKSZ where the processor has state that only programs get which ask for it (AMX).
 int alternate_stack() {
   constexpr size_t kBytes = 256 * 1024;
+  static uintptr_t frame;
   auto* memory = static_cast<unsigned char*>(
       mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  memset(memory, kUntouched, kBytes);
   stack_t stack{};
   stack.ss_sp = memory;
   stack.ss_size = kBytes;
-  if (sigaltstack(&stack, nullptr) != 0 || !work_in_plugin()) return 1;
+  struct sigaction action {};
+  action.sa_handler = [](int) { frame = reinterpret_cast<uintptr_t>(__builtin_frame_address(0)); };
+  action.sa_flags = SA_ONSTACK;
+  if (sigaltstack(&stack, nullptr) != 0 || sigaction(SIGUSR1, &action, nullptr) != 0) return 1;
+  raise(SIGUSR1);
+  const auto of_kernel = static_cast<long>(reinterpret_cast<uintptr_t>(memory) + kBytes - frame);
+  memset(memory, kUntouched, kBytes);
+  if (!work_in_plugin()) return 1;
   size_t untouched = 0;
   while (untouched < kBytes && memory[untouched] == kUntouched) ++untouched;
-  constexpr unsigned long kMinSignalStack = 51;  // AT_MINSIGSTKSZ, Linux 5.14
-  std::fprintf(stderr, "handler_bytes %ld\n",
-               static_cast<long>(kBytes - untouched) - static_cast<long>(getauxval(kMinSignalStack)));
+  std::fprintf(stderr, "handler_bytes %ld\n", static_cast<long>(kBytes - untouched) - of_kernel);
   return 0;
 }
 
