@@ -32,8 +32,9 @@ void finish_heap() noexcept;
 // In a forked child, before it starts on its own.
 void forget_heap() noexcept;
 
-// The allocation that the address lies in, or else the memory that the program mapped there, as AccessRecord::object has it: 0 for none that is known. The
-// measurement file is told of it the first time. Async-signal-safe.
+// The allocation that the address lies in, or else the memory that the program mapped there, as
+// AccessRecord::object has it: 0 for none that is known. The measurement file is told of it the first time.
+// Async-signal-safe.
 uint64_t object_at(uint64_t address) noexcept;
 
 // The allocation that begins there is gone from the map, in which it was marked. Async-signal-safe.

@@ -1,7 +1,7 @@
 #pragma once
-// Memory that the program maps itself, for arenas, pools and shared memory: where it begins and ends, and where
-// in the program it was mapped. Apart from AllocationMap, because allocators that take their memory so make
-// allocations in it.
+// Memory that the program maps itself, for arenas, pools and shared memory: where it begins and ends, and
+// where in the program it was mapped. Apart from AllocationMap, because allocators that take their memory so
+// make allocations in it.
 //
 // Shared by all threads of a process, without locks; async-signal-safe.
 
@@ -29,8 +29,8 @@ class Mappings {
   // In a forked child, which has none of the parent's.
   void forget() noexcept;
 
-  // `begin`: a multiple of the page size, below 2^AllocationMap::kAddressBits. False: there is no room, or the
-  // address is beyond; it will not be found.
+  // `begin`: a multiple of the page size, below 2^AllocationMap::kAddressBits. False: there is no room, or
+  // the address is beyond; it will not be found.
   bool add(uint64_t begin, uint64_t bytes, SiteId site) noexcept;
 
   // What begins there is gone: the number that it was told by, kNone where it was not.

@@ -1,6 +1,7 @@
 // libhpcrun-memory.so: preloaded behind the runtime it has the program's calls of its allocator, whichever
-// that is, and of mmap(), passes them on, and tells the runtime of them. C++'s operators are left alone: they allocate by
-// malloc, and where a program has others, or comes to load C++ late, nothing of ours could stand in for them.
+// that is, and of mmap(), passes them on, and tells the runtime of them. C++'s operators are left alone: they
+// allocate by malloc, and where a program has others, or comes to load C++ late, nothing of ours could stand
+// in for them.
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -216,8 +217,7 @@ HPCRUN_EXPORT __attribute__((alias("mmap"))) void* mmap64(void* at, size_t bytes
 
 HPCRUN_EXPORT int munmap(void* at, size_t bytes) {
   hpcrun::tell_unmapped(at);
-  return hpcrun::is_ready() ? behind.munmap(at, bytes)
-                            : static_cast<int>(syscall(SYS_munmap, at, bytes));
+  return hpcrun::is_ready() ? behind.munmap(at, bytes) : static_cast<int>(syscall(SYS_munmap, at, bytes));
 }
 
 // What stays in its place is another mapping from now on.

@@ -67,7 +67,8 @@ void map_and_unmap(size_t bytes) {
   auto* const small = map_pool(bytes);
   void* const large = mremap(small, bytes, 40 * bytes, MREMAP_MAYMOVE);
   if (!small || large == MAP_FAILED || munmap(large, 40 * bytes) != 0) abort();
-  if (mmap(nullptr, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED || errno != EINVAL) abort();
+  if (mmap(nullptr, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED || errno != EINVAL)
+    abort();
 }
 
 uint64_t allocate_in_all_ways(uint64_t seed) {

@@ -68,8 +68,8 @@ bool work_in_plugin() {
   return state != 0;
 }
 
-// States how much of an alternate signal stack was used beyond what the kernel itself needs. That is less than
-// AT_MINSIGSTKSZ where the processor has state that only programs get which ask for it (AMX).
+// States how much of an alternate signal stack was used beyond what the kernel itself needs. That is less
+// than AT_MINSIGSTKSZ where the processor has state that only programs get which ask for it (AMX).
 int alternate_stack() {
   constexpr size_t kBytes = 256 * 1024;
   static uintptr_t frame;
