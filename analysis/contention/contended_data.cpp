@@ -16,6 +16,36 @@ using hpcrun::Sharing;
 
 constexpr uint64_t kPairBytes = 2 * kLineBytes;
 
+// Whether threads use a line in turns that are longer than the time between their samples: then one follows
+// another less often than by chance, as it does where they use it at the same time.
+class Turns {
+ public:
+  void note(const ContentionAccess& access) {
+    if (access.weight_ns == 0) return;  // breakpoints tell several accesses of one thread in a row
+    if (samples_ > 0 && access.thread != last_) ++changes_;
+    last_ = access.thread;
+    ++samples_;
+    ++by_thread_[access.thread];
+  }
+
+  bool are_taken() const {
+    double by_chance = 0;
+    for (const auto& [thread, count] : by_thread_) {
+      const double share = static_cast<double>(count) / static_cast<double>(samples_);
+      by_chance += static_cast<double>(samples_) * share * (1 - share);
+    }
+    return by_chance >= kEnough && static_cast<double>(changes_) < kFewOfThem * by_chance;
+  }
+
+ private:
+  static constexpr double kEnough = 10;
+  static constexpr double kFewOfThem = 0.25;
+
+  uint64_t samples_ = 0, changes_ = 0;
+  uint32_t last_ = 0;
+  std::map<uint32_t, uint64_t> by_thread_;
+};
+
 // One line, or pair of lines, in all windows. When an object in it is gone a new window begins: what comes to
 // its place has nothing to do with it.
 class LineHistory {
@@ -27,6 +57,7 @@ class LineHistory {
     const uint64_t window = access.time_ns / options_.window_ns;
     if (window != window_ || access.time_ns >= first_death_ns_) close();
     window_ = window;
+    turns_.note(access);
     first_death_ns_ = std::min(first_death_ns_, lives_until);
     current_->note({access.thread, static_cast<uint8_t>(access.address - from),
                     static_cast<uint8_t>(access.bytes), access.kind, access.time_ns, access.stands_for});
@@ -38,7 +69,8 @@ class LineHistory {
     first_death_ns_ = UINT64_MAX;
   }
 
-  const LineMoves& moves() const { return moves_; }
+  // None where threads take turns: what moved the line once for each is no contention.
+  LineMoves moves() const { return turns_.are_taken() ? LineMoves{} : moves_; }
 
  private:
   const ContentionOptions& options_;
@@ -46,6 +78,7 @@ class LineHistory {
   uint64_t first_death_ns_ = UINT64_MAX;
   std::unique_ptr<LineWindow> current_ = std::make_unique<LineWindow>();
   LineMoves moves_;
+  Turns turns_;
 };
 
 // Parts of an access beyond its line are accesses to the next one.
@@ -188,7 +221,7 @@ std::vector<ContendedData> find_contended_data(std::span<const ContentionAccess>
   std::map<FindingKey, Gathered> findings;
   for (const auto& [line, owner] : owners) {
     ContendedData& data = findings.try_emplace(owner, Gathered{{}, SideTable(objects)}).first->second.data;
-    const LineMoves& moves = histories.lines.at(line).moves();
+    const LineMoves moves = histories.lines.at(line).moves();
     data.adjacent_moves += adjacent_moves(line, histories) / 2;  // once for each of the two lines
     if (moves.total() <= 0) continue;
     data.has_object = std::get<0>(owner);

@@ -10,13 +10,13 @@
 #include <cstring>
 #include <thread>
 
+alignas(64) volatile uint64_t words[64];
+
 namespace {
 
 constexpr size_t kLineWords = 8;
 constexpr size_t kApart = 4 * kLineWords;
 constexpr uint64_t kStepsBetweenLooks = 1 << 16;  // at the clock
-
-alignas(64) volatile uint64_t words[2 * kApart];
 
 [[gnu::noinline]] uint64_t add_until(volatile uint64_t& word, uint64_t own_steps,
                                      std::chrono::steady_clock::time_point end) {

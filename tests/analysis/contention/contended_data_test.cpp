@@ -110,6 +110,25 @@ TEST_CASE("threads that come one after the other are no finding") {
   CHECK(run.found().empty());
 }
 
+TEST_CASE("threads that take turns are no finding, whatever windows of time cut them into") {
+  for (const uint64_t turn_ms : {20, 40, 60, 90}) {
+    Recording recording;
+    for (uint64_t turn = 0; turn < 20; ++turn)
+      recording.use(turn % 2, kBase, 8, AccessKind::ReadWrite, turn * turn_ms, (turn + 1) * turn_ms);
+    CHECK(recording.found().empty());
+  }
+}
+
+TEST_CASE("threads that work in bursts at the same time are one") {
+  Recording recording;
+  for (uint64_t burst = 0; burst < 10; ++burst)
+    for (uint32_t thread = 0; thread < 2; ++thread)
+      recording.use(thread, kBase + 8 * thread, 8, AccessKind::ReadWrite, burst * 200 + thread,
+                    burst * 200 + 40);
+  REQUIRE(recording.found().size() == 1);
+  CHECK(recording.found()[0].sharing == Sharing::False);
+}
+
 TEST_CASE("an object at the place of another one is another one") {
   Recording run;
   const uint32_t first = run.object(kBase, 64, 1, 0, 50);
