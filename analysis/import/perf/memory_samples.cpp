@@ -7,11 +7,13 @@
 #include <unordered_map>
 
 #include "analysis/views/wording.h"
+#include "hpcrun/model/access_shape.h"
 
 namespace prof::perf {
 namespace {
 
 using hpcrun::AccessKind;
+using hpcrun::AccessShape;
 using hpcrun::DataSource;
 using Operation = DataSource::Operation;
 
