@@ -173,8 +173,8 @@ void ContentionWatch::hit(const WatchedThread& thread, const StoppedAt& at, uint
   host_.report(thread.index, evidence);
 }
 
-// Of what threads do beside, that counts which meets a line where one of them had to fetch it lately. Where the
-// hardware tells nothing of other cores' caches, what comes from a shared one may have been fetched
+// Of what threads do beside, that counts which meets a line where one of them had to fetch it lately. Where
+// the hardware tells nothing of other cores' caches, what comes from a shared one may have been fetched
 // (analysis/pipeline/contention.cpp knows better in the end).
 void ContentionWatch::told(const WatchedThread& thread, const ToldAccess& told) noexcept {
   const Access& access = told.access;

@@ -4,8 +4,8 @@
 // these threads that tell whether and where it really is (Watch). What is found comes out as evidence, access
 // by access.
 //
-// Where hardware samples memory accesses and tells which lines had to come from another core (ToldAccess), these
-// are the evidence, and no breakpoints are set.
+// Where hardware samples memory accesses and tells which lines had to come from another core (ToldAccess),
+// these are the evidence, and no breakpoints are set.
 //
 // Where they were seen for certain, some are held for a few milliseconds now and then, to see how fast
 // another one goes on without them (Hold, Pace).

@@ -23,7 +23,7 @@ struct MemoryThread {
   PlanCache plans;
   Pace pace;
   AccessStream accesses;
-  const Stack* stack;   // on which the thread is, in a handler; nullptr: not walked yet
+  const Stack* stack;  // on which the thread is, in a handler; nullptr: not walked yet
   const ucontext_t* interrupted;
   Stack walked;
   uint32_t generation;  // walk_generation() that the plans belong to
@@ -81,13 +81,13 @@ void report(uint32_t, const Evidence& evidence) noexcept {
   const NodeId node = thread.tree.insert(stack.frames, stack.depth);
   stack.frames[0] = leaf;
   if (node == kNoNode) return;
-  if (const HardwareAccess& told = evidence.hardware; told.period)
-    thread.memory->accesses.append(
-        {evidence.time_ns, 0, told.period, told.told, kAccessHardware, told.cycles}, node);
-  thread.memory->accesses.append(
-      {evidence.time_ns, evidence.weight_ns, evidence.access.address, evidence.access.bytes,
-       bits_of(evidence), object_at(evidence.access.address)},
-      node);
+  AccessStream& accesses = thread.memory->accesses;
+  const AccessRecord record{evidence.time_ns,      evidence.weight_ns, evidence.access.address,
+                            evidence.access.bytes, bits_of(evidence),  object_at(evidence.access.address)};
+  if (evidence.hardware.period)
+    accesses.append(record, evidence.hardware, node);
+  else
+    accesses.append(record, node);
 }
 
 // Where the thread is does not matter: the line says to what it belongs.
@@ -158,7 +158,7 @@ void on_hit(ThreadState& thread, const ucontext_t& context, uint64_t signal_data
 // What the runtime itself does, in handlers above all, is sampled like everything.
 bool is_own(uint64_t ip) noexcept {
   const uint16_t own = frame_module(frame_of(reinterpret_cast<const void*>(&on_sample)));
-  return frame_module(frame_of(reinterpret_cast<const void*>(ip))) == own;
+  return own != kModuleNone && frame_module(frame_of(reinterpret_cast<const void*>(ip))) == own;
 }
 
 // The last of the records raised the signal: it was made where the thread stopped. Of those before it, which
@@ -174,6 +174,7 @@ void on_records(ThreadState& thread, const ucontext_t& context, uint32_t event, 
     const MemoryRecord record = next;
     more = ring.next(next);
     FrameKey leaf = frame_of(reinterpret_cast<const void*>(record.ip));
+    if (!leaf) leaf = make_frame(kModuleNone, record.ip);
     const Stack leaf_alone{&leaf, 1, StackReason::TooDeep};
     memory->stack = more ? &leaf_alone : nullptr;
     ToldAccess told;

@@ -13,7 +13,8 @@ struct ToldAccess {
   Access access;
   uint64_t time_ns;  // CLOCK_MONOTONIC
   HardwareAccess hardware;
-  bool is_exact;  // bytes and kind are the instruction's; otherwise one byte of some operation that hardware told
+  bool is_exact;  // bytes and kind are the instruction's; otherwise one byte of some operation that hardware
+                  // told
 };
 
 // False: no access to the program's memory. `code`: reads the process's own.

@@ -52,12 +52,13 @@ bool parse_memory_event(const char* text, const char* end, EventSpec& out) noexc
   };
   uint8_t kind = 0;
   uint8_t excluded = 0;
-  const bool is_whole =
-      parse_number(text, end, kind, 10) && number(out.rate, '@', 10) && number(out.perf_type, '#', 16) &&
-      number(out.perf_config, '#', 16) && number(out.perf_config1, '#', 16) &&
-      number(out.perf_config2, '#', 16) && number(out.precise_ip, '#', 16) && number(excluded, '#', 16);
+  const bool is_whole = parse_number(text, end, kind, 10) && number(out.rate, '@', 10) &&
+                        number(out.perf_type, '#', 16) && number(out.perf_config, '#', 16) &&
+                        number(out.perf_config1, '#', 16) && number(out.perf_config2, '#', 16) &&
+                        number(out.precise_ip, '#', 16) && number(excluded, '#', 16);
   if (!is_whole || text != end || out.rate < kMinRate || out.rate > kMaxRate || out.precise_ip > 3 ||
-      kind < static_cast<uint8_t>(MemoryEvent::Operations) || kind > static_cast<uint8_t>(MemoryEvent::Stores))
+      kind < static_cast<uint8_t>(MemoryEvent::Operations) ||
+      kind > static_cast<uint8_t>(MemoryEvent::Stores))
     return false;
   out.kind = EventKind::Memory;
   out.memory = static_cast<MemoryEvent>(kind);

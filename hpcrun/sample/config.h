@@ -95,7 +95,7 @@ struct EventSpec {
 
 struct Config {
   const char* directory = nullptr;  // not owned: the environment's
-  EventSpec events[kMostEvents];  // those of memory last
+  EventSpec events[kMostEvents];    // those of memory last
   uint32_t event_count = 0;
   bool trace = false;
   bool contention = false;

@@ -1,6 +1,6 @@
 #pragma once
-// Events by which hardware samples the memory accesses of a thread (Intel PEBS, AMD IBS), each with a ring of its
-// own. Runs outside handlers.
+// Events by which hardware samples the memory accesses of a thread (Intel PEBS, AMD IBS), each with a ring of
+// its own. Runs outside handlers.
 
 #include "hpcrun/sample/state.h"
 

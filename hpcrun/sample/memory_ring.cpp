@@ -42,8 +42,8 @@ const uint64_t kMemoryRecordFields = PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SA
                                      PERF_SAMPLE_PERIOD | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC;
 
 int MemoryRing::map(int descriptor) noexcept {
-  const long at = raw_syscall(SYS_mmap, 0, kControlBytes + kBytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-                              descriptor, 0);
+  const long at =
+      raw_syscall(SYS_mmap, 0, kControlBytes + kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (at < 0 && at > -4096) return static_cast<int>(at);
   auto* const control = reinterpret_cast<unsigned char*>(at);
   attach(control, control + kControlBytes, kBytes);

@@ -8,8 +8,8 @@
 
 namespace hpcrun {
 
-// PERF_SAMPLE_...: what is asked of each record (perf_event_open(2)). A ring is one thread's, which need not be
-// told.
+// PERF_SAMPLE_...: what is asked of each record (perf_event_open(2)). A ring is one thread's, which need not
+// be told.
 extern const uint64_t kMemoryRecordFields;
 
 struct MemoryRecord {

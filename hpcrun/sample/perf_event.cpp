@@ -29,11 +29,11 @@ void fill(const PerfRequest& request, perf_event_attr& attr) noexcept {
     attr.freq = 1;
     attr.sample_freq = request.rate;
   }
+  attr.config1 = request.config1;
+  attr.config2 = request.config2;
+  attr.precise_ip = request.precise_ip & 3;
   if (request.record_fields) {
     attr.sample_type = request.record_fields;
-    attr.config1 = request.config1;
-    attr.config2 = request.config2;
-    attr.precise_ip = request.precise_ip & 3;
     attr.use_clockid = 1;
     attr.clockid = CLOCK_MONOTONIC;
   }

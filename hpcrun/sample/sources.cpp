@@ -254,7 +254,8 @@ void choose_sources() noexcept {
   process_state.wait_event = -1;
   for (uint32_t event = 0; event < process_state.config.event_count; ++event) {
     const Source source = process_state.sources[event] = choose_source(event);
-    if (process_state.config.events[event].kind != EventKind::Memory) describe(event);  // others have a metric
+    if (process_state.config.events[event].kind != EventKind::Memory)
+      describe(event);  // others have a metric
     const bool goes_on = source == Source::MonotonicTimer;
     if (goes_on && process_state.wait_event < 0) process_state.wait_event = static_cast<int>(event);
     process_state.protects_waits |= goes_on || source == Source::Setsig;
@@ -441,8 +442,8 @@ uint64_t source_signals() noexcept {
     if (source == Source::SigtrapAll || source == Source::SigtrapUser || source == Source::PerfCounter ||
         source == Source::MemoryRecords)
       mask |= uint64_t{1} << (SIGTRAP - 1);
-    if (source != Source::SigtrapAll && source != Source::PerfCounter &&
-        source != Source::MemoryRecords && source != Source::None)
+    if (source != Source::SigtrapAll && source != Source::PerfCounter && source != Source::MemoryRecords &&
+        source != Source::None)
       mask |= uint64_t{1} << (process_state.timer_signal - 1);
   }
   return mask;

@@ -134,7 +134,7 @@ struct ProcessState {
   std::atomic<const void*> sync_code{nullptr};
   int wait_event = -1;  // the event that goes on while a thread waits, or -1
   bool traces_wall_clock = false;
-  std::atomic<bool> lacks_run_queue{false};  // a note says so
+  std::atomic<bool> lacks_run_queue{false};       // a note says so
   std::atomic<bool> lacks_memory_records{false};  // the same, of some threads
   std::atomic<uint32_t> thread_count{0};
   std::atomic<size_t> table_bytes{0};  // of unwind tables, for note_memory()
