@@ -19,6 +19,7 @@
 #include "prof/measured_process.h"
 #include "prof/measurement_directory.h"
 #include "prof/measuring_options.h"
+#include "prof/memory_events.h"
 #include "prof/message.h"
 #include "prof/outside/sampler.h"
 #include "prof/perf_maps.h"
@@ -95,6 +96,13 @@ std::string outside_refusal(const std::vector<hpcrun::EventSpec>& events) {
   return {};
 }
 
+// At the rate of CPUTIME. They raise signals as the best trigger does.
+std::string memory_events(const std::vector<hpcrun::EventSpec>& events, hpcrun::Trigger trigger) {
+  const auto clock = std::ranges::find(events, hpcrun::EventKind::CpuTime, &hpcrun::EventSpec::kind);
+  if (clock == events.end() || trigger != hpcrun::Trigger::Sigtrap) return "";
+  return format_memory_events(find_memory_events(clock->rate));
+}
+
 int run_program(const RunOptions& whole) {
   const std::vector<std::string>& command = whole.command;
   const MeasuringOptions& options = whole.measuring;
@@ -142,7 +150,10 @@ int run_program(const RunOptions& whole) {
       {hpcrun::kEnvTrigger, trigger_name(trigger)},   {hpcrun::kEnvOutside, outside->socket_name()},
       {hpcrun::kEnvOutsideExec, find_outside_exec()},
   };
-  if (contention) plan.environment.push_back({hpcrun::kEnvContention, "1"});
+  if (contention) {
+    plan.environment.push_back({hpcrun::kEnvContention, "1"});
+    plan.environment.push_back({hpcrun::kEnvMemoryEvents, memory_events(events, trigger)});
+  }
   if (locks) plan.environment.push_back({hpcrun::kEnvLocks, "1"});
   if (whole.device_trace == DeviceTrace::Sampled)
     plan.environment.push_back({hpcrun::kEnvDeviceTrace, hpcrun::kSampledDeviceTrace});

@@ -25,10 +25,10 @@ struct ContendedRecord {
   double false_moves = 0;  // how often the lines moved, in accesses that were seen: for comparing
   double true_moves = 0;
   double adjacent_moves = 0;
-  // Of recordings of hardware events:
-  std::string source;          // who told it: "Intel PEBS by perf"; empty: our own breakpoints
+  // Where hardware told it:
+  std::string source;          // which: "Intel PEBS", "Intel PEBS by perf"; empty: our own breakpoints
   double transfers = 0;        // loads that found a line in another processor's cache
-  double transfers_per_s = 0;  // 0: the recording has no times
+  double transfers_per_s = 0;  // 0: the time is not known
   double hitm = 0;             // of them, those to which the line was modified there
   double remote_hitm = 0;      // of these, in another node or socket
   double latency_cycles = 0;   // of all transfers together

@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "analysis/contention/advice.h"
-#include "analysis/contention/pace.h"
-#include "hpcrun/measurement/progress.h"
+#include "analysis/pipeline/measured_accesses.h"
 
 namespace prof {
 namespace {
@@ -18,6 +16,11 @@ using hpcrun::AccessKind;
 using hpcrun::Sharing;
 
 constexpr size_t kMostSides = 64;  // of a finding
+// Costs a thread less than 0.1 % of its time, at some hundred cycles each. TMI found that what is worth a
+// repair has 100,000.
+constexpr double kLeastTransfersPerSecond = 1000;
+// Fewer may be chance, as when a line moves with a thread that the kernel moves.
+constexpr uint64_t kLeastTransferSamples = 4;
 
 // The data of one process: what lies at an address.
 class Data {
@@ -107,64 +110,6 @@ class Data {
   std::map<const Variable*, uint32_t> by_variable_;
   std::map<uint32_t, VariableInMemory> variables_;
 };
-
-AccessKind kind_of(uint64_t bits) {
-  return static_cast<AccessKind>(bits & (hpcrun::kAccessReads | hpcrun::kAccessWrites));
-}
-
-// What is not exact says that somebody is there, and not where.
-bool is_usable(const MeasuredAccess& access) {
-  return (access.bits & hpcrun::kAccessExact) != 0 && access.bytes > 0 &&
-         access.bytes <= hpcrun::kLineBytes &&
-         (access.bits & (hpcrun::kAccessReads | hpcrun::kAccessWrites)) != 0;
-}
-
-// The lines at which each thread was seen, and not only thought to be.
-std::set<std::pair<uint32_t, uint64_t>> seen_lines(std::span<const ThreadInDatabase> threads) {
-  std::set<std::pair<uint32_t, uint64_t>> seen;
-  for (const ThreadInDatabase& thread : threads) {
-    RecordReader<MeasuredAccess> reader = thread.thread->accesses();
-    for (MeasuredAccess measured; reader.next(measured);)
-      if (is_usable(measured) && (measured.bits & hpcrun::kAccessSeen) != 0)
-        seen.emplace(thread.profile, hpcrun::line_of(measured.address));
-  }
-  return seen;
-}
-
-std::vector<ContentionAccess> usable_accesses(std::span<const ThreadInDatabase> threads, Data& data) {
-  const std::set<std::pair<uint32_t, uint64_t>> seen = seen_lines(threads);
-  std::vector<ContentionAccess> all;
-  for (const ThreadInDatabase& thread : threads) {
-    RecordReader<MeasuredAccess> reader = thread.thread->accesses();
-    for (MeasuredAccess measured; reader.next(measured);) {
-      if (!is_usable(measured) || !seen.contains({thread.profile, hpcrun::line_of(measured.address)}))
-        continue;
-      ContentionAccess& access = all.emplace_back();
-      access.thread = thread.profile;
-      access.time_ns = measured.time_ns;
-      access.address = measured.address;
-      access.bytes = static_cast<uint16_t>(measured.bytes);
-      access.kind = kind_of(measured.bits);
-      access.weight_ns = measured.weight_ns;
-      access.context = thread.context_of[measured.node];
-      access.object = data.object_of(measured);
-    }
-  }
-  return all;
-}
-
-Paces measured_paces(std::span<const ThreadInDatabase> threads) {
-  Paces paces;
-  for (const ThreadInDatabase& thread : threads) {
-    RecordReader<MeasuredAccess> reader = thread.thread->accesses();
-    for (MeasuredAccess measured; reader.next(measured);)
-      if ((measured.bits & hpcrun::kAccessProgress) != 0)
-        paces.add(thread.profile, {measured.address, hpcrun::progress_value(measured.bytes),
-                                   hpcrun::progress_change(measured.object), measured.weight_ns,
-                                   hpcrun::progress_is_alone(measured.bytes)});
-  }
-  return paces;
-}
 
 // What the threads would not need if each had the data for itself. Threads that could not be followed lose as
 // much as the others do on average.
@@ -337,6 +282,14 @@ ProcessData data_of(const ProcessMeasurement& measurement) {
   return {measured.host, measured.rank, measured.pid, modules_in_memory(measurement), {}};
 }
 
+// In which it was measured; 0: not known, for one that was killed.
+double seconds_of(const ProcessMeasurement& measurement) {
+  const uint64_t end = measurement.counter(hpcrun::Counter::EndMonotonicNs);
+  const uint64_t out =
+      measurement.process.start_monotonic_ns + measurement.counter(hpcrun::Counter::PausedNanoseconds);
+  return end > out ? static_cast<double>(end - out) * 1e-9 : 0;
+}
+
 std::vector<ContendedRecord> make_records(const std::vector<ContentionAccess>& accesses, const Data& data,
                                           const Paces& paces, const ContentionOptions& options) {
   std::vector<ContendedRecord> records;
@@ -346,6 +299,18 @@ std::vector<ContendedRecord> make_records(const std::vector<ContentionAccess>& a
 }
 
 }  // namespace
+
+const ContentionOptions kHardwareFinding{.window_ns = 1'000'000'000,
+                                         .resolution_ns = 100'000'000,
+                                         .least_moves = 0,
+                                         .least_transfers = kLeastTransferSamples};
+
+bool note_transfers(ContendedRecord& record, double seconds, const std::string& source) {
+  record.source = source;
+  if (seconds <= 0) return true;
+  record.transfers_per_s = record.transfers / seconds;
+  return record.transfers_per_s >= kLeastTransfersPerSecond;
+}
 
 bool looked_for_contention(const std::vector<ProcessMeasurement>& measurements) {
   return std::ranges::any_of(measurements, [](const ProcessMeasurement& measurement) {
@@ -366,7 +331,16 @@ std::vector<ContendedRecord> contended_records(const ProcessMeasurement& measure
   const ProcessData process = data_of(measurement);
   Data data(process, options, warnings);
   data.add(measurement.objects, threads);
-  return make_records(usable_accesses(threads, data), data, measured_paces(threads), {});
+  const std::vector<ContentionAccess> accesses =
+      measured_accesses(threads, [&](const MeasuredAccess& access) { return data.object_of(access); });
+  const char* const source = contention_hardware(measurement);
+  std::vector<ContendedRecord> records =
+      make_records(accesses, data, measured_paces(threads), source ? kHardwareFinding : ContentionOptions{});
+  if (source)
+    std::erase_if(records, [&, seconds = seconds_of(measurement)](ContendedRecord& record) {
+      return !note_transfers(record, seconds, source);
+    });
+  return records;
 }
 
 std::vector<ContendedRecord> contended_records(const ProcessData& process,

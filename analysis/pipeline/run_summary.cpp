@@ -259,6 +259,20 @@ Json describe_degradations(const Measurements& measurements, const std::vector<s
   return texts;
 }
 
+// By what contention was looked for in any process, as reports name it.
+Json contention_sources(const std::vector<ProcessMeasurement>& measurements) {
+  using Source = hpcrun::ContentionSource;
+  Json sources = Json::array();
+  for (const auto& [source, name] : {std::pair{Source::Pebs, "Intel PEBS"},
+                                     {Source::Ibs, "AMD IBS"},
+                                     {Source::Breakpoints, "decoded instructions and breakpoints"}})
+    if (std::ranges::any_of(measurements, [source = source](const ProcessMeasurement& measurement) {
+          return measurement.counter(Counter::LooksForContention) == static_cast<uint64_t>(source);
+        }))
+      sources.push_back(name);
+  return sources;
+}
+
 }  // namespace
 
 Json describe_contention(const std::vector<ContendedRecord>& records) {
@@ -294,7 +308,10 @@ std::string run_json(const std::vector<ProcessMeasurement>& measurements,
       {"degradations", describe_degradations(measurements, warnings)},
   };
   if (!devices.empty()) summary["devices"] = describe_devices(devices);
-  if (contention) summary["contention"] = describe_contention(*contention);
+  if (contention) {
+    summary["contention"] = describe_contention(*contention);
+    summary["contention_sources"] = contention_sources(measurements);
+  }
   if (locks) summary["locks"] = describe_locks(*locks);
   // Command lines and paths need not be UTF-8, JSON must be.
   return summary.dump(2, ' ', false, Json::error_handler_t::replace);

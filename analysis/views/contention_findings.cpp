@@ -110,11 +110,20 @@ std::string transfers_in_words(const ContendedRecord& record) {
   return text;
 }
 
+bool is_told_by_hardware(const ContendedRecord& record) {
+  return !record.source.empty();
+}
+
+// Recordings of other profilers have no samples of CPU time.
+bool has_cpu_time(const ContendedRecord& record) {
+  return !is_told_by_hardware(record) || record.weight_s > 0;
+}
+
 FindingCost cost_of(const ContendedRecord& record, const RunSummary& run) {
-  if (record.source.empty() && record.followed > 0)
+  if (record.followed > 0)
     return {record.saving_s, "sec", share_of_run(record.saving_s, run),
             "estimate: how much faster threads went on while the others were held for a moment"};
-  if (record.source.empty())
+  if (has_cpu_time(record))
     return {record.weight_s, "sec", share_of_run(record.weight_s, run),
             "samples at the contended lines; an upper bound of what the change saves"};
   if (record.latency_cycles > 0)
@@ -125,7 +134,7 @@ FindingCost cost_of(const ContendedRecord& record, const RunSummary& run) {
 }
 
 Severity severity_of(const ContendedRecord& record, double share) {
-  const bool by_time = record.source.empty();
+  const bool by_time = has_cpu_time(record);
   const double cost = by_time ? share : record.transfers_per_s;
   if (cost >= (by_time ? kHighShare : kHighTransfers)) return Severity::High;
   return cost >= (by_time ? kMediumShare : kMediumTransfers) ? Severity::Medium : Severity::Low;
@@ -147,8 +156,9 @@ std::string sentence(const CallTree& tree, const ContendedRecord& record, const 
                         code_in_words(frames_of(tree, side.most->context)));
     lead = ", ";
   }
-  if (!record.source.empty())
-    return text + fmt::format("; {} ({}).", transfers_in_words(record), record.source);
+  if (is_told_by_hardware(record))
+    text += fmt::format("; {} ({})", transfers_in_words(record), record.source);
+  if (!has_cpu_time(record)) return text + ".";
   text += fmt::format("; {} of the CPU time was found there",
                       words_for_percent(share_of_run(record.weight_s, run)));
   if (record.followed > 0)
@@ -163,7 +173,7 @@ Finding finding(const CallTree& tree, const ContendedRecord& record, const RunSu
   const double share = finding.cost->share_of_run;
   finding.kind = record.sharing + "-sharing";
   finding.severity = severity_of(record, share);
-  if (record.source.empty()) finding.metric = "CPUTIME";
+  if (has_cpu_time(record)) finding.metric = "CPUTIME";
   finding.sentence = sentence(tree, record, run);
   size_t shown = 0;
   for (const ContendedRecord::Side& side : record.sides)
@@ -177,7 +187,7 @@ Finding finding(const CallTree& tree, const ContendedRecord& record, const RunSu
                     {"false_moves", record.false_moves},
                     {"true_moves", record.true_moves},
                     {"adjacent_moves", record.adjacent_moves}};
-  if (!record.source.empty()) {
+  if (is_told_by_hardware(record)) {
     finding.values["transfers"] = record.transfers;
     finding.values["transfers_per_s"] = record.transfers_per_s;
     finding.values["hitm"] = record.hitm;

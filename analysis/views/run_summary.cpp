@@ -267,6 +267,10 @@ RunSummary run_summary(const Database& database) {
     summary.looked_for_contention = true;
     for (const Json& record : contention) summary.contention.push_back(contended_in(record, database));
   }
+  const Json& sources = member(json, "contention_sources");
+  if (sources.is_array())
+    for (const Json& source : sources)
+      if (source.is_string()) summary.contention_sources.push_back(source.get<std::string>());
   if (const Json& locks = member(json, "locks"); locks.is_object()) {
     summary.followed_locks = true;
     summary.locks = locks_in(locks, database);

@@ -54,6 +54,7 @@ struct RunSummary {
   std::vector<DeviceUse> devices;
   bool looked_for_contention = false;
   std::vector<ContendedRecord> contention;
+  std::vector<std::string> contention_sources;  // by what it was looked for; empty where that is not ours
   bool followed_locks = false;
   LocksRecord locks;
 

@@ -23,6 +23,12 @@ bool AccessStream::append(const AccessRecord& access, NodeId node) noexcept {
   return true;
 }
 
+bool AccessStream::append(const AccessRecord& access, const HardwareAccess& hardware, NodeId node) noexcept {
+  const AccessRecord told{access.time_ns, 0, hardware.period, hardware.told, kAccessHardware,
+                          hardware.cycles};
+  return append(told, node) && append(access, node);
+}
+
 void AccessStream::seal() noexcept {
   if (state_ != nullptr) state_->seal();
 }

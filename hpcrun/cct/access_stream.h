@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "hpcrun/cct/cct.h"
+#include "hpcrun/measurement/hardware_access.h"
 
 namespace hpcrun {
 
@@ -26,6 +27,9 @@ class AccessStream {
   // `node`: of the thread's tree, the context that ends in the instruction. False when dropped for want of
   // space.
   bool append(const AccessRecord& access, NodeId node) noexcept;
+
+  // The same of an access that hardware told of, with that.
+  bool append(const AccessRecord& access, const HardwareAccess& hardware, NodeId node) noexcept;
 
   // Nothing may be appended afterwards.
   void seal() noexcept;

@@ -12,7 +12,7 @@ namespace hpcrun {
 
 constexpr char kFileMagic[8] = {'p', 'r', 'o', 'f', 'm', 'e', 'a', 's'};
 constexpr uint16_t kFormatMajor = 1;  // a reader refuses any other
-constexpr uint16_t kFormatMinor = 5;  // a reader accepts newer ones and ignores what it does not know
+constexpr uint16_t kFormatMinor = 6;  // a reader accepts newer ones and ignores what it does not know
 constexpr uint32_t kByteOrderMark = 0x01020304;
 constexpr uint32_t kPageBytes = 4096;
 
@@ -54,7 +54,7 @@ enum class Counter : uint16_t {
   DroppedNested = 19,         // arrived while the runtime itself was at work on this thread
   DroppedOverrun = 20,        // expirations or overflows that the kernel merged into a later one
   DroppedRingFull = 21,       // sampled from outside: the kernel's buffer was full before it was read
-  LooksForContention = 24,    // 1 where it does (since minor version 4)
+  LooksForContention = 24,    // a ContentionSource (since minor version 4); 0 where it does not
   FollowsLocks = 30,          // 1 where it does (since minor version 5)
 };
 constexpr uint16_t kCounterSlots = 64;
@@ -212,6 +212,13 @@ constexpr uint64_t kAccessSeen = 4;   // by a breakpoint or by hardware; otherwi
 constexpr uint64_t kAccessExact = 8;  // bytes and kind are known; otherwise some access to these
 constexpr uint64_t kAccessLocked = 16;
 constexpr uint64_t kAccessBits = 64;  // above: bytes
+
+// What an access is known by: Counter::LooksForContention.
+enum class ContentionSource : uint64_t {
+  Breakpoints = 1,  // from decoded instructions to breakpoints that confirm
+  Pebs = 2,         // Intel's memory samples (since minor version 6, as is the next)
+  Ibs = 3,          // AMD's
+};
 
 enum class RecordType : uint8_t {
   Metric = 1,

@@ -84,7 +84,7 @@ uint8_t ContentionWatch::words_to_watch(uint8_t used) noexcept {
 }
 
 void ContentionWatch::try_watch(uint64_t line, const Meeting& meeting, uint64_t now_ns) noexcept {
-  if (now_ns < next_ns_.load(std::memory_order_relaxed) || !enter(State::Idle)) return;
+  if (host_.is_told || now_ns < next_ns_.load(std::memory_order_relaxed) || !enter(State::Idle)) return;
   const int tid = host_.tid_of(meeting.thread);
   ++watches_;
   const uint64_t number = watches_ % kRememberedLines;
@@ -171,6 +171,22 @@ void ContentionWatch::hit(const WatchedThread& thread, const StoppedAt& at, uint
     evidence.is_exact = true;
   }
   host_.report(thread.index, evidence);
+}
+
+// Of what threads do beside, that counts which meets a line where one of them had to fetch it lately. Where
+// the hardware tells nothing of other cores' caches, what comes from a shared one may have been fetched
+// (analysis/pipeline/contention.cpp knows better in the end).
+void ContentionWatch::told(const WatchedThread& thread, const ToldAccess& told) noexcept {
+  const Access& access = told.access;
+  if (!is_shareable(access, thread)) return;
+  const uint64_t line = line_of(access.address);
+  Meeting meeting;
+  suspects_.visit({line, thread.index, words_of(access), writes(access.kind), told.time_ns}, meeting);
+  if (told.hardware.told & (kToldPeer | kToldSharedCache))
+    suspects_.note_seen(line, told.time_ns);
+  else if (!suspects_.was_seen(line, told.time_ns))
+    return;
+  host_.report(thread.index, {access, told.time_ns, 0, true, told.is_exact, told.hardware});
 }
 
 }  // namespace hpcrun

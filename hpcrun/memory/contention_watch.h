@@ -4,6 +4,9 @@
 // these threads that tell whether and where it really is (Watch). What is found comes out as evidence, access
 // by access.
 //
+// Where hardware samples memory accesses and tells which lines had to come from another core (ToldAccess),
+// these are the evidence, and no breakpoints are set.
+//
 // Where they were seen for certain, some are held for a few milliseconds now and then, to see how fast
 // another one goes on without them (Hold, Pace).
 //
@@ -17,6 +20,7 @@
 #include "hpcrun/memory/pace.h"
 #include "hpcrun/memory/plan_cache.h"
 #include "hpcrun/memory/suspect_lines.h"
+#include "hpcrun/memory/told_access.h"
 #include "hpcrun/memory/watch.h"
 
 namespace hpcrun {
@@ -40,9 +44,10 @@ struct StoppedAt {
 struct Evidence {
   Access access;
   uint64_t time_ns;
-  uint64_t weight_ns;  // CPU time of the sample; 0 for what a breakpoint saw
-  bool is_seen;        // by a breakpoint; otherwise by a sample, at a line where somebody was seen
-  bool is_exact;       // bytes and kind are known; otherwise some access to these eight bytes
+  uint64_t weight_ns;  // CPU time of the sample; 0 for what a breakpoint or hardware saw
+  bool is_seen;        // by these; otherwise by a sample, at a line where somebody was seen
+  bool is_exact;       // bytes and kind are known; otherwise some access to these bytes
+  HardwareAccess hardware = {};
 };
 
 // What the watch needs of the process.
@@ -52,6 +57,7 @@ struct WatchHost {
   void (*report_progress)(uint32_t thread, uint64_t line, uint64_t time_ns,
                           const Progress& progress) noexcept;
   MemoryReader memory;
+  bool is_told = false;  // hardware tells: breakpoints are not needed
 };
 
 class ContentionWatch {
@@ -68,6 +74,9 @@ class ContentionWatch {
   // Is this a breakpoint's signal?
   bool is_hit(uint64_t signal_data) const noexcept { return signal_data >> 16 == signal_data_ >> 16; }
   void hit(const WatchedThread& thread, const StoppedAt& at, uint64_t signal_data) noexcept;
+
+  // Hardware told of an access of the thread's.
+  void told(const WatchedThread& thread, const ToldAccess& told) noexcept;
 
   // A negated errno where breakpoints could not be set (Watch::arm) at some time, else 0.
   int failure() const noexcept { return failure_.load(std::memory_order_relaxed); }

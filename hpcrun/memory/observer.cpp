@@ -14,6 +14,7 @@
 #include "hpcrun/memory/contention_watch.h"
 #include "hpcrun/memory/heap.h"
 #include "hpcrun/sample/handler.h"
+#include "hpcrun/sample/memory_events.h"
 #include "hpcrun/unwind/modules.h"
 
 namespace hpcrun {
@@ -22,7 +23,9 @@ struct MemoryThread {
   PlanCache plans;
   Pace pace;
   AccessStream accesses;
-  const Stack* stack;   // on which the thread is, in a handler
+  const Stack* stack;  // on which the thread is, in a handler; nullptr: not walked yet
+  const ucontext_t* interrupted;
+  Stack walked;
   uint32_t generation;  // walk_generation() that the plans belong to
 };
 
@@ -58,10 +61,19 @@ uint64_t bits_of(const Evidence& evidence) noexcept {
   return bits;
 }
 
+const Stack& stack_of(ThreadState& thread) noexcept {
+  MemoryThread& memory = *thread.memory;
+  if (!memory.stack) {
+    memory.walked = thread.unwinder.walk(*memory.interrupted);
+    memory.stack = &memory.walked;
+  }
+  return *memory.stack;
+}
+
 // In the context of the instruction, which is not quite where the thread was stopped.
 void report(uint32_t, const Evidence& evidence) noexcept {
   ThreadState& thread = *this_thread();
-  const Stack& stack = *thread.memory->stack;
+  const Stack& stack = stack_of(thread);
   if (stack.depth == 0) return;
   const FrameKey leaf = stack.frames[0];
   const FrameKey instruction = frame_of(reinterpret_cast<const void*>(evidence.access.instruction));
@@ -69,10 +81,13 @@ void report(uint32_t, const Evidence& evidence) noexcept {
   const NodeId node = thread.tree.insert(stack.frames, stack.depth);
   stack.frames[0] = leaf;
   if (node == kNoNode) return;
-  thread.memory->accesses.append(
-      {evidence.time_ns, evidence.weight_ns, evidence.access.address, evidence.access.bytes,
-       bits_of(evidence), object_at(evidence.access.address)},
-      node);
+  AccessStream& accesses = thread.memory->accesses;
+  const AccessRecord record{evidence.time_ns,      evidence.weight_ns, evidence.access.address,
+                            evidence.access.bytes, bits_of(evidence),  object_at(evidence.access.address)};
+  if (evidence.hardware.period)
+    accesses.append(record, evidence.hardware, node);
+  else
+    accesses.append(record, node);
 }
 
 // Where the thread is does not matter: the line says to what it belongs.
@@ -135,12 +150,40 @@ void on_sample(ThreadState& thread, const ucontext_t& context, const Stack& stac
 void on_hit(ThreadState& thread, const ucontext_t& context, uint64_t signal_data, uint64_t now) noexcept {
   MemoryThread* const memory = ready_memory_of(thread);
   if (!memory) return;
-  const Stack stack = thread.unwinder.walk(context);
-  memory->stack = &stack;
+  memory->stack = nullptr;
+  memory->interrupted = &context;
   watch->hit(watched(thread, *memory), stopped_at(context, now), signal_data);
 }
 
-constexpr MemoryObserver kObserver{on_sample, on_hit};
+// What the runtime itself does, in handlers above all, is sampled like everything.
+bool is_own(uint64_t ip) noexcept {
+  const uint16_t own = frame_module(frame_of(reinterpret_cast<const void*>(&on_sample)));
+  return own != kModuleNone && frame_module(frame_of(reinterpret_cast<const void*>(ip))) == own;
+}
+
+// The last of the records raised the signal: it was made where the thread stopped. Of those before it, which
+// came while no signal could, only the instruction is known.
+void on_records(ThreadState& thread, const ucontext_t& context, uint32_t event, uint64_t) noexcept {
+  MemoryThread* const memory = ready_memory_of(thread);
+  if (!memory) return;
+  memory->interrupted = &context;
+  const MemoryEvent kind = process_state.config.events[event].memory;
+  MemoryRing& ring = thread.events[event].records;
+  MemoryRecord next;
+  for (bool more = ring.next(next); more;) {
+    const MemoryRecord record = next;
+    more = ring.next(next);
+    FrameKey leaf = frame_of(reinterpret_cast<const void*>(record.ip));
+    if (!leaf) leaf = make_frame(kModuleNone, record.ip);
+    const Stack leaf_alone{&leaf, 1, StackReason::TooDeep};
+    memory->stack = more ? &leaf_alone : nullptr;
+    ToldAccess told;
+    if (!is_own(record.ip) && tell_access(record, kind, {read_memory, nullptr}, told))
+      watch->told(watched(thread, *memory), told);
+  }
+}
+
+constexpr MemoryObserver kObserver{on_sample, on_hit, on_records};
 
 constexpr char kInUse[] =
     "Contention was not looked for at all times: the processor's breakpoints are in use, by a debugger or "
@@ -150,6 +193,17 @@ constexpr char kRefused[] =
     "kernel.perf_event_paranoid of 2 or less and a seccomp profile that lets it pass allow them.";
 static_assert(std::string_view(kInUse).starts_with(kContentionNotePrefix));
 static_assert(std::string_view(kRefused).starts_with(kContentionNotePrefix));
+
+constexpr char kNotTold[] =
+    "Contention was looked for with breakpoints: the kernel refuses memory samples (PEBS, IBS); `sysctl "
+    "kernel.perf_event_paranoid=1` may allow them.";
+static_assert(std::string_view(kNotTold).starts_with(kContentionNotePrefix));
+
+ContentionSource source_in_use() noexcept {
+  if (!records_transfers()) return ContentionSource::Breakpoints;
+  return process_state.config.memory_hardware == MemoryHardware::Ibs ? ContentionSource::Ibs
+                                                                     : ContentionSource::Pebs;
+}
 
 const char* note_of(int failure) noexcept {
   if (failure == 0) return nullptr;
@@ -166,8 +220,14 @@ void start_memory() noexcept {
   tids = at == MAP_FAILED ? nullptr : static_cast<std::atomic<int>*>(at);
   if (!tids) return;
   watch = new (watch_memory) ContentionWatch;
-  if (!watch->start({tid_of, report, report_progress, {read_memory, nullptr}}, kWatchSignalData)) return;
-  process_state.file.counter(Counter::LooksForContention).store(1, std::memory_order_relaxed);
+  const ContentionSource source = source_in_use();
+  const bool is_told = source != ContentionSource::Breakpoints;
+  if (!watch->start({tid_of, report, report_progress, {read_memory, nullptr}, is_told}, kWatchSignalData))
+    return;
+  process_state.file.counter(Counter::LooksForContention)
+      .store(static_cast<uint64_t>(source), std::memory_order_relaxed);
+  if (!is_told && process_state.config.memory_hardware != MemoryHardware::None)
+    process_state.file.write_note(kNotTold);
   process_state.memory_observer.store(&kObserver, std::memory_order_release);
 }
 

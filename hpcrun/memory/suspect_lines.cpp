@@ -54,6 +54,11 @@ std::atomic<uint64_t>& SuspectLines::Line::place_of(uint32_t thread) noexcept {
   return *oldest;
 }
 
+bool SuspectLines::Line::was_seen(uint64_t now_ns) const noexcept {
+  const uint64_t seen = seen_ns.load(std::memory_order_relaxed);
+  return seen && now_ns < seen + kSeenNs;
+}
+
 SuspectLines::Line* SuspectLines::bucket_of(uint64_t line) const noexcept {
   const uint64_t hash = line / kLineBytes * 0x9e3779b97f4a7c15u;
   return lines_ + (hash >> 32) % (kLines / kWays) * kWays;
@@ -113,8 +118,7 @@ bool SuspectLines::visit(const LineVisit& visit, Meeting& out) noexcept {
   out.thread = thread_of(other);
   out.words = static_cast<uint8_t>(other);
   out.count = line->meetings.fetch_add(1, std::memory_order_relaxed) + 1;
-  const uint64_t seen = line->seen_ns.load(std::memory_order_relaxed);
-  out.was_seen = seen && visit.now_ns < seen + kSeenNs;
+  out.was_seen = line->was_seen(visit.now_ns);
   return true;
 }
 
@@ -126,6 +130,11 @@ void SuspectLines::settle(uint64_t line) noexcept {
 void SuspectLines::note_seen(uint64_t line, uint64_t now_ns) noexcept {
   if (!lines_) return;
   if (Line* const known = find(line)) known->seen_ns.store(now_ns, std::memory_order_relaxed);
+}
+
+bool SuspectLines::was_seen(uint64_t line, uint64_t now_ns) const noexcept {
+  const Line* const known = lines_ ? find(line) : nullptr;
+  return known && known->was_seen(now_ns);
 }
 
 }  // namespace hpcrun

@@ -46,6 +46,7 @@ class SuspectLines {
   // Somebody was there for certain. It is remembered for kSeenNs.
   static constexpr uint64_t kSeenNs = 3'000'000'000;
   void note_seen(uint64_t line, uint64_t now_ns) noexcept;
+  bool was_seen(uint64_t line, uint64_t now_ns) const noexcept;
 
   // Visits for which there was no room, with all lines of their bucket in use.
   uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
@@ -60,6 +61,7 @@ class SuspectLines {
     std::atomic<uint32_t> meetings;
     std::atomic<uint64_t> seen_ns;  // 0: never
 
+    bool was_seen(uint64_t now_ns) const noexcept;
     std::atomic<uint64_t>& place_of(uint32_t thread) noexcept;
   };
 

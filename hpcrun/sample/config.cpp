@@ -46,7 +46,48 @@ bool parse_event(const char* text, const char* end, EventSpec& out) noexcept {
          parse_number(at, end, out.perf_config, 16) && at == end;
 }
 
+bool parse_memory_event(const char* text, const char* end, EventSpec& out) noexcept {
+  const auto number = [&](auto& value, char before, int base) {
+    return skip(text, end, before) && parse_number(text, end, value, base);
+  };
+  uint8_t kind = 0;
+  uint8_t excluded = 0;
+  const bool is_whole = parse_number(text, end, kind, 10) && number(out.rate, '@', 10) &&
+                        number(out.perf_type, '#', 16) && number(out.perf_config, '#', 16) &&
+                        number(out.perf_config1, '#', 16) && number(out.perf_config2, '#', 16) &&
+                        number(out.precise_ip, '#', 16) && number(excluded, '#', 16);
+  if (!is_whole || text != end || out.rate < kMinRate || out.rate > kMaxRate || out.precise_ip > 3 ||
+      kind < static_cast<uint8_t>(MemoryEvent::Operations) ||
+      kind > static_cast<uint8_t>(MemoryEvent::Stores))
+    return false;
+  out.kind = EventKind::Memory;
+  out.memory = static_cast<MemoryEvent>(kind);
+  out.excludes_kernel = excluded != 0;
+  return true;
+}
+
 namespace {
+
+// False where the text is malformed; then there is none.
+bool read_memory_events(const char* text, Config& out) noexcept {
+  const char* const end = text + strlen(text);
+  const char* at = std::find(text, end, ',');
+  const std::string_view name(text, static_cast<size_t>(at - text));
+  for (const MemoryHardware hardware : {MemoryHardware::Pebs, MemoryHardware::Ibs})
+    if (name == name_of(hardware)) out.memory_hardware = hardware;
+  const uint32_t users = out.event_count;
+  bool is_good = out.memory_hardware != MemoryHardware::None;
+  while (is_good && at < end && out.event_count < users + kMostMemoryEvents) {
+    const char* const begin = at + 1;
+    at = std::find(begin, end, ',');
+    is_good = parse_memory_event(begin, at, out.events[out.event_count]);
+    ++out.event_count;
+  }
+  if (is_good && out.event_count > users) return true;
+  out.memory_hardware = MemoryHardware::None;
+  out.event_count = users;
+  return false;
+}
 
 // Looks up in the settings, or in the environment where there are none.
 const char* value_of(const char* settings, const char* name) noexcept {
@@ -80,6 +121,8 @@ bool read_config(const char* settings, Config& out) noexcept {
   out.trace = trace && std::string_view(trace) == "1";
   const char* contention = value_of(settings, kEnvContention);
   out.contention = contention && std::string_view(contention) == "1";
+  const char* memory = value_of(settings, kEnvMemoryEvents);
+  if (out.contention && memory && *memory && !read_memory_events(memory, out)) return false;
   const char* locks = value_of(settings, kEnvLocks);
   out.locks = locks && std::string_view(locks) == "1";
   const char* device_trace = value_of(settings, kEnvDeviceTrace);

@@ -7,6 +7,9 @@
 // - PROF_TRACE: "1" to record a trace
 // - PROF_DEVICE_TRACE: "sampled" to keep, of what devices execute, only what a sampler would see in the trace
 // - PROF_CONTENTION: "1" to look for memory that threads contend for, with the samples of CPUTIME
+// - PROF_MEMORY_EVENTS: where the processor samples memory accesses: "pebs" or "ibs", then for each event ','
+//   kind '@' rate '#' perf type '#' config '#' config1 '#' config2 '#' precise_ip '#' excluded, in hex behind
+//   the rate. The kind is a MemoryEvent, excluded 1 for what the kernel does, 0 for nothing
 // - PROF_LOCKS: "1" to follow who waits for whose locks; libhpcrun-sync.so is preloaded then
 // - PROF_TRIGGER: the best trigger that this machine allows, "sigtrap", "timer" or "setsig"; the runtime
 //   takes a later one where a process is refused it
@@ -25,6 +28,7 @@ constexpr char kEnvTrace[] = "PROF_TRACE";
 constexpr char kEnvDeviceTrace[] = "PROF_DEVICE_TRACE";
 constexpr char kSampledDeviceTrace[] = "sampled";
 constexpr char kEnvContention[] = "PROF_CONTENTION";
+constexpr char kEnvMemoryEvents[] = "PROF_MEMORY_EVENTS";
 constexpr char kEnvLocks[] = "PROF_LOCKS";
 constexpr char kEnvTrigger[] = "PROF_TRIGGER";
 constexpr char kEnvOutside[] = "PROF_OUTSIDE";
@@ -46,9 +50,29 @@ constexpr const char* kRankVariables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "
 // In order of preference.
 enum class Trigger : uint8_t { Sigtrap, Timer, Setsig };
 
-enum class EventKind : uint8_t { CpuTime, RealTime, Perf };
+enum class EventKind : uint8_t { CpuTime, RealTime, Perf, Memory };
 
-constexpr uint32_t kMaxEvents = 8;
+// What accesses a memory event samples, beyond what the data source of each tells.
+enum class MemoryEvent : uint8_t {
+  Operations = 1,           // all instructions: what they did, the data source tells (AMD IBS)
+  Loads = 2,                // where from, the data source tells
+  ModifiedLoads = 3,        // loads of lines that another core had modified (HITM)
+  RemoteModifiedLoads = 4,  // the same, of another node
+  ForwardedLoads = 5,       // loads of lines that another core gave, modified or not
+  Stores = 6,
+};
+constexpr bool finds_transfers(MemoryEvent event) {
+  return event != MemoryEvent::Stores;
+}
+
+enum class MemoryHardware : uint8_t { None, Pebs, Ibs };
+constexpr const char* name_of(MemoryHardware hardware) {
+  return hardware == MemoryHardware::Pebs ? "pebs" : hardware == MemoryHardware::Ibs ? "ibs" : "";
+}
+
+constexpr uint32_t kMaxEvents = 8;  // that users may ask for
+constexpr uint32_t kMostMemoryEvents = 3;
+constexpr uint32_t kMostEvents = kMaxEvents + kMostMemoryEvents;
 constexpr uint32_t kMaxEventName = 64;
 constexpr uint32_t kMinRate = 1;
 // Above this the signals of one event alone take a third of a processor.
@@ -59,16 +83,23 @@ struct EventSpec {
   EventKind kind = EventKind::CpuTime;
   uint32_t rate = kDefaultCpuRate;  // samples per second of the event's clock
   char name[kMaxEventName] = {};
-  uint32_t perf_type = 0;  // for EventKind::Perf
+  uint32_t perf_type = 0;  // for EventKind::Perf and Memory
   uint64_t perf_config = 0;
+  // For EventKind::Memory:
+  MemoryEvent memory = MemoryEvent::Operations;
+  uint8_t precise_ip = 0;
+  bool excludes_kernel = false;
+  uint64_t perf_config1 = 0;
+  uint64_t perf_config2 = 0;
 };
 
 struct Config {
   const char* directory = nullptr;  // not owned: the environment's
-  EventSpec events[kMaxEvents];
+  EventSpec events[kMostEvents];    // those of memory last
   uint32_t event_count = 0;
   bool trace = false;
   bool contention = false;
+  MemoryHardware memory_hardware = MemoryHardware::None;
   bool locks = false;
   uint64_t device_trace_period_ns = 0;  // that of the first event where device traces are sampled, else 0
   Trigger trigger = Trigger::Sigtrap;
@@ -76,6 +107,9 @@ struct Config {
 
 // Reads one event as written in PROF_EVENTS, from text up to `end`. False when malformed.
 bool parse_event(const char* text, const char* end, EventSpec& out) noexcept;
+
+// The same of one as written in PROF_MEMORY_EVENTS.
+bool parse_memory_event(const char* text, const char* end, EventSpec& out) noexcept;
 
 // The same as NAME=value texts, each ended by a zero byte and the last by one more: what a process is told to
 // which the runtime comes late. False when there is nothing to do or they are malformed. Nothing is copied.

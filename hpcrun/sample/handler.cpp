@@ -82,6 +82,7 @@ uint64_t sample_weight(ThreadState& thread, uint32_t event, bool from_perf, cons
       return elapsed(state.last, now);
     case Source::PerfCounter:
       return elapsed(state.last, read_counter(state.descriptor));
+    case Source::MemoryRecords:
     case Source::None:
       return 0;
   }
@@ -288,12 +289,17 @@ void sample(const Origin& origin, const ucontext_t& context) noexcept {
   thread->busy = 0;
 }
 
-// A breakpoint that was hit is no sample.
+// A breakpoint that was hit is no sample, nor are memory accesses that were recorded.
 bool is_watch(uint64_t data) noexcept {
   return data >> 16 == kWatchSignalData >> 16;
 }
 
-void hit(uint64_t data, const ucontext_t& context) noexcept {
+bool is_of_memory(const Origin& origin) noexcept {
+  return origin.event < process_state.config.event_count &&
+         process_state.sources[origin.event] == Source::MemoryRecords;
+}
+
+void observe_memory(uint64_t data, const ucontext_t& context) noexcept {
   const AtWork at_work;
   if (!process_state.sampling.load(std::memory_order_seq_cst)) return;
   const MemoryObserver* const memory = process_state.memory_observer.load(std::memory_order_acquire);
@@ -302,7 +308,10 @@ void hit(uint64_t data, const ucontext_t& context) noexcept {
   thread->busy = 1;
   {
     const HandlerTimer timer(*thread);
-    memory->hit(*thread, context, data, monotonic_ns());
+    if (is_watch(data))
+      memory->hit(*thread, context, data, monotonic_ns());
+    else
+      memory->records(*thread, context, static_cast<uint32_t>(data), monotonic_ns());
   }
   thread->busy = 0;
 }
@@ -347,8 +356,8 @@ bool is_our_sample(int signal, const siginfo_t& info) noexcept {
 bool handle_sample_signal(int signal, const siginfo_t& info, void* context) noexcept {
   const Origin origin = origin_of(signal, info);
   if (!origin.ours) return false;
-  if (origin.from_perf && signal == SIGTRAP && is_watch(perf_data_of(info))) {
-    hit(perf_data_of(info), *static_cast<const ucontext_t*>(context));
+  if (origin.from_perf && signal == SIGTRAP && (is_watch(perf_data_of(info)) || is_of_memory(origin))) {
+    observe_memory(perf_data_of(info), *static_cast<const ucontext_t*>(context));
     return true;
   }
   sample(origin, *static_cast<const ucontext_t*>(context));

@@ -1,9 +1,11 @@
 #include "hpcrun/sample/perf_event.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include "hpcrun/guest/descriptors.h"
 #include "hpcrun/guest/syscalls.h"
@@ -18,7 +20,7 @@ void fill(const PerfRequest& request, perf_event_attr& attr) noexcept {
   attr.config = request.config;
   attr.disabled = 1;
   attr.exclude_kernel = request.exclude_kernel;
-  attr.exclude_hv = 1;
+  attr.exclude_hv = !request.excludes_nothing;
   const bool is_clock = request.type == PERF_TYPE_SOFTWARE && (request.config == PERF_COUNT_SW_CPU_CLOCK ||
                                                                request.config == PERF_COUNT_SW_TASK_CLOCK);
   if (is_clock) {
@@ -26,6 +28,14 @@ void fill(const PerfRequest& request, perf_event_attr& attr) noexcept {
   } else {
     attr.freq = 1;
     attr.sample_freq = request.rate;
+  }
+  attr.config1 = request.config1;
+  attr.config2 = request.config2;
+  attr.precise_ip = request.precise_ip & 3;
+  if (request.record_fields) {
+    attr.sample_type = request.record_fields;
+    attr.use_clockid = 1;
+    attr.clockid = CLOCK_MONOTONIC;
   }
   if (request.inherit_threads) {
     attr.inherit = 1;
@@ -49,7 +59,10 @@ int open_perf_event(const PerfRequest& request) noexcept {
   constexpr int kNoGroup = -1;
   const long descriptor = raw_syscall(SYS_perf_event_open, reinterpret_cast<long>(&attr), request.tid,
                                       kAnyCpu, kNoGroup, PERF_FLAG_FD_CLOEXEC);
-  return static_cast<int>(descriptor < 0 ? descriptor : adopt_descriptor(static_cast<int>(descriptor)));
+  if (descriptor < 0) return static_cast<int>(descriptor);
+  if (!request.is_spare) return adopt_descriptor(static_cast<int>(descriptor));
+  const int adopted = adopt_spare_descriptor(static_cast<int>(descriptor));
+  return adopted < 0 ? -EMFILE : adopted;
 }
 
 void enable_perf_event(int descriptor) noexcept {

@@ -16,6 +16,13 @@ struct PerfRequest {
   bool inherit_threads = false;  // every thread created from now on gets its own copy
   bool exclude_kernel = false;
   int tid = 0;  // of this process; 0: the calling thread
+  // Of hardware that samples memory accesses:
+  uint64_t config1 = 0;
+  uint64_t config2 = 0;
+  uint8_t precise_ip = 0;
+  uint64_t record_fields = 0;     // PERF_SAMPLE_..., of a ring that is mapped; times are CLOCK_MONOTONIC
+  bool excludes_nothing = false;  // not even a hypervisor, which AMD's IBS cannot
+  bool is_spare = false;          // not opened (-EMFILE) when few descriptors are left to the program
 };
 
 // Opens a disabled event on a thread. An adopted descriptor (guest/descriptors.h), or a negated

@@ -22,7 +22,8 @@ void set_period(EventState& state, uint64_t period_ns) noexcept {
 }
 
 bool is_time(uint32_t event) noexcept {
-  return process_state.config.events[event].kind != EventKind::Perf;
+  const EventKind kind = process_state.config.events[event].kind;
+  return kind == EventKind::CpuTime || kind == EventKind::RealTime;
 }
 
 }  // namespace

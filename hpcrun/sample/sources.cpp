@@ -12,6 +12,7 @@
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/sample/handler.h"
 #include "hpcrun/sample/late_threads.h"
+#include "hpcrun/sample/memory_events.h"
 #include "hpcrun/sample/perf_event.h"
 #include "hpcrun/sample/rest.h"
 
@@ -40,6 +41,7 @@ constexpr SourceText kSourceText[] = {
      "thread CPU timers are available here."},
     {"POSIX monotonic timer", ""},
     {"perf counter, sigtrap", ""},
+    {"perf memory records, sigtrap", ""},
     {"none", "This event cannot be sampled in this process: the kernel refused every source for it."},
 };
 
@@ -107,6 +109,8 @@ Source choose_source(uint32_t event) noexcept {
       return Source::MonotonicTimer;
     case EventKind::Perf:
       return can_count(event) ? Source::PerfCounter : Source::None;
+    case EventKind::Memory:
+      return can_record(event) ? Source::MemoryRecords : Source::None;
   }
   return Source::None;
 }
@@ -191,6 +195,9 @@ bool arm_event(ThreadState& thread, uint32_t event) noexcept {
       return open_setsig(state, event, thread.tid);
     case Source::PerfCounter:
       return open_counter(state, event, thread.tid);
+    case Source::MemoryRecords:
+      arm_memory_event(state, event, thread.tid);
+      return true;  // the thread is sampled all the same
   }
   return false;
 }
@@ -247,11 +254,13 @@ void choose_sources() noexcept {
   process_state.wait_event = -1;
   for (uint32_t event = 0; event < process_state.config.event_count; ++event) {
     const Source source = process_state.sources[event] = choose_source(event);
-    describe(event);
+    if (process_state.config.events[event].kind != EventKind::Memory)
+      describe(event);  // others have a metric
     const bool goes_on = source == Source::MonotonicTimer;
     if (goes_on && process_state.wait_event < 0) process_state.wait_event = static_cast<int>(event);
     process_state.protects_waits |= goes_on || source == Source::Setsig;
   }
+  process_state.lacks_memory_records = false;
   process_state.traces_wall_clock =
       process_state.config.trace && process_state.sources[0] == Source::MonotonicTimer;
   process_state.lacks_run_queue = false;
@@ -346,9 +355,10 @@ void disarm_thread(ThreadState& thread) noexcept {
   const uint64_t mask = source_signals();
   raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, reinterpret_cast<long>(&mask), reinterpret_cast<long>(&old),
               sizeof mask);
-  for (const EventState& state : thread.events) {
+  for (EventState& state : thread.events) {
     if (state.has_timer) timer_delete(state.timer);
     if (state.descriptor != kNoDescriptor) close_own_descriptor(state.descriptor);
+    state.records.unmap();
   }
   thread.run_queue.close();
   drain_signals();  // knows ours by their descriptors
@@ -429,9 +439,11 @@ uint64_t source_signals() noexcept {
   uint64_t mask = 0;
   for (uint32_t event = 0; event < process_state.config.event_count; ++event) {
     const Source source = process_state.sources[event];
-    if (source == Source::SigtrapAll || source == Source::SigtrapUser || source == Source::PerfCounter)
+    if (source == Source::SigtrapAll || source == Source::SigtrapUser || source == Source::PerfCounter ||
+        source == Source::MemoryRecords)
       mask |= uint64_t{1} << (SIGTRAP - 1);
-    if (source != Source::SigtrapAll && source != Source::PerfCounter && source != Source::None)
+    if (source != Source::SigtrapAll && source != Source::PerfCounter && source != Source::MemoryRecords &&
+        source != Source::None)
       mask |= uint64_t{1} << (process_state.timer_signal - 1);
   }
   return mask;

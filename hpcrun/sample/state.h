@@ -16,6 +16,7 @@
 #include "hpcrun/measurement/writer.h"
 #include "hpcrun/sample/config.h"
 #include "hpcrun/sample/cpu_clock.h"
+#include "hpcrun/sample/memory_ring.h"
 #include "hpcrun/sample/run_queue.h"
 #include "hpcrun/sample/split_clock.h"
 #include "hpcrun/unwind/unwinder.h"
@@ -30,6 +31,7 @@ struct EventState {
   SampledCpuClock cpu_clock;       // instead of `last` where the perf clock counts user and kernel
   SplitCpuClock split_clock;       // and where it counts user code only
   int descriptor = kNoDescriptor;  // of an event of this thread alone
+  MemoryRing records;              // of that event, where it is of memory
   timer_t timer{};
   bool has_timer = false;
   bool timer_rests = false;  // slowed down while measuring is paused
@@ -60,7 +62,7 @@ struct ThreadState {
   Unwinder unwinder;
   CallingContextTree tree;
   Trace trace;
-  EventState events[kMaxEvents];
+  EventState events[kMostEvents];
   uint64_t last_trace_ns = 0;
   uint64_t last_trace_cpu_ns = 0;
   RunQueueClock run_queue;  // of threads whose trace follows the wall clock
@@ -98,6 +100,7 @@ enum class Source : uint8_t {
   Setsig,          // perf software clock with F_SETSIG
   MonotonicTimer,  // REALTIME
   PerfCounter,     // a libpfm4 event, one descriptor per thread, attr.sigtrap
+  MemoryRecords,   // the same of memory accesses, with what is recorded of each
   None
 };
 
@@ -108,12 +111,13 @@ class LateThreads;
 struct MemoryObserver {
   void (*sample)(ThreadState&, const ucontext_t&, const Stack&, uint64_t weight_ns, uint64_t now) noexcept;
   void (*hit)(ThreadState&, const ucontext_t&, uint64_t signal_data, uint64_t now) noexcept;
+  void (*records)(ThreadState&, const ucontext_t&, uint32_t event, uint64_t now) noexcept;
 };
 
 struct ProcessState {
   MeasurementFile file;
   Config config;
-  Source sources[kMaxEvents] = {};
+  Source sources[kMostEvents] = {};
   int inherited_descriptor = kNoDescriptor;  // the perf event that all threads share
   int inherited_event = -1;                  // its index in config.events
   int timer_event = -1;                      // the event that timers took over from it, or -1
@@ -124,13 +128,14 @@ struct ProcessState {
   // Sees each sample that was recorded, in the handler; nullptr: nobody does.
   std::atomic<void (*)(ThreadState&, NodeId, uint64_t now)> observer{nullptr};
   // Where contention is looked for: sees each sample of CPU time that was recorded, with the stack that was
-  // walked, and each signal of a breakpoint.
+  // walked, each signal of a breakpoint, and each of a memory event, with records in its ring.
   std::atomic<const MemoryObserver*> memory_observer{nullptr};
   // Code of the library that stands in front of locks, whose frames are left out of call paths.
   std::atomic<const void*> sync_code{nullptr};
   int wait_event = -1;  // the event that goes on while a thread waits, or -1
   bool traces_wall_clock = false;
-  std::atomic<bool> lacks_run_queue{false};  // a note says so
+  std::atomic<bool> lacks_run_queue{false};       // a note says so
+  std::atomic<bool> lacks_memory_records{false};  // the same, of some threads
   std::atomic<uint32_t> thread_count{0};
   std::atomic<size_t> table_bytes{0};  // of unwind tables, for note_memory()
   std::atomic<bool> sampling{false};

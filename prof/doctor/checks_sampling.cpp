@@ -24,12 +24,19 @@ bool is_virtual_machine(const Machine& machine) {
   return machine.text("/proc/cpuinfo").value_or("").find(" hypervisor") != std::string::npos;
 }
 
-// What the processor has for sampling memory accesses, as the kernel offers it; empty where it has nothing.
-std::string memory_sampling(const Machine& machine) {
+// What the processor has for sampling memory accesses, as the kernel offers it; no name where it has nothing.
+struct MemorySampling {
+  std::string name;
+  bool is_hybrid = false;        // on some cores alone: nothing for a thread that goes from one to the other
+  bool counts_user_code = true;  // it can be told to
+};
+
+MemorySampling memory_sampling(const Machine& machine) {
   const std::string devices = "/sys/bus/event_source/devices/";
-  for (const char* const cores : {"cpu", "cpu_core"})
-    if (machine.exists(devices + cores + "/events/mem-loads")) return "PEBS";
-  return machine.exists(devices + kIbs) ? kIbs : "";
+  if (machine.exists(devices + "cpu/events/mem-loads")) return {"PEBS"};
+  if (machine.exists(devices + "cpu_core/events/mem-loads")) return {"PEBS", true};
+  if (!machine.exists(devices + kIbs)) return {};
+  return {kIbs, false, machine.exists(devices + kIbs + "/format/swfilt")};
 }
 
 // Of 5.13, which brought perf_event_attr::sigtrap. True where the release cannot be read.
@@ -181,18 +188,18 @@ Diagnosis check_contention(const Machine& machine) {
     row.remedy = remedy_for_perf(machine);
     return row;
   }
-  const std::string hardware = memory_sampling(machine);
-  // Intel's events can be those of user code alone, IBS counts the kernel as well.
-  const int64_t highest_level = hardware == kIbs ? 1 : 2;
-  if (hardware.empty()) {
+  const MemorySampling hardware = memory_sampling(machine);
+  const int64_t highest_level = hardware.counts_user_code ? 2 : 1;
+  if (hardware.name.empty()) {
     row.lost = is_virtual_machine(machine)
                    ? "what the processor sees of memory accesses: the virtual machine hides it"
                    : "what a processor may see of memory accesses: the kernel offers neither PEBS nor IBS";
   } else if (may_use_perf(machine) || machine.number(kParanoid).value_or(2) <= highest_level) {
-    row.state += "; memory samples of " + hardware + " by perf";
+    row.state = hardware.is_hybrid ? row.state + "; memory samples of " + hardware.name + " by perf"
+                                   : "memory samples of " + hardware.name + "; else " + row.state;
     row.works = "prof run -e contention; perf c2c record -- PROGRAM, then prof import perf.data";
   } else {
-    row.lost = "memory samples of " + hardware + " by perf, which may not be used";
+    row.lost = "memory samples of " + hardware.name + ", which may not be used";
     row.remedy = kLowerParanoid;
   }
   return row;

@@ -43,6 +43,8 @@ class ContentionText {
       out_.write("\n");
       wrapped("note  ", note);
     }
+    if (!run_.contention_sources.empty())
+      out_.print("\nlooked for by {}\n", fmt::join(run_.contention_sources, "; "));
   }
 
  private:
@@ -130,6 +132,7 @@ void contention_as_json(const CallTree& tree, const RunSummary& run, const Repor
   json["units"] = {{"CPUTIME", "sec"}};
   json["findings"] = findings_as_json(contention_findings(tree, run));
   json["notes"] = contention_notes(run);
+  json["sources"] = run.contention_sources;
   json["data"] = Json::array();
   for (const ContendedRecord& record : run.contention) {
     Json data = Json::object();

@@ -146,11 +146,13 @@ TEST_CASE("the best source for contention is named, and why it is no better") {
   const Case cases[] = {
       {"", "fpu hypervisor", 1, Verdict::Note, "breakpoints", "-e contention", "virtual machine hides", ""},
       {"", "fpu", 1, Verdict::Note, "breakpoints", "-e contention", "neither PEBS nor IBS", ""},
-      {"cpu/events/mem-loads", "fpu", 2, Verdict::Note, "of PEBS", "perf c2c record", "", ""},
-      {"cpu_core/events/mem-loads", "fpu", 2, Verdict::Note, "of PEBS", "perf c2c record", "", ""},
+      {"cpu/events/mem-loads", "fpu", 2, Verdict::Note, "memory samples of PEBS; else", "perf c2c record", "",
+       ""},
+      {"cpu_core/events/mem-loads", "fpu", 2, Verdict::Note, "of PEBS by perf", "perf c2c record", "", ""},
       {"cpu/events/mem-loads", "fpu", 3, Verdict::Note, "breakpoints", "", "of PEBS", "paranoid=1"},
       {"ibs_op/type", "fpu", 1, Verdict::Note, "of ibs_op", "perf c2c record", "", ""},
       {"ibs_op/type", "fpu", 2, Verdict::Note, "breakpoints", "-e contention", "of ibs_op", "paranoid=1"},
+      {"ibs_op/format/swfilt", "fpu", 2, Verdict::Note, "of ibs_op", "perf c2c record", "", ""},
       {"ibs_op/type", "fpu hypervisor", 1, Verdict::Note, "of ibs_op", "perf c2c record", "", ""},
   };
   for (const Case& one : cases) {

@@ -13,6 +13,7 @@
 #include "tests/analysis/database/files.h"
 #include "tests/analysis/import/perf_writer.h"
 #include "tests/measurement/synthetic.h"
+#include "tests/sample/synthetic_ring.h"
 
 namespace {
 
@@ -165,6 +166,20 @@ void add_imports(const Seeds& seeds) {
   seeds.add("import", "stacks.gz", gzipped(stacks));
 }
 
+// As PEBS and IBS fill them in, in rings that go on at their begins.
+void add_rings(const Seeds& seeds) {
+  constexpr uint64_t kHitm = 0x2 | 0x42 << 5 | 0x10 << 19, kIbs = 0x2 | 0x82 << 5 | 0x1 << 19;
+  for (const auto& [name, source] : {std::pair{"pebs", kHitm}, std::pair{"ibs", kIbs}}) {
+    test::SyntheticRing ring(520);
+    ring.set_positions(400, 400);
+    ring.add({16, 1'000, 0x7f0000001040, 1'000, 250, source, true, true});
+    ring.add_other(2, 24);  // PERF_RECORD_LOST
+    ring.add({20, 2'000, 0x7f0000001048, 1'000, 250, source | 0x4, true, true});
+    ring.add({24, 3'000, 0x7f0000001044, 1'000, 0, 1, false, true});
+    seeds.add("memory_ring", name, ring.contents());
+  }
+}
+
 void add_texts(const Seeds& seeds) {
   seeds.add("perf_map", "map",
             "1000 100 function one\n2000 10 two\n1000 80 three\n7f0000000000 4096 Interpreter\n");
@@ -196,6 +211,7 @@ int main(int argc, char** argv) {
   add_databases(seeds);
   add_measurements(seeds);
   add_imports(seeds);
+  add_rings(seeds);
   add_texts(seeds);
   return 0;
 }

@@ -25,7 +25,8 @@ struct Environment {
     set(kEnvEvents, events);
   }
   ~Environment() {
-    for (const char* name : {kEnvDirectory, kEnvEvents, kEnvTrace, kEnvDeviceTrace, kEnvTrigger})
+    for (const char* name : {kEnvDirectory, kEnvEvents, kEnvTrace, kEnvDeviceTrace, kEnvTrigger,
+                             kEnvContention, kEnvMemoryEvents})
       unsetenv(name);
   }
   static void set(const char* name, const char* value) {
@@ -57,6 +58,46 @@ TEST_CASE("an event that is not whole is refused") {
     CHECK(!parses(text));
   }
   CHECK(!parses(std::string(kMaxEventName, 'x') + "@1000#0#1"));
+}
+
+TEST_CASE("a memory event that is not whole is refused") {
+  const auto parses_memory = [](const std::string& text) {
+    EventSpec ignored;
+    return parse_memory_event(text.data(), text.data() + text.size(), ignored);
+  };
+  REQUIRE(parses_memory("3@250#4#4d2#0#0#2#1"));
+  for (const char* text :
+       {"", "3", "3@250", "3@250#4#4d2#0#0#2", "3@250#4#4d2#0#0#2#1x", "3@250#4#4d2#0#0#4#1",
+        "3@0#4#4d2#0#0#2#1", "0@250#4#4d2#0#0#2#1", "7@250#4#4d2#0#0#2#1", "x@250#4#4d2#0#0#2#1"}) {
+    INFO(text);
+    CHECK_FALSE(parses_memory(text));
+  }
+}
+
+TEST_CASE("memory events belong to runs that look for contention") {
+  const Environment environment("/tmp", "CPUTIME@250");
+  Environment::set(kEnvMemoryEvents, "pebs,3@250#4#4d2#0#0#2#1,6@250#4#82d0#0#0#2#1");
+  Config without;
+  REQUIRE(read_config(without));
+  CHECK(without.event_count == 1);
+  CHECK(without.memory_hardware == MemoryHardware::None);
+  Environment::set(kEnvContention, "1");
+  Config with;
+  REQUIRE(read_config(with));
+  CHECK(with.event_count == 3);
+  CHECK(with.memory_hardware == MemoryHardware::Pebs);
+  CHECK(with.events[1].memory == MemoryEvent::ModifiedLoads);
+  CHECK(with.events[2].memory == MemoryEvent::Stores);
+  Environment::set(kEnvMemoryEvents, "");
+  Config none;
+  REQUIRE(read_config(none));
+  CHECK(none.event_count == 1);
+  for (const char* text : {"pebs", "abacus,3@250#4#4d2#0#0#2#1", "ibs,3@250"}) {
+    Environment::set(kEnvMemoryEvents, text);
+    Config malformed;
+    INFO(text);
+    CHECK_FALSE(read_config(malformed));
+  }
 }
 
 TEST_CASE("the configuration is the environment's, or there is none") {

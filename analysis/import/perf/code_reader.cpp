@@ -6,20 +6,6 @@
 
 namespace prof::perf {
 
-using Operation = hpcrun::DataSource::Operation;
-
-std::optional<AccessShape> shape_of(const hpcrun::Instruction& instruction, Operation operation) {
-  for (size_t i = 0; i < instruction.memory_count; ++i) {
-    const hpcrun::MemoryOperand& operand = instruction.memory[i];
-    const bool does_it = operation == Operation::Load    ? hpcrun::reads(operand.kind)
-                         : operation == Operation::Store ? hpcrun::writes(operand.kind)
-                                                         : operation == Operation::Unknown;
-    if (does_it && operand.bytes > 0 && operand.bytes <= hpcrun::kLineBytes)
-      return AccessShape{operand.bytes, operand.kind};
-  }
-  return std::nullopt;
-}
-
 std::vector<CodeReader::Segment> CodeReader::code_of(Elf* elf) {
   std::vector<Segment> code;
   size_t size = 0, count = 0;

@@ -11,20 +11,9 @@
 #include <vector>
 
 #include "analysis/attribution/module_file.h"
-#include "hpcrun/model/data_source.h"
 #include "hpcrun/model/instruction.h"
 
 namespace prof::perf {
-
-// What an instruction does at the address that was sampled of it.
-struct AccessShape {
-  uint16_t bytes = 0;
-  hpcrun::AccessKind kind = hpcrun::AccessKind::Read;
-};
-
-// Nothing where no operand of the instruction does that, or its width is not fixed.
-std::optional<AccessShape> shape_of(const hpcrun::Instruction& instruction,
-                                    hpcrun::DataSource::Operation operation);
 
 class CodeReader {
  public:

@@ -7,11 +7,13 @@
 #include <unordered_map>
 
 #include "analysis/views/wording.h"
+#include "hpcrun/model/access_shape.h"
 
 namespace prof::perf {
 namespace {
 
 using hpcrun::AccessKind;
+using hpcrun::AccessShape;
 using hpcrun::DataSource;
 using Operation = DataSource::Operation;
 
@@ -19,17 +21,6 @@ using Operation = DataSource::Operation;
 constexpr uint64_t kFirstKernelAddress = uint64_t{1} << 63;
 // Far beyond what perf asks for: larger ones are damaged.
 constexpr uint64_t kLargestPeriod = uint64_t{1} << 32;
-
-// Fewer samples of transfers may be chance, as when a line moves with a thread that the kernel moves.
-constexpr uint64_t kLeastTransferSamples = 4;
-// Costs a thread less than 0.1 % of its time, at some hundred cycles each. TMI found that what is worth a
-// repair has 100,000.
-constexpr double kLeastTransfersPerSecond = 1000;
-// What is known by transfers need not overlap to the millisecond: perf samples a line now and then.
-constexpr ContentionOptions kFinding{.window_ns = 1'000'000'000,
-                                     .resolution_ns = 100'000'000,
-                                     .least_moves = 0,
-                                     .least_transfers = kLeastTransferSamples};
 
 bool contains(const std::string& text, std::string_view part) {
   return std::ranges::search(text, part, [](unsigned char a, unsigned char b) {
@@ -148,7 +139,7 @@ std::vector<ContentionAccess> MemorySamples::contended_accesses(const Process& p
     return known != lines.end() && known->second.transfers >= 1 && known->second.is_explained();
   };
   for (const auto& [line, use] : lines)
-    lines_without_stores += use.transfers >= kLeastTransferSamples && !use.is_explained();
+    lines_without_stores += use.transfers >= kHardwareFinding.least_transfers && !use.is_explained();
 
   std::vector<ContentionAccess> chosen;
   for (const Access& access : process.accesses) {
@@ -215,12 +206,8 @@ std::optional<std::vector<ContendedRecord>> MemorySamples::records(const std::ve
     if (accesses.empty()) continue;
     for (ContentionAccess& access : accesses) access.context = contexts[access.context];
     for (ContendedRecord& record :
-         contended_records(process.data, std::move(accesses), kFinding, options_, warnings)) {
-      if (seconds > 0) record.transfers_per_s = record.transfers / seconds;
-      if (seconds > 0 && record.transfers_per_s < kLeastTransfersPerSecond) continue;
-      record.source = source_name();
-      all.push_back(std::move(record));
-    }
+         contended_records(process.data, std::move(accesses), kHardwareFinding, options_, warnings))
+      if (note_transfers(record, seconds, source_name())) all.push_back(std::move(record));
   }
   std::ranges::stable_sort(all, std::greater(), &ContendedRecord::transfers);
   warn(name, lines_without_stores, warnings);

@@ -1,0 +1,122 @@
+#include "analysis/pipeline/measured_accesses.h"
+
+#include <set>
+#include <utility>
+
+#include "hpcrun/measurement/hardware_access.h"
+#include "hpcrun/measurement/progress.h"
+
+namespace prof {
+namespace {
+
+using hpcrun::AccessKind;
+
+AccessKind kind_of(uint64_t bits) {
+  return static_cast<AccessKind>(bits & (hpcrun::kAccessReads | hpcrun::kAccessWrites));
+}
+
+// An access of a thread, and what hardware told of it if it did.
+struct ToldAccess {
+  MeasuredAccess measured;
+  hpcrun::HardwareAccess hardware;
+};
+
+// What a breakpoint saw and could not make out says that somebody is there, and not where; hardware tells the
+// first byte at least.
+bool is_usable(const ToldAccess& access) {
+  const MeasuredAccess& measured = access.measured;
+  return ((measured.bits & hpcrun::kAccessExact) != 0 || access.hardware.period != 0) && measured.bytes > 0 &&
+         measured.bytes <= hpcrun::kLineBytes &&
+         (measured.bits & (hpcrun::kAccessReads | hpcrun::kAccessWrites)) != 0;
+}
+
+template <typename Visit>
+void for_each_usable(const MeasuredThread& thread, Visit visit) {
+  RecordReader<MeasuredAccess> reader = thread.accesses();
+  ToldAccess next;
+  while (reader.next(next.measured)) {
+    const MeasuredAccess& measured = next.measured;
+    const bool is_told = measured.bits == hpcrun::kAccessHardware;
+    if (!is_told && is_usable(next)) visit(next);
+    next.hardware = is_told ? hpcrun::hardware_access(measured.address, measured.object, measured.bytes)
+                            : hpcrun::HardwareAccess{};
+  }
+}
+
+// What hardware says of transfers depends on what it can say at all.
+struct Seen {
+  std::set<std::pair<uint32_t, uint64_t>> lines;  // at which a thread was seen, and not only thought to be
+  bool tells_snoops = false;  // else lines from caches that cores share are taken for transfers
+};
+
+Seen seen_lines(std::span<const ThreadInDatabase> threads) {
+  Seen seen;
+  for (const ThreadInDatabase& thread : threads)
+    for_each_usable(*thread.thread, [&](const ToldAccess& access) {
+      if ((access.measured.bits & hpcrun::kAccessSeen) != 0)
+        seen.lines.emplace(thread.profile, hpcrun::line_of(access.measured.address));
+      seen.tells_snoops |= (access.hardware.told & hpcrun::kToldSnoops) != 0;
+    });
+  return seen;
+}
+
+LineTransfers transfers_of(const hpcrun::HardwareAccess& hardware, bool tells_snoops) {
+  const auto is = [&](uint32_t told) { return (hardware.told & told) != 0; };
+  if (!is(tells_snoops ? hpcrun::kToldPeer : hpcrun::kToldSharedCache)) return {};
+  const auto loads = static_cast<double>(hardware.period);
+  return {.samples = 1,
+          .loads = loads,
+          .modified = is(hpcrun::kToldModified) ? loads : 0,
+          .remote = is(hpcrun::kToldModified) && is(hpcrun::kToldRemote) ? loads : 0,
+          .latency_cycles = static_cast<double>(hardware.cycles) * loads};
+}
+
+}  // namespace
+
+std::vector<ContentionAccess> measured_accesses(
+    std::span<const ThreadInDatabase> threads,
+    const std::function<uint32_t(const MeasuredAccess&)>& object_of) {
+  const Seen seen = seen_lines(threads);
+  std::vector<ContentionAccess> all;
+  for (const ThreadInDatabase& thread : threads) {
+    for_each_usable(*thread.thread, [&](const ToldAccess& told) {
+      const MeasuredAccess& measured = told.measured;
+      if (!seen.lines.contains({thread.profile, hpcrun::line_of(measured.address)})) return;
+      ContentionAccess& access = all.emplace_back();
+      access.thread = thread.profile;
+      access.time_ns = measured.time_ns;
+      access.address = measured.address;
+      access.bytes = static_cast<uint16_t>(measured.bytes);
+      access.kind = kind_of(measured.bits);
+      access.weight_ns = measured.weight_ns;
+      access.context = thread.context_of[measured.node];
+      access.object = object_of(measured);
+      if (told.hardware.period == 0) return;
+      access.stands_for = told.hardware.period;
+      access.transfers = transfers_of(told.hardware, seen.tells_snoops);
+    });
+  }
+  return all;
+}
+
+Paces measured_paces(std::span<const ThreadInDatabase> threads) {
+  Paces paces;
+  for (const ThreadInDatabase& thread : threads) {
+    RecordReader<MeasuredAccess> reader = thread.thread->accesses();
+    for (MeasuredAccess measured; reader.next(measured);)
+      if ((measured.bits & hpcrun::kAccessProgress) != 0)
+        paces.add(thread.profile, {measured.address, hpcrun::progress_value(measured.bytes),
+                                   hpcrun::progress_change(measured.object), measured.weight_ns,
+                                   hpcrun::progress_is_alone(measured.bytes)});
+  }
+  return paces;
+}
+
+const char* contention_hardware(const ProcessMeasurement& measurement) {
+  const auto source =
+      static_cast<hpcrun::ContentionSource>(measurement.counter(hpcrun::Counter::LooksForContention));
+  if (source == hpcrun::ContentionSource::Pebs) return "Intel PEBS";
+  return source == hpcrun::ContentionSource::Ibs ? "AMD IBS" : nullptr;
+}
+
+}  // namespace prof

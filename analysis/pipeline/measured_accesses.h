@@ -1,0 +1,26 @@
+#pragma once
+// The memory accesses that the runtime saw of one process, by breakpoints or by hardware that samples them:
+// of threads that were seen at a line for certain.
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "analysis/contention/evidence.h"
+#include "analysis/contention/pace.h"
+#include "analysis/pipeline/contention.h"
+#include "hpcrun/measurement/reader.h"
+
+namespace prof {
+
+// `object_of`: the caller's number of what an access lies in, or kNoObject.
+std::vector<ContentionAccess> measured_accesses(
+    std::span<const ThreadInDatabase> threads,
+    const std::function<uint32_t(const MeasuredAccess&)>& object_of);
+
+Paces measured_paces(std::span<const ThreadInDatabase> threads);
+
+// The hardware that told of the process's accesses, as reports name it; nullptr: none, but breakpoints.
+const char* contention_hardware(const ProcessMeasurement& measurement);
+
+}  // namespace prof
