@@ -61,12 +61,4 @@ void arm_memory_event(EventState& state, uint32_t event, int tid) noexcept {
   if (!process_state.lacks_memory_records.exchange(true)) process_state.file.write_note(kLacksRecords);
 }
 
-bool records_transfers() noexcept {
-  const Config& config = process_state.config;
-  for (uint32_t event = 0; event < config.event_count; ++event)
-    if (process_state.sources[event] == Source::MemoryRecords && finds_transfers(config.events[event].memory))
-      return true;
-  return false;
-}
-
 }  // namespace hpcrun

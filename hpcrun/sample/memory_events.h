@@ -14,6 +14,12 @@ bool can_record(uint32_t event) noexcept;
 void arm_memory_event(EventState& state, uint32_t event, int tid) noexcept;
 
 // Does the process get records, of choose_sources(), that tell of lines which move between cores?
-bool records_transfers() noexcept;
+inline bool records_transfers() noexcept {
+  const Config& config = process_state.config;
+  for (uint32_t event = 0; event < config.event_count; ++event)
+    if (process_state.sources[event] == Source::MemoryRecords && finds_transfers(config.events[event].memory))
+      return true;
+  return false;
+}
 
 }  // namespace hpcrun

@@ -41,7 +41,7 @@ constexpr SourceText kSourceText[] = {
      "thread CPU timers are available here."},
     {"POSIX monotonic timer", ""},
     {"perf counter, sigtrap", ""},
-    {"perf memory records, sigtrap", ""},
+    {"", ""},  // memory records, of which no metric is made
     {"none", "This event cannot be sampled in this process: the kernel refused every source for it."},
 };
 

@@ -11,10 +11,10 @@ import driver
 PAGE_FAULTS = "1#2#0#0#0#1"  # type, config, config1, config2, precise_ip, without the kernel's
 LOADS, STORES = 3, 6  # of modified lines; all
 NO_EVENT = f"{LOADS}@250#ffff#0#0#0#2#1"
-ROUNDS = "60000"
+ROUNDS = "150000"
 
 
-def event(kind, rate=250):
+def event(kind, rate=5000):
     return f"{kind}@{rate}#{PAGE_FAULTS}"
 
 

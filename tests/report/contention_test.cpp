@@ -124,6 +124,36 @@ TEST_CASE("where threads were followed a finding costs what the change saves") {
       "75 % of the CPU time was found there, and 40 % would be saved if they did not contend."));
 }
 
+TEST_CASE("what hardware told of transfers is said beside the CPU time that samples found there") {
+  Database database = counting(both_sides);
+  Json run = Json::parse(database.run_json);
+  Json& told = run["contention"][0];
+  told["source"] = "Intel PEBS";
+  told["transfers"] = 250'000.0;
+  told["transfers_per_s"] = 125'000.0;
+  told["hitm"] = 250'000.0;
+  told["latency_cycles"] = 50'000'000.0;
+  run["contention_sources"] = {"Intel PEBS", "decoded instructions and breakpoints"};
+  database.run_json = run.dump();
+  const Json json = Json::parse(rendered(database, contention_as(ReportFormat::Json)).text);
+  const Json& finding = json["findings"][0];
+  CHECK(finding["sentence"].get<std::string>().ends_with(
+      "; about 120,000 loads a second found it modified in another processor's cache (HITM); each took 200 "
+      "cycles (Intel PEBS); 75 % of the CPU time was found there."));
+  CHECK(finding["metric"] == "CPUTIME");
+  CHECK(finding["cost"]["share_of_run"] == 0.75);
+  CHECK(finding["values"]["transfers_per_s"] == 125'000);
+  CHECK(json["sources"] == run["contention_sources"]);
+  const std::string text = rendered(database, contention_as(ReportFormat::Text)).text;
+  CHECK(text.ends_with("\n\nlooked for by Intel PEBS; decoded instructions and breakpoints\n"));
+
+  run["contention"][0]["weight_s"] = 0;  // as in recordings of other profilers
+  database.run_json = run.dump();
+  const Json imported = Json::parse(rendered(database, contention_as(ReportFormat::Json)).text);
+  CHECK(imported["findings"][0]["sentence"].get<std::string>().ends_with("cycles (Intel PEBS)."));
+  CHECK(imported["findings"][0]["cost"]["unit"] == "cycles");
+}
+
 TEST_CASE("docs/json.md describes every key of contention") {
   const std::string page = file_text(std::filesystem::path(PROF_SOURCE_DIR) / "docs/json.md");
   std::vector<Json> open = {
