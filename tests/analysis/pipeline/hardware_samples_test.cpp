@@ -109,7 +109,7 @@ class HardwareRun {
 
  private:
   static int no_tid(uint32_t) noexcept { return 0; }
-  static void report_progress(uint32_t, uint64_t, uint64_t, const Progress&) noexcept {}
+  static void report_progress(uint32_t, uint64_t, uint64_t, const hpcrun::Progress&) noexcept {}
   static void report(uint32_t thread, const Evidence& evidence) noexcept {
     const FrameKey frame = make_frame(kModule, evidence.access.instruction - own_load_bias());
     const NodeId node = current->recorder_.threads[thread].tree.insert(&frame, 1);
