@@ -28,10 +28,20 @@ Dwarf_Die peeled(Dwarf_Die type) {
 
 std::optional<int64_t> dwarf_number(Dwarf_Die die, unsigned name) {
   Dwarf_Attribute attribute;
+  if (dwarf_attr_integrate(&die, name, &attribute) == nullptr) return {};
   Dwarf_Sword value = 0;
-  if (dwarf_attr_integrate(&die, name, &attribute) == nullptr || dwarf_formsdata(&attribute, &value) != 0)
-    return {};
-  return value;
+  Dwarf_Word positive = 0;
+  switch (dwarf_whatform(&attribute)) {
+    // Compilers write negative numbers in other forms; libdw would take 128 in one byte for -128.
+    case DW_FORM_data1:
+    case DW_FORM_data2:
+    case DW_FORM_data4:
+      if (dwarf_formudata(&attribute, &positive) != 0) return {};
+      return static_cast<int64_t>(positive);
+    default:
+      if (dwarf_formsdata(&attribute, &value) != 0) return {};
+      return value;
+  }
 }
 
 std::optional<int> language_of(Dwarf_Die die) {

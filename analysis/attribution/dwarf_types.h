@@ -24,6 +24,7 @@ uint64_t type_bytes(Dwarf_Die type);
 // Without typedef, const, volatile, _Atomic and restrict.
 Dwarf_Die peeled(Dwarf_Die type);
 
+// A constant attribute of the DIE; nothing where it has none, or one of another class.
 std::optional<int64_t> dwarf_number(Dwarf_Die die, unsigned name);
 
 // DW_LANG_*; nothing where the unit does not say.

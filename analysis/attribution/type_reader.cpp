@@ -133,6 +133,12 @@ class Reader {
     Dwarf_Die bare = peeled(type);
     const int64_t encoding = dwarf_number(bare, DW_AT_encoding).value_or(0);
     if (encoding == DW_ATE_complex_float) made.alignment = std::max<uint64_t>(made.alignment / 2, 1);
+    // Has no size in the debug information, but by the C++ ABI (2.3): a number, with a pointer for functions.
+    if (dwarf_tag(&bare) == DW_TAG_ptr_to_member_type) {
+      std::optional<Dwarf_Die> target = type_of(bare);
+      made.bytes = target && dwarf_tag(&*target) == DW_TAG_subroutine_type ? 16 : 8;
+      made.alignment = 8;
+    }
     if (dwarf_tag(&bare) == DW_TAG_array_type) {
       const std::optional<Dwarf_Die> element = type_of(bare);
       made.alignment = dwarf_hasattr(&bare, DW_AT_GNU_vector)
