@@ -3,144 +3,11 @@
 #include <dwarf.h>
 
 #include <algorithm>
-#include <cctype>
-#include <string_view>
+
+#include "analysis/attribution/dwarf_types.h"
 
 namespace prof {
-
-std::optional<Dwarf_Die> type_of(Dwarf_Die die) {
-  Dwarf_Attribute attribute;
-  Dwarf_Die type;
-  if (dwarf_attr_integrate(&die, DW_AT_type, &attribute) == nullptr ||
-      dwarf_formref_die(&attribute, &type) == nullptr)
-    return {};
-  return type;
-}
-
 namespace {
-
-// Debug information may be damaged, and its types go round in circles then.
-constexpr int kDeepest = 32;
-
-std::optional<int64_t> number(Dwarf_Die die, unsigned name) {
-  Dwarf_Attribute attribute;
-  Dwarf_Sword value = 0;
-  if (dwarf_attr_integrate(&die, name, &attribute) == nullptr || dwarf_formsdata(&attribute, &value) != 0)
-    return {};
-  return value;
-}
-
-// Without typedef, const, volatile, _Atomic and restrict.
-Dwarf_Die peeled(Dwarf_Die type) {
-  Dwarf_Die bare;
-  return dwarf_peel_type(&type, &bare) == 0 ? bare : type;
-}
-
-template <typename Visit>
-void for_each_child(Dwarf_Die parent, Visit visit) {
-  Dwarf_Die child;
-  if (dwarf_child(&parent, &child) != 0) return;
-  do {
-    visit(child);
-  } while (dwarf_siblingof(&child, &child) == 0);
-}
-
-bool is_fortran(Dwarf_Die die) {
-  Dwarf_Die unit;
-  if (dwarf_diecu(&die, &unit, nullptr, nullptr) == nullptr) return false;
-  switch (dwarf_srclang(&unit)) {
-    case DW_LANG_Fortran77:
-    case DW_LANG_Fortran90:
-    case DW_LANG_Fortran95:
-    case DW_LANG_Fortran03:
-    case DW_LANG_Fortran08:
-      return true;
-    default:
-      return false;
-  }
-}
-
-struct Dimension {
-  int64_t lower = 0;
-  uint64_t count = 0;
-  uint64_t stride = 0;  // elements
-};
-
-struct Array {
-  std::vector<Dimension> dimensions;  // as the source writes them
-  Dwarf_Die element;
-  uint64_t element_bytes = 0;
-  bool is_fortran = false;
-
-  uint64_t count() const {
-    uint64_t all = 1;
-    for (const Dimension& dimension : dimensions)
-      if (__builtin_mul_overflow(all, dimension.count, &all)) return 0;
-    return all;
-  }
-
-  std::string index_text(uint64_t index) const {
-    std::string text;
-    for (const Dimension& dimension : dimensions) {
-      const int64_t at = dimension.lower + static_cast<int64_t>(index / dimension.stride % dimension.count);
-      if (is_fortran)
-        text += (text.empty() ? "(" : ",") + std::to_string(at);
-      else
-        text += "[" + std::to_string(at) + "]";
-    }
-    return is_fortran ? text + ")" : text;
-  }
-};
-
-// Nothing where a bound is only known at run time.
-std::optional<Array> array_of(Dwarf_Die type) {
-  const std::optional<Dwarf_Die> element = type_of(type);
-  if (!element) return {};
-  Array array;
-  array.element = *element;
-  array.element_bytes = type_bytes(*element);
-  array.is_fortran = is_fortran(type);
-  bool is_known = array.element_bytes != 0;
-  for_each_child(type, [&](Dwarf_Die child) {
-    if (dwarf_tag(&child) != DW_TAG_subrange_type) return;
-    Dimension dimension;
-    dimension.lower = number(child, DW_AT_lower_bound).value_or(array.is_fortran ? 1 : 0);
-    const std::optional<int64_t> count = number(child, DW_AT_count);
-    const std::optional<int64_t> upper = number(child, DW_AT_upper_bound);
-    int64_t elements = count.value_or(0);
-    if (!count && upper && (__builtin_sub_overflow(*upper, dimension.lower, &elements) || ++elements < 0))
-      elements = 0;
-    dimension.count = static_cast<uint64_t>(std::max<int64_t>(elements, 0));
-    is_known = is_known && dimension.count;
-    array.dimensions.push_back(dimension);
-  });
-  if (!is_known || array.dimensions.empty() || !array.count()) return {};
-  uint64_t stride = 1;
-  for (size_t i = 0; i < array.dimensions.size(); ++i) {
-    const size_t fastest = array.is_fortran ? i : array.dimensions.size() - 1 - i;
-    array.dimensions[fastest].stride = stride;
-    stride *= array.dimensions[fastest].count;
-  }
-  return array;
-}
-
-bool is_reserved(std::string_view name) {
-  return name.size() > 1 && name[0] == '_' &&
-         (name[1] == '_' || std::isupper(static_cast<unsigned char>(name[1])));
-}
-
-// Where a member or base begins; nothing for what has no fixed place: statics, virtual bases.
-std::optional<uint64_t> member_offset(Dwarf_Die member, bool in_union) {
-  if (dwarf_hasattr(&member, DW_AT_external) || dwarf_hasattr(&member, DW_AT_const_value)) return {};
-  std::optional<int64_t> offset = number(member, DW_AT_data_member_location);
-  if (!offset) {
-    const std::optional<int64_t> bits = number(member, DW_AT_data_bit_offset);
-    if (bits) offset = *bits / 8;
-  }
-  if (!offset && in_union) offset = 0;
-  if (!offset || *offset < 0) return {};
-  return static_cast<uint64_t>(*offset);
-}
 
 // What the innermost name on the way to a part stands for.
 struct Named {
@@ -154,7 +21,7 @@ class Collector {
   Collector(uint64_t from, uint64_t to) : from_(from), to_(to) {}
 
   void collect(Dwarf_Die type, const Named& named, uint64_t offset, int depth) {
-    if (parts_.size() >= kMostParts || depth > kDeepest) return;
+    if (parts_.size() >= kMostParts || depth > kDeepestType) return;
     const Dwarf_Die bare = peeled(type);
     Dwarf_Die die = bare;
     switch (dwarf_tag(&die)) {
@@ -212,7 +79,7 @@ class Collector {
   }
 
   bool collect_elements(Dwarf_Die type, const Named& named, uint64_t base, int depth) {
-    const std::optional<Array> array = array_of(type);
+    const std::optional<ArrayType> array = array_of(type);
     if (!array) return false;
     if (base >= to_) return true;
     const uint64_t first = from_ > base ? (from_ - base) / array->element_bytes : 0;
@@ -239,9 +106,9 @@ std::string array_name(Dwarf_Die type, int depth) {
   std::string bounds;
   for_each_child(type, [&](Dwarf_Die child) {
     if (dwarf_tag(&child) != DW_TAG_subrange_type) return;
-    const std::optional<int64_t> count = number(child, DW_AT_count);
-    const std::optional<int64_t> upper = number(child, DW_AT_upper_bound);
-    const int64_t lower = number(child, DW_AT_lower_bound).value_or(is_fortran(type) ? 1 : 0);
+    const std::optional<int64_t> count = dwarf_number(child, DW_AT_count);
+    const std::optional<int64_t> upper = dwarf_number(child, DW_AT_upper_bound);
+    const int64_t lower = dwarf_number(child, DW_AT_lower_bound).value_or(is_fortran(type) ? 1 : 0);
     std::string text = "?";
     int64_t elements = 0;
     if (count)
@@ -254,7 +121,7 @@ std::string array_name(Dwarf_Die type, int depth) {
 }
 
 std::string name_within(Dwarf_Die type, int depth) {
-  if (depth > kDeepest) return "?";
+  if (depth > kDeepestType) return "?";
   const char* const name = dwarf_diename(&type);
   switch (dwarf_tag(&type)) {
     case DW_TAG_const_type:
@@ -283,11 +150,6 @@ std::string name_within(Dwarf_Die type, int depth) {
 
 std::string type_name(Dwarf_Die type) {
   return name_within(type, 0);
-}
-
-uint64_t type_bytes(Dwarf_Die type) {
-  Dwarf_Word bytes = 0;
-  return dwarf_aggregate_size(&type, &bytes) == 0 ? bytes : 0;
 }
 
 std::vector<DataPart> parts_between(Dwarf_Die type, uint64_t from, uint64_t to) {

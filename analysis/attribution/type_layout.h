@@ -5,7 +5,6 @@
 #include <elfutils/libdw.h>
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,14 +19,8 @@ struct DataPart {
   uint32_t line = 0;  // of the field's declaration; 0: not a field, or not known
 };
 
-// Of a variable, member, pointer or array; nothing where it has none ("void").
-std::optional<Dwarf_Die> type_of(Dwarf_Die die);
-
 // "Statistics[4]", "const char*"; "?" for what has no name.
 std::string type_name(Dwarf_Die type);
-
-// 0: not known, or none.
-uint64_t type_bytes(Dwarf_Die type);
 
 constexpr size_t kMostParts = 4096;
 

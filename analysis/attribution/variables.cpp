@@ -7,7 +7,9 @@
 #include <unordered_map>
 
 #include "analysis/attribution/demangle.h"
+#include "analysis/attribution/dwarf_types.h"
 #include "analysis/attribution/symbols.h"
+#include "analysis/attribution/type_reader.h"
 
 namespace prof {
 namespace {
@@ -196,13 +198,23 @@ const Variable* Variables::find(uint64_t address) const {
   return address - at->variable.address < at->variable.bytes ? &at->variable : nullptr;
 }
 
-std::vector<DataPart> Variables::parts(const Variable& variable, uint64_t from, uint64_t to) const {
+const Dwarf_Die* Variables::type_of_entry(const Variable& variable) const {
   const auto entry =
       std::lower_bound(entries_.begin(), entries_.end(), variable.address,
                        [](const Entry& known, uint64_t a) { return known.variable.address < a; });
   const bool has_type = entry != entries_.end() && &entry->variable == &variable && entry->type;
-  if (!has_type) return {{"", "", 0, variable.bytes, 0}};
-  return parts_between(*entry->type, from, std::min(to, variable.bytes));
+  return has_type ? &*entry->type : nullptr;
+}
+
+std::vector<DataPart> Variables::parts(const Variable& variable, uint64_t from, uint64_t to) const {
+  const Dwarf_Die* const type = type_of_entry(variable);
+  if (type == nullptr) return {{"", "", 0, variable.bytes, 0}};
+  return parts_between(*type, from, std::min(to, variable.bytes));
+}
+
+std::optional<TypeTree> Variables::type_tree(const Variable& variable) const {
+  const Dwarf_Die* const type = type_of_entry(variable);
+  return type == nullptr ? std::nullopt : read_type_tree(*type);
 }
 
 }  // namespace prof

@@ -9,6 +9,7 @@
 
 #include "analysis/attribution/module_file.h"
 #include "analysis/attribution/type_layout.h"
+#include "analysis/attribution/type_tree.h"
 
 namespace prof {
 
@@ -32,6 +33,9 @@ class Variables {
   // Its innermost parts in [from, to), bytes from its begin; the whole where it has no type.
   std::vector<DataPart> parts(const Variable& variable, uint64_t from, uint64_t to) const;
 
+  // What its type is made of; nothing where it has none, or another language than C and C++.
+  std::optional<TypeTree> type_tree(const Variable& variable) const;
+
   size_t size() const { return entries_.size(); }
 
  private:
@@ -43,6 +47,7 @@ class Variables {
 
   struct Unit;
 
+  const Dwarf_Die* type_of_entry(const Variable& variable) const;
   void read_scope(Dwarf_Die parent, const std::string& scope, Unit& unit, int depth);
   void read_variable(Dwarf_Die die, const std::string& scope, Unit& unit);
   void add_symbols(const ModuleFile& file);

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+
+#include "analysis/contention/change_words.h"
 
 namespace prof {
 namespace {
@@ -132,19 +135,25 @@ Advice separate_elements(const NamedPlace& place, const Difference& where) {
                       array, kLineBytes, at(place))};
 }
 
+// Empty unless one of the places is only read, and the other one written.
+std::string keep_apart(const std::vector<PlacedSide>& sides, const Conflict& conflict) {
+  const NamedPlace& left = conflict.left->place;
+  const NamedPlace& right = conflict.right->place;
+  const bool left_is_read = !writes_any(sides, left);
+  if (left_is_read == !writes_any(sides, right)) return "";
+  return fmt::format("Keep {}, which is only read, off the line of {}: ", called(left_is_read ? left : right),
+                     called(left_is_read ? right : left));
+}
+
 Advice separate_fields(const std::vector<PlacedSide>& sides, const Conflict& conflict,
                        const Difference& where) {
   const NamedPlace& left = conflict.left->place;
   const NamedPlace& right = conflict.right->place;
-  const bool left_is_read = !writes_any(sides, left);
-  const bool right_is_read = !writes_any(sides, right);
-  if (left_is_read != right_is_read) {
-    const NamedPlace& read = left_is_read ? left : right;
-    const NamedPlace& written = left_is_read ? right : left;
-    return {Remedy::SeparateFields, fmt::format("Keep {0}, which is only read, off the line of {1}: put "
-                                                "alignas({2}) before {1}{3}, and nothing else "
-                                                "behind it on its line.",
-                                                called(read), called(written), kLineBytes, at(written))};
+  if (const std::string apart = keep_apart(sides, conflict); !apart.empty()) {
+    const NamedPlace& written = writes_any(sides, left) ? left : right;
+    return {Remedy::SeparateFields,
+            fmt::format("{}put alignas({}) before {}{}, and nothing else behind it on its line.", apart,
+                        kLineBytes, called(written), at(written))};
   }
   return {Remedy::SeparateFields,
           fmt::format(
@@ -162,26 +171,40 @@ Advice copy_per_thread(const Conflict& conflict) {
                       what, kLineBytes)};
 }
 
+// What was found to help on the layout itself, or why nothing does; empty where that is not known.
+std::string exact_words(const Separation& separation, const TypedObjects& objects, const std::string& lead) {
+  std::string words = words_for_changes(separation, objects);
+  if (words.empty()) return words_for_obstacle(separation);
+  if (lead.empty()) words[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[0])));
+  return lead + words + ".";
+}
+
+Advice separate_by_name(const std::vector<PlacedSide>& sides, const Conflict& conflict, ObjectKind kind,
+                        const Difference& where) {
+  const PlacedSide& left = *conflict.left;
+  const PlacedSide& right = *conflict.right;
+  if (left.side.object == kNoObject && right.side.object == kNoObject) return separate_memory();
+  if (left.side.object != right.side.object) return separate_objects(conflict, kind);
+  if (kind == ObjectKind::Heap) return separate_parts(sides, conflict);
+  if (is_index(where.left) && is_index(where.right)) return separate_elements(left.place, where);
+  return separate_fields(sides, conflict, where);
+}
+
 }  // namespace
 
-Advice advise(hpcrun::Sharing sharing, const std::vector<PlacedSide>& sides, ObjectKind kind) {
+Advice advise(hpcrun::Sharing sharing, const std::vector<PlacedSide>& sides, ObjectKind kind,
+              const TypedObjects& objects) {
   const bool is_true = sharing == hpcrun::Sharing::True;
   const Conflict conflict = main_conflict(sides, is_true);
   if (is_true || conflict.left == nullptr) return copy_per_thread(conflict);
-  const PlacedSide& left = *conflict.left;
-  const PlacedSide& right = *conflict.right;
-  Advice advice;
-  const Difference where = difference(left.place.path, right.place.path);
-  if (left.side.object == kNoObject && right.side.object == kNoObject)
-    advice = separate_memory();
-  else if (left.side.object != right.side.object)
-    advice = separate_objects(conflict, kind);
-  else if (kind == ObjectKind::Heap)
-    advice = separate_parts(sides, conflict);
-  else if (is_index(where.left) && is_index(where.right))
-    advice = separate_elements(left.place, where);
-  else
-    advice = separate_fields(sides, conflict, where);
+  const Difference where = difference(conflict.left->place.path, conflict.right->place.path);
+  Advice advice = separate_by_name(sides, conflict, kind, where);
+  std::vector<ContentionSide> plain;
+  for (const PlacedSide& side : sides) plain.push_back(side.side);
+  advice.separation = separate(plain, objects);
+  const std::string lead = advice.remedy == Remedy::SeparateFields ? keep_apart(sides, conflict) : "";
+  if (std::string exact = exact_words(advice.separation, objects, lead); !exact.empty())
+    advice.text = std::move(exact);
   if (sharing == hpcrun::Sharing::Mixed) {
     const Advice rest = copy_per_thread(main_conflict(sides, true));
     advice.text += " " + rest.text;

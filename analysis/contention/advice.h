@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/contention/contended_data.h"
+#include "analysis/contention/separation.h"
 
 namespace prof {
 
@@ -33,9 +34,12 @@ struct PlacedSide {
 
 struct Advice {
   Remedy remedy = Remedy::AlignObjects;
-  std::string text;  // one sentence or two
+  std::string text;            // one sentence or two
+  Separation separation = {};  // what is to be aligned, if that helps and the layout is known
 };
 
-Advice advise(hpcrun::Sharing sharing, const std::vector<PlacedSide>& sides, ObjectKind kind);
+// `objects`: those of the sides that are variables.
+Advice advise(hpcrun::Sharing sharing, const std::vector<PlacedSide>& sides, ObjectKind kind,
+              const TypedObjects& objects = {});
 
 }  // namespace prof

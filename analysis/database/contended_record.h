@@ -32,8 +32,25 @@ struct ContendedRecord {
   double hitm = 0;             // of them, those to which the line was modified there
   double remote_hitm = 0;      // of these, in another node or socket
   double latency_cycles = 0;   // of all transfers together
-  std::string remedy;          // "align-objects", "pad-elements", "separate-fields", "copy-per-thread"
+  // Of the change:
+  uint64_t bytes_after = 0;  // of the object with all `changes`; 0: not known
+  std::string remedy;        // "align-objects", "pad-elements", "separate-fields", "copy-per-thread"
   std::string advice;
+
+  // An alignment that parts what threads use, as the advice says it. Empty where none does, or the layout is
+  // not known.
+  struct Change {
+    std::string what;  // "member", "type", "variable", or "elements", each to be wrapped in a struct
+    std::string name;  // of the member or variable, or of the array; empty: a type
+    std::string type;  // "struct Stats": that of the member, or itself; of an element; empty: not known
+    std::string file;  // where what gets it is declared; empty: not known
+    uint64_t line = 0;
+    uint64_t alignas_bytes = 0;  // what it is to be aligned to
+    // Of `type`, or of the variable; after: with all changes. 0: not known.
+    uint64_t bytes_before = 0;
+    uint64_t bytes_after = 0;
+  };
+  std::vector<Change> changes;
 
   // What was allocated in one calling context, if data of the finding are.
   struct Allocation {
@@ -60,7 +77,7 @@ struct ContendedRecord {
   std::vector<Side> sides;  // with most accesses first
 };
 
-// visit(name, field) of all but allocations and sides, by their names in run.json.
+// visit(name, field) of all but changes, allocations and sides, by their names in run.json.
 template <typename Record, typename Visit>
 void for_each_record_field(Record& record, Visit visit) {
   visit("host", record.host);
@@ -86,8 +103,22 @@ void for_each_record_field(Record& record, Visit visit) {
   visit("hitm", record.hitm);
   visit("remote_hitm", record.remote_hitm);
   visit("latency_cycles", record.latency_cycles);
+  visit("bytes_after", record.bytes_after);
   visit("remedy", record.remedy);
   visit("advice", record.advice);
+}
+
+// The same of one change.
+template <typename Change, typename Visit>
+void for_each_change_field(Change& change, Visit visit) {
+  visit("what", change.what);
+  visit("name", change.name);
+  visit("type", change.type);
+  visit("file", change.file);
+  visit("line", change.line);
+  visit("alignas", change.alignas_bytes);
+  visit("bytes_before", change.bytes_before);
+  visit("bytes_after", change.bytes_after);
 }
 
 // The same of one allocation.

@@ -7,6 +7,8 @@
 #include <optional>
 
 #include "analysis/contention/advice.h"
+#include "analysis/contention/change_words.h"
+#include "analysis/pipeline/known_data.h"
 #include "analysis/pipeline/measured_accesses.h"
 
 namespace prof {
@@ -21,95 +23,6 @@ constexpr size_t kMostSides = 64;  // of a finding
 constexpr double kLeastTransfersPerSecond = 1000;
 // Fewer may be chance, as when a line moves with a thread that the kernel moves.
 constexpr uint64_t kLeastTransferSamples = 4;
-
-// The data of one process: what lies at an address.
-class Data {
- public:
-  Data(const ProcessData& process, const AttributionOptions& options, std::vector<std::string>& warnings)
-      : process_(process), known_(process.modules, options, warnings) {}
-
-  // Those of one calling context have one site.
-  void add(std::span<const MeasuredObject> allocations, std::span<const ThreadInDatabase> threads) {
-    std::map<uint32_t, uint32_t> sites;
-    for (const MeasuredObject& object : allocations) {
-      DataObject made;
-      made.kind = ObjectKind::Heap;
-      made.begin = object.begin;
-      made.bytes = object.bytes;
-      made.born_ns = object.born_ns;
-      if (object.died_ns) made.died_ns = object.died_ns;
-      const uint32_t context = context_of(object, threads);
-      const auto [site, is_new] = sites.try_emplace(context, next_site_);
-      if (is_new) ++next_site_;
-      made.site = site->second;
-      allocated_in_[static_cast<uint32_t>(objects_.size())] = context;
-      by_id_[object.id] = static_cast<uint32_t>(objects_.size());
-      objects_.push_back(made);
-    }
-  }
-
-  const ProcessData& process() const { return process_; }
-  const std::vector<DataObject>& objects() const { return objects_; }
-
-  // Where the allocation was made; nothing for what is none.
-  std::optional<uint32_t> allocated_in(uint32_t object) const {
-    const auto known = allocated_in_.find(object);
-    return known == allocated_in_.end() ? std::nullopt : std::optional(known->second);
-  }
-
-  uint32_t object_of(const MeasuredAccess& access) {
-    if (access.object) {
-      const auto known = by_id_.find(access.object - 1);
-      return known == by_id_.end() ? kNoObject : known->second;
-    }
-    return variable_at(access.address);
-  }
-
-  uint32_t variable_at(uint64_t address) {
-    const VariableInMemory found = known_.find(address);
-    if (!found.variable) return kNoObject;
-    const auto [known, added] =
-        by_variable_.try_emplace(found.variable, static_cast<uint32_t>(objects_.size()));
-    if (added) {
-      DataObject made;
-      made.begin = found.begin;
-      made.bytes = found.variable->bytes;
-      made.site = next_site_++;
-      objects_.push_back(made);
-      variables_[known->second] = found;
-    }
-    return known->second;
-  }
-
-  const Variable* variable_of(uint32_t object) const {
-    const auto known = variables_.find(object);
-    return known == variables_.end() ? nullptr : known->second.variable;
-  }
-
-  std::vector<DataPart> parts(uint32_t object, uint64_t from, uint64_t to) const {
-    const auto known = variables_.find(object);
-    if (known == variables_.end()) return {};
-    return known->second.variables->parts(*known->second.variable, from, to);
-  }
-
- private:
-  // 0, the root, where the thread is lost.
-  static uint32_t context_of(const MeasuredObject& object, std::span<const ThreadInDatabase> threads) {
-    const auto maker = std::ranges::find_if(
-        threads, [&](const ThreadInDatabase& thread) { return thread.thread->index == object.thread; });
-    return maker == threads.end() || object.node >= maker->context_of.size() ? 0
-                                                                             : maker->context_of[object.node];
-  }
-
-  const ProcessData& process_;
-  ProcessVariables known_;
-  uint32_t next_site_ = 0;
-  std::vector<DataObject> objects_;
-  std::map<uint64_t, uint32_t> by_id_;
-  std::map<uint32_t, uint32_t> allocated_in_;  // object to context
-  std::map<const Variable*, uint32_t> by_variable_;
-  std::map<uint32_t, VariableInMemory> variables_;
-};
 
 // What the threads would not need if each had the data for itself. Threads that could not be followed lose as
 // much as the others do on average.
@@ -128,7 +41,7 @@ void add_saving(const ContendedData& found, const Paces& paces, ContendedRecord&
   if (record.followed) record.saving_s = lost_s / known_s * record.weight_s;
 }
 
-NamedPlace named_place(const ContentionSide& side, const Data& data) {
+NamedPlace named_place(const ContentionSide& side, const KnownData& data) {
   NamedPlace place;
   place.bytes = side.bytes;
   const Variable* const variable = data.variable_of(side.object);
@@ -183,7 +96,7 @@ const char* name_of(Remedy remedy) {
 // The record's allocations, and which of them an object is.
 class AllocationsOfRecord {
  public:
-  AllocationsOfRecord(const ContendedData& found, const Data& data, ContendedRecord& record) {
+  AllocationsOfRecord(const ContendedData& found, const KnownData& data, ContendedRecord& record) {
     std::vector<uint32_t> objects;
     std::ranges::copy_if(found.objects, std::back_inserter(objects),
                          [&](uint32_t object) { return data.allocated_in(object).has_value(); });
@@ -217,7 +130,19 @@ class AllocationsOfRecord {
   std::map<uint32_t, Numbers> numbers_;
 };
 
-ContendedRecord make_record(const ContendedData& found, const Data& data, const Paces& paces) {
+void add_advice(const ContendedData& found, const std::vector<PlacedSide>& placed, ObjectKind kind,
+                const KnownData& data, ContendedRecord& record) {
+  const TypedObjects objects = data.typed(found.objects);
+  const Advice advice = advise(found.sharing, placed, kind, objects);
+  record.remedy = name_of(advice.remedy);
+  record.advice = advice.text;
+  record.changes = describe_changes(advice.separation, objects);
+  if (found.objects.empty()) return;
+  const auto after = advice.separation.bytes_after.find(found.objects.front());
+  if (after != advice.separation.bytes_after.end()) record.bytes_after = after->second;
+}
+
+ContendedRecord make_record(const ContendedData& found, const KnownData& data, const Paces& paces) {
   ContendedRecord record;
   record.host = data.process().host;
   record.rank = data.process().rank;
@@ -271,9 +196,7 @@ ContendedRecord make_record(const ContendedData& found, const Data& data, const 
     told.weight_s = static_cast<double>(side.weight_ns) * 1e-9;
     told.context = side.contexts.front();
   }
-  const Advice advice = advise(found.sharing, placed, kind);
-  record.remedy = name_of(advice.remedy);
-  record.advice = advice.text;
+  add_advice(found, placed, kind, data, record);
   return record;
 }
 
@@ -290,8 +213,9 @@ double seconds_of(const ProcessMeasurement& measurement) {
   return end > out ? static_cast<double>(end - out) * 1e-9 : 0;
 }
 
-std::vector<ContendedRecord> make_records(const std::vector<ContentionAccess>& accesses, const Data& data,
-                                          const Paces& paces, const ContentionOptions& options) {
+std::vector<ContendedRecord> make_records(const std::vector<ContentionAccess>& accesses,
+                                          const KnownData& data, const Paces& paces,
+                                          const ContentionOptions& options) {
   std::vector<ContendedRecord> records;
   for (const ContendedData& found : find_contended_data(accesses, data.objects(), options))
     records.push_back(make_record(found, data, paces));
@@ -329,7 +253,7 @@ std::vector<ContendedRecord> contended_records(const ProcessMeasurement& measure
                                                const AttributionOptions& options,
                                                std::vector<std::string>& warnings) {
   const ProcessData process = data_of(measurement);
-  Data data(process, options, warnings);
+  KnownData data(process, options, warnings);
   data.add(measurement.objects, threads);
   const std::vector<ContentionAccess> accesses =
       measured_accesses(threads, [&](const MeasuredAccess& access) { return data.object_of(access); });
@@ -348,7 +272,7 @@ std::vector<ContendedRecord> contended_records(const ProcessData& process,
                                                const ContentionOptions& finding,
                                                const AttributionOptions& options,
                                                std::vector<std::string>& warnings) {
-  Data data(process, options, warnings);
+  KnownData data(process, options, warnings);
   for (ContentionAccess& access : accesses) access.object = data.variable_at(access.address);
   return make_records(accesses, data, {}, finding);
 }

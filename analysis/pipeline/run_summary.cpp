@@ -280,6 +280,11 @@ Json describe_contention(const std::vector<ContendedRecord>& records) {
   for (const ContendedRecord& record : records) {
     Json& json = all.emplace_back(Json::object());
     for_each_record_field(record, [&](const char* name, const auto& value) { json[name] = value; });
+    json["changes"] = Json::array();
+    for (const ContendedRecord::Change& change : record.changes) {
+      Json& told = json["changes"].emplace_back(Json::object());
+      for_each_change_field(change, [&](const char* name, const auto& value) { told[name] = value; });
+    }
     json["allocations"] = Json::array();
     for (const ContendedRecord::Allocation& allocation : record.allocations) {
       Json& told = json["allocations"].emplace_back(Json::object());

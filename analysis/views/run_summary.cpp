@@ -94,6 +94,10 @@ void read_field(const Json& json, const char* name, uint32_t& field) {
 ContendedRecord contended_in(const Json& json, const Database& database) {
   ContendedRecord record;
   for_each_record_field(record, [&](const char* name, auto& value) { read_field(json, name, value); });
+  if (const Json& changes = member(json, "changes"); changes.is_array())
+    for (const Json& told : changes)
+      for_each_change_field(record.changes.emplace_back(),
+                            [&](const char* name, auto& value) { read_field(told, name, value); });
   if (const Json& allocations = member(json, "allocations"); allocations.is_array())
     for (const Json& told : allocations) {
       ContendedRecord::Allocation& allocation = record.allocations.emplace_back();

@@ -33,30 +33,21 @@ class ContentionText {
       if (record.sides.empty()) continue;  // and no finding
       const Finding& finding = findings[number++];
       if (number > 1) out_.write("\n");
-      wrapped(fmt::format("{:>2}. ", number), finding.sentence);
-      wrapped("    Change: ", finding.advice);
+      out_.write(wrapped_behind(fmt::format("{:>2}. ", number), finding.sentence, style_));
+      out_.write(wrapped_behind("    Change: ", finding.advice, style_));
       allocations(record);
       pictures(record);
       sides(record);
     }
     for (const std::string& note : contention_notes(run_)) {
       out_.write("\n");
-      wrapped("note  ", note);
+      out_.write(wrapped_behind("note  ", note, style_));
     }
     if (!run_.contention_sources.empty())
       out_.print("\nlooked for by {}\n", fmt::join(run_.contention_sources, "; "));
   }
 
  private:
-  void wrapped(const std::string& lead, const std::string& text) {
-    const size_t columns = style_.columns == 0 ? 0 : style_.columns - lead.size();
-    std::string before = lead;
-    for (const std::string& line : wrap(printable(text), columns)) {
-      out_.print("{}{}\n", before, line);
-      before.assign(lead.size(), ' ');
-    }
-  }
-
   std::string thread(uint32_t profile) const {
     return shorten_end(printable(thread_label(*tree_.database, profile)), kThreadColumns);
   }
@@ -68,7 +59,7 @@ class ContentionText {
       for (size_t at = 0; at < std::min(frames.size(), kMostFrames); ++at)
         path += (at == 0 ? "" : " <- ") + words_for_frame(frames[at]);
       if (frames.size() > kMostFrames) path += " <- ...";
-      wrapped("    Allocated: ", path);
+      out_.write(wrapped_behind("    Allocated: ", path, style_));
     }
     if (record.allocations.size() > kMostAllocations)
       out_.print("    and in {}\n",
@@ -137,6 +128,11 @@ void contention_as_json(const CallTree& tree, const RunSummary& run, const Repor
   for (const ContendedRecord& record : run.contention) {
     Json data = Json::object();
     for_each_record_field(record, [&](const char* name, const auto& value) { data[name] = value; });
+    data["changes"] = Json::array();
+    for (const ContendedRecord::Change& change : record.changes) {
+      Json& told = data["changes"].emplace_back(Json::object());
+      for_each_change_field(change, [&](const char* name, const auto& value) { told[name] = value; });
+    }
     data["allocations"] = Json::array();
     for (const ContendedRecord::Allocation& allocation : record.allocations)
       data["allocations"].push_back({{"bytes", allocation.bytes},
@@ -165,13 +161,10 @@ void contention_as_csv(const CallTree& tree, const RunSummary& run, Output& out)
   size_t number = 0;
   for (const ContendedRecord& record : run.contention) {
     for (const ContendedRecord::Side& side : record.sides) {
-      const std::vector<FindingFrame> frames = frames_of(tree, side.context);
-      const FindingFrame leaf = frames.empty() ? FindingFrame{} : frames.front();
-      out.print("{},{},{},{},{},{:.6f},{},{},{},{},{},{},{},{},{}\n", number, record.sharing,
+      out.print("{},{},{},{},{},{:.6f},{},{},{},{},{},{},{}\n", number, record.sharing,
                 csv_field(record.name), csv_field(record.declared), record.bytes, record.weight_s,
                 csv_field(thread_label(*tree.database, side.profile)), side.access, csv_field(side.place),
-                side.offset, side.bytes, side.accesses, csv_field(leaf.function), csv_field(leaf.file),
-                leaf.line == 0 ? "" : std::to_string(leaf.line));
+                side.offset, side.bytes, side.accesses, leaf_as_csv(frames_of(tree, side.context)));
     }
     ++number;
   }

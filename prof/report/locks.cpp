@@ -29,9 +29,11 @@ class LocksText {
     if (run_.locks.locks.empty())
       out_.print("no thread waited for a lock\n");
     else
-      wrapped("", fmt::format("Threads waited {} for locks, {} of the time in which they worked or waited "
-                              "for locks.",
-                              words_for_duration(all.seconds), words_for_percent(all.share)));
+      out_.write(wrapped_behind(
+          "",
+          fmt::format("Threads waited {} for locks, {} of the time in which they worked or waited for locks.",
+                      words_for_duration(all.seconds), words_for_percent(all.share)),
+          style_));
     const std::vector<LockRecord>& locks = run_.locks.locks;
     for (size_t i = 0; i < std::min(locks.size(), kMostLocks); ++i) write(locks[i], i + 1);
     if (locks.size() > kMostLocks)
@@ -40,25 +42,17 @@ class LocksText {
   }
 
  private:
-  void wrapped(const std::string& lead, const std::string& text) {
-    const size_t columns = style_.columns == 0 ? 0 : style_.columns - lead.size();
-    std::string before = lead;
-    for (const std::string& line : wrap(printable(text), columns)) {
-      out_.print("{}{}\n", before, line);
-      before.assign(lead.size(), ' ');
-    }
-  }
-
   void write(const LockRecord& lock, size_t number) {
     out_.write("\n");
     std::string what = lock_in_words(lock);
     if (!lock.name.empty())
       what += lock.declared.empty() ? fmt::format(" ({})", lock.kind)
                                     : fmt::format(" ({}, {})", lock.kind, lock.declared);
-    wrapped(fmt::format("{:>2}. ", number),
-            fmt::format("{}: waited for {} in {}, the longest {}", what, words_for_duration(lock.waited_s),
-                        words_for_count(lock.waits, "wait"), words_for_duration(lock.longest_s)));
-    wrapped("    Change: ", lock_advice(tree_, lock));
+    const std::string waited =
+        fmt::format("{}: waited for {} in {}, the longest {}", what, words_for_duration(lock.waited_s),
+                    words_for_count(lock.waits, "wait"), words_for_duration(lock.longest_s));
+    out_.write(wrapped_behind(fmt::format("{:>2}. ", number), waited, style_));
+    out_.write(wrapped_behind("    Change: ", lock_advice(tree_, lock), style_));
     sides("waited", "waits", lock.waiters);
     sides("others waited until it was released", "releases", lock.holders);
     const double unknown = lock.waited_s - lock.blamed_s;
@@ -124,11 +118,8 @@ Json sides_as_json(const CallTree& tree, const std::vector<LockSide>& sides) {
 template <typename Record>
 void csv_row(const CallTree& tree, const std::string& lead, const char* role, const Record& record,
              Output& out) {
-  const std::vector<FindingFrame> frames = user_of_lock(tree, record.context);
-  const FindingFrame user = frames.empty() ? FindingFrame{} : frames.front();
-  out.print("{},{},{:.6f},{},{:.6f},{},{},{},{}\n", lead, role, record.seconds, record.count,
-            record.longest_s, record.threads, csv_field(user.function), csv_field(user.file),
-            user.line == 0 ? "" : std::to_string(user.line));
+  out.print("{},{},{:.6f},{},{:.6f},{},{}\n", lead, role, record.seconds, record.count, record.longest_s,
+            record.threads, leaf_as_csv(user_of_lock(tree, record.context)));
 }
 
 }  // namespace

@@ -46,7 +46,8 @@ class StallsText {
     labelled("rule", rule());
     for (const std::string& note : report_.notes) labelled("note", note);
     if (!report_.findings.empty()) out_.print("{}\n", bold(style_, "findings"));
-    for (const Finding& finding : report_.findings) indented("  * ", finding.sentence);
+    for (const Finding& finding : report_.findings)
+      out_.write(wrapped_behind("  * ", finding.sentence, style_));
     if (stalls.empty()) return;
     out_.print("{}\n",
                bold(style_, "stalls, the dearest first: when, lost to the run, who was blocked how long"));
@@ -91,16 +92,7 @@ class StallsText {
   }
 
   void labelled(const char* label, const std::string& text) {
-    indented(fmt::format("{:<{}}", label, kLabelColumns), text);
-  }
-
-  void indented(const std::string& lead, const std::string& text) {
-    const size_t columns = style_.columns == 0 ? 0 : style_.columns - lead.size();
-    std::string before = lead;
-    for (const std::string& line : wrap(printable(text), columns)) {
-      out_.print("{}{}\n", before, line);
-      before.assign(lead.size(), ' ');
-    }
+    out_.write(wrapped_behind(fmt::format("{:<{}}", label, kLabelColumns), text, style_));
   }
 
   void row(const Stall& stall, const StalledThread& thread) {
@@ -185,12 +177,10 @@ void stalls_as_csv(const CallTree& tree, const StallReport& report, const Report
   for (const Stall* stall : listed(report, options)) {
     for (const StalledThread& thread : stall->threads) {
       const std::vector<FindingFrame> frames = frames_of(tree, thread.context);
-      const FindingFrame leaf = frames.empty() ? FindingFrame{} : frames.front();
-      out.print("{},{:.6f},{:.6f},{:.6f},{},{:.6f},{:.6f},{:.6f},{},{},{},{}\n", number,
+      out.print("{},{:.6f},{:.6f},{:.6f},{},{:.6f},{:.6f},{:.6f},{},{}\n", number,
                 time_of(report, stall->begin_ns), time_of(report, stall->end_ns), seconds(stall->lost_ns),
                 csv_field(thread_label(*tree.database, thread.profile)), time_of(report, thread.begin_ns),
-                time_of(report, thread.end_ns), seconds(thread.lost_ns), csv_field(leaf.function),
-                csv_field(leaf.file), leaf.line == 0 ? "" : std::to_string(leaf.line),
+                time_of(report, thread.end_ns), seconds(thread.lost_ns), leaf_as_csv(frames),
                 csv_field(frames.size() > 1 ? frames[1].function : ""));
     }
     ++number;

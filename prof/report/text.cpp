@@ -54,6 +54,23 @@ std::vector<std::string> wrap(const std::string& text, size_t columns) {
   return lines;
 }
 
+std::string wrapped_behind(const std::string& lead, const std::string& text, const TextStyle& style) {
+  std::string all;
+  std::string before = lead;
+  for (const std::string& line :
+       wrap(printable(text), style.columns == 0 ? 0 : style.columns - std::min(style.columns, lead.size()))) {
+    all += before + line + "\n";
+    before.assign(lead.size(), ' ');
+  }
+  return all;
+}
+
+std::string leaf_as_csv(const std::vector<FindingFrame>& frames) {
+  const FindingFrame leaf = frames.empty() ? FindingFrame{} : frames.front();
+  return csv_field(leaf.function) + "," + csv_field(leaf.file) + "," +
+         (leaf.line == 0 ? "" : std::to_string(leaf.line));
+}
+
 std::string shorten_end(const std::string& text, size_t columns) {
   static constexpr std::string_view kEllipsis = "...";
   if (columns == 0 || columns_of(text) <= columns) return text;

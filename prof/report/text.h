@@ -23,6 +23,13 @@ size_t terminal_columns(std::FILE* out);
 // Lines of at most `columns` (0: no limit), broken at blanks; a longer word stays whole.
 std::vector<std::string> wrap(const std::string& text, size_t columns);
 
+// The text wrapped behind `lead`, further lines indented by as much; each line ends in "\n". The text may be
+// anything: what terminals would take for commands is made printable.
+std::string wrapped_behind(const std::string& lead, const std::string& text, const TextStyle& style);
+
+// "function,file,line" of the innermost frame, as CSV; empty fields where there is none.
+std::string leaf_as_csv(const std::vector<FindingFrame>& frames);
+
 // At most `columns` (0: no limit) wide: the end of a longer text becomes "...".
 std::string shorten_end(const std::string& text, size_t columns);
 

@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
 """Contended data are found, to the byte, with the code of both sides and what to change; what only looks like it is not."""
 
+import os
+import pathlib
+import re
 import subprocess
 
 import driver
 
+SOURCE = pathlib.Path(os.environ.get("PROF_SOURCE", "."))
+SAMPLES = SOURCE / "samples/contention"
 
 # Millions of steps: enough for two threads to run at the same time for a while on a busy machine as well.
-ON_A_BUSY_MACHINE = {"counters": "1200", "stop_flag": "450", "total": "180"}
+ON_A_BUSY_MACHINE = {"counters": "1200", "fields": "600", "lock_array": "180", "stop_flag": "450", "total": "180"}
 
 
 class Contention(driver.EndToEnd):
@@ -52,7 +57,9 @@ class Contention(driver.EndToEnd):
         self.assertTrue(all(side["frames"][0]["file"].endswith("counters.cpp") for side in data["sides"]))
         self.assertEqual({(side["line_offset"], side["bytes"]) for side in data["sides"]}, {(0, 8), (8, 8)})
         self.assertEqual(data["remedy"], "pad-elements")
-        self.assertIn("alignas(64)", finding["advice"])
+        self.assertEqual(finding["advice"], f"Put alignas(64) on struct Counter (counters.cpp:{self.line_of('counters', 'struct Counter {')}); "
+                         "struct Counter grows from 8 to 64 bytes (56 of padding), counters from 16 to 128.")
+        self.assertEqual(self.changes(data), [("type", "", "struct Counter", 8, 64)])
         self.assertGreater(data["weight_s"], 0.3 * run.summary()["run"]["cpu_s"])
         self.assertEqual(data["pictures"][0]["rows"][0]["bytes"][:16], "bbbbbbbb........")
         self.assertEqual(data["pictures"][0]["rows"][1]["bytes"][:16], "........bbbbbbbb")
@@ -64,6 +71,76 @@ class Contention(driver.EndToEnd):
         rows = self.prof("report", run.directory, "--view=contention", "--format=csv").stdout.splitlines()
         self.assertEqual(len(rows), 1 + len(data["sides"]))
 
+    def line_of(self, sample, text):
+        """The last line of the sample's source that has the text."""
+        lines = (SAMPLES / f"{sample}.cpp").read_text().splitlines()
+        return max(number for number, line in enumerate(lines, 1) if text in line)
+
+    def changes(self, data):
+        for change in data["changes"]:
+            self.assertEqual(change["alignas"], 64)
+            self.assertTrue(change["file"].endswith(".cpp") and change["line"] > 0, change)
+        return [(one["what"], one["name"], one["type"], one["bytes_before"], one["bytes_after"]) for one in data["changes"]]
+
+    def own_lines(self, data):
+        """Of the sample's own functions, by thread, the lines that the sides are in."""
+        found = {}
+        for side in data["sides"]:
+            own = next(frame for frame in side["frames"] if frame.get("file", "").endswith(".cpp"))
+            found.setdefault((side["thread"], own["function"].split("(")[0]), set()).add(own["line"])
+        return found
+
+    def test_fields_of_several_widths(self):
+        _, report = self.measured("fields")
+        data, finding = self.only(report)
+        self.assertEqual((finding["kind"], data["kind"], data["name"], data["remedy"]),
+                         ("false-sharing", "variable", "connection", "separate-fields"))
+        self.assertEqual({(side["thread"], side["place"], side["offset"], side["bytes"]) for side in data["sides"]},
+                         {(0, ".received", 0, 8), (0, ".damaged", 8, 2), (1, ".sent", 12, 4)})
+        self.assertTrue(all(does == {"reads", "writes"} for does in self.places(data).values()), data["sides"])
+        received, damaged, sent = (self.line_of("fields", f"connection.{field} =") for field in ("received", "damaged", "sent"))
+        self.assertEqual(self.own_lines(data), {(0, "receive"): {received, damaged}, (1, "send"): {sent}})
+        declared = self.line_of("fields", "volatile uint32_t sent;")
+        self.assertEqual(finding["advice"], f"Put alignas(64) before sent (struct Connection, fields.cpp:{declared}); "
+                         "struct Connection grows from 16 to 128 bytes.")
+        self.assertEqual(self.changes(data), [("member", "sent", "struct Connection", 16, 128)])
+        self.assertEqual((data["changes"][0]["line"], data["bytes_after"]), (declared, 128))
+
+    def test_locks_in_one_line(self):
+        _, report = self.measured("lock_array")
+        data, finding = self.only(report)
+        self.assertEqual((finding["kind"], data["kind"], data["name"], data["remedy"]),
+                         ("false-sharing", "variable", "locks", "pad-elements"))
+        self.assertEqual({(side["thread"], side["place"], side["offset"], side["bytes"]) for side in data["sides"]},
+                         {(0, "[0].taken", 0, 1), (1, "[1].taken", 1, 1)})
+        taken, released = ([self.line_of("lock_array", f"locks[{index}].taken.{does}") for index in (0, 1)]
+                           for does in ("test_and_set", "clear"))
+        self.assertEqual(self.own_lines(data), {(0, "insert_first"): {taken[0], released[0]},
+                                                (1, "insert_second"): {taken[1], released[1]}})
+        self.assertEqual(self.changes(data), [("type", "", "struct Lock", 1, 64)])
+        self.assertIn("locks from 8 to 512", finding["advice"])
+        self.assertEqual((data["bytes"], data["bytes_after"]), (8, 512))
+
+    def test_the_documentation_shows_what_is_reported(self):
+        """But for numbers that differ from run to run: processes, shares of the time, and whether a saving could be told."""
+        def lasting(text):
+            text = re.sub(r"\d+\.(\d) ", r"PID.\1 ", " ".join(text.split()))
+            return re.sub(r"; \d+ % of the CPU time was found there(, and [0-9.]+ % would be saved if they did not contend)?", "", text)
+
+        for page, sample in (("README.md", "counters"), ("docs/contention.md", "counters"), ("docs/contention.md", "fields")):
+            with self.subTest(page=page, sample=sample):
+                shown = [block for block in re.findall(r"```console\n(.*?)```", (SOURCE / page).read_text(), re.DOTALL)
+                         if f"({sample}.cpp:" in block]
+                run, report = self.measured(sample)
+                self.only(report)
+                text = self.prof("report", run.directory, "--view=contention").stdout.decode()
+                told, shown_change = lasting(text), lasting(shown[0].partition("Change: ")[2].partition("r read")[0])
+                self.assertIn(shown_change, told)
+                pictures = [line.split()[-1] for line in shown[0].splitlines() if re.search("[rwb.]{64}", line)]
+                self.assertEqual(pictures, [line.split()[-1] for line in text.splitlines() if re.search("[rwb.]{64}", line)])
+                # Which of its places a thread used most differs, too: the object and its line do not.
+                self.assertIn(lasting(shown[0].partition(": thread")[0]), told)
+
     def test_a_reader_beside_a_writer(self):
         _, report = self.measured("stop_flag")
         data, finding = self.only(report)
@@ -72,13 +149,15 @@ class Contention(driver.EndToEnd):
         self.assertEqual(self.functions(data), {"compute", "note_done"})
         self.assertEqual(data["remedy"], "separate-fields")
         self.assertIn("note_done (stop_flag.cpp:", finding["sentence"])
-        self.assertIn("job.stop, which is only read", finding["advice"])
+        self.assertIn("job.stop, which is only read, off the line of job.done: put alignas(64) before done (struct Job, ",
+                      finding["advice"])
+        self.assertEqual(self.changes(data), [("member", "done", "struct Job", 16, 128)])
 
     def test_true_sharing(self):
         _, report = self.measured("total")
         data, finding = self.only(report)
         self.assertEqual(finding["kind"], "true-sharing")
-        self.assertEqual((data["name"], data["remedy"]), ("total", "copy-per-thread"))
+        self.assertEqual((data["name"], data["remedy"], data["changes"], data["bytes_after"]), ("total", "copy-per-thread", [], 0))
         self.assertEqual({side["place"] for side in data["sides"]}, {""})
 
     def allocating_function(self, allocation):
@@ -128,8 +207,8 @@ class Contention(driver.EndToEnd):
         self.assertIn("would be saved if they did not contend", finding["sentence"])
 
     def test_nothing_is_found_where_nothing_is(self):
-        for sample in ("counters_fixed", "stop_flag_fixed", "total_fixed", "neighbours_fixed", "statistics_fixed", "phases",
-                       "reuse"):
+        for sample in ("counters_fixed", "fields_fixed", "lock_array_fixed", "stop_flag_fixed", "total_fixed",
+                       "neighbours_fixed", "statistics_fixed", "phases", "reuse"):
             with self.subTest(sample):
                 _, report = self.measured(sample)
                 self.assertEqual(report["data"], [])

@@ -49,6 +49,15 @@ Database counting(Json (*sides)(uint32_t first, uint32_t second)) {
                  {"adjacent_moves", 0.0},
                  {"remedy", "pad-elements"},
                  {"advice", "Give each element whole lines."}};
+  record["bytes_after"] = 128;
+  record["changes"] = {{{"what", "type"},
+                        {"name", ""},
+                        {"type", "struct Counter"},
+                        {"file", "/home/me/count.cpp"},
+                        {"line", 1},
+                        {"alignas", 64},
+                        {"bytes_before", 8},
+                        {"bytes_after", 64}}};
   record["sides"] = sides(leaf_of(database, "count_first(unsigned long)"),
                           leaf_of(database, "count_second(unsigned long)"));
   database.run_json =
@@ -98,6 +107,8 @@ TEST_CASE("contention as JSON, and in the summary") {
   REQUIRE(json["data"].size() == 1);
   const Json& data = json["data"][0];
   CHECK(data["name"] == "counters");
+  CHECK(data["bytes_after"] == 128);
+  CHECK(data["changes"] == Json::parse(database.run_json)["contention"][0]["changes"]);
   CHECK(data["sides"][2]["thread"] == 1);
   CHECK(data["sides"][2]["frames"][0]["line"] == 10);
   CHECK(data["pictures"][0]["rows"][0]["bytes"] == "bbbbbbbb" + std::string(56, '.'));

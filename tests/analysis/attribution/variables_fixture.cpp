@@ -43,6 +43,15 @@ std::pair<uint64_t, uint64_t> pair;
 }
 }  // namespace net
 
+// Offsets and bounds of all widths in which debug information has them.
+struct Wide {
+  uint64_t first[20];
+  uint32_t after_160;
+  uint8_t many[40000];
+  uint16_t after_40000;
+};
+Wide wide[200];
+
 thread_local int of_a_thread;
 
 static uint64_t& counter() {
@@ -74,6 +83,9 @@ extern "C" Truths truths() {
       TRUTH(stats, [2].sizes[3]),
       TRUTH(stats, [1].either.word),
       TRUTH(grid, [2][1]),
+      TRUTH(wide, [199].after_160),
+      TRUTH(wide, [130].many[39999]),
+      TRUTH(wide, [0].after_40000),
       TRUTH(flag, ),
       TRUTH(Statistics::all, ),
       TRUTH(net::derived, .x),

@@ -100,3 +100,46 @@ TEST_CASE("a mixed finding has both kinds of advice") {
   CHECK(says(advice, "alignas(64) before"));
   CHECK(says(advice, "really share q.lock"));
 }
+
+TEST_CASE("where the layout is known the advice has the very alignment, and what it makes of the sizes") {
+  DataType word, job;
+  word.bytes = word.alignment = 8;
+  job.kind = DataType::Kind::Record;
+  job.name = "struct Job";
+  job.file = "/src/job.h";
+  job.bytes = 16;
+  for (const char* const name : {"stop", "done"}) {
+    TypeMember& member = job.members.emplace_back();
+    member.name = name;
+    member.type = 1;
+    member.offset = 8 * (job.members.size() - 1);
+    member.file = job.file;
+    member.line = 3 + static_cast<uint32_t>(job.members.size());
+  }
+  const TypedObjects objects{{0, {"job", "/src/job.cpp", 9, 0x40, {SourceLanguage::Cpp, {job, word}}}}};
+  const auto sides = [](AccessKind first) {
+    return std::vector{side(1, 0, 0, first, {"job", ".stop", "long", "job.h:4", 8}),
+                       side(2, 0, 8, kBoth, {"job", ".done", "long", "job.h:5", 8})};
+  };
+  const Advice advice = advise(Sharing::False, sides(kBoth), ObjectKind::Static, objects);
+  CHECK(advice.remedy == Remedy::SeparateFields);
+  CHECK(advice.text ==
+        "Put alignas(64) before done (struct Job, job.h:5); struct Job grows from 16 to 128 bytes.");
+  CHECK(advice.separation.changes.size() == 1);
+  CHECK(
+      advise(Sharing::False, sides(AccessKind::Read), ObjectKind::Static, objects).text ==
+      "Keep job.stop, which is only read, off the line of job.done: put alignas(64) before done (struct Job, "
+      "job.h:5); struct Job grows from 16 to 128 bytes.");
+}
+
+TEST_CASE("where no alignment helps the advice says what does") {
+  DataType mask;
+  mask.bytes = mask.alignment = 8;
+  const TypedObjects objects{{0, {"mask", "", 0, 0x40, {SourceLanguage::Cpp, {mask}}}}};
+  std::vector<PlacedSide> sides{side(1, 0, 0, kBoth, {"mask", "", "long", "", 8}),
+                                side(2, 0, 1, kBoth, {"mask", "", "long", "", 8})};
+  for (PlacedSide& one : sides) one.side.bytes = 1;
+  const Advice advice = advise(Sharing::False, sides, ObjectKind::Static, objects);
+  CHECK(says(advice, "split it into fields"));
+  CHECK(advice.separation.changes.empty());
+}

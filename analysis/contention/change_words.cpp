@@ -1,0 +1,205 @@
+#include "analysis/contention/change_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace prof {
+namespace {
+
+using hpcrun::kLineBytes;
+using Change = ContendedRecord::Change;
+using What = AlignmentChange::What;
+
+std::string file_name(const std::string& file) {
+  return file.substr(file.rfind('/') + 1);
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (size_t i = 0; i < parts.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
+  return text;
+}
+
+Change describe(const ChosenChange& chosen, const Separation& separation, const TypedObject& object) {
+  Change change;
+  change.file = chosen.file;
+  change.line = chosen.line;
+  change.alignas_bytes = kLineBytes;
+  if (chosen.is_of_variable) {
+    change.what = "variable";
+    change.name = object.name;
+    if (object.tree.types.empty()) return change;
+    change.type = object.tree.types[0].name;
+    change.bytes_before = object.tree.types[0].bytes;
+    change.bytes_after = separation.bytes_after.at(chosen.object);
+    return change;
+  }
+  const DataType& of = object.tree.types[chosen.change.type];
+  const Layout layout = separation.layout_of(chosen.object, object);
+  change.type = of.name;
+  change.bytes_before = of.bytes;
+  change.bytes_after = layout.bytes(chosen.change.type);
+  switch (chosen.change.what) {
+    case What::Member:
+      change.what = "member";
+      change.name = of.members[chosen.change.member].name;
+      break;
+    case What::Type:
+      change.what = "type";
+      break;
+    case What::Elements:
+      change.what = "elements";
+      change.name = object.name + chosen.path;
+      change.type = object.tree.types[of.element].name;
+      change.bytes_before = of.bytes / of.count;
+      change.bytes_after /= of.count;
+      break;
+  }
+  return change;
+}
+
+// The text of the source that aligns, by language; `of_type`: behind "struct", not before a declaration.
+std::string text_of(SourceLanguage language, bool of_type) {
+  if (language == SourceLanguage::Cpp) return fmt::format("alignas({})", kLineBytes);
+  return of_type ? fmt::format("__attribute__((aligned({})))", kLineBytes)
+                 : fmt::format("_Alignas({})", kLineBytes);
+}
+
+std::string where(const Change& change, const std::string& holder) {
+  std::string text = holder;
+  if (!change.file.empty() && change.line > 0)
+    text += fmt::format("{}{}:{}", text.empty() ? "" : ", ", file_name(change.file), change.line);
+  return text.empty() ? "" : " (" + text + ")";
+}
+
+bool has_name(const Change& change) {
+  return change.type != "?" && !change.type.empty();
+}
+
+// A type without a name is told by what has it.
+std::string type_in_words(const Change& change, const std::string& owner) {
+  return has_name(change) ? change.type : "the struct of " + owner;
+}
+
+std::string place(const Change& change, const std::string& owner) {
+  if (change.what == "variable") return "before " + change.name + where(change, "");
+  if (change.what == "member") return "before " + change.name + where(change, type_in_words(change, owner));
+  return "on " + type_in_words(change, owner) + where(change, "");
+}
+
+std::string growth(const Change& change, const std::string& what) {
+  if (change.bytes_after == change.bytes_before)
+    return fmt::format("{} keeps its {} bytes and begins a line", what, change.bytes_before);
+  std::string text =
+      fmt::format("{} grows from {} to {} bytes", what, change.bytes_before, change.bytes_after);
+  if (change.what != "member")
+    text += fmt::format(" ({} of padding)", change.bytes_after - change.bytes_before);
+  return text;
+}
+
+struct Described {
+  Change change;
+  std::string owner;  // what the change is made in: "stats.rows[2]"
+  SourceLanguage language;
+};
+
+// Changes of one type in several objects are one.
+std::vector<Described> distinct(const Separation& separation, const TypedObjects& objects) {
+  std::vector<Described> all;
+  for (const ChosenChange& chosen : separation.changes) {
+    const TypedObject& object = objects.at(chosen.object);
+    Described made{describe(chosen, separation, object), object.name + chosen.path, object.tree.language};
+    const bool is_known = std::ranges::any_of(all, [&](const Described& one) {
+      return one.change.what == made.change.what && one.change.name == made.change.name &&
+             one.change.type == made.change.type && one.change.file == made.change.file &&
+             one.change.line == made.change.line;
+    });
+    if (!is_known) all.push_back(std::move(made));
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string words_for_changes(const Separation& separation, const TypedObjects& objects) {
+  std::vector<std::string> clauses, growths, grown;
+  const std::vector<Described> all = distinct(separation, objects);
+  std::vector<bool> told(all.size());
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (told[i]) continue;
+    const Change& change = all[i].change;
+    if (change.what == "elements") {
+      clauses.push_back(fmt::format("wrap each element of {}{} in a struct with {}", change.name,
+                                    where(change, ""), text_of(all[i].language, false)));
+      continue;
+    }
+    const std::string text = text_of(all[i].language, change.what == "type");
+    std::vector<std::string> places;
+    for (size_t j = i; j < all.size(); ++j) {
+      if (told[j] || all[j].change.what == "elements" ||
+          text_of(all[j].language, all[j].change.what == "type") != text)
+        continue;
+      told[j] = true;
+      places.push_back(place(all[j].change, all[j].owner));
+    }
+    clauses.push_back("put " + text + " " + joined(places));
+  }
+  bool any_of_variable = false;
+  for (const Described& one : all) {
+    any_of_variable |= one.change.what == "variable";
+    if (one.change.what == "variable") continue;
+    const std::string what =
+        one.change.what == "elements" ? "an element" : type_in_words(one.change, one.owner);
+    if (std::ranges::find(grown, what) != grown.end()) continue;
+    grown.push_back(what);
+    growths.push_back(growth(one.change, what));
+  }
+  // Of objects that are more than what changes in them.
+  for (const auto& [object, after] : separation.bytes_after) {
+    const TypedObject& known = objects.at(object);
+    const uint64_t before = known.tree.types[0].bytes;
+    const bool is_told = std::ranges::any_of(all, [&](const Described& one) {
+      return one.change.bytes_before == before && one.change.bytes_after == after;
+    });
+    if (!is_told && after != before)
+      growths.push_back(fmt::format("{} from {} to {}", known.name, before, after));
+  }
+  if (any_of_variable && growths.empty()) growths.push_back("each then begins a line of its own");
+  std::string text = joined(clauses);
+  for (size_t i = 0; i < growths.size(); ++i) text += (i == 0 ? "; " : ", ") + growths[i];
+  return text;
+}
+
+std::string words_for_obstacle(const Separation& separation) {
+  switch (separation.obstacle) {
+    case Separation::Obstacle::None:
+    case Separation::Obstacle::Unknown:
+      return "";
+    case Separation::Obstacle::BitFields:
+      return fmt::format(
+          "Bit fields ({}) cannot be aligned: make them fields of their own, each behind "
+          "alignas({}).",
+          separation.at, kLineBytes);
+    case Separation::Obstacle::OnePart:
+      return fmt::format(
+          "Threads use different bytes of {}, which no alignment parts: split it into fields, each "
+          "behind alignas({}), or let each thread have a copy.",
+          separation.at, kLineBytes);
+    case Separation::Obstacle::ForeignType:
+      return fmt::format(
+          "{} is not yours to change: use a struct of your own, with alignas({}) before each of its "
+          "fields.",
+          separation.at, kLineBytes);
+  }
+  return "";
+}
+
+std::vector<Change> describe_changes(const Separation& separation, const TypedObjects& objects) {
+  std::vector<Change> changes;
+  for (const Described& one : distinct(separation, objects)) changes.push_back(one.change);
+  return changes;
+}
+
+}  // namespace prof
