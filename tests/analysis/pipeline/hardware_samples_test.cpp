@@ -18,6 +18,7 @@
 #include "hpcrun/memory/contention_watch.h"
 #include "hpcrun/memory/told_access.h"
 #include "hpcrun/model/instruction.h"
+#include "tests/analysis/attribution/elf_probe.h"
 #include "tests/analysis/pipeline/measured_program.h"
 #include "tests/sample/synthetic_ring.h"
 
@@ -82,7 +83,9 @@ class HardwareRun {
     current = this;
     const std::string program = std::filesystem::read_symlink("/proc/self/exe");
     const uint64_t bias = own_load_bias();
-    recorder_.file.write_module(kModule, program.c_str(), bias, bias + (uint64_t{1} << 30), bias, nullptr, 0);
+    const std::vector<uint8_t> id = build_id(program);
+    recorder_.file.write_module(kModule, program.c_str(), bias, bias + (uint64_t{1} << 30), bias, id.data(),
+                                static_cast<uint32_t>(id.size()));
     recorder_.file.counter(Counter::LooksForContention) = static_cast<uint64_t>(source);
     for (uint32_t thread = 0; thread < 2; ++thread) {
       RecordedThread& made = recorder_.add_thread();
