@@ -15,6 +15,7 @@ namespace {
 // Of DWARF 6, which compilers use already and <dwarf.h> does not have.
 constexpr int kCpp17 = 0x2a, kCpp20 = 0x2b, kC17 = 0x2c;
 
+constexpr uint64_t kLargestVector = 64;   // of AVX-512, bytes
 constexpr uint64_t kLargestNatural = 16;  // alignment of a number on x86-64: long double, __int128
 
 std::optional<SourceLanguage> source_language(Dwarf_Die die) {
@@ -142,7 +143,7 @@ class Reader {
     if (dwarf_tag(&bare) == DW_TAG_array_type) {
       const std::optional<Dwarf_Die> element = type_of(bare);
       made.alignment = dwarf_hasattr(&bare, DW_AT_GNU_vector)
-                           ? std::bit_ceil(std::max<uint64_t>(made.bytes, 1))
+                           ? std::bit_ceil(std::clamp<uint64_t>(made.bytes, 1, kLargestVector))
                        : element ? natural_alignment(*element)
                                  : 1;
     }

@@ -187,6 +187,12 @@ std::string words_for_obstacle(const Separation& separation) {
           "Threads use different bytes of {}, which no alignment parts: split it into fields, each "
           "behind alignas({}), or let each thread have a copy.",
           separation.at, kLineBytes);
+    case Separation::Obstacle::Blocks:
+      return fmt::format(
+          "Each thread uses elements of {} in a row: begin each thread's at a multiple of {} elements, and "
+          "put "
+          "alignas({}) before the array.",
+          separation.at, separation.block_elements, kLineBytes);
     case Separation::Obstacle::ForeignType:
       return fmt::format(
           "{} is not yours to change: use a struct of your own, with alignas({}) before each of its "

@@ -1,6 +1,7 @@
 #include "analysis/contention/separation.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -81,7 +82,9 @@ class Separator {
   }
 
  private:
-  static Separation fail(Obstacle obstacle, std::string at) { return {obstacle, std::move(at), {}, {}}; }
+  Separation fail(Obstacle obstacle, std::string at) const {
+    return {obstacle, std::move(at), out_.block_elements, {}, {}};
+  }
 
   bool lay_out() {
     layouts_.clear();
@@ -168,6 +171,7 @@ class Separator {
 
   // From the whole to its parts, until they are in different ones.
   bool part_within(uint32_t object, const TypedObject& known, uint64_t a, uint64_t b) {
+    const uint64_t use = a;
     const std::vector<DataType>& types = known.tree.types;
     ChosenChange change{object, false, {}, "", known.file, known.line};
     for (size_t type = 0;;) {
@@ -177,6 +181,10 @@ class Separator {
       if (of.kind == DataType::Kind::Array) {
         const uint64_t bytes = types[of.element].bytes;
         if (bytes == 0) return stop(Obstacle::Unknown, "");
+        if (a / bytes != b / bytes && are_blocks(object, known.tree, type, use)) {
+          out_.block_elements = std::lcm(bytes, uint64_t{kLineBytes}) / bytes;
+          return stop(Obstacle::Blocks, known.name + change.path);
+        }
         if (a / bytes != b / bytes) return part_elements(known.tree, type, std::move(change));
         change.path += "[" + std::to_string(a / bytes) + "]";
         a %= bytes;
@@ -199,6 +207,33 @@ class Separator {
       b -= member.offset;
       type = member.type;
     }
+  }
+
+  // Whether threads have the elements of the array that `within` is in in turn, at least one of them several
+  // in a row: all of those before all of the next thread's.
+  bool are_blocks(uint32_t object, const TypeTree& tree, size_t array, uint64_t within) const {
+    struct Range {
+      uint64_t first = UINT64_MAX, last = 0;  // elements
+    };
+    const std::optional<uint64_t> begin = begin_of(tree, array, within);
+    if (!begin) return false;
+    std::map<uint32_t, Range> by_thread;
+    for (const Use& use : uses_) {
+      if (use.object != object || begin_of(tree, array, use.first) != begin) continue;
+      const uint64_t bytes = tree.types[tree.types[array].element].bytes;
+      Range& range = by_thread[use.thread];
+      range.first = std::min(range.first, (use.first - *begin) / bytes);
+      range.last = std::max(range.last, (use.last - *begin) / bytes);
+    }
+    std::vector<Range> ranges;
+    for (const auto& [thread, range] : by_thread) ranges.push_back(range);
+    std::ranges::sort(ranges, {}, &Range::first);
+    bool any_block = false;
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      if (i > 0 && ranges[i].first <= ranges[i - 1].last) return false;
+      any_block |= ranges[i].first != ranges[i].last;
+    }
+    return any_block;
   }
 
   bool part_elements(const TypeTree& tree, size_t array, ChosenChange change) {
@@ -248,7 +283,7 @@ class Separator {
     const TypeTree& tree = objects_.at(moved.object).tree;
     const std::vector<TypeMember>& members = tree.types[moved.change.type].members;
     for (const Use& use : uses_) {
-      const std::optional<uint64_t> record = record_around(tree, moved.change.type, use.first);
+      const std::optional<uint64_t> record = begin_of(tree, moved.change.type, use.first);
       if (use.object != moved.object || !record) continue;
       const uint64_t first = *record + members[member].offset;
       const uint64_t bytes = tree.types[members[member].type].bytes;
@@ -264,10 +299,10 @@ class Separator {
     return false;
   }
 
-  // Where the record of the type begins in which the byte is; nothing where it is in none.
-  static std::optional<uint64_t> record_around(const TypeTree& tree, size_t record, uint64_t offset) {
+  // Where the part of the type begins in which the byte is; nothing where it is in none.
+  static std::optional<uint64_t> begin_of(const TypeTree& tree, size_t part, uint64_t offset) {
     uint64_t begin = 0;
-    for (size_t type = 0; type != record;) {
+    for (size_t type = 0; type != part;) {
       const DataType& of = tree.types[type];
       if (of.kind == DataType::Kind::Plain) return {};
       if (of.kind == DataType::Kind::Array) {

@@ -36,14 +36,16 @@ struct ChosenChange {
 
 struct Separation {
   enum class Obstacle : uint8_t {
-    None,        // the changes are all that is needed
-    Unknown,     // the layout is not known
-    BitFields,   // `at` are bit fields, which cannot be aligned
-    OnePart,     // threads use different bytes of `at`, which has no parts that could be aligned
-    ForeignType  // `at` is a type of the system's headers
+    None,         // the changes are all that is needed
+    Unknown,      // the layout is not known
+    BitFields,    // `at` are bit fields, which cannot be aligned
+    OnePart,      // threads use different bytes of `at`, which has no parts that could be aligned
+    ForeignType,  // `at` is a type of the system's headers
+    Blocks,       // each thread uses elements in a row of `at`, which need no lines of their own
   };
   Obstacle obstacle = Obstacle::None;
   std::string at;
+  uint64_t block_elements = 0;               // of Blocks: elements that fill whole lines
   std::vector<ChosenChange> changes;         // empty unless there is no obstacle
   std::map<uint32_t, uint64_t> bytes_after;  // of the objects that change
 

@@ -5,29 +5,30 @@
 #include "team.h"
 
 struct Connection {
-  volatile uint64_t received;
-  volatile uint16_t damaged;
+  std::atomic<uint64_t> received;
+  std::atomic<uint16_t> damaged;
 #ifdef FIXED
   alignas(64)
 #endif
-      volatile uint32_t sent;
+      std::atomic<uint32_t> sent;
 };
 
 alignas(64) Connection connection;
 
 [[gnu::noinline]] void receive(uint64_t steps) {
   while (steps--) {
-    connection.received = connection.received + 1;
-    connection.damaged = static_cast<uint16_t>(connection.damaged + (steps & 1));
+    connection.received.fetch_add(1, std::memory_order_relaxed);
+    connection.damaged.fetch_add(steps & 1, std::memory_order_relaxed);
   }
 }
 
 [[gnu::noinline]] void send(uint64_t steps) {
-  while (steps--) connection.sent = connection.sent + 1;
+  while (steps--) connection.sent.fetch_add(1, std::memory_order_relaxed);
 }
 
 int main(int argc, char** argv) {
-  const uint64_t steps = team::steps(argc, argv, 200);
-  team::run([=] { receive(steps); }, [=] { send(steps); });
-  std::printf("%llu %u\n", static_cast<unsigned long long>(connection.received), connection.sent);
+  const uint64_t steps = team::steps(argc, argv, 20);
+  team::run([=] { receive(steps); }, [=] { send(steps * 2); });
+  std::printf("%llu %u\n", static_cast<unsigned long long>(connection.received.load()),
+              connection.sent.load());
 }

@@ -271,6 +271,17 @@ TEST_CASE("where no alignment parts what threads use it is said why") {
     CHECK(why == Obstacle::ForeignType);
     CHECK(words.find("struct pair<long, long> is not yours") != std::string::npos);
   }
+  SECTION("blocks of elements, which would each need a line") {
+    const TypedObjects objects = types.variable("sums", types.array(types.number(4), 32));
+    const Separation parted = separate({use(1, 4, 4), use(1, 12, 4), use(2, 16, 4)}, objects);
+    CHECK(parted.obstacle == Obstacle::Blocks);
+    CHECK(words_for_obstacle(parted) ==
+          "Each thread uses elements of sums in a row: begin each thread's at a multiple of 16 elements, and "
+          "put "
+          "alignas(64) before the array.");
+    // By turns they are no blocks.
+    CHECK(separate({use(1, 4, 4), use(1, 12, 4), use(2, 8, 4)}, objects).changes.size() == 1);
+  }
   SECTION("a layout that is not known") {
     const size_t packed = types.record("Packed", {{"a", types.number(1)}, {"b", word}});
     types.at(packed).members[1].offset = 1;
