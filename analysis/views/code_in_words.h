@@ -12,6 +12,10 @@ namespace prof {
 // the system: those inlined from headers that came with the compiler help nobody. Not for an empty path.
 const FindingFrame& telling_frame(const std::vector<FindingFrame>& frames);
 
+// The call path from the first function on that is no system library's, nor the runtime's; the whole path
+// where all are.
+std::vector<FindingFrame> program_part(std::vector<FindingFrame> frames);
+
 // "count (main.cpp:12)", without its parameters; "unknown code" where nothing is known.
 std::string code_in_words(const std::vector<FindingFrame>& frames);
 

@@ -163,11 +163,16 @@ struct Kind {
 };
 
 constexpr Kind kKinds[] = {
-    {"neighbouring_pages", neighbouring_pages}, {"neighbouring_lines", neighbouring_lines},
-    {"read_only_line", read_only_line},         {"handed_over", handed_over},
-    {"matrices", matrices},                     {"random_numbers", random_numbers},
-    {"mandelbrot", mandelbrot},                 {"trees", trees},
-    {"sorting", sorting},                       {"small_objects", small_objects},
+    {"neighbouring_pages", neighbouring_pages},
+    {"neighbouring_lines", neighbouring_lines},
+    {"read_only_line", read_only_line},
+    {"handed_over", handed_over},
+    {"matrices", matrices},
+    {"random_numbers", random_numbers},
+    {"mandelbrot", mandelbrot},
+    {"trees", trees},
+    {"sorting", sorting},
+    {"small_objects", small_objects},
 };
 
 }  // namespace
@@ -179,6 +184,7 @@ int main(int argc, char** argv) {
     std::printf("%g\n", kind.work(millions * 1'000'000));
     return 0;
   }
-  for (const Kind& kind : kKinds) std::fprintf(stderr, "%.*s\n", static_cast<int>(kind.name.size()), kind.name.data());
+  for (const Kind& kind : kKinds)
+    std::fprintf(stderr, "%.*s\n", static_cast<int>(kind.name.size()), kind.name.data());
   return 2;
 }
