@@ -125,8 +125,8 @@ std::string place_of(const VariableInMemory& found, uint64_t address) {
   const std::vector<DataPart> parts = found.variables->parts(*found.variable, offset, offset + 1);
   if (parts.empty()) return "";
   std::string path = parts.front().path;
-  // As glibc and libstdc++ name what a lock consists of.
-  for (const char* inner : {"._M_", ".__data", ".__lock", ".__size", ".__align"})
+  // As glibc, libstdc++ and libgomp name what a lock consists of.
+  for (const char* inner : {"._M_", ".__data", ".__lock", ".__size", ".__align", "._x"})
     if (const size_t at = path.find(inner); at != path.npos) path.resize(at);
   return path;
 }

@@ -27,12 +27,13 @@ const FindingFrame& telling_frame(const std::vector<FindingFrame>& frames) {
   return own == frames.end() ? frames.front() : *own;
 }
 
+bool is_of_system(const FindingFrame& frame) {
+  const std::string_view module = frame.module;
+  return module.starts_with("/lib") || module.starts_with("/usr/lib") || module.starts_with('[') ||
+         base_name(frame.module).starts_with("libhpcrun");
+}
+
 std::vector<FindingFrame> program_part(std::vector<FindingFrame> frames) {
-  const auto is_of_system = [](const FindingFrame& frame) {
-    const std::string_view module = frame.module;
-    return module.starts_with("/lib") || module.starts_with("/usr/lib") || module.starts_with('[') ||
-           base_name(frame.module).starts_with("libhpcrun");
-  };
   const auto own = std::ranges::find_if_not(frames, is_of_system);
   if (own != frames.end()) frames.erase(frames.begin(), own);
   return frames;

@@ -97,6 +97,8 @@ LockWaiting lock_waiting(const RunSummary& run) {
 
 std::vector<FindingFrame> user_of_lock(const CallTree& tree, uint32_t context) {
   std::vector<FindingFrame> frames = frames_of(tree, context);
+  // What a thread of an OpenMP team has done when it waits is the program's own.
+  if (!frames.empty() && !is_of_system(frames.front())) return frames;
   const auto outside = std::ranges::find_if(
       frames, [&](const FindingFrame& frame) { return frame.module != frames.front().module; });
   if (outside == frames.end()) return frames;

@@ -135,6 +135,11 @@ class Locks(driver.EndToEnd):
         self.assertTrue(text.startswith("Deadlock: 2 threads"), text)
         self.assertIn("not ended: take_", text)
 
+    def test_a_deadlock_is_told_of_a_run_that_was_ended(self):
+        run, report = self.open_waits("hang", wrap=lambda command: ["timeout", "3", *command])
+        self.assertEqual(run.status, 124)
+        self.assertIn("2 threads waited for each other's locks", self.deadlock(report)["sentence"])
+
     def test_a_lock_that_is_taken_again(self):
         _, report = self.open_waits("again")
         self.assertRegex(self.deadlock(report)["sentence"], r"waited for plain_lock in take_again .* which it had itself")
@@ -195,6 +200,8 @@ class Locks(driver.EndToEnd):
         ends = [one for one in waits["next parallel region"] if one["frames"][0]["function"].startswith("uneven")]
         self.assert_within(sum(one["seconds"] for one in ends), 0.8 * work, 20 * work, "waited for the end of the region")
         self.assertTrue(any(frame["function"].startswith("main") for one in ends for frame in one["frames"]), ends)
+        text = self.prof("report", run.directory, "--view=locks").stdout.decode()
+        self.assertRegex(text, r"next parallel region longest [^\n]* uneven[^\n]*\(openmp_wa")
         self.assert_within(run.inclusive("compute", "IDLE_BLAME"), 1.6 * work, 2.02 * work, "IDLE_BLAME of compute")
         finding = next(one for one in report["findings"] if one["kind"] == "idle-threads")
         self.assertIn("2 of 3 threads waited for others while compute (openmp_waits.cpp:", finding["sentence"])

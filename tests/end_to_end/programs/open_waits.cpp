@@ -1,6 +1,6 @@
-// Waits that have not ended when the process does: open_waits HOW. Each says how long before its end all
-// threads waited.
+// Waits that have not ended when the process does: open_waits HOW.
 //   abba     two threads take two locks in opposite order; the main thread ends the process by SIGTERM
+//   hang     as abba, but nothing ends the process
 //   again    a thread takes a lock that it has
 //   barging  as abba, but the lock that one waits for changed hands since it began to; status 4: it did not
 //   exit     the main thread exits with a lock for which one thread waits, while others wait for more to do
@@ -106,6 +106,10 @@ int main(int argc, char** argv) {
   sem_init(&go_on, 0, 0);
   if (!std::strcmp(how, "barging")) barging();
   if (!std::strcmp(how, "abba")) abba();
+  if (!std::strcmp(how, "hang")) {
+    abba();
+    sleep_ms(100'000);
+  }
   if (!std::strcmp(how, "again")) again();
   if (!std::strcmp(how, "exit")) {
     first_lock.lock();

@@ -29,9 +29,9 @@ static void uneven() {
 #pragma omp parallel num_threads(3)
   {
     const int self = omp_get_thread_num();
-    if (self == 0) results[0] += compute(400'000'000);
+    if (self == 0) results[0] += compute(150'000'000);
 #pragma omp barrier
-    if (self == 1) results[8] += compute(400'000'000);
+    if (self == 1) results[8] += compute(150'000'000);
   }
 }
 
