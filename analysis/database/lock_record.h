@@ -15,37 +15,76 @@ struct LockSide {
   uint64_t count = 0;    // of waits, or of releases
   double seconds = 0;    // waited here; or waited by others for what was released here
   double longest_s = 0;  // wait; or what was waited up to one release
+  uint64_t open = 0;     // waits that had not ended when the process did; they are in all of the above
 };
 
 struct LockRecord {
   std::string host;
   int32_t rank = -1;
   int32_t process = -1;  // pid
-  std::string kind;      // "mutex", "read-write lock", "spin lock", "critical section"
+  std::string kind;      // "mutex", "read-write lock", "spin lock", "critical section", "OpenMP lock"
   std::string name;      // of the variable with the part that is the lock; empty: it has none
   std::string declared;  // "queue.cpp:12"; empty: not known
   uint64_t address = 0;  // of the first lock, in memory
-  uint64_t objects = 0;  // locks without a name that were mostly waited for at one place are one
-  uint64_t waits = 0;    // for it, of all threads
-  double waited_s = 0;   // likewise
-  double blamed_s = 0;   // the part of which it is known who held the lock
-  double longest_s = 0;  // wait
+  // Of one on the heap, where allocations were followed: the context of its allocation, 0: not known.
+  uint32_t allocation = 0;
+  uint64_t offset = 0;  // of the lock in that
+  // Locks without a name that were allocated at one place, or else mostly waited for at one, are one.
+  uint64_t objects = 0;
+  uint64_t waits = 0;                      // for it, of all threads
+  double waited_s = 0;                     // likewise
+  double blamed_s = 0;                     // the part of which it is known who held the lock
+  double longest_s = 0;                    // wait
+  double open_s = 0;                       // the part of waited_s that had not ended when the process did
   std::vector<LockSide> waiters, holders;  // the longest first
 };
 
 // Waiting for other threads without a lock.
 struct BlockedRecord {
-  std::string kind;  // "condition variable", "semaphore", "barrier", "end of a thread"
+  // "condition variable", "semaphore", "barrier", "end of a thread", "next parallel region"
+  std::string kind;
   uint32_t context = 0;
   uint64_t threads = 0;
   uint64_t count = 0;
   double seconds = 0;
   double longest_s = 0;
+  uint64_t open = 0;  // as in a LockSide
+};
+
+// Code that worked while other threads waited without a lock.
+struct IdleRecord {
+  uint32_t context = 0;
+  uint64_t threads = 0;        // that worked there
+  double seconds = 0;          // IDLE_BLAME
+  double cpu_s = 0;            // CPU time there
+  double idle_cpu_s = 0;       // the part of it in which some thread was idle
+  double idle_threads = 0;     // how many were, on the average of that
+  double working_threads = 0;  // how many worked
+};
+
+// A wait for a lock that had not ended when the process did.
+struct OpenWaitRecord {
+  std::string host;
+  int32_t rank = -1;
+  int32_t process = -1;  // pid
+  int32_t thread = -1;   // id of the thread that waited
+  std::string thread_name;
+  std::string kind, name;  // of the lock, as in a LockRecord
+  uint64_t address = 0;
+  uint32_t context = 0;
+  double seconds = 0;
+  int32_t holder = 0;  // id of the thread that had the lock; 0: not known
+  std::string holder_name;
+  // Seen when all of a circle waited, or as the process ended; else when this wait began.
+  bool is_confirmed = false;
+  uint64_t deadlock = 0;  // waits of one number wait for each other; 0: of none
 };
 
 struct LocksRecord {
   std::vector<LockRecord> locks;
   std::vector<BlockedRecord> blocked;
+  std::vector<IdleRecord> idle;
+  std::vector<OpenWaitRecord> open;
 };
 
 // visit(name, field) of all but the sides, by their names in run.json.
@@ -60,11 +99,37 @@ void for_each_lock_field(auto& record, Visit visit) {
     visit("name", record.name);
     visit("declared", record.declared);
     visit("address", record.address);
+    visit("allocation", record.allocation);
+    visit("offset", record.offset);
     visit("objects", record.objects);
     visit("waits", record.waits);
     visit("waited_s", record.waited_s);
     visit("blamed_s", record.blamed_s);
     visit("longest_s", record.longest_s);
+    visit("open_s", record.open_s);
+  } else if constexpr (std::is_same_v<Record, IdleRecord>) {
+    visit("context", record.context);
+    visit("threads", record.threads);
+    visit("seconds", record.seconds);
+    visit("cpu_s", record.cpu_s);
+    visit("idle_cpu_s", record.idle_cpu_s);
+    visit("idle_threads", record.idle_threads);
+    visit("working_threads", record.working_threads);
+  } else if constexpr (std::is_same_v<Record, OpenWaitRecord>) {
+    visit("host", record.host);
+    visit("rank", record.rank);
+    visit("process", record.process);
+    visit("thread", record.thread);
+    visit("thread_name", record.thread_name);
+    visit("kind", record.kind);
+    visit("name", record.name);
+    visit("address", record.address);
+    visit("context", record.context);
+    visit("seconds", record.seconds);
+    visit("holder", record.holder);
+    visit("holder_name", record.holder_name);
+    visit("is_confirmed", record.is_confirmed);
+    visit("deadlock", record.deadlock);
   } else {
     if constexpr (std::is_same_v<Record, BlockedRecord>) visit("kind", record.kind);
     visit("context", record.context);
@@ -72,6 +137,7 @@ void for_each_lock_field(auto& record, Visit visit) {
     visit("count", record.count);
     visit("seconds", record.seconds);
     visit("longest_s", record.longest_s);
+    visit("open", record.open);
   }
 }
 

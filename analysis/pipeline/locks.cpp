@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
+#include "analysis/pipeline/open_waits.h"
 #include "analysis/pipeline/process_variables.h"
 #include "hpcrun/measurement/lock_metrics.h"
 
@@ -14,10 +16,13 @@ namespace {
 
 using hpcrun::LockKind;
 using hpcrun::LockMetric;
+using hpcrun::LockRole;
 
 constexpr double kNanosecond = 1e-9;
 constexpr size_t kMostLocks = 256;
 constexpr size_t kMostSides = 64;  // of each
+constexpr size_t kMostWork = 1024;
+constexpr std::string_view kCritical = ".gomp_critical_user_";  // GCC's variable of a critical section
 
 const char* name_of(LockKind kind) {
   switch (kind) {
@@ -37,12 +42,15 @@ const char* name_of(LockKind kind) {
       return "barrier";
     case LockKind::Join:
       return "end of a thread";
+    case LockKind::Team:
+      return "next parallel region";
   }
   return "lock";
 }
 
 LockMetric metric_of(const MeasuredLockCell& cell) {
-  if (cell.is_blame) return LockMetric::Blame;
+  if (cell.role == LockRole::Blame) return LockMetric::Blame;
+  if (cell.role == LockRole::Idle) return LockMetric::IdleBlame;
   return hpcrun::is_held(cell.kind) ? LockMetric::Wait : LockMetric::Blocked;
 }
 
@@ -56,25 +64,29 @@ struct Sum {
   uint64_t count = 0;
   uint64_t total_ns = 0;
   uint64_t longest_ns = 0;
+  uint64_t open = 0;
 
   void add(const MeasuredLockCell& cell) {
     threads.insert(cell.thread);
     count += cell.waits;
     total_ns += cell.total_ns;
     longest_ns = std::max(longest_ns, cell.longest_ns);
+    open += cell.is_open;
   }
 };
 using Sums = std::map<uint32_t, Sum>;  // by context
 
 struct Lock {
   LockKind kind{};
+  uint64_t open_ns = 0;
   Sums waiters, holders;
 };
 
 std::vector<LockSide> sides_of(const Sums& sums) {
   std::vector<LockSide> sides;
   for (const auto& [context, sum] : sums)
-    sides.push_back({context, sum.threads.size(), sum.count, seconds(sum.total_ns), seconds(sum.longest_ns)});
+    sides.push_back(
+        {context, sum.threads.size(), sum.count, seconds(sum.total_ns), seconds(sum.longest_ns), sum.open});
   std::ranges::stable_sort(sides, std::greater(), &LockSide::seconds);
   return sides;
 }
@@ -91,6 +103,7 @@ void merge(std::vector<LockSide>& sides, const std::vector<LockSide>& more) {
     known->count += side.count;
     known->seconds += side.seconds;
     known->longest_s = std::max(known->longest_s, side.longest_s);
+    known->open += side.open;
   }
   std::ranges::stable_sort(sides, std::greater(), &LockSide::seconds);
 }
@@ -101,6 +114,7 @@ void merge(LockRecord& record, const LockRecord& other) {
   record.waited_s += other.waited_s;
   record.blamed_s += other.blamed_s;
   record.longest_s = std::max(record.longest_s, other.longest_s);
+  record.open_s += other.open_s;
   merge(record.waiters, other.waiters);
   merge(record.holders, other.holders);
 }
@@ -111,8 +125,8 @@ std::string place_of(const VariableInMemory& found, uint64_t address) {
   const std::vector<DataPart> parts = found.variables->parts(*found.variable, offset, offset + 1);
   if (parts.empty()) return "";
   std::string path = parts.front().path;
-  // As glibc and libstdc++ name what a lock consists of.
-  for (const char* inner : {"._M_", ".__data", ".__lock", ".__size", ".__align"})
+  // As glibc, libstdc++ and libgomp name what a lock consists of.
+  for (const char* inner : {"._M_", ".__data", ".__lock", ".__size", ".__align", "._x"})
     if (const size_t at = path.find(inner); at != path.npos) path.resize(at);
   return path;
 }
@@ -123,13 +137,13 @@ LockRecord make_record(const MeasuredProcess& process, uint64_t address, const L
   record.host = process.host;
   record.rank = process.rank;
   record.process = process.pid;
-  record.kind = name_of(lock.kind);
   record.address = address;
   record.objects = 1;
-  if (const VariableInMemory found = variables.find(address); found.variable) {
-    record.name = found.variable->name + place_of(found, address);
-    record.declared = place_in_source(found.variable->file, found.variable->line);
-  }
+  LockName name = name_of_lock(address, variables);
+  record.kind = kind_of_lock(lock.kind, name);
+  record.name = std::move(name.name);
+  record.declared = std::move(name.declared);
+  record.open_s = seconds(lock.open_ns);
   record.waiters = sides_of(lock.waiters);
   record.holders = sides_of(lock.holders);
   for (const LockSide& side : record.waiters) {
@@ -141,15 +155,80 @@ LockRecord make_record(const MeasuredProcess& process, uint64_t address, const L
   return record;
 }
 
+// The newest allocation that the address lies in.
+const MeasuredObject* allocation_of(const ProcessMeasurement& measurement, uint64_t address) {
+  const MeasuredObject* found = nullptr;
+  for (const MeasuredObject& object : measurement.objects)
+    if (object.begin <= address && address - object.begin < std::max<uint64_t>(object.bytes, 1))
+      found = &object;
+  return found;
+}
+
+// Adds up work at one context while others were idle.
+struct Work {
+  std::set<uint32_t> threads;
+  uint64_t blame_ns = 0, cpu_ns = 0, idle_cpu_ns = 0, of_all_ns = 0;
+};
+
+void add_idle(const MeasuredThread& thread, std::span<const uint32_t> context_of, uint16_t cpu_time,
+              std::map<uint32_t, Work>& work) {
+  for (const MeasuredLockCell& cell : thread.locks) {
+    if (cell.role != LockRole::Idle) continue;
+    Work& here = work[context_of[cell.node]];
+    here.threads.insert(thread.index);
+    here.blame_ns += cell.total_ns;
+    here.idle_cpu_ns += cell.waits;
+    here.of_all_ns += cell.longest_ns;
+  }
+  for (const MeasuredCell& cell : thread.cells)
+    if (cell.metric == cpu_time)
+      if (const auto known = work.find(context_of[cell.node]); known != work.end())
+        known->second.cpu_ns += cell.value;
+}
+
+uint16_t cpu_time_of(const ProcessMeasurement& measurement) {
+  const auto metric = std::ranges::find(measurement.metrics, "CPUTIME", &MeasuredMetric::name);
+  return metric == measurement.metrics.end() ? UINT16_MAX : metric->id;
+}
+
+void add_work(const ProcessMeasurement& measurement, std::span<const ThreadInDatabase> threads,
+              LocksRecord& locks) {
+  std::map<uint32_t, Work> work;
+  for (const ThreadInDatabase& thread : threads)
+    add_idle(*thread.thread, thread.context_of, cpu_time_of(measurement), work);
+  for (const auto& [context, one] : work) {
+    if (one.blame_ns == 0) continue;
+    const auto of_all = static_cast<double>(one.of_all_ns);
+    locks.idle.push_back({context, one.threads.size(), seconds(one.blame_ns), seconds(one.cpu_ns),
+                          seconds(one.idle_cpu_ns), of_all / static_cast<double>(one.idle_cpu_ns),
+                          of_all / static_cast<double>(one.blame_ns)});
+  }
+}
+
 }  // namespace
+
+LockName name_of_lock(uint64_t address, ProcessVariables& variables) {
+  if (address == hpcrun::kUnnamedCriticalSection) return {"the critical section without a name", "", true};
+  const VariableInMemory found = variables.find(address);
+  if (!found.variable) return {};
+  std::string name = found.variable->name + place_of(found, address);
+  const bool is_section = name.starts_with(kCritical);
+  if (is_section) name.erase(0, kCritical.size());
+  return {std::move(name), place_in_source(found.variable->file, found.variable->line), is_section};
+}
+
+const char* kind_of_lock(LockKind kind, const LockName& name) {
+  return kind == LockKind::CriticalSection && !name.is_section ? "OpenMP lock" : name_of(kind);
+}
 
 void charge_locks(ProcessMeasurement& measurement) {
   std::map<uint32_t, MeasuredThread*> by_index;
   for (MeasuredThread& thread : measurement.threads) by_index[thread.index] = &thread;
   for (MeasuredThread& thread : measurement.threads)
     for (const MeasuredLockCell& cell : thread.locks)
-      by_index.at(cell.thread)
-          ->cells.push_back({cell.node, static_cast<uint16_t>(metric_of(cell)), 0, cell.total_ns});
+      if (cell.role != LockRole::Held)
+        by_index.at(cell.thread)
+            ->cells.push_back({cell.node, static_cast<uint16_t>(metric_of(cell)), 0, cell.total_ns});
 }
 
 bool followed_locks(const std::vector<ProcessMeasurement>& measurements) {
@@ -172,26 +251,36 @@ void add_locks(const ProcessMeasurement& measurement, std::span<const ThreadInDa
   for (const ThreadInDatabase& thread : threads) {
     for (const MeasuredLockCell& cell : thread.thread->locks) {
       const auto contexts = context_of.find(cell.thread);
-      if (contexts == context_of.end()) continue;
+      if (contexts == context_of.end() || cell.role > LockRole::Blame) continue;
       const uint32_t context = contexts->second[cell.node];
       if (!hpcrun::is_held(cell.kind)) {
         blocked[cell.kind][context].add(cell);
         continue;
       }
       Lock& lock = by_address[cell.object];
-      if (!cell.is_blame) lock.kind = cell.kind;
-      (cell.is_blame ? lock.holders : lock.waiters)[context].add(cell);
+      const bool is_blame = cell.role == LockRole::Blame;
+      if (!is_blame) lock.kind = cell.kind;
+      if (cell.is_open) lock.open_ns += cell.total_ns;
+      (is_blame ? lock.holders : lock.waiters)[context].add(cell);
     }
   }
   const std::vector<ModuleInMemory> modules = modules_in_memory(measurement);
   ProcessVariables variables(modules, options, warnings);
-  std::map<std::pair<std::string, uint32_t>, size_t> unnamed;  // by kind and the place mostly waited at
+  // By kind, and where they were allocated or else mostly waited for.
+  std::map<std::tuple<std::string, uint32_t, uint64_t, uint32_t>, size_t> unnamed;
   for (const auto& [address, lock] : by_address) {
     if (lock.waiters.empty()) continue;
     LockRecord record = make_record(measurement.process, address, lock, variables);
     if (record.name.empty()) {
+      const MeasuredObject* const object = allocation_of(measurement, address);
+      const auto allocating = object ? context_of.find(object->thread) : context_of.end();
+      if (allocating != context_of.end() && object->node < allocating->second.size()) {
+        record.allocation = allocating->second[object->node];
+        record.offset = address - object->begin;
+      }
+      const uint32_t waited_at = record.allocation == 0 ? record.waiters.front().context : 0;
       const auto [known, added] =
-          unnamed.try_emplace({record.kind, record.waiters.front().context}, locks.locks.size());
+          unnamed.try_emplace({record.kind, record.allocation, record.offset, waited_at}, locks.locks.size());
       if (!added) {
         merge(locks.locks[known->second], record);
         continue;
@@ -202,7 +291,9 @@ void add_locks(const ProcessMeasurement& measurement, std::span<const ThreadInDa
   for (const auto& [kind, sums] : blocked)
     for (const LockSide& side : sides_of(sums))
       locks.blocked.push_back(
-          {name_of(kind), side.context, side.threads, side.count, side.seconds, side.longest_s});
+          {name_of(kind), side.context, side.threads, side.count, side.seconds, side.longest_s, side.open});
+  add_work(measurement, threads, locks);
+  add_open_waits(measurement, threads, variables, locks.open);
 }
 
 void sort_locks(LocksRecord& locks) {
@@ -210,6 +301,8 @@ void sort_locks(LocksRecord& locks) {
   std::ranges::stable_sort(locks.blocked, std::greater(), &BlockedRecord::seconds);
   if (locks.locks.size() > kMostLocks) locks.locks.resize(kMostLocks);
   if (locks.blocked.size() > kMostSides) locks.blocked.resize(kMostSides);
+  std::ranges::stable_sort(locks.idle, std::greater(), &IdleRecord::seconds);
+  if (locks.idle.size() > kMostWork) locks.idle.resize(kMostWork);
   for (LockRecord& record : locks.locks)
     for (std::vector<LockSide>* sides : {&record.waiters, &record.holders})
       if (sides->size() > kMostSides) sides->resize(kMostSides);

@@ -13,13 +13,23 @@
 
 namespace prof {
 
-// Adds LOCK_WAIT, LOCK_BLAME and BLOCKED to the cells of the threads that they belong to.
+// Adds LOCK_WAIT, LOCK_BLAME, BLOCKED and IDLE_BLAME to the cells of the threads that they belong to.
 void charge_locks(ProcessMeasurement& measurement);
 
 // In any of them.
 bool followed_locks(const std::vector<ProcessMeasurement>& measurements);
 
 bool has_lock_waits(const ProcessMeasurement& measurement);
+
+// "queue_lock", or of a structure the part that is the lock, and "queue.cpp:12"; empty where that is not
+// known.
+struct LockName {
+  std::string name, declared;
+  bool is_section = false;  // a critical section of OpenMP
+};
+LockName name_of_lock(uint64_t address, ProcessVariables& variables);
+
+const char* kind_of_lock(hpcrun::LockKind kind, const LockName& name);  // "mutex"
 
 // Those of one process. What could not be read of modules is a warning, one line each.
 void add_locks(const ProcessMeasurement& measurement, std::span<const ThreadInDatabase> threads,

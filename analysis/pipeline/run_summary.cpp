@@ -232,7 +232,8 @@ Json fields_of(const Record& record) {
 }
 
 Json describe_locks(const LocksRecord& records) {
-  Json json{{"locks", Json::array()}, {"blocked", Json::array()}};
+  Json json{
+      {"locks", Json::array()}, {"blocked", Json::array()}, {"idle", Json::array()}, {"open", Json::array()}};
   for (const LockRecord& record : records.locks) {
     Json& lock = json["locks"].emplace_back(fields_of(record));
     lock["waiters"] = lock["holders"] = Json::array();
@@ -240,6 +241,8 @@ Json describe_locks(const LocksRecord& records) {
     for (const LockSide& side : record.holders) lock["holders"].push_back(fields_of(side));
   }
   for (const BlockedRecord& record : records.blocked) json["blocked"].push_back(fields_of(record));
+  for (const IdleRecord& record : records.idle) json["idle"].push_back(fields_of(record));
+  for (const OpenWaitRecord& record : records.open) json["open"].push_back(fields_of(record));
   return json;
 }
 

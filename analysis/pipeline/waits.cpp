@@ -6,6 +6,9 @@
 namespace prof {
 namespace {
 
+using hpcrun::LockKind;
+using hpcrun::LockRole;
+
 // On CLOCK_MONOTONIC. The launcher knows when a process that was killed ended, if it is the one that it
 // started; of others, what their threads noted last is the least that they lived for.
 uint64_t end_of(const ProcessMeasurement& measurement, const RunRecord& record) {
@@ -16,6 +19,8 @@ uint64_t end_of(const ProcessMeasurement& measurement, const RunRecord& record) 
   for (const MeasuredThread& thread : measurement.threads) {
     last = std::max({last, thread.start_ns, thread.end_ns});
     for (const MeasuredWait& wait : thread.waits) last = std::max(last, wait.since_ns);
+    for (const MeasuredLockCell& cell : thread.locks)
+      if (cell.role == LockRole::Open) last = std::max(last, cell.total_ns);
   }
   return last;
 }
@@ -31,11 +36,32 @@ uint64_t paused_ns(const ProcessMeasurement& measurement, uint64_t until) {
   return since != 0 && until > since ? over + until - since : over;
 }
 
+// `end` on the clock that pauses stop.
+void charge_open(MeasuredThread& thread, uint64_t end, bool has_tasks) {
+  std::erase_if(thread.locks, [&](const MeasuredLockCell& cell) {
+    return cell.role == LockRole::Open &&
+           (thread.end_ns != 0 || cell.total_ns > end || (has_tasks && cell.kind == LockKind::Team));
+  });
+  for (MeasuredLockCell& cell : thread.locks) {
+    if (cell.role != LockRole::Open) continue;
+    cell.role = LockRole::Wait;
+    cell.is_open = true;
+    cell.object = cell.waits;
+    cell.since_ns = cell.total_ns;
+    cell.holder_id = cell.longest_ns;
+    cell.waits = 1;
+    cell.total_ns = cell.longest_ns = end - cell.since_ns;
+  }
+}
+
 }  // namespace
 
 void charge_waits(ProcessMeasurement& measurement, const RunRecord& record) {
   const uint64_t end = end_of(measurement, record);
   measurement.process.seen_until_ns = end;
+  const bool has_tasks = measurement.counter(hpcrun::Counter::FollowsLocks) == hpcrun::kFollowsLocksWithTasks;
+  for (MeasuredThread& thread : measurement.threads)
+    charge_open(thread, end - std::min(end, paused_ns(measurement, end)), has_tasks);
   for (MeasuredThread& thread : measurement.threads) {
     if (thread.end_ns != 0) continue;
     std::ranges::sort(thread.waits, {}, &MeasuredWait::since_ns);

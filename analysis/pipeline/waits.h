@@ -8,7 +8,7 @@ namespace prof {
 
 // Adds to the cells of each thread, as samples, what passed in such waits: up to the end of the process, or
 // of what is known of it, which is then noted in the process. The record is that of the run which the
-// measurement belongs to.
+// measurement belongs to. Waits for other threads (LockRole::Open) become waits that are open.
 void charge_waits(ProcessMeasurement& measurement, const RunRecord& record);
 
 }  // namespace prof

@@ -9,7 +9,9 @@
 #include "analysis/database/format.h"
 #include "analysis/database/sqlite_file.h"
 #include "analysis/views/contention_findings.h"
+#include "analysis/views/deadlock_findings.h"
 #include "analysis/views/finding_json.h"
+#include "analysis/views/idle_findings.h"
 #include "analysis/views/lock_findings.h"
 #include "analysis/views/stall_findings.h"
 
@@ -68,6 +70,8 @@ std::vector<Finding> all_findings(const CallTree& tree, const RunSummary& run, c
   if (!why_no_stalls(tree)) add_findings(findings, stall_report(tree, run, stalls).findings);
   add_findings(findings, contention_findings(tree, run));
   add_findings(findings, lock_findings(tree, run));
+  add_findings(findings, deadlock_findings(tree, run));
+  add_findings(findings, idle_findings(tree, run));
   return findings;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "analysis/views/wording.h"
 
@@ -24,6 +25,18 @@ const FindingFrame& telling_frame(const std::vector<FindingFrame>& frames) {
   };
   const auto own = std::ranges::find_if(frames, is_own);
   return own == frames.end() ? frames.front() : *own;
+}
+
+bool is_of_system(const FindingFrame& frame) {
+  const std::string_view module = frame.module;
+  return module.starts_with("/lib") || module.starts_with("/usr/lib") || module.starts_with('[') ||
+         base_name(frame.module).starts_with("libhpcrun");
+}
+
+std::vector<FindingFrame> program_part(std::vector<FindingFrame> frames) {
+  const auto own = std::ranges::find_if_not(frames, is_of_system);
+  if (own != frames.end()) frames.erase(frames.begin(), own);
+  return frames;
 }
 
 std::string code_in_words(const std::vector<FindingFrame>& frames) {

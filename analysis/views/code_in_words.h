@@ -12,6 +12,12 @@ namespace prof {
 // the system: those inlined from headers that came with the compiler help nobody. Not for an empty path.
 const FindingFrame& telling_frame(const std::vector<FindingFrame>& frames);
 
+// Of a system library's function, or the runtime's.
+bool is_of_system(const FindingFrame& frame);
+
+// The call path from the first function on that is not; the whole path where all are.
+std::vector<FindingFrame> program_part(std::vector<FindingFrame> frames);
+
 // "count (main.cpp:12)", without its parameters; "unknown code" where nothing is known.
 std::string code_in_words(const std::vector<FindingFrame>& frames);
 

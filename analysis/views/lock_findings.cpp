@@ -32,10 +32,18 @@ bool has_one_main_holder(const LockRecord& record) {
   return holder && holder->seconds >= kMainHolder * record.blamed_s;
 }
 
+// Which is a finding of its own, and all that there was to wait for.
+bool is_in_deadlock(const LockRecord& record, const RunSummary& run) {
+  return record.open_s > 0.5 * record.waited_s &&
+         std::ranges::any_of(run.locks.open, [&](const OpenWaitRecord& wait) {
+           return wait.deadlock != 0 && wait.address == record.address && wait.process == record.process;
+         });
+}
+
 std::string sentence(const CallTree& tree, const LockRecord& record, double share) {
   std::string text =
       fmt::format("Threads waited {} ({} of the time in which they worked or waited for locks) for {}",
-                  words_for_duration(record.waited_s), words_for_percent(share), lock_in_words(record));
+                  words_for_duration(record.waited_s), words_for_percent(share), lock_in_words(tree, record));
   if (!record.declared.empty()) text += fmt::format(" ({})", record.declared);
   const LockSide& waiter = record.waiters.front();
   text += fmt::format(", {}in {}", record.waiters.size() > 1 ? "most " : "",
@@ -89,6 +97,8 @@ LockWaiting lock_waiting(const RunSummary& run) {
 
 std::vector<FindingFrame> user_of_lock(const CallTree& tree, uint32_t context) {
   std::vector<FindingFrame> frames = frames_of(tree, context);
+  // What a thread of an OpenMP team has done when it waits is the program's own.
+  if (!frames.empty() && !is_of_system(frames.front())) return frames;
   const auto outside = std::ranges::find_if(
       frames, [&](const FindingFrame& frame) { return frame.module != frames.front().module; });
   if (outside == frames.end()) return frames;
@@ -97,15 +107,23 @@ std::vector<FindingFrame> user_of_lock(const CallTree& tree, uint32_t context) {
   return frames;
 }
 
-std::string lock_in_words(const LockRecord& record) {
+std::string lock_in_words(const CallTree& tree, const LockRecord& record) {
   if (!record.name.empty()) return record.name;
+  const std::string allocated =
+      record.allocation == 0
+          ? ""
+          : fmt::format(" allocated by {}", code_in_words(user_of_lock(tree, record.allocation)));
   if (record.objects > 1)
-    return fmt::format("{} {}", record.objects, record.kind == "mutex" ? "mutexes" : record.kind + "s");
+    return fmt::format("{} {}{}", record.objects, record.kind == "mutex" ? "mutexes" : record.kind + "s",
+                       allocated);
+  if (!allocated.empty()) return fmt::format("the {}{}", record.kind, allocated);
   return fmt::format("the {} at {:#x}", record.kind, record.address);
 }
 
 std::string lock_advice(const CallTree& tree, const LockRecord& record) {
-  const std::string lock = lock_in_words(record);
+  const std::string lock = lock_in_words(tree, record);
+  if (!main_holder(record) && record.open_s > 0)
+    return fmt::format("See who has {}: it was not released until the process ended.", lock);
   if (!main_holder(record))
     return fmt::format("See who holds {}: it was not released where prof looks.", lock);
   if (has_one_main_holder(record))
@@ -123,6 +141,7 @@ std::vector<Finding> lock_findings(const CallTree& tree, const RunSummary& run) 
   std::vector<Finding> findings;
   for (const LockRecord& record : run.locks.locks) {
     const double share = share_of(record.waited_s, run);
+    if (is_in_deadlock(record, run)) continue;
     if (share >= kLeastShare && record.waited_s >= kLeastSeconds)
       findings.push_back(finding_of(tree, record, share));
   }

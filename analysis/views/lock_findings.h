@@ -24,8 +24,8 @@ LockWaiting lock_waiting(const RunSummary& run);
 // library and of C++ headers through which a lock is used.
 std::vector<FindingFrame> user_of_lock(const CallTree& tree, uint32_t context);
 
-// "queue_lock", "32 mutexes", "the mutex at 0x5581...".
-std::string lock_in_words(const LockRecord& record);
+// "queue_lock", "32 mutexes", "the mutex allocated by make_queue (queue.cpp:12)", "the mutex at 0x5581...".
+std::string lock_in_words(const CallTree& tree, const LockRecord& record);
 
 // "Hold queue_lock shorter in flush ...".
 std::string lock_advice(const CallTree& tree, const LockRecord& record);

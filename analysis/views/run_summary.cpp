@@ -66,6 +66,10 @@ void read_field(const Json& json, const char* name, std::string& field) {
 void read_field(const Json& json, const char* name, int32_t& field) {
   field = index_in(json, name);
 }
+void read_field(const Json& json, const char* name, bool& field) {
+  const Json& value = member(json, name);
+  field = value.is_boolean() && value.get<bool>();
+}
 void read_field(const Json& json, const char* name, double& field) {
   field = number(json, name).value_or(0);
 }
@@ -142,13 +146,19 @@ LocksRecord locks_in(const Json& json, const Database& database) {
       auto lock = lock_fields_in<LockRecord>(told);
       lock.waiters = lock_sides_in(member(told, "waiters"), database);
       lock.holders = lock_sides_in(member(told, "holders"), database);
+      if (lock.allocation >= database.contexts.size()) lock.allocation = 0;
       if (!lock.waiters.empty()) records.locks.push_back(std::move(lock));
     }
   }
-  if (const Json& blocked = member(json, "blocked"); blocked.is_array())
-    for (const Json& told : blocked)
-      if (const auto one = lock_fields_in<BlockedRecord>(told); one.context < database.contexts.size())
-        records.blocked.push_back(one);
+  const auto read = [&]<typename Record>(const char* name, std::vector<Record>& list) {
+    if (const Json& all = member(json, name); all.is_array())
+      for (const Json& told : all)
+        if (auto one = lock_fields_in<Record>(told); one.context < database.contexts.size())
+          list.push_back(std::move(one));
+  };
+  read("blocked", records.blocked);
+  read("idle", records.idle);
+  read("open", records.open);
   return records;
 }
 

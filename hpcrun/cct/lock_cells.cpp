@@ -12,9 +12,13 @@ namespace hpcrun {
 namespace {
 
 constexpr size_t kLargestExtent = 64 * 1024;
-constexpr uint32_t kChains = 512;
+constexpr uint32_t kChains = 2048;
 // A program that waits in ever new contexts for ever new locks must not fill the disk with them.
 constexpr uint32_t kMostCells = 256 * 1024;
+
+void store(uint64_t& to, uint64_t value) noexcept {
+  std::atomic_ref(to).store(value, std::memory_order_relaxed);
+}
 
 uint32_t chain_of(const LockSite& site) noexcept {
   const uint64_t where = uint64_t{site.thread} << 32 | site.node;
@@ -23,7 +27,7 @@ uint32_t chain_of(const LockSite& site) noexcept {
 
 bool is_of(const LockCell& cell, const LockSite& site) noexcept {
   return cell.object == site.object && cell.node == site.node && cell.thread == site.thread &&
-         cell.kind == site.kind && cell.is_blame == static_cast<uint8_t>(site.is_blame);
+         cell.kind == site.kind && cell.role == site.role;
 }
 
 }  // namespace
@@ -81,7 +85,7 @@ LockCell* LockCells::make(const LockSite& site) noexcept {
   cell->node = site.node;
   cell->thread = site.thread;
   cell->kind = site.kind;
-  cell->is_blame = static_cast<uint8_t>(site.is_blame);
+  cell->role = site.role;
   cell->check = lock_cell_check(*cell);
   state.stream.publish(sizeof(LockCell));
   uint32_t& first = state.chains[chain_of(site)];
@@ -91,12 +95,24 @@ LockCell* LockCells::make(const LockSite& site) noexcept {
 }
 
 void LockCells::add(LockCell& cell, uint64_t ns) noexcept {
-  const auto store = [](uint64_t& to, uint64_t value) {
-    std::atomic_ref(to).store(value, std::memory_order_relaxed);
-  };
   store(cell.total_ns, cell.total_ns + ns);
   store(cell.longest_ns, std::max(cell.longest_ns, ns));
   store(cell.waits, cell.waits + 1);
+}
+
+void LockCells::add(LockCell& cell, uint64_t waits, uint64_t total, uint64_t longest) noexcept {
+  store(cell.total_ns, cell.total_ns + total);
+  store(cell.longest_ns, cell.longest_ns + longest);
+  store(cell.waits, cell.waits + waits);
+}
+
+void LockCells::set(LockCell& cell, uint64_t waits, uint64_t total, uint64_t longest) noexcept {
+  store(cell.total_ns, 0);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  store(cell.waits, waits);
+  store(cell.longest_ns, longest);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  store(cell.total_ns, total);
 }
 
 void LockCells::seal() noexcept {

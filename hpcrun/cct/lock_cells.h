@@ -1,7 +1,7 @@
 #pragma once
 // Where a thread waited for others and for how long, and whom it blames for that: sums in the measurement
-// file, by what was waited for and calling context. The owning thread's, outside handlers of ours; a handler
-// of the program's that interrupts add() may call it. Async-signal-safe.
+// file, by what was waited for and calling context. The owning thread's, whose handlers stay away while
+// make() is at work; a handler of the program's that interrupts add() may call it. Async-signal-safe.
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ struct LockSite {
   uint32_t thread;  // index of the thread whose tree the node is in
   NodeId node;
   LockKind kind;
-  bool is_blame;
+  LockRole role;
 };
 
 class LockCells {
@@ -29,7 +29,14 @@ class LockCells {
   // Where find() found none. nullptr when there is no room. Changes the structure: not while it is changed.
   LockCell* make(const LockSite& site) noexcept;
 
+  // A wait, or a release.
   static void add(LockCell& cell, uint64_t ns) noexcept;
+
+  // To each of the three.
+  static void add(LockCell& cell, uint64_t waits, uint64_t total, uint64_t longest) noexcept;
+
+  // Stores what any cell has; what is read between belongs together but for `total`, which is 0 then.
+  static void set(LockCell& cell, uint64_t waits, uint64_t total, uint64_t longest) noexcept;
 
   // Nothing may be added afterwards.
   void seal() noexcept;

@@ -55,8 +55,10 @@ enum class Counter : uint16_t {
   DroppedOverrun = 20,        // expirations or overflows that the kernel merged into a later one
   DroppedRingFull = 21,       // sampled from outside: the kernel's buffer was full before it was read
   LooksForContention = 24,    // a ContentionSource (since minor version 4); 0 where it does not
-  FollowsLocks = 30,          // 1 where it does (since minor version 5)
+  FollowsLocks = 30,          // kFollowsLocks... where it does (since minor version 5)
 };
+constexpr uint64_t kFollowsLocks = 1;
+constexpr uint64_t kFollowsLocksWithTasks = 2;  // OpenMP runs tasks where it makes threads wait
 constexpr uint16_t kCounterSlots = 64;
 constexpr uint16_t kStackReasonSlots = 32;
 
@@ -153,24 +155,46 @@ enum class LockKind : uint8_t {
   Semaphore = 17,
   Barrier = 18,
   Join = 19,
+  Team = 20,  // a thread of an OpenMP team, which has done its part: for the next parallel region
 };
 constexpr bool is_held(LockKind kind) {
   return kind < LockKind::Condition;
 }
 
-// StreamKind::Locks, written by the thread that waited. The first 24 bytes are immutable; the others are each
-// updated by one plain 8-byte store, the total first.
+// Stands for the address of OpenMP's critical section without a name.
+constexpr uint64_t kUnnamedCriticalSection = 1;
+
+// What a LockCell tells.
+enum class LockRole : uint8_t {
+  Wait = 0,   // what the thread waited
+  Blame = 1,  // what others waited while the thread held the lock, at the call that released it
+  Open = 2,   // that the thread waits now
+  Held = 3,   // who was seen to hold a lock
+  Idle = 4,   // that others were idle while the thread worked
+};
+
+// StreamKind::Locks. The first 24 bytes are immutable; the others are each updated by one plain 8-byte store,
+// the total first.
 struct LockCell {
-  uint64_t object;  // address of what was waited for
+  uint64_t object;  // address of what was waited for; 0 of Open and Idle
   uint32_t node;    // in the tree of `thread`
   uint32_t thread;  // index: the stream's own, or of a thread that held the lock
-  LockKind kind;
-  uint8_t is_blame;  // 1: what others waited while the thread held the lock, at the call that released it
+  LockKind kind;    // 0 of Idle
+  LockRole role;
   uint16_t reserved;
-  uint32_t check;       // lock_cell_check()
-  uint64_t waits;       // that ended; of blame: releases
-  uint64_t total_ns;    // of waiting
-  uint64_t longest_ns;  // wait; of blame: what was waited up to one release
+  uint32_t check;  // lock_cell_check()
+  // Wait, Blame   waits that ended, or releases
+  // Open          address of what is waited for
+  // Idle          CPU time in ns in which others were idle
+  uint64_t waits;
+  // Wait, Blame   ns of waiting
+  // Open, Held    ns of CLOCK_MONOTONIC less all pauses: since when; 0: not. When it was seen
+  // Idle          the same CPU time times idle/working threads
+  uint64_t total_ns;
+  // Wait, Blame   longest wait, or what was waited up to one release
+  // Open, Held    thread id of who held the lock as the wait began, or then; 0: not known
+  // Idle          the same CPU time times idle threads
+  uint64_t longest_ns;
 };
 static_assert(sizeof(LockCell) == 48);
 
@@ -317,7 +341,7 @@ constexpr uint16_t cell_check(uint32_t node, uint16_t metric) {
 }
 
 constexpr uint32_t lock_cell_check(const LockCell& cell) {
-  const uint64_t what = static_cast<uint64_t>(cell.kind) << 8 | cell.is_blame;
+  const uint64_t what = static_cast<uint64_t>(cell.kind) << 8 | static_cast<uint64_t>(cell.role);
   const uint64_t where = static_cast<uint64_t>(cell.thread) << 32 | cell.node;
   return static_cast<uint32_t>(mix64(cell.object ^ mix64(where ^ mix64(what)))) | 1u;
 }

@@ -11,6 +11,7 @@ enum class LockMetric : uint16_t {
   Wait = 32,
   Blame = 33,
   Blocked = 34,
+  IdleBlame = 35,
 };
 
 struct LockMetricInfo {
@@ -26,6 +27,10 @@ constexpr LockMetricInfo kLockMetrics[] = {
     {LockMetric::Blocked, "BLOCKED",
      "time that a thread waited at a condition variable, semaphore or barrier, or for another thread to end; "
      "exact"},
+    {LockMetric::IdleBlame, "IDLE_BLAME",
+     "time that threads waited for others without a lock while this code worked, shared among the threads "
+     "that "
+     "worked; sampled"},
 };
 
 }  // namespace hpcrun

@@ -7,6 +7,7 @@ namespace prof {
 
 using hpcrun::LockCell;
 using hpcrun::LockKind;
+using hpcrun::LockRole;
 using hpcrun::NodeRecord;
 using hpcrun::StreamKind;
 using hpcrun::ValueCell;
@@ -68,6 +69,13 @@ class ThreadStreams {
     }
   }
 
+  // Later versions of the format may tell more.
+  static bool is_known(LockRole role) { return role <= LockRole::Idle; }
+
+  static bool has_something(const LockCell& cell) {
+    return cell.role == LockRole::Open ? cell.total_ns != 0 : cell.waits != 0;
+  }
+
   void read_locks(const Extent& extent, MeasuredThread& thread) {
     if (!extent.intact) return;
     const size_t count = extent.payload.size() / sizeof(LockCell);
@@ -76,9 +84,9 @@ class ThreadStreams {
       if (all_zero(cell)) break;
       if (cell.check != hpcrun::lock_cell_check(cell))
         ++lost_cells_;
-      else if (cell.waits != 0)
-        thread.locks.push_back({cell.object, cell.thread, cell.node, cell.kind, cell.is_blame != 0,
-                                cell.waits, cell.total_ns, cell.longest_ns});
+      else if (is_known(cell.role) && has_something(cell))
+        thread.locks.push_back({cell.object, cell.thread, cell.node, cell.kind, cell.role, cell.waits,
+                                cell.total_ns, cell.longest_ns});
     }
   }
 

@@ -148,10 +148,14 @@ struct MeasuredLockCell {
   uint32_t thread = 0;  // index of the thread that the node belongs to, which exists
   uint32_t node = 0;    // a valid index into its nodes
   hpcrun::LockKind kind{};
-  bool is_blame = false;
-  uint64_t waits = 0;
+  hpcrun::LockRole role{};
+  uint64_t waits = 0;  // these three as the role has them (hpcrun::LockCell)
   uint64_t total_ns = 0;
   uint64_t longest_ns = 0;
+  // A wait that had not ended when the process did, as the analysis makes it of a cell of role Open.
+  bool is_open = false;
+  uint64_t since_ns = 0;   // as LockCell::total_ns
+  uint64_t holder_id = 0;  // thread id of who had the lock as the wait began; 0: not known
 };
 
 struct TraceExtent {

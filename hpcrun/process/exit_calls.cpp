@@ -10,6 +10,7 @@
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/process/next.h"
 #include "hpcrun/sample/state.h"
+#include "hpcrun/sync/observer.h"
 
 using namespace hpcrun;
 
@@ -18,6 +19,7 @@ namespace {
 [[noreturn]] void end_process(int status) noexcept {
   if (process_state.sampling.load(std::memory_order_relaxed) && process_state.pid == sys_getpid()) {
     end_devices_suddenly();
+    tell_holders();
     process_state.file.counter(Counter::EndMonotonicNs).store(monotonic_ns(), std::memory_order_relaxed);
   }
   for (;;) raw_syscall(SYS_exit_group, status);

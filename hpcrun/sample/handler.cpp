@@ -197,9 +197,12 @@ void record(ThreadState& thread, uint32_t event, const Weight& weight, const uco
   if (const auto observer = process_state.observer.load(std::memory_order_acquire))
     observer(thread, node, now);
   count_merged(event, weight.value);
-  if (process_state.config.events[event].kind == EventKind::CpuTime)
+  if (process_state.config.events[event].kind == EventKind::CpuTime) {
     if (const MemoryObserver* memory = process_state.memory_observer.load(std::memory_order_acquire))
       memory->sample(thread, context, stack, weight.value, now);
+    if (const auto observer = process_state.work_observer.load(std::memory_order_acquire))
+      observer(thread, node, weight.value);
+  }
   if (process_state.config.trace) append_trace(thread, event, node, now, weight.in_pauses);
   if (thread.arena.bytes_mapped() != thread.noted_bytes) {
     thread.noted_bytes = thread.arena.bytes_mapped();

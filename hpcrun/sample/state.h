@@ -55,7 +55,7 @@ struct MemoryThread;  // hpcrun/memory/observer.h
 
 class AllocationContexts;  // hpcrun/memory/allocation_contexts.h
 
-struct SyncThread;  // hpcrun/sync/observer.h
+struct SyncThread;  // hpcrun/sync/thread.h
 
 struct ThreadState {
   Arena arena;
@@ -130,6 +130,8 @@ struct ProcessState {
   // Where contention is looked for: sees each sample of CPU time that was recorded, with the stack that was
   // walked, each signal of a breakpoint, and each of a memory event, with records in its ring.
   std::atomic<const MemoryObserver*> memory_observer{nullptr};
+  // Where locks are followed: sees each sample of CPU time that was recorded, of so many ns.
+  std::atomic<void (*)(ThreadState&, NodeId, uint64_t weight_ns) noexcept> work_observer{nullptr};
   // Code of the library that stands in front of locks, whose frames are left out of call paths.
   std::atomic<const void*> sync_code{nullptr};
   int wait_event = -1;  // the event that goes on while a thread waits, or -1

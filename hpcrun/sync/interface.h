@@ -25,25 +25,31 @@ struct LockWait {
   const void* object = nullptr;    // what is waited for
   const void* function = nullptr;  // that the program called; stands for the call in its path
   LockKind kind{};
+  bool in_team = false;  // OpenMP makes it wait
   bool is_open = false;
+  uint8_t before = 0;  // the thread's Activity (activity.h)
   uint32_t node = 0;
   uint32_t generation = 0;
   uint64_t since_ns = 0;  // on the clock that pauses stop
+  uint32_t place = 0;     // LockHolders
   void* thread = nullptr;
   void* lock = nullptr;
+  void* open = nullptr;  // the cell that tells of it
 };
 
 struct SyncInterface {
   // How many threads wait for locks of this place.
   const std::atomic<uint32_t>* waiting;
-  // `object`, `function` and `kind` are set; the thread is about to wait. `caller` is code of the library,
-  // whose frames are left out.
+  // `object`, `function`, `kind` and `in_team` are set; the thread is about to wait. `caller` is code of the
+  // library, whose frames are left out.
   void (*begin)(LockWait& wait, const void* caller) noexcept;
   // `has_it`: the wait was not in vain, and a lock is the thread's now. `counts` is false where the call
   // found that it need not, or must not, wait.
   void (*end)(LockWait& wait, bool has_it, bool counts) noexcept;
   // The thread is about to release a lock at whose place somebody waits, or to wait without it.
   void (*release)(const void* lock, LockKind kind, const void* function, const void* caller) noexcept;
+  // OpenMP's waits may run tasks from now on.
+  void (*begin_tasks)() noexcept;
 };
 
 }  // namespace hpcrun

@@ -2,32 +2,28 @@
 
 #include <algorithm>
 
-#include "hpcrun/cct/lock_cells.h"
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/measurement/lock_metrics.h"
+#include "hpcrun/memory/heap.h"
 #include "hpcrun/sample/process_mark.h"
 #include "hpcrun/sample/signals_blocked.h"
 #include "hpcrun/sync/interface.h"
+#include "hpcrun/sync/lock_holders.h"
 #include "hpcrun/sync/lock_table.h"
+#include "hpcrun/sync/thread.h"
 #include "hpcrun/unwind/capture.h"
-#include "hpcrun/unwind/known_stacks.h"
 
 namespace hpcrun {
-
-// Zeroed memory is a valid empty one but for the cells.
-struct SyncThread {
-  LockCells cells;
-  KnownStacks stacks;
-  NodeId nodes[KnownStacks::kEntries];
-};
 
 namespace {
 
 // Frames between the program's and ours: of the library in front of the locks, and of the runtime where it
 // stands in front of that.
 constexpr uint32_t kMostFramesInside = 16;
+constexpr uint32_t kSearched = 256;  // for others
 
 constinit LockTable table;
+constinit LockHolders holders;
 // Waits that a fork interrupted end in a child that knows nothing of them.
 std::atomic<uint32_t> generation{0};
 std::atomic<bool> is_on{false};
@@ -52,21 +48,19 @@ bool is_inside(FrameKey frame, const void* caller) noexcept {
          (module == module_of(reinterpret_cast<const void*>(&start_sync)) || module == module_of(caller));
 }
 
-// The path as if the program had called the C library's function itself.
+// The path as if the program had called the function itself: without frames of ours, of which there are some
+// further out as well where OpenMP runs its threads' parts of a region.
 Stack path_of_call(const Stack& stack, const void* function, const void* caller) noexcept {
   uint32_t first = 0;
   while (first < std::min(stack.depth, kMostFramesInside) && is_inside(stack.frames[first], caller)) ++first;
+  const uint16_t ours = module_of(caller);
+  uint32_t to = std::min(stack.depth, kSearched);
+  for (uint32_t from = to; from-- > first;)
+    if (ours == kModuleNone || frame_module(stack.frames[from]) != ours)
+      stack.frames[--to] = stack.frames[from];
   const FrameKey called = function ? frame_of(function) : FrameKey{0};
-  if (called && first > 0) stack.frames[--first] = called;
-  return {stack.frames + first, stack.depth - first, stack.reason};
-}
-
-// The thread is undisturbed.
-SyncThread* sync_of(ThreadState& thread) noexcept {
-  if (thread.sync) return thread.sync;
-  auto* const made = static_cast<SyncThread*>(thread.arena.allocate(sizeof(SyncThread)));
-  if (!made || !made->cells.attach(process_state.file, thread.arena, thread.index)) return nullptr;
-  return thread.sync = made;
+  if (called && to > 0) stack.frames[--to] = called;
+  return {stack.frames + to, stack.depth - to, stack.reason};
 }
 
 NodeId walk(ThreadState& thread, const ucontext_t& here, const void* function, const void* caller) noexcept {
@@ -99,28 +93,92 @@ NodeId walk(ThreadState& thread, const ucontext_t& here, const void* function, c
   return walk(thread, here, function, caller);
 }
 
+// Where the program's allocations are followed, the file is told of the one that a lock lies in.
+void tell_allocation(const LockSite& site) noexcept {
+  if (site.role == LockRole::Wait && is_held(site.kind) &&
+      process_state.memory_observer.load(std::memory_order_acquire))
+    object_at(site.object);
+}
+
+// The calling thread's; nullptr when there is no room.
+LockCell* cell_at(ThreadState& thread, const LockSite& site) noexcept {
+  if (thread.busy) return nullptr;
+  if (LockCell* const known = thread.sync ? thread.sync->cells.find(site) : nullptr) return known;
+  const SignalsBlocked blocked;
+  const ThreadBusy busy(thread);
+  SyncThread* const sync = sync_of(thread);
+  LockCell* const made = sync ? sync->cells.make(site) : nullptr;
+  if (made) tell_allocation(site);
+  return made;
+}
+
 void charge(ThreadState& thread, const LockSite& site, uint64_t ns) noexcept {
-  if (thread.busy) return;
-  LockCell* cell = thread.sync ? thread.sync->cells.find(site) : nullptr;
-  if (!cell) {
-    const SignalsBlocked blocked;
-    const ThreadBusy busy(thread);
-    SyncThread* const sync = sync_of(thread);
-    cell = sync ? sync->cells.make(site) : nullptr;
-  }
-  if (cell) LockCells::add(*cell, ns);
+  if (LockCell* const cell = cell_at(thread, site)) LockCells::add(*cell, ns);
 }
 
 uint64_t address_of(const void* object) noexcept {
   return reinterpret_cast<uint64_t>(object);
 }
 
+// What the file says of who has a lock, from who asked it.
+void tell_holder(ThreadState& thread, const void* lock, LockKind kind, int holder) noexcept {
+  const LockSite site{address_of(lock), thread.index, kRootNode, kind, LockRole::Held};
+  if (LockCell* const cell = cell_at(thread, site))
+    LockCells::set(*cell, 1, measured_ns(), static_cast<uint64_t>(holder));
+}
+
+void enter(SyncThread& sync, Activity to) noexcept {
+  activities.change(sync.activity, to);
+  sync.activity = to;
+}
+
+void close(SyncThread& sync, LockCell* open) noexcept {
+  if (open) LockCells::set(*open, 0, 0, 0);
+  if (sync.open == open) sync.open = nullptr;
+}
+
+// A wait that was left by a jump lay deeper in the stack than one that begins now.
+void close_left(SyncThread& sync, const LockWait& wait) noexcept {
+  if (sync.activity == Activity::Works || sync.innermost >= &wait) return;
+  close(sync, sync.open);
+  enter(sync, Activity::Works);
+}
+
+// The file knows of the wait, should the process end in it.
+void open(ThreadState& thread, LockWait& wait) noexcept {
+  SyncThread* const sync = thread.sync;
+  if (!sync || wait.node == kNoNode) return;
+  close_left(*sync, wait);
+  wait.before = static_cast<uint8_t>(sync->activity);
+  enter(*sync, activity_in(wait.kind, wait.in_team));
+  int holder = 0;
+  if (is_held(wait.kind)) {
+    wait.place = holders.begin(thread.tid, wait.object, wait.kind);
+    holder = holder_of(wait.object, wait.kind, true);
+    holders.if_circle(thread.tid, wait.object, wait.kind, [&](const void* lock, LockKind kind, int has_it) {
+      tell_holder(thread, lock, kind, has_it);
+    });
+  }
+  LockCell* const cell = cell_at(thread, {0, thread.index, wait.node, wait.kind, LockRole::Open});
+  if (cell) LockCells::set(*cell, address_of(wait.object), wait.since_ns, static_cast<uint64_t>(holder));
+  wait.open = sync->open = cell;
+  sync->innermost = &wait;
+}
+
+void close(ThreadState& thread, const LockWait& wait) noexcept {
+  if (!thread.sync || wait.node == kNoNode) return;
+  close(*thread.sync, static_cast<LockCell*>(wait.open));
+  enter(*thread.sync, static_cast<Activity>(wait.before));
+}
+
 void begin(LockWait& wait, const void* caller) noexcept {
   wait.is_open = false;
-  if (!is_measured()) return;
+  if (!is_measured() || (wait.in_team && activities.has_tasks())) return;
   wait.is_open = true;
   wait.generation = generation.load(std::memory_order_relaxed);
   wait.since_ns = measured_ns();
+  wait.place = LockHolders::kNoPlace;
+  wait.open = nullptr;
   if (is_held(wait.kind)) {
     table.waiting()[lock_place(wait.object)].fetch_add(1, std::memory_order_seq_cst);
     WaitedLock* const lock = table.find_or_add(wait.object);
@@ -130,6 +188,7 @@ void begin(LockWait& wait, const void* caller) noexcept {
   ThreadState* const thread = this_thread();
   wait.thread = thread;
   wait.node = thread ? node_here(*thread, wait.function, caller) : kNoNode;
+  if (thread) open(*thread, wait);
 }
 
 // What was waited since the lock was released is due to who had kept it until then.
@@ -137,7 +196,7 @@ void charge_last_holder(ThreadState* thread, const LockWait& wait, WaitedLock& l
   const uint64_t ns = lock.take(now);
   const LockHolder holder = lock.last_holder(wait.since_ns);
   if (!thread || ns == 0 || holder.thread == LockHolder::kUnknown) return;
-  charge(*thread, {address_of(wait.object), holder.thread, holder.node, wait.kind, true}, ns);
+  charge(*thread, {address_of(wait.object), holder.thread, holder.node, wait.kind, LockRole::Blame}, ns);
 }
 
 void end(LockWait& wait, bool has_it, bool counts) noexcept {
@@ -150,10 +209,13 @@ void end(LockWait& wait, bool has_it, bool counts) noexcept {
     auto* const lock = static_cast<WaitedLock*>(wait.lock);
     if (lock && has_it) charge_last_holder(thread, wait, *lock, now);
     if (lock) lock->end_wait(now);
+    holders.end(wait.place);
     table.waiting()[lock_place(wait.object)].fetch_sub(1, std::memory_order_relaxed);
   }
+  if (thread) close(*thread, wait);
+  if (wait.in_team && activities.has_tasks()) counts = false;
   if (!thread || !counts || wait.node == kNoNode) return;
-  charge(*thread, {address_of(wait.object), thread->index, wait.node, wait.kind, false},
+  charge(*thread, {address_of(wait.object), thread->index, wait.node, wait.kind, LockRole::Wait},
          now - std::min(now, wait.since_ns));
 }
 
@@ -167,10 +229,30 @@ void release(const void* object, LockKind kind, const void* function, const void
   const uint64_t now = measured_ns();
   const uint64_t ns = lock->take(now);
   lock->set_last_holder({thread->index, node}, now);
-  charge(*thread, {address_of(object), thread->index, node, kind, true}, ns);
+  charge(*thread, {address_of(object), thread->index, node, kind, LockRole::Blame}, ns);
 }
 
-const SyncInterface kInterface{table.waiting(), begin, end, release};
+void begin_tasks() noexcept {
+  if (!is_measured() || activities.has_tasks()) return;
+  activities.begin_tasks();
+  process_state.file.counter(Counter::FollowsLocks).store(kFollowsLocksWithTasks, std::memory_order_relaxed);
+  process_state.file.write_note(
+      "OpenMP's barriers run tasks: from the first task on, waiting at them was not measured.");
+}
+
+// A thread of an OpenMP team ends as it waits for more to do. The thread is busy.
+void end_with_thread(const ThreadState& thread, SyncThread& sync) noexcept {
+  const LockCell open = *sync.open;
+  close(sync, sync.open);
+  if (!open.total_ns || (activities.has_tasks() && sync.activity == Activity::IdlesInTeam)) return;
+  const LockSite site{open.waits, thread.index, open.node, open.kind, LockRole::Wait};
+  LockCell* cell = sync.cells.find(site);
+  if (!cell) cell = sync.cells.make(site);
+  const uint64_t now = measured_ns();
+  if (cell) LockCells::add(*cell, now - std::min(now, open.total_ns));
+}
+
+const SyncInterface kInterface{table.waiting(), begin, end, release, begin_tasks};
 
 }  // namespace
 
@@ -187,26 +269,41 @@ void start_sync() noexcept {
     info.note = "";
     process_state.file.write_metric(info);
   }
-  process_state.file.counter(Counter::FollowsLocks).store(1, std::memory_order_relaxed);
+  process_state.file.counter(Counter::FollowsLocks).store(kFollowsLocks, std::memory_order_relaxed);
   is_on.store(true, std::memory_order_release);
+  process_state.work_observer.store(observe_work, std::memory_order_release);
+}
+
+void tell_holders() noexcept {
+  ThreadState* const thread = this_thread();
+  if (!thread || !is_on.load(std::memory_order_relaxed)) return;
+  holders.for_each(
+      [=](const void* lock, LockKind kind, int holder) { tell_holder(*thread, lock, kind, holder); });
 }
 
 void finish_sync() noexcept {
+  tell_holders();
+  process_state.work_observer.store(nullptr, std::memory_order_release);
   if (!is_on.exchange(false) || !table.was_full()) return;
   process_state.file.write_note(
       "Threads waited for more locks than prof can follow; of some it is not known who held them.");
 }
 
 void end_sync_thread(ThreadState& thread) noexcept {
+  activities.end_thread(thread.sync ? thread.sync->activity : Activity::Works);
   if (!thread.sync) return;
+  if (thread.sync->open) end_with_thread(thread, *thread.sync);
   thread.sync->cells.seal();
   thread.sync = nullptr;
 }
 
 void forget_sync() noexcept {
   is_on.store(false, std::memory_order_relaxed);
+  process_state.work_observer.store(nullptr, std::memory_order_relaxed);
   generation.fetch_add(1, std::memory_order_relaxed);
   table.forget();
+  holders.forget();
+  activities.forget();
 }
 
 }  // namespace hpcrun

@@ -9,6 +9,9 @@ namespace hpcrun {
 // As measuring begins. Not async-signal-safe.
 void start_sync() noexcept;
 
+// Notes who holds the locks for which threads wait as the process ends. Async-signal-safe.
+void tell_holders() noexcept;
+
 // Measuring has ended; no thread's part of the file is closed yet.
 void finish_sync() noexcept;
 

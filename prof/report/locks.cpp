@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "analysis/views/code_in_words.h"
+#include "analysis/views/deadlock_findings.h"
 #include "analysis/views/finding_json.h"
+#include "analysis/views/idle_findings.h"
 #include "analysis/views/lock_findings.h"
 #include "analysis/views/stall_findings.h"
 #include "analysis/views/wording.h"
@@ -18,6 +21,8 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kMostLocks = 16;
 constexpr size_t kMostSides = 6;
 constexpr size_t kMostBlocked = 12;
+constexpr size_t kMostOpen = 12;
+constexpr size_t kMostWork = 6;
 
 class LocksText {
  public:
@@ -25,6 +30,7 @@ class LocksText {
       : tree_(tree), run_(run), style_(style), out_(out) {}
 
   void write() {
+    write_open();
     const LockWaiting all = lock_waiting(run_);
     if (run_.locks.locks.empty())
       out_.print("no thread waited for a lock\n");
@@ -39,12 +45,13 @@ class LocksText {
     if (locks.size() > kMostLocks)
       out_.print("\nand {}\n", words_for_count(locks.size() - kMostLocks, "more lock"));
     write_blocked();
+    write_work();
   }
 
  private:
   void write(const LockRecord& lock, size_t number) {
     out_.write("\n");
-    std::string what = lock_in_words(lock);
+    std::string what = lock_in_words(tree_, lock);
     if (!lock.name.empty())
       what += lock.declared.empty() ? fmt::format(" ({})", lock.kind)
                                     : fmt::format(" ({}, {})", lock.kind, lock.declared);
@@ -55,7 +62,9 @@ class LocksText {
     out_.write(wrapped_behind("    Change: ", lock_advice(tree_, lock), style_));
     sides("waited", "waits", lock.waiters);
     sides("others waited until it was released", "releases", lock.holders);
-    const double unknown = lock.waited_s - lock.blamed_s;
+    if (lock.open_s > 0)
+      out_.print("      {:>10}  not released when the process ended\n", words_for_duration(lock.open_s));
+    const double unknown = lock.waited_s - lock.open_s - lock.blamed_s;
     if (unknown > 0.01 * lock.waited_s)
       out_.print("      {:>10}  released where prof does not look\n", words_for_duration(unknown));
   }
@@ -64,17 +73,36 @@ class LocksText {
     if (sides.empty()) return;
     out_.print("    {}\n", bold(style_, title));
     for (size_t i = 0; i < std::min(sides.size(), kMostSides); ++i)
-      row(words_for_duration(sides[i].seconds), fmt::format("{} {}", sides[i].count, what),
-          sides[i].longest_s, sides[i].context);
+      row(words_for_duration(sides[i].seconds), fmt::format("{} {}", sides[i].count, what), sides[i]);
     if (sides.size() > kMostSides)
       out_.print("      and {}\n", words_for_count(sides.size() - kMostSides, "more place"));
   }
 
-  void row(const std::string& duration, const std::string& count, double longest, uint32_t context) {
-    const std::string line =
-        fmt::format("      {:>10}  {:<16} longest {:<9} {}", duration, count, words_for_duration(longest),
-                    printable(words_for_call(user_of_lock(tree_, context))));
+  void row(const std::string& duration, const std::string& count, const auto& side) {
+    const std::string line = fmt::format("      {:>10}  {:<16} longest {:<9} {}{}", duration, count,
+                                         words_for_duration(side.longest_s), side.open ? "not ended: " : "",
+                                         printable(words_for_call(user_of_lock(tree_, side.context))));
     out_.print("{}\n", shorten_end(line, style_.columns));
+  }
+
+  // Deadlocks first, as the findings have them.
+  void write_open() {
+    const std::vector<OpenWaitRecord>& open = run_.locks.open;
+    if (open.empty()) return;
+    for (const Finding& finding : deadlock_findings(tree_, run_)) {
+      wrapped("", finding.sentence);
+      wrapped("    Change: ", finding.advice);
+      out_.write("\n");
+    }
+    const auto is_free = [](const OpenWaitRecord& wait) { return wait.deadlock == 0; };
+    const auto others = std::ranges::count_if(open, is_free);
+    if (others == 0) return;
+    out_.print("{}\n", bold(style_, "waited for a lock when the process ended"));
+    size_t shown = 0;
+    for (const OpenWaitRecord& wait : open)
+      if (is_free(wait) && shown++ < kMostOpen) wrapped("      ", open_wait_in_words(tree_, wait));
+    if (shown > kMostOpen) out_.print("      and {}\n", words_for_count(shown - kMostOpen, "more thread"));
+    out_.write("\n");
   }
 
   void write_blocked() {
@@ -82,9 +110,23 @@ class LocksText {
     if (blocked.empty()) return;
     out_.print("\n{}\n", bold(style_, "waited for other threads without a lock"));
     for (size_t i = 0; i < std::min(blocked.size(), kMostBlocked); ++i)
-      row(words_for_duration(blocked[i].seconds), blocked[i].kind, blocked[i].longest_s, blocked[i].context);
+      row(words_for_duration(blocked[i].seconds), blocked[i].kind, blocked[i]);
     if (blocked.size() > kMostBlocked)
       out_.print("      and {}\n", words_for_count(blocked.size() - kMostBlocked, "more place"));
+  }
+
+  void write_work() {
+    const std::vector<WorkWhileIdle> work = work_while_idle(tree_, run_);
+    if (work.empty()) return;
+    out_.print("\n{}\n", bold(style_, "worked while others waited without a lock"));
+    for (size_t i = 0; i < std::min(work.size(), kMostWork); ++i) {
+      const std::string line =
+          fmt::format("      {:>10}  {:<26} {}", words_for_duration(work[i].seconds), idle_in_words(work[i]),
+                      printable(code_in_words(program_part(frames_of(tree_, work[i].context)))));
+      out_.print("{}\n", shorten_end(line, style_.columns));
+    }
+    if (work.size() > kMostWork)
+      out_.print("      and {}\n", words_for_count(work.size() - kMostWork, "more function"));
   }
 
   const CallTree& tree_;
@@ -131,13 +173,18 @@ void locks_as_text(const CallTree& tree, const RunSummary& run, TextStyle style,
 void locks_as_json(const CallTree& tree, const RunSummary& run, const ReportOptions& options, Output& out) {
   const LockWaiting all = lock_waiting(run);
   Json json{{"schema", "prof-report/1"}, {"view", "locks"}, {"database", options.database}};
-  json["units"] = {{"LOCK_WAIT", "sec"}, {"LOCK_BLAME", "sec"}, {"BLOCKED", "sec"}};
+  json["units"] = {{"LOCK_WAIT", "sec"}, {"LOCK_BLAME", "sec"}, {"BLOCKED", "sec"}, {"IDLE_BLAME", "sec"}};
   json["waited_s"] = all.seconds;
   json["share_of_run"] = all.share;
-  json["findings"] = findings_as_json(lock_findings(tree, run));
+  std::vector<Finding> findings = lock_findings(tree, run);
+  add_findings(findings, deadlock_findings(tree, run));
+  add_findings(findings, idle_findings(tree, run));
+  json["findings"] = findings_as_json(findings);
   json["locks"] = Json::array();
   for (const LockRecord& record : run.locks.locks) {
     Json lock = fields_of(record);
+    lock.erase("allocation");
+    if (record.allocation != 0) lock["allocation"] = frames_as_json(frames_of(tree, record.allocation));
     lock["advice"] = lock_advice(tree, record);
     lock["waiters"] = sides_as_json(tree, record.waiters);
     lock["holders"] = sides_as_json(tree, record.holders);
@@ -145,6 +192,10 @@ void locks_as_json(const CallTree& tree, const RunSummary& run, const ReportOpti
   }
   json["blocked"] = Json::array();
   for (const BlockedRecord& record : run.locks.blocked) json["blocked"].push_back(with_frames(tree, record));
+  json["idle"] = Json::array();
+  for (const IdleRecord& record : run.locks.idle) json["idle"].push_back(with_frames(tree, record));
+  json["open"] = Json::array();
+  for (const OpenWaitRecord& record : run.locks.open) json["open"].push_back(with_frames(tree, record));
   out.write(json.dump(2, ' ', false, Json::error_handler_t::replace));
   out.write("\n");
 }
@@ -152,7 +203,7 @@ void locks_as_json(const CallTree& tree, const RunSummary& run, const ReportOpti
 void locks_as_csv(const CallTree& tree, const RunSummary& run, Output& out) {
   out.write("lock,kind,role,seconds,count,longest (sec),threads,function,file,line\n");
   for (const LockRecord& record : run.locks.locks) {
-    const std::string lead = csv_field(lock_in_words(record)) + "," + record.kind;
+    const std::string lead = csv_field(lock_in_words(tree, record)) + "," + record.kind;
     for (const LockSide& side : record.waiters) csv_row(tree, lead, "waits", side, out);
     for (const LockSide& side : record.holders) csv_row(tree, lead, "releases", side, out);
   }

@@ -9,6 +9,7 @@
 using namespace prof;
 using namespace prof::test;
 using hpcrun::LockKind;
+using hpcrun::LockRole;
 
 TEST_CASE("sums by lock and context come back, those of other threads' contexts as well") {
   TemporaryDirectory directory;
@@ -33,11 +34,12 @@ TEST_CASE("sums by lock and context come back, those of other threads' contexts 
   for (int round = 0; round < 3; ++round)
     for (uint64_t lock = 0; lock < kLocks; ++lock)
       for (const hpcrun::NodeId node : nodes) {
-        add({lock * 64, 0, node, LockKind::Mutex, false}, lock + node + static_cast<uint64_t>(round));
-        add({lock * 64, 1, node, LockKind::Mutex, true}, lock);
+        add({lock * 64, 0, node, LockKind::Mutex, LockRole::Wait},
+            lock + node + static_cast<uint64_t>(round));
+        add({lock * 64, 1, node, LockKind::Mutex, LockRole::Blame}, lock);
       }
   cells.seal();
-  CHECK(cells.find({0, 0, nodes[0], LockKind::Mutex, false}) == nullptr);
+  CHECK(cells.find({0, 0, nodes[0], LockKind::Mutex, LockRole::Wait}) == nullptr);
   recorder.finish();
   const ProcessMeasurement measurement = read_measurement(recorder.path());
   const std::vector<MeasuredLockCell>& read = measurement.threads.at(0).locks;
@@ -46,10 +48,11 @@ TEST_CASE("sums by lock and context come back, those of other threads' contexts 
   CHECK(measurement.warnings.empty());
   for (const MeasuredLockCell& cell : read) {
     const uint64_t lock = cell.object / 64;
-    const uint64_t total = cell.is_blame ? 3 * lock : 3 * (lock + cell.node) + 3;
-    const uint64_t longest = cell.is_blame ? lock : lock + cell.node + 2;
+    const uint64_t total = cell.role == LockRole::Blame ? 3 * lock : 3 * (lock + cell.node) + 3;
+    const uint64_t longest = cell.role == LockRole::Blame ? lock : lock + cell.node + 2;
     const bool is_right = cell.waits == 3 && cell.total_ns == total && cell.longest_ns == longest &&
-                          cell.kind == LockKind::Mutex && cell.thread == (cell.is_blame ? 1u : 0u);
+                          cell.kind == LockKind::Mutex &&
+                          cell.thread == (cell.role == LockRole::Blame ? 1u : 0u);
     if (!is_right) FAIL("lock " << lock << ", node " << cell.node);
   }
 }
@@ -60,8 +63,8 @@ TEST_CASE("blame of a thread that is not in the file is left out, and of a lost 
   RecordedThread& waiter = recorder.add_thread();
   hpcrun::LockCells cells;
   REQUIRE(cells.attach(recorder.file, waiter.arena, 0));
-  hpcrun::LockCells::add(*cells.make({64, 9, 1, LockKind::SpinLock, true}), 5);
-  hpcrun::LockCells::add(*cells.make({64, 0, 77, LockKind::SpinLock, false}), 6);
+  hpcrun::LockCells::add(*cells.make({64, 9, 1, LockKind::SpinLock, LockRole::Blame}), 5);
+  hpcrun::LockCells::add(*cells.make({64, 0, 77, LockKind::SpinLock, LockRole::Wait}), 6);
   cells.seal();
   recorder.finish();
   const ProcessMeasurement measurement = read_measurement(recorder.path());

@@ -47,12 +47,13 @@ inline bool is_waited_for(const void* lock) noexcept {
 // A wait of the calling thread.
 class Waiting {
  public:
-  Waiting(LockKind kind, const void* object, const void* function) noexcept
+  Waiting(LockKind kind, const void* object, const void* function, bool in_team = false) noexcept
       : sync_(sync_interface.load(std::memory_order_relaxed)) {
     if (!sync_) return;
     wait_.kind = kind;
     wait_.object = object;
     wait_.function = function;
+    wait_.in_team = in_team;
     sync_->begin(wait_, this_library());
   }
   // LockWait's end, in SyncInterface.

@@ -1,0 +1,122 @@
+#include "analysis/views/idle_findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "analysis/views/code_in_words.h"
+#include "analysis/views/lock_findings.h"
+#include "analysis/views/stall_findings.h"
+#include "analysis/views/wording.h"
+
+namespace prof {
+namespace {
+
+// Of the time in which threads worked or were idle while others worked.
+constexpr double kLeastShare = 0.05, kMediumShare = 0.20, kHighShare = 0.50;
+constexpr double kLeastSeconds = 1e-3;
+constexpr size_t kShownWaits = 4;
+
+double blame_of(const RunSummary& run) {
+  double blame = 0;
+  for (const IdleRecord& record : run.locks.idle) blame += record.seconds;
+  return blame;
+}
+
+// Whoever waits for the end of a thread is often one that has nothing to do: of the others first.
+std::vector<const BlockedRecord*> telling_waits(const RunSummary& run) {
+  std::vector<const BlockedRecord*> waits;
+  for (const BlockedRecord& record : run.locks.blocked) waits.push_back(&record);
+  std::ranges::stable_partition(waits,
+                                [](const BlockedRecord* one) { return one->kind != "end of a thread"; });
+  return waits;
+}
+
+std::string sentence(const CallTree& tree, const RunSummary& run, const WorkWhileIdle& work) {
+  std::string text = fmt::format("{} for others while {} worked, {} in all", idle_in_words(work),
+                                 code_in_words(program_part(frames_of(tree, work.context))),
+                                 words_for_duration(work.seconds));
+  if (const std::vector<const BlockedRecord*> waits = telling_waits(run); !waits.empty()) {
+    const std::vector<FindingFrame> call = frames_of(tree, waits.front()->context);
+    text += fmt::format("; most at {} in {}", call.empty() ? waits.front()->kind : call.front().function,
+                        code_in_words(user_of_lock(tree, waits.front()->context)));
+  }
+  return text + ".";
+}
+
+Finding finding_of(const CallTree& tree, const RunSummary& run, const WorkWhileIdle& work, double share) {
+  Finding finding;
+  finding.kind = "idle-threads";
+  finding.severity = share >= kHighShare     ? Severity::High
+                     : share >= kMediumShare ? Severity::Medium
+                                             : Severity::Low;
+  finding.metric = "IDLE_BLAME";
+  finding.cost = FindingCost{work.seconds, "sec", share, "sampled; an upper bound of what is saved"};
+  finding.sentence = sentence(tree, run, work);
+  const std::vector<FindingFrame> frames = frames_of(tree, work.context);
+  finding.contexts.push_back({"works", frames});
+  const std::vector<const BlockedRecord*> waits = telling_waits(run);
+  for (size_t i = 0; i < std::min(waits.size(), kShownWaits); ++i)
+    finding.contexts.push_back({"waits", frames_of(tree, waits[i]->context)});
+  finding.advice = fmt::format(
+      "Share the work of {} among the threads that wait, or let them do meanwhile what does not need its "
+      "result.",
+      function_in_words(program_part(frames)));
+  finding.values = {
+      {"cpu_s", work.cpu_s}, {"idle_threads", work.idle_threads}, {"working_threads", work.working_threads}};
+  return finding;
+}
+
+}  // namespace
+
+std::vector<WorkWhileIdle> work_while_idle(const CallTree& tree, const RunSummary& run) {
+  struct Sum {
+    WorkWhileIdle work;
+    double idle_cpu_s = 0, of_all_s = 0, most_s = 0;
+  };
+  std::map<std::pair<std::string, std::string>, Sum> sums;
+  for (const IdleRecord& record : run.locks.idle) {
+    const std::vector<FindingFrame> frames = program_part(frames_of(tree, record.context));
+    if (frames.empty()) continue;
+    const FindingFrame& function = telling_frame(frames);
+    Sum& sum = sums[{function.function, function.file}];
+    if (record.seconds > sum.most_s) {
+      sum.most_s = record.seconds;
+      sum.work.context = record.context;
+    }
+    sum.work.seconds += record.seconds;
+    sum.work.cpu_s += record.cpu_s;
+    sum.idle_cpu_s += record.idle_cpu_s;
+    sum.of_all_s += record.idle_threads * record.idle_cpu_s;
+  }
+  std::vector<WorkWhileIdle> all;
+  for (auto& [function, sum] : sums) {
+    if (sum.idle_cpu_s <= 0 || sum.work.seconds <= 0) continue;
+    sum.work.idle_threads = sum.of_all_s / sum.idle_cpu_s;
+    sum.work.working_threads = sum.of_all_s / sum.work.seconds;
+    all.push_back(sum.work);
+  }
+  std::ranges::stable_sort(all, std::greater(), &WorkWhileIdle::seconds);
+  return all;
+}
+
+std::string idle_in_words(const WorkWhileIdle& work) {
+  const auto idle = static_cast<uint64_t>(std::max(1.0, std::round(work.idle_threads)));
+  const auto all = static_cast<uint64_t>(std::round(work.idle_threads + work.working_threads));
+  return fmt::format("{} of {} threads waited", idle, std::max(all, idle + 1));
+}
+
+std::vector<Finding> idle_findings(const CallTree& tree, const RunSummary& run) {
+  std::vector<Finding> findings;
+  const double whole = run.cpu_s.value_or(0) + blame_of(run);
+  for (const WorkWhileIdle& work : work_while_idle(tree, run)) {
+    if (whole <= 0 || work.seconds <= work.cpu_s || work.seconds < kLeastSeconds) continue;
+    const double share = std::min(1.0, work.seconds / whole);
+    if (share >= kLeastShare) findings.push_back(finding_of(tree, run, work, share));
+  }
+  return findings;
+}
+
+}  // namespace prof

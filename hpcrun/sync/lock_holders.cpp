@@ -1,0 +1,73 @@
+#include "hpcrun/sync/lock_holders.h"
+
+#include <pthread.h>
+
+#include <cstddef>
+
+#include "hpcrun/guest/safe_load.h"
+
+namespace hpcrun {
+
+namespace {
+
+constexpr unsigned kKindShift = 56;
+
+// glibc's pthread_mutex_t, which its mtx_t is as well, and pthread_rwlock_t: int fields.
+constexpr size_t kMutexOwner = offsetof(pthread_mutex_t, __data.__owner);
+constexpr size_t kWriter = offsetof(pthread_rwlock_t, __data.__cur_writer);
+
+}  // namespace
+
+int holder_of(const void* lock, LockKind kind, bool is_ours) noexcept {
+  if (kind != LockKind::Mutex && kind != LockKind::ReadWriteLock) return 0;
+  const auto* const field =
+      static_cast<const char*>(lock) + (kind == LockKind::Mutex ? kMutexOwner : kWriter);
+  int holder = 0;
+  if (is_ours)
+    holder = __atomic_load_n(reinterpret_cast<const int*>(field), __ATOMIC_RELAXED);
+  else if (!safe_read(reinterpret_cast<uint64_t>(field), &holder, sizeof holder))
+    return 0;
+  return holder > 0 ? holder : 0;
+}
+
+uint32_t LockHolders::begin(int thread, const void* lock, LockKind kind) noexcept {
+  const uint64_t waited = static_cast<uint64_t>(kind) << kKindShift | reinterpret_cast<uint64_t>(lock);
+  for (uint32_t i = 0; i < kProbes; ++i) {
+    const uint32_t at = (static_cast<uint32_t>(thread) + i) % kPlaces;
+    int none = 0;
+    if (!places_[at].thread.compare_exchange_strong(none, thread, std::memory_order_seq_cst)) continue;
+    places_[at].waited.store(waited, std::memory_order_seq_cst);
+    return at;
+  }
+  return kNoPlace;
+}
+
+void LockHolders::end(uint32_t place) noexcept {
+  if (place == kNoPlace) return;
+  places_[place].waited.store(0, std::memory_order_relaxed);
+  places_[place].thread.store(0, std::memory_order_release);
+}
+
+LockHolders::Waited LockHolders::waited_of(const Place& place) noexcept {
+  const uint64_t waited = place.waited.load(std::memory_order_seq_cst);
+  constexpr uint64_t kAddress = (uint64_t{1} << kKindShift) - 1;
+  return {reinterpret_cast<const void*>(waited & kAddress), static_cast<LockKind>(waited >> kKindShift)};
+}
+
+LockHolders::Waited LockHolders::waited_by(int thread) const noexcept {
+  for (uint32_t i = 0; i < kProbes; ++i) {
+    const Place& place = places_[(static_cast<uint32_t>(thread) + i) % kPlaces];
+    if (place.thread.load(std::memory_order_seq_cst) == thread) return waited_of(place);
+  }
+  return {};
+}
+
+void LockHolders::forget() noexcept {
+  for (Place& place : places_) {
+    if (!place.thread.load(std::memory_order_relaxed)) continue;
+    place.waited.store(0, std::memory_order_relaxed);
+    place.thread.store(0, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace hpcrun
