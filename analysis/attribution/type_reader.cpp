@@ -87,18 +87,12 @@ class Reader {
       if (!next || ++depth > kDeepestType) return plain(type);
       bare = *next;
     }
-    // Of a typedef with an alignment of its own.
-    if (asked > 1) {
-      const size_t made = plain(type);
-      types_[made].alignment = asked;
-      return made;
-    }
     if (types_.size() >= kMostTypes || depth > kDeepestType) return plain(type);
     const auto [known, is_new] = known_.try_emplace(bare.addr, kReading);
-    if (!is_new) return known->second == kReading ? plain(type) : known->second;
+    if (!is_new) return known->second == kReading ? plain(type) : with_alignment(known->second, asked);
     const size_t read_now = read_bare(bare, depth);
     known_[bare.addr] = read_now;
-    return read_now;
+    return with_alignment(read_now, asked);
   }
 
  private:
@@ -118,6 +112,15 @@ class Reader {
       default:
         return plain(type);
     }
+  }
+
+  // Of a typedef that asks for more than its type has: a type of its own.
+  size_t with_alignment(size_t type, uint64_t asked) {
+    if (asked <= whole_alignment(type)) return type;
+    DataType made = types_[type];
+    made.alignment = asked;
+    types_.push_back(std::move(made));
+    return types_.size() - 1;
   }
 
   static bool is_qualifier(int tag) {

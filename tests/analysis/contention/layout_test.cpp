@@ -92,6 +92,7 @@ constexpr Case kCases[] = {
     {"numbers", "struct Numbers", "i"},
     {"around_packed", "struct AroundPacked", "last"},
     {"aligned_before", "struct AlignedBefore", "last"},
+    {"aligned_words", "struct AlignedWords", "last"},
 };
 
 }  // namespace
@@ -126,6 +127,13 @@ TEST_CASE("elements in a struct of their own lie on lines of their own") {
   const Layout each(cells, {{What::Elements, cells.types[0].element, 0}});
   CHECK(each.bytes() == 6 * 64);
   CHECK(each.moved(11) == 5 * 64 + 1);
+
+  const TypeTree sums = plain.tree("sums");
+  REQUIRE(sums.types[0].members.size() == 1);
+  const size_t elements = sums.types[0].members[0].type;
+  REQUIRE(sums.types[elements].kind == DataType::Kind::Array);
+  CHECK(sums.types[elements].count == 4);
+  CHECK(Layout(sums, {{What::Elements, elements, 0}}).moved(24) == 3 * 64);
 }
 
 TEST_CASE("what follows no known rules is not laid out anew") {

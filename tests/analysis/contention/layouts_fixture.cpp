@@ -1,6 +1,7 @@
 // Types of many kinds, as they are and with the alignments that LINE marks: what the compiler makes of these
 // is what the model must make of them.
 
+#include <array>
 #include <atomic>
 #include <complex>
 #include <cstdint>
@@ -103,6 +104,14 @@ struct AlignedBefore {
   LINE char last;
 };
 
+// A typedef may ask for an alignment of its own.
+typedef uint32_t aligned_word __attribute__((aligned(16)));
+struct AlignedWords {
+  char head;
+  aligned_word word;
+  LINE char last;
+};
+
 extern "C" {
 Fields fields;
 Element elements[5];
@@ -115,4 +124,6 @@ Packed packed;
 AroundPacked around_packed;
 AlignedBefore aligned_before;
 short cells[2][3];
+std::array<std::atomic<long>, 4> sums;
+AlignedWords aligned_words;
 }
