@@ -161,6 +161,15 @@ bool is_own(uint64_t ip) noexcept {
   return own != kModuleNone && frame_module(frame_of(reinterpret_cast<const void*>(ip))) == own;
 }
 
+// A ring has room for fewer; more than that came while it was read.
+constexpr uint32_t kMostRecords = 128;
+
+bool next_of_program(MemoryRing& ring, MemoryRecord& out) noexcept {
+  for (uint32_t i = 0; i < kMostRecords && ring.next(out); ++i)
+    if (!is_own(out.ip)) return true;
+  return false;
+}
+
 // The last of the records raised the signal: it was made where the thread stopped. Of those before it, which
 // came while no signal could, only the instruction is known.
 void on_records(ThreadState& thread, const ucontext_t& context, uint32_t event, uint64_t) noexcept {
@@ -170,16 +179,16 @@ void on_records(ThreadState& thread, const ucontext_t& context, uint32_t event, 
   const MemoryEvent kind = process_state.config.events[event].memory;
   MemoryRing& ring = thread.events[event].records;
   MemoryRecord next;
-  for (bool more = ring.next(next); more;) {
+  bool more = next_of_program(ring, next);
+  for (uint32_t i = 0; i < kMostRecords && more; ++i) {
     const MemoryRecord record = next;
-    more = ring.next(next);
+    more = next_of_program(ring, next);
     FrameKey leaf = frame_of(reinterpret_cast<const void*>(record.ip));
     if (!leaf) leaf = make_frame(kModuleNone, record.ip);
     const Stack leaf_alone{&leaf, 1, StackReason::TooDeep};
     memory->stack = more ? &leaf_alone : nullptr;
     ToldAccess told;
-    if (!is_own(record.ip) && tell_access(record, kind, {read_memory, nullptr}, told))
-      watch->told(watched(thread, *memory), told);
+    if (tell_access(record, kind, {read_memory, nullptr}, told)) watch->told(watched(thread, *memory), told);
   }
 }
 

@@ -39,7 +39,7 @@ class MemorySamples(driver.EndToEnd):
                                           f"{hardware},{event(LOADS)},{event(STORES)}")
                 self.assertEqual(done.stdout, b"done\n")
                 report = run.report("contention")
-                self.assertEqual(report["notes"], [])
+                self.assertEqual((report["notes"], report["sources"]), ([], [source]))
                 self.assertEqual(len(report["data"]), 1, report["data"])
                 data, finding = report["data"][0], report["findings"][0]
                 self.assertEqual((data["name"], data["sharing"], data["source"]), ("books", "false", source))
@@ -59,9 +59,9 @@ class MemorySamples(driver.EndToEnd):
         _, run = self.measured([driver.sample("counters"), "1200"], f"pebs,{NO_EVENT}")
         report = run.report("contention")
         self.assertIn("the kernel refuses memory samples", " ".join(report["notes"]))
-        if "Contention cannot be confirmed here" in " ".join(report["notes"]):
-            self.skipTest("the kernel refuses breakpoints here")
-        self.assertEqual([(data["name"], data["source"]) for data in report["data"]], [("counters", "")])
+        self.assertEqual(report["sources"], ["decoded instructions and breakpoints"])
+        # Found or not, as threads came to run at the same time.
+        self.assertTrue({(data["name"], data["source"]) for data in report["data"]} <= {("counters", "")}, report["data"])
 
     def test_stores_alone_find_nothing_and_are_no_source(self):
         _, run = self.measured([driver.program("page_faults"), "1000"], f"pebs,{event(STORES)}")
