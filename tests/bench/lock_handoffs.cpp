@@ -13,6 +13,9 @@ namespace {
 
 constexpr int kHasWaiters = 2;  // glibc's value of a mutex for which somebody sleeps
 
+// From when a thread says that it sleeps until it does; part of each handoff.
+constexpr std::chrono::microseconds kFallingAsleep{20};
+
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 std::atomic<bool> is_over{false};
 std::atomic<int> last{-1};  // who had it
@@ -30,6 +33,8 @@ void take_turns(int self, long turns) {
     pthread_mutex_lock(&mutex);
     last.store(self, std::memory_order_relaxed);
     until(is_waited_for);
+    const auto asleep = std::chrono::steady_clock::now() + kFallingAsleep;
+    until([=] { return std::chrono::steady_clock::now() >= asleep; });
     pthread_mutex_unlock(&mutex);
     until([=] { return last.load(std::memory_order_relaxed) != self; });
   }
