@@ -34,13 +34,21 @@ std::vector<const BlockedRecord*> telling_waits(const RunSummary& run) {
   return waits;
 }
 
+// libc calls its functions by names of its own as well.
+std::string call_in_words(const BlockedRecord& wait, const std::vector<FindingFrame>& frames) {
+  if (frames.empty()) return wait.kind;
+  const std::string& name = frames.front().function;
+  const size_t begin = name.find_first_not_of('_');
+  return begin == name.npos ? name : name.substr(begin);
+}
+
 std::string sentence(const CallTree& tree, const RunSummary& run, const WorkWhileIdle& work) {
   std::string text = fmt::format("{} for others while {} worked, {} in all", idle_in_words(work),
                                  code_in_words(program_part(frames_of(tree, work.context))),
                                  words_for_duration(work.seconds));
   if (const std::vector<const BlockedRecord*> waits = telling_waits(run); !waits.empty()) {
     const std::vector<FindingFrame> call = frames_of(tree, waits.front()->context);
-    text += fmt::format("; most at {} in {}", call.empty() ? waits.front()->kind : call.front().function,
+    text += fmt::format("; most at {} in {}", call_in_words(*waits.front(), call),
                         code_in_words(user_of_lock(tree, waits.front()->context)));
   }
   return text + ".";

@@ -28,6 +28,7 @@ Activities::Count Activities::count(uint32_t begun) const noexcept {
 void Activities::forget() noexcept {
   for (std::atomic<int32_t>& in : in_) in.store(0, std::memory_order_relaxed);
   ended_.store(0, std::memory_order_relaxed);
+  tasks_.store(false, std::memory_order_relaxed);
 }
 
 }  // namespace hpcrun

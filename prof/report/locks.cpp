@@ -90,8 +90,8 @@ class LocksText {
     const std::vector<OpenWaitRecord>& open = run_.locks.open;
     if (open.empty()) return;
     for (const Finding& finding : deadlock_findings(tree_, run_)) {
-      wrapped("", finding.sentence);
-      wrapped("    Change: ", finding.advice);
+      out_.write(wrapped_behind("", finding.sentence, style_));
+      out_.write(wrapped_behind("    Change: ", finding.advice, style_));
       out_.write("\n");
     }
     const auto is_free = [](const OpenWaitRecord& wait) { return wait.deadlock == 0; };
@@ -100,7 +100,8 @@ class LocksText {
     out_.print("{}\n", bold(style_, "waited for a lock when the process ended"));
     size_t shown = 0;
     for (const OpenWaitRecord& wait : open)
-      if (is_free(wait) && shown++ < kMostOpen) wrapped("      ", open_wait_in_words(tree_, wait));
+      if (is_free(wait) && shown++ < kMostOpen)
+        out_.write(wrapped_behind("      ", open_wait_in_words(tree_, wait), style_));
     if (shown > kMostOpen) out_.print("      and {}\n", words_for_count(shown - kMostOpen, "more thread"));
     out_.write("\n");
   }

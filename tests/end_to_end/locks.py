@@ -83,7 +83,7 @@ class Locks(driver.EndToEnd):
         run, report = self.measured("uneven")
         finding, = [one for one in report["findings"] if one["kind"] == "idle-threads"]
         self.assertIn("3 of 4 threads waited for others while compute (uneven.cpp:", finding["sentence"])
-        self.assertIn("pthread_barrier_wait in meet (uneven.cpp:", finding["sentence"])
+        self.assertIn("most at pthread_barrier_wait in meet (uneven.cpp:", finding["sentence"])
         self.assertIn("Share the work of compute", finding["advice"])
         self.assertIn(finding["sentence"], [one["sentence"] for one in run.summary()["findings"]])
         # Three wait for nearly all that the one computes, and the one for hardly any of what they do.

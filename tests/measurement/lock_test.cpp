@@ -73,3 +73,31 @@ TEST_CASE("blame of a thread that is not in the file is left out, and of a lost 
   CHECK(read[0].node == 0);
   CHECK(read[0].total_ns == 6);
 }
+
+TEST_CASE("a wait that is under way is read until it ends, and what nobody knows is left out") {
+  TemporaryDirectory directory;
+  Recorder recorder(directory / "a.prof");
+  RecordedThread& waiter = recorder.add_thread();
+  hpcrun::LockCells cells;
+  REQUIRE(cells.attach(recorder.file, waiter.arena, 0));
+  const auto make = [&](LockKind kind, LockRole role) -> hpcrun::LockCell& {
+    return *cells.make({0, 0, 0, kind, role});
+  };
+  hpcrun::LockCells::set(make(LockKind::Mutex, LockRole::Open), 4096, 1'000, 77);
+  hpcrun::LockCell& ended = make(LockKind::Barrier, LockRole::Open);
+  hpcrun::LockCells::set(ended, 8192, 2'000, 0);
+  hpcrun::LockCells::set(ended, 0, 0, 0);
+  hpcrun::LockCell& idle = make(LockKind{}, LockRole::Idle);
+  for (int i = 0; i < 2; ++i) hpcrun::LockCells::add(idle, 10, 20, 30);
+  hpcrun::LockCells::add(make(LockKind::Mutex, static_cast<LockRole>(99)), 5);
+  cells.seal();
+  recorder.finish();
+  const ProcessMeasurement measurement = read_measurement(recorder.path());
+  CHECK(measurement.warnings.empty());
+  const std::vector<MeasuredLockCell>& read = measurement.threads.at(0).locks;
+  REQUIRE(read.size() == 2);
+  CHECK(read[0].role == LockRole::Open);
+  CHECK((read[0].waits == 4096 && read[0].total_ns == 1'000 && read[0].longest_ns == 77));
+  CHECK(read[1].role == LockRole::Idle);
+  CHECK((read[1].waits == 20 && read[1].total_ns == 40 && read[1].longest_ns == 60));
+}
