@@ -4,7 +4,7 @@
 #include "team.h"
 
 struct Counter {
-  volatile uint64_t hits;
+  std::atomic<uint64_t> hits;
 };
 
 #ifdef FIXED
@@ -16,15 +16,15 @@ alignas(64) Counter counters[2];
 #endif
 
 [[gnu::noinline]] void count_first(uint64_t steps) {
-  while (steps--) COUNTER(0).hits = COUNTER(0).hits + 1;
+  while (steps--) COUNTER(0).hits.fetch_add(1, std::memory_order_relaxed);
 }
 
 [[gnu::noinline]] void count_second(uint64_t steps) {
-  while (steps--) COUNTER(1).hits = COUNTER(1).hits + 1;
+  while (steps--) COUNTER(1).hits.fetch_add(1, std::memory_order_relaxed);
 }
 
 int main(int argc, char** argv) {
-  const uint64_t steps = team::steps(argc, argv, 400);
+  const uint64_t steps = team::steps(argc, argv, 30);
   team::run([=] { count_first(steps); }, [=] { count_second(steps); });
   std::printf("%llu\n", static_cast<unsigned long long>(COUNTER(0).hits + COUNTER(1).hits));
 }

@@ -56,7 +56,7 @@ class MemorySamples(driver.EndToEnd):
                 self.assertIn("page_faults.cpp:", finding["sentence"])
 
     def test_a_refused_source_is_replaced_and_told(self):
-        _, run = self.measured([driver.sample("counters"), "1200"], f"pebs,{NO_EVENT}")
+        _, run = self.measured([driver.sample("counters"), "90"], f"pebs,{NO_EVENT}")
         report = run.report("contention")
         self.assertIn("the kernel refuses memory samples", " ".join(report["notes"]))
         self.assertEqual(report["sources"], ["decoded instructions and breakpoints"])
@@ -83,7 +83,7 @@ class MemorySamples(driver.EndToEnd):
 
     def test_this_machine(self):
         """What `prof run -e contention` itself goes by here."""
-        run = self.prof_run([driver.sample("counters"), "1200"], events=["contention"])
+        run = self.prof_run([driver.sample("counters"), "90"], events=["contention"])
         report = run.report("contention")
         sources = {data["source"] for data in report["data"]}
         if not sources & {"Intel PEBS", "AMD IBS"}:
