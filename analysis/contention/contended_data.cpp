@@ -38,8 +38,8 @@ class Turns {
   }
 
  private:
-  static constexpr double kEnough = 10;
-  static constexpr double kFewOfThem = 0.25;
+  static constexpr double kEnough = 20;
+  static constexpr double kFewOfThem = 0.4;
 
   uint64_t samples_ = 0, changes_ = 0;
   uint32_t last_ = 0;

@@ -71,7 +71,7 @@ class Pause(driver.EndToEnd):
 
     def test_position_dependent_programs_reach_the_runtime(self):
         source = self.folder / "fixed.c"
-        source.write_text("#include <prof.h>\nint main(void) { prof_start(); for (volatile long i = 0; i < 200000000; ++i);"
+        source.write_text("#include <prof.h>\nint main(void) { prof_start(); for (volatile long i = 0; i < 1000000000; ++i);"
                           " return 0; }\n")
         target = self.folder / "fixed"
         include = pathlib.Path(__file__).resolve().parents[2] / "include"
