@@ -37,7 +37,7 @@ Part parts[kParts];
 }
 
 int main(int argc, char** argv) {
-  const uint64_t steps = team::steps(argc, argv, 60);
+  const uint64_t steps = team::steps(argc, argv, 25);
   team::run([=] { insert_first(steps); }, [=] { insert_second(steps); });
   std::printf("%llu\n", static_cast<unsigned long long>(parts[0].entries + parts[1].entries));
 }
