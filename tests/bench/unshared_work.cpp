@@ -83,7 +83,7 @@ double handed_over(uint64_t steps) {
 
 // Rows of one result, of which each thread has its half.
 double matrices(uint64_t steps) {
-  const auto n = static_cast<size_t>(std::cbrt(static_cast<double>(steps)));
+  const auto n = static_cast<size_t>(std::cbrt(8 * static_cast<double>(steps)));
   std::vector<double> a(n * n, 1.5), b(n * n, 0.5), c(n * n);
   return both([&](int thread) {
     const size_t begin = static_cast<size_t>(thread) * (n / 2);
