@@ -191,9 +191,31 @@ class SideTable {
   std::map<Key, Entry> entries_;
 };
 
+// How long threads were busy with the data.
+class Stretches {
+ public:
+  // In order of time.
+  void note(const ContentionAccess& access) {
+    if (access.weight_ns == 0) return;
+    uint64_t& last = last_.try_emplace(access.thread, 0).first->second;
+    const uint64_t gap = access.time_ns - last;
+    const bool goes_on = last != 0 && gap <= kMissed * access.weight_ns;
+    if (gap > 0) busy_ns_[access.thread] += goes_on ? gap : access.weight_ns;
+    last = access.time_ns;
+  }
+
+  const std::map<uint32_t, uint64_t>& busy_ns() const { return busy_ns_; }
+
+ private:
+  static constexpr uint64_t kMissed = 8;  // samples in a row that may find the thread elsewhere
+
+  std::map<uint32_t, uint64_t> last_, busy_ns_;
+};
+
 struct Gathered {
   ContendedData data;
   SideTable sides;
+  Stretches stretches;
 };
 
 // Moves of pairs beyond those of their lines, for the lines that are in nothing else.
@@ -220,7 +242,8 @@ std::vector<ContendedData> find_contended_data(std::span<const ContentionAccess>
 
   std::map<FindingKey, Gathered> findings;
   for (const auto& [line, owner] : owners) {
-    ContendedData& data = findings.try_emplace(owner, Gathered{{}, SideTable(objects)}).first->second.data;
+    ContendedData& data =
+        findings.try_emplace(owner, Gathered{{}, SideTable(objects), {}}).first->second.data;
     const LineMoves moves = histories.lines.at(line).moves();
     data.adjacent_moves += adjacent_moves(line, histories) / 2;  // once for each of the two lines
     if (moves.total() <= 0) continue;
@@ -235,6 +258,7 @@ std::vector<ContendedData> find_contended_data(std::span<const ContentionAccess>
       if (!std::binary_search(finding.data.lines.begin(), finding.data.lines.end(), line_of(part.address)))
         return;
       finding.sides.note(part);
+      finding.stretches.note(part);
       finding.data.weight_ns += part.weight_ns;
       if (part.address == access.address) finding.data.transfers += part.transfers;
       if (part.object < objects.size()) finding.data.objects.push_back(part.object);
@@ -247,6 +271,7 @@ std::vector<ContendedData> find_contended_data(std::span<const ContentionAccess>
     data.sharing = hpcrun::verdict(data.moves, options.least_moves);
     if (data.sharing == Sharing::None || data.transfers.samples < options.least_transfers) continue;
     data.sides = finding.sides.take(options.least_side);
+    data.busy_ns = finding.stretches.busy_ns();
     std::sort(data.objects.begin(), data.objects.end());
     data.objects.erase(std::unique(data.objects.begin(), data.objects.end()), data.objects.end());
     out.push_back(std::move(data));

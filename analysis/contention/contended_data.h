@@ -3,6 +3,7 @@
 // often each line moved between processors and whether for shared or merely neighbouring bytes
 // (hpcrun/model/cache_line.h), and lines of the same variable or allocation site become one finding.
 
+#include <map>
 #include <span>
 #include <vector>
 
@@ -41,6 +42,9 @@ struct ContendedData {
   // Moves of pairs of lines (128 bytes, which processors fetch together) that are none of a single line.
   double adjacent_moves = 0;
   uint64_t weight_ns = 0;
+  // By thread the time from sample to sample there, with what it did between: samples that follow each other
+  // closely are taken to be of one loop. At least the weight of its samples, and no more than went by.
+  std::map<uint32_t, uint64_t> busy_ns;
   LineTransfers transfers;
   std::vector<ContentionSide> sides;  // with most accesses first
 };

@@ -23,6 +23,15 @@ class Paces {
  public:
   void add(uint32_t thread, const PaceChange& change);
 
+  // CPU time of the thread in all, more than which it cannot be busy anywhere.
+  void add_thread(uint32_t thread, uint64_t cpu_ns) { cpu_ns_[thread] = cpu_ns; }
+
+  // UINT64_MAX where it is not known.
+  uint64_t cpu_ns(uint32_t thread) const {
+    const auto known = cpu_ns_.find(thread);
+    return known == cpu_ns_.end() || known->second == 0 ? UINT64_MAX : known->second;
+  }
+
   // The part (0 to 1) of the thread's time at these lines that it would not need if it had them for itself.
   // nullopt: nothing that it does there could be followed.
   std::optional<double> cost(uint32_t thread, const std::vector<uint64_t>& lines) const;
@@ -36,6 +45,7 @@ class Paces {
   static std::optional<double> ratio(const Rates& rates);
 
   std::map<std::pair<uint32_t, uint64_t>, Values> values_;  // by thread and line
+  std::map<uint32_t, uint64_t> cpu_ns_;
 };
 
 }  // namespace prof

@@ -24,21 +24,21 @@ constexpr double kLeastTransfersPerSecond = 1000;
 // Fewer may be chance, as when a line moves with a thread that the kernel moves.
 constexpr uint64_t kLeastTransferSamples = 4;
 
-// What the threads would not need if each had the data for itself. Threads that could not be followed lose as
-// much as the others do on average.
+// What the threads would not need if each had the data for itself. They wait for it also in code beside that
+// which uses it, whose samples are elsewhere. Threads that could not be followed lose as much as the others
+// do on average.
 void add_saving(const ContendedData& found, const Paces& paces, ContendedRecord& record) {
-  std::map<uint32_t, double> weights;
-  for (const ContentionSide& side : found.sides)
-    weights[side.thread] += static_cast<double>(side.weight_ns) * 1e-9;
-  double known_s = 0, lost_s = 0;
-  for (const auto& [thread, weight_s] : weights) {
+  double all_s = 0, known_s = 0, lost_s = 0;
+  for (const auto& [thread, busy_ns] : found.busy_ns) {
+    const double busy_s = static_cast<double>(std::min(busy_ns, paces.cpu_ns(thread))) * 1e-9;
+    all_s += busy_s;
     const std::optional<double> cost = paces.cost(thread, found.lines);
-    if (!cost || weight_s <= 0) continue;
-    known_s += weight_s;
-    lost_s += weight_s * *cost;
+    if (!cost || busy_s <= 0) continue;
+    known_s += busy_s;
+    lost_s += busy_s * *cost;
     ++record.followed;
   }
-  if (record.followed) record.saving_s = lost_s / known_s * record.weight_s;
+  if (record.followed) record.saving_s = lost_s / known_s * all_s;
 }
 
 NamedPlace named_place(const ContentionSide& side, const KnownData& data) {

@@ -102,6 +102,7 @@ std::vector<ContentionAccess> measured_accesses(
 Paces measured_paces(std::span<const ThreadInDatabase> threads) {
   Paces paces;
   for (const ThreadInDatabase& thread : threads) {
+    paces.add_thread(thread.profile, thread.thread->cpu_ns);
     RecordReader<MeasuredAccess> reader = thread.thread->accesses();
     for (MeasuredAccess measured; reader.next(measured);)
       if ((measured.bits & hpcrun::kAccessProgress) != 0)

@@ -15,7 +15,7 @@
 namespace prof {
 namespace {
 
-constexpr double kRounding = 1e-12;  // seconds: less was not measured
+constexpr double kRounding = 1e-12;           // seconds: less was not measured
 constexpr char kDeviceModule[] = "[device]";  // as the analysis names it
 
 uint32_t metric_named(const Database& database, std::string_view name) {

@@ -27,8 +27,11 @@ bool is_own(const Access& access, const WatchedThread& thread) noexcept {
   return access.address >= thread.stack_low && access.address < thread.stack_high;
 }
 
-bool is_shareable(const Access& access, const WatchedThread& thread) noexcept {
-  return access.address >= kLowestAddress && access.address < kHighestAddress && !is_own(access, thread);
+// A thread's own stack is nobody else's business as long as nobody else is seen there.
+bool is_shareable(const Access& access, const WatchedThread& thread, const SuspectLines& suspects,
+                  uint64_t now_ns) noexcept {
+  if (access.address < kLowestAddress || access.address >= kHighestAddress) return false;
+  return !is_own(access, thread) || suspects.has_others(line_of(access.address), thread.index, now_ns);
 }
 
 }  // namespace
@@ -111,7 +114,7 @@ void ContentionWatch::sample(const WatchedThread& thread, const StoppedAt& at, u
   uint32_t others = 0;
   for (const Access* access = accesses; access < accesses + count; ++access) {
     if (is_own(*access, thread)) own[own_count++] = *access;
-    if (!is_shareable(*access, thread)) continue;
+    if (!is_shareable(*access, thread, suspects_, at.now_ns)) continue;
     const uint64_t line = line_of(access->address);
     Meeting meeting;
     if (!suspects_.visit({line, thread.index, words_of(*access), writes(access->kind), at.now_ns}, meeting))
@@ -178,7 +181,7 @@ void ContentionWatch::hit(const WatchedThread& thread, const StoppedAt& at, uint
 // (analysis/pipeline/contention.cpp knows better in the end).
 void ContentionWatch::told(const WatchedThread& thread, const ToldAccess& told) noexcept {
   const Access& access = told.access;
-  if (!is_shareable(access, thread)) return;
+  if (!is_shareable(access, thread, suspects_, told.time_ns)) return;
   const uint64_t line = line_of(access.address);
   Meeting meeting;
   suspects_.visit({line, thread.index, words_of(access), writes(access.kind), told.time_ns}, meeting);

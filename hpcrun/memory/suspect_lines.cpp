@@ -122,6 +122,15 @@ bool SuspectLines::visit(const LineVisit& visit, Meeting& out) noexcept {
   return true;
 }
 
+bool SuspectLines::has_others(uint64_t line, uint32_t thread, uint64_t now_ns) const noexcept {
+  const Line* const known = lines_ ? find(line) : nullptr;
+  return known && std::any_of(known->visitors, known->visitors + kVisitors,
+                              [=](const std::atomic<uint64_t>& place) noexcept {
+                                const uint64_t visitor = place.load(std::memory_order_relaxed);
+                                return was_lately(visitor, now_ns) && thread_of(visitor) != thread;
+                              });
+}
+
 void SuspectLines::settle(uint64_t line) noexcept {
   if (!lines_) return;
   if (Line* const known = find(line)) known->meetings.store(0, std::memory_order_relaxed);

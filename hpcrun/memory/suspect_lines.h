@@ -40,6 +40,9 @@ class SuspectLines {
   // True where another thread was there at the same time, and one of both writes.
   bool visit(const LineVisit& visit, Meeting& out) noexcept;
 
+  // Was another thread there lately?
+  bool has_others(uint64_t line, uint32_t thread, uint64_t now_ns) const noexcept;
+
   // Counts the meetings of a line from nothing, after it was looked at.
   void settle(uint64_t line) noexcept;
 

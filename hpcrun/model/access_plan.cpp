@@ -288,6 +288,22 @@ void plan_coming(uint64_t pc, Code& code, AccessPlan& plan) noexcept {
   }
 }
 
+// Where nothing is known of what is before the pc, but a loop comes by it again: the begin of the
+// instructions that then lead straight to it. Else the pc itself.
+uint64_t begin_in_loop(uint64_t pc, Code& code) noexcept {
+  uint64_t at = pc, begin = pc;
+  for (uint32_t step = 0; step < kMostFollowedInstructions; ++step) {
+    Instruction instruction;
+    if (!code.decode_at(at, instruction)) return pc;
+    const uint64_t next = next_of(instruction, at);
+    if (!next) return pc;
+    if (next != at + instruction.length) begin = next;
+    at = next;
+    if (at == pc) return begin;
+  }
+  return pc;
+}
+
 constexpr uint32_t value_bit(uint8_t derived) noexcept {
   return 1u << (kGeneralRegisters + derived);
 }
@@ -364,7 +380,7 @@ void plan_accesses(uint64_t begin, uint64_t pc, const MemoryReader& code, Access
   plan.count = 0;
   plan.derived_count = 0;
   Code window(code);
-  plan_preceding(begin, pc, window, plan);
+  plan_preceding(begin == pc ? begin_in_loop(pc, window) : begin, pc, window, plan);
   plan_coming(pc, window, plan);
   remove_unused(plan);
 }

@@ -53,6 +53,17 @@ TEST_CASE("readers alone, other lines and other times are no meetings") {
   CHECK_FALSE(lines->visit({0x2000, 2, 1, true, 1000 * kMs + SuspectLines::kTogetherNs + kMs}, meeting));
 }
 
+TEST_CASE("whether others were at a line is known without a visit") {
+  const auto lines = started();
+  CHECK_FALSE(lines->has_others(0x1000, 1, 1000 * kMs));
+  Meeting meeting;
+  lines->visit({0x1000, 2, 1, false, 1000 * kMs}, meeting);
+  CHECK(lines->has_others(0x1000, 1, 1001 * kMs));
+  CHECK_FALSE(lines->has_others(0x1000, 2, 1001 * kMs));
+  CHECK_FALSE(lines->has_others(0x1040, 1, 1001 * kMs));
+  CHECK_FALSE(lines->has_others(0x1000, 1, 1001 * kMs + SuspectLines::kTogetherNs));
+}
+
 TEST_CASE("of many visitors the last are remembered") {
   const auto lines = started();
   Meeting meeting;

@@ -89,11 +89,12 @@ class ToldWatch {
     reported.clear();
     REQUIRE(watch_->start({no_tid, keep, keep_progress, kNothing.reader(), true}, 0));
   }
+  // Each thread has a stack of 1 MiB, one behind the other.
   void tell(uint32_t thread, const Code& code, const MemoryRecord& record, MemoryEvent event) {
     WatchedThread watched{};
     watched.index = thread;
-    watched.stack_low = 0x7ffe00000000;
-    watched.stack_high = 0x7ffe00100000;
+    watched.stack_low = 0x7ffe00000000 + thread * 0x100000;
+    watched.stack_high = watched.stack_low + 0x100000;
     watch_->told(watched, told(code, record, event));
   }
 
@@ -214,4 +215,13 @@ TEST_CASE("a thread's own stack and addresses beyond the program's are left out"
   watch.tell(0, kLoadQword, at(16), MemoryEvent::ModifiedLoads);
   watch.tell(0, kLoadQword, at(uint64_t{1} << 63), MemoryEvent::ModifiedLoads);
   CHECK(reported.empty());
+}
+
+TEST_CASE("a thread's own stack counts where others are there") {
+  ToldWatch watch;
+  watch.tell(1, kLoadQword, at(0x7ffe00000800), MemoryEvent::ModifiedLoads);
+  watch.tell(0, kLoadQword, at(0x7ffe00000808), MemoryEvent::ModifiedLoads);
+  watch.tell(0, kLoadQword, at(0x7ffe00000840), MemoryEvent::ModifiedLoads);
+  REQUIRE(reported.size() == 2);
+  CHECK(reported[1].thread == 0);
 }

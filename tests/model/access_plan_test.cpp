@@ -140,6 +140,14 @@ TEST_CASE("a locked instruction that ends at the pc is seen") {
   CHECK(seen[0].distance == -1);
   // Where the function begins is not known.
   CHECK(accesses(code, kCode + 5, kCode + 5, registers()).empty());
+  // A loop leads there: lock inc qword [rdi+8]; jmp back
+  const std::vector<Memory> loop{{kCode, {0xf0, 0x48, 0xff, 0x47, 0x08, 0xeb, 0xf9}}};
+  const auto again = accesses(loop, kCode + 5, kCode + 5, registers());
+  REQUIRE(again.size() == 2);
+  CHECK(again[0].distance == -1);
+  CHECK(again[0].address == 0x80008);
+  CHECK(again[1].distance == 1);
+  CHECK(accesses(loop, kCode, kCode, registers()).size() == 1);
 }
 
 TEST_CASE("the back edge of a loop is followed once") {

@@ -200,3 +200,18 @@ TEST_CASE("the costliest finding comes first") {
   CHECK(found[0].site == 2);
   CHECK(find_contended_data({}, {}).empty());
 }
+
+TEST_CASE("threads are busy with data from sample to sample, if these are close") {
+  Recording recording;
+  const uint32_t pair = recording.object(kBase, 64, 1);
+  recording.use(0, kBase, 8, AccessKind::ReadWrite, 1000, 1100, pair);
+  // Every fifth sample finds the other one there; it was elsewhere for a while.
+  for (const uint64_t begin_ms : {1000, 3000})
+    for (uint64_t ms = begin_ms; ms < begin_ms + 100; ms += 20)
+      recording.use(1, kBase + 8, 8, AccessKind::ReadWrite, ms, ms + 4, pair);
+  const std::vector<ContendedData> found = recording.found();
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].weight_ns == (25 + 10) * 4 * kMs);
+  CHECK(found[0].busy_ns.at(0) == 25 * 4 * kMs);
+  CHECK(found[0].busy_ns.at(1) == 2 * (4 + 4 * 20) * kMs);
+}
