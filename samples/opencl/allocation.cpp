@@ -1,5 +1,7 @@
 // Temporaries are allocated and freed in every time step, while the device has nothing to do.
 
+#include <malloc.h>
+
 #include <cstdio>
 #include <vector>
 
@@ -48,6 +50,9 @@ struct Temporaries {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // PoCL's buffers are the heap's, which gives memory back to the system or not as it happens; a device's
+  // driver always does.
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
   const opencl::Options options = opencl::parse_options(argc, argv, 60);
   opencl::Device device(options);
   cl_command_queue queue = device.new_queue();
