@@ -200,9 +200,27 @@ ContendedRecord make_record(const ContendedData& found, const KnownData& data, c
   return record;
 }
 
+// A stack ends at the thread pointer, or is that of the first thread, whose thread-local variables are
+// elsewhere.
+void add_regions(const MeasuredThread& thread, std::vector<MemoryRegion>& regions) {
+  constexpr uint64_t kThreadLocal = 4096;  // bytes below the thread pointer that are most likely in use
+  const std::string whose = fmt::format("of thread {}{}", thread.index, thread.index == 0 ? " (main)" : "");
+  if (thread.stack_high > thread.stack_low && thread.stack_high == thread.pointer)
+    return regions.push_back(
+        {thread.stack_low, thread.stack_high - 1, "the stack or thread-local variables " + whose});
+  if (thread.stack_high > thread.stack_low)
+    regions.push_back({thread.stack_low, thread.stack_high - 1, "the stack " + whose});
+  if (thread.pointer > kThreadLocal)
+    regions.push_back(
+        {thread.pointer - kThreadLocal, thread.pointer - 1, "the thread-local variables " + whose});
+}
+
 ProcessData data_of(const ProcessMeasurement& measurement) {
   const MeasuredProcess& measured = measurement.process;
-  return {measured.host, measured.rank, measured.pid, modules_in_memory(measurement), {}};
+  ProcessData data{measured.host, measured.rank, measured.pid, modules_in_memory(measurement), {}};
+  for (const MeasuredThread& thread : measurement.threads)
+    if (thread.kind == LineKind::Thread) add_regions(thread, data.regions);
+  return data;
 }
 
 // In which it was measured; 0: not known, for one that was killed.

@@ -12,7 +12,7 @@ namespace hpcrun {
 
 constexpr char kFileMagic[8] = {'p', 'r', 'o', 'f', 'm', 'e', 'a', 's'};
 constexpr uint16_t kFormatMajor = 1;  // a reader refuses any other
-constexpr uint16_t kFormatMinor = 6;  // a reader accepts newer ones and ignores what it does not know
+constexpr uint16_t kFormatMinor = 7;  // a reader accepts newer ones and ignores what it does not know
 constexpr uint32_t kByteOrderMark = 0x01020304;
 constexpr uint32_t kPageBytes = 4096;
 
@@ -256,6 +256,7 @@ enum class RecordType : uint8_t {
   Symbol = 10,
   Object = 11,  // since minor version 4, as is the next
   ObjectEnd = 12,
+  ThreadMemory = 14,  // since minor version 7
 };
 
 // StreamKind::Process: this header, `fixed_words` * 8 bytes of numbers, then strings (16-bit length, bytes),
@@ -293,7 +294,13 @@ struct ThreadEndRecord {
 struct ThreadNameRecord {
   uint64_t thread;
   uint64_t time_ns;
-};  // strings: name
+};                           // strings: name
+struct ThreadMemoryRecord {  // addresses, of a thread that was seen to use memory of others
+  uint64_t thread;
+  uint64_t stack_low;
+  uint64_t stack_high;  // the first above it; both 0: not known
+  uint64_t pointer;     // the thread pointer: below it lie the thread-local variables
+};
 struct NoteRecord {
   uint64_t reserved;
 };  // strings: text

@@ -166,6 +166,14 @@ void read_record(std::span<const uint8_t> record, const Layout& layout, Collecte
       read_name(fields.next_string(), index, numbers.time_ns, threads[index], collected);
       break;
     }
+    case RecordType::ThreadMemory: {
+      const auto numbers = fields.numbers<hpcrun::ThreadMemoryRecord>();
+      MeasuredThread& thread = threads[static_cast<uint32_t>(numbers.thread)];
+      thread.stack_low = numbers.stack_low;
+      thread.stack_high = numbers.stack_high;
+      thread.pointer = numbers.pointer;
+      break;
+    }
     case RecordType::Note:
       out.notes.emplace_back(fields.next_string());
       break;

@@ -250,6 +250,7 @@ struct MeasuredThread {
   uint64_t start_ns = 0;
   uint64_t end_ns = 0;  // 0: its end was not recorded
   uint64_t cpu_ns = 0;
+  uint64_t stack_low = 0, stack_high = 0, pointer = 0;  // ThreadMemoryRecord; 0: not known
   std::vector<MeasuredNode> nodes;
   std::vector<MeasuredCell> cells;
   std::vector<MeasuredWait> waits;

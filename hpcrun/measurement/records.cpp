@@ -168,6 +168,10 @@ void MeasurementFile::write_symbol(uint64_t frame, const char* name) noexcept {
   record.commit();
 }
 
+void MeasurementFile::write_thread_memory(const ThreadMemoryRecord& memory) noexcept {
+  Record(*this, RecordType::ThreadMemory, memory, 0, 0).commit();
+}
+
 void MeasurementFile::write_object(const ObjectRecord& object) noexcept {
   Record(*this, RecordType::Object, object, 0, 0).commit();
 }

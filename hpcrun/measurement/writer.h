@@ -93,6 +93,7 @@ class MeasurementFile {
   void write_symbol(uint64_t frame, const char* name) noexcept;
 
   // An allocation that accesses lie in.
+  void write_thread_memory(const ThreadMemoryRecord& memory) noexcept;
   void write_object(const ObjectRecord& object) noexcept;
   void write_object_end(uint64_t object, uint64_t time_ns) noexcept;
 

@@ -106,6 +106,9 @@ MemoryThread* memory_of(ThreadState& thread) noexcept {
   auto* const made = static_cast<MemoryThread*>(memory);  // zeroed memory is a valid empty one
   if (!made->accesses.attach(process_state.file, thread.arena, thread.index)) return nullptr;
   tids[thread.index].store(thread.tid, std::memory_order_relaxed);
+  const StackBounds stack = thread.unwinder.stack();
+  process_state.file.write_thread_memory(
+      {thread.index, stack.low, stack.high, reinterpret_cast<uint64_t>(__builtin_thread_pointer())});
   return thread.memory = made;
 }
 

@@ -63,6 +63,19 @@ TEST_CASE("accesses come back in order, with contexts and weights") {
   }
 }
 
+TEST_CASE("where a thread has its memory comes back") {
+  TemporaryDirectory directory;
+  Recorder recorder(directory / "a.prof");
+  recorder.file.write_thread_memory({2, 0x7000, 0x9000, 0x9000});
+  recorder.finish();
+  const ProcessMeasurement read = read_measurement(recorder.path());
+  const auto thread = std::ranges::find(read.threads, 2u, &MeasuredThread::index);
+  REQUIRE(thread != read.threads.end());
+  CHECK(thread->stack_low == 0x7000);
+  CHECK(thread->stack_high == 0x9000);
+  CHECK(thread->pointer == 0x9000);
+}
+
 TEST_CASE("objects come back, with what is known of their ends") {
   TemporaryDirectory directory;
   Recorder recorder(directory / "a.prof");
