@@ -71,8 +71,9 @@ def free_port():
 
 
 class Runner:
-    def __init__(self, program, folder):
+    def __init__(self, program, folder, options):
         self.program = program
+        self.options = options  # of `prof run`, beside those that a run always has
         self.folder = folder
         self.input = folder / "input"
         self.work = folder / "work"
@@ -109,7 +110,7 @@ class Runner:
         if not measured:
             return words
         trace = ["--trace"] if self.program.trace else []
-        return [str(PROF), "run", "-e", f"CPUTIME@{RATE_HZ}", *trace, "--no-analyze", "-o", str(self.measurements),
+        return [str(PROF), "run", "-e", f"CPUTIME@{RATE_HZ}", *trace, *self.options, "--no-analyze", "-o", str(self.measurements),
                 "--", *words]
 
     def run(self, measured):
@@ -261,11 +262,11 @@ def check_hot(runner, module, share):
         raise Harm(f"{100 * inside / total:.0f} % of the time in {module}, expected {100 * share:.0f} %")
 
 
-def examine(program, folder):
+def examine(program, folder, options=()):
     """One bare and one measured run; the row says whether the program was harmed and how good its stacks are."""
     row = Row(program.name, program.kind)
     try:
-        runner = Runner(program, folder)
+        runner = Runner(program, folder, options)
         if not runner.input.exists():
             runner.set_up()
         bare = runner.run(measured=False)

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import os
 import pathlib
+import shlex
 import shutil
 import sys
 import tempfile
@@ -51,6 +52,8 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME", help="programs of the list; all of them by default")
     parser.add_argument("--quick", action="store_true", help="only the third that runs with the other tests")
     parser.add_argument("--runs", type=int, default=1, help="how often each is compared")
+    parser.add_argument("--with", dest="more", default="", metavar="OPTIONS",
+                        help="for prof run, as in --with '-e contention'")
     parser.add_argument("--list", action="store_true", help="print the names and what each needs")
     parser.add_argument("--keep", metavar="DIR", help="leave inputs, output and measurements in this folder")
     options = parser.parse_args()
@@ -64,7 +67,7 @@ def main():
     folder.chmod(harness.WORLD)
     try:
         with long_chains():
-            return run_all(programs, options.runs, folder)
+            return run_all(programs, options.runs, folder, shlex.split(options.more))
     finally:
         if not options.keep:
             shutil.rmtree(folder, ignore_errors=True)
@@ -87,7 +90,7 @@ def long_chains():
             setting.write_text(before)
 
 
-def run_all(programs, runs, folder):
+def run_all(programs, runs, folder, options):
     harmed, absent, compared = set(), set(), set()
     print(LAYOUT.format(*COLUMNS))
     for turn in range(runs):
@@ -95,7 +98,7 @@ def run_all(programs, runs, folder):
             if needed := harness.missing(program):
                 absent.add(f"{program.name} ({', '.join(needed)})")
                 continue
-            row = harness.examine(program, folder / program.name.replace(" ", "-"))
+            row = harness.examine(program, folder / program.name.replace(" ", "-"), options)
             print_row(row)
             compared.add(program.name)
             if row.result != "ok":
