@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "hpcrun/device/life.h"
+#include "hpcrun/memory/placing.h"
 #include "hpcrun/process/next.h"
 #include "hpcrun/process/threads.h"
 #include "hpcrun/sample/state.h"
@@ -38,6 +39,7 @@ HPCRUN_EXPORT HPCRUN_TAIL_CALLS void* dlopen(const char* name, int mode) noexcep
   auto* next = HPCRUN_NEXT(dlopen);
   if (!is_sampling_here()) return next(name, mode);
   before_library_opens(name);
+  if (mode & RTLD_DEEPBIND) keep_beginnings();  // what it opens takes free() from the C library
   if (depends_on_caller(name, __builtin_return_address(0))) {
     refresh_tables();
     return next(name, mode);

@@ -17,7 +17,8 @@ ARROWS = {
     "hpcrun/guest": [],
     "hpcrun/measurement": ["hpcrun/guest"],
     "hpcrun/model": [],
-    "hpcrun/memory": ["hpcrun/guest", "hpcrun/model", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct", "hpcrun/sample"],
+    "hpcrun/memory": ["hpcrun/guest", "hpcrun/model", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct", "hpcrun/sample",
+                      "repair/layout"],
     "hpcrun/memory/preload": ["hpcrun/memory/heap_hooks.h"],
     "hpcrun/unwind": ["hpcrun/guest"],
     "hpcrun/cct": ["hpcrun/guest", "hpcrun/measurement", "hpcrun/unwind/frame.h"],
@@ -31,6 +32,7 @@ ARROWS = {
     "hpcrun/sync/preload": ["hpcrun/guest", "hpcrun/sync/interface.h"],
     "hpcrun/process": ["hpcrun/guest", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct", "hpcrun/sample",
                        "hpcrun/device", "hpcrun/memory", "hpcrun/sync"],
+    "repair/layout": ["hpcrun/measurement", "hpcrun/model", "hpcrun/unwind/frame.h"],
     "analysis": ["hpcrun/measurement", "hpcrun/model", "hpcrun/unwind/frame.h"],
     # What prof tells the runtime (config.h), and the same way to open events when it probes the machine.
     "prof": ["analysis", "hpcrun/guest/program_file.h", "hpcrun/measurement", "hpcrun/model",
@@ -39,7 +41,7 @@ ARROWS = {
     "prof/outside": ["analysis/attribution/elf_section.h", "hpcrun/guest", "hpcrun/measurement", "hpcrun/cct",
                      "hpcrun/unwind", "hpcrun/sample/config.h", "prof/message.h"],
     "samples": [],
-    "tests": ["hpcrun", "analysis", "prof", "samples"],
+    "tests": ["hpcrun", "repair", "analysis", "prof", "samples"],
 }
 
 # What must be found when it is planted: (file, line to add)
@@ -53,6 +55,7 @@ FORBIDDEN = [
     ("hpcrun/sync/preload/planted.h", '#include "hpcrun/sample/state.h"'),
     ("hpcrun/model/planted.h", '#include "hpcrun/guest/clock.h"'),
     ("hpcrun/memory/preload/planted.h", '#include "hpcrun/memory/heap.h"'),
+    ("repair/layout/planted.h", '#include "hpcrun/memory/heap.h"'),
     ("hpcrun/unwind/planted.cpp", '#  include <hpcrun/cct/cct.h>'),
     ("analysis/database/planted.h", '#include "../../hpcrun/unwind/unwinder.h"'),
     ("prof/planted.cpp", '#include "hpcrun/process/start.h"'),
