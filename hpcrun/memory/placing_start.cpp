@@ -12,7 +12,8 @@ namespace hpcrun {
 namespace {
 
 constexpr char kNoPlan[] =
-    "Nothing was repaired by the plan: repair.plan in the measurement directory is missing or damaged; run prof "
+    "Nothing was repaired by the plan: repair.plan in the measurement directory is missing or damaged; run "
+    "prof "
     "run --repair again.";
 
 // As large as plans get.

@@ -8,7 +8,8 @@ namespace hpcrun {
 namespace {
 
 bool is_the_same(const PlanModule& planned, const AnnouncedModule& module) noexcept {
-  const uint32_t bytes = module.build_id ? std::min<uint32_t>(module.build_id_bytes, sizeof planned.build_id) : 0;
+  const uint32_t bytes =
+      module.build_id ? std::min<uint32_t>(module.build_id_bytes, sizeof planned.build_id) : 0;
   if (planned.build_id_bytes || bytes)
     return planned.build_id_bytes == bytes && std::memcmp(planned.build_id, module.build_id, bytes) == 0;
   return std::strcmp(planned.path, module.path) == 0;

@@ -5,8 +5,8 @@
 // the threads apart. Goes by the same models as the analysis (hpcrun/model/cache_line.h, placement.h), by
 // less: a fixed number of lines and sites, the rest is left out.
 //
-// One for a process. Called in handlers, from any thread; who comes while another is at work is left out, too.
-// Async-signal-safe. Zeroed memory is a valid one that has no host.
+// One for a process. Called in handlers, from any thread; who comes while another is at work is left out,
+// too. Async-signal-safe. Zeroed memory is a valid one that has no host.
 
 #include <atomic>
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace hpcrun {
 
 struct SharedAccess {
-  uint64_t time_ns;    // CLOCK_MONOTONIC
+  uint64_t time_ns;  // CLOCK_MONOTONIC
   uint64_t address;
   uint64_t weight_ns;  // CPU time that a sample stands for; 0: it was no sample
   uint64_t object;     // of the allocation, a number that no other one has; 0: none that is known
@@ -47,9 +47,9 @@ struct JudgeHost {
 
 class SharingJudge {
  public:
-  static constexpr uint64_t kVerdictNs = 500'000'000;  // between two
-  static constexpr double kLeastShare = 0.02;          // of the CPU time; less is not worth a change
-  static constexpr uint64_t kLeastConflicts = 20;      // accesses: fewer tell too little of who uses what
+  static constexpr uint64_t kVerdictNs = 500'000'000;     // between two
+  static constexpr double kLeastShare = 0.02;             // of the CPU time; less is not worth a change
+  static constexpr uint64_t kLeastConflicts = 20;         // accesses: fewer tell too little of who uses what
   static constexpr uint64_t kPatienceNs = 4'000'000'000;  // what has told nothing by then is forgotten
 
   void start(const JudgeHost& host) noexcept { host_ = host; }
@@ -64,7 +64,7 @@ class SharingJudge {
 
  private:
   static constexpr uint32_t kLines = 64;
-  static constexpr uint32_t kTries = 8;   // places that a line can be at
+  static constexpr uint32_t kTries = 8;  // places that a line can be at
   static constexpr uint32_t kSites = 16;
   static constexpr uint32_t kMostUses = 256;  // of a site
   static constexpr uint32_t kMostSeen = 8;    // threads at a line
@@ -87,7 +87,7 @@ class SharingJudge {
   struct Line {
     uint64_t address;  // 0: free
     uint64_t last_ns;
-    uint64_t window;   // number of the open one
+    uint64_t window;     // number of the open one
     uint64_t weight_ns;  // in it
     uint32_t owner;      // the site with most accesses in it, by majority vote
     uint32_t votes;

@@ -2,6 +2,7 @@
 """Allocations that a repair plan names, or that a run finds threads to contend for, are laid out anew, and programs run
 as they do without."""
 
+import os
 import re
 import shutil
 import struct
@@ -148,6 +149,37 @@ class Placing(driver.EndToEnd):
         run = self.run_planned(plan_of_cases((64, 0, 64)), [driver.program("own_allocator")])
         self.assertEqual((run.status, run.stdout), (0, b"100000000\n"), run.stderr)
         self.assertIn("the program brings an allocator of its own", " ".join(run.summary()["degradations"]))
+
+    def test_what_the_run_finds_contended_for_is_laid_out_anew_in_this_run(self):
+        # On a machine that is busy otherwise threads may hardly ever run at the same time.
+        for _ in range(3):
+            run = self.prof_run([driver.sample("requests")], events=["contention"], options=["--no-analyze"],
+                                env={**os.environ, "PROF_REPAIR": "layout"})
+            self.assertEqual((run.status, run.stdout), (0, b"200000000\n"), run.stderr)
+            if "Contention cannot be confirmed here" in " ".join(run.summary()["degradations"]):
+                self.skipTest("the kernel refuses breakpoints here")
+            if self.repairs(run):
+                break
+        self.assertEqual([(1, 8, 64, 0, 64, 0)], self.repairs(run))
+        self.assertGreater(self.counters(run)[PLACED_ALLOCATIONS], 0)
+
+    def test_what_is_not_contended_for_is_left_alone(self):
+        for sample in ("requests_fixed", "reuse"):
+            run = self.prof_run([driver.sample(sample)], events=["contention"], options=["--no-analyze"],
+                                env={**os.environ, "PROF_REPAIR": "layout,locks"})
+            self.assertEqual(run.status, 0, run.stderr)
+            self.assertEqual(([], 0), (self.repairs(run), self.counters(run)[PLACED_ALLOCATIONS]))
+
+    def test_what_no_placement_helps_is_declined(self):
+        for _ in range(3):
+            run = self.prof_run([driver.program("heap_cases"), "released"], events=["contention"],
+                                options=["--no-analyze"], env={**os.environ, "PROF_REPAIR": "layout"})
+            self.assertEqual((run.status, run.stdout), (0, b"3000000000\n"), run.stderr)
+            if "Contention cannot be confirmed here" in " ".join(run.summary()["degradations"]):
+                self.skipTest("the kernel refuses breakpoints here")
+            if self.repairs(run):
+                break
+        self.assertEqual([(3, 64, 16, 0, 1, 0)], self.repairs(run))
 
 
 if __name__ == "__main__":

@@ -127,8 +127,7 @@ HPCRUN_EXPORT int posix_memalign(void** out, size_t align, size_t bytes) {
     error = behind.posix_memalign(&at, align, bytes);
     return error ? nullptr : at;
   };
-  void* const at =
-      is_valid ? hpcrun::allocated(bytes, align, frame, plain) : told(plain(), bytes, frame);
+  void* const at = is_valid ? hpcrun::allocated(bytes, align, frame, plain) : told(plain(), bytes, frame);
   if (!error) *out = at;
   return error;
 }

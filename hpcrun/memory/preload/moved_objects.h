@@ -11,7 +11,7 @@ namespace hpcrun {
 
 class MovedObjects {
  public:
-  static constexpr size_t kGranule = 16;    // of addresses and offsets
+  static constexpr size_t kGranule = 16;  // of addresses and offsets
   static constexpr size_t kMostOffset = 112;
   static constexpr size_t kMostObjects = 64 * 1024;  // that live at a time
 

@@ -28,7 +28,8 @@ PlaceAnswer ask(size_t bytes, const void* frame) noexcept;
 // Tells the runtime; `placed`: by make_placed().
 void tell_made(void* at, size_t bytes, size_t padding, const PlaceAnswer& answer, bool placed) noexcept;
 
-// An allocation that is worth a question; `plain` makes it as the program asked for, nullptr where that fails.
+// An allocation that is worth a question; `plain` makes it as the program asked for, nullptr where that
+// fails.
 template <typename Plain>
 [[gnu::noinline]] void* allocate(size_t bytes, size_t align, const void* frame, Plain plain) noexcept {
   const PlaceAnswer answer = ask(bytes, frame);

@@ -16,8 +16,8 @@ struct PlacedRequest {
   size_t offset = 0;
 };
 
-// For `bytes` at an address that is a multiple of `align` (1: any), as the program asked for, which lies as it
-// is to be placed. Not where both cannot be had, nor where the sum is no size any more.
+// For `bytes` at an address that is a multiple of `align` (1: any), as the program asked for, which lies as
+// it is to be placed. Not where both cannot be had, nor where the sum is no size any more.
 PlacedRequest placed_request(size_t bytes, size_t align, const PlaceAnswer& answer) noexcept;
 
 }  // namespace hpcrun

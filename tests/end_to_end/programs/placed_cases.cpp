@@ -41,12 +41,24 @@ void* keep(void* at) {
 
 // Their names are looked up in the program's code.
 extern "C" {
-[[gnu::noinline]] void* named_malloc(size_t bytes) { return keep(malloc(bytes)); }
-[[gnu::noinline]] void* named_calloc(size_t bytes) { return keep(calloc(bytes / 8, 8)); }
-[[gnu::noinline]] void* named_realloc(void* at, size_t bytes) { return keep(realloc(at, bytes)); }
-[[gnu::noinline]] void* named_reallocarray(void* at, size_t bytes) { return keep(reallocarray(at, bytes / 8, 8)); }
-[[gnu::noinline]] void* named_aligned_alloc(size_t own, size_t bytes) { return keep(aligned_alloc(own, bytes)); }
-[[gnu::noinline]] void* named_memalign(size_t own, size_t bytes) { return keep(memalign(own, bytes)); }
+[[gnu::noinline]] void* named_malloc(size_t bytes) {
+  return keep(malloc(bytes));
+}
+[[gnu::noinline]] void* named_calloc(size_t bytes) {
+  return keep(calloc(bytes / 8, 8));
+}
+[[gnu::noinline]] void* named_realloc(void* at, size_t bytes) {
+  return keep(realloc(at, bytes));
+}
+[[gnu::noinline]] void* named_reallocarray(void* at, size_t bytes) {
+  return keep(reallocarray(at, bytes / 8, 8));
+}
+[[gnu::noinline]] void* named_aligned_alloc(size_t own, size_t bytes) {
+  return keep(aligned_alloc(own, bytes));
+}
+[[gnu::noinline]] void* named_memalign(size_t own, size_t bytes) {
+  return keep(memalign(own, bytes));
+}
 [[gnu::noinline]] void* named_posix_memalign(size_t own, size_t bytes) {
   void* at = nullptr;
   errno = 4711;
@@ -54,7 +66,9 @@ extern "C" {
   if (errno != 4711) fail("posix_memalign changes errno", at);
   return error ? nullptr : keep(at);
 }
-[[gnu::noinline]] void* other_malloc(size_t bytes) { return keep(malloc(bytes)); }
+[[gnu::noinline]] void* other_malloc(size_t bytes) {
+  return keep(malloc(bytes));
+}
 }
 
 namespace {
@@ -79,7 +93,8 @@ void check_contents(const Object& object, size_t bytes, size_t seed) {
 
 Object made(void* at, size_t bytes, bool is_placed) {
   if (!at) fail("no memory", at);
-  if (is_placed && reinterpret_cast<uint64_t>(at) % align != offset) fail("it does not lie where it should", at);
+  if (is_placed && reinterpret_cast<uint64_t>(at) % align != offset)
+    fail("it does not lie where it should", at);
   if (malloc_usable_size(at) < bytes) fail("it can be used for less than was asked for", at);
   placed += is_placed;
   return {static_cast<unsigned char*>(at), bytes, is_placed};
@@ -264,7 +279,7 @@ void storm_of(uint64_t seed, std::vector<std::vector<Object>>& left) {
       check_contents(object, object.bytes, object.bytes);
       const size_t kept = object.bytes;
       object = {static_cast<unsigned char*>(random() % 2 ? named_realloc(object.at, bytes)
-                                                          : realloc(object.at, bytes)),
+                                                         : realloc(object.at, bytes)),
                 bytes, false};
       check_contents(object, std::min(kept, bytes), kept);
       fill(object, bytes);
