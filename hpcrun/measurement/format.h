@@ -68,6 +68,7 @@ enum class Counter : uint16_t {
   LocksDeclinedShared = 48,    // between processes
   LocksDeclinedSpin = 49,      // spin locks have no room for the way to another line
   LocksDeclinedNoMemory = 50,
+  LocksDeclinedElided = 51,  // transactions of the processor stand in for them
 };
 constexpr uint64_t kRepairsLayout = 1;  // of what this run finds
 constexpr uint64_t kRepairsLocks = 2;
