@@ -51,5 +51,19 @@ static_assert(sizeof(PlanModule) == 504);
 constexpr uint32_t kMostPlanEntries = 256;
 constexpr uint32_t kMostPlanFrames = 16;  // of one entry
 constexpr uint32_t kMostPlanModules = 256;
+constexpr uint64_t kMostPlannedBytes = uint64_t{1} << 47;
+
+// A plan in memory of somebody else's.
+struct PlanView {
+  const PlanEntry* entries = nullptr;
+  const PlanFrame* frames = nullptr;
+  const PlanModule* modules = nullptr;
+  uint32_t entry_count = 0;
+  uint32_t module_count = 0;
+};
+
+// False where these bytes, which begin at a multiple of 8, are no plan: too few or too many, a number out of
+// its range, a placement that does not exist, a module without a name. Async-signal-safe.
+bool check_repair_plan(const void* data, size_t bytes, PlanView& out) noexcept;
 
 }  // namespace hpcrun

@@ -65,7 +65,8 @@ AllocationContext* AllocationContexts::find(const AllocationCall& call) noexcept
   return nullptr;
 }
 
-AllocationContext& AllocationContexts::add(const AllocationCall& call, uint64_t path, NodeId node) noexcept {
+AllocationContext& AllocationContexts::add(const AllocationCall& call, uint64_t path, NodeId node,
+                                           const PlanEntries& planned) noexcept {
   AllocationContext made{};
   for (uint32_t i = 0; i < record.count && made.words_ < AllocationContext::kWords; ++i) {
     const WalkedWord& word = record.words[i];
@@ -87,6 +88,7 @@ AllocationContext& AllocationContexts::add(const AllocationCall& call, uint64_t 
   place.generation_ = record.generation;
   place.node_ = node;
   place.next_size_ = 0;
+  place.planned_ = planned;
   for (std::atomic<uint64_t>& size : place.sizes_) size.store(0, std::memory_order_relaxed);
   return place;
 }

@@ -11,6 +11,7 @@
 #include "hpcrun/memory/allocation_sites.h"
 #include "hpcrun/unwind/unwinder.h"
 #include "hpcrun/unwind/walk_record.h"
+#include "repair/layout/planned_sites.h"
 
 namespace hpcrun {
 
@@ -30,6 +31,9 @@ class AllocationContext {
 
   // The number that allocations of this size have from here; kNoSite: not known.
   SiteId site_of(uint64_t bytes) const noexcept;
+
+  // Of the repair plan, those that are for allocations from here.
+  const PlanEntries& planned() const noexcept { return planned_; }
   void keep_site(uint64_t bytes, SiteId site) noexcept;
 
  private:
@@ -46,6 +50,7 @@ class AllocationContext {
   uint32_t generation_;
   NodeId node_;
   uint32_t next_size_;
+  PlanEntries planned_;
   std::atomic<uint64_t> sizes_[kSizes];  // bytes and site, packed
 };
 
@@ -59,7 +64,12 @@ class AllocationContexts {
 
   // After find() found nothing, and the stack was walked into `record`, from below the call. In the place of
   // what was added longest ago.
-  AllocationContext& add(const AllocationCall& call, uint64_t path, NodeId node) noexcept;
+  AllocationContext& add(const AllocationCall& call, uint64_t path, NodeId node,
+                         const PlanEntries& planned = {}) noexcept;
+
+  // Allocations that were placed, and padding, of which the measurement file does not know yet.
+  uint64_t placed;
+  uint64_t padding;
 
  private:
   static constexpr uint32_t kSets = 128;

@@ -11,6 +11,7 @@
 #include "hpcrun/memory/allocation_contexts.h"
 #include "hpcrun/memory/heap.h"
 #include "hpcrun/memory/heap_hooks.h"
+#include "hpcrun/memory/placing.h"
 #include "hpcrun/sample/process_mark.h"
 #include "hpcrun/sample/signals_blocked.h"
 #include "hpcrun/unwind/capture.h"
@@ -24,6 +25,10 @@ constexpr char kNotLoaded[] =
 constexpr char kOwnAllocator[] =
     "Contention in allocations is told by addresses alone: the program brings an allocator of its own "
     "(malloc).";
+constexpr char kNotPlaced[] =
+    "Allocations were left where they are: libhpcrun-memory.so, which lays them out anew, was not loaded.";
+constexpr char kPlacedByOthers[] =
+    "Allocations were left where they are: the program brings an allocator of its own (malloc).";
 static_assert(std::string_view(kNotLoaded).starts_with(kContentionNotePrefix));
 static_assert(std::string_view(kOwnAllocator).starts_with(kContentionNotePrefix));
 
@@ -50,7 +55,8 @@ uint64_t hash_of(const FrameKey* frames, uint32_t depth) noexcept {
   const uint32_t depth = stack.depth - first;
   const NodeId node = depth ? thread.tree.insert(stack.frames + first, depth) : kNoNode;
   if (node == kNoNode) return nullptr;
-  return &contexts.add(call, hash_of(stack.frames + first, depth), node);
+  return &contexts.add(call, hash_of(stack.frames + first, depth), node,
+                       planned_entries(stack.frames + first, depth));
 }
 
 [[gnu::noinline]] AllocationContext* learn_context(ThreadState& thread, const AllocationCall& call) noexcept {
@@ -67,8 +73,9 @@ SiteId site_of(ThreadState& thread, uint64_t bytes, const void* frame) noexcept 
   if (!context && !(context = learn_context(thread, call))) return kNoSite;
   SiteId site = context->site_of(bytes);
   if (site == kNoSite) {
-    site = heap.sites.number_of(context->path(), {thread.index, context->node(), bytes});
+    site = heap.sites.number_of(context->path(), {thread.index, context->node(), bytes, false, call.caller});
     context->keep_site(bytes, site);
+    decide_by_plan(site, context->planned());
   }
   return site;
 }
@@ -85,6 +92,40 @@ void released(void* at) noexcept {
   if (!is_sampling_this_copy()) return;
   const auto begin = reinterpret_cast<uint64_t>(at);
   if (heap.map.remove(begin)) end_object(begin);
+}
+
+PlaceAnswer place(size_t bytes, const void* frame) noexcept {
+  if (!is_sampling_this_copy()) return {};
+  ThreadState* const thread = this_thread();
+  if (!thread || thread->busy) return {};
+  const SiteId site = site_of(*thread, std::max<size_t>(bytes, 1), frame);
+  const Placement placement = placing.sites.of(site).placement;
+  if (placement == kAsAllocated) return {0, 0, 0, site};
+  return {static_cast<uint16_t>(placement.align), static_cast<uint16_t>(placement.offset),
+          static_cast<uint16_t>(placement.pad), site};
+}
+
+// The file is told at once of the first ones, so that what is rare is known at a kill.
+void count_placed(ThreadState& thread, size_t padding) noexcept {
+  constexpr uint64_t kOften = 64;
+  AllocationContexts& own = *thread.allocations;
+  ++own.placed;
+  own.padding += padding;
+  const std::atomic<uint64_t>& told = process_state.file.counter(Counter::PlacedAllocations);
+  if (own.placed >= kOften || told.load(std::memory_order_relaxed) < kOften) tell_placed(thread);
+}
+
+void made(void* at, size_t bytes, size_t padding, PlaceAnswer answer, PlaceOutcome outcome) noexcept {
+  if (!is_sampling_this_copy() || answer.site == kNoSite) return;
+  const auto begin = reinterpret_cast<uint64_t>(at);
+  if (hooks->allocated.load(std::memory_order_relaxed)) heap.map.add(begin, bytes, answer.site);
+  if (outcome == PlaceOutcome::Placed) {
+    if (ThreadState* const thread = this_thread(); thread && thread->allocations)
+      count_placed(*thread, padding);
+  } else if (outcome == PlaceOutcome::Refused) {
+    process_state.file.counter(Counter::PlacementsRefused).fetch_add(1, std::memory_order_relaxed);
+  }
+  if (placing.sites.of(answer.site).has_locks) add_contended(begin, bytes);
 }
 
 void mapped(void* at, size_t bytes, const void* frame) noexcept {
@@ -117,39 +158,63 @@ bool sees_calls() noexcept {
   return was_told;
 }
 
-// What to note of them.
-const char* find_hooks() noexcept {
-  hooks = static_cast<HeapHooks*>(dlsym(RTLD_DEFAULT, kHeapHooksName));
-  if (!hooks) {
-    dlerror();  // the program must not find our failure
-    return kNotLoaded;
-  }
+enum class Calls { NotLooked, Seen, NotLoaded, OwnAllocator };
+
+// Once: in a forked child neither the loader nor the allocator need be ready yet.
+Calls find_calls() noexcept {
+  static Calls found = Calls::NotLooked;
+  if (found != Calls::NotLooked) return found;
+  hooks = find_heap_hooks();
+  if (!hooks) return found = Calls::NotLoaded;
   left_out[0] = frame_module(frame_of(reinterpret_cast<const void*>(&object_at)));
   left_out[1] = frame_module(frame_of(hooks));
-  return sees_calls() ? nullptr : kOwnAllocator;
+  return found = sees_calls() ? Calls::Seen : Calls::OwnAllocator;
 }
 
-}  // namespace
+void note_unseen(Calls calls, bool follows, bool places) noexcept {
+  if (calls == Calls::Seen) return;
+  const bool is_loaded = calls != Calls::NotLoaded;
+  if (follows) process_state.file.write_note(is_loaded ? kOwnAllocator : kNotLoaded);
+  if (places) process_state.file.write_note(is_loaded ? kPlacedByOthers : kNotPlaced);
+}
 
-void start_heap() noexcept {
-  if (!process_state.memory_observer.load(std::memory_order_relaxed)) return;
-  if (!heap.map.start() || !heap.mappings.start() || !heap.sites.start() || !heap.told.start()) return;
-  // Once: in a forked child neither the loader nor the allocator need be ready yet.
-  static const char* note = nullptr;
-  static bool looked = false;
-  if (!looked) note = find_hooks();
-  looked = true;
-  if (note) process_state.file.write_note(note);
-  if (!hooks) return;
-  mark_process();
+void follow() noexcept {
   hooks->released.store(released, std::memory_order_relaxed);
   hooks->unmapped.store(unmapped, std::memory_order_relaxed);
   hooks->mapped.store(mapped, std::memory_order_relaxed);
   hooks->allocated.store(allocated, std::memory_order_release);
 }
 
+}  // namespace
+
+HeapHooks* find_heap_hooks() noexcept {
+  static bool looked = false;
+  static HeapHooks* found = nullptr;
+  if (!looked) found = static_cast<HeapHooks*>(dlsym(RTLD_DEFAULT, kHeapHooksName));
+  if (!looked && !found) dlerror();  // the program must not find our failure
+  looked = true;
+  return found;
+}
+
+void start_heap() noexcept {
+  const bool follows = process_state.memory_observer.load(std::memory_order_relaxed) != nullptr;
+  const bool places = may_place();
+  if ((!follows && !places) || !heap.sites.start()) return;
+  if (follows && (!heap.map.start() || !heap.mappings.start() || !heap.told.start())) return;
+  const Calls calls = find_calls();
+  note_unseen(calls, follows, places);
+  if (!hooks) return;
+  mark_process();
+  if (follows) follow();
+  if (!places || calls != Calls::Seen || !placing.sites.start()) return;
+  hooks->made.store(made, std::memory_order_relaxed);
+  hooks->place.store(place, std::memory_order_release);
+}
+
 void finish_heap() noexcept {
   if (!hooks) return;
+  hooks->place.store(nullptr, std::memory_order_relaxed);
+  hooks->made.store(nullptr, std::memory_order_relaxed);
   hooks->allocated.store(nullptr, std::memory_order_relaxed);
   hooks->mapped.store(nullptr, std::memory_order_relaxed);
   hooks->released.store(nullptr, std::memory_order_relaxed);
@@ -159,6 +224,7 @@ void finish_heap() noexcept {
 void forget_heap() noexcept {
   finish_heap();
   forget_process_mark();
+  forget_placing();
   heap.map.forget();
   heap.mappings.forget();
   heap.sites.forget();

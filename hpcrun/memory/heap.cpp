@@ -14,9 +14,13 @@ void end_object(uint64_t begin) noexcept {
 
 namespace {
 
+// As AccessRecord::object has it.
+uint64_t object_of(uint64_t number) noexcept {
+  return number == ToldObjects::kNone ? 0 : number + 1;
+}
+
 // Of the program's heap; kNone where none is known.
-uint64_t allocation_at(uint64_t address) noexcept {
-  FoundAllocation found;
+uint64_t allocation_at(uint64_t address, FoundAllocation& found) noexcept {
   if (!heap.map.find(address, found)) return ToldObjects::kNone;
   const AllocationSite site = heap.sites.site(found.site);
   if (address >= found.begin + site.bytes) return ToldObjects::kNone;
@@ -45,10 +49,15 @@ uint64_t mapping_at(uint64_t address) noexcept {
 
 }  // namespace
 
+DataPlace place_of(uint64_t address) noexcept {
+  FoundAllocation found;
+  if (const uint64_t number = allocation_at(address, found); number != ToldObjects::kNone)
+    return {object_of(number), found.begin, found.site};
+  return {object_of(mapping_at(address)), 0, kNoSite};
+}
+
 uint64_t object_at(uint64_t address) noexcept {
-  uint64_t number = allocation_at(address);
-  if (number == ToldObjects::kNone) number = mapping_at(address);
-  return number == ToldObjects::kNone ? 0 : number + 1;
+  return place_of(address).object;
 }
 
 }  // namespace hpcrun

@@ -37,6 +37,14 @@ void forget_heap() noexcept;
 // Async-signal-safe.
 uint64_t object_at(uint64_t address) noexcept;
 
+// The same with what else is known of it; `site` is kNoSite where the memory was mapped.
+struct DataPlace {
+  uint64_t object = 0;
+  uint64_t begin = 0;
+  SiteId site = kNoSite;
+};
+DataPlace place_of(uint64_t address) noexcept;
+
 // The allocation that begins there is gone from the map, in which it was marked. Async-signal-safe.
 void end_object(uint64_t begin) noexcept;
 

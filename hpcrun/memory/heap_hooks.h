@@ -4,21 +4,47 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
+
+#include "hpcrun/memory/placement_filter.h"
 
 namespace hpcrun {
 
 constexpr char kHeapHooksName[] = "hpcrun_heap_hooks";
 
+// Where an allocation is to lie: a Placement (hpcrun/model/placement.h), and the number of its site.
+struct PlaceAnswer {
+  uint16_t align;  // 0: where the allocator puts it
+  uint16_t offset;
+  uint16_t pad;
+  uint16_t site;  // 0: not known
+};
+
+enum class PlaceOutcome : uint8_t { NotAsked, Placed, Refused };
+
 struct HeapHooks {
   // An allocation was made, and nobody else knows of it yet. `frame`: the canonical frame address of the
   // function that the program called, below which its return address lies. nullptr: nobody wants to know.
-  // Keeps errno. Neither is called in handlers of ours.
+  // Keeps errno. None of these is called in handlers of ours.
   std::atomic<void (*)(void* at, size_t bytes, const void* frame) noexcept> allocated;
   // What is there is about to be released.
   std::atomic<void (*)(void* at) noexcept> released;
   // The same for memory that the program mapped itself, by mmap() and its kin.
   std::atomic<void (*)(void* at, size_t bytes, const void* frame) noexcept> mapped;
   std::atomic<void (*)(void* at) noexcept> unmapped;
+
+  // Asked before an allocation that `placed_calls` may hold; made() then takes the place of allocated().
+  // nullptr: nothing is placed.
+  std::atomic<PlaceAnswer (*)(size_t bytes, const void* frame) noexcept> place;
+  // It was made, or was refused where it was to be placed and is where the allocator put it. `padding`: how
+  // many bytes it takes more than `bytes`.
+  std::atomic<void (*)(void* at, size_t bytes, size_t padding, PlaceAnswer answer,
+                       PlaceOutcome outcome) noexcept>
+      made;
+  PlacementFilter placed_calls;
+  // Somebody may release allocations without the library's knowing: where these begin is the allocator's to
+  // say from now on.
+  std::atomic<bool> keeps_beginnings;
 };
 
 }  // namespace hpcrun

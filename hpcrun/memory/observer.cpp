@@ -13,6 +13,7 @@
 #include "hpcrun/measurement/progress.h"
 #include "hpcrun/memory/contention_watch.h"
 #include "hpcrun/memory/heap.h"
+#include "hpcrun/memory/placing.h"
 #include "hpcrun/sample/handler.h"
 #include "hpcrun/sample/memory_events.h"
 #include "hpcrun/unwind/modules.h"
@@ -82,12 +83,16 @@ void report(uint32_t, const Evidence& evidence) noexcept {
   stack.frames[0] = leaf;
   if (node == kNoNode) return;
   AccessStream& accesses = thread.memory->accesses;
+  const DataPlace place = place_of(evidence.access.address);
   const AccessRecord record{evidence.time_ns,      evidence.weight_ns, evidence.access.address,
-                            evidence.access.bytes, bits_of(evidence),  object_at(evidence.access.address)};
+                            evidence.access.bytes, bits_of(evidence),  place.object};
   if (evidence.hardware.period)
     accesses.append(record, evidence.hardware, node);
   else
     accesses.append(record, node);
+  judge_access({evidence.time_ns, evidence.access.address, evidence.weight_ns, place.object, place.begin,
+                place.site, thread.index, evidence.access.bytes, evidence.access.kind, evidence.is_seen,
+                evidence.is_exact || evidence.hardware.period != 0, evidence.access.is_locked});
 }
 
 // Where the thread is does not matter: the line says to what it belongs.
@@ -147,6 +152,7 @@ void on_sample(ThreadState& thread, const ucontext_t& context, const Stack& stac
   MemoryThread* const memory = ready_memory_of(thread);
   if (!memory) return;
   memory->stack = &stack;
+  judge_time(weight_ns);
   watch->sample(watched(thread, *memory), stopped_at(context, now), weight_ns);
 }
 
@@ -254,6 +260,7 @@ void finish_memory() noexcept {
 }
 
 void end_memory_thread(ThreadState& thread) noexcept {
+  tell_placed(thread);
   thread.allocations = nullptr;
   if (!thread.memory) return;
   tids[thread.index].store(0, std::memory_order_relaxed);

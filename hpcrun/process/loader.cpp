@@ -6,9 +6,11 @@
 #include <cstring>
 
 #include "hpcrun/device/life.h"
+#include "hpcrun/memory/placing.h"
 #include "hpcrun/process/next.h"
 #include "hpcrun/process/threads.h"
 #include "hpcrun/sample/state.h"
+#include "hpcrun/sync/observer.h"
 #include "hpcrun/unwind/modules.h"
 
 using namespace hpcrun;
@@ -30,6 +32,14 @@ bool depends_on_caller(const char* name, const void* caller) noexcept {
   return !is_executable;
 }
 
+// What such a library opens takes free() and its locks from the C library, behind the back of ours, which
+// alone know of allocations and locks that are not where they seem.
+void stay_out_of_its_way() noexcept {
+  keep_beginnings();
+  if (stop_moving_locks())
+    process_state.file.write_note("A library was loaded with RTLD_DEEPBIND: from then on no lock was moved.");
+}
+
 }  // namespace
 
 // A call in tail position leaves the program's return address in place; what it loads is met by the walk
@@ -38,6 +48,7 @@ HPCRUN_EXPORT HPCRUN_TAIL_CALLS void* dlopen(const char* name, int mode) noexcep
   auto* next = HPCRUN_NEXT(dlopen);
   if (!is_sampling_here()) return next(name, mode);
   before_library_opens(name);
+  if (mode & RTLD_DEEPBIND) stay_out_of_its_way();
   if (depends_on_caller(name, __builtin_return_address(0))) {
     refresh_tables();
     return next(name, mode);

@@ -17,6 +17,7 @@
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/memory/heap.h"
 #include "hpcrun/memory/observer.h"
+#include "hpcrun/memory/placing.h"
 #include "hpcrun/process/outside_request.h"
 #include "hpcrun/process/own_mappings.h"
 #include "hpcrun/process/proc_file.h"
@@ -134,6 +135,7 @@ void announce_module(const ModuleInfo& module) noexcept {
   if (process_state.late.load(std::memory_order_acquire)) note_unfollowed_devices(module.path);
   process_state.file.write_module(module.id, module.path, module.start, module.end, module.load_bias,
                                   module.build_id, module.build_id_bytes);
+  announce_to_plan(module);
 }
 
 bool keep_config(const char* settings) noexcept {
@@ -189,6 +191,7 @@ void start_sampling() noexcept {
   choose_timer_signal();
   share_tables();
   refresh_tables();
+  start_placing();
   set_module_sink(announce_module);
   choose_sources();
   choose_spare_signal();

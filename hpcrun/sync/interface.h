@@ -1,8 +1,8 @@
 #pragma once
 // What the library that stands in front of the locks (hpcrun/sync/preload) and the runtime say to each other.
-// A lock that is free costs a program nothing but a look at `waiting` when it is released. All functions may
-// be called from any thread at any time, keep errno, and are async-signal-safe but for the program's own
-// rules about locks.
+// Where waiting is measured, a lock that is free costs a program nothing but a look at `waiting` when it is
+// released. All functions may be called from any thread at any time, keep errno, and are async-signal-safe
+// but for the program's own rules about locks.
 
 #include <atomic>
 #include <cstdint>
@@ -52,9 +52,35 @@ struct SyncInterface {
   void (*begin_tasks)() noexcept;
 };
 
+// Why a lock does not get a line of its own (repair/locks).
+enum class LockDeclined : uint8_t {
+  Robust,    // the C library has its own use for the words in which the way would lie,
+  Priority,  // or the kernel for the lock itself: priorities are inherited, or protected
+  Shared,    // other processes do not know the way
+  Elided,    // transactions of the processor stand in for the lock
+  Spin,      // it has no room for the way
+  NoMemory,
+};
+
+class ContendedLines;
+
+// Where locks are to get lines of their own.
+struct LockRepair {
+  const ContendedLines* lines;  // those at which threads meet
+  // What became of a lock, which is told of once. The thread has it.
+  void (*moved)(const void* lock) noexcept;
+  void (*declined)(LockDeclined reason) noexcept;
+};
+
+// The library's, set by the runtime as it comes to know; nullptr: that is not asked for, now.
+struct SyncSwitches {
+  std::atomic<const SyncInterface*> followed{nullptr};  // who waits for whom is measured
+  std::atomic<const LockRepair*> repair{nullptr};
+};
+
 }  // namespace hpcrun
 
 // The runtime exports it under this name. `code` is code of the library, whose frames are left out of call
 // paths.
-extern "C" const hpcrun::SyncInterface* hpcrun_sync_interface(const void* code) noexcept;
-constexpr char kSyncInterfaceName[] = "hpcrun_sync_interface";
+extern "C" void hpcrun_sync_attach(const void* code, hpcrun::SyncSwitches* switches) noexcept;
+constexpr char kSyncAttachName[] = "hpcrun_sync_attach";

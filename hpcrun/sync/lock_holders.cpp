@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "hpcrun/guest/safe_load.h"
+#include "hpcrun/sync/shadow_mutex.h"
 
 namespace hpcrun {
 
@@ -16,18 +17,34 @@ constexpr unsigned kKindShift = 56;
 constexpr size_t kMutexOwner = offsetof(pthread_mutex_t, __data.__owner);
 constexpr size_t kWriter = offsetof(pthread_rwlock_t, __data.__cur_writer);
 
-}  // namespace
-
-int holder_of(const void* lock, LockKind kind, bool is_ours) noexcept {
-  if (kind != LockKind::Mutex && kind != LockKind::ReadWriteLock) return 0;
-  const auto* const field =
-      static_cast<const char*>(lock) + (kind == LockKind::Mutex ? kMutexOwner : kWriter);
+int holder_in(const char* field, bool is_ours) noexcept {
   int holder = 0;
   if (is_ours)
     holder = __atomic_load_n(reinterpret_cast<const int*>(field), __ATOMIC_RELAXED);
   else if (!safe_read(reinterpret_cast<uint64_t>(field), &holder, sizeof holder))
     return 0;
   return holder > 0 ? holder : 0;
+}
+
+// Of a mutex that was moved to a line of its own; 0: it was not.
+int holder_in_shadow(const void* mutex) noexcept {
+  uint64_t address = 0;
+  ShadowMutex shadow{};
+  if (!safe_read(reinterpret_cast<uint64_t>(mutex) + kShadowAddress, &address, sizeof address) ||
+      address == 0 || address % sizeof shadow != 0 || !safe_read(address, &shadow, sizeof shadow) ||
+      shadow.original.load(std::memory_order_relaxed) != mutex)
+    return 0;
+  return shadow.mutex.__data.__owner;
+}
+
+}  // namespace
+
+int holder_of(const void* lock, LockKind kind, bool is_ours) noexcept {
+  if (kind != LockKind::Mutex && kind != LockKind::ReadWriteLock) return 0;
+  const auto* const begin = static_cast<const char*>(lock);
+  if (kind == LockKind::ReadWriteLock) return holder_in(begin + kWriter, is_ours);
+  const int holder = holder_in(begin + kMutexOwner, is_ours);
+  return holder ? holder : holder_in_shadow(lock);
 }
 
 uint32_t LockHolders::begin(int thread, const void* lock, LockKind kind) noexcept {

@@ -10,6 +10,7 @@
 #include "hpcrun/sync/interface.h"
 #include "hpcrun/sync/lock_holders.h"
 #include "hpcrun/sync/lock_table.h"
+#include "hpcrun/sync/repair.h"
 #include "hpcrun/sync/thread.h"
 #include "hpcrun/unwind/capture.h"
 
@@ -254,9 +255,10 @@ void end_with_thread(const ThreadState& thread, SyncThread& sync) noexcept {
 
 const SyncInterface kInterface{table.waiting(), begin, end, release, begin_tasks};
 
-}  // namespace
+// The library in front of the locks, which is loaded before the runtime starts.
+std::atomic<SyncSwitches*> switches{nullptr};
 
-void start_sync() noexcept {
+void start_following() noexcept {
   if (!process_state.config.locks || !table.attach()) return;
   mark_process();
   for (const LockMetricInfo& metric : kLockMetrics) {
@@ -274,6 +276,28 @@ void start_sync() noexcept {
   process_state.work_observer.store(observe_work, std::memory_order_release);
 }
 
+// What measuring has begun for, the library is to do from now on.
+void set_switches() noexcept {
+  SyncSwitches* const library = switches.load(std::memory_order_acquire);
+  if (!library) return;
+  if (is_on.load(std::memory_order_acquire)) library->followed.store(&kInterface, std::memory_order_release);
+  library->repair.store(lock_repair(), std::memory_order_release);
+}
+
+}  // namespace
+
+void start_sync() noexcept {
+  start_following();
+  start_lock_repair();
+  set_switches();
+}
+
+bool stop_moving_locks() noexcept {
+  const bool were_moved = end_lock_repair();
+  set_switches();
+  return were_moved;
+}
+
 void tell_holders() noexcept {
   ThreadState* const thread = this_thread();
   if (!thread || !is_on.load(std::memory_order_relaxed)) return;
@@ -283,6 +307,7 @@ void tell_holders() noexcept {
 
 void finish_sync() noexcept {
   tell_holders();
+  stop_moving_locks();
   process_state.work_observer.store(nullptr, std::memory_order_release);
   if (!is_on.exchange(false) || !table.was_full()) return;
   process_state.file.write_note(
@@ -298,6 +323,7 @@ void end_sync_thread(ThreadState& thread) noexcept {
 }
 
 void forget_sync() noexcept {
+  stop_moving_locks();
   is_on.store(false, std::memory_order_relaxed);
   process_state.work_observer.store(nullptr, std::memory_order_relaxed);
   generation.fetch_add(1, std::memory_order_relaxed);
@@ -308,8 +334,9 @@ void forget_sync() noexcept {
 
 }  // namespace hpcrun
 
-__attribute__((visibility("default"))) const hpcrun::SyncInterface* hpcrun_sync_interface(
-    const void* code) noexcept {
+__attribute__((visibility("default"))) void hpcrun_sync_attach(const void* code,
+                                                               hpcrun::SyncSwitches* library) noexcept {
   hpcrun::process_state.sync_code.store(code, std::memory_order_release);
-  return &hpcrun::kInterface;
+  hpcrun::switches.store(library, std::memory_order_release);
+  hpcrun::set_switches();
 }

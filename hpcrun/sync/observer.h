@@ -1,6 +1,7 @@
 #pragma once
 // What the runtime does where a process was asked to follow locks (Config::locks): it charges waiting to the
-// calling contexts that waited, and to those that kept the lock (docs/locks.md).
+// calling contexts that waited, and to those that kept the lock (docs/locks.md). Where locks are to be moved
+// (Config::repairs_locks), it has the library in front of them do so.
 
 #include "hpcrun/sample/state.h"
 
@@ -8,6 +9,10 @@ namespace hpcrun {
 
 // As measuring begins. Not async-signal-safe.
 void start_sync() noexcept;
+
+// No more locks are moved in this process; those that were stay where they are. True where some would have
+// been.
+bool stop_moving_locks() noexcept;
 
 // Notes who holds the locks for which threads wait as the process ends. Async-signal-safe.
 void tell_holders() noexcept;

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "hpcrun/sync/shadow_mutex.h"
+
 using namespace hpcrun;
 
 namespace {
@@ -43,6 +45,20 @@ TEST_CASE("glibc's locks say who has them") {
   CHECK(holder_of(&lock, LockKind::ReadWriteLock, true) == 0);
   pthread_rwlock_unlock(&lock);
   CHECK(holder_of(&mutex, LockKind::SpinLock, true) == 0);
+}
+
+TEST_CASE("a mutex that was moved to another line is held by whom that says, if it is its line") {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  ShadowMutex shadow;
+  shadow.mutex.__data.__owner = 17;
+  shadow.original = &mutex;
+  mutex.__data.__list.__next = reinterpret_cast<decltype(__pthread_mutex_s::__list.__next)>(&shadow);
+  CHECK(holder_of(&mutex, LockKind::Mutex, true) == 17);
+  CHECK(holder_of(&mutex, LockKind::Mutex, false) == 17);
+  const pthread_mutex_t copy = mutex;
+  CHECK(holder_of(&copy, LockKind::Mutex, true) == 0);
+  mutex.__data.__list.__next = reinterpret_cast<decltype(__pthread_mutex_s::__list.__next)>(uintptr_t{64});
+  CHECK(holder_of(&mutex, LockKind::Mutex, true) == 0);
 }
 
 TEST_CASE("a lock whose memory is gone has no holder") {

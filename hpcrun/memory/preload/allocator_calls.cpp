@@ -1,114 +1,34 @@
 // libhpcrun-memory.so: preloaded behind the runtime it has the program's calls of its allocator, whichever
-// that is, and of mmap(), passes them on, and tells the runtime of them. C++'s operators are left alone: they
-// allocate by malloc, and where a program has others, or comes to load C++ late, nothing of ours could stand
-// in for them.
+// that is, and of mmap() (mapping_calls.cpp), passes them on, tells the runtime of them, and asks it where
+// allocations are to lie. C++'s operators are left alone: they allocate by malloc, and where a program has
+// others, or comes to load C++ late, nothing of ours could stand in for them.
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <malloc.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <string.h>
 
 #include <algorithm>
-#include <cstring>
+#include <bit>
 
-#include "hpcrun/memory/heap_hooks.h"
+#include "hpcrun/memory/preload/allocator.h"
 #include "hpcrun/memory/preload/early_memory.h"
-
-#define HPCRUN_EXPORT extern "C" __attribute__((visibility("default")))
-
-#define HPCRUN_ALLOCATOR_CALLS(X) \
-  X(malloc)                       \
-  X(calloc)                       \
-  X(realloc)                      \
-  X(reallocarray)                 \
-  X(free)                         \
-  X(posix_memalign)               \
-  X(aligned_alloc)                \
-  X(memalign)                     \
-  X(valloc)                       \
-  X(pvalloc)                      \
-  X(mmap)                         \
-  X(munmap)                       \
-  X(mremap)
-
-HPCRUN_EXPORT hpcrun::HeapHooks hpcrun_heap_hooks;
-constinit hpcrun::HeapHooks hpcrun_heap_hooks{};
+#include "hpcrun/memory/preload/place.h"
 
 namespace hpcrun {
 
 namespace {
 
-// The functions that ours stand in front of; nullptr: the allocator lacks it.
-struct Allocator {
-#define HPCRUN_MEMBER(name) decltype(&::name) name;
-  HPCRUN_ALLOCATOR_CALLS(HPCRUN_MEMBER)
-#undef HPCRUN_MEMBER
-};
-
-enum class Lookup { NotYet, UnderWay, Done };
-
-constinit Allocator behind{};
-constinit std::atomic<Lookup> lookup{Lookup::NotYet};
-
-template <typename Function>
-void find(Function& function, const char* name) noexcept {
-  function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-  if (!function) dlerror();  // the program must not find our failure
-}
-
-// False while it is being looked up: who looks it up allocates.
-[[gnu::noinline]] bool look_up() noexcept {
-  if (lookup.load(std::memory_order_acquire) == Lookup::UnderWay) return false;
-  lookup.store(Lookup::UnderWay, std::memory_order_relaxed);
-  const int error = errno;
-#define HPCRUN_FIND(name) find(behind.name, #name);
-  HPCRUN_ALLOCATOR_CALLS(HPCRUN_FIND)
-#undef HPCRUN_FIND
-  errno = error;
-  lookup.store(Lookup::Done, std::memory_order_release);
-  return true;
-}
-
-inline bool is_ready() noexcept {
-  if (lookup.load(std::memory_order_acquire) == Lookup::Done) [[likely]]
-    return true;
-  return look_up();
-}
-
-// Before the program has threads, if nobody allocated yet.
-__attribute__((constructor(101))) void start() noexcept {
-  is_ready();
-}
-
-// `frame`: of the function that was called.
-inline void* told(void* at, size_t bytes, const void* frame) noexcept {
-  if (const auto hook = hpcrun_heap_hooks.allocated.load(std::memory_order_acquire); hook && at)
-    hook(at, bytes, frame);
-  return at;
-}
-
-// What cannot be written to is nobody's data, but a reservation or a file that is read.
-inline void* told_mapped(void* at, size_t bytes, int protection, const void* frame) noexcept {
-  const auto hook = hpcrun_heap_hooks.mapped.load(std::memory_order_acquire);
-  if (hook && at != MAP_FAILED && protection & PROT_WRITE) hook(at, bytes, frame);
-  return at;
-}
-
-inline void tell_unmapped(void* at) noexcept {
-  if (const auto hook = hpcrun_heap_hooks.unmapped.load(std::memory_order_acquire)) hook(at);
-}
-
-inline void tell_released(void* at) noexcept {
-  if (const auto hook = hpcrun_heap_hooks.released.load(std::memory_order_acquire); hook && at) hook(at);
-}
-
 void* fail(int error) noexcept {
   errno = error;
   return nullptr;
+}
+
+// The allocation that `plain` makes, or the same elsewhere. `align`: what the program asks for, 1 where it
+// does not.
+template <typename Plain>
+inline void* allocated(size_t bytes, size_t align, const void* frame, Plain plain) noexcept {
+  if (asks_to_place(bytes, frame)) [[unlikely]]
+    return allocate(bytes, align, frame, plain);
+  return told(plain(), bytes, frame);
 }
 
 // From early memory into the allocator's.
@@ -123,8 +43,13 @@ void* move_early(void* from, size_t bytes) noexcept {
 template <typename Reallocate>
 inline void* reallocated(void* before, size_t bytes, const void* frame, Reallocate reallocate) noexcept {
   if (is_early(before)) return told(move_early(before, bytes), bytes, frame);
+  if (moved_objects.may_hold(before) && moved_objects.base_of(before) != before) [[unlikely]]
+    return reallocate_moved(before, bytes, frame);
   tell_released(before);
-  return told(reallocate(), bytes, frame);
+  void* const now = reallocate();
+  if (now && asks_to_place(bytes, frame)) [[unlikely]]
+    return replace(now, bytes, frame);
+  return told(now, bytes, frame);
 }
 
 }  // namespace
@@ -137,7 +62,7 @@ using hpcrun::told;
 HPCRUN_EXPORT void* malloc(size_t bytes) {
   if (!hpcrun::is_ready()) [[unlikely]]
     return hpcrun::allocate_early(bytes);
-  return told(behind.malloc(bytes), bytes, __builtin_dwarf_cfa());
+  return hpcrun::allocated(bytes, 1, __builtin_dwarf_cfa(), [=]() noexcept { return behind.malloc(bytes); });
 }
 
 HPCRUN_EXPORT void free(void* at) {
@@ -146,21 +71,27 @@ HPCRUN_EXPORT void free(void* at) {
   if (!hpcrun::is_ready()) [[unlikely]]
     return;  // by whoever looks the allocator up, and has nothing from it
   hpcrun::tell_released(at);
+  if (hpcrun::moved_objects.may_hold(at)) at = hpcrun::moved_objects.take(at);
   behind.free(at);
 }
 
 HPCRUN_EXPORT void* calloc(size_t count, size_t each) {
   size_t bytes;
+  const bool is_too_large = __builtin_mul_overflow(count, each, &bytes);
   if (!hpcrun::is_ready()) [[unlikely]]
-    return __builtin_mul_overflow(count, each, &bytes) ? hpcrun::fail(ENOMEM) : hpcrun::allocate_early(bytes);
-  return told(behind.calloc(count, each), count * each, __builtin_dwarf_cfa());
+    return is_too_large ? hpcrun::fail(ENOMEM) : hpcrun::allocate_early(bytes);
+  const void* const frame = __builtin_dwarf_cfa();
+  if (!is_too_large && hpcrun::asks_to_place(bytes, frame)) [[unlikely]]
+    return hpcrun::allocate_zeroed(bytes, frame);
+  return told(behind.calloc(count, each), bytes, frame);
 }
 
 HPCRUN_EXPORT void* realloc(void* at, size_t bytes) {
   if (!at) {
     if (!hpcrun::is_ready()) [[unlikely]]
       return hpcrun::allocate_early(bytes);
-    return told(behind.realloc(nullptr, bytes), bytes, __builtin_dwarf_cfa());
+    return hpcrun::allocated(bytes, 1, __builtin_dwarf_cfa(),
+                             [=]() noexcept { return behind.realloc(nullptr, bytes); });
   }
   return hpcrun::reallocated(at, bytes, __builtin_dwarf_cfa(), [=]() noexcept {
     return hpcrun::is_ready() ? behind.realloc(at, bytes) : nullptr;
@@ -170,27 +101,51 @@ HPCRUN_EXPORT void* realloc(void* at, size_t bytes) {
 HPCRUN_EXPORT void* reallocarray(void* at, size_t count, size_t each) {
   size_t bytes;
   if (__builtin_mul_overflow(count, each, &bytes)) return hpcrun::fail(ENOMEM);
-  return hpcrun::reallocated(at, bytes, __builtin_dwarf_cfa(), [=]() noexcept -> void* {
+  const auto plain = [=]() noexcept -> void* {
     if (!hpcrun::is_ready()) return hpcrun::allocate_early(bytes);
     return behind.reallocarray ? behind.reallocarray(at, count, each) : behind.realloc(at, bytes);
-  });
+  };
+  if (!at) return hpcrun::allocated(bytes, 1, __builtin_dwarf_cfa(), plain);
+  return hpcrun::reallocated(at, bytes, __builtin_dwarf_cfa(), plain);
+}
+
+HPCRUN_EXPORT size_t malloc_usable_size(void* at) {
+  if (!at) return 0;
+  if (hpcrun::is_early(at)) return hpcrun::early_bytes(at);
+  if (hpcrun::moved_objects.may_hold(at) && hpcrun::moved_objects.base_of(at) != at)
+    return hpcrun::MovedObjects::bytes_of(at);
+  return hpcrun::is_ready() && behind.malloc_usable_size ? behind.malloc_usable_size(at) : 0;
 }
 
 HPCRUN_EXPORT int posix_memalign(void** out, size_t align, size_t bytes) {
   if (!hpcrun::is_ready() || !behind.posix_memalign) return ENOMEM;
-  const int error = behind.posix_memalign(out, align, bytes);
-  if (!error) told(*out, bytes, __builtin_dwarf_cfa());
+  const bool is_valid = std::has_single_bit(align) && align % sizeof(void*) == 0;
+  const void* const frame = __builtin_dwarf_cfa();
+  int error = 0;
+  const auto plain = [&]() noexcept -> void* {
+    void* at = nullptr;
+    error = behind.posix_memalign(&at, align, bytes);
+    return error ? nullptr : at;
+  };
+  void* const at = is_valid ? hpcrun::allocated(bytes, align, frame, plain) : told(plain(), bytes, frame);
+  if (!error) *out = at;
   return error;
 }
 
 HPCRUN_EXPORT void* aligned_alloc(size_t align, size_t bytes) {
   if (!hpcrun::is_ready() || !behind.aligned_alloc) return hpcrun::fail(ENOMEM);
-  return told(behind.aligned_alloc(align, bytes), bytes, __builtin_dwarf_cfa());
+  const auto plain = [=]() noexcept { return behind.aligned_alloc(align, bytes); };
+  const void* const frame = __builtin_dwarf_cfa();
+  return std::has_single_bit(align) ? hpcrun::allocated(bytes, align, frame, plain)
+                                    : told(plain(), bytes, frame);
 }
 
 HPCRUN_EXPORT void* memalign(size_t align, size_t bytes) {
   if (!hpcrun::is_ready() || !behind.memalign) return hpcrun::fail(ENOMEM);
-  return told(behind.memalign(align, bytes), bytes, __builtin_dwarf_cfa());
+  const auto plain = [=]() noexcept { return behind.memalign(align, bytes); };
+  const void* const frame = __builtin_dwarf_cfa();
+  return std::has_single_bit(align) ? hpcrun::allocated(bytes, align, frame, plain)
+                                    : told(plain(), bytes, frame);
 }
 
 HPCRUN_EXPORT void* valloc(size_t bytes) {
@@ -201,37 +156,4 @@ HPCRUN_EXPORT void* valloc(size_t bytes) {
 HPCRUN_EXPORT void* pvalloc(size_t bytes) {
   if (!hpcrun::is_ready() || !behind.pvalloc) return hpcrun::fail(ENOMEM);
   return told(behind.pvalloc(bytes), bytes, __builtin_dwarf_cfa());
-}
-
-HPCRUN_EXPORT void* mmap(void* at, size_t bytes, int protection, int flags, int file, off_t offset) {
-  void* const mapped =
-      hpcrun::is_ready()
-          ? behind.mmap(at, bytes, protection, flags, file, offset)
-          : reinterpret_cast<void*>(syscall(SYS_mmap, at, bytes, protection, flags, file, offset));
-  return hpcrun::told_mapped(mapped, bytes, protection, __builtin_dwarf_cfa());
-}
-
-// The same for callers that were compiled for large files.
-HPCRUN_EXPORT __attribute__((alias("mmap"))) void* mmap64(void* at, size_t bytes, int protection, int flags,
-                                                          int file, off64_t offset);
-
-HPCRUN_EXPORT int munmap(void* at, size_t bytes) {
-  hpcrun::tell_unmapped(at);
-  return hpcrun::is_ready() ? behind.munmap(at, bytes) : static_cast<int>(syscall(SYS_munmap, at, bytes));
-}
-
-// What stays in its place is another mapping from now on.
-HPCRUN_EXPORT void* mremap(void* at, size_t before, size_t bytes, int flags, ...) {
-  void* to = nullptr;
-  if (flags & MREMAP_FIXED) {
-    va_list arguments;
-    va_start(arguments, flags);
-    to = va_arg(arguments, void*);
-    va_end(arguments);
-  }
-  hpcrun::tell_unmapped(at);
-  void* const mapped = hpcrun::is_ready()
-                           ? behind.mremap(at, before, bytes, flags, to)
-                           : reinterpret_cast<void*>(syscall(SYS_mremap, at, before, bytes, flags, to));
-  return hpcrun::told_mapped(mapped, bytes, PROT_WRITE, __builtin_dwarf_cfa());
 }

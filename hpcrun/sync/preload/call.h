@@ -13,8 +13,13 @@
 
 namespace hpcrun {
 
-// Set when this library is loaded; what others' constructors do before is not seen. nullptr: no runtime.
-extern constinit std::atomic<const SyncInterface*> sync_interface;
+// The runtime's from when this library is loaded on; what others' constructors do before is not seen.
+extern constinit SyncSwitches sync_switches;
+
+// nullptr: waiting is not measured.
+inline const SyncInterface* followed() noexcept {
+  return sync_switches.followed.load(std::memory_order_relaxed);
+}
 
 // The function that ours stands in front of; looked up as the library is loaded, or at a call before that.
 struct Behind {
@@ -22,25 +27,29 @@ struct Behind {
   std::atomic<void*> function{nullptr};
 
   void* get() noexcept {
-    void* known = function.load(std::memory_order_relaxed);
+    void* const known = function.load(std::memory_order_relaxed);
     if (known) [[likely]]
       return known;
-    known = dlsym(RTLD_NEXT, name);
-    if (!known) dlerror();  // the program must not find our failure
-    function.store(known, std::memory_order_relaxed);
-    return known;
+    return look_up();
+  }
+
+  [[gnu::noinline, gnu::cold]] void* look_up() noexcept {
+    void* const found = dlsym(RTLD_NEXT, name);
+    if (!found) dlerror();  // the program must not find our failure
+    function.store(found, std::memory_order_relaxed);
+    return found;
   }
 };
 
-void sync_interface_code() noexcept;  // never called: code of this library
+void sync_library_code() noexcept;  // never called: code of this library
 
 inline const void* this_library() noexcept {
-  return reinterpret_cast<const void*>(&sync_interface_code);
+  return reinterpret_cast<const void*>(&sync_library_code);
 }
 
 // Is anybody waiting at the lock's place?
 inline bool is_waited_for(const void* lock) noexcept {
-  const SyncInterface* const sync = sync_interface.load(std::memory_order_relaxed);
+  const SyncInterface* const sync = followed();
   return sync && sync->waiting[lock_place(lock)].load(std::memory_order_seq_cst) != 0;
 }
 
@@ -48,7 +57,7 @@ inline bool is_waited_for(const void* lock) noexcept {
 class Waiting {
  public:
   Waiting(LockKind kind, const void* object, const void* function, bool in_team = false) noexcept
-      : sync_(sync_interface.load(std::memory_order_relaxed)) {
+      : sync_(followed()) {
     if (!sync_) return;
     wait_.kind = kind;
     wait_.object = object;
@@ -69,7 +78,7 @@ class Waiting {
 };
 
 [[gnu::noinline]] inline void tell_release(const void* lock, LockKind kind, const void* function) noexcept {
-  sync_interface.load(std::memory_order_relaxed)->release(lock, kind, function, this_library());
+  if (const SyncInterface* const sync = followed()) sync->release(lock, kind, function, this_library());
 }
 
 // The C library looks at these before it looks whether the lock is free: only where they are valid may that
@@ -89,4 +98,5 @@ inline bool is_valid(const timespec* until, clockid_t clock = CLOCK_REALTIME) no
   }                                                                             \
   static_assert(true) /* takes the semicolon */
 #define HPCRUN_BEHIND(name) (reinterpret_cast<decltype(&::name)>(hpcrun_behind_##name.get()))
+#define HPCRUN_FUNCTION(name) reinterpret_cast<const void*>(HPCRUN_BEHIND(name))
 #define HPCRUN_EXPORT extern "C" __attribute__((visibility("default")))

@@ -37,17 +37,13 @@ constexpr bool kInTeam = true;
 // The wait of a thread whose part of a region is done. The main thread's ends with the region.
 thread_local constinit LockWait team_wait __attribute__((tls_model("initial-exec")));
 
-const SyncInterface* sync_here() noexcept {
-  return sync_interface.load(std::memory_order_relaxed);
-}
-
 void end_team_wait() noexcept {
-  if (const SyncInterface* const sync = sync_here(); sync && team_wait.is_open)
+  if (const SyncInterface* const sync = followed(); sync && team_wait.is_open)
     sync->end(team_wait, false, true);
 }
 
 [[gnu::noinline]] void begin_team_wait(const void* part) noexcept {
-  const SyncInterface* const sync = sync_here();
+  const SyncInterface* const sync = followed();
   if (!sync) return;
   end_team_wait();
   team_wait.kind = LockKind::Team;
@@ -142,7 +138,7 @@ void take_lock(const void* lock, const void* function, Ask ask, Wait wait_for) {
 
 // Tasks run in waits from now on.
 void note_tasks() noexcept {
-  if (const SyncInterface* const sync = sync_here()) sync->begin_tasks();
+  if (const SyncInterface* const sync = followed()) sync->begin_tasks();
 }
 
 const void* unnamed_section() noexcept {

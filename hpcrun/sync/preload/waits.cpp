@@ -6,9 +6,12 @@
 #include <threads.h>
 
 #include "hpcrun/sync/preload/call.h"
+#include "repair/locks/move.h"
 
 using namespace hpcrun;
 
+HPCRUN_STAND_BEFORE(pthread_mutex_lock);
+HPCRUN_STAND_BEFORE(pthread_mutex_unlock);
 HPCRUN_STAND_BEFORE(pthread_cond_wait);
 HPCRUN_STAND_BEFORE(pthread_cond_timedwait);
 HPCRUN_STAND_BEFORE(pthread_cond_clockwait);
@@ -24,27 +27,48 @@ HPCRUN_STAND_BEFORE(pthread_timedjoin_np);
 HPCRUN_STAND_BEFORE(pthread_clockjoin_np);
 HPCRUN_STAND_BEFORE(thrd_join);
 
-#define HPCRUN_FUNCTION(name) reinterpret_cast<const void*>(HPCRUN_BEHIND(name))
-
 namespace {
 
 template <typename Call>
 [[gnu::noinline]] int blocked(LockKind kind, const void* object, const void* function, Call call) {
+  if (!followed()) return call();
   Waiting wait(kind, object, function);
   const int result = unless_cancelled(call, [&wait] { wait.end(false, true); });
   wait.end(false, true);
   return result;
 }
 
+int take_in_place(pthread_mutex_t* mutex) {
+  return HPCRUN_BEHIND(pthread_mutex_lock)(mutex);
+}
+
+int release_in_place(pthread_mutex_t* mutex) {
+  return HPCRUN_BEHIND(pthread_mutex_unlock)(mutex);
+}
+
+// wait(mutex or shadow) waits in the C library, which gives the thread back what it got, also before the
+// cleanup of a thread that is cancelled. `timed_out`: the result of a wait that was in vain.
+template <typename Wait>
+int wait_with(pthread_mutex_t* mutex, int timed_out, Wait wait) {
+  if (pthread_mutex_t* const shadow = moved_to(mutex)) return wait(shadow);
+  const auto settle = [=] { settle_mutex(mutex, sync_switches, release_in_place, take_in_place); };
+  const int result = unless_cancelled([=] { return wait(mutex); }, settle);
+  // Of the others none has waited: the mutex is as it was.
+  if (result == 0 || result == timed_out) settle();
+  return result;
+}
+
 // The mutex is released meanwhile.
 template <typename Call>
-int wait_for_condition(const void* condition, const void* mutex, const void* function, Call call) {
+int wait_for_condition(const void* condition, pthread_mutex_t* mutex, const void* function, int timed_out,
+                       Call call) {
   if (is_waited_for(mutex)) tell_release(mutex, LockKind::Mutex, function);
-  return blocked(LockKind::Condition, condition, function, call);
+  return blocked(LockKind::Condition, condition, function, [=] { return wait_with(mutex, timed_out, call); });
 }
 
 // True where the semaphore was had without waiting. sem_wait() and its like act on a cancellation then, too.
 bool had_without_waiting(sem_t* semaphore) {
+  if (!followed()) return false;
   pthread_testcancel();
   const int before = errno;
   if (HPCRUN_BEHIND(sem_trywait)(semaphore) == 0) return true;
@@ -55,27 +79,37 @@ bool had_without_waiting(sem_t* semaphore) {
 }  // namespace
 
 HPCRUN_EXPORT int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
-  return wait_for_condition(condition, mutex, HPCRUN_FUNCTION(pthread_cond_wait),
-                            [=] { return HPCRUN_BEHIND(pthread_cond_wait)(condition, mutex); });
+  return wait_for_condition(
+      condition, mutex, HPCRUN_FUNCTION(pthread_cond_wait), ETIMEDOUT,
+      [=](pthread_mutex_t* place) { return HPCRUN_BEHIND(pthread_cond_wait)(condition, place); });
 }
 HPCRUN_EXPORT int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
                                          const timespec* until) {
-  return wait_for_condition(condition, mutex, HPCRUN_FUNCTION(pthread_cond_timedwait),
-                            [=] { return HPCRUN_BEHIND(pthread_cond_timedwait)(condition, mutex, until); });
+  return wait_for_condition(
+      condition, mutex, HPCRUN_FUNCTION(pthread_cond_timedwait), ETIMEDOUT,
+      [=](pthread_mutex_t* place) { return HPCRUN_BEHIND(pthread_cond_timedwait)(condition, place, until); });
 }
 HPCRUN_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
                                          const timespec* until) {
-  return wait_for_condition(condition, mutex, HPCRUN_FUNCTION(pthread_cond_clockwait), [=] {
-    return HPCRUN_BEHIND(pthread_cond_clockwait)(condition, mutex, clock, until);
-  });
+  return wait_for_condition(condition, mutex, HPCRUN_FUNCTION(pthread_cond_clockwait), ETIMEDOUT,
+                            [=](pthread_mutex_t* place) {
+                              return HPCRUN_BEHIND(pthread_cond_clockwait)(condition, place, clock, until);
+                            });
 }
+
+// A mtx_t is a pthread_mutex_t by another name.
 HPCRUN_EXPORT int cnd_wait(cnd_t* condition, mtx_t* mutex) {
-  return wait_for_condition(condition, mutex, HPCRUN_FUNCTION(cnd_wait),
-                            [=] { return HPCRUN_BEHIND(cnd_wait)(condition, mutex); });
+  return wait_for_condition(condition, reinterpret_cast<pthread_mutex_t*>(mutex), HPCRUN_FUNCTION(cnd_wait),
+                            thrd_timedout, [=](pthread_mutex_t* place) {
+                              return HPCRUN_BEHIND(cnd_wait)(condition, reinterpret_cast<mtx_t*>(place));
+                            });
 }
 HPCRUN_EXPORT int cnd_timedwait(cnd_t* condition, mtx_t* mutex, const timespec* until) {
-  return wait_for_condition(condition, mutex, HPCRUN_FUNCTION(cnd_timedwait),
-                            [=] { return HPCRUN_BEHIND(cnd_timedwait)(condition, mutex, until); });
+  return wait_for_condition(condition, reinterpret_cast<pthread_mutex_t*>(mutex),
+                            HPCRUN_FUNCTION(cnd_timedwait), thrd_timedout, [=](pthread_mutex_t* place) {
+                              return HPCRUN_BEHIND(cnd_timedwait)(condition, reinterpret_cast<mtx_t*>(place),
+                                                                  until);
+                            });
 }
 
 HPCRUN_EXPORT int sem_wait(sem_t* semaphore) {

@@ -1,0 +1,154 @@
+#include "hpcrun/memory/placing.h"
+
+#include <algorithm>
+
+#include "hpcrun/guest/clock.h"
+#include "hpcrun/memory/allocation_contexts.h"
+#include "hpcrun/memory/contended_lines.h"
+#include "hpcrun/memory/heap.h"
+
+namespace hpcrun {
+
+constinit Placing placing;
+
+namespace {
+
+// Of one allocation: larger ones hold more than locks.
+constexpr uint64_t kMostLockBytes = 4096;
+
+// The sizes that a site has. Rounded up, they are those of a power of two.
+uint64_t least_bytes(const AllocationSite& site) noexcept {
+  return site.varies ? site.bytes / 2 + 1 : site.bytes;
+}
+
+void ask_about(const AllocationSite& site) noexcept {
+  HeapHooks* const hooks = placing.hooks.load(std::memory_order_acquire);
+  if (!hooks) return;
+  hooks->placed_calls.add_sizes(least_bytes(site), site.bytes);
+  hooks->placed_calls.add_caller(site.caller);
+}
+
+RepairRecord record_of(RepairKind kind, SiteId number, const Placement& placement) noexcept {
+  const AllocationSite site = heap.sites.site(number);
+  RepairRecord record{};
+  record.time_ns = monotonic_ns();
+  record.kind = kind;
+  record.thread = site.thread;
+  record.node = site.node;
+  record.bytes = site.varies ? 0 : site.bytes;
+  record.align = placement.align;
+  record.offset = placement.offset;
+  record.pad = placement.pad;
+  return record;
+}
+
+// The first time that the program comes to an entry.
+void note_met(uint32_t entry, SiteId site, const Placement& placement) noexcept {
+  const uint64_t bit = uint64_t{1} << entry % 64;
+  if (placing.met[entry / 64].fetch_or(bit, std::memory_order_relaxed) & bit) return;
+  process_state.file.counter(Counter::PlannedSites).fetch_add(1, std::memory_order_relaxed);
+  RepairRecord record = record_of(RepairKind::PlannedSite, site, placement);
+  record.plan_entry = entry + 1;
+  process_state.file.write_repair(record);
+}
+
+bool is_open(uint32_t site) noexcept {
+  return !placing.sites.is_decided(static_cast<SiteId>(site));
+}
+
+void settle(const SiteVerdict& verdict) noexcept {
+  const Config& config = process_state.config;
+  const auto site = static_cast<SiteId>(verdict.site);
+  const bool places = config.repairs_layout && verdict.chosen.placement != kAsAllocated;
+  const SiteDecision decision{places ? verdict.chosen.placement : kAsAllocated,
+                              config.repairs_locks && verdict.has_locks};
+  if (!placing.sites.decide(site, decision)) return;
+  if (decision != SiteDecision{}) ask_about(heap.sites.site(site));
+  if (!config.repairs_layout) return;
+  const RepairKind kind = places ? RepairKind::Placed : RepairKind::Declined;
+  RepairRecord record = record_of(kind, site, decision.placement);
+  record.conflicts = verdict.conflicts;
+  record.remaining = verdict.chosen.conflicts;
+  record.address = verdict.line;
+  process_state.file.write_repair(record);
+}
+
+void share(uint64_t line) noexcept {
+  if (process_state.config.repairs_locks) hpcrun_contended_lines.add(line);
+}
+
+}  // namespace
+
+void keep_beginnings() noexcept {
+  if (HeapHooks* const hooks = placing.hooks.load(std::memory_order_acquire))
+    hooks->keeps_beginnings.store(true, std::memory_order_relaxed);
+}
+
+bool may_place() noexcept {
+  const Config& config = process_state.config;
+  return placing.has_plan || (config.contention && (config.repairs_layout || config.repairs_locks));
+}
+
+void announce_to_plan(const ModuleInfo& module) noexcept {
+  if (!placing.has_plan ||
+      !placing.planned.announce({module.id, module.path, module.build_id, module.build_id_bytes}))
+    return;
+  HeapHooks* const hooks = placing.hooks.load(std::memory_order_acquire);
+  placing.planned.for_each_entry_in(module.id, [&](const PlanEntry& entry, uint64_t offset) {
+    const uint64_t address = module.load_bias + offset;
+    if (entry.kind == PlanKind::GlobalLocks)
+      add_contended(address, entry.most_bytes);
+    else if (hooks)
+      hooks->placed_calls.add_caller(address + 1);  // frames of callers are one before the return address
+  });
+}
+
+PlanEntries planned_entries(const FrameKey* frames, uint32_t depth) noexcept {
+  PlanEntries entries{};
+  if (placing.has_plan) placing.planned.match(frames, depth, entries);
+  return entries;
+}
+
+void decide_by_plan(SiteId number, const PlanEntries& entries) noexcept {
+  if (!placing.has_plan || entries.is_empty() || placing.sites.is_decided(number)) return;
+  const AllocationSite site = heap.sites.site(number);
+  SiteDecision decision;
+  bool is_named = false;
+  for (uint32_t i = 0; i < placing.planned.plan().entry_count; ++i) {
+    const PlanEntry& entry = placing.planned.plan().entries[i];
+    if (!entries.holds(i) || entry.most_bytes < least_bytes(site) || entry.least_bytes > site.bytes) continue;
+    if (entry.kind == PlanKind::Place) decision.placement = {entry.align, entry.offset, entry.pad};
+    if (entry.kind == PlanKind::SiteLocks) decision.has_locks = true;
+    is_named = true;
+    note_met(i, number, entry.kind == PlanKind::Place ? decision.placement : kAsAllocated);
+  }
+  if (is_named) placing.sites.decide(number, decision);
+}
+
+void tell_placed(ThreadState& thread) noexcept {
+  AllocationContexts* const own = thread.allocations;
+  if (!own || !own->placed) return;
+  process_state.file.counter(Counter::PlacedAllocations).fetch_add(own->placed, std::memory_order_relaxed);
+  process_state.file.counter(Counter::PaddingBytes).fetch_add(own->padding, std::memory_order_relaxed);
+  own->placed = own->padding = 0;
+}
+
+void add_contended(uint64_t begin, uint64_t bytes) noexcept {
+  const uint64_t end = begin + std::min(bytes, kMostLockBytes);
+  for (uint64_t line = line_of(begin); line < end; line += kLineBytes)
+    if (!hpcrun_contended_lines.add(line)) return;
+}
+
+void judge_time(uint64_t weight_ns) noexcept {
+  if (SharingJudge* const judge = placing.judge.load(std::memory_order_acquire)) judge->note_time(weight_ns);
+}
+
+void judge_access(const SharedAccess& access) noexcept {
+  if (SharingJudge* const judge = placing.judge.load(std::memory_order_acquire)) judge->note(access);
+}
+
+JudgeHost judge_host() noexcept {
+  return {is_open, settle, share};
+}
+
+}  // namespace hpcrun

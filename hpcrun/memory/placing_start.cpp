@@ -1,0 +1,79 @@
+// Repair of layout begins and ends with measuring.
+
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "hpcrun/memory/heap.h"
+#include "hpcrun/memory/placing.h"
+#include "hpcrun/memory/private_mapping.h"
+
+namespace hpcrun {
+
+namespace {
+
+constexpr char kNoPlan[] =
+    "Nothing was repaired by the plan: repair.plan in the measurement directory is missing or damaged; run "
+    "prof "
+    "run --repair again.";
+
+// As large as plans get.
+constexpr size_t kMostPlanFile =
+    sizeof(PlanHeader) + kMostPlanEntries * (sizeof(PlanEntry) + kMostPlanFrames * sizeof(PlanFrame)) +
+    kMostPlanModules * sizeof(PlanModule);
+
+// It stays mapped, in forked children as well.
+bool map_plan() noexcept {
+  static char path[kMaxDirectory + sizeof kRepairPlanFile + 1];
+  snprintf(path, sizeof path, "%s/%s", process_state.config.directory, kRepairPlanFile);
+  const long file = raw_syscall(SYS_open, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const long bytes = raw_syscall(SYS_lseek, file, 0, SEEK_END);
+  const bool is_possible = bytes > 0 && static_cast<size_t>(bytes) <= kMostPlanFile;
+  void* const data = is_possible ? sys_mmap(nullptr, static_cast<size_t>(bytes), PROT_READ, MAP_PRIVATE,
+                                            static_cast<int>(file), 0)
+                                 : MAP_FAILED;
+  raw_syscall(SYS_close, file);
+  if (data == MAP_FAILED) return false;
+  if (placing.planned.start(data, static_cast<size_t>(bytes))) return true;
+  sys_munmap(data, static_cast<size_t>(bytes));
+  return false;
+}
+
+void add_planned_sizes(PlacementFilter& filter) noexcept {
+  const PlanView& plan = placing.planned.plan();
+  for (uint32_t i = 0; i < plan.entry_count; ++i)
+    if (plan.entries[i].kind != PlanKind::GlobalLocks)
+      filter.add_sizes(plan.entries[i].least_bytes, plan.entries[i].most_bytes);
+}
+
+uint64_t repairs_of(const Config& config) noexcept {
+  return (config.repairs_layout ? kRepairsLayout : 0) | (config.repairs_locks ? kRepairsLocks : 0) |
+         (config.has_repair_plan ? kRepairsByPlan : 0);
+}
+
+}  // namespace
+
+void start_placing() noexcept {
+  const Config& config = process_state.config;
+  process_state.file.counter(Counter::Repairs).store(repairs_of(config), std::memory_order_relaxed);
+  if (config.has_repair_plan && !placing.has_plan) placing.has_plan = map_plan();
+  if (config.has_repair_plan && !placing.has_plan) process_state.file.write_note(kNoPlan);
+  if (!may_place()) return;
+  HeapHooks* const hooks = find_heap_hooks();
+  if (hooks && placing.has_plan) add_planned_sizes(hooks->placed_calls);
+  placing.hooks.store(hooks, std::memory_order_release);
+  if (!config.contention || !(config.repairs_layout || config.repairs_locks)) return;
+  auto* const judge = map_private<SharingJudge>(1);
+  if (!judge) return;
+  judge->start(judge_host());
+  placing.judge.store(judge, std::memory_order_release);
+}
+
+void forget_placing() noexcept {
+  placing.judge.store(nullptr, std::memory_order_relaxed);
+  placing.sites.forget();
+  placing.planned.forget_modules();
+  for (std::atomic<uint64_t>& met : placing.met) met.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace hpcrun

@@ -1,0 +1,69 @@
+#pragma once
+// The allocator behind libhpcrun-memory.so, whichever it is, and what the runtime is told of its calls.
+
+#include <malloc.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include <atomic>
+
+#include "hpcrun/memory/heap_hooks.h"
+
+#define HPCRUN_EXPORT extern "C" __attribute__((visibility("default")))
+
+#define HPCRUN_ALLOCATOR_CALLS(X) \
+  X(malloc)                       \
+  X(calloc)                       \
+  X(realloc)                      \
+  X(reallocarray)                 \
+  X(free)                         \
+  X(malloc_usable_size)           \
+  X(posix_memalign)               \
+  X(aligned_alloc)                \
+  X(memalign)                     \
+  X(valloc)                       \
+  X(pvalloc)                      \
+  X(mmap)                         \
+  X(munmap)                       \
+  X(mremap)
+
+HPCRUN_EXPORT hpcrun::HeapHooks hpcrun_heap_hooks;
+
+namespace hpcrun {
+
+// The functions that ours stand in front of; nullptr: the allocator lacks it.
+struct Allocator {
+#define HPCRUN_MEMBER(name) decltype(&::name) name;
+  HPCRUN_ALLOCATOR_CALLS(HPCRUN_MEMBER)
+#undef HPCRUN_MEMBER
+
+  // Of the C library, which offers no way around free() to release. Others do, and take only what they gave.
+  bool is_c_library;
+};
+
+enum class Lookup { NotYet, UnderWay, Done };
+
+extern constinit Allocator behind;
+extern constinit std::atomic<Lookup> lookup;
+
+// False while it is being looked up: who looks it up allocates.
+bool look_up() noexcept;
+
+inline bool is_ready() noexcept {
+  if (lookup.load(std::memory_order_acquire) == Lookup::Done) [[likely]]
+    return true;
+  return look_up();
+}
+
+// `frame`: of the function that was called.
+inline void* told(void* at, size_t bytes, const void* frame) noexcept {
+  if (const auto hook = hpcrun_heap_hooks.allocated.load(std::memory_order_acquire); hook && at)
+    hook(at, bytes, frame);
+  return at;
+}
+
+inline void tell_released(void* at) noexcept {
+  if (const auto hook = hpcrun_heap_hooks.released.load(std::memory_order_acquire); hook && at) hook(at);
+}
+
+}  // namespace hpcrun

@@ -1,0 +1,52 @@
+#pragma once
+// Objects that do not begin where the allocator's memory for them does, but some bytes behind: which these
+// are, and where that begins. Shared by all threads, without locks, and inherited by forked children, which
+// release what their parents allocated.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace hpcrun {
+
+class MovedObjects {
+ public:
+  static constexpr size_t kGranule = 16;  // of addresses and offsets
+  static constexpr size_t kMostOffset = 112;
+  static constexpr size_t kMostObjects = 64 * 1024;  // that live at a time
+
+  // False for most that were not moved.
+  bool may_hold(const void* at) const noexcept {
+    const uint8_t classes = classes_.load(std::memory_order_relaxed);
+    return classes && classes >> class_of(reinterpret_cast<uintptr_t>(at)) & 1;
+  }
+
+  // `offset`: at least kGranule and at most kMostOffset. The 16 bytes before `at` are the object's, and hold
+  // `bytes`, its size, from now on. False: there is no room.
+  bool add(void* at, size_t offset, size_t bytes) noexcept;
+
+  // Where the allocator's memory begins: `at` itself where it was not moved.
+  void* base_of(void* at) const noexcept;
+
+  // The same of an object that is to be released, and is not among these any more.
+  void* take(void* at) noexcept;
+
+  // Of an object that was moved.
+  static size_t bytes_of(const void* at) noexcept;
+
+ private:
+  static constexpr size_t kWays = 8;  // of one line
+  static constexpr size_t kSets = kMostObjects / kWays;
+
+  struct alignas(64) Set {
+    std::atomic<uint64_t> ways[kWays];  // address and offset / kGranule, packed; 0: free
+  };
+
+  static unsigned class_of(uintptr_t address) noexcept { return address / kGranule % 8; }
+  std::atomic<uint64_t>* find(const void* at) const noexcept;
+
+  std::atomic<uint8_t> classes_{0};  // of the addresses that were ever added
+  mutable Set sets_[kSets] = {};
+};
+
+}  // namespace hpcrun

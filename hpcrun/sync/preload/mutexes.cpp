@@ -1,0 +1,149 @@
+// In front of the C library's mutexes, which its C11 functions have as well. Where waiting is measured each
+// is asked for without waiting first; only where that fails is there something to measure. The functions that
+// ask do what those that wait do where these need not wait, errors included (glibc 2.36 and before); what
+// they refuse goes to those that wait. A mutex that was moved (repair/locks/move.h) is told of as if it were
+// where it was made.
+//
+// What else in the C library (glibc 2.36) gets a program's mutex:
+// - pthread_cond_*wait(), cnd_*wait(): in waits.cpp. Conditions of before 2.3.2, which 64-bit programs of
+//   before 2003 have, are not known to us at all.
+// - pthread_mutex_init(), mtx_init(): clear all fields: what they make was not moved.
+// - pthread_mutex_consistent(), pthread_mutex_{get,set}prioceiling(): look at the kind and refuse what may be
+//   moved.
+// - __pthread_mutex_{lock,trylock,unlock,destroy}(): other names, for libraries built with 2.33 and before.
+// Not a program's are its own mutexes, of FILEs, pthread_once(), pthread_atfork(), the loader and so on:
+// these it takes by calls of its own, so that none of them ever passes here to be moved. Out of our sight are
+// functions that a program looks up in the C library itself, by dlsym() with its handle or by
+// dlopen(RTLD_DEEPBIND): at the first of the latter the runtime has no more mutexes moved.
+
+#include <pthread.h>
+#include <threads.h>
+
+#include "hpcrun/sync/preload/call.h"
+#include "hpcrun/sync/preload/wait_for.h"
+#include "repair/locks/move.h"
+
+using namespace hpcrun;
+
+HPCRUN_STAND_BEFORE(pthread_mutex_trylock);
+HPCRUN_STAND_BEFORE(pthread_mutex_lock);
+HPCRUN_STAND_BEFORE(pthread_mutex_timedlock);
+HPCRUN_STAND_BEFORE(pthread_mutex_clocklock);
+HPCRUN_STAND_BEFORE(pthread_mutex_unlock);
+HPCRUN_STAND_BEFORE(pthread_mutex_destroy);
+HPCRUN_STAND_BEFORE(mtx_trylock);
+HPCRUN_STAND_BEFORE(mtx_lock);
+HPCRUN_STAND_BEFORE(mtx_timedlock);
+HPCRUN_STAND_BEFORE(mtx_unlock);
+
+namespace {
+
+int release_in_place(pthread_mutex_t* mutex) {
+  return HPCRUN_BEHIND(pthread_mutex_unlock)(mutex);
+}
+
+int destroy_in_place(pthread_mutex_t* mutex) {
+  return HPCRUN_BEHIND(pthread_mutex_destroy)(mutex);
+}
+
+pthread_mutex_t* mutex_in(mtx_t* mutex) {
+  return reinterpret_cast<pthread_mutex_t*>(mutex);
+}
+mtx_t* c11_mutex_in(pthread_mutex_t* mutex) {
+  return reinterpret_cast<mtx_t*>(mutex);
+}
+
+// Of the mutex wherever it is. wait() is what the program asked for, function() its code.
+template <typename Function, typename Wait>
+[[gnu::noinline]] int take_measured(pthread_mutex_t* mutex, Function function, bool may_ask, Wait wait) {
+  return take_mutex(mutex, sync_switches, release_in_place, [=](pthread_mutex_t* place) {
+    if (may_ask) [[likely]] {
+      const int error = HPCRUN_BEHIND(pthread_mutex_trylock)(place);
+      if (error != EBUSY) [[likely]]
+        return error;
+    }
+    return wait_for(LockKind::Mutex, mutex, function(), [=] { return wait(place); });
+  });
+}
+template <typename Function, typename Wait>
+int take(pthread_mutex_t* mutex, Function function, bool may_ask, Wait wait) {
+  if (followed()) return take_measured(mutex, function, may_ask, wait);
+  return take_mutex(mutex, sync_switches, release_in_place, wait);
+}
+
+// The C11 functions have results of their own.
+template <typename Function, typename Wait>
+int take_c11(mtx_t* mutex, Function function, bool may_ask, Wait wait) {
+  return take_mutex(mutex_in(mutex), sync_switches, release_in_place, [=](pthread_mutex_t* place) {
+    if (!followed()) return wait(c11_mutex_in(place));
+    if (may_ask) [[likely]] {
+      const int result = HPCRUN_BEHIND(mtx_trylock)(c11_mutex_in(place));
+      if (result != thrd_busy) [[likely]]
+        return result;
+    }
+    return wait_for_c11(mutex, function(), [=] { return wait(c11_mutex_in(place)); });
+  });
+}
+
+template <typename Function>
+void tell_if_waited_for(const void* mutex, Function function) {
+  if (is_waited_for(mutex)) [[unlikely]]
+    tell_release(mutex, LockKind::Mutex, function());
+}
+
+#define HPCRUN_FUNCTION_LATER(name) [] { return HPCRUN_FUNCTION(name); }
+
+}  // namespace
+
+HPCRUN_EXPORT int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
+  return take(mutex, HPCRUN_FUNCTION_LATER(pthread_mutex_lock), true,
+              [](pthread_mutex_t* place) { return HPCRUN_BEHIND(pthread_mutex_lock)(place); });
+}
+HPCRUN_EXPORT int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {
+  return take_mutex(mutex, sync_switches, release_in_place,
+                    [](pthread_mutex_t* place) { return HPCRUN_BEHIND(pthread_mutex_trylock)(place); });
+}
+HPCRUN_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* until) noexcept {
+  return take(mutex, HPCRUN_FUNCTION_LATER(pthread_mutex_timedlock), is_valid(until),
+              [=](pthread_mutex_t* place) { return HPCRUN_BEHIND(pthread_mutex_timedlock)(place, until); });
+}
+HPCRUN_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock,
+                                          const timespec* until) noexcept {
+  return take(
+      mutex, HPCRUN_FUNCTION_LATER(pthread_mutex_clocklock), is_valid(until, clock),
+      [=](pthread_mutex_t* place) { return HPCRUN_BEHIND(pthread_mutex_clocklock)(place, clock, until); });
+}
+HPCRUN_EXPORT int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
+  tell_if_waited_for(mutex, HPCRUN_FUNCTION_LATER(pthread_mutex_unlock));
+  return HPCRUN_BEHIND(pthread_mutex_unlock)(wherever(mutex));
+}
+HPCRUN_EXPORT int pthread_mutex_destroy(pthread_mutex_t* mutex) noexcept {
+  return destroy_mutex(mutex, destroy_in_place);
+}
+
+#define HPCRUN_OTHER_NAME(name) \
+  HPCRUN_EXPORT __attribute__((alias(#name), copy(name))) int __##name(pthread_mutex_t* mutex) noexcept
+HPCRUN_OTHER_NAME(pthread_mutex_lock);
+HPCRUN_OTHER_NAME(pthread_mutex_trylock);
+HPCRUN_OTHER_NAME(pthread_mutex_unlock);
+HPCRUN_OTHER_NAME(pthread_mutex_destroy);
+
+HPCRUN_EXPORT int mtx_lock(mtx_t* mutex) {
+  return take_c11(mutex, HPCRUN_FUNCTION_LATER(mtx_lock), true,
+                  [](mtx_t* place) { return HPCRUN_BEHIND(mtx_lock)(place); });
+}
+HPCRUN_EXPORT int mtx_trylock(mtx_t* mutex) {
+  return take_mutex(mutex_in(mutex), sync_switches, release_in_place,
+                    [](pthread_mutex_t* place) { return HPCRUN_BEHIND(mtx_trylock)(c11_mutex_in(place)); });
+}
+HPCRUN_EXPORT int mtx_timedlock(mtx_t* mutex, const timespec* until) {
+  return take_c11(mutex, HPCRUN_FUNCTION_LATER(mtx_timedlock), is_valid(until),
+                  [=](mtx_t* place) { return HPCRUN_BEHIND(mtx_timedlock)(place, until); });
+}
+HPCRUN_EXPORT int mtx_unlock(mtx_t* mutex) {
+  tell_if_waited_for(mutex, HPCRUN_FUNCTION_LATER(mtx_unlock));
+  return HPCRUN_BEHIND(mtx_unlock)(c11_mutex_in(wherever(mutex_in(mutex))));
+}
+HPCRUN_EXPORT void mtx_destroy(mtx_t* mutex) {
+  destroy_mutex(mutex_in(mutex), destroy_in_place);
+}

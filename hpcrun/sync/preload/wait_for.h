@@ -1,0 +1,38 @@
+#pragma once
+// Waits for locks of which it is known that they are not free, as calls of the C library end them.
+
+#include <errno.h>
+#include <threads.h>
+
+#include "hpcrun/sync/preload/call.h"
+
+namespace hpcrun {
+
+// Did the thread come to have the lock?
+inline bool has_lock(int error) noexcept {
+  return error == 0 || error == EOWNERDEAD;
+}
+
+// EDEADLK, EINVAL and their like come at once.
+inline bool has_waited(int error) noexcept {
+  return has_lock(error) || error == ETIMEDOUT || error == ENOTRECOVERABLE;
+}
+
+template <typename Call>
+[[gnu::noinline]] int wait_for(LockKind kind, const void* lock, const void* function, Call call) noexcept {
+  Waiting wait(kind, lock, function);
+  const int error = call();
+  wait.end(has_lock(error), has_waited(error));
+  return error;
+}
+
+// The C11 functions have results of their own.
+template <typename Call>
+[[gnu::noinline]] int wait_for_c11(const void* lock, const void* function, Call call) noexcept {
+  Waiting wait(LockKind::Mutex, lock, function);
+  const int result = call();
+  wait.end(result == thrd_success, result == thrd_success || result == thrd_timedout);
+  return result;
+}
+
+}  // namespace hpcrun

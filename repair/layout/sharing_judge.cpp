@@ -1,0 +1,225 @@
+#include "repair/layout/sharing_judge.h"
+
+#include <algorithm>
+
+namespace hpcrun {
+
+namespace {
+
+bool is_false_sharing(const LineMoves& moves, double least) noexcept {
+  const Sharing sharing = verdict(moves, least);
+  return sharing == Sharing::False || sharing == Sharing::Mixed;
+}
+
+bool is_same_use(const ObjectUse& use, const SharedAccess& access) noexcept {
+  return use.thread == access.thread && use.object == static_cast<uint32_t>(access.object) &&
+         use.offset == access.address - access.begin && use.bytes == access.bytes &&
+         use.writes == writes(access.kind);
+}
+
+}  // namespace
+
+void SharingJudge::note(const SharedAccess& access) noexcept {
+  if (!host_.settle || is_busy_.exchange(true, std::memory_order_acquire)) {
+    dropped_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  take(access);
+  if (!next_verdict_ns_) next_verdict_ns_ = access.time_ns + kVerdictNs;
+  if (access.time_ns >= next_verdict_ns_) {
+    judge(access.time_ns);
+    next_verdict_ns_ = access.time_ns + kVerdictNs;
+  }
+  is_busy_.store(false, std::memory_order_release);
+}
+
+void SharingJudge::take(const SharedAccess& access) noexcept {
+  const bool is_judged = !access.site || host_.is_open(access.site);
+  Site* const site = access.site && is_judged ? site_of(access.site, access.time_ns) : nullptr;
+  if (site) site->tally.weight_ns += access.weight_ns;
+  Line* const line = line_at(line_of(access.address), access.time_ns);
+  if (!line || !is_credible(*line, access) || !access.is_usable || access.bytes == 0) return;
+  if (line->window != access.time_ns / kWindowNs || is_another_object(*line, access)) {
+    close(*line);
+    line->window = access.time_ns / kWindowNs;
+    is_another_object(*line, access);  // now it is known
+  }
+  const auto offset = static_cast<uint8_t>(access.address % kLineBytes);
+  const auto bytes = static_cast<uint8_t>(std::min<uint64_t>(access.bytes, kLineBytes - offset));
+  if (!line->accesses.note({access.thread, offset, bytes, access.kind, access.time_ns, 1})) return;
+  line->tally.weight_ns += access.weight_ns;
+  if (line->votes == 0) line->owner = access.site;
+  line->votes += line->owner == access.site ? 1 : -1;
+  if (site) {
+    site->has_locks |= access.is_locked;
+    add_use(*site, access);
+  }
+}
+
+// Who was seen there for certain lately. What samples alone tell of others is a guess.
+bool SharingJudge::is_credible(Line& line, const SharedAccess& access) noexcept {
+  auto* const end = line.seen + line.seen_count;
+  auto* known = std::find_if(line.seen, end, [&](const auto& one) { return one.thread == access.thread; });
+  if (access.is_seen) {
+    if (known == end && line.seen_count < kMostSeen) ++line.seen_count;
+    if (known == line.seen + kMostSeen)
+      known = std::min_element(line.seen, end,
+                               [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
+    *known = {access.thread, access.time_ns};
+    return true;
+  }
+  return known != end && access.time_ns < known->time_ns + kSeenNs;
+}
+
+// What was allocated where another object was has nothing to do with that.
+bool SharingJudge::is_another_object(Line& line, const SharedAccess& access) noexcept {
+  if (!access.object) return false;
+  for (uint32_t i = 0; i < line.object_count; ++i)
+    if (line.objects[i].begin == access.begin) return line.objects[i].object != access.object;
+  if (line.object_count < kMostObjects) line.objects[line.object_count++] = {access.begin, access.object};
+  return false;
+}
+
+SharingJudge::Line* SharingJudge::line_at(uint64_t address, uint64_t now_ns) noexcept {
+  const uint64_t first = address / kLineBytes * 0x9e3779b97f4a7c15u >> 32;
+  Line* oldest = nullptr;
+  for (uint32_t step = 0; step < kTries; ++step) {
+    Line& line = lines_[(first + step) % kLines];
+    if (line.address == address) {
+      line.last_ns = now_ns;
+      return &line;
+    }
+    if (!oldest || line.last_ns < oldest->last_ns) oldest = &line;
+  }
+  if (oldest->address && now_ns < oldest->last_ns + kIdleNs) return nullptr;
+  if (oldest->address) close(*oldest);
+  *oldest = Line{};
+  oldest->address = address;
+  oldest->last_ns = now_ns;
+  begin(oldest->tally, now_ns);
+  return oldest;
+}
+
+SharingJudge::Site* SharingJudge::site_of(uint32_t number, uint64_t now_ns) noexcept {
+  Site* free = nullptr;
+  for (Site& site : sites_) {
+    if (site.site == number) return &site;
+    if (!site.site && !free) free = &site;
+  }
+  if (!free) return nullptr;
+  free->site = number;
+  free->use_count = 0;
+  free->line = 0;
+  free->has_locks = free->is_full = false;
+  begin(free->tally, now_ns);
+  return free;
+}
+
+void SharingJudge::begin(Tally& tally, uint64_t now_ns) noexcept {
+  tally = Tally{};
+  tally.since_ns = now_ns;
+  tally.total_before_ns = total_ns_.load(std::memory_order_relaxed);
+}
+
+void SharingJudge::add_use(Site& site, const SharedAccess& access) noexcept {
+  ObjectUse* const end = site.uses + site.use_count;
+  ObjectUse* const known =
+      std::find_if(site.uses, end, [&](const ObjectUse& use) { return is_same_use(use, access); });
+  if (known != end) {
+    ++known->accesses;
+    return;
+  }
+  if (site.use_count == kMostUses && !site.is_full) make_room(site);
+  if (site.use_count == kMostUses) return;
+  site.uses[site.use_count++] = {access.thread,
+                                 static_cast<uint32_t>(access.object),
+                                 access.address - access.begin,
+                                 access.bytes,
+                                 writes(access.kind),
+                                 1};
+}
+
+// Of the older half, objects that one thread alone was seen at: no placement of them is worse than another.
+void SharingJudge::make_room(Site& site) noexcept {
+  const auto is_shared = [&site](const ObjectUse& use) {
+    return std::any_of(site.uses, site.uses + site.use_count, [&use](const ObjectUse& other) {
+      return other.object == use.object && other.thread != use.thread;
+    });
+  };
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < site.use_count; ++i)
+    if (i >= kMostUses / 2 || is_shared(site.uses[i])) site.uses[kept++] = site.uses[i];
+  site.use_count = kept;
+  site.is_full = kept > kMostUses * 3 / 4;
+}
+
+// As the line lies, it is one object, of which the spots are the uses.
+uint64_t SharingJudge::conflicts_in(const LineWindow& window) noexcept {
+  uint32_t count = 0;
+  for (const ThreadUse& use : window)
+    for (const Spot* spot = use.spots; spot < use.spots + use.spot_count; ++spot)
+      window_uses_[count++] = {use.thread, 0, spot->offset, spot->bytes, writes(spot->kind), spot->accesses};
+  return conflicts_at(window_uses_, count, 0);
+}
+
+void SharingJudge::close(Line& line) noexcept {
+  const LineMoves moves = line.accesses.moves(kResolutionNs);
+  const uint64_t conflicts = moves.of_false_sharing() > 0 ? conflicts_in(line.accesses) : 0;
+  line.tally.moves += moves;
+  line.tally.conflicts += conflicts;
+  for (Site& site : sites_) {
+    if (!line.owner || site.site != line.owner) continue;
+    site.tally.moves += moves;
+    site.tally.conflicts += conflicts;
+    if (conflicts) site.line = line.address;
+  }
+  line.accesses.clear();
+  line.votes = 0;
+  line.object_count = 0;
+}
+
+bool SharingJudge::is_significant(const Tally& tally) const noexcept {
+  const uint64_t total = total_ns_.load(std::memory_order_relaxed) - tally.total_before_ns;
+  return tally.conflicts >= kLeastConflicts && is_false_sharing(tally.moves, kLeastMoves) &&
+         static_cast<double>(tally.weight_ns) >= kLeastShare * static_cast<double>(total);
+}
+
+void SharingJudge::judge(uint64_t now_ns) noexcept {
+  for (Line& line : lines_)
+    if (line.address) close(line);
+  for (Line& line : lines_)
+    if (line.address) judge_line(line, now_ns);
+  for (Site& site : sites_)
+    if (site.site) judge_site(site, now_ns);
+}
+
+// Lines of one site are worth a change together, and of variables each.
+void SharingJudge::judge_line(Line& line, uint64_t now_ns) noexcept {
+  const bool is_shared =
+      line.tally.conflicts > 0 && is_false_sharing(line.tally.moves, kLeastMoves) &&
+      (is_significant(line.tally) || std::any_of(sites_, sites_ + kSites, [&](const Site& site) {
+         return line.owner && site.site == line.owner && is_significant(site.tally);
+       }));
+  if (is_shared && !line.is_told) {
+    host_.share(line.address);
+    line.is_told = true;
+  }
+  if (now_ns > line.tally.since_ns + kPatienceNs) begin(line.tally, now_ns);
+}
+
+void SharingJudge::judge_site(Site& site, uint64_t now_ns) noexcept {
+  if (host_.is_open(site.site) && is_significant(site.tally)) {
+    SiteVerdict verdict;
+    verdict.site = site.site;
+    verdict.conflicts = site.tally.conflicts;
+    verdict.chosen = choose_placement(site.uses, site.use_count, site.tally.conflicts);
+    verdict.line = site.line;
+    verdict.has_locks = site.has_locks;
+    host_.settle(verdict);
+    site.site = 0;
+  } else if (!host_.is_open(site.site) || now_ns > site.tally.since_ns + kPatienceNs) {
+    site.site = 0;
+  }
+}
+
+}  // namespace hpcrun

@@ -1,0 +1,81 @@
+#include "repair/locks/move.h"
+
+#include <errno.h>
+
+namespace hpcrun {
+
+namespace {
+
+// __kind of the C library's mutexes (glibc 2.18 on): what they do when a thread takes one that it has, and
+// above that what else is special about them.
+constexpr int kWhenTakenAgain = 3;
+constexpr int kRobust = 16;
+constexpr int kInheritsPriority = 32;
+constexpr int kProtectsPriority = 64;
+constexpr int kShared = 128;
+constexpr int kElided = 256;
+constexpr int kNeverElided = 512;
+
+bool may_be_moved(int kind, LockDeclined& reason) noexcept {
+  if ((kind & ~(kWhenTakenAgain | kNeverElided)) == 0) return true;
+  if (kind & kRobust)
+    reason = LockDeclined::Robust;
+  else if (kind & (kInheritsPriority | kProtectsPriority))
+    reason = LockDeclined::Priority;
+  else
+    reason = kind & kShared ? LockDeclined::Shared : LockDeclined::Elided;
+  return false;
+}
+
+using Fields = __pthread_mutex_s;
+using ListNode = decltype(Fields::__list.__next);
+
+// As the mutex is that one thread has and nobody waits for.
+void lock_alike(Fields& shadow, const Fields& mutex) noexcept {
+  shadow.__lock = 1;
+  shadow.__count = mutex.__count;
+  shadow.__owner = mutex.__owner;
+  shadow.__nusers = 1;
+  shadow.__kind = mutex.__kind;
+  shadow.__spins = mutex.__spins;
+  shadow.__elision = 0;
+  shadow.__list = {};
+}
+
+void publish(pthread_mutex_t* mutex, void* shadow) noexcept {
+  __atomic_store_n(&mutex->__data.__list.__next, static_cast<ListNode>(shadow), __ATOMIC_RELEASE);
+}
+
+}  // namespace
+
+void decline_move(const volatile void* lock, LockDeclined reason, const LockRepair& repair) noexcept {
+  if (shadow_table.is_first_refusal(lock)) repair.declined(reason);
+}
+
+void move_mutex(pthread_mutex_t* mutex, const LockRepair& repair, MutexCall unlock) noexcept {
+  Fields& fields = mutex->__data;
+  LockDeclined reason;
+  if (!may_be_moved(fields.__kind, reason)) return decline_move(mutex, reason, repair);
+  ShadowMutex* const shadow = shadow_table.take(mutex);
+  if (!shadow) return decline_move(mutex, LockDeclined::NoMemory, repair);
+  lock_alike(shadow->mutex.__data, fields);
+  shadow->original.store(mutex, std::memory_order_relaxed);
+  // Whoever has it several times has the original once, to release it at once.
+  if ((fields.__kind & kWhenTakenAgain) == PTHREAD_MUTEX_RECURSIVE_NP) fields.__count = 1;
+  publish(mutex, shadow);
+  unlock(mutex);
+  repair.moved(mutex);
+}
+
+// A mutex is in use while a thread has it, or waits at a condition with it: of those that wait since before
+// the move the original knows.
+int destroy_mutex(pthread_mutex_t* mutex, MutexCall destroy) noexcept {
+  const pthread_mutex_t* const shadow = moved_to(mutex);
+  if (!shadow) return destroy(mutex);
+  if (__atomic_load_n(&shadow->__data.__nusers, __ATOMIC_RELAXED) != 0) return EBUSY;
+  const int error = destroy(mutex);
+  if (!error) publish(mutex, nullptr);
+  return error;
+}
+
+}  // namespace hpcrun

@@ -1,0 +1,45 @@
+#include "repair/locks/shadow_table.h"
+
+namespace hpcrun {
+
+constinit ShadowTable shadow_table{};
+
+ShadowTable::Place* ShadowTable::place_of(const volatile void* lock) noexcept {
+  const auto address = reinterpret_cast<uintptr_t>(lock);
+  uint32_t at = static_cast<uint32_t>(address * 0x9e3779b97f4a7c15u >> 32) % kPlaces;
+  for (uint32_t i = 0; i < kMostProbes; ++i, at = (at + 1) % kPlaces) {
+    Place& place = places_[at];
+    uintptr_t here = place.lock.load(std::memory_order_relaxed);
+    if (here == 0 && place.lock.compare_exchange_strong(here, address, std::memory_order_relaxed))
+      return &place;
+    if (here == address) return &place;
+  }
+  return nullptr;
+}
+
+ShadowMutex* ShadowTable::take_new() noexcept {
+  uint32_t number = given_out_.load(std::memory_order_relaxed);
+  while (number < kMostShadows)
+    if (given_out_.compare_exchange_weak(number, number + 1, std::memory_order_relaxed))
+      return &shadows_[number];
+  return nullptr;
+}
+
+ShadowMutex* ShadowTable::take(const pthread_mutex_t* mutex) noexcept {
+  Place* const place = place_of(mutex);
+  if (!place) return nullptr;
+  const uint32_t known = place->shadow.load(std::memory_order_relaxed);
+  if (known != kUnknown && known != kRefused) return &shadows_[known - 1];
+  ShadowMutex* const shadow = take_new();
+  if (shadow) place->shadow.store(static_cast<uint32_t>(shadow - shadows_) + 1, std::memory_order_relaxed);
+  return shadow;
+}
+
+bool ShadowTable::is_first_refusal(const volatile void* lock) noexcept {
+  Place* const place = place_of(lock);
+  if (!place) return false;
+  uint32_t known = kUnknown;
+  return place->shadow.compare_exchange_strong(known, kRefused, std::memory_order_relaxed);
+}
+
+}  // namespace hpcrun

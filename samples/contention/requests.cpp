@@ -1,0 +1,59 @@
+// A thread hands out requests, and it and another each serve one, over and over: small objects from
+// neighbouring allocations, which lie in one cache line. requests_fixed gives each a line of its own.
+
+#include <vector>
+
+#include "team.h"
+
+#ifdef FIXED
+struct alignas(64) Request {
+#else
+struct Request {
+#endif
+  std::atomic<uint64_t> progress{0};
+};
+
+constexpr uint64_t kSteps = 250'000;  // of one request
+
+std::vector<Request*> requests(3);  // of a round; two are served
+
+[[gnu::noinline]] Request* make_request() {
+  return new Request();
+}
+
+// Every other allocation begins a line: of three that follow each other two are neighbours, as a rule.
+// Returns the first of the two.
+uint64_t make_round() {
+  for (Request*& request : requests) request = make_request();
+  const auto line_of = [](const Request* request) { return reinterpret_cast<uintptr_t>(request) / 64; };
+  return line_of(requests[0]) == line_of(requests[1]) ? 0 : 1;
+}
+
+[[gnu::noinline]] void serve(Request& request) {
+  for (uint64_t i = 0; i < kSteps; ++i) ++request.progress;
+}
+
+int main(int argc, char** argv) {
+  const uint64_t rounds = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 400;
+  std::atomic<uint64_t> given{0}, served{0};
+  uint64_t first = 0, sum = 0;
+  std::thread other([&] {
+    for (uint64_t round = 1; round <= rounds; ++round) {
+      while (given < round) continue;
+      serve(*requests[first]);
+      served = round;
+    }
+  });
+  for (uint64_t round = 1; round <= rounds; ++round) {
+    first = make_round();
+    given = round;
+    serve(*requests[first + 1]);
+    while (served < round) continue;
+    for (Request* request : requests) {
+      sum += request->progress;
+      delete request;
+    }
+  }
+  other.join();
+  std::printf("%llu\n", static_cast<unsigned long long>(sum));
+}

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""Allocations that a repair plan names, or that a run finds threads to contend for, are laid out anew, and programs run
+as they do without."""
+
+import os
+import re
+import shutil
+import struct
+import subprocess
+
+import driver
+
+PLACED = driver.program("placed_cases")
+NEW_BYTES = 328  # of placed_cases
+NAMED = {"malloc": 1, "calloc": 1, "realloc": 1, "reallocarray": 1, "aligned_alloc": 1, "memalign": 1, "posix_memalign": 1}
+PLACE = 1
+# Of the measurement file (docs/formats.md).
+COUNTERS, PLACED_ALLOCATIONS, PADDING_BYTES, PLANNED_SITES, REFUSED = 128, 41, 42, 43, 44
+REPAIR_RECORD, REPAIR_WORDS = 13, 12
+RECORD = struct.Struct("<IHBB12Q")
+
+
+def call_of(library, function, callee):
+    """Offset of the return address of the call in the function."""
+    code = subprocess.run(["objdump", "-d", f"--disassemble={function}", library], check=True, stdout=subprocess.PIPE,
+                          text=True).stdout
+    lines = [line for line in code.splitlines() if re.match(r"\s+[0-9a-f]+:\t", line)]
+    for line, after in zip(lines, lines[1:]):
+        if re.search(rf"\bcall\b.*<{callee}@plt>", line):
+            return int(after.split(":")[0], 16)
+    raise AssertionError(f"{function} does not call {callee}:\n{code}")
+
+
+def build_id(library):
+    notes = subprocess.run(["readelf", "-n", library], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                           text=True).stdout
+    return bytes.fromhex(re.search(r"Build ID: ([0-9a-f]+)", notes).group(1))
+
+
+def standard_library():
+    shown = subprocess.run(["ldd", PLACED], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return re.search(r"libstdc\+\+\.so\.6 => (\S+)", shown).group(1)
+
+
+def plan(entries, modules):
+    """(module, offset of the frame, placement, least and most bytes) of each."""
+    data = struct.pack("<8sIIII", b"profplan", len(entries), len(entries), len(modules), 0)
+    for index, (_, _, placement, least, most) in enumerate(entries):
+        data += struct.pack("<IIIIIIQQ", PLACE, index, 1, *placement, least, most)
+    for module, offset, *_ in entries:
+        data += struct.pack("<IIQ", module, 0, offset)
+    for module in modules:
+        identity = build_id(module)
+        data += struct.pack("<B20s483s", len(identity), identity, module.encode())
+    return data
+
+
+def plan_of_cases(placement):
+    entries = [(0, call_of(PLACED, f"named_{name}", name) - 1, placement, 8, 256) for name in NAMED]
+    new = call_of(standard_library(), "_Znwm", "malloc") - 1
+    entries.append((1, new, placement, NEW_BYTES, NEW_BYTES + 16))
+    return plan(entries, [PLACED, standard_library()])
+
+
+class Placing(driver.EndToEnd):
+    def run_planned(self, data, command, events=("CPUTIME",), env=""):
+        """The program with this plan, and nothing else of the run."""
+        file = self.folder / "plan"
+        file.write_bytes(data)
+        memory = driver.BUILD / "lib/libhpcrun-memory.so"
+        start = f'cp {file} "$PROF_DIRECTORY/repair.plan"; case $LD_PRELOAD in *hpcrun-memory*) ;; ' \
+                f'*) LD_PRELOAD="$LD_PRELOAD {memory}";; esac; export LD_PRELOAD; PROF_REPAIR_PLAN=1 {env} exec "$@"'
+        return self.prof_run(["sh", "-c", start, "sh", *command], events=events, options=["--no-analyze"])
+
+    def measured(self, run):
+        """The last of the files, that of the program."""
+        files = sorted(run.directory.glob("*.prof"), key=lambda file: int(file.stem.split("-")[-1]))
+        return files[-1].read_bytes()
+
+    def counters(self, run):
+        return struct.unpack_from("<64Q", self.measured(run), COUNTERS)
+
+    def repairs(self, run):
+        """(kind, bytes, align, offset, pad, entry) of each."""
+        data = self.measured(run)
+        found = []
+        for at in range(0, len(data) - RECORD.size, 8):
+            commit, length, kind, words = struct.unpack_from("<IHBB", data, at)
+            if commit and (length, kind, words) == (RECORD.size, REPAIR_RECORD, REPAIR_WORDS):
+                numbers = RECORD.unpack_from(data, at)[4:]
+                found.append((numbers[1], numbers[4], *numbers[5:9]))
+        return found
+
+    def test_allocations_lie_as_planned_however_they_are_made(self):
+        for placement in ((64, 0, 64), (64, 16, 64), (128, 48, 128)):
+            for events in (["CPUTIME"], ["contention"]):
+                with self.subTest(placement=placement, events=events):
+                    run = self.run_planned(plan_of_cases(placement), [PLACED, *map(str, placement)], events)
+                    self.assertEqual(run.status, 0, run.stderr)
+                    counters = self.counters(run)
+                    self.assertEqual(int(run.stdout), counters[PLACED_ALLOCATIONS])
+                    self.assertEqual(counters[PLANNED_SITES], len(NAMED) + 1)
+                    self.assertGreater(counters[PADDING_BYTES], counters[PLACED_ALLOCATIONS] * 16)
+                    met = self.repairs(run)
+                    self.assertEqual(sorted(one[5] for one in met), list(range(1, len(NAMED) + 2)))
+                    self.assertEqual({(one[0], one[2:5]) for one in met}, {(2, placement)})
+
+    def test_what_cannot_be_had_is_refused_and_counted(self):
+        run = self.run_planned(plan_of_cases((64, 16, 64)), [PLACED, "64", "16", "64"])
+        self.assertEqual(run.status, 0, run.stderr)
+        # Four alignments of its own, three sizes that there are not.
+        self.assertEqual(self.counters(run)[REFUSED], 4)
+
+    def test_more_than_can_be_kept_track_of_stay_where_they_are(self):
+        run = self.run_planned(plan_of_cases((64, 16, 64)), [PLACED, "churn"])
+        self.assertEqual((run.status, run.stdout), (0, b"done\n"), run.stderr)
+        counters = self.counters(run)
+        self.assertGreater(counters[REFUSED], 0)
+        self.assert_within(counters[PLACED_ALLOCATIONS], 40_000, 65_536, "placed allocations")
+        self.assertEqual(counters[PLACED_ALLOCATIONS] + counters[REFUSED], 150_000)
+
+    def test_contents_survive_a_storm_of_threads(self):
+        for placement in ((64, 0, 64), (128, 112, 64)):
+            for events in (["CPUTIME"], ["contention"]):
+                with self.subTest(placement=placement, events=events):
+                    run = self.run_planned(plan_of_cases(placement), [PLACED, "storm"], events)
+                    self.assertEqual((run.status, run.stdout), (0, b"done\n"), run.stderr)
+                    self.assertGreater(self.counters(run)[PLACED_ALLOCATIONS], 10_000)
+
+    def test_sites_that_the_plan_does_not_name_stay_where_they_are(self):
+        entries = [(0, call_of(PLACED, "named_malloc", "malloc") - 1, (64, 0, 64), 40, 40)]
+        run = self.run_planned(plan(entries, [PLACED]), [PLACED, "storm"])
+        self.assertEqual((run.status, run.stdout), (0, b"done\n"), run.stderr)
+        self.assertEqual(self.counters(run)[PLANNED_SITES], 1)
+        other = bytearray(plan(entries, [PLACED]))
+        other[-500] ^= 1  # another build of the program
+        run = self.run_planned(bytes(other), [PLACED, "storm"])
+        self.assertEqual((run.status, run.stdout), (0, b"done\n"), run.stderr)
+        self.assertEqual(self.counters(run)[PLACED_ALLOCATIONS], 0)
+
+    def test_a_damaged_plan_changes_nothing_and_is_told(self):
+        for data in (b"", plan_of_cases((64, 0, 64))[:-1], plan_of_cases((24, 0, 64)), b"x" * 1000):
+            run = self.run_planned(data, [PLACED, "storm"])
+            self.assertEqual((run.status, run.stdout), (0, b"done\n"), run.stderr)
+            self.assertEqual(self.counters(run)[PLACED_ALLOCATIONS], 0)
+            self.assertIn("Nothing was repaired by the plan", " ".join(run.summary()["degradations"]))
+
+    def test_a_program_with_an_allocator_of_its_own_is_left_alone(self):
+        run = self.run_planned(plan_of_cases((64, 0, 64)), [driver.program("own_allocator")])
+        self.assertEqual((run.status, run.stdout), (0, b"100000000\n"), run.stderr)
+        self.assertIn("the program brings an allocator of its own", " ".join(run.summary()["degradations"]))
+
+    def test_what_the_run_finds_contended_for_is_laid_out_anew_in_this_run(self):
+        # On a machine that is busy otherwise threads may hardly ever run at the same time.
+        for _ in range(3):
+            run = self.prof_run([driver.sample("requests")], events=["contention"], options=["--no-analyze"],
+                                env={**os.environ, "PROF_REPAIR": "layout"})
+            self.assertEqual((run.status, run.stdout), (0, b"200000000\n"), run.stderr)
+            if "Contention cannot be confirmed here" in " ".join(run.summary()["degradations"]):
+                self.skipTest("the kernel refuses breakpoints here")
+            if self.repairs(run):
+                break
+        self.assertEqual([(1, 8, 64, 0, 64, 0)], self.repairs(run))
+        self.assertGreater(self.counters(run)[PLACED_ALLOCATIONS], 0)
+
+    def test_what_is_not_contended_for_is_left_alone(self):
+        for sample in ("requests_fixed", "reuse"):
+            run = self.prof_run([driver.sample(sample)], events=["contention"], options=["--no-analyze"],
+                                env={**os.environ, "PROF_REPAIR": "layout,locks"})
+            self.assertEqual(run.status, 0, run.stderr)
+            self.assertEqual(([], 0), (self.repairs(run), self.counters(run)[PLACED_ALLOCATIONS]))
+
+    def test_what_no_placement_helps_is_declined(self):
+        for _ in range(3):
+            run = self.prof_run([driver.program("heap_cases"), "released"], events=["contention"],
+                                options=["--no-analyze"], env={**os.environ, "PROF_REPAIR": "layout"})
+            self.assertEqual((run.status, run.stdout), (0, b"3000000000\n"), run.stderr)
+            if "Contention cannot be confirmed here" in " ".join(run.summary()["degradations"]):
+                self.skipTest("the kernel refuses breakpoints here")
+            if self.repairs(run):
+                break
+        self.assertEqual([(3, 64, 16, 0, 1, 0)], self.repairs(run))
+
+
+if __name__ == "__main__":
+    driver.main()

@@ -1,0 +1,80 @@
+// Each mutex has one shadow for ever, and is found at it only where it was made.
+
+#include "repair/locks/shadow_table.h"
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <set>
+#include <vector>
+
+using namespace hpcrun;
+
+namespace {
+
+using Node = decltype(__pthread_mutex_s::__list.__next);
+
+// As a move leaves it.
+void lead_to(pthread_mutex_t& mutex, ShadowMutex* shadow) {
+  shadow->original = &mutex;
+  mutex.__data.__list.__next = reinterpret_cast<Node>(shadow);
+}
+
+}  // namespace
+
+TEST_CASE("a mutex that was not moved, and one with garbage in it, have no shadow") {
+  const auto table = std::make_unique<ShadowTable>();
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  CHECK(table->find(&mutex) == nullptr);
+  ShadowMutex* const shadow = table->take(&mutex);
+  for (const uintptr_t garbage :
+       {uintptr_t{1}, UINTPTR_MAX, uintptr_t{0x7fff'ffff'f000}, reinterpret_cast<uintptr_t>(shadow) + 8,
+        reinterpret_cast<uintptr_t>(shadow) - 64, reinterpret_cast<uintptr_t>(shadow)}) {
+    mutex.__data.__list.__next = reinterpret_cast<Node>(garbage);
+    CHECK(table->find(&mutex) == nullptr);
+  }
+}
+
+TEST_CASE("a moved mutex is found at its shadow, and a copy of it is not") {
+  const auto table = std::make_unique<ShadowTable>();
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  ShadowMutex* const shadow = table->take(&mutex);
+  lead_to(mutex, shadow);
+  CHECK(table->find(&mutex) == &shadow->mutex);
+  const pthread_mutex_t copy = mutex;
+  CHECK(table->find(&copy) == nullptr);
+}
+
+TEST_CASE("an address keeps its shadow, and shadows are on lines of their own") {
+  const auto table = std::make_unique<ShadowTable>();
+  std::vector<pthread_mutex_t> mutexes(1000);
+  std::set<ShadowMutex*> seen;
+  for (const pthread_mutex_t& mutex : mutexes) {
+    ShadowMutex* const shadow = table->take(&mutex);
+    REQUIRE(shadow);
+    CHECK(reinterpret_cast<uintptr_t>(shadow) % 64 == 0);
+    CHECK(seen.insert(shadow).second);
+  }
+  for (const pthread_mutex_t& mutex : mutexes) CHECK(seen.count(table->take(&mutex)) == 1);
+}
+
+TEST_CASE("with all shadows taken a further mutex gets none, and the others keep theirs") {
+  const auto table = std::make_unique<ShadowTable>();
+  std::vector<pthread_mutex_t> mutexes(ShadowTable::kMostShadows + 2);
+  for (uint32_t i = 0; i < ShadowTable::kMostShadows; ++i) REQUIRE(table->take(&mutexes[i]));
+  CHECK(table->take(&mutexes[ShadowTable::kMostShadows]) == nullptr);
+  CHECK(table->is_first_refusal(&mutexes[ShadowTable::kMostShadows]));
+  CHECK(!table->is_first_refusal(&mutexes[ShadowTable::kMostShadows]));
+  CHECK(table->take(&mutexes[0]));
+}
+
+TEST_CASE("a lock is refused once") {
+  const auto table = std::make_unique<ShadowTable>();
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  CHECK(table->is_first_refusal(&mutex));
+  CHECK(!table->is_first_refusal(&mutex));
+  // Made anew in the same place it may be of a kind that can be moved.
+  ShadowMutex* const shadow = table->take(&mutex);
+  REQUIRE(shadow);
+  CHECK(table->take(&mutex) == shadow);
+  CHECK(!table->is_first_refusal(&mutex));
+}
