@@ -12,7 +12,7 @@ namespace hpcrun {
 
 constexpr char kFileMagic[8] = {'p', 'r', 'o', 'f', 'm', 'e', 'a', 's'};
 constexpr uint16_t kFormatMajor = 1;  // a reader refuses any other
-constexpr uint16_t kFormatMinor = 6;  // a reader accepts newer ones and ignores what it does not know
+constexpr uint16_t kFormatMinor = 7;  // a reader accepts newer ones and ignores what it does not know
 constexpr uint32_t kByteOrderMark = 0x01020304;
 constexpr uint32_t kPageBytes = 4096;
 
@@ -56,7 +56,22 @@ enum class Counter : uint16_t {
   DroppedRingFull = 21,       // sampled from outside: the kernel's buffer was full before it was read
   LooksForContention = 24,    // a ContentionSource (since minor version 4); 0 where it does not
   FollowsLocks = 30,          // kFollowsLocks... where it does (since minor version 5)
+  // What was repaired while the program ran (since minor version 7).
+  Repairs = 40,              // kRepairs..., bits: what may be changed
+  PlacedAllocations = 41,    // allocations that were placed; a thread's last 63 may be missing after a kill
+  PaddingBytes = 42,         // what they take more than was asked for, summed
+  PlannedSites = 43,         // entries of the repair plan that the program came to
+  PlacementsRefused = 44,    // allocations that were to be placed and were not: the allocator lacks the means
+  LocksMoved = 45,           // locks that got a line of their own
+  LocksDeclinedRobust = 46,  // locks that were to get one and did not, by reason
+  LocksDeclinedPriority = 47,  // priority inheritance or protection
+  LocksDeclinedShared = 48,    // between processes
+  LocksDeclinedSpin = 49,      // spin locks have no room for the way to another line
+  LocksDeclinedNoMemory = 50,
 };
+constexpr uint64_t kRepairsLayout = 1;  // of what this run finds
+constexpr uint64_t kRepairsLocks = 2;
+constexpr uint64_t kRepairsByPlan = 4;
 constexpr uint64_t kFollowsLocks = 1;
 constexpr uint64_t kFollowsLocksWithTasks = 2;  // OpenMP runs tasks where it makes threads wait
 constexpr uint16_t kCounterSlots = 64;
@@ -256,6 +271,7 @@ enum class RecordType : uint8_t {
   Symbol = 10,
   Object = 11,  // since minor version 4, as is the next
   ObjectEnd = 12,
+  Repair = 13,  // since minor version 7
 };
 
 // StreamKind::Process: this header, `fixed_words` * 8 bytes of numbers, then strings (16-bit length, bytes),
@@ -322,6 +338,28 @@ struct ObjectRecord {
 struct ObjectEndRecord {
   uint64_t object;
   uint64_t time_ns;  // CLOCK_MONOTONIC at which it was released
+};
+
+enum class RepairKind : uint64_t {
+  Placed = 1,       // allocations of a site are placed from now on, for what this run found
+  PlannedSite = 2,  // the program came to a site that the repair plan names
+  Declined = 3,     // threads contend for a site's allocations, and no placement keeps them apart
+  LocksMoved = 4,   // a lock got a line of its own
+};
+
+struct RepairRecord {
+  uint64_t time_ns;  // CLOCK_MONOTONIC
+  RepairKind kind;
+  uint64_t thread;  // index of the thread in whose tree the context of the allocation is;
+  uint64_t node;    // that; 0 of a lock that lies in no allocation that is known
+  uint64_t bytes;   // that the site asks for; 0: they vary
+  uint64_t align;   // a Placement (hpcrun/model/placement.h); 0 where there is none
+  uint64_t offset;
+  uint64_t pad;
+  uint64_t plan_entry;  // PlannedSite: index of the entry + 1; otherwise 0
+  uint64_t conflicts;   // accesses that were in conflict on a line, as they lay, and
+  uint64_t remaining;   // with the placement (Declined: with the best one that there is)
+  uint64_t address;     // of the line at which this was found, or of the lock
 };
 
 // Mixes into single-record checks; never 0 for the zero record that unwritten space looks like.

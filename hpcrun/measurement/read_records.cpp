@@ -126,6 +126,17 @@ void read_object(Fields fields, Collected& collected) {
   object.node = static_cast<uint32_t>(numbers.node);
 }
 
+// Of a kind that this reader knows.
+void read_repair(Fields fields, std::vector<MeasuredRepair>& repairs) {
+  const auto numbers = fields.numbers<hpcrun::RepairRecord>();
+  if (numbers.kind < hpcrun::RepairKind::Placed || numbers.kind > hpcrun::RepairKind::LocksMoved) return;
+  repairs.push_back({numbers.time_ns, numbers.kind, static_cast<uint32_t>(numbers.thread),
+                     static_cast<uint32_t>(numbers.node), numbers.bytes, static_cast<uint32_t>(numbers.align),
+                     static_cast<uint32_t>(numbers.offset), static_cast<uint32_t>(numbers.pad),
+                     static_cast<uint32_t>(numbers.plan_entry), numbers.conflicts, numbers.remaining,
+                     numbers.address});
+}
+
 // The last name stands, in whichever order the records lie.
 void read_name(std::string_view name, uint32_t index, uint64_t time_ns, MeasuredThread& thread,
                Collected& collected) {
@@ -190,6 +201,9 @@ void read_record(std::span<const uint8_t> record, const Layout& layout, Collecte
       collected.objects[numbers.object].died_ns = numbers.time_ns;
       break;
     }
+    case RecordType::Repair:
+      read_repair(fields, out.repairs);
+      break;
   }
 }
 
@@ -210,6 +224,7 @@ void read_records(const std::vector<Extent>& extents, const Layout& layout, Proc
   for (auto& [id, module] : collected.modules) out.modules.push_back(std::move(module));
   for (auto& [frame, symbol] : collected.symbols) out.symbols.push_back(std::move(symbol));
   for (auto& [id, object] : collected.objects) out.objects.push_back(object);
+  std::ranges::stable_sort(out.repairs, {}, &MeasuredRepair::time_ns);
   for (auto& [index, device] : collected.devices) {
     threads[device.line].kind = LineKind::Device;
     out.devices.push_back(std::move(device));

@@ -142,6 +142,22 @@ struct MeasuredObject {
   uint32_t node = 0;     // that
 };
 
+// What was laid out anew while the program ran, or could not be (docs/formats.md, "Process records").
+struct MeasuredRepair {
+  uint64_t time_ns = 0;  // CLOCK_MONOTONIC
+  hpcrun::RepairKind kind{};
+  uint32_t thread = 0;  // index of the thread in whose tree the context of the allocation is; it may be lost
+  uint32_t node = 0;    // that; 0: not known
+  uint64_t bytes = 0;   // that the site asks for; 0: they vary
+  uint32_t align = 0;   // a Placement (hpcrun/model/placement.h)
+  uint32_t offset = 0;
+  uint32_t pad = 0;
+  uint32_t plan_entry = 0;  // index in the repair plan + 1; 0: it is not of the plan
+  uint64_t conflicts = 0;   // accesses, as the data lay
+  uint64_t remaining = 0;   // and with the placement
+  uint64_t address = 0;     // of the line, or of the lock
+};
+
 // Where a thread waited for others, or whom it blames for that (docs/formats.md, "Locks").
 struct MeasuredLockCell {
   uint64_t object = 0;  // address of what was waited for
@@ -305,6 +321,7 @@ struct ProcessMeasurement {
   std::vector<MeasuredQueue> queues;    // sorted by line
   std::vector<MeasuredSymbol> symbols;  // sorted by frame
   std::vector<MeasuredObject> objects;  // sorted by id
+  std::vector<MeasuredRepair> repairs;  // sorted by time
   std::vector<std::string> notes;       // degradations that the runtime recorded
   std::vector<std::string> warnings;    // damage found while reading
   std::array<uint64_t, hpcrun::kCounterSlots> counters{};

@@ -96,6 +96,9 @@ class MeasurementFile {
   void write_object(const ObjectRecord& object) noexcept;
   void write_object_end(uint64_t object, uint64_t time_ns) noexcept;
 
+  // Something is laid out anew from now on, or was declined.
+  void write_repair(const RepairRecord& repair) noexcept;
+
   // Live counters of the process, in the file's header page (survive a kill). Always valid: without an open
   // file they count where nobody looks.
   std::atomic<uint64_t>& counter(Counter counter) noexcept { return counters_[static_cast<size_t>(counter)]; }

@@ -35,8 +35,8 @@ struct ObjectUse {
 uint64_t conflicts_at(const ObjectUse* uses, uint32_t count, uint32_t offset) noexcept;
 
 struct ChosenPlacement {
-  Placement placement;      // kAsAllocated: none helps
-  uint64_t conflicts = 0;   // with it
+  Placement placement;     // kAsAllocated: none helps
+  uint64_t conflicts = 0;  // with it
 };
 
 // `conflicts_now`: as the objects lay when they were seen, those with neighbours included. A placement helps

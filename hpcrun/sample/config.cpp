@@ -89,6 +89,17 @@ bool read_memory_events(const char* text, Config& out) noexcept {
   return false;
 }
 
+// Others are left out.
+void read_repairs(std::string_view text, Config& out) noexcept {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(','), text.size());
+    const std::string_view kind = text.substr(0, end);
+    out.repairs_layout |= kind == kRepairLayout;
+    out.repairs_locks |= kind == kRepairLocks;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
 // Looks up in the settings, or in the environment where there are none.
 const char* value_of(const char* settings, const char* name) noexcept {
   if (!settings) return getenv(name);
@@ -125,6 +136,9 @@ bool read_config(const char* settings, Config& out) noexcept {
   if (out.contention && memory && *memory && !read_memory_events(memory, out)) return false;
   const char* locks = value_of(settings, kEnvLocks);
   out.locks = locks && std::string_view(locks) == "1";
+  if (const char* const repairs = value_of(settings, kEnvRepair)) read_repairs(repairs, out);
+  const char* plan = value_of(settings, kEnvRepairPlan);
+  out.has_repair_plan = plan && std::string_view(plan) == "1";
   const char* device_trace = value_of(settings, kEnvDeviceTrace);
   if (device_trace && std::string_view(device_trace) == kSampledDeviceTrace && out.event_count > 0)
     out.device_trace_period_ns = 1'000'000'000 / out.events[0].rate;

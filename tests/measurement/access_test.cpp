@@ -63,6 +63,31 @@ TEST_CASE("accesses come back in order, with contexts and weights") {
   }
 }
 
+TEST_CASE("repairs come back in the order of their times, of kinds that are known") {
+  TemporaryDirectory directory;
+  Recorder recorder(directory / "a.prof");
+  recorder.file.write_repair({900, hpcrun::RepairKind::Placed, 3, 17, 48, 64, 16, 64, 0, 5000, 12, 0x7f40});
+  recorder.file.write_repair({400, hpcrun::RepairKind::PlannedSite, 1, 9, 0, 128, 0, 128, 5, 0, 0, 0});
+  recorder.file.write_repair({500, static_cast<hpcrun::RepairKind>(99), 1, 9, 0, 0, 0, 0, 0, 0, 0, 0});
+
+  const std::vector<MeasuredRepair> repairs = read_measurement(recorder.path()).repairs;
+  REQUIRE(repairs.size() == 2);
+  CHECK(repairs[0].time_ns == 400);
+  CHECK(repairs[0].kind == hpcrun::RepairKind::PlannedSite);
+  CHECK(repairs[0].plan_entry == 5);
+  CHECK(repairs[0].align == 128);
+  CHECK(repairs[1].kind == hpcrun::RepairKind::Placed);
+  CHECK(repairs[1].thread == 3);
+  CHECK(repairs[1].node == 17);
+  CHECK(repairs[1].bytes == 48);
+  CHECK(repairs[1].align == 64);
+  CHECK(repairs[1].offset == 16);
+  CHECK(repairs[1].pad == 64);
+  CHECK(repairs[1].conflicts == 5000);
+  CHECK(repairs[1].remaining == 12);
+  CHECK(repairs[1].address == 0x7f40);
+}
+
 TEST_CASE("objects come back, with what is known of their ends") {
   TemporaryDirectory directory;
   Recorder recorder(directory / "a.prof");

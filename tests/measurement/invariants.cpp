@@ -54,6 +54,7 @@ const char* broken_in_devices(const ProcessMeasurement& measurement) {
   if (!std::ranges::is_sorted(measurement.devices, {}, &MeasuredDevice::index)) return "devices are sorted";
   if (!std::ranges::is_sorted(measurement.queues, {}, &MeasuredQueue::line)) return "queues are sorted";
   if (!std::ranges::is_sorted(measurement.objects, {}, &MeasuredObject::id)) return "objects are sorted";
+  if (!std::ranges::is_sorted(measurement.repairs, {}, &MeasuredRepair::time_ns)) return "repairs are sorted";
   if (!std::ranges::is_sorted(measurement.symbols, {}, &MeasuredSymbol::frame)) return "symbols are sorted";
   for (const MeasuredQueue& queue : measurement.queues)
     if (std::ranges::find(measurement.threads, queue.line, &MeasuredThread::index) ==

@@ -138,6 +138,8 @@ void write_accesses(Recorder& recorder, uint32_t index, const std::vector<NodeId
       throw std::runtime_error("the file is full: errno " + std::to_string(recorder.file.failure()));
     if (i % 10 == 9) recorder.file.write_object_end(index << 16 | object, time);
   }
+  recorder.file.write_repair({kStartMonotonic, hpcrun::RepairKind::Placed, index, nodes[0], 256, 64, 16, 64,
+                              0, 1000, 10, 0x7f0000000000});
   accesses.seal();
 }
 

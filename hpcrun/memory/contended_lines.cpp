@@ -1,0 +1,3 @@
+#include "hpcrun/memory/contended_lines.h"
+
+constinit hpcrun::ContendedLines hpcrun_contended_lines{};
