@@ -11,6 +11,7 @@ struct ContendedRecord {
   std::string host;
   int32_t rank = -1;
   int32_t process = -1;   // pid
+  uint64_t processes = 1;  // that this tells of; the others are not named
   std::string sharing;    // "false", "true", "mixed"
   std::string kind;       // "variable", "allocation", "unknown"
   std::string name;       // of the variable, or of the memory it lies in ("[heap]"); empty: not known
@@ -83,6 +84,7 @@ void for_each_record_field(Record& record, Visit visit) {
   visit("host", record.host);
   visit("rank", record.rank);
   visit("process", record.process);
+  visit("processes", record.processes);
   visit("sharing", record.sharing);
   visit("kind", record.kind);
   visit("name", record.name);

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "analysis/views/merged_contention.h"
+
 namespace prof {
 namespace {
 
@@ -98,6 +100,7 @@ void read_field(const Json& json, const char* name, uint32_t& field) {
 ContendedRecord contended_in(const Json& json, const Database& database) {
   ContendedRecord record;
   for_each_record_field(record, [&](const char* name, auto& value) { read_field(json, name, value); });
+  record.processes = std::max<uint64_t>(record.processes, 1);
   if (const Json& changes = member(json, "changes"); changes.is_array())
     for (const Json& told : changes)
       for_each_change_field(record.changes.emplace_back(),
@@ -280,6 +283,7 @@ RunSummary run_summary(const Database& database) {
   if (contention.is_array()) {
     summary.looked_for_contention = true;
     for (const Json& record : contention) summary.contention.push_back(contended_in(record, database));
+    summary.contention = merge_processes(std::move(summary.contention));
   }
   const Json& sources = member(json, "contention_sources");
   if (sources.is_array())

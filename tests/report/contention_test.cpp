@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/views/contention_findings.h"
+#include "analysis/views/merged_contention.h"
 #include "prof/message.h"
 #include "tests/report/database_builder.h"
 #include "tests/report/rendered.h"
@@ -220,4 +221,55 @@ TEST_CASE("records that lead nowhere are left out") {
   const Json json = Json::parse(rendered(counting(broken), contention_as(ReportFormat::Json)).text);
   CHECK(json["findings"].empty());
   CHECK(json["data"][0]["sides"].empty());
+}
+
+namespace {
+
+ContendedRecord record_of(int32_t process, const char* kind, const char* name, double weight_s) {
+  ContendedRecord record;
+  record.process = process;
+  record.sharing = "false";
+  record.kind = kind;
+  record.name = name;
+  record.weight_s = weight_s;
+  record.true_moves = 10;
+  return record;
+}
+
+}  // namespace
+
+TEST_CASE("the same data of several processes are one finding") {
+  std::vector<ContendedRecord> records{
+      record_of(1, "variable", "counters", 2), record_of(2, "variable", "counters", 3),
+      record_of(3, "variable", "other", 4),    record_of(4, "unknown", "", 1),
+      record_of(5, "unknown", "", 1),          record_of(6, "variable", "counters", 1),
+  };
+  records[0].followed = 2;
+  records[0].saving_s = 1;
+  records[1].followed = 1;
+  records[1].saving_s = 1.5;
+  const std::vector<ContendedRecord> merged = merge_processes(records);
+  REQUIRE(merged.size() == 4);
+  CHECK(merged[0].name == "counters");
+  CHECK(merged[0].process == 2);  // the costliest
+  CHECK(merged[0].processes == 3);
+  CHECK(merged[0].weight_s == Approx(6));
+  CHECK(merged[0].followed == 3);
+  CHECK(merged[0].saving_s == Approx(3));  // half, also of the one that was not followed
+  CHECK(merged[0].true_moves == Approx(30));
+  CHECK(merged[1].name == "other");
+  CHECK(merged[1].processes == 1);
+  CHECK(merged[1].saving_s == 0);
+  CHECK(merged[2].kind == "unknown");
+  CHECK(merged[3].process == 5);
+}
+
+TEST_CASE("allocations are the same where they are made in the same contexts") {
+  std::vector<ContendedRecord> records(3, record_of(1, "allocation", "", 2));
+  records[0].allocations = {{7, 64, 2}};
+  records[1].allocations = {{7, 64, 5}};
+  records[2].allocations = {{8, 64, 2}};
+  const std::vector<ContendedRecord> merged = merge_processes(records);
+  REQUIRE(merged.size() == 2);
+  CHECK(merged[0].processes == 2);
 }
