@@ -10,17 +10,17 @@ namespace prof {
 struct ContendedRecord {
   std::string host;
   int32_t rank = -1;
-  int32_t process = -1;   // pid
+  int32_t process = -1;    // pid
   uint64_t processes = 1;  // that this tells of; the others are not named
-  std::string sharing;    // "false", "true", "mixed"
-  std::string kind;       // "variable", "allocation", "unknown"
-  std::string name;       // of the variable, or of the memory it lies in ("[heap]"); empty: not known
-  std::string type;       // empty: not known
-  std::string declared;   // "stats.cpp:12"; empty: not known
-  uint64_t address = 0;   // of the object's begin in its module, or in memory where there is no module
-  uint64_t bytes = 0;     // of the object; 0: not known
-  uint64_t lines = 0;     // cache lines
-  double weight_s = 0;    // CPU time that samples found there
+  std::string sharing;     // "false", "true", "mixed"
+  std::string kind;        // "variable", "allocation", "unknown"
+  std::string name;        // of the variable, or of the memory it lies in ("[heap]"); empty: not known
+  std::string type;        // empty: not known
+  std::string declared;    // "stats.cpp:12"; empty: not known
+  uint64_t address = 0;    // of the object's begin in its module, or in memory where there is no module
+  uint64_t bytes = 0;      // of the object; 0: not known
+  uint64_t lines = 0;      // cache lines
+  double weight_s = 0;     // CPU time that samples found there
   double saving_s = 0;    // CPU time that the threads would not need without each other, around there as well
   uint64_t followed = 0;  // threads of which that is known
   double false_moves = 0;  // how often the lines moved, in accesses that were seen: for comparing

@@ -148,7 +148,8 @@ std::string sentence(const CallTree& tree, const ContendedRecord& record, const 
                          ? "use the same bytes of"
                          : "use the same bytes, and different ones on their cache line, of";
   std::string text = record.processes > 1 ? fmt::format("In {} processes ", record.processes) : "";
-  text += fmt::format("{} {} {}", words_for_count(threads.size(), "thread"), what, object_in_words(tree, record));
+  text +=
+      fmt::format("{} {} {}", words_for_count(threads.size(), "thread"), what, object_in_words(tree, record));
   const char* lead = ": ";
   for (const ThreadAtPlace& side : telling_sides(record)) {
     text += fmt::format("{}thread {} {} {} in {}", lead, thread_label(*tree.database, side.most->profile),

@@ -8,7 +8,8 @@
 namespace prof {
 namespace {
 
-using Key = std::tuple<std::string, std::string, std::string, std::string, std::string, std::vector<uint32_t>>;
+using Key =
+    std::tuple<std::string, std::string, std::string, std::string, std::string, std::vector<uint32_t>>;
 
 Key key_of(const ContendedRecord& record) {
   std::vector<uint32_t> contexts;
@@ -37,11 +38,10 @@ void add(ContendedRecord record, Sum& sum) {
   ContendedRecord& total = sum.costliest;
   for (const auto number : {&ContendedRecord::processes, &ContendedRecord::followed})
     total.*number += record.*number;
-  for (const auto number : {&ContendedRecord::weight_s, &ContendedRecord::false_moves,
-                            &ContendedRecord::true_moves, &ContendedRecord::adjacent_moves,
-                            &ContendedRecord::transfers, &ContendedRecord::transfers_per_s,
-                            &ContendedRecord::hitm, &ContendedRecord::remote_hitm,
-                            &ContendedRecord::latency_cycles})
+  for (const auto number :
+       {&ContendedRecord::weight_s, &ContendedRecord::false_moves, &ContendedRecord::true_moves,
+        &ContendedRecord::adjacent_moves, &ContendedRecord::transfers, &ContendedRecord::transfers_per_s,
+        &ContendedRecord::hitm, &ContendedRecord::remote_hitm, &ContendedRecord::latency_cycles})
     total.*number += record.*number;
 }
 

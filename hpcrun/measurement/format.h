@@ -272,7 +272,7 @@ enum class RecordType : uint8_t {
   Symbol = 10,
   Object = 11,  // since minor version 4, as is the next
   ObjectEnd = 12,
-  Repair = 13,        // since minor version 7, as is the next
+  Repair = 13,  // since minor version 7, as is the next
   ThreadMemory = 14,
 };
 

@@ -210,6 +210,12 @@ void locks_as_csv(const CallTree& tree, const RunSummary& run, Output& out) {
   }
   for (const BlockedRecord& record : run.locks.blocked)
     csv_row(tree, "," + record.kind, "blocked", record, out);
+  for (const WorkWhileIdle& work : work_while_idle(tree, run))
+    out.print(",,works,{:.6f},,,,{}\n", work.seconds,
+              leaf_as_csv(program_part(frames_of(tree, work.context))));
+  for (const OpenWaitRecord& wait : run.locks.open)
+    out.print("{},{},waits still,{:.6f},,,1,{}\n", csv_field(wait.name), wait.kind, wait.seconds,
+              leaf_as_csv(user_of_lock(tree, wait.context)));
 }
 
 }  // namespace prof
