@@ -32,6 +32,10 @@ class AllocationContext {
   // The number that allocations of this size have from here; kNoSite: not known.
   SiteId site_of(uint64_t bytes) const noexcept;
 
+  // The next return address, and how far above the call's frame it lies; 0: not known.
+  uint64_t outer() const noexcept { return words_ ? values_[0] : 0; }
+  uint64_t outer_distance() const noexcept { return words_ ? offsets_[0] : 0; }
+
   // Of the repair plan, those that are for allocations from here.
   const PlanEntries& planned() const noexcept { return planned_; }
   void keep_site(uint64_t bytes, SiteId site) noexcept;

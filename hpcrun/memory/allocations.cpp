@@ -55,8 +55,10 @@ uint64_t hash_of(const FrameKey* frames, uint32_t depth) noexcept {
   const uint32_t depth = stack.depth - first;
   const NodeId node = depth ? thread.tree.insert(stack.frames + first, depth) : kNoNode;
   if (node == kNoNode) return nullptr;
-  return &contexts.add(call, hash_of(stack.frames + first, depth), node,
-                       planned_entries(stack.frames + first, depth));
+  AllocationContext& context = contexts.add(call, hash_of(stack.frames + first, depth), node,
+                                            planned_entries(stack.frames + first, depth));
+  if (context.outer()) hooks->placed_calls.learn_distance(call.caller, context.outer_distance());
+  return &context;
 }
 
 [[gnu::noinline]] AllocationContext* learn_context(ThreadState& thread, const AllocationCall& call) noexcept {
@@ -73,7 +75,8 @@ SiteId site_of(ThreadState& thread, uint64_t bytes, const void* frame) noexcept 
   if (!context && !(context = learn_context(thread, call))) return kNoSite;
   SiteId site = context->site_of(bytes);
   if (site == kNoSite) {
-    site = heap.sites.number_of(context->path(), {thread.index, context->node(), bytes, false, call.caller});
+    site = heap.sites.number_of(context->path(),
+                                {thread.index, context->node(), bytes, false, call.caller, context->outer()});
     context->keep_site(bytes, site);
     decide_by_plan(site, context->planned());
   }

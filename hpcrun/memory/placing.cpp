@@ -25,7 +25,7 @@ void ask_about(const AllocationSite& site) noexcept {
   HeapHooks* const hooks = placing.hooks.load(std::memory_order_acquire);
   if (!hooks) return;
   hooks->placed_calls.add_sizes(least_bytes(site), site.bytes);
-  hooks->placed_calls.add_caller(site.caller);
+  hooks->placed_calls.add_path(site.caller, site.outer);
 }
 
 RepairRecord record_of(RepairKind kind, SiteId number, const Placement& placement) noexcept {
@@ -90,16 +90,18 @@ bool may_place() noexcept {
 }
 
 void announce_to_plan(const ModuleInfo& module) noexcept {
-  if (!placing.has_plan ||
-      !placing.planned.announce({module.id, module.path, module.build_id, module.build_id_bytes}))
+  if (!placing.has_plan || !placing.planned.announce({module.id, module.path, module.build_id,
+                                                      module.build_id_bytes, module.load_bias}))
     return;
-  HeapHooks* const hooks = placing.hooks.load(std::memory_order_acquire);
-  placing.planned.for_each_entry_in(module.id, [&](const PlanEntry& entry, uint64_t offset) {
-    const uint64_t address = module.load_bias + offset;
-    if (entry.kind == PlanKind::GlobalLocks)
-      add_contended(address, entry.most_bytes);
-    else if (hooks)
-      hooks->placed_calls.add_caller(address + 1);  // frames of callers are one before the return address
+  placing.planned.for_each_entry([&](const PlanEntry& entry) {
+    const uint64_t innermost = placing.planned.address_of(entry, 0);
+    if (!innermost) return;
+    if (entry.kind == PlanKind::GlobalLocks) return add_contended(innermost, entry.most_bytes);
+    const uint64_t outer = entry.frame_count > 1 ? placing.planned.address_of(entry, 1) : 0;
+    HeapHooks* const hooks = placing.hooks.load(std::memory_order_acquire);
+    // Frames of callers are one before the return address.
+    if (hooks && (outer || entry.frame_count == 1))
+      hooks->placed_calls.add_path(innermost + 1, outer ? outer + 1 : 0);
   });
 }
 

@@ -25,10 +25,17 @@ bool PlannedSites::announce(const AnnouncedModule& module) noexcept {
   bool is_planned = false;
   for (uint32_t i = 0; i < plan_.module_count; ++i) {
     if (!is_the_same(plan_.modules[i], module)) continue;
-    ids_[i].store(module.id, std::memory_order_relaxed);
+    load_biases_[i].store(module.load_bias, std::memory_order_relaxed);
+    ids_[i].store(module.id, std::memory_order_release);
     is_planned = true;
   }
   return is_planned;
+}
+
+uint64_t PlannedSites::address_of(const PlanEntry& entry, uint32_t number) const noexcept {
+  const PlanFrame& frame = plan_.frames[entry.first_frame + number];
+  if (ids_[frame.module].load(std::memory_order_acquire) == kModuleNone) return 0;
+  return load_biases_[frame.module].load(std::memory_order_relaxed) + frame.offset;
 }
 
 void PlannedSites::match(const FrameKey* frames, uint32_t depth, PlanEntries& out) const noexcept {

@@ -34,6 +34,7 @@ struct AnnouncedModule {
   const char* path;
   const uint8_t* build_id;
   uint32_t build_id_bytes;
+  uint64_t load_bias;
 };
 
 class PlannedSites {
@@ -49,14 +50,13 @@ class PlannedSites {
   // Is the module one of the plan's?
   bool announce(const AnnouncedModule& module) noexcept;
 
-  // Frames of the plan that lie in this module: calls visit(entry, innermost or only frame's offset).
   template <typename Visit>
-  void for_each_entry_in(uint16_t module, Visit visit) const noexcept {
-    for (uint32_t i = 0; i < plan_.entry_count; ++i) {
-      const PlanFrame& frame = plan_.frames[plan_.entries[i].first_frame];
-      if (id_of(frame.module) == module) visit(plan_.entries[i], frame.offset);
-    }
+  void for_each_entry(Visit visit) const noexcept {
+    for (uint32_t i = 0; i < plan_.entry_count; ++i) visit(plan_.entries[i]);
   }
+
+  // Where the entry's frame lies in memory; 0: its module is not loaded yet.
+  uint64_t address_of(const PlanEntry& entry, uint32_t frame) const noexcept;
 
   // Those for allocations of this context, whatever their size. `frames`: innermost first.
   void match(const FrameKey* frames, uint32_t depth, PlanEntries& out) const noexcept;
@@ -66,6 +66,7 @@ class PlannedSites {
 
   PlanView plan_;
   std::atomic<uint16_t> ids_[kMostPlanModules] = {};  // kModuleNone: not loaded yet
+  std::atomic<uint64_t> load_biases_[kMostPlanModules] = {};
 };
 
 }  // namespace hpcrun

@@ -4,62 +4,26 @@ as they do without."""
 
 import os
 import re
-import shutil
 import struct
 import subprocess
 
 import driver
+from repair_plans import call_of, plan, standard_library
 
 PLACED = driver.program("placed_cases")
 NEW_BYTES = 328  # of placed_cases
-NAMED = {"malloc": 1, "calloc": 1, "realloc": 1, "reallocarray": 1, "aligned_alloc": 1, "memalign": 1, "posix_memalign": 1}
-PLACE = 1
+NAMED = ("malloc", "calloc", "realloc", "reallocarray", "aligned_alloc", "memalign", "posix_memalign")
 # Of the measurement file (docs/formats.md).
 COUNTERS, PLACED_ALLOCATIONS, PADDING_BYTES, PLANNED_SITES, REFUSED = 128, 41, 42, 43, 44
 REPAIR_RECORD, REPAIR_WORDS = 13, 12
 RECORD = struct.Struct("<IHBB12Q")
 
 
-def call_of(library, function, callee):
-    """Offset of the return address of the call in the function."""
-    code = subprocess.run(["objdump", "-d", f"--disassemble={function}", library], check=True, stdout=subprocess.PIPE,
-                          text=True).stdout
-    lines = [line for line in code.splitlines() if re.match(r"\s+[0-9a-f]+:\t", line)]
-    for line, after in zip(lines, lines[1:]):
-        if re.search(rf"\bcall\b.*<{callee}@plt>", line):
-            return int(after.split(":")[0], 16)
-    raise AssertionError(f"{function} does not call {callee}:\n{code}")
-
-
-def build_id(library):
-    notes = subprocess.run(["readelf", "-n", library], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                           text=True).stdout
-    return bytes.fromhex(re.search(r"Build ID: ([0-9a-f]+)", notes).group(1))
-
-
-def standard_library():
-    shown = subprocess.run(["ldd", PLACED], check=True, stdout=subprocess.PIPE, text=True).stdout
-    return re.search(r"libstdc\+\+\.so\.6 => (\S+)", shown).group(1)
-
-
-def plan(entries, modules):
-    """(module, offset of the frame, placement, least and most bytes) of each."""
-    data = struct.pack("<8sIIII", b"profplan", len(entries), len(entries), len(modules), 0)
-    for index, (_, _, placement, least, most) in enumerate(entries):
-        data += struct.pack("<IIIIIIQQ", PLACE, index, 1, *placement, least, most)
-    for module, offset, *_ in entries:
-        data += struct.pack("<IIQ", module, 0, offset)
-    for module in modules:
-        identity = build_id(module)
-        data += struct.pack("<B20s483s", len(identity), identity, module.encode())
-    return data
-
-
 def plan_of_cases(placement):
-    entries = [(0, call_of(PLACED, f"named_{name}", name) - 1, placement, 8, 256) for name in NAMED]
-    new = call_of(standard_library(), "_Znwm", "malloc") - 1
-    entries.append((1, new, placement, NEW_BYTES, NEW_BYTES + 16))
-    return plan(entries, [PLACED, standard_library()])
+    library = standard_library(PLACED)
+    entries = [([(0, call_of(PLACED, f"named_{name}", name))], placement, 8, 256) for name in NAMED]
+    entries.append(([(1, call_of(library, "_Znwm", "malloc"))], placement, NEW_BYTES, NEW_BYTES + 16))
+    return plan(entries, [PLACED, library])
 
 
 class Placing(driver.EndToEnd):
@@ -128,7 +92,7 @@ class Placing(driver.EndToEnd):
                     self.assertGreater(self.counters(run)[PLACED_ALLOCATIONS], 10_000)
 
     def test_sites_that_the_plan_does_not_name_stay_where_they_are(self):
-        entries = [(0, call_of(PLACED, "named_malloc", "malloc") - 1, (64, 0, 64), 40, 40)]
+        entries = [([(0, call_of(PLACED, "named_malloc", "malloc"))], (64, 0, 64), 40, 40)]
         run = self.run_planned(plan(entries, [PLACED]), [PLACED, "storm"])
         self.assertEqual((run.status, run.stdout), (0, b"done\n"), run.stderr)
         self.assertEqual(self.counters(run)[PLANNED_SITES], 1)

@@ -13,6 +13,7 @@
 #include "tests/analysis/database/files.h"
 #include "tests/analysis/import/perf_writer.h"
 #include "tests/measurement/synthetic.h"
+#include "tests/repair/plans.h"
 #include "tests/sample/synthetic_ring.h"
 
 namespace {
@@ -180,6 +181,12 @@ void add_rings(const Seeds& seeds) {
   }
 }
 
+void add_plans(const Seeds& seeds) {
+  for (const auto& [name, plan] :
+       {std::pair{"plan", test::a_plan()}, std::pair{"empty", test::plan_of({}, {}, {})}})
+    seeds.add("repair_plan", name, std::string(plan.data(), plan.size()));
+}
+
 void add_texts(const Seeds& seeds) {
   seeds.add("perf_map", "map",
             "1000 100 function one\n2000 10 two\n1000 80 three\n7f0000000000 4096 Interpreter\n");
@@ -212,6 +219,7 @@ int main(int argc, char** argv) {
   add_measurements(seeds);
   add_imports(seeds);
   add_rings(seeds);
+  add_plans(seeds);
   add_texts(seeds);
   return 0;
 }

@@ -26,7 +26,7 @@ struct Environment {
   }
   ~Environment() {
     for (const char* name : {kEnvDirectory, kEnvEvents, kEnvTrace, kEnvDeviceTrace, kEnvTrigger,
-                             kEnvContention, kEnvMemoryEvents})
+                             kEnvContention, kEnvMemoryEvents, kEnvRepair, kEnvRepairPlan})
       unsetenv(name);
   }
   static void set(const char* name, const char* value) {
@@ -97,6 +97,28 @@ TEST_CASE("memory events belong to runs that look for contention") {
     Config malformed;
     INFO(text);
     CHECK_FALSE(read_config(malformed));
+  }
+}
+
+TEST_CASE("what may be repaired is named, and others are left out") {
+  const Environment environment("/tmp", "CPUTIME@250");
+  const auto repairs = [](const char* text) {
+    Environment::set(kEnvRepair, text);
+    Config config;
+    REQUIRE(read_config(config));
+    return std::pair(config.repairs_layout, config.repairs_locks);
+  };
+  CHECK(repairs("") == std::pair(false, false));
+  CHECK(repairs("layout") == std::pair(true, false));
+  CHECK(repairs("locks") == std::pair(false, true));
+  CHECK(repairs("locks,layout") == std::pair(true, true));
+  CHECK(repairs("barriers,layout") == std::pair(true, false));
+  CHECK(repairs("layouts,,lock,") == std::pair(false, false));
+  for (const auto& [text, is_there] : {std::pair{"1", true}, {"0", false}, {"", false}}) {
+    Environment::set(kEnvRepairPlan, text);
+    Config config;
+    REQUIRE(read_config(config));
+    CHECK(config.has_repair_plan == is_there);
   }
 }
 

@@ -22,13 +22,20 @@ void* fail(int error) noexcept {
   return nullptr;
 }
 
+// Apart, so that a call of which nobody wants to know needs no registers.
+template <typename Plain>
+[[gnu::noinline]] void* make_and_tell(size_t bytes, const void* frame, Plain plain) noexcept {
+  return told(plain(), bytes, frame);
+}
+
 // The allocation that `plain` makes, or the same elsewhere. `align`: what the program asks for, 1 where it
 // does not.
 template <typename Plain>
 inline void* allocated(size_t bytes, size_t align, const void* frame, Plain plain) noexcept {
   if (asks_to_place(bytes, frame)) [[unlikely]]
     return allocate(bytes, align, frame, plain);
-  return told(plain(), bytes, frame);
+  if (!hpcrun_heap_hooks.allocated.load(std::memory_order_relaxed)) return plain();
+  return make_and_tell(bytes, frame, plain);
 }
 
 // From early memory into the allocator's.

@@ -27,20 +27,23 @@ bool MovedObjects::add(void* at, size_t offset, size_t bytes) noexcept {
   if (!(classes_.load(std::memory_order_relaxed) & of_class))
     classes_.fetch_or(of_class, std::memory_order_relaxed);
   memcpy(static_cast<char*>(at) - kGranule, &bytes, sizeof bytes);
-  for (unsigned which = 0; which < 2; ++which)
+  for (unsigned which = 0; which < 2; ++which) {
+    if (which) has_spilled_.store(true, std::memory_order_relaxed);
     for (std::atomic<uint64_t>& way : sets_[hash_of(address, which) % kSets].ways) {
       uint64_t free = 0;
       if (way.load(std::memory_order_relaxed) == 0 &&
           way.compare_exchange_strong(free, address | offset / kGranule, std::memory_order_release))
         return true;
     }
+  }
   return false;
 }
 
 std::atomic<uint64_t>* MovedObjects::find(const void* at) const noexcept {
   const uint64_t address = address_of(at);
   if (address & kOffsetMask) return nullptr;
-  for (unsigned which = 0; which < 2; ++which)
+  const unsigned sets = has_spilled_.load(std::memory_order_relaxed) ? 2 : 1;
+  for (unsigned which = 0; which < sets; ++which)
     for (std::atomic<uint64_t>& way : sets_[hash_of(address, which) % kSets].ways)
       if ((way.load(std::memory_order_acquire) & ~kOffsetMask) == address) return &way;
   return nullptr;

@@ -45,7 +45,8 @@ class MovedObjects {
   static unsigned class_of(uintptr_t address) noexcept { return address / kGranule % 8; }
   std::atomic<uint64_t>* find(const void* at) const noexcept;
 
-  std::atomic<uint8_t> classes_{0};  // of the addresses that were ever added
+  std::atomic<uint8_t> classes_{0};       // of the addresses that were ever added
+  std::atomic<bool> has_spilled_{false};  // an object is in its second set
   mutable Set sets_[kSets] = {};
 };
 

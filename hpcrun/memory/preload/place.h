@@ -14,9 +14,8 @@ extern constinit MovedObjects moved_objects;
 
 // Is it worth a question where an allocation of this size should lie?
 inline bool asks_to_place(size_t bytes, const void* frame) noexcept {
-  if (!hpcrun_heap_hooks.place.load(std::memory_order_acquire)) return false;
-  const auto* const caller = static_cast<const uint64_t*>(frame) - 1;
-  return hpcrun_heap_hooks.placed_calls.may_hold(bytes, *caller);
+  return hpcrun_heap_hooks.place.load(std::memory_order_acquire) &&
+         hpcrun_heap_hooks.placed_calls.may_hold(bytes, frame);
 }
 
 // As the runtime wants it; `align`: what the program asks for, 1 where it does not. nullptr: where it wants

@@ -1,0 +1,45 @@
+"""Writes repair plans (hpcrun/measurement/repair_plan.h) for tests and benchmarks, by what is in the programs' code."""
+
+import re
+import struct
+import subprocess
+
+PLACE = 1
+
+
+def call_of(library, function, callee):
+    """Offset of the frame of the function as it makes the call."""
+    code = subprocess.run(["objdump", "-d", f"--disassemble={function}", library], check=True, stdout=subprocess.PIPE,
+                          text=True).stdout
+    lines = [line for line in code.splitlines() if re.match(r"\s+[0-9a-f]+:\t", line)]
+    for line, after in zip(lines, lines[1:]):
+        if re.search(rf"\bcall\b.*<{callee}@plt>", line):
+            return int(after.split(":")[0], 16) - 1
+    raise AssertionError(f"{function} does not call {callee}:\n{code}")
+
+
+def build_id(library):
+    notes = subprocess.run(["readelf", "-n", library], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                           text=True).stdout
+    return bytes.fromhex(re.search(r"Build ID: ([0-9a-f]+)", notes).group(1))
+
+
+def standard_library(program):
+    shown = subprocess.run(["ldd", program], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return re.search(r"libstdc\+\+\.so\.6 => (\S+)", shown).group(1)
+
+
+def plan(entries, modules):
+    """Of each entry: (module, offset) of its frames, innermost first, the placement, and least and most bytes."""
+    data = struct.pack("<8sIIII", b"profplan", len(entries), sum(len(frames) for frames, *_ in entries), len(modules), 0)
+    first = 0
+    for frames, placement, least, most in entries:
+        data += struct.pack("<IIIIIIQQ", PLACE, first, len(frames), *placement, least, most)
+        first += len(frames)
+    for frames, *_ in entries:
+        for module, offset in frames:
+            data += struct.pack("<IIQ", module, 0, offset)
+    for module in modules:
+        identity = build_id(module)
+        data += struct.pack("<B20s483s", len(identity), identity, module.encode())
+    return data

@@ -1,0 +1,215 @@
+// What the judge makes of accesses: which lines are shared falsely, and where the objects of which sites are
+// to lie.
+
+#include "repair/layout/sharing_judge.h"
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <set>
+#include <thread>
+#include <vector>
+
+using namespace hpcrun;
+
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+constexpr uint64_t kSampleNs = 4 * kMs;
+
+std::set<uint32_t> closed;
+std::map<uint32_t, SiteVerdict> settled;
+std::set<uint64_t> shared_lines;
+
+constexpr JudgeHost kHost{[](uint32_t site) noexcept { return !closed.contains(site); },
+                          [](const SiteVerdict& verdict) noexcept {
+                            settled[verdict.site] = verdict;
+                            closed.insert(verdict.site);
+                          },
+                          [](uint64_t line) noexcept { shared_lines.insert(line); }};
+
+// Threads that each do something every 4 ms.
+class Run {
+ public:
+  Run() {
+    closed.clear();
+    settled.clear();
+    shared_lines.clear();
+    judge().start(kHost);
+  }
+
+  SharingJudge& judge() { return *judge_; }
+  uint64_t now() const { return now_ns_; }
+
+  // A sample in each of these places, and first a breakpoint that sees the thread there.
+  void sample(const std::vector<SharedAccess>& accesses, bool seen = true) {
+    for (SharedAccess access : accesses) {
+      access.time_ns = now_ns_;
+      judge_->note_time(kSampleNs);
+      if (seen) judge_->note(told(access));
+      access.weight_ns = kSampleNs;
+      judge_->note(access);
+      now_ns_ += kMs / 10;
+    }
+    now_ns_ += kSampleNs;
+  }
+
+  // Time that is spent elsewhere.
+  void idle(uint64_t weight_ns) { judge_->note_time(weight_ns); }
+
+ private:
+  static SharedAccess told(SharedAccess access) {
+    access.is_seen = true;
+    return access;
+  }
+
+  struct Freed {
+    void operator()(SharingJudge* judge) const {
+      ::operator delete (judge, std::align_val_t{alignof(SharingJudge)});
+    }
+  };
+  static SharingJudge* make() {
+    void* const memory = ::operator new (sizeof(SharingJudge), std::align_val_t{alignof(SharingJudge)});
+    std::memset(memory, 0, sizeof(SharingJudge));  // as the kernel gives it
+    return static_cast<SharingJudge*>(memory);
+  }
+
+  std::unique_ptr<SharingJudge, Freed> judge_{make()};
+  uint64_t now_ns_ = 1000 * kMs;
+};
+
+SharedAccess write_to(uint32_t thread, uint64_t address, uint32_t site, uint64_t object, uint64_t begin) {
+  return {0, address, 0, object, begin, site, thread, 8, AccessKind::ReadWrite, false, true, false};
+}
+
+}  // namespace
+
+TEST_CASE("neighbours that threads write to are parted") {
+  Run run;
+  for (int i = 0; i < 300; ++i)
+    run.sample({write_to(0, 0x10010, 7, 1, 0x10010), write_to(1, 0x10030, 7, 2, 0x10030)});
+  REQUIRE(settled.contains(7));
+  CHECK(settled[7].chosen.placement == Placement{64, 0, 64});
+  CHECK(settled[7].chosen.conflicts == 0);
+  CHECK(settled[7].conflicts >= SharingJudge::kLeastConflicts);
+  CHECK(settled[7].line == 0x10000);
+  CHECK(shared_lines == std::set<uint64_t>{0x10000});
+}
+
+TEST_CASE("objects that come and go in the same place are parted as well") {
+  Run run;
+  uint64_t object = 1;
+  for (int round = 0; round < 60; ++round, object += 2)
+    for (int i = 0; i < 5; ++i)
+      run.sample({write_to(0, 0x10010, 7, object, 0x10010), write_to(1, 0x10030, 7, object + 1, 0x10030)});
+  REQUIRE(settled.contains(7));
+  CHECK(settled[7].chosen.placement == Placement{64, 0, 64});
+}
+
+TEST_CASE("where threads meet inside an object an offset may part them") {
+  // 3,096 bytes: the threads' halves meet at byte 1,552. At the offset 48 that is a line's begin.
+  Run run;
+  for (int i = 0; i < 300; ++i)
+    run.sample({write_to(0, 0x10010 + 1544, 9, 1, 0x10010), write_to(1, 0x10010 + 1552, 9, 1, 0x10010)});
+  REQUIRE(settled.contains(9));
+  CHECK(settled[9].chosen.placement == Placement{64, 48, 64});
+}
+
+TEST_CASE("what no placement parts is told, and decided once") {
+  Run run;
+  for (int i = 0; i < 400; ++i)
+    run.sample({write_to(0, 0x10000, 7, 1, 0x10000), write_to(1, 0x10008, 7, 1, 0x10000)});
+  REQUIRE(settled.contains(7));
+  CHECK(settled[7].chosen.placement == kAsAllocated);
+  CHECK(shared_lines.size() == 1);
+  const uint64_t conflicts = settled[7].conflicts;
+  for (int i = 0; i < 400; ++i)
+    run.sample({write_to(0, 0x10000, 7, 1, 0x10000), write_to(1, 0x10008, 7, 1, 0x10000)});
+  CHECK(settled[7].conflicts == conflicts);
+}
+
+TEST_CASE("true sharing, one thread, readers, and those that come later are left alone") {
+  Run run;
+  SharedAccess reader = write_to(0, 0x20000, 2, 2, 0x20000),
+               other_reader = write_to(1, 0x20010, 2, 3, 0x20010);
+  reader.kind = other_reader.kind = AccessKind::Read;
+  for (int i = 0; i < 300; ++i) {
+    run.sample({write_to(0, 0x10000, 1, 1, 0x10000), write_to(1, 0x10000, 1, 1, 0x10000)});
+    run.sample({reader, other_reader});
+    run.sample({write_to(0, 0x30000, 3, 4, 0x30000), write_to(0, 0x30010, 3, 5, 0x30010)});
+  }
+  for (int i = 0; i < 300; ++i) run.sample({write_to(0, 0x40000, 4, 6, 0x40000)});
+  for (int i = 0; i < 300; ++i) run.sample({write_to(1, 0x40010, 4, 7, 0x40010)});
+  CHECK(settled.empty());
+  CHECK(shared_lines.empty());
+}
+
+TEST_CASE("threads that were not seen at the line do not count, nor what is unknown of an access") {
+  Run run;
+  SharedAccess vague = write_to(1, 0x20020, 8, 4, 0x20020);
+  vague.is_usable = false;
+  for (int i = 0; i < 300; ++i) {
+    run.sample({write_to(0, 0x10000, 7, 1, 0x10000)});
+    run.sample({write_to(1, 0x10020, 7, 2, 0x10020)}, false);
+    run.sample({write_to(0, 0x20000, 8, 3, 0x20000), vague});
+  }
+  CHECK(settled.empty());
+}
+
+TEST_CASE("what takes little of the time is not worth a change") {
+  Run run;
+  for (int i = 0; i < 300; ++i) {
+    run.sample({write_to(0, 0x10010, 7, 1, 0x10010), write_to(1, 0x10030, 7, 2, 0x10030)});
+    run.idle(2 * kSampleNs * 60);
+  }
+  CHECK(settled.empty());
+}
+
+TEST_CASE("of variables the line is told, and of locks that there are some") {
+  Run run;
+  SharedAccess lock = write_to(0, 0x20000, 5, 1, 0x20000), other_lock = write_to(1, 0x20020, 5, 2, 0x20020);
+  lock.is_locked = other_lock.is_locked = true;
+  for (int i = 0; i < 300; ++i) {
+    run.sample({write_to(0, 0x10000, 0, 0, 0), write_to(1, 0x10008, 0, 0, 0)});
+    run.sample({lock, other_lock});
+  }
+  CHECK(shared_lines == std::set<uint64_t>{0x10000, 0x20000});
+  REQUIRE(settled.contains(5));
+  CHECK(settled[5].has_locks);
+  CHECK_FALSE(settled.contains(0));
+}
+
+TEST_CASE("more lines and sites than there is room for cost only themselves") {
+  Run run;
+  for (int i = 0; i < 300; ++i) {
+    run.sample({write_to(0, 0x10010, 7, 1, 0x10010), write_to(1, 0x10030, 7, 2, 0x10030)});
+    for (uint64_t n = 0; n < 20; ++n) {
+      const uint64_t at = 0x100000 + (static_cast<uint64_t>(i) * 20 + n) * 64;
+      run.sample({write_to(2, at, static_cast<uint32_t>(100 + n), at, at)});
+    }
+  }
+  CHECK(settled.size() <= 1);
+  for (const auto& [site, verdict] : settled) CHECK(site == 7);
+}
+
+TEST_CASE("threads that come while another is at work are left out and counted") {
+  Run run;
+  std::atomic<uint64_t> noted{0};
+  std::vector<std::thread> threads;
+  for (uint32_t i = 0; i < 4; ++i)
+    threads.emplace_back([&, i] {
+      for (uint64_t n = 0; n < 20'000; ++n) {
+        SharedAccess access = write_to(i, 0x10000 + i * 16, 7, 1 + i, 0x10000 + i * 16);
+        access.time_ns = 1000 * kMs + n * kMs / 100;
+        access.is_seen = true;
+        run.judge().note(access);
+        ++noted;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(noted == 80'000);
+  CHECK(run.judge().dropped() < 80'000);
+}
