@@ -104,8 +104,9 @@ void watch_library(const char* beginning, void (*before_opening)() noexcept) noe
 // good.
 void set_flush(void (*flush)() noexcept) noexcept;
 
-// Called by a thread of ours as the process ends by _exit(), while others may be anywhere: what has completed
-// is handed in. It is not waited for long. One, for good.
+// Has a thread of ours end the measuring of devices as the process ends by _exit(), while others may be
+// anywhere: `flush`, if any, is called by it to hand in what has completed. It is not waited for long. Four
+// at most, for good.
 void flush_at_sudden_end(void (*flush)() noexcept) noexcept;
 
 // Text of a degradation, shown by every report; each sentence once.

@@ -19,7 +19,8 @@ namespace {
 enum Stage : uint32_t { kNoThread, kAsleep, kAsked, kDone };
 
 constinit std::atomic<uint32_t> stage{kNoThread};
-void (*last_flush)() noexcept;
+constexpr uint32_t kMostFlushes = 4;
+constinit std::atomic<void (*)() noexcept> last_flushes[kMostFlushes]{};
 
 // Interfaces of vendors are called on it.
 constexpr size_t kStackBytes = 512 * 1024;
@@ -38,7 +39,8 @@ void enter(Stage next) noexcept {
 
 void* sleep_until_asked(void*) noexcept {
   while (stage.load() == kAsleep) wait_while(kAsleep, 0);
-  last_flush();
+  for (const auto& place : last_flushes)
+    if (const auto flush = place.load()) flush();
   finish_devices();
   enter(kDone);
   return nullptr;
@@ -47,9 +49,12 @@ void* sleep_until_asked(void*) noexcept {
 }  // namespace
 
 void flush_at_sudden_end(void (*flush)() noexcept) noexcept {
+  for (auto& place : last_flushes) {
+    void (*before)() noexcept = nullptr;
+    if (!flush || place.compare_exchange_strong(before, flush) || before == flush) break;
+  }
   uint32_t none = kNoThread;
   if (!stage.compare_exchange_strong(none, kAsleep)) return;
-  last_flush = flush;
   pthread_attr_t attributes;
   pthread_t thread{};
   pthread_attr_init(&attributes);
