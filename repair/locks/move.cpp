@@ -29,9 +29,9 @@ bool may_be_moved(int kind, LockDeclined& reason) noexcept {
   return false;
 }
 
-// A mutex that was not made for it, in memory that other processes may have as well: what they would do without
-// us is wrong, but happens to work where nobody waits. The kernel maps the same memory a second time only if it is
-// shared (mremap(2), Linux 4.14).
+// A mutex that was not made for it, in memory that other processes may have as well: what they would do
+// without us is wrong, but happens to work where nobody waits. The kernel maps the same memory a second time
+// only if it is shared (mremap(2), Linux 4.14).
 bool lies_in_shared_memory(const pthread_mutex_t* mutex) noexcept {
   constexpr uintptr_t kPageBytes = 4096;
   const auto page = static_cast<long>(reinterpret_cast<uintptr_t>(mutex) & ~(kPageBytes - 1));

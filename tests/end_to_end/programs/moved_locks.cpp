@@ -1,8 +1,8 @@
 // Mutexes whose lines the program itself says to be contended, where the runtime is there to be told:
 // moved_locks HOW. It prints what came of it.
 //   waits    a thread keeps a moved mutex while another one waits for it
-//   abba     two threads take two moved mutexes in opposite order; the main thread ends the process by SIGTERM
-//   late     moved mutexes are used as the process ends, by threads that run on and by what ends last
+//   abba     two threads take two moved mutexes in opposite order; the main thread ends the process by
+//   SIGTERM late     moved mutexes are used as the process ends, by threads that run on and by what ends last
 //   forks    a child uses mutexes that its parent had moved, and moves others
 //   plugin   a library is opened that takes the C library's functions first
 //   kinds    locks that cannot be moved
@@ -181,7 +181,8 @@ int main(int, char** argv) {
   static const struct {
     const char* name;
     int (*function)();
-  } hows[] = {{"waits", waits}, {"abba", abba}, {"late", late}, {"forks", forks}, {"plugin", plugin}, {"kinds", kinds}};
+  } hows[] = {{"waits", waits}, {"abba", abba},     {"late", late},
+              {"forks", forks}, {"plugin", plugin}, {"kinds", kinds}};
   for (const auto& how : hows)
     if (std::strcmp(argv[1], how.name) == 0) return how.function();
   return 2;
