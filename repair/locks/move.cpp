@@ -2,6 +2,8 @@
 
 #include <errno.h>
 
+#include "hpcrun/guest/syscalls.h"
+
 namespace hpcrun {
 
 namespace {
@@ -25,6 +27,18 @@ bool may_be_moved(int kind, LockDeclined& reason) noexcept {
   else
     reason = kind & kShared ? LockDeclined::Shared : LockDeclined::Elided;
   return false;
+}
+
+// A mutex that was not made for it, in memory that other processes may have as well: what they would do
+// without us is wrong, but happens to work where nobody waits. The kernel maps the same memory a second time
+// only if it is shared (mremap(2), Linux 4.14).
+bool lies_in_shared_memory(const pthread_mutex_t* mutex) noexcept {
+  constexpr uintptr_t kPageBytes = 4096;
+  const auto page = static_cast<long>(reinterpret_cast<uintptr_t>(mutex) & ~(kPageBytes - 1));
+  const long result = raw_syscall(SYS_mremap, page, 0, kPageBytes, MREMAP_MAYMOVE);
+  if (result == -EINVAL) return false;
+  if (result >= 0 || result < -4095) sys_munmap(reinterpret_cast<void*>(result), kPageBytes);
+  return true;
 }
 
 using Fields = __pthread_mutex_s;
@@ -56,6 +70,7 @@ void move_mutex(pthread_mutex_t* mutex, const LockRepair& repair, MutexCall unlo
   Fields& fields = mutex->__data;
   LockDeclined reason;
   if (!may_be_moved(fields.__kind, reason)) return decline_move(mutex, reason, repair);
+  if (lies_in_shared_memory(mutex)) return decline_move(mutex, LockDeclined::Shared, repair);
   ShadowMutex* const shadow = shadow_table.take(mutex);
   if (!shadow) return decline_move(mutex, LockDeclined::NoMemory, repair);
   lock_alike(shadow->mutex.__data, fields);

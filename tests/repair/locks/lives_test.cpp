@@ -95,6 +95,23 @@ TEST_CASE("memory that held moved mutexes can hold anything") {
   munmap(memory, kBytes);
 }
 
+TEST_CASE("a mutex in memory that processes share stays, whether it says so or not") {
+  constexpr size_t kBytes = 2 * 4096;
+  void* const memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  auto* const mutex = reinterpret_cast<pthread_mutex_t*>(static_cast<char*>(memory) + 4096 + 640);
+  Repairer repairer;
+  repairer.add(memory, kBytes);
+  for (int i = 0; i < 3; ++i) {
+    CHECK(pthread_mutex_lock(mutex) == 0);
+    CHECK(!is_moved(mutex));
+    CHECK(in_child([&] { return pthread_mutex_trylock(mutex); }) == EBUSY);
+    CHECK(in_child([&] { return pthread_mutex_unlock(mutex); }) == 0);
+  }
+  CHECK(Repairer::moved() == 0);
+  CHECK(Repairer::declined(hpcrun::LockDeclined::Shared) == 1);
+  munmap(memory, kBytes);
+}
+
 TEST_CASE("a copy of a moved mutex is a mutex of its own") {
   alignas(64) pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   alignas(64) pthread_mutex_t copy;

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Mutexes on lines that threads contend for get lines of their own, and programs and reports are as they are without."""
+
+import os
+import struct
+
+import driver
+
+MOVED = driver.program("moved_locks")
+# Of the measurement file (docs/formats.md).
+COUNTERS, LOCKS_MOVED, DECLINED = 128, 45, {46: "robust", 47: "priority", 48: "shared", 49: "spin"}
+REPAIR_RECORD, REPAIR_WORDS, LOCKS_MOVED_KIND = 13, 12, 4
+RECORD = struct.Struct("<IHBB12Q")
+
+
+class MovedLocks(driver.EndToEnd):
+    def repaired(self, command, events=("CPUTIME",), options=()):
+        library = driver.BUILD / "lib/libhpcrun-sync.so"
+        return self.prof_run(command, events=events, options=options,
+                             env={**os.environ, "PROF_REPAIR": "locks", "LD_PRELOAD": str(library)})
+
+    def measured(self, run):
+        """The first of the files, that of the program."""
+        return min(run.directory.glob("*.prof"), key=lambda file: file.stat().st_ctime_ns).read_bytes()
+
+    def counter(self, run, number):
+        return struct.unpack_from("<Q", self.measured(run), COUNTERS + 8 * number)[0]
+
+    def moved_addresses(self, run):
+        data = self.measured(run)
+        found = []
+        for at in range(0, len(data) - RECORD.size, 8):
+            commit, length, kind, words = struct.unpack_from("<IHBB", data, at)
+            if commit and (length, kind, words) == (RECORD.size, REPAIR_RECORD, REPAIR_WORDS):
+                numbers = RECORD.unpack_from(data, at)[4:]
+                if numbers[1] == LOCKS_MOVED_KIND:
+                    found.append(numbers[11])
+        return found
+
+    def test_a_pool_of_locks_is_repaired_while_it_is_used(self):
+        # On a machine that is busy otherwise threads may hardly ever run at the same time.
+        for _ in range(3):
+            run = self.repaired([driver.sample("lock_pool"), "20"], events=["contention"])
+            self.assertEqual((run.status, run.stdout), (0, b"20000000\n"), run.stderr)
+            if "Contention cannot be confirmed here" in " ".join(run.summary()["degradations"]):
+                self.skipTest("the kernel refuses breakpoints here")
+            if self.counter(run, LOCKS_MOVED):
+                break
+        self.assertEqual(2, self.counter(run, LOCKS_MOVED))
+        first, second = sorted(self.moved_addresses(run))
+        self.assertEqual((0, 40), (first % 64, second - first))
+
+    def test_locks_with_lines_of_their_own_stay(self):
+        run = self.repaired([driver.sample("lock_pool_fixed")], events=["contention"])
+        self.assertEqual((run.status, run.stdout, self.counter(run, LOCKS_MOVED)), (0, b"10000000\n", 0), run.stderr)
+
+    def test_who_waits_for_a_moved_lock_is_told_by_its_name(self):
+        run = self.repaired([MOVED, "waits"], events=["locks"])
+        self.assertEqual((run.status, run.stdout), (0, b"moved\n"), run.stderr)
+        lock = run.report("locks")["locks"][0]
+        self.assertEqual((lock["name"], lock["kind"]), ("queue_lock", "mutex"))
+        self.assertGreater(lock["waited_s"], 0.05)
+        self.assertLess(lock["blamed_s"], 1.001 * lock["waited_s"])
+        self.assertGreater(lock["blamed_s"], 0.9 * lock["waited_s"])
+        frames = [frame["function"] for frame in lock["holders"][0]["frames"]]
+        self.assertTrue(any(name.startswith("keep") for name in frames), frames)
+
+    def test_a_deadlock_of_moved_locks_is_told(self):
+        run = self.repaired([MOVED, "abba"], events=["locks"])
+        self.assertEqual((run.status, run.stdout), (128 + 15, b"moved\n"), run.stderr)
+        finding, = [one for one in run.report("locks")["findings"] if one["kind"] == "deadlock"]
+        self.assertRegex(finding["sentence"], r"\(forward\) waited for second_lock .* which thread \d+ \(backward\) had")
+        self.assertRegex(finding["sentence"], r"\(backward\) waited for first_lock .* which thread \d+ \(forward\) had")
+
+    def test_moved_locks_work_on_as_the_process_ends(self):
+        for _ in range(5):
+            run = self.repaired([MOVED, "late"])
+            self.assertEqual((run.status, run.stdout), (0, b"ended\n"), run.stderr)
+            self.assertEqual(8, self.counter(run, LOCKS_MOVED))
+
+    def test_children_use_what_their_parents_had_moved(self):
+        for events in (["CPUTIME"], ["locks"]):
+            run = self.repaired([MOVED, "forks"], events=events)
+            self.assertEqual((run.status, run.stdout), (0, b"3 1\n"), run.stderr)
+
+    def test_no_lock_is_moved_once_a_library_may_take_it_behind_our_back(self):
+        run = self.repaired([MOVED, "plugin"])
+        self.assertEqual((run.status, run.stdout), (0, b"1 1 0\n"), run.stderr)
+        self.assertEqual(1, self.counter(run, LOCKS_MOVED))
+        self.assertIn("RTLD_DEEPBIND", " ".join(run.summary()["degradations"]))
+
+    def test_locks_that_cannot_be_moved_are_counted_by_reason(self):
+        run = self.repaired([MOVED, "kinds"])
+        self.assertEqual((run.status, run.stdout), (0, b"80\n"), run.stderr)
+        self.assertEqual(5, self.counter(run, LOCKS_MOVED))
+        self.assertEqual({reason: 1 for reason in DECLINED.values()},
+                         {reason: self.counter(run, number) for number, reason in DECLINED.items()})
+
+    def test_nothing_is_moved_where_that_is_not_asked_for(self):
+        run = self.prof_run([MOVED, "waits"], events=["locks"])
+        self.assertEqual((run.status, run.stdout), (0, b"not moved\n"), run.stderr)
+        bare = self.plain_run([MOVED, "waits"])
+        self.assertEqual((bare.returncode, bare.stdout), (0, b"not moved\n"))
+
+
+if __name__ == "__main__":
+    driver.main()
