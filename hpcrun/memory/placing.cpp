@@ -79,9 +79,10 @@ void share(uint64_t line) noexcept {
 
 }  // namespace
 
-void keep_beginnings() noexcept {
-  if (HeapHooks* const hooks = placing.hooks.load(std::memory_order_acquire))
-    hooks->keeps_beginnings.store(true, std::memory_order_relaxed);
+bool keep_beginnings() noexcept {
+  HeapHooks* const hooks = placing.hooks.load(std::memory_order_acquire);
+  return hooks && hooks->place.load(std::memory_order_relaxed) &&
+         !hooks->keeps_beginnings.exchange(true, std::memory_order_relaxed);
 }
 
 bool may_place() noexcept {

@@ -35,7 +35,10 @@ bool depends_on_caller(const char* name, const void* caller) noexcept {
 // What such a library opens takes free() and its locks from the C library, behind the back of ours, which
 // alone know of allocations and locks that are not where they seem.
 void stay_out_of_its_way() noexcept {
-  keep_beginnings();
+  if (keep_beginnings())
+    process_state.file.write_note(
+        "A library was loaded with RTLD_DEEPBIND: from then on allocations that are to begin inside a cache line were "
+        "left where they are.");
   if (stop_moving_locks())
     process_state.file.write_note("A library was loaded with RTLD_DEEPBIND: from then on no lock was moved.");
 }

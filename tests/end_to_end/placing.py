@@ -37,22 +37,22 @@ class Placing(driver.EndToEnd):
         return self.prof_run(["sh", "-c", start, "sh", *command], events=events, options=["--no-analyze"])
 
     def measured(self, run):
-        """The last of the files, that of the program."""
-        files = sorted(run.directory.glob("*.prof"), key=lambda file: int(file.stem.split("-")[-1]))
-        return files[-1].read_bytes()
+        """The files of all processes."""
+        return [file.read_bytes() for file in run.directory.glob("*.prof")]
 
     def counters(self, run):
-        return struct.unpack_from("<64Q", self.measured(run), COUNTERS)
+        """Their sums."""
+        return [sum(one) for one in zip(*(struct.unpack_from("<64Q", data, COUNTERS) for data in self.measured(run)))]
 
     def repairs(self, run):
         """(kind, bytes, align, offset, pad, entry) of each."""
-        data = self.measured(run)
         found = []
-        for at in range(0, len(data) - RECORD.size, 8):
-            commit, length, kind, words = struct.unpack_from("<IHBB", data, at)
-            if commit and (length, kind, words) == (RECORD.size, REPAIR_RECORD, REPAIR_WORDS):
-                numbers = RECORD.unpack_from(data, at)[4:]
-                found.append((numbers[1], numbers[4], *numbers[5:9]))
+        for data in self.measured(run):
+            for at in range(0, len(data) - RECORD.size, 8):
+                commit, length, kind, words = struct.unpack_from("<IHBB", data, at)
+                if commit and (length, kind, words) == (RECORD.size, REPAIR_RECORD, REPAIR_WORDS):
+                    numbers = RECORD.unpack_from(data, at)[4:]
+                    found.append((numbers[1], numbers[4], *numbers[5:9]))
         return found
 
     def test_allocations_lie_as_planned_however_they_are_made(self):
@@ -81,7 +81,7 @@ class Placing(driver.EndToEnd):
         counters = self.counters(run)
         self.assertGreater(counters[REFUSED], 0)
         self.assert_within(counters[PLACED_ALLOCATIONS], 40_000, 65_536, "placed allocations")
-        self.assertEqual(counters[PLACED_ALLOCATIONS] + counters[REFUSED], 150_000)
+        self.assertEqual(counters[PLACED_ALLOCATIONS] + counters[REFUSED], 150_002)  # two are the global one's
 
     def test_contents_survive_a_storm_of_threads(self):
         for placement in ((64, 0, 64), (128, 112, 64)):
@@ -90,6 +90,20 @@ class Placing(driver.EndToEnd):
                     run = self.run_planned(plan_of_cases(placement), [PLACED, "storm"], events)
                     self.assertEqual((run.status, run.stdout), (0, b"done\n"), run.stderr)
                     self.assertGreater(self.counters(run)[PLACED_ALLOCATIONS], 10_000)
+
+    def test_allocations_live_from_before_main_to_behind_it(self):
+        for placement in ((64, 0, 64), (64, 16, 64)):
+            run = self.run_planned(plan_of_cases(placement), [PLACED, "lives"])
+            self.assertEqual((run.status, run.stdout), (0, b"done\ndone\n"), run.stderr)
+            self.assertGreater(self.counters(run)[PLACED_ALLOCATIONS], 10_000)
+
+    def test_a_library_that_releases_past_us_gets_what_it_can_release(self):
+        for placement, placed in (((64, 0, 64), True), ((64, 16, 64), False)):
+            run = self.run_planned(plan_of_cases(placement), [PLACED, "deepbind", driver.program("releaser.so")])
+            self.assertEqual((run.status, run.stdout), (0, b"done\n"), run.stderr)
+            counters = self.counters(run)
+            self.assertEqual((placed, not placed), (counters[PLACED_ALLOCATIONS] >= 1000, counters[REFUSED] >= 1000))
+            self.assertIn("loaded with RTLD_DEEPBIND", " ".join(run.summary()["degradations"]))
 
     def test_sites_that_the_plan_does_not_name_stay_where_they_are(self):
         entries = [([(0, call_of(PLACED, "named_malloc", "malloc"))], (64, 0, 64), 40, 40)]

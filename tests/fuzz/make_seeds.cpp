@@ -13,7 +13,7 @@
 #include "tests/analysis/database/files.h"
 #include "tests/analysis/import/perf_writer.h"
 #include "tests/measurement/synthetic.h"
-#include "tests/repair/plans.h"
+#include "tests/repair/layout/plans.h"
 #include "tests/sample/synthetic_ring.h"
 
 namespace {

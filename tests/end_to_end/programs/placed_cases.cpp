@@ -2,8 +2,12 @@
 // names those in named(), and checks that these lie as the plan says, with nobody else on their lines, and
 // that all behave as allocations do. Prints how many the plan places, or what is wrong.
 // placed_cases storm: the same from several threads at random, with contents checked; no placement is.
+// placed_cases lives: from before main() to behind its end, in threads that end and in a process that is
+// replaced.
+// placed_cases deepbind LIBRARY: a library that takes free() from the C library releases allocations.
 // placed_cases churn: makes many more at a time than can be kept track of.
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
 #include <signal.h>
@@ -14,6 +18,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <new>
 #include <random>
@@ -24,7 +29,7 @@ namespace {
 
 constexpr size_t kLine = 64;
 uint64_t align, offset, pad;
-size_t placed = 0;  // allocations that the plan names
+std::atomic<size_t> placed = 0;  // allocations that the plan names
 
 [[noreturn]] void fail(const char* what, const void* at) {
   std::fprintf(stderr, "%s (%p)\n", what, at);
@@ -241,7 +246,7 @@ int all_ways() {
   release(objects, 1, 2);
   other.join();
   check_limits();
-  std::printf("%zu\n", placed);
+  std::printf("%zu\n", placed + 1);  // and one behind main()
   return 0;
 }
 
@@ -310,6 +315,63 @@ int storm() {
   return 0;
 }
 
+// Made before main(), used in it, released behind it.
+struct Global {
+  Object object;
+  explicit Global(size_t bytes) : object{static_cast<unsigned char*>(named_malloc(bytes)), bytes, true} {
+    ++placed;
+    fill(object, bytes);
+  }
+  ~Global() {
+    check_contents(object, object.bytes, object.bytes);
+    free(object.at);
+    free(named_malloc(24));
+  }
+};
+Global global(40);
+thread_local Global of_thread(56);
+
+void at_exit() {
+  free(named_realloc(named_malloc(48), 64));
+}
+
+int lives(char** argv) {
+  atexit(at_exit);
+  check_contents(global.object, 40, 40);
+  std::vector<std::thread> team;
+  for (int i = 0; i < 8; ++i) team.emplace_back([] { check_contents(of_thread.object, 56, 56); });
+  for (std::thread& one : team) one.join();
+  check_contents(of_thread.object, 56, 56);
+  if (const pid_t child = fork(); child == 0) {
+    const Object own{static_cast<unsigned char*>(named_malloc(48)), 48, true};
+    fill(own, 3);
+    free(global.object.at);
+    global.object = own;
+    execl("/proc/self/exe", argv[0], "churn", nullptr);
+    _exit(1);
+  } else {
+    int status = 0;
+    if (waitpid(child, &status, 0) != child || status != 0) fail("the child fails", nullptr);
+  }
+  std::printf("done\n");
+  return 0;
+}
+
+int deepbind(const char* path) {
+  // What begins where the allocator's memory does may be released by anybody.
+  void* const library = dlopen(path, RTLD_NOW | RTLD_DEEPBIND);
+  auto* const release_there = library ? reinterpret_cast<void (*)(void*)>(dlsym(library, "release_here")) : nullptr;
+  if (!release_there) fail(dlerror(), nullptr);
+  for (size_t i = 0; i < 1000; ++i) {
+    const Object object{static_cast<unsigned char*>(named_malloc(40)), 40, true};
+    fill(object, i);
+    check_contents(object, 40, i);
+    release_there(object.at);
+  }
+  std::printf("done\n");
+  return 0;
+}
+
 int churn() {
   std::vector<unsigned char*> kept;
   for (size_t i = 0; i < 150'000; ++i) {
@@ -327,7 +389,8 @@ int churn() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 2) return strcmp(argv[1], "storm") == 0 ? storm() : churn();
+  if (argc == 3) return deepbind(argv[2]);
+  if (argc == 2) return strcmp(argv[1], "storm") == 0 ? storm() : strcmp(argv[1], "lives") == 0 ? lives(argv) : churn();
   if (argc != 4) return 2;
   align = strtoull(argv[1], nullptr, 10);
   offset = strtoull(argv[2], nullptr, 10);

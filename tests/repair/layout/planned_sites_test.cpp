@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/repair/plans.h"
+#include "tests/repair/layout/plans.h"
 
 using namespace hpcrun;
 namespace test = prof::test;

@@ -1,0 +1,7 @@
+// Releases what others allocated.
+
+#include <cstdlib>
+
+extern "C" void release_here(void* at) {
+  std::free(at);
+}
