@@ -2,7 +2,9 @@
 """Mutexes on lines that threads contend for get lines of their own, and programs and reports are as they are without."""
 
 import os
+import re
 import struct
+import subprocess
 
 import driver
 
@@ -11,6 +13,21 @@ MOVED = driver.program("moved_locks")
 COUNTERS, LOCKS_MOVED, DECLINED = 128, 45, {46: "robust", 47: "priority", 48: "shared", 49: "spin"}
 REPAIR_RECORD, REPAIR_WORDS, LOCKS_MOVED_KIND = 13, 12, 4
 RECORD = struct.Struct("<IHBB12Q")
+
+
+GLOBAL_LOCKS = 3  # an entry of the plan
+
+
+def plan_for_variable(program, name):
+    """A repair plan that names the variable (hpcrun/measurement/repair_plan.h)."""
+    def output(*command):
+        return subprocess.run([*command, program], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+    address, size = re.search(rf"^(\w+) (\w+) \w {name}$", output("nm", "-S"), re.M).groups()
+    identity = bytes.fromhex(re.search(r"Build ID: ([0-9a-f]+)", output("readelf", "-n")).group(1))
+    return (struct.pack("<8sIIII", b"profplan", 1, 1, 1, 0)
+            + struct.pack("<IIIIIIQQ", GLOBAL_LOCKS, 0, 1, 16, 0, 1, int(size, 16), int(size, 16))
+            + struct.pack("<IIQ", 0, 0, int(address, 16))
+            + struct.pack("<B20s483s", len(identity), identity, program.encode()))
 
 
 class MovedLocks(driver.EndToEnd):
@@ -49,6 +66,18 @@ class MovedLocks(driver.EndToEnd):
         self.assertEqual(2, self.counter(run, LOCKS_MOVED))
         first, second = sorted(self.moved_addresses(run))
         self.assertEqual((0, 40), (first % 64, second - first))
+
+    def test_a_pool_that_the_plan_names_is_repaired_from_the_start(self):
+        pool = driver.sample("lock_pool")
+        plan = self.folder / "plan"
+        plan.write_bytes(plan_for_variable(pool, "pool"))
+        library = driver.BUILD / "lib/libhpcrun-sync.so"
+        start = f'cp {plan} "$PROF_DIRECTORY/repair.plan"; export PROF_REPAIR_PLAN=1 LD_PRELOAD="$LD_PRELOAD {library}"; exec "$@"'
+        run = self.prof_run(["sh", "-c", start, "sh", pool, "1"], options=["--no-analyze"])
+        self.assertEqual((run.status, run.stdout), (0, b"1000000\n"), run.stderr)
+        # The shell has a file of its own.
+        last = max(run.directory.glob("*.prof"), key=lambda file: int(file.stem.split("-")[-1]))
+        self.assertEqual(2, struct.unpack_from("<Q", last.read_bytes(), COUNTERS + 8 * LOCKS_MOVED)[0])
 
     def test_locks_with_lines_of_their_own_stay(self):
         run = self.repaired([driver.sample("lock_pool_fixed")], events=["contention"])
