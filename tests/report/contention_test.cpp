@@ -273,3 +273,15 @@ TEST_CASE("allocations are the same where they are made in the same contexts") {
   REQUIRE(merged.size() == 2);
   CHECK(merged[0].processes == 2);
 }
+
+TEST_CASE("what lies beside an object on its line is told by its address") {
+  const auto sides = [](uint32_t first, uint32_t second) -> Json {
+    Json beside = side(1, "", "writes", 0x7f0000000008, second);
+    beside["line"] = 0x7f0000000000;
+    beside["line_offset"] = 8;
+    return {side(0, "[0].hits", "reads and writes", 0, first), beside};
+  };
+  const Json json = Json::parse(rendered(counting(sides), contention_as(ReportFormat::Json)).text);
+  const std::string sentence = json["findings"][0]["sentence"];
+  CHECK(sentence.find("thread 100.1 count writes memory at 0x7f0000000008 in count_second") != std::string::npos);
+}
