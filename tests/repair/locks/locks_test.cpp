@@ -128,6 +128,29 @@ TEST_CASE("a mutex that is held several times is moved with its count") {
   }
   CHECK(others() == 0);
   CHECK(pthread_mutex_unlock(&mutex) == EPERM);
+  CHECK(pthread_mutex_destroy(&mutex) == 0);
+}
+
+TEST_CASE("a thread that waits for a mutex that is held several times follows it") {
+  alignas(64) pthread_mutex_t mutex = make_mutex(PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutex_lock(&mutex);
+  std::atomic<bool> has_it{false};
+  std::thread waiter([&] {
+    pthread_mutex_lock(&mutex);
+    has_it = true;
+    pthread_mutex_unlock(&mutex);
+  });
+  wait_for_sleepers(1);
+  Repairer repairer;
+  repairer.add(mutex);
+  pthread_mutex_lock(&mutex);
+  REQUIRE(is_moved(&mutex));
+  CHECK(!has_it);
+  pthread_mutex_unlock(&mutex);
+  CHECK(!has_it);
+  pthread_mutex_unlock(&mutex);
+  waiter.join();
+  CHECK(has_it);
 }
 
 TEST_CASE("threads that wait for a mutex as it is moved follow it") {
