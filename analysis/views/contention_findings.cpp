@@ -31,7 +31,8 @@ double share_of_run(double seconds, const RunSummary& run) {
 
 std::string data_in_words(const ContendedRecord& record, const ContendedRecord::Side& side) {
   // What lies on the line beside the object, as an allocator's own data do, has an address for an offset.
-  const bool is_beside = record.kind != "unknown" && side.line != 0 && side.offset - side.line_offset == side.line;
+  const bool is_beside =
+      record.kind != "unknown" && side.line != 0 && side.offset - side.line_offset == side.line;
   if (is_beside) return fmt::format("memory at {:#x}", side.offset);
   if (record.kind == "variable" && side.allocation == 0) return record.name + side.place;
   const std::string bytes = side.bytes == 1

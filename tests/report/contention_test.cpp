@@ -283,5 +283,6 @@ TEST_CASE("what lies beside an object on its line is told by its address") {
   };
   const Json json = Json::parse(rendered(counting(sides), contention_as(ReportFormat::Json)).text);
   const std::string sentence = json["findings"][0]["sentence"];
-  CHECK(sentence.find("thread 100.1 count writes memory at 0x7f0000000008 in count_second") != std::string::npos);
+  CHECK(sentence.find("thread 100.1 count writes memory at 0x7f0000000008 in count_second") !=
+        std::string::npos);
 }
