@@ -37,7 +37,8 @@ bool depends_on_caller(const char* name, const void* caller) noexcept {
 void stay_out_of_its_way() noexcept {
   if (keep_beginnings())
     process_state.file.write_note(
-        "A library was loaded with RTLD_DEEPBIND: from then on allocations that are to begin inside a cache line were "
+        "A library was loaded with RTLD_DEEPBIND: from then on allocations that are to begin inside a cache "
+        "line were "
         "left where they are.");
   if (stop_moving_locks())
     process_state.file.write_note("A library was loaded with RTLD_DEEPBIND: from then on no lock was moved.");

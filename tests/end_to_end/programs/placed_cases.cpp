@@ -360,7 +360,8 @@ int lives(char** argv) {
 int deepbind(const char* path) {
   // What begins where the allocator's memory does may be released by anybody.
   void* const library = dlopen(path, RTLD_NOW | RTLD_DEEPBIND);
-  auto* const release_there = library ? reinterpret_cast<void (*)(void*)>(dlsym(library, "release_here")) : nullptr;
+  auto* const release_there =
+      library ? reinterpret_cast<void (*)(void*)>(dlsym(library, "release_here")) : nullptr;
   if (!release_there) fail(dlerror(), nullptr);
   for (size_t i = 0; i < 1000; ++i) {
     const Object object{static_cast<unsigned char*>(named_malloc(40)), 40, true};
@@ -390,7 +391,8 @@ int churn() {
 
 int main(int argc, char** argv) {
   if (argc == 3) return deepbind(argv[2]);
-  if (argc == 2) return strcmp(argv[1], "storm") == 0 ? storm() : strcmp(argv[1], "lives") == 0 ? lives(argv) : churn();
+  if (argc == 2)
+    return strcmp(argv[1], "storm") == 0 ? storm() : strcmp(argv[1], "lives") == 0 ? lives(argv) : churn();
   if (argc != 4) return 2;
   align = strtoull(argv[1], nullptr, 10);
   offset = strtoull(argv[2], nullptr, 10);
