@@ -3,9 +3,8 @@
 as they do without."""
 
 import os
-import re
+import shutil
 import struct
-import subprocess
 
 import driver
 from repair_plans import call_of, plan, standard_library
@@ -127,6 +126,17 @@ class Placing(driver.EndToEnd):
         run = self.run_planned(plan_of_cases((64, 0, 64)), [driver.program("own_allocator")])
         self.assertEqual((run.status, run.stdout), (0, b"100000000\n"), run.stderr)
         self.assertIn("the program brings an allocator of its own", " ".join(run.summary()["degradations"]))
+
+    def test_a_program_runs_as_without_it_whose_every_object_is_placed(self):
+        command = ["cmake", "--help-full"]
+        library = standard_library(shutil.which(command[0]))
+        frames = [(0, call_of(library, "_Znwm", "malloc"))]
+        plain = self.plain_run(command)
+        for placement in ((64, 0, 64), (64, 48, 64)):
+            with self.subTest(placement=placement):
+                run = self.run_planned(plan([(frames, placement, 1, 1 << 20)], [library]), command)
+                self.assertEqual((run.status, run.stdout), (plain.returncode, plain.stdout), run.stderr)
+                self.assertGreater(self.counters(run)[PLACED_ALLOCATIONS], 1000)
 
     def test_what_the_run_finds_contended_for_is_laid_out_anew_in_this_run(self):
         # On a machine that is busy otherwise threads may hardly ever run at the same time.
