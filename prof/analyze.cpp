@@ -96,9 +96,10 @@ Database database_of(const fs::path& directory) {
   return std::move(analysis.database);
 }
 
-void analyze_and_summarize(const fs::path& directory) {
+void analyze_and_summarize(const fs::path& directory, const std::function<void()>& analyzed) {
   try {
     const fs::path database = analyze({directory}, {}, default_options());
+    if (analyzed) analyzed();
     if (is_quiet()) return;
     report(read_database(database), ReportOptions{}, stderr, wants_colour(stderr));
     show_line(database.string());

@@ -1,6 +1,7 @@
 #pragma once
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <functional>
 
 #include "analysis/database/model.h"
 
@@ -15,7 +16,9 @@ void add_analyze_command(CLI::App& app, int& status);
 Database database_of(const std::filesystem::path& directory);
 
 // What `prof run` does at its end: analyzes into DIR/database, prints the summary and, last, the database's
-// path. An analysis that fails is one line on standard error: the program's exit status stands.
-void analyze_and_summarize(const std::filesystem::path& directory);
+// path. An analysis that fails is one line on standard error: the program's exit status stands. `analyzed`:
+// called before anything is shown.
+void analyze_and_summarize(const std::filesystem::path& directory,
+                           const std::function<void()>& analyzed = {});
 
 }  // namespace prof

@@ -155,6 +155,10 @@ bool take_locks(std::vector<std::string>& texts) {
   return true;
 }
 
+bool asks_for_contention(const std::vector<std::string>& texts) {
+  return std::ranges::any_of(texts, [](const std::string& text) { return is(text, kContention); });
+}
+
 bool take_contention(std::vector<std::string>& texts) {
   const auto asked =
       std::ranges::find_if(texts, [&](const std::string& text) { return is(text, kContention); });

@@ -18,6 +18,9 @@ std::vector<hpcrun::EventSpec> parse_user_events(const std::vector<std::string>&
 // them. Throws CommandError (125) where both have a rate.
 bool take_contention(std::vector<std::string>& texts);
 
+// Whether "contention" is among the events.
+bool asks_for_contention(const std::vector<std::string>& texts);
+
 // Takes "locks" out of the events: waiting for locks is followed, not sampled. False when it is not among
 // them. Throws CommandError (125) where it has a rate.
 bool take_locks(std::vector<std::string>& texts);

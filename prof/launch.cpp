@@ -57,8 +57,15 @@ void wait_for(int pipe) {
   }
 }
 
+void close_standard_streams() {
+  const int nothing = open("/dev/null", O_RDWR);
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nothing, stream);
+  if (nothing > STDERR_FILENO) close(nothing);
+}
+
 [[noreturn]] void become(const Launch& what, int start_pipe, int error_pipe, const sigset_t& mask) {
   if (what.before_exec) wait_for(start_pipe);
+  if (what.is_silent) close_standard_streams();
   for (const auto& [name, value] : what.environment) setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> arguments;
   for (const std::string& argument : what.arguments) arguments.push_back(const_cast<char*>(argument.c_str()));

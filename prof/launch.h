@@ -20,6 +20,7 @@ struct Launch {
   std::vector<std::pair<std::string, std::string>> environment;  // added to ours
   std::filesystem::path measurement_directory;
   Window window;
+  bool is_silent = false;  // its standard streams are /dev/null
   // Called, where there is one, with the child's process id before it executes the program.
   std::function<void(pid_t)> before_exec;
 };

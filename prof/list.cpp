@@ -19,6 +19,7 @@
 #include "prof/events.h"
 #include "prof/export/export_format.h"
 #include "prof/message.h"
+#include "prof/repair_request.h"
 #include "prof/report.h"
 #include "prof/report/choice.h"
 
@@ -142,10 +143,10 @@ void add_list_command(CLI::App& app, int& status) {
   add_list(*list, "formats", "Formats of reports, exports and imports", status,
            [&app] { return formats(app); });
 
-  // An empty list is the answer until there are some; the line says that nothing went wrong.
-  add_list(*list, "repairs", "Repairs that prof can propose", status, [] {
-    say("this version of prof measures and blames; it proposes no repairs");
-    return std::vector<Row>{};
+  add_list(*list, "repairs", "Repairs of running programs, for prof run --repair", status, [] {
+    std::vector<Row> rows;
+    for (const RepairKindDescription& kind : list_repairs()) rows.push_back({kind.name, "repair", kind.text});
+    return rows;
   });
 }
 

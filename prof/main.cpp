@@ -9,11 +9,14 @@
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <string>
+#include <vector>
 
 #include "prof/application.h"
 #include "prof/command_line/description.h"
 #include "prof/command_line/help_text.h"
 #include "prof/command_line/misuse.h"
+#include "prof/command_line/optional_values.h"
 #include "prof/message.h"
 
 using namespace prof;
@@ -45,7 +48,10 @@ int main(int argc, char** argv) {
   int status = 0;
   Application app(status);
   try {
-    app.parse(argc, argv);
+    std::vector<const char*> words;
+    const std::vector<std::string> completed = with_values_left_out(app, argc, argv);
+    for (const std::string& word : completed) words.push_back(word.c_str());
+    app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::Success& answer) {
     app.exit(answer);  // prints the help or version that was asked for
   } catch (const CLI::ParseError& error) {

@@ -13,9 +13,11 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/database/database.h"
+#include "analysis/repair/repair_file.h"
 #include "hpcrun/measurement/checksum.h"
 #include "hpcrun/measurement/format.h"
 #include "hpcrun/measurement/pause.h"
+#include "hpcrun/measurement/repair_plan.h"
 #include "hpcrun/sample/config.h"
 #include "prof/directory_name.h"
 #include "prof/measured_process.h"
@@ -34,12 +36,21 @@ bool is_run_record(const fs::path& file) {
   return record.is_object() && record.contains("command") && record.contains("trigger_cost_s");
 }
 
+bool is_repair_file(const fs::path& file) {
+  std::ifstream in(file);
+  const auto json = nlohmann::json::parse(in, nullptr, false);
+  return json.is_object() && json.value("schema", "") == kRepairSchema;
+}
+
 // The names that a run is going to need: files of others by these names would be lost.
 void refuse_files_of_others(const fs::path& directory) {
   std::error_code error;
   const fs::path record = directory / "run.json";
   if (fs::exists(record, error) && !is_run_record(record))
     fail(kOwnFailure, "{}: was not written by prof; choose another directory with -o", record.string());
+  const fs::path repairs = directory / kRepairFile;
+  if (fs::exists(repairs, error) && !is_repair_file(repairs))
+    fail(kOwnFailure, "{}: was not written by prof; choose another directory with -o", repairs.string());
   require_place_for_database(directory / "database");
 }
 
@@ -57,6 +68,8 @@ void empty_of_measurements(const fs::path& directory) {
     if (is_measurement_file(entry.path())) measurements.push_back(entry.path());
   for (const fs::path& file : measurements) fs::remove(file);
   fs::remove(directory / "run.json");
+  fs::remove(directory / kRepairFile);
+  fs::remove(directory / hpcrun::kRepairPlanFile);
   fs::remove(directory / hpcrun::kPausedMarker);
   fs::remove(directory / kAttachedMarker);
   remove_shared_tables(directory);

@@ -13,6 +13,7 @@
 
 #include "prof/analyze.h"
 #include "prof/attach.h"
+#include "prof/command_line/optional_values.h"
 #include "prof/devices.h"
 #include "prof/events.h"
 #include "prof/launch.h"
@@ -23,6 +24,8 @@
 #include "prof/message.h"
 #include "prof/outside/sampler.h"
 #include "prof/perf_maps.h"
+#include "prof/repair_request.h"
+#include "prof/repair_trial.h"
 #include "prof/report/choice.h"
 #include "prof/runtime_library.h"
 #include "prof/target.h"
@@ -43,6 +46,8 @@ struct RunOptions {
   MeasuringOptions measuring;
   bool devices = true;
   DeviceTrace device_trace = DeviceTrace::Exact;
+  std::string repair;   // as the user wrote it; empty: nothing is to be changed
+  uint32_t verify = 0;  // pairs of runs; 0: none
   std::vector<std::string> command;
 };
 
@@ -103,6 +108,49 @@ std::string memory_events(const std::vector<hpcrun::EventSpec>& events, hpcrun::
   return format_memory_events(find_memory_events(clock->rate));
 }
 
+// The repairs of an earlier run that fit the program as it is now.
+RepairFile given_repairs(const RepairRequest& request) {
+  if (request.file.empty()) return {};
+  RepairFile file;
+  try {
+    file = read_repair_file(request.file);
+  } catch (const RepairFileError& error) {
+    fail(kOwnFailure, "{}", error.what());
+  }
+  std::vector<std::string> left_out;
+  RepairFile given = applicable_repairs(file, request, left_out);
+  for (const std::string& line : left_out) remark_line(line);
+  if (given.is_empty())
+    remark("{}: nothing in it can be done for this program; the run changes nothing from the start",
+           request.file.string());
+  for (SiteRepair& repair : given.sites) repair.terms.is_given = true;
+  for (LockRepair& repair : given.locks) repair.terms.is_given = true;
+  return given;
+}
+
+// Runs the program again, with and without what repair.json has now. What fails here is said; the run that
+// was measured stands.
+void verify_repairs(const RunOptions& options, const RepairRequest& request, const Launch& measured,
+                    int exit_status) {
+  const fs::path path = measured.measurement_directory / kRepairFile;
+  try {
+    std::error_code missing;
+    RepairFile file = fs::exists(path, missing) ? read_repair_file(path) : RepairFile{};
+    TrialSetting setting{measured, measured.measurement_directory, request, exit_status, options.verify};
+    // As little as the runtime can measure.
+    setting.launch.window = {};
+    setting.launch.before_exec = {};
+    std::erase_if(setting.launch.environment, [](const auto& variable) {
+      return variable.first != "LD_PRELOAD" && variable.first != hpcrun::kEnvTrigger;
+    });
+    setting.launch.environment.emplace_back(hpcrun::kEnvEvents, "CPUTIME@1");
+    try_repairs(setting, file);
+    if (!file.is_empty()) write_repair_file(file, path);
+  } catch (const std::exception& error) {
+    say("verify: {}", error.what());
+  }
+}
+
 int run_program(const RunOptions& whole) {
   const std::vector<std::string>& command = whole.command;
   const MeasuringOptions& options = whole.measuring;
@@ -110,6 +158,14 @@ int run_program(const RunOptions& whole) {
     say("--device-trace=sampled changes nothing without --trace");
   // Everything that can be refused is, before anything is created.
   std::vector<std::string> names = options.events;
+  const RepairRequest repairs = whole.repair.empty() ? RepairRequest{} : parse_repair_request(whole.repair);
+  if (whole.verify > 0 && !repairs.is_for_anything())
+    fail(kOwnFailure, "--verify tries what --repair finds; add --repair, or leave --verify out");
+  if (whole.verify > 0 && !options.analyze)
+    fail(kOwnFailure, "--verify needs the analysis that finds repairs; leave --no-analyze out");
+  // What an earlier run found is known: nothing needs to be looked for again.
+  if (repairs.is_for_anything() && repairs.file.empty() && !asks_for_contention(names))
+    names.emplace_back("contention");
   const bool locks = take_locks(names);
   const bool contention = take_contention(names);
   const std::vector<hpcrun::EventSpec> events = parse_user_events(names);
@@ -119,10 +175,15 @@ int run_program(const RunOptions& whole) {
   if (locks && target.needs_outside())
     fail(kOwnFailure, "{}: locks are followed from inside, where the runtime cannot be; leave -e locks out",
          target.image.string());
+  if (repairs.is_for_anything() && target.needs_outside())
+    fail(kOwnFailure, "{}: repairs are made from inside, where the runtime cannot be; leave --repair out",
+         target.image.string());
+  const RepairFile given = given_repairs(repairs);
+  const std::string repair_plan = prof::repair_plan(given);
   const DevicePlan devices = whole.devices ? plan_devices(runtime) : DevicePlan{};
   std::vector<fs::path> others = devices.preload;
-  if (contention) others.push_back(preloadable(find_memory_preload()));
-  if (locks) others.push_back(preloadable(find_sync_preload()));
+  if (contention || repairs.layout) others.push_back(preloadable(find_memory_preload()));
+  if (locks || repairs.locks) others.push_back(preloadable(find_sync_preload()));
   const TriggerProbe probe = probe_trigger();
   if (target.needs_outside())
     require_outside_sampling(target, events);
@@ -134,6 +195,8 @@ int run_program(const RunOptions& whole) {
 
   if (options.window.starts_paused()) start_paused(directory);
   make_room_for_shared_tables(directory);
+  if (!repair_plan.empty()) write_repair_plan(repair_plan, directory);
+  if (!given.is_empty()) write_repair_file(given, directory / kRepairFile);
 
   Launch plan;
   plan.program = target.path;
@@ -155,6 +218,7 @@ int run_program(const RunOptions& whole) {
     plan.environment.push_back({hpcrun::kEnvMemoryEvents, memory_events(events, trigger)});
   }
   if (locks) plan.environment.push_back({hpcrun::kEnvLocks, "1"});
+  add_repair_environment(repairs, !repair_plan.empty(), plan.environment);
   if (whole.device_trace == DeviceTrace::Sampled)
     plan.environment.push_back({hpcrun::kEnvDeviceTrace, hpcrun::kSampledDeviceTrace});
   plan.environment.insert(plan.environment.end(), devices.environment.begin(), devices.environment.end());
@@ -172,7 +236,9 @@ int run_program(const RunOptions& whole) {
     return outcome.exit_status;
   }
   if (options.analyze)
-    analyze_and_summarize(directory);
+    analyze_and_summarize(directory, [&] {
+      if (whole.verify > 0) verify_repairs(whole, repairs, plan, outcome.exit_status);
+    });
   else
     remark("measurements are in {}", directory.string());
   return outcome.exit_status;
@@ -180,6 +246,8 @@ int run_program(const RunOptions& whole) {
 
 int run(const RunOptions& options) {
   if (options.pid) {
+    if (!options.repair.empty() && parse_repair_request(options.repair).is_for_anything())
+      fail(kOwnFailure, "--repair is for programs that `prof run` starts; leave it out for running ones");
     if (!options.command.empty())
       fail(kOwnFailure, "-p names a process that runs already; leave '{}' out, or -p", options.command[0]);
     return attach(*options.pid, options.measuring);
@@ -210,6 +278,26 @@ void add_run_command(CLI::App& app, int& status) {
                    "With --trace, of what accelerators execute: all, or what sampling would see [exact]")
       ->transform(choice(kDeviceTraces))
       ->type_name("HOW");
+  CLI::Option* const repair =
+      command
+          ->add_option(
+              "--repair", options->repair,
+              "Change what threads contend for in the running program: layout, layout:FILE, locks or "
+              "none [layout,locks]")
+          // What shells offer; what it can be is judged as a whole (parse_repair_request).
+          ->check(
+              CLI::Validator([](std::string&) { return std::string(); }, "layout|locks|layout,locks|none"))
+          ->type_name("KIND[,KIND]");
+  make_value_optional(*repair, kDefaultRepairs);
+  CLI::Option* const verify =
+      command
+          ->add_option(
+              "--verify", options->verify,
+              "With --repair, run the program again without and with what was found, in N pairs, and "
+              "keep what is faster [3]")
+          ->check(within(1, 100))
+          ->type_name("N");
+  make_value_optional(*verify, "3");
   command->add_option("command", options->command, "The program to measure, and its arguments")
       ->type_name("PROGRAM [ARGUMENT]...");
   command->prefix_command(false);

@@ -22,11 +22,20 @@ std::string joined(const std::vector<std::string>& parts) {
   return text;
 }
 
+// The text of the source that aligns, by language; `of_type`: behind "struct", not before a declaration.
+std::string text_of(SourceLanguage language, bool of_type) {
+  if (language == SourceLanguage::Cpp) return fmt::format("alignas({})", kLineBytes);
+  return of_type ? fmt::format("__attribute__((aligned({})))", kLineBytes)
+                 : fmt::format("_Alignas({})", kLineBytes);
+}
+
 Change describe(const ChosenChange& chosen, const Separation& separation, const TypedObject& object) {
   Change change;
   change.file = chosen.file;
   change.line = chosen.line;
   change.alignas_bytes = kLineBytes;
+  const bool is_of_type = !chosen.is_of_variable && chosen.change.what == What::Type;
+  change.text = text_of(object.tree.language, is_of_type);
   if (chosen.is_of_variable) {
     change.what = "variable";
     change.name = object.name;
@@ -58,13 +67,6 @@ Change describe(const ChosenChange& chosen, const Separation& separation, const 
       break;
   }
   return change;
-}
-
-// The text of the source that aligns, by language; `of_type`: behind "struct", not before a declaration.
-std::string text_of(SourceLanguage language, bool of_type) {
-  if (language == SourceLanguage::Cpp) return fmt::format("alignas({})", kLineBytes);
-  return of_type ? fmt::format("__attribute__((aligned({})))", kLineBytes)
-                 : fmt::format("_Alignas({})", kLineBytes);
 }
 
 std::string where(const Change& change, const std::string& holder) {

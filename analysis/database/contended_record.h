@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/repair/repair_file.h"
+
 namespace prof {
 
 struct ContendedRecord {
@@ -17,6 +19,7 @@ struct ContendedRecord {
   std::string name;        // of the variable, or of the memory it lies in ("[heap]"); empty: not known
   std::string type;        // empty: not known
   std::string declared;    // "stats.cpp:12"; empty: not known
+  std::string module;      // the file that the variable is in; empty: not known
   uint64_t address = 0;    // of the object's begin in its module, or in memory where there is no module
   uint64_t bytes = 0;      // of the object; 0: not known
   uint64_t lines = 0;      // cache lines
@@ -47,6 +50,7 @@ struct ContendedRecord {
     std::string file;  // where what gets it is declared; empty: not known
     uint64_t line = 0;
     uint64_t alignas_bytes = 0;  // what it is to be aligned to
+    std::string text;            // what is to be written: "alignas(64)"
     // Of `type`, or of the variable; after: with all changes. 0: not known.
     uint64_t bytes_before = 0;
     uint64_t bytes_after = 0;
@@ -76,6 +80,21 @@ struct ContendedRecord {
     uint32_t context = 0;  // index into Database::contexts: where most of them were made
   };
   std::vector<Side> sides;  // with most accesses first
+
+  // What became of the data in the running program, or could; a sentence. Empty: nobody asked.
+  std::string repair;
+
+  // These are no part of run.json: what repair.json is made of (analysis/pipeline/repairs.h).
+  struct Placeable {
+    uint32_t context = 0;         // of the allocation, as in Allocation
+    bool is_mapping = false;      // no allocator has it
+    AllocationSite site;          // without words; no frames: in generated code, or lost
+    hpcrun::Placement placement;  // kAsAllocated: none helps
+    uint64_t conflicts_before = 0;
+    uint64_t conflicts_after = 0;
+  };
+  std::vector<Placeable> placeable;
+  ModuleAddress variable;  // where the variable is; no module: it is none
 };
 
 // visit(name, field) of all but changes, allocations and sides, by their names in run.json.
@@ -90,6 +109,7 @@ void for_each_record_field(Record& record, Visit visit) {
   visit("name", record.name);
   visit("type", record.type);
   visit("declared", record.declared);
+  visit("module", record.module);
   visit("address", record.address);
   visit("bytes", record.bytes);
   visit("lines", record.lines);
@@ -108,6 +128,7 @@ void for_each_record_field(Record& record, Visit visit) {
   visit("bytes_after", record.bytes_after);
   visit("remedy", record.remedy);
   visit("advice", record.advice);
+  visit("repair", record.repair);
 }
 
 // The same of one change.
@@ -119,6 +140,7 @@ void for_each_change_field(Change& change, Visit visit) {
   visit("file", change.file);
   visit("line", change.line);
   visit("alignas", change.alignas_bytes);
+  visit("text", change.text);
   visit("bytes_before", change.bytes_before);
   visit("bytes_after", change.bytes_after);
 }

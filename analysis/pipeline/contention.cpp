@@ -10,6 +10,7 @@
 #include "analysis/contention/change_words.h"
 #include "analysis/pipeline/known_data.h"
 #include "analysis/pipeline/measured_accesses.h"
+#include "analysis/pipeline/repairs.h"
 
 namespace prof {
 namespace {
@@ -233,10 +234,13 @@ double seconds_of(const ProcessMeasurement& measurement) {
 
 std::vector<ContendedRecord> make_records(const std::vector<ContentionAccess>& accesses,
                                           const KnownData& data, const Paces& paces,
-                                          const ContentionOptions& options) {
+                                          const ContentionOptions& options,
+                                          const MeasuredContexts* contexts = nullptr) {
   std::vector<ContendedRecord> records;
-  for (const ContendedData& found : find_contended_data(accesses, data.objects(), options))
+  for (const ContendedData& found : find_contended_data(accesses, data.objects(), options)) {
     records.push_back(make_record(found, data, paces));
+    if (contexts) add_placeable(found, data, *contexts, records.back());
+  }
   return records;
 }
 
@@ -276,8 +280,9 @@ std::vector<ContendedRecord> contended_records(const ProcessMeasurement& measure
   const std::vector<ContentionAccess> accesses =
       measured_accesses(threads, [&](const MeasuredAccess& access) { return data.object_of(access); });
   const char* const source = contention_hardware(measurement);
-  std::vector<ContendedRecord> records =
-      make_records(accesses, data, measured_paces(threads), source ? kHardwareFinding : ContentionOptions{});
+  const MeasuredContexts contexts(measurement);
+  std::vector<ContendedRecord> records = make_records(
+      accesses, data, measured_paces(threads), source ? kHardwareFinding : ContentionOptions{}, &contexts);
   if (source)
     std::erase_if(records, [&, seconds = seconds_of(measurement)](ContendedRecord& record) {
       return !note_transfers(record, seconds, source);

@@ -29,6 +29,7 @@ void KnownData::add(std::span<const MeasuredObject> allocations, std::span<const
     if (is_new) ++next_site_;
     made.site = site->second;
     allocated_in_[static_cast<uint32_t>(objects_.size())] = context;
+    allocations_[static_cast<uint32_t>(objects_.size())] = &object;
     by_id_[object.id] = static_cast<uint32_t>(objects_.size());
     objects_.push_back(made);
   }
@@ -37,6 +38,21 @@ void KnownData::add(std::span<const MeasuredObject> allocations, std::span<const
 std::optional<uint32_t> KnownData::allocated_in(uint32_t object) const {
   const auto known = allocated_in_.find(object);
   return known == allocated_in_.end() ? std::nullopt : std::optional(known->second);
+}
+
+const MeasuredObject* KnownData::allocation(uint32_t object) const {
+  const auto known = allocations_.find(object);
+  return known == allocations_.end() ? nullptr : known->second;
+}
+
+ModuleAddress KnownData::place_of(uint32_t object) const {
+  const auto known = variables_.find(object);
+  if (known == variables_.end()) return {};
+  const uint64_t begin = known->second.begin;
+  const auto module = std::ranges::find_if(
+      process_.modules, [begin](const ModuleInMemory& one) { return begin >= one.start && begin < one.end; });
+  if (module == process_.modules.end()) return {};
+  return {module->identity.path, module->identity.build_id, begin - module->bias};
 }
 
 uint32_t KnownData::object_of(const MeasuredAccess& access) {

@@ -12,6 +12,7 @@
 #include "analysis/contention/separation.h"
 #include "analysis/pipeline/contention.h"
 #include "analysis/pipeline/process_variables.h"
+#include "analysis/repair/repair_file.h"
 
 namespace prof {
 
@@ -21,7 +22,7 @@ class KnownData {
   KnownData(const ProcessData& process, const AttributionOptions& options, std::vector<std::string>& warnings)
       : process_(process), known_(process.modules, options, warnings) {}
 
-  // Those of one calling context have one site.
+  // Those of one calling context have one site. `allocations` must outlive the object.
   void add(std::span<const MeasuredObject> allocations, std::span<const ThreadInDatabase> threads);
 
   const ProcessData& process() const { return process_; }
@@ -29,6 +30,12 @@ class KnownData {
 
   // Where the allocation was made, as a context of the database; nothing for what is none.
   std::optional<uint32_t> allocated_in(uint32_t object) const;
+
+  // The measured object; nullptr for what is no allocation.
+  const MeasuredObject* allocation(uint32_t object) const;
+
+  // Of a variable its place in its module; no module for what is none.
+  ModuleAddress place_of(uint32_t object) const;
 
   // An index into objects(), which grow by variables that are first asked for; kNoObject where nothing is
   // known.
@@ -51,6 +58,7 @@ class KnownData {
   std::vector<DataObject> objects_;
   std::map<uint64_t, uint32_t> by_id_;
   std::map<uint32_t, uint32_t> allocated_in_;  // object to context
+  std::map<uint32_t, const MeasuredObject*> allocations_;
   std::map<const Variable*, uint32_t> by_variable_;
   std::map<uint32_t, VariableInMemory> variables_;
 };

@@ -12,6 +12,7 @@
 #include "analysis/pipeline/metrics.h"
 #include "analysis/pipeline/parallel.h"
 #include "analysis/pipeline/places.h"
+#include "analysis/pipeline/repairs.h"
 #include "analysis/pipeline/run_summary.h"
 #include "analysis/pipeline/traces.h"
 #include "hpcrun/measurement/device_metrics.h"
@@ -183,6 +184,15 @@ std::vector<DeviceUse> used_devices(const std::vector<ProcessMeasurement>& measu
   return all;
 }
 
+std::vector<ThreadInDatabase> threads_of(const ProcessMeasurement& measurement,
+                                         const std::vector<ThreadWork>& work) {
+  std::vector<ThreadInDatabase> threads;
+  for (uint32_t i = 0; i < work.size(); ++i)
+    if (work[i].measurement == &measurement && work[i].thread->kind == LineKind::Thread)
+      threads.push_back({work[i].thread, i, work[i].context_of});
+  return threads;
+}
+
 // Of all processes.
 std::vector<ContendedRecord> contended_data(const std::vector<ProcessMeasurement>& measurements,
                                             const std::vector<ThreadWork>& work,
@@ -191,10 +201,7 @@ std::vector<ContendedRecord> contended_data(const std::vector<ProcessMeasurement
   std::vector<ContendedRecord> all;
   for (const ProcessMeasurement& measurement : measurements) {
     if (!has_accesses(measurement)) continue;
-    std::vector<ThreadInDatabase> threads;
-    for (uint32_t i = 0; i < work.size(); ++i)
-      if (work[i].measurement == &measurement && work[i].thread->kind == LineKind::Thread)
-        threads.push_back({work[i].thread, i, work[i].context_of});
+    const std::vector<ThreadInDatabase> threads = threads_of(measurement, work);
     for (ContendedRecord& record : contended_records(measurement, threads, options.attribution, warnings))
       all.push_back(std::move(record));
   }
@@ -209,10 +216,7 @@ LocksRecord followed_locks(const std::vector<ProcessMeasurement>& measurements,
   LocksRecord all;
   for (const ProcessMeasurement& measurement : measurements) {
     if (!has_lock_waits(measurement)) continue;
-    std::vector<ThreadInDatabase> threads;
-    for (uint32_t i = 0; i < work.size(); ++i)
-      if (work[i].measurement == &measurement && work[i].thread->kind == LineKind::Thread)
-        threads.push_back({work[i].thread, i, work[i].context_of});
+    const std::vector<ThreadInDatabase> threads = threads_of(measurement, work);
     add_locks(measurement, threads, options.attribution, all, warnings);
   }
   sort_locks(all);
@@ -252,8 +256,13 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
                [&](size_t i) { database.profiles[i] = make_profile(work[i], database.contexts); });
   database.summaries = summarize(database);
 
-  const std::vector<ContendedRecord> contention =
-      contended_data(measurements, work, options, analysis.warnings);
+  analysis.contention = contended_data(measurements, work, options, analysis.warnings);
+  RunRepairs repairs;
+  for (const ProcessMeasurement& measurement : measurements)
+    repairs.add(measurement, threads_of(measurement, work));
+  const RepairsRecord repaired = repairs.take(database);
+  analysis.placed = repairs.placed();
+  tell_repairs(database, repaired, analysis.contention);
   const LocksRecord locks = followed_locks(measurements, work, options, analysis.warnings);
   if (std::ranges::any_of(work, [](const ThreadWork& one) { return one.thread->trace_bytes != 0; })) {
     add_launches(work, database);
@@ -264,8 +273,8 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
   std::ranges::transform(distinct, std::back_inserter(records), read_run_record);
   database.title = program_name(measurements, records);
   database.run_json = run_json(measurements, records, used_devices(measurements, work, database),
-                               looked_for_contention(measurements) ? &contention : nullptr,
-                               followed_locks(measurements) ? &locks : nullptr, analysis.warnings);
+                               looked_for_contention(measurements) ? &analysis.contention : nullptr,
+                               followed_locks(measurements) ? &locks : nullptr, repaired, analysis.warnings);
   return analysis;
 }
 

@@ -16,7 +16,9 @@
 #include <vector>
 
 #include "analysis/attribution/attribution.h"
+#include "analysis/database/contended_record.h"
 #include "analysis/database/model.h"
+#include "analysis/repair/repair_file.h"
 
 namespace prof {
 
@@ -49,9 +51,18 @@ class AnalyzeError : public std::runtime_error {
   Kind kind_;
 };
 
+// A site that the runtime placed for what it found, and in which context of the database that is.
+struct PlacedSite {
+  uint32_t context = 0;
+  SiteRepair repair;
+};
+
 struct Analysis {
   Database database;
   std::vector<std::string> warnings;  // one line each: damaged files, changed modules
+  // What repair.json is made of (repairs.h).
+  std::vector<ContendedRecord> contention;
+  std::vector<PlacedSite> placed;
 };
 
 // Analyzes all *.prof files of the directories (not of their subdirectories) as one run. The traces of the

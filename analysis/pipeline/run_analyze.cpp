@@ -1,10 +1,32 @@
 #include "analysis/pipeline/run_analyze.h"
 
 #include "analysis/database/database.h"
+#include "analysis/pipeline/repairs.h"
 #include "analysis/pipeline/sources.h"
 #include "analysis/views/all_findings.h"
 
 namespace prof {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Beside the measurements, or in a database that is elsewhere. A run that found nothing to repair needs no
+// file; one that is there is brought up to date.
+void write_repairs(const Analysis& analysis, const fs::path& directory, std::vector<std::string>& warnings) {
+  const fs::path path = directory / kRepairFile;
+  std::error_code missing;
+  try {
+    const bool is_there = fs::exists(path, missing);
+    const RepairFile known = is_there ? read_repair_file(path) : RepairFile{};
+    const RepairFile all =
+        merged(known, proposed_repairs(analysis.database, analysis.contention, analysis.placed));
+    if (is_there || !all.is_empty() || !all.declined.empty()) write_repair_file(all, path);
+  } catch (const RepairFileError& error) {
+    warnings.emplace_back(error.what());
+  }
+}
+
+}  // namespace
 
 AnalyzeResult run_analyze(const std::vector<std::filesystem::path>& directories,
                           const std::filesystem::path& output, const AnalyzeOptions& options) {
@@ -17,6 +39,7 @@ AnalyzeResult run_analyze(const std::vector<std::filesystem::path>& directories,
                        std::move(analysis.warnings)};
   write_database(analysis.database, result.database);
   write_findings(analysis.database, result.database);
+  write_repairs(analysis, output.empty() ? directories.front() : result.database, result.warnings);
   return result;
 }
 

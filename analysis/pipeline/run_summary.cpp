@@ -246,6 +246,18 @@ Json describe_locks(const LocksRecord& records) {
   return json;
 }
 
+Json describe_repairs(const RepairsRecord& record) {
+  Json json = Json::object();
+  for_each_repairs_field(record, [&](const char* name, const auto& value) { json[name] = value; });
+  json["declined_locks"] = record.declined_locks;
+  json["sites"] = Json::array();
+  for (const RepairsRecord::Site& site : record.sites) {
+    Json& told = json["sites"].emplace_back(Json::object());
+    for_each_repaired_site_field(site, [&](const char* name, const auto& value) { told[name] = value; });
+  }
+  return json;
+}
+
 Json describe_degradations(const Measurements& measurements, const std::vector<std::string>& warnings) {
   std::vector<std::string> texts;
   const auto add = [&](const std::string& text) {
@@ -305,7 +317,7 @@ Json describe_contention(const std::vector<ContendedRecord>& records) {
 std::string run_json(const std::vector<ProcessMeasurement>& measurements,
                      const std::vector<RunRecord>& records, const std::vector<DeviceUse>& devices,
                      const std::vector<ContendedRecord>* contention, const LocksRecord* locks,
-                     const std::vector<std::string>& warnings) {
+                     const RepairsRecord& repairs, const std::vector<std::string>& warnings) {
   Json summary = {
       {"run", describe_run(measurements, records)},
       {"sampling", describe_sampling(measurements)},
@@ -321,6 +333,7 @@ std::string run_json(const std::vector<ProcessMeasurement>& measurements,
     summary["contention_sources"] = contention_sources(measurements);
   }
   if (locks) summary["locks"] = describe_locks(*locks);
+  if (repairs.was_asked_for()) summary["repairs"] = describe_repairs(repairs);
   // Command lines and paths need not be UTF-8, JSON must be.
   return summary.dump(2, ' ', false, Json::error_handler_t::replace);
 }

@@ -9,6 +9,7 @@
 #include "analysis/database/contended_record.h"
 #include "analysis/database/device_use.h"
 #include "analysis/database/lock_record.h"
+#include "analysis/database/repair_record.h"
 #include "analysis/pipeline/run_record.h"
 #include "hpcrun/measurement/reader.h"
 
@@ -19,7 +20,7 @@ namespace prof {
 std::string run_json(const std::vector<ProcessMeasurement>& measurements,
                      const std::vector<RunRecord>& records, const std::vector<DeviceUse>& devices,
                      const std::vector<ContendedRecord>* contention, const LocksRecord* locks,
-                     const std::vector<std::string>& warnings);
+                     const RepairsRecord& repairs, const std::vector<std::string>& warnings);
 
 // What run.json has under "contention".
 nlohmann::json describe_contention(const std::vector<ContendedRecord>& records);

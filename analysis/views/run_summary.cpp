@@ -165,6 +165,20 @@ LocksRecord locks_in(const Json& json, const Database& database) {
   return records;
 }
 
+RepairsRecord repairs_in(const Json& json, const Database& database) {
+  RepairsRecord record;
+  for_each_repairs_field(record, [&](const char* name, auto& value) { read_field(json, name, value); });
+  record.declined_locks = reasons(json, "declined_locks");
+  if (const Json& sites = member(json, "sites"); sites.is_array())
+    for (const Json& told : sites) {
+      RepairsRecord::Site& site = record.sites.emplace_back();
+      for_each_repaired_site_field(site,
+                                   [&](const char* name, auto& value) { read_field(told, name, value); });
+      if (site.context >= database.contexts.size()) site.context = 0;
+    }
+  return record;
+}
+
 void derive_from_profiles(const Database& database, RunSummary& summary) {
   std::set<std::tuple<std::string, int32_t, int32_t>> processes;
   std::set<int32_t> ranks;
@@ -293,6 +307,8 @@ RunSummary run_summary(const Database& database) {
     summary.followed_locks = true;
     summary.locks = locks_in(locks, database);
   }
+  if (const Json& repairs = member(json, "repairs"); repairs.is_object())
+    summary.repairs = repairs_in(repairs, database);
   const Json& degradations = member(json, "degradations");
   if (degradations.is_array()) {
     for (const Json& degradation : degradations)

@@ -12,6 +12,7 @@
 #include "analysis/database/device_use.h"
 #include "analysis/database/lock_record.h"
 #include "analysis/database/model.h"
+#include "analysis/database/repair_record.h"
 #include "analysis/views/call_tree.h"
 
 namespace prof {
@@ -57,6 +58,7 @@ struct RunSummary {
   std::vector<std::string> contention_sources;  // by what it was looked for; empty where that is not ours
   bool followed_locks = false;
   LocksRecord locks;
+  RepairsRecord repairs;  // was_asked_for() is false where nothing was to be repaired
 
   uint64_t dropped_samples() const;
 };

@@ -27,7 +27,8 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
         {{"prof run ./app", "CPU time, 1,000 samples a second"},
          {"prof run -e CPUTIME@4000 --trace -o fine ./app", "finer, and recorded over time"},
          {"prof run -e CPUTIME -e REALTIME -o both ./app", "waiting included"},
-         {"prof run --no-analyze -o 'job-%h-%r' ./app", "measure only; a directory for each rank"}},
+         {"prof run --no-analyze -o 'job-%h-%r' ./app", "measure only; a directory for each rank"},
+         {"prof run --repair -o first ./app", "repair what threads contend for, as the program runs"}},
         "docs/run.md"}},
       {"prof attach",
        {{"Measures a process that runs already, all its threads, until it ends, --duration is over or prof "
@@ -106,8 +107,8 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
         {{"prof list formats", "all formats"}},
         "docs/list.md"}},
       {"prof list repairs",
-       {{"Names the repairs that prof can propose. This version measures and blames, and has none."},
-        {{"prof list repairs", "none in this version"}},
+       {{"Names what `prof run --repair` can change in the running program."},
+        {{"prof list repairs", "all kinds"}},
         "docs/list.md"}},
       {"prof completion",
        {{"Prints the completion script of a shell. `cmake --install` puts the scripts where the shells look "

@@ -86,6 +86,8 @@ _prof() {
     values=$(_prof_values "$command|$option")
   elif [[ $current == --*=* ]]; then
     values=$(_prof_values "$command|${current%%=*}")
+    # A value that may be left out is no word of its own.
+    [[ -n $values ]] || values=$(_prof_values "$command|${current%%=*}=")
     current=${current#*=}
   fi
   if [[ -n $values ]]; then
@@ -141,7 +143,8 @@ std::string bash_completion(const CommandDescription& root) {
     for (const OptionDescription& option : command.options) {
       for (const std::string& name : option.names) {
         words += (words.empty() ? "" : " ") + name;
-        if (!option.value.empty()) values.add(fmt::format("{}|{}", key, name), words_of(option));
+        const char* const glue = option.value_is_optional ? "=" : "";
+        if (!option.value.empty()) values.add(fmt::format("{}|{}{}", key, name, glue), words_of(option));
       }
     }
     options.add(key, words);

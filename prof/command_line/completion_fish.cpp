@@ -20,7 +20,7 @@ std::string offers(const OptionDescription& option) {
     case ValueKind::Choice: {
       std::string words;
       for (const std::string& choice : option.choices) words += (words.empty() ? "" : " ") + choice;
-      return "-x -a " + shell_quoted(words);
+      return (option.value_is_optional ? "-f -a " : "-x -a ") + shell_quoted(words);
     }
     case ValueKind::File:
       return "-r -F";
@@ -35,7 +35,7 @@ std::string offers(const OptionDescription& option) {
     case ValueKind::Other:
       break;
   }
-  return "-x";
+  return option.value_is_optional ? "-f" : "-x";
 }
 
 // True where this command's options and arguments are expected: not behind one of its subcommands.

@@ -55,9 +55,14 @@ void add_option(std::string& script, const OptionDescription& option) {
   std::string names;
   for (const std::string& name : option.names) names += (names.empty() ? "" : " ") + name;
   for (const std::string& name : option.names) {
-    const std::string value =
-        option.value.empty() ? "" : fmt::format(":{}:{}", specification_text(option.value), action(option));
-    const char* glue = option.value.empty() ? "" : name.starts_with("--") ? "=" : "+";
+    const std::string value = option.value.empty()
+                                  ? ""
+                                  : fmt::format("{}:{}:{}", option.value_is_optional ? ":" : "",
+                                                specification_text(option.value), action(option));
+    const char* glue = option.value.empty()       ? ""
+                       : option.value_is_optional ? "=-"
+                       : name.starts_with("--")   ? "="
+                                                  : "+";
     script += fmt::format("    '{}{}{}[{}]{}' \\\n", option.repeatable ? "*" : "(" + names + ")", name, glue,
                           specification_text(option.text), value);
   }

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <utility>
 
+#include "prof/command_line/optional_values.h"
+
 namespace prof {
 namespace {
 
@@ -56,6 +58,7 @@ OptionDescription describe(const CLI::Option& option) {
   if (!option.get_lnames().empty()) described.long_name = option.get_lnames().front();
   described.text = sentence(option.get_description());
   described.required = option.get_required();
+  described.value_is_optional = !value_left_out(option).empty();
   described.repeatable = option.get_expected_max() > 1;
 
   const bool is_flag = option.get_items_expected_max() == 0;

@@ -23,6 +23,7 @@ struct OptionDescription {
   std::vector<std::string> choices;  // for ValueKind::Choice
   bool required = false;
   bool repeatable = false;
+  bool value_is_optional = false;
   bool is_setting = false;  // may come from the environment and from settings files
 };
 

@@ -50,6 +50,7 @@ std::string label_of(const OptionDescription& option) {
   // Long names line up behind the short ones.
   std::string label = option.names.front().starts_with("--") ? "    " : "";
   for (const std::string& name : option.names) label += (&name == &option.names.front() ? "" : ", ") + name;
+  if (option.value_is_optional) return label + "[=" + option.value + "]";
   return option.value.empty() ? label : label + " " + option.value;
 }
 

@@ -52,7 +52,10 @@ std::string option_label(const OptionDescription& option) {
   std::string label;
   for (const std::string& name : option.names) {
     label += (label.empty() ? "" : ", ") + bold(name);
-    if (!option.value.empty()) label += (name.starts_with("--") ? "=" : " ") + italic(option.value);
+    if (option.value_is_optional)
+      label += "[=" + italic(option.value) + "]";
+    else if (!option.value.empty())
+      label += (name.starts_with("--") ? "=" : " ") + italic(option.value);
   }
   return label;
 }

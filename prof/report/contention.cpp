@@ -4,6 +4,7 @@
 
 #include "analysis/views/contention_findings.h"
 #include "analysis/views/finding_json.h"
+#include "analysis/views/repairs_in_words.h"
 #include "analysis/views/stall_findings.h"
 #include "analysis/views/wording.h"
 #include "prof/report/renderers.h"
@@ -35,10 +36,14 @@ class ContentionText {
       if (number > 1) out_.write("\n");
       out_.write(wrapped_behind(fmt::format("{:>2}. ", number), finding.sentence, style_));
       out_.write(wrapped_behind("    Change: ", finding.advice, style_));
+      if (!record.repair.empty()) out_.write(wrapped_behind("    Repair: ", record.repair, style_));
       allocations(record);
       pictures(record);
       sides(record);
     }
+    const std::vector<std::string> repairs = repairs_in_words(tree_, run_.repairs);
+    if (!repairs.empty()) out_.print("\n{}\n", bold(style_, "repairs"));
+    for (const std::string& repair : repairs) out_.write(wrapped_behind("  * ", repair, style_));
     for (const std::string& note : contention_notes(run_)) {
       out_.write("\n");
       out_.write(wrapped_behind("note  ", note, style_));
@@ -124,6 +129,7 @@ void contention_as_json(const CallTree& tree, const RunSummary& run, const Repor
   json["findings"] = findings_as_json(contention_findings(tree, run));
   json["notes"] = contention_notes(run);
   json["sources"] = run.contention_sources;
+  if (run.repairs.was_asked_for()) json["repairs"] = repairs_as_json(tree, run.repairs);
   json["data"] = Json::array();
   for (const ContendedRecord& record : run.contention) {
     Json data = Json::object();

@@ -42,6 +42,9 @@ void summary_as_csv(const CallTree& tree, const SummaryReport& summary, Output& 
 void contention_as_text(const CallTree& tree, const RunSummary& run, TextStyle style, Output& out);
 void contention_as_json(const CallTree& tree, const RunSummary& run, const ReportOptions& options,
                         Output& out);
+// A unified diff of the source files. What cannot be changed is said on standard error; false where that is
+// all.
+bool contention_as_patch(const RunSummary& run, Output& out);
 void contention_as_csv(const CallTree& tree, const RunSummary& run, Output& out);
 
 void locks_as_text(const CallTree& tree, const RunSummary& run, TextStyle style, Output& out);

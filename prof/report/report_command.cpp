@@ -28,8 +28,10 @@ const std::map<std::string, ReportView> kViews = {
     {"lines", ReportView::Lines},           {"stalls", ReportView::Stalls},
     {"devices", ReportView::Devices},       {"idleness", ReportView::Idleness},
     {"contention", ReportView::Contention}, {"locks", ReportView::Locks}};
-const std::map<std::string, ReportFormat> kFormats = {
-    {"text", ReportFormat::Text}, {"json", ReportFormat::Json}, {"csv", ReportFormat::Csv}};
+const std::map<std::string, ReportFormat> kFormats = {{"text", ReportFormat::Text},
+                                                      {"json", ReportFormat::Json},
+                                                      {"csv", ReportFormat::Csv},
+                                                      {"patch", ReportFormat::Patch}};
 
 size_t text_columns(const ReportOptions& options, std::FILE* out) {
   if (options.columns) return *options.columns;
@@ -57,6 +59,8 @@ void write_stalls(const CallTree& tree, const ReportOptions& options, TextStyle 
       return stalls_as_json(tree, report, options, out);
     case ReportFormat::Csv:
       return stalls_as_csv(tree, report, options, out);
+    case ReportFormat::Patch:
+      return;  // refused before
   }
 }
 
@@ -69,6 +73,8 @@ void write_contention(const CallTree& tree, const RunSummary& run, const ReportO
       return contention_as_json(tree, run, options, out);
     case ReportFormat::Csv:
       return contention_as_csv(tree, run, out);
+    case ReportFormat::Patch:
+      return;  // refused before
   }
 }
 
@@ -81,6 +87,8 @@ void write_locks(const CallTree& tree, const RunSummary& run, const ReportOption
       return locks_as_json(tree, run, options, out);
     case ReportFormat::Csv:
       return locks_as_csv(tree, run, out);
+    case ReportFormat::Patch:
+      return;  // refused before
   }
 }
 
@@ -95,6 +103,8 @@ void write_summary(const CallTree& tree, const ReportOptions& options, TextStyle
       return summary_as_json(tree, summary, options, out);
     case ReportFormat::Csv:
       return summary_as_csv(tree, summary, out);
+    case ReportFormat::Patch:
+      return;  // refused before
   }
 }
 
@@ -123,6 +133,8 @@ void write_tree(const CallTree& tree, const ReportOptions& options, TextStyle st
       return tree_as_json(tree, view, options, out);
     case ReportFormat::Csv:
       return tree_as_csv(tree, view, options, out);
+    case ReportFormat::Patch:
+      return;  // refused before
   }
 }
 
@@ -155,7 +167,7 @@ void add_report_options(CLI::App& command, ReportOptions& options) {
                   "[summary]")
       ->transform(choice(kViews))
       ->type_name("VIEW");
-  command.add_option("--format", options.format, "text, json or csv [text]")
+  command.add_option("--format", options.format, "text, json, csv, or patch with --view=contention [text]")
       ->transform(choice(kFormats))
       ->type_name("FORMAT");
   command.add_option("--metric", options.metrics, "only these metrics; the first orders the rows")
@@ -211,6 +223,10 @@ int report(const Database& database, const ReportOptions& options, std::FILE* ou
       return kOwnFailure;
     }
   }
+  if (options.format == ReportFormat::Patch && options.view != ReportView::Contention) {
+    say("--format=patch is for --view=contention: other views know no changes of the source");
+    return kOwnFailure;
+  }
   const bool reads_run = options.view == ReportView::Contention || options.view == ReportView::Locks;
   const RunSummary run = reads_run ? run_summary(database) : RunSummary{};
   if (options.view == ReportView::Contention) {
@@ -228,7 +244,10 @@ int report(const Database& database, const ReportOptions& options, std::FILE* ou
   if (options.view == ReportView::Lines) tree = split_by_line(std::move(tree));
   const TextStyle style{colour, text_columns(options, out)};
   Output output(out);
-  if (options.view == ReportView::Summary) {
+  bool is_whole = true;
+  if (options.format == ReportFormat::Patch) {
+    is_whole = contention_as_patch(run, output);
+  } else if (options.view == ReportView::Summary) {
     write_summary(tree, options, style, output);
   } else if (options.view == ReportView::Stalls) {
     write_stalls(tree, options, style, output);
@@ -243,7 +262,7 @@ int report(const Database& database, const ReportOptions& options, std::FILE* ou
   } else {
     write_tree(tree, options, style, output);
   }
-  if (output.flush()) return 0;
+  if (output.flush()) return is_whole ? 0 : kOwnFailure;
   say("cannot write the report: {}", std::strerror(errno));
   return kOwnFailure;
 }

@@ -27,7 +27,7 @@ enum class ReportView : uint8_t {
   Contention,
   Locks
 };
-enum class ReportFormat : uint8_t { Text, Json, Csv };
+enum class ReportFormat : uint8_t { Text, Json, Csv, Patch };
 
 struct ReportOptions {
   std::string database;  // as the user named it: a database or a measurement directory

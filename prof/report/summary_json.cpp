@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/views/finding_json.h"
+#include "analysis/views/repairs_in_words.h"
 #include "prof/report/renderers.h"
 
 namespace prof {
@@ -77,6 +78,7 @@ void summary_as_json(const CallTree& tree, const SummaryReport& summary, const R
   }
   json["run"] = run_as_json(summary.run);
   add_measuring(summary.run, json);
+  if (summary.run.repairs.was_asked_for()) json["repairs"] = repairs_as_json(tree, summary.run.repairs);
   json["degradations"] = summary.run.degradations;
   json["findings"] = findings_as_json(summary.findings);
   out.write(json.dump(2, ' ', false, Json::error_handler_t::replace));

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "analysis/views/hot_path.h"
+#include "analysis/views/repairs_in_words.h"
 #include "analysis/views/wording.h"
 #include "prof/report/renderers.h"
 #include "prof/report/text.h"
@@ -120,6 +121,8 @@ class SummaryText {
     if (run_.stacks && run_.stacks->all() > 0)
       add_explained(lines, "stacks", stacks(), run_.stacks->reasons, 2);
     if (const std::string text = overhead(); !text.empty()) add_labelled(lines, "overhead", text);
+    if (const std::string text = repairs_in_short(run_.repairs); !text.empty())
+      add_labelled(lines, "repaired", text);
     const Lines more = notes();
     lines.insert(lines.end(), more.begin(), more.end());
     return lines;

@@ -121,6 +121,9 @@ class Completion(driver.EndToEnd):
         self.assertNotIn("run", self.bash("prof re"))
         self.assertEqual(self.bash("prof list "), {"events", "metrics", "formats", "repairs"})
         self.assertEqual(self.bash("prof report --vi"), {"--view="})
+        # A value that may be left out is no word of its own.
+        self.assertEqual(self.bash("prof run --repa"), {"--repair"})
+        self.assertEqual(self.bash("prof run --repair=la"), {"layout", "layout,locks"})
         self.assertEqual(self.bash("prof report --view="),
                          {"summary", "top-down", "bottom-up", "flat", "lines", "stalls", "devices", "idleness",
                           "contention", "locks"})
@@ -134,6 +137,7 @@ class Completion(driver.EndToEnd):
         self.assertEqual(self.bash("prof report prof-"), {"prof-app"})
         self.assertEqual(self.bash("prof report -q prof-"), {"prof-app"})
         self.assertIn("prof-file", self.bash("prof run ./x prof-"))
+        self.assertIn("prof-file", self.bash("prof run --repair prof-"))
 
     def test_fish(self):
         if not shutil.which("fish"):

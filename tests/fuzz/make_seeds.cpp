@@ -195,6 +195,14 @@ void add_texts(const Seeds& seeds) {
       "run_record", "record",
       R"({"command": ["./app", "arg"], "host": "node17", "start": "2026-01-02T03:04:05+0100", "wall_s": 1.5,)"
       R"( "cpu_s": 1.25, "exit_status": 3, "trigger_cost_s": 1.5e-05})");
+  seeds.add(
+      "repairs", "both",
+      R"({"schema": "prof-repair/1", "program": "app", "sites": [{"path": ["make", "main"], "frames": )"
+      R"([{"module": "/home/me/app", "build_id": "ab01", "offset": 4096}], "least_bytes": 8, "most_bytes": )"
+      R"(40, "align": 64, "offset": 16, "pad": 64, "conflicts_before": 9, "conflicts_after": 0, "why": "w", )"
+      R"("declined": "d", "given": true, "trial": {"ratio": 1.5, "pairs": 3}}], "locks": [{"name": "l", )"
+      R"("module": "/lib/l.so", "build_id": "", "offset": 64, "bytes": 80, "why": "w"}], "declined": )"
+      R"([{"what": "a", "why": "b"}]})");
   seeds.add("settings", "tables",
             "[run]\nevent = [\"CPUTIME@500\", 'REALTIME']\ntrace = true\noutput = \"\"\"prof-%j\"\"\"\n"
             "[report]\nview = \"flat\"\ndepth = 0x10\nthreshold = 2.5e-1  # percent\n"

@@ -1,0 +1,65 @@
+#pragma once
+// What was laid out anew while a program ran, as run.json has it under "repairs".
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace prof {
+
+struct RepairsRecord {
+  bool layout = false;  // what was asked for: of what the run finds, ...
+  bool locks = false;
+  bool plan = false;  // ... and of a plan that the run had from the start
+  uint64_t placed_allocations = 0;
+  uint64_t padding_bytes = 0;        // that these take more than was asked for, summed
+  uint64_t refused_allocations = 0;  // that the allocator could not place
+  uint64_t planned_sites = 0;        // of the plan, that the program came to
+  uint64_t moved_locks = 0;
+  std::map<std::string, uint64_t> declined_locks;  // by why they got no line of their own
+
+  struct Site {
+    std::string kind;      // "placed", "planned", "declined"
+    uint32_t context = 0;  // of the allocation, an index into Database::contexts; 0: not known
+    double since_s = 0;    // of the run, when that was decided, or the first such allocation came
+    uint64_t bytes = 0;    // that are asked for; 0: they vary
+    uint64_t align = 0;    // a hpcrun::Placement; 0: none
+    uint64_t offset = 0;
+    uint64_t pad = 0;
+    uint64_t conflicts = 0;  // accesses, as the data lay; 0: of a plan
+    uint64_t remaining = 0;  // with the placement; with the best one where it was declined
+  };
+  std::vector<Site> sites;  // by time
+
+  bool was_asked_for() const { return layout || locks || plan; }
+};
+
+// visit(name, field) of all but declined locks and sites, by their names in run.json.
+template <typename Record, typename Visit>
+void for_each_repairs_field(Record& record, Visit visit) {
+  visit("layout", record.layout);
+  visit("locks", record.locks);
+  visit("plan", record.plan);
+  visit("placed_allocations", record.placed_allocations);
+  visit("padding_bytes", record.padding_bytes);
+  visit("refused_allocations", record.refused_allocations);
+  visit("planned_sites", record.planned_sites);
+  visit("moved_locks", record.moved_locks);
+}
+
+// The same of one site.
+template <typename Site, typename Visit>
+void for_each_repaired_site_field(Site& site, Visit visit) {
+  visit("kind", site.kind);
+  visit("context", site.context);
+  visit("since_s", site.since_s);
+  visit("bytes", site.bytes);
+  visit("align", site.align);
+  visit("offset", site.offset);
+  visit("pad", site.pad);
+  visit("conflicts", site.conflicts);
+  visit("remaining", site.remaining);
+}
+
+}  // namespace prof

@@ -1,0 +1,61 @@
+#pragma once
+// Repairs of a run: what could be laid out anew in the running program, for repair.json, and what was.
+
+#include <span>
+#include <vector>
+
+#include "analysis/contention/contended_data.h"
+#include "analysis/database/contended_record.h"
+#include "analysis/database/repair_record.h"
+#include "analysis/pipeline/contention.h"
+#include "analysis/pipeline/known_data.h"
+#include "analysis/pipeline/pipeline.h"
+#include "analysis/repair/repair_file.h"
+#include "hpcrun/measurement/reader.h"
+
+namespace prof {
+
+// The calling contexts of one process as its runtime knows them.
+class MeasuredContexts {
+ public:
+  // `measurement` must outlive the object.
+  explicit MeasuredContexts(const ProcessMeasurement& measurement) : measurement_(measurement) {}
+
+  // Of a node of the thread with this index, the innermost first, as far as they lie in files and a repair
+  // plan has room. Empty where the node is lost or lies in generated code.
+  std::vector<ModuleAddress> frames(uint32_t thread, uint32_t node) const;
+
+ private:
+  const ProcessMeasurement& measurement_;
+};
+
+// Tells the record where its data were allocated and how they could be placed.
+void add_placeable(const ContendedData& found, const KnownData& data, const MeasuredContexts& contexts,
+                   ContendedRecord& record);
+
+// What the runtime changed, or declined to, in all processes. `threads`: of one process each.
+class RunRepairs {
+ public:
+  void add(const ProcessMeasurement& measurement, std::span<const ThreadInDatabase> threads);
+
+  // Sites by the time since when they are placed. What was to be moved from an alignment that the program
+  // asks for was not. `database`: of which the contexts are.
+  RepairsRecord take(const Database& database);
+
+  // After take().
+  const std::vector<PlacedSite>& placed() const { return placed_; }
+
+ private:
+  RepairsRecord record_;
+  std::vector<PlacedSite> placed_;
+};
+
+// What analyses propose. Words and reasons are those of `database`, of which `contention` are the records.
+RepairFile proposed_repairs(const Database& database, const std::vector<ContendedRecord>& contention,
+                            const std::vector<PlacedSite>& placed);
+
+// Says of each finding in the run's allocations what became of it, or could: ContendedRecord::repair.
+void tell_repairs(const Database& database, const RepairsRecord& repairs,
+                  std::vector<ContendedRecord>& contention);
+
+}  // namespace prof

@@ -1,0 +1,109 @@
+#include "analysis/views/repairs_in_words.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "analysis/views/code_in_words.h"
+#include "analysis/views/finding_json.h"
+#include "analysis/views/stall_findings.h"
+#include "analysis/views/wording.h"
+
+namespace prof {
+namespace {
+
+using Site = RepairsRecord::Site;
+
+bool is_placed(const Site& site) {
+  return site.kind == "placed" || site.kind == "planned";
+}
+
+const char* reason_in_words(const std::string& reason) {
+  if (reason == "robust") return "robust mutexes, which the kernel gives back where a thread dies";
+  if (reason == "priority") return "mutexes with priority inheritance or protection";
+  if (reason == "shared") return "mutexes that processes share";
+  if (reason == "spin") return "spin locks, which have no room for the way to another line";
+  return "for want of memory";
+}
+
+std::string place_in_words(const Site& site) {
+  std::string text = site.offset == 0
+                         ? fmt::format("at a multiple of {} bytes", site.align)
+                         : fmt::format("{} bytes behind a multiple of {}", site.offset, site.align);
+  return site.pad > 1 ? text + ", padded to whole lines" : text;
+}
+
+std::string site_in_words(const CallTree& tree, const Site& site) {
+  std::string text = "Allocations";
+  if (site.bytes > 0) text += fmt::format(" of {}", words_for_bytes(static_cast<double>(site.bytes)));
+  if (site.context != 0) text += " from " + code_in_words(frames_of(tree, site.context));
+  const std::string since = words_for_duration(site.since_s);
+  if (!is_placed(site))
+    return fmt::format(
+        "{}: declined after {}, for no placement keeps threads apart (of {} accesses in conflict {} "
+        "would remain).",
+        text, since, site.conflicts, site.remaining);
+  text += fmt::format(": since {} {}", since, place_in_words(site));
+  if (site.kind == "planned") return text + ", by the plan.";
+  return text + fmt::format("; of {} accesses in conflict {} remain.", site.conflicts, site.remaining);
+}
+
+}  // namespace
+
+std::string repairs_in_short(const RepairsRecord& repairs) {
+  if (!repairs.was_asked_for()) return {};
+  std::vector<std::string> parts;
+  double since_s = 0;
+  uint64_t placed = 0;
+  for (const Site& site : repairs.sites) {
+    if (!is_placed(site)) continue;
+    if (placed++ == 0) since_s = site.since_s;
+  }
+  const auto declined = static_cast<uint64_t>(repairs.sites.size()) - placed;
+  if (placed > 0)
+    parts.push_back(fmt::format("{} since {}: {} placed, {} of padding", words_for_count(placed, "site"),
+                                words_for_duration(since_s),
+                                words_for_count(repairs.placed_allocations, "allocation"),
+                                words_for_bytes(static_cast<double>(repairs.padding_bytes))));
+  if (repairs.moved_locks > 0) parts.push_back(words_for_count(repairs.moved_locks, "lock") + " moved");
+  if (declined > 0) parts.push_back(words_for_count(declined, "site") + " declined");
+  return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, "; "));
+}
+
+std::vector<std::string> repairs_in_words(const CallTree& tree, const RepairsRecord& repairs) {
+  std::vector<std::string> told;
+  for (const Site& site : repairs.sites) told.push_back(site_in_words(tree, site));
+  if (repairs.placed_allocations > 0)
+    told.push_back(fmt::format("{} placed, which take {} more than was asked for.",
+                               words_for_count(repairs.placed_allocations, "allocation"),
+                               words_for_bytes(static_cast<double>(repairs.padding_bytes))));
+  if (repairs.refused_allocations > 0)
+    told.push_back(fmt::format("{} could not be placed: the program's allocator lacks the means.",
+                               words_for_count(repairs.refused_allocations, "allocation")));
+  if (repairs.moved_locks > 0)
+    told.push_back(
+        fmt::format("{} moved to lines of their own.", words_for_count(repairs.moved_locks, "lock")));
+  for (const auto& [reason, count] : by_count(repairs.declined_locks))
+    told.push_back(fmt::format("{} not moved: {}.", words_for_count(count, "lock"), reason_in_words(reason)));
+  return told;
+}
+
+nlohmann::ordered_json repairs_as_json(const CallTree& tree, const RepairsRecord& repairs) {
+  using Json = nlohmann::ordered_json;
+  Json json = Json::object();
+  for_each_repairs_field(repairs, [&](const char* name, const auto& value) { json[name] = value; });
+  json["declined_locks"] = repairs.declined_locks;
+  json["sites"] = Json::array();
+  for (const Site& site : repairs.sites) {
+    Json& told = json["sites"].emplace_back(Json::object());
+    for_each_repaired_site_field(site, [&](const char* name, const auto& value) {
+      if (std::string_view(name) != "context") told[name] = value;
+    });
+    told["frames"] = Json::array();
+    if (site.context != 0) told["frames"] = frames_as_json(frames_of(tree, site.context));
+  }
+  return json;
+}
+
+}  // namespace prof

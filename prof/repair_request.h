@@ -1,0 +1,48 @@
+#pragma once
+// What `prof run --repair` is to change, and the plan of it that the runtime reads.
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/repair/repair_file.h"
+
+namespace prof {
+
+struct RepairRequest {
+  bool layout = false;
+  bool locks = false;
+  std::filesystem::path file;  // what an earlier run found; empty: nothing is known yet
+
+  bool is_for_anything() const { return layout || locks; }
+};
+
+constexpr char kDefaultRepairs[] = "layout,locks";
+
+// Reads KIND[,KIND]...: "layout", "layout:FILE", "locks", or "none". FILE may hold commas, and may be the
+// measurement directory that the file is in. Throws CommandError (125) for any other kind.
+RepairRequest parse_repair_request(const std::string& text);
+
+struct RepairKindDescription {
+  std::string name;
+  std::string text;
+};
+std::vector<RepairKindDescription> list_repairs();
+
+// Of a repair file those that are asked for and fit the modules that are there. `left_out`: one line for each
+// site that does not, which names its module.
+RepairFile applicable_repairs(const RepairFile& file, const RepairRequest& request,
+                              std::vector<std::string>& left_out);
+
+// As the runtime reads it (hpcrun/measurement/repair_plan.h); empty where nothing is to be done.
+std::string repair_plan(const RepairFile& file);
+
+// Leaves the plan in the measurement directory. Throws CommandError (125).
+void write_repair_plan(const std::string& plan, const std::filesystem::path& directory);
+
+// What the runtime is told of it, and the libraries that it needs.
+void add_repair_environment(const RepairRequest& request, bool has_plan,
+                            std::vector<std::pair<std::string, std::string>>& environment);
+
+}  // namespace prof

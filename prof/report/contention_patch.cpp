@@ -1,0 +1,107 @@
+// What contention findings ask to change, as a patch of the source files (docs/repair.md).
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <map>
+
+#include "analysis/contention/source_patch.h"
+#include "analysis/database/input.h"
+#include "prof/report/renderers.h"
+
+namespace prof {
+namespace {
+
+namespace fs = std::filesystem;
+using Change = ContendedRecord::Change;
+
+constexpr uint64_t kLargestSource = 64u << 20;  // what nobody wrote is larger
+
+std::string where(const Change& change) {
+  return fmt::format("{}:{}", fs::path(change.file).filename().string(), change.line);
+}
+
+// Empty, or why the source does not tell what was built.
+std::string why_not_as_built(const fs::path& source, const std::string& module) {
+  struct stat of_source {
+  }, of_module{};
+  if (stat(source.c_str(), &of_source) != 0) return "is not there";
+  if (module.empty() || stat(module.c_str(), &of_module) != 0) return {};
+  const auto time = [](const struct stat& file) {
+    return std::pair(file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
+  };
+  return time(of_source) > time(of_module) ? "is newer than the program; build and measure it anew" : "";
+}
+
+class PatchOfSources {
+ public:
+  void add(const ContendedRecord& record) {
+    for (const Change& change : record.changes) {
+      const std::string why = add(change, record.module);
+      if (why.empty()) {
+        ++made_;
+      } else {
+        ++left_out_;
+        say("{}: {}; left out", where(change), why);
+      }
+    }
+  }
+
+  // In names from the current directory, or from the root where files lie elsewhere.
+  void write(Output& out) const {
+    std::error_code error;
+    const fs::path here = fs::current_path(error);
+    bool is_here = true;
+    for (const auto& [path, patch] : files_) is_here &= !relative(path, here).empty();
+    for (const auto& [path, patch] : files_) {
+      const fs::path name = is_here ? relative(path, here) : path.relative_path();
+      out.write(patch.diff(name.string()));
+    }
+    if (!is_here && made_ > 0)
+      remark("sources lie elsewhere: the names in the patch are from /; apply it with `patch -p0 -d /`");
+  }
+
+  bool made_nothing() const { return made_ == 0; }
+  bool left_any_out() const { return left_out_ > 0; }
+
+ private:
+  // Empty for what is not below.
+  static fs::path relative(const fs::path& path, const fs::path& folder) {
+    const fs::path name = path.lexically_relative(folder);
+    return name.empty() || *name.begin() == ".." ? fs::path() : name;
+  }
+
+  std::string add(const Change& change, const std::string& module) {
+    const fs::path path = fs::path(change.file).lexically_normal();
+    if (change.file.empty() || !path.is_absolute())
+      return "the debug information does not say which file it is";
+    if (const std::string why = why_not_as_built(path, module); !why.empty())
+      return path.string() + " " + why;
+    auto known = files_.find(path);
+    if (known == files_.end()) {
+      try {
+        known = files_.emplace(path, SourcePatch(read_text_file(path, kLargestSource))).first;
+      } catch (const DatabaseError& error) {
+        return error.what();
+      }
+    }
+    const std::string why = known->second.make(change);
+    return why.empty() ? "" : "the line " + why;
+  }
+
+  std::map<fs::path, SourcePatch> files_;
+  size_t made_ = 0, left_out_ = 0;
+};
+
+}  // namespace
+
+bool contention_as_patch(const RunSummary& run, Output& out) {
+  PatchOfSources patch;
+  for (const ContendedRecord& record : run.contention) patch.add(record);
+  patch.write(out);
+  if (patch.made_nothing() && !patch.left_any_out())
+    remark("no change of the source is known for what was found; `--format=text` says what helps");
+  return !(patch.made_nothing() && patch.left_any_out());
+}
+
+}  // namespace prof

@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+"""What threads contend for is repaired as programs run: in the run that finds it, and by repair.json in the next one."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+
+import driver
+
+SOURCE = pathlib.Path(os.environ.get("PROF_SOURCE", "."))
+REQUESTS = driver.sample("requests")
+OUTPUT = b"200000000\n"
+# Millions of steps: enough for two threads to run at the same time for a while on a busy machine as well.
+PATCHED = {"counters": "90", "fields": "60", "lock_array": "50", "stop_flag": "300"}
+
+
+class Repairs(driver.EndToEnd):
+    def found(self, command, output=OUTPUT, options=("--repair",)):
+        """A run that found what to repair. On a busy machine threads may hardly ever run at the same time."""
+        for _ in range(4):
+            run = self.prof_run(command, options=list(options))
+            self.assertEqual((run.status, run.stdout), (0, output), run.stderr)
+            if "Contention cannot be confirmed here" in " ".join(run.summary()["degradations"]):
+                self.skipTest("the kernel refuses breakpoints here")
+            if (run.directory / "repair.json").exists() and self.file(run)["sites"]:
+                return run
+        self.fail("contention was not found in four runs")
+
+    def file(self, run):
+        return json.loads((run.directory / "repair.json").read_text())
+
+    def refusal(self, *options, program=REQUESTS):
+        """The one line of a run that is refused."""
+        run = self.prof_run([program, "1"], options=list(options))
+        self.assertEqual((run.status, run.stdout), (125, b""), run.stderr)
+        lines = run.stderr.decode().splitlines()
+        self.assertEqual(len(lines), 1, lines)
+        self.assertLess(len(lines[0]), 160 + len(str(self.folder)), lines[0])
+        self.assertFalse(run.directory.exists())
+        return lines[0]
+
+    def test_a_run_repairs_what_it_finds_and_the_next_one_from_the_start(self):
+        run = self.found([REQUESTS])
+        file = self.file(run)
+        self.assertEqual((file["schema"], file["program"], len(file["sites"])), ("prof-repair/1", "requests", 1))
+        site = file["sites"][0]
+        self.assertTrue(any("make_request" in name for name in site["path"]), site["path"])
+        self.assertEqual([site[key] for key in ("least_bytes", "most_bytes", "align", "offset", "pad")], [8, 8, 64, 0, 64])
+        self.assertGreater(site["conflicts_before"], 0)
+        self.assertLessEqual(site["conflicts_after"] * 10, site["conflicts_before"])
+        self.assertEqual(site["frames"][1]["module"], REQUESTS)
+        repairs = run.summary()["repairs"]
+        self.assertEqual((repairs["layout"], repairs["locks"], repairs["plan"]), (True, True, False))
+        self.assertIn(b"repaired  ", run.stderr)
+
+        next_run = self.prof_run([REQUESTS], options=[f"--repair=layout:{run.directory}"])
+        self.assertEqual((next_run.status, next_run.stdout), (0, OUTPUT), next_run.stderr)
+        repairs = next_run.summary()["repairs"]
+        self.assertEqual((repairs["plan"], repairs["planned_sites"]), (True, 1))
+        self.assertEqual([(one["kind"], one["align"], one["pad"]) for one in repairs["sites"]], [("planned", 64, 64)])
+        self.assertTrue(any("make_request" in frame["function"] for frame in repairs["sites"][0]["frames"]))
+        self.assertGreaterEqual(repairs["placed_allocations"], 1200)
+        self.assertGreaterEqual(repairs["padding_bytes"], 1200 * 56)
+        self.assertIn(b"repaired  1 site since ", next_run.stderr)
+        # It goes by the clock at its usual rate, and its file has what it was given.
+        self.assertEqual(next_run.summary()["sampling"]["requested_hz"], 1000)
+        given = self.file(next_run)["sites"]
+        self.assertEqual([(one["frames"], one["given"]) for one in given], [(site["frames"], True)])
+
+    def test_with_the_repairs_nothing_is_left_to_find(self):
+        run = self.found([REQUESTS])
+        options = ["-e", "contention", f"--repair=layout:{run.directory}/repair.json"]
+        again = self.prof_run([REQUESTS], options=options)
+        self.assertEqual((again.status, again.stdout), (0, OUTPUT), again.stderr)
+        self.assertEqual(again.report("contention")["data"], [])
+        text = self.plain_run([str(driver.PROF), "report", str(again.directory), "--view=contention"]).stdout.decode()
+        self.assertIn("by the plan", text)
+
+    def test_what_no_repair_helps_is_declined_with_the_reason(self):
+        for sample, arguments, why in (("counters", ["90"], "variables lie where the program was built to have them"),
+                                       ("statistics", ["300"], "the program asks for an alignment, which stays")):
+            with self.subTest(sample):
+                for _ in range(4):
+                    run = self.prof_run([driver.sample(sample), *arguments], options=["--repair"])
+                    self.assertEqual(run.status, 0, run.stderr)
+                    if (run.directory / "repair.json").exists():
+                        break
+                file = self.file(run)
+                self.assertEqual(file["sites"], [])
+                self.assertIn(why, file["declined"][0]["why"])
+                self.assertIn("2 threads use different bytes", file["declined"][0]["what"])
+                data = run.report("contention")["data"][0]
+                self.assertIn(f"Declined: {why}", data["repair"])
+
+    def test_nothing_to_repair_leaves_no_file(self):
+        run = self.prof_run([driver.sample("hot_loop")], options=["--repair"])
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertFalse((run.directory / "repair.json").exists())
+        self.assertIn(b"repaired  nothing", run.stderr)
+        plain = self.prof_run([driver.sample("hot_loop")])
+        self.assertNotIn("repairs", plain.summary())
+
+    def test_kinds_and_files_that_are_none_are_refused(self):
+        self.assertIn("'layuot' is none of: layout, layout:FILE, locks, none; did you mean layout?", self.refusal("--repair=layuot"))
+        self.assertIn("names no file", self.refusal("--repair=layout:"))
+        self.assertIn("repair.json", self.refusal(f"--repair=layout:{self.folder}"))
+        broken = self.folder / "broken,file.json"
+        for text, says in (("{", "not JSON"), ('{"schema": "prof-repair/2"}', "schema prof-repair/2, this prof reads prof-repair/1"),
+                           ('{"schema": "prof-repair/1", "sites": [{}]}', "sites[0].frames is not a list of 1 to 16")):
+            broken.write_text(text)
+            self.assertIn(f"{broken}: {says}", self.refusal(f"--repair=layout:{broken},locks"))
+        self.assertIn("repairs are made from inside, where the runtime cannot be; leave --repair out",
+                      self.refusal("--repair", program=driver.program("static_work")))
+        self.assertIn("--verify tries what --repair finds", self.refusal("--verify"))
+        self.assertIn("leave --no-analyze out", self.refusal("--repair", "--verify", "--no-analyze"))
+        running = self.plain_run([str(driver.PROF), "run", "--repair", "-p", "1"])
+        self.assertEqual(running.returncode, 125)
+        self.assertIn(b"--repair is for programs that `prof run` starts", running.stderr)
+
+    def test_code_of_another_build_is_left_as_it_is_and_named(self):
+        run = self.found([REQUESTS])
+        file = self.file(run)
+        for frame in file["sites"][0]["frames"]:
+            if frame["module"] == REQUESTS:
+                frame["build_id"] = "00" * 20
+        other = self.folder / "other.json"
+        other.write_text(json.dumps(file))
+        again = self.prof_run([REQUESTS, "10"], options=["--no-analyze", f"--repair=layout:{other}"])
+        self.assertEqual((again.status, again.stdout), (0, b"5000000\n"), again.stderr)
+        self.assertIn(f"left as they are, for {REQUESTS} is another build since", again.stderr.decode())
+        self.assertIn("the run changes nothing from the start", again.stderr.decode())
+        self.assertFalse((again.directory / "repair.plan").exists())
+
+    def test_the_plan_has_what_the_file_says(self):
+        program = driver.sample("hot_loop")
+        notes = subprocess.run(["readelf", "-n", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+        build_id = re.search(r"Build ID: ([0-9a-f]+)", notes).group(1)
+        frames = [{"module": program, "build_id": build_id, "offset": offset} for offset in (0x1234, 0x5678)]
+        site = {"frames": frames, "least_bytes": 24, "most_bytes": 40}
+        declined = {**site, "align": 64, "offset": 0, "pad": 64, "conflicts_before": 1, "conflicts_after": 0, "declined": "no"}
+        file = self.folder / "repairs.json"
+        file.write_text(json.dumps({
+            "schema": "prof-repair/1",
+            "sites": [{**site, "align": 64, "offset": 16, "pad": 128, "conflicts_before": 9, "conflicts_after": 0}, declined],
+            "locks": [{"name": "pool", **frames[0], "bytes": 80}, site]}))
+        entry, frame = struct.Struct("<6I2Q"), struct.Struct("<IIQ")
+        placed = (1, 0, 2, 64, 16, 128, 24, 40)
+        for kinds, entries in ((f"layout:{file}", [placed]),
+                               (f"layout:{file},locks", [placed, (3, 2, 1, 16, 0, 1, 80, 80), (2, 3, 2, 16, 0, 1, 24, 40)])):
+            run = self.prof_run([program], options=["--no-analyze", f"--repair={kinds}"])
+            self.assertEqual(run.status, 0, run.stderr)
+            data = (run.directory / "repair.plan").read_bytes()
+            self.assertEqual(struct.unpack_from("<8s3I", data)[:2], (b"profplan", len(entries)))
+            frame_count, modules = struct.unpack_from("<2I", data, 12)
+            self.assertEqual([entry.unpack_from(data, 24 + i * entry.size) for i in range(len(entries))], entries)
+            at = 24 + len(entries) * entry.size
+            offsets = [frame.unpack_from(data, at + i * frame.size)[2] for i in range(frame_count)]
+            self.assertEqual(offsets, [0x1234, 0x5678, 0x1234, 0x1234, 0x5678][:frame_count])
+            at += frame_count * frame.size
+            self.assertEqual((modules, len(data)), (1, at + 504))
+            self.assertEqual(data[at + 1:at + 1 + data[at]].hex(), build_id)
+            self.assertEqual(data[at + 21:].rstrip(b"\0").decode(), program)
+
+    def test_what_was_decided_outlives_another_analysis(self):
+        run = self.found([REQUESTS])
+        file = self.file(run)
+        file["sites"][0]["declined"] = "I know better"
+        (run.directory / "repair.json").write_text(json.dumps(file))
+        self.plain_run([str(driver.PROF), "analyze", "-q", str(run.directory)])
+        self.assertEqual([one["declined"] for one in self.file(run)["sites"]], ["I know better"])
+        again = self.prof_run([REQUESTS, "10"], options=[f"--repair=layout:{run.directory}"])
+        self.assertEqual(again.summary()["repairs"]["placed_allocations"], 0)
+
+    def test_a_file_of_others_is_not_lost(self):
+        directory = self.folder / "mine"
+        directory.mkdir()
+        (directory / "repair.json").write_text("{}")
+        run = self.prof_run([REQUESTS, "1"], directory=directory)
+        self.assertEqual(run.status, 125)
+        self.assertIn(b"repair.json: was not written by prof", run.stderr)
+        self.assertEqual((directory / "repair.json").read_text(), "{}")
+
+    def test_repairs_are_tried_and_kept_where_they_help(self):
+        run = self.found([REQUESTS], options=["--repair", "--verify=2"])
+        said = run.stderr.decode()
+        self.assertIn("verify: the program runs 4 times, without input and output", said)
+        self.assertRegex(said, r"verify: [0-9.]+ s repaired, [0-9.]+ s without: [0-9.]+ times as fast, the median of 2 pairs")
+        site = self.file(run)["sites"][0]
+        self.assertEqual(site["trial"]["pairs"], 2)
+        self.assertEqual("declined" in site, site["trial"]["ratio"] < 1.02)
+        self.assertEqual(list(run.directory.glob("trial-*")), [])
+        # The program's output came once, and the database's path is the last line.
+        self.assertEqual(said.splitlines()[-1], f"{run.directory}/database")
+
+    def test_a_program_that_ends_otherwise_gets_everything_taken_back(self):
+        script = self.folder / "picky"
+        script.write_text(f'#!/bin/sh\n{REQUESTS}\ntest -z "$PROF_REPAIR_PLAN"\n')
+        script.chmod(0o755)
+        run = self.found([str(script)], options=["--repair", "--verify=1"])
+        self.assertIn("verify: with it the program ended with status 1, not 0; all repairs are taken back", run.stderr.decode())
+        self.assertIn("status 1", self.file(run)["sites"][0]["declined"])
+
+    def test_settings_ask_for_repairs_as_well(self):
+        (self.folder / ".prof.toml").write_text('[run]\nrepair = "locks"\n')
+        run = self.prof_run([REQUESTS, "10"])
+        self.assertEqual((run.status, run.stdout), (0, b"5000000\n"), run.stderr)
+        repairs = run.summary()["repairs"]
+        self.assertEqual((repairs["layout"], repairs["locks"]), (False, True))
+        none = self.prof_run([REQUESTS, "10"], options=["--repair=none"])
+        self.assertNotIn("repairs", none.summary())
+
+
+class Patches(driver.EndToEnd):
+    def measured(self, program, steps):
+        run = self.prof_run([program, steps], events=["contention"])
+        self.assertEqual(run.status, 0, run.stderr)
+        if "Contention cannot be confirmed here" in " ".join(run.summary()["degradations"]):
+            self.skipTest("the kernel refuses breakpoints here")
+        return run
+
+    def patch(self, run):
+        done = self.plain_run([str(driver.PROF), "report", str(run.directory), "--view=contention", "--format=patch"], cwd=SOURCE)
+        return done
+
+    def test_programs_that_are_built_with_their_patch_contend_no_more(self):
+        for sample, steps in PATCHED.items():
+            with self.subTest(sample):
+                for _ in range(3):
+                    run = self.measured(driver.sample(sample), steps)
+                    if run.report("contention")["data"]:
+                        break
+                done = self.patch(run)
+                self.assertEqual((done.returncode, done.stderr), (0, b""), done.stderr)
+                copy = self.folder / sample
+                shutil.copytree(SOURCE / "samples/contention", copy / "samples/contention")
+                applied = subprocess.run(["patch", "-p0", "-d", str(copy)], input=done.stdout, stdout=subprocess.PIPE)
+                self.assertEqual(applied.returncode, 0, applied.stdout)
+                changed = subprocess.run(["diff", str(SOURCE / f"samples/contention/{sample}.cpp"),
+                                          str(copy / f"samples/contention/{sample}.cpp")], stdout=subprocess.PIPE)
+                self.assertIn(b"> ", changed.stdout)
+                built = self.folder / f"{sample}_built"
+                subprocess.run(["g++", "-O2", "-g", "-std=c++20", "-pthread", "-o", str(built),
+                                str(copy / f"samples/contention/{sample}.cpp")], check=True)
+                self.assertEqual(self.measured(str(built), steps).report("contention")["data"], [])
+
+    def built(self, source):
+        """A copy of a sample's source, and what is built of it."""
+        shutil.copytree(SOURCE / "samples/contention", self.folder / "src")
+        program = self.folder / "program"
+        subprocess.run(["g++", "-O2", "-g", "-std=c++20", "-pthread", "-o", str(program), str(self.folder / "src" / source)],
+                       check=True)
+        return program, self.folder / "src" / source
+
+    def test_sources_that_are_not_what_was_built_are_left_as_they_are(self):
+        program, source = self.built("counters.cpp")
+        for _ in range(3):
+            run = self.measured(str(program), PATCHED["counters"])
+            if run.report("contention")["data"]:
+                break
+        old = program.stat().st_mtime - 100
+        text = source.read_text()
+        os.utime(source, (old, old))
+        # From elsewhere names begin at the root.
+        done = self.patch(run)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"--- {str(source)[1:]}\n".encode(), done.stdout)
+        self.assertIn(b"apply it with `patch -p0 -d /`", done.stderr)
+        source.write_text("\n" + text)
+        os.utime(source, (old, old))
+        done = self.patch(run)
+        self.assertEqual((done.returncode, done.stdout), (125, b""))
+        self.assertIn(b"counters.cpp:6: the line does not look like the definition of a struct; left out", done.stderr)
+        source.write_text(text)
+        done = self.patch(run)
+        self.assertEqual((done.returncode, done.stdout), (125, b""))
+        self.assertIn(b"is newer than the program; build and measure it anew; left out", done.stderr)
+        source.unlink()
+        done = self.patch(run)
+        self.assertEqual((done.returncode, done.stdout), (125, b""))
+        self.assertIn(b"is not there; left out", done.stderr)
+
+    def test_other_views_have_no_patch(self):
+        run = self.prof_run([driver.sample("hot_loop")])
+        done = self.plain_run([str(driver.PROF), "report", str(run.directory), "--format=patch"])
+        self.assertEqual((done.returncode, done.stdout), (125, b""))
+        self.assertIn(b"--format=patch is for --view=contention", done.stderr)
+
+
+if __name__ == "__main__":
+    driver.main()
