@@ -90,7 +90,7 @@ HPCRUN_EXPORT cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_dispatc
   find_public_functions(__builtin_return_address(0));
   stand_in_front();
   pthread_atfork(nullptr, nullptr, after_fork_in_child);
-  flush_at_sudden_end(nullptr);  // what has completed is told of by the driver's threads
+  hpcrun::flush_at_sudden_end(nullptr);  // what has completed is told of by the driver's threads
   *count_out = known;
   *layer_out = &layer;
   return CL_SUCCESS;
