@@ -96,6 +96,21 @@ class Repairs(driver.EndToEnd):
                 data = run.report("contention")["data"][0]
                 self.assertIn(f"Declined: {why}", data["repair"])
 
+    def test_locks_that_share_a_line_are_moved_in_this_run_and_in_the_next_one(self):
+        pool, output = driver.sample("lock_pool"), b"10000000\n"
+        for _ in range(4):
+            run = self.prof_run([pool], options=["--repair=locks"])
+            self.assertEqual((run.status, run.stdout), (0, output), run.stderr)
+            if "Contention cannot be confirmed here" in " ".join(run.summary()["degradations"]):
+                self.skipTest("the kernel refuses breakpoints here")
+            if (run.directory / "repair.json").exists() and self.file(run)["locks"]:
+                break
+        self.assertEqual([(lock["name"], lock["bytes"]) for lock in self.file(run)["locks"]], [("pool", 1640)])
+        again = self.prof_run([pool], options=[f"--repair=layout:{run.directory},locks"])
+        self.assertEqual((again.status, again.stdout), (0, output), again.stderr)
+        self.assertEqual(again.summary()["repairs"]["moved_locks"], 2)
+        self.assertIn(b"repaired  2 locks moved", again.stderr)
+
     def test_nothing_to_repair_leaves_no_file(self):
         run = self.prof_run([driver.sample("hot_loop")], options=["--repair"])
         self.assertEqual(run.status, 0, run.stderr)

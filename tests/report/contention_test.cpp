@@ -57,6 +57,7 @@ Database counting(Json (*sides)(uint32_t first, uint32_t second)) {
                         {"file", "/home/me/count.cpp"},
                         {"line", 1},
                         {"alignas", 64},
+                        {"text", "alignas(64)"},
                         {"bytes_before", 8},
                         {"bytes_after", 64}}};
   record["sides"] = sides(leaf_of(database, "count_first(unsigned long)"),
