@@ -54,6 +54,7 @@ Database counting(Json (*sides)(uint32_t first, uint32_t second)) {
   record["changes"] = {{{"what", "type"},
                         {"name", ""},
                         {"type", "struct Counter"},
+                        {"text", ""},
                         {"file", "/home/me/count.cpp"},
                         {"line", 1},
                         {"alignas", 64},
