@@ -160,9 +160,9 @@ class Placing(driver.EndToEnd):
 
     def test_what_no_placement_helps_is_declined(self):
         for _ in range(3):
-            run = self.prof_run([driver.program("heap_cases"), "released"], events=["contention"],
+            run = self.prof_run([driver.program("heap_cases"), "released", "6000"], events=["contention"],
                                 options=["--no-analyze"], env={**os.environ, "PROF_REPAIR": "layout"})
-            self.assertEqual((run.status, run.stdout), (0, b"3000000000\n"), run.stderr)
+            self.assertEqual((run.status, run.stdout), (0, b"12000000000\n"), run.stderr)
             if "Contention cannot be confirmed here" in " ".join(run.summary()["degradations"]):
                 self.skipTest("the kernel refuses breakpoints here")
             if self.repairs(run):

@@ -1,4 +1,4 @@
-// heap_cases CASE: what programs do with their heap, and print what has become of it.
+// heap_cases CASE [MILLIONS]: what programs do with their heap, and print what has become of it.
 // - released: two threads count side by side in one allocation, which is released before the program ends
 // - mapped: the same in a mapping of shared memory, behind what is allocated from it
 // - storm: threads, forks and signal handlers allocate and release, in all ways; then the sum of what was
@@ -21,8 +21,10 @@
 
 namespace {
 
+uint64_t steps = 1'500'000'000;
+
 void count(volatile uint64_t& at) {
-  for (uint64_t i = 0; i < 1'500'000'000; ++i) at = at + 1;
+  for (uint64_t i = 0; i < steps; ++i) at = at + 1;
 }
 
 int released() {
@@ -168,8 +170,10 @@ int storm() {
 }  // namespace
 
 int main(int count, char** argv) {
-  if (count == 2 && strcmp(argv[1], "released") == 0) return released();
-  if (count == 2 && strcmp(argv[1], "mapped") == 0) return mapped();
-  if (count == 2 && strcmp(argv[1], "storm") == 0) return storm();
+  if (count < 2) return 2;
+  if (count > 2) steps = std::strtoull(argv[2], nullptr, 10) * 1'000'000;
+  if (strcmp(argv[1], "released") == 0) return released();
+  if (strcmp(argv[1], "mapped") == 0) return mapped();
+  if (strcmp(argv[1], "storm") == 0) return storm();
   return 2;
 }
