@@ -157,15 +157,20 @@ class SideTable {
     side.kind = access.kind;
     side.accesses += access.stands_for;
     side.weight_ns += access.weight_ns;
+    ++entry.records;
     entry.contexts[access.context] += access.stands_for;
   }
 
   // `least`: part of what the largest has.
   std::vector<ContentionSide> take(double least) {
     std::vector<ContentionSide> sides;
-    uint64_t largest = 0;
-    for (const auto& [key, entry] : entries_) largest = std::max(largest, entry.side.accesses);
+    uint64_t largest = 0, most = 0;
+    for (const auto& [key, entry] : entries_) {
+      largest = std::max(largest, entry.side.accesses);
+      most = std::max(most, entry.records);
+    }
     for (auto& [key, entry] : entries_) {
+      if (entry.records == 1 && most >= kEnoughRecords) continue;
       if (static_cast<double>(entry.side.accesses) < least * static_cast<double>(largest)) continue;
       std::vector<std::pair<uint64_t, uint32_t>> ranked;
       for (const auto& [context, count] : entry.contexts) ranked.emplace_back(count, context);
@@ -182,8 +187,12 @@ class SideTable {
 
  private:
   using Key = std::tuple<uint32_t, uint32_t, uint64_t, uint16_t, hpcrun::AccessKind>;
+  // Of one place: what was recorded once beside it is chance, as is a sample on its way elsewhere.
+  static constexpr uint64_t kEnoughRecords = 20;
+
   struct Entry {
     ContentionSide side;
+    uint64_t records = 0;
     std::map<uint32_t, uint64_t> contexts;
   };
 

@@ -215,3 +215,15 @@ TEST_CASE("threads are busy with data from sample to sample, if these are close"
   CHECK(found[0].busy_ns.at(0) == 25 * 4 * kMs);
   CHECK(found[0].busy_ns.at(1) == 2 * (4 + 4 * 20) * kMs);
 }
+
+TEST_CASE("what was recorded once is no side where others were often") {
+  Recording recording;
+  const uint32_t pair = recording.object(kBase, 48, 1);
+  for (const uint32_t thread : {0, 1})
+    recording.use(thread, kBase + thread * 8, 8, AccessKind::ReadWrite, 1000, 1040, pair);
+  recording.use(0, kBase + 56, 8, AccessKind::Write, 1038, 1042);
+  CHECK(recording.found()[0].sides.size() == 3);  // they were not
+  for (const uint32_t thread : {0, 1})
+    recording.use(thread, kBase + thread * 8, 8, AccessKind::ReadWrite, 1040, 1100, pair);
+  CHECK(recording.found()[0].sides.size() == 2);
+}
