@@ -301,11 +301,11 @@ class StallFinder {
     for (size_t t = 0; t < std::min(kTracesToAsk, traces.size()); ++t) {
       size_t at = 0;
       for_each_interval(source(*traces[t]), [&](const Stay& interval) {
-        while (at < times.size() && times[at] < interval.begin) ++at;
-        for (; at < times.size() && times[at] < interval.end; ++at) {
-          Stall& stall = result_.stalls[at];
-          if (stall.waiting == kNone && is_in_barrier(interval.context) && !is_stalled(stall, *traces[t]))
-            stall.waiting = interval.context;
+        if (!is_in_barrier(interval.context)) return;
+        while (at < times.size() && result_.stalls[at].end_ns <= interval.begin) ++at;
+        for (size_t s = at; s < times.size() && times[s] < interval.end; ++s) {
+          Stall& stall = result_.stalls[s];
+          if (stall.waiting == kNone && !is_stalled(stall, *traces[t])) stall.waiting = interval.context;
         }
       });
     }

@@ -15,16 +15,19 @@ import driver
 
 TURNS = int(sys.argv.pop()) if len(sys.argv) > 1 and sys.argv[-1].isdigit() else 10
 
+# Programs run until they are told, by a file in their folder, or for a minute.
 SPIN = """
-import time
+import os, time
 def deep(n):
     return sum(i * i for i in range(n))
 print('ready', flush=True)
-end = time.monotonic() + SECONDS
-while time.monotonic() < end:
+end = time.monotonic() + 60
+while time.monotonic() < end and not os.path.exists('over'):
     deep(1000)
 print('fine')
 """
+PERL = ("$| = 1; print qq(ready\\n); $end = time + 60; while (time < $end) { last if ++$x % 10000 == 0 && -e 'over' }"
+        "print qq(fine\\n)")
 
 # Programs in which the place where they are met matters most. Each prints "ready", later "fine".
 C_PROGRAMS = {
@@ -32,8 +35,8 @@ C_PROGRAMS = {
     "malloc": "while (!over()) for (int i = 0; i < 10000; ++i) { char* p = malloc(i % 3000 + 1); p[0] = 1; free(p); }",
     "dlopen": "while (!over()) { void* h = dlopen(\"libm.so.6\", RTLD_NOW); if (!h) return 1; dlclose(h);"
               " for (volatile int i = 0; i < 20000; ++i); }",
-    "sleep": "struct timespec s = {8, 500000000}; return nanosleep(&s, 0) ? 1 : (puts(\"fine\"), 0);",
-    "poll": "int n = 0; for (int i = 0; i < 80; ++i) if (poll(0, 0, 100) < 0) ++n; if (n) return 1;",
+    "sleep": "struct timespec s = {5, 500000000}; return nanosleep(&s, 0) ? 1 : (puts(\"fine\"), 0);",
+    "poll": "int n = 0; while (!over()) if (poll(0, 0, 100) < 0) ++n; if (n) return 1;",
 }
 C_FRAME = """
 #define _GNU_SOURCE
@@ -42,10 +45,15 @@ C_FRAME = """
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 static time_t end;
-static int over(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec >= end; }
+static int over(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec >= end || access("over", F_OK) == 0;
+}
 int main(void) {
-  struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); end = t.tv_sec + 8;
+  struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); end = t.tv_sec + 60;
   puts("ready"); fflush(stdout);
   %s
   puts("fine");
@@ -70,8 +78,8 @@ class Attach(driver.EndToEnd):
         self.addCleanup(process.kill)
         return process, process.stdout.readline().strip()
 
-    def python(self, seconds):
-        process, said = self.start([sys.executable, "-c", SPIN.replace("SECONDS", str(seconds))])
+    def python(self):
+        process, said = self.start([sys.executable, "-c", SPIN])
         self.assertEqual(said, "ready")
         return process
 
@@ -100,8 +108,11 @@ class Attach(driver.EndToEnd):
         return attached
 
     def check_unharmed(self, process):
+        over = self.folder / "over"
+        over.touch()
         output, errors = process.communicate(timeout=60)
         self.assertEqual((process.returncode, output), (0, "fine\n"), errors)
+        over.unlink()
 
     def test_a_busy_server_loses_no_request(self):
         server, port = self.start([driver.program("echo_server"), "4"])
@@ -173,7 +184,7 @@ class Attach(driver.EndToEnd):
                 self.check_unharmed(process)
 
     def test_python_shows_its_functions(self):
-        process = self.python(10)
+        process = self.python()
         run = self.attach(process.pid, "--duration", "1", "-e", "CPUTIME@1000", "-e", "REALTIME@200", "--trace")
         self.assertEqual(run.status, 0, run.stderr)
         self.assertGreater(run.total("CPUTIME"), 0.2)
@@ -182,7 +193,7 @@ class Attach(driver.EndToEnd):
         self.check_unharmed(process)
 
     def test_an_interrupt_detaches(self):
-        process = self.python(10)
+        process = self.python()
         attached = self.background(process.pid)
         time.sleep(0.5)
         attached.send_signal(signal.SIGINT)
@@ -193,12 +204,15 @@ class Attach(driver.EndToEnd):
         self.check_unharmed(process)
 
     def test_the_end_of_the_process_ends_the_measuring(self):
-        process = self.python(8)
-        run = self.attach(process.pid)
-        self.assertEqual(run.status, 0, run.stderr)
-        self.assertIn(b"it ended", run.stderr)
-        self.assertGreater(run.samples(), 100)
+        process = self.python()
+        attached = self.background(process.pid)
+        time.sleep(1)
         self.check_unharmed(process)
+        _, errors = attached.communicate(timeout=60)
+        self.assertEqual(attached.returncode, 0, errors)
+        self.assertIn("it ended", errors)
+        run = driver.Run(subprocess.CompletedProcess([], 0, b"", errors.encode()), self.folder / "measured")
+        self.assertGreater(run.samples(), 100)
 
     def test_another_program_in_the_process_ends_it_as_well(self):
         process, said = self.start(["bash", "-c", "echo ready; for ((i = 0; i < 2000000; ++i)); do :; done; exec sleep 1"])
@@ -244,7 +258,7 @@ class Attach(driver.EndToEnd):
         self.check_unharmed(process)
 
     def test_a_killed_prof_leaves_the_process_alive(self):
-        process = self.python(15)
+        process = self.python()
         attached = self.background(process.pid)
         attached.kill()
         attached.wait()
@@ -256,14 +270,14 @@ class Attach(driver.EndToEnd):
         self.check_unharmed(process)
 
     def test_timers_where_perf_is_not_to_be_used(self):
-        process = self.python(10)
+        process = self.python()
         run = self.attach(process.pid, "--duration", "1", wrap=lambda command: ["env", "PROF_TRIGGER=timer", *command])
         self.assertEqual(run.status, 0, run.stderr)
         self.assertGreater(run.samples(), 20)
         self.check_unharmed(process)
 
     def test_delay_and_pause(self):
-        process = self.python(12)
+        process = self.python()
         attached = self.background(process.pid, "--delay", "0.5", "-e", "REALTIME@200")
         time.sleep(1)
         for word in ("pause", "resume"):
@@ -276,8 +290,7 @@ class Attach(driver.EndToEnd):
         self.check_unharmed(process)
 
     def test_an_ordinary_user_measures_a_process_of_its_own(self):
-        process, said = self.start(driver.as_nobody(["/usr/bin/perl", "-e", "$| = 1; print qq(ready\\n); $end = time + 10;"
-                                                     "while (time < $end) { $x++ } print qq(fine\\n)"]))
+        process, said = self.start(driver.as_nobody(["/usr/bin/perl", "-e", PERL]))
         self.assertEqual(said, "ready")
         run = self.attach(process.pid, "--duration", "1", wrap=driver.as_nobody)
         self.assertEqual(run.status, 0, run.stderr)
@@ -285,8 +298,7 @@ class Attach(driver.EndToEnd):
         self.check_unharmed(process)
 
     def test_root_measures_a_process_of_an_ordinary_user(self):
-        process, said = self.start(driver.as_nobody(["/usr/bin/perl", "-e", "$| = 1; print qq(ready\\n); $end = time + 10;"
-                                                     "while (time < $end) { $x++ } print qq(fine\\n)"]))
+        process, said = self.start(driver.as_nobody(["/usr/bin/perl", "-e", PERL]))
         self.assertEqual(said, "ready")
         # The runtime has to lie where that user may read it.
         run = self.attach(process.pid, "--duration", "1", wrap=lambda command: [

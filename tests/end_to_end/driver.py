@@ -71,12 +71,15 @@ class Run:
     def summary(self):
         return self.report("summary")
 
+    def all_stated(self, name):
+        """The numbers that the program's processes printed on standard error after `name`."""
+        lines = [line.split() for line in self.stderr.decode(errors="replace").splitlines()]
+        return [float(words[1]) for words in lines if len(words) == 2 and words[0] == name]
+
     def stated(self, name):
-        """The number that the program itself printed on standard error after `name`."""
-        for line in self.stderr.decode(errors="replace").splitlines():
-            words = line.split()
-            if len(words) == 2 and words[0] == name:
-                return float(words[1])
+        """The first of them."""
+        for number in self.all_stated(name):
+            return number
         raise AssertionError(f"the program did not state {name}:\n{self.stderr.decode(errors='replace')}")
 
     def samples(self):
