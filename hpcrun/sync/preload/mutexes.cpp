@@ -17,6 +17,7 @@
 // dlopen(RTLD_DEEPBIND): at the first of the latter the runtime has no more mutexes moved.
 
 #include <pthread.h>
+#include <sys/single_threaded.h>
 #include <threads.h>
 
 #include "hpcrun/sync/preload/call.h"
@@ -57,6 +58,9 @@ mtx_t* c11_mutex_in(pthread_mutex_t* mutex) {
 template <typename Function, typename Wait>
 [[gnu::noinline]] int take_measured(pthread_mutex_t* mutex, Function function, bool may_ask, Wait wait) {
   return take_mutex(mutex, sync_switches, release_in_place, [=](pthread_mutex_t* place) {
+    // With one thread the C library takes a free lock without an atomic instruction, but not when it is
+    // asked.
+    if (__libc_single_threaded && place->__data.__lock == 0) return wait(place);
     if (may_ask) [[likely]] {
       const int error = HPCRUN_BEHIND(pthread_mutex_trylock)(place);
       if (error != EBUSY) [[likely]]

@@ -227,6 +227,26 @@ TEST_CASE("A wait in a barrier that gives no samples is a wait like any other") 
   CHECK(found.stalls[0].barrier == kBarrier);
 }
 
+TEST_CASE("The barrier is known from samples of later in the stall, too") {
+  // Ranks 0 to 2, which are asked, have a short gap when the last of the others comes to the barrier.
+  TracedRun run;
+  for (int32_t rank = 0; rank < 12; ++rank) {
+    const uint32_t thread = run.thread(rank);
+    run.sampled(thread, kCompute, rank < 3 ? kSecond - 2 * kPeriod : kSecond);
+    if (rank < 3) {
+      run.sampled(thread, kBarrier, kSecond - kPeriod);
+      run.gap(thread, kSecond + kPeriod);
+    }
+    if (rank == 3) run.silent(thread, kBlocked, 1800 * kMs);
+    run.sampled(thread, kBarrier, 2 * kSecond);
+    run.sampled(thread, kCompute, 3 * kSecond);
+  }
+  const StallAnalysis found = stalls_of(run);
+  REQUIRE(found.stalls.size() == 1);
+  CHECK(found.lost_ns == 800 * kMs);
+  CHECK(found.stalls[0].waiting == kBarrier);
+}
+
 TEST_CASE("A thread that is not woken in a barrier stalls the next one") {
   const auto lost = [](uint64_t asleep_until) {
     TracedRun run;
