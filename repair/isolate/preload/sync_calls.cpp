@@ -2,11 +2,11 @@
 // twin each commits the private pages: before it tells others, and after it was told (TMI, section 3.3; C++,
 // [intro.races]). What is between two such calls is nobody else's business in a program without data races.
 //
-// What they work on - a mutex, a semaphore, the word of a futex - is the same for all threads at any time: where
-// it lies on a private page, that page is common from the twin's first call on.
+// What they work on - a mutex, a semaphore, the word of a futex - is the same for all threads at any time:
+// where it lies on a private page, that page is common from the twin's first call on.
 //
-// Where it is not certain that a call tells nobody anything it is here: a commit costs less than a system call,
-// and nothing in threads that are no twins.
+// Where it is not certain that a call tells nobody anything it is here: a commit costs less than a system
+// call, and nothing in threads that are no twins.
 
 #include <dlfcn.h>
 #include <mqueue.h>
@@ -73,8 +73,8 @@ inline auto committed_wait(Call call) {
 
 using namespace hpcrun;
 
-// HPCRUN_TELLS(who, result, name, parameters, arguments, noexcept or nothing); HPCRUN_OBJECT the same for calls
-// whose first parameter, `object`, is what threads meet at.
+// HPCRUN_TELLS(who, result, name, parameters, arguments, noexcept or nothing); HPCRUN_OBJECT the same for
+// calls whose first parameter, `object`, is what threads meet at.
 #define HPCRUN_TELLS(tells, result, name, parameters, arguments, ...)                          \
   HPCRUN_STAND_BEFORE(name);                                                                   \
   HPCRUN_EXPORT result name parameters __VA_ARGS__ {                                           \
@@ -288,13 +288,13 @@ HPCRUN_TELLS(Both, ssize_t, send, (int socket, const void* data, size_t bytes, i
 HPCRUN_TELLS(Both, ssize_t, sendto,
              (int socket, const void* data, size_t bytes, int flags, const sockaddr* to, socklen_t to_bytes),
              (socket, data, bytes, flags, to, to_bytes));
-HPCRUN_TELLS(Both, ssize_t, sendmsg, (int socket, const msghdr* message, int flags), (socket, message, flags));
+HPCRUN_TELLS(Both, ssize_t, sendmsg, (int socket, const msghdr* message, int flags),
+             (socket, message, flags));
 HPCRUN_TELLS(Both, int, accept, (int socket, sockaddr* from, socklen_t* bytes), (socket, from, bytes));
 HPCRUN_TELLS(Both, int, accept4, (int socket, sockaddr* from, socklen_t* bytes, int flags),
              (socket, from, bytes, flags));
 HPCRUN_TELLS(Both, int, poll, (pollfd * files, nfds_t count, int ms), (files, count, ms));
-HPCRUN_TELLS(Both, int, ppoll,
-             (pollfd * files, nfds_t count, const timespec* time, const sigset_t* signals),
+HPCRUN_TELLS(Both, int, ppoll, (pollfd * files, nfds_t count, const timespec* time, const sigset_t* signals),
              (files, count, time, signals));
 HPCRUN_TELLS(Both, int, select, (int count, fd_set* in, fd_set* out, fd_set* other, timeval* time),
              (count, in, out, other, time));

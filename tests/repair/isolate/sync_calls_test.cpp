@@ -1,5 +1,5 @@
-// Two processes that stand in for twins hand data over to each other, by each of the calls by which threads do
-// so. The data lie on a page that each has for itself; what they meet at does not.
+// Two processes that stand in for twins hand data over to each other, by each of the calls by which threads
+// do so. The data lie on a page that each has for itself; what they meet at does not.
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -47,7 +47,8 @@ class Pair {
           }) == 2);
   }
 
-  // Twin 0 writes a number and calls tell(0), whereupon twin 1 returns from hear(0), reads it, and answers by 1.
+  // Twin 0 writes a number and calls tell(0), whereupon twin 1 returns from hear(0), reads it, and answers
+  // by 1.
   void hand_over(const std::function<void(int)>& tell, const std::function<void(int)>& hear) const {
     run([&](int twin) {
       for (int turn = 1; turn <= kTurns; ++turn) {
@@ -164,8 +165,7 @@ TEST_CASE("Read-write and spin locks") {
   auto* const spin = pair.common.at<pthread_spinlock_t>(1, 256);
   pthread_spin_init(spin, PTHREAD_PROCESS_SHARED);
   for (const int word : {0, 1, 100}) pair.data[word] = 0;
-  pair.meet_under([&] { pthread_spin_lock(spin); },
-                  [&] { pthread_spin_unlock(spin); });
+  pair.meet_under([&] { pthread_spin_lock(spin); }, [&] { pthread_spin_unlock(spin); });
 }
 
 TEST_CASE("Conditions") {
@@ -244,7 +244,8 @@ TEST_CASE("Pipes and events") {
                    eventfd_read(events[who], &count);
                    CHECK((pair.data[0] == seen[0] && pair.data[1] == seen[1]));
                  });
-  for (const int file : {pipes[0][0], pipes[0][1], pipes[1][0], pipes[1][1], events[0], events[1]}) close(file);
+  for (const int file : {pipes[0][0], pipes[0][1], pipes[1][0], pipes[1][1], events[0], events[1]})
+    close(file);
 }
 
 TEST_CASE("Words that the kernel is asked about") {
