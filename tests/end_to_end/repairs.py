@@ -10,7 +10,7 @@ import subprocess
 
 import driver
 import repair_runs
-from repair_plans import ENTRY, FRAME, HEADER, MODULE
+from repair_plans import ENTRY, FRAME, HEADER, MODULE, build_id, call_of
 
 SOURCE = pathlib.Path(os.environ.get("PROF_SOURCE", "."))
 REQUESTS = driver.sample("requests")
@@ -131,8 +131,8 @@ class Repairs(repair_runs.RepairRuns):
     def test_the_plan_has_what_the_file_says(self):
         program = driver.sample("hot_loop")
         notes = subprocess.run(["readelf", "-n", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
-        build_id = re.search(r"Build ID: ([0-9a-f]+)", notes).group(1)
-        frames = [{"module": program, "build_id": build_id, "offset": offset} for offset in (0x1234, 0x5678)]
+        expected = re.search(r"Build ID: ([0-9a-f]+)", notes).group(1)
+        frames = [{"module": program, "build_id": expected, "offset": offset} for offset in (0x1234, 0x5678)]
         site = {"frames": frames, "least_bytes": 24, "most_bytes": 40}
         declined = {**site, "align": 64, "offset": 0, "pad": 64, "conflicts_before": 1, "conflicts_after": 0, "declined": "no"}
         file = self.folder / "repairs.json"
@@ -155,7 +155,7 @@ class Repairs(repair_runs.RepairRuns):
             at += frame_count * FRAME.size
             self.assertEqual((modules, len(data)), (1, at + MODULE.size))
             length, identity, path = MODULE.unpack_from(data, at)
-            self.assertEqual((identity[:length].hex(), path.rstrip(b"\0").decode()), (build_id, program))
+            self.assertEqual((identity[:length].hex(), path.rstrip(b"\0").decode()), (expected, program))
 
     def test_what_was_decided_outlives_another_analysis(self):
         run = self.found([REQUESTS], OUTPUT)
@@ -187,6 +187,44 @@ class Repairs(repair_runs.RepairRuns):
         self.assertEqual(list(run.directory.glob("trial-*")), [])
         # The program's output came once, and the database's path is the last line.
         self.assertEqual(said.splitlines()[-1], f"{run.directory}/database")
+
+    def repairs_of_harmed(self, *functions):
+        """The program, and a file that has the allocations of these functions of its begin lines."""
+        program = driver.program("harmed")
+        identity = build_id(program).hex()
+        sites = [{"frames": [{"module": program, "build_id": identity, "offset": call_of(program, function, "malloc")}],
+                  "path": ["malloc", function], "least_bytes": 8, "most_bytes": 8, "align": 64, "offset": 0, "pad": 64,
+                  "conflicts_before": 9, "conflicts_after": 0} for function in functions]
+        given = self.folder / "given.json"
+        given.write_text(json.dumps({"schema": "prof-repair/1", "program": "harmed", "sites": sites}))
+        return program, given
+
+    def test_of_several_repairs_the_one_that_harms_is_left_out(self):
+        program, given = self.repairs_of_harmed("better", "worse")
+        run = self.prof_run([program], options=[f"--repair=layout:{given}", "--verify=1"])
+        self.assertEqual((run.status, run.stdout), (0, b"done\n"), run.stderr)
+        said = run.stderr.decode()
+        self.assertIn("verify: the program runs at least 2 times, without input and output", said)
+        self.assertRegex(said, r"verify: allocations of worse left out: beside the others they make the program 0\.\d+ times as fast")
+        self.assertNotIn("allocations of better left out", said)
+        # Tried once more without it.
+        self.assertEqual(said.count(" times as fast, the median of 1 pairs"), 2)
+        better, worse = self.file(run)["sites"]
+        self.assertNotIn("declined", better)
+        self.assertGreater(better["trial"]["ratio"], 1.02)
+        self.assertRegex(worse["declined"], r"tried 1 times, it made the program 0\.\d+ times as fast")
+        self.assertLess(worse["trial"]["ratio"], 1 / 1.02)
+        # The next run leaves it out as well.
+        again = self.prof_run([program], options=[f"--repair=layout:{run.directory}"])
+        repairs = again.summary()["repairs"]
+        self.assertEqual((repairs["planned_sites"], repairs["placed_allocations"]), (1, 16))
+
+    def test_repairs_of_which_none_helps_are_all_taken_back(self):
+        program, given = self.repairs_of_harmed("worse")
+        run = self.prof_run([program], options=[f"--repair=layout:{given}", "--verify=1"])
+        self.assertEqual((run.status, run.stdout), (0, b"done\n"), run.stderr)
+        self.assertIn("verify: the program is not faster with the repairs; they are taken back", run.stderr.decode())
+        self.assertIn("it made the program 0.", self.file(run)["sites"][0]["declined"])
 
     def test_a_program_that_ends_otherwise_gets_everything_taken_back(self):
         script = self.folder / "picky"
