@@ -79,6 +79,10 @@ class Repairs(repair_runs.RepairRuns):
                 self.assertIn("2 threads use different bytes", file["declined"][0]["what"])
                 data = run.report("contention")["data"][0]
                 self.assertIn(f"Declined: {why}", data["repair"])
+                # The run itself has chosen nothing that would have been refused.
+                repairs = run.summary()["repairs"]
+                self.assertEqual({site["kind"] for site in repairs["sites"]} - {"declined"}, set())
+                self.assertEqual((repairs["placed_allocations"], repairs["refused_allocations"]), (0, 0))
 
     def test_locks_that_share_a_line_are_moved_in_this_run_and_in_the_next_one(self):
         pool, output = driver.sample("lock_pool"), b"10000000\n"
