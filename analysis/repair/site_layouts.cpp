@@ -78,8 +78,7 @@ std::vector<SiteLayout> lay_out_sites(const ContendedData& found, std::span<cons
     };
     const hpcrun::ChosenPlacement chosen = choose(layout.align);
     layout.placement = chosen.placement;
-    layout.is_bound =
-        layout.placement == hpcrun::kAsAllocated && choose(1).placement != hpcrun::kAsAllocated;
+    layout.is_bound = layout.placement == hpcrun::kAsAllocated && choose(1).placement != hpcrun::kAsAllocated;
     layout.conflicts_after = chosen.conflicts;
     all.push_back(std::move(layout));
   }

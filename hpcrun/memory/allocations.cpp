@@ -80,13 +80,12 @@ SiteId site_of(ThreadState& thread, uint64_t bytes, size_t align, const void* fr
   if (!context && !(context = learn_context(thread, call))) return kNoSite;
   SiteId site = context->site_of(bytes);
   if (site == kNoSite) {
-    site = heap.sites.number_of(context->path(),
-                                {.thread = thread.index,
-                                 .node = context->node(),
-                                 .bytes = bytes,
-                                 .align = as_align(align),
-                                 .caller = call.caller,
-                                 .outer = context->outer()});
+    site = heap.sites.number_of(context->path(), {.thread = thread.index,
+                                                  .node = context->node(),
+                                                  .bytes = bytes,
+                                                  .align = as_align(align),
+                                                  .caller = call.caller,
+                                                  .outer = context->outer()});
     context->keep_site(bytes, site);
     decide_by_plan(site, context->planned());
   }

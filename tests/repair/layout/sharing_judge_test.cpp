@@ -27,13 +27,14 @@ std::set<uint32_t> closed;
 std::map<uint32_t, SiteVerdict> settled;
 std::set<uint64_t> shared_lines;
 
-constexpr JudgeHost kHost{[](uint32_t site) noexcept { return !closed.contains(site); },
-                          [](const SiteVerdict& verdict) noexcept {
-                            settled[verdict.site] = verdict;
-                            closed.insert(verdict.site);
-                          },
-                          [](uint64_t line) noexcept { shared_lines.insert(line); },
-                          [](uint32_t site) noexcept { return site == kAligned ? uint64_t{32} : uint64_t{1}; }};
+constexpr JudgeHost kHost{
+    [](uint32_t site) noexcept { return !closed.contains(site); },
+    [](const SiteVerdict& verdict) noexcept {
+      settled[verdict.site] = verdict;
+      closed.insert(verdict.site);
+    },
+    [](uint64_t line) noexcept { shared_lines.insert(line); },
+    [](uint32_t site) noexcept { return site == kAligned ? uint64_t{32} : uint64_t{1}; }};
 
 // Threads that each do something every 4 ms.
 class Run {
@@ -133,8 +134,8 @@ TEST_CASE("an offset that an alignment of the program's forbids is not chosen") 
   CHECK(settled[kAligned].chosen.conflicts == settled[kAligned].conflicts);
   Run other;
   for (int i = 0; i < 300; ++i)
-    other.sample({write_to(0, 0x10000 + 24, kAligned, 1, 0x10000),
-                  write_to(1, 0x10000 + 32, kAligned, 1, 0x10000)});
+    other.sample(
+        {write_to(0, 0x10000 + 24, kAligned, 1, 0x10000), write_to(1, 0x10000 + 32, kAligned, 1, 0x10000)});
   REQUIRE(settled.contains(kAligned));
   CHECK(settled[kAligned].chosen.placement == Placement{64, 32, 64});
 }
