@@ -33,6 +33,7 @@ ARROWS = {
     "repair/locks": ["hpcrun/guest", "hpcrun/memory/contended_lines.h", "hpcrun/sync/interface.h", "hpcrun/sync/shadow_mutex.h"],
     "hpcrun/process": ["hpcrun/guest", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct", "hpcrun/sample",
                        "hpcrun/device", "hpcrun/memory", "hpcrun/sync"],
+    "repair/isolate": ["hpcrun/guest"],
     "repair/layout": ["hpcrun/measurement", "hpcrun/model", "hpcrun/unwind/frame.h"],
     "analysis": ["hpcrun/measurement", "hpcrun/model", "hpcrun/unwind/frame.h"],
     # What prof tells the runtime (config.h), and the same way to open events when it probes the machine.
@@ -54,6 +55,7 @@ FORBIDDEN = [
     ("hpcrun/device/opencl/planted.h", '#include "hpcrun/sample/state.h"'),
     ("hpcrun/device/cuda/planted.h", '#include "hpcrun/device/opencl/queues.h"'),
     ("hpcrun/sync/preload/planted.h", '#include "hpcrun/sample/state.h"'),
+    ("repair/isolate/planted.cpp", '#include "hpcrun/process/start.h"'),
     ("repair/locks/planted.cpp", '#include "hpcrun/sample/state.h"'),
     ("hpcrun/model/planted.h", '#include "hpcrun/guest/clock.h"'),
     ("hpcrun/memory/preload/planted.h", '#include "hpcrun/memory/heap.h"'),
