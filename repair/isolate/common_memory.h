@@ -25,9 +25,13 @@ bool make_common() noexcept;
 const char* why_not_common() noexcept;
 
 // Before the process forks: from now on its memory is private, and what parent and child then write is their
-// own. Other threads may run, in this process alone, and none may sleep on a futex by a key that is shared.
-// Async-signal-safe.
-void leave_common() noexcept;
+// own. Other threads may run, in this process alone; none may sleep on a futex by a key that is shared, nor
+// use a view. False: the kernel refused, and the process must not fork. Nothing happens where nothing is
+// common. Async-signal-safe.
+bool leave_common() noexcept;
+
+// In the child, before it uses anything else of this. Async-signal-safe.
+void forked_from_common() noexcept;
 
 // Whether the byte lies in common memory now. Async-signal-safe.
 bool is_common(const void* address) noexcept;

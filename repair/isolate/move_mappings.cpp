@@ -26,6 +26,9 @@ struct Private {
 // As many as the kernel's default allows mappings (vm.max_map_count), and more.
 constexpr size_t kMaxMappings = 1 << 17;
 
+// Larger ones are address space that is reserved and hardly used, as sanitizers do it; it stays.
+constexpr uint64_t kLargest = uint64_t{64} << 30;
+
 struct List {
   Private* entries = nullptr;
   size_t count = 0;
@@ -41,13 +44,15 @@ void add_to_list(void* argument, const OwnMapping& mapping) noexcept {
                           strncmp(mapping.name, "[anon:", 6);
   // Files that are mapped read-only stay; anonymous memory may become writable.
   const bool is_wanted = !mapping.is_shared && !is_special && (mapping.is_writable || !mapping.inode);
-  const bool is_list = mapping.low == reinterpret_cast<uint64_t>(list.entries);
-  if (is_wanted && !is_list && list.count < kMaxMappings) {
-    const int protection = (mapping.is_readable ? PROT_READ : 0) | (mapping.is_writable ? PROT_WRITE : 0) |
-                           (mapping.is_executable ? PROT_EXEC : 0);
-    const bool is_left = mapping.inode && mapping.inode == list.left_inode && is_common_file(mapping.name);
-    list.entries[list.count++] = {mapping.low, mapping.high, protection, !mapping.inode, is_stack, is_left};
+  const bool is_common = is_common_file(mapping.name);
+  const bool is_too_large = mapping.high - mapping.low > kLargest || mapping.high > kAddressSpaceBytes;
+  if (is_wanted && !is_too_large && list.count < kMaxMappings) {
+    const bool is_left = mapping.inode && mapping.inode == list.left_inode && is_common;
+    list.entries[list.count++] = {mapping.low,    mapping.high, protection_of(mapping),
+                                  !mapping.inode, is_stack,     is_left};
   }
+  // Others' pages may lie where ours were, by calls that nobody saw.
+  if (!is_common && !is_too_large) common_state.hold.common.clear(mapping.low, mapping.high);
   if (is_stack) list.end_before_stack = list.last_end;
   list.last_end = mapping.high;
 }
@@ -97,24 +102,13 @@ class PageMap {
 };
 
 constexpr char kNoRoom[] = "the kernel refuses to map it";
-constexpr char kTooMany[] = "there are too many mappings";
-
-// For common_view(); the table has room, as move() has seen.
-void note(const Private& range, uint64_t view) noexcept {
-  const uint32_t at = common_state.stretch_count.load(std::memory_order_relaxed);
-  common_state.stretches[at] = {range.low, range.high, view};
-  common_state.stretch_count.store(at + 1, std::memory_order_release);
-  common_state.common.set(range.low, range.high);
-  common_state.altered.clear(range.low, range.high);
-  if (range.protection != (PROT_READ | PROT_WRITE)) common_state.altered.set(range.low, range.high);
-}
 
 // Copies what lies from `copied_from` on and maps the file's pages over the range; in one piece, so that
 // nothing is pushed between the two on the stack that may lie there.
 long copy_and_map(uint64_t view, uint64_t copied_from, const Private& range) noexcept {
   uint64_t to = view + (copied_from - range.low), from = copied_from, bytes = range.high - copied_from;
   register long flags asm("r10") = MAP_SHARED | MAP_FIXED | MAP_NORESERVE;
-  register long file asm("r8") = common_state.file;
+  register long file asm("r8") = common_state.hold.file;
   register uint64_t offset asm("r9") = range.low;
   long result;
   asm volatile(
@@ -149,10 +143,10 @@ bool has_file_contents(int left_file, uint64_t page) noexcept {
 
 const char* move(const Private& range, PageMap& contents, int left_file) noexcept {
   contents.forget();
-  // Reserved and never touched, or the guard of a stack.
-  if (!(range.protection & PROT_READ))
-    for (uint64_t page = range.low; page < range.high; page += kPageBytes)
-      if (contents.has_contents(page)) return nullptr;
+  const bool is_readable = range.protection & PROT_READ;
+  if (!is_readable && raw_syscall(SYS_mprotect, static_cast<long>(range.low),
+                                  static_cast<long>(range.high - range.low), PROT_READ) < 0)
+    return kNoRoom;
   const uint64_t view = map_view(range.low, range.high);
   if (!view) return kNoRoom;
   const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
@@ -165,7 +159,13 @@ const char* move(const Private& range, PageMap& contents, int left_file) noexcep
           (range.is_left ? has_file_contents(left_file, page) : !range.is_anonymous))
         copy_bytes(view + (page - range.low), page, kPageBytes);
   if (copy_and_map(view, in_use, range) < 0) return kNoRoom;
-  note(range, view);
+  note_common(range.low, range.high, range.protection);
+  if (!add_stretch(range.low, range.high, view))
+    sys_munmap(reinterpret_cast<void*>(view), range.high - range.low);
+  if (range.is_stack) {
+    common_state.stack_low = range.low;
+    common_state.stack_high = range.high;
+  }
   return nullptr;
 }
 
@@ -175,14 +175,12 @@ const char* move_mappings(int left_file, uint64_t left_inode) noexcept {
   List list;
   list.entries =
       static_cast<Private*>(sys_mmap(nullptr, kMaxMappings * sizeof(Private), PROT_READ | PROT_WRITE,
-                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+                                     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
   if (list.entries == MAP_FAILED) return kNoRoom;
   list.left_inode = left_inode;
   for_each_mapping(add_to_list, &list);
   PageMap contents;
   const char* refusal = list.count ? nullptr : "/proc/self/maps cannot be read";
-  if (list.count + common_state.stretch_count.load(std::memory_order_relaxed) > CommonState::kMaxStretches)
-    refusal = kTooMany;
   for (size_t at = 0; at < list.count && !refusal; ++at)
     refusal = move(list.entries[at].is_stack ? with_room_to_grow(list.entries[at], list.end_before_stack)
                                              : list.entries[at],

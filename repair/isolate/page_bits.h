@@ -7,17 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "repair/isolate/pages.h"
+
 namespace hpcrun {
 
-constexpr size_t kPageBytes = 4096;
 constexpr uint64_t kAddressSpaceBytes = uint64_t{1} << 47;  // of a program, without five-level page tables
-
-constexpr uint64_t page_down(uint64_t address) {
-  return address & ~uint64_t{kPageBytes - 1};
-}
-constexpr uint64_t page_up(uint64_t address) {
-  return page_down(address + kPageBytes - 1);
-}
 
 class PageBits {
  public:

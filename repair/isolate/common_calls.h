@@ -1,0 +1,35 @@
+#pragma once
+// The calls by which programs map memory, for programs that have common memory: what they would get as
+// private anonymous memory is common, taken from the reservation where that has room, so that it is there in
+// every process of the program without a system call. The room that owns interposition calls these in the
+// place of the kernel.
+//
+// All take and return what the system call of the name does, errors as -errno, and do that call alone where
+// nothing is common. Async-signal-safe; errno is left alone. Calls that programs make without the C library,
+// and that the C library makes inside, pass by: memory that they map is private, and what they release of
+// ours stays in the file until it is mapped again.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace hpcrun {
+
+// Private still: huge pages, stacks that grow, and more than 256 GiB in one piece. A wish for an address
+// counts for reserved address space alone (PROT_NONE).
+long common_mmap(void* at, size_t bytes, int protection, int flags, int file, int64_t offset) noexcept;
+long common_munmap(void* at, size_t bytes) noexcept;
+long common_mprotect(void* at, size_t bytes, int protection) noexcept;
+// Common memory moves by a copy of the pages that have contents.
+long common_mremap(void* at, size_t bytes, size_t new_bytes, int flags, void* new_at) noexcept;
+// MADV_DONTNEED and MADV_FREE give the pages back at once, MADV_WIPEONFORK has the range private.
+long common_madvise(void* at, size_t bytes, int advice) noexcept;
+// Locks what comes to be touched: the reservation as a whole would be all of the machine's memory.
+long common_mlockall(int flags) noexcept;
+
+// After the program has moved its break.
+void common_break_moved(const void* before, const void* now) noexcept;
+
+// After the limit of the stack was changed to so many bytes: the main stack can use them.
+void common_stack_limit_changed(uint64_t bytes) noexcept;
+
+}  // namespace hpcrun
