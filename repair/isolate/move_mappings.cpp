@@ -42,15 +42,15 @@ void add_to_list(void* argument, const OwnMapping& mapping) noexcept {
   const bool is_stack = !strcmp(mapping.name, "[stack]");
   const bool is_special = mapping.name[0] == '[' && !is_stack && strcmp(mapping.name, "[heap]") &&
                           strncmp(mapping.name, "[anon:", 6);
-  // Files that are mapped read-only stay; anonymous memory may become writable.
-  const bool is_wanted = !mapping.is_shared && !is_special && (mapping.is_writable || !mapping.inode);
   const bool is_common = is_common_file(mapping.name);
+  const bool is_left = is_common && mapping.inode == list.left_inode;
   const bool is_too_large = mapping.high - mapping.low > kLargest || mapping.high > kAddressSpaceBytes;
-  if (is_wanted && !is_too_large && list.count < kMaxMappings) {
-    const bool is_left = mapping.inode && mapping.inode == list.left_inode && is_common;
+  // Files that are mapped read-only stay; anonymous memory may become writable.
+  const bool is_wanted =
+      !mapping.is_shared && !is_special && (mapping.is_writable || !mapping.inode || is_left);
+  if (is_wanted && !is_too_large && list.count < kMaxMappings)
     list.entries[list.count++] = {mapping.low,    mapping.high, protection_of(mapping),
                                   !mapping.inode, is_stack,     is_left};
-  }
   // Others' pages may lie where ours were, by calls that nobody saw.
   if (!is_common && !is_too_large) common_state.hold.common.clear(mapping.low, mapping.high);
   if (is_stack) list.end_before_stack = list.last_end;

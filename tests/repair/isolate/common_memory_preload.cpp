@@ -84,7 +84,8 @@ void* run(void* argument) {
 bool has_own_stack(const pthread_attr_t& attributes) noexcept {
   void* low;
   size_t bytes;
-  return pthread_attr_getstack(&attributes, &low, &bytes) == 0 && reinterpret_cast<uintptr_t>(low) + bytes != 0;
+  return pthread_attr_getstack(&attributes, &low, &bytes) == 0 &&
+         reinterpret_cast<uintptr_t>(low) + bytes != 0;
 }
 
 }  // namespace
