@@ -51,6 +51,24 @@ struct CommonView {
   }
 };
 
+// Handlers leave the pages alone meanwhile.
+class Busy {
+ public:
+  explicit Busy(bool& flag) noexcept : flag_(flag), before_(flag) { set(true); }
+  ~Busy() { set(before_); }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  void set(bool busy) noexcept {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    flag_ = busy;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  }
+  bool& flag_;
+  bool before_;
+};
+
 }  // namespace
 
 bool reserve_private_pages(int file) noexcept {
@@ -72,6 +90,7 @@ uint32_t PrivatePages::find(uint64_t address) const noexcept {
 bool PrivatePages::isolate(uint64_t address) noexcept {
   if (holds(address)) return true;
   if (count_ == kMaxPrivatePages) return false;
+  const Busy busy(busy_);
   const uint64_t page = page_of(address);
   const auto slot = static_cast<uint32_t>(__builtin_ctzll(~used_slots_));
   if (!map(view_of(slot), PROT_READ | PROT_WRITE, MAP_SHARED, common_file, page)) return false;
@@ -98,6 +117,7 @@ uint32_t PrivatePages::merge_page(uint32_t place) noexcept {
 }
 
 void PrivatePages::commit_pages() noexcept {
+  const Busy busy(busy_);
   uint64_t words = 0;
   for (uint32_t place = 0; place < count_; ++place) words += merge_page(place);
   __atomic_store_n(&commits_, commits_ + 1, __ATOMIC_RELAXED);
@@ -107,6 +127,7 @@ void PrivatePages::commit_pages() noexcept {
 void PrivatePages::share(uint64_t address) noexcept {
   const uint32_t place = find(address);
   if (place == count_) return;
+  const Busy busy(busy_);
   const uint64_t page = pages_[place].address;
   const uint32_t slot = pages_[place].slot;
   __atomic_store_n(&merged_, merged_ + merge_page(place), __ATOMIC_RELAXED);

@@ -23,7 +23,7 @@ constexpr uint32_t kMaxPrivatePages = 64;
 bool reserve_private_pages(int file) noexcept;
 
 // Of one twin; lies in memory that nobody else uses. All but merged() and commits() are for the twin alone,
-// in which nothing else runs meanwhile. Async-signal-safe.
+// in which nothing else runs meanwhile but handlers, which may commit. Async-signal-safe.
 class PrivatePages {
  public:
   // From now on the page in which the address lies is the twin's own. False: there are too many, or no memory
@@ -34,9 +34,9 @@ class PrivatePages {
   void share_all() noexcept;
 
   // Of all pages. Whoever releases a lock afterwards shows what it guards to those that commit after they
-  // got it.
+  // got it. In a handler that interrupted one of these calls it does nothing.
   void commit() noexcept {
-    if (count_ > 0) commit_pages();
+    if (count_ > 0 && !busy_) commit_pages();
   }
 
   bool holds(uint64_t address) const noexcept { return find(address) < count_; }
@@ -57,6 +57,7 @@ class PrivatePages {
   Page pages_[kMaxPrivatePages] = {};
   uint64_t used_slots_ = 0;  // a bit for each
   uint32_t count_ = 0;
+  bool busy_ = false;
   uint64_t commits_ = 0;
   uint64_t merged_ = 0;
 };

@@ -30,6 +30,8 @@ ARROWS = {
     "hpcrun/sync": ["hpcrun/guest", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct", "hpcrun/sample",
                     "hpcrun/memory/contended_lines.h", "hpcrun/memory/heap.h"],
     "hpcrun/sync/preload": ["hpcrun/guest", "hpcrun/sync/interface.h", "repair/locks"],
+    "repair/isolate": ["hpcrun/guest", "hpcrun/model"],
+    "repair/isolate/preload": ["hpcrun/guest", "repair/isolate"],
     "repair/locks": ["hpcrun/guest", "hpcrun/memory/contended_lines.h", "hpcrun/sync/interface.h", "hpcrun/sync/shadow_mutex.h"],
     "hpcrun/process": ["hpcrun/guest", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct", "hpcrun/sample",
                        "hpcrun/device", "hpcrun/memory", "hpcrun/sync"],

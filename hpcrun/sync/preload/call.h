@@ -2,12 +2,12 @@
 // What the functions in front of the C library's have in common: how they find these, and how they tell the
 // runtime of a wait. Async-signal-safe after the library was loaded.
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <time.h>
 
 #include <atomic>
 
+#include "hpcrun/guest/behind.h"
 #include "hpcrun/guest/cancellation.h"
 #include "hpcrun/sync/interface.h"
 
@@ -20,26 +20,6 @@ extern constinit SyncSwitches sync_switches;
 inline const SyncInterface* followed() noexcept {
   return sync_switches.followed.load(std::memory_order_relaxed);
 }
-
-// The function that ours stands in front of; looked up as the library is loaded, or at a call before that.
-struct Behind {
-  const char* name;
-  std::atomic<void*> function{nullptr};
-
-  void* get() noexcept {
-    void* const known = function.load(std::memory_order_relaxed);
-    if (known) [[likely]]
-      return known;
-    return look_up();
-  }
-
-  [[gnu::noinline, gnu::cold]] void* look_up() noexcept {
-    void* const found = dlsym(RTLD_NEXT, name);
-    if (!found) dlerror();  // the program must not find our failure
-    function.store(found, std::memory_order_relaxed);
-    return found;
-  }
-};
 
 void sync_library_code() noexcept;  // never called: code of this library
 
@@ -90,13 +70,4 @@ inline bool is_valid(const timespec* until, clockid_t clock = CLOCK_REALTIME) no
 
 }  // namespace hpcrun
 
-// HPCRUN_BEHIND(name) is the C library's function.
-#define HPCRUN_STAND_BEFORE(name)                                               \
-  static constinit hpcrun::Behind hpcrun_behind_##name{#name};                  \
-  __attribute__((constructor(101))) static void hpcrun_find_##name() noexcept { \
-    hpcrun_behind_##name.get();                                                 \
-  }                                                                             \
-  static_assert(true) /* takes the semicolon */
-#define HPCRUN_BEHIND(name) (reinterpret_cast<decltype(&::name)>(hpcrun_behind_##name.get()))
 #define HPCRUN_FUNCTION(name) reinterpret_cast<const void*>(HPCRUN_BEHIND(name))
-#define HPCRUN_EXPORT extern "C" __attribute__((visibility("default")))

@@ -1,0 +1,375 @@
+// libhpcrun-isolate.so: in front of all calls by which threads tell each other that memory was written. In a
+// twin each commits the private pages: before it tells others, and after it was told (TMI, section 3.3; C++,
+// [intro.races]). What is between two such calls is nobody else's business in a program without data races.
+//
+// What they work on - a mutex, a semaphore, the word of a futex - is the same for all threads at any time:
+// where it lies on a private page, that page is common from the twin's first call on.
+//
+// Where it is not certain that a call tells nobody anything it is here: a commit costs less than a system
+// call, and nothing in threads that are no twins.
+
+#include <dlfcn.h>
+#include <mqueue.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/msg.h>
+#include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <type_traits>
+
+#include "hpcrun/guest/behind.h"
+#include "hpcrun/guest/cancellation.h"
+#include "repair/isolate/own_pages.h"
+
+namespace hpcrun {
+
+thread_local constinit PrivatePages* own_pages = nullptr;
+
+namespace {
+
+enum class Tells { Others, Us, Both };
+
+inline void keep_common(const volatile void* object) {
+  if (PrivatePages* const pages = own_pages) [[unlikely]]
+    pages->share(reinterpret_cast<uint64_t>(object));
+}
+
+template <Tells tells, typename Call>
+inline auto committed(Call call) {
+  if constexpr (tells != Tells::Us) commit_own_pages();
+  if constexpr (std::is_void_v<decltype(call())>) {
+    call();
+    if constexpr (tells != Tells::Others) commit_own_pages();
+  } else {
+    const auto result = call();
+    if constexpr (tells != Tells::Others) commit_own_pages();
+    return result;
+  }
+}
+
+// A thread that is cancelled meanwhile has the mutex again when its cleanup begins.
+template <typename Call>
+inline auto committed_wait(Call call) {
+  return committed<Tells::Both>([call] { return unless_cancelled(call, [] { commit_own_pages(); }); });
+}
+
+}  // namespace
+
+}  // namespace hpcrun
+
+using namespace hpcrun;
+
+// HPCRUN_TELLS(who, result, name, parameters, arguments, noexcept or nothing); HPCRUN_OBJECT the same for
+// calls whose first parameter, `object`, is what threads meet at.
+#define HPCRUN_TELLS(tells, result, name, parameters, arguments, ...)                          \
+  HPCRUN_STAND_BEFORE(name);                                                                   \
+  HPCRUN_EXPORT result name parameters __VA_ARGS__ {                                           \
+    return committed<Tells::tells>([&]() -> result { return HPCRUN_BEHIND(name) arguments; }); \
+  }                                                                                            \
+  static_assert(true) /* takes the semicolon */
+#define HPCRUN_OBJECT(tells, result, name, parameters, arguments, ...)                         \
+  HPCRUN_STAND_BEFORE(name);                                                                   \
+  HPCRUN_EXPORT result name parameters __VA_ARGS__ {                                           \
+    keep_common(object);                                                                       \
+    return committed<Tells::tells>([&]() -> result { return HPCRUN_BEHIND(name) arguments; }); \
+  }                                                                                            \
+  static_assert(true)
+#define HPCRUN_CONDITION(name, parameters, arguments)                              \
+  HPCRUN_STAND_BEFORE(name);                                                       \
+  HPCRUN_EXPORT int name parameters {                                              \
+    keep_common(object);                                                           \
+    keep_common(mutex);                                                            \
+    return committed_wait([=]() -> int { return HPCRUN_BEHIND(name) arguments; }); \
+  }                                                                                \
+  static_assert(true)
+#define HPCRUN_OTHER_NAME(other, name, type) \
+  HPCRUN_EXPORT __attribute__((alias(#name), copy(name))) int other(type object) noexcept
+
+// Mutexes
+HPCRUN_OBJECT(Us, int, pthread_mutex_lock, (pthread_mutex_t * object), (object), noexcept);
+HPCRUN_OBJECT(Us, int, pthread_mutex_trylock, (pthread_mutex_t * object), (object), noexcept);
+HPCRUN_OBJECT(Us, int, pthread_mutex_timedlock, (pthread_mutex_t * object, const timespec* until),
+              (object, until), noexcept);
+HPCRUN_OBJECT(Us, int, pthread_mutex_clocklock,
+              (pthread_mutex_t * object, clockid_t clock, const timespec* until), (object, clock, until),
+              noexcept);
+HPCRUN_OBJECT(Others, int, pthread_mutex_unlock, (pthread_mutex_t * object), (object), noexcept);
+HPCRUN_OTHER_NAME(__pthread_mutex_lock, pthread_mutex_lock, pthread_mutex_t*);
+HPCRUN_OTHER_NAME(__pthread_mutex_trylock, pthread_mutex_trylock, pthread_mutex_t*);
+HPCRUN_OTHER_NAME(__pthread_mutex_unlock, pthread_mutex_unlock, pthread_mutex_t*);
+HPCRUN_OBJECT(Us, int, mtx_lock, (mtx_t * object), (object));
+HPCRUN_OBJECT(Us, int, mtx_trylock, (mtx_t * object), (object));
+HPCRUN_OBJECT(Us, int, mtx_timedlock, (mtx_t * object, const timespec* until), (object, until));
+HPCRUN_OBJECT(Others, int, mtx_unlock, (mtx_t * object), (object));
+
+// Read-write and spin locks
+HPCRUN_OBJECT(Us, int, pthread_rwlock_rdlock, (pthread_rwlock_t * object), (object), noexcept);
+HPCRUN_OBJECT(Us, int, pthread_rwlock_wrlock, (pthread_rwlock_t * object), (object), noexcept);
+HPCRUN_OBJECT(Us, int, pthread_rwlock_tryrdlock, (pthread_rwlock_t * object), (object), noexcept);
+HPCRUN_OBJECT(Us, int, pthread_rwlock_trywrlock, (pthread_rwlock_t * object), (object), noexcept);
+HPCRUN_OBJECT(Us, int, pthread_rwlock_timedrdlock, (pthread_rwlock_t * object, const timespec* until),
+              (object, until), noexcept);
+HPCRUN_OBJECT(Us, int, pthread_rwlock_timedwrlock, (pthread_rwlock_t * object, const timespec* until),
+              (object, until), noexcept);
+HPCRUN_OBJECT(Us, int, pthread_rwlock_clockrdlock,
+              (pthread_rwlock_t * object, clockid_t clock, const timespec* until), (object, clock, until),
+              noexcept);
+HPCRUN_OBJECT(Us, int, pthread_rwlock_clockwrlock,
+              (pthread_rwlock_t * object, clockid_t clock, const timespec* until), (object, clock, until),
+              noexcept);
+HPCRUN_OBJECT(Others, int, pthread_rwlock_unlock, (pthread_rwlock_t * object), (object), noexcept);
+HPCRUN_OBJECT(Us, int, pthread_spin_lock, (pthread_spinlock_t * object), (object), noexcept);
+HPCRUN_OBJECT(Us, int, pthread_spin_trylock, (pthread_spinlock_t * object), (object), noexcept);
+HPCRUN_OBJECT(Others, int, pthread_spin_unlock, (pthread_spinlock_t * object), (object), noexcept);
+
+// Conditions
+HPCRUN_CONDITION(pthread_cond_wait, (pthread_cond_t * object, pthread_mutex_t* mutex), (object, mutex));
+HPCRUN_CONDITION(pthread_cond_timedwait,
+                 (pthread_cond_t * object, pthread_mutex_t* mutex, const timespec* until),
+                 (object, mutex, until));
+HPCRUN_CONDITION(pthread_cond_clockwait,
+                 (pthread_cond_t * object, pthread_mutex_t* mutex, clockid_t clock, const timespec* until),
+                 (object, mutex, clock, until));
+HPCRUN_CONDITION(cnd_wait, (cnd_t * object, mtx_t* mutex), (object, mutex));
+HPCRUN_CONDITION(cnd_timedwait, (cnd_t * object, mtx_t* mutex, const timespec* until),
+                 (object, mutex, until));
+HPCRUN_OBJECT(Others, int, pthread_cond_signal, (pthread_cond_t * object), (object), noexcept);
+HPCRUN_OBJECT(Others, int, pthread_cond_broadcast, (pthread_cond_t * object), (object), noexcept);
+HPCRUN_OBJECT(Others, int, cnd_signal, (cnd_t * object), (object));
+HPCRUN_OBJECT(Others, int, cnd_broadcast, (cnd_t * object), (object));
+
+// Barriers, semaphores
+HPCRUN_OBJECT(Both, int, pthread_barrier_wait, (pthread_barrier_t * object), (object), noexcept);
+HPCRUN_OBJECT(Us, int, sem_wait, (sem_t * object), (object));
+HPCRUN_OBJECT(Us, int, sem_trywait, (sem_t * object), (object), noexcept);
+HPCRUN_OBJECT(Us, int, sem_timedwait, (sem_t * object, const timespec* until), (object, until));
+HPCRUN_OBJECT(Us, int, sem_clockwait, (sem_t * object, clockid_t clock, const timespec* until),
+              (object, clock, until));
+HPCRUN_OBJECT(Us, int, sem_getvalue, (sem_t * object, int* value), (object, value), noexcept);
+HPCRUN_OBJECT(Others, int, sem_post, (sem_t * object), (object), noexcept);
+
+// What is done once has to be seen by whoever finds that it was done.
+namespace {
+
+using Once = void (*)();
+thread_local constinit Once once = nullptr;
+
+void do_once() {
+  once();
+  commit_own_pages();
+}
+
+template <typename Call>
+auto doing_once(void* flag, Once what, Call call) {
+  keep_common(flag);
+  const Once before = once;  // of a call that a handler interrupted
+  once = what;
+  const auto restore = [=] { once = before; };
+  if constexpr (std::is_void_v<decltype(call())>) {
+    committed<Tells::Us>(call);
+    restore();
+  } else {
+    const auto result = committed<Tells::Us>(call);
+    restore();
+    return result;
+  }
+}
+
+}  // namespace
+
+HPCRUN_STAND_BEFORE(pthread_once);
+HPCRUN_EXPORT int pthread_once(pthread_once_t* flag, Once what) {
+  return doing_once(flag, what, [=] { return HPCRUN_BEHIND(pthread_once)(flag, do_once); });
+}
+HPCRUN_STAND_BEFORE(call_once);
+HPCRUN_EXPORT void call_once(once_flag* flag, Once what) {
+  doing_once(flag, what, [=] { HPCRUN_BEHIND(call_once)(flag, do_once); });
+}
+
+// Static variables of functions, by the C++ runtime, which the program may not have.
+extern "C" {
+int __cxa_guard_acquire(uint64_t* object);
+void __cxa_guard_release(uint64_t* object);
+void __cxa_guard_abort(uint64_t* object);
+}
+HPCRUN_OBJECT(Us, int, __cxa_guard_acquire, (uint64_t * object), (object));
+HPCRUN_OBJECT(Others, void, __cxa_guard_release, (uint64_t * object), (object));
+HPCRUN_OBJECT(Others, void, __cxa_guard_abort, (uint64_t * object), (object));
+
+// Threads
+HPCRUN_TELLS(Others, int, pthread_create,
+             (pthread_t * thread, const pthread_attr_t* attributes, void* (*function)(void*), void* data),
+             (thread, attributes, function, data), noexcept);
+HPCRUN_TELLS(Others, int, thrd_create, (thrd_t * thread, thrd_start_t function, void* data),
+             (thread, function, data));
+HPCRUN_TELLS(Both, int, pthread_join, (pthread_t thread, void** value), (thread, value));
+HPCRUN_TELLS(Both, int, pthread_tryjoin_np, (pthread_t thread, void** value), (thread, value), noexcept);
+HPCRUN_TELLS(Both, int, pthread_timedjoin_np, (pthread_t thread, void** value, const timespec* until),
+             (thread, value, until));
+HPCRUN_TELLS(Both, int, pthread_clockjoin_np,
+             (pthread_t thread, void** value, clockid_t clock, const timespec* until),
+             (thread, value, clock, until));
+HPCRUN_TELLS(Both, int, thrd_join, (thrd_t thread, int* value), (thread, value));
+HPCRUN_TELLS(Others, int, pthread_cancel, (pthread_t thread), (thread));
+HPCRUN_TELLS(Others, int, pthread_detach, (pthread_t thread), (thread), noexcept);
+HPCRUN_STAND_BEFORE(pthread_exit);
+HPCRUN_EXPORT __attribute__((noreturn)) void pthread_exit(void* value) {
+  commit_own_pages();
+  HPCRUN_BEHIND(pthread_exit)(value);
+  __builtin_unreachable();
+}
+HPCRUN_STAND_BEFORE(thrd_exit);
+HPCRUN_EXPORT __attribute__((noreturn)) void thrd_exit(int value) {
+  commit_own_pages();
+  HPCRUN_BEHIND(thrd_exit)(value);
+  __builtin_unreachable();
+}
+
+// Signals
+HPCRUN_TELLS(Others, int, kill, (pid_t process, int number), (process, number), noexcept);
+HPCRUN_TELLS(Others, int, raise, (int number), (number), noexcept);
+HPCRUN_TELLS(Others, int, pthread_kill, (pthread_t thread, int number), (thread, number), noexcept);
+HPCRUN_TELLS(Others, int, pthread_sigqueue, (pthread_t thread, int number, const sigval value),
+             (thread, number, value), noexcept);
+HPCRUN_TELLS(Others, int, sigqueue, (pid_t process, int number, const sigval value), (process, number, value),
+             noexcept);
+HPCRUN_TELLS(Both, int, sigwait, (const sigset_t* signals, int* number), (signals, number));
+HPCRUN_TELLS(Both, int, sigwaitinfo, (const sigset_t* signals, siginfo_t* info), (signals, info));
+HPCRUN_TELLS(Both, int, sigtimedwait, (const sigset_t* signals, siginfo_t* info, const timespec* time),
+             (signals, info, time));
+HPCRUN_TELLS(Both, int, sigsuspend, (const sigset_t* signals), (signals));
+HPCRUN_TELLS(Both, int, pause, (), ());
+
+// Time, and turns: who looks at memory again and again lets others go on meanwhile.
+HPCRUN_TELLS(Both, int, sched_yield, (), (), noexcept);
+HPCRUN_TELLS(Both, void, thrd_yield, (), ());
+HPCRUN_TELLS(Both, unsigned, sleep, (unsigned seconds), (seconds));
+HPCRUN_TELLS(Both, int, usleep, (useconds_t us), (us));
+HPCRUN_TELLS(Both, int, nanosleep, (const timespec* time, timespec* left), (time, left));
+HPCRUN_TELLS(Both, int, clock_nanosleep, (clockid_t clock, int flags, const timespec* time, timespec* left),
+             (clock, flags, time, left));
+HPCRUN_TELLS(Both, int, thrd_sleep, (const timespec* time, timespec* left), (time, left));
+
+// Descriptors: pipes and sockets between threads
+HPCRUN_TELLS(Both, ssize_t, read, (int file, void* data, size_t bytes), (file, data, bytes));
+HPCRUN_TELLS(Both, ssize_t, write, (int file, const void* data, size_t bytes), (file, data, bytes));
+HPCRUN_TELLS(Both, ssize_t, readv, (int file, const iovec* pieces, int count), (file, pieces, count));
+HPCRUN_TELLS(Both, ssize_t, writev, (int file, const iovec* pieces, int count), (file, pieces, count));
+HPCRUN_TELLS(Both, ssize_t, pread, (int file, void* data, size_t bytes, off_t offset),
+             (file, data, bytes, offset));
+HPCRUN_TELLS(Both, ssize_t, pwrite, (int file, const void* data, size_t bytes, off_t offset),
+             (file, data, bytes, offset));
+HPCRUN_TELLS(Both, ssize_t, pread64, (int file, void* data, size_t bytes, off64_t offset),
+             (file, data, bytes, offset));
+HPCRUN_TELLS(Both, ssize_t, pwrite64, (int file, const void* data, size_t bytes, off64_t offset),
+             (file, data, bytes, offset));
+HPCRUN_TELLS(Both, ssize_t, recv, (int socket, void* data, size_t bytes, int flags),
+             (socket, data, bytes, flags));
+HPCRUN_TELLS(Both, ssize_t, recvfrom,
+             (int socket, void* data, size_t bytes, int flags, sockaddr* from, socklen_t* from_bytes),
+             (socket, data, bytes, flags, from, from_bytes));
+HPCRUN_TELLS(Both, ssize_t, recvmsg, (int socket, msghdr* message, int flags), (socket, message, flags));
+HPCRUN_TELLS(Both, ssize_t, send, (int socket, const void* data, size_t bytes, int flags),
+             (socket, data, bytes, flags));
+HPCRUN_TELLS(Both, ssize_t, sendto,
+             (int socket, const void* data, size_t bytes, int flags, const sockaddr* to, socklen_t to_bytes),
+             (socket, data, bytes, flags, to, to_bytes));
+HPCRUN_TELLS(Both, ssize_t, sendmsg, (int socket, const msghdr* message, int flags),
+             (socket, message, flags));
+HPCRUN_TELLS(Both, int, accept, (int socket, sockaddr* from, socklen_t* bytes), (socket, from, bytes));
+HPCRUN_TELLS(Both, int, accept4, (int socket, sockaddr* from, socklen_t* bytes, int flags),
+             (socket, from, bytes, flags));
+HPCRUN_TELLS(Both, int, poll, (pollfd * files, nfds_t count, int ms), (files, count, ms));
+HPCRUN_TELLS(Both, int, ppoll, (pollfd * files, nfds_t count, const timespec* time, const sigset_t* signals),
+             (files, count, time, signals));
+HPCRUN_TELLS(Both, int, select, (int count, fd_set* in, fd_set* out, fd_set* other, timeval* time),
+             (count, in, out, other, time));
+HPCRUN_TELLS(Both, int, pselect,
+             (int count, fd_set* in, fd_set* out, fd_set* other, const timespec* time,
+              const sigset_t* signals),
+             (count, in, out, other, time, signals));
+HPCRUN_TELLS(Both, int, epoll_wait, (int set, epoll_event* events, int count, int ms),
+             (set, events, count, ms));
+HPCRUN_TELLS(Both, int, epoll_pwait,
+             (int set, epoll_event* events, int count, int ms, const sigset_t* signals),
+             (set, events, count, ms, signals));
+HPCRUN_TELLS(Both, int, eventfd_read, (int file, eventfd_t* value), (file, value));
+HPCRUN_TELLS(Both, int, eventfd_write, (int file, eventfd_t value), (file, value));
+
+// As programs call them that were compiled with _FORTIFY_SOURCE
+extern "C" {
+ssize_t __read_chk(int file, void* data, size_t bytes, size_t room);
+ssize_t __pread_chk(int file, void* data, size_t bytes, off_t offset, size_t room);
+ssize_t __pread64_chk(int file, void* data, size_t bytes, off64_t offset, size_t room);
+ssize_t __recv_chk(int socket, void* data, size_t bytes, size_t room, int flags);
+ssize_t __recvfrom_chk(int socket, void* data, size_t bytes, size_t room, int flags, sockaddr* from,
+                       socklen_t* from_bytes);
+int __poll_chk(pollfd* files, nfds_t count, int ms, size_t room);
+int __ppoll_chk(pollfd* files, nfds_t count, const timespec* time, const sigset_t* signals, size_t room);
+}
+HPCRUN_TELLS(Both, ssize_t, __read_chk, (int file, void* data, size_t bytes, size_t room),
+             (file, data, bytes, room));
+HPCRUN_TELLS(Both, ssize_t, __pread_chk, (int file, void* data, size_t bytes, off_t offset, size_t room),
+             (file, data, bytes, offset, room));
+HPCRUN_TELLS(Both, ssize_t, __pread64_chk, (int file, void* data, size_t bytes, off64_t offset, size_t room),
+             (file, data, bytes, offset, room));
+HPCRUN_TELLS(Both, ssize_t, __recv_chk, (int socket, void* data, size_t bytes, size_t room, int flags),
+             (socket, data, bytes, room, flags));
+HPCRUN_TELLS(Both, ssize_t, __recvfrom_chk,
+             (int socket, void* data, size_t bytes, size_t room, int flags, sockaddr* from,
+              socklen_t* from_bytes),
+             (socket, data, bytes, room, flags, from, from_bytes));
+HPCRUN_TELLS(Both, int, __poll_chk, (pollfd * files, nfds_t count, int ms, size_t room),
+             (files, count, ms, room));
+HPCRUN_TELLS(Both, int, __ppoll_chk,
+             (pollfd * files, nfds_t count, const timespec* time, const sigset_t* signals, size_t room),
+             (files, count, time, signals, room));
+
+// Queues and semaphores of the system
+HPCRUN_TELLS(Both, int, msgsnd, (int queue, const void* data, size_t bytes, int flags),
+             (queue, data, bytes, flags));
+HPCRUN_TELLS(Both, ssize_t, msgrcv, (int queue, void* data, size_t bytes, long type, int flags),
+             (queue, data, bytes, type, flags));
+HPCRUN_TELLS(Both, int, semop, (int set, sembuf* operations, size_t count), (set, operations, count),
+             noexcept);
+HPCRUN_TELLS(Both, int, semtimedop, (int set, sembuf* operations, size_t count, const timespec* time),
+             (set, operations, count, time), noexcept);
+HPCRUN_TELLS(Both, int, mq_send, (mqd_t queue, const char* data, size_t bytes, unsigned priority),
+             (queue, data, bytes, priority));
+HPCRUN_TELLS(Both, ssize_t, mq_receive, (mqd_t queue, char* data, size_t bytes, unsigned* priority),
+             (queue, data, bytes, priority));
+
+// Streams
+HPCRUN_TELLS(Us, void, flockfile, (FILE * stream), (stream), noexcept);
+HPCRUN_TELLS(Us, int, ftrylockfile, (FILE * stream), (stream), noexcept);
+HPCRUN_TELLS(Others, void, funlockfile, (FILE * stream), (stream), noexcept);
+
+// std::atomic::wait(), Rust's locks, and whatever else asks the kernel itself
+HPCRUN_STAND_BEFORE(syscall);
+HPCRUN_EXPORT long syscall(long number, ...) noexcept {
+  va_list list;
+  va_start(list, number);
+  long a[6];
+  for (long& argument : a) argument = va_arg(list, long);
+  va_end(list);
+  if (number == SYS_futex) {
+    keep_common(reinterpret_cast<const void*>(a[0]));
+    keep_common(reinterpret_cast<const void*>(a[4]));
+  }
+  return committed<Tells::Both>(
+      [&] { return HPCRUN_BEHIND(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]); });
+}
