@@ -193,11 +193,11 @@ bool add_stretch(uint64_t low, uint64_t high, uint64_t view) noexcept {
   return true;
 }
 
-bool make_common() noexcept {
+bool make_common(OtherThreads others) noexcept {
   BlockedSignals blocked;
   Locked locked(common_state.maps_lock);
   const CommonPhase phase = common_state.phase;
-  if (phase == CommonPhase::None && !has_one_thread()) return refuse("the program has threads already");
+  if (others == OtherThreads::None && !has_one_thread()) return refuse("the program has threads already");
   CommonHold left;
   if (phase != CommonPhase::Common) {
     CommonHold hold;

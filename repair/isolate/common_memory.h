@@ -14,12 +14,16 @@
 
 namespace hpcrun {
 
+enum class OtherThreads : uint8_t {
+  None,     // with any, it declines
+  Stopped,  // none of them runs until it is done, nor sleeps on a futex by a key that is shared
+};
+
 // Moves all that the process writes and does not share with others into common memory, and reserves address
-// space for what is mapped later. No other thread of the process may run meanwhile; at the first call there
-// must be none. Called again it moves what came since otherwise (the data of libraries that were loaded).
-// False: why_not_common() says why, and everything is as it was or private again. Not async-signal-safe. TMI
-// §3.2.
-bool make_common() noexcept;
+// space for what is mapped later. Called again it moves what came since otherwise (the data of libraries that
+// were loaded). False: why_not_common() says why, and everything is as it was or private again. Not
+// async-signal-safe but where all others are stopped. TMI §3.2.
+bool make_common(OtherThreads others = OtherThreads::None) noexcept;
 
 // One clause for people, or nullptr.
 const char* why_not_common() noexcept;

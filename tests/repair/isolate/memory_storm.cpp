@@ -1,5 +1,5 @@
-// Uses memory in all the ways that depend on who maps it, and prints what came of it: threads that come and go, libraries,
-// exceptions, mappings, and a main stack that is used up to its limit.
+// Uses memory in all the ways that depend on who maps it, and prints what came of it: threads that come and
+// go, libraries, exceptions, mappings, and a main stack that is used up to its limit.
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,7 +34,7 @@ void allocate_and_throw(unsigned seed) {
   std::vector<std::string> texts;
   for (int turn = 0; turn < 50; ++turn) {
     texts.emplace_back(random() % 3000, 'x');
-    if (random() % 3 == 0) texts.erase(texts.begin());
+    if (random() % 3 == 0 && texts.size() > 1) texts.erase(texts.begin());
     try {
       if (turn % 10 == 0) throw std::runtime_error(texts.back());
     } catch (const std::exception& error) {
@@ -95,7 +96,8 @@ void mappings() {
   reserved[kPage] = 2;
   char* const fixed = map(2 * kPage, PROT_READ | PROT_WRITE, MAP_FIXED, reserved + 4 * kPage);
   const int file = open("/proc/self/exe", O_RDONLY);
-  char* const head = static_cast<char*>(mmap(reserved + 8 * kPage, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file, 0));
+  char* const head = static_cast<char*>(
+      mmap(reserved + 8 * kPage, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file, 0));
   head[0] = 'x';
   printf("fixed %d %d %.3s\n", reserved[kPage], fixed[kPage], head + 1);
   munmap(reserved, 64 * kPage);
@@ -186,6 +188,9 @@ int main(int, char** arguments) {
   mappings();
   stacks();
   forks();
+  // A thread that was joined may not be gone yet.
+  struct stat tasks {};
+  while (stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink > 3) usleep(100);
   thread_storm();
   mappings();
 }
