@@ -149,9 +149,10 @@ const char* move(const Private& range, PageMap& contents, int left_file) noexcep
     return kNoRoom;
   const uint64_t view = map_view(range.low, range.high);
   if (!view) return kNoRoom;
-  const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+  uint64_t here;
+  asm("mov %%rsp, %0" : "=r"(here));
   const bool is_this_stack = here >= range.low && here < range.high;
-  // On the stack that we are on, what lies further down belongs to calls that have returned.
+  // On the stack that we are on, what lies a page further down belongs to calls that have returned.
   const uint64_t in_use = is_this_stack ? std::max(range.low, page_down(here) - kPageBytes) : range.high;
   if (!is_this_stack)
     for (uint64_t page = range.low; page < range.high; page += kPageBytes)

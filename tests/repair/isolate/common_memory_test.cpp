@@ -87,6 +87,15 @@ TEST_CASE("the main stack can be used up to its limit") {
   CHECK(holds_in_child([] { return hpcrun::make_common() && recurse(7 * 16) == 7 * 16; }));
 }
 
+TEST_CASE("the stack is whole wherever it ends in its page") {
+  for (size_t more = 0; more < 4096; more += 128)
+    CHECK(holds_in_child([=] {
+      char* const below = static_cast<char*>(__builtin_alloca(more + 1));
+      memset(below, 9, more + 1);
+      return hpcrun::make_common() && below[0] == 9 && below[more] == 9 && fcntl(STDIN_FILENO, F_GETFD) >= 0;
+    }));
+}
+
 TEST_CASE("beyond the limit of the main stack is SIGSEGV") {
   const int status = status_of([] { return hpcrun::make_common() ? recurse(9 * 16) : 1; });
   CHECK(WIFSIGNALED(status));

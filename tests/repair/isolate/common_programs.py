@@ -8,12 +8,13 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 BUILD = pathlib.Path(os.environ["PROF_BUILD"])
 SOURCE = pathlib.Path(os.environ["PROF_SOURCE"])
 LIBRARY = BUILD / "tests/libcommon_memory_test.so"
 STORM = BUILD / "tests/memory_storm"
-ALLOCATORS = ["", "libjemalloc.so.2", "libmimalloc.so.2.0"]
+ALLOCATORS = ["", "libmimalloc.so.2"]
 
 sys.path.insert(0, str(SOURCE / "tests/repair/locks"))
 from everything import JAVA, NODE, PYTHON  # noqa: E402
@@ -100,12 +101,6 @@ def is_there(allocator, folder):
     return not run(["/bin/true"], folder, allocator).stderr
 
 
-def ran_common(done):
-    """The processes that said at their end that they had common memory, and the stacks that they supplied."""
-    lines = [line for line in done.stderr.decode(errors="replace").splitlines() if line.startswith("common memory: ")]
-    return [line for line in lines if ", 0 forks" in line], lines
-
-
 def same_results(folder, words):
     failures = []
     allocators = [allocator for allocator in ALLOCATORS if is_there(allocator, folder)]
@@ -119,13 +114,14 @@ def same_results(folder, words):
             continue
         bare = run(command, folder, "")
         for allocator in allocators:
+            start = time.monotonic()
             done = run(command, folder, f"{LIBRARY} {allocator}")
             what = f"{name} with {allocator or 'the C library'}"
             if (done.returncode, done.stdout, done.stderr) != (bare.returncode, bare.stdout, bare.stderr):
                 failures.append(f"{what}: status {done.returncode}, not {bare.returncode}, {len(done.stdout)} bytes, not {len(bare.stdout)}:\n"
                                 f"{done.stdout[-600:]}\n{bare.stdout[-600:]}\n{done.stderr.decode(errors='replace')[-600:]}")
             else:
-                print(f"{what}: the same")
+                print(f"{what}: the same, {time.monotonic() - start:.1f} s")
     return failures
 
 
