@@ -61,15 +61,15 @@ std::string why_left_out(const std::vector<ModuleAddress>& addresses, Modules& m
   return {};
 }
 
-std::string name_of(const AllocationSite& site) {
-  return site.path.empty() ? fmt::format("allocations of {} bytes", site.least_bytes)
-                           : "allocations of " + site.path[std::min<size_t>(1, site.path.size() - 1)];
-}
-
 class PlanWriter {
  public:
-  void add_site(hpcrun::PlanKind kind, const AllocationSite& site, const hpcrun::Placement& placement) {
-    add(kind, site.frames, placement, site.least_bytes, site.most_bytes);
+  void add_site(const AllocationSite& site, const hpcrun::Placement& placement) {
+    if (placement != hpcrun::kAsAllocated)
+      add(hpcrun::PlanKind::Place, site.frames, placement, site.least_bytes, site.most_bytes);
+  }
+
+  void add_locks(const AllocationSite& site) {
+    add(hpcrun::PlanKind::SiteLocks, site.frames, {}, site.least_bytes, site.most_bytes);
   }
 
   void add_variable(const ModuleAddress& variable, uint64_t bytes) {
@@ -96,10 +96,13 @@ class PlanWriter {
     return std::string(reinterpret_cast<const char*>(all.data()), all.size() * sizeof(T));
   }
 
-  // What goes beyond the plan's limits is left out: more than anybody finds.
+  // What goes beyond the plan's limits is left out: more than anybody finds. Sizes that are not known are any
+  // that an allocation has.
   void add(hpcrun::PlanKind kind, std::span<const ModuleAddress> frames, const hpcrun::Placement& placement,
            uint64_t least_bytes, uint64_t most_bytes) {
-    if (entries_.size() == hpcrun::kMostPlanEntries) return;
+    least_bytes = std::max<uint64_t>(least_bytes, 1);
+    most_bytes = std::min(most_bytes, hpcrun::kMostPlannedBytes);
+    if (entries_.size() == hpcrun::kMostPlanEntries || least_bytes > most_bytes) return;
     const auto first = static_cast<uint32_t>(frames_.size());
     for (const ModuleAddress& frame : frames) {
       const uint32_t module = module_of(frame);
@@ -163,6 +166,15 @@ std::vector<RepairKindDescription> list_repairs() {
           {"locks", "locks that share a cache line get lines of their own"}};
 }
 
+std::string name_of(const AllocationSite& site) {
+  return site.path.empty() ? fmt::format("allocations of {} bytes", site.least_bytes)
+                           : "allocations of " + site.path[std::min<size_t>(1, site.path.size() - 1)];
+}
+
+std::string name_of(const LockRepair& locks) {
+  return "locks in " + (locks.name.empty() ? name_of(locks.site) : locks.name);
+}
+
 RepairFile applicable_repairs(const RepairFile& file, const RepairRequest& request,
                               std::vector<std::string>& left_out) {
   Modules modules;
@@ -182,7 +194,7 @@ RepairFile applicable_repairs(const RepairFile& file, const RepairRequest& reque
     for (const LockRepair& repair : file.locks) {
       const bool is_variable = !repair.name.empty();
       if (applies(repair.terms, is_variable ? std::vector{repair.variable} : repair.site.frames,
-                  is_variable ? "locks in " + repair.name : "locks in " + name_of(repair.site)))
+                  name_of(repair)))
         all.locks.push_back(repair);
     }
   return all;
@@ -190,11 +202,10 @@ RepairFile applicable_repairs(const RepairFile& file, const RepairRequest& reque
 
 std::string repair_plan(const RepairFile& file) {
   PlanWriter plan;
-  for (const SiteRepair& repair : file.sites)
-    plan.add_site(hpcrun::PlanKind::Place, repair.site, repair.placement);
+  for (const SiteRepair& repair : file.sites) plan.add_site(repair.site, repair.placement);
   for (const LockRepair& repair : file.locks) {
     if (repair.name.empty())
-      plan.add_site(hpcrun::PlanKind::SiteLocks, repair.site, {});
+      plan.add_locks(repair.site);
     else
       plan.add_variable(repair.variable, repair.bytes);
   }

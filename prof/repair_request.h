@@ -30,6 +30,10 @@ struct RepairKindDescription {
 };
 std::vector<RepairKindDescription> list_repairs();
 
+// What messages call them: "allocations of main (app.cpp:9)", "locks in pool"
+std::string name_of(const AllocationSite& site);
+std::string name_of(const LockRepair& locks);
+
 // Of a repair file those that are asked for and fit the modules that are there. `left_out`: one line for each
 // site that does not, which names its module.
 RepairFile applicable_repairs(const RepairFile& file, const RepairRequest& request,

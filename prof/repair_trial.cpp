@@ -121,19 +121,8 @@ class Trial {
 
 // Repairs of a file have numbers, those of locks behind those of sites.
 std::string name_of(const RepairFile& file, size_t number) {
-  const AllocationSite* site = nullptr;
-  std::string lead;
-  if (number < file.sites.size()) {
-    site = &file.sites[number].site;
-  } else {
-    const LockRepair& lock = file.locks[number - file.sites.size()];
-    if (!lock.name.empty()) return "locks in " + lock.name;
-    site = &lock.site;
-    lead = "locks in ";
-  }
-  return lead + (site->path.empty()
-                     ? "allocations of a site"
-                     : "allocations of " + site->path[std::min<size_t>(1, site->path.size() - 1)]);
+  return number < file.sites.size() ? name_of(file.sites[number].site)
+                                    : name_of(file.locks[number - file.sites.size()]);
 }
 
 RepairFile without(const RepairFile& file, size_t number) {
@@ -156,13 +145,10 @@ void note(const RepairFile& tried, const RepairTrial* trial, const std::string& 
     terms.declined = declined;
   };
   for (SiteRepair& repair : file.sites)
-    if (std::ranges::find(tried.sites, repair.site.frames,
-                          [](const SiteRepair& one) { return one.site.frames; }) != tried.sites.end())
+    if (std::ranges::any_of(tried.sites, [&](const SiteRepair& one) { return is_same_data(one, repair); }))
       update(repair.terms);
   for (LockRepair& repair : file.locks)
-    if (std::ranges::any_of(tried.locks, [&](const LockRepair& one) {
-          return one.variable == repair.variable && one.site.frames == repair.site.frames;
-        }))
+    if (std::ranges::any_of(tried.locks, [&](const LockRepair& one) { return is_same_data(one, repair); }))
       update(repair.terms);
 }
 

@@ -97,6 +97,12 @@ bool has_comma(std::string_view code) {
   return false;
 }
 
+// Behind the name of a member.
+bool is_bit_field(std::string_view code, size_t at) {
+  const size_t next = next_code(code, at);
+  return next < code.size() && code[next] == ':';
+}
+
 bool begins_with_word(std::string_view code, size_t at, std::string_view word) {
   return find_word(code, word, at) == at;
 }
@@ -138,6 +144,7 @@ std::string SourcePatch::put_before_declaration(size_t line, const Change& chang
   const size_t begin = begin_of_statement(code, at);
   for (const char* const word : {"typedef", "using", "extern", "template", "return"})
     if (begins_with_word(code, begin, word)) return kOther;
+  if (is_bit_field(code, at + name.size())) return "declares a bit field, which has no alignment of its own";
   if (begin == at) return "has the name of what is declared, and its type elsewhere";
   if (next_code(code, 0) == begin && begins_behind_another(line))
     return "goes on with what the one before began";

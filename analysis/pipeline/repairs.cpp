@@ -24,9 +24,9 @@ constexpr size_t kMostSites = 256;  // in run.json
 constexpr size_t kMostWords = 32;   // of a call path
 
 constexpr std::pair<Counter, const char*> kLocksDeclined[] = {
-    {Counter::LocksDeclinedRobust, "robust"},   {Counter::LocksDeclinedPriority, "priority"},
-    {Counter::LocksDeclinedShared, "shared"},   {Counter::LocksDeclinedSpin, "spin"},
-    {Counter::LocksDeclinedNoMemory, "memory"},
+    {Counter::LocksDeclinedRobust, "robust"}, {Counter::LocksDeclinedPriority, "priority"},
+    {Counter::LocksDeclinedShared, "shared"}, {Counter::LocksDeclinedSpin, "spin"},
+    {Counter::LocksDeclinedElided, "elided"}, {Counter::LocksDeclinedNoMemory, "memory"},
 };
 
 // Of a context that is in no inlined or called function: empty.
@@ -71,12 +71,6 @@ std::string why_not_moved(const ContendedRecord& record) {
                     : "change the source");
 }
 
-std::string placement_in_words(uint64_t align, uint64_t offset, uint64_t pad) {
-  std::string text = offset == 0 ? fmt::format("at a multiple of {} bytes", align)
-                                 : fmt::format("{} bytes behind a multiple of {}", offset, align);
-  return pad > 1 ? text + ", padded to whole lines" : text;
-}
-
 // Of several processes that allocate in the same context the first one's.
 const Site* site_of(const RepairsRecord& repairs, uint32_t context) {
   const auto found = std::ranges::find_if(
@@ -90,11 +84,11 @@ std::string fate(const Database& database, const RepairsRecord& repairs, const C
   if (site && site->align > 0 && site->kind != "declined")
     return fmt::format("Since {} of the run these allocations are placed {}.",
                        words_for_duration(site->since_s),
-                       placement_in_words(site->align, site->offset, site->pad));
+                       words_for_placement(site->align, site->offset, site->pad));
   if (const std::string why = why_not_placed(database, record, one); !why.empty())
     return repairs.was_asked_for() ? fmt::format("Declined: {}.", why) : "";
   return fmt::format("`prof run --repair` places such allocations {}: of {} accesses in conflict {} remain.",
-                     placement_in_words(one.placement.align, one.placement.offset, one.placement.pad),
+                     words_for_placement(one.placement.align, one.placement.offset, one.placement.pad),
                      one.conflicts_before, one.conflicts_after);
 }
 
@@ -103,14 +97,10 @@ void add_words(const CallTree& tree, uint32_t context, AllocationSite& site) {
     if (site.path.size() < kMostWords) site.path.push_back(words_for_frame(frame));
 }
 
-bool is_same_site(const SiteRepair& left, const SiteRepair& right) {
-  return left.site.frames == right.site.frames;
-}
-
 // The same site in another process, or another finding: it is placed as where it costs most.
 void add_site(SiteRepair repair, std::vector<SiteRepair>& sites) {
   const auto known =
-      std::ranges::find_if(sites, [&](const SiteRepair& other) { return is_same_site(repair, other); });
+      std::ranges::find_if(sites, [&](const SiteRepair& other) { return is_same_data(repair, other); });
   if (known == sites.end()) {
     sites.push_back(std::move(repair));
     return;
@@ -123,10 +113,8 @@ void add_site(SiteRepair repair, std::vector<SiteRepair>& sites) {
 }
 
 void add_lock(LockRepair repair, std::vector<LockRepair>& locks) {
-  const bool is_known = std::ranges::any_of(locks, [&](const LockRepair& other) {
-    return repair.variable == other.variable && repair.site.frames == other.site.frames;
-  });
-  if (!is_known) locks.push_back(std::move(repair));
+  if (std::ranges::none_of(locks, [&](const LockRepair& other) { return is_same_data(repair, other); }))
+    locks.push_back(std::move(repair));
 }
 
 // Locks among the data, where threads take and release them.
@@ -280,7 +268,7 @@ RepairFile proposed_repairs(const Database& database, const std::vector<Contende
     add_words(tree, one.context, one.repair.site);
     one.repair.terms.why = "Threads contended for them until they were placed anew, while the program ran.";
     if (std::ranges::none_of(file.sites,
-                             [&](const SiteRepair& other) { return is_same_site(one.repair, other); }))
+                             [&](const SiteRepair& other) { return is_same_data(one.repair, other); }))
       file.sites.push_back(std::move(one.repair));
   }
   return file;

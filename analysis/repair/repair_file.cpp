@@ -97,7 +97,7 @@ class Reader {
     std::vector<uint8_t> bytes;
     const bool is_hex = text.find_first_not_of("0123456789abcdef") == std::string::npos;
     if (!is_hex || text.size() % 2 != 0 || text.size() > 2 * kMostBuildIdBytes)
-      fail_at("build_id", "a build ID, up to 40 digits 0-9a-f");
+      fail_at("build_id", fmt::format("a build ID, up to {} digits 0-9a-f", 2 * kMostBuildIdBytes).c_str());
     for (size_t i = 0; i < text.size(); i += 2)
       bytes.push_back(static_cast<uint8_t>(std::stoul(text.substr(i, 2), nullptr, 16)));
     return bytes;
@@ -208,27 +208,36 @@ bool is_kept(const RepairTerms& terms) {
   return terms.is_given || terms.trial || !terms.declined.empty();
 }
 
-bool is_same(const SiteRepair& left, const SiteRepair& right) {
-  return left.site.frames == right.site.frames;
-}
-
-bool is_same(const LockRepair& left, const LockRepair& right) {
-  return left.variable == right.variable && left.site.frames == right.site.frames;
-}
-
 template <typename Repair>
 std::vector<Repair> merge(const std::vector<Repair>& known, std::vector<Repair> found) {
   std::vector<Repair> all;
   for (const Repair& one : known)
     if (is_kept(one.terms)) all.push_back(one);
   for (Repair& one : found)
-    if (std::none_of(all.begin(), all.end(), [&](const Repair& other) { return is_same(one, other); }))
+    if (std::none_of(all.begin(), all.end(), [&](const Repair& other) { return is_same_data(one, other); }))
       all.push_back(std::move(one));
   if (all.size() > kMostRepairs) all.resize(kMostRepairs);
   return all;
 }
 
+// Several processes may have the same to tell.
+std::vector<DeclinedRepair> each_once(const std::vector<DeclinedRepair>& all) {
+  std::vector<DeclinedRepair> some;
+  for (const DeclinedRepair& one : all)
+    if (some.size() < kMostRepairs && std::find(some.begin(), some.end(), one) == some.end())
+      some.push_back(one);
+  return some;
+}
+
 }  // namespace
+
+bool is_same_data(const SiteRepair& left, const SiteRepair& right) {
+  return left.site.frames == right.site.frames;
+}
+
+bool is_same_data(const LockRepair& left, const LockRepair& right) {
+  return left.variable == right.variable && left.site.frames == right.site.frames;
+}
 
 RepairFile parse_repair_file(std::string_view text, const std::string& name) {
   return Reader(name).read(text);
@@ -288,6 +297,7 @@ void write_repair_file(const RepairFile& file, const fs::path& path) {
 RepairFile merged(const RepairFile& known, RepairFile found) {
   found.sites = merge(known.sites, std::move(found.sites));
   found.locks = merge(known.locks, std::move(found.locks));
+  found.declined = each_once(found.declined);
   return found;
 }
 

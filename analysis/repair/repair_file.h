@@ -81,6 +81,10 @@ struct DeclinedRepair {
   bool operator==(const DeclinedRepair&) const = default;
 };
 
+// Are they of the same data, whatever is to become of that?
+bool is_same_data(const SiteRepair& left, const SiteRepair& right);
+bool is_same_data(const LockRepair& left, const LockRepair& right);
+
 struct RepairFile {
   std::string program;
   std::vector<SiteRepair> sites;
@@ -110,7 +114,8 @@ void write_repair_file(const RepairFile& file, const std::filesystem::path& path
 std::string repair_file_text(const RepairFile& file);
 
 // Adds repairs that a run found to those that are known: what was tried or given stays as it is, what an
-// earlier analysis found of the same sites is replaced, and what else it found is gone.
+// earlier analysis found of the same sites is replaced, and what else it found is gone. No more than a file
+// may have.
 RepairFile merged(const RepairFile& known, RepairFile found);
 
 }  // namespace prof

@@ -24,14 +24,8 @@ const char* reason_in_words(const std::string& reason) {
   if (reason == "priority") return "mutexes with priority inheritance or protection";
   if (reason == "shared") return "mutexes that processes share";
   if (reason == "spin") return "spin locks, which have no room for the way to another line";
+  if (reason == "elided") return "mutexes for which the processor's transactions stand in";
   return "for want of memory";
-}
-
-std::string place_in_words(const Site& site) {
-  std::string text = site.offset == 0
-                         ? fmt::format("at a multiple of {} bytes", site.align)
-                         : fmt::format("{} bytes behind a multiple of {}", site.offset, site.align);
-  return site.pad > 1 ? text + ", padded to whole lines" : text;
 }
 
 std::string site_in_words(const CallTree& tree, const Site& site) {
@@ -44,7 +38,7 @@ std::string site_in_words(const CallTree& tree, const Site& site) {
         "{}: declined after {}, for no placement keeps threads apart (of {} accesses in conflict {} "
         "would remain).",
         text, since, site.conflicts, site.remaining);
-  text += fmt::format(": since {} {}", since, place_in_words(site));
+  text += fmt::format(": since {} {}", since, words_for_placement(site.align, site.offset, site.pad));
   if (site.kind == "planned") return text + ", by the plan.";
   return text + fmt::format("; of {} accesses in conflict {} remain.", site.conflicts, site.remaining);
 }

@@ -35,6 +35,12 @@ std::string words_for_percent(double share) {
   return fmt::format("{:.{}f} %", percent, percent < 9.95 && percent > 0 ? 1 : 0);
 }
 
+std::string words_for_placement(uint64_t align, uint64_t offset, uint64_t pad) {
+  std::string text = offset == 0 ? fmt::format("at a multiple of {} bytes", align)
+                                 : fmt::format("{} bytes behind a multiple of {}", offset, align);
+  return pad > 1 ? text + ", padded to whole lines" : text;
+}
+
 std::string words_for_count(uint64_t count, const std::string& noun) {
   if (count == 1) return "1 " + noun;
   const bool sibilant = noun.ends_with('s');

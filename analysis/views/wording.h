@@ -16,6 +16,8 @@ std::string words_for_bytes(double bytes);                             // "640 B
 std::string words_for_percent(double share);                           // 0..1: "62 %", "6.2 %", "< 0.1 %"
 std::string words_for_count(uint64_t count, const std::string& noun);  // "1 thread", "2 threads"
 std::string words_for_metric(const Metric& metric);                    // "the CPU time", "all PAGE_FAULTS"
+// Where an allocation was placed, as a hpcrun::Placement: "at a multiple of 64 bytes, padded to whole lines"
+std::string words_for_placement(uint64_t align, uint64_t offset, uint64_t pad);
 bool is_time(const Metric& metric);  // else it counts, and its words are plural
 
 std::string base_name(const std::string& path);

@@ -43,10 +43,10 @@ struct PlanFrame {
 
 struct PlanModule {
   uint8_t build_id_bytes;  // 0: known by its path alone
-  uint8_t build_id[20];
-  char path[483];  // ended by a zero
+  uint8_t build_id[64];    // as long as the runtime reads them (hpcrun/unwind/registry.h)
+  char path[1024];         // ended by a zero; as long as the runtime has them (hpcrun/unwind/live_module.h)
 };
-static_assert(sizeof(PlanModule) == 504);
+static_assert(sizeof(PlanModule) == 1089);
 
 constexpr uint32_t kMostPlanEntries = 256;
 constexpr uint32_t kMostPlanFrames = 16;  // of one entry

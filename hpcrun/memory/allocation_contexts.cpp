@@ -24,11 +24,12 @@ uint64_t mix(uint64_t x) noexcept {
 
 }  // namespace
 
-// Of a stack that is not the thread's own only the page is known to be there.
+// Of a stack that is not the thread's own only the return address's page is known to be there.
 AllocationCall call_at(const void* frame, const StackBounds& stack) noexcept {
   const auto at = reinterpret_cast<uint64_t>(frame);
+  const uint64_t caller = at - sizeof(uint64_t);
   const bool is_own = at >= stack.low && at < stack.high;
-  return {word_at(at - sizeof(uint64_t)), at, is_own ? stack.high : (at | (kStackPage - 1)) + 1};
+  return {word_at(caller), at, is_own ? stack.high : (caller | (kStackPage - 1)) + 1};
 }
 
 SiteId AllocationContext::site_of(uint64_t bytes) const noexcept {

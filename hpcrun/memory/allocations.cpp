@@ -191,12 +191,14 @@ void follow() noexcept {
 }  // namespace
 
 HeapHooks* find_heap_hooks() noexcept {
-  static bool looked = false;
-  static HeapHooks* found = nullptr;
-  if (!looked) found = static_cast<HeapHooks*>(dlsym(RTLD_DEFAULT, kHeapHooksName));
-  if (!looked && !found) dlerror();  // the program must not find our failure
-  looked = true;
-  return found;
+  static constinit std::atomic<bool> looked{false};
+  static constinit std::atomic<HeapHooks*> found{nullptr};
+  if (looked.load(std::memory_order_acquire)) return found.load(std::memory_order_relaxed);
+  auto* const hooks = static_cast<HeapHooks*>(dlsym(RTLD_DEFAULT, kHeapHooksName));
+  if (!hooks) dlerror();  // the program must not find our failure
+  found.store(hooks, std::memory_order_relaxed);
+  looked.store(true, std::memory_order_release);
+  return hooks;
 }
 
 void start_heap() noexcept {

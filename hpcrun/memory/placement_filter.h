@@ -46,6 +46,7 @@ class PlacementFilter {
   static constexpr uint32_t kDistances = 64;
   static constexpr unsigned kDistanceBits = 16;  // beside an address
   static constexpr uint64_t kMostDistance = uint64_t{1} << kDistanceBits;
+  static constexpr uint64_t kPageBytes = 4096;
 
   struct Bits {
     std::atomic<uint64_t> words[kBits / 64];
@@ -68,8 +69,15 @@ class PlacementFilter {
   // Apart, so that a call which is not of such a place needs no more registers than without.
   [[gnu::noinline]] bool may_hold_outer(uint64_t caller, const void* frame) const noexcept {
     const uint64_t distance = distance_of(caller);
-    return distance == 0 || any_outer_.holds(place_of_code(caller)) ||
+    return distance == 0 || any_outer_.holds(place_of_code(caller)) || !is_readable(frame, distance) ||
            outers_.holds(place_of_code(word_at(frame, static_cast<int64_t>(distance))));
+  }
+
+  // The frame may be smaller than the one that the distance is of, and the stack end above it: of that only
+  // the page is known to be there on which the return address lies.
+  static bool is_readable(const void* frame, uint64_t distance) noexcept {
+    const auto at = reinterpret_cast<uint64_t>(frame);
+    return (at - sizeof(uint64_t)) / kPageBytes == (at + distance + sizeof(uint64_t) - 1) / kPageBytes;
   }
 
   static uint64_t word_at(const void* frame, int64_t distance) noexcept {

@@ -80,9 +80,9 @@ void share(uint64_t line) noexcept {
 }  // namespace
 
 bool keep_beginnings() noexcept {
-  HeapHooks* const hooks = placing.hooks.load(std::memory_order_acquire);
-  return hooks && hooks->place.load(std::memory_order_relaxed) &&
-         !hooks->keeps_beginnings.exchange(true, std::memory_order_relaxed);
+  HeapHooks* const hooks = find_heap_hooks();
+  return hooks && !hooks->keeps_beginnings.exchange(true, std::memory_order_relaxed) &&
+         hooks->place.load(std::memory_order_relaxed);
 }
 
 bool may_place() noexcept {

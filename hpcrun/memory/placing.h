@@ -32,8 +32,9 @@ void start_placing() noexcept;
 // That of libhpcrun-memory.so; nullptr: it was not loaded. Not async-signal-safe the first time.
 HeapHooks* find_heap_hooks() noexcept;
 
-// Somebody came to the process who may release allocations behind libhpcrun-memory.so's back. True where that
-// changes something: from now on none is moved away from where the allocator's memory for it begins.
+// Somebody came to the process who may release allocations behind libhpcrun-memory.so's back: from now on
+// none is moved away from where the allocator's memory for it begins. True the first time that this changes
+// something. Not async-signal-safe the first time.
 bool keep_beginnings() noexcept;
 
 // Whether allocations may be placed in this process.

@@ -13,8 +13,7 @@ namespace {
 
 constexpr char kNoPlan[] =
     "Nothing was repaired by the plan: repair.plan in the measurement directory is missing or damaged; run "
-    "prof "
-    "run --repair again.";
+    "prof run --repair again.";
 
 // As large as plans get.
 constexpr size_t kMostPlanFile =

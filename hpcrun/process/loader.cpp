@@ -32,16 +32,20 @@ bool depends_on_caller(const char* name, const void* caller) noexcept {
   return !is_executable;
 }
 
+constexpr char kBeginningsKept[] =
+    "A library was loaded with RTLD_DEEPBIND: from then on allocations that are to begin inside a cache line "
+    "were left where they are.";
+constexpr char kNoLockMoved[] = "A library was loaded with RTLD_DEEPBIND: from then on no lock was moved.";
+
 // What such a library opens takes free() and its locks from the C library, behind the back of ours, which
-// alone know of allocations and locks that are not where they seem.
+// alone know of allocations and locks that are not where they seem. Also in copies of the process that are
+// not measured, and before measuring begins.
 void stay_out_of_its_way() noexcept {
-  if (keep_beginnings())
-    process_state.file.write_note(
-        "A library was loaded with RTLD_DEEPBIND: from then on allocations that are to begin inside a cache "
-        "line were "
-        "left where they are.");
-  if (stop_moving_locks())
-    process_state.file.write_note("A library was loaded with RTLD_DEEPBIND: from then on no lock was moved.");
+  const bool kept = keep_beginnings();
+  const bool stay = forbid_moving_locks();
+  if (!is_sampling_here()) return;
+  if (kept) process_state.file.write_note(kBeginningsKept);
+  if (stay) process_state.file.write_note(kNoLockMoved);
 }
 
 }  // namespace
@@ -50,9 +54,9 @@ void stay_out_of_its_way() noexcept {
 // itself until the tables are next refreshed.
 HPCRUN_EXPORT HPCRUN_TAIL_CALLS void* dlopen(const char* name, int mode) noexcept {
   auto* next = HPCRUN_NEXT(dlopen);
+  if (mode & RTLD_DEEPBIND) stay_out_of_its_way();
   if (!is_sampling_here()) return next(name, mode);
   before_library_opens(name);
-  if (mode & RTLD_DEEPBIND) stay_out_of_its_way();
   if (depends_on_caller(name, __builtin_return_address(0))) {
     refresh_tables();
     return next(name, mode);

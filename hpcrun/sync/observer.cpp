@@ -284,6 +284,11 @@ void set_switches() noexcept {
   library->repair.store(lock_repair(), std::memory_order_release);
 }
 
+void stop_moving_locks() noexcept {
+  end_lock_repair();
+  set_switches();
+}
+
 }  // namespace
 
 void start_sync() noexcept {
@@ -292,8 +297,8 @@ void start_sync() noexcept {
   set_switches();
 }
 
-bool stop_moving_locks() noexcept {
-  const bool were_moved = end_lock_repair();
+bool forbid_moving_locks() noexcept {
+  const bool were_moved = forbid_lock_repair();
   set_switches();
   return were_moved;
 }

@@ -10,9 +10,9 @@ namespace hpcrun {
 // As measuring begins. Not async-signal-safe.
 void start_sync() noexcept;
 
-// No more locks are moved in this process; those that were stay where they are. True where some would have
-// been.
-bool stop_moving_locks() noexcept;
+// No more locks are moved, in this process and those that are forked from it; those that were stay where they
+// are. True where some would have been.
+bool forbid_moving_locks() noexcept;
 
 // Notes who holds the locks for which threads wait as the process ends. Async-signal-safe.
 void tell_holders() noexcept;

@@ -14,6 +14,7 @@ namespace {
 constexpr uint64_t kMostTold = 1000;
 
 std::atomic<bool> is_moving{false};
+std::atomic<bool> is_forbidden{false};
 
 void count(Counter counter) noexcept {
   process_state.file.counter(counter).fetch_add(1, std::memory_order_relaxed);
@@ -70,12 +71,17 @@ constexpr LockRepair kRepair{&hpcrun_contended_lines, moved, declined};
 
 void start_lock_repair() noexcept {
   const Config& config = process_state.config;
-  if (!config.repairs_locks && !config.has_repair_plan) return;
+  if (is_forbidden.load() || (!config.repairs_locks && !config.has_repair_plan)) return;
   mark_process();
   is_moving.store(true, std::memory_order_release);
 }
 
-bool end_lock_repair() noexcept {
+void end_lock_repair() noexcept {
+  is_moving.store(false);
+}
+
+bool forbid_lock_repair() noexcept {
+  is_forbidden.store(true);
   return is_moving.exchange(false);
 }
 

@@ -8,8 +8,11 @@ namespace hpcrun {
 
 // As measuring begins; the configuration is known. Not async-signal-safe.
 void start_lock_repair() noexcept;
+void end_lock_repair() noexcept;
+
+// For good, and in forked children: a library may take locks behind the back of the one in front of them.
 // True where it had begun.
-bool end_lock_repair() noexcept;
+bool forbid_lock_repair() noexcept;
 
 // nullptr: locks are to stay where they are.
 const LockRepair* lock_repair() noexcept;

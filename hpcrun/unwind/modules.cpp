@@ -10,6 +10,7 @@
 #include "hpcrun/unwind/compile.h"
 #include "hpcrun/unwind/elf_file.h"
 #include "hpcrun/unwind/live_module.h"
+#include "hpcrun/unwind/loader_lock.h"
 #include "hpcrun/unwind/registry.h"
 #include "hpcrun/unwind/scratch.h"
 #include "hpcrun/unwind/shared_tables.h"
@@ -26,8 +27,7 @@ constexpr size_t kMaxPathBytes = 4096;
 std::atomic<bool> refreshing{false};
 std::atomic<bool> requested{false};
 
-// glibc (2.36) gives a forked child most of the loader's locks anew, but not the one that dl_iterate_phdr
-// takes.
+LoaderLock loader_lock;
 std::atomic<bool> others_run_at_fork{false};
 std::atomic<bool> loader_lock_may_be_lost{false};
 
@@ -92,6 +92,7 @@ const UnwindTable* compile_image(const ImageDescription& image, const char* path
 
 int collect(dl_phdr_info* info, size_t size, void* argument) noexcept {
   auto& collection = *static_cast<Collection*>(argument);
+  loader_lock.look_inside();
   if (collection.first) {
     collection.first = false;
     if (size >= offsetof(dl_phdr_info, dlpi_subs) + sizeof info->dlpi_subs) {
@@ -155,6 +156,7 @@ void refresh_once() noexcept {
   if (!mapped) return;
   Collection& collection = *mapped;
   mark_modules_stale(false);
+  loader_lock.look_before();
   // The loader lock is held from the first module to the last: no module goes while it is read.
   dl_iterate_phdr(collect, &collection);
   release_retired();
@@ -198,7 +200,9 @@ void modules_before_fork() noexcept {
 }
 
 void modules_after_fork() noexcept {
-  if (others_run_at_fork.load(std::memory_order_relaxed)) loader_lock_may_be_lost.store(true);
+  // Of a process with other threads one may also have been about to unload what its list still has.
+  if (others_run_at_fork.load(std::memory_order_relaxed) || loader_lock.is_held())
+    loader_lock_may_be_lost.store(true);
   // A refresh that another thread was in the middle of is lost; its list of retired snapshots may be torn.
   if (refreshing.load()) {
     retired = nullptr;

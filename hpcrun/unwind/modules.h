@@ -41,8 +41,9 @@ uint32_t walk_generation() noexcept;
 bool modules_are_stale() noexcept;
 
 // Before fork in the parent, and after it in the child's only thread: drops locks held by threads that are
-// gone. In the child of a process with other threads refresh_modules() does nothing: one of them may have
-// held the loader's lock, which nobody releases there. Walks find what such a child loads by themselves.
+// gone. In the child of a process with other threads, or of one that forked as it had the loader's lock,
+// refresh_modules() does nothing: nobody may ever release that (loader_lock.h). Walks find what such a child
+// loads by themselves.
 void modules_before_fork() noexcept;
 void modules_after_fork() noexcept;
 

@@ -4,6 +4,7 @@
 
 #include "hpcrun/guest/syscalls.h"
 #include "repair/isolate/merge.h"
+#include "repair/isolate/scan.h"
 
 namespace hpcrun {
 
@@ -12,6 +13,7 @@ namespace {
 constexpr size_t kRoomBytes = kMaxPrivatePages * kPageBytes;
 
 int common_file = -1;
+auto scan = &next_to_merge;
 uint64_t views = 0;  // where twins see common pages that they have for themselves
 uint64_t bases = 0;  // what these were when they were seen last
 
@@ -76,6 +78,7 @@ bool reserve_private_pages(int file) noexcept {
       sys_mmap(nullptr, 2 * kRoomBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (room == MAP_FAILED) return false;
   common_file = file;
+  if (has_wide_scan()) scan = &next_to_merge_wide;
   views = reinterpret_cast<uint64_t>(room);
   bases = views + kRoomBytes;
   return true;
@@ -112,8 +115,16 @@ bool PrivatePages::isolate(uint64_t address) noexcept {
 }
 
 uint32_t PrivatePages::merge_page(uint32_t place) noexcept {
-  CommonView common{at(view_of(pages_[place].slot))};
-  return merge(common, at(pages_[place].address), at(base_of(pages_[place].slot)), kPageBytes);
+  std::byte* const page = at(pages_[place].address);
+  std::byte* const base = at(base_of(pages_[place].slot));
+  std::byte* const view = at(view_of(pages_[place].slot));
+  uint32_t words = 0;
+  for (size_t from = 0;; from += kScanBytes) {
+    from = scan(page, base, view, from, kPageBytes);
+    if (from == kPageBytes) return words;
+    CommonView common{view + from};
+    words += merge(common, page + from, base + from, kScanBytes);
+  }
 }
 
 void PrivatePages::commit_pages() noexcept {

@@ -56,6 +56,12 @@ void lock_alike(Fields& shadow, const Fields& mutex) noexcept {
   shadow.__list = {};
 }
 
+// The same again would be found at each call, by a system call.
+void leave_for_good(const pthread_mutex_t* mutex, LockDeclined reason, const LockRepair& repair) noexcept {
+  decline_move(mutex, reason, repair);
+  shadow_table.leave(mutex);
+}
+
 void publish(pthread_mutex_t* mutex, void* shadow) noexcept {
   __atomic_store_n(&mutex->__data.__list.__next, static_cast<ListNode>(shadow), __ATOMIC_RELEASE);
 }
@@ -70,9 +76,10 @@ void move_mutex(pthread_mutex_t* mutex, const LockRepair& repair, MutexCall unlo
   Fields& fields = mutex->__data;
   LockDeclined reason;
   if (!may_be_moved(fields.__kind, reason)) return decline_move(mutex, reason, repair);
-  if (lies_in_shared_memory(mutex)) return decline_move(mutex, LockDeclined::Shared, repair);
+  if (shadow_table.is_left(mutex)) return;
+  if (lies_in_shared_memory(mutex)) return leave_for_good(mutex, LockDeclined::Shared, repair);
   ShadowMutex* const shadow = shadow_table.take(mutex);
-  if (!shadow) return decline_move(mutex, LockDeclined::NoMemory, repair);
+  if (!shadow) return leave_for_good(mutex, LockDeclined::NoMemory, repair);
   lock_alike(shadow->mutex.__data, fields);
   shadow->original.store(mutex, std::memory_order_relaxed);
   // Whoever has it several times has the original once, to release it at once.

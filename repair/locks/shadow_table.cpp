@@ -29,17 +29,28 @@ ShadowMutex* ShadowTable::take(const pthread_mutex_t* mutex) noexcept {
   Place* const place = place_of(mutex);
   if (!place) return nullptr;
   const uint32_t known = place->shadow.load(std::memory_order_relaxed);
+  if (known == kLeft) return nullptr;
   if (known != kUnknown && known != kRefused) return &shadows_[known - 1];
   ShadowMutex* const shadow = take_new();
   if (shadow) place->shadow.store(static_cast<uint32_t>(shadow - shadows_) + 1, std::memory_order_relaxed);
   return shadow;
 }
 
+// Asked at each call: what is known already is only read, lest all who take the lock meet at its place.
 bool ShadowTable::is_first_refusal(const volatile void* lock) noexcept {
   Place* const place = place_of(lock);
-  if (!place) return false;
   uint32_t known = kUnknown;
-  return place->shadow.compare_exchange_strong(known, kRefused, std::memory_order_relaxed);
+  return place && place->shadow.load(std::memory_order_relaxed) == kUnknown &&
+         place->shadow.compare_exchange_strong(known, kRefused, std::memory_order_relaxed);
+}
+
+void ShadowTable::leave(const pthread_mutex_t* mutex) noexcept {
+  if (Place* const place = place_of(mutex)) place->shadow.store(kLeft, std::memory_order_relaxed);
+}
+
+bool ShadowTable::is_left(const pthread_mutex_t* mutex) noexcept {
+  const Place* const place = place_of(mutex);
+  return !place || place->shadow.load(std::memory_order_relaxed) == kLeft;
 }
 
 }  // namespace hpcrun

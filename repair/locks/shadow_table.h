@@ -33,15 +33,21 @@ class ShadowTable {
   // True the first time for a lock that has no shadow; false where there is no room to remember it.
   bool is_first_refusal(const volatile void* lock) noexcept;
 
+  // What is at the address stays there for good, whatever becomes of it; is_left(): it was left, or there is
+  // no room to remember anything of it.
+  void leave(const pthread_mutex_t* mutex) noexcept;
+  bool is_left(const pthread_mutex_t* mutex) noexcept;
+
  private:
   static constexpr uint32_t kPlaces = 4 * kMostShadows;  // for those that were refused, too
   static constexpr uint32_t kMostProbes = 64;
   static constexpr uint32_t kUnknown = 0;
   static constexpr uint32_t kRefused = UINT32_MAX;
+  static constexpr uint32_t kLeft = UINT32_MAX - 1;
 
   struct Place {
     std::atomic<uintptr_t> lock{};
-    std::atomic<uint32_t> shadow{};  // number + 1, kUnknown or kRefused
+    std::atomic<uint32_t> shadow{};  // number + 1, kUnknown, kRefused or kLeft
   };
 
   Place* place_of(const volatile void* lock) noexcept;

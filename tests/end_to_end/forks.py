@@ -24,6 +24,11 @@ class Forks(driver.EndToEnd):
                     run = self.run_case(case, env=with_trigger(trigger))
                     self.assertEqual((run.status, run.stdout), (0, b"exited 7\n"), run.stderr)
 
+    def test_a_child_forked_as_the_modules_are_listed_is_measured(self):
+        run = self.run_case("callback")
+        self.assertEqual((run.status, run.stdout), (0, b"exited 11\n"), run.stderr)
+        self.assertEqual(run.summary()["run"]["processes"], 2)
+
     def test_a_cleared_environment_does_not_stop_the_measurement(self):
         run = self.run_case("clearenv")
         self.assertEqual(run.stdout, b"exited 11\n", run.stderr)

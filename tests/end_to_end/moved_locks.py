@@ -2,32 +2,16 @@
 """Mutexes on lines that threads contend for get lines of their own, and programs and reports are as they are without."""
 
 import os
-import re
 import struct
-import subprocess
 
 import driver
+from repair_plans import plan_for_variable
 
 MOVED = driver.program("moved_locks")
 # Of the measurement file (docs/formats.md).
 COUNTERS, LOCKS_MOVED, DECLINED = 128, 45, {46: "robust", 47: "priority", 48: "shared", 49: "spin"}
 REPAIR_RECORD, REPAIR_WORDS, LOCKS_MOVED_KIND = 13, 12, 4
 RECORD = struct.Struct("<IHBB12Q")
-
-
-GLOBAL_LOCKS = 3  # an entry of the plan
-
-
-def plan_for_variable(program, name):
-    """A repair plan that names the variable (hpcrun/measurement/repair_plan.h)."""
-    def output(*command):
-        return subprocess.run([*command, program], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
-    address, size = re.search(rf"^(\w+) (\w+) \w {name}$", output("nm", "-S"), re.M).groups()
-    identity = bytes.fromhex(re.search(r"Build ID: ([0-9a-f]+)", output("readelf", "-n")).group(1))
-    return (struct.pack("<8sIIII", b"profplan", 1, 1, 1, 0)
-            + struct.pack("<IIIIIIQQ", GLOBAL_LOCKS, 0, 1, 16, 0, 1, int(size, 16), int(size, 16))
-            + struct.pack("<IIQ", 0, 0, int(address, 16))
-            + struct.pack("<B20s483s", len(identity), identity, program.encode()))
 
 
 class MovedLocks(driver.EndToEnd):

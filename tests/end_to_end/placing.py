@@ -7,7 +7,7 @@ import shutil
 import struct
 
 import driver
-from repair_plans import call_of, plan, standard_library
+from repair_plans import MODULE, call_of, plan, standard_library
 
 PLACED = driver.program("placed_cases")
 NEW_BYTES = 328  # of placed_cases
@@ -110,7 +110,7 @@ class Placing(driver.EndToEnd):
         self.assertEqual((run.status, run.stdout), (0, b"done\n"), run.stderr)
         self.assertEqual(self.counters(run)[PLANNED_SITES], 1)
         other = bytearray(plan(entries, [PLACED]))
-        other[-500] ^= 1  # another build of the program
+        other[1 - MODULE.size] ^= 1  # another build of the program
         run = self.run_planned(bytes(other), [PLACED, "storm"])
         self.assertEqual((run.status, run.stdout), (0, b"done\n"), run.stderr)
         self.assertEqual(self.counters(run)[PLACED_ALLOCATIONS], 0)

@@ -4,7 +4,9 @@ import re
 import struct
 import subprocess
 
-PLACE = 1
+PLACE, GLOBAL_LOCKS = 1, 3
+MODULE = struct.Struct("<B64s1024s")
+HEADER, ENTRY, FRAME = struct.Struct("<8sIIII"), struct.Struct("<IIIIIIQQ"), struct.Struct("<IIQ")
 
 
 def call_of(library, function, callee):
@@ -31,15 +33,26 @@ def standard_library(program):
 
 def plan(entries, modules):
     """Of each entry: (module, offset) of its frames, innermost first, the placement, and least and most bytes."""
-    data = struct.pack("<8sIIII", b"profplan", len(entries), sum(len(frames) for frames, *_ in entries), len(modules), 0)
+    data = HEADER.pack(b"profplan", len(entries), sum(len(frames) for frames, *_ in entries), len(modules), 0)
     first = 0
     for frames, placement, least, most in entries:
-        data += struct.pack("<IIIIIIQQ", PLACE, first, len(frames), *placement, least, most)
+        data += ENTRY.pack(PLACE, first, len(frames), *placement, least, most)
         first += len(frames)
     for frames, *_ in entries:
         for module, offset in frames:
-            data += struct.pack("<IIQ", module, 0, offset)
-    for module in modules:
-        identity = build_id(module)
-        data += struct.pack("<B20s483s", len(identity), identity, module.encode())
-    return data
+            data += FRAME.pack(module, 0, offset)
+    return data + b"".join(map(planned_module, modules))
+
+
+def planned_module(module):
+    identity = build_id(module)
+    return MODULE.pack(len(identity), identity, str(module).encode())
+
+
+def plan_for_variable(program, name):
+    """That locks in the variable are to be moved."""
+    symbols = subprocess.run(["nm", "-S", program], check=True, stdout=subprocess.PIPE, text=True).stdout
+    address, size = re.search(rf"^(\w+) (\w+) \w {name}$", symbols, re.M).groups()
+    return (HEADER.pack(b"profplan", 1, 1, 1, 0)
+            + ENTRY.pack(GLOBAL_LOCKS, 0, 1, 16, 0, 1, int(size, 16), int(size, 16))
+            + FRAME.pack(0, 0, int(address, 16)) + planned_module(program))

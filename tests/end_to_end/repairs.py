@@ -6,10 +6,10 @@ import os
 import pathlib
 import re
 import shutil
-import struct
 import subprocess
 
 import driver
+from repair_plans import ENTRY, FRAME, HEADER, MODULE
 
 SOURCE = pathlib.Path(os.environ.get("PROF_SOURCE", "."))
 REQUESTS = driver.sample("requests")
@@ -162,23 +162,22 @@ class Repairs(driver.EndToEnd):
             "schema": "prof-repair/1",
             "sites": [{**site, "align": 64, "offset": 16, "pad": 128, "conflicts_before": 9, "conflicts_after": 0}, declined],
             "locks": [{"name": "pool", **frames[0], "bytes": 80}, site]}))
-        entry, frame = struct.Struct("<6I2Q"), struct.Struct("<IIQ")
         placed = (1, 0, 2, 64, 16, 128, 24, 40)
         for kinds, entries in ((f"layout:{file}", [placed]),
                                (f"layout:{file},locks", [placed, (3, 2, 1, 16, 0, 1, 80, 80), (2, 3, 2, 16, 0, 1, 24, 40)])):
             run = self.prof_run([program], options=["--no-analyze", f"--repair={kinds}"])
             self.assertEqual(run.status, 0, run.stderr)
             data = (run.directory / "repair.plan").read_bytes()
-            self.assertEqual(struct.unpack_from("<8s3I", data)[:2], (b"profplan", len(entries)))
-            frame_count, modules = struct.unpack_from("<2I", data, 12)
-            self.assertEqual([entry.unpack_from(data, 24 + i * entry.size) for i in range(len(entries))], entries)
-            at = 24 + len(entries) * entry.size
-            offsets = [frame.unpack_from(data, at + i * frame.size)[2] for i in range(frame_count)]
+            self.assertEqual(HEADER.unpack_from(data)[:2], (b"profplan", len(entries)))
+            _, _, frame_count, modules, _ = HEADER.unpack_from(data)
+            self.assertEqual([ENTRY.unpack_from(data, HEADER.size + i * ENTRY.size) for i in range(len(entries))], entries)
+            at = HEADER.size + len(entries) * ENTRY.size
+            offsets = [FRAME.unpack_from(data, at + i * FRAME.size)[2] for i in range(frame_count)]
             self.assertEqual(offsets, [0x1234, 0x5678, 0x1234, 0x1234, 0x5678][:frame_count])
-            at += frame_count * frame.size
-            self.assertEqual((modules, len(data)), (1, at + 504))
-            self.assertEqual(data[at + 1:at + 1 + data[at]].hex(), build_id)
-            self.assertEqual(data[at + 21:].rstrip(b"\0").decode(), program)
+            at += frame_count * FRAME.size
+            self.assertEqual((modules, len(data)), (1, at + MODULE.size))
+            length, identity, path = MODULE.unpack_from(data, at)
+            self.assertEqual((identity[:length].hex(), path.rstrip(b"\0").decode()), (build_id, program))
 
     def test_what_was_decided_outlives_another_analysis(self):
         run = self.found([REQUESTS])

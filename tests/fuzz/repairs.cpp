@@ -18,7 +18,8 @@ void check(const AllocationSite& site) {
   check(!site.frames.empty() && site.frames.size() <= hpcrun::kMostPlanFrames);
   check(site.least_bytes <= site.most_bytes);
   for (const ModuleAddress& frame : site.frames)
-    check(frame.module.size() < sizeof(hpcrun::PlanModule::path) && frame.build_id.size() <= 20);
+    check(frame.module.size() < sizeof(hpcrun::PlanModule::path) &&
+          frame.build_id.size() <= sizeof(hpcrun::PlanModule::build_id));
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Which calls of the allocator are asked about, what was decided of their sites, and where objects are that
 // were moved.
 
+#include <sys/mman.h>
+
 #include <catch2/catch.hpp>
 
 #include <atomic>
@@ -21,8 +23,8 @@ using namespace hpcrun;
 
 namespace {
 
-// A call's frame, with the return address below it and others above.
-struct Frame {
+// A call's frame, with the return address below it and others above, on one page.
+struct alignas(128) Frame {
   uint64_t words[16] = {};
   const void* at() const { return words + 1; }
   explicit Frame(uint64_t caller, uint64_t outer = 0, size_t distance = 0) {
@@ -68,6 +70,25 @@ TEST_CASE("callers of a small function around the allocator are told apart where
   filter->add_path(kAny, 0);
   filter->learn_distance(kAny, 16);
   CHECK(filter->may_hold(48, Frame(kAny, kOther, 16).at()));
+}
+
+TEST_CASE("nothing is read beyond a stack's end where a frame is smaller than it was known to be") {
+  constexpr size_t kPageBytes = 4096;
+  auto* const pages = static_cast<char*>(
+      mmap(nullptr, 2 * kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  REQUIRE(pages != MAP_FAILED);
+  REQUIRE(mprotect(pages + kPageBytes, kPageBytes, PROT_NONE) == 0);
+  constexpr uint64_t kCaller = 0x405555, kSite = 0x406666, kOther = 0x407777;
+  auto filter = std::make_unique<PlacementFilter>();
+  filter->add_sizes(48, 48);
+  filter->add_path(kCaller, kSite);
+  filter->learn_distance(kCaller, 4096 - 64);
+  auto* const low = new (pages) uint64_t[8]{kCaller};
+  new (pages + kPageBytes - 56) uint64_t{kOther};
+  CHECK_FALSE(filter->may_hold(48, low + 1));
+  auto* const high = new (pages + kPageBytes - 64) uint64_t[8]{kCaller};
+  CHECK(filter->may_hold(48, high + 1));
+  munmap(pages, 2 * kPageBytes);
 }
 
 TEST_CASE("a site is decided once") {

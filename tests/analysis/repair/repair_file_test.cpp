@@ -58,6 +58,13 @@ TEST_CASE("a repair file is read as it was written") {
   CHECK(parse_repair_file(repair_file_text({}), "repair.json") == RepairFile{});
 }
 
+TEST_CASE("names as long as programs have them are read as they were written") {
+  RepairFile file = example();
+  file.sites[0].site.frames[0] = {"/" + std::string(1022, 'd'), std::vector<uint8_t>(64, 0xab), 0x1000};
+  file.locks[0].variable.build_id.assign(32, 0xcd);  // SHA-256
+  CHECK(parse_repair_file(repair_file_text(file), "repair.json") == file);
+}
+
 TEST_CASE("what is no repair file is refused with the remedy") {
   CHECK(error_of("{") == "repair.json: not JSON; remove it, and `prof analyze DIR` writes it anew");
   CHECK(error_of("[]").find("schema unknown") != std::string::npos);
@@ -85,7 +92,7 @@ TEST_CASE("values out of range are named with their place") {
            {"/sites/0/frames", Json::array(), "sites[0].frames is not a list of 1 to 16"},
            {"/sites/0/frames/1/offset", 1e20, "sites[0].frames[1].offset is not a number"},
            {"/sites/0/frames/1/build_id", "xyz", "sites[0].frames[1].build_id is not a build ID"},
-           {"/sites/0/frames/1/build_id", std::string(42, '0'), "frames[1].build_id is not a build ID"},
+           {"/sites/0/frames/1/build_id", std::string(130, '0'), "frames[1].build_id is not a build ID"},
            {"/sites/0/frames/1/module", "", "sites[0].frames[1].module is not the path of a file"},
            {"/sites/0/frames/1/module", std::string("a\0b", 3), "module is not the path of a file"},
            {"/sites/0/path", "main", "sites[0].path is not a list of texts"},
@@ -128,4 +135,20 @@ TEST_CASE("an analysis keeps what was given or tried, and replaces what was foun
   CHECK(all.locks.empty());
   CHECK(all.declined == found.declined);
   CHECK(merged(all, found) == all);
+}
+
+TEST_CASE("however much was found, the file can be read again") {
+  RepairFile found;
+  for (uint64_t i = 0; i < 300; ++i) {
+    found.sites.push_back(site_repair(i));
+    found.locks.push_back(lock_in_variable());
+    found.locks.back().variable.offset = i;
+    found.declined.push_back({"finding " + std::to_string(i), "why"});
+  }
+  RepairFile all = merged({}, found);
+  CHECK(parse_repair_file(repair_file_text(all), "repair.json") == all);
+  CHECK(all.declined.size() == 256);
+  found.declined.assign(300, {"the same of each process", "why"});
+  all = merged({}, found);
+  CHECK(all.declined.size() == 1);
 }

@@ -1,6 +1,7 @@
 // Children that come to be in unusual ways: forks CASE.
 
 #include <dirent.h>
+#include <link.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -96,6 +97,9 @@ int main(int, char** arguments) {
     for (int i = 0; i < 3; ++i) fork_once() == 11 ? std::exit(11) : void();
     return 0;
   }
+  // Where the C library's lock of its list of modules stays held in the child, by nobody.
+  if (how == "callback")
+    return dl_iterate_phdr([](dl_phdr_info*, size_t, void*) { return fork_once() + 1; }, nullptr) - 1;
   if (how == "memory") {
     start_idle_threads();
     std::printf("parent %d\n", getpid());

@@ -1,10 +1,10 @@
 // Mutexes whose lines the program itself says to be contended, where the runtime is there to be told:
 // moved_locks HOW. It prints what came of it.
 //   waits    a thread keeps a moved mutex while another one waits for it
-//   abba     two threads take two moved mutexes in opposite order; the main thread ends the process by
-//   SIGTERM late     moved mutexes are used as the process ends, by threads that run on and by what ends last
+//   abba     two threads take two moved mutexes in opposite order; the main thread raises SIGTERM
+//   late     moved mutexes are used as the process ends, by threads that run on and by what ends last
 //   forks    a child uses mutexes that its parent had moved, and moves others
-//   plugin   a library is opened that takes the C library's functions first
+//   plugin   a library is opened that takes the C library's functions first, and a child has it
 //   kinds    locks that cannot be moved
 
 #include <dlfcn.h>
@@ -152,7 +152,17 @@ static int plugin() {
   void* const library = dlopen("libm.so.6", RTLD_NOW | RTLD_DEEPBIND);
   count(8);
   std::printf("%d %d %d\n", library != nullptr, is_moved(&pool[0]), is_moved(&pool[1]));
-  return 0;
+  std::fflush(stdout);
+  // The library is in children as well.
+  const pid_t child = fork();
+  if (child == 0) {
+    contend_for_pool();
+    count(8);
+    _exit(is_moved(&pool[2]) ? 1 : 0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WEXITSTATUS(status);
 }
 
 static int kinds() {

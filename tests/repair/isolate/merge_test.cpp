@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "repair/isolate/scan.h"
 #include "tests/repair/isolate/every_order.h"
 
 using namespace hpcrun;
@@ -387,5 +388,28 @@ TEST_CASE("Changed bytes of a word") {
     for (int b = 0; b < 64; b += 8)
       if ((now >> b & 0xff) != (before >> b & 0xff)) expected |= uint64_t{0xff} << b;
     REQUIRE(changed_bytes(now, before) == expected);
+  }
+}
+
+TEST_CASE("What has to be merged is found, and nothing else") {
+  constexpr size_t kScanned = 512;
+  struct alignas(kScanBytes) Bytes {
+    std::byte at[kScanned];
+  };
+  std::mt19937 random(1);
+  for (int turn = 0; turn < 20'000; ++turn) {
+    Bytes pages[3];
+    for (std::byte& byte : pages[0].at) byte = static_cast<std::byte>(random());
+    pages[1] = pages[2] = pages[0];
+    size_t first = kScanned;
+    if (turn % 5 != 0) {
+      const size_t at = random() % kScanned;
+      pages[random() % 3].at[at] ^= static_cast<std::byte>(1 << random() % 8);
+      first = at / kScanBytes * kScanBytes;
+    }
+    const size_t from = random() % (first / kScanBytes + 1) * kScanBytes;
+    REQUIRE(next_to_merge(pages[0].at, pages[1].at, pages[2].at, from, kScanned) == first);
+    if (has_wide_scan())
+      REQUIRE(next_to_merge_wide(pages[0].at, pages[1].at, pages[2].at, from, kScanned) == first);
   }
 }

@@ -88,7 +88,7 @@ TEST_CASE("no number of a plan is out of its range") {
   CHECK_FALSE(with([](auto& entries, auto&, auto&) { entries[0].most_bytes = UINT64_MAX; }));
   CHECK_FALSE(with(
       [](auto&, auto& frames, auto& modules) { frames[0].module = static_cast<uint32_t>(modules.size()); }));
-  CHECK_FALSE(with([](auto&, auto&, auto& modules) { modules[0].build_id_bytes = 21; }));
+  CHECK_FALSE(with([](auto&, auto&, auto& modules) { modules[0].build_id_bytes = 65; }));
   CHECK_FALSE(with([](auto&, auto&, auto& modules) { modules[0].path[0] = '\0'; }));
   CHECK_FALSE(
       with([](auto&, auto&, auto& modules) { std::memset(modules[0].path, 'x', sizeof modules[0].path); }));

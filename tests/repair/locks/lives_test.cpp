@@ -109,6 +109,13 @@ TEST_CASE("a mutex in memory that processes share stays, whether it says so or n
   }
   CHECK(Repairer::moved() == 0);
   CHECK(Repairer::declined(hpcrun::LockDeclined::Shared) == 1);
+  // Whose the memory is was asked once: what is made there later stays, too.
+  REQUIRE(mmap(memory, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+          memory);
+  CHECK(pthread_mutex_lock(mutex) == 0);
+  CHECK(!is_moved(mutex));
+  CHECK(pthread_mutex_unlock(mutex) == 0);
+  CHECK(Repairer::declined(hpcrun::LockDeclined::Shared) == 1);
   munmap(memory, kBytes);
 }
 

@@ -78,3 +78,16 @@ TEST_CASE("a lock is refused once") {
   CHECK(table->take(&mutex) == shadow);
   CHECK(!table->is_first_refusal(&mutex));
 }
+
+TEST_CASE("what is left where it is stays so, and is told of once") {
+  const auto table = std::make_unique<ShadowTable>();
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, other = PTHREAD_MUTEX_INITIALIZER;
+  CHECK(!table->is_left(&mutex));
+  CHECK(table->is_first_refusal(&mutex));
+  CHECK(!table->is_left(&mutex));
+  table->leave(&mutex);
+  CHECK(table->is_left(&mutex));
+  CHECK(table->take(&mutex) == nullptr);
+  CHECK(!table->is_first_refusal(&mutex));
+  CHECK(!table->is_left(&other));
+}
