@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "hpcrun/guest/own_memory.h"
 #include "repair/isolate/blocked_signals.h"
 #include "repair/isolate/common_memory.h"
 #include "repair/isolate/common_state.h"
@@ -402,6 +403,24 @@ void common_stack_limit_changed(uint64_t bytes) noexcept {
   const long at = common_mmap(reinterpret_cast<void*>(wanted), low - wanted, kPlain,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (at == static_cast<long>(wanted)) common_state.stack_low = wanted;
+}
+
+namespace {
+
+void* map_for_runtime(size_t bytes) noexcept {
+  const long at = common_mmap(nullptr, bytes, kPlain, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return is_error(at) ? nullptr : reinterpret_cast<void*>(at);
+}
+
+void unmap_for_runtime(void* at, size_t bytes) noexcept {
+  common_munmap(at, bytes);
+}
+
+}  // namespace
+
+void use_common_memory_for_runtime() noexcept {
+  static constexpr MemorySource source = {map_for_runtime, unmap_for_runtime};
+  set_memory_source(&source);
 }
 
 }  // namespace hpcrun

@@ -32,4 +32,7 @@ void common_break_moved(const void* before, const void* now) noexcept;
 // After the limit of the stack was changed to so many bytes: the main stack can use them.
 void common_stack_limit_changed(uint64_t bytes) noexcept;
 
+// The runtime's own memory (hpcrun/guest/own_memory.h) is common from now on, once there is common memory.
+void use_common_memory_for_runtime() noexcept;
+
 }  // namespace hpcrun

@@ -11,8 +11,8 @@ constexpr size_t kScanBytes = 64;
 
 // Where from `from` on the first kScanBytes are in which page, base and common page are not all the same; or
 // `bytes`. All are aligned to and `bytes` is a multiple of kScanBytes. The common page may change meanwhile.
-inline size_t next_to_merge(const std::byte* page, const std::byte* base, const std::byte* common, size_t from,
-                            size_t bytes) noexcept {
+inline size_t next_to_merge(const std::byte* page, const std::byte* base, const std::byte* common,
+                            size_t from, size_t bytes) noexcept {
   for (size_t at = from; at < bytes; at += kScanBytes) {
     __m128i all = _mm_set1_epi8(-1);
     for (size_t part = 0; part < kScanBytes; part += sizeof(__m128i)) {
@@ -20,8 +20,8 @@ inline size_t next_to_merge(const std::byte* page, const std::byte* base, const 
         return _mm_load_si128(reinterpret_cast<const __m128i*>(from_page + at + part));
       };
       const __m128i then = load(base);
-      all = _mm_and_si128(all, _mm_and_si128(_mm_cmpeq_epi8(load(page), then),
-                                             _mm_cmpeq_epi8(load(common), then)));
+      all = _mm_and_si128(
+          all, _mm_and_si128(_mm_cmpeq_epi8(load(page), then), _mm_cmpeq_epi8(load(common), then)));
     }
     if (_mm_movemask_epi8(all) != 0xffff) return at;
   }
@@ -38,11 +38,10 @@ inline size_t next_to_merge(const std::byte* page, const std::byte* base, const 
     };
     const __m256i low = load(base, 0);
     const __m256i high = load(base, sizeof(__m256i));
-    const __m256i differ =
-        _mm256_or_si256(_mm256_or_si256(_mm256_xor_si256(load(page, 0), low),
-                                        _mm256_xor_si256(load(common, 0), low)),
-                        _mm256_or_si256(_mm256_xor_si256(load(page, sizeof(__m256i)), high),
-                                        _mm256_xor_si256(load(common, sizeof(__m256i)), high)));
+    const __m256i differ = _mm256_or_si256(
+        _mm256_or_si256(_mm256_xor_si256(load(page, 0), low), _mm256_xor_si256(load(common, 0), low)),
+        _mm256_or_si256(_mm256_xor_si256(load(page, sizeof(__m256i)), high),
+                        _mm256_xor_si256(load(common, sizeof(__m256i)), high)));
     if (!_mm256_testz_si256(differ, differ)) return at;
   }
   return bytes;

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "hpcrun/guest/arena.h"
 #include "hpcrun/guest/syscalls.h"
 #include "repair/isolate/common_memory.h"
 #include "repair/isolate/pages.h"
@@ -248,6 +249,18 @@ TEST_CASE("locking all memory locks no address space that is only reserved") {
     if (!hpcrun::make_common()) return false;
     const long result = hpcrun::common_mlockall(MCL_CURRENT | MCL_FUTURE);
     return (result == 0 || result == -EPERM || result == -ENOMEM) && file_bytes() < (64 << 20);
+  }));
+}
+
+TEST_CASE("the runtime's own memory can be common") {
+  CHECK(holds_in_child([] {
+    hpcrun::Arena arena;
+    if (!hpcrun::make_common() || hpcrun::is_common(arena.allocate(100))) return false;
+    hpcrun::use_common_memory_for_runtime();
+    char* const at = static_cast<char*>(arena.allocate(100000));
+    const bool is_common = hpcrun::is_common(at) && in_other_process([&] { at[0] = 4; }) && at[0] == 4;
+    arena.release_all();
+    return is_common && !hpcrun::is_common(at);
   }));
 }
 
