@@ -15,6 +15,7 @@
 #include "repair/isolate/blocked_signals.h"
 #include "repair/isolate/common_state.h"
 #include "repair/isolate/move_mappings.h"
+#include "repair/isolate/shown_arguments.h"
 
 namespace hpcrun {
 
@@ -212,6 +213,7 @@ bool make_common(OtherThreads others) noexcept {
     make_all_private();
     return refuse(why);
   }
+  show_arguments();
   refusal.store(nullptr, std::memory_order_relaxed);
   return true;
 }

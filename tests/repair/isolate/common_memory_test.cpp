@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <thread>
 
@@ -106,6 +107,22 @@ TEST_CASE("the file is closed by exec and has a high number") {
   CHECK(holds_in_child([] {
     return hpcrun::make_common() && hpcrun::common_memory_file() > 100 &&
            (fcntl(hpcrun::common_memory_file(), F_GETFD) & FD_CLOEXEC);
+  }));
+}
+
+TEST_CASE("arguments and environment are shown to others as before") {
+  const auto shown = [](const char* name) {
+    std::ifstream file(std::string("/proc/self/") + name);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const std::string arguments = shown("cmdline"), environment = shown("environ");
+  REQUIRE_FALSE(arguments.empty());
+  CHECK(holds_in_child([&] {
+    // Again as well, when the copy has become common.
+    for (int turn = 0; turn < 3; ++turn)
+      if (!hpcrun::make_common() || shown("cmdline") != arguments || shown("environ") != environment)
+        return false;
+    return true;
   }));
 }
 
