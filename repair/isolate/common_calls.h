@@ -9,6 +9,11 @@
 // and that the C library makes inside, pass by: memory that they map is private, and what they release of
 // ours stays in the file until it is mapped again.
 
+//
+// Files that are mapped privately and written to are private until make_common() is called again, which moves
+// them. Allocators that map by these calls have a common heap; of those that keep well, mimalloc pays least
+// for it (tests/bench/common_heap).
+
 #include <cstddef>
 #include <cstdint>
 

@@ -144,6 +144,7 @@ void make_private(void* is_done, const OwnMapping& mapping) noexcept {
     hold.common.set(mapping.low, mapping.high);  // of an earlier file, which make_common() could not move
     return;
   }
+  if (!mapping.is_shared) return;  // it has been private since an earlier fork
   void* const at = reinterpret_cast<void*>(mapping.low);
   const size_t bytes = mapping.high - mapping.low;
   if (sys_mmap(at, bytes, protection_of(mapping), MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, hold.file,

@@ -389,6 +389,43 @@ TEST_CASE("random calls leave what they leave of private memory") {
   }));
 }
 
+namespace {
+
+// Maps, drops and unmaps at random, and finds in its memory what it wrote there.
+bool uses_memory(unsigned number, int turns) {
+  struct Piece {
+    char* at;
+    size_t bytes;
+  };
+  const char mark = static_cast<char>(number);
+  std::mt19937 random(number);
+  std::vector<Piece> pieces;
+  for (int turn = 0; turn < turns; ++turn) {
+    if (pieces.size() < 20 && random() % 2) {
+      const size_t bytes = (1 + random() % 40) * kPageBytes;
+      char* const at = map(bytes);
+      if (!at || at[0] || at[bytes - 1]) return false;
+      at[0] = at[bytes - 1] = mark;
+      pieces.push_back({at, bytes});
+    } else if (!pieces.empty()) {
+      const Piece piece = pieces[random() % pieces.size()];
+      if (piece.at[0] != mark || piece.at[piece.bytes - 1] != mark) return false;
+      if (random() % 3 == 0) {
+        if (hpcrun::common_madvise(piece.at, kPageBytes, MADV_DONTNEED) || piece.at[0]) return false;
+        piece.at[0] = piece.at[piece.bytes - 1] = mark;
+      } else {
+        std::erase_if(pieces, [&](const Piece& one) { return one.at == piece.at; });
+        if (hpcrun::common_munmap(piece.at, piece.bytes)) return false;
+      }
+    }
+  }
+  for (const Piece& piece : pieces)
+    if (hpcrun::common_munmap(piece.at, piece.bytes)) return false;
+  return true;
+}
+
+}  // namespace
+
 TEST_CASE("threads map and unmap without seeing one another's memory") {
   CHECK(holds_in_child([] {
     if (!hpcrun::make_common()) return false;
@@ -396,30 +433,38 @@ TEST_CASE("threads map and unmap without seeing one another's memory") {
     std::vector<std::thread> threads;
     for (unsigned number = 1; number <= 4; ++number)
       threads.emplace_back([&is_right, number] {
-        std::mt19937 random(number);
-        struct Piece {
-          char* at;
-          size_t bytes;
-        };
-        std::vector<Piece> pieces;
-        for (int turn = 0; turn < 1500; ++turn) {
-          if (pieces.size() < 20 && random() % 2) {
-            const size_t bytes = (1 + random() % 40) * kPageBytes;
-            char* const at = map(bytes);
-            if (!at || at[0] || at[bytes - 1]) is_right = false;
-            at[0] = at[bytes - 1] = static_cast<char>(number);
-            pieces.push_back({at, bytes});
-          } else if (!pieces.empty()) {
-            const Piece piece = pieces[random() % pieces.size()];
-            std::erase_if(pieces, [&](const Piece& one) { return one.at == piece.at; });
-            if (piece.at[0] != static_cast<char>(number) ||
-                piece.at[piece.bytes - 1] != static_cast<char>(number))
-              is_right = false;
-            hpcrun::common_munmap(piece.at, piece.bytes);
-          }
-        }
+        if (!uses_memory(number, 1500)) is_right = false;
       });
     for (std::thread& thread : threads) thread.join();
     return is_right.load();
+  }));
+}
+
+TEST_CASE("threads map and unmap while the process forks, and children have memory of their own") {
+  CHECK(holds_in_child([] {
+    if (!hpcrun::make_common()) return false;
+    std::atomic<bool> is_right{true}, is_over{false};
+    char* const piece = map(4 * kPageBytes);
+    std::vector<std::thread> threads;
+    for (unsigned number = 1; number <= 3; ++number)
+      threads.emplace_back([&, number] {
+        for (unsigned turn = 0; !is_over; ++turn)
+          if (!uses_memory(number, 100)) is_right = false;
+      });
+    bool is_own = true;
+    for (char turn = 1; turn <= 10; ++turn) {
+      piece[0] = turn;
+      const int child = forked_status([&] {
+        const bool is_as_before = piece[0] == turn;
+        piece[0] = 100;
+        return is_as_before && uses_memory(9, 50);
+      });
+      is_own = is_own && ended_well(child) && piece[0] == turn;
+    }
+    is_over = true;
+    for (std::thread& thread : threads) thread.join();
+    // All is well afterwards, too.
+    return is_own && is_right && hpcrun::make_common(hpcrun::OtherThreads::Stopped) && piece[0] == 10 &&
+           uses_memory(10, 200);
   }));
 }

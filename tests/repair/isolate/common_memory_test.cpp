@@ -1,9 +1,13 @@
 #include "repair/isolate/common_memory.h"
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include <catch2/catch.hpp>
 #include <cstring>
@@ -23,6 +27,19 @@ char large[256 << 20];
 uint64_t file_bytes() {
   struct stat status;
   return fstat(hpcrun::common_memory_file(), &status) ? 0 : static_cast<uint64_t>(status.st_blocks) * 512;
+}
+
+// As containers do it.
+bool refuse_call(unsigned number) {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{4, filter};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
 [[gnu::noinline]] int recurse(int depth) {
@@ -138,6 +155,8 @@ TEST_CASE("what cannot be is declined with its reason, and the memory stays as i
   CHECK(holds_in_child([&] { return limit(RLIMIT_AS, rlim_t{100} << 30) && is_declined("ulimit -v"); }));
   CHECK(holds_in_child([&] { return limit(RLIMIT_DATA, rlim_t{100} << 30) && is_declined("ulimit -d"); }));
   CHECK(holds_in_child([&] { return limit(RLIMIT_FSIZE, 1 << 20) && is_declined("ulimit -f"); }));
+  CHECK(holds_in_child(
+      [&] { return refuse_call(SYS_memfd_create) && is_declined("memfd_create() is refused"); }));
   CHECK(holds_in_child([&] {
     pthread_barrier_t barrier;
     pthread_barrier_init(&barrier, nullptr, 2);

@@ -135,6 +135,21 @@ def is_common_in_programs(folder):
     return failures
 
 
+def is_dumped(folder):
+    """A core has what was used, not all that was set aside."""
+    if pathlib.Path("/proc/sys/kernel/core_pattern").read_text().split() != ["core"]:
+        print("cores go elsewhere")
+        return []
+    failures = []
+    done = run(["bash", "-c", f"ulimit -c unlimited; LD_PRELOAD='{LIBRARY} {ALLOCATORS[-1]}' exec python3 -c '{CRASH}'"], folder, "")
+    cores = list(folder.glob("core*"))
+    if done.returncode != -signal.SIGSEGV or len(cores) != 1 or not 1 << 20 < cores[0].stat().st_size < 1 << 30:
+        failures.append(f"core: {done}, {[core.stat() for core in cores]}")
+    for core in cores:
+        core.unlink()
+    return failures
+
+
 def is_declined(folder):
     failures = []
     refused = [("ulimit -v 200000000", "the address space is limited (ulimit -v)"),
@@ -152,7 +167,7 @@ def main():
         folder = pathlib.Path(name)
         failures = same_results(folder, sys.argv[1:])
         if not sys.argv[1:]:
-            failures += is_common_in_programs(folder) + is_declined(folder)
+            failures += is_common_in_programs(folder) + is_dumped(folder) + is_declined(folder)
     for failure in failures:
         print(failure)
     return 1 if failures else 0
