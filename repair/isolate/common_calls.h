@@ -8,11 +8,12 @@
 // nothing is common. Async-signal-safe; errno is left alone. Calls that programs make without the C library,
 // and that the C library makes inside, pass by: memory that they map is private, and what they release of
 // ours stays in the file until it is mapped again.
-
 //
 // Files that are mapped privately and written to are private until make_common() is called again, which moves
-// them. Allocators that map by these calls have a common heap; of those that keep well, mimalloc pays least
-// for it (tests/bench/common_heap).
+// them. Allocators that map by these calls have a common heap; of those that are well kept, mimalloc pays
+// least for it (tests/bench/common_heap). A library that is loaded with RTLD_DEEPBIND calls the C library's
+// free() behind the back of any preloaded allocator, and crashes the program, as PHP's do: who interposes
+// dlopen() leaves the flag out.
 
 #include <cstddef>
 #include <cstdint>

@@ -29,6 +29,8 @@ constexpr char kFileName[] = "prof-common";
 constexpr uint64_t kMostReserved = uint64_t{64} << 30;
 constexpr uint64_t kLeastReserved = uint64_t{1} << 30;
 
+constexpr char kHasThreads[] = "the program has threads already";
+
 std::atomic<const char*> refusal{nullptr};
 
 bool refuse(const char* why) noexcept {
@@ -199,7 +201,7 @@ bool make_common(OtherThreads others) noexcept {
   BlockedSignals blocked;
   Locked locked(common_state.maps_lock);
   const CommonPhase phase = common_state.phase;
-  if (others == OtherThreads::None && !has_one_thread()) return refuse("the program has threads already");
+  if (others == OtherThreads::None && !has_one_thread()) return refuse(kHasThreads);
   CommonHold left;
   if (phase != CommonPhase::Common) {
     CommonHold hold;
