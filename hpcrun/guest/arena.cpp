@@ -1,10 +1,8 @@
 #include "hpcrun/guest/arena.h"
 
-#include <sys/mman.h>
-
 #include <atomic>
 
-#include "hpcrun/guest/syscalls.h"
+#include "hpcrun/guest/own_memory.h"
 
 namespace hpcrun {
 
@@ -23,10 +21,8 @@ constexpr size_t round_up(size_t n, size_t to) {
 
 Arena::Chunk* Arena::map_chunk(size_t bytes) noexcept {
   bytes = round_up(bytes, 4096);
-  void* at = sys_mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (at == MAP_FAILED) return nullptr;
-  // A forked child starts with its own state and must not inherit a copy of every thread's arena.
-  sys_madvise(at, bytes, MADV_DONTFORK);
+  void* at = map_own_memory(bytes);
+  if (!at) return nullptr;
   auto* chunk = static_cast<Chunk*>(at);
   chunk->next = chunks_;
   chunk->bytes = bytes;
@@ -60,7 +56,7 @@ void Arena::release_all() noexcept {
     Chunk* next = chunk->next;
     const size_t bytes = chunk->bytes;
     process_bytes.fetch_sub(bytes, std::memory_order_relaxed);
-    sys_munmap(chunk, bytes);
+    unmap_own_memory(chunk, bytes);
     chunk = next;
   }
   *this = Arena{};

@@ -29,7 +29,7 @@ AllocationMap::Region* AllocationMap::make_region(uint64_t address) noexcept {
   auto* const made = map_private<Region>(1);
   if (!made) return nullptr;
   if (place.compare_exchange_strong(region, made, std::memory_order_acq_rel)) return made;
-  sys_munmap(made, sizeof(Region));
+  unmap_own_memory(made, sizeof(Region));
   return region;
 }
 

@@ -12,9 +12,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "repair/isolate/pages.h"
+
 namespace hpcrun {
 
-constexpr size_t kPageBytes = 4096;  // a huge page is isolated in pieces of this size
 constexpr uint32_t kMaxPrivatePages = 64;
 
 // Sets the addresses aside. Once, in the program's own process, before there are twins. `file` is what common

@@ -56,6 +56,7 @@ FORBIDDEN = [
     ("hpcrun/device/opencl/planted.h", '#include "hpcrun/sample/state.h"'),
     ("hpcrun/device/cuda/planted.h", '#include "hpcrun/device/opencl/queues.h"'),
     ("hpcrun/sync/preload/planted.h", '#include "hpcrun/sample/state.h"'),
+    ("repair/isolate/planted.cpp", '#include "hpcrun/process/start.h"'),
     ("repair/locks/planted.cpp", '#include "hpcrun/sample/state.h"'),
     ("hpcrun/model/planted.h", '#include "hpcrun/guest/clock.h"'),
     ("hpcrun/memory/preload/planted.h", '#include "hpcrun/memory/heap.h"'),

@@ -1,5 +1,6 @@
 #pragma once
-// The mappings of this process as /proc/self/maps lists them. Not async-signal-safe; one caller at a time.
+// The mappings of this process as /proc/self/maps lists them. Makes system calls alone; not
+// async-signal-safe, one caller at a time.
 
 #include <cstdint>
 
@@ -10,6 +11,9 @@ struct OwnMapping {
   uint64_t high = 0;
   bool is_readable = false;
   bool is_writable = false;
+  bool is_executable = false;
+  bool is_shared = false;
+  uint64_t inode = 0;     // 0: anonymous
   const char* name = "";  // path, "[stack]" or empty; valid during the call
 };
 

@@ -1,4 +1,4 @@
-#include "hpcrun/process/own_mappings.h"
+#include "hpcrun/guest/own_mappings.h"
 
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -23,8 +23,11 @@ bool parse(char* line, char* end, OwnMapping& mapping) noexcept {
   if (high.ec != std::errc{} || end - high.ptr < 5) return false;
   mapping.is_readable = high.ptr[1] == 'r';
   mapping.is_writable = high.ptr[2] == 'w';
+  mapping.is_executable = high.ptr[3] == 'x';
+  mapping.is_shared = high.ptr[4] == 's';
   const char* at = high.ptr + 1;
   for (int field = 0; field < 4; ++field) {
+    if (field == 3) std::from_chars(at, end, mapping.inode);
     while (at < end && *at != ' ') ++at;
     while (at < end && *at == ' ') ++at;
   }

@@ -1,0 +1,277 @@
+#include "repair/isolate/common_memory.h"
+
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <linux/memfd.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "hpcrun/guest/descriptors.h"
+#include "hpcrun/guest/own_mappings.h"
+#include "repair/isolate/blocked_signals.h"
+#include "repair/isolate/common_state.h"
+#include "repair/isolate/move_mappings.h"
+#include "repair/isolate/shown_arguments.h"
+
+namespace hpcrun {
+
+constinit CommonState common_state;
+
+namespace {
+
+constexpr char kFileName[] = "prof-common";
+
+// What is mapped later is handed out of it. Address space costs nothing; less is tried where there is none.
+constexpr uint64_t kMostReserved = uint64_t{64} << 30;
+constexpr uint64_t kLeastReserved = uint64_t{1} << 30;
+
+constexpr char kHasThreads[] = "the program has threads already";
+
+std::atomic<const char*> refusal{nullptr};
+
+bool refuse(const char* why) noexcept {
+  refusal.store(why, std::memory_order_relaxed);
+  return false;
+}
+
+bool has_one_thread() noexcept {
+  struct stat task {};
+  if (raw_syscall(SYS_newfstatat, AT_FDCWD, reinterpret_cast<long>("/proc/self/task"),
+                  reinterpret_cast<long>(&task), 0) < 0)
+    return true;              // who mounts no /proc is told of that later
+  return task.st_nlink <= 3;  // itself, its parent, and one for each thread
+}
+
+bool has_limit(int resource) noexcept {
+  rlimit limit{};
+  return raw_syscall(SYS_prlimit64, 0, resource, 0, reinterpret_cast<long>(&limit)) == 0 &&
+         limit.rlim_cur != RLIM_INFINITY;
+}
+
+// Where the kernel promises no memory that it does not have, malloc() fails in time; a page of a file that is
+// not there would be a SIGBUS.
+bool promises_no_more_than_there_is() noexcept {
+  const long file = raw_syscall(
+      SYS_openat, AT_FDCWD, reinterpret_cast<long>("/proc/sys/vm/overcommit_memory"), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  char mode = '0';
+  raw_syscall(SYS_read, file, reinterpret_cast<long>(&mode), 1);
+  raw_syscall(SYS_close, file);
+  return mode == '2';
+}
+
+const char* open_file(CommonHold& hold) noexcept {
+#ifndef MFD_EXEC
+  constexpr unsigned MFD_EXEC = 0x10;  // programs may execute what they write (Linux 6.3)
+#endif
+  long file = raw_syscall(SYS_memfd_create, reinterpret_cast<long>(kFileName), MFD_CLOEXEC | MFD_EXEC);
+  if (file == -EINVAL) file = raw_syscall(SYS_memfd_create, reinterpret_cast<long>(kFileName), MFD_CLOEXEC);
+  if (file < 0) return "memfd_create() is refused";
+  struct stat status {};
+  if (raw_syscall(SYS_ftruncate, file, static_cast<long>(kAddressSpaceBytes)) < 0 ||
+      raw_syscall(SYS_fstat, file, reinterpret_cast<long>(&status)) < 0) {
+    raw_syscall(SYS_close, file);
+    return "a file in memory cannot be as large as the address space";
+  }
+  hold.file = adopt_descriptor(static_cast<int>(file));
+  hold.inode = status.st_ino;
+  return nullptr;
+}
+
+// The tables of pages and the reservation behind them.
+const char* map_hold(CommonHold& hold) noexcept {
+  constexpr uint64_t kTables = 3 * PageBits::kBytes;
+  for (uint64_t reserved = kMostReserved; reserved >= kLeastReserved; reserved /= 2) {
+    const uint64_t bytes = kTables + reserved;
+    void* const at = sys_mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) continue;
+    hold.low = reinterpret_cast<uint64_t>(at);
+    if (sys_mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, hold.file,
+                 static_cast<int64_t>(hold.low)) == MAP_FAILED) {
+      sys_munmap(at, bytes);
+      continue;
+    }
+    sys_madvise(at, bytes, MADV_DONTDUMP);
+    const auto table = [&](uint64_t number) {
+      return PageBits(reinterpret_cast<void*>(hold.low + number * PageBits::kBytes));
+    };
+    hold.common = table(0);
+    hold.altered = table(1);
+    hold.taken = table(2);
+    hold.reservation_low = hold.low + kTables;
+    hold.reservation_high = hold.low + bytes;
+    return nullptr;
+  }
+  return "the address space has no room for it";
+}
+
+const char* make_hold(CommonHold& hold) noexcept {
+  if (has_limit(RLIMIT_AS)) return "the address space is limited (ulimit -v)";
+  if (has_limit(RLIMIT_DATA)) return "memory is limited (ulimit -d)";
+  if (has_limit(RLIMIT_FSIZE)) return "the size of files is limited (ulimit -f)";
+  if (promises_no_more_than_there_is())
+    return "the kernel commits no more memory than it has (vm.overcommit_memory)";
+  if (const char* why = open_file(hold)) return why;
+  const char* const why = map_hold(hold);
+  if (why) close_own_descriptor(hold.file);
+  return why;
+}
+
+void begin(const CommonHold& hold) noexcept {
+  common_state.hold = hold;
+  common_state.first_free = common_state.dumped_below = hold.reservation_low;
+  common_state.stretch_count = 0;
+  common_state.phase = CommonPhase::Common;
+  if (const uint64_t view = map_view(hold.reservation_low, hold.reservation_high))
+    add_stretch(hold.reservation_low, hold.reservation_high, view);
+}
+
+void unmap_views() noexcept {
+  const uint32_t count = common_state.stretch_count.exchange(0);
+  for (uint32_t number = 0; number < count; ++number) {
+    const CommonStretch& stretch = common_state.stretches[number];
+    if (stretch.view) sys_munmap(reinterpret_cast<void*>(stretch.view), stretch.high - stretch.low);
+  }
+}
+
+// The contents stay the same at every moment, also for threads that write there.
+void make_private(void* is_done, const OwnMapping& mapping) noexcept {
+  if (!is_common_file(mapping.name)) return;
+  CommonHold& hold = common_state.hold;
+  if (mapping.inode != hold.inode) {
+    hold.common.set(mapping.low, mapping.high);  // of an earlier file, which make_common() could not move
+    return;
+  }
+  if (!mapping.is_shared) return;  // it has been private since an earlier fork
+  void* const at = reinterpret_cast<void*>(mapping.low);
+  const size_t bytes = mapping.high - mapping.low;
+  if (sys_mmap(at, bytes, protection_of(mapping), MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, hold.file,
+               static_cast<int64_t>(mapping.low)) == MAP_FAILED)
+    *static_cast<bool*>(is_done) = false;
+  // Core dumps would have all of it.
+  if (hold.is_table(mapping.low) || (hold.reserves(mapping.low) && mapping.low >= common_state.dumped_below))
+    sys_madvise(at, bytes, MADV_DONTDUMP);
+}
+
+bool make_all_private() noexcept {
+  unmap_views();
+  common_state.phase = CommonPhase::Left;
+  common_state.may_have_missed_some = common_state.calls_under_way != 0;
+  bool is_done = true;
+  for_each_mapping(make_private, &is_done);
+  return is_done;
+}
+
+// What was handed out of an earlier reservation stays as private memory of the process, and the rest goes.
+void unmap_unused(void* argument, const OwnMapping& mapping) noexcept {
+  const auto& left = *static_cast<const CommonHold*>(argument);
+  if (mapping.inode != left.inode || !is_common_file(mapping.name) || !left.reserves(mapping.low)) return;
+  for (uint64_t low = mapping.low; low < mapping.high;) {
+    const uint64_t high = left.common.run_end(low, mapping.high);
+    if (!left.common.has(low)) sys_munmap(reinterpret_cast<void*>(low), high - low);
+    low = high;
+  }
+}
+
+void let_go_of(CommonHold& left) noexcept {
+  for_each_mapping(unmap_unused, &left);
+  sys_munmap(reinterpret_cast<void*>(left.low), left.reservation_low - left.low);
+}
+
+}  // namespace
+
+bool is_common_file(const char* name) noexcept {
+  constexpr char kInMaps[] = "/memfd:prof-common";
+  return !strncmp(name, kInMaps, sizeof kInMaps - 1);
+}
+
+bool add_stretch(uint64_t low, uint64_t high, uint64_t view) noexcept {
+  const uint32_t at = common_state.stretch_count.load(std::memory_order_relaxed);
+  if (at == CommonState::kMaxStretches) return false;
+  common_state.stretches[at] = {low, high, view};
+  common_state.stretch_count.store(at + 1, std::memory_order_release);
+  return true;
+}
+
+bool make_common(OtherThreads others) noexcept {
+  BlockedSignals blocked;
+  Locked locked(common_state.maps_lock);
+  const CommonPhase phase = common_state.phase;
+  if (others == OtherThreads::None && !has_one_thread()) return refuse(kHasThreads);
+  CommonHold left;
+  if (phase != CommonPhase::Common) {
+    CommonHold hold;
+    if (const char* why = make_hold(hold)) return refuse(why);
+    left = common_state.hold;
+    if (phase == CommonPhase::Left) let_go_of(left);
+    begin(hold);
+  }
+  const char* const why = move_mappings(left.file, left.inode);
+  if (left.file >= 0) close_own_descriptor(left.file);
+  if (why) {
+    make_all_private();
+    return refuse(why);
+  }
+  show_arguments();
+  refusal.store(nullptr, std::memory_order_relaxed);
+  return true;
+}
+
+const char* why_not_common() noexcept {
+  return refusal.load(std::memory_order_relaxed);
+}
+
+bool leave_common() noexcept {
+  const CommonPhase phase = common_state.phase;
+  if (phase == CommonPhase::None || (phase == CommonPhase::Left && !common_state.may_have_missed_some))
+    return true;
+  BlockedSignals blocked;
+  Locked locked(common_state.maps_lock);
+  return make_all_private();
+}
+
+void forked_from_common() noexcept {
+  common_state.maps_lock.unlock();
+  common_state.calls_under_way = 0;
+}
+
+bool is_common(const void* address) noexcept {
+  const auto at = reinterpret_cast<uint64_t>(address);
+  if (common_state.phase.load(std::memory_order_acquire) != CommonPhase::Common) return false;
+  return common_state.hold.common.has(at);
+}
+
+int common_memory_file() noexcept {
+  return common_state.phase.load(std::memory_order_acquire) == CommonPhase::Common ? common_state.hold.file
+                                                                                   : -1;
+}
+
+void* common_view(const void* page) noexcept {
+  if (!is_common(page)) return nullptr;
+  const auto at = reinterpret_cast<uint64_t>(page);
+  const uint32_t count = common_state.stretch_count.load(std::memory_order_acquire);
+  for (uint32_t number = 0; number < count; ++number) {
+    const CommonStretch& stretch = common_state.stretches[number];
+    if (at >= stretch.low && at < stretch.high)
+      return reinterpret_cast<void*>(stretch.view + (at - stretch.low));
+  }
+  return nullptr;
+}
+
+bool has_common_file() noexcept {
+  struct stat status {};
+  return raw_syscall(SYS_fstat, common_state.hold.file, reinterpret_cast<long>(&status)) == 0 &&
+         status.st_ino == common_state.hold.inode;
+}
+
+bool empty_file_pages(uint64_t low, uint64_t high) noexcept {
+  return has_common_file() &&
+         raw_syscall(SYS_fallocate, common_state.hold.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                     static_cast<long>(low), static_cast<long>(high - low)) == 0;
+}
+
+}  // namespace hpcrun

@@ -1,0 +1,52 @@
+#pragma once
+// Memory that all threads of a program have in common, also where threads have become processes: one file in
+// memory, mapped shared at the file offsets that equal the addresses, so that who knows an address knows the
+// offset in every process, without tables. TMI §3.2 has the same of heap and globals, by a file for each;
+// here it is all that the program writes: data of its load modules, heap, stacks, and what it maps.
+//
+// Three states: nothing common yet; common; and left, after fork(), when parent and child map the same file
+// privately, as the kernel's own fork would have it. From there make_common() begins anew.
+//
+// Nothing here calls the C library or takes a lock that the program could hold.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace hpcrun {
+
+enum class OtherThreads : uint8_t {
+  None,     // with any, it declines
+  Stopped,  // none of them runs until it is done, nor sleeps on a futex by a key that is shared
+};
+
+// Moves all that the process writes and does not share with others into common memory, and reserves address
+// space for what is mapped later. Called again it moves what came since otherwise (the data of libraries that
+// were loaded). False: why_not_common() says why, and everything is as it was or private again. Not
+// async-signal-safe but where all others are stopped. TMI §3.2.
+bool make_common(OtherThreads others = OtherThreads::None) noexcept;
+
+// One clause for people, or nullptr.
+const char* why_not_common() noexcept;
+
+// Before the process forks: from now on its memory is private, and what parent and child then write is their
+// own. Other threads may run, in this process alone; none may sleep on a futex by a key that is shared, nor
+// use a view. False: the kernel refused, and the process must not fork. Nothing happens where nothing is
+// common. Async-signal-safe.
+bool leave_common() noexcept;
+
+// In the child, before it uses anything else of this. Async-signal-safe.
+void forked_from_common() noexcept;
+
+// Whether the byte lies in common memory now. Async-signal-safe.
+bool is_common(const void* address) noexcept;
+
+// Its descriptor, or -1 while there is none. Close-on-exec, one of the runtime's own
+// (hpcrun/guest/descriptors.h).
+int common_memory_file() noexcept;
+
+// The same page of common memory at another address, where it is shared whatever lies at the first one;
+// `page` is a multiple of 4096. It stays valid as long as the page is common. nullptr: the page is not
+// common, or is mapped apart from the reservation. Async-signal-safe.
+void* common_view(const void* page) noexcept;
+
+}  // namespace hpcrun

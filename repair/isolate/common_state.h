@@ -1,0 +1,119 @@
+#pragma once
+// What the files of common memory know together. For them alone.
+
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "hpcrun/guest/own_mappings.h"
+#include "hpcrun/guest/spin_lock.h"
+#include "hpcrun/guest/syscalls.h"
+#include "repair/isolate/page_bits.h"
+
+namespace hpcrun {
+
+enum class CommonPhase : uint8_t {
+  None,
+  Common,
+  // After a fork: the file is mapped privately, so that dropping pages would bring back what it has.
+  Left,
+};
+
+// A stretch of common memory and its second mapping.
+struct CommonStretch {
+  uint64_t low = 0;
+  uint64_t high = 0;
+  uint64_t view = 0;
+};
+
+// The file, and the address space that is set aside for it: tables of pages, then what is handed out.
+struct CommonHold {
+  int file = -1;
+  uint64_t inode = 0;
+
+  uint64_t low = 0;
+  uint64_t reservation_low = 0;
+  uint64_t reservation_high = 0;
+
+  // Pages in use that are mapped from the file; those that are mapped otherwise than readable, writable and
+  // nothing else; and pages of the reservation that are not free, whatever is mapped there.
+  PageBits common;
+  PageBits altered;
+  PageBits taken;
+
+  bool reserves(uint64_t address) const noexcept {
+    return address >= reservation_low && address < reservation_high;
+  }
+  bool is_table(uint64_t address) const noexcept { return address >= low && address < reservation_low; }
+};
+
+struct CommonState {
+  std::atomic<CommonPhase> phase{CommonPhase::None};
+  CommonHold hold;
+  std::atomic<uint64_t> first_free{0};    // of the reservation: below it is nothing free, or little
+  std::atomic<uint64_t> dumped_below{0};  // what core dumps have of it
+
+  // Stretches are added and never change; the first is the reservation's.
+  static constexpr uint32_t kMaxStretches = 2048;
+  CommonStretch stretches[kMaxStretches];
+  std::atomic<uint32_t> stretch_count{0};
+
+  // The main stack, which is mapped down to its limit.
+  uint64_t stack_low = 0;
+  uint64_t stack_high = 0;
+
+  // Calls of common_calls.h that are under way, and whether some were when the memory was left: what they
+  // mapped meanwhile may be shared still.
+  std::atomic<uint32_t> calls_under_way{0};
+  std::atomic<bool> may_have_missed_some{false};
+
+  SpinLock maps_lock;  // who reads /proc/self/maps, with all signals blocked
+};
+
+extern CommonState common_state;
+
+// By its name in /proc/self/maps.
+bool is_common_file(const char* name) noexcept;
+
+inline int protection_of(const OwnMapping& mapping) noexcept {
+  return (mapping.is_readable ? PROT_READ : 0) | (mapping.is_writable ? PROT_WRITE : 0) |
+         (mapping.is_executable ? PROT_EXEC : 0);
+}
+
+// The file's pages in the place of what is mapped there; the kernel's answer, negative for an error.
+inline long map_file_at(uint64_t low, uint64_t high, int protection, int more_flags = 0) noexcept {
+  return raw_syscall(SYS_mmap, static_cast<long>(low), static_cast<long>(high - low), protection,
+                     MAP_SHARED | MAP_FIXED | MAP_NORESERVE | more_flags, common_state.hold.file,
+                     static_cast<long>(low));
+}
+
+// Its pages of [low, high) at any address, or 0.
+inline uint64_t map_view(uint64_t low, uint64_t high) noexcept {
+  void* const at = sys_mmap(nullptr, high - low, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                            common_state.hold.file, static_cast<int64_t>(low));
+  if (at == MAP_FAILED) return 0;
+  sys_madvise(at, high - low, MADV_DONTDUMP);
+  return reinterpret_cast<uint64_t>(at);
+}
+
+// The program may have closed its number, and have something else there.
+bool has_common_file() noexcept;
+
+// Gives the file's pages back to the kernel: they read as zeros. False: they are what they were.
+bool empty_file_pages(uint64_t low, uint64_t high) noexcept;
+
+// The pages are in use from now on, mapped with that protection.
+inline void note_common(uint64_t low, uint64_t high, int protection) noexcept {
+  CommonHold& hold = common_state.hold;
+  if (protection == (PROT_READ | PROT_WRITE))
+    hold.altered.clear(low, high);
+  else
+    hold.altered.set(low, high);
+  hold.common.set(low, high);
+}
+
+// For common_view(). False: there is no room.
+bool add_stretch(uint64_t low, uint64_t high, uint64_t view) noexcept;
+
+}  // namespace hpcrun

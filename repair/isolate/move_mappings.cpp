@@ -1,0 +1,193 @@
+#include "repair/isolate/move_mappings.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "hpcrun/guest/own_mappings.h"
+
+namespace hpcrun {
+
+namespace {
+
+struct Private {
+  uint64_t low;
+  uint64_t high;
+  int protection;
+  bool is_anonymous;
+  bool is_stack;
+  bool is_left;  // a private mapping of a file that was common memory
+};
+
+// As many as the kernel's default allows mappings (vm.max_map_count), and more.
+constexpr size_t kMaxMappings = 1 << 17;
+
+// Larger ones are address space that is reserved and hardly used, as sanitizers do it; it stays.
+constexpr uint64_t kLargest = uint64_t{64} << 30;
+
+struct List {
+  Private* entries = nullptr;
+  size_t count = 0;
+  uint64_t left_inode = 0;
+  uint64_t end_before_stack = 0;
+  uint64_t last_end = 0;
+};
+
+void add_to_list(void* argument, const OwnMapping& mapping) noexcept {
+  auto& list = *static_cast<List*>(argument);
+  const bool is_stack = !strcmp(mapping.name, "[stack]");
+  const bool is_special = mapping.name[0] == '[' && !is_stack && strcmp(mapping.name, "[heap]") &&
+                          strncmp(mapping.name, "[anon:", 6);
+  const bool is_common = is_common_file(mapping.name);
+  const bool is_left = is_common && mapping.inode == list.left_inode;
+  const bool is_too_large = mapping.high - mapping.low > kLargest || mapping.high > kAddressSpaceBytes;
+  // Files that are mapped read-only stay; anonymous memory may become writable.
+  const bool is_wanted =
+      !mapping.is_shared && !is_special && (mapping.is_writable || !mapping.inode || is_left);
+  if (is_wanted && !is_too_large && list.count < kMaxMappings)
+    list.entries[list.count++] = {mapping.low,    mapping.high, protection_of(mapping),
+                                  !mapping.inode, is_stack,     is_left};
+  // Others' pages may lie where ours were, by calls that nobody saw.
+  if (!is_common && !is_too_large) common_state.hold.common.clear(mapping.low, mapping.high);
+  if (is_stack) list.end_before_stack = list.last_end;
+  list.last_end = mapping.high;
+}
+
+// Not memcpy: nothing of the C library's may be written between copying and mapping, its lazy binding
+// included.
+void copy_bytes(uint64_t to, uint64_t from, uint64_t bytes) noexcept {
+  asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+}
+
+// Which pages of anonymous memory have contents (Documentation/admin-guide/mm/pagemap.rst).
+class PageMap {
+ public:
+  PageMap() noexcept
+      : file_(static_cast<int>(raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>("/proc/self/pagemap"),
+                                           O_RDONLY | O_CLOEXEC))) {}
+  ~PageMap() {
+    if (file_ >= 0) raw_syscall(SYS_close, file_);
+  }
+  // What was read may not be so any more.
+  void forget() noexcept { is_filled_ = false; }
+
+  PageMap(const PageMap&) = delete;
+  PageMap& operator=(const PageMap&) = delete;
+
+  bool has_contents(uint64_t page) noexcept {
+    if (file_ < 0) return true;
+    const uint64_t number = page / kPageBytes;
+    if (number < first_ || number >= first_ + kEntries || !is_filled_) {
+      first_ = number / kEntries * kEntries;
+      memset(entries_, 0, sizeof entries_);
+      if (raw_syscall(SYS_pread64, file_, reinterpret_cast<long>(entries_), sizeof entries_,
+                      static_cast<long>(first_ * sizeof(uint64_t))) <= 0)
+        return true;
+      is_filled_ = true;
+    }
+    constexpr uint64_t kPresent = uint64_t{1} << 63, kSwapped = uint64_t{1} << 62;
+    return entries_[number - first_] & (kPresent | kSwapped);
+  }
+
+ private:
+  static constexpr size_t kEntries = 512;
+  int file_;
+  bool is_filled_ = false;
+  uint64_t first_ = 0;
+  uint64_t entries_[kEntries];
+};
+
+constexpr char kNoRoom[] = "the kernel refuses to map it";
+
+// Copies what lies from `copied_from` on and maps the file's pages over the range; in one piece, so that
+// nothing is pushed between the two on the stack that may lie there.
+long copy_and_map(uint64_t view, uint64_t copied_from, const Private& range) noexcept {
+  uint64_t to = view + (copied_from - range.low), from = copied_from, bytes = range.high - copied_from;
+  register long flags asm("r10") = MAP_SHARED | MAP_FIXED | MAP_NORESERVE;
+  register long file asm("r8") = common_state.hold.file;
+  register uint64_t offset asm("r9") = range.low;
+  long result;
+  asm volatile(
+      "rep movsb\n\t"
+      "mov %[low], %%rdi\n\t"
+      "mov %[length], %%rsi\n\t"
+      "mov %[number], %%eax\n\t"
+      "syscall"
+      : "=&a"(result), "+D"(to), "+S"(from), "+c"(bytes)
+      : [low] "r"(offset), [length] "r"(range.high - range.low), [number] "i"(SYS_mmap),
+        "d"(static_cast<long>(range.protection)), "r"(flags), "r"(file)
+      : "r11", "memory");
+  return result;
+}
+
+// The main stack grows no more as a mapping of a file, so all that it may have is mapped.
+Private with_room_to_grow(Private stack, uint64_t end_before) noexcept {
+  rlimit limit{};
+  raw_syscall(SYS_prlimit64, 0, RLIMIT_STACK, 0, reinterpret_cast<long>(&limit));
+  constexpr uint64_t kUnlimited = uint64_t{1} << 30;
+  constexpr uint64_t kGap = uint64_t{1} << 20;  // below it, as the kernel keeps (stack_guard_gap)
+  const uint64_t lowest =
+      std::max(end_before + kGap, stack.high - page_up(std::min<uint64_t>(limit.rlim_cur, kUnlimited)));
+  stack.low = std::min(stack.low, lowest);
+  return stack;
+}
+
+// Where a file of common memory that was left still has what nobody wrote since.
+bool has_file_contents(int left_file, uint64_t page) noexcept {
+  return raw_syscall(SYS_lseek, left_file, static_cast<long>(page), SEEK_DATA) == static_cast<long>(page);
+}
+
+const char* move(const Private& range, PageMap& contents, int left_file) noexcept {
+  contents.forget();
+  const bool is_readable = range.protection & PROT_READ;
+  if (!is_readable && raw_syscall(SYS_mprotect, static_cast<long>(range.low),
+                                  static_cast<long>(range.high - range.low), PROT_READ) < 0)
+    return kNoRoom;
+  const uint64_t view = map_view(range.low, range.high);
+  if (!view) return kNoRoom;
+  uint64_t here;
+  asm("mov %%rsp, %0" : "=r"(here));
+  const bool is_this_stack = here >= range.low && here < range.high;
+  // On the stack that we are on, what lies a page further down belongs to calls that have returned.
+  const uint64_t in_use = is_this_stack ? std::max(range.low, page_down(here) - kPageBytes) : range.high;
+  if (!is_this_stack)
+    for (uint64_t page = range.low; page < range.high; page += kPageBytes)
+      if (contents.has_contents(page) ||
+          (range.is_left ? has_file_contents(left_file, page) : !range.is_anonymous))
+        copy_bytes(view + (page - range.low), page, kPageBytes);
+  if (copy_and_map(view, in_use, range) < 0) return kNoRoom;
+  note_common(range.low, range.high, range.protection);
+  if (!add_stretch(range.low, range.high, view))
+    sys_munmap(reinterpret_cast<void*>(view), range.high - range.low);
+  if (range.is_stack) {
+    common_state.stack_low = range.low;
+    common_state.stack_high = range.high;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const char* move_mappings(int left_file, uint64_t left_inode) noexcept {
+  List list;
+  list.entries =
+      static_cast<Private*>(sys_mmap(nullptr, kMaxMappings * sizeof(Private), PROT_READ | PROT_WRITE,
+                                     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  if (list.entries == MAP_FAILED) return kNoRoom;
+  list.left_inode = left_inode;
+  for_each_mapping(add_to_list, &list);
+  PageMap contents;
+  const char* refusal = list.count ? nullptr : "/proc/self/maps cannot be read";
+  for (size_t at = 0; at < list.count && !refusal; ++at)
+    refusal = move(list.entries[at].is_stack ? with_room_to_grow(list.entries[at], list.end_before_stack)
+                                             : list.entries[at],
+                   contents, left_file);
+  sys_munmap(list.entries, kMaxMappings * sizeof(Private));
+  return refusal;
+}
+
+}  // namespace hpcrun

@@ -1,0 +1,38 @@
+#pragma once
+// Stacks for the program's threads out of common memory: supplied when a thread is created, so that they are
+// there in every process of the program from their first use on. The C library takes them as stacks of the
+// program's own, and leaves to us when they can be used again: when the thread has been joined or detached,
+// and the kernel has no thread of that number any more.
+//
+// Who interposes the C library's calls of threads calls these. Not async-signal-safe; from any thread.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace hpcrun {
+
+struct ThreadStack {
+  uint64_t low = 0;  // of the guard, which nobody can touch
+  uint64_t guard_bytes = 0;
+  uint64_t high = 0;
+  void* begin() const noexcept { return reinterpret_cast<void*>(low + guard_bytes); }
+  size_t bytes() const noexcept { return high - low - guard_bytes; }
+};
+
+// nullptr: nothing is common, or there is no room; the thread gets a stack of the C library's then.
+// `is_detached`: nobody will join it.
+ThreadStack* take_thread_stack(size_t bytes, size_t guard_bytes, bool is_detached) noexcept;
+
+// No thread was made.
+void return_thread_stack(ThreadStack* stack) noexcept;
+
+// By the new thread, before it runs the program's code.
+void thread_stack_is_used(ThreadStack* stack) noexcept;
+
+// A thread was joined or detached; any address on its stack, its pthread_t is one.
+void thread_stack_is_left(uint64_t address) noexcept;
+
+// In the child of a fork: the stacks of all threads but the calling one are left.
+void thread_stacks_after_fork() noexcept;
+
+}  // namespace hpcrun

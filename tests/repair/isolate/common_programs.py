@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Programs do with all their memory common what they do without: output and exit status are the same."""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+BUILD = pathlib.Path(os.environ["PROF_BUILD"])
+SOURCE = pathlib.Path(os.environ["PROF_SOURCE"])
+LIBRARY = BUILD / "tests/libcommon_memory_test.so"
+STORM = BUILD / "tests/memory_storm"
+ALLOCATORS = ["", "libmimalloc.so.2"]
+
+sys.path.insert(0, str(SOURCE / "tests/repair/locks"))
+from everything import JAVA, NODE, PYTHON  # noqa: E402
+
+BASH = """
+for i in 1 2 3 4 5; do (echo $i | tr 1-5 a-e; x=$(echo in $(echo $i)); echo "$x"); done
+seq 1 2000 | sort -R --random-source=/bin/sh | sort -n | md5sum
+f() { local a=(one two); echo ${a[@]} | { read b c; echo $c $b; }; }
+for i in 1 2 3; do f & done; wait; cat <(echo one) <(echo two); exit 3
+"""
+FORKS = """
+import os, sys, threading
+lock = threading.Lock()
+data = list(range(100000))
+def work():
+    for _ in range(20):
+        with lock:
+            data[0] += 1
+threads = [threading.Thread(target=work) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+for turn in range(5):
+    r, w = os.pipe()
+    child = os.fork()
+    if child == 0:
+        data[turn] = -1
+        data.extend(range(1000))
+        threads = [threading.Thread(target=work) for _ in range(2)]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+        os.write(w, str((sum(data), data[0])).encode())
+        os._exit(turn)
+    data[turn] += 1
+    data.append(turn)
+    status = os.waitpid(child, 0)[1]
+    print(os.read(r, 100), status >> 8, sum(data))
+"""
+PERL = """
+$| = 1; my @all = (1..50000); my $sum = 0;
+for my $turn (1..5) {
+  my $child = fork;
+  if (!$child) { push @all, 1..100; my $s = 0; $s += $_ for @all; print "child $s\\n"; exit $turn }
+  waitpid $child, 0; push @all, $turn; print $? >> 8, " ", scalar @all, " ", `echo $turn`;
+}
+open my $pipe, "-|" or do { print "from a child\\n"; exit 0 }; print <$pipe>;
+"""
+SQL = """
+create table t(a integer primary key, b text);
+with recursive c(x) as (select 1 union all select x + 1 from c where x < 20000) insert into t select x, hex(x * x) from c;
+create index i on t(b); select count(*), sum(a), min(b), max(b) from t; select a from t where b like '3%7' order by b limit 9;
+"""
+CRASH = "import ctypes; ctypes.string_at(0)"
+
+
+def programs(folder):
+    data = folder / "data"
+    data.write_bytes(b"".join(b"%d line %d\n" % (i * 7919 % 100003, i) for i in range(150000)) + STORM.read_bytes())
+    (folder / "Work.java").write_text(JAVA)
+    yield ["bash", "-c", BASH]
+    yield ["perl", "-e", PERL]
+    yield ["perl", "-e", 'use threads; print $_->join, "\\n" for map { threads->create(sub { my $s = 0; $s += $_ for 1..20000; $s }) } 1..4']
+    yield ["/usr/bin/python3", "-c", FORKS]
+    yield ["/usr/bin/python3", "-c", PYTHON]
+    yield ["/usr/bin/python3", "-c", CRASH]
+    yield ["xz", "-T2", "-0", "--block-size=500000", "-c", data]
+    yield ["sort", "--parallel=2", "-S", "2M", "-n", data]
+    yield ["gzip", "-c", "-1", data]
+    yield ["zstd", "-T2", "-q", "-c", data]
+    yield ["sqlite3", ":memory:", SQL]
+    yield ["node", "-e", NODE]
+    yield ["java", folder / "Work.java"]
+    yield [STORM, "libz.so.1"]
+
+
+def run(command, folder, preload, **more):
+    environment = {**os.environ, **more}
+    if preload:
+        environment["LD_PRELOAD"] = preload
+    return subprocess.run([str(word) for word in command], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, env=environment, timeout=100)
+
+
+def is_there(allocator, folder):
+    return not run(["/bin/true"], folder, allocator).stderr
+
+
+def same_results(folder, words):
+    failures = []
+    allocators = [allocator for allocator in ALLOCATORS if is_there(allocator, folder)]
+    print("allocators:", ", ".join(allocator or "the C library's" for allocator in allocators))
+    for command in programs(folder):
+        name = pathlib.Path(command[0]).name
+        if words and name not in words:
+            continue
+        if not shutil.which(str(command[0])):
+            print(f"{name} is not here")
+            continue
+        bare = run(command, folder, "")
+        for allocator in allocators:
+            start = time.monotonic()
+            done = run(command, folder, f"{LIBRARY} {allocator}")
+            what = f"{name} with {allocator or 'the C library'}"
+            if (done.returncode, done.stdout, done.stderr) != (bare.returncode, bare.stdout, bare.stderr):
+                failures.append(f"{what}: status {done.returncode}, not {bare.returncode}, {len(done.stdout)} bytes, not {len(bare.stdout)}:\n"
+                                f"{done.stdout[-600:]}\n{bare.stdout[-600:]}\n{done.stderr.decode(errors='replace')[-600:]}")
+            else:
+                print(f"{what}: the same, {time.monotonic() - start:.1f} s")
+    return failures
+
+
+def is_common_in_programs(folder):
+    """The library does what the other tests rely on."""
+    failures = []
+    done = run([STORM, "libz.so.1"], folder, str(LIBRARY), COMMON_MEMORY_TELLS="1")
+    ends = [line for line in done.stderr.decode().splitlines() if "20 forks" in line]
+    if len(ends) != 1 or "4001 of 4001 stacks" not in ends[0] or "in use" not in ends[0]:
+        failures.append(f"the storm says {done.stderr.decode()}")
+    return failures
+
+
+def is_dumped(folder):
+    """A core has what was used, not all that was set aside."""
+    if pathlib.Path("/proc/sys/kernel/core_pattern").read_text().split() != ["core"]:
+        print("cores go elsewhere")
+        return []
+    failures = []
+    done = run(["bash", "-c", f"ulimit -c unlimited; LD_PRELOAD='{LIBRARY} {ALLOCATORS[-1]}' exec python3 -c '{CRASH}'"], folder, "")
+    cores = list(folder.glob("core*"))
+    if done.returncode != -signal.SIGSEGV or len(cores) != 1 or not 1 << 20 < cores[0].stat().st_size < 1 << 30:
+        failures.append(f"core: {done}, {[core.stat() for core in cores]}")
+    for core in cores:
+        core.unlink()
+    return failures
+
+
+def is_declined(folder):
+    failures = []
+    refused = [("ulimit -v 200000000", "the address space is limited (ulimit -v)"),
+               ("ulimit -d 8000000", "memory is limited (ulimit -d)"), ("ulimit -f 1000", "the size of files is limited (ulimit -f)")]
+    for limit, why in refused:
+        done = run(["bash", "-c", f"{limit}; LD_PRELOAD={LIBRARY} exec seq 3"], folder, "", COMMON_MEMORY_TELLS="1")
+        wanted = f"not common: {why}\n"
+        if (done.returncode, done.stdout, done.stderr.decode()) != (0, b"1\n2\n3\n", wanted):
+            failures.append(f"{limit}: {done}")
+    return failures
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        failures = same_results(folder, sys.argv[1:])
+        if not sys.argv[1:]:
+            failures += is_common_in_programs(folder) + is_dumped(folder) + is_declined(folder)
+    for failure in failures:
+        print(failure)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
