@@ -78,6 +78,15 @@ class MovedLocks(driver.EndToEnd):
         frames = [frame["function"] for frame in lock["holders"][0]["frames"]]
         self.assertTrue(any(name.startswith("keep") for name in frames), frames)
 
+    def test_who_waits_for_a_moved_read_write_lock_is_told_as_well(self):
+        run = self.repaired([MOVED, "table"], events=["locks"])
+        self.assertEqual((run.status, run.stdout, self.counter(run, LOCKS_MOVED)), (0, b"moved\n", 1), run.stderr)
+        lock = run.report("locks")["locks"][0]
+        self.assertEqual((lock["name"], lock["kind"]), ("table_lock", "read-write lock"))
+        self.assertGreater(lock["waited_s"], 0.05)
+        frames = [frame["function"] for frame in lock["holders"][0]["frames"]]
+        self.assertTrue(any(name.startswith("rewrite") for name in frames), frames)
+
     def test_a_deadlock_of_moved_locks_is_told(self):
         run = self.repaired([MOVED, "abba"], events=["locks"])
         self.assertEqual((run.status, run.stdout), (128 + 15, b"moved\n"), run.stderr)
