@@ -21,8 +21,8 @@ class MovedLocks(driver.EndToEnd):
                              env={**os.environ, "PROF_REPAIR": "locks", "LD_PRELOAD": str(library)})
 
     def measured(self, run):
-        """The first of the files, that of the program."""
-        return min(run.directory.glob("*.prof"), key=lambda file: file.stat().st_ctime_ns).read_bytes()
+        """The first of the files, that of the program: <host>-<rank>-<pid>-<n>.prof. Children come behind it."""
+        return min(run.directory.glob("*.prof"), key=lambda file: [int(part) for part in file.stem.split("-")[-2:]]).read_bytes()
 
     def counter(self, run, number):
         return struct.unpack_from("<Q", self.measured(run), COUNTERS + 8 * number)[0]
