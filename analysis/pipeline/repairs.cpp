@@ -41,7 +41,8 @@ std::string function_of(const Database& database, uint32_t context) {
 
 // In the C library's, whose parts have names of their own where its symbols are known.
 bool is_lock_function(const std::string& name) {
-  return name.find("pthread_mutex_") != std::string::npos || name.find("lll_") != std::string::npos;
+  return name.find("pthread_mutex_") != std::string::npos ||
+         name.find("pthread_rwlock_") != std::string::npos || name.find("lll_") != std::string::npos;
 }
 
 // Empty where such allocations can be placed.

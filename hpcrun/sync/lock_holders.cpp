@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "hpcrun/guest/safe_load.h"
-#include "hpcrun/sync/shadow_mutex.h"
+#include "hpcrun/sync/shadow_lock.h"
 
 namespace hpcrun {
 
@@ -26,15 +26,15 @@ int holder_in(const char* field, bool is_ours) noexcept {
   return holder > 0 ? holder : 0;
 }
 
-// Of a mutex that was moved to a line of its own; 0: it was not.
-int holder_in_shadow(const void* mutex) noexcept {
+// Of a lock that was moved to a line of its own; 0: it was not.
+int holder_in_shadow(const void* lock, LockKind kind) noexcept {
   uint64_t address = 0;
-  ShadowMutex shadow{};
-  if (!safe_read(reinterpret_cast<uint64_t>(mutex) + kShadowAddress, &address, sizeof address) ||
+  ShadowLock shadow{};
+  if (!safe_read(reinterpret_cast<uint64_t>(lock) + kShadowAddress, &address, sizeof address) ||
       address == 0 || address % sizeof shadow != 0 || !safe_read(address, &shadow, sizeof shadow) ||
-      shadow.original.load(std::memory_order_relaxed) != mutex)
+      shadow.original.load(std::memory_order_relaxed) != lock)
     return 0;
-  return shadow.mutex.__data.__owner;
+  return kind == LockKind::Mutex ? shadow.mutex.__data.__owner : shadow.read_write.__data.__cur_writer;
 }
 
 }  // namespace
@@ -42,9 +42,8 @@ int holder_in_shadow(const void* mutex) noexcept {
 int holder_of(const void* lock, LockKind kind, bool is_ours) noexcept {
   if (kind != LockKind::Mutex && kind != LockKind::ReadWriteLock) return 0;
   const auto* const begin = static_cast<const char*>(lock);
-  if (kind == LockKind::ReadWriteLock) return holder_in(begin + kWriter, is_ours);
-  const int holder = holder_in(begin + kMutexOwner, is_ours);
-  return holder ? holder : holder_in_shadow(lock);
+  const int holder = holder_in(begin + (kind == LockKind::Mutex ? kMutexOwner : kWriter), is_ours);
+  return holder ? holder : holder_in_shadow(lock, kind);
 }
 
 uint32_t LockHolders::begin(int thread, const void* lock, LockKind kind) noexcept {

@@ -29,20 +29,7 @@ bool may_be_moved(int kind, LockDeclined& reason) noexcept {
   return false;
 }
 
-// A mutex that was not made for it, in memory that other processes may have as well: what they would do
-// without us is wrong, but happens to work where nobody waits. The kernel maps the same memory a second time
-// only if it is shared (mremap(2), Linux 4.14).
-bool lies_in_shared_memory(const pthread_mutex_t* mutex) noexcept {
-  constexpr uintptr_t kPageBytes = 4096;
-  const auto page = static_cast<long>(reinterpret_cast<uintptr_t>(mutex) & ~(kPageBytes - 1));
-  const long result = raw_syscall(SYS_mremap, page, 0, kPageBytes, MREMAP_MAYMOVE);
-  if (result == -EINVAL) return false;
-  if (result >= 0 || result < -4095) sys_munmap(reinterpret_cast<void*>(result), kPageBytes);
-  return true;
-}
-
 using Fields = __pthread_mutex_s;
-using ListNode = decltype(Fields::__list.__next);
 
 // As the mutex is that one thread has and nobody waits for.
 void lock_alike(Fields& shadow, const Fields& mutex) noexcept {
@@ -56,35 +43,56 @@ void lock_alike(Fields& shadow, const Fields& mutex) noexcept {
   shadow.__list = {};
 }
 
-// The same again would be found at each call, by a system call.
-void leave_for_good(const pthread_mutex_t* mutex, LockDeclined reason, const LockRepair& repair) noexcept {
-  decline_move(mutex, reason, repair);
-  shadow_table.leave(mutex);
+// Of a lock that was not made for other processes what they would do without us is wrong, but happens to work
+// where nobody waits. The kernel maps the same memory a second time only if it is shared (mremap(2), Linux
+// 4.14).
+bool lies_in_shared_memory(const void* lock) noexcept {
+  constexpr uintptr_t kPage = 4096;
+  const auto page = static_cast<long>(reinterpret_cast<uintptr_t>(lock) & ~(kPage - 1));
+  const long result = raw_syscall(SYS_mremap, page, 0, kPage, MREMAP_MAYMOVE);
+  if (result == -EINVAL) return false;
+  if (result >= 0 || result < -4095) sys_munmap(reinterpret_cast<void*>(result), kPage);
+  return true;
 }
 
-void publish(pthread_mutex_t* mutex, void* shadow) noexcept {
-  __atomic_store_n(&mutex->__data.__list.__next, static_cast<ListNode>(shadow), __ATOMIC_RELEASE);
+// The same again would be found at each call, by a system call.
+void leave_for_good(const void* lock, LockDeclined reason, const LockRepair& repair) noexcept {
+  decline_move(lock, reason, repair);
+  shadow_table.leave(lock);
 }
 
 }  // namespace
 
+void lead_to(void* lock, const ShadowLock* shadow) noexcept {
+  __atomic_store_n(way_from(lock), reinterpret_cast<uintptr_t>(shadow), __ATOMIC_RELEASE);
+}
+
 void decline_move(const volatile void* lock, LockDeclined reason, const LockRepair& repair) noexcept {
   if (shadow_table.is_first_refusal(lock)) repair.declined(reason);
+}
+
+ShadowLock* take_shadow(const void* lock, const LockRepair& repair) noexcept {
+  if (shadow_table.is_left(lock)) return nullptr;
+  if (lies_in_shared_memory(lock)) {
+    leave_for_good(lock, LockDeclined::Shared, repair);
+    return nullptr;
+  }
+  ShadowLock* const shadow = shadow_table.take(lock);
+  if (!shadow) leave_for_good(lock, LockDeclined::NoMemory, repair);
+  return shadow;
 }
 
 void move_mutex(pthread_mutex_t* mutex, const LockRepair& repair, MutexCall unlock) noexcept {
   Fields& fields = mutex->__data;
   LockDeclined reason;
   if (!may_be_moved(fields.__kind, reason)) return decline_move(mutex, reason, repair);
-  if (shadow_table.is_left(mutex)) return;
-  if (lies_in_shared_memory(mutex)) return leave_for_good(mutex, LockDeclined::Shared, repair);
-  ShadowMutex* const shadow = shadow_table.take(mutex);
-  if (!shadow) return leave_for_good(mutex, LockDeclined::NoMemory, repair);
+  ShadowLock* const shadow = take_shadow(mutex, repair);
+  if (!shadow) return;
   lock_alike(shadow->mutex.__data, fields);
   shadow->original.store(mutex, std::memory_order_relaxed);
   // Whoever has it several times has the original once, to release it at once.
   if ((fields.__kind & kWhenTakenAgain) == PTHREAD_MUTEX_RECURSIVE_NP) fields.__count = 1;
-  publish(mutex, shadow);
+  lead_to(mutex, shadow);
   unlock(mutex);
   repair.moved(mutex);
 }
@@ -96,7 +104,7 @@ int destroy_mutex(pthread_mutex_t* mutex, MutexCall destroy) noexcept {
   if (!shadow) return destroy(mutex);
   if (__atomic_load_n(&shadow->__data.__nusers, __ATOMIC_RELAXED) != 0) return EBUSY;
   const int error = destroy(mutex);
-  if (!error) publish(mutex, nullptr);
+  if (!error) lead_to(mutex, nullptr);
   return error;
 }
 

@@ -3,10 +3,11 @@
 // of synchronisation objects of TMI (sections 3.2 and 4.3), by which alone locks that lie side by side stop
 // to disturb each other.
 //
-// A mutex is moved by a thread that has just got it. While it has it, nobody else does anything to the mutex
-// but wait for it: so a shadow becomes locked as the mutex is, the way to it is published, and the mutex is
-// released, which wakes who waits. From then on the mutex says nothing but where its shadow is, and its line
-// is only read. The rules that whoever stands in front of the C library has to follow:
+// A mutex is moved by a thread that has just got it, a read-write lock (move_read_write.h) by one that has
+// just got it for writing. While it has it, nobody else does anything to the mutex but wait for it: so a
+// shadow becomes locked as the mutex is, the way to it is published, and the mutex is released, which wakes
+// who waits. From then on the mutex says nothing but where its shadow is, and its line is only read. The
+// rules that whoever stands in front of the C library has to follow:
 //
 // 1. Before each call that takes a mutex it asks where that was moved to (moved_to()), and gives the C
 // library
@@ -30,7 +31,8 @@ using MutexCall = int (*)(pthread_mutex_t*);
 
 // nullptr: the mutex is where it was made.
 inline pthread_mutex_t* moved_to(const pthread_mutex_t* mutex) noexcept {
-  return shadow_table.find(mutex);
+  ShadowLock* const shadow = shadow_table.find(mutex);
+  return shadow ? &shadow->mutex : nullptr;
 }
 inline pthread_mutex_t* wherever(pthread_mutex_t* mutex) noexcept {
   pthread_mutex_t* const shadow = moved_to(mutex);
@@ -41,8 +43,15 @@ inline pthread_mutex_t* wherever(pthread_mutex_t* mutex) noexcept {
 // the C library's.
 void move_mutex(pthread_mutex_t* mutex, const LockRepair& repair, MutexCall unlock) noexcept;
 
-// A lock of another kind that would have been moved.
+// A lock that would have been moved stays.
 void decline_move(const volatile void* lock, LockDeclined reason, const LockRepair& repair) noexcept;
+
+// What to move the lock to, which the calling thread has, alone; nullptr: it stays, because there are too
+// many, or it lies in memory that other processes may have as well, who do not know the way.
+ShadowLock* take_shadow(const void* lock, const LockRepair& repair) noexcept;
+
+// From now on the lock leads there; nullptr: nowhere.
+void lead_to(void* lock, const ShadowLock* shadow) noexcept;
 
 // `bytes` of it are written where it is taken and released.
 inline bool lies_on_contended_line(const volatile void* lock, uint32_t bytes,

@@ -17,7 +17,7 @@ ShadowTable::Place* ShadowTable::place_of(const volatile void* lock) noexcept {
   return nullptr;
 }
 
-ShadowMutex* ShadowTable::take_new() noexcept {
+ShadowLock* ShadowTable::take_new() noexcept {
   uint32_t number = given_out_.load(std::memory_order_relaxed);
   while (number < kMostShadows)
     if (given_out_.compare_exchange_weak(number, number + 1, std::memory_order_relaxed))
@@ -25,13 +25,13 @@ ShadowMutex* ShadowTable::take_new() noexcept {
   return nullptr;
 }
 
-ShadowMutex* ShadowTable::take(const pthread_mutex_t* mutex) noexcept {
-  Place* const place = place_of(mutex);
+ShadowLock* ShadowTable::take(const void* lock) noexcept {
+  Place* const place = place_of(lock);
   if (!place) return nullptr;
   const uint32_t known = place->shadow.load(std::memory_order_relaxed);
   if (known == kLeft) return nullptr;
   if (known != kUnknown && known != kRefused) return &shadows_[known - 1];
-  ShadowMutex* const shadow = take_new();
+  ShadowLock* const shadow = take_new();
   if (shadow) place->shadow.store(static_cast<uint32_t>(shadow - shadows_) + 1, std::memory_order_relaxed);
   return shadow;
 }
@@ -44,12 +44,12 @@ bool ShadowTable::is_first_refusal(const volatile void* lock) noexcept {
          place->shadow.compare_exchange_strong(known, kRefused, std::memory_order_relaxed);
 }
 
-void ShadowTable::leave(const pthread_mutex_t* mutex) noexcept {
-  if (Place* const place = place_of(mutex)) place->shadow.store(kLeft, std::memory_order_relaxed);
+void ShadowTable::leave(const void* lock) noexcept {
+  if (Place* const place = place_of(lock)) place->shadow.store(kLeft, std::memory_order_relaxed);
 }
 
-bool ShadowTable::is_left(const pthread_mutex_t* mutex) noexcept {
-  const Place* const place = place_of(mutex);
+bool ShadowTable::is_left(const void* lock) noexcept {
+  const Place* const place = place_of(lock);
   return !place || place->shadow.load(std::memory_order_relaxed) == kLeft;
 }
 

@@ -21,8 +21,8 @@ class MovedLocks(driver.EndToEnd):
                              env={**os.environ, "PROF_REPAIR": "locks", "LD_PRELOAD": str(library)})
 
     def measured(self, run):
-        """The first of the files, that of the program."""
-        return min(run.directory.glob("*.prof"), key=lambda file: file.stat().st_ctime_ns).read_bytes()
+        """The first of the files, that of the program: <host>-<rank>-<pid>-<n>.prof. Children come behind it."""
+        return min(run.directory.glob("*.prof"), key=lambda file: [int(part) for part in file.stem.split("-")[-2:]]).read_bytes()
 
     def counter(self, run, number):
         return struct.unpack_from("<Q", self.measured(run), COUNTERS + 8 * number)[0]
@@ -77,6 +77,15 @@ class MovedLocks(driver.EndToEnd):
         self.assertGreater(lock["blamed_s"], 0.9 * lock["waited_s"])
         frames = [frame["function"] for frame in lock["holders"][0]["frames"]]
         self.assertTrue(any(name.startswith("keep") for name in frames), frames)
+
+    def test_who_waits_for_a_moved_read_write_lock_is_told_as_well(self):
+        run = self.repaired([MOVED, "table"], events=["locks"])
+        self.assertEqual((run.status, run.stdout, self.counter(run, LOCKS_MOVED)), (0, b"moved\n", 1), run.stderr)
+        lock = run.report("locks")["locks"][0]
+        self.assertEqual((lock["name"], lock["kind"]), ("table_lock", "read-write lock"))
+        self.assertGreater(lock["waited_s"], 0.05)
+        frames = [frame["function"] for frame in lock["holders"][0]["frames"]]
+        self.assertTrue(any(name.startswith("rewrite") for name in frames), frames)
 
     def test_a_deadlock_of_moved_locks_is_told(self):
         run = self.repaired([MOVED, "abba"], events=["locks"])

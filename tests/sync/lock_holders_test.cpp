@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "hpcrun/sync/shadow_mutex.h"
+#include "hpcrun/sync/shadow_lock.h"
 
 using namespace hpcrun;
 
@@ -49,7 +49,7 @@ TEST_CASE("glibc's locks say who has them") {
 
 TEST_CASE("a mutex that was moved to another line is held by whom that says, if it is its line") {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  ShadowMutex shadow;
+  ShadowLock shadow;
   shadow.mutex.__data.__owner = 17;
   shadow.original = &mutex;
   mutex.__data.__list.__next = reinterpret_cast<decltype(__pthread_mutex_s::__list.__next)>(&shadow);
@@ -59,6 +59,18 @@ TEST_CASE("a mutex that was moved to another line is held by whom that says, if 
   CHECK(holder_of(&copy, LockKind::Mutex, true) == 0);
   mutex.__data.__list.__next = reinterpret_cast<decltype(__pthread_mutex_s::__list.__next)>(uintptr_t{64});
   CHECK(holder_of(&mutex, LockKind::Mutex, true) == 0);
+}
+
+TEST_CASE("so is a read-write lock by its writer") {
+  pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+  ShadowLock shadow;
+  shadow.read_write = PTHREAD_RWLOCK_INITIALIZER;
+  shadow.read_write.__data.__cur_writer = 18;
+  shadow.original = &lock;
+  *way_from(&lock) = reinterpret_cast<uintptr_t>(&shadow);
+  CHECK(holder_of(&lock, LockKind::ReadWriteLock, true) == 18);
+  shadow.original = nullptr;
+  CHECK(holder_of(&lock, LockKind::ReadWriteLock, false) == 0);
 }
 
 TEST_CASE("a lock whose memory is gone has no holder") {

@@ -1,6 +1,7 @@
 // Mutexes whose lines the program itself says to be contended, where the runtime is there to be told:
 // moved_locks HOW. It prints what came of it.
 //   waits    a thread keeps a moved mutex while another one waits for it
+//   table    the same of a read-write lock, for which readers and a writer wait
 //   abba     two threads take two moved mutexes in opposite order; the main thread raises SIGTERM
 //   late     moved mutexes are used as the process ends, by threads that run on and by what ends last
 //   forks    a child uses mutexes that its parent had moved, and moves others
@@ -67,6 +68,38 @@ static int waits() {
   __atomic_store_n(&ends, true, __ATOMIC_RELAXED);
   keeper.join();
   std::puts(was_moved ? "moved" : "not moved");
+  return 0;
+}
+
+alignas(64) static pthread_rwlock_t table_lock = PTHREAD_RWLOCK_INITIALIZER;
+
+[[gnu::noinline]] static void rewrite(long ms) {
+  pthread_rwlock_wrlock(&table_lock);
+  sleep_ms(ms);
+  pthread_rwlock_unlock(&table_lock);
+  asm volatile("");
+}
+
+[[gnu::noinline]] static void look_up() {
+  pthread_rwlock_rdlock(&table_lock);
+  pthread_rwlock_unlock(&table_lock);
+  asm volatile("");
+}
+
+static int table() {
+  contend_for(&table_lock);
+  look_up();
+  const bool was_moved_by_reader = is_moved(&table_lock);
+  rewrite(0);
+  const bool was_moved = is_moved(&table_lock);
+  std::atomic<bool> ends{false};
+  std::thread writer([&] {
+    while (!ends) rewrite(10);
+  });
+  for (int i = 0; i < 20; ++i) look_up(), sleep_ms(1);
+  ends = true;
+  writer.join();
+  std::puts(was_moved && !was_moved_by_reader ? "moved" : "not moved");
   return 0;
 }
 
@@ -191,7 +224,7 @@ int main(int, char** argv) {
   static const struct {
     const char* name;
     int (*function)();
-  } hows[] = {{"waits", waits}, {"abba", abba},     {"late", late},
+  } hows[] = {{"waits", waits}, {"table", table},   {"abba", abba},  {"late", late},
               {"forks", forks}, {"plugin", plugin}, {"kinds", kinds}};
   for (const auto& how : hows)
     if (std::strcmp(argv[1], how.name) == 0) return how.function();

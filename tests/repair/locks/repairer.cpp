@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "hpcrun/sync/shadow_mutex.h"
+#include "hpcrun/sync/shadow_lock.h"
 
 namespace prof {
 
@@ -87,7 +87,7 @@ unsigned Repairer::declined(hpcrun::LockDeclined reason) {
 
 bool is_moved(const void* mutex) {
   const auto address = hpcrun::shadow_address(static_cast<const pthread_mutex_t*>(mutex));
-  return address && reinterpret_cast<const hpcrun::ShadowMutex*>(address)->original == mutex;
+  return address && reinterpret_cast<const hpcrun::ShadowLock*>(address)->original == mutex;
 }
 
 const NativeMutex& native_mutex() {

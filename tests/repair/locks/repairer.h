@@ -35,7 +35,7 @@ class Repairer {
   hpcrun::LockRepair repair_;
 };
 
-// Does the mutex lead to another place? As hpcrun/sync/shadow_mutex.h has it.
+// Does the mutex lead to another place? As hpcrun/sync/shadow_lock.h has it.
 bool is_moved(const void* mutex);
 
 // What the C library itself has, where nobody stands before it.

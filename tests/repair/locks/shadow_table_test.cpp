@@ -14,7 +14,7 @@ namespace {
 using Node = decltype(__pthread_mutex_s::__list.__next);
 
 // As a move leaves it.
-void lead_to(pthread_mutex_t& mutex, ShadowMutex* shadow) {
+void lead_to(pthread_mutex_t& mutex, ShadowLock* shadow) {
   shadow->original = &mutex;
   mutex.__data.__list.__next = reinterpret_cast<Node>(shadow);
 }
@@ -25,7 +25,7 @@ TEST_CASE("a mutex that was not moved, and one with garbage in it, have no shado
   const auto table = std::make_unique<ShadowTable>();
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   CHECK(table->find(&mutex) == nullptr);
-  ShadowMutex* const shadow = table->take(&mutex);
+  ShadowLock* const shadow = table->take(&mutex);
   for (const uintptr_t garbage :
        {uintptr_t{1}, UINTPTR_MAX, uintptr_t{0x7fff'ffff'f000}, reinterpret_cast<uintptr_t>(shadow) + 8,
         reinterpret_cast<uintptr_t>(shadow) - 64, reinterpret_cast<uintptr_t>(shadow)}) {
@@ -37,9 +37,9 @@ TEST_CASE("a mutex that was not moved, and one with garbage in it, have no shado
 TEST_CASE("a moved mutex is found at its shadow, and a copy of it is not") {
   const auto table = std::make_unique<ShadowTable>();
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  ShadowMutex* const shadow = table->take(&mutex);
+  ShadowLock* const shadow = table->take(&mutex);
   lead_to(mutex, shadow);
-  CHECK(table->find(&mutex) == &shadow->mutex);
+  CHECK(table->find(&mutex) == shadow);
   const pthread_mutex_t copy = mutex;
   CHECK(table->find(&copy) == nullptr);
 }
@@ -47,9 +47,9 @@ TEST_CASE("a moved mutex is found at its shadow, and a copy of it is not") {
 TEST_CASE("an address keeps its shadow, and shadows are on lines of their own") {
   const auto table = std::make_unique<ShadowTable>();
   std::vector<pthread_mutex_t> mutexes(1000);
-  std::set<ShadowMutex*> seen;
+  std::set<ShadowLock*> seen;
   for (const pthread_mutex_t& mutex : mutexes) {
-    ShadowMutex* const shadow = table->take(&mutex);
+    ShadowLock* const shadow = table->take(&mutex);
     REQUIRE(shadow);
     CHECK(reinterpret_cast<uintptr_t>(shadow) % 64 == 0);
     CHECK(seen.insert(shadow).second);
@@ -73,7 +73,7 @@ TEST_CASE("a lock is refused once") {
   CHECK(table->is_first_refusal(&mutex));
   CHECK(!table->is_first_refusal(&mutex));
   // Made anew in the same place it may be of a kind that can be moved.
-  ShadowMutex* const shadow = table->take(&mutex);
+  ShadowLock* const shadow = table->take(&mutex);
   REQUIRE(shadow);
   CHECK(table->take(&mutex) == shadow);
   CHECK(!table->is_first_refusal(&mutex));
