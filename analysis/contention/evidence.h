@@ -51,6 +51,7 @@ struct DataObject {
   uint64_t bytes = 0;
   uint64_t born_ns = 0;
   uint64_t died_ns = UINT64_MAX;
+  uint64_t align = 1;  // of an allocation: what its address was asked to be a multiple of
   // What objects have in common that one change of the source changes: a variable, or a place that allocates.
   uint32_t site = 0;
 };

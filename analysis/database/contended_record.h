@@ -90,6 +90,7 @@ struct ContendedRecord {
     bool is_mapping = false;      // no allocator has it
     AllocationSite site;          // without words; no frames: in generated code, or lost
     hpcrun::Placement placement;  // kAsAllocated: none helps
+    bool is_bound = false;        // one would, did the program not ask for an alignment
     uint64_t conflicts_before = 0;
     uint64_t conflicts_after = 0;
   };

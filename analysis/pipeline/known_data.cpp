@@ -1,6 +1,7 @@
 #include "analysis/pipeline/known_data.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace prof {
 namespace {
@@ -23,6 +24,7 @@ void KnownData::add(std::span<const MeasuredObject> allocations, std::span<const
     made.begin = object.begin;
     made.bytes = object.bytes;
     made.born_ns = object.born_ns;
+    made.align = std::has_single_bit(object.align) ? object.align : 1;
     if (object.died_ns) made.died_ns = object.died_ns;
     const uint32_t context = context_of(object, threads);
     const auto [site, is_new] = sites.try_emplace(context, next_site_);

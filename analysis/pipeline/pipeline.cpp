@@ -260,9 +260,9 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
   RunRepairs repairs;
   for (const ProcessMeasurement& measurement : measurements)
     repairs.add(measurement, threads_of(measurement, work));
-  const RepairsRecord repaired = repairs.take(database);
+  const RepairsRecord repaired = repairs.take();
   analysis.placed = repairs.placed();
-  tell_repairs(database, repaired, analysis.contention);
+  tell_repairs(repaired, analysis.contention);
   const LocksRecord locks = followed_locks(measurements, work, options, analysis.warnings);
   if (std::ranges::any_of(work, [](const ThreadWork& one) { return one.thread->trace_bytes != 0; })) {
     add_launches(work, database);

@@ -44,21 +44,16 @@ bool is_lock_function(const std::string& name) {
   return name.find("pthread_mutex_") != std::string::npos || name.find("lll_") != std::string::npos;
 }
 
-// An alignment that the program asks for is kept, so that nothing can be moved from there.
-bool asks_for_alignment(const Database& database, uint32_t context) {
-  return function_of(database, context).find("align_val_t") != std::string::npos;
-}
-
 // Empty where such allocations can be placed.
-std::string why_not_placed(const Database& database, const ContendedRecord& record, const Placeable& one) {
+std::string why_not_placed(const ContendedRecord& record, const Placeable& one) {
   if (record.sharing == "true") return "threads use the same bytes, which no layout parts";
   if (one.is_mapping) return "the program maps this memory itself, without an allocator";
   if (one.site.frames.empty())
     return "they are allocated by generated code, which the next run has elsewhere";
+  if (one.is_bound)
+    return "the program asks for an alignment, which stays, and that alone does not part what threads use";
   if (one.placement == hpcrun::kAsAllocated)
     return "threads meet on lines within an allocation, wherever it begins";
-  if (one.placement.offset != 0 && asks_for_alignment(database, one.context))
-    return "the program asks for an alignment, which stays, and that alone does not part what threads use";
   return {};
 }
 
@@ -78,14 +73,13 @@ const Site* site_of(const RepairsRecord& repairs, uint32_t context) {
   return found == repairs.sites.end() ? nullptr : &*found;
 }
 
-std::string fate(const Database& database, const RepairsRecord& repairs, const ContendedRecord& record,
-                 const Placeable& one) {
+std::string fate(const RepairsRecord& repairs, const ContendedRecord& record, const Placeable& one) {
   const Site* const site = site_of(repairs, one.context);
   if (site && site->align > 0 && site->kind != "declined")
     return fmt::format("Since {} of the run these allocations are placed {}.",
                        words_for_duration(site->since_s),
                        words_for_placement(site->align, site->offset, site->pad));
-  if (const std::string why = why_not_placed(database, record, one); !why.empty())
+  if (const std::string why = why_not_placed(record, one); !why.empty())
     return repairs.was_asked_for() ? fmt::format("Declined: {}.", why) : "";
   return fmt::format("`prof run --repair` places such allocations {}: of {} accesses in conflict {} remain.",
                      words_for_placement(one.placement.align, one.placement.offset, one.placement.pad),
@@ -147,7 +141,7 @@ void add_proposals(const CallTree& tree, const ContendedRecord& record, const st
     return;
   }
   for (const Placeable& one : record.placeable) {
-    if (const std::string why = why_not_placed(*tree.database, record, one); !why.empty()) {
+    if (const std::string why = why_not_placed(record, one); !why.empty()) {
       if (file.locks.size() == locks) file.declined.push_back({sentence, why});
       continue;
     }
@@ -183,6 +177,7 @@ void add_placeable(const ContendedData& found, const KnownData& data, const Meas
     Placeable& one = record.placeable.emplace_back();
     one.context = data.allocated_in(layout.objects.front()).value_or(0);
     one.is_mapping = layout.is_mapping;
+    one.is_bound = layout.is_bound;
     if (const MeasuredObject* const measured = data.allocation(layout.objects.front()))
       one.site.frames = contexts.frames(measured->thread, measured->node);
     one.site.least_bytes = layout.least_bytes;
@@ -238,17 +233,8 @@ void RunRepairs::add(const ProcessMeasurement& measurement, std::span<const Thre
   }
 }
 
-RepairsRecord RunRepairs::take(const Database& database) {
+RepairsRecord RunRepairs::take() {
   std::ranges::stable_sort(record_.sites, {}, &Site::since_s);
-  for (Site& site : record_.sites) {
-    if (site.kind != "placed" || site.offset == 0 || !asks_for_alignment(database, site.context)) continue;
-    site.kind = "declined";
-    site.align = site.offset = site.pad = 0;
-    site.remaining = site.conflicts;
-  }
-  std::erase_if(placed_, [&](const PlacedSite& one) {
-    return one.repair.placement.offset != 0 && asks_for_alignment(database, one.context);
-  });
   return std::move(record_);
 }
 
@@ -274,13 +260,12 @@ RepairFile proposed_repairs(const Database& database, const std::vector<Contende
   return file;
 }
 
-void tell_repairs(const Database& database, const RepairsRecord& repairs,
-                  std::vector<ContendedRecord>& contention) {
+void tell_repairs(const RepairsRecord& repairs, std::vector<ContendedRecord>& contention) {
   for (ContendedRecord& record : contention) {
     if (record.placeable.empty() && repairs.was_asked_for())
       record.repair = fmt::format("Declined: {}.", why_not_moved(record));
     for (const Placeable& one : record.placeable) {
-      const std::string told = fate(database, repairs, record, one);
+      const std::string told = fate(repairs, record, one);
       if (!told.empty() && record.repair.find(told) == std::string::npos)
         record.repair += (record.repair.empty() ? "" : " ") + told;
     }

@@ -38,9 +38,8 @@ class RunRepairs {
  public:
   void add(const ProcessMeasurement& measurement, std::span<const ThreadInDatabase> threads);
 
-  // Sites by the time since when they are placed. What was to be moved from an alignment that the program
-  // asks for was not. `database`: of which the contexts are.
-  RepairsRecord take(const Database& database);
+  // Sites by the time since when they are placed.
+  RepairsRecord take();
 
   // After take().
   const std::vector<PlacedSite>& placed() const { return placed_; }
@@ -55,7 +54,6 @@ RepairFile proposed_repairs(const Database& database, const std::vector<Contende
                             const std::vector<PlacedSite>& placed);
 
 // Says of each finding in the run's allocations what became of it, or could: ContendedRecord::repair.
-void tell_repairs(const Database& database, const RepairsRecord& repairs,
-                  std::vector<ContendedRecord>& contention);
+void tell_repairs(const RepairsRecord& repairs, std::vector<ContendedRecord>& contention);
 
 }  // namespace prof

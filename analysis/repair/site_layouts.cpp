@@ -45,6 +45,7 @@ uint64_t conflicts_as_they_lay(const ContendedData& found, std::span<const DataO
 void note_object(const DataObject& object, SiteLayout& layout) {
   layout.is_mapping &= object.begin % hpcrun::kPageBytes == 0 && object.bytes >= hpcrun::kPageBytes;
   layout.least_bytes = std::min(layout.least_bytes, object.bytes);
+  layout.align = std::max(layout.align, object.align);
   layout.most_bytes = std::max(layout.most_bytes, object.bytes == 0 ? INT64_MAX : object.bytes);
 }
 
@@ -71,9 +72,13 @@ std::vector<SiteLayout> lay_out_sites(const ContendedData& found, std::span<cons
       if (side.object < objects.size() && objects[side.object].site == site && uses.size() < kMostUses)
         uses.push_back(use_of(side, side.object, side.offset));
     layout.conflicts_before = conflicts_as_they_lay(found, objects, site);
-    const hpcrun::ChosenPlacement chosen =
-        hpcrun::choose_placement(uses.data(), static_cast<uint32_t>(uses.size()), layout.conflicts_before);
+    const auto choose = [&](uint64_t align) {
+      return hpcrun::choose_placement(uses.data(), static_cast<uint32_t>(uses.size()),
+                                      layout.conflicts_before, align);
+    };
+    const hpcrun::ChosenPlacement chosen = choose(layout.align);
     layout.placement = chosen.placement;
+    layout.is_bound = layout.placement == hpcrun::kAsAllocated && choose(1).placement != hpcrun::kAsAllocated;
     layout.conflicts_after = chosen.conflicts;
     all.push_back(std::move(layout));
   }

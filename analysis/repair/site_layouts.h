@@ -16,8 +16,10 @@ struct SiteLayout {
   std::vector<uint32_t> objects;  // of the finding
   uint64_t least_bytes = 0;       // of them; 0 and the largest number where one is not known
   uint64_t most_bytes = 0;
+  uint64_t align = 1;             // that the program asks for, and that placements keep
   bool is_mapping = false;        // all begin pages: none came from an allocator
   hpcrun::Placement placement;    // kAsAllocated: none helps
+  bool is_bound = false;          // one would, were it not for `align`
   uint64_t conflicts_before = 0;  // as they lay
   uint64_t conflicts_after = 0;   // with the placement; as they lay where there is none
 };

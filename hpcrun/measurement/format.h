@@ -12,7 +12,7 @@ namespace hpcrun {
 
 constexpr char kFileMagic[8] = {'p', 'r', 'o', 'f', 'm', 'e', 'a', 's'};
 constexpr uint16_t kFormatMajor = 1;  // a reader refuses any other
-constexpr uint16_t kFormatMinor = 7;  // a reader accepts newer ones and ignores what it does not know
+constexpr uint16_t kFormatMinor = 8;  // a reader accepts newer ones and ignores what it does not know
 constexpr uint32_t kByteOrderMark = 0x01020304;
 constexpr uint32_t kPageBytes = 4096;
 
@@ -342,6 +342,7 @@ struct ObjectRecord {
   uint64_t born_ns;  // CLOCK_MONOTONIC; 0: not known
   uint64_t thread;   // index of the thread in whose tree the context of its allocation is
   uint64_t node;     // that
+  uint64_t align;    // what its address was asked to be a multiple of; 0: not known
 };
 struct ObjectEndRecord {
   uint64_t object;

@@ -124,6 +124,7 @@ void read_object(Fields fields, Collected& collected) {
   object.born_ns = numbers.born_ns;
   object.thread = static_cast<uint32_t>(numbers.thread);
   object.node = static_cast<uint32_t>(numbers.node);
+  object.align = numbers.align;
 }
 
 // Of a kind that this reader knows.

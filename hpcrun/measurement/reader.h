@@ -140,6 +140,7 @@ struct MeasuredObject {
   uint64_t died_ns = 0;  // 0: it did not, as far as is known
   uint32_t thread = 0;   // index of the thread in whose tree the context of its allocation is; it may be lost
   uint32_t node = 0;     // that
+  uint64_t align = 0;    // what its address was asked to be a multiple of; 0: not known
 };
 
 // What was laid out anew while the program ran, or could not be (docs/formats.md, "Process records").

@@ -17,6 +17,7 @@ struct AllocationSite {
   uint32_t node = 0;    // the context is
   uint64_t bytes = 0;   // that it asks for, above 0 and below 2^47
   bool varies = false;  // `bytes` is a power of two that is not exceeded
+  uint32_t align = 1;   // what the first allocation asks its address to be a multiple of
   uint64_t caller = 0;  // return address of the calls, and
   uint64_t outer = 0;   // of those of the function that makes them; 0: not known
 };

@@ -69,25 +69,34 @@ uint64_t hash_of(const FrameKey* frames, uint32_t depth) noexcept {
   return thread.allocations ? walk_context(thread, call) : nullptr;
 }
 
-SiteId site_of(ThreadState& thread, uint64_t bytes, const void* frame) noexcept {
+// Alignments beyond that are no matter of cache lines.
+uint32_t as_align(size_t align) noexcept {
+  return static_cast<uint32_t>(std::min<size_t>(align, kPageBytes));
+}
+
+SiteId site_of(ThreadState& thread, uint64_t bytes, size_t align, const void* frame) noexcept {
   const AllocationCall call = call_at(frame, thread.unwinder.stack());
   AllocationContext* context = thread.allocations ? thread.allocations->find(call) : nullptr;
   if (!context && !(context = learn_context(thread, call))) return kNoSite;
   SiteId site = context->site_of(bytes);
   if (site == kNoSite) {
-    site = heap.sites.number_of(context->path(),
-                                {thread.index, context->node(), bytes, false, call.caller, context->outer()});
+    site = heap.sites.number_of(context->path(), {.thread = thread.index,
+                                                  .node = context->node(),
+                                                  .bytes = bytes,
+                                                  .align = as_align(align),
+                                                  .caller = call.caller,
+                                                  .outer = context->outer()});
     context->keep_site(bytes, site);
     decide_by_plan(site, context->planned());
   }
   return site;
 }
 
-void allocated(void* at, size_t bytes, const void* frame) noexcept {
+void allocated(void* at, size_t bytes, size_t align, const void* frame) noexcept {
   if (!is_sampling_this_copy()) return;
   ThreadState* const thread = this_thread();
   if (!thread || thread->busy) return;
-  const SiteId site = site_of(*thread, std::max<size_t>(bytes, 1), frame);
+  const SiteId site = site_of(*thread, std::max<size_t>(bytes, 1), align, frame);
   if (site != kNoSite) heap.map.add(reinterpret_cast<uint64_t>(at), bytes, site);
 }
 
@@ -97,11 +106,11 @@ void released(void* at) noexcept {
   if (heap.map.remove(begin)) end_object(begin);
 }
 
-PlaceAnswer place(size_t bytes, const void* frame) noexcept {
+PlaceAnswer place(size_t bytes, size_t align, const void* frame) noexcept {
   if (!is_sampling_this_copy()) return {};
   ThreadState* const thread = this_thread();
   if (!thread || thread->busy) return {};
-  const SiteId site = site_of(*thread, std::max<size_t>(bytes, 1), frame);
+  const SiteId site = site_of(*thread, std::max<size_t>(bytes, 1), align, frame);
   const Placement placement = placing.sites.of(site).placement;
   if (placement == kAsAllocated) return {0, 0, 0, site};
   return {static_cast<uint16_t>(placement.align), static_cast<uint16_t>(placement.offset),
@@ -135,7 +144,7 @@ void mapped(void* at, size_t bytes, const void* frame) noexcept {
   if (!is_sampling_this_copy()) return;
   ThreadState* const thread = this_thread();
   if (!thread || thread->busy) return;
-  const SiteId site = site_of(*thread, bytes, frame);
+  const SiteId site = site_of(*thread, bytes, kPageBytes, frame);
   if (site != kNoSite) heap.mappings.add(reinterpret_cast<uint64_t>(at), bytes, site);
 }
 
@@ -147,7 +156,7 @@ void unmapped(void* at) noexcept {
 
 bool was_told = false;
 
-void note_told(void*, size_t, const void*) noexcept {
+void note_told(void*, size_t, size_t, const void*) noexcept {
   was_told = true;
 }
 

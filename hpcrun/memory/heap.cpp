@@ -28,7 +28,7 @@ uint64_t allocation_at(uint64_t address, FoundAllocation& found) noexcept {
   const uint64_t number = heap.told.number_of(found.begin, is_new);
   if (is_new) {
     process_state.file.write_object(
-        {number, found.begin, site.varies ? 0 : site.bytes, 0, site.thread, site.node});
+        {number, found.begin, site.varies ? 0 : site.bytes, 0, site.thread, site.node, site.align});
     if (!heap.map.mark(found.begin)) end_object(found.begin);  // released meanwhile
   }
   return number;
@@ -43,7 +43,7 @@ uint64_t mapping_at(uint64_t address) noexcept {
   if (number == ToldObjects::kNone || heap.mappings.number_of(found, number) != number)
     return Mappings::kNone;  // another thread is faster, or it is gone: the next access will tell
   const AllocationSite site = heap.sites.site(found.site);
-  process_state.file.write_object({number, found.begin, found.bytes, 0, site.thread, site.node});
+  process_state.file.write_object({number, found.begin, found.bytes, 0, site.thread, site.node, site.align});
   return number;
 }
 

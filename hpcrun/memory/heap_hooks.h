@@ -23,10 +23,11 @@ struct PlaceAnswer {
 enum class PlaceOutcome : uint8_t { NotAsked, Placed, Refused };
 
 struct HeapHooks {
-  // An allocation was made, and nobody else knows of it yet. `frame`: the canonical frame address of the
-  // function that the program called, below which its return address lies. nullptr: nobody wants to know.
-  // Keeps errno. None of these is called in handlers of ours.
-  std::atomic<void (*)(void* at, size_t bytes, const void* frame) noexcept> allocated;
+  // An allocation was made, and nobody else knows of it yet. `align`: what the program asks its address to be
+  // a multiple of, 1 where it does not. `frame`: the canonical frame address of the function that the program
+  // called, below which its return address lies. nullptr: nobody wants to know. Keeps errno. None of these is
+  // called in handlers of ours.
+  std::atomic<void (*)(void* at, size_t bytes, size_t align, const void* frame) noexcept> allocated;
   // What is there is about to be released.
   std::atomic<void (*)(void* at) noexcept> released;
   // The same for memory that the program mapped itself, by mmap() and its kin.
@@ -35,7 +36,7 @@ struct HeapHooks {
 
   // Asked before an allocation that `placed_calls` may hold; made() then takes the place of allocated().
   // nullptr: nothing is placed.
-  std::atomic<PlaceAnswer (*)(size_t bytes, const void* frame) noexcept> place;
+  std::atomic<PlaceAnswer (*)(size_t bytes, size_t align, const void* frame) noexcept> place;
   // It was made, or was refused where it was to be placed and is where the allocator put it. `padding`: how
   // many bytes it takes more than `bytes`.
   std::atomic<void (*)(void* at, size_t bytes, size_t padding, PlaceAnswer answer,

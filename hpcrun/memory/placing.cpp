@@ -77,6 +77,10 @@ void share(uint64_t line) noexcept {
   if (process_state.config.repairs_locks) hpcrun_contended_lines.add(line);
 }
 
+uint64_t align_of(uint32_t site) noexcept {
+  return heap.sites.site(static_cast<SiteId>(site)).align;
+}
+
 }  // namespace
 
 bool keep_beginnings() noexcept {
@@ -151,7 +155,7 @@ void judge_access(const SharedAccess& access) noexcept {
 }
 
 JudgeHost judge_host() noexcept {
-  return {is_open, settle, share};
+  return {is_open, settle, share, align_of};
 }
 
 }  // namespace hpcrun

@@ -98,9 +98,12 @@ uint64_t conflicts_at(const ObjectUse* uses, uint32_t count, uint32_t offset) no
   return sum;
 }
 
-ChosenPlacement choose_placement(const ObjectUse* uses, uint32_t count, uint64_t conflicts_now) noexcept {
+ChosenPlacement choose_placement(const ObjectUse* uses, uint32_t count, uint64_t conflicts_now,
+                                 uint64_t align) noexcept {
   ChosenPlacement best{kAsAllocated, conflicts_now};
-  for (uint32_t offset = 0; offset < kLineBytes; offset += kAsAllocated.align) {
+  const uint64_t step = std::max<uint64_t>(align, kAsAllocated.align);
+  for (uint64_t begin = 0; begin < kLineBytes; begin += step) {
+    const auto offset = static_cast<uint32_t>(begin);
     const uint64_t conflicts = conflicts_at(uses, count, offset);
     if (conflicts < best.conflicts && conflicts <= conflicts_now / kLeastGain)
       best = {{.align = kLineBytes, .offset = offset, .pad = kLineBytes}, conflicts};

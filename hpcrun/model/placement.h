@@ -41,8 +41,10 @@ struct ChosenPlacement {
   uint64_t conflicts = 0;  // with it
 };
 
-// `conflicts_now`: as the objects lay when they were seen, those with neighbours included. A placement helps
-// where it leaves at most a tenth of them. Of those that leave equally few, the smallest offset.
-ChosenPlacement choose_placement(const ObjectUse* uses, uint32_t count, uint64_t conflicts_now) noexcept;
+// `conflicts_now`: as the objects lay when they were seen, those with neighbours included. `align`: what the
+// program asks the objects' addresses to be multiples of, a power of two; they stay such. A placement helps
+// where it leaves at most a tenth of the conflicts. Of those that leave equally few, the smallest offset.
+ChosenPlacement choose_placement(const ObjectUse* uses, uint32_t count, uint64_t conflicts_now,
+                                 uint64_t align = 1) noexcept;
 
 }  // namespace hpcrun

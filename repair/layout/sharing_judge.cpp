@@ -212,7 +212,8 @@ void SharingJudge::judge_site(Site& site, uint64_t now_ns) noexcept {
     SiteVerdict verdict;
     verdict.site = site.site;
     verdict.conflicts = site.tally.conflicts;
-    verdict.chosen = choose_placement(site.uses, site.use_count, site.tally.conflicts);
+    verdict.chosen =
+        choose_placement(site.uses, site.use_count, site.tally.conflicts, host_.align_of(site.site));
     verdict.line = site.line;
     verdict.has_locks = site.has_locks;
     host_.settle(verdict);

@@ -42,7 +42,8 @@ struct SiteVerdict {
 struct JudgeHost {
   bool (*is_open)(uint32_t site) noexcept;  // nothing was decided of it
   void (*settle)(const SiteVerdict& verdict) noexcept;
-  void (*share)(uint64_t line) noexcept;  // it is falsely shared
+  void (*share)(uint64_t line) noexcept;         // it is falsely shared
+  uint64_t (*align_of)(uint32_t site) noexcept;  // that the program asks for, as choose_placement() has it
 };
 
 class SharingJudge {

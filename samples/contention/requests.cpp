@@ -35,25 +35,15 @@ uint64_t make_round() {
 
 int main(int argc, char** argv) {
   const uint64_t rounds = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 400;
-  std::atomic<uint64_t> given{0}, served{0};
   uint64_t first = 0, sum = 0;
-  std::thread other([&] {
-    for (uint64_t round = 1; round <= rounds; ++round) {
-      while (given < round) continue;
-      serve(*requests[first]);
-      served = round;
-    }
-  });
-  for (uint64_t round = 1; round <= rounds; ++round) {
-    first = make_round();
-    given = round;
-    serve(*requests[first + 1]);
-    while (served < round) continue;
-    for (Request* request : requests) {
-      sum += request->progress;
-      delete request;
-    }
-  }
-  other.join();
+  team::rounds(
+      rounds, [&] { first = make_round(); }, [&] { serve(*requests[first + 1]); },
+      [&] { serve(*requests[first]); },
+      [&] {
+        for (Request* request : requests) {
+          sum += request->progress;
+          delete request;
+        }
+      });
   std::printf("%llu\n", static_cast<unsigned long long>(sum));
 }

@@ -30,4 +30,25 @@ void run(First first, Second second) {
   other.join();
 }
 
+// The same over and over: before each round one of them does prepare(), and behind it finish().
+template <typename Prepare, typename First, typename Second, typename Finish>
+void rounds(uint64_t count, Prepare prepare, First first, Second second, Finish finish) {
+  std::atomic<uint64_t> given{0}, done{0};
+  std::thread other([&] {
+    for (uint64_t round = 1; round <= count; ++round) {
+      while (given < round) continue;
+      second();
+      done = round;
+    }
+  });
+  for (uint64_t round = 1; round <= count; ++round) {
+    prepare();
+    given = round;
+    first();
+    while (done < round) continue;
+    finish();
+  }
+  other.join();
+}
+
 }  // namespace team

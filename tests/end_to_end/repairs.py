@@ -9,30 +9,18 @@ import shutil
 import subprocess
 
 import driver
-from repair_plans import ENTRY, FRAME, HEADER, MODULE
+import repair_runs
+from repair_plans import ENTRY, FRAME, HEADER, MODULE, build_id, call_of
 
 SOURCE = pathlib.Path(os.environ.get("PROF_SOURCE", "."))
 REQUESTS = driver.sample("requests")
 OUTPUT = b"200000000\n"
 # Millions of steps: enough for two threads to run at the same time for a while on a busy machine as well.
-PATCHED = {"counters": "90", "fields": "60", "lock_array": "50", "stop_flag": "300"}
+PATCHED = {"counters": "90", "fields": "60", "lock_array": "50", "references": "400",
+           "stop_flag": "300"}
 
 
-class Repairs(driver.EndToEnd):
-    def found(self, command, output=OUTPUT, options=("--repair",)):
-        """A run that found what to repair. On a busy machine threads may hardly ever run at the same time."""
-        for _ in range(4):
-            run = self.prof_run(command, options=list(options))
-            self.assertEqual((run.status, run.stdout), (0, output), run.stderr)
-            if "Contention cannot be confirmed here" in " ".join(run.summary()["degradations"]):
-                self.skipTest("the kernel refuses breakpoints here")
-            if (run.directory / "repair.json").exists() and self.file(run)["sites"]:
-                return run
-        self.fail("contention was not found in four runs")
-
-    def file(self, run):
-        return json.loads((run.directory / "repair.json").read_text())
-
+class Repairs(repair_runs.RepairRuns):
     def refusal(self, *options, program=REQUESTS):
         """The one line of a run that is refused."""
         run = self.prof_run([program, "1"], options=list(options))
@@ -44,7 +32,7 @@ class Repairs(driver.EndToEnd):
         return lines[0]
 
     def test_a_run_repairs_what_it_finds_and_the_next_one_from_the_start(self):
-        run = self.found([REQUESTS])
+        run = self.found([REQUESTS], OUTPUT)
         file = self.file(run)
         self.assertEqual((file["schema"], file["program"], len(file["sites"])), ("prof-repair/1", "requests", 1))
         site = file["sites"][0]
@@ -72,7 +60,7 @@ class Repairs(driver.EndToEnd):
         self.assertEqual([(one["frames"], one["given"]) for one in given], [(site["frames"], True)])
 
     def test_with_the_repairs_nothing_is_left_to_find(self):
-        run = self.found([REQUESTS])
+        run = self.found([REQUESTS], OUTPUT)
         options = ["-e", "contention", f"--repair=layout:{run.directory}/repair.json"]
         again = self.prof_run([REQUESTS], options=options)
         self.assertEqual((again.status, again.stdout), (0, OUTPUT), again.stderr)
@@ -84,27 +72,21 @@ class Repairs(driver.EndToEnd):
         for sample, arguments, why in (("counters", ["90"], "variables lie where the program was built to have them"),
                                        ("statistics", ["300"], "the program asks for an alignment, which stays")):
             with self.subTest(sample):
-                for _ in range(4):
-                    run = self.prof_run([driver.sample(sample), *arguments], options=["--repair"])
-                    self.assertEqual(run.status, 0, run.stderr)
-                    if (run.directory / "repair.json").exists():
-                        break
+                run = self.run_until(self.file, [driver.sample(sample), *arguments], options=["--repair"])
                 file = self.file(run)
                 self.assertEqual(file["sites"], [])
                 self.assertIn(why, file["declined"][0]["why"])
                 self.assertIn("2 threads use different bytes", file["declined"][0]["what"])
                 data = run.report("contention")["data"][0]
                 self.assertIn(f"Declined: {why}", data["repair"])
+                # The run itself has chosen nothing that would have been refused.
+                repairs = run.summary()["repairs"]
+                self.assertEqual({site["kind"] for site in repairs["sites"]} - {"declined"}, set())
+                self.assertEqual((repairs["placed_allocations"], repairs["refused_allocations"]), (0, 0))
 
     def test_locks_that_share_a_line_are_moved_in_this_run_and_in_the_next_one(self):
         pool, output = driver.sample("lock_pool"), b"10000000\n"
-        for _ in range(4):
-            run = self.prof_run([pool], options=["--repair=locks"])
-            self.assertEqual((run.status, run.stdout), (0, output), run.stderr)
-            if "Contention cannot be confirmed here" in " ".join(run.summary()["degradations"]):
-                self.skipTest("the kernel refuses breakpoints here")
-            if (run.directory / "repair.json").exists() and self.file(run)["locks"]:
-                break
+        run = self.run_until(lambda run: self.file(run).get("locks"), [pool], output, options=["--repair=locks"])
         self.assertEqual([(lock["name"], lock["bytes"]) for lock in self.file(run)["locks"]], [("pool", 1640)])
         again = self.prof_run([pool], options=[f"--repair=layout:{run.directory},locks"])
         self.assertEqual((again.status, again.stdout), (0, output), again.stderr)
@@ -137,7 +119,7 @@ class Repairs(driver.EndToEnd):
         self.assertIn(b"--repair is for programs that `prof run` starts", running.stderr)
 
     def test_code_of_another_build_is_left_as_it_is_and_named(self):
-        run = self.found([REQUESTS])
+        run = self.found([REQUESTS], OUTPUT)
         file = self.file(run)
         for frame in file["sites"][0]["frames"]:
             if frame["module"] == REQUESTS:
@@ -153,8 +135,8 @@ class Repairs(driver.EndToEnd):
     def test_the_plan_has_what_the_file_says(self):
         program = driver.sample("hot_loop")
         notes = subprocess.run(["readelf", "-n", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
-        build_id = re.search(r"Build ID: ([0-9a-f]+)", notes).group(1)
-        frames = [{"module": program, "build_id": build_id, "offset": offset} for offset in (0x1234, 0x5678)]
+        expected = re.search(r"Build ID: ([0-9a-f]+)", notes).group(1)
+        frames = [{"module": program, "build_id": expected, "offset": offset} for offset in (0x1234, 0x5678)]
         site = {"frames": frames, "least_bytes": 24, "most_bytes": 40}
         declined = {**site, "align": 64, "offset": 0, "pad": 64, "conflicts_before": 1, "conflicts_after": 0, "declined": "no"}
         file = self.folder / "repairs.json"
@@ -177,10 +159,10 @@ class Repairs(driver.EndToEnd):
             at += frame_count * FRAME.size
             self.assertEqual((modules, len(data)), (1, at + MODULE.size))
             length, identity, path = MODULE.unpack_from(data, at)
-            self.assertEqual((identity[:length].hex(), path.rstrip(b"\0").decode()), (build_id, program))
+            self.assertEqual((identity[:length].hex(), path.rstrip(b"\0").decode()), (expected, program))
 
     def test_what_was_decided_outlives_another_analysis(self):
-        run = self.found([REQUESTS])
+        run = self.found([REQUESTS], OUTPUT)
         file = self.file(run)
         file["sites"][0]["declined"] = "I know better"
         (run.directory / "repair.json").write_text(json.dumps(file))
@@ -199,7 +181,7 @@ class Repairs(driver.EndToEnd):
         self.assertEqual((directory / "repair.json").read_text(), "{}")
 
     def test_repairs_are_tried_and_kept_where_they_help(self):
-        run = self.found([REQUESTS], options=["--repair", "--verify=2"])
+        run = self.found([REQUESTS], OUTPUT, options=["--repair", "--verify=2"])
         said = run.stderr.decode()
         self.assertIn("verify: the program runs 4 times, without input and output", said)
         self.assertRegex(said, r"verify: [0-9.]+ s repaired, [0-9.]+ s without: [0-9.]+ times as fast, the median of 2 pairs")
@@ -210,11 +192,49 @@ class Repairs(driver.EndToEnd):
         # The program's output came once, and the database's path is the last line.
         self.assertEqual(said.splitlines()[-1], f"{run.directory}/database")
 
+    def repairs_of_harmed(self, *functions):
+        """The program, and a file that has the allocations of these functions of its begin lines."""
+        program = driver.program("harmed")
+        identity = build_id(program).hex()
+        sites = [{"frames": [{"module": program, "build_id": identity, "offset": call_of(program, function, "malloc")}],
+                  "path": ["malloc", function], "least_bytes": 8, "most_bytes": 8, "align": 64, "offset": 0, "pad": 64,
+                  "conflicts_before": 9, "conflicts_after": 0} for function in functions]
+        given = self.folder / "given.json"
+        given.write_text(json.dumps({"schema": "prof-repair/1", "program": "harmed", "sites": sites}))
+        return program, given
+
+    def test_of_several_repairs_the_one_that_harms_is_left_out(self):
+        program, given = self.repairs_of_harmed("better", "worse")
+        run = self.prof_run([program], options=[f"--repair=layout:{given}", "--verify=1"])
+        self.assertEqual((run.status, run.stdout), (0, b"done\n"), run.stderr)
+        said = run.stderr.decode()
+        self.assertIn("verify: the program runs at least 2 times, without input and output", said)
+        self.assertRegex(said, r"verify: allocations of worse left out: beside the others they make the program 0\.\d+ times as fast")
+        self.assertNotIn("allocations of better left out", said)
+        # Tried once more without it.
+        self.assertEqual(said.count(" times as fast, the median of 1 pairs"), 2)
+        better, worse = self.file(run)["sites"]
+        self.assertNotIn("declined", better)
+        self.assertGreater(better["trial"]["ratio"], 1.02)
+        self.assertRegex(worse["declined"], r"tried 1 times, it made the program 0\.\d+ times as fast")
+        self.assertLess(worse["trial"]["ratio"], 1 / 1.02)
+        # The next run leaves it out as well.
+        again = self.prof_run([program], options=[f"--repair=layout:{run.directory}"])
+        repairs = again.summary()["repairs"]
+        self.assertEqual((repairs["planned_sites"], repairs["placed_allocations"]), (1, 16))
+
+    def test_repairs_of_which_none_helps_are_all_taken_back(self):
+        program, given = self.repairs_of_harmed("worse")
+        run = self.prof_run([program], options=[f"--repair=layout:{given}", "--verify=1"])
+        self.assertEqual((run.status, run.stdout), (0, b"done\n"), run.stderr)
+        self.assertIn("verify: the program is not faster with the repairs; they are taken back", run.stderr.decode())
+        self.assertIn("it made the program 0.", self.file(run)["sites"][0]["declined"])
+
     def test_a_program_that_ends_otherwise_gets_everything_taken_back(self):
         script = self.folder / "picky"
         script.write_text(f'#!/bin/sh\n{REQUESTS}\ntest -z "$PROF_REPAIR_PLAN"\n')
         script.chmod(0o755)
-        run = self.found([str(script)], options=["--repair", "--verify=1"])
+        run = self.found([str(script)], OUTPUT, options=["--repair", "--verify=1"])
         self.assertIn("verify: with it the program ended with status 1, not 0; all repairs are taken back", run.stderr.decode())
         self.assertIn("status 1", self.file(run)["sites"][0]["declined"])
 

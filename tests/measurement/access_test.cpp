@@ -104,9 +104,9 @@ TEST_CASE("repairs come back in the order of their times, of kinds that are know
 TEST_CASE("objects come back, with what is known of their ends") {
   TemporaryDirectory directory;
   Recorder recorder(directory / "a.prof");
-  recorder.file.write_object({7, 0x5000, 48, 100, 2, 9});
+  recorder.file.write_object({7, 0x5000, 48, 100, 2, 9, 32});
   recorder.file.write_object_end(7, 300);
-  recorder.file.write_object({3, 0x6000, 0, 0, 0, 0});
+  recorder.file.write_object({3, 0x6000, 0, 0, 0, 0, 0});
   recorder.file.write_object_end(11, 400);  // whose own record was lost
   recorder.finish();
   const std::vector<MeasuredObject> objects = read_measurement(recorder.path()).objects;
@@ -121,6 +121,7 @@ TEST_CASE("objects come back, with what is known of their ends") {
   CHECK(objects[1].died_ns == 300);
   CHECK(objects[1].thread == 2);
   CHECK(objects[1].node == 9);
+  CHECK(objects[1].align == 32);
   CHECK(objects[2].id == 11);
   CHECK(objects[2].died_ns == 400);
 }

@@ -131,7 +131,7 @@ void write_accesses(Recorder& recorder, uint32_t index, const std::vector<NodeId
     const uint64_t object = i / 10;
     if (i % 10 == 0)
       recorder.file.write_object(
-          {index << 16 | object, 0x7f0000000000 + object * 4096, 256, time, index, nodes[0]});
+          {index << 16 | object, 0x7f0000000000 + object * 4096, 256, time, index, nodes[0], 1});
     if (!accesses.append({time, kIntervalNs, 0x7f0000000000 + object * 4096 + i % 256, 8,
                           hpcrun::kAccessReads, (index << 16 | object) + 1},
                          nodes[i % nodes.size()]))

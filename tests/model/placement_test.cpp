@@ -21,8 +21,8 @@ uint64_t conflicts(const Uses& uses, uint32_t offset) {
   return conflicts_at(uses.data(), static_cast<uint32_t>(uses.size()), offset);
 }
 
-ChosenPlacement choose(const Uses& uses, uint64_t conflicts_now) {
-  return choose_placement(uses.data(), static_cast<uint32_t>(uses.size()), conflicts_now);
+ChosenPlacement choose(const Uses& uses, uint64_t conflicts_now, uint64_t align = 1) {
+  return choose_placement(uses.data(), static_cast<uint32_t>(uses.size()), conflicts_now, align);
 }
 
 // As the objects lay in memory, one behind the other.
@@ -101,6 +101,15 @@ TEST_CASE("two elements of 40 bytes need another offset than that of alignment")
   CHECK(conflicts(uses, 16) == 100);
   CHECK(conflicts(uses, 0) == 100);
   CHECK(choose(uses, 100).placement == at_offset(32));
+}
+
+TEST_CASE("what the program asks of an address stays, and offsets that it forbids are not tried") {
+  const Uses uses = {written(1, 0, 8, 8), written(2, 0, 40, 8)};
+  CHECK(choose(uses, 100, 32).placement == at_offset(32));
+  CHECK(choose(uses, 100, 64).placement == kAsAllocated);
+  CHECK(choose(uses, 100, 4096).conflicts == 100);
+  const Uses apart = {written(1, 0, 56, 8), written(2, 0, 64, 8)};
+  CHECK(choose(apart, 100, 256).placement == at_offset(0));
 }
 
 TEST_CASE("alignment that creates sharing in elements of 3,096 bytes is not chosen") {

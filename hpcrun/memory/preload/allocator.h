@@ -55,10 +55,10 @@ inline bool is_ready() noexcept {
   return look_up();
 }
 
-// `frame`: of the function that was called.
-inline void* told(void* at, size_t bytes, const void* frame) noexcept {
+// `align`: what the program asks for, 1 where it does not; `frame`: of the function that was called.
+inline void* told(void* at, size_t bytes, size_t align, const void* frame) noexcept {
   if (const auto hook = hpcrun_heap_hooks.allocated.load(std::memory_order_acquire); hook && at)
-    hook(at, bytes, frame);
+    hook(at, bytes, align, frame);
   return at;
 }
 

@@ -17,6 +17,8 @@ namespace hpcrun {
 
 namespace {
 
+constexpr size_t kPage = 4096;
+
 void* fail(int error) noexcept {
   errno = error;
   return nullptr;
@@ -24,8 +26,8 @@ void* fail(int error) noexcept {
 
 // Apart, so that a call of which nobody wants to know needs no registers.
 template <typename Plain>
-[[gnu::noinline]] void* make_and_tell(size_t bytes, const void* frame, Plain plain) noexcept {
-  return told(plain(), bytes, frame);
+[[gnu::noinline]] void* make_and_tell(size_t bytes, size_t align, const void* frame, Plain plain) noexcept {
+  return told(plain(), bytes, align, frame);
 }
 
 // The allocation that `plain` makes, or the same elsewhere. `align`: what the program asks for, 1 where it
@@ -35,7 +37,7 @@ inline void* allocated(size_t bytes, size_t align, const void* frame, Plain plai
   if (asks_to_place(bytes, frame)) [[unlikely]]
     return allocate(bytes, align, frame, plain);
   if (!hpcrun_heap_hooks.allocated.load(std::memory_order_relaxed)) return plain();
-  return make_and_tell(bytes, frame, plain);
+  return make_and_tell(bytes, align, frame, plain);
 }
 
 // From early memory into the allocator's.
@@ -49,14 +51,14 @@ void* move_early(void* from, size_t bytes) noexcept {
 // place is another allocation from now on.
 template <typename Reallocate>
 inline void* reallocated(void* before, size_t bytes, const void* frame, Reallocate reallocate) noexcept {
-  if (is_early(before)) return told(move_early(before, bytes), bytes, frame);
+  if (is_early(before)) return told(move_early(before, bytes), bytes, 1, frame);
   if (moved_objects.may_hold(before) && moved_objects.base_of(before) != before) [[unlikely]]
     return reallocate_moved(before, bytes, frame);
   tell_released(before);
   void* const now = reallocate();
   if (now && asks_to_place(bytes, frame)) [[unlikely]]
     return replace(now, bytes, frame);
-  return told(now, bytes, frame);
+  return told(now, bytes, 1, frame);
 }
 
 }  // namespace
@@ -90,7 +92,7 @@ HPCRUN_EXPORT void* calloc(size_t count, size_t each) {
   const void* const frame = __builtin_dwarf_cfa();
   if (!is_too_large && hpcrun::asks_to_place(bytes, frame)) [[unlikely]]
     return hpcrun::allocate_zeroed(bytes, frame);
-  return told(behind.calloc(count, each), bytes, frame);
+  return told(behind.calloc(count, each), bytes, 1, frame);
 }
 
 HPCRUN_EXPORT void* realloc(void* at, size_t bytes) {
@@ -134,7 +136,7 @@ HPCRUN_EXPORT int posix_memalign(void** out, size_t align, size_t bytes) {
     error = behind.posix_memalign(&at, align, bytes);
     return error ? nullptr : at;
   };
-  void* const at = is_valid ? hpcrun::allocated(bytes, align, frame, plain) : told(plain(), bytes, frame);
+  void* const at = is_valid ? hpcrun::allocated(bytes, align, frame, plain) : told(plain(), bytes, 1, frame);
   if (!error) *out = at;
   return error;
 }
@@ -144,7 +146,7 @@ HPCRUN_EXPORT void* aligned_alloc(size_t align, size_t bytes) {
   const auto plain = [=]() noexcept { return behind.aligned_alloc(align, bytes); };
   const void* const frame = __builtin_dwarf_cfa();
   return std::has_single_bit(align) ? hpcrun::allocated(bytes, align, frame, plain)
-                                    : told(plain(), bytes, frame);
+                                    : told(plain(), bytes, 1, frame);
 }
 
 HPCRUN_EXPORT void* memalign(size_t align, size_t bytes) {
@@ -152,15 +154,15 @@ HPCRUN_EXPORT void* memalign(size_t align, size_t bytes) {
   const auto plain = [=]() noexcept { return behind.memalign(align, bytes); };
   const void* const frame = __builtin_dwarf_cfa();
   return std::has_single_bit(align) ? hpcrun::allocated(bytes, align, frame, plain)
-                                    : told(plain(), bytes, frame);
+                                    : told(plain(), bytes, 1, frame);
 }
 
 HPCRUN_EXPORT void* valloc(size_t bytes) {
   if (!hpcrun::is_ready() || !behind.valloc) return hpcrun::fail(ENOMEM);
-  return told(behind.valloc(bytes), bytes, __builtin_dwarf_cfa());
+  return told(behind.valloc(bytes), bytes, hpcrun::kPage, __builtin_dwarf_cfa());
 }
 
 HPCRUN_EXPORT void* pvalloc(size_t bytes) {
   if (!hpcrun::is_ready() || !behind.pvalloc) return hpcrun::fail(ENOMEM);
-  return told(behind.pvalloc(bytes), bytes, __builtin_dwarf_cfa());
+  return told(behind.pvalloc(bytes), bytes, hpcrun::kPage, __builtin_dwarf_cfa());
 }

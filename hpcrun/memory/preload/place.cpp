@@ -24,9 +24,9 @@ bool may_move() noexcept {
 
 }  // namespace
 
-PlaceAnswer ask(size_t bytes, const void* frame) noexcept {
+PlaceAnswer ask(size_t bytes, size_t align, const void* frame) noexcept {
   const auto hook = hpcrun_heap_hooks.place.load(std::memory_order_acquire);
-  return hook ? hook(bytes, frame) : PlaceAnswer{};
+  return hook ? hook(bytes, align, frame) : PlaceAnswer{};
 }
 
 void tell_made(void* at, size_t bytes, size_t padding, const PlaceAnswer& answer, bool placed) noexcept {
@@ -53,7 +53,7 @@ void* make_placed(size_t bytes, size_t align, const PlaceAnswer& answer, size_t&
 }
 
 void* allocate_zeroed(size_t bytes, const void* frame) noexcept {
-  const PlaceAnswer answer = ask(bytes, frame);
+  const PlaceAnswer answer = ask(bytes, 1, frame);
   size_t padding = 0;
   void* const placed = make_placed(bytes, 1, answer, padding);
   if (placed) memset(placed, 0, bytes);
@@ -63,7 +63,7 @@ void* allocate_zeroed(size_t bytes, const void* frame) noexcept {
 }
 
 void* replace(void* at, size_t bytes, const void* frame) noexcept {
-  const PlaceAnswer answer = ask(bytes, frame);
+  const PlaceAnswer answer = ask(bytes, 1, frame);
   size_t padding = 0;
   void* const placed = make_placed(bytes, 1, answer, padding);
   if (placed) {
@@ -78,11 +78,11 @@ void* replace(void* at, size_t bytes, const void* frame) noexcept {
 void* reallocate_moved(void* before, size_t bytes, const void* frame) noexcept {
   if (bytes == 0) {  // what that does is the allocator's to say
     tell_released(before);
-    return told(behind.realloc(moved_objects.take(before), 0), 0, frame);
+    return told(behind.realloc(moved_objects.take(before), 0), 0, 1, frame);
   }
   const auto plain = [bytes]() noexcept { return behind.malloc(bytes); };
   void* const now =
-      asks_to_place(bytes, frame) ? allocate(bytes, 1, frame, plain) : told(plain(), bytes, frame);
+      asks_to_place(bytes, frame) ? allocate(bytes, 1, frame, plain) : told(plain(), bytes, 1, frame);
   if (!now) return nullptr;
   memcpy(now, before, std::min(bytes, MovedObjects::bytes_of(before)));
   tell_released(before);

@@ -22,7 +22,7 @@ inline bool asks_to_place(size_t bytes, const void* frame) noexcept {
 // nothing, or it cannot be had; errno is kept.
 void* make_placed(size_t bytes, size_t align, const PlaceAnswer& answer, size_t& padding) noexcept;
 
-PlaceAnswer ask(size_t bytes, const void* frame) noexcept;
+PlaceAnswer ask(size_t bytes, size_t align, const void* frame) noexcept;
 
 // Tells the runtime; `placed`: by make_placed().
 void tell_made(void* at, size_t bytes, size_t padding, const PlaceAnswer& answer, bool placed) noexcept;
@@ -31,7 +31,7 @@ void tell_made(void* at, size_t bytes, size_t padding, const PlaceAnswer& answer
 // fails.
 template <typename Plain>
 [[gnu::noinline]] void* allocate(size_t bytes, size_t align, const void* frame, Plain plain) noexcept {
-  const PlaceAnswer answer = ask(bytes, frame);
+  const PlaceAnswer answer = ask(bytes, align, frame);
   size_t padding = 0;
   void* at = make_placed(bytes, align, answer, padding);
   const bool is_placed = at != nullptr;

@@ -73,6 +73,21 @@ TEST_CASE("threads that meet within an object are not helped") {
   CHECK(layouts[0].conflicts_after == 50);
 }
 
+TEST_CASE("an alignment that the program asks for stays, and is told where it stands in the way") {
+  std::vector<DataObject> objects = {allocation(0x1000, 48, 1), allocation(0x1040, 48, 1)};
+  objects[1].align = 64;
+  const ContendedData found = finding({0, 1}, {side(1, 0, 8), side(2, 0, 16)});
+  const auto bound = lay_out_sites(found, objects);
+  REQUIRE(bound.size() == 1);
+  CHECK(bound[0].align == 64);
+  CHECK(bound[0].placement == hpcrun::kAsAllocated);
+  CHECK(bound[0].is_bound);
+  objects[1].align = 16;
+  const auto free = lay_out_sites(found, objects);
+  CHECK(free[0].placement == hpcrun::Placement{.align = 64, .offset = 48, .pad = 64});
+  CHECK_FALSE(free[0].is_bound);
+}
+
 TEST_CASE("a size that is not known is any size, and whole pages are no allocator's") {
   const std::vector<DataObject> objects = {allocation(0x1000, 0, 1), allocation(0x4000, 8192, 2)};
   const auto layouts =

@@ -20,16 +20,21 @@ namespace {
 constexpr uint64_t kMs = 1'000'000;
 constexpr uint64_t kSampleNs = 4 * kMs;
 
+// The site whose allocations are multiples of 32.
+constexpr uint32_t kAligned = 12;
+
 std::set<uint32_t> closed;
 std::map<uint32_t, SiteVerdict> settled;
 std::set<uint64_t> shared_lines;
 
-constexpr JudgeHost kHost{[](uint32_t site) noexcept { return !closed.contains(site); },
-                          [](const SiteVerdict& verdict) noexcept {
-                            settled[verdict.site] = verdict;
-                            closed.insert(verdict.site);
-                          },
-                          [](uint64_t line) noexcept { shared_lines.insert(line); }};
+constexpr JudgeHost kHost{
+    [](uint32_t site) noexcept { return !closed.contains(site); },
+    [](const SiteVerdict& verdict) noexcept {
+      settled[verdict.site] = verdict;
+      closed.insert(verdict.site);
+    },
+    [](uint64_t line) noexcept { shared_lines.insert(line); },
+    [](uint32_t site) noexcept { return site == kAligned ? uint64_t{32} : uint64_t{1}; }};
 
 // Threads that each do something every 4 ms.
 class Run {
@@ -116,6 +121,23 @@ TEST_CASE("where threads meet inside an object an offset may part them") {
     run.sample({write_to(0, 0x10010 + 1544, 9, 1, 0x10010), write_to(1, 0x10010 + 1552, 9, 1, 0x10010)});
   REQUIRE(settled.contains(9));
   CHECK(settled[9].chosen.placement == Placement{64, 48, 64});
+}
+
+TEST_CASE("an offset that an alignment of the program's forbids is not chosen") {
+  // As above, where 48 would part them, and where 32 does.
+  Run run;
+  for (int i = 0; i < 300; ++i)
+    run.sample({write_to(0, 0x10020 + 1544, kAligned, 1, 0x10020),
+                write_to(1, 0x10020 + 1552, kAligned, 1, 0x10020)});
+  REQUIRE(settled.contains(kAligned));
+  CHECK(settled[kAligned].chosen.placement == kAsAllocated);
+  CHECK(settled[kAligned].chosen.conflicts == settled[kAligned].conflicts);
+  Run other;
+  for (int i = 0; i < 300; ++i)
+    other.sample(
+        {write_to(0, 0x10000 + 24, kAligned, 1, 0x10000), write_to(1, 0x10000 + 32, kAligned, 1, 0x10000)});
+  REQUIRE(settled.contains(kAligned));
+  CHECK(settled[kAligned].chosen.placement == Placement{64, 32, 64});
 }
 
 TEST_CASE("what no placement parts is told, and decided once") {

@@ -1,0 +1,83 @@
+// Two threads hand smart pointers around, each to an object of its own, whose reference counts lie on a page
+// on which nobody disturbs anybody. On another page they count their steps in neighbouring words, which lie
+// in one cache line: after the microbenchmarks shptr-relaxed and shptr-lock of TMI. references keeps counts
+// by relaxed atomics, references_locked under a mutex of each object. The _fixed twins give each counter a
+// line of its own.
+
+#include <mutex>
+
+#include "team.h"
+
+// So far from each other as pages are.
+struct alignas(4096) Object {
+#ifdef LOCKED
+  std::mutex lock;
+  uint64_t references = 0;
+  void add(uint64_t change) {
+    const std::lock_guard guard(lock);
+    references += change;
+  }
+#else
+  std::atomic<uint64_t> references{0};
+  void add(uint64_t change) {
+    references.fetch_add(change, std::memory_order_relaxed);
+  }
+#endif
+};
+
+class Pointer {
+ public:
+  explicit Pointer(Object* object) : object_(object) { object_->add(1); }
+  Pointer(const Pointer& other) : Pointer(other.object_) {}
+  ~Pointer() { object_->add(uint64_t{0} - 1); }
+
+ private:
+  Object* object_;
+};
+
+#ifdef FIXED
+struct alignas(64) Counter {
+#else
+struct Counter {
+#endif
+  volatile uint64_t steps, bytes, longest;
+};
+
+alignas(4096) Counter counters[8];  // of threads; two work
+Object objects[2];
+
+constexpr uint64_t kCopies = 64;  // steps from one copy of a pointer to the next
+
+[[gnu::noinline]] void hand_around(const Pointer& pointer) {
+  const Pointer copy = pointer;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+inline void count(Counter& own, uint64_t bytes) {
+  own.steps = own.steps + 1;
+  own.bytes = own.bytes + bytes;
+  if (bytes > own.longest) own.longest = bytes;
+}
+
+[[gnu::noinline]] void step_first(uint64_t steps) {
+  const Pointer pointer(&objects[0]);
+  while (steps--) {
+    count(counters[0], steps % 1500);
+    if (steps % kCopies == 0) hand_around(pointer);
+  }
+}
+
+[[gnu::noinline]] void step_second(uint64_t steps) {
+  const Pointer pointer(&objects[1]);
+  while (steps--) {
+    count(counters[1], steps % 1500);
+    if (steps % kCopies == 0) hand_around(pointer);
+  }
+}
+
+int main(int argc, char** argv) {
+  const uint64_t steps = team::steps(argc, argv, 200);
+  team::run([=] { step_first(steps); }, [=] { step_second(steps); });
+  std::printf("%llu %llu\n", static_cast<unsigned long long>(counters[0].steps + counters[1].steps),
+              static_cast<unsigned long long>(objects[0].references + objects[1].references));
+}

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Of samples after those of the papers: what their threads contend for is named, what laying allocations out anew helps is
+repaired, in the run that finds it and from the start of the next one, and what it does not help is declined with the reason."""
+
+import driver
+import repair_runs
+
+# What is allocated, by whom: the sizes, how many rounds are three allocations each, and who contends where. Rounds are enough for
+# two seconds on a fast machine, for contention is judged every half second.
+PLACED = {
+    "sessions": {"rounds": 1000, "arguments": ["1000"], "function": "open_session", "bytes": 16, "users": {"Store::get"},
+                 "offsets": {0, 8}},
+    "histogram": {"rounds": 1000, "arguments": ["light", "1000"], "function": "make_tally", "bytes": 3096, "users": {"count"},
+                  "offsets": {0, 8, 16, 24 + 255 * 4, 24 + 511 * 4, 24 + 767 * 4}},
+    "regression": {"rounds": 1000, "arguments": ["1000"], "function": "make_arguments", "bytes": 128, "users": {"add_up"},
+                   "offsets": {*range(8, 64, 8), *range(72, 128, 8)}},
+}
+DECLINED = {
+    "workers": {"arguments": ["60"], "kind": "allocation", "users": {"work"}, "output": b"120000000\n",
+                "why": "threads meet on lines within an allocation, wherever it begins"},
+    "references": {"arguments": ["400"], "kind": "variable", "users": {"count"}, "output": b"800000000 0\n",
+                   "why": "variables lie where the program was built to have them; prof report --view=contention --format=patch"},
+    "references_locked": {"arguments": ["400"], "kind": "variable", "users": {"count"}, "output": b"800000000 0\n",
+                          "why": "variables lie where the program was built to have them; prof report --view=contention"},
+}
+
+
+class RepairedSamples(repair_runs.RepairRuns):
+    def own_functions(self, data):
+        """Where the sides are, by the innermost function of the sample's."""
+        named = [[frame["function"].split("(")[0] for frame in side["frames"] if frame.get("file", "").endswith(".cpp")]
+                 for side in data["sides"]]
+        return {names[0] for names in named if names}
+
+    def bare_output(self, command):
+        done = self.plain_run(command)
+        self.assertEqual(done.returncode, 0)
+        return done.stdout
+
+    def was_placed(self, run):
+        return any(site["kind"] == "placed" for site in run.summary()["repairs"]["sites"])
+
+    def test_allocations_are_laid_out_anew_as_they_are_found_and_from_the_start(self):
+        for sample, expected in PLACED.items():
+            with self.subTest(sample):
+                command = [driver.sample(sample), *expected["arguments"]]
+                output = self.bare_output([driver.sample(f"{sample}_fixed"), *expected["arguments"]])
+                run = self.run_until(self.was_placed, command, output, options=["--repair"])
+                self.assert_named(run, expected)
+                placed = [site for site in run.summary()["repairs"]["sites"] if site["kind"] == "placed"]
+                self.assertEqual([(site["align"], site["offset"], site["pad"]) for site in placed], [(64, 0, 64)])
+                site, = self.file(run)["sites"]
+                self.assertTrue(any(expected["function"] in name for name in site["path"]), site["path"])
+                self.assertEqual((site["least_bytes"], site["most_bytes"]), (expected["bytes"], expected["bytes"]))
+
+                again = self.prof_run(command, options=["-e", "contention", f"--repair=layout:{run.directory}"])
+                self.assertEqual((again.status, again.stdout), (0, output), again.stderr)
+                repairs = again.summary()["repairs"]
+                self.assertEqual((repairs["planned_sites"], repairs["refused_allocations"]), (1, 0))
+                self.assertGreaterEqual(repairs["placed_allocations"], 3 * expected["rounds"])
+                self.assertEqual(again.report("contention")["data"], [])
+
+    def assert_named(self, run, expected):
+        data = run.report("contention")["data"][0]
+        self.assertEqual((data["kind"], data["sharing"]), ("allocation", "false"), data)
+        allocation, = [one for one in data["allocations"] if one["bytes"] == expected["bytes"]]
+        self.assertIn(expected["function"], [frame["function"].split("(")[0] for frame in allocation["frames"]])
+        own = [side for side in data["sides"] if side["object"] > 0]
+        self.assertEqual({side["thread"] for side in own}, {0, 1})
+        self.assertLessEqual({side["offset"] for side in own}, expected["offsets"])
+        self.assertLessEqual(expected["users"], self.own_functions(data))
+
+    def test_what_no_layout_of_allocations_helps_is_declined(self):
+        for sample, expected in DECLINED.items():
+            with self.subTest(sample):
+                run = self.run_until(self.file, [driver.sample(sample), *expected["arguments"]], expected["output"],
+                                     options=["--repair"])
+                data = run.report("contention")["data"][0]
+                self.assertEqual((data["kind"], data["sharing"], data["remedy"]), (expected["kind"], "false", "pad-elements"))
+                self.assertEqual({side["thread"] for side in data["sides"]}, {0, 1})
+                self.assertEqual(self.own_functions(data), expected["users"])
+                self.assertIn(f"Declined: {expected['why']}", data["repair"])
+                file = self.file(run)
+                self.assertEqual((file["sites"], file["locks"]), ([], []))
+                self.assertIn(expected["why"], file["declined"][0]["why"])
+                self.assertEqual(run.summary()["repairs"]["placed_allocations"], 0)
+
+    def test_it_is_up_to_the_input_whether_threads_contend(self):
+        """The same program on an image without light pixels."""
+        run = self.prof_run([driver.sample("histogram"), "dark", "400"], options=["--repair"])
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertEqual(run.report("contention")["data"], [])
+        self.assertEqual((run.summary()["repairs"]["sites"], self.file(run)), ([], {}))
+
+    def test_the_twins_have_nothing_to_repair(self):
+        for sample in ("sessions", "histogram", "regression", "workers", "references", "references_locked"):
+            with self.subTest(sample):
+                run = self.prof_run([driver.sample(f"{sample}_fixed")], options=["--repair"])
+                self.assertEqual(run.status, 0, run.stderr)
+                self.assertEqual(run.report("contention")["data"], [])
+                self.assertEqual((run.summary()["repairs"]["sites"], self.file(run)), ([], {}))
+
+
+if __name__ == "__main__":
+    driver.main()
