@@ -1,6 +1,5 @@
 #pragma once
-// The mappings of this process as /proc/self/maps lists them. Makes system calls alone; not
-// async-signal-safe, one caller at a time.
+// The mappings of this process as /proc/self/maps lists them. Async-signal-safe; one caller at a time.
 
 #include <cstdint>
 
