@@ -15,6 +15,7 @@
 #include "analysis/database/database.h"
 #include "analysis/views/wording.h"
 #include "hpcrun/measurement/device_metrics.h"
+#include "hpcrun/measurement/lock_metrics.h"
 #include "prof/command_line/description.h"
 #include "prof/events.h"
 #include "prof/export/export_format.h"
@@ -73,8 +74,11 @@ std::vector<Row> measurable_metrics() {
                            {"REALTIME", "sec", "time that passed, waiting included"}};
   for (const EventDescription& event : list_events())
     if (event.name.find("::") != event.name.npos) rows.push_back({event.name, "events", event.text});
-  for (const hpcrun::DeviceMetricInfo& metric : hpcrun::kDeviceMetrics)
-    rows.push_back({metric.name, metric.unit, metric.description});
+  const auto add = [&rows](const auto& metrics) {
+    for (const auto& metric : metrics) rows.push_back({metric.name, metric.unit, metric.description});
+  };
+  add(hpcrun::kLockMetrics);
+  add(hpcrun::kDeviceMetrics);
   return rows;
 }
 

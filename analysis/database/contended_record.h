@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/database/record_fields.h"
 #include "analysis/repair/repair_file.h"
 
 namespace prof {
@@ -98,9 +99,9 @@ struct ContendedRecord {
   ModuleAddress variable;  // where the variable is; no module: it is none
 };
 
-// visit(name, field) of all but changes, allocations and sides, by their names in run.json.
-template <typename Record, typename Visit>
-void for_each_record_field(Record& record, Visit visit) {
+// All but changes, allocations and sides.
+template <typename Visit>
+void for_each_field(RecordOf<ContendedRecord> auto& record, Visit visit) {
   visit("host", record.host);
   visit("rank", record.rank);
   visit("process", record.process);
@@ -132,9 +133,8 @@ void for_each_record_field(Record& record, Visit visit) {
   visit("repair", record.repair);
 }
 
-// The same of one change.
-template <typename Change, typename Visit>
-void for_each_change_field(Change& change, Visit visit) {
+template <typename Visit>
+void for_each_field(RecordOf<ContendedRecord::Change> auto& change, Visit visit) {
   visit("what", change.what);
   visit("name", change.name);
   visit("type", change.type);
@@ -146,17 +146,15 @@ void for_each_change_field(Change& change, Visit visit) {
   visit("bytes_after", change.bytes_after);
 }
 
-// The same of one allocation.
-template <typename Allocation, typename Visit>
-void for_each_allocation_field(Allocation& allocation, Visit visit) {
+template <typename Visit>
+void for_each_field(RecordOf<ContendedRecord::Allocation> auto& allocation, Visit visit) {
   visit("context", allocation.context);
   visit("bytes", allocation.bytes);
   visit("objects", allocation.objects);
 }
 
-// The same of one side.
-template <typename Side, typename Visit>
-void for_each_side_field(Side& side, Visit visit) {
+template <typename Visit>
+void for_each_field(RecordOf<ContendedRecord::Side> auto& side, Visit visit) {
   visit("profile", side.profile);
   visit("place", side.place);
   visit("access", side.access);

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/database/record_fields.h"
+
 namespace prof {
 
 struct DeviceUse {
@@ -37,10 +39,9 @@ struct DeviceUse {
   std::vector<Queue> queues;
 };
 
-// visit(name, field) of all but the queues, by their names in run.json: what is written there, read from
-// there, and shown by reports.
-template <typename Use, typename Visit>
-void for_each_field(Use& use, Visit visit) {
+// All but the queues.
+template <typename Visit>
+void for_each_field(RecordOf<DeviceUse> auto& use, Visit visit) {
   visit("host", use.host);
   visit("rank", use.rank);
   visit("process", use.process);

@@ -3,8 +3,9 @@
 
 #include <cstdint>
 #include <string>
-#include <type_traits>
 #include <vector>
+
+#include "analysis/database/record_fields.h"
 
 namespace prof {
 
@@ -87,58 +88,74 @@ struct LocksRecord {
   std::vector<OpenWaitRecord> open;
 };
 
-// visit(name, field) of all but the sides, by their names in run.json.
+// All but the sides.
 template <typename Visit>
-void for_each_lock_field(auto& record, Visit visit) {
-  using Record = std::remove_cvref_t<decltype(record)>;
-  if constexpr (std::is_same_v<Record, LockRecord>) {
-    visit("host", record.host);
-    visit("rank", record.rank);
-    visit("process", record.process);
-    visit("kind", record.kind);
-    visit("name", record.name);
-    visit("declared", record.declared);
-    visit("address", record.address);
-    visit("allocation", record.allocation);
-    visit("offset", record.offset);
-    visit("objects", record.objects);
-    visit("waits", record.waits);
-    visit("waited_s", record.waited_s);
-    visit("blamed_s", record.blamed_s);
-    visit("longest_s", record.longest_s);
-    visit("open_s", record.open_s);
-  } else if constexpr (std::is_same_v<Record, IdleRecord>) {
-    visit("context", record.context);
-    visit("threads", record.threads);
-    visit("seconds", record.seconds);
-    visit("cpu_s", record.cpu_s);
-    visit("idle_cpu_s", record.idle_cpu_s);
-    visit("idle_threads", record.idle_threads);
-    visit("working_threads", record.working_threads);
-  } else if constexpr (std::is_same_v<Record, OpenWaitRecord>) {
-    visit("host", record.host);
-    visit("rank", record.rank);
-    visit("process", record.process);
-    visit("thread", record.thread);
-    visit("thread_name", record.thread_name);
-    visit("kind", record.kind);
-    visit("name", record.name);
-    visit("address", record.address);
-    visit("context", record.context);
-    visit("seconds", record.seconds);
-    visit("holder", record.holder);
-    visit("holder_name", record.holder_name);
-    visit("is_confirmed", record.is_confirmed);
-    visit("deadlock", record.deadlock);
-  } else {
-    if constexpr (std::is_same_v<Record, BlockedRecord>) visit("kind", record.kind);
-    visit("context", record.context);
-    visit("threads", record.threads);
-    visit("count", record.count);
-    visit("seconds", record.seconds);
-    visit("longest_s", record.longest_s);
-    visit("open", record.open);
-  }
+void for_each_field(RecordOf<LockRecord> auto& record, Visit visit) {
+  visit("host", record.host);
+  visit("rank", record.rank);
+  visit("process", record.process);
+  visit("kind", record.kind);
+  visit("name", record.name);
+  visit("declared", record.declared);
+  visit("address", record.address);
+  visit("allocation", record.allocation);
+  visit("offset", record.offset);
+  visit("objects", record.objects);
+  visit("waits", record.waits);
+  visit("waited_s", record.waited_s);
+  visit("blamed_s", record.blamed_s);
+  visit("longest_s", record.longest_s);
+  visit("open_s", record.open_s);
+}
+
+template <typename Visit>
+void for_each_field(RecordOf<IdleRecord> auto& record, Visit visit) {
+  visit("context", record.context);
+  visit("threads", record.threads);
+  visit("seconds", record.seconds);
+  visit("cpu_s", record.cpu_s);
+  visit("idle_cpu_s", record.idle_cpu_s);
+  visit("idle_threads", record.idle_threads);
+  visit("working_threads", record.working_threads);
+}
+
+template <typename Visit>
+void for_each_field(RecordOf<OpenWaitRecord> auto& record, Visit visit) {
+  visit("host", record.host);
+  visit("rank", record.rank);
+  visit("process", record.process);
+  visit("thread", record.thread);
+  visit("thread_name", record.thread_name);
+  visit("kind", record.kind);
+  visit("name", record.name);
+  visit("address", record.address);
+  visit("context", record.context);
+  visit("seconds", record.seconds);
+  visit("holder", record.holder);
+  visit("holder_name", record.holder_name);
+  visit("is_confirmed", record.is_confirmed);
+  visit("deadlock", record.deadlock);
+}
+
+template <typename Visit>
+void for_each_field(RecordOf<LockSide> auto& record, Visit visit) {
+  visit("context", record.context);
+  visit("threads", record.threads);
+  visit("count", record.count);
+  visit("seconds", record.seconds);
+  visit("longest_s", record.longest_s);
+  visit("open", record.open);
+}
+
+template <typename Visit>
+void for_each_field(RecordOf<BlockedRecord> auto& record, Visit visit) {
+  visit("kind", record.kind);
+  visit("context", record.context);
+  visit("threads", record.threads);
+  visit("count", record.count);
+  visit("seconds", record.seconds);
+  visit("longest_s", record.longest_s);
+  visit("open", record.open);
 }
 
 }  // namespace prof

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/database/record_fields.h"
+
 namespace prof {
 
 struct RepairsRecord {
@@ -35,9 +37,9 @@ struct RepairsRecord {
   bool was_asked_for() const { return layout || locks || plan; }
 };
 
-// visit(name, field) of all but declined locks and sites, by their names in run.json.
-template <typename Record, typename Visit>
-void for_each_repairs_field(Record& record, Visit visit) {
+// All but declined locks and sites.
+template <typename Visit>
+void for_each_field(RecordOf<RepairsRecord> auto& record, Visit visit) {
   visit("layout", record.layout);
   visit("locks", record.locks);
   visit("plan", record.plan);
@@ -48,9 +50,8 @@ void for_each_repairs_field(Record& record, Visit visit) {
   visit("moved_locks", record.moved_locks);
 }
 
-// The same of one site.
-template <typename Site, typename Visit>
-void for_each_repaired_site_field(Site& site, Visit visit) {
+template <typename Visit>
+void for_each_field(RecordOf<RepairsRecord::Site> auto& site, Visit visit) {
   visit("kind", site.kind);
   visit("context", site.context);
   visit("since_s", site.since_s);

@@ -217,44 +217,31 @@ Json describe_devices(const std::vector<DeviceUse>& devices) {
     Json queues = Json::array();
     for (const DeviceUse::Queue& queue : use.queues)
       queues.push_back({{"profile", queue.profile}, {"name", queue.name}});
-    Json& json = all.emplace_back(Json::object());
-    for_each_field(use, [&](const char* name, const auto& value) { json[name] = value; });
-    json["queues"] = std::move(queues);
+    all.emplace_back(fields_as_json<Json>(use))["queues"] = std::move(queues);
   }
   return all;
-}
-
-template <typename Record>
-Json fields_of(const Record& record) {
-  Json json = Json::object();
-  for_each_lock_field(record, [&](const char* name, const auto& value) { json[name] = value; });
-  return json;
 }
 
 Json describe_locks(const LocksRecord& records) {
   Json json{
       {"locks", Json::array()}, {"blocked", Json::array()}, {"idle", Json::array()}, {"open", Json::array()}};
   for (const LockRecord& record : records.locks) {
-    Json& lock = json["locks"].emplace_back(fields_of(record));
+    Json& lock = json["locks"].emplace_back(fields_as_json<Json>(record));
     lock["waiters"] = lock["holders"] = Json::array();
-    for (const LockSide& side : record.waiters) lock["waiters"].push_back(fields_of(side));
-    for (const LockSide& side : record.holders) lock["holders"].push_back(fields_of(side));
+    for (const LockSide& side : record.waiters) lock["waiters"].push_back(fields_as_json<Json>(side));
+    for (const LockSide& side : record.holders) lock["holders"].push_back(fields_as_json<Json>(side));
   }
-  for (const BlockedRecord& record : records.blocked) json["blocked"].push_back(fields_of(record));
-  for (const IdleRecord& record : records.idle) json["idle"].push_back(fields_of(record));
-  for (const OpenWaitRecord& record : records.open) json["open"].push_back(fields_of(record));
+  for (const BlockedRecord& record : records.blocked) json["blocked"].push_back(fields_as_json<Json>(record));
+  for (const IdleRecord& record : records.idle) json["idle"].push_back(fields_as_json<Json>(record));
+  for (const OpenWaitRecord& record : records.open) json["open"].push_back(fields_as_json<Json>(record));
   return json;
 }
 
 Json describe_repairs(const RepairsRecord& record) {
-  Json json = Json::object();
-  for_each_repairs_field(record, [&](const char* name, const auto& value) { json[name] = value; });
+  Json json = fields_as_json<Json>(record);
   json["declined_locks"] = record.declined_locks;
   json["sites"] = Json::array();
-  for (const RepairsRecord::Site& site : record.sites) {
-    Json& told = json["sites"].emplace_back(Json::object());
-    for_each_repaired_site_field(site, [&](const char* name, const auto& value) { told[name] = value; });
-  }
+  for (const RepairsRecord::Site& site : record.sites) json["sites"].push_back(fields_as_json<Json>(site));
   return json;
 }
 
@@ -293,23 +280,12 @@ Json contention_sources(const std::vector<ProcessMeasurement>& measurements) {
 Json describe_contention(const std::vector<ContendedRecord>& records) {
   Json all = Json::array();
   for (const ContendedRecord& record : records) {
-    Json& json = all.emplace_back(Json::object());
-    for_each_record_field(record, [&](const char* name, const auto& value) { json[name] = value; });
-    json["changes"] = Json::array();
-    for (const ContendedRecord::Change& change : record.changes) {
-      Json& told = json["changes"].emplace_back(Json::object());
-      for_each_change_field(change, [&](const char* name, const auto& value) { told[name] = value; });
-    }
-    json["allocations"] = Json::array();
-    for (const ContendedRecord::Allocation& allocation : record.allocations) {
-      Json& told = json["allocations"].emplace_back(Json::object());
-      for_each_allocation_field(allocation, [&](const char* name, const auto& value) { told[name] = value; });
-    }
-    json["sides"] = Json::array();
-    for (const ContendedRecord::Side& side : record.sides) {
-      Json& told = json["sides"].emplace_back(Json::object());
-      for_each_side_field(side, [&](const char* name, const auto& value) { told[name] = value; });
-    }
+    Json& json = all.emplace_back(fields_as_json<Json>(record));
+    json["changes"] = json["allocations"] = json["sides"] = Json::array();
+    for (const auto& change : record.changes) json["changes"].push_back(fields_as_json<Json>(change));
+    for (const auto& allocation : record.allocations)
+      json["allocations"].push_back(fields_as_json<Json>(allocation));
+    for (const auto& side : record.sides) json["sides"].push_back(fields_as_json<Json>(side));
   }
   return all;
 }

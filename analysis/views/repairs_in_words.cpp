@@ -85,15 +85,11 @@ std::vector<std::string> repairs_in_words(const CallTree& tree, const RepairsRec
 
 nlohmann::ordered_json repairs_as_json(const CallTree& tree, const RepairsRecord& repairs) {
   using Json = nlohmann::ordered_json;
-  Json json = Json::object();
-  for_each_repairs_field(repairs, [&](const char* name, const auto& value) { json[name] = value; });
+  Json json = fields_as_json<Json>(repairs);
   json["declined_locks"] = repairs.declined_locks;
   json["sites"] = Json::array();
   for (const Site& site : repairs.sites) {
-    Json& told = json["sites"].emplace_back(Json::object());
-    for_each_repaired_site_field(site, [&](const char* name, const auto& value) {
-      if (std::string_view(name) != "context") told[name] = value;
-    });
+    Json& told = json["sites"].emplace_back(fields_as_json<Json>(site, {"context"}));
     told["frames"] = Json::array();
     if (site.context != 0) told["frames"] = frames_as_json(frames_of(tree, site.context));
   }

@@ -79,9 +79,18 @@ void read_field(const Json& json, const char* name, uint64_t& field) {
   field = count(json, name).value_or(0);
 }
 
+void read_field(const Json& json, const char* name, uint32_t& field) {
+  field = static_cast<uint32_t>(std::min<uint64_t>(count(json, name).value_or(0), UINT32_MAX));
+}
+
+template <typename Record>
+void read_fields(const Json& json, Record& record) {
+  for_each_field(record, [&](const char* name, auto& value) { read_field(json, name, value); });
+}
+
 DeviceUse device_in(const Json& json, const Database& database) {
   DeviceUse use;
-  for_each_field(use, [&](const char* name, auto& value) { read_field(json, name, value); });
+  read_fields(json, use);
   const Json& queues = member(json, "queues");
   if (!queues.is_array()) return use;
   for (const Json& queue : queues) {
@@ -92,31 +101,24 @@ DeviceUse device_in(const Json& json, const Database& database) {
   return use;
 }
 
-void read_field(const Json& json, const char* name, uint32_t& field) {
-  field = static_cast<uint32_t>(std::min<uint64_t>(count(json, name).value_or(0), UINT32_MAX));
-}
-
 // Sides of threads or contexts that are not in the database are left out.
 ContendedRecord contended_in(const Json& json, const Database& database) {
   ContendedRecord record;
-  for_each_record_field(record, [&](const char* name, auto& value) { read_field(json, name, value); });
+  read_fields(json, record);
   record.processes = std::max<uint64_t>(record.processes, 1);
   if (const Json& changes = member(json, "changes"); changes.is_array())
-    for (const Json& told : changes)
-      for_each_change_field(record.changes.emplace_back(),
-                            [&](const char* name, auto& value) { read_field(told, name, value); });
+    for (const Json& told : changes) read_fields(told, record.changes.emplace_back());
   if (const Json& allocations = member(json, "allocations"); allocations.is_array())
     for (const Json& told : allocations) {
       ContendedRecord::Allocation& allocation = record.allocations.emplace_back();
-      for_each_allocation_field(allocation,
-                                [&](const char* name, auto& value) { read_field(told, name, value); });
+      read_fields(told, allocation);
       if (allocation.context >= database.contexts.size()) allocation.context = 0;
     }
   const Json& sides = member(json, "sides");
   if (!sides.is_array()) return record;
   for (const Json& told : sides) {
     ContendedRecord::Side side;
-    for_each_side_field(side, [&](const char* name, auto& value) { read_field(told, name, value); });
+    read_fields(told, side);
     if (told.is_object() && side.bytes > 0 && side.profile < database.profiles.size() &&
         side.context < database.contexts.size() && side.line_offset < 64 && side.bytes <= 64 &&
         side.allocation <= record.allocations.size())
@@ -128,7 +130,7 @@ ContendedRecord contended_in(const Json& json, const Database& database) {
 template <typename Record>
 Record lock_fields_in(const Json& json) {
   Record record;
-  for_each_lock_field(record, [&](const char* name, auto& value) { read_field(json, name, value); });
+  read_fields(json, record);
   return record;
 }
 
@@ -167,13 +169,12 @@ LocksRecord locks_in(const Json& json, const Database& database) {
 
 RepairsRecord repairs_in(const Json& json, const Database& database) {
   RepairsRecord record;
-  for_each_repairs_field(record, [&](const char* name, auto& value) { read_field(json, name, value); });
+  read_fields(json, record);
   record.declined_locks = reasons(json, "declined_locks");
   if (const Json& sites = member(json, "sites"); sites.is_array())
     for (const Json& told : sites) {
       RepairsRecord::Site& site = record.sites.emplace_back();
-      for_each_repaired_site_field(site,
-                                   [&](const char* name, auto& value) { read_field(told, name, value); });
+      read_fields(told, site);
       if (site.context >= database.contexts.size()) site.context = 0;
     }
   return record;

@@ -27,12 +27,6 @@ const char* text(const char* string) noexcept {
   return string ? string : "";
 }
 
-void write_metrics() noexcept {
-  for (const DeviceMetricInfo& info : kDeviceMetrics)
-    process_state.file.write_metric(
-        {metric(info.id), info.name, info.unit, info.scale, info.description, 0, ""});
-}
-
 bool begin_line(Line& line, DeviceIndex device) noexcept {
   line.index = process_state.thread_count.fetch_add(1, std::memory_order_relaxed);
   line.device = device;
@@ -102,7 +96,7 @@ DeviceIndex make_device(const DeviceInfo& info, uint64_t now) noexcept {
   if (!begin_line(line, index)) return kNoDevice;
   if (index == 0) {
     engine.schedule.attach(engine.arena);
-    write_metrics();
+    announce(kDeviceMetrics, process_state.file);
   }
   ++engine.device_count;
   note_pauses(now);

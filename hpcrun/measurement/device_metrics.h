@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "hpcrun/measurement/described_metric.h"
+
 namespace hpcrun {
 
 // Ids of metrics that a metric record announces once a device is used.
@@ -21,37 +23,28 @@ enum class DeviceMetric : uint16_t {
   BytesFromDevice = 26,
 };
 
-struct DeviceMetricInfo {
-  DeviceMetric id;
-  const char* name;
-  const char* unit;
-  double scale;  // stored value * scale = value in unit
-  const char* description;
-};
-
-constexpr DeviceMetricInfo kDeviceMetrics[] = {
-    {DeviceMetric::CpuIdle, "CPU_IDLE", "sec", 1e-9,
+constexpr DescribedMetric<DeviceMetric> kDeviceMetrics[] = {
+    {DeviceMetric::CpuIdle, "CPU_IDLE",
      "time that a thread waited for a device, at the call that waited; exact"},
-    {DeviceMetric::CpuIdleCause, "CPU_IDLE_CAUSE", "sec", 1e-9,
+    {DeviceMetric::CpuIdleCause, "CPU_IDLE_CAUSE",
      "time that threads waited for a device while this task was active, shared among the tasks that were "
      "active at once; exact"},
-    {DeviceMetric::GpuIdleCause, "GPU_IDLE_CAUSE", "sec", 1e-9,
+    {DeviceMetric::GpuIdleCause, "GPU_IDLE_CAUSE",
      "time that a device had nothing to do while a thread was here; exact in device calls, sampled "
      "elsewhere"},
-    {DeviceMetric::GpuExecutionTime, "GPU_EXECUTION_TIME", "sec", 1e-9,
+    {DeviceMetric::GpuExecutionTime, "GPU_EXECUTION_TIME",
      "time that kernels, copies and fills launched here were active on a device; exact"},
-    {DeviceMetric::CopyTime, "COPY_TIME", "sec", 1e-9,
+    {DeviceMetric::CopyTime, "COPY_TIME",
      "time that copies and fills launched here were active on a device; exact"},
-    {DeviceMetric::Overlap, "OVERLAP", "sec", 1e-9,
+    {DeviceMetric::Overlap, "OVERLAP",
      "time that tasks launched here were active while no thread of the process waited for the device; exact"},
-    {DeviceMetric::LaunchLatency, "LAUNCH_LATENCY", "sec", 1e-9,
+    {DeviceMetric::LaunchLatency, "LAUNCH_LATENCY",
      "part of a wait before the first task that it waited for began; exact"},
-    {DeviceMetric::GpuGap, "GPU_GAP", "sec", 1e-9,
-     "part of a wait between the tasks that it waited for; exact"},
-    {DeviceMetric::WakeLatency, "WAKE_LATENCY", "sec", 1e-9,
+    {DeviceMetric::GpuGap, "GPU_GAP", "part of a wait between the tasks that it waited for; exact"},
+    {DeviceMetric::WakeLatency, "WAKE_LATENCY",
      "part of a wait after the last task that it waited for had ended; exact"},
-    {DeviceMetric::BytesToDevice, "H_TO_D_BYTES", "bytes", 1, "bytes copied to a device; exact"},
-    {DeviceMetric::BytesFromDevice, "D_TO_H_BYTES", "bytes", 1, "bytes copied from a device; exact"},
+    {DeviceMetric::BytesToDevice, "H_TO_D_BYTES", "bytes copied to a device; exact", "bytes", 1},
+    {DeviceMetric::BytesFromDevice, "D_TO_H_BYTES", "bytes copied from a device; exact", "bytes", 1},
 };
 
 // Cells at the root of a device's line: its totals. No metric record announces them.

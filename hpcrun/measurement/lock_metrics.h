@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "hpcrun/measurement/described_metric.h"
+
 namespace hpcrun {
 
 enum class LockMetric : uint16_t {
@@ -14,13 +16,7 @@ enum class LockMetric : uint16_t {
   IdleBlame = 35,
 };
 
-struct LockMetricInfo {
-  LockMetric id;
-  const char* name;
-  const char* description;
-};
-
-constexpr LockMetricInfo kLockMetrics[] = {
+constexpr DescribedMetric<LockMetric> kLockMetrics[] = {
     {LockMetric::Wait, "LOCK_WAIT", "time that a thread waited for a lock, at the call that waited; exact"},
     {LockMetric::Blame, "LOCK_BLAME",
      "time that threads waited for a lock, at the call that released it; exact"},

@@ -203,11 +203,11 @@ HeapHooks* find_heap_hooks() noexcept {
   static constinit std::atomic<bool> looked{false};
   static constinit std::atomic<HeapHooks*> found{nullptr};
   if (looked.load(std::memory_order_acquire)) return found.load(std::memory_order_relaxed);
-  auto* const hooks = static_cast<HeapHooks*>(dlsym(RTLD_DEFAULT, kHeapHooksName));
-  if (!hooks) dlerror();  // the program must not find our failure
-  found.store(hooks, std::memory_order_relaxed);
+  auto* const exported = static_cast<HeapHooks*>(dlsym(RTLD_DEFAULT, kHeapHooksName));
+  if (!exported) dlerror();  // the program must not find our failure
+  found.store(exported, std::memory_order_relaxed);
   looked.store(true, std::memory_order_release);
-  return hooks;
+  return exported;
 }
 
 void start_heap() noexcept {

@@ -83,12 +83,6 @@ uint64_t align_of(uint32_t site) noexcept {
 
 }  // namespace
 
-bool keep_beginnings() noexcept {
-  HeapHooks* const hooks = find_heap_hooks();
-  return hooks && !hooks->keeps_beginnings.exchange(true, std::memory_order_relaxed) &&
-         hooks->place.load(std::memory_order_relaxed);
-}
-
 bool may_place() noexcept {
   const Config& config = process_state.config;
   return placing.has_plan || (config.contention && (config.repairs_layout || config.repairs_locks));

@@ -68,6 +68,12 @@ void start_placing() noexcept {
   placing.judge.store(judge, std::memory_order_release);
 }
 
+bool keep_beginnings() noexcept {
+  HeapHooks* const hooks = find_heap_hooks();
+  return hooks && !hooks->keeps_beginnings.exchange(true, std::memory_order_relaxed) &&
+         hooks->place.load(std::memory_order_relaxed);
+}
+
 void forget_placing() noexcept {
   placing.judge.store(nullptr, std::memory_order_relaxed);
   placing.sites.forget();

@@ -23,6 +23,7 @@
 #include "hpcrun/process/proc_file.h"
 #include "hpcrun/process/redirection.h"
 #include "hpcrun/process/surroundings.h"
+#include "hpcrun/process/thread_list.h"
 #include "hpcrun/process/threads.h"
 #include "hpcrun/process/virtual_signals.h"
 #include "hpcrun/sample/late_threads.h"

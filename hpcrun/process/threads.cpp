@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <threads.h>
 #include <time.h>
 
 #include <atomic>
@@ -16,72 +15,26 @@
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/memory/observer.h"
-#include "hpcrun/process/next.h"
 #include "hpcrun/process/proc_file.h"
 #include "hpcrun/process/redirection.h"
-#include "hpcrun/process/start.h"
-#include "hpcrun/process/virtual_signals.h"
+#include "hpcrun/process/thread_list.h"
 #include "hpcrun/sample/handler.h"
 #include "hpcrun/sample/late_threads.h"
 #include "hpcrun/sample/perf_event.h"
 #include "hpcrun/sample/sources.h"
 #include "hpcrun/sample/state.h"
-#include "hpcrun/sample/waiting.h"
 #include "hpcrun/sync/observer.h"
 #include "hpcrun/unwind/modules.h"
-
-HPCRUN_NEXT_OF(pthread_create);
-HPCRUN_NEXT_OF(thrd_create);
 
 namespace hpcrun {
 
 namespace {
 
-// All attached threads. The lock is held for a few system calls and never while another is taken. The
-// program's signals wait meanwhile, since their handlers may call what takes it; ours does not.
-std::atomic_flag list_lock;
-ThreadState* first_thread = nullptr;
-
-class ListLock {
- public:
-  ListLock() noexcept {
-    const uint64_t signals = ~source_signals();
-    raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, reinterpret_cast<long>(&signals),
-                reinterpret_cast<long>(&blocked_before_), sizeof signals);
-    while (list_lock.test_and_set(std::memory_order_acquire)) raw_syscall(SYS_sched_yield);
-  }
-  ~ListLock() {
-    list_lock.clear(std::memory_order_release);
-    raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&blocked_before_), 0,
-                sizeof blocked_before_);
-  }
-  ListLock(const ListLock&) = delete;
-  ListLock& operator=(const ListLock&) = delete;
-
- private:
-  uint64_t blocked_before_ = 0;
-};
-
-// Held from before fork() until after it; the one that lies there belongs to the thread that forks.
-alignas(ListLock) unsigned char fork_lock[sizeof(ListLock)];
-bool fork_lock_is_held = false;
-
 // At once: a thread that is in the list has the sources that the others have.
 void arm_and_enlist(ThreadState& thread) noexcept {
-  const ListLock lock;
+  const ThreadListLock lock;
   arm_thread(thread);
-  thread.next = first_thread;
-  first_thread = &thread;
-}
-
-// False when the thread is in the list no more: whoever ended the measuring has taken it out.
-bool delist(const ThreadState* thread) noexcept {
-  const ListLock lock;
-  ThreadState** link = &first_thread;
-  while (*link && *link != thread) link = &(*link)->next;
-  if (!*link || this_thread() != thread) return false;
-  *link = thread->next;
-  return true;
+  enlist(thread);
 }
 
 pthread_key_t exit_key;
@@ -115,29 +68,6 @@ StackBounds stack_of_first_thread() noexcept {
   return {at, at + bytes};
 }
 
-// Size of the stack that a thread created with these attributes has at least.
-size_t stack_bytes(const pthread_attr_t* attributes) noexcept {
-  pthread_attr_t defaults;
-  if (!attributes && pthread_attr_init(&defaults) != 0) return 0;
-  size_t bytes = 0;
-  size_t guard = 0;
-  pthread_attr_getstacksize(attributes ? attributes : &defaults, &bytes);
-  pthread_attr_getguardsize(attributes ? attributes : &defaults, &guard);
-  if (!attributes) pthread_attr_destroy(&defaults);
-  return bytes > guard ? bytes - guard : 0;
-}
-
-// The thread's descriptor lies at the upper end of its stack, within the last page.
-StackBounds stack_below_descriptor(size_t bytes) noexcept {
-  constexpr size_t kDescriptorBytes = 4096;
-  const uint64_t high = pthread_self();
-  return {bytes > kDescriptorBytes ? high - (bytes - kDescriptorBytes) : high, high};
-}
-
-void count_unsampled() noexcept {
-  process_state.file.counter(Counter::UnsampledThreads).fetch_add(1, std::memory_order_relaxed);
-}
-
 // With all that it needs but sources; nullptr, counted, when there is no memory.
 ThreadState* make_thread(int tid, const char* name, StackBounds stack) noexcept {
   Arena arena;
@@ -163,27 +93,6 @@ ThreadState* make_thread(int tid, const char* name, StackBounds stack) noexcept 
   whole.release_all();
   count_unsampled();
   return nullptr;
-}
-
-void attach_thread(StackBounds stack) noexcept {
-  const AtWork at_work;
-  if (!is_sampling_here() || this_thread()) return;
-  pthread_once(&exit_key_once, make_exit_key);
-  // Whoever attached the runtime may have met this thread already.
-  if (adopt_late_thread(reinterpret_cast<uint64_t>(__builtin_frame_address(0)))) return;
-  char name[kThreadNameBytes];
-  sys_thread_name(name);
-  ThreadState* thread = make_thread(sys_gettid(), name, stack);
-  if (!thread) return;
-  thread->handle.store(pthread_self(), std::memory_order_relaxed);
-  pthread_setspecific(exit_key, reinterpret_cast<void*>(kFirstRound));
-  thread->busy = 1;
-  set_this_thread(thread);
-  arm_and_enlist(*thread);
-  // Whoever named it before it was in the list has not found it there.
-  look_at_name(*thread, monotonic_ns());
-  note_memory();
-  thread->busy = 0;
 }
 
 void read_name(int tid, char (&name)[kThreadNameBytes]) noexcept {
@@ -214,13 +123,6 @@ void end_thread(ThreadState& thread, uint64_t cpu_ns) noexcept {
   arena.release_all();
 }
 
-bool is_listed(int tid) noexcept {
-  const ListLock lock;
-  const ThreadState* thread = first_thread;
-  while (thread && thread->tid != tid) thread = thread->next;
-  return thread != nullptr;
-}
-
 // False when the thread is known, or nothing could be made for it.
 bool prepare_thread(int tid, LateThreads& late) noexcept {
   if (late.knows(tid) || is_listed(tid)) return false;
@@ -230,9 +132,8 @@ bool prepare_thread(int tid, LateThreads& late) noexcept {
   if (!thread) return false;
   arm_late_thread(*thread, late);
   late.add(thread);
-  const ListLock lock;
-  thread->next = first_thread;
-  first_thread = thread;
+  const ThreadListLock lock;
+  enlist(*thread);
   return true;
 }
 
@@ -267,57 +168,32 @@ int prepare_new_threads(LateThreads& late) noexcept {
   return prepared;
 }
 
-template <typename Result>
-struct Start {
-  Result (*routine)(void*);
-  void* argument;
-  SignalMask blocked;
-  size_t stack_bytes;
-  bool is_driver;  // part of a device
-};
-
-// A call in tail position, so that no frame of ours stands between the C library's thread start and the
-// program's routine.
-template <typename Result>
-HPCRUN_TAIL_CALLS Result run_thread(void* raw) noexcept {
-  auto* start = static_cast<Start<Result>*>(raw);
-  Result (*const routine)(void*) = start->routine;
-  void* const argument = start->argument;
-  const size_t bytes = start->stack_bytes;
-  const bool is_driver = start->is_driver;
-  inherit_virtual_blocked(start->blocked);
-  adopt_kernel_mask();
-  sys_munmap(start, sizeof *start);
-  thread_is_left_out = is_driver;
-  if (!is_driver) attach_thread(stack_below_descriptor(bytes));
-  return routine(argument);
-}
-
-// Calls create(routine, argument) with ours around the program's. What needs a stack of some size is done
-// here, on the creator's: the new thread's may be the smallest possible.
-template <typename Result, typename Create>
-int create_measured(const pthread_attr_t* attributes, Result (*routine)(void*), void* argument,
-                    const void* creator, Create create) noexcept {
-  start_process();
-  if (!is_sampling_here()) return create(routine, argument);
-  leave_waits();
-  if (modules_are_stale()) refresh_tables();
-  // A page of its own: the program's allocator may not be ready here, and must not see a foreign free.
-  using Started = Start<Result>;
-  void* memory =
-      sys_mmap(nullptr, sizeof(Started), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) {
-    count_unsampled();
-    return create(routine, argument);
-  }
-  auto* start = new (memory) Started{routine, argument, virtual_blocked_for(attributes),
-                                     stack_bytes(attributes), is_driver(creator)};
-  const int error = create(run_thread<Result>, start);
-  if (error) sys_munmap(memory, sizeof(Started));
-  return error;
-}
-
 }  // namespace
+
+void count_unsampled() noexcept {
+  process_state.file.counter(Counter::UnsampledThreads).fetch_add(1, std::memory_order_relaxed);
+}
+
+void attach_thread(StackBounds stack) noexcept {
+  const AtWork at_work;
+  if (!is_sampling_here() || this_thread()) return;
+  pthread_once(&exit_key_once, make_exit_key);
+  // Whoever attached the runtime may have met this thread already.
+  if (adopt_late_thread(reinterpret_cast<uint64_t>(__builtin_frame_address(0)))) return;
+  char name[kThreadNameBytes];
+  sys_thread_name(name);
+  ThreadState* thread = make_thread(sys_gettid(), name, stack);
+  if (!thread) return;
+  thread->handle.store(pthread_self(), std::memory_order_relaxed);
+  pthread_setspecific(exit_key, reinterpret_cast<void*>(kFirstRound));
+  thread->busy = 1;
+  set_this_thread(thread);
+  arm_and_enlist(*thread);
+  // Whoever named it before it was in the list has not found it there.
+  look_at_name(*thread, monotonic_ns());
+  note_memory();
+  thread->busy = 0;
+}
 
 void attach_first_thread() noexcept {
   attach_thread(stack_of_first_thread());
@@ -333,9 +209,8 @@ void attach_running_threads(LateThreads& late) noexcept {
 }
 
 void end_all_threads() noexcept {
-  const ListLock lock;
-  ThreadState* thread = first_thread;
-  first_thread = nullptr;
+  const ThreadListLock lock;
+  ThreadState* thread = take_all_threads();
   ++process_state.attachment;  // what threads remember of their states is void
   while (thread) {
     ThreadState* const next = thread->next;
@@ -347,14 +222,14 @@ void end_all_threads() noexcept {
 
 void stop_using_sigtrap() noexcept {
   if (!is_sampling_here() || !choose_timers_instead_of_sigtrap()) return;
-  const ListLock lock;
-  for (ThreadState* thread = first_thread; thread; thread = thread->next) arm_cpu_timer(*thread);
+  const ThreadListLock lock;
+  for_each_thread(arm_cpu_timer);
 }
 
 void use_timer_signal(int signal) noexcept {
-  const ListLock lock;
+  const ThreadListLock lock;
   process_state.timer_signal = signal;
-  for (ThreadState* thread = first_thread; thread; thread = thread->next) rearm_timers(*thread);
+  for_each_thread(rearm_timers);
 }
 
 void note_name(uint64_t handle, const char* name) noexcept {
@@ -365,15 +240,16 @@ void note_name(uint64_t handle, const char* name) noexcept {
     if (self) self->name.note(process_state.file, self->index, name, now);
     return;
   }
-  const ListLock lock;
-  for (ThreadState* thread = first_thread; thread; thread = thread->next)
-    if (thread->handle.load(std::memory_order_acquire) == handle)
-      return thread->name.note(process_state.file, thread->index, name, now);
+  const ThreadListLock lock;
+  for_each_thread([=](ThreadState& thread) {
+    if (thread.handle.load(std::memory_order_acquire) == handle)
+      thread.name.note(process_state.file, thread.index, name, now);
+  });
 }
 
 void note_last_names() noexcept {
-  const ListLock lock;
-  for (ThreadState* thread = first_thread; thread; thread = thread->next) note_last_name(*thread);
+  const ThreadListLock lock;
+  for_each_thread(note_last_name);
 }
 
 void replace_descriptor(int from, int to) noexcept {
@@ -384,39 +260,22 @@ void replace_descriptor(int from, int to) noexcept {
       int expected = from;
       descriptor.compare_exchange_strong(expected, to);
     });
-  const ListLock lock;
-  for (ThreadState* thread = first_thread; thread; thread = thread->next) {
-    if (thread->run_queue.descriptor() == from) thread->run_queue.replace_descriptor(to);
-    for (EventState& state : thread->events) {
+  const ThreadListLock lock;
+  for_each_thread([=](ThreadState& thread) {
+    if (thread.run_queue.descriptor() == from) thread.run_queue.replace_descriptor(to);
+    for (EventState& state : thread.events) {
       if (state.descriptor != from) continue;
       state.descriptor = to;
       renew_perf_signals(to);
     }
-  }
+  });
 }
 
 void follow_pause() noexcept {
-  const ListLock lock;
+  const ThreadListLock lock;
   const bool paused = process_state.file.pause_switch().is_paused();
   pace_inherited_event(paused);
-  for (ThreadState* thread = first_thread; thread; thread = thread->next) pace_thread(*thread, paused);
-}
-
-void hold_threads() noexcept {
-  if (!is_sampling_here()) return;
-  new (fork_lock) ListLock;
-  fork_lock_is_held = true;
-}
-
-void let_threads_go() noexcept {
-  if (!fork_lock_is_held) return;
-  fork_lock_is_held = false;
-  reinterpret_cast<ListLock*>(fork_lock)->~ListLock();
-}
-
-void forget_threads() noexcept {
-  first_thread = nullptr;
-  list_lock.clear();
+  for_each_thread([paused](ThreadState& thread) { pace_thread(thread, paused); });
 }
 
 void refresh_tables() noexcept {
@@ -440,20 +299,3 @@ void detach_thread() noexcept {
 }
 
 }  // namespace hpcrun
-
-HPCRUN_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*),
-                                 void* argument) noexcept {
-  const void* const creator = __builtin_return_address(0);
-  return hpcrun::create_measured(attributes, routine, argument, creator,
-                                 [=](void* (*start)(void*), void* with) {
-                                   return HPCRUN_NEXT(pthread_create)(thread, attributes, start, with);
-                                 });
-}
-
-// The C library's does not go through pthread_create.
-HPCRUN_EXPORT int thrd_create(thrd_t* thread, thrd_start_t routine, void* argument) {
-  const void* const creator = __builtin_return_address(0);
-  return hpcrun::create_measured(nullptr, routine, argument, creator, [=](thrd_start_t start, void* with) {
-    return HPCRUN_NEXT(thrd_create)(thread, start, with);
-  });
-}

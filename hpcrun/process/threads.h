@@ -6,11 +6,17 @@
 namespace hpcrun {
 
 class LateThreads;
+struct StackBounds;
 
-// Gives the process's first thread its state and starts its sample sources; the threads it creates get theirs
-// by themselves. Nothing happens when the process is not measured or memory or the file are exhausted: the
-// thread then runs unmeasured and is counted.
+// Gives the calling thread its state and starts its sample sources. Nothing happens when the process is not
+// measured or memory or the file are exhausted: the thread then runs unmeasured and is counted.
+void attach_thread(StackBounds stack) noexcept;
+
+// The same of the process's first thread; those it creates attach themselves (thread_creation.cpp).
 void attach_first_thread() noexcept;
+
+// Counts a thread that runs unmeasured.
+void count_unsampled() noexcept;
 
 // Gives every running thread but the calling one a state and sources, in a process to which the runtime comes
 // late.
@@ -41,14 +47,6 @@ void replace_descriptor(int from, int to) noexcept;
 // Measuring was paused or goes on: sources of all threads follow. What was changed by others meanwhile
 // stands.
 void follow_pause() noexcept;
-
-// Around fork(), by the thread that forks: in between no other is about to open or note a descriptor, which
-// the child would have without knowing it. The child lets go of its copy. Signals but ours are blocked.
-void hold_threads() noexcept;
-void let_threads_go() noexcept;
-
-// In a forked child: the parent's other threads are not there.
-void forget_threads() noexcept;
 
 // refresh_modules(), with the memory it takes accounted for.
 void refresh_tables() noexcept;

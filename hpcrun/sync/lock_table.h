@@ -46,7 +46,7 @@ class WaitedLock {
   std::atomic<uint64_t> taken_;     // W at the last take()
   std::atomic<uint64_t> holder_;    // thread << 32 | node
   std::atomic<uint64_t> released_;  // when
-  uint64_t unused_[3];
+  [[maybe_unused]] uint64_t unused_[3];
 };
 static_assert(sizeof(WaitedLock) == 64);  // a cache line
 

@@ -261,16 +261,7 @@ std::atomic<SyncSwitches*> switches{nullptr};
 void start_following() noexcept {
   if (!process_state.config.locks || !table.attach()) return;
   mark_process();
-  for (const LockMetricInfo& metric : kLockMetrics) {
-    MetricInfo info{};
-    info.id = static_cast<uint16_t>(metric.id);
-    info.name = metric.name;
-    info.unit = "sec";
-    info.scale = 1e-9;
-    info.source = metric.description;
-    info.note = "";
-    process_state.file.write_metric(info);
-  }
+  announce(kLockMetrics, process_state.file);
   process_state.file.counter(Counter::FollowsLocks).store(kFollowsLocks, std::memory_order_relaxed);
   is_on.store(true, std::memory_order_release);
   process_state.work_observer.store(observe_work, std::memory_order_release);

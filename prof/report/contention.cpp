@@ -109,9 +109,7 @@ class ContentionText {
 Json side_as_json(const CallTree& tree, const ContendedRecord::Side& side) {
   const ProfileId& id = tree.database->profiles[side.profile].id;
   Json json{{"thread", id.thread}};
-  for_each_side_field(side, [&](const char* name, const auto& value) {
-    if (std::string_view(name) != "context" && std::string_view(name) != "profile") json[name] = value;
-  });
+  json.update(fields_as_json<Json>(side, {"context", "profile"}));
   json["frames"] = frames_as_json(frames_of(tree, side.context));
   return json;
 }
@@ -132,13 +130,9 @@ void contention_as_json(const CallTree& tree, const RunSummary& run, const Repor
   if (run.repairs.was_asked_for()) json["repairs"] = repairs_as_json(tree, run.repairs);
   json["data"] = Json::array();
   for (const ContendedRecord& record : run.contention) {
-    Json data = Json::object();
-    for_each_record_field(record, [&](const char* name, const auto& value) { data[name] = value; });
+    Json data = fields_as_json<Json>(record);
     data["changes"] = Json::array();
-    for (const ContendedRecord::Change& change : record.changes) {
-      Json& told = data["changes"].emplace_back(Json::object());
-      for_each_change_field(change, [&](const char* name, const auto& value) { told[name] = value; });
-    }
+    for (const auto& change : record.changes) data["changes"].push_back(fields_as_json<Json>(change));
     data["allocations"] = Json::array();
     for (const ContendedRecord::Allocation& allocation : record.allocations)
       data["allocations"].push_back({{"bytes", allocation.bytes},

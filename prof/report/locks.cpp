@@ -138,11 +138,7 @@ class LocksText {
 
 template <typename Record>
 Json fields_of(const Record& record) {
-  Json json = Json::object();
-  for_each_lock_field(record, [&](const char* name, const auto& value) {
-    if (std::string_view(name) != "context") json[name] = value;
-  });
-  return json;
+  return fields_as_json<Json>(record, {"context"});
 }
 
 template <typename Record>

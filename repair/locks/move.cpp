@@ -25,7 +25,7 @@ bool may_be_moved(int kind, LockDeclined& reason) noexcept {
   else if (kind & (kInheritsPriority | kProtectsPriority))
     reason = LockDeclined::Priority;
   else
-    reason = kind & kShared ? LockDeclined::Shared : LockDeclined::Elided;
+    reason = kind & kElided ? LockDeclined::Elided : LockDeclined::Shared;
   return false;
 }
 

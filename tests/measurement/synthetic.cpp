@@ -189,9 +189,7 @@ void write_queue(Recorder& recorder, uint32_t number, uint32_t line, const CallS
 }
 
 void write_device(Recorder& recorder, const CallSites& sites, const SyntheticRun& run) {
-  for (const hpcrun::DeviceMetricInfo& metric : hpcrun::kDeviceMetrics)
-    recorder.file.write_metric({static_cast<uint16_t>(metric.id), metric.name, metric.unit, metric.scale,
-                                metric.description, 0, ""});
+  announce(hpcrun::kDeviceMetrics, recorder.file);
   recorder.file.write_device({0, run.threads, kStartMonotonic, "synthetic device", "uuid", "synthetic", "1"});
   RecordedLine(recorder.file, run.threads).seal();
   for (uint32_t q = 0; q < run.queues; ++q) write_queue(recorder, q, run.threads + 1 + q, sites, run);

@@ -33,7 +33,7 @@ namespace hpcrun {
 
 // The functions that ours stand in front of; nullptr: the allocator lacks it.
 struct Allocator {
-#define HPCRUN_MEMBER(name) decltype(&::name) name;
+#define HPCRUN_MEMBER(name) decltype(&(::name)) name;  // NOLINT(bugprone-macro-parentheses)
   HPCRUN_ALLOCATOR_CALLS(HPCRUN_MEMBER)
 #undef HPCRUN_MEMBER
 

@@ -19,12 +19,6 @@ namespace prof::test {
 constexpr unsigned kSteps = 50;
 constexpr uint64_t kStep = 20 * kMillisecond;
 
-inline void describe_device_metrics(hpcrun::MeasurementFile& file) {
-  for (const hpcrun::DeviceMetricInfo& metric : hpcrun::kDeviceMetrics)
-    file.write_metric({static_cast<uint16_t>(metric.id), metric.name, metric.unit, metric.scale,
-                       metric.description, 0, ""});
-}
-
 inline void add(hpcrun::CallingContextTree& tree, hpcrun::NodeId node, hpcrun::DeviceMetric metric,
                 uint64_t value, uint64_t samples = 1) {
   REQUIRE(tree.add(node, static_cast<uint16_t>(metric), value, samples));
@@ -37,7 +31,7 @@ inline void write_device_program(const std::filesystem::path& path) {
   Recorder recorder(path);
   hpcrun::MeasurementFile& file = recorder.file;
   describe(file, fixture_module());
-  describe_device_metrics(file);
+  announce(hpcrun::kDeviceMetrics, file);
   const hpcrun::FrameKey kernel_m = hpcrun::make_frame(hpcrun::kModuleDevice, 1);
   const hpcrun::FrameKey kernel_n = hpcrun::make_frame(hpcrun::kModuleDevice, 2);
   file.write_symbol(kernel_m, "KernelM");

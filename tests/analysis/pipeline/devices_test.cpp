@@ -211,7 +211,7 @@ TEST_CASE("the same kernel of two processes is one function, whichever number ea
   for (const uint64_t number : {1, 7}) {
     Recorder recorder(directory / (std::to_string(number) + ".prof"));
     describe(recorder.file, fixture_module());
-    describe_device_metrics(recorder.file);
+    announce(hpcrun::kDeviceMetrics, recorder.file);
     const hpcrun::FrameKey kernel = hpcrun::make_frame(hpcrun::kModuleDevice, number);
     recorder.file.write_symbol(kernel, "saxpy");
     recorder.file.write_queue(2, 0, 0, "");

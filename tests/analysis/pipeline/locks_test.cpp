@@ -23,15 +23,7 @@ class Waiters {
  public:
   Waiters() : recorder_(directory_ / "a.prof") {
     describe(recorder_.file, fixture_module());
-    for (const hpcrun::LockMetricInfo& metric : hpcrun::kLockMetrics) {
-      hpcrun::MetricInfo info{};
-      info.id = static_cast<uint16_t>(metric.id);
-      info.name = metric.name;
-      info.unit = "sec";
-      info.scale = 1e-9;
-      info.source = info.note = "";
-      recorder_.file.write_metric(info);
-    }
+    announce(hpcrun::kLockMetrics, recorder_.file);
     recorder_.file.counter(hpcrun::Counter::FollowsLocks).store(hpcrun::kFollowsLocks);
     for (uint32_t i = 0; i < 3; ++i) {
       recorder_.file.write_thread_start(i, static_cast<int>(100 + i), kStartMonotonic, "worker");

@@ -1,0 +1,26 @@
+#pragma once
+// What the records of run.json have in common: each has an overload of for_each_field(record, visit), which
+// calls visit(name, field) for its numbers and texts by their names there. What is written to run.json, read
+// from it, and shown as JSON goes by that alone.
+
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
+#include <type_traits>
+
+namespace prof {
+
+// For overloads that take records that may be changed and others.
+template <typename Record, typename Plain>
+concept RecordOf = std::is_same_v<std::remove_const_t<Record>, Plain>;
+
+template <typename Json, typename Record>
+Json fields_as_json(const Record& record, std::initializer_list<std::string_view> left_out = {}) {
+  Json json = Json::object();
+  for_each_field(record, [&](const char* name, const auto& value) {
+    if (std::ranges::find(left_out, name) == left_out.end()) json[name] = value;
+  });
+  return json;
+}
+
+}  // namespace prof

@@ -1,0 +1,85 @@
+#include "hpcrun/process/thread_list.h"
+
+#include <signal.h>
+
+#include <atomic>
+#include <new>
+
+#include "hpcrun/guest/syscalls.h"
+#include "hpcrun/sample/sources.h"
+
+namespace hpcrun {
+
+namespace {
+
+std::atomic_flag list_lock;
+ThreadState* first_thread = nullptr;
+
+// Held from before fork() until after it; the one that lies there belongs to the thread that forks.
+alignas(ThreadListLock) unsigned char fork_lock[sizeof(ThreadListLock)];
+bool fork_lock_is_held = false;
+
+}  // namespace
+
+ThreadListLock::ThreadListLock() noexcept {
+  const uint64_t signals = ~source_signals();
+  raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, reinterpret_cast<long>(&signals),
+              reinterpret_cast<long>(&blocked_before_), sizeof signals);
+  while (list_lock.test_and_set(std::memory_order_acquire)) raw_syscall(SYS_sched_yield);
+}
+
+ThreadListLock::~ThreadListLock() {
+  list_lock.clear(std::memory_order_release);
+  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&blocked_before_), 0,
+              sizeof blocked_before_);
+}
+
+ThreadState* first_listed_thread() noexcept {
+  return first_thread;
+}
+
+void enlist(ThreadState& thread) noexcept {
+  thread.next = first_thread;
+  first_thread = &thread;
+}
+
+ThreadState* take_all_threads() noexcept {
+  ThreadState* const all = first_thread;
+  first_thread = nullptr;
+  return all;
+}
+
+bool is_listed(int tid) noexcept {
+  const ThreadListLock lock;
+  const ThreadState* thread = first_thread;
+  while (thread && thread->tid != tid) thread = thread->next;
+  return thread != nullptr;
+}
+
+bool delist(const ThreadState* thread) noexcept {
+  const ThreadListLock lock;
+  ThreadState** link = &first_thread;
+  while (*link && *link != thread) link = &(*link)->next;
+  if (!*link || this_thread() != thread) return false;
+  *link = thread->next;
+  return true;
+}
+
+void hold_threads() noexcept {
+  if (!is_sampling_here()) return;
+  new (fork_lock) ThreadListLock;
+  fork_lock_is_held = true;
+}
+
+void let_threads_go() noexcept {
+  if (!fork_lock_is_held) return;
+  fork_lock_is_held = false;
+  reinterpret_cast<ThreadListLock*>(fork_lock)->~ThreadListLock();
+}
+
+void forget_threads() noexcept {
+  first_thread = nullptr;
+  list_lock.clear();
+}
+
+}  // namespace hpcrun
