@@ -48,7 +48,8 @@ inline uint64_t changed_bytes(uint64_t now, uint64_t before) noexcept {
 
 // The word as it is on the common page afterwards.
 template <class Common>
-inline uint64_t merge_word(Common& common, size_t offset, uint64_t now, uint64_t base, uint64_t seen) noexcept {
+inline uint64_t merge_word(Common& common, size_t offset, uint64_t now, uint64_t base,
+                           uint64_t seen) noexcept {
   const uint64_t changed = changed_bytes(now, base);
   if (changed == 0) return seen;
   if (changed == ~uint64_t{0}) {

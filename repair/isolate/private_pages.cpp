@@ -41,9 +41,7 @@ void map_nothing(uint64_t address) noexcept {
 struct CommonView {
   std::byte* view;
 
-  Block load(size_t offset) const noexcept {
-    return *reinterpret_cast<const volatile Block*>(view + offset);
-  }
+  Block load(size_t offset) const noexcept { return *reinterpret_cast<const volatile Block*>(view + offset); }
   void store(size_t offset, uint64_t word) const noexcept {
     __atomic_store_n(reinterpret_cast<uint64_t*>(view + offset), word, __ATOMIC_RELEASE);
   }

@@ -1,6 +1,6 @@
 #pragma once
-// The pages of common memory that a twin has for itself (TMI, sections 3.2 and 3.3): while it works on them no
-// cache line of theirs is anybody else's. What it wrote reaches the common pages, and what others wrote
+// The pages of common memory that a twin has for itself (TMI, sections 3.2 and 3.3): while it works on them
+// no cache line of theirs is anybody else's. What it wrote reaches the common pages, and what others wrote
 // reaches it, when it commits: at synchronisation, and where the program must see memory as it is.
 //
 // A page becomes private memory at once, not by the first store to it, and stays so over commits, which
@@ -21,8 +21,8 @@ constexpr uint32_t kMaxPrivatePages = 64;
 // memory is made of, each page at the offset of its address. False: there is no room.
 bool reserve_private_pages(int file) noexcept;
 
-// Of one twin; lies in memory that nobody else uses. All but merged() and commits() are for the twin alone, in
-// which nothing else runs meanwhile. Async-signal-safe.
+// Of one twin; lies in memory that nobody else uses. All but merged() and commits() are for the twin alone,
+// in which nothing else runs meanwhile. Async-signal-safe.
 class PrivatePages {
  public:
   // From now on the page in which the address lies is the twin's own. False: there are too many, or no memory

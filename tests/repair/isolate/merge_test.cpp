@@ -167,7 +167,8 @@ std::string bytes_of_one_word(Merge merge, size_t& orders) {
       }
     };
   };
-  return in_every_order(world, {counts(0), counts(1)}, [] {}, orders);
+  return in_every_order(
+      world, {counts(0), counts(1)}, [] {}, orders);
 }
 
 // One looks at what the other writes, beside a value of its own.
@@ -189,7 +190,8 @@ std::string values_wider_than_what_changes(Merge merge, size_t& orders) {
     twin.write(8, ~uint64_t{0});
     twin.commit();
   };
-  return in_every_order(world, {first, second}, [] {}, orders);
+  return in_every_order(
+      world, {first, second}, [] {}, orders);
 }
 
 // A counter under a lock, that carries into its second byte, beside a byte of each thread's own.
@@ -244,7 +246,8 @@ std::string atomic_values_beside_others(Merge merge, size_t& orders) {
   };
   return in_every_order(
       world, {counts(0), counts(1)},
-      [&] { world.expect(world.common.get<uint32_t>(0) == 4 * 0x81, "an atomic addition was lost"); }, orders);
+      [&] { world.expect(world.common.get<uint32_t>(0) == 4 * 0x81, "an atomic addition was lost"); },
+      orders);
 }
 
 // Whoever only reads sees what the other wrote in the order of its merges.
@@ -268,7 +271,8 @@ std::string a_reader(Merge merge, size_t& orders) {
       twin.commit();
     }
   };
-  return in_every_order(world, {writer, reader}, [] {}, orders);
+  return in_every_order(
+      world, {writer, reader}, [] {}, orders);
 }
 
 struct NamedProgram {

@@ -1,6 +1,6 @@
 #pragma once
-// Memory that processes have in common, each page at the offset of its address in one file, and processes that
-// stand in for twins: children that fork() makes while there is one thread.
+// Memory that processes have in common, each page at the offset of its address in one file, and processes
+// that stand in for twins: children that fork() makes while there is one thread.
 
 #include <pthread.h>
 #include <sys/mman.h>
