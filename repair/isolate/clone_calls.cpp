@@ -49,9 +49,17 @@ bool is_clone_call(long number) noexcept {
   return number == SYS_clone || number == SYS_clone3 || number == SYS_fork || number == SYS_vfork;
 }
 
+bool is_at_clone_site(const ucontext_t& context) noexcept {
+  const auto offset = static_cast<uintptr_t>(context.uc_mcontext.gregs[REG_RIP]) -
+                      reinterpret_cast<uintptr_t>(hpcrun_clone_sites);
+  return offset < kCloneSites * kCloneSiteBytes && offset % kCloneSiteBytes == 0;
+}
+
 long clone_at_home(const SystemCall& call, ucontext_t& context) noexcept {
   if (flags_of(call) & CLONE_VM) return make_at_site(context);
-  if (!end_isolation()) return -EAGAIN;
+  constexpr int kTries = 25;
+  for (int tries = 0; !end_isolation();)
+    if (++tries == kTries) return -EAGAIN;
   if (session.hooks.before_fork) session.hooks.before_fork();
   constexpr int kInstruction = 2;  // syscall: made again, and dispatched no more
   context.uc_mcontext.gregs[REG_RIP] -= kInstruction;

@@ -49,8 +49,10 @@ SessionStart begin_isolation(const SessionOptions& options) noexcept;
 // cannot be reached for kPatience. At home only; also true where another thread ended it.
 bool end_isolation() noexcept;
 
-// How long all threads together are waited for: blocked signals, and a vfork whose child lives, delay.
-constexpr uint64_t kPatience = 2'000'000'000;  // ns
+// How long all threads together are waited for, those that have come standing still: a thread that blocks all
+// signals may wait for a lock of one of these, as the C library does when it makes threads. Then it is tried
+// again later.
+constexpr uint64_t kPatience = 200'000'000;  // ns
 
 enum class Phase : uint32_t { Off, Entering, On, Leaving };
 

@@ -343,7 +343,7 @@ void TrappedCall::end_process() noexcept {
 void TrappedCall::end() noexcept {
   record_.call_at_home = outer_call_at_home_;
   const bool was_twin = is_twin();
-  const uint64_t mask = settle_in_handler();
+  const uint64_t mask = settle_in_handler(is_at_clone_site(context_));
   // At home the context has the mask that the call may have set.
   if (was_twin || is_twin()) set_mask_bits(context_.uc_sigmask, mask);
 }
@@ -360,7 +360,7 @@ void TrappedCall::return_from_handler() noexcept {
     news.number = kMaskChanged;
     if (call_by_original(news)) go_home(Leaving::Call);
   }
-  settle_in_handler();
+  settle_in_handler(is_at_clone_site(frame));
   if (is_twin()) set_mask_bits(frame.uc_sigmask, twin_mask());
   hpcrun_return_to(&frame);
 }

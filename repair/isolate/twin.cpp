@@ -50,7 +50,6 @@ void install_fault_handlers() noexcept {
 void become_twin(ThreadRecord& record, uint64_t begin) noexcept {
   raw_syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
   if (raw_syscall(SYS_getppid) != session.pid) raw_syscall(SYS_exit_group, 0);
-  record.twin.store(sys_getpid());
   install_fault_handlers();
   dispatch_calls(true);
   if (record.has_rseq) register_restartable_sequences();
@@ -108,7 +107,9 @@ Conversion convert_this_thread() noexcept {
   session.twins.fetch_add(1);
   record->where.store(Where::Twin);
   long result = -EAGAIN;
-  const bool held = session.holds.load() != 0;
+  // Whoever wants all threads at home from here on waits for this one; who wanted it before is seen here.
+  const bool held =
+      session.holds.load() != 0 || !is_session_on() || record->session.load() != session.number.load();
   if (!held) {
     await_end_of_twin(*record);
     record->program_mask.store(mask);
@@ -159,15 +160,15 @@ void give_back(Leaving reason) noexcept {
   set_kernel_mask(record->program_mask.load());
 }
 
-uint64_t settle_in_handler() noexcept {
+uint64_t settle_in_handler(bool at_home) noexcept {
   for (;;) {
     const uint64_t mask = set_kernel_mask(kAllSignals);
     ThreadRecord* record = this_record();
     if (!record) return mask;
     record->in_trap = false;
     if (!is_twin()) return mask;
-    if (!was_asked_back()) return twin_mask();
-    give_back(Leaving::Asked);
+    if (!was_asked_back() && !at_home) return twin_mask();
+    give_back(was_asked_back() ? Leaving::Asked : Leaving::Call);
   }
 }
 

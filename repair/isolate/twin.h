@@ -64,8 +64,9 @@ TwinCounts& twin_counts() noexcept;
 // give_back() for a handler that is about to return. The result is the mask to return with, and until then
 // all signals are blocked: what came home may have taken a signal whose handler converted the thread again.
 uint64_t give_back_in_handler(Leaving reason) noexcept;
-// The same where nothing but a request may have to be followed.
-uint64_t settle_in_handler() noexcept;
+// The same where nothing but a request may have to be followed, or the thread has to be at home for what
+// comes.
+uint64_t settle_in_handler(bool at_home = false) noexcept;
 
 // For trapped_calls.cpp: whether the calling twin was asked for. It looks there by itself.
 bool was_asked_back() noexcept;

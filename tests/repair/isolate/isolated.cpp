@@ -15,6 +15,8 @@ using namespace hpcrun;
 
 namespace {
 
+constexpr int kTries = 100;
+
 std::atomic<uint64_t> converted_hooks, leaving_hooks, calls_begun, calls_ended;
 
 }  // namespace
@@ -42,7 +44,12 @@ EXPORT int isolated_begin() {
   options.hooks.before_call = [] { ++calls_begun; };
   options.hooks.after_call = [] { ++calls_ended; };
   options.hooks.before_fork = leave_common;
-  return static_cast<int>(begin_isolation(options));
+  // A busy machine may take longer than a session waits for.
+  SessionStart result;
+  int tries = 0;
+  do result = begin_isolation(options);
+  while (result == SessionStart::Unreachable && ++tries < kTries);
+  return static_cast<int>(result);
 }
 
 EXPORT void isolated_start() {
@@ -54,7 +61,9 @@ EXPORT void isolated_start() {
 }
 
 EXPORT bool isolated_end() {
-  return end_isolation();
+  for (int tries = 0; tries < kTries; ++tries)
+    if (end_isolation()) return true;
+  return false;
 }
 EXPORT int isolated_convert_result() {
   return static_cast<int>(convert_this_thread());
