@@ -1,0 +1,35 @@
+#pragma once
+// Futexes in a session. All memory of the program is shared, so one that the program calls private is made a
+// shared one: threads at home and twins meet there. Those with priority inheritance know the thread by its
+// task, so they stay private, and the thread comes home to wait for one. Async-signal-safe.
+
+#include "repair/isolate/call_table.h"
+#include "repair/isolate/thread_record.h"
+
+namespace hpcrun {
+
+bool is_futex_call(long number) noexcept;
+MadeBy futex_made_by(const SystemCall& call) noexcept;
+
+// A call as it is to be made, and what it points to.
+class SharedFutexCall {
+ public:
+  // Where no session is on any more, nothing is changed.
+  explicit SharedFutexCall(const SystemCall& call) noexcept;
+  const SystemCall& call() const noexcept { return call_; }
+
+ private:
+  void share_list(int argument, unsigned count) noexcept;
+
+  static constexpr unsigned kMost = 128;  // FUTEX_WAITV_MAX
+  struct Waiter {                         // futex_waitv
+    uint64_t value;
+    uint64_t address;
+    uint32_t flags;
+    uint32_t reserved;
+  };
+  SystemCall call_;
+  Waiter waiters_[kMost];
+};
+
+}  // namespace hpcrun

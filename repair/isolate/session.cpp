@@ -1,0 +1,321 @@
+#include "repair/isolate/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <linux/futex.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+
+#include "hpcrun/guest/clock.h"
+#include "hpcrun/guest/syscalls.h"
+#include "repair/isolate/parked.h"
+#include "repair/isolate/program_actions.h"
+#include "repair/isolate/signal_masks.h"
+#include "repair/isolate/switch.h"
+#include "repair/isolate/tasks.h"
+#include "repair/isolate/thread_record.h"
+#include "repair/isolate/trapped_calls.h"
+#include "repair/isolate/twin.h"
+#include "repair/isolate/wait_word.h"
+
+#ifndef PR_SET_SYSCALL_USER_DISPATCH
+#define PR_SET_SYSCALL_USER_DISPATCH 59
+#endif
+
+namespace hpcrun {
+
+constinit Session session;
+
+uint64_t own_signal_bits() noexcept {
+  return signal_bit(SIGSYS) | (session.request_signal ? signal_bit(session.request_signal) : 0);
+}
+
+namespace {
+
+// Where the code of this library lies: calls from here are not dispatched.
+struct Text {
+  uintptr_t begin = 0;
+  size_t bytes = 0;
+};
+constinit Text text;
+
+int find_text(dl_phdr_info* module, size_t, void*) {
+  const auto here = reinterpret_cast<uintptr_t>(hpcrun_clone_sites);
+  for (int i = 0; i < module->dlpi_phnum; ++i) {
+    const auto& header = module->dlpi_phdr[i];
+    if (header.p_type != PT_LOAD) continue;
+    const uintptr_t begin = module->dlpi_addr + header.p_vaddr;
+    if (here < begin || here >= begin + header.p_memsz) continue;
+    text = {begin, header.p_memsz};
+    return 1;
+  }
+  return 0;
+}
+
+void wait_for_change_from(Phase phase) noexcept {
+  while (session.phase.load(std::memory_order_acquire) == phase) wait_while(session.phase, phase, kWaitLong);
+}
+
+void change_phase(Phase phase) noexcept {
+  session.phase.store(phase, std::memory_order_release);
+  wake_all(session.phase);
+}
+
+void arrive() noexcept {
+  session.arrived.fetch_add(1, std::memory_order_release);
+  wake_all(session.arrived);
+}
+
+void leave_session(ucontext_t& context) noexcept {
+  ThreadRecord& record = *this_record();
+  dispatch_calls(false);
+  set_mask_bits(context.uc_sigmask, mask_bits(context.uc_sigmask) | record.hidden_mask);
+  record.hidden_mask = 0;
+}
+
+void enter_with_all(ucontext_t& context) noexcept {
+  if (!enter_session()) {
+    session.failed.store(true);
+    return arrive();
+  }
+  ThreadRecord& record = *this_record();
+  const uint64_t mask = mask_bits(context.uc_sigmask);
+  record.hidden_mask = mask & own_signal_bits();
+  set_mask_bits(context.uc_sigmask, mask & ~own_signal_bits());
+  arrive();
+  wait_for_change_from(Phase::Entering);
+  if (is_session_on()) return;
+  record.session.store(0);
+  leave_session(context);
+}
+
+void leave_with_all(ucontext_t& context) noexcept {
+  ThreadRecord& record = *this_record();
+  record.session.store(0);
+  arrive();
+  wait_for_change_from(Phase::Leaving);
+  if (is_session_on()) {
+    record.session.store(session.number.load());
+    return;
+  }
+  record.stop.store(1);
+  leave_session(context);
+}
+
+// A call of the program's that is about to be made, or to be made again, is looked at again instead.
+bool stop_passed_call(ucontext_t& context) noexcept {
+  auto& at = context.uc_mcontext.gregs[REG_RIP];
+  if (at < reinterpret_cast<intptr_t>(hpcrun_passed_call_begin) ||
+      at >= reinterpret_cast<intptr_t>(hpcrun_passed_call_end))
+    return false;
+  at = reinterpret_cast<intptr_t>(hpcrun_passed_call_stopped);
+  return true;
+}
+
+void on_request(int, siginfo_t* info, void* raw) {
+  auto& context = *static_cast<ucontext_t*>(raw);
+  ThreadRecord* record = this_record();
+  const bool entered = record && record->session.load() == session.number.load() && record->session.load();
+  if (!entered) {
+    if (session.phase.load() != Phase::Entering || sys_getpid() != session.pid) return;
+    enter_with_all(context);
+    // It may have been in a call since the session before, made as there was none.
+    if ((record = this_record())) {
+      ++record->own_interruptions;
+      record->stop.store(1);
+    }
+    stop_passed_call(context);
+    return;
+  }
+  ++record->own_interruptions;
+  if (is_twin()) {
+    if (stop_passed_call(context) || record->in_trap || !was_asked_back()) return;
+    set_mask_bits(context.uc_sigmask, give_back_in_handler(Leaving::Asked));
+    return;
+  }
+  if (info->si_code == CLD_EXITED || info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED)
+    twin_ended(info->si_pid);
+  if (session.phase.load() == Phase::Leaving) leave_with_all(context);
+  stop_passed_call(context);
+}
+
+void install_handlers() noexcept {
+  KernelAction request;
+  request.handler = reinterpret_cast<void*>(on_request);
+  request.flags = SA_SIGINFO | SA_RESTART | kRestorerFlag;
+  request.restorer = reinterpret_cast<void*>(hpcrun_signal_return);
+  request.mask = kAllSignals & ~kFaultSignals & ~signal_bit(SIGSYS);
+  kernel_action(session.request_signal, &request, nullptr);
+  install_trap_handler();
+}
+
+// In a forked child all is as in a process that never had a session.
+void start_afresh(int pid) noexcept {
+  if (session.pid == pid) return;
+  for_each_record([](ThreadRecord& record) { free_record(record); });
+  set_this_record(nullptr);
+  session.pid = pid;
+  session.holds.store(0);
+  session.twins.store(0);
+  session.ending.store(false);
+  session.past_cpu_ns.store(0);
+  session.phase.store(Phase::Off);
+}
+
+// Until every task of the process but this one is `settled`, it is sent the request signal once.
+template <typename Settled>
+bool gather(Settled settled) noexcept {
+  static int asked[kMaxThreads];
+  int asked_count = 0;
+  const int self = sys_gettid();
+  const uint64_t begin = monotonic_ns();
+  for (;;) {
+    bool all = true;
+    const uint32_t arrived = session.arrived.load();
+    const bool is_late = monotonic_ns() - begin > kPatience / 100;
+    for_each_task([&](int tid) {
+      if (tid == self || settled(tid)) return;
+      if (is_late && is_dead_task(tid)) return;
+      all = false;
+      for (int i = 0; i < asked_count; ++i)
+        if (asked[i] == tid) return;
+      if (asked_count == static_cast<int>(kMaxThreads)) return session.failed.store(true);
+      asked[asked_count++] = tid;
+      raw_syscall(SYS_tgkill, session.pid, tid, session.request_signal);
+    });
+    if (session.failed.load()) return false;
+    if (all) return true;
+    if (monotonic_ns() - begin > kPatience) return false;
+    wait_while(session.arrived, arrived, kWaitShort);
+  }
+}
+
+bool is_in_session(int tid) noexcept {
+  const ThreadRecord* record = record_of(tid);
+  return record && record->session.load() == session.number.load();
+}
+
+}  // namespace
+
+bool dispatch_calls(bool on) noexcept {
+  return raw_syscall(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, on, on ? static_cast<long>(text.begin) : 0,
+                     on ? static_cast<long>(text.bytes) : 0, 0) == 0;
+}
+
+bool enter_session() noexcept {
+  const int tid = sys_gettid();
+  ThreadRecord* record = this_record();
+  if (!record || record->tid.load() != tid) record = take_record(tid);
+  if (!record) return false;
+  set_this_record(record);
+  if (!dispatch_calls(true)) return false;
+  record->session.store(session.number.load());
+  return true;
+}
+
+void enter_session_as_new_thread() noexcept {
+  for (;;) {
+    const Phase phase = session.phase.load();
+    if (phase == Phase::Off) return;
+    if (phase != Phase::On) {
+      wait_for_change_from(phase);
+      continue;
+    }
+    ThreadRecord* record = this_record();
+    if (record && record->tid.load() == sys_gettid()) return;  // entered with all, as it waited here
+    // A thread that has another's thread-local memory, or no room: its futexes stay private.
+    if (record || !enter_session()) {
+      dispatch_calls(false);
+      session.holds.fetch_add(1);
+      return;
+    }
+    // Whoever ends the session from here on finds the thread in it.
+    if (is_session_on()) return;
+    this_record()->session.store(0);
+    dispatch_calls(false);
+    free_record(*this_record());
+    set_this_record(nullptr);
+  }
+}
+
+SessionStart begin_isolation(const SessionOptions& options) noexcept {
+  const int pid = sys_getpid();
+  if (this_record() && is_twin()) return SessionStart::AlreadyOn;
+  start_afresh(pid);
+  Phase off = Phase::Off;
+  if (!session.phase.compare_exchange_strong(off, Phase::Entering)) return SessionStart::AlreadyOn;
+  if (!text.bytes) dl_iterate_phdr(find_text, nullptr);
+  session.request_signal = options.request_signal;
+  session.hooks = options.hooks;
+  session.failed.store(false);
+  session.number.fetch_add(1);
+
+  // A handler of the program's returns by a system call, which must not be dispatched before we can take it.
+  const uint64_t mask = set_kernel_mask(kAllSignals & ~kFaultSignals);
+  SessionStart result = SessionStart::Done;
+  if (!dispatch_calls(true)) {
+    result = SessionStart::NoDispatch;
+  } else if (reads_signals_from_descriptors()) {
+    result = SessionStart::SignalReader;
+  } else {
+    // First of all: no thread of the session may have a handler of the program's block our signals.
+    hide_own_signals();
+    install_handlers();
+    if (!enter_session()) {
+      result = SessionStart::TooMany;
+    } else {
+      this_record()->hidden_mask = mask & own_signal_bits();
+      if (!gather(is_in_session))
+        result = session.failed.load() ? SessionStart::TooMany : SessionStart::Unreachable;
+    }
+  }
+  if (result != SessionStart::Done) {
+    dispatch_calls(false);
+    if (this_record()) this_record()->session.store(0);
+    change_phase(Phase::Off);
+  } else {
+    change_phase(Phase::On);
+  }
+  set_kernel_mask(result == SessionStart::Done ? mask & ~own_signal_bits() : mask);
+  return result;
+}
+
+bool end_isolation() noexcept {
+  ThreadRecord* self = this_record();
+  if (session.phase.load() == Phase::Off) return true;
+  // No handler of the program's converts the thread meanwhile.
+  uint64_t mask = set_kernel_mask(kAllSignals & ~own_signal_bits() & ~kFaultSignals);
+  if (!self || is_twin() || sys_getpid() != session.pid) {
+    set_kernel_mask(mask);
+    return false;
+  }
+  Phase on = Phase::On;
+  bring_all_home();
+  bool done = false;
+  if (session.phase.compare_exchange_strong(on, Phase::Leaving)) {
+    self->session.store(0);
+    done = gather([](int tid) { return !is_in_session(tid); });
+    if (done) {
+      dispatch_calls(false);
+      mask |= self->hidden_mask;
+      for_each_record([](ThreadRecord& record) { await_end_of_twin(record); });
+      change_phase(Phase::Off);
+      show_own_signals();
+    } else {
+      self->session.store(session.number.load());
+      change_phase(Phase::On);
+    }
+  }
+  release_twins();
+  set_kernel_mask(mask);
+  return done || session.phase.load() == Phase::Off;
+}
+
+void twin_ended(int pid) noexcept {
+  for_each_record([pid](ThreadRecord& record) {
+    if (record.twin.load() == pid) look_at_twin(record);
+  });
+}
+
+}  // namespace hpcrun

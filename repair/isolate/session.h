@@ -1,0 +1,87 @@
+#pragma once
+// A session of isolation: the time in which threads may become twins (twin.h). The memory of the program is
+// common then, but its private futexes would not be: a twin and a thread at home would not meet at them. So
+// in a session *every* thread has its system calls dispatched to a handler of ours (prctl(2),
+// PR_SET_SYSCALL_USER_DISPATCH, Linux 5.11), which makes private futex calls as shared ones, and decides by a
+// table where a call is made (call_table.h). Other than a seccomp filter it is taken back at the end, and no
+// child inherits it.
+//
+// All threads enter and leave a session together, each in a handler of the request signal, so that none
+// waits at a private futex while others wake shared ones. Threads that are made meanwhile enter it before
+// they run the program's code.
+
+#include <atomic>
+#include <cstdint>
+
+namespace hpcrun {
+
+// Called by the thread that they are about, where it is, in handlers too: they must be async-signal-safe. All
+// may be null.
+struct TwinHooks {
+  void (*converted)() = nullptr;       // in the twin, at last
+  void (*before_leaving)() = nullptr;  // in the twin, before it gives the thread back
+  void (*before_call)() = nullptr;  // in the twin, before and after any system call of the program's that is
+  void (*after_call)() = nullptr;   // not followed by giving back
+  // In the thread that is about to fork, when it has ended the session: leaves common memory.
+  void (*before_fork)() = nullptr;
+};
+
+struct SessionOptions {
+  // A real-time signal that nobody else uses and no thread blocks.
+  int request_signal = 0;
+  TwinHooks hooks;
+};
+
+enum class SessionStart : uint8_t {
+  Done,
+  AlreadyOn,
+  NoDispatch,    // the kernel is older than 5.11, or refuses
+  TooMany,       // threads, or no memory for them
+  Unreachable,   // a thread did not take the request signal for kPatience
+  SignalReader,  // the program reads signals from descriptors, which only know their own process
+};
+
+// Not async-signal-safe in one thing: the first call must not be made in a handler. Threads wait meanwhile,
+// for some 50 us each.
+SessionStart begin_isolation(const SessionOptions& options) noexcept;
+
+// All threads are at home, and ordinary ones, afterwards. False, and the session goes on, where one
+// cannot be reached for kPatience. At home only; also true where another thread ended it.
+bool end_isolation() noexcept;
+
+// How long all threads together are waited for, those that have come standing still: a thread that blocks all
+// signals may wait for a lock of one of these, as the C library does when it makes threads. Then it is tried
+// again later.
+constexpr uint64_t kPatience = 200'000'000;  // ns
+
+enum class Phase : uint32_t { Off, Entering, On, Leaving };
+
+struct Session {
+  std::atomic<Phase> phase{Phase::Off};
+  int pid = 0;
+  int request_signal = 0;
+  TwinHooks hooks;
+  std::atomic<uint32_t> number{0};       // of this session
+  std::atomic<uint32_t> arrived{0};      // changes as threads come to wait for the change of phase
+  std::atomic<bool> failed{false};       // one of them cannot enter
+  std::atomic<uint32_t> holds{0};        // nobody becomes a twin
+  std::atomic<uint32_t> twins{0};        // threads that are, or are about to be
+  std::atomic<bool> ending{false};       // the process ends: dead twins are no news
+  std::atomic<uint64_t> past_cpu_ns{0};  // of twins that left
+};
+extern Session session;
+
+inline bool is_session_on() noexcept {
+  return session.phase.load(std::memory_order_acquire) == Phase::On;
+}
+
+// Of the calling thread alone: its record, and the dispatch of its calls.
+bool enter_session() noexcept;
+void enter_session_as_new_thread() noexcept;
+bool dispatch_calls(bool on) noexcept;
+
+// A child of the program's process ended that may be a twin. One that nobody sent away takes the program with
+// it, as the death of a thread would: it ends by the same signal.
+void twin_ended(int pid) noexcept;
+
+}  // namespace hpcrun

@@ -1,0 +1,55 @@
+#pragma once
+// The tasks of the calling process, and what it has open, as /proc tells. All calls are async-signal-safe.
+
+#include <fcntl.h>
+#include <stddef.h>
+
+#include <cstdint>
+
+#include "hpcrun/guest/syscalls.h"
+
+namespace hpcrun {
+
+// linux_dirent64 (getdents64(2)): the name follows.
+struct FolderEntry {
+  uint64_t inode;
+  int64_t next;
+  unsigned short bytes;
+  unsigned char type;
+};
+constexpr size_t kNameOffset = 19;
+
+// use(int) for every entry of a folder of /proc whose name is a number.
+template <typename Use>
+void for_each_number_in(const char* folder, Use use) noexcept {
+  const long descriptor =
+      raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  alignas(FolderEntry) char entries[2048];
+  long bytes;
+  while ((bytes = raw_syscall(SYS_getdents64, descriptor, reinterpret_cast<long>(entries), sizeof entries)) >
+         0) {
+    for (long at = 0; at < bytes;) {
+      const auto* entry = reinterpret_cast<const FolderEntry*>(entries + at);
+      const char* name = entries + at + kNameOffset;
+      at += entry->bytes;
+      int number = 0;
+      const char* digit = name;
+      for (; *digit >= '0' && *digit <= '9'; ++digit) number = 10 * number + (*digit - '0');
+      if (digit != name && !*digit) use(number);
+    }
+  }
+  raw_syscall(SYS_close, descriptor);
+}
+
+template <typename Use>
+void for_each_task(Use use) noexcept {
+  for_each_number_in("/proc/self/task", use);
+}
+
+// Of a main thread that ended before the others.
+bool is_dead_task(int tid) noexcept;
+
+bool reads_signals_from_descriptors() noexcept;
+
+}  // namespace hpcrun

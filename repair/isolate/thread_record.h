@@ -1,0 +1,86 @@
+#pragma once
+// What is known of each thread of a session: one record, in memory that the program's process and all twins
+// have in common from the start. The thread itself writes it, its parked original, and, where a member
+// says so, others. All calls are async-signal-safe.
+
+#include <signal.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace hpcrun {
+
+// Where a thread runs: as the task that the program created, or as a twin, while that task is parked.
+enum class Where : uint32_t { Home, Twin };
+
+// What a twin wants of its parked original.
+enum class Order : uint32_t { None, Call, Leave };
+
+struct SystemCall {
+  long number = 0;
+  long arguments[6] = {};
+  long result = 0;
+};
+
+struct alignas(64) ThreadRecord {
+  // The first three by their offsets in switch.S.
+  void* stack = nullptr;          // of the thread that changes over: below it lies its context
+  void* parking_stack = nullptr;  // the upper end; the original's while it is parked
+  void* leaving_stack = nullptr;  // the upper end; the twin's while it exits
+
+  std::atomic<int> tid{0};  // of the original; 0: free
+  std::atomic<Where> where{Where::Home};
+  std::atomic<int> twin{0};             // its process, until it was waited for; 0: none
+  std::atomic<uint32_t> asked_back{0};  // set by anyone; the thread gives itself back as soon as it can
+  std::atomic<Order> order{Order::None};
+  std::atomic<uint32_t> session{0};  // the number of the session that the thread is in
+  std::atomic<uint32_t> stop{0};     // at home: the call that is about to be made has to be looked at again
+  SystemCall call;                   // of Order::Call
+
+  // The signals that the program believes it blocks: of a twin; at home the kernel knows.
+  std::atomic<uint64_t> program_mask{0};
+  uint64_t hidden_mask = 0;    // of our own signals those that the program believes it blocks
+  stack_t handler_stack = {};  // sigaltstack() on its way from twin to original
+  bool has_rseq = false;
+  siginfo_t held = {};  // a signal that the parked original took and that the thread has to get
+  bool holds_signal = false;
+  bool held_restarts = false;  // its handler lets calls go on (SA_RESTART)
+
+  // Where the thread is in a trapped call at home that cannot go on in a twin: the stack there, else 0.
+  uintptr_t call_at_home = 0;
+  bool in_trap = false;            // of a twin: it looks at asked_back by itself
+  uint32_t own_interruptions = 0;  // signals of ours
+  uint32_t program_returns = 0;    // returns from the program's handlers
+  uint64_t twins_cpu_ns = 0;       // of the thread's twins that have left
+};
+
+static_assert(offsetof(ThreadRecord, stack) == 0);
+static_assert(offsetof(ThreadRecord, parking_stack) == 8);
+static_assert(offsetof(ThreadRecord, leaving_stack) == 16);
+
+// Of the calling thread; null outside of sessions.
+ThreadRecord* this_record() noexcept;
+void set_this_record(ThreadRecord* record) noexcept;
+
+// The record of a thread that is in the session; null for others.
+ThreadRecord* record_of(int tid) noexcept;
+
+// The one that the thread left behind, or a free one; null where there is none, or no memory for its stacks.
+ThreadRecord* take_record(int tid) noexcept;
+void free_record(ThreadRecord& record) noexcept;
+
+// More threads than that are declined.
+constexpr size_t kMaxThreads = 4096;
+
+// use(ThreadRecord&) for every thread of the session.
+ThreadRecord* first_record() noexcept;
+size_t records_used() noexcept;
+template <typename Use>
+void for_each_record(Use use) noexcept {
+  ThreadRecord* records = first_record();
+  for (size_t i = 0; i < records_used(); ++i)
+    if (records[i].tid.load(std::memory_order_acquire) > 0) use(records[i]);
+}
+
+}  // namespace hpcrun

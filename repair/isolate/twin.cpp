@@ -1,0 +1,229 @@
+#include "repair/isolate/twin.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+
+#include "hpcrun/guest/clock.h"
+#include "hpcrun/guest/syscalls.h"
+#include "repair/isolate/parked.h"
+#include "repair/isolate/restartable_sequences.h"
+#include "repair/isolate/session.h"
+#include "repair/isolate/signal_masks.h"
+#include "repair/isolate/switch.h"
+#include "repair/isolate/thread_record.h"
+#include "repair/isolate/wait_word.h"
+
+namespace hpcrun {
+
+namespace {
+
+constinit TwinCounts counts;
+
+// Of the signal frame that the kernel made on the thread's stack, so the original can return from it as well,
+// and repeats the instruction.
+void on_fault(int signal, siginfo_t* info, void* raw) {
+  auto& context = *static_cast<ucontext_t*>(raw);
+  ThreadRecord& record = *this_record();
+  set_mask_bits(context.uc_sigmask, give_back_in_handler(Leaving::Fault));
+  constexpr int kBreakpoint = 3;  // the trap whose address is behind the instruction
+  constexpr int kDebug = 1;
+  const bool is_sent = info->si_code <= 0;
+  if (signal == SIGTRAP && context.uc_mcontext.gregs[REG_TRAPNO] == kBreakpoint && !is_sent)
+    --context.uc_mcontext.gregs[REG_RIP];
+  if (is_sent || (signal == SIGTRAP && context.uc_mcontext.gregs[REG_TRAPNO] == kDebug))
+    raw_syscall(SYS_tgkill, session.pid, record.tid.load(), signal);
+}
+
+void install_fault_handlers() noexcept {
+  KernelAction action;
+  action.handler = reinterpret_cast<void*>(on_fault);
+  action.flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | kRestorerFlag;
+  action.restorer = reinterpret_cast<void*>(hpcrun_signal_return);
+  action.mask = kAllSignals & ~kFaultSignals & ~signal_bit(SIGSYS);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) kernel_action(signal, &action, nullptr);
+}
+
+// In the new process.
+void become_twin(ThreadRecord& record, uint64_t begin) noexcept {
+  raw_syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+  if (raw_syscall(SYS_getppid) != session.pid) raw_syscall(SYS_exit_group, 0);
+  install_fault_handlers();
+  dispatch_calls(true);
+  if (record.has_rseq) register_restartable_sequences();
+  if (session.hooks.converted) session.hooks.converted();
+  const uint64_t time = monotonic_ns() - begin;
+  counts.conversions.fetch_add(1);
+  counts.conversion_ns.fetch_add(time);
+  uint64_t longest = counts.longest_conversion_ns.load();
+  while (longest < time && !counts.longest_conversion_ns.compare_exchange_weak(longest, time)) {
+  }
+}
+
+uint64_t cpu_ns_of_running_twin(const ThreadRecord& record) noexcept {
+  const int twin = record.twin.load();
+  if (twin <= 0 || record.where.load() != Where::Twin) return 0;
+  // The kernel's number for a process's clock (clock_getcpuclockid(3)).
+  return sys_clock_ns(static_cast<clockid_t>(~static_cast<unsigned>(twin) << 3 | 2));
+}
+
+void count_out() noexcept {
+  session.twins.fetch_sub(1);
+  wake_all(session.twins);
+}
+
+}  // namespace
+
+bool is_twin() noexcept {
+  const ThreadRecord* record = this_record();
+  return record && record->where.load(std::memory_order_relaxed) == Where::Twin;
+}
+
+bool was_asked_back() noexcept {
+  return this_record()->asked_back.load();
+}
+
+TwinCounts& twin_counts() noexcept {
+  return counts;
+}
+
+Conversion convert_this_thread() noexcept {
+  ThreadRecord* record = this_record();
+  if (!record || !is_session_on() || record->session.load() != session.number.load())
+    return Conversion::NoSession;
+  if (is_twin()) return Conversion::AlreadyTwin;
+  if (sys_getpid() != session.pid) return Conversion::NoSession;
+  if (record->call_at_home) return Conversion::Busy;
+
+  const uint64_t begin = monotonic_ns();
+  const uint64_t mask = set_kernel_mask(kAllSignals);
+  if (is_twin()) {  // a handler has converted it meanwhile
+    set_kernel_mask(mask);
+    return Conversion::AlreadyTwin;
+  }
+  record->asked_back.store(0);
+  session.twins.fetch_add(1);
+  record->where.store(Where::Twin);
+  long result = -EAGAIN;
+  // Whoever wants all threads at home from here on waits for this one; who wanted it before is seen here.
+  const bool held =
+      session.holds.load() != 0 || !is_session_on() || record->session.load() != session.number.load();
+  if (!held) {
+    await_end_of_twin(*record);
+    record->program_mask.store(mask);
+    record->order.store(Order::None);
+    record->in_trap = false;
+    record->has_rseq = unregister_restartable_sequences();
+    result = hpcrun_part(record, CLONE_FILES | CLONE_FS | CLONE_SYSVSEM | CLONE_IO | session.request_signal);
+  }
+  if (result < 0) {
+    record->where.store(Where::Home);
+    count_out();
+    if (!held) {
+      if (record->has_rseq) register_restartable_sequences();
+      counts.refusals.fetch_add(1);
+      counts.last_errno.store(static_cast<int>(-result));
+    }
+    set_kernel_mask(mask);
+    return held ? Conversion::Held : Conversion::Refused;
+  }
+  become_twin(*record, begin);
+  set_kernel_mask(twin_mask());
+  // Whoever asked before the process had a number sent it nothing.
+  if (was_asked_back()) give_back(Leaving::Asked);
+  return Conversion::Done;
+}
+
+void give_back(Leaving reason) noexcept {
+  ThreadRecord* record = this_record();
+  if (!is_twin()) return;
+  const uint64_t mask = set_kernel_mask(kAllSignals);
+  if (!is_twin()) {  // it was asked back meanwhile
+    set_kernel_mask(mask);
+    return;
+  }
+  if (session.hooks.before_leaving) session.hooks.before_leaving();
+  counts.given_back[static_cast<int>(reason)].fetch_add(1);
+  raw_syscall(SYS_sigaltstack, 0, reinterpret_cast<long>(&record->handler_stack));
+  const bool has_rseq = unregister_restartable_sequences();
+  const uint64_t cpu_ns = sys_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+  record->twins_cpu_ns += cpu_ns;
+  session.past_cpu_ns.fetch_add(cpu_ns);
+
+  hpcrun_leave(record);  // from here on in the original
+
+  if (has_rseq) register_restartable_sequences();
+  count_out();
+  // Its signals come now, in the thread's context, if it does not block them any more.
+  set_kernel_mask(record->program_mask.load());
+}
+
+uint64_t settle_in_handler(bool at_home) noexcept {
+  for (;;) {
+    const uint64_t mask = set_kernel_mask(kAllSignals);
+    ThreadRecord* record = this_record();
+    if (!record) return mask;
+    record->in_trap = false;
+    if (!is_twin()) return mask;
+    if (!was_asked_back() && !at_home) return twin_mask();
+    give_back(was_asked_back() ? Leaving::Asked : Leaving::Call);
+  }
+}
+
+uint64_t give_back_in_handler(Leaving reason) noexcept {
+  give_back(reason);
+  return settle_in_handler();
+}
+
+void ask_back(ThreadRecord& record) noexcept {
+  if (record.where.load() != Where::Twin) return;
+  record.asked_back.store(1);
+  const int twin = record.twin.load();
+  if (twin > 0) raw_syscall(SYS_tgkill, twin, twin, session.request_signal);
+}
+void ask_back(int tid) noexcept {
+  if (ThreadRecord* record = record_of(tid)) ask_back(*record);
+}
+
+void bring_all_home() noexcept {
+  session.holds.fetch_add(1);
+  for (;;) {
+    const uint32_t twins = session.twins.load();
+    if (!twins) return;
+    for_each_record([](ThreadRecord& record) {
+      if (!record.asked_back.load()) ask_back(record);
+    });
+    wait_while(session.twins, twins, kWaitLong);
+  }
+}
+
+void release_twins() noexcept {
+  session.holds.fetch_sub(1);
+}
+
+uint64_t cpu_ns_of_twins() noexcept {
+  uint64_t sum = session.past_cpu_ns.load();
+  for_each_record([&sum](const ThreadRecord& record) { sum += cpu_ns_of_running_twin(record); });
+  return sum;
+}
+
+uint64_t cpu_ns_of_twins_of(const ThreadRecord& record) noexcept {
+  return record.twins_cpu_ns + cpu_ns_of_running_twin(record);
+}
+
+}  // namespace hpcrun
+
+// Called on the parking stack.
+extern "C" void hpcrun_parked(hpcrun::ThreadRecord* record, long twin) noexcept;
+void hpcrun_parked(hpcrun::ThreadRecord* record, long twin) noexcept {
+  hpcrun::stay_parked(*record, static_cast<int>(twin));
+}
+
+// Called on the leaving stack, with nothing of the thread's any more.
+extern "C" [[noreturn]] void hpcrun_left(hpcrun::ThreadRecord* record) noexcept;
+void hpcrun_left(hpcrun::ThreadRecord* record) noexcept {
+  hpcrun::wake_original(*record, hpcrun::Order::Leave);
+  for (;;) hpcrun::raw_syscall(SYS_exit_group, 0);
+}

@@ -1,0 +1,105 @@
+#include "tests/repair/isolate/isolated.h"
+
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "repair/isolate/common_memory.h"
+#include "repair/isolate/session.h"
+#include "repair/isolate/twin.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+using namespace hpcrun;
+
+namespace {
+
+constexpr int kTries = 100;
+
+std::atomic<uint64_t> converted_hooks, leaving_hooks, calls_begun, calls_ended;
+
+}  // namespace
+
+extern "C" {
+
+EXPORT void isolated_make_common() {
+  // The allocator's memory is common as well: one heap, which is there already.
+  constexpr int kHeapBytes = 48 << 20;
+  mallopt(M_ARENA_MAX, 1);
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  mallopt(M_TOP_PAD, kHeapBytes);
+  free(malloc(1 << 20));
+  if (make_common()) return;
+  fprintf(stderr, "no common memory: %s\n", why_not_common());
+  exit(125);
+}
+
+EXPORT int isolated_begin() {
+  SessionOptions options;
+  options.request_signal = SIGRTMAX - 3;
+  options.hooks.converted = [] { ++converted_hooks; };
+  options.hooks.before_leaving = [] { ++leaving_hooks; };
+  options.hooks.before_call = [] { ++calls_begun; };
+  options.hooks.after_call = [] { ++calls_ended; };
+  options.hooks.before_fork = leave_common;
+  // A busy machine may take longer than a session waits for.
+  SessionStart result;
+  int tries = 0;
+  do result = begin_isolation(options);
+  while (result == SessionStart::Unreachable && ++tries < kTries);
+  return static_cast<int>(result);
+}
+
+EXPORT void isolated_start() {
+  isolated_make_common();
+  if (const int result = isolated_begin()) {
+    fprintf(stderr, "no session: %d\n", result);
+    exit(125);
+  }
+}
+
+EXPORT bool isolated_end() {
+  for (int tries = 0; tries < kTries; ++tries)
+    if (end_isolation()) return true;
+  return false;
+}
+EXPORT int isolated_convert_result() {
+  return static_cast<int>(convert_this_thread());
+}
+EXPORT bool isolated_convert() {
+  const Conversion result = convert_this_thread();
+  return result == Conversion::Done || result == Conversion::AlreadyTwin;
+}
+EXPORT void isolated_give_back() {
+  give_back();
+}
+EXPORT bool isolated_is_twin() {
+  return is_twin();
+}
+EXPORT void isolated_ask_back(int tid) {
+  ask_back(tid);
+}
+EXPORT void isolated_bring_all_home() {
+  bring_all_home();
+}
+EXPORT void isolated_release() {
+  release_twins();
+}
+
+EXPORT IsolatedCounts isolated_counts() {
+  const TwinCounts& counts = twin_counts();
+  return {counts.conversions,
+          counts.conversion_ns,
+          counts.longest_conversion_ns,
+          counts.refusals,
+          counts.calls_by_original,
+          counts.trapped_calls,
+          {counts.given_back[0], counts.given_back[1], counts.given_back[2], counts.given_back[3]},
+          converted_hooks,
+          leaving_hooks,
+          calls_begun,
+          calls_ended};
+}
+}

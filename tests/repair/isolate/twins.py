@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""Threads that are processes behave as threads: the cases of twin_cases.cpp, and how their program ends.
+
+No process of a case may be left when its program has ended, however it ended.
+"""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+TESTS = pathlib.Path(os.environ["PROF_BUILD"]) / "tests"
+PATIENCE = 60  # s
+
+
+def living(session):
+    """Processes of the session that a case began: zombies are dead, whoever waits for them."""
+    found = []
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rpartition(") ")[2].split()
+        except OSError:
+            continue
+        if fields[0] not in "ZX" and int(fields[3]) == session:
+            found.append(int(folder.name))
+    return found
+
+
+class Case:
+    def __init__(self, *arguments, program="twin_cases"):
+        self.program = subprocess.Popen([TESTS / program, *arguments], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, start_new_session=True)
+
+    def end(self):
+        try:
+            self.output, self.errors = (text.decode() for text in self.program.communicate(timeout=PATIENCE))
+        except subprocess.TimeoutExpired:
+            for process in living(self.program.pid):
+                os.kill(process, signal.SIGKILL)
+            self.program.communicate()
+            raise AssertionError("the case does not end") from None
+        return self.program.returncode
+
+    def left(self):
+        """What is left a while after the end: a twin that is killed takes a moment."""
+        deadline = time.monotonic() + PATIENCE
+        while (found := living(self.program.pid)) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return found
+
+
+class Twins(unittest.TestCase):
+    def ends(self, name, status=0):
+        case = Case(name)
+        result = case.end()
+        self.assertEqual(case.errors, "")
+        self.assertEqual(result, status)
+        self.assertEqual(case.left(), [])
+        return case
+
+    def test_a_thread_changes_over_a_thousand_times_while_others_run(self):
+        print(self.ends("conversions").output, end="")
+
+    def test_the_numbers_of_processes_and_threads_stay(self):
+        self.ends("identity")
+
+    def test_a_thread_is_given_back_wherever_it_is(self):
+        self.ends("asked_back_anywhere")
+
+    def test_mutexes_of_all_kinds(self):
+        self.ends("mutexes")
+
+    def test_read_write_locks_semaphores_and_atomic_waits(self):
+        self.ends("locks")
+
+    def test_conditions(self):
+        self.ends("conditions")
+
+    def test_barriers(self):
+        self.ends("barriers")
+
+    def test_sleepers_from_before_a_session_and_within_are_woken(self):
+        self.ends("sleepers")
+
+    def test_joins(self):
+        self.ends("joins")
+
+    def test_a_twin_creates_threads(self):
+        self.ends("creates_threads")
+
+    def test_signals_reach_the_thread(self):
+        self.ends("signals")
+
+    def test_timers_and_time_limits(self):
+        self.ends("timers")
+
+    def test_ignored_signals_bring_no_twin_home(self):
+        self.ends("ignored_signals")
+
+    def test_a_broken_pipe_raises_its_signal(self):
+        self.ends("pipes", -signal.SIGPIPE)
+
+    def test_twins_that_wait_are_cancelled(self):
+        self.ends("cancelled")
+
+    def test_faults_reach_their_handlers(self):
+        self.ends("handled_faults")
+
+    def test_a_segmentation_fault_ends_the_program(self):
+        self.ends("segfault", -signal.SIGSEGV)
+
+    def test_so_does_a_stack_overflow(self):
+        self.ends("stack_overflow", -signal.SIGSEGV)
+
+    def test_so_does_abort(self):
+        self.ends("aborts", -signal.SIGABRT)
+
+    def test_exit_of_a_twin_is_the_program_s(self):
+        output = self.ends("exits", 7).output
+        self.assertIn("unflushed\n", output)
+        self.assertEqual(output.count("at exit"), 1)
+
+    def test_so_is_exit_at_once(self):
+        self.ends("ends_at_once", 8)
+
+    def test_the_main_thread_may_leave_first(self):
+        self.ends("main_thread_leaves", 9)
+
+    def test_a_twin_has_children_with_the_mask_of_the_program(self):
+        blocked = int(self.ends("children").output, 16)
+        self.assertEqual(blocked, 1 << (signal.SIGUSR1 - 1) | 1 << (signal.SIGSYS - 1))
+
+    def test_a_twin_executes_another_program(self):
+        lines = self.ends("executes", 3).output.splitlines()
+        self.assertEqual(lines[0], "executed")
+        for line in lines[1:]:
+            self.assertEqual(int(line.split()[1], 16), 0, line)
+
+    def test_address_spaces_change_for_all(self):
+        self.ends("maps_memory")
+
+    def test_several_twins_print(self):
+        lines = self.ends("prints").output.splitlines()
+        self.assertEqual(len(lines), 800)
+        self.assertEqual(set(lines), {f"thread {t} line {n}" for t in range(4) for n in range(200)})
+        for t in range(4):
+            own = [line for line in lines if line.startswith(f"thread {t} ")]
+            self.assertEqual(own, [f"thread {t} line {n}" for n in range(200)])
+
+    def test_processor_time_is_that_of_twins_too(self):
+        self.ends("cpu_time")
+
+    def test_twins_run_where_their_threads_may(self):
+        self.ends("affinity")
+
+
+class Deaths(unittest.TestCase):
+    def runs_on(self):
+        case = Case("runs_on")
+        self.assertEqual(case.program.stdout.readline(), b"ready\n")
+        twins = [process for process in living(case.program.pid) if process != case.program.pid]
+        self.assertEqual(len(twins), 4)
+        return case, twins
+
+    def ends(self, case, status):
+        self.assertEqual(case.end(), status)
+        self.assertEqual(case.left(), [])
+
+    def test_a_program_that_is_killed_leaves_no_twin(self):
+        case, _ = self.runs_on()
+        case.program.kill()
+        self.ends(case, -signal.SIGKILL)
+
+    def test_a_twin_that_is_killed_takes_the_program_with_it(self):
+        for which in range(4):
+            case, twins = self.runs_on()
+            os.kill(twins[which], signal.SIGKILL)
+            self.ends(case, -signal.SIGKILL)
+
+    def test_a_signal_that_ends_programs_ends_this_one(self):
+        case, _ = self.runs_on()
+        case.program.terminate()
+        self.ends(case, -signal.SIGTERM)
+
+    def test_a_signal_to_the_process_group_is_taken_once(self):
+        case, _ = self.runs_on()
+        os.killpg(case.program.pid, signal.SIGINT)
+        self.ends(case, -signal.SIGINT)
+
+
+class Stress(unittest.TestCase):
+    def test_nothing_is_lost_where_threads_do_everything_at_random(self):
+        case = Case("3", str(os.getpid()), program="twin_stress")
+        status = case.end()
+        print(case.output, end="")
+        self.assertEqual((status, case.errors), (0, ""))
+        self.assertEqual(case.left(), [])
+
+
+if __name__ == "__main__":
+    sys.exit(not unittest.main(verbosity=2, exit=False).result.wasSuccessful())
