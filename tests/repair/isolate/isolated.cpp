@@ -43,7 +43,7 @@ EXPORT int isolated_begin() {
   options.hooks.before_leaving = [] { ++leaving_hooks; };
   options.hooks.before_call = [] { ++calls_begun; };
   options.hooks.after_call = [] { ++calls_ended; };
-  options.hooks.before_fork = leave_common;
+  options.hooks.before_fork = [] { leave_common(); };
   // A busy machine may take longer than a session waits for.
   SessionStart result;
   int tries = 0;
