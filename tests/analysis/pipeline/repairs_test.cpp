@@ -20,7 +20,7 @@ TEST_CASE("locks that stayed are told of by each reason that the runtime has") {
   RunRepairs repairs;
   repairs.add(measurement, {});
   repairs.add(measurement, {});
-  const RepairsRecord record = repairs.take({});
+  const RepairsRecord record = repairs.take();
   CHECK(record.declined_locks ==
         std::map<std::string, uint64_t>{
             {"robust", 2}, {"priority", 4}, {"shared", 6}, {"spin", 8}, {"memory", 10}, {"elided", 12}});
