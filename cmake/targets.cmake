@@ -47,9 +47,9 @@ function(prof_add_executable name)
   target_link_libraries(${name} PRIVATE prof_host_flags ${ARG_LINK})
 endfunction()
 
-# Tests are compiled more often than they run: with these they take two thirds of the time. A folder whose
+# Tests are compiled more often than they run: so they take two thirds of the time. A folder whose
 # tests look at their own machine code clears them.
-set(PROF_TEST_OPTIONS -O1 -g1)
+set(PROF_TEST_OPTIONS -O1)
 
 # A Catch2 test program, run by ctest as NAME: prof_add_test(NAME SOURCES... LINK LIBS... [TIMEOUT s])
 function(prof_add_test name)
