@@ -71,7 +71,9 @@ template <typename Function, typename Wait>
 }
 template <typename Function, typename Wait>
 int take(pthread_mutex_t* mutex, Function function, bool may_ask, Wait wait) {
-  if (followed()) return take_measured(mutex, function, may_ask, wait);
+  // With one thread the C library takes a free lock without an atomic instruction, but not when it is asked.
+  const bool is_free = __libc_single_threaded && mutex->__data.__lock == 0;
+  if (followed() && !is_free) return take_measured(mutex, function, may_ask, wait);
   return take_mutex(mutex, sync_switches, release_in_place, wait);
 }
 
@@ -91,7 +93,7 @@ int take_c11(mtx_t* mutex, Function function, bool may_ask, Wait wait) {
 
 template <typename Function>
 void tell_if_waited_for(const void* mutex, Function function) {
-  if (is_waited_for(mutex)) [[unlikely]]
+  if (!__libc_single_threaded && is_waited_for(mutex)) [[unlikely]]
     tell_release(mutex, LockKind::Mutex, function());
 }
 
