@@ -151,9 +151,11 @@ RepairRequest parse_repair_request(const std::string& text) {
       request.layout = true;
     } else if (kind == hpcrun::kRepairLocks) {
       request.locks = true;
+    } else if (kind == hpcrun::kRepairIsolate) {
+      request.isolate = true;
     } else {
-      fail(kOwnFailure, "--repair: '{}' is none of: layout, layout:FILE, locks, none{}", kind,
-           did_you_mean(std::string(kind), {"layout", "locks", "none"}));
+      fail(kOwnFailure, "--repair: '{}' is none of: layout, layout:FILE, locks, isolate, none{}", kind,
+           did_you_mean(std::string(kind), {"layout", "locks", "isolate", "none"}));
     }
     if (kind.size() == rest.size()) return request;
     rest.remove_prefix(kind.size() + 1);
@@ -163,7 +165,9 @@ RepairRequest parse_repair_request(const std::string& text) {
 std::vector<RepairKindDescription> list_repairs() {
   return {{"layout", "allocations that threads contend for, laid out anew: for the rest of the run"},
           {"layout:FILE", "the same from the start, as an earlier run found it (repair.json)"},
-          {"locks", "locks that share a cache line get lines of their own"}};
+          {"locks", "locks that share a cache line get lines of their own"},
+          {"isolate",
+           "pages that threads share falsely become each thread's own, merged where they synchronise"}};
 }
 
 std::string name_of(const AllocationSite& site) {
@@ -226,6 +230,7 @@ void add_repair_environment(const RepairRequest& request, bool has_plan,
   if (!request.is_for_anything()) return;
   std::string kinds = request.layout ? hpcrun::kRepairLayout : "";
   if (request.locks) kinds += (kinds.empty() ? "" : ",") + std::string(hpcrun::kRepairLocks);
+  if (request.isolate) kinds += (kinds.empty() ? "" : ",") + std::string(hpcrun::kRepairIsolate);
   environment.emplace_back(hpcrun::kEnvRepair, kinds);
   if (has_plan) environment.emplace_back(hpcrun::kEnvRepairPlan, "1");
 }

@@ -13,6 +13,7 @@ namespace prof {
 struct RepairsRecord {
   bool layout = false;  // what was asked for: of what the run finds, ...
   bool locks = false;
+  bool isolate = false;
   bool plan = false;  // ... and of a plan that the run had from the start
   uint64_t placed_allocations = 0;
   uint64_t padding_bytes = 0;        // that these take more than was asked for, summed
@@ -34,20 +35,47 @@ struct RepairsRecord {
   };
   std::vector<Site> sites;  // by time
 
-  bool was_asked_for() const { return layout || locks || plan; }
+  // What became of a page that threads shared falsely.
+  struct Page {
+    std::string kind;  // "isolated", "shared"
+    std::string why;   // it is not isolated, or not any more: as words_for() has it; empty: it is
+    std::string name;  // of what threads contended for there; empty: not known
+    uint64_t address = 0;
+    double since_s = 0;  // of the run
+    double share = 0;    // of CPU time, at lines that threads shared falsely, before
+  };
+  std::vector<Page> pages;  // by time
+  // Of threads that became processes for that:
+  uint64_t conversions = 0;
+  double conversion_s = 0;  // all together
+  double longest_conversion_s = 0;
+  uint64_t commits = 0;
+  double commit_s = 0;
+  uint64_t merged_words = 0;
+  double converted_s = 0;  // their CPU time, which was not sampled
+
+  bool was_asked_for() const { return layout || locks || plan || isolate; }
 };
 
-// All but declined locks and sites.
+// All but declined locks, sites and pages.
 template <typename Visit>
 void for_each_field(RecordOf<RepairsRecord> auto& record, Visit visit) {
   visit("layout", record.layout);
   visit("locks", record.locks);
+  visit("isolate", record.isolate);
   visit("plan", record.plan);
   visit("placed_allocations", record.placed_allocations);
   visit("padding_bytes", record.padding_bytes);
   visit("refused_allocations", record.refused_allocations);
   visit("planned_sites", record.planned_sites);
   visit("moved_locks", record.moved_locks);
+  visit("conversions", record.conversions);
+  visit("conversion_s", record.conversion_s);
+  visit("longest_conversion_s", record.longest_conversion_s);
+  visit("commits", record.commits);
+  visit("commit_s", record.commit_s);
+  visit("merged_words", record.merged_words);
+  visit("converted_s", record.converted_s);
 }
 
 template <typename Visit>
@@ -61,6 +89,16 @@ void for_each_field(RecordOf<RepairsRecord::Site> auto& site, Visit visit) {
   visit("pad", site.pad);
   visit("conflicts", site.conflicts);
   visit("remaining", site.remaining);
+}
+
+template <typename Visit>
+void for_each_field(RecordOf<RepairsRecord::Page> auto& page, Visit visit) {
+  visit("kind", page.kind);
+  visit("why", page.why);
+  visit("name", page.name);
+  visit("address", page.address);
+  visit("since_s", page.since_s);
+  visit("share", page.share);
 }
 
 }  // namespace prof

@@ -260,7 +260,7 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
   RunRepairs repairs;
   for (const ProcessMeasurement& measurement : measurements)
     repairs.add(measurement, threads_of(measurement, work));
-  const RepairsRecord repaired = repairs.take();
+  RepairsRecord repaired = repairs.take();
   analysis.placed = repairs.placed();
   tell_repairs(repaired, analysis.contention);
   const LocksRecord locks = followed_locks(measurements, work, options, analysis.warnings);

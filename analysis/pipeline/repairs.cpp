@@ -11,6 +11,7 @@
 #include "analysis/views/wording.h"
 #include "hpcrun/measurement/repair_plan.h"
 #include "hpcrun/unwind/frame.h"
+#include "repair/isolate/interface.h"
 
 namespace prof {
 namespace {
@@ -28,6 +29,57 @@ constexpr std::pair<Counter, const char*> kLocksDeclined[] = {
     {Counter::LocksDeclinedShared, "shared"}, {Counter::LocksDeclinedSpin, "spin"},
     {Counter::LocksDeclinedElided, "elided"}, {Counter::LocksDeclinedNoMemory, "memory"},
 };
+
+constexpr uint64_t kPageBytes = 4096;
+
+std::string why_in_words(uint64_t why) {
+  switch (static_cast<hpcrun::WhyShared>(why)) {
+    case hpcrun::WhyShared::TrueSharing:
+      return "threads use the same bytes there";
+    case hpcrun::WhyShared::AtomicUse:
+      return "atomic operations work on it";
+    case hpcrun::WhyShared::SyncObject:
+      return "a lock, or what else threads meet at, lies on it";
+    case hpcrun::WhyShared::NotCommon:
+      return "it is neither a variable nor the allocator's";
+    case hpcrun::WhyShared::SystemData:
+      return "the C or C++ library's own data lie on it";
+    case hpcrun::WhyShared::Stack:
+      return "it is a thread's stack";
+    case hpcrun::WhyShared::TooMany:
+      return "as many pages as there can be are isolated already";
+    case hpcrun::WhyShared::NoSession:
+      return "the kernel or one of the threads does not allow it";
+    case hpcrun::WhyShared::Forked:
+      return "the program forked";
+    case hpcrun::WhyShared::Expensive:
+      return "that cost more than the sharing";
+    case hpcrun::WhyShared::AtomicModule:
+      return "atomic instructions of a module cannot be kept from it";
+    case hpcrun::WhyShared::Remapped:
+      return "the program gave the memory back";
+    default:
+      return {};
+  }
+}
+
+std::string fate_of_page(const RepairsRecord::Page& page) {
+  const std::string since = words_for_duration(page.since_s);
+  if (page.kind == "isolated")
+    return fmt::format("Since {} of the run each thread had its page for itself.", since);
+  return fmt::format("From {} on its page was common to all threads: {}.", since, page.why);
+}
+
+RepairsRecord::Page page_of(const MeasuredRepair& repair, double since_s) {
+  RepairsRecord::Page page;
+  page.kind = repair.kind == RepairKind::PageIsolated ? "isolated" : "shared";
+  page.why = why_in_words(repair.remaining);
+  page.address = repair.address;
+  page.since_s = since_s;
+  constexpr double kWhole = 1e6;
+  page.share = static_cast<double>(repair.conflicts) / kWhole;
+  return page;
+}
 
 // Of a context that is in no inlined or called function: empty.
 std::string function_of(const Database& database, uint32_t context) {
@@ -195,6 +247,7 @@ void RunRepairs::add(const ProcessMeasurement& measurement, std::span<const Thre
   const uint64_t asked = measurement.counter(Counter::Repairs);
   record_.layout |= (asked & hpcrun::kRepairsLayout) != 0;
   record_.locks |= (asked & hpcrun::kRepairsLocks) != 0;
+  record_.isolate |= (asked & hpcrun::kRepairsIsolate) != 0;
   record_.plan |= (asked & hpcrun::kRepairsByPlan) != 0;
   record_.placed_allocations += measurement.counter(Counter::PlacedAllocations);
   record_.padding_bytes += measurement.counter(Counter::PaddingBytes);
@@ -203,10 +256,27 @@ void RunRepairs::add(const ProcessMeasurement& measurement, std::span<const Thre
   record_.moved_locks += measurement.counter(Counter::LocksMoved);
   for (const auto& [counter, why] : kLocksDeclined)
     if (const uint64_t count = measurement.counter(counter)) record_.declined_locks[why] += count;
+  constexpr double kSecond = 1e9;
+  record_.conversions += measurement.counter(Counter::Conversions);
+  record_.conversion_s += static_cast<double>(measurement.counter(Counter::ConversionNanoseconds)) / kSecond;
+  record_.longest_conversion_s =
+      std::max(record_.longest_conversion_s,
+               static_cast<double>(measurement.counter(Counter::LongestConversion)) / kSecond);
+  record_.commits += measurement.counter(Counter::PageCommits);
+  record_.commit_s += static_cast<double>(measurement.counter(Counter::CommitNanoseconds)) / kSecond;
+  record_.merged_words += measurement.counter(Counter::MergedWords);
+  record_.converted_s += static_cast<double>(measurement.counter(Counter::ConvertedNanoseconds)) / kSecond;
+  const uint64_t start_ns = measurement.process.start_monotonic_ns;
+  const auto since = [start_ns](const MeasuredRepair& repair) {
+    return static_cast<double>(repair.time_ns - std::min(repair.time_ns, start_ns)) / kSecond;
+  };
   const MeasuredContexts contexts(measurement);
   for (const MeasuredRepair& repair : measurement.repairs) {
+    if (repair.kind == RepairKind::PageIsolated || repair.kind == RepairKind::PageShared) {
+      if (record_.pages.size() < kMostSites) record_.pages.push_back(page_of(repair, since(repair)));
+      continue;
+    }
     if (repair.kind == RepairKind::LocksMoved || record_.sites.size() == kMostSites) continue;
-    const uint64_t start_ns = measurement.process.start_monotonic_ns;
     Site& site = record_.sites.emplace_back();
     site.kind = repair.kind == RepairKind::Placed        ? "placed"
                 : repair.kind == RepairKind::PlannedSite ? "planned"
@@ -215,7 +285,7 @@ void RunRepairs::add(const ProcessMeasurement& measurement, std::span<const Thre
         threads, [&](const ThreadInDatabase& one) { return one.thread->index == repair.thread; });
     if (thread != threads.end() && repair.node < thread->context_of.size() && repair.node > 0)
       site.context = thread->context_of[repair.node];
-    site.since_s = static_cast<double>(repair.time_ns - std::min(repair.time_ns, start_ns)) * 1e-9;
+    site.since_s = since(repair);
     site.bytes = repair.bytes;
     site.align = repair.align;
     site.offset = repair.offset;
@@ -236,6 +306,7 @@ void RunRepairs::add(const ProcessMeasurement& measurement, std::span<const Thre
 
 RepairsRecord RunRepairs::take() {
   std::ranges::stable_sort(record_.sites, {}, &Site::since_s);
+  std::ranges::stable_sort(record_.pages, {}, &RepairsRecord::Page::since_s);
   return std::move(record_);
 }
 
@@ -261,14 +332,24 @@ RepairFile proposed_repairs(const Database& database, const std::vector<Contende
   return file;
 }
 
-void tell_repairs(const RepairsRecord& repairs, std::vector<ContendedRecord>& contention) {
+void tell_repairs(RepairsRecord& repairs, std::vector<ContendedRecord>& contention) {
+  const bool places = repairs.layout || repairs.locks || repairs.plan;
   for (ContendedRecord& record : contention) {
-    if (record.placeable.empty() && repairs.was_asked_for())
-      record.repair = fmt::format("Declined: {}.", why_not_moved(record));
-    for (const Placeable& one : record.placeable) {
-      const std::string told = fate(repairs, record, one);
+    const auto add = [&record](const std::string& told) {
       if (!told.empty() && record.repair.find(told) == std::string::npos)
         record.repair += (record.repair.empty() ? "" : " ") + told;
+    };
+    for (const ContendedRecord::Side& side : record.sides)
+      for (RepairsRecord::Page& page : repairs.pages) {
+        if (!side.line || side.line / kPageBytes != page.address / kPageBytes) continue;
+        if (page.name.empty()) page.name = record.name;
+        add(fate_of_page(page));
+      }
+    if (!repairs.isolate || places) {
+      if (record.placeable.empty() && places) add(fmt::format("Declined: {}.", why_not_moved(record)));
+      for (const Placeable& one : record.placeable) add(fate(repairs, record, one));
+    } else if (record.repair.empty()) {
+      add("Not isolated: while it ran, too little was seen of it for that.");
     }
   }
 }

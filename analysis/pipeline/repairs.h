@@ -53,7 +53,8 @@ class RunRepairs {
 RepairFile proposed_repairs(const Database& database, const std::vector<ContendedRecord>& contention,
                             const std::vector<PlacedSite>& placed);
 
-// Says of each finding in the run's allocations what became of it, or could: ContendedRecord::repair.
-void tell_repairs(const RepairsRecord& repairs, std::vector<ContendedRecord>& contention);
+// Says of each finding what became of it in the run, or could (ContendedRecord::repair), and gives pages the
+// names of what lies there.
+void tell_repairs(RepairsRecord& repairs, std::vector<ContendedRecord>& contention);
 
 }  // namespace prof

@@ -242,6 +242,8 @@ Json describe_repairs(const RepairsRecord& record) {
   json["declined_locks"] = record.declined_locks;
   json["sites"] = Json::array();
   for (const RepairsRecord::Site& site : record.sites) json["sites"].push_back(fields_as_json<Json>(site));
+  json["pages"] = Json::array();
+  for (const RepairsRecord::Page& page : record.pages) json["pages"].push_back(fields_as_json<Json>(page));
   return json;
 }
 

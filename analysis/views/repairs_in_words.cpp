@@ -43,6 +43,32 @@ std::string site_in_words(const CallTree& tree, const Site& site) {
   return text + fmt::format("; of {} accesses in conflict {} remain.", site.conflicts, site.remaining);
 }
 
+std::string page_in_words(const RepairsRecord::Page& page) {
+  const std::string what = page.name.empty() ? fmt::format("The page at {:#x}", page.address)
+                                             : fmt::format("The page of {}", page.name);
+  const std::string since = words_for_duration(page.since_s);
+  if (page.kind == "isolated")
+    return fmt::format(
+        "{}: since {} each thread had it for itself ({:.0f} % of the CPU time was spent where threads shared "
+        "it).",
+        what, since, 100 * page.share);
+  return fmt::format("{}: from {} on common to all threads, for {}.", what, since, page.why);
+}
+
+double average(double sum, uint64_t count) {
+  return count ? sum / static_cast<double>(count) : 0;
+}
+
+std::string conversions_in_words(const RepairsRecord& repairs) {
+  return fmt::format(
+      "Threads became processes {} times, in {} on average and {} at most; {}, {} each; their {} of CPU time "
+      "were not sampled.",
+      repairs.conversions, words_for_duration(average(repairs.conversion_s, repairs.conversions)),
+      words_for_duration(repairs.longest_conversion_s), words_for_count(repairs.commits, "commit"),
+      words_for_duration(average(repairs.commit_s, repairs.commits)),
+      words_for_duration(repairs.converted_s));
+}
+
 }  // namespace
 
 std::string repairs_in_short(const RepairsRecord& repairs) {
@@ -62,6 +88,15 @@ std::string repairs_in_short(const RepairsRecord& repairs) {
                                 words_for_bytes(static_cast<double>(repairs.padding_bytes))));
   if (repairs.moved_locks > 0) parts.push_back(words_for_count(repairs.moved_locks, "lock") + " moved");
   if (declined > 0) parts.push_back(words_for_count(declined, "site") + " declined");
+  const auto isolated =
+      static_cast<uint64_t>(std::ranges::count(repairs.pages, "isolated", &RepairsRecord::Page::kind));
+  const uint64_t shared = repairs.pages.size() - isolated;
+  if (isolated > 0)
+    parts.push_back(
+        fmt::format("{} isolated since {}", words_for_count(isolated, "page"),
+                    words_for_duration(
+                        std::ranges::find(repairs.pages, "isolated", &RepairsRecord::Page::kind)->since_s)));
+  if (shared > 0) parts.push_back(fmt::format("{} not, or no more", words_for_count(shared, "page")));
   return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, "; "));
 }
 
@@ -75,6 +110,8 @@ std::vector<std::string> repairs_in_words(const CallTree& tree, const RepairsRec
   if (repairs.refused_allocations > 0)
     told.push_back(fmt::format("{} could not be placed: the program's allocator lacks the means.",
                                words_for_count(repairs.refused_allocations, "allocation")));
+  for (const RepairsRecord::Page& page : repairs.pages) told.push_back(page_in_words(page));
+  if (repairs.conversions > 0) told.push_back(conversions_in_words(repairs));
   if (repairs.moved_locks > 0)
     told.push_back(
         fmt::format("{} moved to lines of their own.", words_for_count(repairs.moved_locks, "lock")));
@@ -93,6 +130,8 @@ nlohmann::ordered_json repairs_as_json(const CallTree& tree, const RepairsRecord
     told["frames"] = Json::array();
     if (site.context != 0) told["frames"] = frames_as_json(frames_of(tree, site.context));
   }
+  json["pages"] = Json::array();
+  for (const RepairsRecord::Page& page : repairs.pages) json["pages"].push_back(fields_as_json<Json>(page));
   return json;
 }
 

@@ -177,6 +177,8 @@ RepairsRecord repairs_in(const Json& json, const Database& database) {
       read_fields(told, site);
       if (site.context >= database.contexts.size()) site.context = 0;
     }
+  if (const Json& pages = member(json, "pages"); pages.is_array())
+    for (const Json& told : pages) read_fields(told, record.pages.emplace_back());
   return record;
 }
 

@@ -12,7 +12,7 @@ namespace hpcrun {
 
 constexpr char kFileMagic[8] = {'p', 'r', 'o', 'f', 'm', 'e', 'a', 's'};
 constexpr uint16_t kFormatMajor = 1;  // a reader refuses any other
-constexpr uint16_t kFormatMinor = 8;  // a reader accepts newer ones and ignores what it does not know
+constexpr uint16_t kFormatMinor = 9;  // a reader accepts newer ones and ignores what it does not know
 constexpr uint32_t kByteOrderMark = 0x01020304;
 constexpr uint32_t kPageBytes = 4096;
 
@@ -69,10 +69,19 @@ enum class Counter : uint16_t {
   LocksDeclinedSpin = 49,      // spin locks have no room for the way to another line
   LocksDeclinedNoMemory = 50,
   LocksDeclinedElided = 51,  // transactions of the processor stand in for them
+  // Threads that ran as processes with pages of their own (since minor version 9):
+  Conversions = 52,  // of threads to processes
+  ConversionNanoseconds = 53,
+  LongestConversion = 54,     // ns
+  PageCommits = 55,           // of all private pages of a thread at once
+  CommitNanoseconds = 56,     // by those of which the time was taken
+  MergedWords = 57,           // that commits wrote to common pages
+  ConvertedNanoseconds = 58,  // CPU time of threads as processes, which is not sampled
 };
 constexpr uint64_t kRepairsLayout = 1;  // of what this run finds
 constexpr uint64_t kRepairsLocks = 2;
 constexpr uint64_t kRepairsByPlan = 4;
+constexpr uint64_t kRepairsIsolate = 8;
 constexpr uint64_t kFollowsLocks = 1;
 constexpr uint64_t kFollowsLocksWithTasks = 2;  // OpenMP runs tasks where it makes threads wait
 constexpr uint16_t kCounterSlots = 64;
@@ -350,10 +359,12 @@ struct ObjectEndRecord {
 };
 
 enum class RepairKind : uint64_t {
-  Placed = 1,       // allocations of a site are placed from now on, for what this run found
-  PlannedSite = 2,  // the program came to a site that the repair plan names
-  Declined = 3,     // threads contend for a site's allocations, and no placement keeps them apart
-  LocksMoved = 4,   // a lock got a line of its own
+  Placed = 1,        // allocations of a site are placed from now on, for what this run found
+  PlannedSite = 2,   // the program came to a site that the repair plan names
+  Declined = 3,      // threads contend for a site's allocations, and no placement keeps them apart
+  LocksMoved = 4,    // a lock got a line of its own
+  PageIsolated = 5,  // from now on threads have a page for themselves (since minor version 9, as is the next)
+  PageShared = 6,    // a page is not isolated, or not any more
 };
 
 struct RepairRecord {
@@ -368,7 +379,9 @@ struct RepairRecord {
   uint64_t plan_entry;  // PlannedSite: index of the entry + 1; otherwise 0
   uint64_t conflicts;   // accesses that were in conflict on a line, as they lay, and
   uint64_t remaining;   // with the placement (Declined: with the best one that there is)
-  uint64_t address;     // of the line at which this was found, or of the lock
+  uint64_t address;     // of the line at which this was found, or of the lock, or the page
+  // Of pages `conflicts` is the share of CPU time at lines that threads shared there falsely, in millionths,
+  // and `remaining` why it is not isolated (WhyShared, repair/isolate/interface.h).
 };
 
 // Mixes into single-record checks; never 0 for the zero record that unwritten space looks like.

@@ -130,7 +130,7 @@ void read_object(Fields fields, Collected& collected) {
 // Of a kind that this reader knows.
 void read_repair(Fields fields, std::vector<MeasuredRepair>& repairs) {
   const auto numbers = fields.numbers<hpcrun::RepairRecord>();
-  if (numbers.kind < hpcrun::RepairKind::Placed || numbers.kind > hpcrun::RepairKind::LocksMoved) return;
+  if (numbers.kind < hpcrun::RepairKind::Placed || numbers.kind > hpcrun::RepairKind::PageShared) return;
   repairs.push_back({numbers.time_ns, numbers.kind, static_cast<uint32_t>(numbers.thread),
                      static_cast<uint32_t>(numbers.node), numbers.bytes, static_cast<uint32_t>(numbers.align),
                      static_cast<uint32_t>(numbers.offset), static_cast<uint32_t>(numbers.pad),

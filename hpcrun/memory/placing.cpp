@@ -6,6 +6,7 @@
 #include "hpcrun/memory/allocation_contexts.h"
 #include "hpcrun/memory/contended_lines.h"
 #include "hpcrun/memory/heap.h"
+#include "hpcrun/memory/isolating.h"
 
 namespace hpcrun {
 
@@ -149,7 +150,7 @@ void judge_access(const SharedAccess& access) noexcept {
 }
 
 JudgeHost judge_host() noexcept {
-  return {is_open, settle, share, align_of};
+  return {is_open, settle, share, align_of, isolates_pages() ? ask_to_isolate : nullptr};
 }
 
 }  // namespace hpcrun

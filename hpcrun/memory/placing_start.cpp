@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "hpcrun/memory/heap.h"
+#include "hpcrun/memory/isolating.h"
 #include "hpcrun/memory/placing.h"
 #include "hpcrun/memory/private_mapping.h"
 
@@ -47,7 +48,7 @@ void add_planned_sizes(PlacementFilter& filter) noexcept {
 
 uint64_t repairs_of(const Config& config) noexcept {
   return (config.repairs_layout ? kRepairsLayout : 0) | (config.repairs_locks ? kRepairsLocks : 0) |
-         (config.has_repair_plan ? kRepairsByPlan : 0);
+         (config.has_repair_plan ? kRepairsByPlan : 0) | (config.repairs_isolate ? kRepairsIsolate : 0);
 }
 
 }  // namespace
@@ -57,11 +58,12 @@ void start_placing() noexcept {
   process_state.file.counter(Counter::Repairs).store(repairs_of(config), std::memory_order_relaxed);
   if (config.has_repair_plan && !placing.has_plan) placing.has_plan = map_plan();
   if (config.has_repair_plan && !placing.has_plan) process_state.file.write_note(kNoPlan);
-  if (!may_place()) return;
-  HeapHooks* const hooks = find_heap_hooks();
-  if (hooks && placing.has_plan) add_planned_sizes(hooks->placed_calls);
-  placing.hooks.store(hooks, std::memory_order_release);
-  if (!config.contention || !(config.repairs_layout || config.repairs_locks)) return;
+  if (may_place()) {
+    HeapHooks* const hooks = find_heap_hooks();
+    if (hooks && placing.has_plan) add_planned_sizes(hooks->placed_calls);
+    placing.hooks.store(hooks, std::memory_order_release);
+  }
+  if (!config.contention || !(config.repairs_layout || config.repairs_locks || isolates_pages())) return;
   auto* const judge = map_private<SharingJudge>(1);
   if (!judge) return;
   judge->start(judge_host());

@@ -17,6 +17,7 @@
 #include "hpcrun/guest/own_mappings.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/memory/heap.h"
+#include "hpcrun/memory/isolating.h"
 #include "hpcrun/memory/observer.h"
 #include "hpcrun/memory/placing.h"
 #include "hpcrun/process/outside_request.h"
@@ -164,11 +165,23 @@ void choose_timer_signal() noexcept {
   process_state.timer_signal = unused ? unused : SIGRTMAX - 1;
 }
 
+// 0: nothing is to be isolated, or there is none.
+int choose_isolation_signal() noexcept {
+  if (process_state.config.repairs_isolate && !process_state.isolation_signal)
+    process_state.isolation_signal = unused_realtime_signal(mask_of(process_state.timer_signal));
+  return process_state.isolation_signal;
+}
+
+SignalMask isolation_signals() noexcept {
+  return isolates_pages() ? mask_of(process_state.isolation_signal) : 0;
+}
+
 // Where calls that wait are kept from samples, the program may come to want the signal: another is at hand.
 void choose_spare_signal() noexcept {
   if (!process_state.protects_waits) return;
   if (!process_state.spare_signal)
-    process_state.spare_signal = unused_realtime_signal(mask_of(process_state.timer_signal));
+    process_state.spare_signal =
+        unused_realtime_signal(mask_of(process_state.timer_signal) | isolation_signals());
   process_state.protects_waits = process_state.spare_signal != 0;
 }
 
@@ -192,6 +205,7 @@ void start_sampling() noexcept {
   choose_timer_signal();
   share_tables();
   refresh_tables();
+  start_isolating(choose_isolation_signal());
   start_placing();
   set_module_sink(announce_module);
   choose_sources();
@@ -199,7 +213,7 @@ void start_sampling() noexcept {
   start_memory();
   start_heap();
   start_sync();
-  own_signals(source_signals() | wait_signals() | watch_signals());
+  own_signals(source_signals() | wait_signals() | watch_signals() | isolation_signals());
   process_state.sampling.store(true, std::memory_order_release);
   attach_first_thread();
   account_start(start_cpu_ns);
@@ -251,6 +265,7 @@ void after_fork_in_child() noexcept {
   Arena::forget_all();
   forget_threads();
   forget_devices();
+  forget_isolating();
   forget_memory();
   forget_heap();
   forget_sync();
@@ -371,6 +386,7 @@ void finish_process() noexcept {
   if (!process_state.sampling.exchange(false)) return;
   stop_inherited_event();
   note_last_names();
+  finish_isolating();
   finish_memory();
   finish_heap();
   finish_sync();

@@ -96,6 +96,7 @@ void read_repairs(std::string_view text, Config& out) noexcept {
     const std::string_view kind = text.substr(0, end);
     out.repairs_layout |= kind == kRepairLayout;
     out.repairs_locks |= kind == kRepairLocks;
+    out.repairs_isolate |= kind == kRepairIsolate;
     text.remove_prefix(std::min(end + 1, text.size()));
   }
 }

@@ -123,6 +123,7 @@ struct ProcessState {
   int timer_event = -1;                      // the event that timers took over from it, or -1
   int pid = 0;
   int timer_signal = 0;         // real-time signal of POSIX timers and F_SETSIG
+  int isolation_signal = 0;     // of libhpcrun-isolate.so, or 0
   int spare_signal = 0;         // one that could take its place, or 0
   bool protects_waits = false;  // a source in use would interrupt system calls that wait (waiting.h)
   // Sees each sample that was recorded, in the handler; nullptr: nobody does.

@@ -1,6 +1,8 @@
 #pragma once
 // The private pages of the calling thread, where it is a twin that has any.
 
+#include <atomic>
+
 #include "repair/isolate/private_pages.h"
 
 namespace hpcrun {
@@ -13,6 +15,55 @@ extern thread_local constinit PrivatePages* own_pages __attribute__((tls_model("
 inline void commit_own_pages() noexcept {
   if (PrivatePages* const pages = own_pages) [[unlikely]]
     pages->commit();
+}
+
+// Pages that the program turned out to need as common memory, with why (a WhyShared of interface.h): the low
+// bits of their addresses. Twins add to them, and the controller takes these pages from all.
+class NeededCommon {
+ public:
+  static constexpr uint32_t kPlaces = 64;
+  void add(uint64_t page, uint64_t why) noexcept {
+    for (std::atomic<uint64_t>& place : places_) {
+      uint64_t seen = 0;
+      if (place.compare_exchange_strong(seen, page | why, std::memory_order_acq_rel) ||
+          (seen & ~uint64_t{kPageBytes - 1}) == page)
+        return;
+    }
+  }
+  bool holds(uint64_t page) const noexcept {
+    for (const std::atomic<uint64_t>& place : places_) {
+      const uint64_t one = place.load(std::memory_order_acquire);
+      if (!one) return false;
+      if ((one & ~uint64_t{kPageBytes - 1}) == page) return true;
+    }
+    return false;
+  }
+  void clear() noexcept {
+    for (std::atomic<uint64_t>& place : places_) place.store(0, std::memory_order_relaxed);
+  }
+  // use(page, why)
+  template <typename Use>
+  void for_each(Use use) const noexcept {
+    for (const std::atomic<uint64_t>& place : places_) {
+      const uint64_t one = place.load(std::memory_order_acquire);
+      if (one) use(one & ~uint64_t{kPageBytes - 1}, one & (kPageBytes - 1));
+    }
+  }
+
+ private:
+  std::atomic<uint64_t> places_[kPlaces] = {};
+};
+extern constinit NeededCommon needed_common;
+
+inline bool needs_common(uint64_t page) noexcept {
+  return needed_common.holds(page);
+}
+
+// The byte's page is common memory in this twin from now on, after a commit of it, and in all others soon.
+inline void share_own_page(PrivatePages& pages, uint64_t address, uint64_t why) noexcept {
+  if (!pages.holds(address)) return;
+  needed_common.add(page_down(address), why);
+  pages.share(address);
 }
 
 }  // namespace hpcrun

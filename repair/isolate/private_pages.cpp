@@ -53,25 +53,31 @@ struct CommonView {
   }
 };
 
+}  // namespace
+
 // Handlers leave the pages alone meanwhile.
-class Busy {
+class PrivatePages::Busy {
  public:
-  explicit Busy(bool& flag) noexcept : flag_(flag), before_(flag) { set(true); }
-  ~Busy() { set(before_); }
+  explicit Busy(PrivatePages& pages) noexcept : pages_(pages), before_(pages.busy_) { set(true); }
+  ~Busy() {
+    set(before_);
+    if (before_ || !pages_.done_) return;
+    const auto done = pages_.done_;
+    pages_.done_ = nullptr;
+    done();
+  }
   Busy(const Busy&) = delete;
   Busy& operator=(const Busy&) = delete;
 
  private:
   void set(bool busy) noexcept {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    flag_ = busy;
+    pages_.busy_ = busy;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
   }
-  bool& flag_;
+  PrivatePages& pages_;
   bool before_;
 };
-
-}  // namespace
 
 bool reserve_private_pages(int file) noexcept {
   void* const room =
@@ -93,7 +99,7 @@ uint32_t PrivatePages::find(uint64_t address) const noexcept {
 bool PrivatePages::isolate(uint64_t address) noexcept {
   if (holds(address)) return true;
   if (count_ == kMaxPrivatePages) return false;
-  const Busy busy(busy_);
+  const Busy busy(*this);
   const uint64_t page = page_of(address);
   const auto slot = static_cast<uint32_t>(__builtin_ctzll(~used_slots_));
   if (!map(view_of(slot), PROT_READ | PROT_WRITE, MAP_SHARED, common_file, page)) return false;
@@ -128,9 +134,13 @@ uint32_t PrivatePages::merge_page(uint32_t place) noexcept {
 }
 
 void PrivatePages::commit_pages() noexcept {
-  const Busy busy(busy_);
+  const Busy busy(*this);
+  const bool is_timed = commits_ % kTimed == 0;
+  const uint64_t begin = is_timed ? __builtin_ia32_rdtsc() : 0;
   uint64_t words = 0;
   for (uint32_t place = 0; place < count_; ++place) words += merge_page(place);
+  if (is_timed)
+    __atomic_store_n(&timed_ticks_, timed_ticks_ + (__builtin_ia32_rdtsc() - begin), __ATOMIC_RELAXED);
   __atomic_store_n(&commits_, commits_ + 1, __ATOMIC_RELAXED);
   __atomic_store_n(&merged_, merged_ + words, __ATOMIC_RELAXED);
 }
@@ -138,7 +148,7 @@ void PrivatePages::commit_pages() noexcept {
 void PrivatePages::share(uint64_t address) noexcept {
   const uint32_t place = find(address);
   if (place == count_) return;
-  const Busy busy(busy_);
+  const Busy busy(*this);
   const uint64_t page = pages_[place].address;
   const uint32_t slot = pages_[place].slot;
   __atomic_store_n(&merged_, merged_ + merge_page(place), __ATOMIC_RELAXED);
@@ -148,6 +158,21 @@ void PrivatePages::share(uint64_t address) noexcept {
   map_nothing(base_of(slot));
   used_slots_ &= ~(uint64_t{1} << slot);
   pages_[place] = pages_[--count_];
+}
+
+void PrivatePages::keep_only(const uint64_t* pages, uint32_t count) noexcept {
+  for (uint32_t place = count_; place-- > 0;) {
+    const uint64_t page = pages_[place].address;
+    uint32_t i = 0;
+    while (i < count && pages[i] != page) ++i;
+    if (i == count) share(page);  // the last one comes in its place, which was looked at
+  }
+}
+
+void PrivatePages::leave() noexcept {
+  commit();
+  count_ = 0;
+  used_slots_ = 0;
 }
 
 void PrivatePages::share_all() noexcept {

@@ -22,7 +22,7 @@ constexpr uint32_t kMaxPrivatePages = 64;
 // memory is made of, each page at the offset of its address. False: there is no room.
 bool reserve_private_pages(int file) noexcept;
 
-// Of one twin; lies in memory that nobody else uses. All but merged() and commits() are for the twin alone,
+// Of one twin; lies in memory that nobody else uses. All but the counts are for the twin alone,
 // in which nothing else runs meanwhile but handlers, which may commit. Async-signal-safe.
 class PrivatePages {
  public:
@@ -32,6 +32,16 @@ class PrivatePages {
   // It is common again, after what was written there was committed. Addresses of other pages are left alone.
   void share(uint64_t address) noexcept;
   void share_all() noexcept;
+  void keep_only(const uint64_t* pages, uint32_t count) noexcept;
+  // Of a process that ends now: what was written is committed, and this is as new.
+  void leave() noexcept;
+
+  bool is_busy() const noexcept { return busy_; }
+  // For handlers: whether they interrupted a call of this. Then `done` is called at the end of that.
+  bool is_busy_until(void (*done)() noexcept) noexcept {
+    if (busy_) done_ = done;
+    return busy_;
+  }
 
   // Of all pages. Whoever releases a lock afterwards shows what it guards to those that commit after they
   // got it. In a handler that interrupted one of these calls it does nothing.
@@ -42,10 +52,15 @@ class PrivatePages {
   bool holds(uint64_t address) const noexcept { return find(address) < count_; }
   uint32_t count() const noexcept { return count_; }
   uint64_t commits() const noexcept { return __atomic_load_n(&commits_, __ATOMIC_RELAXED); }
+  // What one of kTimed of them took, summed up, in ticks of the time stamp counter.
+  static constexpr uint64_t kTimed = 16;
+  uint64_t timed_ticks() const noexcept { return __atomic_load_n(&timed_ticks_, __ATOMIC_RELAXED); }
   // Words that reached the common pages.
   uint64_t merged() const noexcept { return __atomic_load_n(&merged_, __ATOMIC_RELAXED); }
 
  private:
+  class Busy;
+
   void commit_pages() noexcept;
   uint32_t find(uint64_t address) const noexcept;
   uint32_t merge_page(uint32_t place) noexcept;
@@ -58,8 +73,10 @@ class PrivatePages {
   uint64_t used_slots_ = 0;  // a bit for each
   uint32_t count_ = 0;
   bool busy_ = false;
+  void (*done_)() noexcept = nullptr;
   uint64_t commits_ = 0;
   uint64_t merged_ = 0;
+  uint64_t timed_ticks_ = 0;
 };
 static_assert(kMaxPrivatePages == 64);
 

@@ -130,13 +130,19 @@ void on_request(int, siginfo_t* info, void* raw) {
   }
   ++record->own_interruptions;
   if (is_twin()) {
-    if (stop_passed_call(context) || record->in_trap || !was_asked_back()) return;
+    const bool is_in_call = stop_passed_call(context) || record->in_trap;
+    if (!was_asked_back() && session.hooks.asked) session.hooks.asked();
+    if (is_in_call || !was_asked_back() || (session.hooks.is_busy && session.hooks.is_busy())) return;
     set_mask_bits(context.uc_sigmask, give_back_in_handler(Leaving::Asked));
     return;
   }
   if (info->si_code == CLD_EXITED || info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED)
     twin_ended(info->si_pid);
   if (session.phase.load() == Phase::Leaving) leave_with_all(context);
+  if (record->wanted.exchange(0) && is_session_on()) {
+    set_mask_bits(context.uc_sigmask, convert_in_handler(mask_bits(context.uc_sigmask)));
+    if (is_twin()) record->stop.store(1);  // a call that is about to be made is looked at again
+  }
   stop_passed_call(context);
 }
 

@@ -22,6 +22,10 @@ struct TwinHooks {
   void (*before_leaving)() = nullptr;  // in the twin, before it gives the thread back
   void (*before_call)() = nullptr;  // in the twin, before and after any system call of the program's that is
   void (*after_call)() = nullptr;   // not followed by giving back
+  void (*asked)() = nullptr;        // in the twin, at every request signal that does not bring it home
+  // Whether the twin is in the midst of something that it cannot leave: it gives the thread back by itself
+  // then, when it is done (leave_where_asked()).
+  bool (*is_busy)() = nullptr;
   // In the thread that is about to fork, when it has ended the session: leaves common memory.
   void (*before_fork)() = nullptr;
 };

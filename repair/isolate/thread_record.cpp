@@ -29,6 +29,7 @@ void reset(ThreadRecord& record) noexcept {
   record.where.store(Where::Home);
   record.twin.store(0);
   record.asked_back.store(0);
+  record.wanted.store(0);
   record.order.store(Order::None);
   record.session.store(0);
   record.program_mask.store(0);

@@ -33,6 +33,7 @@ struct alignas(64) ThreadRecord {
   std::atomic<Where> where{Where::Home};
   std::atomic<int> twin{0};             // its process, until it was waited for; 0: none
   std::atomic<uint32_t> asked_back{0};  // set by anyone; the thread gives itself back as soon as it can
+  std::atomic<uint32_t> wanted{0};      // at home: the thread is to become a twin when it takes the signal
   std::atomic<Order> order{Order::None};
   std::atomic<uint32_t> session{0};  // the number of the session that the thread is in
   std::atomic<uint32_t> stop{0};     // at home: the call that is about to be made has to be looked at again

@@ -184,6 +184,10 @@ void thread_stack_is_left(uint64_t address) noexcept {
   if (Entry* const entry = stack_at(address)) change(*entry, Use::Owned, Use::Left);
 }
 
+bool is_thread_stack(uint64_t address) noexcept {
+  return stack_at(address) != nullptr;
+}
+
 void thread_stacks_after_fork() noexcept {
   const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
   Entry* const stacks = entries.load(std::memory_order_acquire);

@@ -22,6 +22,9 @@ namespace {
 
 constinit TwinCounts counts;
 
+// StaysHome objects of the calling thread that live.
+constinit thread_local uint32_t stays_home __attribute__((tls_model("initial-exec"))) = 0;
+
 // Of the signal frame that the kernel made on the thread's stack, so the original can return from it as well,
 // and repeats the instruction.
 void on_fault(int signal, siginfo_t* info, void* raw) {
@@ -89,13 +92,16 @@ TwinCounts& twin_counts() noexcept {
   return counts;
 }
 
-Conversion convert_this_thread() noexcept {
+namespace {
+
+// `program_mask`: the signals that the program believes the thread blocks; null: those that it blocks now.
+Conversion convert(const uint64_t* program_mask) noexcept {
   ThreadRecord* record = this_record();
   if (!record || !is_session_on() || record->session.load() != session.number.load())
     return Conversion::NoSession;
   if (is_twin()) return Conversion::AlreadyTwin;
   if (sys_getpid() != session.pid) return Conversion::NoSession;
-  if (record->call_at_home) return Conversion::Busy;
+  if (record->call_at_home || stays_home) return Conversion::Busy;
 
   const uint64_t begin = monotonic_ns();
   const uint64_t mask = set_kernel_mask(kAllSignals);
@@ -112,7 +118,7 @@ Conversion convert_this_thread() noexcept {
       session.holds.load() != 0 || !is_session_on() || record->session.load() != session.number.load();
   if (!held) {
     await_end_of_twin(*record);
-    record->program_mask.store(mask);
+    record->program_mask.store(program_mask ? *program_mask : mask);
     record->order.store(Order::None);
     record->in_trap = false;
     record->has_rseq = unregister_restartable_sequences();
@@ -134,6 +140,36 @@ Conversion convert_this_thread() noexcept {
   // Whoever asked before the process had a number sent it nothing.
   if (was_asked_back()) give_back(Leaving::Asked);
   return Conversion::Done;
+}
+
+}  // namespace
+
+Conversion convert_this_thread() noexcept {
+  return convert(nullptr);
+}
+
+uint64_t convert_in_handler(uint64_t interrupted) noexcept {
+  if (convert(&interrupted) != Conversion::Done) return interrupted;
+  return settle_in_handler();
+}
+
+void ask_to_convert(ThreadRecord& record) noexcept {
+  if (record.where.load() != Where::Home || record.wanted.exchange(1)) return;
+  raw_syscall(SYS_tgkill, session.pid, record.tid.load(), session.request_signal);
+}
+
+void leave_where_asked() noexcept {
+  if (is_twin() && !this_record()->in_trap && was_asked_back()) give_back(Leaving::Asked);
+}
+
+StaysHome::StaysHome() noexcept {
+  ++stays_home;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  if (is_twin()) give_back(Leaving::Call);
+}
+StaysHome::~StaysHome() {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  --stays_home;
 }
 
 void give_back(Leaving reason) noexcept {
@@ -185,6 +221,12 @@ void ask_back(ThreadRecord& record) noexcept {
 }
 void ask_back(int tid) noexcept {
   if (ThreadRecord* record = record_of(tid)) ask_back(*record);
+}
+
+void ask_to_commit(ThreadRecord& record) noexcept {
+  const int twin = record.twin.load();
+  if (twin > 0 && record.where.load() == Where::Twin)
+    raw_syscall(SYS_tgkill, twin, twin, session.request_signal);
 }
 
 void bring_all_home() noexcept {

@@ -21,8 +21,14 @@ enum class Conversion : uint8_t {
   Refused,      // by the kernel, which makes no process: its errno is in TwinCounts
 };
 
+struct ThreadRecord;
+
 // Makes a twin that goes on as the calling thread, in the program's code or in a handler.
 Conversion convert_this_thread() noexcept;
+
+// The thread of this id makes itself a twin soon, where it runs the program's code at home; nothing happens
+// where it is in the midst of something that cannot go on in a twin.
+void ask_to_convert(ThreadRecord& record) noexcept;
 
 enum class Leaving : uint8_t {
   Plain,  // give_back() was called
@@ -39,9 +45,11 @@ bool is_twin() noexcept;
 
 // The thread of this id gives itself back soon: at once where it runs the program's code or waits in a system
 // call. Nothing happens where it is no twin.
-struct ThreadRecord;
 void ask_back(int tid) noexcept;
 void ask_back(ThreadRecord& record) noexcept;
+
+// The thread's twin calls hooks.asked() soon, where it runs the program's code.
+void ask_to_commit(ThreadRecord& record) noexcept;
 
 // All threads are at home from the end of this call to that of the matching release_twins(); at home itself
 // only. Waits for them.
@@ -67,6 +75,24 @@ uint64_t give_back_in_handler(Leaving reason) noexcept;
 // The same where nothing but a request may have to be followed, or the thread has to be at home for what
 // comes.
 uint64_t settle_in_handler(bool at_home = false) noexcept;
+
+// As ask_to_convert() has it: in the handler of the request signal, at home. `interrupted` is the mask that
+// the handler was about to return with; the result is the one to return with now, as of
+// give_back_in_handler().
+uint64_t convert_in_handler(uint64_t interrupted) noexcept;
+
+// What hooks.is_busy() kept the calling twin from: gives the thread back where it was asked for.
+void leave_where_asked() noexcept;
+
+// The calling thread is at home as long as one of these lives, and does not become a twin: for calls that are
+// made from the library's own code, which nobody dispatches, and change the address space.
+class StaysHome {
+ public:
+  StaysHome() noexcept;
+  ~StaysHome();
+  StaysHome(const StaysHome&) = delete;
+  StaysHome& operator=(const StaysHome&) = delete;
+};
 
 // For trapped_calls.cpp: whether the calling twin was asked for. It looks there by itself.
 bool was_asked_back() noexcept;

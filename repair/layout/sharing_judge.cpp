@@ -48,6 +48,8 @@ void SharingJudge::take(const SharedAccess& access) noexcept {
   const auto bytes = static_cast<uint8_t>(std::min<uint64_t>(access.bytes, kLineBytes - offset));
   if (!line->accesses.note({access.thread, offset, bytes, access.kind, access.time_ns, 1})) return;
   line->tally.weight_ns += access.weight_ns;
+  line->has_locks |= access.is_locked;
+  line->is_allocation = access.site != 0;
   if (line->votes == 0) line->owner = access.site;
   line->votes += line->owner == access.site ? 1 : -1;
   if (site) {
@@ -188,13 +190,15 @@ void SharingJudge::judge(uint64_t now_ns) noexcept {
   for (Line& line : lines_)
     if (line.address) close(line);
   for (Line& line : lines_)
-    if (line.address) judge_line(line, now_ns);
+    if (line.address && judge_line(line) && host_.share_page) judge_page(line);
+  for (Line& line : lines_)
+    if (line.address && now_ns > line.tally.since_ns + kPatienceNs) begin(line.tally, now_ns);
   for (Site& site : sites_)
     if (site.site) judge_site(site, now_ns);
 }
 
-// Lines of one site are worth a change together, and of variables each.
-void SharingJudge::judge_line(Line& line, uint64_t now_ns) noexcept {
+// Whether the line is worth a change. Lines of one site are together, and of variables each.
+bool SharingJudge::judge_line(Line& line) noexcept {
   const bool is_shared =
       line.tally.conflicts > 0 && is_false_sharing(line.tally.moves, kLeastMoves) &&
       (is_significant(line.tally) || std::any_of(sites_, sites_ + kSites, [&](const Site& site) {
@@ -204,7 +208,29 @@ void SharingJudge::judge_line(Line& line, uint64_t now_ns) noexcept {
     host_.share(line.address);
     line.is_told = true;
   }
-  if (now_ns > line.tally.since_ns + kPatienceNs) begin(line.tally, now_ns);
+  return is_shared;
+}
+
+// The page of a line that is worth a change, with what else is known of it.
+void SharingJudge::judge_page(const Line& of) noexcept {
+  constexpr uint64_t kPage = 4096;
+  PageVerdict verdict;
+  verdict.page = of.address / kPage * kPage;
+  uint64_t weight_ns = 0, total_ns = 0;
+  for (const Line& line : lines_) {
+    if (!line.address || line.address / kPage != of.address / kPage) continue;
+    const Sharing sharing = hpcrun::verdict(line.tally.moves, kLeastMoves);
+    verdict.has_locks |= line.has_locks;
+    verdict.has_true_sharing |= sharing == Sharing::True || sharing == Sharing::Mixed;
+    if (sharing != Sharing::False) continue;
+    weight_ns += line.tally.weight_ns;
+    total_ns = std::max(total_ns, total_ns_.load(std::memory_order_relaxed) - line.tally.total_before_ns);
+  }
+  verdict.is_allocation = of.is_allocation;
+  if (total_ns)
+    verdict.share_ppm =
+        static_cast<uint32_t>(std::min<uint64_t>(weight_ns * 1'000'000 / total_ns, 1'000'000));
+  host_.share_page(verdict);
 }
 
 void SharingJudge::judge_site(Site& site, uint64_t now_ns) noexcept {

@@ -39,11 +39,21 @@ struct SiteVerdict {
   bool has_locks = false;  // LOCK-prefixed accesses were among them
 };
 
+// A page on which lines are shared falsely enough for a change.
+struct PageVerdict {
+  uint64_t page = 0;
+  uint32_t share_ppm = 0;         // of the CPU time, at these lines
+  bool is_allocation = false;     // what is shared there was allocated; otherwise that is not known
+  bool has_locks = false;         // LOCK-prefixed accesses were seen on the page,
+  bool has_true_sharing = false;  // or threads at the same bytes
+};
+
 struct JudgeHost {
   bool (*is_open)(uint32_t site) noexcept;  // nothing was decided of it
   void (*settle)(const SiteVerdict& verdict) noexcept;
   void (*share)(uint64_t line) noexcept;         // it is falsely shared
   uint64_t (*align_of)(uint32_t site) noexcept;  // that the program asks for, as choose_placement() has it
+  void (*share_page)(const PageVerdict& verdict) noexcept;  // at every verdict; null: nobody wants to know
 };
 
 class SharingJudge {
@@ -95,6 +105,8 @@ class SharingJudge {
     uint32_t seen_count;
     uint32_t object_count;
     bool is_told;
+    bool is_allocation;
+    bool has_locks;
     struct {
       uint32_t thread;
       uint64_t time_ns;
@@ -119,7 +131,8 @@ class SharingJudge {
   void take(const SharedAccess& access) noexcept;
   void judge(uint64_t now_ns) noexcept;
   void judge_site(Site& site, uint64_t now_ns) noexcept;
-  void judge_line(Line& line, uint64_t now_ns) noexcept;
+  bool judge_line(Line& line) noexcept;
+  void judge_page(const Line& line) noexcept;
   void close(Line& line) noexcept;
   Line* line_at(uint64_t address, uint64_t now_ns) noexcept;
   Site* site_of(uint32_t number, uint64_t now_ns) noexcept;

@@ -33,11 +33,13 @@
 
 #include "hpcrun/guest/behind.h"
 #include "hpcrun/guest/cancellation.h"
+#include "repair/isolate/interface.h"
 #include "repair/isolate/own_pages.h"
 
 namespace hpcrun {
 
 thread_local constinit PrivatePages* own_pages = nullptr;
+constinit NeededCommon needed_common;
 
 namespace {
 
@@ -45,7 +47,7 @@ enum class Tells { Others, Us, Both };
 
 inline void keep_common(const volatile void* object) {
   if (PrivatePages* const pages = own_pages) [[unlikely]]
-    pages->share(reinterpret_cast<uint64_t>(object));
+    share_own_page(*pages, reinterpret_cast<uint64_t>(object), static_cast<uint64_t>(WhyShared::SyncObject));
 }
 
 template <Tells tells, typename Call>

@@ -1,0 +1,71 @@
+// Isolation of pages begins and ends with measuring.
+
+#include <dlfcn.h>
+#include <stdio.h>
+
+#include "hpcrun/memory/isolating.h"
+#include "hpcrun/sample/process_mark.h"
+#include "hpcrun/sample/state.h"
+#include "repair/isolate/interface.h"
+
+namespace hpcrun {
+
+namespace {
+
+void write(RepairKind kind, const PageRequest& page, WhyShared why, uint64_t time_ns) noexcept {
+  if (!is_sampling_this_copy()) return;
+  RepairRecord record{};
+  record.time_ns = time_ns;
+  record.kind = kind;
+  record.address = page.address;
+  record.conflicts = page.share_ppm;
+  record.remaining = static_cast<uint64_t>(why);
+  process_state.file.write_repair(record);
+}
+
+void tell(const PageNews& news) noexcept {
+  write(news.why == WhyShared::None ? RepairKind::PageIsolated : RepairKind::PageShared, news.page, news.why,
+        news.time_ns);
+}
+
+void note_refusal(const char* why) noexcept {
+  static char line[256];
+  snprintf(line, sizeof line, "Nothing was isolated: %s.", why);
+  process_state.file.write_note(line);
+}
+
+void count(Counter counter, uint64_t value) noexcept {
+  process_state.file.counter(counter).store(value, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void start_isolating(int signal) noexcept {
+  if (!process_state.config.repairs_isolate || !process_state.config.contention) return;
+  const auto* const found = static_cast<const Isolation*>(dlsym(RTLD_DEFAULT, kIsolationName));
+  if (!found) {
+    dlerror();  // the program must not find our failure
+    return note_refusal("libhpcrun-isolate.so was not loaded");
+  }
+  if (!signal) return note_refusal("the program uses all real-time signals");
+  if (!found->start({signal, tell}))
+    return note_refusal(found->refusal() ? found->refusal() : "no memory is common");
+  isolation.store(found, std::memory_order_release);
+}
+
+void finish_isolating() noexcept {
+  const Isolation* const with = isolation.exchange(nullptr, std::memory_order_acq_rel);
+  if (!with) return;
+  IsolationTotals totals;
+  with->totals(totals);
+  count(Counter::Conversions, totals.conversions);
+  count(Counter::ConversionNanoseconds, totals.conversion_ns);
+  count(Counter::LongestConversion, totals.longest_conversion_ns);
+  count(Counter::PageCommits, totals.commits);
+  count(Counter::CommitNanoseconds, totals.commit_ns);
+  count(Counter::MergedWords, totals.merged_words);
+  count(Counter::ConvertedNanoseconds, totals.twins_cpu_ns);
+  if (const char* const why = with->refusal()) note_refusal(why);
+}
+
+}  // namespace hpcrun

@@ -1,0 +1,35 @@
+#pragma once
+// Decides in the running program which pages its threads have for themselves (TMI, sections 3.1 and 3.2): the
+// runtime names pages that threads share falsely, a thread of ours looks whether they can be isolated, begins
+// a session, asks the threads that work to become twins, has them commit every kCommitNs - so that who
+// waits for a plain store to be seen goes on - and gives pages back that turn out to be needed in common, or
+// to cost more than they bring.
+//
+// That thread exists from the program's first thread on, blocks all signals, and sleeps while nothing is
+// isolated. It does not keep the process alive.
+
+#include <pthread.h>
+
+#include <cstdint>
+
+#include "repair/isolate/interface.h"
+
+namespace hpcrun {
+
+constexpr uint64_t kCommitNs = 10'000'000;
+
+// Before the program makes a thread, by the C library's pthread_create(). The first call in a process makes
+// ours. Keeps errno. Not async-signal-safe.
+using CreateThread = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+void ensure_controller(CreateThread create) noexcept;
+
+// Before the process forks, while its memory is common still: all threads are at home, and stay there for
+// good, in both copies. After that in the child. Not in handlers.
+void end_isolation_for_fork() noexcept;
+void controller_after_fork() noexcept;
+
+// The range's contents or place are about to change: no page of it is isolated from here on. May bring all
+// threads home.
+void end_isolation_of(uint64_t low, uint64_t high) noexcept;
+
+}  // namespace hpcrun

@@ -1,0 +1,79 @@
+#pragma once
+// What the library that isolates pages (libhpcrun-isolate.so) and the runtime say to each other. The library
+// exports one Isolation; the runtime finds it by its name, and tells it which pages threads share falsely.
+// All calls are async-signal-safe and may be made from any thread at any time, unless they say otherwise.
+
+#include <atomic>
+#include <cstdint>
+
+namespace hpcrun {
+
+constexpr char kIsolationName[] = "hpcrun_isolation";
+
+// Why a page is not isolated, or not any more. In measurement files.
+enum class WhyShared : uint64_t {
+  None = 0,
+  TrueSharing = 1,    // threads use the same bytes
+  AtomicUse = 2,      // atomic instructions work on it
+  SyncObject = 3,     // a lock, or what else threads meet at, lies on it
+  NotCommon = 4,      // it is no memory that threads as processes could have in common
+  SystemData = 5,     // of the C library, the loader or the runtime
+  Stack = 6,          // or where a thread's own variables lie
+  TooMany = 7,        // pages are isolated already
+  NoSession = 8,      // the kernel, or a thread, refuses
+  Forked = 9,         // the program made a copy of itself, and its memory is private since
+  Expensive = 10,     // commits and conversions took more than the sharing did
+  AtomicModule = 11,  // code of a module cannot be kept from working on it atomically
+  Remapped = 12,      // the program gave the memory back, or changed what it is
+  kCount,
+};
+
+struct PageRequest {
+  uint64_t address = 0;        // in the page
+  bool is_allocation = false;  // of the program's allocator; otherwise it may be a variable
+  uint32_t share_ppm = 0;      // of the CPU time, that threads were at lines of it that they share falsely
+};
+
+// What became of a page. `address` and `share_ppm` are the request's.
+struct PageNews {
+  PageRequest page;
+  WhyShared why = WhyShared::None;  // None: it is isolated from now on
+  uint64_t time_ns = 0;             // CLOCK_MONOTONIC
+};
+
+struct IsolationTotals {
+  uint64_t conversions = 0;
+  uint64_t conversion_ns = 0;  // all together
+  uint64_t longest_conversion_ns = 0;
+  uint64_t commits = 0;  // of all private pages of a thread
+  uint64_t commit_ns = 0;
+  uint64_t merged_words = 0;
+  uint64_t twins_cpu_ns = 0;
+};
+
+// The runtime's.
+struct IsolationHost {
+  int request_signal = 0;  // nobody else's, and never blocked by threads of the program
+  // From the library's own thread.
+  void (*tell)(const PageNews& news) noexcept = nullptr;
+};
+
+// The library's.
+struct Isolation {
+  // As measuring begins, before there are threads. False, and refusal() says why: nothing will be isolated.
+  // Not async-signal-safe.
+  bool (*start)(const IsolationHost& host) noexcept;
+  // One clause for people, or nullptr.
+  const char* (*refusal)() noexcept;
+  // Threads share the page falsely, and nothing is known that forbids that each has it for itself. Nothing
+  // happens where it was asked for before.
+  void (*isolate)(const PageRequest& page) noexcept;
+  // They do, and something is known. A page that is isolated is isolated no more.
+  void (*decline)(const PageRequest& page, WhyShared why) noexcept;
+  // Until now.
+  void (*totals)(IsolationTotals& out) noexcept;
+};
+
+}  // namespace hpcrun
+
+extern "C" __attribute__((visibility("default"))) const hpcrun::Isolation hpcrun_isolation;

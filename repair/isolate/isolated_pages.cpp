@@ -1,0 +1,44 @@
+#include "repair/isolate/isolated_pages.h"
+
+namespace hpcrun {
+
+bool IsolatedPages::add(uint64_t page) noexcept {
+  for (std::atomic<uint64_t>& place : pages_) {
+    if (place.load(std::memory_order_relaxed)) continue;
+    place.store(page, std::memory_order_relaxed);
+    count_.fetch_add(1, std::memory_order_relaxed);
+    changes_.fetch_add(1, std::memory_order_release);
+    return true;
+  }
+  return false;
+}
+
+void IsolatedPages::remove(uint64_t page) noexcept {
+  for (std::atomic<uint64_t>& place : pages_) {
+    if (place.load(std::memory_order_relaxed) != page) continue;
+    place.store(0, std::memory_order_relaxed);
+    count_.fetch_sub(1, std::memory_order_relaxed);
+    changes_.fetch_add(1, std::memory_order_release);
+  }
+}
+
+void IsolatedPages::clear() noexcept {
+  for (std::atomic<uint64_t>& place : pages_) place.store(0, std::memory_order_relaxed);
+  count_.store(0, std::memory_order_relaxed);
+  changes_.fetch_add(1, std::memory_order_release);
+}
+
+void IsolatedPages::follow(PrivatePages& own, uint32_t& followed) const noexcept {
+  const uint32_t changes = changes_.load(std::memory_order_acquire);
+  if (changes == followed) return;
+  followed = changes;
+  uint64_t wanted[kMaxPrivatePages] = {};
+  uint32_t count = 0;
+  for (const std::atomic<uint64_t>& place : pages_)
+    if (const uint64_t page = place.load(std::memory_order_relaxed)) wanted[count++] = page;
+  own.keep_only(wanted, count);
+  for (uint32_t i = 0; i < count; ++i)
+    if (!needs_common(wanted[i])) own.isolate(wanted[i]);
+}
+
+}  // namespace hpcrun

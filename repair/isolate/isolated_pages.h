@@ -1,0 +1,31 @@
+#pragma once
+// The pages that twins are to have for themselves: one list, in common memory, that the controller changes
+// and each twin follows when it comes to it. Async-signal-safe, but for change from more than one thread at a
+// time.
+
+#include <atomic>
+#include <cstdint>
+
+#include "repair/isolate/own_pages.h"
+
+namespace hpcrun {
+
+class IsolatedPages {
+ public:
+  // The controller's. False: there is no room.
+  bool add(uint64_t page) noexcept;
+  void remove(uint64_t page) noexcept;
+  void clear() noexcept;
+  uint32_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
+
+  // A twin's: from now on its pages are those of the list. What it was refused, or must not have, stays
+  // common.
+  void follow(PrivatePages& own, uint32_t& followed) const noexcept;
+
+ private:
+  std::atomic<uint64_t> pages_[kMaxPrivatePages] = {};  // 0: none
+  std::atomic<uint32_t> count_{0};
+  std::atomic<uint32_t> changes_{1};
+};
+
+}  // namespace hpcrun
