@@ -16,10 +16,11 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kLibrary = "libhpcrun.so";
-constexpr const char* kOutsideExec = "hpcrun-exec";            // beside it
-constexpr const char* kOpenClPreload = "libhpcrun-opencl.so";  // likewise
-constexpr const char* kMemoryPreload = "libhpcrun-memory.so";  // likewise
-constexpr const char* kSyncPreload = "libhpcrun-sync.so";      // likewise
+constexpr const char* kOutsideExec = "hpcrun-exec";              // beside it
+constexpr const char* kOpenClPreload = "libhpcrun-opencl.so";    // likewise
+constexpr const char* kMemoryPreload = "libhpcrun-memory.so";    // likewise
+constexpr const char* kSyncPreload = "libhpcrun-sync.so";        // likewise
+constexpr const char* kIsolatePreload = "libhpcrun-isolate.so";  // likewise
 
 bool one_preload_entry(const fs::path& path) {
   return path.native().find_first_of(" :$") == std::string::npos;
@@ -76,6 +77,10 @@ fs::path find_memory_preload() {
 
 fs::path find_sync_preload() {
   return find_runtime_library().parent_path() / kSyncPreload;
+}
+
+fs::path find_isolate_preload() {
+  return find_runtime_library().parent_path() / kIsolatePreload;
 }
 
 fs::path preloadable(const fs::path& library) {
