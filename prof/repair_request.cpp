@@ -232,6 +232,7 @@ void add_repair_environment(const RepairRequest& request, bool has_plan,
   if (request.locks) kinds += (kinds.empty() ? "" : ",") + std::string(hpcrun::kRepairLocks);
   if (request.isolate) kinds += (kinds.empty() ? "" : ",") + std::string(hpcrun::kRepairIsolate);
   environment.emplace_back(hpcrun::kEnvRepair, kinds);
+  if (request.isolate) environment.emplace_back(hpcrun::kEnvIsolate, "1");
   if (has_plan) environment.emplace_back(hpcrun::kEnvRepairPlan, "1");
 }
 

@@ -184,6 +184,10 @@ int run_program(const RunOptions& whole) {
   std::vector<fs::path> others = devices.preload;
   if (contention || repairs.layout) others.push_back(preloadable(find_memory_preload()));
   if (locks || repairs.locks) others.push_back(preloadable(find_sync_preload()));
+  if (repairs.isolate) {
+    others.push_back(preloadable(find_isolate_preload()));
+    others.emplace_back(find_isolating_allocator());
+  }
   const TriggerProbe probe = probe_trigger();
   if (target.needs_outside())
     require_outside_sampling(target, events);
@@ -280,13 +284,13 @@ void add_run_command(CLI::App& app, int& status) {
       ->type_name("HOW");
   CLI::Option* const repair =
       command
-          ->add_option(
-              "--repair", options->repair,
-              "Change what threads contend for in the running program: layout, layout:FILE, locks or "
-              "none [layout,locks]")
+          ->add_option("--repair", options->repair,
+                       "Change what threads contend for in the running program: layout, layout:FILE, locks, "
+                       "isolate or "
+                       "none [layout,locks]")
           // What shells offer; what it can be is judged as a whole (parse_repair_request).
-          ->check(
-              CLI::Validator([](std::string&) { return std::string(); }, "layout|locks|layout,locks|none"))
+          ->check(CLI::Validator([](std::string&) { return std::string(); },
+                                 "layout|locks|layout,locks|isolate|none"))
           ->type_name("KIND[,KIND]");
   make_value_optional(*repair, kDefaultRepairs);
   CLI::Option* const verify =

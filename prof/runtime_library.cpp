@@ -16,10 +16,12 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kLibrary = "libhpcrun.so";
-constexpr const char* kOutsideExec = "hpcrun-exec";            // beside it
-constexpr const char* kOpenClPreload = "libhpcrun-opencl.so";  // likewise
-constexpr const char* kMemoryPreload = "libhpcrun-memory.so";  // likewise
-constexpr const char* kSyncPreload = "libhpcrun-sync.so";      // likewise
+constexpr const char* kOutsideExec = "hpcrun-exec";              // beside it
+constexpr const char* kOpenClPreload = "libhpcrun-opencl.so";    // likewise
+constexpr const char* kMemoryPreload = "libhpcrun-memory.so";    // likewise
+constexpr const char* kSyncPreload = "libhpcrun-sync.so";        // likewise
+constexpr const char* kIsolatePreload = "libhpcrun-isolate.so";  // likewise
+constexpr const char* kIsolatingAllocator = "libjemalloc.so.2";
 
 bool one_preload_entry(const fs::path& path) {
   return path.native().find_first_of(" :$") == std::string::npos;
@@ -76,6 +78,22 @@ fs::path find_memory_preload() {
 
 fs::path find_sync_preload() {
   return find_runtime_library().parent_path() / kSyncPreload;
+}
+
+fs::path find_isolate_preload() {
+  return find_runtime_library().parent_path() / kIsolatePreload;
+}
+
+fs::path find_isolating_allocator() {
+  constexpr const char* kFolders[] = {"/usr/lib/x86_64-linux-gnu", "/lib/x86_64-linux-gnu", "/usr/lib64",
+                                      "/usr/local/lib", "/usr/lib"};
+  std::error_code error;
+  for (const char* folder : kFolders)
+    if (const fs::path library = fs::path(folder) / kIsolatingAllocator; fs::exists(library, error))
+      return library;
+  fail(kOwnFailure,
+       "--repair=isolate needs {}, which is not installed; install it (apt install libjemalloc2)",
+       kIsolatingAllocator);
 }
 
 fs::path preloadable(const fs::path& library) {

@@ -18,6 +18,13 @@ std::filesystem::path find_memory_preload();
 // libhpcrun-sync.so, in front of locks (hpcrun/sync/preload).
 std::filesystem::path find_sync_preload();
 
+// libhpcrun-isolate.so, which makes the program's memory common (repair/isolate/preload).
+std::filesystem::path find_isolate_preload();
+
+// The allocator that programs with common memory get (jemalloc, which keeps nothing of its own in free
+// blocks). Throws CommandError (125) where it is not installed.
+std::filesystem::path find_isolating_allocator();
+
 // A path to the library that the loader takes as one entry of LD_PRELOAD, whose entries end at spaces and
 // colons: the library's own, or a link in a folder of the user's below the folder for temporary files. The
 // link stays: processes that outlive `prof` execute programs with it. Throws CommandError (125).

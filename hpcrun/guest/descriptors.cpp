@@ -85,6 +85,10 @@ void forget_descriptor(int descriptor) noexcept {
   remember(descriptor, false);
 }
 
+void remember_descriptor(int descriptor) noexcept {
+  remember(descriptor, true);
+}
+
 bool is_own_descriptor(int descriptor) noexcept {
   return descriptor >= 0 && descriptor < kHighest &&
          (own[descriptor / 64].load(std::memory_order_relaxed) >> (descriptor % 64) & 1);

@@ -28,4 +28,11 @@ bool is_own_descriptor(int descriptor) noexcept;
 // The first own descriptor in [first, last], or -1.
 int next_own_descriptor(unsigned first, unsigned last) noexcept;
 
+// One that another library of ours has adopted, by its copy of this file.
+void remember_descriptor(int descriptor) noexcept;
+
 }  // namespace hpcrun
+
+// The runtime exports it under this name: whether the program is to be kept from closing the descriptor.
+extern "C" void hpcrun_keep_descriptor(int descriptor, bool is_own) noexcept;
+constexpr char kKeepDescriptorName[] = "hpcrun_keep_descriptor";

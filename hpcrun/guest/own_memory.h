@@ -20,3 +20,7 @@ void unmap_own_memory(void* at, size_t bytes) noexcept;
 void set_memory_source(const MemorySource* source) noexcept;
 
 }  // namespace hpcrun
+
+// The runtime exports it under this name, for libraries of ours that have a copy of this file.
+extern "C" void hpcrun_set_memory_source(const hpcrun::MemorySource* source) noexcept;
+constexpr char kSetMemorySourceName[] = "hpcrun_set_memory_source";

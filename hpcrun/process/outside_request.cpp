@@ -47,6 +47,7 @@ constexpr char kRuntime[] = "/libhpcrun.so";
 constexpr char kOpenCl[] = "/libhpcrun-opencl.so";  // come with it
 constexpr char kMemory[] = "/libhpcrun-memory.so";
 constexpr char kSync[] = "/libhpcrun-sync.so";
+constexpr char kIsolate[] = "/libhpcrun-isolate.so";
 
 // One entry of LD_PRELOAD, whose entries end at colons and spaces.
 struct Entry {
@@ -56,7 +57,7 @@ struct Entry {
   bool is_runtime() const noexcept { return ends_in(kRuntime, sizeof kRuntime - 1); }
   bool is_ours() const noexcept {
     return is_runtime() || ends_in(kOpenCl, sizeof kOpenCl - 1) || ends_in(kMemory, sizeof kMemory - 1) ||
-           ends_in(kSync, sizeof kSync - 1);
+           ends_in(kSync, sizeof kSync - 1) || ends_in(kIsolate, sizeof kIsolate - 1);
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
+#include "hpcrun/guest/chosen_entry.h"
 #include "hpcrun/process/next.h"
 #include "hpcrun/process/wait_calls.h"
 
@@ -86,45 +87,7 @@ extern "C" __attribute__((used)) Syscall* hpcrun_before_syscall(long number, lon
 }
 
 // No frame of ours lies below a system call that returns twice or on another stack (fork, clone).
-asm(R"(
-.text
-  .globl syscall
-  .type syscall, @function
-syscall:
-  .cfi_startproc
-  pushq %rdi
-  .cfi_adjust_cfa_offset 8
-  pushq %rsi
-  .cfi_adjust_cfa_offset 8
-  pushq %rdx
-  .cfi_adjust_cfa_offset 8
-  pushq %rcx
-  .cfi_adjust_cfa_offset 8
-  pushq %r8
-  .cfi_adjust_cfa_offset 8
-  pushq %r9
-  .cfi_adjust_cfa_offset 8
-  subq $8, %rsp
-  .cfi_adjust_cfa_offset 8
-  call hpcrun_before_syscall
-  addq $8, %rsp
-  .cfi_adjust_cfa_offset -8
-  popq %r9
-  .cfi_adjust_cfa_offset -8
-  popq %r8
-  .cfi_adjust_cfa_offset -8
-  popq %rcx
-  .cfi_adjust_cfa_offset -8
-  popq %rdx
-  .cfi_adjust_cfa_offset -8
-  popq %rsi
-  .cfi_adjust_cfa_offset -8
-  popq %rdi
-  .cfi_adjust_cfa_offset -8
-  jmp *%rax
-  .cfi_endproc
-  .size syscall, . - syscall
-)");
+HPCRUN_CHOSEN_ENTRY(syscall, hpcrun_before_syscall);
 
 // Its third argument, if there is one, is of the size of a pointer.
 extern "C" __attribute__((visibility("default"))) int hpcrun_ioctl(int, unsigned long, void*) asm("ioctl");

@@ -16,6 +16,8 @@
 //   libhpcrun-isolate.so with an allocator for isolate
 // - PROF_REPAIR_PLAN: "1" where the measurement directory has a plan of what to change from the start
 //   (hpcrun/measurement/repair_plan.h); the same libraries are preloaded
+// - PROF_ISOLATE: "1" to have all memory of the program common from its start on (docs/isolation.md);
+//   libhpcrun-isolate.so and an allocator behind it are preloaded
 // - PROF_TRIGGER: the best trigger that this machine allows, "sigtrap", "timer" or "setsig"; the runtime
 //   takes a later one where a process is refused it
 
@@ -40,6 +42,7 @@ constexpr char kRepairLayout[] = "layout";
 constexpr char kRepairLocks[] = "locks";
 constexpr char kRepairIsolate[] = "isolate";
 constexpr char kEnvRepairPlan[] = "PROF_REPAIR_PLAN";
+constexpr char kEnvIsolate[] = "PROF_ISOLATE";
 constexpr char kEnvTrigger[] = "PROF_TRIGGER";
 constexpr char kEnvOutside[] = "PROF_OUTSIDE";
 constexpr char kEnvOutsideExec[] = "PROF_OUTSIDE_EXEC";

@@ -311,11 +311,15 @@ long common_mprotect(void* at, size_t bytes, int protection) noexcept {
   const Call call;
   const long result =
       raw_syscall(SYS_mprotect, reinterpret_cast<long>(at), static_cast<long>(bytes), protection);
-  const uint64_t low = number(at), high = low + page_up(bytes);
-  if (result == 0 && call.phase() != CommonPhase::None && is_range(at, page_up(bytes)) &&
-      has_common(low, high))
-    common_state.hold.altered.set(low, high);
+  if (result == 0) common_protection_changed(at, bytes);
   return result;
+}
+
+void common_protection_changed(void* at, size_t bytes) noexcept {
+  const Call call;
+  const uint64_t low = number(at), high = low + page_up(bytes);
+  if (call.phase() != CommonPhase::None && is_range(at, page_up(bytes)) && has_common(low, high))
+    common_state.hold.altered.set(low, high);
 }
 
 long common_mremap(void* at, size_t bytes, size_t new_bytes, int flags, void* new_at) noexcept {
@@ -418,9 +422,9 @@ void unmap_for_runtime(void* at, size_t bytes) noexcept {
 
 }  // namespace
 
-void use_common_memory_for_runtime() noexcept {
+const MemorySource& common_memory_source() noexcept {
   static constexpr MemorySource source = {map_for_runtime, unmap_for_runtime};
-  set_memory_source(&source);
+  return source;
 }
 
 }  // namespace hpcrun

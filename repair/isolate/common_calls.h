@@ -18,6 +18,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hpcrun/guest/own_memory.h"
+
 namespace hpcrun {
 
 // Private still: huge pages, stacks that grow, and more than 256 GiB in one piece. A wish for an address
@@ -25,6 +27,8 @@ namespace hpcrun {
 long common_mmap(void* at, size_t bytes, int protection, int flags, int file, int64_t offset) noexcept;
 long common_munmap(void* at, size_t bytes) noexcept;
 long common_mprotect(void* at, size_t bytes, int protection) noexcept;
+// After another call has changed how the range is protected (pkey_mprotect).
+void common_protection_changed(void* at, size_t bytes) noexcept;
 // Common memory moves by a copy of the pages that have contents.
 long common_mremap(void* at, size_t bytes, size_t new_bytes, int flags, void* new_at) noexcept;
 // MADV_DONTNEED and MADV_FREE give the pages back at once, MADV_WIPEONFORK has the range private.
@@ -38,7 +42,7 @@ void common_break_moved(const void* before, const void* now) noexcept;
 // After the limit of the stack was changed to so many bytes: the main stack can use them.
 void common_stack_limit_changed(uint64_t bytes) noexcept;
 
-// The runtime's own memory (hpcrun/guest/own_memory.h) is common from now on, once there is common memory.
-void use_common_memory_for_runtime() noexcept;
+// For the runtime's own memory (hpcrun/guest/own_memory.h): common, where there is common memory.
+const MemorySource& common_memory_source() noexcept;
 
 }  // namespace hpcrun

@@ -182,6 +182,12 @@ void let_go_of(CommonHold& left) noexcept {
   sys_munmap(reinterpret_cast<void*>(left.low), left.reservation_low - left.low);
 }
 
+bool has_file(const CommonHold& hold) noexcept {
+  struct stat status {};
+  return hold.file >= 0 && raw_syscall(SYS_fstat, hold.file, reinterpret_cast<long>(&status)) == 0 &&
+         status.st_ino == hold.inode;
+}
+
 }  // namespace
 
 bool is_common_file(const char* name) noexcept {
@@ -210,8 +216,9 @@ bool make_common(OtherThreads others) noexcept {
     if (phase == CommonPhase::Left) let_go_of(left);
     begin(hold);
   }
-  const char* const why = move_mappings(left.file, left.inode);
-  if (left.file >= 0) close_own_descriptor(left.file);
+  const bool has_left_file = has_file(left);
+  const char* const why = move_mappings(has_left_file ? left.file : -1, left.inode);
+  if (has_left_file) close_own_descriptor(left.file);
   if (why) {
     make_all_private();
     return refuse(why);
@@ -239,10 +246,32 @@ void forked_from_common() noexcept {
   common_state.calls_under_way = 0;
 }
 
+bool end_common() noexcept {
+  if (common_state.phase == CommonPhase::None) return true;
+  if (!leave_common()) return false;
+  BlockedSignals blocked;
+  Locked locked(common_state.maps_lock);
+  if (!has_one_thread()) return true;
+  CommonHold& hold = common_state.hold;
+  const bool has_its_file = has_file(hold);
+  if (!move_mappings_back(has_its_file ? hold.file : -1)) return false;
+  let_go_of(hold);
+  if (has_its_file) close_own_descriptor(hold.file);
+  common_state.phase = CommonPhase::None;
+  hold = CommonHold{};
+  return true;
+}
+
 bool is_common(const void* address) noexcept {
   const auto at = reinterpret_cast<uint64_t>(address);
   if (common_state.phase.load(std::memory_order_acquire) != CommonPhase::Common) return false;
   return common_state.hold.common.has(at);
+}
+
+bool is_reserved(const void* address, size_t bytes) noexcept {
+  const auto at = reinterpret_cast<uint64_t>(address);
+  return common_state.phase.load(std::memory_order_acquire) == CommonPhase::Common && bytes > 0 &&
+         common_state.hold.reserves(at) && bytes <= common_state.hold.reservation_high - at;
 }
 
 int common_memory_file() noexcept {
@@ -263,9 +292,7 @@ void* common_view(const void* page) noexcept {
 }
 
 bool has_common_file() noexcept {
-  struct stat status {};
-  return raw_syscall(SYS_fstat, common_state.hold.file, reinterpret_cast<long>(&status)) == 0 &&
-         status.st_ino == common_state.hold.inode;
+  return has_file(common_state.hold);
 }
 
 bool empty_file_pages(uint64_t low, uint64_t high) noexcept {

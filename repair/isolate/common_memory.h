@@ -37,8 +37,17 @@ bool leave_common() noexcept;
 // In the child, before it uses anything else of this. Async-signal-safe.
 void forked_from_common() noexcept;
 
+// Leaves common memory for good. A process that has one thread has no reservation any more, and all that it
+// uses is private anonymous memory again; one with more has what leave_common() left it. False: the kernel
+// refused. Not async-signal-safe.
+bool end_common() noexcept;
+
 // Whether the byte lies in common memory now. Async-signal-safe.
 bool is_common(const void* address) noexcept;
+
+// Whether the whole range is of the address space that is mapped from the file in all processes beforehand,
+// and stays mapped when it is given back. Async-signal-safe.
+bool is_reserved(const void* address, size_t bytes) noexcept;
 
 // Its descriptor, or -1 while there is none. Close-on-exec, one of the runtime's own
 // (hpcrun/guest/descriptors.h).

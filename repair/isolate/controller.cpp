@@ -439,11 +439,15 @@ void ensure_controller(CreateThread create) noexcept {
   errno = error;
 }
 
-void end_isolation_for_fork() noexcept {
+bool end_isolation_for_fork() noexcept {
   controller.is_forbidden.store(true);
   while (controller.begins_session.load()) raw_syscall(SYS_sched_yield);
+  if (!is_session_on()) return true;
   give_back();
-  while (!end_isolation()) raw_syscall(SYS_sched_yield);
+  constexpr int kTries = 25;  // as often as the session itself tries where it meets a fork
+  for (int tries = 0; tries < kTries; ++tries)
+    if (end_isolation()) return true;
+  return false;
 }
 
 void controller_after_fork() noexcept {

@@ -24,8 +24,9 @@ using CreateThread = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*)
 void ensure_controller(CreateThread create) noexcept;
 
 // Before the process forks, while its memory is common still: all threads are at home, and stay there for
-// good, in both copies. After that in the child. Not in handlers.
-void end_isolation_for_fork() noexcept;
+// good. False: one of them cannot be reached. After that in the child, where all can begin anew. Not in
+// handlers.
+bool end_isolation_for_fork() noexcept;
 void controller_after_fork() noexcept;
 
 // The range's contents or place are about to change: no page of it is isolated from here on. May bring all

@@ -124,6 +124,25 @@ long copy_and_map(uint64_t view, uint64_t copied_from, const Private& range) noe
   return result;
 }
 
+// The same with private memory that lies elsewhere and moves here, readable and writable.
+long copy_and_move(uint64_t fresh, uint64_t copied_from, uint64_t low, uint64_t high) noexcept {
+  uint64_t to = fresh + (copied_from - low), from = copied_from, bytes = high - copied_from;
+  register long flags asm("r10") = MREMAP_MAYMOVE | MREMAP_FIXED;
+  register uint64_t place asm("r8") = low;
+  long result;
+  asm volatile(
+      "rep movsb\n\t"
+      "mov %[fresh], %%rdi\n\t"
+      "mov %[length], %%rsi\n\t"
+      "mov %[number], %%eax\n\t"
+      "syscall"
+      : "=&a"(result), "+&D"(to), "+&S"(from), "+&c"(bytes)
+      : [fresh] "r"(fresh), [length] "r"(high - low), [number] "i"(SYS_mremap), "d"(high - low), "r"(flags),
+        "r"(place)
+      : "r11", "memory");
+  return result;
+}
+
 // The main stack grows no more as a mapping of a file, so all that it may have is mapped.
 Private with_room_to_grow(Private stack, uint64_t end_before) noexcept {
   rlimit limit{};
@@ -136,9 +155,19 @@ Private with_room_to_grow(Private stack, uint64_t end_before) noexcept {
   return stack;
 }
 
-// Where a file of common memory that was left still has what nobody wrote since.
+// Where a file of common memory that was left still has what nobody wrote since; -1: the program has closed
+// it, and that cannot be told.
 bool has_file_contents(int left_file, uint64_t page) noexcept {
-  return raw_syscall(SYS_lseek, left_file, static_cast<long>(page), SEEK_DATA) == static_cast<long>(page);
+  return left_file < 0 ||
+         raw_syscall(SYS_lseek, left_file, static_cast<long>(page), SEEK_DATA) == static_cast<long>(page);
+}
+
+// From where on the contents are copied at the last moment: on the stack that we are on, where what lies a
+// page further down belongs to calls that have returned.
+uint64_t copied_last(uint64_t low, uint64_t high) noexcept {
+  uint64_t here;
+  asm("mov %%rsp, %0" : "=r"(here));
+  return here >= low && here < high ? std::max(low, page_down(here) - kPageBytes) : high;
 }
 
 const char* move(const Private& range, PageMap& contents, int left_file) noexcept {
@@ -149,12 +178,8 @@ const char* move(const Private& range, PageMap& contents, int left_file) noexcep
     return kNoRoom;
   const uint64_t view = map_view(range.low, range.high);
   if (!view) return kNoRoom;
-  uint64_t here;
-  asm("mov %%rsp, %0" : "=r"(here));
-  const bool is_this_stack = here >= range.low && here < range.high;
-  // On the stack that we are on, what lies a page further down belongs to calls that have returned.
-  const uint64_t in_use = is_this_stack ? std::max(range.low, page_down(here) - kPageBytes) : range.high;
-  if (!is_this_stack)
+  const uint64_t in_use = copied_last(range.low, range.high);
+  if (in_use == range.high)
     for (uint64_t page = range.low; page < range.high; page += kPageBytes)
       if (contents.has_contents(page) ||
           (range.is_left ? has_file_contents(left_file, page) : !range.is_anonymous))
@@ -170,14 +195,70 @@ const char* move(const Private& range, PageMap& contents, int left_file) noexcep
   return nullptr;
 }
 
-}  // namespace
+// Of common memory that was left.
+bool move_back(const Private& range, PageMap& contents, int file) noexcept {
+  contents.forget();
+  const uint64_t bytes = range.high - range.low;
+  const bool is_readable = range.protection & PROT_READ;
+  void* const fresh =
+      sys_mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (fresh == MAP_FAILED) return false;
+  const auto to = reinterpret_cast<uint64_t>(fresh);
+  if (!is_readable)
+    raw_syscall(SYS_mprotect, static_cast<long>(range.low), static_cast<long>(bytes), PROT_READ);
+  const uint64_t in_use = copied_last(range.low, range.high);
+  if (in_use == range.high)
+    for (uint64_t page = range.low; page < range.high; page += kPageBytes)
+      if (contents.has_contents(page) || has_file_contents(range.is_left ? file : -1, page))
+        copy_bytes(to + (page - range.low), page, kPageBytes);
+  if (copy_and_move(to, in_use, range.low, range.high) < 0) return false;
+  if (range.protection != (PROT_READ | PROT_WRITE))
+    raw_syscall(SYS_mprotect, static_cast<long>(range.low), static_cast<long>(bytes), range.protection);
+  return true;
+}
 
-const char* move_mappings(int left_file, uint64_t left_inode) noexcept {
-  List list;
+// Of the file's mappings what is in use.
+void add_left(void* argument, const OwnMapping& mapping) noexcept {
+  auto& list = *static_cast<List*>(argument);
+  const CommonHold& hold = common_state.hold;
+  if (!is_common_file(mapping.name) || hold.is_table(mapping.low)) return;
+  for (uint64_t low = mapping.low; low < mapping.high;) {
+    const uint64_t high = hold.common.run_end(low, mapping.high);
+    if (hold.common.has(low) && list.count < kMaxMappings)
+      list.entries[list.count++] = {low,   high,  protection_of(mapping),
+                                    false, false, mapping.inode == list.left_inode};
+    low = high;
+  }
+}
+
+bool make_list(List& list) noexcept {
   list.entries =
       static_cast<Private*>(sys_mmap(nullptr, kMaxMappings * sizeof(Private), PROT_READ | PROT_WRITE,
                                      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-  if (list.entries == MAP_FAILED) return kNoRoom;
+  return list.entries != MAP_FAILED;
+}
+
+void drop_list(const List& list) noexcept {
+  sys_munmap(list.entries, kMaxMappings * sizeof(Private));
+}
+
+}  // namespace
+
+bool move_mappings_back(int file) noexcept {
+  List list;
+  if (!make_list(list)) return false;
+  list.left_inode = common_state.hold.inode;
+  for_each_mapping(add_left, &list);
+  PageMap contents;
+  bool is_done = true;
+  for (size_t at = 0; at < list.count && is_done; ++at) is_done = move_back(list.entries[at], contents, file);
+  drop_list(list);
+  return is_done;
+}
+
+const char* move_mappings(int left_file, uint64_t left_inode) noexcept {
+  List list;
+  if (!make_list(list)) return kNoRoom;
   list.left_inode = left_inode;
   for_each_mapping(add_to_list, &list);
   PageMap contents;
@@ -186,7 +267,7 @@ const char* move_mappings(int left_file, uint64_t left_inode) noexcept {
     refusal = move(list.entries[at].is_stack ? with_room_to_grow(list.entries[at], list.end_before_stack)
                                              : list.entries[at],
                    contents, left_file);
-  sys_munmap(list.entries, kMaxMappings * sizeof(Private));
+  drop_list(list);
   return refusal;
 }
 

@@ -11,10 +11,16 @@
 
 namespace hpcrun {
 
+struct ThreadStart {
+  void* (*routine)(void*) = nullptr;
+  void* argument = nullptr;
+};
+
 struct ThreadStack {
   uint64_t low = 0;  // of the guard, which nobody can touch
   uint64_t guard_bytes = 0;
   uint64_t high = 0;
+  ThreadStart start;  // what the thread is to run; for who creates it
   void* begin() const noexcept { return reinterpret_cast<void*>(low + guard_bytes); }
   size_t bytes() const noexcept { return high - low - guard_bytes; }
 };

@@ -245,6 +245,13 @@ void release_twins() noexcept {
   session.holds.fetch_sub(1);
 }
 
+AllAtHome::AllAtHome(bool is_needed) noexcept : is_on_(is_needed && is_session_on()) {
+  if (is_on_) bring_all_home();
+}
+AllAtHome::~AllAtHome() {
+  if (is_on_) release_twins();
+}
+
 uint64_t cpu_ns_of_twins() noexcept {
   uint64_t sum = session.past_cpu_ns.load();
   for_each_record([&sum](const ThreadRecord& record) { sum += cpu_ns_of_running_twin(record); });

@@ -94,6 +94,18 @@ class StaysHome {
   StaysHome& operator=(const StaysHome&) = delete;
 };
 
+// All threads are at home as long as one of these lives. At home itself only.
+class AllAtHome {
+ public:
+  explicit AllAtHome(bool is_needed) noexcept;
+  ~AllAtHome();
+  AllAtHome(const AllAtHome&) = delete;
+  AllAtHome& operator=(const AllAtHome&) = delete;
+
+ private:
+  bool is_on_;
+};
+
 // For trapped_calls.cpp: whether the calling twin was asked for. It looks there by itself.
 bool was_asked_back() noexcept;
 

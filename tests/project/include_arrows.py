@@ -31,7 +31,7 @@ ARROWS = {
                     "hpcrun/memory/contended_lines.h", "hpcrun/memory/heap.h"],
     "hpcrun/sync/preload": ["hpcrun/guest", "hpcrun/sync/interface.h", "repair/locks"],
     "repair/isolate": ["hpcrun/guest", "hpcrun/model"],
-    "repair/isolate/preload": ["hpcrun/guest", "repair/isolate"],
+    "repair/isolate/preload": ["hpcrun/guest", "hpcrun/sample/config.h", "repair/isolate"],
     "repair/locks": ["hpcrun/guest", "hpcrun/memory/contended_lines.h", "hpcrun/sync/interface.h", "hpcrun/sync/shadow_lock.h"],
     "hpcrun/process": ["hpcrun/guest", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct", "hpcrun/sample",
                        "hpcrun/device", "hpcrun/memory", "hpcrun/sync"],

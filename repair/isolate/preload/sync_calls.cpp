@@ -8,14 +8,12 @@
 // Where it is not certain that a call tells nobody anything it is here: a commit costs less than a system
 // call, and nothing in threads that are no twins.
 
-#include <dlfcn.h>
 #include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -23,83 +21,21 @@
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <type_traits>
-
-#include "hpcrun/guest/behind.h"
-#include "hpcrun/guest/cancellation.h"
-#include "repair/isolate/interface.h"
-#include "repair/isolate/own_pages.h"
+#include "repair/isolate/preload/committing.h"
 
 namespace hpcrun {
 
 thread_local constinit PrivatePages* own_pages = nullptr;
 constinit NeededCommon needed_common;
 
-namespace {
-
-enum class Tells { Others, Us, Both };
-
-inline void keep_common(const volatile void* object) {
-  if (PrivatePages* const pages = own_pages) [[unlikely]]
-    share_own_page(*pages, reinterpret_cast<uint64_t>(object), static_cast<uint64_t>(WhyShared::SyncObject));
-}
-
-template <Tells tells, typename Call>
-inline auto committed(Call call) {
-  if constexpr (tells != Tells::Us) commit_own_pages();
-  if constexpr (std::is_void_v<decltype(call())>) {
-    call();
-    if constexpr (tells != Tells::Others) commit_own_pages();
-  } else {
-    const auto result = call();
-    if constexpr (tells != Tells::Others) commit_own_pages();
-    return result;
-  }
-}
-
-// A thread that is cancelled meanwhile has the mutex again when its cleanup begins.
-template <typename Call>
-inline auto committed_wait(Call call) {
-  return committed<Tells::Both>([call] { return unless_cancelled(call, [] { commit_own_pages(); }); });
-}
-
-}  // namespace
-
 }  // namespace hpcrun
 
 using namespace hpcrun;
-
-// HPCRUN_TELLS(who, result, name, parameters, arguments, noexcept or nothing); HPCRUN_OBJECT the same for
-// calls whose first parameter, `object`, is what threads meet at.
-#define HPCRUN_TELLS(tells, result, name, parameters, arguments, ...)                          \
-  HPCRUN_STAND_BEFORE(name);                                                                   \
-  HPCRUN_EXPORT result name parameters __VA_ARGS__ {                                           \
-    return committed<Tells::tells>([&]() -> result { return HPCRUN_BEHIND(name) arguments; }); \
-  }                                                                                            \
-  static_assert(true) /* takes the semicolon */
-#define HPCRUN_OBJECT(tells, result, name, parameters, arguments, ...)                         \
-  HPCRUN_STAND_BEFORE(name);                                                                   \
-  HPCRUN_EXPORT result name parameters __VA_ARGS__ {                                           \
-    keep_common(object);                                                                       \
-    return committed<Tells::tells>([&]() -> result { return HPCRUN_BEHIND(name) arguments; }); \
-  }                                                                                            \
-  static_assert(true)
-#define HPCRUN_CONDITION(name, parameters, arguments)                              \
-  HPCRUN_STAND_BEFORE(name);                                                       \
-  HPCRUN_EXPORT int name parameters {                                              \
-    keep_common(object);                                                           \
-    keep_common(mutex);                                                            \
-    return committed_wait([=]() -> int { return HPCRUN_BEHIND(name) arguments; }); \
-  }                                                                                \
-  static_assert(true)
-#define HPCRUN_OTHER_NAME(other, name, type) \
-  HPCRUN_EXPORT __attribute__((alias(#name), copy(name))) int other(type object) noexcept
 
 // Mutexes
 HPCRUN_OBJECT(Us, int, pthread_mutex_lock, (pthread_mutex_t * object), (object), noexcept);
@@ -211,35 +147,6 @@ void __cxa_guard_abort(uint64_t* object);
 HPCRUN_OBJECT(Us, int, __cxa_guard_acquire, (uint64_t * object), (object));
 HPCRUN_OBJECT(Others, void, __cxa_guard_release, (uint64_t * object), (object));
 HPCRUN_OBJECT(Others, void, __cxa_guard_abort, (uint64_t * object), (object));
-
-// Threads
-HPCRUN_TELLS(Others, int, pthread_create,
-             (pthread_t * thread, const pthread_attr_t* attributes, void* (*function)(void*), void* data),
-             (thread, attributes, function, data), noexcept);
-HPCRUN_TELLS(Others, int, thrd_create, (thrd_t * thread, thrd_start_t function, void* data),
-             (thread, function, data));
-HPCRUN_TELLS(Both, int, pthread_join, (pthread_t thread, void** value), (thread, value));
-HPCRUN_TELLS(Both, int, pthread_tryjoin_np, (pthread_t thread, void** value), (thread, value), noexcept);
-HPCRUN_TELLS(Both, int, pthread_timedjoin_np, (pthread_t thread, void** value, const timespec* until),
-             (thread, value, until));
-HPCRUN_TELLS(Both, int, pthread_clockjoin_np,
-             (pthread_t thread, void** value, clockid_t clock, const timespec* until),
-             (thread, value, clock, until));
-HPCRUN_TELLS(Both, int, thrd_join, (thrd_t thread, int* value), (thread, value));
-HPCRUN_TELLS(Others, int, pthread_cancel, (pthread_t thread), (thread));
-HPCRUN_TELLS(Others, int, pthread_detach, (pthread_t thread), (thread), noexcept);
-HPCRUN_STAND_BEFORE(pthread_exit);
-HPCRUN_EXPORT __attribute__((noreturn)) void pthread_exit(void* value) {
-  commit_own_pages();
-  HPCRUN_BEHIND(pthread_exit)(value);
-  __builtin_unreachable();
-}
-HPCRUN_STAND_BEFORE(thrd_exit);
-HPCRUN_EXPORT __attribute__((noreturn)) void thrd_exit(int value) {
-  commit_own_pages();
-  HPCRUN_BEHIND(thrd_exit)(value);
-  __builtin_unreachable();
-}
 
 // Signals
 HPCRUN_TELLS(Others, int, kill, (pid_t process, int number), (process, number), noexcept);
@@ -359,19 +266,3 @@ HPCRUN_TELLS(Both, ssize_t, mq_receive, (mqd_t queue, char* data, size_t bytes, 
 HPCRUN_TELLS(Us, void, flockfile, (FILE * stream), (stream), noexcept);
 HPCRUN_TELLS(Us, int, ftrylockfile, (FILE * stream), (stream), noexcept);
 HPCRUN_TELLS(Others, void, funlockfile, (FILE * stream), (stream), noexcept);
-
-// std::atomic::wait(), Rust's locks, and whatever else asks the kernel itself
-HPCRUN_STAND_BEFORE(syscall);
-HPCRUN_EXPORT long syscall(long number, ...) noexcept {
-  va_list list;
-  va_start(list, number);
-  long a[6];
-  for (long& argument : a) argument = va_arg(list, long);
-  va_end(list);
-  if (number == SYS_futex) {
-    keep_common(reinterpret_cast<const void*>(a[0]));
-    keep_common(reinterpret_cast<const void*>(a[4]));
-  }
-  return committed<Tells::Both>(
-      [&] { return HPCRUN_BEHIND(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]); });
-}

@@ -256,7 +256,7 @@ TEST_CASE("the runtime's own memory can be common") {
   CHECK(holds_in_child([] {
     hpcrun::Arena arena;
     if (!hpcrun::make_common() || hpcrun::is_common(arena.allocate(100))) return false;
-    hpcrun::use_common_memory_for_runtime();
+    hpcrun::set_memory_source(&hpcrun::common_memory_source());
     char* const at = static_cast<char*>(arena.allocate(100000));
     const bool is_common = hpcrun::is_common(at) && in_other_process([&] { at[0] = 4; }) && at[0] == 4;
     arena.release_all();

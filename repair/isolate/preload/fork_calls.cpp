@@ -1,0 +1,79 @@
+// A process that forks has private memory, as its child has: around every way to fork. The C library's own
+// calls that fork inside, such as daemon() and forkpty(), run the handlers of pthread_atfork() and are met by
+// these; vfork() and posix_spawn() leave the memory to the parent, and need nothing.
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "hpcrun/guest/behind.h"
+#include "repair/isolate/preload/start.h"
+
+extern "C" int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* library);
+
+using namespace hpcrun;
+
+HPCRUN_STAND_BEFORE(__register_atfork);
+HPCRUN_STAND_BEFORE(_Fork);
+HPCRUN_STAND_BEFORE(clone);
+
+namespace {
+
+// Ours are the first that are registered, so that memory is left last of all and first in the child, when
+// the handlers of others that run before and after use it; by no library, so that they stay until the end.
+void register_ours() noexcept {
+  static std::atomic<bool> is_registered{false};
+  if (is_registered.exchange(true)) return;
+  HPCRUN_BEHIND(__register_atfork)(before_fork, nullptr, after_fork_in_child, nullptr);
+}
+
+__attribute__((constructor(102))) void start() noexcept {
+  register_ours();
+}
+
+}  // namespace
+
+// pthread_atfork() is in every library, and calls this.
+HPCRUN_EXPORT int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* library) {
+  register_ours();
+  return HPCRUN_BEHIND(__register_atfork)(prepare, parent, child, library);
+}
+
+// Runs no handlers.
+HPCRUN_EXPORT pid_t _Fork() noexcept {
+  before_fork();
+  const pid_t child = HPCRUN_BEHIND(_Fork)();
+  if (child == 0) after_fork_in_child();
+  return child;
+}
+
+namespace {
+
+struct Beginning {
+  int (*function)(void*);
+  void* argument;
+};
+
+int begin_child(void* raw) {
+  const Beginning beginning = *static_cast<Beginning*>(raw);
+  after_fork_in_child();
+  return beginning.function(beginning.argument);
+}
+
+}  // namespace
+
+HPCRUN_EXPORT int clone(int (*function)(void*), void* stack, int flags, void* argument, ...) noexcept {
+  va_list list;
+  va_start(list, argument);
+  void* more[3];
+  for (void*& one : more) one = va_arg(list, void*);
+  va_end(list);
+  if (flags & CLONE_VM)
+    return HPCRUN_BEHIND(clone)(function, stack, flags, argument, more[0], more[1], more[2]);
+  before_fork();
+  Beginning beginning{function, argument};  // of which the child has a copy at the same address
+  return HPCRUN_BEHIND(clone)(begin_child, stack, flags, &beginning, more[0], more[1], more[2]);
+}

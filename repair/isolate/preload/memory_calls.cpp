@@ -1,0 +1,182 @@
+// In front of the calls by which programs and their libraries map memory: what they get is common where the
+// memory of the process is (common_calls.h).
+
+#include <errno.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "hpcrun/guest/behind.h"
+#include "repair/isolate/common_calls.h"
+#include "repair/isolate/common_memory.h"
+#include "repair/isolate/controller.h"
+#include "repair/isolate/preload/start.h"
+#include "repair/isolate/twin.h"
+
+using namespace hpcrun;
+
+namespace {
+
+// What a system call returned, as the C library says it.
+long told(long result) noexcept {
+  if (result >= 0 || result <= -4096) return result;
+  errno = static_cast<int>(-result);
+  return -1;
+}
+
+void* place(long result) noexcept {
+  return reinterpret_cast<void*>(told(result));
+}
+
+// What is in every process of the program without a system call, whoever of them asks for it.
+bool is_plain(void* at, int protection, int flags) noexcept {
+  return !at && protection == (PROT_READ | PROT_WRITE) &&
+         (flags & ~MAP_NORESERVE) == (MAP_PRIVATE | MAP_ANONYMOUS);
+}
+
+// A change of the address space is made at home, and while no other thread is elsewhere where it takes
+// something away: twins have what there was. What is added to it a twin does not have, and comes home for.
+class Change {
+ public:
+  Change(void* at, size_t bytes, bool takes_away) noexcept
+      : all_at_home_(takes_away && !is_reserved(at, bytes)) {
+    if (takes_away) end_isolation_of(reinterpret_cast<uint64_t>(at), reinterpret_cast<uint64_t>(at) + bytes);
+  }
+
+ private:
+  const StaysHome home_;
+  const AllAtHome all_at_home_;
+};
+
+}  // namespace
+
+HPCRUN_EXPORT void* mmap(void* at, size_t bytes, int protection, int flags, int file, off_t offset) {
+  if (is_plain(at, protection, flags)) return place(common_mmap(at, bytes, protection, flags, file, offset));
+  const Change change(at, bytes, flags & MAP_FIXED);
+  return place(common_mmap(at, bytes, protection, flags, file, offset));
+}
+
+// The same for callers that were compiled for large files.
+HPCRUN_EXPORT __attribute__((alias("mmap"))) void* mmap64(void* at, size_t bytes, int protection, int flags,
+                                                          int file, off64_t offset);
+
+HPCRUN_EXPORT int munmap(void* at, size_t bytes) {
+  const Change change(at, bytes, true);
+  return static_cast<int>(told(common_munmap(at, bytes)));
+}
+
+namespace {
+
+// Who may do less there is to be stopped there, in twins as well, as Java stops its threads.
+class ChangedProtection {
+ public:
+  ChangedProtection(void* at, size_t bytes, int protection) noexcept
+      : change_(at, bytes, false), all_at_home_(!is_plain_protection(protection)) {
+    if (!is_plain_protection(protection))
+      end_isolation_of(reinterpret_cast<uint64_t>(at), reinterpret_cast<uint64_t>(at) + bytes);
+  }
+
+ private:
+  static bool is_plain_protection(int protection) noexcept {
+    return (protection & (PROT_READ | PROT_WRITE)) == (PROT_READ | PROT_WRITE);
+  }
+  const Change change_;
+  const AllAtHome all_at_home_;
+};
+
+}  // namespace
+
+HPCRUN_EXPORT int mprotect(void* at, size_t bytes, int protection) {
+  const ChangedProtection change(at, bytes, protection);
+  return static_cast<int>(told(common_mprotect(at, bytes, protection)));
+}
+
+HPCRUN_STAND_BEFORE(pkey_mprotect);
+HPCRUN_EXPORT int pkey_mprotect(void* at, size_t bytes, int protection, int key) {
+  const ChangedProtection change(at, bytes, protection);
+  const int result = HPCRUN_BEHIND(pkey_mprotect)(at, bytes, protection, key);
+  if (result == 0) common_protection_changed(at, bytes);
+  return result;
+}
+
+HPCRUN_EXPORT int madvise(void* at, size_t bytes, int advice) {
+  const bool takes_away = advice == MADV_DONTNEED || advice == MADV_FREE || advice == MADV_REMOVE;
+  const Change change(at, bytes, takes_away);
+  return static_cast<int>(told(common_madvise(at, bytes, advice)));
+}
+
+HPCRUN_EXPORT int mlockall(int flags) {
+  return static_cast<int>(told(common_mlockall(flags)));
+}
+
+HPCRUN_EXPORT void* mremap(void* at, size_t bytes, size_t new_bytes, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  void* const new_at = flags & MREMAP_FIXED ? va_arg(more, void*) : nullptr;
+  va_end(more);
+  const Change change(at, bytes, true);
+  const AllAtHome all_at_home(true);
+  return place(common_mremap(at, bytes, new_bytes, flags, new_at));
+}
+
+HPCRUN_STAND_BEFORE(sbrk);
+HPCRUN_STAND_BEFORE(brk);
+
+HPCRUN_EXPORT void* sbrk(intptr_t more) {
+  void* const before = HPCRUN_BEHIND(sbrk)(0);
+  if (!more) return before;
+  const Change change(nullptr, 0, more < 0);
+  void* const result = HPCRUN_BEHIND(sbrk)(more);
+  if (result != reinterpret_cast<void*>(-1)) common_break_moved(before, HPCRUN_BEHIND(sbrk)(0));
+  return result;
+}
+
+HPCRUN_EXPORT int brk(void* to) {
+  void* const before = HPCRUN_BEHIND(sbrk)(0);
+  const Change change(nullptr, 0, to < before);
+  const int result = HPCRUN_BEHIND(brk)(to);
+  if (result == 0) common_break_moved(before, to);
+  return result;
+}
+
+// The kernel counts the reservation to the address space, and its private mapping to the data, so there is
+// none from the first such limit on; a stack that lies in a mapping does not grow by its limit alone.
+namespace {
+
+void before_limit(int resource, const rlimit* limit) noexcept {
+  if (!limit || limit->rlim_cur == RLIM_INFINITY) return;
+  if (resource == RLIMIT_AS || resource == RLIMIT_DATA) before_limit_of_memory();
+}
+
+void after_limit(int resource, const rlimit* limit) noexcept {
+  if (limit && resource == RLIMIT_STACK) common_stack_limit_changed(limit->rlim_cur);
+}
+
+}  // namespace
+
+HPCRUN_STAND_BEFORE(setrlimit);
+HPCRUN_STAND_BEFORE(prlimit);
+
+HPCRUN_EXPORT int setrlimit(__rlimit_resource_t resource, const rlimit* limit) noexcept {
+  before_limit(resource, limit);
+  const int result = HPCRUN_BEHIND(setrlimit)(resource, limit);
+  if (result == 0) after_limit(resource, limit);
+  return result;
+}
+
+HPCRUN_EXPORT int prlimit(pid_t process, __rlimit_resource resource, const rlimit* limit,
+                          rlimit* before) noexcept {
+  const bool is_own = process == 0 || process == getpid();
+  if (is_own) before_limit(resource, limit);
+  const int result = HPCRUN_BEHIND(prlimit)(process, resource, limit, before);
+  if (result == 0 && is_own) after_limit(resource, limit);
+  return result;
+}
+
+HPCRUN_EXPORT __attribute__((alias("setrlimit"), copy(setrlimit))) int setrlimit64(
+    __rlimit_resource_t resource, const rlimit64* limit) noexcept;
+HPCRUN_EXPORT __attribute__((alias("prlimit"), copy(prlimit))) int prlimit64(pid_t process,
+                                                                             __rlimit_resource resource,
+                                                                             const rlimit64* limit,
+                                                                             rlimit64* before) noexcept;

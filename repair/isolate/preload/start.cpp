@@ -1,0 +1,123 @@
+#include "repair/isolate/preload/start.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "hpcrun/guest/behind.h"
+#include "hpcrun/guest/descriptors.h"
+#include "hpcrun/guest/own_memory.h"
+#include "hpcrun/guest/syscalls.h"
+#include "hpcrun/sample/config.h"
+#include "repair/isolate/common_calls.h"
+#include "repair/isolate/common_memory.h"
+#include "repair/isolate/controller.h"
+#include "repair/isolate/thread_stacks.h"
+
+namespace hpcrun {
+
+namespace {
+
+constexpr char kNotYet[] = "the process has not begun";
+constexpr char kNotAsked[] = "nobody asked for it";
+constexpr char kLimited[] = "the process has limited its memory (setrlimit)";
+constexpr char kForked[] = "the process has forked";
+
+std::atomic<const char*> refusal{kNotYet};
+std::atomic<bool> was_common{false};
+std::atomic<int> process{0};  // whose memory it is: the child of a vfork has its parent's
+
+// The runtime keeps it from being closed by the program, in the place of the one before.
+void keep_from_program(int descriptor) noexcept {
+  static int kept = -1;
+  static const auto keep =
+      reinterpret_cast<decltype(&hpcrun_keep_descriptor)>(dlsym(RTLD_DEFAULT, kKeepDescriptorName));
+  if (!keep) return;
+  if (kept >= 0) keep(kept, false);
+  keep(descriptor, true);
+  kept = descriptor;
+}
+
+void become_common() noexcept {
+  if (!make_common()) return refusal.store(why_not_common());
+  refusal.store(nullptr);
+  was_common.store(true);
+  keep_from_program(common_memory_file());
+}
+
+// The runtime's memory, of which it has its own book, and ours.
+void use_common_memory() noexcept {
+  set_memory_source(&common_memory_source());
+  const auto set =
+      reinterpret_cast<decltype(&hpcrun_set_memory_source)>(dlsym(RTLD_DEFAULT, kSetMemorySourceName));
+  if (set) set(&common_memory_source());
+}
+
+[[noreturn]] void end_unforked() noexcept {
+  constexpr char kLine[] =
+      "prof: the kernel refuses to make common memory private for a fork; the program is ended before it "
+      "would share it\n";
+  raw_syscall(SYS_write, STDERR_FILENO, reinterpret_cast<long>(kLine), sizeof kLine - 1);
+  abort();
+}
+
+}  // namespace
+
+bool is_isolation_wanted() noexcept {
+  const char* const value = getenv(kEnvIsolate);
+  return value && *value && strcmp(value, "0") != 0;
+}
+
+void start_isolation() noexcept {
+  static std::atomic<bool> has_begun{false};
+  if (has_begun.exchange(true)) return;
+  if (!is_isolation_wanted()) return refusal.store(kNotAsked);
+  process.store(sys_getpid());
+  become_common();
+  use_common_memory();
+}
+
+const char* isolation_refusal() noexcept {
+  return refusal.load(std::memory_order_acquire);
+}
+
+void before_thread() noexcept {
+  start_isolation();
+  const char* const why = refusal.load();
+  if (why && why != kLimited && was_common.load()) become_common();
+}
+
+void before_fork() noexcept {
+  // The kernel's call is dispatched to the session if this is in vain, and fails there.
+  if (!end_isolation_for_fork()) return;
+  if (common_memory_file() >= 0) refusal.store(kForked);
+  if (!leave_common()) end_unforked();
+}
+
+void after_fork_in_child() noexcept {
+  forked_from_common();
+  thread_stacks_after_fork();
+  controller_after_fork();
+  process.store(sys_getpid());
+}
+
+void before_limit_of_memory() noexcept {
+  if (process.load() != sys_getpid() || refusal.load() == kLimited) return;
+  before_fork();  // nobody is a twin
+  if (!end_common()) end_unforked();
+  refusal.store(kLimited);
+}
+
+namespace {
+
+__attribute__((constructor(101))) void start() noexcept {
+  start_isolation();
+}
+
+}  // namespace
+
+}  // namespace hpcrun

@@ -1,0 +1,32 @@
+#pragma once
+// Common memory for the whole life of a process: begun before the constructors of the program where the
+// environment asks for it (PROF_ISOLATE), left as it forks, and begun again in a process that has one thread
+// and is about to have a second.
+
+namespace hpcrun {
+
+// All that is done before the program's constructors, where a constructor of a library makes a thread before
+// ours runs. The first call only. Not async-signal-safe.
+void start_isolation() noexcept;
+
+// Whether the environment asks for it.
+bool is_isolation_wanted() noexcept;
+
+// Why the memory of the program is not common now, one clause for people; nullptr: it is. Async-signal-safe.
+const char* isolation_refusal() noexcept;
+
+// The process is about to have another thread: where its memory is private since it forked, and it has no
+// threads, it is common again. Not async-signal-safe.
+void before_thread() noexcept;
+
+// Around every fork. Whoever was a twin is at home from then on, the session is over, and the memory of
+// parent and child is private. Ends the process with one line where the kernel refuses, which would have both
+// write to the same memory. Between them the caller may use memory of its own alone.
+void before_fork() noexcept;
+void after_fork_in_child() noexcept;
+
+// The process is about to limit its memory: the kernel counts what is set aside to its address space, and a
+// private mapping of it to its data. Nothing is common from now on.
+void before_limit_of_memory() noexcept;
+
+}  // namespace hpcrun

@@ -1,0 +1,132 @@
+// Threads get stacks of common memory, and what their creators wrote before is seen by them, as what they
+// wrote is by those who join them.
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <threads.h>
+#include <time.h>
+
+#include "repair/isolate/controller.h"
+#include "repair/isolate/preload/committing.h"
+#include "repair/isolate/preload/start.h"
+#include "repair/isolate/thread_stacks.h"
+
+using namespace hpcrun;
+
+HPCRUN_STAND_BEFORE(pthread_create);
+
+namespace {
+
+// For calls in tail position, so that no frame of ours is below the program's; clang, which only checks this
+// code, has no such attribute.
+#ifdef __clang__
+#define HPCRUN_IN_TAIL_POSITION
+#else
+#define HPCRUN_IN_TAIL_POSITION __attribute__((optimize("O2")))
+#endif
+
+HPCRUN_IN_TAIL_POSITION void* run_thread(void* raw) {
+  auto* const stack = static_cast<ThreadStack*>(raw);
+  const ThreadStart start = stack->start;
+  thread_stack_is_used(stack);
+  return start.routine(start.argument);
+}
+
+bool has_own_stack(const pthread_attr_t& attributes) noexcept {
+  void* low;
+  size_t bytes;
+  return pthread_attr_getstack(&attributes, &low, &bytes) == 0 &&
+         reinterpret_cast<uintptr_t>(low) + bytes != 0;
+}
+
+// A stack as these attributes ask for, which are changed so that they have it. nullptr: the program's own, or
+// none; the attributes are as they were.
+ThreadStack* take_stack(pthread_attr_t& attributes) noexcept {
+  if (has_own_stack(attributes)) return nullptr;
+  size_t bytes = 0, guard_bytes = 0;
+  int detached = PTHREAD_CREATE_JOINABLE;
+  pthread_attr_getstacksize(&attributes, &bytes);
+  pthread_attr_getguardsize(&attributes, &guard_bytes);
+  pthread_attr_getdetachstate(&attributes, &detached);
+  ThreadStack* const stack = take_thread_stack(bytes, guard_bytes, detached == PTHREAD_CREATE_DETACHED);
+  if (!stack || pthread_attr_setstack(&attributes, stack->begin(), stack->bytes()) == 0) return stack;
+  return_thread_stack(stack);
+  return nullptr;
+}
+
+int create(pthread_t* thread, const pthread_attr_t* wanted, ThreadStart start) noexcept {
+  before_thread();
+  ensure_controller(HPCRUN_BEHIND(pthread_create));
+  pthread_attr_t attributes;
+  if (wanted)
+    memcpy(&attributes, wanted, sizeof attributes);
+  else if (pthread_getattr_default_np(&attributes))
+    return HPCRUN_BEHIND(pthread_create)(thread, wanted, start.routine, start.argument);
+  ThreadStack* const stack = take_stack(attributes);
+  if (stack) stack->start = start;
+  const int error = stack ? HPCRUN_BEHIND(pthread_create)(thread, &attributes, run_thread, stack)
+                          : HPCRUN_BEHIND(pthread_create)(thread, wanted, start.routine, start.argument);
+  if (error && stack) return_thread_stack(stack);
+  if (!wanted) pthread_attr_destroy(&attributes);
+  return error;
+}
+
+// As the C library has the one say what the other does.
+int of_threads_h(int error) noexcept {
+  return error == 0 ? thrd_success : error == ENOMEM ? thrd_nomem : thrd_error;
+}
+
+// Whoever has joined or detached a thread leaves its stack.
+template <Tells tells, typename Call>
+int leaving(pthread_t thread, Call call) {
+  const int error = committed<tells>(call);
+  if (!error) thread_stack_is_left(thread);
+  return error;
+}
+
+}  // namespace
+
+HPCRUN_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*),
+                                 void* argument) noexcept {
+  return committed<Tells::Others>([=] { return create(thread, attributes, {routine, argument}); });
+}
+
+// The C library's way to a thread has no place for a stack. That the result is an int, nobody can tell who
+// asks by thrd_join().
+HPCRUN_EXPORT int thrd_create(thrd_t* thread, thrd_start_t routine, void* argument) {
+  const auto start = reinterpret_cast<void* (*)(void*)>(reinterpret_cast<void*>(routine));
+  return of_threads_h(committed<Tells::Others>([=] { return create(thread, nullptr, {start, argument}); }));
+}
+
+#define HPCRUN_LEAVES(tells, name, parameters, arguments, ...)                                    \
+  HPCRUN_STAND_BEFORE(name);                                                                      \
+  HPCRUN_EXPORT int name parameters __VA_ARGS__ {                                                 \
+    return leaving<Tells::tells>(thread, [&]() -> int { return HPCRUN_BEHIND(name) arguments; }); \
+  }                                                                                               \
+  static_assert(true)
+
+HPCRUN_LEAVES(Both, pthread_join, (pthread_t thread, void** value), (thread, value));
+HPCRUN_LEAVES(Both, pthread_tryjoin_np, (pthread_t thread, void** value), (thread, value), noexcept);
+HPCRUN_LEAVES(Both, pthread_timedjoin_np, (pthread_t thread, void** value, const timespec* until),
+              (thread, value, until));
+HPCRUN_LEAVES(Both, pthread_clockjoin_np,
+              (pthread_t thread, void** value, clockid_t clock, const timespec* until),
+              (thread, value, clock, until));
+HPCRUN_LEAVES(Both, thrd_join, (thrd_t thread, int* value), (thread, value));
+HPCRUN_LEAVES(Others, pthread_detach, (pthread_t thread), (thread), noexcept);
+HPCRUN_LEAVES(Others, thrd_detach, (thrd_t thread), (thread));
+
+HPCRUN_TELLS(Others, int, pthread_cancel, (pthread_t thread), (thread));
+HPCRUN_STAND_BEFORE(pthread_exit);
+HPCRUN_EXPORT __attribute__((noreturn)) void pthread_exit(void* value) {
+  commit_own_pages();
+  HPCRUN_BEHIND(pthread_exit)(value);
+  __builtin_unreachable();
+}
+HPCRUN_STAND_BEFORE(thrd_exit);
+HPCRUN_EXPORT __attribute__((noreturn)) void thrd_exit(int value) {
+  commit_own_pages();
+  HPCRUN_BEHIND(thrd_exit)(value);
+  __builtin_unreachable();
+}
