@@ -151,11 +151,13 @@ RepairRequest parse_repair_request(const std::string& text) {
       request.layout = true;
     } else if (kind == hpcrun::kRepairLocks) {
       request.locks = true;
-    } else if (kind == hpcrun::kRepairIsolate) {
+    } else if (kind == hpcrun::kRepairIsolate || kind == hpcrun::kRepairIsolateAlways) {
       request.isolate = true;
+      request.isolate_always |= kind == hpcrun::kRepairIsolateAlways;
     } else {
-      fail(kOwnFailure, "--repair: '{}' is none of: layout, layout:FILE, locks, isolate, none{}", kind,
-           did_you_mean(std::string(kind), {"layout", "locks", "isolate", "none"}));
+      fail(kOwnFailure,
+           "--repair: '{}' is none of: layout, layout:FILE, locks, isolate, isolate:always, none{}", kind,
+           did_you_mean(std::string(kind), {"layout", "locks", "isolate", "isolate:always", "none"}));
     }
     if (kind.size() == rest.size()) return request;
     rest.remove_prefix(kind.size() + 1);
@@ -163,11 +165,12 @@ RepairRequest parse_repair_request(const std::string& text) {
 }
 
 std::vector<RepairKindDescription> list_repairs() {
-  return {{"layout", "allocations that threads contend for, laid out anew: for the rest of the run"},
-          {"layout:FILE", "the same from the start, as an earlier run found it (repair.json)"},
-          {"locks", "locks that share a cache line get lines of their own"},
-          {"isolate",
-           "pages that threads share falsely become each thread's own, merged where they synchronise"}};
+  return {
+      {"layout", "allocations that threads contend for, laid out anew: for the rest of the run"},
+      {"layout:FILE", "the same from the start, as an earlier run found it (repair.json)"},
+      {"locks", "locks that share a cache line get lines of their own"},
+      {"isolate", "pages that threads share falsely become each thread's own, merged where they synchronise"},
+      {"isolate:always", "the same of small objects and variables, shared or not: a trial of the mechanism"}};
 }
 
 std::string name_of(const AllocationSite& site) {
@@ -230,7 +233,9 @@ void add_repair_environment(const RepairRequest& request, bool has_plan,
   if (!request.is_for_anything()) return;
   std::string kinds = request.layout ? hpcrun::kRepairLayout : "";
   if (request.locks) kinds += (kinds.empty() ? "" : ",") + std::string(hpcrun::kRepairLocks);
-  if (request.isolate) kinds += (kinds.empty() ? "" : ",") + std::string(hpcrun::kRepairIsolate);
+  if (request.isolate)
+    kinds += (kinds.empty() ? "" : ",") +
+             std::string(request.isolate_always ? hpcrun::kRepairIsolateAlways : hpcrun::kRepairIsolate);
   environment.emplace_back(hpcrun::kEnvRepair, kinds);
   if (request.isolate) environment.emplace_back(hpcrun::kEnvIsolate, "1");
   if (has_plan) environment.emplace_back(hpcrun::kEnvRepairPlan, "1");

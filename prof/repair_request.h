@@ -14,15 +14,17 @@ struct RepairRequest {
   bool layout = false;
   bool locks = false;
   bool isolate = false;
-  std::filesystem::path file;  // what an earlier run found; empty: nothing is known yet
+  bool isolate_always = false;  // pages that nobody was found to share, too
+  std::filesystem::path file;   // what an earlier run found; empty: nothing is known yet
 
   bool is_for_anything() const { return layout || locks || isolate; }
 };
 
 constexpr char kDefaultRepairs[] = "layout,locks";
 
-// Reads KIND[,KIND]...: "layout", "layout:FILE", "locks", "isolate", or "none". FILE may hold commas, and may
-// be the measurement directory that the file is in. Throws CommandError (125) for any other kind.
+// Reads KIND[,KIND]...: "layout", "layout:FILE", "locks", "isolate", "isolate:always", or "none". FILE may
+// hold commas, and may be the measurement directory that the file is in. Throws CommandError (125) for any
+// other kind.
 RepairRequest parse_repair_request(const std::string& text);
 
 struct RepairKindDescription {

@@ -290,7 +290,7 @@ void add_run_command(CLI::App& app, int& status) {
                        "none [layout,locks]")
           // What shells offer; what it can be is judged as a whole (parse_repair_request).
           ->check(CLI::Validator([](std::string&) { return std::string(); },
-                                 "layout|locks|layout,locks|isolate|none"))
+                                 "layout|locks|layout,locks|isolate|isolate:always|none"))
           ->type_name("KIND[,KIND]");
   make_value_optional(*repair, kDefaultRepairs);
   CLI::Option* const verify =

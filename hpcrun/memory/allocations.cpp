@@ -11,6 +11,7 @@
 #include "hpcrun/memory/allocation_contexts.h"
 #include "hpcrun/memory/heap.h"
 #include "hpcrun/memory/heap_hooks.h"
+#include "hpcrun/memory/isolating.h"
 #include "hpcrun/memory/placing.h"
 #include "hpcrun/sample/process_mark.h"
 #include "hpcrun/sample/signals_blocked.h"
@@ -94,6 +95,7 @@ SiteId site_of(ThreadState& thread, uint64_t bytes, size_t align, const void* fr
 
 void allocated(void* at, size_t bytes, size_t align, const void* frame) noexcept {
   if (!is_sampling_this_copy()) return;
+  if (isolates_pages()) tell_isolation(at, bytes, static_cast<const uint64_t*>(frame)[-1]);
   ThreadState* const thread = this_thread();
   if (!thread || thread->busy) return;
   const SiteId site = site_of(*thread, std::max<size_t>(bytes, 1), align, frame);

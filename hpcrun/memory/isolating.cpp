@@ -3,9 +3,23 @@
 namespace hpcrun {
 
 constinit std::atomic<const Isolation*> isolation{nullptr};
+constinit CodeRange c_library;
 
 bool isolates_pages() noexcept {
   return isolation.load(std::memory_order_acquire);
+}
+
+// What the C library allocates for itself and locks by itself is not small: streams, directories, compiled
+// expressions.
+void tell_isolation(const void* at, uint64_t bytes, uint64_t caller) noexcept {
+  const Isolation* const with = isolation.load(std::memory_order_acquire);
+  if (!with || !at) return;
+  constexpr uint64_t kLeastLocked = 128;
+  if (c_library.holds(caller)) {
+    if (bytes >= kLeastLocked) with->close(at, bytes);
+  } else if (with->offer && bytes < kMostSmallBytes) {
+    with->offer(at);
+  }
 }
 
 void ask_to_isolate(const PageVerdict& verdict) noexcept {

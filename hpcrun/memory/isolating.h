@@ -11,12 +11,24 @@ namespace hpcrun {
 
 extern constinit std::atomic<const Isolation*> isolation;  // nullptr: nothing is isolated
 
+// Code whose data other threads work on by plain stores and atomic instructions that nobody sees.
+struct CodeRange {
+  uint64_t low = 0;
+  uint64_t high = 0;
+  bool holds(uint64_t address) const noexcept { return address >= low && address < high; }
+};
+extern constinit CodeRange c_library;
+
 // As measuring begins. `signal` is ours and used by nobody else; 0: there is none. Writes down why where
 // nothing can be isolated. Not async-signal-safe.
 void start_isolating(int signal) noexcept;
 
 // Whether that was asked for, and nothing is known that forbids it. Async-signal-safe.
 bool isolates_pages() noexcept;
+
+// The program, or the C library for itself, allocated something: `caller` is where it returns to.
+// Async-signal-safe.
+void tell_isolation(const void* at, uint64_t bytes, uint64_t caller) noexcept;
 
 void ask_to_isolate(const PageVerdict& verdict) noexcept;
 

@@ -1,6 +1,8 @@
 // Isolation of pages begins and ends with measuring.
 
 #include <dlfcn.h>
+#include <gnu/libc-version.h>
+#include <link.h>
 #include <stdio.h>
 
 #include "hpcrun/memory/isolating.h"
@@ -34,6 +36,18 @@ void note_refusal(const char* why) noexcept {
   process_state.file.write_note(line);
 }
 
+int find_c_library(dl_phdr_info* module, size_t, void*) {
+  const auto inside = reinterpret_cast<uint64_t>(gnu_get_libc_version);
+  for (int i = 0; i < module->dlpi_phnum; ++i) {
+    const auto& header = module->dlpi_phdr[i];
+    const uint64_t low = module->dlpi_addr + header.p_vaddr;
+    if (header.p_type != PT_LOAD || inside < low || inside >= low + header.p_memsz) continue;
+    c_library = {low, low + header.p_memsz};
+    return 1;
+  }
+  return 0;
+}
+
 void count(Counter counter, uint64_t value) noexcept {
   process_state.file.counter(counter).store(value, std::memory_order_relaxed);
 }
@@ -48,7 +62,8 @@ void start_isolating(int signal) noexcept {
     return note_refusal("libhpcrun-isolate.so was not loaded");
   }
   if (!signal) return note_refusal("the program uses all real-time signals");
-  if (!found->start({signal, tell}))
+  dl_iterate_phdr(find_c_library, nullptr);
+  if (!found->start({signal, process_state.config.isolates_always, tell}))
     return note_refusal(found->refusal() ? found->refusal() : "no memory is common");
   isolation.store(found, std::memory_order_release);
 }

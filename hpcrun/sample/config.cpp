@@ -96,7 +96,8 @@ void read_repairs(std::string_view text, Config& out) noexcept {
     const std::string_view kind = text.substr(0, end);
     out.repairs_layout |= kind == kRepairLayout;
     out.repairs_locks |= kind == kRepairLocks;
-    out.repairs_isolate |= kind == kRepairIsolate;
+    out.isolates_always |= kind == kRepairIsolateAlways;
+    out.repairs_isolate |= kind == kRepairIsolate || kind == kRepairIsolateAlways;
     text.remove_prefix(std::min(end + 1, text.size()));
   }
 }

@@ -11,9 +11,9 @@
 //   kind '@' rate '#' perf type '#' config '#' config1 '#' config2 '#' precise_ip '#' excluded, in hex behind
 //   the rate. The kind is a MemoryEvent, excluded 1 for what the kernel does, 0 for nothing
 // - PROF_LOCKS: "1" to follow who waits for whose locks; libhpcrun-sync.so is preloaded then
-// - PROF_REPAIR: what may be changed in this run for what it finds: "layout", "locks", "isolate", or several
-//   with commas; libhpcrun-memory.so is preloaded for layout and isolate, libhpcrun-sync.so for locks, and
-//   libhpcrun-isolate.so with an allocator for isolate
+// - PROF_REPAIR: what may be changed in this run for what it finds: "layout", "locks", "isolate",
+//   "isolate:always", or several with commas; libhpcrun-memory.so is preloaded for layout and isolate,
+//   libhpcrun-sync.so for locks, and libhpcrun-isolate.so with an allocator for isolate
 // - PROF_REPAIR_PLAN: "1" where the measurement directory has a plan of what to change from the start
 //   (hpcrun/measurement/repair_plan.h); the same libraries are preloaded
 // - PROF_ISOLATE: "1" to have all memory of the program common from its start on (docs/isolation.md);
@@ -41,6 +41,7 @@ constexpr char kEnvRepair[] = "PROF_REPAIR";
 constexpr char kRepairLayout[] = "layout";
 constexpr char kRepairLocks[] = "locks";
 constexpr char kRepairIsolate[] = "isolate";
+constexpr char kRepairIsolateAlways[] = "isolate:always";
 constexpr char kEnvRepairPlan[] = "PROF_REPAIR_PLAN";
 constexpr char kEnvIsolate[] = "PROF_ISOLATE";
 constexpr char kEnvTrigger[] = "PROF_TRIGGER";
@@ -117,6 +118,7 @@ struct Config {
   bool repairs_layout = false;
   bool repairs_locks = false;
   bool repairs_isolate = false;
+  bool isolates_always = false;  // pages that nobody was found to share, too
   bool has_repair_plan = false;
   uint64_t device_trace_period_ns = 0;  // that of the first event where device traces are sampled, else 0
   Trigger trigger = Trigger::Sigtrap;

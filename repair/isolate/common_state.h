@@ -41,6 +41,7 @@ struct CommonHold {
   PageBits common;
   PageBits altered;
   PageBits taken;
+  PageBits closed;  // what is never isolated (interface.h)
 
   bool reserves(uint64_t address) const noexcept {
     return address >= reservation_low && address < reservation_high;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <link.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "hpcrun/guest/clock.h"
@@ -39,6 +40,8 @@ struct KnownPage {
 };
 constexpr uint32_t kMostKnown = 256;
 
+constexpr uint32_t kMostOffered = 64;
+
 struct Controller {
   std::atomic<int> pid{0};  // in which our thread runs
   std::atomic<bool> is_forbidden{false};
@@ -48,6 +51,7 @@ struct Controller {
   IsolationHost host;
   KnownPage known[kMostKnown];
   IsolatedPages pages;
+  std::atomic<uint64_t> offered[kMostOffered] = {};
   uint64_t ticks_per_us = 0;  // of the time stamp counter
 };
 constinit Controller controller;
@@ -56,7 +60,15 @@ constinit Controller controller;
 constinit PrivatePages pages_of[kMaxThreads];
 constinit uint32_t followed[kMaxThreads];
 constinit uint64_t cpu_seen[kMaxThreads];
+constinit uint64_t commits_seen[kMaxThreads];
 constinit int tid_seen[kMaxThreads];
+
+// Of each thread where pages are isolated untold.
+struct Transactions {
+  uint64_t average_ns;  // 0: of none yet
+  uint64_t rests_until_ns;
+};
+constinit Transactions transactions[kMaxThreads];
 
 size_t place_of(const ThreadRecord& record) noexcept {
   return static_cast<size_t>(&record - first_record());
@@ -149,22 +161,41 @@ bool is_system_library(const char* path) noexcept {
   return false;
 }
 
-int find_data(dl_phdr_info* module, size_t, void* raw) {
-  auto& data = *static_cast<ModuleData*>(raw);
-  uint64_t relro_low = 0, relro_high = 0;
+// The loader makes what is before it read-only: it begins the data.
+uint64_t end_of_relro(const dl_phdr_info& module) noexcept {
+  for (int i = 0; i < module.dlpi_phnum; ++i) {
+    const auto& header = module.dlpi_phdr[i];
+    if (header.p_type == PT_GNU_RELRO) return page_down(module.dlpi_addr + header.p_vaddr + header.p_memsz);
+  }
+  return 0;
+}
+
+// Calls use(low, high) for the pages of variables that programs and libraries of no system have.
+template <typename Use>
+int for_each_data(dl_phdr_info* module, size_t, void* raw) {
+  if (is_system_library(module->dlpi_name)) return 0;
+  const uint64_t after_relro = end_of_relro(*module);
   for (int i = 0; i < module->dlpi_phnum; ++i) {
     const auto& header = module->dlpi_phdr[i];
     const uint64_t low = module->dlpi_addr + header.p_vaddr;
-    if (header.p_type == PT_GNU_RELRO) {
-      relro_low = page_down(low);
-      relro_high = page_down(low + header.p_memsz);
-    }
+    if (header.p_type == PT_LOAD && (header.p_flags & PF_W))
+      (*static_cast<Use*>(raw))(std::max(page_down(low), after_relro), page_up(low + header.p_memsz));
+  }
+  return 0;
+}
+
+int find_data(dl_phdr_info* module, size_t, void* raw) {
+  auto& data = *static_cast<ModuleData*>(raw);
+  const uint64_t after_relro = end_of_relro(*module);
+  for (int i = 0; i < module->dlpi_phnum; ++i) {
+    const auto& header = module->dlpi_phdr[i];
+    const uint64_t low = module->dlpi_addr + header.p_vaddr;
     if (header.p_type != PT_LOAD || !(header.p_flags & PF_W)) continue;
-    if (data.page < page_down(low) || data.page >= page_up(low + header.p_memsz)) continue;
+    if (data.page < std::max(page_down(low), after_relro) || data.page >= page_up(low + header.p_memsz))
+      continue;
     data.is_found = true;
     data.is_system = is_system_library(module->dlpi_name);
   }
-  if (data.page >= relro_low && data.page < relro_high) data.is_found = false;
   return data.is_found;
 }
 
@@ -173,12 +204,23 @@ WhyShared why_not(const KnownPage& known) noexcept {
   if (needs_common(page)) return WhyShared::SyncObject;
   if (!is_common(reinterpret_cast<const void*>(page)) || common_state.hold.altered.has(page))
     return WhyShared::NotCommon;
+  if (common_state.hold.closed.has(page)) return WhyShared::SystemData;
   if (is_thread_stack(page) || (page >= common_state.stack_low && page < common_state.stack_high))
     return WhyShared::Stack;
   ModuleData data{page, false, false};
   dl_iterate_phdr(find_data, &data);
   if (data.is_found) return data.is_system ? WhyShared::SystemData : WhyShared::None;
   return known.request.is_allocation ? WhyShared::None : WhyShared::NotCommon;
+}
+
+void isolate(const PageRequest& request) noexcept {
+  KnownPage* const known = find_known(page_down(request.address), true);
+  KnownPage::State free = KnownPage::State::Free;
+  if (!known || !known->state.compare_exchange_strong(free, KnownPage::State::Changing)) return;
+  known->request = request;
+  known->state.store(KnownPage::State::Asked, std::memory_order_release);
+  controller.news.fetch_add(1);
+  wake_all(controller.news);
 }
 
 // Our thread
@@ -232,7 +274,7 @@ class Loop {
         controller.ticks_per_us = (__builtin_ia32_rdtsc() - begin_ticks) / us;
       const uint32_t news = controller.news.load();
       const bool is_at_work = tick();
-      wait_while(controller.news, news, is_at_work ? kCommitNs : kIdleNs);
+      wait_while(controller.news, news, is_at_work || controller.host.always ? kCommitNs : kIdleNs);
     }
   }
 
@@ -254,6 +296,7 @@ class Loop {
       if (!controller.pages.add(known.page.load())) return set_shared(known, WhyShared::TooMany);
       known.state.store(KnownPage::State::Isolated);
     });
+    if (controller.host.always) choose_pages();
     needed_common.for_each([](uint64_t page, uint64_t why) {
       KnownPage* const known = find_known(page, false);
       if (known && known->state.load() == KnownPage::State::Isolated)
@@ -267,7 +310,7 @@ class Loop {
       tell(known, WhyShared::None);
     });
     visit_threads();
-    weigh();
+    if (!controller.host.always) weigh();
     return true;
   }
 
@@ -308,13 +351,74 @@ class Loop {
 
   void visit_threads() noexcept {
     const ThreadRecord* const self = this_record();
-    for_each_record([self](ThreadRecord& record) {
+    const uint64_t now_ns = monotonic_ns();
+    for_each_record([&](ThreadRecord& record) {
       if (&record == self || !has_worked(record)) return;
+      if (controller.host.always && rests(record, now_ns)) return;
       if (record.where.load() == Where::Home)
         ask_to_convert(record);
       else
         ask_to_commit(record);
     });
+    visited_ns_ = now_ns;
+  }
+
+  // Where pages are isolated untold, transactions - what is between two commits - have to be long enough to
+  // be worth it, by their exponential average; a thread whose are not stays at home for a while, and is tried
+  // again (SHERIFF, section 3.3).
+  bool rests(ThreadRecord& record, uint64_t now_ns) noexcept {
+    constexpr uint64_t kRestNs = 1'000'000'000;
+    constexpr uint64_t kWorth = 20;  // commits that a transaction has to be as long as
+    constexpr uint64_t kLeastNs = 10'000;
+    Transactions& of = transactions[place_of(record)];
+    if (now_ns < of.rests_until_ns) return true;
+    if (record.where.load() == Where::Home) return false;
+    const PrivatePages& pages = pages_of[place_of(record)];
+    const uint64_t commits = pages.commits() - commits_seen[place_of(record)];
+    commits_seen[place_of(record)] = pages.commits();
+    const uint64_t length_ns = (now_ns - visited_ns_) / (commits + 1);
+    constexpr uint64_t kOld = 9, kAll = 10;
+    of.average_ns = of.average_ns ? (kOld * of.average_ns + length_ns) / kAll : length_ns;
+    const uint64_t commit_ns =
+        pages.commits() ? ns_of(pages.timed_ticks() * PrivatePages::kTimed / pages.commits()) : 0;
+    if (of.average_ns >= std::max(kLeastNs, kWorth * commit_ns)) return false;
+    of = {0, now_ns + kRestNs};
+    ask_back(record);
+    return true;
+  }
+
+  // From among what was allocated lately, and the variables, some pages at a time.
+  void choose_pages() noexcept {
+    constexpr uint64_t kChooseNs = 100'000'000;
+    constexpr uint32_t kMostChosen = 48;
+    const uint64_t now_ns = monotonic_ns();
+    if (now_ns - chosen_ns_ < kChooseNs) return;
+    chosen_ns_ = now_ns;
+    for_each_known(KnownPage::State::Isolated, [this](KnownPage& known) {
+      constexpr uint64_t kLeaves = 4;  // one of so many
+      if (next_random() % kLeaves) return;
+      controller.pages.remove(known.page.load());
+      known.state.store(KnownPage::State::Free);
+    });
+    const auto choose = [this](uint64_t page, bool is_allocation) {
+      if (controller.pages.count() + asked_ < kMostChosen && next_random() % 2) {
+        isolate({page, is_allocation, 0});
+        ++asked_;
+      }
+    };
+    asked_ = 0;
+    for (const std::atomic<uint64_t>& offered : controller.offered)
+      if (const uint64_t page = offered.load(std::memory_order_relaxed)) choose(page, true);
+    auto choose_all = [&](uint64_t low, uint64_t high) {
+      for (uint64_t page = low; page < high; page += kPageBytes) choose(page, false);
+    };
+    dl_iterate_phdr(for_each_data<decltype(choose_all)>, &choose_all);
+  }
+
+  uint64_t next_random() noexcept {
+    random_ ^= random_ << 13;
+    random_ ^= random_ >> 7;
+    return random_ ^= random_ << 17;
   }
 
   // What isolation takes of the twins' time against what was lost before.
@@ -341,6 +445,10 @@ class Loop {
                    [](KnownPage& known) { set_shared(known, WhyShared::Expensive); });
   }
 
+  uint64_t visited_ns_ = 0;
+  uint64_t chosen_ns_ = 0;
+  uint32_t asked_ = 0;
+  uint64_t random_ = 0x9e3779b97f4a7c15u;
   uint32_t tries_ = 0;
   uint32_t expensive_ = 0;
   uint64_t weighed_ns_ = 0;
@@ -366,16 +474,6 @@ const char* refusal() noexcept {
   return common_memory_file() < 0 ? why_not_common() : nullptr;
 }
 
-void isolate(const PageRequest& request) noexcept {
-  KnownPage* const known = find_known(page_down(request.address), true);
-  KnownPage::State free = KnownPage::State::Free;
-  if (!known || !known->state.compare_exchange_strong(free, KnownPage::State::Changing)) return;
-  known->request = request;
-  known->state.store(KnownPage::State::Asked, std::memory_order_release);
-  controller.news.fetch_add(1);
-  wake_all(controller.news);
-}
-
 // Of a page that is not known, that is all that becomes of it.
 void decline(const PageRequest& request, WhyShared why) noexcept {
   KnownPage* const known = find_known(page_down(request.address), true);
@@ -390,6 +488,21 @@ void decline(const PageRequest& request, WhyShared why) noexcept {
   }
   controller.news.fetch_add(1);
   wake_all(controller.news);
+}
+
+void close(const void* at, uint64_t bytes) noexcept {
+  const auto low = reinterpret_cast<uint64_t>(at);
+  if (common_memory_file() < 0 || low + bytes >= kAddressSpaceBytes) return;
+  common_state.hold.closed.set(page_down(low), page_up(low + bytes));
+  end_isolation_of(low, low + bytes);
+}
+
+// The latest of each kind.
+void offer(const void* at) noexcept {
+  if (!controller.host.always) return;
+  const uint64_t page = page_down(reinterpret_cast<uint64_t>(at));
+  std::atomic<uint64_t>& place = controller.offered[address_bits(page) % kMostOffered];
+  if (place.load(std::memory_order_relaxed) != page) place.store(page, std::memory_order_relaxed);
 }
 
 void totals(IsolationTotals& out) noexcept {
@@ -484,4 +597,4 @@ void end_isolation_of(uint64_t low, uint64_t high) noexcept {
 }  // namespace hpcrun
 
 const hpcrun::Isolation hpcrun_isolation = {hpcrun::start, hpcrun::refusal, hpcrun::isolate, hpcrun::decline,
-                                            hpcrun::totals};
+                                            hpcrun::close, hpcrun::offer,   hpcrun::totals};

@@ -28,6 +28,9 @@ enum class WhyShared : uint64_t {
   kCount,
 };
 
+// Larger objects are left common where nothing was found (SHERIFF, section 3.3).
+constexpr uint64_t kMostSmallBytes = 1024;
+
 struct PageRequest {
   uint64_t address = 0;        // in the page
   bool is_allocation = false;  // of the program's allocator; otherwise it may be a variable
@@ -54,6 +57,7 @@ struct IsolationTotals {
 // The runtime's.
 struct IsolationHost {
   int request_signal = 0;  // nobody else's, and never blocked by threads of the program
+  bool always = false;     // pages are isolated whether threads share them or not
   // From the library's own thread.
   void (*tell)(const PageNews& news) noexcept = nullptr;
 };
@@ -70,6 +74,11 @@ struct Isolation {
   void (*isolate)(const PageRequest& page) noexcept;
   // They do, and something is known. A page that is isolated is isolated no more.
   void (*decline)(const PageRequest& page, WhyShared why) noexcept;
+  // The memory is worked on in ways that nobody can see from outside: its pages are never isolated.
+  void (*close)(const void* at, uint64_t bytes) noexcept;
+  // An allocation of the program's, or a part of one, of less than kMostSmallBytes: where pages are isolated
+  // without anybody's having found that threads share them, these come into question. nullptr: they are not.
+  void (*offer)(const void* at) noexcept;
   // Until now.
   void (*totals)(IsolationTotals& out) noexcept;
 };
