@@ -37,8 +37,6 @@
 
 namespace hpcrun {
 
-thread_local constinit PrivatePages* own_pages = nullptr;
-
 namespace {
 
 enum class Tells { Others, Us, Both };
