@@ -8,9 +8,11 @@
 
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
+#include "repair/isolate/atomic_sites.h"
 #include "repair/isolate/common_memory.h"
 #include "repair/isolate/common_state.h"
 #include "repair/isolate/isolated_pages.h"
+#include "repair/isolate/planned_modules.h"
 #include "repair/isolate/session.h"
 #include "repair/isolate/signal_masks.h"
 #include "repair/isolate/tasks.h"
@@ -62,6 +64,7 @@ constinit uint32_t followed[kMaxThreads];
 constinit uint64_t cpu_seen[kMaxThreads];
 constinit uint64_t commits_seen[kMaxThreads];
 constinit int tid_seen[kMaxThreads];
+constinit bool is_patched[kMaxThreads];  // the thread's twin
 
 // Of each thread where pages are isolated untold.
 struct Transactions {
@@ -110,12 +113,20 @@ void for_each_known(KnownPage::State state, Use use) noexcept {
 
 // In twins
 
-void on_converted() noexcept {
+// Not in the midst of an atomic instruction: then at the next request.
+void take_pages() noexcept {
+  if (is_at_atomic_site()) return;
   const size_t place = place_of(*this_record());
-  PrivatePages& own = pages_of[place];
-  own_pages = &own;
+  own_pages = &pages_of[place];
   followed[place] = 0;
-  controller.pages.follow(own, followed[place]);
+  controller.pages.follow(*own_pages, followed[place]);
+}
+
+// Without its atomic instructions a twin has no private pages.
+void on_converted() noexcept {
+  ThreadRecord& record = *this_record();
+  is_patched[place_of(record)] = patch_atomic_sites();
+  if (is_patched[place_of(record)]) take_pages();
 }
 
 void on_leaving() noexcept {
@@ -129,8 +140,10 @@ void on_call() noexcept {
 }
 
 void on_asked() noexcept {
+  if (!own_pages && is_patched[place_of(*this_record())]) return take_pages();
   if (!own_pages || own_pages->is_busy()) return;
   own_pages->commit();
+  if (is_at_atomic_site()) return;
   controller.pages.follow(*own_pages, followed[place_of(*this_record())]);
 }
 
@@ -303,6 +316,11 @@ class Loop {
         set_shared(*known, static_cast<WhyShared>(why));
     });
     if (controller.pages.count() == 0) return !end_session();
+    if (!know_atomic_sites()) {
+      controller.refusal.store(why_atomic_sites_are_unknown());
+      drop_all(WhyShared::AtomicModule);
+      return !end_session();
+    }
     if (!is_session_on() && !begin_session()) return controller.pages.count() > 0;
     for_each_known(KnownPage::State::Isolated, [this](KnownPage& known) {
       if (known.is_told) return;
@@ -327,7 +345,8 @@ class Loop {
     if (!controller.is_forbidden.load()) {
       SessionOptions options;
       options.request_signal = controller.host.request_signal;
-      options.hooks = {on_converted, on_leaving, on_call, on_call, on_asked, is_busy, before_fork};
+      options.hooks = {on_converted, on_leaving, on_call,          on_call,
+                       on_asked,     is_busy,    place_in_program, before_fork};
       result = begin_isolation(options);
     }
     controller.begins_session.store(false);

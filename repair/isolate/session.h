@@ -26,6 +26,8 @@ struct TwinHooks {
   // Whether the twin is in the midst of something that it cannot leave: it gives the thread back by itself
   // then, when it is done (leave_where_asked()).
   bool (*is_busy)() = nullptr;
+  // For an address of code that stands for code of the program's, that of the program's: of a fault.
+  uint64_t (*place_in_program)(uint64_t pc) = nullptr;
   // In the thread that is about to fork, when it has ended the session: leaves common memory.
   void (*before_fork)() = nullptr;
 };

@@ -31,6 +31,10 @@ void on_fault(int signal, siginfo_t* info, void* raw) {
   auto& context = *static_cast<ucontext_t*>(raw);
   ThreadRecord& record = *this_record();
   set_mask_bits(context.uc_sigmask, give_back_in_handler(Leaving::Fault));
+  if (session.hooks.place_in_program) {
+    auto& at = context.uc_mcontext.gregs[REG_RIP];
+    at = static_cast<greg_t>(session.hooks.place_in_program(static_cast<uint64_t>(at)));
+  }
   constexpr int kBreakpoint = 3;  // the trap whose address is behind the instruction
   constexpr int kDebug = 1;
   const bool is_sent = info->si_code <= 0;

@@ -1,0 +1,100 @@
+#include "repair/isolate/planned_modules.h"
+
+#include <link.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "repair/isolate/atomic_sites.h"
+#include "repair/isolate/twin.h"
+
+namespace hpcrun {
+
+namespace {
+
+// Code whose atomic instructions work on nothing that is isolated, or are made by calls that commit.
+bool is_left_unpatched(const char* path) noexcept {
+  constexpr const char* kNone[] = {"libc.so",    "ld-linux",    "libpthread", "libdl.so",
+                                   "librt.so",   "libhpcrun",   "libjemalloc", "linux-vdso"};
+  const char* const slash = strrchr(path, '/');
+  const char* const name = slash ? slash + 1 : path;
+  for (const char* none : kNone)
+    if (strncmp(name, none, strlen(none)) == 0) return true;
+  return false;
+}
+
+// The modules whose atomic instructions are known.
+struct PlannedModule {
+  uint64_t low = 0;  // of its code
+  uint64_t high = 0;
+  bool is_there = false;
+};
+// How often the loader loaded and unloaded one.
+struct Loads {
+  unsigned long long loads = 0;
+  unsigned long long unloads = 0;
+  bool operator==(const Loads&) const = default;
+};
+
+constexpr size_t kMostModules = 1024;
+struct Modules {
+  PlannedModule planned[kMostModules] = {};
+  size_t count = 0;
+  Loads seen;
+  const char* why_not = nullptr;
+};
+constinit Modules modules;
+
+int count_loads(dl_phdr_info* module, size_t, void* raw) {
+  *static_cast<Loads*>(raw) = {module->dlpi_adds, module->dlpi_subs};
+  return 1;
+}
+
+int plan_module(dl_phdr_info* module, size_t, void*) {
+  if (is_left_unpatched(module->dlpi_name)) return 0;
+  for (int i = 0; i < module->dlpi_phnum; ++i) {
+    const auto& header = module->dlpi_phdr[i];
+    if (header.p_type != PT_LOAD || !(header.p_flags & PF_X)) continue;
+    const uint64_t low = module->dlpi_addr + header.p_vaddr, high = low + header.p_memsz;
+    PlannedModule* known = std::find_if(modules.planned, modules.planned + modules.count,
+                                        [low](const PlannedModule& one) { return one.low == low; });
+    if (known == modules.planned + modules.count) {
+      if (modules.count == kMostModules) {
+        modules.why_not = "there are too many modules";
+        return 1;
+      }
+      if (const char* why_not = plan_atomic_sites(*module)) {
+        modules.why_not = why_not;
+        return 1;
+      }
+      ++modules.count;
+    }
+    *known = {low, high, true};
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool know_atomic_sites() noexcept {
+  Loads now;
+  dl_iterate_phdr(count_loads, &now);
+  if (now == modules.seen) return !modules.why_not;
+  const AllAtHome all_at_home(true);
+  modules.seen = now;
+  modules.why_not = nullptr;
+  for (PlannedModule& one : modules.planned) one.is_there = false;
+  dl_iterate_phdr(plan_module, nullptr);
+  for (size_t i = modules.count; i-- > 0;) {
+    if (modules.planned[i].is_there) continue;
+    forget_atomic_sites(modules.planned[i].low, modules.planned[i].high);
+    modules.planned[i] = modules.planned[--modules.count];
+  }
+  return !modules.why_not;
+}
+
+const char* why_atomic_sites_are_unknown() noexcept {
+  return modules.why_not;
+}
+
+}  // namespace hpcrun
