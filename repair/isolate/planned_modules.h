@@ -1,11 +1,11 @@
 #pragma once
-// The modules whose atomic instructions twins have patched (atomic_sites.h): all that are loaded, but those whose
-// atomic operations work on nothing that is isolated. For the controller's thread alone.
+// The modules whose atomic instructions twins have patched (atomic_sites.h): all that are loaded, but those
+// whose atomic operations work on nothing that is isolated. For the controller's thread alone.
 
 namespace hpcrun {
 
-// Brings them up to date with what is loaded now; all threads are at home meanwhile where that has changed. False: there
-// is a module for which that cannot be, and nothing may be isolated.
+// Brings them up to date with what is loaded now; all threads are at home meanwhile where that has changed.
+// False: there is a module for which that cannot be, and nothing may be isolated.
 bool know_atomic_sites() noexcept;
 
 // One clause, or nullptr.

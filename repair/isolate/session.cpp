@@ -257,29 +257,26 @@ SessionStart begin_isolation(const SessionOptions& options) noexcept {
   session.failed.store(false);
   session.number.fetch_add(1);
 
-  // A handler of the program's returns by a system call, which must not be dispatched before we can take it.
-  const uint64_t mask = set_kernel_mask(kAllSignals & ~kFaultSignals);
+  // A handler of the program's returns by a system call, which must not be dispatched before we can take it;
+  // and no thread of the session may have one that blocks our signals.
+  const uint64_t mask = set_kernel_mask(kAllSignals & ~kFaultSignals & ~signal_bit(SIGSYS));
+  hide_own_signals();
+  install_handlers();
   SessionStart result = SessionStart::Done;
-  if (!dispatch_calls(true)) {
-    result = SessionStart::NoDispatch;
+  if (!enter_session()) {
+    result = this_record() ? SessionStart::NoDispatch : SessionStart::TooMany;
   } else if (reads_signals_from_descriptors()) {
     result = SessionStart::SignalReader;
   } else {
-    // First of all: no thread of the session may have a handler of the program's block our signals.
-    hide_own_signals();
-    install_handlers();
-    if (!enter_session()) {
-      result = SessionStart::TooMany;
-    } else {
-      this_record()->hidden_mask = mask & own_signal_bits();
-      if (!gather(is_in_session))
-        result = session.failed.load() ? SessionStart::TooMany : SessionStart::Unreachable;
-    }
+    this_record()->hidden_mask = mask & own_signal_bits();
+    if (!gather(is_in_session))
+      result = session.failed.load() ? SessionStart::TooMany : SessionStart::Unreachable;
   }
   if (result != SessionStart::Done) {
     dispatch_calls(false);
     if (this_record()) this_record()->session.store(0);
     change_phase(Phase::Off);
+    show_own_signals();
   } else {
     change_phase(Phase::On);
   }

@@ -382,9 +382,30 @@ void on_other_sigsys(siginfo_t& info, ucontext_t& context) noexcept {
   raw_syscall(SYS_rt_tgsigqueueinfo, sys_getpid(), sys_gettid(), SIGSYS, reinterpret_cast<long>(&info));
 }
 
+// A signal that an event raised as the call was on its way into the kernel (SIGTRAP, of perf) may be taken
+// first: then its handler is what this one interrupts, and the call is in the context of that. It is made
+// again, after that handler. False: the call is where it should be.
+bool comes_late(const siginfo_t& info, const ucontext_t& context) noexcept {
+  const auto call = reinterpret_cast<greg_t>(info.si_call_addr);
+  const ucontext_t* at = &context;
+  constexpr int kMostBetween = 4;
+  for (int i = 0; i < kMostBetween && at->uc_mcontext.gregs[REG_RIP] != call; ++i) {
+    // At the first instruction of a handler its third argument is there.
+    const auto inner = static_cast<uint64_t>(at->uc_mcontext.gregs[REG_RDX]);
+    uint64_t word;
+    if (!safe_load_word(inner + offsetof(ucontext_t, uc_mcontext.gregs[REG_RIP]), word)) return false;
+    at = reinterpret_cast<const ucontext_t*>(inner);
+  }
+  if (at == &context || at->uc_mcontext.gregs[REG_RIP] != call) return false;
+  constexpr greg_t kInstruction = 2;  // syscall
+  const_cast<ucontext_t*>(at)->uc_mcontext.gregs[REG_RIP] -= kInstruction;
+  return true;
+}
+
 void on_trap(int, siginfo_t* info, void* raw) {
   auto& context = *static_cast<ucontext_t*>(raw);
   if (info->si_code != kUserDispatch) return on_other_sigsys(*info, context);
+  if (comes_late(*info, context)) return;
   ThreadRecord& record = *this_record();
   const int saved_errno = errno;  // of hooks
   twin_counts().trapped_calls.fetch_add(1, std::memory_order_relaxed);
