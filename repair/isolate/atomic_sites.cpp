@@ -39,9 +39,14 @@ struct Text {
   int protection;
   size_t first_patch;
   size_t last_patch;
+  bool is_kept = false;  // in kept_in
 };
 constexpr size_t kMostTexts = 1 << 14;
 constinit MappedArray<Text, kMostTexts> texts;
+
+// Common memory's file, with code as twins have it.
+int kept_in = -1;
+uint64_t kept_inode = 0;
 
 // The least that the slow path's code has to keep: all that moves data, up to the last of what it saves.
 bool knows_vector_state() noexcept {
@@ -117,6 +122,45 @@ bool write_patches(const Text& text, const uint8_t (CodePatch::*bytes)[kJumpByte
     for (uint8_t i = 0; i < patch.bytes; ++i) to[i] = (patch.*bytes)[i];
   }
   return protect(text, text.protection);
+}
+
+// Patches of a page, which is on its way into the file.
+void patch_copy(uint8_t* copy, uint64_t page, const Text& text) noexcept {
+  for (size_t number = text.first_patch; number < text.last_patch; ++number) {
+    const CodePatch& patch = plans.patches[number];
+    for (uint8_t i = 0; i < patch.bytes; ++i)
+      if (page_down(patch.address + i) == page) copy[patch.address + i - page] = patch.after[i];
+  }
+}
+
+bool write_to_file(const void* from, size_t bytes, uint64_t offset) noexcept {
+  return raw_syscall(SYS_pwrite64, kept_in, reinterpret_cast<long>(from), static_cast<long>(bytes),
+                     static_cast<long>(offset)) == static_cast<long>(bytes);
+}
+
+bool keep(const Text& text) noexcept {
+  constexpr uint64_t kMostBytes = 16 << 20;
+  if (text.high - text.low > kMostBytes) return false;
+  if (!write_to_file(reinterpret_cast<const void*>(text.low), text.high - text.low, text.low)) return false;
+  uint64_t last = 0;
+  for (size_t number = text.first_patch; number < text.last_patch; ++number) {
+    const CodePatch& patch = plans.patches[number];
+    for (const uint64_t page : {page_down(patch.address), page_down(patch.address + patch.bytes - 1)}) {
+      if (page == last) continue;
+      last = page;
+      uint8_t copy[kPageBytes];
+      memcpy(copy, reinterpret_cast<const void*>(page), sizeof copy);
+      patch_copy(copy, page, text);
+      if (!write_to_file(copy, sizeof copy, page)) return false;
+    }
+  }
+  return true;
+}
+
+bool map_kept(const Text& text) noexcept {
+  return text.is_kept && sys_mmap(reinterpret_cast<void*>(text.low), text.high - text.low, text.protection,
+                                  MAP_PRIVATE | MAP_FIXED, kept_in,
+                                  static_cast<int64_t>(text.low)) != MAP_FAILED;
 }
 
 // Of a bit that a register counts from the operand's address on: where its word lies (Intel's manual, volume
@@ -199,11 +243,21 @@ void forget_atomic_sites(uint64_t low, uint64_t high) noexcept {
 
 bool patch_atomic_sites() noexcept {
   for (size_t number = 0; number < texts.size(); ++number) {
-    if (write_patches(texts[number], &CodePatch::after)) continue;
+    if (map_kept(texts[number]) || write_patches(texts[number], &CodePatch::after)) continue;
     while (number-- > 0) write_patches(texts[number], &CodePatch::before);
     return false;
   }
   return true;
+}
+
+void keep_patched_code(int file, uint64_t inode) noexcept {
+  const bool is_another = file != kept_in || inode != kept_inode;
+  kept_in = file;
+  kept_inode = inode;
+  for (size_t number = 0; number < texts.size(); ++number) {
+    Text& text = texts[number];
+    if (is_another || !text.is_kept) text.is_kept = text.first_patch < text.last_patch && keep(text);
+  }
 }
 
 void unpatch_atomic_sites() noexcept {

@@ -31,6 +31,11 @@ const char* plan_atomic_sites(const dl_phdr_info& module) noexcept;
 // Of a module that was unloaded, whose code was there. Likewise without twins. Trampolines stay.
 void forget_atomic_sites(uint64_t low, uint64_t high) noexcept;
 
+// Puts the code of all modules, as twins are to have it, into common memory's file, at the offsets of its
+// addresses, where nothing else lies: they map it in one piece. `inode` is the file's. Where that fails, or is too
+// much, twins write to copies of their own, which takes them longer. Like plan_atomic_sites().
+void keep_patched_code(int file, uint64_t inode) noexcept;
+
 // In a twin, before its first page is isolated: TwinHooks::converted. Async-signal-safe. False: the kernel
 // refuses to have the code written to. It is as it was, and the twin must have no private pages.
 bool patch_atomic_sites() noexcept;

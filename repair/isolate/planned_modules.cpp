@@ -6,6 +6,8 @@
 #include <cstring>
 
 #include "repair/isolate/atomic_sites.h"
+#include "repair/isolate/common_memory.h"
+#include "repair/isolate/common_state.h"
 #include "repair/isolate/twin.h"
 
 namespace hpcrun {
@@ -41,6 +43,7 @@ struct Modules {
   PlannedModule planned[kMostModules] = {};
   size_t count = 0;
   Loads seen;
+  uint64_t kept_inode = 0;  // of the file that has their code
   const char* why_not = nullptr;
 };
 constinit Modules modules;
@@ -79,7 +82,7 @@ int plan_module(dl_phdr_info* module, size_t, void*) {
 bool know_atomic_sites() noexcept {
   Loads now;
   dl_iterate_phdr(count_loads, &now);
-  if (now == modules.seen) return !modules.why_not;
+  if (now == modules.seen && common_state.hold.inode == modules.kept_inode) return !modules.why_not;
   const AllAtHome all_at_home(true);
   modules.seen = now;
   modules.why_not = nullptr;
@@ -90,6 +93,8 @@ bool know_atomic_sites() noexcept {
     forget_atomic_sites(modules.planned[i].low, modules.planned[i].high);
     modules.planned[i] = modules.planned[--modules.count];
   }
+  modules.kept_inode = common_state.hold.inode;
+  keep_patched_code(common_memory_file(), modules.kept_inode);
   return !modules.why_not;
 }
 
