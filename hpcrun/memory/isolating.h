@@ -32,6 +32,9 @@ void tell_isolation(const void* at, uint64_t bytes, uint64_t caller) noexcept;
 
 void ask_to_isolate(const PageVerdict& verdict) noexcept;
 
+// Writes down how much was isolated until now. Async-signal-safe.
+void note_isolation() noexcept;
+
 // Measuring ends.
 void finish_isolating() noexcept;
 

@@ -68,8 +68,8 @@ void start_isolating(int signal) noexcept {
   isolation.store(found, std::memory_order_release);
 }
 
-void finish_isolating() noexcept {
-  const Isolation* const with = isolation.exchange(nullptr, std::memory_order_acq_rel);
+void note_isolation() noexcept {
+  const Isolation* const with = isolation.load(std::memory_order_acquire);
   if (!with) return;
   IsolationTotals totals;
   with->totals(totals);
@@ -80,6 +80,12 @@ void finish_isolating() noexcept {
   count(Counter::CommitNanoseconds, totals.commit_ns);
   count(Counter::MergedWords, totals.merged_words);
   count(Counter::ConvertedNanoseconds, totals.twins_cpu_ns);
+}
+
+void finish_isolating() noexcept {
+  note_isolation();
+  const Isolation* const with = isolation.exchange(nullptr, std::memory_order_acq_rel);
+  if (!with) return;
   if (const char* const why = with->refusal()) note_refusal(why);
 }
 

@@ -8,6 +8,7 @@
 #include "hpcrun/device/sudden_end.h"
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
+#include "hpcrun/memory/isolating.h"
 #include "hpcrun/process/next.h"
 #include "hpcrun/sample/state.h"
 #include "hpcrun/sync/observer.h"
@@ -20,6 +21,7 @@ namespace {
   if (process_state.sampling.load(std::memory_order_relaxed) && process_state.pid == sys_getpid()) {
     end_devices_suddenly();
     tell_holders();
+    note_isolation();
     process_state.file.counter(Counter::EndMonotonicNs).store(monotonic_ns(), std::memory_order_relaxed);
   }
   for (;;) raw_syscall(SYS_exit_group, status);

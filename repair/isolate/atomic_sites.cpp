@@ -158,9 +158,9 @@ bool keep(const Text& text) noexcept {
 }
 
 bool map_kept(const Text& text) noexcept {
-  return text.is_kept && sys_mmap(reinterpret_cast<void*>(text.low), text.high - text.low, text.protection,
-                                  MAP_PRIVATE | MAP_FIXED, kept_in,
-                                  static_cast<int64_t>(text.low)) != MAP_FAILED;
+  return text.is_kept &&
+         sys_mmap(reinterpret_cast<void*>(text.low), text.high - text.low, text.protection,
+                  MAP_PRIVATE | MAP_FIXED, kept_in, static_cast<int64_t>(text.low)) != MAP_FAILED;
 }
 
 // Of a bit that a register counts from the operand's address on: where its word lies (Intel's manual, volume

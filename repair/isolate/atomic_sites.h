@@ -32,8 +32,8 @@ const char* plan_atomic_sites(const dl_phdr_info& module) noexcept;
 void forget_atomic_sites(uint64_t low, uint64_t high) noexcept;
 
 // Puts the code of all modules, as twins are to have it, into common memory's file, at the offsets of its
-// addresses, where nothing else lies: they map it in one piece. `inode` is the file's. Where that fails, or is too
-// much, twins write to copies of their own, which takes them longer. Like plan_atomic_sites().
+// addresses, where nothing else lies: they map it in one piece. `inode` is the file's. Where that fails, or
+// is too much, twins write to copies of their own, which takes them longer. Like plan_atomic_sites().
 void keep_patched_code(int file, uint64_t inode) noexcept;
 
 // In a twin, before its first page is isolated: TwinHooks::converted. Async-signal-safe. False: the kernel

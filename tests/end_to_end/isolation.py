@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Pages that threads share falsely become each thread's own while the program runs, or stay as they are with the reason; the
+program does what it does without."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import driver
+import repair_runs
+
+LIFE = driver.program("isolated_life")
+FOUND = {"statistics": ["1500"], "references": ["400"]}
+# What atomic operations work on stays common.
+DECLINED = {"counters": ["60"], "workers": ["60"]}
+ALWAYS = {"statistics": ["300"], "neighbours": ["200"], "phases": ["200"], "workers": ["5"], "sessions": ["20"], "requests": ["5"],
+          "references_locked": ["10"], "histogram": ["light", "200"], "regression": ["200"], "lock_array": ["5"], "total": ["5"]}
+
+
+class Isolation(repair_runs.RepairRuns):
+    def repairs(self, run):
+        return run.summary()["repairs"]
+
+    def pages(self, run, kind):
+        return [page for page in self.repairs(run)["pages"] if page["kind"] == kind]
+
+    def bare(self, command):
+        done = self.plain_run(command)
+        self.assertEqual(done.returncode, 0)
+        return done.stdout
+
+    def test_pages_that_threads_are_found_to_share_are_isolated(self):
+        for sample, arguments in FOUND.items():
+            with self.subTest(sample):
+                command = [driver.sample(sample), *arguments]
+                run = self.run_until(lambda run: self.pages(run, "isolated"), command, self.bare(command),
+                                     options=["--repair=isolate"])
+                page = self.pages(run, "isolated")[0]
+                self.assertGreater(page["share"], 0.02)
+                repairs = self.repairs(run)
+                self.assertEqual((repairs["isolate"], repairs["layout"], repairs["locks"]), (True, False, False))
+                self.assertGreater(repairs["conversions"], 0)
+                self.assertGreater(repairs["converted_s"], 0)
+                self.assertIn(b" isolated since ", run.stderr)
+                found = run.report("contention")["data"]
+                self.assertTrue(any("each thread had its page for itself" in data["repair"] for data in found), found)
+
+    def test_what_atomic_operations_work_on_stays_common(self):
+        for sample, arguments in DECLINED.items():
+            with self.subTest(sample):
+                command = [driver.sample(sample), *arguments]
+                run = self.run_until(lambda run: self.pages(run, "shared"), command, self.bare(command), options=["--repair=isolate"])
+                self.assertIn("atomic operations work on it", {page["why"] for page in self.pages(run, "shared")})
+                self.assertEqual(self.repairs(run)["conversions"], 0)
+
+    def test_programs_do_the_same_with_pages_isolated_at_random(self):
+        merged = 0
+        for sample, arguments in ALWAYS.items():
+            with self.subTest(sample):
+                command = [driver.sample(sample), *arguments]
+                run = self.prof_run(command, options=["--repair=isolate:always"])
+                self.assertEqual((run.status, run.stdout), (0, self.bare(command)), run.stderr)
+                merged += self.repairs(run)["merged_words"]
+        self.assertGreater(merged, 0)
+
+    def test_a_program_lives_as_it_would(self):
+        for how in ("count", "spawn", "signals", "map", "fork"):
+            with self.subTest(how):
+                run = self.prof_run([LIFE, how], options=["--repair=isolate:always"])
+                self.assertEqual((run.status, run.stdout), (0, f"{how} right\n".encode()), run.stderr)
+                # A fork may come before anything was isolated.
+                if how != "fork":
+                    self.assertGreater(self.repairs(run)["conversions"], 0, how)
+
+    def test_a_program_ends_as_it_would(self):
+        for how, status, output in (("exit", 3, b""), ("_exit", 4, b""), ("abort", 128 + signal.SIGABRT, b""),
+                                    ("fault", 128 + signal.SIGSEGV, b""), ("exec", 0, b"executed\n")):
+            with self.subTest(how):
+                run = self.prof_run([LIFE, how], options=["--repair=isolate:always"])
+                self.assertEqual((run.status, run.stdout), (status, output), run.stderr)
+
+    def processes(self, mark):
+        """Those that have it in their environment and have not ended, by what they execute."""
+        found = {}
+        for process in pathlib.Path("/proc").iterdir():
+            try:
+                if process.name.isdigit() and mark in (process / "environ").read_bytes():
+                    found[int(process.name)] = os.path.basename(os.readlink(process / "exe"))
+            except OSError:
+                pass
+        return found
+
+    def wait_for(self, what, message):
+        deadline = time.monotonic() + 60
+        while not (found := what()):
+            self.assertLess(time.monotonic(), deadline, message)
+            time.sleep(0.05)
+        return found
+
+    def test_nothing_is_left_of_a_program_that_is_killed(self):
+        for victim in ("program", "twin"):
+            with self.subTest(victim):
+                name, value = "ISOLATION_TEST", f"{os.getpid()}-{time.monotonic_ns()}"
+                mark = f"{name}={value}".encode()
+
+                def tasks():
+                    return sorted(pid for pid, program in self.processes(mark).items() if program == "statistics")
+
+                run = subprocess.Popen([driver.PROF, "run", "--no-analyze", "--repair=isolate:always", "-o", self.folder / victim,
+                                        driver.sample("statistics"), "1000000"],
+                                       env={**os.environ, name: value}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                while run.poll() is None:
+                    found = self.wait_for(lambda: run.poll() is not None or (len(tasks()) > 1 and tasks()), "no thread became a process")
+                    if found is not True:
+                        # A twin may be about to leave.
+                        try:
+                            os.kill(found[0] if victim == "program" else found[-1], signal.SIGKILL)
+                        except ProcessLookupError:
+                            pass
+                        time.sleep(0.2)
+                run.communicate(timeout=60)
+                self.assertEqual(run.returncode, 128 + signal.SIGKILL)
+                self.wait_for(lambda: not self.processes(mark), "processes are left")
+
+
+if __name__ == "__main__":
+    driver.main()

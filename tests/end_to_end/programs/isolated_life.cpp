@@ -1,0 +1,201 @@
+// Threads that count side by side, in plain variables of one page, under locks and alone, while the program
+// lives as programs do: isolated_life HOW [MILLISECONDS]. It prints what came of it.
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr int kThreads = 2;
+
+volatile uint64_t counted[kThreads];  // side by side
+uint64_t under_mutex, under_shared_mutex, under_spin;
+volatile sig_atomic_t signals;
+volatile int* volatile nowhere = nullptr;
+
+alignas(4096) std::mutex mutex;
+std::shared_mutex shared_mutex;
+pthread_spinlock_t spin;
+std::atomic<bool> is_over{false};
+std::atomic<uint64_t> total{0};
+int milliseconds = 400;
+
+using Clock = std::chrono::steady_clock;
+
+Clock::time_point end() {
+  static const Clock::time_point at = Clock::now() + std::chrono::milliseconds(milliseconds);
+  return at;
+}
+
+// A pass over each kind of lock, and work in between.
+uint64_t count(int number) {
+  uint64_t passes = 0;
+  for (; !is_over.load(std::memory_order_relaxed); ++passes) {
+    for (int i = 0; i < 2000; ++i) counted[number] = counted[number] + 1;
+    {
+      const std::lock_guard guard(mutex);
+      ++under_mutex;
+    }
+    {
+      const std::unique_lock guard(shared_mutex);
+      ++under_shared_mutex;
+    }
+    pthread_spin_lock(&spin);
+    ++under_spin;
+    pthread_spin_unlock(&spin);
+    total.fetch_add(1);
+    if (number == 0 && Clock::now() >= end()) is_over = true;
+  }
+  return passes;
+}
+
+// Runs them, and whatever `meanwhile` does in the main thread. False: a count is wrong.
+template <typename Meanwhile>
+bool run(Meanwhile meanwhile) {
+  end();
+  uint64_t passes[kThreads] = {};
+  std::vector<std::thread> threads;
+  for (int number = 0; number < kThreads; ++number)
+    threads.emplace_back([number, &passes] { passes[number] = count(number); });
+  meanwhile();
+  for (std::thread& thread : threads) thread.join();
+  uint64_t all = 0;
+  bool is_right = true;
+  for (int number = 0; number < kThreads; ++number) {
+    all += passes[number];
+    is_right &= counted[number] == 2000 * passes[number];
+  }
+  return is_right && under_mutex == all && under_shared_mutex == all && under_spin == all && total == all;
+}
+
+bool count_alone() {
+  return run([] {});
+}
+
+// What children and parent write from then on is their own.
+bool fork_twice() {
+  int right = 0;
+  const bool counts = run([&] {
+    for (int turn = 0; turn < 2; ++turn) {
+      usleep(100'000);
+      volatile uint64_t mine = 1;
+      const pid_t child = fork();
+      if (child == 0) {
+        const uint64_t before = counted[0];
+        mine = 2;
+        usleep(50'000);
+        _exit(counted[0] == before ? 7 : 8);
+      }
+      int status = 0;
+      if (waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7 && mine == 1)
+        ++right;
+    }
+  });
+  return counts && right == 2;
+}
+
+bool spawn() {
+  bool is_right = true;
+  const bool counts = run([&] {
+    usleep(100'000);
+    is_right &= system("exit 5") == 5 << 8;
+    FILE* const pipe = popen("echo spawned", "r");
+    char line[16] = {};
+    is_right &= pipe && fgets(line, sizeof line, pipe) && !strcmp(line, "spawned\n");
+    is_right &= pipe && pclose(pipe) == 0;
+  });
+  return counts && is_right;
+}
+
+bool take_signals() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { signals = signals + 1; };
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGUSR1, &action, nullptr);
+  int sent = 0;
+  const bool counts = run([&] {
+    while (!is_over) {
+      const int before = signals;
+      kill(getpid(), SIGUSR1);
+      ++sent;
+      while (signals == before) usleep(500);
+    }
+  });
+  return counts && signals == sent;
+}
+
+bool map_and_load() {
+  bool is_right = true;
+  const bool counts = run([&] {
+    while (!is_over) {
+      constexpr size_t kBytes = 1 << 20;
+      auto* const at = static_cast<char*>(
+          mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+      for (size_t i = 0; i < kBytes; i += 4096) at[i] = static_cast<char>(i >> 12);
+      madvise(at, kBytes, MADV_DONTNEED);
+      for (size_t i = 0; i < kBytes; i += 4096) is_right &= at[i] == 0;
+      munmap(at, kBytes);
+      void* const library = dlopen("libm.so.6", RTLD_NOW);
+      is_right &= library && dlsym(library, "cos");
+      dlclose(library);
+      std::thread([&] { is_right &= dlsym(RTLD_DEFAULT, "malloc") != nullptr; }).join();
+      usleep(5'000);
+    }
+  });
+  return counts && is_right;
+}
+
+// Ends, from a thread that counts, in the way that is asked for.
+[[noreturn]] void end_by(const std::string& how) {
+  std::thread([] { count(1); }).detach();
+  std::thread([&how] {
+    milliseconds = 1'000'000;
+    const auto until = Clock::now() + std::chrono::milliseconds(300);
+    while (Clock::now() < until)
+      for (int i = 0; i < 100'000; ++i) counted[0] = counted[0] + 1;
+    if (how == "exit") exit(3);
+    if (how == "_exit") _exit(4);
+    if (how == "abort") abort();
+    if (how == "fault") *nowhere = 1;
+    if (how == "exec") execl("/bin/echo", "echo", "executed", nullptr);
+  }).detach();
+  for (;;) pause();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string how = argc > 1 ? argv[1] : "";
+  if (argc > 2) milliseconds = atoi(argv[2]);
+  pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
+  const struct {
+    const char* name;
+    bool (*function)();
+  } ways[] = {{"count", count_alone},
+              {"fork", fork_twice},
+              {"spawn", spawn},
+              {"signals", take_signals},
+              {"map", map_and_load}};
+  for (const auto& way : ways)
+    if (how == way.name) {
+      const bool is_right = way.function();
+      printf("%s %s\n", way.name, is_right ? "right" : "wrong");
+      return 0;
+    }
+  end_by(how);
+}
