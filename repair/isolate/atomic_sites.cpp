@@ -248,6 +248,12 @@ uint64_t place_in_program(uint64_t pc) noexcept {
   return pc;
 }
 
+uint64_t leave_atomic_site(uint64_t pc) noexcept {
+  const uint64_t place = place_in_program(pc);
+  if (place != pc) at_site = false;
+  return place;
+}
+
 AtomicSiteCounts atomic_site_counts() noexcept {
   return {plans.sites.size(), plans.moved.size(), trampoline_bytes.load()};
 }

@@ -46,6 +46,9 @@ class Atomics(unittest.TestCase):
     def test_threads_change_over_in_the_midst_of_trampolines(self):
         self.holds("storm")
 
+    def test_faults_are_the_program_s(self):
+        self.holds("fault")
+
 
 class SystemPrograms(unittest.TestCase):
     """Files that are on any machine that can build the project, none of which is run."""
