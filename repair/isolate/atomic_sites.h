@@ -36,7 +36,8 @@ void forget_atomic_sites(uint64_t low, uint64_t high) noexcept;
 void keep_patched_code(int file, uint64_t inode) noexcept;
 
 // In a twin, before its first page is isolated: TwinHooks::converted. Async-signal-safe. False: the kernel
-// refuses to have the code written to. It is as it was, and the twin must have no private pages.
+// refuses to have the code written to, or other code lies there by now. It is as it was, and the twin must
+// have no private pages.
 bool patch_atomic_sites() noexcept;
 // Takes that back. A twin that leaves need not. Async-signal-safe.
 void unpatch_atomic_sites() noexcept;
@@ -51,7 +52,7 @@ bool is_at_atomic_site() noexcept;
 uint64_t place_in_program(uint64_t pc) noexcept;
 
 // The same for a fault, which is repeated at that address at home, so that handlers see the program's own
-// (TwinHooks::place_of_fault). Async-signal-safe.
+// (TwinHooks::place_in_program). Async-signal-safe.
 uint64_t leave_atomic_site(uint64_t pc) noexcept;
 
 struct AtomicSiteCounts {

@@ -30,8 +30,6 @@ struct TwinHooks {
   uint64_t (*place_in_program)(uint64_t pc) = nullptr;
   // In the thread that is about to fork, when it has ended the session: leaves common memory.
   void (*before_fork)() = nullptr;
-  // In the original that got the thread back because of a fault: where the instruction is to be repeated.
-  uint64_t (*place_of_fault)(uint64_t pc) = nullptr;
 };
 
 struct SessionOptions {

@@ -40,10 +40,6 @@ void on_fault(int signal, siginfo_t* info, void* raw) {
   const bool is_sent = info->si_code <= 0;
   if (signal == SIGTRAP && context.uc_mcontext.gregs[REG_TRAPNO] == kBreakpoint && !is_sent)
     --context.uc_mcontext.gregs[REG_RIP];
-  if (session.hooks.place_of_fault) {
-    auto& pc = context.uc_mcontext.gregs[REG_RIP];
-    pc = static_cast<greg_t>(session.hooks.place_of_fault(static_cast<uint64_t>(pc)));
-  }
   if (is_sent || (signal == SIGTRAP && context.uc_mcontext.gregs[REG_TRAPNO] == kDebug))
     raw_syscall(SYS_tgkill, session.pid, record.tid.load(), signal);
 }

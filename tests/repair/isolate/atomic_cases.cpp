@@ -271,11 +271,7 @@ struct Case {
   void (*run)();
 };
 constexpr Case kCases[] = {
-    {"sums", sums},
-    {"spin_lock", spin_lock},
-    {"references", references},
-    {"storm", storm},
-    {"fault", fault},
+    {"sums", sums}, {"spin_lock", spin_lock}, {"references", references}, {"storm", storm}, {"fault", fault},
 };
 
 }  // namespace
