@@ -37,10 +37,12 @@ struct alignas(4096) Page {
 Page hot, other, calm;  // `calm` is not worked on atomically
 
 bool patches = true;
+bool keeps = false;
 
 void start() {
   isolated_make_common();
   isolated_plan_atomics(patches);
+  if (keeps) isolated_keep_patched_code();
   isolated_add_page(&hot);
   isolated_add_page(&other);
   isolated_add_page(&calm);
@@ -278,6 +280,7 @@ constexpr Case kCases[] = {
 
 int main(int count, char** arguments) {
   patches = count < 3 || strcmp(arguments[2], "unpatched");
+  keeps = count == 3 && !strcmp(arguments[2], "kept");
   for (const Case& each : kCases) {
     if (count < 2 || strcmp(each.name, arguments[1])) continue;
     each.run();
