@@ -1,0 +1,59 @@
+#pragma once
+// In a twin every atomic instruction of the program's modules (atomic_code.h) works on common memory: it is
+// replaced by a jump to a trampoline, which commits the twin's private pages, gives the page that the
+// instruction works on back to common memory, executes it, and commits again. So what the thread wrote before
+// is seen by whoever sees the result, and what others wrote before it is seen by the thread afterwards (TMI,
+// section 3.4: code that is atomic works on memory as it is).
+//
+// The jumps are in the twins' own copies of the code alone: threads at home execute what the compiler made.
+// Trampolines lie at the same addresses in all processes, and may be left in another than they were entered
+// in: they only look at thread-local variables, so a thread may be given back, or be converted, in the midst
+// of one.
+//
+// Of C++'s atomic operations loads and stores that are plain instructions are not found.
+// How jumps fit is in atomic_plan.h, what they lead to in trampoline.h.
+
+#include <link.h>
+
+#include <cstdint>
+
+namespace hpcrun {
+
+// Finds the atomic instructions of a loaded module and makes trampolines for them. In the program's own
+// process, while there are no twins; not async-signal-safe, and for one caller at a time. Some 20 ms for 10
+// MiB of code. The C library, the loader and our own libraries are not for this: whoever calls leaves them
+// out. Again for modules that are loaded later; nothing happens for one that is known already.
+//
+// nullptr: done. Otherwise the reason why it cannot be, as one clause; nothing is planned for the module
+// then, and threads of a program that uses it must have no private pages.
+const char* plan_atomic_sites(const dl_phdr_info& module) noexcept;
+
+// Of a module that was unloaded, whose code was there. Likewise without twins. Trampolines stay.
+void forget_atomic_sites(uint64_t low, uint64_t high) noexcept;
+
+// In a twin, before its first page is isolated: TwinHooks::converted. Async-signal-safe. False: the kernel
+// refuses to have the code written to. It is as it was, and the twin must have no private pages.
+bool patch_atomic_sites() noexcept;
+// Takes that back. A twin that leaves need not. Async-signal-safe.
+void unpatch_atomic_sites() noexcept;
+
+// Whether the calling thread is interrupted between having looked for private pages and having executed the
+// instruction: nobody may isolate a page of it then, and own_pages (own_pages.h) may not be set. Whoever
+// wants to looks again later, or at the thread's next commit. Async-signal-safe.
+bool is_at_atomic_site() noexcept;
+
+// For an address in a trampoline that of the instruction which it stands for, where the thread's registers
+// are as before it; other addresses are returned as they are. A fault there is repeated at that address at
+// home, so that handlers see the program's own. Async-signal-safe.
+uint64_t place_in_program(uint64_t pc) noexcept;
+
+struct AtomicSiteCounts {
+  uint64_t sites;             // instructions
+  uint64_t moved;             // others, which had to make room for a jump
+  uint64_t trampoline_bytes;  // of memory, in whole pages
+  uint64_t commits;           // made by the calling process at such instructions
+  uint64_t shared;            // pages that had to be given back for one
+};
+AtomicSiteCounts atomic_site_counts() noexcept;
+
+}  // namespace hpcrun
