@@ -187,6 +187,19 @@ uint16_t written_registers(const Zydis& instruction, const ZydisDecodedOperand* 
 
 }  // namespace
 
+uint8_t decode_length(const uint8_t* bytes, size_t count, bool& is_locked) noexcept {
+  ZydisDecoder decoder;
+  ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+  Zydis instruction;
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, nullptr, bytes, count, &instruction))) return 0;
+  constexpr uint8_t kOfRegisters = 3;
+  const bool exchanges = instruction.mnemonic == ZYDIS_MNEMONIC_XCHG &&
+                         instruction.attributes & ZYDIS_ATTRIB_HAS_MODRM &&
+                         instruction.raw.modrm.mod != kOfRegisters;
+  is_locked = exchanges || instruction.attributes & ZYDIS_ATTRIB_HAS_LOCK;
+  return instruction.length;
+}
+
 bool decode(const uint8_t* bytes, size_t count, uint64_t address, Instruction& out) noexcept {
   ZydisDecoder decoder;
   ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
@@ -196,6 +209,8 @@ bool decode(const uint8_t* bytes, size_t count, uint64_t address, Instruction& o
   out = Instruction{};
   out.length = instruction.length;
   for (uint8_t i = 0; i < instruction.operand_count; ++i) {
+    if (operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY && operands[i].mem.base == ZYDIS_REGISTER_RIP)
+      out.rip_offset_at = instruction.raw.disp.offset;
     if (!is_access(instruction, operands[i]) || is_of_the_stack(operands[i]) || out.memory_count == 2)
       continue;
     out.memory[out.memory_count++] = memory_operand(instruction, operands[i], address);

@@ -51,8 +51,7 @@ struct AtomicSiteCounts {
   uint64_t sites;             // instructions
   uint64_t moved;             // others, which had to make room for a jump
   uint64_t trampoline_bytes;  // of memory, in whole pages
-  uint64_t commits;           // made by the calling process at such instructions
-  uint64_t shared;            // pages that had to be given back for one
+  uint64_t shared;            // pages that twins had to give back for such an instruction
 };
 AtomicSiteCounts atomic_site_counts() noexcept;
 

@@ -43,6 +43,13 @@ uint64_t take_reserved(uint64_t bytes) noexcept {
   return 0;
 }
 
+bool take_reserved_at(uint64_t low, uint64_t high) noexcept {
+  CommonHold& hold = common_state.hold;
+  if (!hold.taken.claim(low, high)) return false;
+  hold.altered.set(low, high);
+  return true;
+}
+
 namespace {
 
 // The kernel has what was there, and zeros are mapped as everywhere in the reservation.

@@ -15,6 +15,9 @@ namespace hpcrun {
 // kernel aligns them. It is taken, and not yet common. 0: there is none.
 uint64_t take_reserved(uint64_t bytes) noexcept;
 
+// The pages there, which the caller maps as something else. False: some are taken.
+bool take_reserved_at(uint64_t low, uint64_t high) noexcept;
+
 // The pages that are taken are free again, and mapped as they were. Where the kernel refuses they stay taken.
 void give_back_reserved(uint64_t low, uint64_t high) noexcept;
 

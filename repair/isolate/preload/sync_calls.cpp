@@ -28,13 +28,6 @@
 
 #include "repair/isolate/preload/committing.h"
 
-namespace hpcrun {
-
-thread_local constinit PrivatePages* own_pages = nullptr;
-constinit NeededCommon needed_common;
-
-}  // namespace hpcrun
-
 using namespace hpcrun;
 
 // Mutexes

@@ -1,0 +1,254 @@
+#include "repair/isolate/atomic_sites.h"
+
+#include <cpuid.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "hpcrun/guest/syscalls.h"
+#include "repair/isolate/atomic_plan.h"
+#include "repair/isolate/own_pages.h"
+#include "repair/isolate/pages.h"
+#include "repair/isolate/thread_record.h"
+#include "repair/isolate/twin.h"
+
+extern "C" {
+void hpcrun_atomic_slow_path() noexcept;
+extern uint32_t hpcrun_vector_state;
+extern bool hpcrun_has_compact_save;
+constinit uint32_t hpcrun_vector_state = 0;  // XSAVE's components
+constinit bool hpcrun_has_compact_save = false;
+}
+
+namespace hpcrun {
+
+namespace {
+
+// Set and cleared by trampolines.
+constinit thread_local volatile bool at_site __attribute__((tls_model("initial-exec"))) = false;
+
+constinit AtomicPlans plans;
+constinit std::atomic<uint64_t> trampoline_bytes{0};
+constinit std::atomic<uint64_t> shared_pages{0};
+
+// Executable memory of a module, and its patches.
+struct Text {
+  uint64_t low;  // whole pages
+  uint64_t high;
+  int protection;
+  size_t first_patch;
+  size_t last_patch;
+};
+constexpr size_t kMostTexts = 1 << 14;
+constinit MappedArray<Text, kMostTexts> texts;
+
+// The least that the slow path's code has to keep: all that moves data, up to the last of what it saves.
+bool knows_vector_state() noexcept {
+  if (hpcrun_vector_state) return true;
+  uint32_t a = 0, b = 0, c = 0, d = 0;
+  constexpr uint32_t kIsSaved = 1u << 27;  // OSXSAVE
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & kIsSaved)) return false;
+  uint32_t enabled = 0, upper = 0;
+  asm volatile("xgetbv" : "=a"(enabled), "=d"(upper) : "c"(0));
+  constexpr uint32_t kComponents = 0b1110'0110;  // SSE, AVX, and three of AVX-512
+  constexpr uint32_t kRoom = 2688;               // atomic_slow_path.S
+  for (uint32_t component = 2; component < 8; ++component) {
+    if (!(enabled & kComponents & 1u << component)) continue;
+    if (!__get_cpuid_count(0xd, component, &a, &b, &c, &d) || a + b > kRoom) return false;
+  }
+  constexpr uint32_t kCompact = 1u << 1;  // XSAVEC
+  if (__get_cpuid_count(0xd, 1, &a, &b, &c, &d)) hpcrun_has_compact_save = a & kCompact;
+  hpcrun_vector_state = enabled & kComponents;
+  return true;
+}
+
+uint64_t segment_base() noexcept {
+  uint64_t base;
+  asm("movq %%fs:0, %0" : "=r"(base));
+  return base;
+}
+
+int32_t offset_of(const volatile void* variable) noexcept {
+  return static_cast<int32_t>(static_cast<int64_t>(reinterpret_cast<uint64_t>(variable) - segment_base()));
+}
+
+const char* plan_segments(const dl_phdr_info& module, TrampolinePlaces& places) noexcept {
+  const TrampolineTargets targets{offset_of(&own_pages), offset_of(&at_site),
+                                  reinterpret_cast<uint64_t>(&hpcrun_atomic_slow_path)};
+  const CodeFunctions functions(module);
+  AtomicPlanner planner(plans, places, targets);
+  for (int i = 0; i < module.dlpi_phnum; ++i) {
+    const auto& header = module.dlpi_phdr[i];
+    if (header.p_type != PT_LOAD || !(header.p_flags & PF_X)) continue;
+    const uint64_t low = module.dlpi_addr + header.p_vaddr;
+    const uint64_t high = low + header.p_memsz;
+    const size_t first = plans.patches.size();
+    if (const char* why_not = planner.plan(functions, low, high)) return why_not;
+    const int protection =
+        PROT_EXEC | (header.p_flags & PF_R ? PROT_READ : 0) | (header.p_flags & PF_W ? PROT_WRITE : 0);
+    if (!texts.add({page_down(low), page_up(high), protection, first, plans.patches.size()}))
+      return "there are too many modules";
+  }
+  return nullptr;
+}
+
+bool is_known(const dl_phdr_info& module) noexcept {
+  for (int i = 0; i < module.dlpi_phnum; ++i) {
+    const auto& header = module.dlpi_phdr[i];
+    if (header.p_type != PT_LOAD || !(header.p_flags & PF_X)) continue;
+    for (const Text& text : texts)
+      if (text.low == page_down(module.dlpi_addr + header.p_vaddr)) return true;
+  }
+  return false;
+}
+
+bool protect(const Text& text, int protection) noexcept {
+  return raw_syscall(SYS_mprotect, static_cast<long>(text.low), static_cast<long>(text.high - text.low),
+                     protection) == 0;
+}
+
+bool write_patches(const Text& text, const uint8_t (CodePatch::*bytes)[kJumpBytes]) noexcept {
+  if (text.first_patch == text.last_patch) return true;
+  if (!protect(text, PROT_READ | PROT_WRITE)) return false;
+  for (size_t number = text.first_patch; number < text.last_patch; ++number) {
+    const CodePatch& patch = plans.patches[number];
+    auto* const to = reinterpret_cast<volatile uint8_t*>(patch.address);
+    for (uint8_t i = 0; i < patch.bytes; ++i) to[i] = (patch.*bytes)[i];
+  }
+  return protect(text, text.protection);
+}
+
+// Of a bit that a register counts from the operand's address on: where its word lies (Intel's manual, volume
+// 2, BTS).
+int64_t offset_of_bit(uint64_t number, uint16_t bytes) noexcept {
+  switch (bytes) {
+    case 2:
+      return int64_t{static_cast<int16_t>(number) >> 4} * 2;
+    case 4:
+      return int64_t{static_cast<int32_t>(number) >> 5} * 4;
+    default:
+      return (static_cast<int64_t>(number) >> 6) * 8;
+  }
+}
+
+uint64_t address_at(const AtomicSite& site, const MachineState& state) noexcept {
+  const MemoryOperand& operand = site.operand;
+  uint64_t address = static_cast<uint64_t>(operand.displacement);
+  if (operand.base != kNoRegister) address += state.general[operand.base];
+  if (operand.index != kNoRegister) address += state.general[operand.index] * operand.scale;
+  if (operand.segment == Segment::Fs) address += state.fs_base;
+  if (site.bit_register != kNoRegister)
+    address += static_cast<uint64_t>(offset_of_bit(state.general[site.bit_register], operand.bytes));
+  return address;
+}
+
+void share(PrivatePages& pages, uint64_t address) noexcept {
+  if (!pages.holds(address)) return;
+  pages.share(address);
+  shared_pages.fetch_add(1, std::memory_order_relaxed);
+}
+
+// Nobody gives the thread back while it works on its pages; who wanted to is heard afterwards. A thread at
+// home has none, and at_site is set: it gets none meanwhile.
+class Undisturbed {
+ public:
+  Undisturbed() noexcept : record_(is_twin() ? this_record() : nullptr) { set(true); }
+  ~Undisturbed() {
+    set(false);
+    if (record_ && is_twin() && was_asked_back()) give_back(Leaving::Asked);
+  }
+  Undisturbed(const Undisturbed&) = delete;
+  Undisturbed& operator=(const Undisturbed&) = delete;
+
+ private:
+  void set(bool in_trap) noexcept {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (record_) record_->in_trap = in_trap;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  }
+  ThreadRecord* record_;
+};
+
+}  // namespace
+
+const char* plan_atomic_sites(const dl_phdr_info& module) noexcept {
+  if (is_known(module)) return nullptr;
+  if (!knows_vector_state()) return "the processor's vector registers cannot be saved";
+  const size_t sites = plans.sites.size(), moved = plans.moved.size(), patches = plans.patches.size();
+  const size_t known = texts.size();
+  static constinit TrampolinePlaces places;
+  const char* why_not = places.begin() ? plan_segments(module, places) : "its memory is not known";
+  if (!why_not && !places.finish()) why_not = "the kernel makes no memory executable";
+  if (why_not) {
+    plans.sites.cut(sites);
+    plans.moved.cut(moved);
+    plans.patches.cut(patches);
+    texts.cut(known);
+    places.give_up();
+    return why_not;
+  }
+  trampoline_bytes.fetch_add(places.mapped_bytes());
+  return nullptr;
+}
+
+void forget_atomic_sites(uint64_t low, uint64_t high) noexcept {
+  for (size_t number = texts.size(); number-- > 0;)
+    if (texts[number].low < high && texts[number].high > low) texts.erase(number, number + 1);
+}
+
+bool patch_atomic_sites() noexcept {
+  for (size_t number = 0; number < texts.size(); ++number) {
+    if (write_patches(texts[number], &CodePatch::after)) continue;
+    while (number-- > 0) write_patches(texts[number], &CodePatch::before);
+    return false;
+  }
+  return true;
+}
+
+void unpatch_atomic_sites() noexcept {
+  for (const Text& text : texts) write_patches(text, &CodePatch::before);
+}
+
+bool is_at_atomic_site() noexcept {
+  return at_site;
+}
+
+uint64_t place_in_program(uint64_t pc) noexcept {
+  for (const AtomicSite& site : plans.sites) {
+    const uint64_t offset = pc - site.trampoline;
+    if (offset == 0 || offset == site.copies[0] || offset == site.copies[1]) return site.address;
+  }
+  for (const MovedCode& moved : plans.moved)
+    if (pc == moved.copy) return moved.address;
+  return pc;
+}
+
+AtomicSiteCounts atomic_site_counts() noexcept {
+  return {plans.sites.size(), plans.moved.size(), trampoline_bytes.load(), shared_pages.load()};
+}
+
+namespace {
+
+void commit_at(const AtomicSite* site, const MachineState& state) noexcept {
+  const Undisturbed undisturbed;
+  PrivatePages* const pages = own_pages;
+  if (!pages) return;
+  pages->commit();
+  if (!site) return;
+  const uint64_t address = address_at(*site, state);
+  share(*pages, address);
+  share(*pages, address + site->operand.bytes - 1);
+}
+
+}  // namespace
+
+}  // namespace hpcrun
+
+// Before the instruction of the site, or behind it where there is none.
+extern "C" void hpcrun_at_atomic_site(const hpcrun::AtomicSite* site,
+                                      const hpcrun::MachineState* state) noexcept;
+void hpcrun_at_atomic_site(const hpcrun::AtomicSite* site, const hpcrun::MachineState* state) noexcept {
+  hpcrun::at_site = true;
+  hpcrun::commit_at(site, *state);
+  if (!site) hpcrun::at_site = false;
+}

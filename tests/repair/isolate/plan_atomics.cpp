@@ -1,0 +1,41 @@
+// plan_atomics FILE...: plans for the atomic instructions of programs and libraries (atomic_sites.h), each
+// mapped in a process of its own, without running any, and prints a line for each that has such instructions:
+// how many there are, how many others had to be moved, KiB of trampolines, milliseconds, the file, and, where
+// it is declined, why.
+
+#include <chrono>
+#include <cstdio>
+
+#include "repair/isolate/atomic_sites.h"
+#include "tests/repair/isolate/child.h"
+#include "tests/repair/isolate/mapped_module.h"
+
+namespace {
+
+int plan(const char* path) {
+  using namespace hpcrun;
+  const test::MappedModule module(path);
+  if (!module.info()) return 0;
+  const auto begin = std::chrono::steady_clock::now();
+  const char* const why_not = plan_atomic_sites(*module.info());
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  const AtomicSiteCounts counts = atomic_site_counts();
+  if (why_not || counts.sites)
+    std::printf("%7lu %6lu %7lu %9.1f %s%s%s\n", counts.sites, counts.moved, counts.trampoline_bytes / 1024,
+                took.count(), path, why_not ? ": " : "", why_not ? why_not : "");
+  std::fflush(stdout);
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** files) {
+  int failed = 0;
+  for (int i = 1; i < count; ++i) {
+    const int status = status_of([&] { return plan(files[i]); });
+    if (status == 0) continue;
+    std::printf("      -      -       -         - %s: ended with %d\n", files[i], status);
+    failed = 1;
+  }
+  return failed;
+}
