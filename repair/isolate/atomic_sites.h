@@ -21,7 +21,8 @@ namespace hpcrun {
 
 // Finds the atomic instructions of a loaded module and makes trampolines for them. In the program's own
 // process, while there are no twins; not async-signal-safe, and for one caller at a time. Some 30 ms per MiB
-// of code. Nothing happens for a module that is known already.
+// of code. The C library, the loader and our own libraries are not for this: whoever calls leaves them out.
+// Again for modules that are loaded later; nothing happens for one that is known already.
 //
 // nullptr: done. Otherwise the reason why it cannot be, as one clause; nothing is planned for the module
 // then, and threads of a program that uses it must have no private pages.
