@@ -13,9 +13,9 @@
 #include "hpcrun/guest/own_memory.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/sample/config.h"
-#include "repair/isolate/common_calls.h"
 #include "repair/isolate/common_memory.h"
 #include "repair/isolate/controller.h"
+#include "repair/isolate/runtime_memory.h"
 #include "repair/isolate/thread_stacks.h"
 
 namespace hpcrun {
@@ -101,6 +101,7 @@ void before_fork() noexcept {
 void after_fork_in_child() noexcept {
   forked_from_common();
   thread_stacks_after_fork();
+  empty_pages_after_fork();
   controller_after_fork();
   process.store(sys_getpid());
 }
@@ -121,3 +122,11 @@ __attribute__((constructor(101))) void start() noexcept {
 }  // namespace
 
 }  // namespace hpcrun
+
+HPCRUN_EXPORT void hpcrun_offer_memory_source() noexcept {
+  hpcrun::start_isolation();
+}
+
+HPCRUN_EXPORT const char* hpcrun_isolation_refusal() noexcept {
+  return hpcrun::isolation_refusal();
+}
