@@ -266,6 +266,10 @@ bool end_common() noexcept {
   return true;
 }
 
+bool has_left_common() noexcept {
+  return common_state.phase.load(std::memory_order_acquire) == CommonPhase::Left;
+}
+
 bool is_common(const void* address) noexcept {
   const auto at = reinterpret_cast<uint64_t>(address);
   if (common_state.phase.load(std::memory_order_acquire) != CommonPhase::Common) return false;

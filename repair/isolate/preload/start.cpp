@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -46,6 +47,7 @@ void become_common() noexcept {
   if (!make_common()) return refusal.store(why_not_common());
   refusal.store(nullptr);
   was_common.store(true);
+  allow_isolation();
   keep_from_program(common_memory_file());
 }
 
@@ -109,7 +111,14 @@ void after_fork_in_child() noexcept {
 void before_limit_of_memory() noexcept {
   if (process.load() != sys_getpid() || refusal.load() == kLimited) return;
   before_fork();  // nobody is a twin
-  if (!end_common()) end_unforked();
+  // A thread of ours may be on its way out. With others of the program's the memory stays as it was left.
+  constexpr int kTries = 50;
+  for (int tries = 0; tries < kTries; ++tries) {
+    if (!end_common()) end_unforked();
+    if (!has_left_common()) break;
+    const timespec millisecond{0, 1'000'000};
+    raw_syscall(SYS_nanosleep, reinterpret_cast<long>(&millisecond), 0);
+  }
   refusal.store(kLimited);
 }
 

@@ -75,8 +75,8 @@ void forks() {
     return static_cast<pid_t>(syscall(SYS_clone3, &how, sizeof how));
   });
   char* const stack = static_cast<char*>(malloc(1 << 18));
-  report("clone", clone([](void* given) { return given == &global ? write_and_look() : 3; },
-                        stack + (1 << 18), SIGCHLD, &global));
+  const auto in_clone = [](void* given) -> int { _exit(given == &global ? write_and_look() : 3); };
+  report("clone", clone(in_clone, stack + (1 << 18), SIGCHLD, &global));
   int terminal = -1;
   forked("forkpty", [&] { return forkpty(&terminal, nullptr, nullptr, nullptr); });
   close(terminal);
@@ -232,5 +232,6 @@ int main() {
   threads();
   short_threads();
   forks();
+  threads();
   limits();
 }
