@@ -385,8 +385,6 @@ void add_note(Module& module) {
       module.getContext(), makeArrayRef(reinterpret_cast<const uint8_t*>(&note), sizeof note));
   auto* const variable = new GlobalVariable(module, bytes->getType(), true, GlobalValue::LinkOnceODRLinkage,
                                             bytes, "prof_regions_note");
-  variable->setVisibility(GlobalValue::HiddenVisibility);
-  variable->setComdat(module.getOrInsertComdat(variable->getName()));
   variable->setSection(".note.prof.regions");
   variable->setAlignment(Align(4));
   appendToCompilerUsed(module, {variable});

@@ -76,10 +76,9 @@ TEST_CASE("In a thread at home a region is at the address itself") {
 }
 
 TEST_CASE("What a handler puts off is done once, when the region is over") {
-  static int isolated, left;
-  isolated = left = 0;
-  const auto isolate = []() noexcept { ++isolated; };
-  const auto leave = []() noexcept { ++left; };
+  static volatile int isolated, left;  // assembly changes them, by calls
+  const auto isolate = []() noexcept { isolated = isolated + 1; };
+  const auto leave = []() noexcept { left = left + 1; };
   CHECK_FALSE(isolates_later(isolate));
   const CommonPages common(1);
   const auto twin = [&](size_t, PrivatePages& pages) {

@@ -2,7 +2,7 @@
 // compiled by `prof c++`, `litmus CASE` ends with status 0 where it holds in every round. Data, flags and
 // locks lie on pages that both twins have for themselves, but the barrier that parts the rounds.
 //
-// Loops that wait give up after LITMUS_PATIENCE seconds: programs that are annotated wrongly must fail.
+// Loops that wait give up after LITMUS_PATIENCE ms: programs that are annotated wrongly must fail.
 
 #include <pthread.h>
 #include <signal.h>
@@ -560,7 +560,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (const char* patience = getenv("LITMUS_PATIENCE"))
-    patience_ns = strtoull(patience, nullptr, 10) * 1'000'000'000;
+    patience_ns = strtoull(patience, nullptr, 10) * 1'000'000;
   for (const Case& each : kCases) {
     if (strcmp(argv[1], each.name) != 0) continue;
     isolated_pages_start();
