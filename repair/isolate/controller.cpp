@@ -113,7 +113,8 @@ void for_each_known(KnownPage::State state, Use use) noexcept {
 
 // In twins
 
-// Not in the midst of an atomic instruction, or of code that works on common memory: then at the next request.
+// Not in the midst of an atomic instruction, or of code that works on common memory: then at the next
+// request.
 bool may_take_pages() noexcept {
   return !is_at_atomic_site() && !is_in_region();
 }

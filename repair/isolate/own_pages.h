@@ -11,8 +11,9 @@ namespace hpcrun {
 // Set and cleared by the twin itself. nullptr: all its memory is common.
 extern thread_local constinit PrivatePages* own_pages __attribute__((tls_model("initial-exec")));
 
-// How many regions the thread is in (repair/isolate/pass/regions.h): code that works on common memory, and may
-// have its addresses already. Handlers must not isolate pages of a thread that is in one, nor set own_pages.
+// How many regions the thread is in (repair/isolate/pass/regions.h): code that works on common memory, and
+// may have its addresses already. Handlers must not isolate pages of a thread that is in one, nor set
+// own_pages.
 extern thread_local constinit uint32_t open_regions __attribute__((tls_model("initial-exec")));
 
 inline bool is_in_region() noexcept {

@@ -72,7 +72,7 @@ EXPORT bool isolated_pages_take(const void* address, size_t bytes) {
   const auto low = reinterpret_cast<uint64_t>(address);
   wanted_low = low & ~(kPageBytes - 1);
   wanted_high = low + bytes;
-  if (isolates_later([]() noexcept { convert_this_thread(); }))
+  if (is_in_region())
     ++put_off;
   else
     convert_this_thread();

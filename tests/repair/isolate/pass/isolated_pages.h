@@ -10,8 +10,8 @@ extern "C" {
 // Common memory and a session, as isolated_start().
 void isolated_pages_start();
 
-// The caller is a twin, and the pages in which these bytes lie are its own; in a handler that interrupted a
-// region only once that is over. False: the thread is at home.
+// The caller is a twin, and the pages in which these bytes lie are its own. False: the thread is at home, as
+// in a handler that interrupted a region.
 bool isolated_pages_take(const void* address, size_t bytes);
 // All is common again, and the thread at home.
 void isolated_pages_leave();
