@@ -68,6 +68,8 @@ FAKE_RUNTIME = """#define _GNU_SOURCE
 #include <sys/mman.h>
 #include <unistd.h>
 
+__thread void* own_pages __asm__("_ZN6hpcrun9own_pagesE") = (void*)1;
+__thread unsigned open_regions __asm__("_ZN6hpcrun12open_regionsE");
 static char *page, *view;
 static int begun, ended, before, after, commits, shared, regions;
 __attribute__((constructor)) static void start(void) {
@@ -93,7 +95,7 @@ void hpcrun_region_end(void) { --regions; }
 
 void* the_page(void) { return page; }
 void print_counts(void) {
-  printf("%d %d %d %d %d %d %d\\n", begun, ended, before, after, commits, shared, regions);
+  printf("%d %d %d %d %d %d %d\\n", begun, ended, before, after, commits, shared, regions + open_regions);
 }
 """
 WORK = """#include <atomic>
