@@ -5,7 +5,7 @@ worth something. Programs of some size do what they do otherwise."""
 
 import os
 
-from compiling import BUILD, PLUGIN, SOURCE, Compiling, main, run
+from compiling import BUILD, PLUGIN, PROF, SOURCE, Compiling, main, run
 
 TESTS = BUILD / "tests"
 LITMUS = SOURCE / "tests/repair/isolate/pass/litmus.cpp"
@@ -68,6 +68,15 @@ class Litmus(Compiling):
                     "Stress"],
                    env={**os.environ, "PROF_BUILD": str(self.folder)})
         self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+
+    def test_programs_compute_the_same_where_prof_isolates_their_pages(self):
+        self.compile("-std=c++20", "-O2", SOURCE / "tests/repair/isolate/pass/counting.cpp", "-o", "counting", "-pthread",
+                     language="c++")
+        turns = 60_000_000
+        done = run([PROF, "run", "--no-analyze", "--repair=isolate:always", "-o", self.folder / "run",
+                    self.folder / "counting", turns])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.split(), [str(n) for n in (turns, turns, turns // 500, turns // 50_000)])
 
     def test_samples_do_what_they_do_otherwise(self):
         for sample in ("references", "stop_flag"):
