@@ -16,7 +16,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS TRUE)
 if(PROF_HAVE_LLVM)
-  list(APPEND PROF_DEBIAN_RECOMMENDS clang-14)  # for `prof cc`
+  set(CPACK_DEBIAN_PACKAGE_RECOMMENDS clang-14)  # for `prof cc`
 endif()
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "${PROF_PACKAGE_DESCRIPTION}")
 # What Debian wants of every package and an installation elsewhere has no use for.
