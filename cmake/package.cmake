@@ -15,6 +15,9 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS TRUE)
+if(PROF_HAVE_LLVM)
+  set(CPACK_DEBIAN_PACKAGE_RECOMMENDS clang-14)  # for `prof cc`
+endif()
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "${PROF_PACKAGE_DESCRIPTION}")
 # What Debian wants of every package and an installation elsewhere has no use for.
 set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/debian/add_documents.cmake)

@@ -7,6 +7,7 @@
 #include "prof/command_line/help_commands.h"
 #include "prof/command_line/help_text.h"
 #include "prof/command_line/settings.h"
+#include "prof/compile.h"
 #include "prof/doctor.h"
 #include "prof/import.h"
 #include "prof/list.h"
@@ -33,6 +34,7 @@ Application::Application(int& status)
   add_import_command(*this, status);
   add_list_command(*this, status);
   add_doctor_command(*this, status);
+  add_compile_commands(*this, status);
   add_config_command(*this, status);
   add_completion_command(*this, status);
   add_version_command(*this, status);

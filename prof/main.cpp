@@ -9,6 +9,7 @@
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "prof/command_line/help_text.h"
 #include "prof/command_line/misuse.h"
 #include "prof/command_line/optional_values.h"
+#include "prof/compile.h"
 #include "prof/message.h"
 
 using namespace prof;
@@ -48,6 +50,8 @@ int main(int argc, char** argv) {
   int status = 0;
   Application app(status);
   try {
+    if (const std::optional<Compilation> compilation = compilation_in(argc, argv))
+      return compile(*compilation);
     std::vector<const char*> words;
     const std::vector<std::string> completed = with_values_left_out(app, argc, argv);
     for (const std::string& word : completed) words.push_back(word.c_str());

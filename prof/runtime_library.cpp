@@ -21,6 +21,7 @@ constexpr const char* kOpenClPreload = "libhpcrun-opencl.so";    // likewise
 constexpr const char* kMemoryPreload = "libhpcrun-memory.so";    // likewise
 constexpr const char* kSyncPreload = "libhpcrun-sync.so";        // likewise
 constexpr const char* kIsolatePreload = "libhpcrun-isolate.so";  // likewise
+constexpr const char* kRegionsPlugin = "prof-regions.so";        // likewise
 constexpr const char* kIsolatingAllocator = "libjemalloc.so.2";
 
 bool one_preload_entry(const fs::path& path) {
@@ -94,6 +95,14 @@ fs::path find_isolating_allocator() {
   fail(kOwnFailure,
        "--repair=isolate needs {}, which is not installed; install it (apt install libjemalloc2)",
        kIsolatingAllocator);
+}
+
+fs::path find_regions_plugin() {
+  const fs::path plugin = find_runtime_library().parent_path() / kRegionsPlugin;
+  std::error_code error;
+  if (fs::exists(plugin, error)) return plugin;
+  fail(kOwnFailure,
+       "prof was built without LLVM 14, which `prof cc` needs; install llvm-14-dev and build it again");
 }
 
 fs::path preloadable(const fs::path& library) {

@@ -25,6 +25,10 @@ std::filesystem::path find_isolate_preload();
 // blocks). Throws CommandError (125) where it is not installed.
 std::filesystem::path find_isolating_allocator();
 
+// prof-regions.so, the plugin of clang by which `prof cc` annotates code (repair/isolate/pass). Throws
+// CommandError (125) where prof was built without it.
+std::filesystem::path find_regions_plugin();
+
 // A path to the library that the loader takes as one entry of LD_PRELOAD, whose entries end at spaces and
 // colons: the library's own, or a link in a folder of the user's below the folder for temporary files. The
 // link stays: processes that outlive `prof` execute programs with it. Throws CommandError (125).

@@ -110,6 +110,20 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
        {{"Names what `prof run --repair` can change in the running program."},
         {{"prof list repairs", "all kinds"}},
         "docs/list.md"}},
+      {"prof cc",
+       {{"Compiles C by clang 14, and has the code say where it works atomically: by atomic operations, "
+         "volatile "
+         "accesses and inline assembly. Threads of such a program may have pages for themselves (prof run "
+         "--repair=isolate) whatever they do there. All arguments are clang's, and so is the exit status; "
+         "without "
+         "isolation the program runs as it would.",
+         "Builds take it as their compiler by CC='prof cc' CXX='prof c++'."},
+        {{"prof cc -O2 -c app.c", "one object"}, {"prof cc -O2 app.c -o annotated", "a program"}},
+        "docs/cc.md"}},
+      {"prof c++",
+       {{"The same as `prof cc` for C++, by clang++ 14."},
+        {{"prof c++ -O2 app.cpp -o annotated++", "a program"}},
+        "docs/cc.md"}},
       {"prof completion",
        {{"Prints the completion script of a shell. `cmake --install` puts the scripts where the shells look "
          "for them."},

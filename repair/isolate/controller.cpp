@@ -113,9 +113,14 @@ void for_each_known(KnownPage::State state, Use use) noexcept {
 
 // In twins
 
-// Not in the midst of an atomic instruction: then at the next request.
+// Not in the midst of an atomic instruction, or of code that works on common memory: then at the next
+// request.
+bool may_take_pages() noexcept {
+  return !is_at_atomic_site() && !is_in_region();
+}
+
 void take_pages() noexcept {
-  if (is_at_atomic_site()) return;
+  if (!may_take_pages()) return;
   const size_t place = place_of(*this_record());
   own_pages = &pages_of[place];
   followed[place] = 0;
@@ -143,7 +148,7 @@ void on_asked() noexcept {
   if (!own_pages && is_patched[place_of(*this_record())]) return take_pages();
   if (!own_pages || own_pages->is_busy()) return;
   own_pages->commit();
-  if (is_at_atomic_site()) return;
+  if (!may_take_pages()) return;
   controller.pages.follow(*own_pages, followed[place_of(*this_record())]);
 }
 

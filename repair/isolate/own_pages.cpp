@@ -3,6 +3,7 @@
 namespace hpcrun {
 
 thread_local constinit PrivatePages* own_pages = nullptr;
+thread_local constinit uint32_t open_regions = 0;
 constinit NeededCommon needed_common;
 
 }  // namespace hpcrun

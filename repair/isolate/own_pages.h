@@ -1,5 +1,6 @@
 #pragma once
-// The private pages of the calling thread, where it is a twin that has any.
+// The private pages of the calling thread, where it is a twin that has any, and when handlers may change what
+// it has. All calls are async-signal-safe.
 
 #include <atomic>
 
@@ -10,8 +11,17 @@ namespace hpcrun {
 // Set and cleared by the twin itself. nullptr: all its memory is common.
 extern thread_local constinit PrivatePages* own_pages __attribute__((tls_model("initial-exec")));
 
+// How many regions the thread is in (repair/isolate/pass/regions.h): code that works on common memory, and
+// may have its addresses already. Handlers must not isolate pages of a thread that is in one, nor set
+// own_pages.
+extern thread_local constinit uint32_t open_regions __attribute__((tls_model("initial-exec")));
+
+inline bool is_in_region() noexcept {
+  return open_regions > 0;
+}
+
 // What the thread wrote is seen by others that do the same later, and what others wrote before is seen by it.
-// Keeps errno. Async-signal-safe.
+// Keeps errno.
 inline void commit_own_pages() noexcept {
   if (PrivatePages* const pages = own_pages) [[unlikely]]
     pages->commit();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "repair/isolate/annotated.h"
 #include "repair/isolate/atomic_sites.h"
 #include "repair/isolate/common_memory.h"
 #include "repair/isolate/common_state.h"
@@ -54,7 +55,7 @@ int count_loads(dl_phdr_info* module, size_t, void* raw) {
 }
 
 int plan_module(dl_phdr_info* module, size_t, void*) {
-  if (is_left_unpatched(module->dlpi_name)) return 0;
+  if (is_left_unpatched(module->dlpi_name) || is_annotated(*module)) return 0;
   for (int i = 0; i < module->dlpi_phnum; ++i) {
     const auto& header = module->dlpi_phdr[i];
     if (header.p_type != PT_LOAD || !(header.p_flags & PF_X)) continue;

@@ -61,9 +61,15 @@ class PrivatePages::Busy {
   explicit Busy(PrivatePages& pages) noexcept : pages_(pages), before_(pages.busy_) { set(true); }
   ~Busy() {
     set(before_);
-    if (before_ || !pages_.done_) return;
-    const auto done = pages_.done_;
-    pages_.done_ = nullptr;
+    if (!before_) done_with(pages_);
+  }
+  // What handlers put off.
+  static void done_with(PrivatePages& pages) noexcept {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (!pages.done_) [[likely]]
+      return;
+    const auto done = pages.done_;
+    pages.done_ = nullptr;
     done();
   }
   Busy(const Busy&) = delete;
@@ -145,6 +151,72 @@ void PrivatePages::commit_pages() noexcept {
   __atomic_store_n(&merged_, merged_ + words, __ATOMIC_RELAXED);
 }
 
+uint64_t PrivatePages::common_address(uint64_t address) const noexcept {
+  const uint32_t place = find(address);
+  return place == count_ ? address : view_of(pages_[place].slot) + (address - page_of(address));
+}
+
+void PrivatePages::refresh_page(uint32_t place, uint64_t low, uint64_t high) noexcept {
+  const size_t from = (low - pages_[place].address) & ~(kBlockBytes - 1);
+  const size_t to = (high - pages_[place].address + kBlockBytes - 1) & ~(kBlockBytes - 1);
+  const uint32_t slot = pages_[place].slot;
+  CommonView common{at(view_of(slot)) + from};
+  const uint32_t words = merge(common, at(pages_[place].address) + from, at(base_of(slot)) + from, to - from);
+  if (words) __atomic_store_n(&merged_, merged_ + words, __ATOMIC_RELAXED);
+}
+
+void PrivatePages::refresh(uint64_t address, size_t bytes) noexcept {
+  const Busy busy(*this);
+  for (uint64_t low = address; low < address + bytes; low = page_of(low) + kPageBytes) {
+    const uint64_t end_of_page = page_of(low) + kPageBytes;
+    const uint64_t high = address + bytes < end_of_page ? address + bytes : end_of_page;
+    if (const uint32_t place = find(low); place < count_) refresh_page(place, low, high);
+  }
+}
+
+void PrivatePages::merge_before_or_after(uint64_t address, size_t bytes, Commit all) noexcept {
+  if (all == Commit::Yes)
+    commit_pages();
+  else
+    refresh(address, bytes);
+}
+
+// Left busy, for handlers: they must not commit, nor change what is private, nor give the thread back.
+uint64_t PrivatePages::open_view(uint64_t address, size_t bytes, Commit before) noexcept {
+  has_view_ = true;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  busy_ = true;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  if (page_of(address) != page_of(address + bytes - 1)) {
+    share(address);
+    share(address + bytes - 1);
+  }
+  merge_before_or_after(address, bytes, before);
+  return common_address(address);
+}
+
+void PrivatePages::close_view(uint64_t address, size_t bytes, Commit after) noexcept {
+  if (!has_view_) return;
+  merge_before_or_after(address, bytes, after);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  has_view_ = false;
+  busy_ = false;
+  Busy::done_with(*this);
+}
+
+void PrivatePages::set_aside() noexcept {
+  const Busy busy(*this);
+  while (count_ > 0) {
+    aside_[aside_count_++] = pages_[count_ - 1].address;
+    share(pages_[count_ - 1].address);
+  }
+}
+
+void PrivatePages::take_back() noexcept {
+  const Busy busy(*this);
+  while (aside_count_ > 0) isolate(aside_[--aside_count_]);
+}
+
 void PrivatePages::share(uint64_t address) noexcept {
   const uint32_t place = find(address);
   if (place == count_) return;
@@ -167,10 +239,19 @@ void PrivatePages::keep_only(const uint64_t* pages, uint32_t count) noexcept {
     while (i < count && pages[i] != page) ++i;
     if (i == count) share(page);  // the last one comes in its place, which was looked at
   }
+  for (uint32_t place = aside_count_; place-- > 0;) {
+    uint32_t i = 0;
+    while (i < count && pages[i] != aside_[place]) ++i;
+    if (i == count) aside_[place] = aside_[--aside_count_];
+  }
 }
 
 void PrivatePages::leave() noexcept {
+  // The access of a view may have failed: then nobody closes it.
+  if (has_view_) has_view_ = busy_ = false;
+  done_ = nullptr;
   commit();
+  aside_count_ = 0;
   count_ = 0;
   used_slots_ = 0;
 }

@@ -49,6 +49,27 @@ class PrivatePages {
     if (count_ > 0 && !busy_) commit_pages();
   }
 
+  // Where the same byte of common memory lies: in a view of the page where the page is the twin's own, until
+  // that changes; else at the address itself.
+  uint64_t common_address(uint64_t address) const noexcept;
+
+  // As commit(), but of these bytes alone and, since that is what is merged at once, of the rest of their
+  // kBlockBytes: what the twin wrote there is common, and what is common is what it reads there.
+  void refresh(uint64_t address, size_t bytes) noexcept;
+
+  // Around an access to common memory by its view (code-centric consistency, TMI, section 3.4): commits, or
+  // refreshes just these bytes, and returns where they are common. Bytes that reach into another page, where
+  // one of both is the twin's own, make both common for good. In between it is busy. Not nested.
+  enum class Commit : bool { No, Yes };
+  uint64_t open_view(uint64_t address, size_t bytes, Commit before) noexcept;
+  // Nothing happens where none is open.
+  void close_view(uint64_t address, size_t bytes, Commit after) noexcept;
+
+  // All pages are common from set_aside() on, and the twin's own again from take_back() on: around code of
+  // which nobody knows what it works on (inline assembly). Not nested.
+  void set_aside() noexcept;
+  void take_back() noexcept;
+
   bool holds(uint64_t address) const noexcept { return find(address) < count_; }
   uint32_t count() const noexcept { return count_; }
   uint64_t commits() const noexcept { return __atomic_load_n(&commits_, __ATOMIC_RELAXED); }
@@ -64,6 +85,8 @@ class PrivatePages {
   void commit_pages() noexcept;
   uint32_t find(uint64_t address) const noexcept;
   uint32_t merge_page(uint32_t place) noexcept;
+  void refresh_page(uint32_t place, uint64_t low, uint64_t high) noexcept;
+  void merge_before_or_after(uint64_t address, size_t bytes, Commit all) noexcept;
 
   struct Page {
     uint64_t address;
@@ -74,6 +97,9 @@ class PrivatePages {
   uint32_t count_ = 0;
   bool busy_ = false;
   void (*done_)() noexcept = nullptr;
+  bool has_view_ = false;
+  uint32_t aside_count_ = 0;
+  uint64_t aside_[kMaxPrivatePages] = {};
   uint64_t commits_ = 0;
   uint64_t merged_ = 0;
   uint64_t timed_ticks_ = 0;

@@ -94,7 +94,11 @@ class Help(driver.EndToEnd):
             self.prof_run(["./app"], directory=self.folder / name, options=["--no-analyze"])
         prof("export", str(self.folder / "prof-app"), "--format=collapsed", "-o", str(self.folder / "stacks.txt"))
         prof("export", str(self.folder / "prof-app"), "--format=pprof", "-o", str(self.folder / "cpu.pb.gz"))
+        for source in ("app.c", "app.cpp"):
+            (self.folder / source).write_text("int main(void) { return 0; }\n")
         needs_more = ("perf.data", "attach", "pause", "resume", "4711", "otf2", "--view=stalls")
+        if not (shutil.which("clang-14") and (driver.BUILD / "lib/prof-regions.so").exists()):
+            needs_more += ("prof cc", "prof c++")
         count = 0
         for command in commands():
             for example in command["examples"]:

@@ -32,6 +32,7 @@ ARROWS = {
     "hpcrun/sync/preload": ["hpcrun/guest", "hpcrun/sync/interface.h", "repair/locks"],
     "repair/isolate": ["hpcrun/guest", "hpcrun/model"],
     "repair/isolate/preload": ["hpcrun/guest", "hpcrun/sample/config.h", "repair/isolate"],
+    "repair/isolate/pass": [],
     "repair/locks": ["hpcrun/guest", "hpcrun/memory/contended_lines.h", "hpcrun/sync/interface.h", "hpcrun/sync/shadow_lock.h"],
     "hpcrun/process": ["hpcrun/guest", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct", "hpcrun/sample",
                        "hpcrun/device", "hpcrun/memory", "hpcrun/sync"],
@@ -39,7 +40,7 @@ ARROWS = {
     "analysis": ["hpcrun/measurement", "hpcrun/model", "hpcrun/unwind/frame.h", "repair/isolate/interface.h"],
     # What prof tells the runtime (config.h), and the same way to open events when it probes the machine.
     "prof": ["analysis", "hpcrun/guest/program_file.h", "hpcrun/measurement", "hpcrun/model",
-             "hpcrun/sample/config.h", "hpcrun/sample/perf_event.h"],
+             "hpcrun/sample/config.h", "hpcrun/sample/perf_event.h", "repair/isolate/pass/regions.h"],
     # Does for a program from outside what the runtime does inside: with the same tables, tree and file.
     "prof/outside": ["analysis/attribution/elf_section.h", "hpcrun/guest", "hpcrun/measurement", "hpcrun/cct",
                      "hpcrun/unwind", "hpcrun/sample/config.h", "prof/message.h"],
@@ -57,6 +58,7 @@ FORBIDDEN = [
     ("hpcrun/device/cuda/planted.h", '#include "hpcrun/device/opencl/queues.h"'),
     ("hpcrun/sync/preload/planted.h", '#include "hpcrun/sample/state.h"'),
     ("repair/isolate/planted.cpp", '#include "hpcrun/process/start.h"'),
+    ("repair/isolate/pass/planted.cpp", '#include "repair/isolate/own_pages.h"'),
     ("repair/locks/planted.cpp", '#include "hpcrun/sample/state.h"'),
     ("hpcrun/model/planted.h", '#include "hpcrun/guest/clock.h"'),
     ("hpcrun/memory/preload/planted.h", '#include "hpcrun/memory/heap.h"'),

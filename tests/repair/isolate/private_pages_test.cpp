@@ -125,3 +125,121 @@ TEST_CASE("Commits need no page faults") {
   };
   CHECK(in_twins(1, twin) == 1);
 }
+
+TEST_CASE("The view of a private page is common memory, and so is the address of any other") {
+  const CommonPages common(2);
+  auto* const data = common.at<volatile uint64_t>(0);
+  const auto twin = [&](size_t, PrivatePages& pages) {
+    if (!pages.isolate(common.page(0))) return false;
+    const uint64_t address = common.page(0) + 40;
+    const uint64_t view = pages.common_address(address);
+    *reinterpret_cast<volatile uint64_t*>(view) = 5;
+    bool right = view != address && data[5] == 0;
+    right &= pages.common_address(common.page(1)) == common.page(1);
+    pages.share_all();
+    right &= pages.common_address(address) == address;
+    return right && data[5] == 5;
+  };
+  CHECK(in_twins(1, twin) == 1);
+  CHECK(data[5] == 5);
+}
+
+TEST_CASE("Bytes that are refreshed are seen by others, and others' are seen, and only these") {
+  const CommonPages common(1);
+  auto* const data = common.at<volatile uint32_t>(0);
+  const auto twin = [&](size_t, PrivatePages& pages) {
+    if (!pages.isolate(common.page(0))) return false;
+    auto* const view = reinterpret_cast<volatile uint32_t*>(pages.common_address(common.page(0)));
+    data[16] = 1;
+    data[100] = 1;
+    pages.refresh(common.page(0) + 64, 4);
+    bool right = view[16] == 1 && view[100] == 0;
+    view[17] = 2;
+    view[101] = 2;
+    pages.refresh(common.page(0) + 68, 4);
+    right &= data[17] == 2 && data[101] == 0;
+    right &= data[16] == 1 && data[100] == 1 && pages.commits() == 0;
+    pages.commit();
+    return right && view[100] == 1 && data[101] == 2;
+  };
+  CHECK(in_twins(1, twin) == 1);
+}
+
+TEST_CASE("An access by a view shows what was written before, and leaves what it wrote to be read") {
+  const CommonPages common(1);
+  constexpr uint32_t kTurns = 20'000;
+  constexpr size_t kTwins = 3;
+  auto* const counter = common.at<uint64_t>(0);
+  auto* const beside = common.at<volatile uint8_t>(0, 8);
+  *counter = 7;
+  const auto twin = [&](size_t number, PrivatePages& pages) {
+    if (!pages.isolate(common.page(0))) return false;
+    const auto address = reinterpret_cast<uint64_t>(counter);
+    bool right = true;
+    for (uint32_t turn = 0; turn < kTurns; ++turn) {
+      beside[number] = static_cast<uint8_t>(turn);
+      auto* const view = reinterpret_cast<uint64_t*>(pages.open_view(address, 8, PrivatePages::Commit::No));
+      right &= pages.is_busy();
+      const uint64_t before = __atomic_fetch_add(view, 1, __ATOMIC_RELAXED);
+      pages.close_view(address, 8, PrivatePages::Commit::No);
+      right &= !pages.is_busy() && *counter > before;
+    }
+    return right && pages.commits() == 0;
+  };
+  CHECK(in_twins(kTwins, twin) == kTwins);
+  CHECK(*counter == 7 + kTwins * kTurns);
+  for (size_t number = 0; number < kTwins; ++number)
+    CHECK(beside[number] == static_cast<uint8_t>(kTurns - 1));
+}
+
+TEST_CASE("A view commits before and after where it is asked to") {
+  const CommonPages common(1);
+  auto* const data = common.at<volatile uint64_t>(0);
+  const auto twin = [&](size_t, PrivatePages& pages) {
+    if (!pages.isolate(common.page(0))) return false;
+    auto* const view = reinterpret_cast<volatile uint64_t*>(pages.common_address(common.page(0)));
+    data[100] = 1;
+    pages.open_view(common.page(0), 8, PrivatePages::Commit::Yes);
+    bool right = view[100] == 1;
+    view[200] = 2;
+    right &= data[200] == 0;
+    pages.close_view(common.page(0), 8, PrivatePages::Commit::Yes);
+    return right && data[200] == 2 && pages.commits() == 2;
+  };
+  CHECK(in_twins(1, twin) == 1);
+}
+
+TEST_CASE("Bytes on two pages make both common") {
+  const CommonPages common(3);
+  const auto twin = [&](size_t, PrivatePages& pages) {
+    for (size_t page = 0; page < 3; ++page)
+      if (!pages.isolate(common.page(page))) return false;
+    const uint64_t address = common.page(1) - 4;
+    const bool same = pages.open_view(address, 8, PrivatePages::Commit::No) == address;
+    pages.close_view(address, 8, PrivatePages::Commit::No);
+    return same && !pages.holds(common.page(0)) && !pages.holds(common.page(1)) &&
+           pages.holds(common.page(2));
+  };
+  CHECK(in_twins(1, twin) == 1);
+}
+
+TEST_CASE("Pages that are set aside are common until they are taken back") {
+  const CommonPages common(2);
+  auto* const one = common.at<volatile uint64_t>(0);
+  auto* const other = common.at<volatile uint64_t>(1);
+  const auto twin = [&](size_t, PrivatePages& pages) {
+    if (!pages.isolate(common.page(0)) || !pages.isolate(common.page(1))) return false;
+    one[0] = 1;
+    pages.set_aside();
+    bool right = pages.count() == 0;
+    other[0] = 2;
+    pages.take_back();
+    right &= pages.count() == 2 && pages.holds(common.page(0)) && pages.holds(common.page(1));
+    one[1] = 3;
+    return right && one[0] == 1 && other[0] == 2;
+  };
+  CHECK(in_twins(1, twin) == 1);
+  CHECK(one[0] == 1);
+  CHECK(other[0] == 2);
+  CHECK(one[1] == 0);  // it ended without a commit
+}
