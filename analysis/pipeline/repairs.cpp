@@ -58,6 +58,9 @@ std::string why_in_words(uint64_t why) {
       return "atomic instructions of a module cannot be kept from it";
     case hpcrun::WhyShared::Remapped:
       return "the program gave the memory back";
+    case hpcrun::WhyShared::AtomicCode:
+      return "threads use atomic operations of the program's own, by which they may synchronise (prof c++ "
+             "tells)";
     default:
       return {};
   }

@@ -62,7 +62,8 @@ void start_isolating(int signal) noexcept {
     return note_refusal("libhpcrun-isolate.so was not loaded");
   }
   if (!signal) return note_refusal("the program uses all real-time signals");
-  dl_iterate_phdr(find_c_library, nullptr);
+  // Once: in a forked child somebody who is gone may have the loader's lock.
+  if (!c_library.high) dl_iterate_phdr(find_c_library, nullptr);
   if (!found->start({signal, process_state.config.isolates_always, tell}))
     return note_refusal(found->refusal() ? found->refusal() : "no memory is common");
   isolation.store(found, std::memory_order_release);

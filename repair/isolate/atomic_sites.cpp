@@ -29,6 +29,8 @@ constinit thread_local volatile bool at_site __attribute__((tls_model("initial-e
 constinit AtomicPlans plans;
 constinit std::atomic<uint64_t> trampoline_bytes{0};
 
+constinit std::atomic<void (*)(uint64_t) noexcept> before_atomic{nullptr};
+
 // Executable memory of a module, and its patches.
 struct Text {
   uint64_t low;  // whole pages
@@ -265,6 +267,10 @@ uint64_t leave_atomic_site(uint64_t pc) noexcept {
   return place;
 }
 
+void set_before_atomic(void (*before)(uint64_t instruction) noexcept) noexcept {
+  before_atomic.store(before, std::memory_order_release);
+}
+
 AtomicSiteCounts atomic_site_counts() noexcept {
   return {plans.sites.size(), plans.moved.size(), trampoline_bytes.load()};
 }
@@ -285,4 +291,5 @@ void hpcrun_at_atomic_site(const hpcrun::AtomicSite* site, const hpcrun::Machine
   const uint64_t address = address_at(*site, *state);
   share_own_page(*pages, address, kWhy);
   share_own_page(*pages, address + site->operand.bytes - 1, kWhy);
+  if (const auto before = before_atomic.load(std::memory_order_acquire)) before(site->address);
 }

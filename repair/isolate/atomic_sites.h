@@ -56,6 +56,11 @@ uint64_t place_in_program(uint64_t pc) noexcept;
 // (TwinHooks::place_in_program). Async-signal-safe.
 uint64_t leave_atomic_site(uint64_t pc) noexcept;
 
+// Called in a twin that has private pages before it executes an atomic instruction of the program, with the
+// instruction's address; pages are committed, and the one that it works on is given back. The thread may come
+// home in it. nullptr, as in the beginning: nobody.
+void set_before_atomic(void (*before)(uint64_t instruction) noexcept) noexcept;
+
 struct AtomicSiteCounts {
   uint64_t sites;             // instructions
   uint64_t moved;             // others, which had to make room for a jump

@@ -47,7 +47,8 @@ constexpr uint32_t kMostOffered = 64;
 struct Controller {
   std::atomic<int> pid{0};  // in which our thread runs
   std::atomic<bool> is_forbidden{false};
-  std::atomic<bool> begins_session{false};
+  std::atomic<bool> is_at_work{false};        // our thread, which may have the loader's lock then
+  std::atomic<bool> is_synchronising{false};  // the program does, in ways that nobody sees
   std::atomic<uint32_t> news{0};
   std::atomic<const char*> refusal{nullptr};
   IsolationHost host;
@@ -114,9 +115,9 @@ void for_each_known(KnownPage::State state, Use use) noexcept {
 // In twins
 
 // Not in the midst of an atomic instruction, or of code that works on common memory: then at the next
-// request.
+// request. Not at all where nobody is to have any.
 bool may_take_pages() noexcept {
-  return !is_at_atomic_site() && !is_in_region();
+  return !is_at_atomic_site() && !is_in_region() && !controller.is_synchronising.load();
 }
 
 void take_pages() noexcept {
@@ -158,6 +159,19 @@ bool is_busy() noexcept {
 
 void before_fork() noexcept {
   leave_common();
+}
+
+// Threads of a program that executes atomic instructions may tell each other by these of what they wrote, and
+// be told by plain loads, which nobody sees: from the moment before the first of them takes effect on nobody
+// has a page for itself (TMI, section 3.4.2, needs a compiler for more). C++'s library has atomic operations
+// for its own guards and counters, which are flushed alone.
+void before_atomic(uint64_t instruction) noexcept {
+  if (is_of_cxx_library(instruction)) return;
+  controller.is_synchronising.store(true);
+  const StaysHome home;
+  const AllAtHome all_at_home(true);
+  controller.news.fetch_add(1);
+  wake_all(controller.news);
 }
 
 // Which memory may be isolated
@@ -291,7 +305,9 @@ class Loop {
       if (const uint64_t us = (now_ns - begin_ns) / 1'000)
         controller.ticks_per_us = (__builtin_ia32_rdtsc() - begin_ticks) / us;
       const uint32_t news = controller.news.load();
+      controller.is_at_work.store(true);
       const bool is_at_work = tick();
+      controller.is_at_work.store(false);
       if (controller.is_forbidden.load() && !is_session_on()) return;
       wait_while(controller.news, news, is_at_work || controller.host.always ? kCommitNs : kIdleNs);
     }
@@ -309,6 +325,10 @@ class Loop {
   // False: nothing is isolated.
   bool tick() noexcept {
     if (controller.is_forbidden.load()) return drop_all(WhyShared::Forked);
+    if (controller.is_synchronising.load()) {
+      drop_all(WhyShared::AtomicCode);
+      return !end_session();
+    }
     for_each_known(KnownPage::State::Asked, [](KnownPage& known) {
       const WhyShared why = known.declined != WhyShared::None ? known.declined : why_not(known);
       if (why != WhyShared::None) return set_shared(known, why);
@@ -346,7 +366,6 @@ class Loop {
 
   // No session begins once a fork is under way, which ends the one that is on.
   bool begin_session() noexcept {
-    controller.begins_session.store(true);
     SessionStart result = SessionStart::Unreachable;
     if (!controller.is_forbidden.load()) {
       SessionOptions options;
@@ -355,7 +374,6 @@ class Loop {
                        on_asked,     is_busy,    leave_atomic_site, before_fork};
       result = begin_isolation(options);
     }
-    controller.begins_session.store(false);
     if (result == SessionStart::Done || result == SessionStart::AlreadyOn) {
       tries_ = 0;
       weighed_ns_ = monotonic_ns();
@@ -492,6 +510,7 @@ void* run_controller(void*) {
 bool start(const IsolationHost& host) noexcept {
   if (common_memory_file() < 0) return false;
   controller.host = host;
+  set_before_atomic(host.always ? nullptr : before_atomic);
   return true;
 }
 
@@ -593,7 +612,7 @@ bool end_session_here() noexcept {
 
 bool end_isolation_for_fork() noexcept {
   controller.is_forbidden.store(true);
-  while (controller.begins_session.load()) raw_syscall(SYS_sched_yield);
+  while (controller.is_at_work.load()) raw_syscall(SYS_sched_yield);
   if (!end_session_here()) return false;
   controller.news.fetch_add(1);  // our thread ends
   wake_all(controller.news);
@@ -607,7 +626,8 @@ void allow_isolation() noexcept {
 void controller_after_fork() noexcept {
   controller.pid.store(0);
   controller.is_forbidden.store(false);
-  controller.begins_session.store(false);
+  controller.is_synchronising.store(false);
+  controller.is_at_work.store(false);
   controller.pages.clear();
   needed_common.clear();
   for (KnownPage& known : controller.known) {

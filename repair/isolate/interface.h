@@ -25,6 +25,7 @@ enum class WhyShared : uint64_t {
   Expensive = 10,     // commits and conversions took more than the sharing did
   AtomicModule = 11,  // code of a module cannot be kept from working on it atomically
   Remapped = 12,      // the program gave the memory back, or changed what it is
+  AtomicCode = 13,    // the program synchronises by atomic operations of its own
   kCount,
 };
 

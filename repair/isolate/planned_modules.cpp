@@ -3,6 +3,7 @@
 #include <link.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "repair/isolate/annotated.h"
@@ -32,6 +33,20 @@ struct PlannedModule {
   uint64_t high = 0;
   bool is_there = false;
 };
+
+// At most two are: libstdc++ and libgcc_s.
+struct CxxCode {
+  std::atomic<uint64_t> low{0};
+  std::atomic<uint64_t> high{0};
+};
+constinit CxxCode cxx_code[2];
+
+void note_cxx_code(const char* path, uint64_t low, uint64_t high) noexcept {
+  const bool is_library = strstr(path, "/libstdc++.so");
+  if (!is_library && !strstr(path, "/libgcc_s.so")) return;
+  cxx_code[is_library].low.store(low);
+  cxx_code[is_library].high.store(high);
+}
 // How often the loader loaded and unloaded one.
 struct Loads {
   unsigned long long loads = 0;
@@ -74,6 +89,7 @@ int plan_module(dl_phdr_info* module, size_t, void*) {
       ++modules.count;
     }
     *known = {low, high, true};
+    note_cxx_code(module->dlpi_name, low, high);
   }
   return 0;
 }
@@ -97,6 +113,11 @@ bool know_atomic_sites() noexcept {
   modules.kept_inode = common_state.hold.inode;
   keep_patched_code(common_memory_file(), modules.kept_inode);
   return !modules.why_not;
+}
+
+bool is_of_cxx_library(uint64_t code) noexcept {
+  return std::ranges::any_of(cxx_code,
+                             [code](const CxxCode& one) { return code >= one.low && code < one.high; });
 }
 
 const char* why_atomic_sites_are_unknown() noexcept {

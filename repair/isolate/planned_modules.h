@@ -2,11 +2,16 @@
 // The modules whose atomic instructions twins have patched (atomic_sites.h): all that are loaded, but those
 // whose atomic operations work on nothing that is isolated. For the controller's thread alone.
 
+#include <cstdint>
+
 namespace hpcrun {
 
 // Brings them up to date with what is loaded now; all threads are at home meanwhile where that has changed.
 // False: there is a module for which that cannot be, and nothing may be isolated.
 bool know_atomic_sites() noexcept;
+
+// Whether the code is C++'s library's. From any thread, async-signal-safe.
+bool is_of_cxx_library(uint64_t code) noexcept;
 
 // One clause, or nullptr.
 const char* why_atomic_sites_are_unknown() noexcept;

@@ -12,11 +12,13 @@ import driver
 import repair_runs
 
 LIFE = driver.program("isolated_life")
-FOUND = {"statistics": ["1500"], "references": ["400"]}
-# What atomic operations work on stays common.
-DECLINED = {"counters": ["60"], "workers": ["60"]}
-ALWAYS = {"statistics": ["300"], "neighbours": ["200"], "phases": ["200"], "workers": ["5"], "sessions": ["20"], "requests": ["5"],
-          "references_locked": ["10"], "histogram": ["light", "200"], "regression": ["200"], "lock_array": ["5"], "total": ["5"]}
+FOUND = {"statistics": ["1500"], "references_locked": ["400"]}
+# Threads use what is shared atomically, or other data and may synchronise by that.
+DECLINED = {"counters": (["60"], "atomic operations work on it"), "workers": (["60"], "atomic operations work on it"),
+            "references": (["400"], "atomic operations of the program's own")}
+# Of programs whose threads meet by calls of the C library. Those that meet by atomic loads have to be compiled for it.
+ALWAYS = {"statistics": ["300"], "neighbours": ["200"], "phases": ["200"], "sessions": ["20"], "requests": ["5"],
+          "references_locked": ["10"], "lock_array": ["5"], "total": ["5"], "counters": ["5"]}
 
 
 class Isolation(repair_runs.RepairRuns):
@@ -48,12 +50,11 @@ class Isolation(repair_runs.RepairRuns):
                 self.assertTrue(any("each thread had its page for itself" in data["repair"] for data in found), found)
 
     def test_what_atomic_operations_work_on_stays_common(self):
-        for sample, arguments in DECLINED.items():
+        for sample, (arguments, why) in DECLINED.items():
             with self.subTest(sample):
                 command = [driver.sample(sample), *arguments]
                 run = self.run_until(lambda run: self.pages(run, "shared"), command, self.bare(command), options=["--repair=isolate"])
-                self.assertIn("atomic operations work on it", {page["why"] for page in self.pages(run, "shared")})
-                self.assertEqual(self.repairs(run)["conversions"], 0)
+                self.assertIn(why, " ".join(page["why"] for page in self.pages(run, "shared")))
 
     def test_programs_do_the_same_with_pages_isolated_at_random(self):
         merged = 0
