@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "hpcrun/guest/syscalls.h"
+#include "hpcrun/guest/own_memory.h"
 
 namespace hpcrun {
 
@@ -46,16 +46,15 @@ class HandleTable {
   bool grow() noexcept {
     const size_t before = capacity();
     const size_t after = before ? 2 * before : kFirstCapacity;
-    void* memory =
-        sys_mmap(nullptr, after * sizeof(Entry), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return false;
+    void* memory = map_own_memory(after * sizeof(Entry), InChild::Copy);
+    if (!memory) return false;
     const HandleTable old = *this;
     entries_ = static_cast<Entry*>(memory);
     mask_ = after - 1;
     used_ = 0;
     for (size_t i = 0; i < before; ++i)
       if (old.entries_[i].value) put(old.entries_[i].handle, old.entries_[i].value);
-    if (old.entries_) sys_munmap(old.entries_, before * sizeof(Entry));
+    if (old.entries_) unmap_own_memory(old.entries_, before * sizeof(Entry));
     return true;
   }
 

@@ -14,14 +14,24 @@ constinit std::atomic<const MemorySource*> current{nullptr};
 
 }  // namespace
 
-void* map_own_memory(size_t bytes) noexcept {
+void* map_own_memory(size_t bytes, InChild in_child) noexcept {
   if (const MemorySource* const source = current.load(std::memory_order_acquire)) return source->map(bytes);
   void* const at =
       sys_mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) return nullptr;
-  // A forked child starts with its own state and must not inherit a copy of its parent's.
-  sys_madvise(at, bytes, MADV_DONTFORK);
+  if (in_child == InChild::Nothing) sys_madvise(at, bytes, MADV_DONTFORK);
   return at;
+}
+
+void* map_emptied_page() noexcept {
+  constexpr size_t kPage = 4096;
+  if (const MemorySource* const source = current.load(std::memory_order_acquire))
+    return source->map_emptied_page();
+  void* const page = sys_mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return nullptr;
+  if (sys_madvise(page, kPage, MADV_WIPEONFORK) == 0) return page;
+  sys_munmap(page, kPage);
+  return nullptr;
 }
 
 void unmap_own_memory(void* at, size_t bytes) noexcept {

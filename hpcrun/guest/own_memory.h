@@ -1,19 +1,28 @@
 #pragma once
-// Where the runtime's own memory comes from: anonymous mappings that a forked child does not get, or what
-// takes their place where memory is to be the same in several processes of a program. All calls are
-// async-signal-safe.
+// Where the runtime's own memory comes from: anonymous mappings, or what takes their place where memory is to
+// be the same in several processes of a program. All calls are async-signal-safe.
 
 #include <cstddef>
 
 namespace hpcrun {
 
+// What a forked child has of it: nothing, where it begins with a state of its own, or a copy. From a memory
+// source it has a copy in any case.
+enum class InChild { Nothing, Copy };
+
 struct MemorySource {
   void* (*map)(size_t bytes) noexcept;  // zeroed whole pages, or nullptr
   void (*unmap)(void* at, size_t bytes) noexcept;
+  // One page, which all processes of a program have and which is zeroed in forked children; or nullptr.
+  void* (*map_emptied_page)() noexcept;
 };
 
-void* map_own_memory(size_t bytes) noexcept;
+void* map_own_memory(size_t bytes, InChild in_child = InChild::Nothing) noexcept;
 void unmap_own_memory(void* at, size_t bytes) noexcept;
+
+// 4096 bytes that read as zeros in every copy of the process (MADV_WIPEONFORK, Linux 4.14). nullptr: there is
+// no such memory.
+void* map_emptied_page() noexcept;
 
 // From now on memory comes from there, and all of it is given back there. nullptr: from the kernel, as in the
 // beginning.
@@ -24,3 +33,8 @@ void set_memory_source(const MemorySource* source) noexcept;
 // The runtime exports it under this name, for libraries of ours that have a copy of this file.
 extern "C" void hpcrun_set_memory_source(const hpcrun::MemorySource* source) noexcept;
 constexpr char kSetMemorySourceName[] = "hpcrun_set_memory_source";
+
+// A library that has a source exports it under this name: it sets the source, if it did not do so yet. The
+// runtime calls it before it maps anything.
+extern "C" void hpcrun_offer_memory_source() noexcept;
+constexpr char kOfferMemorySourceName[] = "hpcrun_offer_memory_source";

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "hpcrun/cct/access_stream.h"
+#include "hpcrun/guest/own_memory.h"
 #include "hpcrun/guest/safe_load.h"
 #include "hpcrun/measurement/notes.h"
 #include "hpcrun/measurement/progress.h"
@@ -232,10 +233,8 @@ const char* note_of(int failure) noexcept {
 
 void start_memory() noexcept {
   if (!process_state.config.contention) return;
-  if (tids) sys_munmap(tids, kMostThreads * sizeof *tids);  // the parent's, in a forked child
-  void* const at = sys_mmap(nullptr, kMostThreads * sizeof *tids, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  tids = at == MAP_FAILED ? nullptr : static_cast<std::atomic<int>*>(at);
+  if (tids) unmap_own_memory(tids, kMostThreads * sizeof *tids);  // the parent's, in a forked child
+  tids = static_cast<std::atomic<int>*>(map_own_memory(kMostThreads * sizeof *tids, InChild::Copy));
   if (!tids) return;
   watch = new (watch_memory) ContentionWatch;
   const ContentionSource source = source_in_use();

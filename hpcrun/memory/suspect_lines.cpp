@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "hpcrun/guest/syscalls.h"
+#include "hpcrun/guest/own_memory.h"
 
 namespace hpcrun {
 
@@ -37,9 +37,7 @@ constexpr uint64_t kBeingClaimed = 1;  // no line's address
 
 bool SuspectLines::start() noexcept {
   if (lines_) return true;
-  void* const at =
-      sys_mmap(nullptr, kLines * sizeof(Line), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (at != MAP_FAILED) lines_ = static_cast<Line*>(at);
+  lines_ = static_cast<Line*>(map_own_memory(kLines * sizeof(Line), InChild::Copy));
   return lines_;
 }
 

@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 
+#include "hpcrun/guest/tail_calls.h"
 #include "hpcrun/process/redirection.h"
 
 namespace hpcrun {
@@ -41,11 +42,3 @@ struct Next {
 #define HPCRUN_NEXT_OF(name) HPCRUN_NEXT_OF_TYPE(name, decltype(::name))
 #define HPCRUN_NEXT(name) (reinterpret_cast<hpcrun_type_of_##name*>(hpcrun_next_##name.get()))
 #define HPCRUN_EXPORT extern "C" __attribute__((visibility("default")))
-
-// For a function that calls another in tail position so that no frame of ours is between its caller and that:
-// in builds without optimisation too. (clang, which only checks this code, has no such attribute.)
-#ifdef __clang__
-#define HPCRUN_TAIL_CALLS
-#else
-#define HPCRUN_TAIL_CALLS __attribute__((optimize("O2")))
-#endif

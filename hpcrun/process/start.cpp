@@ -1,5 +1,6 @@
 #include "hpcrun/process/start.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -15,6 +16,7 @@
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/descriptors.h"
 #include "hpcrun/guest/own_mappings.h"
+#include "hpcrun/guest/own_memory.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/memory/heap.h"
 #include "hpcrun/memory/isolating.h"
@@ -274,6 +276,16 @@ void after_fork_in_child() noexcept {
   start_sampling();
 }
 
+// Of a library of ours behind this one, whose constructor may not have run yet.
+void ask_for_memory() noexcept {
+  const auto offer =
+      reinterpret_cast<decltype(&hpcrun_offer_memory_source)>(dlsym(RTLD_DEFAULT, kOfferMemorySourceName));
+  if (offer)
+    offer();
+  else
+    dlerror();  // the program must not find our failure
+}
+
 void prepare_process() noexcept {
   find_vdso_clock();
   void* shared =
@@ -329,6 +341,7 @@ void start_process() noexcept {
   if (is_in_valgrind()) return warn_of_valgrind();
   find_outside_sampler();
   if (leave_to_outside()) return;
+  ask_for_memory();
   prepare_process();
   start_sampling();
 }

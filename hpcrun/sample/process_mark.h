@@ -1,7 +1,7 @@
 #pragma once
 // Is this the process that is measured, or a copy of it that fork made unseen? Device calls and allocations
-// ask often, and a system call costs more than all else that they do here; a page that the kernel empties in
-// copies (MADV_WIPEONFORK, Linux 4.14) tells it by a load.
+// ask often, and a system call costs more than all else that they do here; a page that is emptied in copies
+// tells it by a load.
 
 #include "hpcrun/sample/state.h"
 

@@ -1,8 +1,6 @@
 #include "hpcrun/sync/lock_table.h"
 
-#include <sys/mman.h>
-
-#include "hpcrun/guest/syscalls.h"
+#include "hpcrun/guest/own_memory.h"
 
 namespace hpcrun {
 
@@ -53,14 +51,12 @@ LockHolder WaitedLock::last_holder(uint64_t since) const noexcept {
 }
 
 bool LockTable::attach() noexcept {
-  void* const memory = sys_mmap(nullptr, kLocks * sizeof(WaitedLock), PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  locks_ = memory == MAP_FAILED ? nullptr : static_cast<WaitedLock*>(memory);
+  locks_ = static_cast<WaitedLock*>(map_own_memory(kLocks * sizeof(WaitedLock), InChild::Copy));
   return locks_ != nullptr;
 }
 
 void LockTable::forget() noexcept {
-  if (locks_) sys_munmap(locks_, kLocks * sizeof(WaitedLock));
+  if (locks_) unmap_own_memory(locks_, kLocks * sizeof(WaitedLock));
   locks_ = nullptr;
   for (std::atomic<uint32_t>& place : waiting_) place.store(0, std::memory_order_relaxed);
   was_full_.store(false, std::memory_order_relaxed);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <new>
 
-#include "hpcrun/guest/syscalls.h"
+#include "hpcrun/guest/own_memory.h"
 #include "hpcrun/unwind/compile.h"
 #include "hpcrun/unwind/elf_file.h"
 #include "hpcrun/unwind/live_module.h"
@@ -146,7 +146,7 @@ void release_retired() noexcept {
   while (retired) {
     Snapshot* next = retired->retired_next;
     snapshot_bytes.fetch_sub(retired->mapped_bytes, std::memory_order_relaxed);
-    sys_munmap(retired, retired->mapped_bytes);
+    unmap_own_memory(retired, retired->mapped_bytes);
     retired = next;
   }
 }
@@ -167,8 +167,8 @@ void refresh_once() noexcept {
             [](const LoadedModule& a, const LoadedModule& b) { return a.start < b.start; });
   const size_t count = collection.modules.size();
   const size_t bytes = (sizeof(Snapshot) + count * sizeof(LoadedModule) + 4095) / 4096 * 4096;
-  void* at = sys_mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (at == MAP_FAILED) return;
+  void* at = map_own_memory(bytes, InChild::Copy);
+  if (!at) return;
   snapshot_bytes.fetch_add(bytes, std::memory_order_relaxed);
   auto* snapshot = new (at) Snapshot;
   snapshot->mapped_bytes = bytes;

@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "hpcrun/guest/own_memory.h"
 #include "hpcrun/guest/syscalls.h"
 
 namespace hpcrun {
@@ -20,8 +21,8 @@ std::atomic<Chunk*> current{nullptr};
 std::atomic<size_t> mapped{0};
 
 void* map(size_t bytes) noexcept {
-  void* at = sys_mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (at == MAP_FAILED) return nullptr;
+  void* at = map_own_memory(bytes, InChild::Copy);
+  if (!at) return nullptr;
   // The rows of a large program are read at random: small pages would miss the TLB each time.
   if (bytes >= kHugePage) sys_madvise(at, bytes, MADV_HUGEPAGE);
   mapped.fetch_add(bytes, std::memory_order_relaxed);
@@ -44,7 +45,7 @@ void* lasting_allocate(size_t bytes) noexcept {
     fresh->used.store(sizeof(Chunk), std::memory_order_relaxed);
     if (!current.compare_exchange_strong(chunk, fresh, std::memory_order_acq_rel)) {
       // Another thread was faster, and readers of its chunk are none of ours: ours goes back.
-      sys_munmap(fresh, kChunkBytes);
+      unmap_own_memory(fresh, kChunkBytes);
       mapped.fetch_sub(kChunkBytes, std::memory_order_relaxed);
     }
   }

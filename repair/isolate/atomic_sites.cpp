@@ -10,8 +10,6 @@
 #include "repair/isolate/interface.h"
 #include "repair/isolate/own_pages.h"
 #include "repair/isolate/pages.h"
-#include "repair/isolate/thread_record.h"
-#include "repair/isolate/twin.h"
 
 extern "C" {
 void hpcrun_atomic_slow_path() noexcept;
@@ -30,7 +28,6 @@ constinit thread_local volatile bool at_site __attribute__((tls_model("initial-e
 
 constinit AtomicPlans plans;
 constinit std::atomic<uint64_t> trampoline_bytes{0};
-constinit std::atomic<uint64_t> shared_pages{0};
 
 // Executable memory of a module, and its patches.
 struct Text {
@@ -187,33 +184,6 @@ uint64_t address_at(const AtomicSite& site, const MachineState& state) noexcept 
   return address;
 }
 
-void share(PrivatePages& pages, uint64_t address) noexcept {
-  if (!pages.holds(address)) return;
-  share_own_page(pages, address, static_cast<uint64_t>(WhyShared::AtomicUse));
-  shared_pages.fetch_add(1, std::memory_order_relaxed);
-}
-
-// Nobody gives the thread back while it works on its pages; who wanted to is heard afterwards. A thread at
-// home has none, and at_site is set: it gets none meanwhile.
-class Undisturbed {
- public:
-  Undisturbed() noexcept : record_(is_twin() ? this_record() : nullptr) { set(true); }
-  ~Undisturbed() {
-    set(false);
-    if (record_ && is_twin() && was_asked_back()) give_back(Leaving::Asked);
-  }
-  Undisturbed(const Undisturbed&) = delete;
-  Undisturbed& operator=(const Undisturbed&) = delete;
-
- private:
-  void set(bool in_trap) noexcept {
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (record_) record_->in_trap = in_trap;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  }
-  ThreadRecord* record_;
-};
-
 }  // namespace
 
 const char* plan_atomic_sites(const dl_phdr_info& module) noexcept {
@@ -279,31 +249,23 @@ uint64_t place_in_program(uint64_t pc) noexcept {
 }
 
 AtomicSiteCounts atomic_site_counts() noexcept {
-  return {plans.sites.size(), plans.moved.size(), trampoline_bytes.load(), shared_pages.load()};
+  return {plans.sites.size(), plans.moved.size(), trampoline_bytes.load()};
 }
 
-namespace {
+}  // namespace hpcrun
 
-void commit_at(const AtomicSite* site, const MachineState& state) noexcept {
-  const Undisturbed undisturbed;
+// Before the instruction of the site, or behind it where there is none. The thread may be given back at any
+// moment here, and has no private pages then.
+extern "C" void hpcrun_at_atomic_site(const hpcrun::AtomicSite* site,
+                                      const hpcrun::MachineState* state) noexcept;
+void hpcrun_at_atomic_site(const hpcrun::AtomicSite* site, const hpcrun::MachineState* state) noexcept {
+  using namespace hpcrun;
   PrivatePages* const pages = own_pages;
   if (!pages) return;
   pages->commit();
   if (!site) return;
-  const uint64_t address = address_at(*site, state);
-  share(*pages, address);
-  share(*pages, address + site->operand.bytes - 1);
-}
-
-}  // namespace
-
-}  // namespace hpcrun
-
-// Before the instruction of the site, or behind it where there is none.
-extern "C" void hpcrun_at_atomic_site(const hpcrun::AtomicSite* site,
-                                      const hpcrun::MachineState* state) noexcept;
-void hpcrun_at_atomic_site(const hpcrun::AtomicSite* site, const hpcrun::MachineState* state) noexcept {
-  hpcrun::at_site = true;
-  hpcrun::commit_at(site, *state);
-  if (!site) hpcrun::at_site = false;
+  constexpr auto kWhy = static_cast<uint64_t>(WhyShared::AtomicUse);
+  const uint64_t address = address_at(*site, *state);
+  share_own_page(*pages, address, kWhy);
+  share_own_page(*pages, address + site->operand.bytes - 1, kWhy);
 }

@@ -20,7 +20,7 @@
 namespace hpcrun {
 
 // Finds the atomic instructions of a loaded module and makes trampolines for them. In the program's own
-// process, while there are no twins; not async-signal-safe, and for one caller at a time. Some 20 ms for 10
+// process, while there are no twins; not async-signal-safe, and for one caller at a time. Some 30 ms per
 // MiB of code. The C library, the loader and our own libraries are not for this: whoever calls leaves them
 // out. Again for modules that are loaded later; nothing happens for one that is known already.
 //
@@ -43,8 +43,8 @@ bool patch_atomic_sites() noexcept;
 void unpatch_atomic_sites() noexcept;
 
 // Whether the calling thread is interrupted between having looked for private pages and having executed the
-// instruction: nobody may isolate a page of it then, and own_pages (own_pages.h) may not be set. Whoever
-// wants to looks again later, or at the thread's next commit. Async-signal-safe.
+// instruction: no page may be isolated for it then. Whoever wants to, in a handler or in
+// TwinHooks::converted, tries again at the next occasion. Async-signal-safe.
 bool is_at_atomic_site() noexcept;
 
 // For an address in a trampoline that of the instruction which it stands for, where the thread's registers
@@ -56,7 +56,6 @@ struct AtomicSiteCounts {
   uint64_t sites;             // instructions
   uint64_t moved;             // others, which had to make room for a jump
   uint64_t trampoline_bytes;  // of memory, in whole pages
-  uint64_t shared;            // pages that twins had to give back for such an instruction
 };
 AtomicSiteCounts atomic_site_counts() noexcept;
 

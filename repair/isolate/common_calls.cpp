@@ -7,11 +7,11 @@
 
 #include <algorithm>
 
-#include "hpcrun/guest/own_memory.h"
 #include "repair/isolate/blocked_signals.h"
 #include "repair/isolate/common_memory.h"
 #include "repair/isolate/common_state.h"
 #include "repair/isolate/reservation.h"
+#include "repair/isolate/twin.h"
 
 namespace hpcrun {
 
@@ -36,6 +36,11 @@ class Call {
   Call& operator=(const Call&) = delete;
   CommonPhase phase() const noexcept { return common_state.phase.load(std::memory_order_acquire); }
 };
+
+// Before the kernel is asked to change the address space, which must be the program's.
+void go_home() noexcept {
+  if (is_twin()) give_back();
+}
 
 uint64_t number(const void* address) noexcept {
   return reinterpret_cast<uint64_t>(address);
@@ -249,12 +254,17 @@ long common_mmap(void* at, size_t bytes, int protection, int flags, int file, in
   const uint64_t low = number(at), size = page_up(bytes);
   const bool is_at = flags & (MAP_FIXED | MAP_FIXED_NOREPLACE);
   const bool is_fixed = flags & MAP_FIXED;
-  const auto by_kernel = [&] { return kernel_mmap(at, bytes, protection, flags, file, offset); };
+  const auto by_kernel = [&] {
+    go_home();
+    return kernel_mmap(at, bytes, protection, flags, file, offset);
+  };
   if (phase == CommonPhase::None || !bytes || size < bytes || (is_fixed && !is_range(at, size)))
     return by_kernel();
 
   const bool is_ours = phase == CommonPhase::Common && (flags & MAP_TYPE) == MAP_PRIVATE &&
                        (flags & MAP_ANONYMOUS) && !(flags & ~kKnownFlags) && size <= kLargest;
+  const bool is_plain = protection == kPlain && !(flags & (MAP_LOCKED | MAP_POPULATE));
+  if (!is_ours || !is_plain) go_home();
   if (!is_ours) {
     const long result = by_kernel();
     if (!is_error(result) && is_fixed) note_foreign(low, low + size);
@@ -267,6 +277,7 @@ long common_mmap(void* at, size_t bytes, int protection, int flags, int file, in
     const long result = piece ? map_piece(piece, size, protection, flags) : -ENOMEM;
     if (!is_error(result)) return result;
   }
+  go_home();
   // Address space that the program has given back, and believes to be free.
   const Part part = in_reservation(low, low + size);
   if ((flags & MAP_FIXED_NOREPLACE) && part.low == low && part.high == low + size && low % kPageBytes == 0)
@@ -291,6 +302,8 @@ long common_munmap(void* at, size_t bytes) noexcept {
   if (call.phase() == CommonPhase::None || !is_range(at, page_up(bytes))) return sys_munmap(at, bytes);
 
   const Part part = in_reservation(low, high);
+  const bool is_plain = part.low == low && part.high == high && !common_state.hold.altered.has_any(low, high);
+  if (!is_plain || call.phase() == CommonPhase::Left) go_home();
   if (call.phase() == CommonPhase::Left || part.low >= part.high) {
     if (has_common(low, high)) stop_being_common(low, high);
     return by_kernel(low, high);
@@ -309,6 +322,7 @@ long common_munmap(void* at, size_t bytes) noexcept {
 
 long common_mprotect(void* at, size_t bytes, int protection) noexcept {
   const Call call;
+  go_home();
   const long result =
       raw_syscall(SYS_mprotect, reinterpret_cast<long>(at), static_cast<long>(bytes), protection);
   if (result == 0) common_protection_changed(at, bytes);
@@ -327,6 +341,7 @@ long common_mremap(void* at, size_t bytes, size_t new_bytes, int flags, void* ne
   const CommonPhase phase = call.phase();
   const uint64_t low = number(at), old_size = page_up(bytes), new_size = page_up(new_bytes);
   const bool is_fixed = flags & MREMAP_FIXED;
+  go_home();
   const bool is_known =
       phase != CommonPhase::None && is_range(at, old_size) && new_size >= new_bytes && new_size > 0;
   if (!is_known || !has_common(low, low + old_size)) {
@@ -354,6 +369,10 @@ long common_madvise(void* at, size_t bytes, int advice) noexcept {
   const Call call;
   const CommonPhase phase = call.phase();
   const uint64_t low = number(at), high = low + page_up(bytes);
+  const bool is_plain = phase == CommonPhase::Common && (advice == MADV_DONTNEED || advice == MADV_FREE) &&
+                        is_range(at, page_up(bytes)) && common_state.hold.common.run_end(low, high) == high &&
+                        is_common(at);
+  if (!is_plain) go_home();
   if (phase == CommonPhase::None || !is_range(at, page_up(bytes)) || !has_common(low, high))
     return sys_madvise(at, bytes, advice);
   long result = 0;
@@ -386,6 +405,7 @@ long common_madvise(void* at, size_t bytes, int advice) noexcept {
 }
 
 long common_mlockall(int flags) noexcept {
+  go_home();
   const bool is_common = common_state.phase.load(std::memory_order_acquire) != CommonPhase::None;
   return raw_syscall(SYS_mlockall, is_common ? flags | MCL_ONFAULT : flags);
 }
@@ -393,6 +413,7 @@ long common_mlockall(int flags) noexcept {
 void common_break_moved(const void* before, const void* now) noexcept {
   const Call call;
   if (call.phase() == CommonPhase::None) return;
+  go_home();
   const uint64_t old_end = page_up(number(before)), new_end = page_up(number(now));
   if (new_end < old_end) stop_being_common(new_end, old_end);
   if (new_end > old_end && call.phase() == CommonPhase::Common) map_apart(old_end, new_end, kPlain, 0);
@@ -404,27 +425,10 @@ void common_stack_limit_changed(uint64_t bytes) noexcept {
   const uint64_t low = common_state.stack_low, high = common_state.stack_high;
   const uint64_t wanted = high - page_up(std::min(bytes, kUnlimited));
   if (call.phase() != CommonPhase::Common || wanted >= low) return;
+  go_home();
   const long at = common_mmap(reinterpret_cast<void*>(wanted), low - wanted, kPlain,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (at == static_cast<long>(wanted)) common_state.stack_low = wanted;
-}
-
-namespace {
-
-void* map_for_runtime(size_t bytes) noexcept {
-  const long at = common_mmap(nullptr, bytes, kPlain, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return is_error(at) ? nullptr : reinterpret_cast<void*>(at);
-}
-
-void unmap_for_runtime(void* at, size_t bytes) noexcept {
-  common_munmap(at, bytes);
-}
-
-}  // namespace
-
-const MemorySource& common_memory_source() noexcept {
-  static constexpr MemorySource source = {map_for_runtime, unmap_for_runtime};
-  return source;
 }
 
 }  // namespace hpcrun

@@ -7,7 +7,8 @@
 // All take and return what the system call of the name does, errors as -errno, and do that call alone where
 // nothing is common. Async-signal-safe; errno is left alone. Calls that programs make without the C library,
 // and that the C library makes inside, pass by: memory that they map is private, and what they release of
-// ours stays in the file until it is mapped again.
+// ours stays in the file until it is mapped again. A twin maps plain memory out of the reservation, which all
+// processes of the program have, and gives it back there; for all else it goes home first.
 //
 // Files that are mapped privately and written to are private until make_common() is called again, which moves
 // them. Allocators that map by these calls have a common heap; of those that are well kept, mimalloc pays
@@ -17,8 +18,6 @@
 
 #include <cstddef>
 #include <cstdint>
-
-#include "hpcrun/guest/own_memory.h"
 
 namespace hpcrun {
 
@@ -41,8 +40,5 @@ void common_break_moved(const void* before, const void* now) noexcept;
 
 // After the limit of the stack was changed to so many bytes: the main stack can use them.
 void common_stack_limit_changed(uint64_t bytes) noexcept;
-
-// For the runtime's own memory (hpcrun/guest/own_memory.h): common, where there is common memory.
-const MemorySource& common_memory_source() noexcept;
 
 }  // namespace hpcrun

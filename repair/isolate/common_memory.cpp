@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "hpcrun/guest/descriptors.h"
@@ -170,9 +171,11 @@ bool make_all_private() noexcept {
 // What was handed out of an earlier reservation stays as private memory of the process, and the rest goes.
 void unmap_unused(void* argument, const OwnMapping& mapping) noexcept {
   const auto& left = *static_cast<const CommonHold*>(argument);
-  if (mapping.inode != left.inode || !is_common_file(mapping.name) || !left.reserves(mapping.low)) return;
-  for (uint64_t low = mapping.low; low < mapping.high;) {
-    const uint64_t high = left.common.run_end(low, mapping.high);
+  if (mapping.inode != left.inode || !is_common_file(mapping.name)) return;
+  // Where nothing of it was used the tables are a part of the same mapping.
+  const uint64_t end = std::min(mapping.high, left.reservation_high);
+  for (uint64_t low = std::max(mapping.low, left.reservation_low); low < end;) {
+    const uint64_t high = left.common.run_end(low, end);
     if (!left.common.has(low)) sys_munmap(reinterpret_cast<void*>(low), high - low);
     low = high;
   }
@@ -261,6 +264,10 @@ bool end_common() noexcept {
   common_state.phase = CommonPhase::None;
   hold = CommonHold{};
   return true;
+}
+
+bool has_left_common() noexcept {
+  return common_state.phase.load(std::memory_order_acquire) == CommonPhase::Left;
 }
 
 bool is_common(const void* address) noexcept {

@@ -42,6 +42,9 @@ void forked_from_common() noexcept;
 // refused. Not async-signal-safe.
 bool end_common() noexcept;
 
+// Whether memory is as leave_common() left it. Async-signal-safe.
+bool has_left_common() noexcept;
+
 // Whether the byte lies in common memory now. Async-signal-safe.
 bool is_common(const void* address) noexcept;
 

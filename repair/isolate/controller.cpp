@@ -292,6 +292,7 @@ class Loop {
         controller.ticks_per_us = (__builtin_ia32_rdtsc() - begin_ticks) / us;
       const uint32_t news = controller.news.load();
       const bool is_at_work = tick();
+      if (controller.is_forbidden.load() && !is_session_on()) return;
       wait_while(controller.news, news, is_at_work || controller.host.always ? kCommitNs : kIdleNs);
     }
   }
@@ -482,6 +483,7 @@ class Loop {
 void* run_controller(void*) {
   Loop loop;
   loop.run();
+  controller.pid.store(0, std::memory_order_release);
   return nullptr;
 }
 
@@ -576,15 +578,30 @@ void ensure_controller(CreateThread create) noexcept {
   errno = error;
 }
 
-bool end_isolation_for_fork() noexcept {
-  controller.is_forbidden.store(true);
-  while (controller.begins_session.load()) raw_syscall(SYS_sched_yield);
+namespace {
+
+bool end_session_here() noexcept {
   if (!is_session_on()) return true;
   give_back();
   constexpr int kTries = 25;  // as often as the session itself tries where it meets a fork
   for (int tries = 0; tries < kTries; ++tries)
     if (end_isolation()) return true;
   return false;
+}
+
+}  // namespace
+
+bool end_isolation_for_fork() noexcept {
+  controller.is_forbidden.store(true);
+  while (controller.begins_session.load()) raw_syscall(SYS_sched_yield);
+  if (!end_session_here()) return false;
+  controller.news.fetch_add(1);  // our thread ends
+  wake_all(controller.news);
+  return true;
+}
+
+void allow_isolation() noexcept {
+  controller.is_forbidden.store(false);
 }
 
 void controller_after_fork() noexcept {

@@ -28,6 +28,8 @@ void ensure_controller(CreateThread create) noexcept;
 // handlers.
 bool end_isolation_for_fork() noexcept;
 void controller_after_fork() noexcept;
+// In the process that forked, when its memory is common again and it has one thread.
+void allow_isolation() noexcept;
 
 // The range's contents or place are about to change: no page of it is isolated from here on. May bring all
 // threads home.

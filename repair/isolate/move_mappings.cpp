@@ -20,7 +20,8 @@ struct Private {
   int protection;
   bool is_anonymous;
   bool is_stack;
-  bool is_left;  // a private mapping of a file that was common memory
+  bool is_left;             // a private mapping of a file that was common memory
+  uint64_t mapped_low = 0;  // of a stack with room to grow: what is there already
 };
 
 // As many as the kernel's default allows mappings (vm.max_map_count), and more.
@@ -103,10 +104,25 @@ class PageMap {
 
 constexpr char kNoRoom[] = "the kernel refuses to map it";
 
-// Copies what lies from `copied_from` on and maps the file's pages over the range; in one piece, so that
-// nothing is pushed between the two on the stack that may lie there.
-long copy_and_map(uint64_t view, uint64_t copied_from, const Private& range) noexcept {
-  uint64_t to = view + (copied_from - range.low), from = copied_from, bytes = range.high - copied_from;
+// What of a range is copied at the last moment, as it changes until then: the stack that we are on, with the
+// frames of this file and those below. Empty in other ranges.
+struct Window {
+  uint64_t low, high;
+  bool has(uint64_t address) const noexcept { return address >= low && address < high; }
+};
+
+Window used_now(uint64_t low, uint64_t high) noexcept {
+  constexpr uint64_t kFrames = 16 * kPageBytes;
+  uint64_t here;
+  asm("mov %%rsp, %0" : "=r"(here));
+  if (here < low || here >= high) return {low, low};
+  return {std::max(low, page_down(here) - kPageBytes), std::min(high, page_down(here) + kFrames)};
+}
+
+// Copies the window and maps the file's pages over the range; in one piece, so that nothing is pushed between
+// the two on the stack that may lie there.
+long copy_and_map(uint64_t view, Window window, const Private& range) noexcept {
+  uint64_t to = view + (window.low - range.low), from = window.low, bytes = window.high - window.low;
   register long flags asm("r10") = MAP_SHARED | MAP_FIXED | MAP_NORESERVE;
   register long file asm("r8") = common_state.hold.file;
   register uint64_t offset asm("r9") = range.low;
@@ -125,8 +141,8 @@ long copy_and_map(uint64_t view, uint64_t copied_from, const Private& range) noe
 }
 
 // The same with private memory that lies elsewhere and moves here, readable and writable.
-long copy_and_move(uint64_t fresh, uint64_t copied_from, uint64_t low, uint64_t high) noexcept {
-  uint64_t to = fresh + (copied_from - low), from = copied_from, bytes = high - copied_from;
+long copy_and_move(uint64_t fresh, Window window, uint64_t low, uint64_t high) noexcept {
+  uint64_t to = fresh + (window.low - low), from = window.low, bytes = window.high - window.low;
   register long flags asm("r10") = MREMAP_MAYMOVE | MREMAP_FIXED;
   register uint64_t place asm("r8") = low;
   long result;
@@ -151,26 +167,39 @@ Private with_room_to_grow(Private stack, uint64_t end_before) noexcept {
   constexpr uint64_t kGap = uint64_t{1} << 20;  // below it, as the kernel keeps (stack_guard_gap)
   const uint64_t lowest =
       std::max(end_before + kGap, stack.high - page_up(std::min<uint64_t>(limit.rlim_cur, kUnlimited)));
+  stack.mapped_low = stack.low;
   stack.low = std::min(stack.low, lowest);
   return stack;
 }
 
-// Where a file of common memory that was left still has what nobody wrote since; -1: the program has closed
-// it, and that cannot be told.
-bool has_file_contents(int left_file, uint64_t page) noexcept {
-  return left_file < 0 ||
-         raw_syscall(SYS_lseek, left_file, static_cast<long>(page), SEEK_DATA) == static_cast<long>(page);
-}
+// Which pages of a file of common memory that was left have contents that nobody wrote since.
+class LeftFile {
+ public:
+  // -1: the program has closed it, and all may have some.
+  explicit LeftFile(int file) noexcept : file_(file) {}
 
-// From where on the contents are copied at the last moment: on the stack that we are on, where what lies a
-// page further down belongs to calls that have returned.
-uint64_t copied_last(uint64_t low, uint64_t high) noexcept {
-  uint64_t here;
-  asm("mov %%rsp, %0" : "=r"(here));
-  return here >= low && here < high ? std::max(low, page_down(here) - kPageBytes) : high;
-}
+  bool has_contents(uint64_t page) noexcept {
+    if (file_ < 0) return true;
+    if (page < from_ || page >= end_) look_at(page);
+    return page >= begin_ && page < end_;
+  }
 
-const char* move(const Private& range, PageMap& contents, int left_file) noexcept {
+ private:
+  // Nothing lies in [from_, begin_), and contents in [begin_, end_).
+  void look_at(uint64_t page) noexcept {
+    constexpr long kNowhere = static_cast<long>(kAddressSpaceBytes);
+    const long begin = raw_syscall(SYS_lseek, file_, static_cast<long>(page), SEEK_DATA);
+    const long end = begin < 0 ? kNowhere : raw_syscall(SYS_lseek, file_, begin, SEEK_HOLE);
+    from_ = page;
+    begin_ = static_cast<uint64_t>(begin < 0 ? kNowhere : begin);
+    end_ = static_cast<uint64_t>(end < 0 ? kNowhere : end);
+  }
+
+  int file_;
+  uint64_t from_ = 0, begin_ = 0, end_ = 0;
+};
+
+const char* move(const Private& range, PageMap& contents, LeftFile& left_file) noexcept {
   contents.forget();
   const bool is_readable = range.protection & PROT_READ;
   if (!is_readable && raw_syscall(SYS_mprotect, static_cast<long>(range.low),
@@ -178,13 +207,12 @@ const char* move(const Private& range, PageMap& contents, int left_file) noexcep
     return kNoRoom;
   const uint64_t view = map_view(range.low, range.high);
   if (!view) return kNoRoom;
-  const uint64_t in_use = copied_last(range.low, range.high);
-  if (in_use == range.high)
-    for (uint64_t page = range.low; page < range.high; page += kPageBytes)
-      if (contents.has_contents(page) ||
-          (range.is_left ? has_file_contents(left_file, page) : !range.is_anonymous))
-        copy_bytes(view + (page - range.low), page, kPageBytes);
-  if (copy_and_map(view, in_use, range) < 0) return kNoRoom;
+  const Window window = used_now(range.low, range.high);
+  for (uint64_t page = std::max(range.low, range.mapped_low); page < range.high; page += kPageBytes)
+    if (!window.has(page) &&
+        (contents.has_contents(page) || (range.is_left ? left_file.has_contents(page) : !range.is_anonymous)))
+      copy_bytes(view + (page - range.low), page, kPageBytes);
+  if (copy_and_map(view, window, range) < 0) return kNoRoom;
   note_common(range.low, range.high, range.protection);
   if (!add_stretch(range.low, range.high, view))
     sys_munmap(reinterpret_cast<void*>(view), range.high - range.low);
@@ -196,7 +224,7 @@ const char* move(const Private& range, PageMap& contents, int left_file) noexcep
 }
 
 // Of common memory that was left.
-bool move_back(const Private& range, PageMap& contents, int file) noexcept {
+bool move_back(const Private& range, PageMap& contents, LeftFile& file) noexcept {
   contents.forget();
   const uint64_t bytes = range.high - range.low;
   const bool is_readable = range.protection & PROT_READ;
@@ -206,12 +234,11 @@ bool move_back(const Private& range, PageMap& contents, int file) noexcept {
   const auto to = reinterpret_cast<uint64_t>(fresh);
   if (!is_readable)
     raw_syscall(SYS_mprotect, static_cast<long>(range.low), static_cast<long>(bytes), PROT_READ);
-  const uint64_t in_use = copied_last(range.low, range.high);
-  if (in_use == range.high)
-    for (uint64_t page = range.low; page < range.high; page += kPageBytes)
-      if (contents.has_contents(page) || has_file_contents(range.is_left ? file : -1, page))
-        copy_bytes(to + (page - range.low), page, kPageBytes);
-  if (copy_and_move(to, in_use, range.low, range.high) < 0) return false;
+  const Window window = used_now(range.low, range.high);
+  for (uint64_t page = range.low; page < range.high; page += kPageBytes)
+    if (!window.has(page) && (!range.is_left || contents.has_contents(page) || file.has_contents(page)))
+      copy_bytes(to + (page - range.low), page, kPageBytes);
+  if (copy_and_move(to, window, range.low, range.high) < 0) return false;
   if (range.protection != (PROT_READ | PROT_WRITE))
     raw_syscall(SYS_mprotect, static_cast<long>(range.low), static_cast<long>(bytes), range.protection);
   return true;
@@ -221,7 +248,8 @@ bool move_back(const Private& range, PageMap& contents, int file) noexcept {
 void add_left(void* argument, const OwnMapping& mapping) noexcept {
   auto& list = *static_cast<List*>(argument);
   const CommonHold& hold = common_state.hold;
-  if (!is_common_file(mapping.name) || hold.is_table(mapping.low)) return;
+  if (!is_common_file(mapping.name)) return;
+  // The tables may be a part of the same mapping; none of their pages is common.
   for (uint64_t low = mapping.low; low < mapping.high;) {
     const uint64_t high = hold.common.run_end(low, mapping.high);
     if (hold.common.has(low) && list.count < kMaxMappings)
@@ -250,8 +278,9 @@ bool move_mappings_back(int file) noexcept {
   list.left_inode = common_state.hold.inode;
   for_each_mapping(add_left, &list);
   PageMap contents;
+  LeftFile left(file);
   bool is_done = true;
-  for (size_t at = 0; at < list.count && is_done; ++at) is_done = move_back(list.entries[at], contents, file);
+  for (size_t at = 0; at < list.count && is_done; ++at) is_done = move_back(list.entries[at], contents, left);
   drop_list(list);
   return is_done;
 }
@@ -262,11 +291,12 @@ const char* move_mappings(int left_file, uint64_t left_inode) noexcept {
   list.left_inode = left_inode;
   for_each_mapping(add_to_list, &list);
   PageMap contents;
+  LeftFile left(left_file);
   const char* refusal = list.count ? nullptr : "/proc/self/maps cannot be read";
   for (size_t at = 0; at < list.count && !refusal; ++at)
     refusal = move(list.entries[at].is_stack ? with_room_to_grow(list.entries[at], list.end_before_stack)
                                              : list.entries[at],
-                   contents, left_file);
+                   contents, left);
   drop_list(list);
   return refusal;
 }

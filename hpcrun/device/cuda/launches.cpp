@@ -2,7 +2,7 @@
 
 #include <new>
 
-#include "hpcrun/guest/syscalls.h"
+#include "hpcrun/guest/own_memory.h"
 
 namespace hpcrun::cuda {
 
@@ -86,9 +86,8 @@ bool Launches::grow() noexcept {
   const uint32_t bits = slots_ ? 33 - shift_ : kFirstSlotBits;
   if (bits > kMostSlotBits) return false;
   const uint32_t count = 1u << bits;
-  void* memory =
-      sys_mmap(nullptr, count * sizeof(Slot), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return false;
+  void* memory = map_own_memory(count * sizeof(Slot), InChild::Copy);
+  if (!memory) return false;
   Slot* const old = slots_;
   const uint32_t old_count = old ? mask_ + 1 : 0;
   slots_ = static_cast<Slot*>(memory);
@@ -100,7 +99,7 @@ bool Launches::grow() noexcept {
     while (slots_[at].launch) at = (at + 1) & mask_;
     slots_[at] = old[i];
   }
-  if (old) sys_munmap(old, old_count * sizeof(Slot));
+  if (old) unmap_own_memory(old, old_count * sizeof(Slot));
   return true;
 }
 

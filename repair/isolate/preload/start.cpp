@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -13,9 +14,9 @@
 #include "hpcrun/guest/own_memory.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/sample/config.h"
-#include "repair/isolate/common_calls.h"
 #include "repair/isolate/common_memory.h"
 #include "repair/isolate/controller.h"
+#include "repair/isolate/runtime_memory.h"
 #include "repair/isolate/thread_stacks.h"
 
 namespace hpcrun {
@@ -46,6 +47,7 @@ void become_common() noexcept {
   if (!make_common()) return refusal.store(why_not_common());
   refusal.store(nullptr);
   was_common.store(true);
+  allow_isolation();
   keep_from_program(common_memory_file());
 }
 
@@ -101,6 +103,7 @@ void before_fork() noexcept {
 void after_fork_in_child() noexcept {
   forked_from_common();
   thread_stacks_after_fork();
+  empty_pages_after_fork();
   controller_after_fork();
   process.store(sys_getpid());
 }
@@ -108,7 +111,14 @@ void after_fork_in_child() noexcept {
 void before_limit_of_memory() noexcept {
   if (process.load() != sys_getpid() || refusal.load() == kLimited) return;
   before_fork();  // nobody is a twin
-  if (!end_common()) end_unforked();
+  // A thread of ours may be on its way out. With others of the program's the memory stays as it was left.
+  constexpr int kTries = 50;
+  for (int tries = 0; tries < kTries; ++tries) {
+    if (!end_common()) end_unforked();
+    if (!has_left_common()) break;
+    const timespec millisecond{0, 1'000'000};
+    raw_syscall(SYS_nanosleep, reinterpret_cast<long>(&millisecond), 0);
+  }
   refusal.store(kLimited);
 }
 
@@ -121,3 +131,11 @@ __attribute__((constructor(101))) void start() noexcept {
 }  // namespace
 
 }  // namespace hpcrun
+
+HPCRUN_EXPORT void hpcrun_offer_memory_source() noexcept {
+  hpcrun::start_isolation();
+}
+
+HPCRUN_EXPORT const char* hpcrun_isolation_refusal() noexcept {
+  return hpcrun::isolation_refusal();
+}

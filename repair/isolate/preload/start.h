@@ -30,3 +30,6 @@ void after_fork_in_child() noexcept;
 void before_limit_of_memory() noexcept;
 
 }  // namespace hpcrun
+
+// isolation_refusal(), for what is not in this library.
+extern "C" const char* hpcrun_isolation_refusal() noexcept;

@@ -7,10 +7,12 @@
 #include <threads.h>
 #include <time.h>
 
+#include "hpcrun/guest/tail_calls.h"
 #include "repair/isolate/controller.h"
 #include "repair/isolate/preload/committing.h"
 #include "repair/isolate/preload/start.h"
 #include "repair/isolate/thread_stacks.h"
+#include "repair/isolate/twin.h"
 
 using namespace hpcrun;
 
@@ -18,15 +20,8 @@ HPCRUN_STAND_BEFORE(pthread_create);
 
 namespace {
 
-// For calls in tail position, so that no frame of ours is below the program's; clang, which only checks this
-// code, has no such attribute.
-#ifdef __clang__
-#define HPCRUN_IN_TAIL_POSITION
-#else
-#define HPCRUN_IN_TAIL_POSITION __attribute__((optimize("O2")))
-#endif
-
-HPCRUN_IN_TAIL_POSITION void* run_thread(void* raw) {
+// No frame of ours is below the program's.
+HPCRUN_TAIL_CALLS void* run_thread(void* raw) {
   auto* const stack = static_cast<ThreadStack*>(raw);
   const ThreadStart start = stack->start;
   thread_stack_is_used(stack);
@@ -56,6 +51,7 @@ ThreadStack* take_stack(pthread_attr_t& attributes) noexcept {
 }
 
 int create(pthread_t* thread, const pthread_attr_t* wanted, ThreadStart start) noexcept {
+  const StaysHome home;
   before_thread();
   ensure_controller(HPCRUN_BEHIND(pthread_create));
   pthread_attr_t attributes;

@@ -358,10 +358,13 @@ TEST_CASE("What is between functions is left alone") {
 
 TEST_CASE("An operand on two pages, and a bit on another page than the operand's, make these common") {
   const CommonPages common(3);
-  MadeModule module(2);
+  MadeModule module(4);
   const uint64_t exchange = module.add({0x48, 0x87, 0x07, 0x90, 0x90, 0x90, 0xc3});  // xchg %rax, (%rdi)
-  const uint64_t bit =
-      module.add({0xf0, 0x48, 0x0f, 0xab, 0x07, 0x90, 0x90, 0x90, 0xc3});  // lock bts %rax, (%rdi)
+  const uint64_t bits[] = {
+      module.add({0xf0, 0x66, 0x0f, 0xab, 0x07, 0x90, 0x90, 0x90, 0xc3}),  // lock bts %ax, (%rdi)
+      module.add({0xf0, 0x0f, 0xab, 0x07, 0x90, 0x90, 0x90, 0xc3}),        // lock bts %eax, (%rdi)
+      module.add({0xf0, 0x48, 0x0f, 0xab, 0x07, 0x90, 0x90, 0x90, 0xc3}),  // lock bts %rax, (%rdi)
+  };
   REQUIRE(plan_atomic_sites(module.finish()) == nullptr);
   REQUIRE(patch_atomic_sites());
   PrivatePages pages;
@@ -378,16 +381,21 @@ TEST_CASE("An operand on two pages, and a bit on another page than the operand's
     for (size_t page = 0; page < 3; ++page) text += pages.holds(common.page(page)) ? '1' : '0';
     return text;
   };
-  state.general[kRdi] = common.page(1) - 8;
-  state.general[kRax] = 64;
-  run(bit);
-  CHECK(private_pages() == "101");
-  CHECK(*common.at<uint64_t>(1) == 1);
-  state.general[kRdi] = common.page(1);
-  state.general[kRax] = ~uint64_t{0};
-  run(bit);
-  CHECK(private_pages() == "011");
-  CHECK(*common.at<uint64_t>(0, kPageBytes - 8) == uint64_t{1} << 63);
+  for (size_t form = 0; form < 3; ++form) {
+    const uint64_t bytes = 2u << form;
+    state.general[kRdi] = common.page(1) - bytes;
+    state.general[kRax] = 8 * bytes + 1;
+    *common.at<uint64_t>(1) = 0;
+    run(bits[form]);
+    CHECK(private_pages() == "101");
+    CHECK(*common.at<uint64_t>(1) == 2);
+    state.general[kRdi] = common.page(1);
+    state.general[kRax] = ~uint64_t{0};
+    *common.at<uint8_t>(0, kPageBytes - 1) = 0;
+    run(bits[form]);
+    CHECK(private_pages() == "011");
+    CHECK(*common.at<uint8_t>(0, kPageBytes - 1) == 0x80);
+  }
 
   // Some kernels end processes that lock memory of two cache lines.
   state.general[kRdi] = common.page(2) - 4;

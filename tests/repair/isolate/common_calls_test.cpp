@@ -15,6 +15,7 @@
 #include "hpcrun/guest/syscalls.h"
 #include "repair/isolate/common_memory.h"
 #include "repair/isolate/pages.h"
+#include "repair/isolate/runtime_memory.h"
 #include "tests/repair/isolate/child.h"
 
 using hpcrun::kPageBytes;
@@ -261,6 +262,22 @@ TEST_CASE("the runtime's own memory can be common") {
     const bool is_common = hpcrun::is_common(at) && in_other_process([&] { at[0] = 4; }) && at[0] == 4;
     arena.release_all();
     return is_common && !hpcrun::is_common(at);
+  }));
+}
+
+TEST_CASE("an emptied page is the same in another process, and zero in a forked child") {
+  CHECK(holds_in_child([] {
+    if (!hpcrun::make_common()) return false;
+    hpcrun::set_memory_source(&hpcrun::common_memory_source());
+    auto* const mark = static_cast<volatile int*>(hpcrun::map_emptied_page());
+    if (!mark || *mark) return false;
+    *mark = 1;
+    if (!in_other_process([&] { *mark = *mark + 1; }) || *mark != 2) return false;
+    const int child = forked_status([&] {
+      hpcrun::empty_pages_after_fork();
+      return *mark == 0;
+    });
+    return ended_well(child) && *mark == 2;
   }));
 }
 

@@ -4,6 +4,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -15,6 +16,7 @@
 #include <string>
 #include <thread>
 
+#include "repair/isolate/common_calls.h"
 #include "tests/repair/isolate/child.h"
 
 namespace {
@@ -47,6 +49,19 @@ bool refuse_call(unsigned number) {
   frame[0] = static_cast<char>(depth);
   frame[sizeof frame - 1] = 1;
   return depth ? recurse(depth - 1) + frame[sizeof frame - 1] : frame[0];
+}
+
+uint64_t address_space_bytes() {
+  uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * 4096;
+}
+
+bool is_mapped_from_file() {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (line.find("/memfd:prof-common") != std::string::npos) return true;
+  return false;
 }
 
 }  // namespace
@@ -165,5 +180,70 @@ TEST_CASE("what cannot be is declined with its reason, and the memory stays as i
     pthread_barrier_wait(&barrier);
     other.join();
     return is_right;
+  }));
+}
+
+TEST_CASE("a process that leaves and comes back has one reservation") {
+  CHECK(holds_in_child([] {
+    const auto leave_and_come_back = [] { return hpcrun::leave_common() && hpcrun::make_common(); };
+    if (!hpcrun::make_common() || !leave_and_come_back()) return false;
+    const uint64_t before = address_space_bytes();
+    // What was handed out of a reservation stays.
+    const long piece =
+        hpcrun::common_mmap(nullptr, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    auto* const kept = reinterpret_cast<char*>(piece);
+    kept[4096] = 7;
+    for (int turn = 0; turn < 5; ++turn)
+      if (!leave_and_come_back()) return false;
+    return kept[4096] == 7 && kept[0] == 0 && address_space_bytes() < before + (uint64_t{1} << 30);
+  }));
+}
+
+TEST_CASE("what ends is private memory with the same contents, and nothing is set aside") {
+  CHECK(holds_in_child([] {
+    const uint64_t bare = address_space_bytes();
+    char* const text = strdup("before");
+    large[100 << 20] = 5;
+    if (!hpcrun::make_common()) return false;
+    const long piece =
+        hpcrun::common_mmap(nullptr, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    auto* const kept = reinterpret_cast<char*>(piece);
+    kept[4096] = 7;
+    hpcrun::common_mprotect(kept, 4096, PROT_NONE);
+    large[101 << 20] = 6;
+    if (!hpcrun::end_common()) return false;
+    if (hpcrun::is_common(&initialized) || hpcrun::common_memory_file() >= 0 || is_mapped_from_file())
+      return false;
+    if (strcmp(text, "before") || initialized != 1 || of_thread != 3 || kept[4096] != 7 || kept[8192])
+      return false;
+    if (large[100 << 20] != 5 || large[101 << 20] != 6 || large[102 << 20]) return false;
+    if (address_space_bytes() > bare + (uint64_t{64} << 20)) return false;
+    // And it behaves as such: a child has a copy, and what is given back is zeros.
+    madvise(kept + 4096, 4096, MADV_DONTNEED);
+    const int child = status_of([&] {
+      initialized = 9;
+      return large[100 << 20] == 5 && recurse(20) == 20 ? 0 : 1;
+    });
+    return child == 0 && initialized == 1 && kept[4096] == 0 && hpcrun::make_common() &&
+           large[101 << 20] == 6;
+  }));
+}
+
+TEST_CASE("what lies around a stack in the midst of other memory is moved with it") {
+  CHECK(holds_in_child([] {
+    constexpr size_t kBytes = 4 << 20;
+    auto* const memory =
+        static_cast<char*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    memory[0] = 3;
+    memory[kBytes - 1] = 4;
+    const auto run = [](void* at) {
+      const auto* const around = static_cast<char*>(at);
+      return hpcrun::make_common() && hpcrun::is_common(&around) && around[0] == 3 && around[kBytes - 1] == 4
+                 ? 0
+                 : 1;
+    };
+    const int child = clone(run, memory + kBytes / 2, SIGCHLD, memory);
+    int status = -1;
+    return waitpid(child, &status, 0) == child && status == 0;
   }));
 }

@@ -12,9 +12,10 @@ import time
 
 BUILD = pathlib.Path(os.environ["PROF_BUILD"])
 SOURCE = pathlib.Path(os.environ["PROF_SOURCE"])
-LIBRARY = BUILD / "tests/libcommon_memory_test.so"
+LIBRARY = BUILD / "lib/libhpcrun-isolate.so"
 STORM = BUILD / "tests/memory_storm"
-ALLOCATORS = ["", "libmimalloc.so.2"]
+ALLOCATOR = "libjemalloc.so.2"
+PROF = BUILD / "bin/prof"
 
 sys.path.insert(0, str(SOURCE / "tests/repair/locks"))
 from everything import JAVA, NODE, PYTHON  # noqa: E402
@@ -87,24 +88,35 @@ def programs(folder):
     yield ["node", "-e", NODE]
     yield ["java", folder / "Work.java"]
     yield [STORM, "libz.so.1"]
+    yield [BUILD / "tests/process_storm"]
 
 
-def run(command, folder, preload, **more):
+def run(command, folder, preload="", **more):
     environment = {**os.environ, **more}
     if preload:
-        environment["LD_PRELOAD"] = preload
+        environment.update(LD_PRELOAD=preload, PROF_ISOLATE="1")
     return subprocess.run([str(word) for word in command], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, env=environment, timeout=100)
 
 
-def is_there(allocator, folder):
-    return not run(["/bin/true"], folder, allocator).stderr
+def common(command, folder, **more):
+    return run(command, folder, f"{LIBRARY} {ALLOCATOR}", **more)
+
+
+def repaired(command, folder, **more):
+    """The same with the runtime in front, as users have it: what prof says for itself is left out."""
+    done = run([PROF, "run", "--repair=isolate", "--no-analyze", "--force", "-o", folder / "measured", *command], folder, **more)
+    done.stderr = b"".join(line for line in done.stderr.splitlines(True) if not line.startswith(b"prof: "))
+    if done.returncode > 128:
+        done.returncode = 128 - done.returncode
+    return done
+
+
+WAYS = {"common": common, "by --repair=isolate": repaired}
 
 
 def same_results(folder, words):
     failures = []
-    allocators = [allocator for allocator in ALLOCATORS if is_there(allocator, folder)]
-    print("allocators:", ", ".join(allocator or "the C library's" for allocator in allocators))
     for command in programs(folder):
         name = pathlib.Path(command[0]).name
         if words and name not in words:
@@ -112,26 +124,25 @@ def same_results(folder, words):
         if not shutil.which(str(command[0])):
             print(f"{name} is not here")
             continue
-        bare = run(command, folder, "")
-        for allocator in allocators:
+        bare = run(command, folder)
+        for way, run_so in WAYS.items():
             start = time.monotonic()
-            done = run(command, folder, f"{LIBRARY} {allocator}")
-            what = f"{name} with {allocator or 'the C library'}"
+            done = run_so(command, folder)
             if (done.returncode, done.stdout, done.stderr) != (bare.returncode, bare.stdout, bare.stderr):
-                failures.append(f"{what}: status {done.returncode}, not {bare.returncode}, {len(done.stdout)} bytes, not {len(bare.stdout)}:\n"
+                failures.append(f"{name}, {way}: status {done.returncode}, not {bare.returncode}, {len(done.stdout)} bytes, not {len(bare.stdout)}:\n"
                                 f"{done.stdout[-600:]}\n{bare.stdout[-600:]}\n{done.stderr.decode(errors='replace')[-600:]}")
             else:
-                print(f"{what}: the same, {time.monotonic() - start:.1f} s")
+                print(f"{name}, {way}: the same, {time.monotonic() - start:.1f} s")
     return failures
 
 
 def is_common_in_programs(folder):
     """The library does what the other tests rely on."""
     failures = []
-    done = run([STORM, "libz.so.1"], folder, str(LIBRARY), COMMON_MEMORY_TELLS="1")
-    ends = [line for line in done.stderr.decode().splitlines() if "20 forks" in line]
-    if len(ends) != 1 or "4001 of 4001 stacks" not in ends[0] or "in use" not in ends[0]:
-        failures.append(f"the storm says {done.stderr.decode()}")
+    for way, run_so in WAYS.items():
+        done = run_so([STORM, "libz.so.1"], folder, MEMORY_STORM_TELLS="1")
+        if done.stderr != b"common: 400 of 400 stacks, data, heap, stack, thread-local\n":
+            failures.append(f"the storm, {way}: {done.stderr.decode()}")
     return failures
 
 
@@ -141,7 +152,7 @@ def is_dumped(folder):
         print("cores go elsewhere")
         return []
     failures = []
-    done = run(["bash", "-c", f"ulimit -c unlimited; LD_PRELOAD='{LIBRARY} {ALLOCATORS[-1]}' exec python3 -c '{CRASH}'"], folder, "")
+    done = run(["bash", "-c", f"ulimit -c unlimited; PROF_ISOLATE=1 LD_PRELOAD='{LIBRARY} {ALLOCATOR}' exec python3 -c '{CRASH}'"], folder)
     cores = list(folder.glob("core*"))
     if done.returncode != -signal.SIGSEGV or len(cores) != 1 or not 1 << 20 < cores[0].stat().st_size < 1 << 30:
         failures.append(f"core: {done}, {[core.stat() for core in cores]}")
@@ -150,15 +161,33 @@ def is_dumped(folder):
     return failures
 
 
+REFUSAL = """
+import ctypes, os, resource, sys, threading
+refusal = ctypes.CDLL(None).hpcrun_isolation_refusal
+refusal.restype = ctypes.c_char_p
+def tell(): print((refusal() or b"common").decode(), flush=True)
+"""
+THREAD = "thread = threading.Thread(target=tell); thread.start(); thread.join()\n"
+FORK = "child = os.fork()\nif child: os.waitpid(child, 0)\n"
+
+
 def is_declined(folder):
+    """Where memory is not common the program runs on, and the reason is known."""
     failures = []
-    refused = [("ulimit -v 200000000", "the address space is limited (ulimit -v)"),
-               ("ulimit -d 8000000", "memory is limited (ulimit -d)"), ("ulimit -f 1000", "the size of files is limited (ulimit -f)")]
-    for limit, why in refused:
-        done = run(["bash", "-c", f"{limit}; LD_PRELOAD={LIBRARY} exec seq 3"], folder, "", COMMON_MEMORY_TELLS="1")
-        wanted = f"not common: {why}\n"
-        if (done.returncode, done.stdout, done.stderr.decode()) != (0, b"1\n2\n3\n", wanted):
-            failures.append(f"{limit}: {done}")
+    address_space, forked = "the address space is limited (ulimit -v)", "the process has forked"
+    limited = "the process has limited its memory (setrlimit)"
+    cases = [("", "tell()", ["common"]),
+             ("export PROF_ISOLATE=0;", "tell()", ["nobody asked for it"]),
+             ("ulimit -v 200000000;", "tell()", [address_space]),
+             ("ulimit -d 8000000;", "tell()", ["memory is limited (ulimit -d)"]),
+             ("ulimit -f 1000;", "tell()", ["the size of files is limited (ulimit -f)"]),
+             ("", FORK + "tell()\n" + THREAD, [forked, "common"] * 2),
+             ("", "resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\ntell()\n" + THREAD + FORK + "tell()", [limited] * 4)]
+    for before, code, wanted in cases:
+        command = ["bash", "-c", f"{before} exec env PROF_ISOLATE=${{PROF_ISOLATE:-1}} LD_PRELOAD='{LIBRARY} {ALLOCATOR}' /usr/bin/python3 -c '{REFUSAL}{code}'"]
+        done = run(command, folder)
+        if (done.returncode, done.stdout.decode().splitlines(), done.stderr) != (0, wanted, b""):
+            failures.append(f"{before} {code}: {done}")
     return failures
 
 

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 
 #include "repair/isolate/common_memory.h"
+#include "repair/isolate/own_pages.h"
 #include "repair/isolate/session.h"
 #include "repair/isolate/twin.h"
+#include "tests/repair/isolate/isolated_atomics.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -39,10 +41,23 @@ EXPORT void isolated_make_common() {
 EXPORT int isolated_begin() {
   SessionOptions options;
   options.request_signal = SIGRTMAX - 3;
-  options.hooks.converted = [] { ++converted_hooks; };
-  options.hooks.before_leaving = [] { ++leaving_hooks; };
-  options.hooks.before_call = [] { ++calls_begun; };
-  options.hooks.after_call = [] { ++calls_ended; };
+  options.hooks.converted = [] {
+    ++converted_hooks;
+    test::take_own_pages();
+  };
+  options.hooks.before_leaving = [] {
+    ++leaving_hooks;
+    test::leave_own_pages();
+  };
+  options.hooks.before_call = [] {
+    ++calls_begun;
+    commit_own_pages();
+  };
+  options.hooks.after_call = [] {
+    ++calls_ended;
+    commit_own_pages();
+  };
+  options.hooks.is_busy = test::is_busy_with_own_pages;
   options.hooks.before_fork = [] { leave_common(); };
   // A busy machine may take longer than a session waits for.
   SessionStart result;

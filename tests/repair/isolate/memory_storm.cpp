@@ -16,6 +16,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <memory>
+#include <mutex>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -28,6 +31,39 @@ constexpr size_t kPage = 4096;
 
 thread_local int of_thread = 5;
 std::atomic<long> sum{0};
+int global = 1;
+
+// Where the address lies, by its mapping's name.
+bool is_common(const void* address) {
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
+  std::ifstream maps("/proc/self/maps");
+  const auto wanted = reinterpret_cast<uintptr_t>(address);
+  for (std::string line; std::getline(maps, line);) {
+    uintptr_t low = 0, high = 0;
+    if (sscanf(line.c_str(), "%lx-%lx", &low, &high) == 2 && wanted >= low && wanted < high)
+      return line.find("/memfd:prof-common") != std::string::npos;
+  }
+  return false;
+}
+
+// What threads have in common, as told on standard error where that is asked for.
+std::atomic<int> stacks_seen{0}, stacks_common{0};
+const bool tells = getenv("MEMORY_STORM_TELLS");
+
+void look_at_stack() {
+  const int here = 0;
+  ++stacks_seen;
+  if (is_common(&here) && is_common(&of_thread)) ++stacks_common;
+}
+
+void tell() {
+  const int here = 0;
+  const std::unique_ptr<int> of_heap(new int);
+  fprintf(stderr, "common: %d of %d stacks%s%s%s%s\n", stacks_common.load(), stacks_seen.load(),
+          is_common(&global) ? ", data" : "", is_common(of_heap.get()) ? ", heap" : "",
+          is_common(&here) ? ", stack" : "", is_common(&of_thread) ? ", thread-local" : "");
+}
 
 void allocate_and_throw(unsigned seed) {
   std::mt19937 random(seed);
@@ -53,6 +89,7 @@ void thread_storm() {
     for (unsigned number = 0; number < 40; ++number) {
       threads.emplace_back([&, number] {
         allocate_and_throw(round * 40 + number);
+        if (tells && round % 10 == 0) look_at_stack();
         if (number % 4 == 0) ++detached;
       });
       if (number % 4 == 0) threads.back().detach();
@@ -142,8 +179,6 @@ void stacks() {
   if (setrlimit(RLIMIT_STACK, &limit) == 0) printf("deeper %ld\n", recurse(28 * 32));
 }
 
-int global = 1;
-
 void forks() {
   char* const piece = map(8 * kPage);
   piece[0] = 1;
@@ -193,4 +228,5 @@ int main(int, char** arguments) {
   while (stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink > 3) usleep(100);
   thread_storm();
   mappings();
+  if (tells) tell();
 }

@@ -26,6 +26,7 @@ constexpr uint32_t kAligned = 12;
 std::set<uint32_t> closed;
 std::map<uint32_t, SiteVerdict> settled;
 std::set<uint64_t> shared_lines;
+std::map<uint64_t, PageVerdict> shared_pages;
 
 constexpr JudgeHost kHost{
     [](uint32_t site) noexcept { return !closed.contains(site); },
@@ -34,7 +35,8 @@ constexpr JudgeHost kHost{
       closed.insert(verdict.site);
     },
     [](uint64_t line) noexcept { shared_lines.insert(line); },
-    [](uint32_t site) noexcept { return site == kAligned ? uint64_t{32} : uint64_t{1}; }};
+    [](uint32_t site) noexcept { return site == kAligned ? uint64_t{32} : uint64_t{1}; },
+    [](const PageVerdict& verdict) noexcept { shared_pages[verdict.page] = verdict; }};
 
 // Threads that each do something every 4 ms.
 class Run {
@@ -43,6 +45,7 @@ class Run {
     closed.clear();
     settled.clear();
     shared_lines.clear();
+    shared_pages.clear();
     judge().start(kHost);
   }
 
@@ -167,6 +170,47 @@ TEST_CASE("true sharing, one thread, readers, and those that come later are left
   for (int i = 0; i < 300; ++i) run.sample({write_to(1, 0x40010, 4, 7, 0x40010)});
   CHECK(settled.empty());
   CHECK(shared_lines.empty());
+}
+
+TEST_CASE("a page is told with all that is known of it") {
+  const auto judged = [](const std::vector<SharedAccess>& more) {
+    Run run;
+    std::vector<SharedAccess> accesses{write_to(0, 0x10010, 0, 0, 0), write_to(1, 0x10030, 0, 0, 0)};
+    accesses.insert(accesses.end(), more.begin(), more.end());
+    for (int i = 0; i < 300; ++i) {
+      run.sample(accesses);
+      run.idle(accesses.size() * kSampleNs);
+    }
+    REQUIRE(shared_pages.size() == 1);
+    REQUIRE(shared_pages.contains(0x10000));
+    return shared_pages[0x10000];
+  };
+  const PageVerdict alone = judged({});
+  CHECK_FALSE(alone.is_allocation);
+  CHECK_FALSE(alone.has_locks);
+  CHECK_FALSE(alone.has_true_sharing);
+  CHECK(alone.share_ppm > 450'000);
+  CHECK(alone.share_ppm < 550'000);
+
+  SharedAccess locked = write_to(0, 0x10400, 0, 0, 0);
+  locked.is_locked = true;
+  CHECK(judged({locked}).has_locks);
+  CHECK_FALSE(judged({locked}).has_true_sharing);
+  CHECK(judged({write_to(0, 0x10400, 0, 0, 0), write_to(1, 0x10400, 0, 0, 0)}).has_true_sharing);
+
+  // Of another page nothing matters.
+  locked.address = 0x11400;
+  CHECK_FALSE(
+      judged({locked, write_to(0, 0x11800, 0, 0, 0), write_to(1, 0x11800, 0, 0, 0)}).has_true_sharing);
+  CHECK_FALSE(judged({locked}).has_locks);
+}
+
+TEST_CASE("of allocations a page is told as well") {
+  Run run;
+  for (int i = 0; i < 300; ++i)
+    run.sample({write_to(0, 0x10010, 7, 1, 0x10010), write_to(1, 0x10030, 7, 2, 0x10030)});
+  REQUIRE(shared_pages.contains(0x10000));
+  CHECK(shared_pages[0x10000].is_allocation);
 }
 
 TEST_CASE("threads that were not seen at the line do not count, nor what is unknown of an access") {

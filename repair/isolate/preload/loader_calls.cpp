@@ -1,0 +1,30 @@
+// A library that is loaded with RTLD_DEEPBIND, and what it loads, calls the C library's free() behind the
+// back of any allocator that is preloaded, and crashes the program: PHP's do. The flag is left out.
+
+#include <dlfcn.h>
+
+#include "hpcrun/guest/behind.h"
+#include "hpcrun/guest/tail_calls.h"
+#include "repair/isolate/preload/start.h"
+
+using namespace hpcrun;
+
+HPCRUN_STAND_BEFORE(dlopen);
+HPCRUN_STAND_BEFORE(dlmopen);
+
+namespace {
+
+int without_own_scope(int mode) noexcept {
+  return is_isolation_wanted() ? mode & ~RTLD_DEEPBIND : mode;
+}
+
+}  // namespace
+
+// The C library looks at its return address to know for whom it loads.
+HPCRUN_EXPORT HPCRUN_TAIL_CALLS void* dlopen(const char* name, int mode) noexcept {
+  return HPCRUN_BEHIND(dlopen)(name, without_own_scope(mode));
+}
+
+HPCRUN_EXPORT HPCRUN_TAIL_CALLS void* dlmopen(Lmid_t space, const char* name, int mode) noexcept {
+  return HPCRUN_BEHIND(dlmopen)(space, name, without_own_scope(mode));
+}

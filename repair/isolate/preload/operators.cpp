@@ -1,0 +1,95 @@
+// C++'s operators new and delete are the C++ library's, which calls malloc() and free(): those of the
+// allocator would pass by all that stands in front of these, ours and what tells the runtime of allocations.
+// (Where memory is not followed, they are what they were without the allocator.)
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "hpcrun/guest/behind.h"
+#include "hpcrun/guest/tail_calls.h"
+
+namespace {
+
+// Sizes, alignments, addresses: three words hold all that any of them takes.
+using Operator = void*(uintptr_t, uintptr_t, uintptr_t);
+
+struct OperatorBehind {
+  const char* name;
+  const char* version;
+  Operator* substitute;
+  std::atomic<Operator*> function{nullptr};
+
+  Operator* get() noexcept {
+    Operator* const known = function.load(std::memory_order_relaxed);
+    if (known) [[likely]]
+      return known;
+    return look_up();
+  }
+
+  // Allocators' operators have no version.
+  [[gnu::noinline, gnu::cold]] Operator* look_up() noexcept {
+    void* found = dlvsym(RTLD_NEXT, name, version);
+    if (!found) found = dlsym(RTLD_NEXT, name);
+    if (!found) dlerror();  // the program must not find our failure
+    function.store(found ? reinterpret_cast<Operator*>(found) : substitute, std::memory_order_relaxed);
+    return function.load(std::memory_order_relaxed);
+  }
+};
+
+// Where a program loads C++ later than its start, and where nobody finds it. They cannot throw.
+[[gnu::cold]] void* try_aligned(uintptr_t bytes, uintptr_t align, uintptr_t) {
+  return align > 16 ? aligned_alloc(align, bytes ? bytes : 1) : malloc(bytes ? bytes : 1);
+}
+[[gnu::cold]] void* try_plain(uintptr_t bytes, uintptr_t, uintptr_t) {
+  return try_aligned(bytes, 0, 0);
+}
+[[gnu::cold]] void* new_aligned(uintptr_t bytes, uintptr_t align, uintptr_t) {
+  void* const at = try_aligned(bytes, align, 0);
+  if (!at) abort();
+  return at;
+}
+[[gnu::cold]] void* new_plain(uintptr_t bytes, uintptr_t, uintptr_t) {
+  return new_aligned(bytes, 0, 0);
+}
+[[gnu::cold]] void* release(uintptr_t at, uintptr_t, uintptr_t) {
+  free(reinterpret_cast<void*>(at));
+  return nullptr;
+}
+
+}  // namespace
+
+// No frame of ours is in the calling context of an allocation.
+#define HPCRUN_OPERATOR(symbol, version, substitute)                                          \
+  static constinit OperatorBehind hpcrun_behind_##symbol{#symbol, version, substitute};       \
+  __attribute__((constructor(101))) static void hpcrun_find_##symbol() noexcept {             \
+    hpcrun_behind_##symbol.get();                                                             \
+  }                                                                                           \
+  HPCRUN_EXPORT void* hpcrun_operator_##symbol(uintptr_t, uintptr_t, uintptr_t) asm(#symbol); \
+  HPCRUN_TAIL_CALLS void* hpcrun_operator_##symbol(uintptr_t a, uintptr_t b, uintptr_t c) {   \
+    return hpcrun_behind_##symbol.get()(a, b, c);                                             \
+  }                                                                                           \
+  static_assert(true) /* takes the semicolon */
+
+HPCRUN_OPERATOR(_Znwm, "GLIBCXX_3.4", new_plain);
+HPCRUN_OPERATOR(_Znam, "GLIBCXX_3.4", new_plain);
+HPCRUN_OPERATOR(_ZnwmRKSt9nothrow_t, "GLIBCXX_3.4", try_plain);
+HPCRUN_OPERATOR(_ZnamRKSt9nothrow_t, "GLIBCXX_3.4", try_plain);
+HPCRUN_OPERATOR(_ZnwmSt11align_val_t, "CXXABI_1.3.11", new_aligned);
+HPCRUN_OPERATOR(_ZnamSt11align_val_t, "CXXABI_1.3.11", new_aligned);
+HPCRUN_OPERATOR(_ZnwmSt11align_val_tRKSt9nothrow_t, "CXXABI_1.3.11", try_aligned);
+HPCRUN_OPERATOR(_ZnamSt11align_val_tRKSt9nothrow_t, "CXXABI_1.3.11", try_aligned);
+HPCRUN_OPERATOR(_ZdlPv, "GLIBCXX_3.4", release);
+HPCRUN_OPERATOR(_ZdaPv, "GLIBCXX_3.4", release);
+HPCRUN_OPERATOR(_ZdlPvm, "CXXABI_1.3.9", release);
+HPCRUN_OPERATOR(_ZdaPvm, "CXXABI_1.3.9", release);
+HPCRUN_OPERATOR(_ZdlPvRKSt9nothrow_t, "GLIBCXX_3.4", release);
+HPCRUN_OPERATOR(_ZdaPvRKSt9nothrow_t, "GLIBCXX_3.4", release);
+HPCRUN_OPERATOR(_ZdlPvSt11align_val_t, "CXXABI_1.3.11", release);
+HPCRUN_OPERATOR(_ZdaPvSt11align_val_t, "CXXABI_1.3.11", release);
+HPCRUN_OPERATOR(_ZdlPvmSt11align_val_t, "CXXABI_1.3.11", release);
+HPCRUN_OPERATOR(_ZdaPvmSt11align_val_t, "CXXABI_1.3.11", release);
+HPCRUN_OPERATOR(_ZdlPvSt11align_val_tRKSt9nothrow_t, "CXXABI_1.3.11", release);
+HPCRUN_OPERATOR(_ZdaPvSt11align_val_tRKSt9nothrow_t, "CXXABI_1.3.11", release);

@@ -1,0 +1,254 @@
+// What atomic operations of twins with private pages come to, case by case, as in twin_cases.cpp:
+// `atomic_cases CASE` ends with status 0 where all sums are right, and `atomic_cases CASE unpatched` tells
+// what they are where twins execute what the compiler made.
+
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <new>
+
+#include "tests/repair/isolate/isolated.h"
+#include "tests/repair/isolate/isolated_atomics.h"
+#include "tests/repair/isolate/team.h"
+
+namespace {
+
+constexpr int kTwins = 3;
+
+__extension__ using Pair = unsigned __int128;
+
+struct alignas(4096) Page {
+  std::atomic<uint8_t> bytes[2];
+  std::atomic<uint16_t> shorts[2];
+  std::atomic<uint32_t> words[2];
+  std::atomic<uint64_t> longs[2];
+  alignas(16) Pair pair;
+  std::atomic<bool> lock;
+  uint64_t plain[kTwins];  // each a thread's own
+  uint64_t guarded;        // by the lock of another page
+  alignas(16) char room[256];
+};
+Page hot, other, calm;  // `calm` is not worked on atomically
+
+bool patches = true;
+
+void start() {
+  isolated_make_common();
+  isolated_plan_atomics(patches);
+  isolated_add_page(&hot);
+  isolated_add_page(&other);
+  isolated_add_page(&calm);
+  if (isolated_begin() == 0) return;
+  dprintf(2, "no session\n");
+  _exit(125);
+}
+
+void become_twin() {
+  REQUIRE_THAT(isolated_convert());
+  REQUIRE_THAT(isolated_is_twin());
+}
+
+// Twins that begin together, with three private pages each, and leave together. They wait without system
+// calls, at which they would commit.
+template <typename Work>
+void in_twins(const Work& work) {
+  std::atomic<int> begun{0}, done{0};
+  const auto meet = [](std::atomic<int>& all) {
+    ++all;
+    while (all != kTwins) __builtin_ia32_pause();
+  };
+  Team team(kTwins, [&](int i) {
+    become_twin();
+    REQUIRE_THAT(isolated_pages() > 0);
+    meet(begun);
+    work(i);
+    meet(done);
+    isolated_give_back();
+  });
+}
+
+void lock() {
+  for (int turn = 1; other.lock.exchange(true); ++turn)
+    if (turn % 64 == 0) sched_yield();
+}
+void unlock() {
+  other.lock.exchange(false);  // store() would be a plain instruction
+}
+
+// --- cases
+
+constexpr uint64_t kTurns = 20'000;
+
+void add_to_pair(uint64_t value) {
+  Pair seen = 0;
+  for (;;) {
+    const Pair found = __sync_val_compare_and_swap(&hot.pair, seen, seen + value);
+    if (found == seen) return;
+    seen = found;
+  }
+}
+
+void sums() {
+  start();
+  in_twins([](int i) {
+    for (uint64_t turn = 0; turn < kTurns; ++turn) {
+      ++hot.bytes[1];
+      hot.shorts[1] -= 3;
+      hot.words[1].fetch_add(5);
+      hot.longs[1].fetch_add(uint64_t{1} << 33);
+      hot.words[0].fetch_xor(1u << (i + 3 * turn % 20));
+      hot.longs[0].fetch_or(uint64_t{1} << (turn % 60));
+      add_to_pair(uint64_t{1} << 63);
+      hot.plain[i] = hot.plain[i] + 1;
+    }
+  });
+  const uint64_t all = kTwins * kTurns;
+  REQUIRE_THAT(hot.bytes[1] == static_cast<uint8_t>(all));
+  REQUIRE_THAT(hot.shorts[1] == static_cast<uint16_t>(uint64_t{0} - 3 * all));
+  REQUIRE_THAT(hot.words[1] == 5 * all);
+  REQUIRE_THAT(hot.longs[1] == all << 33);
+  REQUIRE_THAT(hot.longs[0] == (uint64_t{1} << 60) - 1);
+  REQUIRE_THAT(hot.pair == static_cast<Pair>(all) << 63);
+  for (const uint64_t own : hot.plain) REQUIRE_THAT(own == kTurns);
+  REQUIRE_THAT(hot.bytes[0] == 0 && hot.shorts[0] == 0);
+}
+
+// Of all threads one at a time has the lock, and sees what the one before it wrote on a page that stays
+// private.
+void spin_lock() {
+  start();
+  in_twins([](int) {
+    for (uint64_t turn = 0; turn < kTurns / 4; ++turn) {
+      lock();
+      calm.guarded = calm.guarded + 1;
+      unlock();
+    }
+    REQUIRE_THAT(isolated_pages() == 2);
+  });
+  REQUIRE_THAT(calm.guarded == kTwins * kTurns / 4);
+}
+
+struct Counted {
+  explicit Counted(int* destroyed) : destroyed_(destroyed) {}
+  ~Counted() { ++*destroyed_; }
+  int* destroyed_;
+};
+
+// Hands out the page's room.
+template <typename T>
+struct InRoom {
+  using value_type = T;
+  InRoom() = default;
+  template <typename U>
+  explicit InRoom(const InRoom<U>&) {}
+  T* allocate(size_t) {
+    static_assert(sizeof(T) <= sizeof hot.room);
+    return reinterpret_cast<T*>(hot.room);
+  }
+  void deallocate(T*, size_t) {}
+};
+
+// Each thread's references are counted by all, and let go of by the next.
+void references() {
+  start();
+  constexpr int kKept = 100;
+  static std::shared_ptr<Counted> kept[kTwins][kKept];
+  int destroyed = 0;
+  auto first = std::allocate_shared<Counted>(InRoom<Counted>(), &destroyed);
+  in_twins([&](int i) {
+    for (uint64_t turn = 0; turn < kTurns; ++turn) kept[i][turn % kKept] = first;
+  });
+  REQUIRE_THAT(first.use_count() == 1 + kTwins * kKept && destroyed == 0);
+  first.reset();
+  in_twins([&](int i) {
+    for (std::shared_ptr<Counted>& one : kept[(i + 1) % kTwins]) one.reset();
+  });
+  REQUIRE_THAT(destroyed == 1);
+}
+
+// Threads are given back and converted wherever they are, in trampolines above all: by others, and by
+// handlers.
+std::atomic<uint64_t> handled{0};
+
+void convert_in_handler(int) {
+  handled.fetch_add(1);
+  hot.longs[1].fetch_add(1);
+  isolated_convert();
+}
+
+void storm() {
+  start();
+  struct sigaction action {};
+  action.sa_handler = convert_in_handler;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGUSR1, &action, nullptr);
+  constexpr int kAsked = 300;
+  std::atomic<int> tids[kTwins] = {};
+  std::atomic<bool> over{false};
+  std::atomic<uint64_t> turns{0}, private_turns{0};
+  Team team(kTwins, [&](int i) {
+    tids[i] = thread_id();
+    uint64_t turn = 0;
+    for (; !over; ++turn) {
+      if (turn % 512 == 0) isolated_convert();
+      hot.longs[0].fetch_add(1);
+      calm.plain[i] = calm.plain[i] + 1;
+      if (turn % 8 == 0) {
+        lock();
+        calm.guarded = calm.guarded + 1;
+        unlock();
+      }
+      if (isolated_pages()) ++private_turns;
+    }
+    isolated_give_back();
+    REQUIRE_THAT(calm.plain[i] == turn);
+    turns += turn;
+    hot.words[0] += static_cast<uint32_t>((turn + 7) / 8);
+  });
+  for (int asked = 0; asked < kAsked || !handled || !private_turns; ++asked) {
+    const int i = asked % kTwins;
+    const timespec pause{0, 200'000};
+    nanosleep(&pause, nullptr);
+    if (!tids[i]) continue;
+    if (asked % 2)
+      pthread_kill(team.thread(i), SIGUSR1);
+    else
+      isolated_ask_back(tids[i]);
+  }
+  over = true;
+  team.join();
+  printf("%lu conversions, %lu signals, %lu of %lu turns with private pages\n", isolated_counts().conversions,
+         handled.load(), private_turns.load(), turns.load());
+  fflush(stdout);
+  REQUIRE_THAT(hot.longs[0] == turns);
+  REQUIRE_THAT(hot.longs[1] == handled);
+  REQUIRE_THAT(calm.guarded == hot.words[0]);
+}
+
+struct Case {
+  const char* name;
+  void (*run)();
+};
+constexpr Case kCases[] = {
+    {"sums", sums},
+    {"spin_lock", spin_lock},
+    {"references", references},
+    {"storm", storm},
+};
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  patches = count < 3 || strcmp(arguments[2], "unpatched");
+  for (const Case& each : kCases) {
+    if (count < 2 || strcmp(each.name, arguments[1])) continue;
+    each.run();
+    return 0;
+  }
+  for (const Case& each : kCases) puts(each.name);
+  return count == 1 ? 0 : 2;
+}
