@@ -229,7 +229,7 @@ uint64_t AtomicPlanner::place_by_moving_next(const PlacedCode& instruction, size
   uint8_t behind_next[kDistanceBytes];
   final_bytes(next.address + next_length, behind_next);
   for (uint8_t of_next = 0; of_next <= most_prefixes(next_length); ++of_next) {
-    for (uint8_t i = 0; i < sizeof behind; ++i) behind[i] = final_byte(next.address + i);
+    for (size_t i = 0; i < sizeof behind; ++i) behind[i] = final_byte(next.address + i);
     memset(behind, kNoOperation, of_next);
     behind[of_next] = kJump;
     uint8_t* const distance = behind + of_next + 1;

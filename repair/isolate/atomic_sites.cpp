@@ -110,6 +110,15 @@ bool protect(const Text& text, int protection) noexcept {
                      protection) == 0;
 }
 
+// Another module's code may lie there by now.
+bool has_bytes(const Text& text, const uint8_t (CodePatch::*bytes)[kJumpBytes]) noexcept {
+  for (size_t number = text.first_patch; number < text.last_patch; ++number) {
+    const CodePatch& patch = plans.patches[number];
+    if (memcmp(reinterpret_cast<const void*>(patch.address), patch.*bytes, patch.bytes) != 0) return false;
+  }
+  return true;
+}
+
 bool write_patches(const Text& text, const uint8_t (CodePatch::*bytes)[kJumpBytes]) noexcept {
   if (text.first_patch == text.last_patch) return true;
   if (!protect(text, PROT_READ | PROT_WRITE)) return false;
@@ -213,7 +222,9 @@ void forget_atomic_sites(uint64_t low, uint64_t high) noexcept {
 
 bool patch_atomic_sites() noexcept {
   for (size_t number = 0; number < texts.size(); ++number) {
-    if (map_kept(texts[number]) || write_patches(texts[number], &CodePatch::after)) continue;
+    const Text& text = texts[number];
+    if (has_bytes(text, &CodePatch::before) && (map_kept(text) || write_patches(text, &CodePatch::after)))
+      continue;
     while (number-- > 0) write_patches(texts[number], &CodePatch::before);
     return false;
   }
@@ -246,6 +257,12 @@ uint64_t place_in_program(uint64_t pc) noexcept {
   for (const MovedCode& moved : plans.moved)
     if (pc == moved.copy) return moved.address;
   return pc;
+}
+
+uint64_t leave_atomic_site(uint64_t pc) noexcept {
+  const uint64_t place = place_in_program(pc);
+  if (place != pc) at_site = false;
+  return place;
 }
 
 AtomicSiteCounts atomic_site_counts() noexcept {

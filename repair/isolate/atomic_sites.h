@@ -20,9 +20,9 @@
 namespace hpcrun {
 
 // Finds the atomic instructions of a loaded module and makes trampolines for them. In the program's own
-// process, while there are no twins; not async-signal-safe, and for one caller at a time. Some 30 ms per
-// MiB of code. The C library, the loader and our own libraries are not for this: whoever calls leaves them
-// out. Again for modules that are loaded later; nothing happens for one that is known already.
+// process, while there are no twins; not async-signal-safe, and for one caller at a time. Some 30 ms per MiB
+// of code. The C library, the loader and our own libraries are not for this: whoever calls leaves them out.
+// Again for modules that are loaded later; nothing happens for one that is known already.
 //
 // nullptr: done. Otherwise the reason why it cannot be, as one clause; nothing is planned for the module
 // then, and threads of a program that uses it must have no private pages.
@@ -37,7 +37,8 @@ void forget_atomic_sites(uint64_t low, uint64_t high) noexcept;
 void keep_patched_code(int file, uint64_t inode) noexcept;
 
 // In a twin, before its first page is isolated: TwinHooks::converted. Async-signal-safe. False: the kernel
-// refuses to have the code written to. It is as it was, and the twin must have no private pages.
+// refuses to have the code written to, or other code lies there by now. It is as it was, and the twin must
+// have no private pages.
 bool patch_atomic_sites() noexcept;
 // Takes that back. A twin that leaves need not. Async-signal-safe.
 void unpatch_atomic_sites() noexcept;
@@ -48,9 +49,12 @@ void unpatch_atomic_sites() noexcept;
 bool is_at_atomic_site() noexcept;
 
 // For an address in a trampoline that of the instruction which it stands for, where the thread's registers
-// are as before it; other addresses are returned as they are. A fault there is repeated at that address at
-// home, so that handlers see the program's own. Async-signal-safe.
+// are as before it; other addresses are returned as they are. Async-signal-safe.
 uint64_t place_in_program(uint64_t pc) noexcept;
+
+// The same for a fault, which is repeated at that address at home, so that handlers see the program's own
+// (TwinHooks::place_in_program). Async-signal-safe.
+uint64_t leave_atomic_site(uint64_t pc) noexcept;
 
 struct AtomicSiteCounts {
   uint64_t sites;             // instructions

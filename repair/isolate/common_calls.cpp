@@ -160,6 +160,14 @@ int protection_at(uint64_t address) noexcept {
   return common_state.hold.altered.has(address) ? mapping_at(address).protection : kPlain;
 }
 
+// Its pages of [low, high) at any address, or 0.
+uint64_t map_view(uint64_t low, uint64_t high) noexcept {
+  void* const at = sys_mmap(nullptr, high - low, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                            common_state.hold.file, static_cast<int64_t>(low));
+  if (at == MAP_FAILED) return 0;
+  return reinterpret_cast<uint64_t>(at);
+}
+
 // Whatever the old place is protected from.
 void copy_contents(uint64_t from, uint64_t to, uint64_t bytes, CommonPhase phase) noexcept {
   const auto copy = [](uint64_t target, uint64_t source, uint64_t count) {

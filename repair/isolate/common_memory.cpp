@@ -126,18 +126,7 @@ const char* make_hold(CommonHold& hold) noexcept {
 void begin(const CommonHold& hold) noexcept {
   common_state.hold = hold;
   common_state.first_free = common_state.dumped_below = hold.reservation_low;
-  common_state.stretch_count = 0;
   common_state.phase = CommonPhase::Common;
-  if (const uint64_t view = map_view(hold.reservation_low, hold.reservation_high))
-    add_stretch(hold.reservation_low, hold.reservation_high, view);
-}
-
-void unmap_views() noexcept {
-  const uint32_t count = common_state.stretch_count.exchange(0);
-  for (uint32_t number = 0; number < count; ++number) {
-    const CommonStretch& stretch = common_state.stretches[number];
-    if (stretch.view) sys_munmap(reinterpret_cast<void*>(stretch.view), stretch.high - stretch.low);
-  }
 }
 
 // The contents stay the same at every moment, also for threads that write there.
@@ -160,7 +149,6 @@ void make_private(void* is_done, const OwnMapping& mapping) noexcept {
 }
 
 bool make_all_private() noexcept {
-  unmap_views();
   common_state.phase = CommonPhase::Left;
   common_state.may_have_missed_some = common_state.calls_under_way != 0;
   bool is_done = true;
@@ -197,14 +185,6 @@ bool has_file(const CommonHold& hold) noexcept {
 bool is_common_file(const char* name) noexcept {
   constexpr char kInMaps[] = "/memfd:prof-common";
   return !strncmp(name, kInMaps, sizeof kInMaps - 1);
-}
-
-bool add_stretch(uint64_t low, uint64_t high, uint64_t view) noexcept {
-  const uint32_t at = common_state.stretch_count.load(std::memory_order_relaxed);
-  if (at == CommonState::kMaxStretches) return false;
-  common_state.stretches[at] = {low, high, view};
-  common_state.stretch_count.store(at + 1, std::memory_order_release);
-  return true;
 }
 
 bool make_common(OtherThreads others) noexcept {
@@ -285,18 +265,6 @@ bool is_reserved(const void* address, size_t bytes) noexcept {
 int common_memory_file() noexcept {
   return common_state.phase.load(std::memory_order_acquire) == CommonPhase::Common ? common_state.hold.file
                                                                                    : -1;
-}
-
-void* common_view(const void* page) noexcept {
-  if (!is_common(page)) return nullptr;
-  const auto at = reinterpret_cast<uint64_t>(page);
-  const uint32_t count = common_state.stretch_count.load(std::memory_order_acquire);
-  for (uint32_t number = 0; number < count; ++number) {
-    const CommonStretch& stretch = common_state.stretches[number];
-    if (at >= stretch.low && at < stretch.high)
-      return reinterpret_cast<void*>(stretch.view + (at - stretch.low));
-  }
-  return nullptr;
 }
 
 bool has_common_file() noexcept {

@@ -29,9 +29,9 @@ bool make_common(OtherThreads others = OtherThreads::None) noexcept;
 const char* why_not_common() noexcept;
 
 // Before the process forks: from now on its memory is private, and what parent and child then write is their
-// own. Other threads may run, in this process alone; none may sleep on a futex by a key that is shared, nor
-// use a view. False: the kernel refused, and the process must not fork. Nothing happens where nothing is
-// common. Async-signal-safe.
+// own. Other threads may run, in this process alone; none may sleep on a futex by a key that is shared.
+// False: the kernel refused, and the process must not fork. Nothing happens where nothing is common.
+// Async-signal-safe.
 bool leave_common() noexcept;
 
 // In the child, before it uses anything else of this. Async-signal-safe.
@@ -55,10 +55,5 @@ bool is_reserved(const void* address, size_t bytes) noexcept;
 // Its descriptor, or -1 while there is none. Close-on-exec, one of the runtime's own
 // (hpcrun/guest/descriptors.h).
 int common_memory_file() noexcept;
-
-// The same page of common memory at another address, where it is shared whatever lies at the first one;
-// `page` is a multiple of 4096. It stays valid as long as the page is common. nullptr: the page is not
-// common, or is mapped apart from the reservation. Async-signal-safe.
-void* common_view(const void* page) noexcept;
 
 }  // namespace hpcrun

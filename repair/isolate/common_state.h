@@ -20,13 +20,6 @@ enum class CommonPhase : uint8_t {
   Left,
 };
 
-// A stretch of common memory and its second mapping.
-struct CommonStretch {
-  uint64_t low = 0;
-  uint64_t high = 0;
-  uint64_t view = 0;
-};
-
 // The file, and the address space that is set aside for it: tables of pages, then what is handed out.
 struct CommonHold {
   int file = -1;
@@ -54,11 +47,6 @@ struct CommonState {
   CommonHold hold;
   std::atomic<uint64_t> first_free{0};    // of the reservation: below it is nothing free, or little
   std::atomic<uint64_t> dumped_below{0};  // what core dumps have of it
-
-  // Stretches are added and never change; the first is the reservation's.
-  static constexpr uint32_t kMaxStretches = 2048;
-  CommonStretch stretches[kMaxStretches];
-  std::atomic<uint32_t> stretch_count{0};
 
   // The main stack, which is mapped down to its limit.
   uint64_t stack_low = 0;
@@ -89,15 +77,6 @@ inline long map_file_at(uint64_t low, uint64_t high, int protection, int more_fl
                      static_cast<long>(low));
 }
 
-// Its pages of [low, high) at any address, or 0.
-inline uint64_t map_view(uint64_t low, uint64_t high) noexcept {
-  void* const at = sys_mmap(nullptr, high - low, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                            common_state.hold.file, static_cast<int64_t>(low));
-  if (at == MAP_FAILED) return 0;
-  sys_madvise(at, high - low, MADV_DONTDUMP);
-  return reinterpret_cast<uint64_t>(at);
-}
-
 // The program may have closed its number, and have something else there.
 bool has_common_file() noexcept;
 
@@ -113,8 +92,5 @@ inline void note_common(uint64_t low, uint64_t high, int protection) noexcept {
     hold.altered.set(low, high);
   hold.common.set(low, high);
 }
-
-// For common_view(). False: there is no room.
-bool add_stretch(uint64_t low, uint64_t high, uint64_t view) noexcept;
 
 }  // namespace hpcrun

@@ -351,8 +351,8 @@ class Loop {
     if (!controller.is_forbidden.load()) {
       SessionOptions options;
       options.request_signal = controller.host.request_signal;
-      options.hooks = {on_converted, on_leaving, on_call,          on_call,
-                       on_asked,     is_busy,    place_in_program, before_fork};
+      options.hooks = {on_converted, on_leaving, on_call,           on_call,
+                       on_asked,     is_busy,    leave_atomic_site, before_fork};
       result = begin_isolation(options);
     }
     controller.begins_session.store(false);

@@ -119,28 +119,53 @@ Window used_now(uint64_t low, uint64_t high) noexcept {
   return {std::max(low, page_down(here) - kPageBytes), std::min(high, page_down(here) + kFrames)};
 }
 
-// Copies the window and maps the file's pages over the range; in one piece, so that nothing is pushed between
-// the two on the stack that may lie there.
-long copy_and_map(uint64_t view, Window window, const Private& range) noexcept {
-  uint64_t to = view + (window.low - range.low), from = window.low, bytes = window.high - window.low;
-  register long flags asm("r10") = MAP_SHARED | MAP_FIXED | MAP_NORESERVE;
-  register long file asm("r8") = common_state.hold.file;
-  register uint64_t offset asm("r9") = range.low;
-  long result;
+// Writes the window to the file and maps the file's pages over the range; in one piece, so that nothing is
+// pushed between the two on the stack that may lie there.
+bool write_and_map(Window window, const Private& range) noexcept {
+  const struct {
+    long file;
+    uint64_t from, bytes;
+    uint64_t low, length;
+    long protection;
+  } what = {common_state.hold.file, window.low,      window.high - window.low, range.low,
+            range.high - range.low, range.protection};
+  uint64_t result;
   asm volatile(
-      "rep movsb\n\t"
-      "mov %[low], %%rdi\n\t"
-      "mov %[length], %%rsi\n\t"
-      "mov %[number], %%eax\n\t"
-      "syscall"
-      : "=&a"(result), "+D"(to), "+S"(from), "+c"(bytes)
-      : [low] "r"(offset), [length] "r"(range.high - range.low), [number] "i"(SYS_mmap),
-        "d"(static_cast<long>(range.protection)), "r"(flags), "r"(file)
-      : "r11", "memory");
-  return result;
+      "mov 0(%[what]), %%rdi\n\t"
+      "mov 8(%[what]), %%rsi\n\t"
+      "mov 16(%[what]), %%rdx\n\t"
+      "mov %%rsi, %%r10\n\t"
+      "mov %[write], %%eax\n\t"
+      "syscall\n\t"
+      "cmp 16(%[what]), %%rax\n\t"
+      "jne 1f\n\t"
+      "mov 24(%[what]), %%rdi\n\t"
+      "mov 32(%[what]), %%rsi\n\t"
+      "mov 40(%[what]), %%rdx\n\t"
+      "mov %[flags], %%r10d\n\t"
+      "mov 0(%[what]), %%r8\n\t"
+      "mov %%rdi, %%r9\n\t"
+      "mov %[map], %%eax\n\t"
+      "syscall\n"
+      "1:"
+      : "=&a"(result)
+      : [what] "r"(&what), [write] "i"(SYS_pwrite64), [map] "i"(SYS_mmap),
+        [flags] "i"(MAP_SHARED | MAP_FIXED | MAP_NORESERVE)
+      : "rdi", "rsi", "rdx", "r10", "r8", "r9", "rcx", "r11", "cc", "memory");
+  return result == range.low;
 }
 
-// The same with private memory that lies elsewhere and moves here, readable and writable.
+bool write_to_file(uint64_t low, uint64_t high) noexcept {
+  while (low < high) {
+    const long written = raw_syscall(SYS_pwrite64, common_state.hold.file, static_cast<long>(low),
+                                     static_cast<long>(high - low), static_cast<long>(low));
+    if (written <= 0) return false;
+    low += static_cast<uint64_t>(written);
+  }
+  return true;
+}
+
+// Copies the window into private memory that lies elsewhere, readable and writable, and moves that here.
 long copy_and_move(uint64_t fresh, Window window, uint64_t low, uint64_t high) noexcept {
   uint64_t to = fresh + (window.low - low), from = window.low, bytes = window.high - window.low;
   register long flags asm("r10") = MREMAP_MAYMOVE | MREMAP_FIXED;
@@ -205,17 +230,19 @@ const char* move(const Private& range, PageMap& contents, LeftFile& left_file) n
   if (!is_readable && raw_syscall(SYS_mprotect, static_cast<long>(range.low),
                                   static_cast<long>(range.high - range.low), PROT_READ) < 0)
     return kNoRoom;
-  const uint64_t view = map_view(range.low, range.high);
-  if (!view) return kNoRoom;
   const Window window = used_now(range.low, range.high);
-  for (uint64_t page = std::max(range.low, range.mapped_low); page < range.high; page += kPageBytes)
-    if (!window.has(page) &&
-        (contents.has_contents(page) || (range.is_left ? left_file.has_contents(page) : !range.is_anonymous)))
-      copy_bytes(view + (page - range.low), page, kPageBytes);
-  if (copy_and_map(view, window, range) < 0) return kNoRoom;
+  const auto is_written = [&](uint64_t page) {
+    return !window.has(page) && (contents.has_contents(page) ||
+                                 (range.is_left ? left_file.has_contents(page) : !range.is_anonymous));
+  };
+  for (uint64_t low = std::max(range.low, range.mapped_low), high; low < range.high; low = high) {
+    const bool writes = is_written(low);
+    for (high = low + kPageBytes; high < range.high && is_written(high) == writes; high += kPageBytes) {
+    }
+    if (writes && !write_to_file(low, high)) return kNoRoom;
+  }
+  if (!write_and_map(window, range)) return kNoRoom;
   note_common(range.low, range.high, range.protection);
-  if (!add_stretch(range.low, range.high, view))
-    sys_munmap(reinterpret_cast<void*>(view), range.high - range.low);
   if (range.is_stack) {
     common_state.stack_low = range.low;
     common_state.stack_high = range.high;

@@ -90,13 +90,16 @@ void enter_with_all(ucontext_t& context) noexcept {
   leave_session(context);
 }
 
+// From here on handlers that interrupt this one may block SIGSYS again: nothing is dispatched any more.
 void leave_with_all(ucontext_t& context) noexcept {
   ThreadRecord& record = *this_record();
+  dispatch_calls(false);
   record.session.store(0);
   arrive();
   wait_for_change_from(Phase::Leaving);
   if (is_session_on()) {
     record.session.store(session.number.load());
+    dispatch_calls(true);
     return;
   }
   record.stop.store(1);

@@ -18,7 +18,7 @@ ARROWS = {
     "hpcrun/measurement": ["hpcrun/guest"],
     "hpcrun/model": [],
     "hpcrun/memory": ["hpcrun/guest", "hpcrun/model", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct", "hpcrun/sample",
-                      "repair/layout"],
+                      "repair/isolate/interface.h", "repair/layout"],
     "hpcrun/memory/preload": ["hpcrun/memory/heap_hooks.h"],
     "hpcrun/unwind": ["hpcrun/guest"],
     "hpcrun/cct": ["hpcrun/guest", "hpcrun/measurement", "hpcrun/unwind/frame.h"],
@@ -37,7 +37,7 @@ ARROWS = {
     "hpcrun/process": ["hpcrun/guest", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct", "hpcrun/sample",
                        "hpcrun/device", "hpcrun/memory", "hpcrun/sync"],
     "repair/layout": ["hpcrun/measurement", "hpcrun/model", "hpcrun/unwind/frame.h"],
-    "analysis": ["hpcrun/measurement", "hpcrun/model", "hpcrun/unwind/frame.h"],
+    "analysis": ["hpcrun/measurement", "hpcrun/model", "hpcrun/unwind/frame.h", "repair/isolate/interface.h"],
     # What prof tells the runtime (config.h), and the same way to open events when it probes the machine.
     "prof": ["analysis", "hpcrun/guest/program_file.h", "hpcrun/measurement", "hpcrun/model",
              "hpcrun/sample/config.h", "hpcrun/sample/perf_event.h", "repair/isolate/pass/regions.h"],

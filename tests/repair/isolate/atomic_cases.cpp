@@ -2,9 +2,11 @@
 // `atomic_cases CASE` ends with status 0 where all sums are right, and `atomic_cases CASE unpatched` tells
 // what they are where twins execute what the compiler made.
 
+#include <setjmp.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
+#include <ucontext.h>
 
 #include <atomic>
 #include <cstdint>
@@ -35,10 +37,12 @@ struct alignas(4096) Page {
 Page hot, other, calm;  // `calm` is not worked on atomically
 
 bool patches = true;
+bool keeps = false;
 
 void start() {
   isolated_make_common();
   isolated_plan_atomics(patches);
+  if (keeps) isolated_keep_patched_code();
   isolated_add_page(&hot);
   isolated_add_page(&other);
   isolated_add_page(&calm);
@@ -229,21 +233,54 @@ void storm() {
   REQUIRE_THAT(calm.guarded == hot.words[0]);
 }
 
+// A fault of an atomic instruction is one of the program's own, not of the code that took its place.
+sigjmp_buf before_fault;
+uint64_t fault_at = 0;
+
+void jump_out(int, siginfo_t*, void* raw) {
+  fault_at = static_cast<uint64_t>(static_cast<ucontext_t*>(raw)->uc_mcontext.gregs[REG_RIP]);
+  siglongjmp(before_fault, 1);
+}
+
+[[gnu::noinline]] void add_to(std::atomic<uint64_t>* counter) {
+  counter->fetch_add(1);
+}
+
+void fault() {
+  start();
+  struct sigaction action {};
+  action.sa_sigaction = jump_out;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGSEGV, &action, nullptr);
+  Team team(1, [](int) {
+    for (int turn = 0; turn < 3; ++turn) {
+      become_twin();
+      if (sigsetjmp(before_fault, 1) == 0) {
+        add_to(nullptr);
+        REQUIRE_THAT(false);
+      }
+      REQUIRE_THAT(!isolated_is_twin());
+      REQUIRE_THAT(fault_at - reinterpret_cast<uint64_t>(&add_to) < 16);
+      become_twin();
+      REQUIRE_THAT(isolated_pages() == 3);  // the thread is at no atomic instruction any more
+      isolated_give_back();
+    }
+  });
+}
+
 struct Case {
   const char* name;
   void (*run)();
 };
 constexpr Case kCases[] = {
-    {"sums", sums},
-    {"spin_lock", spin_lock},
-    {"references", references},
-    {"storm", storm},
+    {"sums", sums}, {"spin_lock", spin_lock}, {"references", references}, {"storm", storm}, {"fault", fault},
 };
 
 }  // namespace
 
 int main(int count, char** arguments) {
   patches = count < 3 || strcmp(arguments[2], "unpatched");
+  keeps = count == 3 && !strcmp(arguments[2], "kept");
   for (const Case& each : kCases) {
     if (count < 2 || strcmp(each.name, arguments[1])) continue;
     each.run();

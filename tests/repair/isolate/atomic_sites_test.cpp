@@ -346,6 +346,20 @@ TEST_CASE("Code that cannot be told with certainty is declined with its reason")
   CHECK(why_not({0x67, 0xf0, 0xff, 0x07, 0x90, 0x90, 0x90, 0xc3}) == untold);
 }
 
+TEST_CASE("Other code in the place of what was planned for is left alone") {
+  MadeModule module(2);
+  const uint64_t first = module.add(kIncrement), second = module.add(kIncrement);
+  REQUIRE(plan_atomic_sites(module.finish()) == nullptr);
+  const size_t bytes = module.code_end() - module.code();
+  mprotect(reinterpret_cast<void*>(module.code()), bytes, PROT_READ | PROT_WRITE);
+  memcpy(reinterpret_cast<void*>(second), "\x90\x90\x90", 3);
+  CHECK(!patch_atomic_sites());
+  CHECK(memcmp(reinterpret_cast<void*>(first), kIncrement.data(), kIncrement.size()) == 0);
+  forget_atomic_sites(module.code(), module.code_end());
+  CHECK(patch_atomic_sites());
+  CHECK(memcmp(reinterpret_cast<void*>(first), kIncrement.data(), kIncrement.size()) == 0);
+}
+
 TEST_CASE("What is between functions is left alone") {
   MadeModule module(2);
   module.add({0xc3});

@@ -18,8 +18,8 @@ def run(*command):
 
 
 class Atomics(unittest.TestCase):
-    def holds(self, case):
-        result = run("atomic_cases", case)
+    def holds(self, *case):
+        result = run("atomic_cases", *case)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         print(result.stdout, end="")
 
@@ -45,6 +45,13 @@ class Atomics(unittest.TestCase):
 
     def test_threads_change_over_in_the_midst_of_trampolines(self):
         self.holds("storm")
+
+    def test_code_with_jumps_is_mapped_in_one_piece(self):
+        self.holds("sums", "kept")
+        self.holds("storm", "kept")
+
+    def test_faults_are_the_program_s(self):
+        self.holds("fault")
 
 
 class SystemPrograms(unittest.TestCase):

@@ -84,27 +84,12 @@ TEST_CASE("globals, heap, stack and thread-local data are the same in another pr
   }));
 }
 
-TEST_CASE("a view shows the same page") {
-  CHECK(holds_in_child([] {
-    if (!hpcrun::make_common()) return false;
-    initialized = 5;
-    const auto address = reinterpret_cast<uintptr_t>(&initialized);
-    auto* const page = static_cast<char*>(hpcrun::common_view(reinterpret_cast<void*>(address & ~4095ul)));
-    if (!page) return false;
-    int& seen = *reinterpret_cast<int*>(page + (address & 4095));
-    if (seen != 5 || &seen == &initialized) return false;
-    seen = 6;
-    return *const_cast<volatile int*>(&initialized) == 6;
-  }));
-}
-
 TEST_CASE("code and constants are not common, nor what is not mapped") {
   CHECK(holds_in_child([] {
     const char* const constant = "constant";
     return !hpcrun::is_common(&initialized) && hpcrun::common_memory_file() < 0 && hpcrun::make_common() &&
            hpcrun::is_common(&initialized) && hpcrun::is_common(&constant) && !hpcrun::is_common(constant) &&
-           !hpcrun::is_common(nullptr) && !hpcrun::is_common(reinterpret_cast<void*>(-1)) &&
-           !hpcrun::common_view(nullptr);
+           !hpcrun::is_common(nullptr) && !hpcrun::is_common(reinterpret_cast<void*>(-1));
   }));
 }
 

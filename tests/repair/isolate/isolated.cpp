@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "repair/isolate/atomic_sites.h"
 #include "repair/isolate/common_memory.h"
 #include "repair/isolate/own_pages.h"
 #include "repair/isolate/session.h"
@@ -58,6 +59,7 @@ EXPORT int isolated_begin() {
     commit_own_pages();
   };
   options.hooks.is_busy = test::is_busy_with_own_pages;
+  options.hooks.place_in_program = leave_atomic_site;
   options.hooks.before_fork = [] { leave_common(); };
   // A busy machine may take longer than a session waits for.
   SessionStart result;

@@ -7,6 +7,7 @@
 
 #include "repair/isolate/atomic_sites.h"
 #include "repair/isolate/common_memory.h"
+#include "repair/isolate/common_state.h"
 #include "repair/isolate/own_pages.h"
 #include "repair/isolate/twin.h"
 
@@ -42,6 +43,10 @@ EXPORT void isolated_plan_atomics(bool patches) {
   if (!reserve_private_pages(common_memory_file())) fail("private pages", "no room");
   patches_code = patches;
   if (patches) dl_iterate_phdr(plan, nullptr);
+}
+
+EXPORT void isolated_keep_patched_code() {
+  keep_patched_code(common_memory_file(), common_state.hold.inode);
 }
 
 EXPORT void isolated_add_page(void* page) {

@@ -8,6 +8,9 @@ extern "C" {
 // program with status 125 where that fails. After isolated_make_common(), before there are twins.
 void isolated_plan_atomics(bool patches);
 
+// Twins map their code with its jumps, rather than write these.
+void isolated_keep_patched_code();
+
 // From its next conversion on every twin has the page for itself.
 void isolated_add_page(void* page);
 

@@ -289,6 +289,44 @@ void sleepers() {
   }
 }
 
+// Traps, as a profiler's events raise them, come while all threads enter a session or leave it, and their
+// handler, which blocks every signal, makes system calls.
+std::atomic<uint64_t> traps{0};
+
+void on_trap(int) {
+  traps += syscall(SYS_getppid) != 0;
+}
+
+void traps_at_ends() {
+  isolated_make_common();
+  struct sigaction action {};
+  action.sa_handler = on_trap;
+  action.sa_flags = SA_RESTART;
+  sigfillset(&action.sa_mask);
+  sigaction(SIGTRAP, &action, nullptr);
+  std::atomic<int> ready{0};
+  std::atomic<bool> over{false};
+  Team team(3, [&](int) {
+    sigevent event{};
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = SIGTRAP;
+    event._sigev_un._tid = thread_id();
+    timer_t timer;
+    REQUIRE_THAT(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
+    const itimerspec often{{0, 30'000}, {0, 30'000}};
+    REQUIRE_THAT(timer_settime(timer, 0, &often, nullptr) == 0);
+    ++ready;
+    while (!over) continue;
+    timer_delete(timer);
+  });
+  while (ready != 3) sched_yield();
+  for (int turn = 0; turn < 200 || traps < 100; ++turn) {
+    REQUIRE_THAT(isolated_begin() == 0);
+    REQUIRE_THAT(isolated_end());
+  }
+  over = true;
+}
+
 void joins() {
   isolated_start();
   become_twin();
@@ -766,6 +804,7 @@ constexpr Case kCases[] = {
     {"conditions", conditions},
     {"barriers", barriers},
     {"sleepers", sleepers},
+    {"traps_at_ends", traps_at_ends},
     {"joins", joins},
     {"creates_threads", creates_threads},
     {"signals", signals},

@@ -85,6 +85,9 @@ class Twins(unittest.TestCase):
     def test_sleepers_from_before_a_session_and_within_are_woken(self):
         self.ends("sleepers")
 
+    def test_traps_come_while_sessions_begin_and_end(self):
+        self.ends("traps_at_ends")
+
     def test_joins(self):
         self.ends("joins")
 
