@@ -15,8 +15,9 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS TRUE)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS libjemalloc2)  # which --repair=isolate has programs allocate by
 if(PROF_HAVE_LLVM)
-  set(CPACK_DEBIAN_PACKAGE_RECOMMENDS clang-14)  # for `prof cc`
+  string(APPEND CPACK_DEBIAN_PACKAGE_RECOMMENDS ", clang-14")  # for `prof cc`
 endif()
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "${PROF_PACKAGE_DESCRIPTION}")
 # What Debian wants of every package and an installation elsewhere has no use for.
@@ -25,6 +26,7 @@ set(CPACK_PROF_DEBIAN_FOLDER ${PROJECT_SOURCE_DIR}/cmake/debian)
 
 set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
 set(CPACK_RPM_PACKAGE_LICENSE Apache-2.0)
+set(CPACK_RPM_PACKAGE_RECOMMENDS jemalloc)
 set(CPACK_RPM_PACKAGE_GROUP Development/Tools)
 set(CPACK_RPM_PACKAGE_DESCRIPTION "${PROF_PACKAGE_DESCRIPTION}")
 # The runtime is nobody's dependency.

@@ -33,6 +33,6 @@ void remember_descriptor(int descriptor) noexcept;
 
 }  // namespace hpcrun
 
-// The runtime exports it under this name: whether the program is to be kept from closing the descriptor.
-extern "C" void hpcrun_keep_descriptor(int descriptor, bool is_own) noexcept;
-constexpr char kKeepDescriptorName[] = "hpcrun_keep_descriptor";
+// The runtime exports it: whether the program is to be kept from closing the descriptor. nullptr in libraries
+// of ours, where it is not loaded.
+extern "C" void hpcrun_keep_descriptor(int descriptor, bool is_own) noexcept __attribute__((weak));

@@ -30,11 +30,10 @@ void set_memory_source(const MemorySource* source) noexcept;
 
 }  // namespace hpcrun
 
-// The runtime exports it under this name, for libraries of ours that have a copy of this file.
-extern "C" void hpcrun_set_memory_source(const hpcrun::MemorySource* source) noexcept;
-constexpr char kSetMemorySourceName[] = "hpcrun_set_memory_source";
+// The runtime exports it, for libraries of ours that have a copy of this file: nullptr there, where it is not
+// loaded.
+extern "C" void hpcrun_set_memory_source(const hpcrun::MemorySource* source) noexcept __attribute__((weak));
 
-// A library that has a source exports it under this name: it sets the source, if it did not do so yet. The
-// runtime calls it before it maps anything.
-extern "C" void hpcrun_offer_memory_source() noexcept;
-constexpr char kOfferMemorySourceName[] = "hpcrun_offer_memory_source";
+// A library that has a source exports it: it sets the source, if it did not do so yet. The runtime calls it
+// before it maps anything; nullptr there, where no such library is loaded.
+extern "C" void hpcrun_offer_memory_source() noexcept __attribute__((weak));

@@ -1,6 +1,5 @@
 #include "hpcrun/process/start.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -276,16 +275,6 @@ void after_fork_in_child() noexcept {
   start_sampling();
 }
 
-// Of a library of ours behind this one, whose constructor may not have run yet.
-void ask_for_memory() noexcept {
-  const auto offer =
-      reinterpret_cast<decltype(&hpcrun_offer_memory_source)>(dlsym(RTLD_DEFAULT, kOfferMemorySourceName));
-  if (offer)
-    offer();
-  else
-    dlerror();  // the program must not find our failure
-}
-
 void prepare_process() noexcept {
   find_vdso_clock();
   void* shared =
@@ -341,7 +330,7 @@ void start_process() noexcept {
   if (is_in_valgrind()) return warn_of_valgrind();
   find_outside_sampler();
   if (leave_to_outside()) return;
-  ask_for_memory();
+  if (hpcrun_offer_memory_source) hpcrun_offer_memory_source();  // whose constructor may not have run yet
   prepare_process();
   start_sampling();
 }

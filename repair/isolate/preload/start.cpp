@@ -1,6 +1,5 @@
 #include "repair/isolate/preload/start.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -35,11 +34,9 @@ std::atomic<int> process{0};  // whose memory it is: the child of a vfork has it
 // The runtime keeps it from being closed by the program, in the place of the one before.
 void keep_from_program(int descriptor) noexcept {
   static int kept = -1;
-  static const auto keep =
-      reinterpret_cast<decltype(&hpcrun_keep_descriptor)>(dlsym(RTLD_DEFAULT, kKeepDescriptorName));
-  if (!keep) return;
-  if (kept >= 0) keep(kept, false);
-  keep(descriptor, true);
+  if (!hpcrun_keep_descriptor) return;
+  if (kept >= 0) hpcrun_keep_descriptor(kept, false);
+  hpcrun_keep_descriptor(descriptor, true);
   kept = descriptor;
 }
 
@@ -54,9 +51,7 @@ void become_common() noexcept {
 // The runtime's memory, of which it has its own book, and ours.
 void use_common_memory() noexcept {
   set_memory_source(&common_memory_source());
-  const auto set =
-      reinterpret_cast<decltype(&hpcrun_set_memory_source)>(dlsym(RTLD_DEFAULT, kSetMemorySourceName));
-  if (set) set(&common_memory_source());
+  if (hpcrun_set_memory_source) hpcrun_set_memory_source(&common_memory_source());
 }
 
 [[noreturn]] void end_unforked() noexcept {

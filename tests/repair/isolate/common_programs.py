@@ -67,6 +67,20 @@ create table t(a integer primary key, b text);
 with recursive c(x) as (select 1 union all select x + 1 from c where x < 20000) insert into t select x, hex(x * x) from c;
 create index i on t(b); select count(*), sum(a), min(b), max(b) from t; select a from t where b like '3%7' order by b limit 9;
 """
+PHP = "$a = []; for ($i = 0; $i < 200000; $i++) $a[] = md5((string)$i); sort($a); echo $a[7], ' ', count($a), extension_loaded('json'), chr(10);"
+REDIS = """
+mkdir -p redis; cd redis; rm -f *
+ask() { redis-cli -s socket "$@"; }
+redis-server --port 0 --unixsocket socket --save "" --dir . --logfile log &
+until ask ping >/dev/null 2>&1; do sleep 0.05; done
+ask eval "for i = 1, 20000 do redis.call('set', 'key' .. i, string.rep('x', i % 100)) end return redis.call('dbsize')" 0
+ask bgsave; ask set key7 later
+while ask info persistence | grep -q rdb_bgsave_in_progress:1; do sleep 0.02; done
+ask info persistence | grep -o "rdb_last_bgsave_status:ok"; ask set key8 latest; ask shutdown nosave; wait
+redis-server --port 0 --unixsocket socket --save "" --dir . --logfile log &
+until ask ping >/dev/null 2>&1; do sleep 0.05; done
+ask dbsize; ask get key7; ask get key8; ask shutdown nosave; wait; echo $?
+"""
 CRASH = "import ctypes; ctypes.string_at(0)"
 
 
@@ -89,6 +103,10 @@ def programs(folder):
     yield ["java", folder / "Work.java"]
     yield [STORM, "libz.so.1"]
     yield [BUILD / "tests/process_storm"]
+    yield [BUILD / "tests/foreign_blocks", BUILD / "tests/deep_bound.so"]
+    yield ["php", "-r", PHP]
+    if shutil.which("redis-server"):
+        yield ["bash", "-c", REDIS]
 
 
 def run(command, folder, preload="", **more):
