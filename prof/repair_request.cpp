@@ -1,6 +1,9 @@
 #include "prof/repair_request.h"
 
+#include <sys/utsname.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <span>
@@ -162,6 +165,18 @@ RepairRequest parse_repair_request(const std::string& text) {
     if (kind.size() == rest.size()) return request;
     rest.remove_prefix(kind.size() + 1);
   }
+}
+
+// Signals of events that a thread blocks for a moment kill it before that.
+void require_kernel_for_isolation() {
+  constexpr std::pair kLeast{5, 19};
+  utsname names{};
+  uname(&names);
+  std::pair version{0, 0};
+  if (std::sscanf(names.release, "%d.%d", &version.first, &version.second) == 2 && version < kLeast)
+    fail(kOwnFailure,
+         "--repair=isolate needs Linux 5.19 or later, and this is {}; leave it out, or use --repair",
+         names.release);
 }
 
 std::vector<RepairKindDescription> list_repairs() {

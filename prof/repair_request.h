@@ -27,6 +27,9 @@ constexpr char kDefaultRepairs[] = "layout,locks";
 // other kind.
 RepairRequest parse_repair_request(const std::string& text);
 
+// Throws CommandError (125) where the kernel is too old.
+void require_kernel_for_isolation();
+
 struct RepairKindDescription {
   std::string name;
   std::string text;

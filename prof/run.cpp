@@ -185,6 +185,7 @@ int run_program(const RunOptions& whole) {
   if (contention || repairs.layout) others.push_back(preloadable(find_memory_preload()));
   if (locks || repairs.locks) others.push_back(preloadable(find_sync_preload()));
   if (repairs.isolate) {
+    require_kernel_for_isolation();
     others.push_back(preloadable(find_isolate_preload()));
     others.emplace_back(find_isolating_allocator());
   }

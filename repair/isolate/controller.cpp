@@ -342,6 +342,8 @@ class Loop {
         set_shared(*known, static_cast<WhyShared>(why));
     });
     if (controller.pages.count() == 0) return !end_session();
+    // What libraries that were loaded since have is private to each process: the next session has it common.
+    if (is_session_on() && modules_have_changed() && !end_session()) return true;
     if (!know_atomic_sites()) {
       controller.refusal.store(why_atomic_sites_are_unknown());
       drop_all(WhyShared::AtomicModule);
@@ -370,8 +372,15 @@ class Loop {
     if (!controller.is_forbidden.load()) {
       SessionOptions options;
       options.request_signal = controller.host.request_signal;
-      options.hooks = {on_converted, on_leaving, on_call,           on_call,
-                       on_asked,     is_busy,    leave_atomic_site, before_fork};
+      options.hooks = {.converted = on_converted,
+                       .before_leaving = on_leaving,
+                       .before_call = on_call,
+                       .after_call = on_call,
+                       .asked = on_asked,
+                       .is_busy = is_busy,
+                       .all_stopped = [] { return make_common(OtherThreads::Stopped); },
+                       .place_in_program = leave_atomic_site,
+                       .before_fork = before_fork};
       result = begin_isolation(options);
     }
     if (result == SessionStart::Done || result == SessionStart::AlreadyOn) {

@@ -96,6 +96,12 @@ int plan_module(dl_phdr_info* module, size_t, void*) {
 
 }  // namespace
 
+bool modules_have_changed() noexcept {
+  Loads now;
+  dl_iterate_phdr(count_loads, &now);
+  return now != modules.seen;
+}
+
 bool know_atomic_sites() noexcept {
   Loads now;
   dl_iterate_phdr(count_loads, &now);

@@ -6,6 +6,9 @@
 
 namespace hpcrun {
 
+// Whether libraries were loaded or unloaded since know_atomic_sites(): their data are no common memory yet.
+bool modules_have_changed() noexcept;
+
 // Brings them up to date with what is loaded now; all threads are at home meanwhile where that has changed.
 // False: there is a module for which that cannot be, and nothing may be isolated.
 bool know_atomic_sites() noexcept;

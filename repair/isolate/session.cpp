@@ -274,6 +274,8 @@ SessionStart begin_isolation(const SessionOptions& options) noexcept {
     this_record()->hidden_mask = mask & own_signal_bits();
     if (!gather(is_in_session))
       result = session.failed.load() ? SessionStart::TooMany : SessionStart::Unreachable;
+    else if (session.hooks.all_stopped && !session.hooks.all_stopped())
+      result = SessionStart::NotCommon;
   }
   if (result != SessionStart::Done) {
     dispatch_calls(false);

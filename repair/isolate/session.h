@@ -26,6 +26,9 @@ struct TwinHooks {
   // Whether the twin is in the midst of something that it cannot leave: it gives the thread back by itself
   // then, when it is done (leave_where_asked()).
   bool (*is_busy)() = nullptr;
+  // As a session begins, by its caller, while all other threads stand still in handlers: makes what came
+  // since common as well. False: that cannot be, and there is no session.
+  bool (*all_stopped)() = nullptr;
   // For an address of code that stands for code of the program's, that of the program's: of a fault.
   uint64_t (*place_in_program)(uint64_t pc) = nullptr;
   // In the thread that is about to fork, when it has ended the session: leaves common memory.
@@ -44,6 +47,7 @@ enum class SessionStart : uint8_t {
   NoDispatch,    // the kernel is older than 5.11, or refuses
   TooMany,       // threads, or no memory for them
   Unreachable,   // a thread did not take the request signal for kPatience
+  NotCommon,     // hooks.all_stopped() said so
   SignalReader,  // the program reads signals from descriptors, which only know their own process
 };
 

@@ -67,7 +67,7 @@ class Isolation(repair_runs.RepairRuns):
         self.assertGreater(merged, 0)
 
     def test_a_program_lives_as_it_would(self):
-        for how in ("count", "spawn", "signals", "map", "fork"):
+        for how in ("count", "spawn", "signals", "map", "load", "fork"):
             with self.subTest(how):
                 run = self.prof_run([LIFE, how], options=["--repair=isolate:always"])
                 self.assertEqual((run.status, run.stdout), (0, f"{how} right\n".encode()), run.stderr)

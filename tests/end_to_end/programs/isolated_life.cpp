@@ -24,6 +24,11 @@ namespace {
 constexpr int kThreads = 2;
 
 volatile uint64_t counted[kThreads];  // side by side
+// Of a library that is loaded later, whose data threads use under the mutex.
+void (*add_to_loaded)() = nullptr;
+uint64_t (*loaded_sum)() = nullptr;
+uint64_t added_to_loaded;
+
 uint64_t under_mutex, under_shared_mutex, under_spin;
 volatile sig_atomic_t signals;
 volatile int* volatile nowhere = nullptr;
@@ -34,6 +39,7 @@ pthread_spinlock_t spin;
 std::atomic<bool> is_over{false};
 std::atomic<uint64_t> total{0};
 int milliseconds = 400;
+std::string folder;  // that the program is in
 
 using Clock = std::chrono::steady_clock;
 
@@ -50,6 +56,10 @@ uint64_t count(int number) {
     {
       const std::lock_guard guard(mutex);
       ++under_mutex;
+      if (add_to_loaded) {
+        add_to_loaded();
+        ++added_to_loaded;
+      }
     }
     {
       const std::unique_lock guard(shared_mutex);
@@ -160,6 +170,19 @@ bool map_and_load() {
   return counts && is_right;
 }
 
+bool load() {
+  bool is_right = true;
+  const bool counts = run([&] {
+    usleep(200'000);  // threads are processes by then
+    void* const library = dlopen((folder + "/isolated_library.so").c_str(), RTLD_NOW);
+    const std::lock_guard guard(mutex);
+    loaded_sum = reinterpret_cast<uint64_t (*)()>(library ? dlsym(library, "loaded_sum") : nullptr);
+    add_to_loaded = reinterpret_cast<void (*)()>(library ? dlsym(library, "add_to_loaded") : nullptr);
+    is_right = add_to_loaded && loaded_sum;
+  });
+  return counts && is_right && added_to_loaded > 0 && loaded_sum() == added_to_loaded;
+}
+
 // Ends, from a thread that counts, in the way that is asked for.
 [[noreturn]] void end_by(const std::string& how) {
   std::thread([] { count(1); }).detach();
@@ -180,17 +203,16 @@ bool map_and_load() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const std::string self = argv[0];
+  folder = self.substr(0, self.rfind('/'));
   const std::string how = argc > 1 ? argv[1] : "";
   if (argc > 2) milliseconds = atoi(argv[2]);
   pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
   const struct {
     const char* name;
     bool (*function)();
-  } ways[] = {{"count", count_alone},
-              {"fork", fork_twice},
-              {"spawn", spawn},
-              {"signals", take_signals},
-              {"map", map_and_load}};
+  } ways[] = {{"count", count_alone},    {"fork", fork_twice},  {"spawn", spawn},
+              {"signals", take_signals}, {"map", map_and_load}, {"load", load}};
   for (const auto& way : ways)
     if (how == way.name) {
       const bool is_right = way.function();

@@ -1,0 +1,16 @@
+// Data that threads of a program use which loads this while it runs (isolated_life.cpp).
+
+#include <cstdint>
+
+namespace {
+volatile uint64_t sum;
+}
+
+extern "C" {
+__attribute__((visibility("default"))) void add_to_loaded() {
+  sum = sum + 1;
+}
+__attribute__((visibility("default"))) uint64_t loaded_sum() {
+  return sum;
+}
+}
