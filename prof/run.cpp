@@ -164,7 +164,7 @@ int run_program(const RunOptions& whole) {
   if (whole.verify > 0 && !options.analyze)
     fail(kOwnFailure, "--verify needs the analysis that finds repairs; leave --no-analyze out");
   // What an earlier run found is known: nothing needs to be looked for again.
-  if (repairs.is_for_anything() && repairs.file.empty() && !asks_for_contention(names))
+  if (repairs.is_for_anything() && (repairs.file.empty() || repairs.isolate) && !asks_for_contention(names))
     names.emplace_back("contention");
   const bool locks = take_locks(names);
   const bool contention = take_contention(names);

@@ -102,7 +102,7 @@ class Repairs(repair_runs.RepairRuns):
         self.assertNotIn("repairs", plain.summary())
 
     def test_kinds_and_files_that_are_none_are_refused(self):
-        self.assertIn("'layuot' is none of: layout, layout:FILE, locks, none; did you mean layout?", self.refusal("--repair=layuot"))
+        self.assertIn("'layuot' is none of: layout, layout:FILE, locks, isolate, isolate:always, none; did you mean layout?", self.refusal("--repair=layuot"))
         self.assertIn("names no file", self.refusal("--repair=layout:"))
         self.assertIn("repair.json", self.refusal(f"--repair=layout:{self.folder}"))
         broken = self.folder / "broken,file.json"
