@@ -2,9 +2,11 @@
 
 #include <cpuid.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
+#include "hpcrun/guest/safe_load.h"
 #include "hpcrun/guest/syscalls.h"
 #include "repair/isolate/atomic_plan.h"
 #include "repair/isolate/interface.h"
@@ -112,11 +114,15 @@ bool protect(const Text& text, int protection) noexcept {
                      protection) == 0;
 }
 
-// Another module's code may lie there by now.
+// Another module's code may lie there by now, or none. Some places tell.
 bool has_bytes(const Text& text, const uint8_t (CodePatch::*bytes)[kJumpBytes]) noexcept {
-  for (size_t number = text.first_patch; number < text.last_patch; ++number) {
+  constexpr size_t kLooks = 8;
+  const size_t step = std::max<size_t>((text.last_patch - text.first_patch) / kLooks, 1);
+  for (size_t number = text.first_patch; number < text.last_patch; number += step) {
     const CodePatch& patch = plans.patches[number];
-    if (memcmp(reinterpret_cast<const void*>(patch.address), patch.*bytes, patch.bytes) != 0) return false;
+    uint8_t there[kJumpBytes];
+    if (!safe_read(patch.address, there, patch.bytes) || memcmp(there, patch.*bytes, patch.bytes) != 0)
+      return false;
   }
   return true;
 }

@@ -11,6 +11,7 @@
 #include "repair/isolate/common_memory.h"
 #include "repair/isolate/common_state.h"
 #include "repair/isolate/reservation.h"
+#include "repair/isolate/session.h"
 #include "repair/isolate/twin.h"
 
 namespace hpcrun {
@@ -274,6 +275,7 @@ long common_mmap(void* at, size_t bytes, int protection, int flags, int file, in
   const bool is_plain = protection == kPlain && !(flags & (MAP_LOCKED | MAP_POPULATE));
   if (!is_ours || !is_plain) go_home();
   if (!is_ours) {
+    if ((flags & MAP_TYPE) == MAP_PRIVATE && (protection & PROT_WRITE)) note_private_memory();
     const long result = by_kernel();
     if (!is_error(result) && is_fixed) note_foreign(low, low + size);
     return result;
@@ -330,6 +332,7 @@ long common_munmap(void* at, size_t bytes) noexcept {
 
 long common_mprotect(void* at, size_t bytes, int protection) noexcept {
   const Call call;
+  if ((protection & PROT_WRITE) && !is_common(at)) note_private_memory();
   go_home();
   const long result =
       raw_syscall(SYS_mprotect, reinterpret_cast<long>(at), static_cast<long>(bytes), protection);

@@ -1,17 +1,16 @@
 #include "repair/isolate/controller.h"
 
 #include <errno.h>
-#include <link.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
 #include "repair/isolate/atomic_sites.h"
 #include "repair/isolate/common_memory.h"
 #include "repair/isolate/common_state.h"
-#include "repair/isolate/isolated_pages.h"
+#include "repair/isolate/isolatable_memory.h"
+#include "repair/isolate/known_pages.h"
 #include "repair/isolate/planned_modules.h"
 #include "repair/isolate/session.h"
 #include "repair/isolate/signal_masks.h"
@@ -19,6 +18,7 @@
 #include "repair/isolate/thread_record.h"
 #include "repair/isolate/thread_stacks.h"
 #include "repair/isolate/twin.h"
+#include "repair/isolate/twin_pages.h"
 #include "repair/isolate/wait_word.h"
 
 namespace hpcrun {
@@ -29,43 +29,26 @@ constexpr uint64_t kIdleNs = 1'000'000'000;  // between two looks whether the pr
 constexpr uint64_t kWeighNs = 250'000'000;   // between two looks at what isolation costs
 constexpr uint32_t kMostBeginnings = 50;     // tries, one a tick, to reach all threads
 constexpr uint64_t kBusyShare = 5;           // a thread that worked for a fifth of a tick is asked to convert
+constexpr uint32_t kMostChosen = 48;         // pages that are isolated untold
 constexpr uint32_t kMostExpensive = 2;       // times in a row that isolation may cost too much
-
-// What the runtime asked for, once for each page.
-struct KnownPage {
-  enum class State : uint32_t { Free, Changing, Asked, Isolated, Shared };
-  std::atomic<uint64_t> page{0};
-  std::atomic<State> state{State::Free};
-  PageRequest request;
-  WhyShared declined = WhyShared::None;  // as it was asked for
-  bool is_told = false;
-};
-constexpr uint32_t kMostKnown = 256;
 
 constexpr uint32_t kMostOffered = 64;
 
 struct Controller {
   std::atomic<int> pid{0};  // in which our thread runs
   std::atomic<bool> is_forbidden{false};
-  std::atomic<bool> is_at_work{false};        // our thread, which may have the loader's lock then
-  std::atomic<bool> is_synchronising{false};  // the program does, in ways that nobody sees
-  std::atomic<uint32_t> news{0};
+  std::atomic<bool> is_at_work{false};  // our thread, which may have the loader's lock then
   std::atomic<const char*> refusal{nullptr};
   IsolationHost host;
-  KnownPage known[kMostKnown];
-  IsolatedPages pages;
   std::atomic<uint64_t> offered[kMostOffered] = {};
   uint64_t ticks_per_us = 0;  // of the time stamp counter
 };
 constinit Controller controller;
 
-// Each thread's own, by its record. What is summed up there stays when the thread ends.
-constinit PrivatePages pages_of[kMaxThreads];
-constinit uint32_t followed[kMaxThreads];
+// Of each thread, by its record.
 constinit uint64_t cpu_seen[kMaxThreads];
 constinit uint64_t commits_seen[kMaxThreads];
 constinit int tid_seen[kMaxThreads];
-constinit bool is_patched[kMaxThreads];  // the thread's twin
 
 // Of each thread where pages are isolated untold.
 struct Transactions {
@@ -74,87 +57,14 @@ struct Transactions {
 };
 constinit Transactions transactions[kMaxThreads];
 
-size_t place_of(const ThreadRecord& record) noexcept {
-  return static_cast<size_t>(&record - first_record());
-}
-
-uint64_t address_bits(uint64_t page) noexcept {
-  return page / kPageBytes;
-}
-
-KnownPage* find_known(uint64_t page, bool adds) noexcept {
-  const uint64_t first = address_bits(page) * 0x9e3779b97f4a7c15u >> 56;
-  for (uint32_t step = 0; step < kMostKnown; ++step) {
-    KnownPage& one = controller.known[(first + step) % kMostKnown];
-    uint64_t there = one.page.load(std::memory_order_acquire);
-    if (there == page) return &one;
-    if (there) continue;
-    if (!adds) return nullptr;
-    if (one.page.compare_exchange_strong(there, page, std::memory_order_acq_rel)) return &one;
-    if (there == page) return &one;
-  }
-  return nullptr;
-}
-
 void tell(const KnownPage& known, WhyShared why) noexcept {
   if (controller.host.tell) controller.host.tell({known.request, why, monotonic_ns()});
 }
 
 void set_shared(KnownPage& known, WhyShared why) noexcept {
-  controller.pages.remove(known.page.load());
+  isolated_pages.remove(known.page.load());
   known.state.store(KnownPage::State::Shared);
   tell(known, why);
-}
-
-template <typename Use>
-void for_each_known(KnownPage::State state, Use use) noexcept {
-  for (KnownPage& known : controller.known)
-    if (known.state.load(std::memory_order_acquire) == state) use(known);
-}
-
-// In twins
-
-// Not in the midst of an atomic instruction, or of code that works on common memory: then at the next
-// request. Not at all where nobody is to have any.
-bool may_take_pages() noexcept {
-  return !is_at_atomic_site() && !is_in_region() && !controller.is_synchronising.load();
-}
-
-void take_pages() noexcept {
-  if (!may_take_pages()) return;
-  const size_t place = place_of(*this_record());
-  own_pages = &pages_of[place];
-  followed[place] = 0;
-  controller.pages.follow(*own_pages, followed[place]);
-}
-
-// Without its atomic instructions a twin has no private pages.
-void on_converted() noexcept {
-  ThreadRecord& record = *this_record();
-  is_patched[place_of(record)] = patch_atomic_sites();
-  if (is_patched[place_of(record)]) take_pages();
-}
-
-void on_leaving() noexcept {
-  if (!own_pages) return;
-  own_pages->leave();
-  own_pages = nullptr;
-}
-
-void on_call() noexcept {
-  commit_own_pages();
-}
-
-void on_asked() noexcept {
-  if (!own_pages && is_patched[place_of(*this_record())]) return take_pages();
-  if (!own_pages || own_pages->is_busy()) return;
-  own_pages->commit();
-  if (!may_take_pages()) return;
-  controller.pages.follow(*own_pages, followed[place_of(*this_record())]);
-}
-
-bool is_busy() noexcept {
-  return own_pages && own_pages->is_busy_until(leave_where_asked);
 }
 
 void before_fork() noexcept {
@@ -167,92 +77,11 @@ void before_fork() noexcept {
 // for its own guards and counters, which are flushed alone.
 void before_atomic(uint64_t instruction) noexcept {
   if (is_of_cxx_library(instruction)) return;
-  controller.is_synchronising.store(true);
+  nobody_has_pages.store(true);
   const StaysHome home;
   const AllAtHome all_at_home(true);
-  controller.news.fetch_add(1);
-  wake_all(controller.news);
-}
-
-// Which memory may be isolated
-
-struct ModuleData {
-  uint64_t page;
-  bool is_found;
-  bool is_system;
-};
-
-// Their data is for code of which some works on it atomically, by plain stores too.
-bool is_system_library(const char* path) noexcept {
-  constexpr const char* kSystem[] = {"libc.so", "ld-linux",  "libpthread",  "libstdc++", "libgcc_s",
-                                     "libgomp", "libhpcrun", "libjemalloc", "libdl.so",  "librt.so"};
-  const char* const slash = strrchr(path, '/');
-  const char* const name = slash ? slash + 1 : path;
-  for (const char* system : kSystem)
-    if (strncmp(name, system, strlen(system)) == 0) return true;
-  return false;
-}
-
-// The loader makes what is before it read-only: it begins the data.
-uint64_t end_of_relro(const dl_phdr_info& module) noexcept {
-  for (int i = 0; i < module.dlpi_phnum; ++i) {
-    const auto& header = module.dlpi_phdr[i];
-    if (header.p_type == PT_GNU_RELRO) return page_down(module.dlpi_addr + header.p_vaddr + header.p_memsz);
-  }
-  return 0;
-}
-
-// Calls use(low, high) for the pages of variables that programs and libraries of no system have.
-template <typename Use>
-int for_each_data(dl_phdr_info* module, size_t, void* raw) {
-  if (is_system_library(module->dlpi_name)) return 0;
-  const uint64_t after_relro = end_of_relro(*module);
-  for (int i = 0; i < module->dlpi_phnum; ++i) {
-    const auto& header = module->dlpi_phdr[i];
-    const uint64_t low = module->dlpi_addr + header.p_vaddr;
-    if (header.p_type == PT_LOAD && (header.p_flags & PF_W))
-      (*static_cast<Use*>(raw))(std::max(page_down(low), after_relro), page_up(low + header.p_memsz));
-  }
-  return 0;
-}
-
-int find_data(dl_phdr_info* module, size_t, void* raw) {
-  auto& data = *static_cast<ModuleData*>(raw);
-  const uint64_t after_relro = end_of_relro(*module);
-  for (int i = 0; i < module->dlpi_phnum; ++i) {
-    const auto& header = module->dlpi_phdr[i];
-    const uint64_t low = module->dlpi_addr + header.p_vaddr;
-    if (header.p_type != PT_LOAD || !(header.p_flags & PF_W)) continue;
-    if (data.page < std::max(page_down(low), after_relro) || data.page >= page_up(low + header.p_memsz))
-      continue;
-    data.is_found = true;
-    data.is_system = is_system_library(module->dlpi_name);
-  }
-  return data.is_found;
-}
-
-WhyShared why_not(const KnownPage& known) noexcept {
-  const uint64_t page = known.page.load();
-  if (needs_common(page)) return WhyShared::SyncObject;
-  if (!is_common(reinterpret_cast<const void*>(page)) || common_state.hold.altered.has(page))
-    return WhyShared::NotCommon;
-  if (common_state.hold.closed.has(page)) return WhyShared::SystemData;
-  if (is_thread_stack(page) || (page >= common_state.stack_low && page < common_state.stack_high))
-    return WhyShared::Stack;
-  ModuleData data{page, false, false};
-  dl_iterate_phdr(find_data, &data);
-  if (data.is_found) return data.is_system ? WhyShared::SystemData : WhyShared::None;
-  return known.request.is_allocation ? WhyShared::None : WhyShared::NotCommon;
-}
-
-void isolate(const PageRequest& request) noexcept {
-  KnownPage* const known = find_known(page_down(request.address), true);
-  KnownPage::State free = KnownPage::State::Free;
-  if (!known || !known->state.compare_exchange_strong(free, KnownPage::State::Changing)) return;
-  known->request = request;
-  known->state.store(KnownPage::State::Asked, std::memory_order_release);
-  controller.news.fetch_add(1);
-  wake_all(controller.news);
+  page_news.fetch_add(1);
+  wake_all(page_news);
 }
 
 // Our thread
@@ -285,11 +114,11 @@ void sum_up(IsolationTotals& totals) noexcept {
   totals.longest_conversion_ns = counts.longest_conversion_ns;
   totals.twins_cpu_ns = cpu_ns_of_twins();
   uint64_t ticks = 0;
-  for (size_t i = 0; i < records_used(); ++i) {
-    totals.commits += pages_of[i].commits();
-    totals.merged_words += pages_of[i].merged();
-    ticks += pages_of[i].timed_ticks();
-  }
+  for_each_pages([&](const PrivatePages& pages) {
+    totals.commits += pages.commits();
+    totals.merged_words += pages.merged();
+    ticks += pages.timed_ticks();
+  });
   totals.commit_ns = ns_of(ticks * PrivatePages::kTimed);
 }
 
@@ -304,12 +133,12 @@ class Loop {
       if (now_ns >= next_look_ns) next_look_ns = now_ns + kIdleNs;
       if (const uint64_t us = (now_ns - begin_ns) / 1'000)
         controller.ticks_per_us = (__builtin_ia32_rdtsc() - begin_ticks) / us;
-      const uint32_t news = controller.news.load();
+      const uint32_t news = page_news.load();
       controller.is_at_work.store(true);
       const bool is_at_work = tick();
       controller.is_at_work.store(false);
       if (controller.is_forbidden.load() && !is_session_on()) return;
-      wait_while(controller.news, news, is_at_work || controller.host.always ? kCommitNs : kIdleNs);
+      wait_while(page_news, news, is_at_work || controller.host.always ? kCommitNs : kIdleNs);
     }
   }
 
@@ -325,31 +154,34 @@ class Loop {
   // False: nothing is isolated.
   bool tick() noexcept {
     if (controller.is_forbidden.load()) return drop_all(WhyShared::Forked);
-    if (controller.is_synchronising.load()) {
+    if (nobody_has_pages.load()) {
       drop_all(WhyShared::AtomicCode);
       return !end_session();
     }
-    for_each_known(KnownPage::State::Asked, [](KnownPage& known) {
-      const WhyShared why = known.declined != WhyShared::None ? known.declined : why_not(known);
-      if (why != WhyShared::None) return set_shared(known, why);
-      if (!controller.pages.add(known.page.load())) return set_shared(known, WhyShared::TooMany);
-      known.state.store(KnownPage::State::Isolated);
-    });
+    for_each_known(KnownPage::State::Asked, admit);
     if (controller.host.always) choose_pages();
-    needed_common.for_each([](uint64_t page, uint64_t why) {
+    needed_common.take([](uint64_t page, uint64_t why) {
       KnownPage* const known = find_known(page, false);
       if (known && known->state.load() == KnownPage::State::Isolated)
         set_shared(*known, static_cast<WhyShared>(why));
+      common_state.hold.closed.set(page, page + kPageBytes);
+      return true;
     });
-    if (controller.pages.count() == 0) return !end_session();
-    // What libraries that were loaded since have is private to each process: the next session has it common.
-    if (is_session_on() && modules_have_changed() && !end_session()) return true;
+    if (isolated_pages.count() == 0) return !end_session();
+    // What came since is private to each process: the next session has it common. What went may be isolated.
+    const bool have_modules_changed = modules_have_changed();
+    if (is_session_on() && (have_modules_changed || session.has_private_memory.load()) && !end_session())
+      return true;
+    if (have_modules_changed)
+      for_each_known(KnownPage::State::Isolated, [](KnownPage& known) {
+        if (const WhyShared why = why_not(known); why != WhyShared::None) set_shared(known, why);
+      });
     if (!know_atomic_sites()) {
       controller.refusal.store(why_atomic_sites_are_unknown());
       drop_all(WhyShared::AtomicModule);
       return !end_session();
     }
-    if (!is_session_on() && !begin_session()) return controller.pages.count() > 0;
+    if (!is_session_on() && !begin_session()) return isolated_pages.count() > 0;
     for_each_known(KnownPage::State::Isolated, [this](KnownPage& known) {
       if (known.is_told) return;
       known.is_told = true;
@@ -358,6 +190,23 @@ class Loop {
     visit_threads();
     if (!controller.host.always) weigh();
     return true;
+  }
+
+  static WhyShared why_not(const KnownPage& known) noexcept {
+    if (known.declined != WhyShared::None) return known.declined;
+    return why_not_isolatable(known.page.load(), known.request.is_allocation);
+  }
+
+  // Looked at twice: what becomes of the page's memory once it is known as isolated is told
+  // (end_isolation_of()).
+  static void admit(KnownPage& known) noexcept {
+    WhyShared why = why_not(known);
+    if (why == WhyShared::None) {
+      known.state.store(KnownPage::State::Isolated);
+      why = why_not(known);
+      if (why == WhyShared::None && !isolated_pages.add(known.page.load())) why = WhyShared::TooMany;
+    }
+    if (why != WhyShared::None) set_shared(known, why);
   }
 
   bool drop_all(WhyShared why) noexcept {
@@ -372,15 +221,10 @@ class Loop {
     if (!controller.is_forbidden.load()) {
       SessionOptions options;
       options.request_signal = controller.host.request_signal;
-      options.hooks = {.converted = on_converted,
-                       .before_leaving = on_leaving,
-                       .before_call = on_call,
-                       .after_call = on_call,
-                       .asked = on_asked,
-                       .is_busy = is_busy,
-                       .all_stopped = [] { return make_common(OtherThreads::Stopped); },
-                       .place_in_program = leave_atomic_site,
-                       .before_fork = before_fork};
+      options.hooks = twin_page_hooks();
+      options.hooks.all_stopped = [] { return make_common(OtherThreads::Stopped); };
+      options.hooks.memory_changes = end_isolation_of;
+      options.hooks.before_fork = before_fork;
       result = begin_isolation(options);
     }
     if (result == SessionStart::Done || result == SessionStart::AlreadyOn) {
@@ -425,7 +269,7 @@ class Loop {
     Transactions& of = transactions[place_of(record)];
     if (now_ns < of.rests_until_ns) return true;
     if (record.where.load() == Where::Home) return false;
-    const PrivatePages& pages = pages_of[place_of(record)];
+    const PrivatePages& pages = pages_of(record);
     const uint64_t commits = pages.commits() - commits_seen[place_of(record)];
     commits_seen[place_of(record)] = pages.commits();
     const uint64_t length_ns = (now_ns - visited_ns_) / (commits + 1);
@@ -442,29 +286,30 @@ class Loop {
   // From among what was allocated lately, and the variables, some pages at a time.
   void choose_pages() noexcept {
     constexpr uint64_t kChooseNs = 100'000'000;
-    constexpr uint32_t kMostChosen = 48;
     const uint64_t now_ns = monotonic_ns();
     if (now_ns - chosen_ns_ < kChooseNs) return;
     chosen_ns_ = now_ns;
     for_each_known(KnownPage::State::Isolated, [this](KnownPage& known) {
       constexpr uint64_t kLeaves = 4;  // one of so many
       if (next_random() % kLeaves) return;
-      controller.pages.remove(known.page.load());
+      isolated_pages.remove(known.page.load());
       known.state.store(KnownPage::State::Free);
     });
-    const auto choose = [this](uint64_t page, bool is_allocation) {
-      if (controller.pages.count() + asked_ < kMostChosen && next_random() % 2) {
-        isolate({page, is_allocation, 0});
-        ++asked_;
-      }
-    };
     asked_ = 0;
     for (const std::atomic<uint64_t>& offered : controller.offered)
       if (const uint64_t page = offered.load(std::memory_order_relaxed)) choose(page, true);
-    auto choose_all = [&](uint64_t low, uint64_t high) {
-      for (uint64_t page = low; page < high; page += kPageBytes) choose(page, false);
-    };
-    dl_iterate_phdr(for_each_data<decltype(choose_all)>, &choose_all);
+    for_each_variables(
+        [](uint64_t low, uint64_t high, void* loop) noexcept {
+          for (uint64_t page = low; page < high; page += kPageBytes)
+            static_cast<Loop*>(loop)->choose(page, false);
+        },
+        this);
+  }
+
+  void choose(uint64_t page, bool is_allocation) noexcept {
+    if (isolated_pages.count() + asked_ >= kMostChosen || next_random() % 2) return;
+    ask_for_page({page, is_allocation, 0});
+    ++asked_;
   }
 
   uint64_t next_random() noexcept {
@@ -528,34 +373,15 @@ const char* refusal() noexcept {
   return common_memory_file() < 0 ? why_not_common() : nullptr;
 }
 
-// Of a page that is not known, that is all that becomes of it.
-void decline(const PageRequest& request, WhyShared why) noexcept {
-  KnownPage* const known = find_known(page_down(request.address), true);
-  if (!known) return;
-  KnownPage::State free = KnownPage::State::Free;
-  if (known->state.compare_exchange_strong(free, KnownPage::State::Changing)) {
-    known->request = request;
-    known->declined = why;
-    known->state.store(KnownPage::State::Asked, std::memory_order_release);
-  } else {
-    needed_common.add(known->page.load(), static_cast<uint64_t>(why));
-  }
-  controller.news.fetch_add(1);
-  wake_all(controller.news);
-}
-
 void close(const void* at, uint64_t bytes) noexcept {
-  const auto low = reinterpret_cast<uint64_t>(at);
-  if (common_memory_file() < 0 || low + bytes >= kAddressSpaceBytes) return;
-  common_state.hold.closed.set(page_down(low), page_up(low + bytes));
-  end_isolation_of(low, low + bytes);
+  close_to_isolation(at, bytes);
 }
 
 // The latest of each kind.
 void offer(const void* at) noexcept {
   if (!controller.host.always) return;
   const uint64_t page = page_down(reinterpret_cast<uint64_t>(at));
-  std::atomic<uint64_t>& place = controller.offered[address_bits(page) % kMostOffered];
+  std::atomic<uint64_t>& place = controller.offered[page / kPageBytes % kMostOffered];
   if (place.load(std::memory_order_relaxed) != page) place.store(page, std::memory_order_relaxed);
 }
 
@@ -619,12 +445,19 @@ bool end_session_here() noexcept {
 
 }  // namespace
 
+void close_to_isolation(const void* at, uint64_t bytes) noexcept {
+  const auto low = reinterpret_cast<uint64_t>(at);
+  if (common_memory_file() < 0 || low + bytes >= kAddressSpaceBytes) return;
+  common_state.hold.closed.set(page_down(low), page_up(low + bytes));
+  if (controller.pid.load(std::memory_order_relaxed)) end_isolation_of(low, low + bytes);
+}
+
 bool end_isolation_for_fork() noexcept {
   controller.is_forbidden.store(true);
   while (controller.is_at_work.load()) raw_syscall(SYS_sched_yield);
   if (!end_session_here()) return false;
-  controller.news.fetch_add(1);  // our thread ends
-  wake_all(controller.news);
+  page_news.fetch_add(1);  // our thread ends
+  wake_all(page_news);
   return true;
 }
 
@@ -635,27 +468,21 @@ void allow_isolation() noexcept {
 void controller_after_fork() noexcept {
   controller.pid.store(0);
   controller.is_forbidden.store(false);
-  controller.is_synchronising.store(false);
+  nobody_has_pages.store(false);
   controller.is_at_work.store(false);
-  controller.pages.clear();
+  isolated_pages.clear();
   needed_common.clear();
-  for (KnownPage& known : controller.known) {
-    known.page.store(0);
-    known.state.store(KnownPage::State::Free);
-    known.declined = WhyShared::None;
-    known.is_told = false;
-  }
+  forget_known_pages();
   own_pages = nullptr;
 }
 
 void end_isolation_of(uint64_t low, uint64_t high) noexcept {
-  if (controller.pages.count() == 0) return;
   bool is_hit = false;
   for_each_known(KnownPage::State::Isolated, [&](KnownPage& known) {
     const uint64_t page = known.page.load();
     if (page < page_down(low) || page >= page_up(high)) return;
     needed_common.add(page, static_cast<uint64_t>(WhyShared::Remapped));
-    controller.pages.remove(page);
+    isolated_pages.remove(page);
     is_hit = true;
   });
   if (!is_hit) return;
@@ -666,5 +493,6 @@ void end_isolation_of(uint64_t low, uint64_t high) noexcept {
 
 }  // namespace hpcrun
 
-const hpcrun::Isolation hpcrun_isolation = {hpcrun::start, hpcrun::refusal, hpcrun::isolate, hpcrun::decline,
-                                            hpcrun::close, hpcrun::offer,   hpcrun::totals};
+const hpcrun::Isolation hpcrun_isolation = {
+    hpcrun::start, hpcrun::refusal, hpcrun::ask_for_page, hpcrun::ask_against_page,
+    hpcrun::close, hpcrun::offer,   hpcrun::totals};

@@ -31,6 +31,9 @@ void controller_after_fork() noexcept;
 // In the process that forked, when its memory is common again and it has one thread.
 void allow_isolation() noexcept;
 
+// Memory that is worked on in ways that nobody sees, as a stack: its pages are never isolated.
+void close_to_isolation(const void* at, uint64_t bytes) noexcept;
+
 // The range's contents or place are about to change: no page of it is isolated from here on. May bring all
 // threads home.
 void end_isolation_of(uint64_t low, uint64_t high) noexcept;

@@ -15,8 +15,8 @@ bool IsolatedPages::add(uint64_t page) noexcept {
 
 void IsolatedPages::remove(uint64_t page) noexcept {
   for (std::atomic<uint64_t>& place : pages_) {
-    if (place.load(std::memory_order_relaxed) != page) continue;
-    place.store(0, std::memory_order_relaxed);
+    uint64_t there = page;
+    if (!place.compare_exchange_strong(there, 0)) continue;
     count_.fetch_sub(1, std::memory_order_relaxed);
     changes_.fetch_add(1, std::memory_order_release);
   }

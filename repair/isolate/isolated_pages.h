@@ -1,7 +1,6 @@
 #pragma once
 // The pages that twins are to have for themselves: one list, in common memory, that the controller changes
-// and each twin follows when it comes to it. Async-signal-safe, but for change from more than one thread at a
-// time.
+// and each twin follows when it comes to it. Anybody removes pages. Async-signal-safe.
 
 #include <atomic>
 #include <cstdint>

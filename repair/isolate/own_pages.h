@@ -35,32 +35,30 @@ class NeededCommon {
   void add(uint64_t page, uint64_t why) noexcept {
     for (std::atomic<uint64_t>& place : places_) {
       uint64_t seen = 0;
-      if (place.compare_exchange_strong(seen, page | why, std::memory_order_acq_rel) ||
-          (seen & ~uint64_t{kPageBytes - 1}) == page)
+      if (place.compare_exchange_strong(seen, page | why, std::memory_order_acq_rel) || page_of(seen) == page)
         return;
     }
   }
   bool holds(uint64_t page) const noexcept {
-    for (const std::atomic<uint64_t>& place : places_) {
-      const uint64_t one = place.load(std::memory_order_acquire);
-      if (!one) return false;
-      if ((one & ~uint64_t{kPageBytes - 1}) == page) return true;
-    }
+    for (const std::atomic<uint64_t>& place : places_)
+      if (page_of(place.load(std::memory_order_acquire)) == page) return true;
     return false;
   }
   void clear() noexcept {
     for (std::atomic<uint64_t>& place : places_) place.store(0, std::memory_order_relaxed);
   }
-  // use(page, why)
+  // use(page, why), true where the place is free afterwards: nobody isolates the page again.
   template <typename Use>
-  void for_each(Use use) const noexcept {
-    for (const std::atomic<uint64_t>& place : places_) {
+  void take(Use use) noexcept {
+    for (std::atomic<uint64_t>& place : places_) {
       const uint64_t one = place.load(std::memory_order_acquire);
-      if (one) use(one & ~uint64_t{kPageBytes - 1}, one & (kPageBytes - 1));
+      if (one && use(page_of(one), one & (kPageBytes - 1))) place.store(0, std::memory_order_release);
     }
   }
 
  private:
+  static uint64_t page_of(uint64_t place) noexcept { return place & ~uint64_t{kPageBytes - 1}; }
+
   std::atomic<uint64_t> places_[kPlaces] = {};
 };
 extern constinit NeededCommon needed_common;

@@ -94,6 +94,12 @@ int plan_module(dl_phdr_info* module, size_t, void*) {
   return 0;
 }
 
+// With the loader's lock, so that no module goes meanwhile.
+int keep_code(dl_phdr_info*, size_t, void*) {
+  keep_patched_code(common_memory_file(), common_state.hold.inode);
+  return 1;
+}
+
 }  // namespace
 
 bool modules_have_changed() noexcept {
@@ -117,7 +123,7 @@ bool know_atomic_sites() noexcept {
     modules.planned[i] = modules.planned[--modules.count];
   }
   modules.kept_inode = common_state.hold.inode;
-  keep_patched_code(common_memory_file(), modules.kept_inode);
+  dl_iterate_phdr(keep_code, nullptr);
   return !modules.why_not;
 }
 

@@ -86,10 +86,11 @@ class PrivatePages::Busy {
 };
 
 bool reserve_private_pages(int file) noexcept {
+  common_file = file;
+  if (views) return true;
   void* const room =
       sys_mmap(nullptr, 2 * kRoomBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (room == MAP_FAILED) return false;
-  common_file = file;
   if (has_wide_scan()) scan = &next_to_merge_wide;
   views = reinterpret_cast<uint64_t>(room);
   bases = views + kRoomBytes;
@@ -102,9 +103,22 @@ uint32_t PrivatePages::find(uint64_t address) const noexcept {
   return place;
 }
 
+void PrivatePages::begin() noexcept {
+  count_ = 0;
+  used_slots_ = 0;
+  aside_count_ = 0;
+  busy_ = false;
+  has_view_ = false;
+  done_ = nullptr;
+}
+
 bool PrivatePages::isolate(uint64_t address) noexcept {
   if (holds(address)) return true;
-  if (count_ == kMaxPrivatePages) return false;
+  // Stacks of a program's own making, on which the thread is, and what it keeps there.
+  const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+  constexpr uint64_t kStackBytes = 64 * 1024;
+  const bool is_near = address < here + kStackBytes && here < address + kStackBytes;
+  if (count_ == kMaxPrivatePages || is_near) return false;
   const Busy busy(*this);
   const uint64_t page = page_of(address);
   const auto slot = static_cast<uint32_t>(__builtin_ctzll(~used_slots_));
@@ -218,9 +232,9 @@ void PrivatePages::take_back() noexcept {
 }
 
 void PrivatePages::share(uint64_t address) noexcept {
+  const Busy busy(*this);  // nobody gives the thread back from here on
   const uint32_t place = find(address);
   if (place == count_) return;
-  const Busy busy(*this);
   const uint64_t page = pages_[place].address;
   const uint32_t slot = pages_[place].slot;
   __atomic_store_n(&merged_, merged_ + merge_page(place), __ATOMIC_RELAXED);

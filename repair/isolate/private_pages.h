@@ -26,6 +26,9 @@ bool reserve_private_pages(int file) noexcept;
 // in which nothing else runs meanwhile but handlers, which may commit. Async-signal-safe.
 class PrivatePages {
  public:
+  // In a new twin, before it has any.
+  void begin() noexcept;
+
   // From now on the page in which the address lies is the twin's own. False: there are too many, or no memory
   // for it; it is common then.
   bool isolate(uint64_t address) noexcept;

@@ -276,6 +276,7 @@ SessionStart begin_isolation(const SessionOptions& options) noexcept {
       result = session.failed.load() ? SessionStart::TooMany : SessionStart::Unreachable;
     else if (session.hooks.all_stopped && !session.hooks.all_stopped())
       result = SessionStart::NotCommon;
+    session.has_private_memory.store(false);
   }
   if (result != SessionStart::Done) {
     dispatch_calls(false);

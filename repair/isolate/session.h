@@ -26,6 +26,10 @@ struct TwinHooks {
   // Whether the twin is in the midst of something that it cannot leave: it gives the thread back by itself
   // then, when it is done (leave_where_asked()).
   bool (*is_busy)() = nullptr;
+  // A twin is about to wait at, or wake others at, the word there, by a call of the kernel.
+  void (*waits_on)(uint64_t address) = nullptr;
+  // All threads are at home, and the range's contents or protection are about to change.
+  void (*memory_changes)(uint64_t low, uint64_t high) = nullptr;
   // As a session begins, by its caller, while all other threads stand still in handlers: makes what came
   // since common as well. False: that cannot be, and there is no session.
   bool (*all_stopped)() = nullptr;
@@ -71,18 +75,26 @@ struct Session {
   int pid = 0;
   int request_signal = 0;
   TwinHooks hooks;
-  std::atomic<uint32_t> number{0};       // of this session
-  std::atomic<uint32_t> arrived{0};      // changes as threads come to wait for the change of phase
-  std::atomic<bool> failed{false};       // one of them cannot enter
-  std::atomic<uint32_t> holds{0};        // nobody becomes a twin
-  std::atomic<uint32_t> twins{0};        // threads that are, or are about to be
-  std::atomic<bool> ending{false};       // the process ends: dead twins are no news
-  std::atomic<uint64_t> past_cpu_ns{0};  // of twins that left
+  std::atomic<uint32_t> number{0};              // of this session
+  std::atomic<uint32_t> arrived{0};             // changes as threads come to wait for the change of phase
+  std::atomic<bool> failed{false};              // one of them cannot enter
+  std::atomic<uint32_t> holds{0};               // nobody becomes a twin
+  std::atomic<bool> has_private_memory{false};  // writable, since the session began: nobody becomes a twin
+  std::atomic<uint32_t> twins{0};               // threads that are, or are about to be
+  std::atomic<bool> ending{false};              // the process ends: dead twins are no news
+  std::atomic<uint64_t> past_cpu_ns{0};         // of twins that left
 };
 extern Session session;
 
 inline bool is_session_on() noexcept {
   return session.phase.load(std::memory_order_acquire) == Phase::On;
+}
+
+// Before the process gets writable memory that is not common: a twin would have a copy of it for itself.
+// Nobody becomes one from then on; whoever began the session ends it, and makes that memory common with the
+// next.
+inline void note_private_memory() noexcept {
+  session.has_private_memory.store(true);
 }
 
 // Of the calling thread alone: its record, and the dispatch of its calls.

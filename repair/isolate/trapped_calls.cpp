@@ -34,6 +34,23 @@ timespec time_until(uint64_t ns) noexcept {
   return {static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
 }
 
+// Writable memory that a twin would have a copy of. What the C library maps for itself, and libraries' data.
+bool makes_private_memory(const SystemCall& call) noexcept {
+  const long* a = call.arguments;
+  switch (call.number) {
+    case SYS_mmap:
+      return (a[3] & MAP_TYPE) == MAP_PRIVATE && (a[2] & PROT_WRITE);
+    case SYS_mprotect:
+    case SYS_pkey_mprotect:
+      return a[2] & PROT_WRITE;
+    case SYS_mremap:
+    case SYS_brk:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // One call of the program's, from the trap to its result.
 class TrappedCall {
  public:
@@ -52,6 +69,7 @@ class TrappedCall {
   long make_at_home() noexcept;
   long make_certainly_at_home() noexcept;
   long make_alone_at_home() noexcept;
+  void tell_change() const noexcept;
   long interrupted() noexcept;
   bool pass(long& result) noexcept;
   void go_home(Leaving reason) noexcept;
@@ -250,10 +268,15 @@ bool TrappedCall::make_as_twin(long& result) noexcept {
   }
   switch (made_by_now()) {
     case MadeBy::Twin:
+      if (is_futex_call(call_.number) && session.hooks.waits_on) {
+        session.hooks.waits_on(static_cast<uint64_t>(call_.arguments[0]));
+        session.hooks.waits_on(static_cast<uint64_t>(call_.arguments[4]));
+      }
       if (!pass(result)) return false;
       // The signal that goes with these was sent to this process and is blocked: made again at home, the call
       // fails again and sends it there.
-      return result != -EPIPE && result != -EFBIG;
+      // Memory that came since the thread converted is there at home alone.
+      return result != -EPIPE && result != -EFBIG && result != -EFAULT;
     case MadeBy::Original:
       result = call_by_original(call_);
       return true;
@@ -289,6 +312,7 @@ long TrappedCall::make_certainly_at_home() noexcept {
       break;
   }
   if (is_clone_call(call_.number)) return clone_at_home(call_, context_);
+  if (makes_private_memory(call_)) note_private_memory();
   const MadeBy by = made_by_now();
   if (by == MadeBy::HomeAlone && is_session_on()) return make_alone_at_home();
   if (by == MadeBy::Original) return call_in_program(call_);
@@ -297,8 +321,26 @@ long TrappedCall::make_certainly_at_home() noexcept {
   return result;
 }
 
+// Which range of memory the call changes or takes away; none: it is no such call.
+void TrappedCall::tell_change() const noexcept {
+  if (!session.hooks.memory_changes) return;
+  switch (call_.number) {
+    case SYS_mmap:
+    case SYS_munmap:
+    case SYS_mremap:
+    case SYS_mprotect:
+    case SYS_madvise: {
+      const auto low = static_cast<uint64_t>(call_.arguments[0]);
+      return session.hooks.memory_changes(low, low + static_cast<uint64_t>(call_.arguments[1]));
+    }
+    default:
+      return;
+  }
+}
+
 long TrappedCall::make_alone_at_home() noexcept {
   bring_all_home();
+  tell_change();
   long result = 0;
   if (call_.number == SYS_execve || call_.number == SYS_execveat)
     result = execute_program();

@@ -118,8 +118,8 @@ Conversion convert(const uint64_t* program_mask) noexcept {
   record->where.store(Where::Twin);
   long result = -EAGAIN;
   // Whoever wants all threads at home from here on waits for this one; who wanted it before is seen here.
-  const bool held =
-      session.holds.load() != 0 || !is_session_on() || record->session.load() != session.number.load();
+  const bool held = session.holds.load() != 0 || session.has_private_memory.load() || !is_session_on() ||
+                    record->session.load() != session.number.load();
   if (!held) {
     await_end_of_twin(*record);
     record->program_mask.store(program_mask ? *program_mask : mask);
@@ -238,9 +238,8 @@ void bring_all_home() noexcept {
   for (;;) {
     const uint32_t twins = session.twins.load();
     if (!twins) return;
-    for_each_record([](ThreadRecord& record) {
-      if (!record.asked_back.load()) ask_back(record);
-    });
+    // Again and again: the kernel may have no room for another signal of the user's.
+    for_each_record([](ThreadRecord& record) { ask_back(record); });
     wait_while(session.twins, twins, kWaitLong);
   }
 }

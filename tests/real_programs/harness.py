@@ -53,6 +53,7 @@ class Row:
     threads: int | None = None
     bare_s: float = 0
     measured_s: float = 0
+    isolated: str = ""  # what came of --repair=isolate
 
 
 def missing(program):
@@ -239,6 +240,13 @@ def read_quality(runner, row):
     reasons = {name: count for name, count in stacks["reasons"].items() if name not in whole}
     if reasons:
         row.reason = max(reasons, key=reasons.get)
+    repairs = summary.get("repairs", {})
+    if repairs.get("isolate"):
+        # Threads are not sampled as long as they are processes.
+        reasons = sorted({page["why"] for page in repairs["pages"] if page["kind"] == "shared"})
+        row.isolated = (f"{repairs['conversions']} conversions, {repairs['commits']} commits, {repairs['merged_words']} words"
+                        + "".join(f"; {reason}" for reason in reasons))
+        return
     if row.samples < program.least_samples:
         raise Harm(f"{row.samples} samples, fewer than {program.least_samples}")
     if row.processes < program.processes or row.threads < program.threads:

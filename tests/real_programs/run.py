@@ -35,7 +35,8 @@ def text(value):
 def print_row(row):
     print(LAYOUT.format(row.name, row.kind, text(row.samples), share(row.complete), share(row.inferred),
                         share(row.partial), share(row.broken), row.reason, text(row.processes), text(row.threads),
-                        f"{row.bare_s:.2f} s", f"{row.measured_s:.2f} s", " ".join(row.result.split())), flush=True)
+                        f"{row.bare_s:.2f} s", f"{row.measured_s:.2f} s", " ".join(row.result.split())),
+          f"({row.isolated})" if row.isolated else "", flush=True)
 
 
 def chosen(options):

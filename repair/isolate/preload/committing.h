@@ -15,10 +15,34 @@ namespace hpcrun {
 enum class Tells { Others, Us, Both };
 
 // What threads meet at lies on no private page of the twin from now on.
-inline void keep_common(const volatile void* object) {
-  if (PrivatePages* const pages = own_pages) [[unlikely]]
-    share_own_page(*pages, reinterpret_cast<uint64_t>(object), static_cast<uint64_t>(WhyShared::SyncObject));
+template <typename Object>
+inline void keep_common(const volatile Object* object) {
+  if (PrivatePages* const pages = own_pages) [[unlikely]] {
+    constexpr auto kWhy = static_cast<uint64_t>(WhyShared::SyncObject);
+    const auto low = reinterpret_cast<uint64_t>(object);
+    share_own_page(*pages, low, kWhy);
+    if constexpr (!std::is_void_v<Object>) share_own_page(*pages, low + sizeof(Object) - 1, kWhy);
+  }
 }
+
+// In a call that works on what threads meet at: the thread gets no page meanwhile, which may be that of the
+// object. Who leaves the call by a jump gets none any more.
+class MeetsOthers {
+ public:
+  MeetsOthers() noexcept { enter(); }
+  ~MeetsOthers() { leave(); }
+  MeetsOthers(const MeetsOthers&) = delete;
+  MeetsOthers& operator=(const MeetsOthers&) = delete;
+
+  static void enter() noexcept {
+    ++open_regions;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  }
+  static void leave() noexcept {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    --open_regions;
+  }
+};
 
 template <Tells tells, typename Call>
 inline auto committed(Call call) {
@@ -36,7 +60,12 @@ inline auto committed(Call call) {
 // A thread that is cancelled meanwhile has the mutex again when its cleanup begins.
 template <typename Call>
 inline auto committed_wait(Call call) {
-  return committed<Tells::Both>([call] { return unless_cancelled(call, [] { commit_own_pages(); }); });
+  return committed<Tells::Both>([call] {
+    return unless_cancelled(call, [] {
+      MeetsOthers::leave();
+      commit_own_pages();
+    });
+  });
 }
 
 }  // namespace hpcrun
@@ -53,6 +82,7 @@ inline auto committed_wait(Call call) {
 #define HPCRUN_OBJECT(tells, result, name, parameters, arguments, ...) \
   HPCRUN_STAND_BEFORE(name);                                           \
   HPCRUN_EXPORT result name parameters __VA_ARGS__ {                   \
+    const hpcrun::MeetsOthers meets;                                   \
     hpcrun::keep_common(object);                                       \
     return hpcrun::committed<hpcrun::Tells::tells>(                    \
         [&]() -> result { return HPCRUN_BEHIND(name) arguments; });    \
@@ -61,6 +91,7 @@ inline auto committed_wait(Call call) {
 #define HPCRUN_CONDITION(name, parameters, arguments)                                      \
   HPCRUN_STAND_BEFORE(name);                                                               \
   HPCRUN_EXPORT int name parameters {                                                      \
+    const hpcrun::MeetsOthers meets;                                                       \
     hpcrun::keep_common(object);                                                           \
     hpcrun::keep_common(mutex);                                                            \
     return hpcrun::committed_wait([=]() -> int { return HPCRUN_BEHIND(name) arguments; }); \

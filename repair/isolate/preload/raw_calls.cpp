@@ -23,9 +23,10 @@ long call_behind(long number, const long* a) noexcept {
 
 // std::atomic::wait(), Rust's locks, and whatever else asks the kernel itself
 long call_committed(long number, long a, long b, long c, long d, long e, long f) noexcept {
+  const MeetsOthers meets;
   if (number == SYS_futex) {
-    keep_common(reinterpret_cast<const void*>(a));
-    keep_common(reinterpret_cast<const void*>(e));
+    keep_common(reinterpret_cast<const uint32_t*>(a));
+    keep_common(reinterpret_cast<const uint32_t*>(e));
   }
   const long arguments[] = {a, b, c, d, e, f};
   return committed<Tells::Both>([&] { return call_behind(number, arguments); });

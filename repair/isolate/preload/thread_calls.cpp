@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <threads.h>
 #include <time.h>
@@ -31,8 +32,10 @@ HPCRUN_TAIL_CALLS void* run_thread(void* raw) {
 bool has_own_stack(const pthread_attr_t& attributes) noexcept {
   void* low;
   size_t bytes;
-  return pthread_attr_getstack(&attributes, &low, &bytes) == 0 &&
-         reinterpret_cast<uintptr_t>(low) + bytes != 0;
+  if (pthread_attr_getstack(&attributes, &low, &bytes) != 0 || reinterpret_cast<uintptr_t>(low) + bytes == 0)
+    return false;
+  close_to_isolation(low, bytes);
+  return true;
 }
 
 // A stack as these attributes ask for, which are changed so that they have it. nullptr: the program's own, or
@@ -93,6 +96,12 @@ HPCRUN_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attrib
 HPCRUN_EXPORT int thrd_create(thrd_t* thread, thrd_start_t routine, void* argument) {
   const auto start = reinterpret_cast<void* (*)(void*)>(reinterpret_cast<void*>(routine));
   return of_threads_h(committed<Tells::Others>([=] { return create(thread, nullptr, {start, argument}); }));
+}
+
+HPCRUN_STAND_BEFORE(sigaltstack);
+HPCRUN_EXPORT int sigaltstack(const stack_t* stack, stack_t* before) noexcept {
+  if (stack && !(stack->ss_flags & SS_DISABLE)) close_to_isolation(stack->ss_sp, stack->ss_size);
+  return HPCRUN_BEHIND(sigaltstack)(stack, before);
 }
 
 #define HPCRUN_LEAVES(tells, name, parameters, arguments, ...)                                    \

@@ -1,0 +1,84 @@
+#include "repair/isolate/twin_pages.h"
+
+#include "repair/isolate/atomic_sites.h"
+#include "repair/isolate/interface.h"
+#include "repair/isolate/twin.h"
+
+namespace hpcrun {
+
+constinit IsolatedPages isolated_pages;
+constinit std::atomic<bool> nobody_has_pages{false};
+
+namespace {
+
+constinit PrivatePages pages[kMaxThreads];
+constinit uint32_t followed[kMaxThreads];
+constinit bool is_patched[kMaxThreads];  // the thread's twin
+
+// Not in the midst of an atomic instruction, or of code that works on common memory: then at the next
+// request. Not at all where nobody is to have any.
+bool may_take_pages() noexcept {
+  return !is_at_atomic_site() && !is_in_region() && !nobody_has_pages.load();
+}
+
+void take_pages() noexcept {
+  if (!may_take_pages()) return;
+  const size_t place = place_of(*this_record());
+  own_pages = &pages[place];
+  own_pages->begin();
+  followed[place] = 0;
+  isolated_pages.follow(*own_pages, followed[place]);
+}
+
+// Without its atomic instructions a twin has no private pages.
+void on_converted() noexcept {
+  ThreadRecord& record = *this_record();
+  is_patched[place_of(record)] = patch_atomic_sites();
+  if (is_patched[place_of(record)]) take_pages();
+}
+
+void on_leaving() noexcept {
+  if (!own_pages) return;
+  own_pages->leave();
+  own_pages = nullptr;
+}
+
+void on_call() noexcept {
+  commit_own_pages();
+}
+
+void on_asked() noexcept {
+  if (!own_pages && is_patched[place_of(*this_record())]) return take_pages();
+  if (!own_pages || own_pages->is_busy()) return;
+  own_pages->commit();
+  if (!may_take_pages()) return;
+  isolated_pages.follow(*own_pages, followed[place_of(*this_record())]);
+}
+
+// Of libraries that ask the kernel themselves. At the page of every process's own nobody would meet.
+void on_wait(uint64_t address) noexcept {
+  if (own_pages && address) share_own_page(*own_pages, address, static_cast<uint64_t>(WhyShared::SyncObject));
+}
+
+bool is_busy() noexcept {
+  return own_pages && own_pages->is_busy_until(leave_where_asked);
+}
+
+}  // namespace
+
+TwinHooks twin_page_hooks() noexcept {
+  return {.converted = on_converted,
+          .before_leaving = on_leaving,
+          .before_call = on_call,
+          .after_call = on_call,
+          .asked = on_asked,
+          .is_busy = is_busy,
+          .waits_on = on_wait,
+          .place_in_program = leave_atomic_site};
+}
+
+const PrivatePages& pages_of(const ThreadRecord& record) noexcept {
+  return pages[place_of(record)];
+}
+
+}  // namespace hpcrun
