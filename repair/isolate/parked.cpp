@@ -102,7 +102,7 @@ void stay_parked(ThreadRecord& record, int twin) noexcept {
   // Nobody else does, or it could be stored when the process has ended and its number is another's. Who asked
   // for the thread before did not know whom to ask.
   record.twin.store(twin);
-  if (record.asked_back.load()) ask_back(record);
+  if (record.asked_back.load()) ask_back_again(record);
   const uint64_t request = signal_bit(session.request_signal);
   for (;;) {
     const Order order = record.order.load(std::memory_order_acquire);

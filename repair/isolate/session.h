@@ -94,7 +94,7 @@ inline bool is_session_on() noexcept {
 // Nobody becomes one from then on; whoever began the session ends it, and makes that memory common with the
 // next.
 inline void note_private_memory() noexcept {
-  session.has_private_memory.store(true);
+  if (session.hooks.all_stopped) session.has_private_memory.store(true);
 }
 
 // Of the calling thread alone: its record, and the dispatch of its calls.

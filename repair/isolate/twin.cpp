@@ -217,29 +217,34 @@ uint64_t give_back_in_handler(Leaving reason) noexcept {
   return settle_in_handler();
 }
 
-void ask_back(ThreadRecord& record) noexcept {
-  if (record.where.load() != Where::Twin) return;
-  record.asked_back.store(1);
+void ask_back_again(ThreadRecord& record) noexcept {
   const int twin = record.twin.load();
-  if (twin > 0) raw_syscall(SYS_tgkill, twin, twin, session.request_signal);
+  if (twin > 0 && record.where.load() == Where::Twin)
+    raw_syscall(SYS_tgkill, twin, twin, session.request_signal);
+}
+// Once: a twin that is busy with its pages would do nothing but take the signals of somebody who asks for
+// ever.
+void ask_back(ThreadRecord& record) noexcept {
+  if (record.where.load() == Where::Twin && !record.asked_back.exchange(1)) ask_back_again(record);
 }
 void ask_back(int tid) noexcept {
   if (ThreadRecord* record = record_of(tid)) ask_back(*record);
 }
 
 void ask_to_commit(ThreadRecord& record) noexcept {
-  const int twin = record.twin.load();
-  if (twin > 0 && record.where.load() == Where::Twin)
-    raw_syscall(SYS_tgkill, twin, twin, session.request_signal);
+  ask_back_again(record);  // the same signal, and the twin looks what is wanted
 }
 
 void bring_all_home() noexcept {
   session.holds.fetch_add(1);
-  for (;;) {
+  for (bool again = false;; again = true) {
     const uint32_t twins = session.twins.load();
     if (!twins) return;
-    // Again and again: the kernel may have no room for another signal of the user's.
-    for_each_record([](ThreadRecord& record) { ask_back(record); });
+    for_each_record([again](ThreadRecord& record) {
+      // The kernel may have had no room for another signal of the user's.
+      if (again && record.asked_back.load()) ask_back_again(record);
+      ask_back(record);
+    });
     wait_while(session.twins, twins, kWaitLong);
   }
 }

@@ -47,6 +47,8 @@ bool is_twin() noexcept;
 // call. Nothing happens where it is no twin.
 void ask_back(int tid) noexcept;
 void ask_back(ThreadRecord& record) noexcept;
+// Where it was asked for and nothing came of it, as the twin had no number yet, or the signal was lost.
+void ask_back_again(ThreadRecord& record) noexcept;
 
 // The thread's twin calls hooks.asked() soon, where it runs the program's code.
 void ask_to_commit(ThreadRecord& record) noexcept;
