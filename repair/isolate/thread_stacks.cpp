@@ -188,6 +188,11 @@ bool is_thread_stack(uint64_t address) noexcept {
   return stack_at(address) != nullptr;
 }
 
+size_t guard_of_thread_stack(uint64_t address) noexcept {
+  const Entry* const entry = stack_at(address);
+  return entry ? entry->guard_bytes : 0;
+}
+
 void thread_stacks_after_fork() noexcept {
   const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
   Entry* const stacks = entries.load(std::memory_order_acquire);

@@ -41,6 +41,9 @@ void thread_stack_is_left(uint64_t address) noexcept;
 // Whether the byte lies on one, with the thread's own variables at its end. Async-signal-safe.
 bool is_thread_stack(uint64_t address) noexcept;
 
+// Of one of these stacks; 0 elsewhere. Async-signal-safe.
+size_t guard_of_thread_stack(uint64_t address) noexcept;
+
 // In the child of a fork: the stacks of all threads but the calling one are left.
 void thread_stacks_after_fork() noexcept;
 

@@ -98,6 +98,19 @@ HPCRUN_EXPORT int thrd_create(thrd_t* thread, thrd_start_t routine, void* argume
   return of_threads_h(committed<Tells::Others>([=] { return create(thread, nullptr, {start, argument}); }));
 }
 
+// The C library takes our stacks for the program's own, which have no guard that it knows of; Rust's runtime
+// wants one.
+HPCRUN_STAND_BEFORE(pthread_getattr_np);
+HPCRUN_EXPORT int pthread_getattr_np(pthread_t thread, pthread_attr_t* attributes) noexcept {
+  const int error = HPCRUN_BEHIND(pthread_getattr_np)(thread, attributes);
+  void* low;
+  size_t bytes;
+  if (!error && pthread_attr_getstack(attributes, &low, &bytes) == 0)
+    if (const size_t guard = guard_of_thread_stack(reinterpret_cast<uint64_t>(low)))
+      pthread_attr_setguardsize(attributes, guard);
+  return error;
+}
+
 HPCRUN_STAND_BEFORE(sigaltstack);
 HPCRUN_EXPORT int sigaltstack(const stack_t* stack, stack_t* before) noexcept {
   if (stack && !(stack->ss_flags & SS_DISABLE)) close_to_isolation(stack->ss_sp, stack->ss_size);
