@@ -291,7 +291,7 @@ void hpcrun_at_atomic_site(const hpcrun::AtomicSite* site, const hpcrun::Machine
   using namespace hpcrun;
   PrivatePages* const pages = own_pages;
   if (!pages) return;
-  pages->commit();
+  pages->commit(site ? Stores::Own : Stores::Others);
   if (!site) return;
   constexpr auto kWhy = static_cast<uint64_t>(WhyShared::AtomicUse);
   const uint64_t address = address_at(*site, *state);

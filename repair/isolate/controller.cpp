@@ -11,6 +11,7 @@
 #include "repair/isolate/common_state.h"
 #include "repair/isolate/isolatable_memory.h"
 #include "repair/isolate/known_pages.h"
+#include "repair/isolate/lock_users.h"
 #include "repair/isolate/planned_modules.h"
 #include "repair/isolate/session.h"
 #include "repair/isolate/signal_masks.h"
@@ -222,7 +223,10 @@ class Loop {
       SessionOptions options;
       options.request_signal = controller.host.request_signal;
       options.hooks = twin_page_hooks();
-      options.hooks.all_stopped = [] { return make_common(OtherThreads::Stopped); };
+      options.hooks.all_stopped = [] {
+        forget_lock_users();
+        return make_common(OtherThreads::Stopped);
+      };
       options.hooks.memory_changes = end_isolation_of;
       options.hooks.before_fork = before_fork;
       result = begin_isolation(options);

@@ -20,11 +20,11 @@ inline bool is_in_region() noexcept {
   return open_regions > 0;
 }
 
-// What the thread wrote is seen by others that do the same later, and what others wrote before is seen by it.
-// Keeps errno.
-inline void commit_own_pages() noexcept {
+// What the thread wrote (Own) is seen by others that do the same later, and what others wrote before is seen
+// by it (Others). Keeps errno.
+inline void commit_own_pages(Stores stores = Stores::All) noexcept {
   if (PrivatePages* const pages = own_pages) [[unlikely]]
-    pages->commit();
+    pages->commit(stores);
 }
 
 // Pages that the program turned out to need as common memory, with why (a WhyShared of interface.h): the low

@@ -4,7 +4,6 @@
 
 #include "hpcrun/guest/syscalls.h"
 #include "repair/isolate/merge.h"
-#include "repair/isolate/scan.h"
 
 namespace hpcrun {
 
@@ -13,9 +12,21 @@ namespace {
 constexpr size_t kRoomBytes = kMaxPrivatePages * kPageBytes;
 
 int common_file = -1;
-auto scan = &next_to_merge;
-uint64_t views = 0;  // where twins see common pages that they have for themselves
-uint64_t bases = 0;  // what these were when they were seen last
+using Scan = size_t(const std::byte* page, const std::byte* base, const std::byte* common, size_t from,
+                    size_t bytes) noexcept;
+struct Scans {
+  Scan* of[3];  // by Stores
+};
+constexpr Scans kScans = {
+    {next_to_merge<Stores::Own>, next_to_merge<Stores::Others>, next_to_merge<Stores::All>}};
+constexpr Scans kWideScans = {
+    {next_to_merge_wide<Stores::Own>, next_to_merge_wide<Stores::Others>, next_to_merge_wide<Stores::All>}};
+constexpr Scans kWidestScans = {{next_to_merge_widest<Stores::Own>, next_to_merge_widest<Stores::Others>,
+                                 next_to_merge_widest<Stores::All>}};
+const Scans* scans = &kScans;
+uint64_t views = 0;        // where twins see common pages that they have for themselves
+uint64_t bases = 0;        // what these were when they were seen last
+uint64_t last_number = 0;  // of all processes, in memory that they have in common
 
 uint64_t page_of(uint64_t address) noexcept {
   return address & ~(kPageBytes - 1);
@@ -91,7 +102,10 @@ bool reserve_private_pages(int file) noexcept {
   void* const room =
       sys_mmap(nullptr, 2 * kRoomBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (room == MAP_FAILED) return false;
-  if (has_wide_scan()) scan = &next_to_merge_wide;
+  if (has_widest_scan())
+    scans = &kWidestScans;
+  else if (has_wide_scan())
+    scans = &kWideScans;
   views = reinterpret_cast<uint64_t>(room);
   bases = views + kRoomBytes;
   return true;
@@ -104,6 +118,8 @@ uint32_t PrivatePages::find(uint64_t address) const noexcept {
 }
 
 void PrivatePages::begin() noexcept {
+  set(owes_, false);
+  set(number_, __atomic_add_fetch(&last_number, 1, __ATOMIC_RELAXED));
   count_ = 0;
   used_slots_ = 0;
   aside_count_ = 0;
@@ -140,7 +156,8 @@ bool PrivatePages::isolate(uint64_t address) noexcept {
   return true;
 }
 
-uint32_t PrivatePages::merge_page(uint32_t place) noexcept {
+uint32_t PrivatePages::merge_page(uint32_t place, Stores stores) noexcept {
+  Scan* const scan = scans->of[static_cast<size_t>(stores)];
   std::byte* const page = at(pages_[place].address);
   std::byte* const base = at(base_of(pages_[place].slot));
   std::byte* const view = at(view_of(pages_[place].slot));
@@ -153,16 +170,19 @@ uint32_t PrivatePages::merge_page(uint32_t place) noexcept {
   }
 }
 
-void PrivatePages::commit_pages() noexcept {
+void PrivatePages::commit_pages(Stores stores) noexcept {
   const Busy busy(*this);
   const bool is_timed = commits_ % kTimed == 0;
   const uint64_t begin = is_timed ? __builtin_ia32_rdtsc() : 0;
   uint64_t words = 0;
-  for (uint32_t place = 0; place < count_; ++place) words += merge_page(place);
+  for (uint32_t place = 0; place < count_; ++place) words += merge_page(place, stores);
   if (is_timed)
     __atomic_store_n(&timed_ticks_, timed_ticks_ + (__builtin_ia32_rdtsc() - begin), __ATOMIC_RELAXED);
   __atomic_store_n(&commits_, commits_ + 1, __ATOMIC_RELAXED);
   __atomic_store_n(&merged_, merged_ + words, __ATOMIC_RELAXED);
+  if (stores == Stores::Others) return;
+  set(own_commits_, own_commits_ + 1);
+  set(owes_, false);
 }
 
 uint64_t PrivatePages::common_address(uint64_t address) const noexcept {
@@ -188,9 +208,9 @@ void PrivatePages::refresh(uint64_t address, size_t bytes) noexcept {
   }
 }
 
-void PrivatePages::merge_before_or_after(uint64_t address, size_t bytes, Commit all) noexcept {
+void PrivatePages::merge_around(uint64_t address, size_t bytes, Commit all, Stores stores) noexcept {
   if (all == Commit::Yes)
-    commit_pages();
+    commit_pages(stores);
   else
     refresh(address, bytes);
 }
@@ -205,13 +225,13 @@ uint64_t PrivatePages::open_view(uint64_t address, size_t bytes, Commit before) 
     share(address);
     share(address + bytes - 1);
   }
-  merge_before_or_after(address, bytes, before);
+  merge_around(address, bytes, before, Stores::Own);
   return common_address(address);
 }
 
 void PrivatePages::close_view(uint64_t address, size_t bytes, Commit after) noexcept {
   if (!has_view_) return;
-  merge_before_or_after(address, bytes, after);
+  merge_around(address, bytes, after, Stores::Others);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   has_view_ = false;
   busy_ = false;
@@ -237,7 +257,7 @@ void PrivatePages::share(uint64_t address) noexcept {
   if (place == count_) return;
   const uint64_t page = pages_[place].address;
   const uint32_t slot = pages_[place].slot;
-  __atomic_store_n(&merged_, merged_ + merge_page(place), __ATOMIC_RELAXED);
+  __atomic_store_n(&merged_, merged_ + merge_page(place, Stores::All), __ATOMIC_RELAXED);
   // Replacing one mapping by another takes no memory that a refusal could be about.
   map(page, PROT_READ | PROT_WRITE, MAP_SHARED, common_file, page);
   map_nothing(view_of(slot));
@@ -268,6 +288,7 @@ void PrivatePages::leave() noexcept {
   aside_count_ = 0;
   count_ = 0;
   used_slots_ = 0;
+  set(number_, uint64_t{0});
 }
 
 void PrivatePages::share_all() noexcept {

@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "repair/isolate/pages.h"
+#include "repair/isolate/scan.h"
 
 namespace hpcrun {
 
@@ -47,10 +48,16 @@ class PrivatePages {
   }
 
   // Of all pages. Whoever releases a lock afterwards shows what it guards to those that commit after they
-  // got it. In a handler that interrupted one of these calls it does nothing.
-  void commit() noexcept {
-    if (count_ > 0 && !busy_) commit_pages();
+  // got it: the one has to commit its own stores, the others those of others, which takes two thirds of the
+  // time that both take. In a handler that interrupted one of these calls it does nothing.
+  void commit(Stores stores = Stores::All) noexcept {
+    if (count_ > 0 && !busy_)
+      commit_pages(stores);
+    else if (!busy_)
+      set(owes_, false);
   }
+  // What the thread wrote before is committed when another one asks for it, at the latest.
+  void owe() noexcept { set(owes_, true); }
 
   // Where the same byte of common memory lies: in a view of the page where the page is the twin's own, until
   // that changes; else at the address itself.
@@ -60,9 +67,10 @@ class PrivatePages {
   // kBlockBytes: what the twin wrote there is common, and what is common is what it reads there.
   void refresh(uint64_t address, size_t bytes) noexcept;
 
-  // Around an access to common memory by its view (code-centric consistency, TMI, section 3.4): commits, or
-  // refreshes just these bytes, and returns where they are common. Bytes that reach into another page, where
-  // one of both is the twin's own, make both common for good. In between it is busy. Not nested.
+  // Around an access to common memory by its view (code-centric consistency, TMI, section 3.4): commits - its
+  // own stores before, those of others after - or refreshes just these bytes, and returns where they are
+  // common. Bytes that reach into another page, where one of both is the twin's own, make both common for
+  // good. In between it is busy. Not nested.
   enum class Commit : bool { No, Yes };
   uint64_t open_view(uint64_t address, size_t bytes, Commit before) noexcept;
   // Nothing happens where none is open.
@@ -79,17 +87,26 @@ class PrivatePages {
   // What one of kTimed of them took, summed up, in ticks of the time stamp counter.
   static constexpr uint64_t kTimed = 16;
   uint64_t timed_ticks() const noexcept { return __atomic_load_n(&timed_ticks_, __ATOMIC_RELAXED); }
+  // For other threads. Whether it owes a commit, how often it has committed stores of its own, and the number
+  // of the time that it has had pages since begin(), which no other time of any twin has; 0: it has none.
+  bool owes() const noexcept { return __atomic_load_n(&owes_, __ATOMIC_ACQUIRE); }
+  uint64_t own_commits() const noexcept { return __atomic_load_n(&own_commits_, __ATOMIC_ACQUIRE); }
+  uint64_t number() const noexcept { return __atomic_load_n(&number_, __ATOMIC_ACQUIRE); }
   // Words that reached the common pages.
   uint64_t merged() const noexcept { return __atomic_load_n(&merged_, __ATOMIC_RELAXED); }
 
  private:
   class Busy;
 
-  void commit_pages() noexcept;
+  template <typename Value>
+  static void set(Value& member, Value value) noexcept {
+    __atomic_store_n(&member, value, __ATOMIC_RELEASE);
+  }
+  void commit_pages(Stores stores) noexcept;
   uint32_t find(uint64_t address) const noexcept;
-  uint32_t merge_page(uint32_t place) noexcept;
+  uint32_t merge_page(uint32_t place, Stores stores) noexcept;
   void refresh_page(uint32_t place, uint64_t low, uint64_t high) noexcept;
-  void merge_before_or_after(uint64_t address, size_t bytes, Commit all) noexcept;
+  void merge_around(uint64_t address, size_t bytes, Commit all, Stores stores) noexcept;
 
   struct Page {
     uint64_t address;
@@ -106,6 +123,9 @@ class PrivatePages {
   uint64_t commits_ = 0;
   uint64_t merged_ = 0;
   uint64_t timed_ticks_ = 0;
+  uint64_t own_commits_ = 0;
+  uint64_t number_ = 0;
+  bool owes_ = false;
 };
 static_assert(kMaxPrivatePages == 64);
 

@@ -43,8 +43,11 @@ void on_leaving() noexcept {
   own_pages = nullptr;
 }
 
-void on_call() noexcept {
-  commit_own_pages();
+void before_call() noexcept {
+  commit_own_pages(Stores::Own);
+}
+void after_call() noexcept {
+  commit_own_pages(Stores::Others);
 }
 
 void on_asked() noexcept {
@@ -69,8 +72,8 @@ bool is_busy() noexcept {
 TwinHooks twin_page_hooks() noexcept {
   return {.converted = on_converted,
           .before_leaving = on_leaving,
-          .before_call = on_call,
-          .after_call = on_call,
+          .before_call = before_call,
+          .after_call = after_call,
           .asked = on_asked,
           .is_busy = is_busy,
           .waits_on = on_wait,

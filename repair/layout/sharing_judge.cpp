@@ -234,6 +234,7 @@ void SharingJudge::judge_page(const Line& of) noexcept {
 }
 
 void SharingJudge::judge_site(Site& site, uint64_t now_ns) noexcept {
+  if (host_.is_open(site.site) && now_ns < site.tally.since_ns + kSettleNs) return;
   if (host_.is_open(site.site) && is_significant(site.tally)) {
     SiteVerdict verdict;
     verdict.site = site.site;

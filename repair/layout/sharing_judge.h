@@ -1,6 +1,6 @@
 #pragma once
 // Judges while the program runs what its threads share: the accesses that are reported of contended lines are
-// put together by line and by allocation site, and every half second what is falsely shared, and takes a
+// put together by line and by allocation site, and every quarter second what is falsely shared, and takes a
 // share of the CPU time that is worth it, is told to the host: lines, and sites with the placement that keeps
 // the threads apart. Goes by the same models as the analysis (hpcrun/model/cache_line.h, placement.h), by
 // less: a fixed number of lines and sites, the rest is left out.
@@ -58,7 +58,8 @@ struct JudgeHost {
 
 class SharingJudge {
  public:
-  static constexpr uint64_t kVerdictNs = 500'000'000;     // between two
+  static constexpr uint64_t kVerdictNs = 250'000'000;     // between two
+  static constexpr uint64_t kSettleNs = 500'000'000;      // a site's placement is for good: not earlier
   static constexpr double kLeastShare = 0.02;             // of the CPU time; less is not worth a change
   static constexpr uint64_t kLeastConflicts = 20;         // accesses: fewer tell too little of who uses what
   static constexpr uint64_t kPatienceNs = 4'000'000'000;  // what has told nothing by then is forgotten

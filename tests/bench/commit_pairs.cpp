@@ -35,9 +35,9 @@ int main() {
       const auto measure = [&](long count, const auto& work) {
         const double ns = nanoseconds_each(count, [&](long turn) {
           pthread_mutex_lock(mutex);
-          pages.commit();
+          pages.commit(Stores::Others);
           work(turn);
-          pages.commit();
+          pages.commit(Stores::Own);
           pthread_mutex_unlock(mutex);
         });
         figures[figure] = std::min(figures[figure], ns);

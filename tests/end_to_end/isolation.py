@@ -12,6 +12,7 @@ import driver
 import repair_runs
 
 LIFE = driver.program("isolated_life")
+LOCKS = driver.program("wandering_locks")
 FOUND = {"statistics": ["1500"], "references_locked": ["400"]}
 # Threads use what is shared atomically, or other data and may synchronise by that.
 DECLINED = {"counters": (["60"], "atomic operations work on it"), "workers": (["60"], "atomic operations work on it"),
@@ -65,6 +66,19 @@ class Isolation(repair_runs.RepairRuns):
                 self.assertEqual((run.status, run.stdout), (0, self.bare(command)), run.stderr)
                 merged += self.repairs(run)["merged_words"]
         self.assertGreater(merged, 0)
+
+    def test_what_threads_wrote_under_locks_is_seen_by_the_next(self):
+        """Who took a mutex alone commits when another thread takes it."""
+        steps = 6_000_000
+        told = f"{6 * steps} of {6 * steps} additions, 0 torn\n".encode()
+        for how in ("isolate", "isolate:always"):
+            with self.subTest(how):
+                run = self.run_until(lambda run: self.pages(run, "isolated"), [LOCKS, str(steps)], told,
+                                     options=[f"--repair={how}"])
+                repairs = self.repairs(run)
+                self.assertGreater(repairs["merged_words"], 0)
+                # Each lock and each release would be one.
+                self.assertLess(repairs["commits"], steps)
 
     def test_a_program_lives_as_it_would(self):
         for how in ("count", "spawn", "signals", "map", "load", "fork"):

@@ -46,26 +46,15 @@ class MeetsOthers {
 
 template <Tells tells, typename Call>
 inline auto committed(Call call) {
-  if constexpr (tells != Tells::Us) commit_own_pages();
+  if constexpr (tells != Tells::Us) commit_own_pages(Stores::Own);
   if constexpr (std::is_void_v<decltype(call())>) {
     call();
-    if constexpr (tells != Tells::Others) commit_own_pages();
+    if constexpr (tells != Tells::Others) commit_own_pages(Stores::Others);
   } else {
     const auto result = call();
-    if constexpr (tells != Tells::Others) commit_own_pages();
+    if constexpr (tells != Tells::Others) commit_own_pages(Stores::Others);
     return result;
   }
-}
-
-// A thread that is cancelled meanwhile has the mutex again when its cleanup begins.
-template <typename Call>
-inline auto committed_wait(Call call) {
-  return committed<Tells::Both>([call] {
-    return unless_cancelled(call, [] {
-      MeetsOthers::leave();
-      commit_own_pages();
-    });
-  });
 }
 
 }  // namespace hpcrun
@@ -87,15 +76,6 @@ inline auto committed_wait(Call call) {
     return hpcrun::committed<hpcrun::Tells::tells>(                    \
         [&]() -> result { return HPCRUN_BEHIND(name) arguments; });    \
   }                                                                    \
-  static_assert(true)
-#define HPCRUN_CONDITION(name, parameters, arguments)                                      \
-  HPCRUN_STAND_BEFORE(name);                                                               \
-  HPCRUN_EXPORT int name parameters {                                                      \
-    const hpcrun::MeetsOthers meets;                                                       \
-    hpcrun::keep_common(object);                                                           \
-    hpcrun::keep_common(mutex);                                                            \
-    return hpcrun::committed_wait([=]() -> int { return HPCRUN_BEHIND(name) arguments; }); \
-  }                                                                                        \
   static_assert(true)
 #define HPCRUN_OTHER_NAME(other, name, type) \
   HPCRUN_EXPORT __attribute__((alias(#name), copy(name))) int other(type object) noexcept

@@ -76,7 +76,7 @@ extern "C" __attribute__((used)) Syscall* hpcrun_isolate_before_syscall(long num
       before_fork();
       break;
     case Makes::Other:
-      commit_own_pages();
+      commit_own_pages(Stores::Own);
       break;
   }
   return reinterpret_cast<Syscall*>(HPCRUN_BEHIND(syscall));

@@ -30,23 +30,6 @@
 
 using namespace hpcrun;
 
-// Mutexes
-HPCRUN_OBJECT(Us, int, pthread_mutex_lock, (pthread_mutex_t * object), (object), noexcept);
-HPCRUN_OBJECT(Us, int, pthread_mutex_trylock, (pthread_mutex_t * object), (object), noexcept);
-HPCRUN_OBJECT(Us, int, pthread_mutex_timedlock, (pthread_mutex_t * object, const timespec* until),
-              (object, until), noexcept);
-HPCRUN_OBJECT(Us, int, pthread_mutex_clocklock,
-              (pthread_mutex_t * object, clockid_t clock, const timespec* until), (object, clock, until),
-              noexcept);
-HPCRUN_OBJECT(Others, int, pthread_mutex_unlock, (pthread_mutex_t * object), (object), noexcept);
-HPCRUN_OTHER_NAME(__pthread_mutex_lock, pthread_mutex_lock, pthread_mutex_t*);
-HPCRUN_OTHER_NAME(__pthread_mutex_trylock, pthread_mutex_trylock, pthread_mutex_t*);
-HPCRUN_OTHER_NAME(__pthread_mutex_unlock, pthread_mutex_unlock, pthread_mutex_t*);
-HPCRUN_OBJECT(Us, int, mtx_lock, (mtx_t * object), (object));
-HPCRUN_OBJECT(Us, int, mtx_trylock, (mtx_t * object), (object));
-HPCRUN_OBJECT(Us, int, mtx_timedlock, (mtx_t * object, const timespec* until), (object, until));
-HPCRUN_OBJECT(Others, int, mtx_unlock, (mtx_t * object), (object));
-
 // Read-write and spin locks
 HPCRUN_OBJECT(Us, int, pthread_rwlock_rdlock, (pthread_rwlock_t * object), (object), noexcept);
 HPCRUN_OBJECT(Us, int, pthread_rwlock_wrlock, (pthread_rwlock_t * object), (object), noexcept);
@@ -67,22 +50,6 @@ HPCRUN_OBJECT(Us, int, pthread_spin_lock, (pthread_spinlock_t * object), (object
 HPCRUN_OBJECT(Us, int, pthread_spin_trylock, (pthread_spinlock_t * object), (object), noexcept);
 HPCRUN_OBJECT(Others, int, pthread_spin_unlock, (pthread_spinlock_t * object), (object), noexcept);
 
-// Conditions
-HPCRUN_CONDITION(pthread_cond_wait, (pthread_cond_t * object, pthread_mutex_t* mutex), (object, mutex));
-HPCRUN_CONDITION(pthread_cond_timedwait,
-                 (pthread_cond_t * object, pthread_mutex_t* mutex, const timespec* until),
-                 (object, mutex, until));
-HPCRUN_CONDITION(pthread_cond_clockwait,
-                 (pthread_cond_t * object, pthread_mutex_t* mutex, clockid_t clock, const timespec* until),
-                 (object, mutex, clock, until));
-HPCRUN_CONDITION(cnd_wait, (cnd_t * object, mtx_t* mutex), (object, mutex));
-HPCRUN_CONDITION(cnd_timedwait, (cnd_t * object, mtx_t* mutex, const timespec* until),
-                 (object, mutex, until));
-HPCRUN_OBJECT(Others, int, pthread_cond_signal, (pthread_cond_t * object), (object), noexcept);
-HPCRUN_OBJECT(Others, int, pthread_cond_broadcast, (pthread_cond_t * object), (object), noexcept);
-HPCRUN_OBJECT(Others, int, cnd_signal, (cnd_t * object), (object));
-HPCRUN_OBJECT(Others, int, cnd_broadcast, (cnd_t * object), (object));
-
 // Barriers, semaphores
 HPCRUN_OBJECT(Both, int, pthread_barrier_wait, (pthread_barrier_t * object), (object), noexcept);
 HPCRUN_OBJECT(Us, int, sem_wait, (sem_t * object), (object));
@@ -101,7 +68,7 @@ thread_local constinit Once once = nullptr;
 
 void do_once() {
   once();
-  commit_own_pages();
+  commit_own_pages(Stores::Own);
 }
 
 template <typename Call>

@@ -138,13 +138,13 @@ HPCRUN_LEAVES(Others, thrd_detach, (thrd_t thread), (thread));
 HPCRUN_TELLS(Others, int, pthread_cancel, (pthread_t thread), (thread));
 HPCRUN_STAND_BEFORE(pthread_exit);
 HPCRUN_EXPORT __attribute__((noreturn)) void pthread_exit(void* value) {
-  commit_own_pages();
+  commit_own_pages(Stores::Own);
   HPCRUN_BEHIND(pthread_exit)(value);
   __builtin_unreachable();
 }
 HPCRUN_STAND_BEFORE(thrd_exit);
 HPCRUN_EXPORT __attribute__((noreturn)) void thrd_exit(int value) {
-  commit_own_pages();
+  commit_own_pages(Stores::Own);
   HPCRUN_BEHIND(thrd_exit)(value);
   __builtin_unreachable();
 }

@@ -391,25 +391,47 @@ TEST_CASE("Changed bytes of a word") {
   }
 }
 
-TEST_CASE("What has to be merged is found, and nothing else") {
-  constexpr size_t kScanned = 512;
-  struct alignas(kScanBytes) Bytes {
-    std::byte at[kScanned];
+namespace {
+
+constexpr size_t kScanned = 512;
+struct alignas(kScanBytes) Bytes {
+  std::byte at[kScanned];
+};
+enum Which { kPage, kBase, kCommon };
+
+template <Stores stores>
+bool is_looked_for(Which changed) {
+  return stores == Stores::All || changed == kBase || changed == (stores == Stores::Own ? kPage : kCommon);
+}
+
+template <Stores stores>
+void check_scans(const Bytes (&pages)[3], size_t from, size_t first) {
+  const auto found_by = [&](auto scan) {
+    return scan(pages[kPage].at, pages[kBase].at, pages[kCommon].at, from, kScanned);
   };
+  REQUIRE(found_by(next_to_merge<stores>) == first);
+  if (has_wide_scan()) REQUIRE(found_by(next_to_merge_wide<stores>) == first);
+  if (has_widest_scan()) REQUIRE(found_by(next_to_merge_widest<stores>) == first);
+}
+
+}  // namespace
+
+TEST_CASE("What has to be merged is found, and nothing else") {
   std::mt19937 random(1);
   for (int turn = 0; turn < 20'000; ++turn) {
     Bytes pages[3];
-    for (std::byte& byte : pages[0].at) byte = static_cast<std::byte>(random());
-    pages[1] = pages[2] = pages[0];
+    for (std::byte& byte : pages[kPage].at) byte = static_cast<std::byte>(random());
+    pages[kBase] = pages[kCommon] = pages[kPage];
     size_t first = kScanned;
+    const auto changed = static_cast<Which>(random() % 3);
     if (turn % 5 != 0) {
       const size_t at = random() % kScanned;
-      pages[random() % 3].at[at] ^= static_cast<std::byte>(1 << random() % 8);
+      pages[changed].at[at] ^= static_cast<std::byte>(1 << random() % 8);
       first = at / kScanBytes * kScanBytes;
     }
     const size_t from = random() % (first / kScanBytes + 1) * kScanBytes;
-    REQUIRE(next_to_merge(pages[0].at, pages[1].at, pages[2].at, from, kScanned) == first);
-    if (has_wide_scan())
-      REQUIRE(next_to_merge_wide(pages[0].at, pages[1].at, pages[2].at, from, kScanned) == first);
+    check_scans<Stores::Own>(pages, from, is_looked_for<Stores::Own>(changed) ? first : kScanned);
+    check_scans<Stores::Others>(pages, from, is_looked_for<Stores::Others>(changed) ? first : kScanned);
+    check_scans<Stores::All>(pages, from, first);
   }
 }

@@ -1,0 +1,103 @@
+// libhpcrun-isolate.so: in front of mutexes and conditions, which commit as all calls of sync_calls.cpp do,
+// but for those that one thread alone takes (lock_users.h).
+
+#include <errno.h>
+#include <pthread.h>
+#include <threads.h>
+#include <time.h>
+
+#include "repair/isolate/lock_users.h"
+#include "repair/isolate/preload/committing.h"
+
+using namespace hpcrun;
+
+namespace {
+
+// EOWNERDEAD: the thread has it, after one that ended with it. thrd_success is 0 as well.
+bool has_got(int result) noexcept {
+  return result == 0 || result == EOWNERDEAD;
+}
+static_assert(thrd_success == 0);
+
+template <typename Call>
+int locked(const void* mutex, Call call) noexcept {
+  const int result = call();
+  if (has_got(result)) after_lock(mutex);
+  return result;
+}
+
+// As it returns, and where it is cancelled, the thread has the mutex again, which others had meanwhile.
+template <typename Call>
+int waited(const void* mutex, Call call) {
+  const auto meet_again = [mutex] {
+    after_lock(mutex);
+    commit_own_pages(Stores::Others);
+  };
+  commit_own_pages(Stores::Own);
+  const int result = unless_cancelled(call, [meet_again] {
+    MeetsOthers::leave();
+    meet_again();
+  });
+  meet_again();
+  return result;
+}
+
+}  // namespace
+
+#define HPCRUN_LOCK(name, parameters, arguments, ...)                              \
+  HPCRUN_STAND_BEFORE(name);                                                       \
+  HPCRUN_EXPORT int name parameters __VA_ARGS__ {                                  \
+    const MeetsOthers meets;                                                       \
+    keep_common(object);                                                           \
+    return locked(object, [&]() -> int { return HPCRUN_BEHIND(name) arguments; }); \
+  }                                                                                \
+  static_assert(true)
+#define HPCRUN_UNLOCK(name, parameters, ...)      \
+  HPCRUN_STAND_BEFORE(name);                      \
+  HPCRUN_EXPORT int name parameters __VA_ARGS__ { \
+    const MeetsOthers meets;                      \
+    keep_common(object);                          \
+    before_unlock(object);                        \
+    return HPCRUN_BEHIND(name)(object);           \
+  }                                               \
+  static_assert(true)
+#define HPCRUN_CONDITION(name, parameters, arguments)                             \
+  HPCRUN_STAND_BEFORE(name);                                                      \
+  HPCRUN_EXPORT int name parameters {                                             \
+    const MeetsOthers meets;                                                      \
+    keep_common(object);                                                          \
+    keep_common(mutex);                                                           \
+    return waited(mutex, [=]() -> int { return HPCRUN_BEHIND(name) arguments; }); \
+  }                                                                               \
+  static_assert(true)
+
+HPCRUN_LOCK(pthread_mutex_lock, (pthread_mutex_t * object), (object), noexcept);
+HPCRUN_LOCK(pthread_mutex_trylock, (pthread_mutex_t * object), (object), noexcept);
+HPCRUN_LOCK(pthread_mutex_timedlock, (pthread_mutex_t * object, const timespec* until), (object, until),
+            noexcept);
+HPCRUN_LOCK(pthread_mutex_clocklock, (pthread_mutex_t * object, clockid_t clock, const timespec* until),
+            (object, clock, until), noexcept);
+HPCRUN_UNLOCK(pthread_mutex_unlock, (pthread_mutex_t * object), noexcept);
+HPCRUN_OTHER_NAME(__pthread_mutex_lock, pthread_mutex_lock, pthread_mutex_t*);
+HPCRUN_OTHER_NAME(__pthread_mutex_trylock, pthread_mutex_trylock, pthread_mutex_t*);
+HPCRUN_OTHER_NAME(__pthread_mutex_unlock, pthread_mutex_unlock, pthread_mutex_t*);
+
+HPCRUN_LOCK(mtx_lock, (mtx_t * object), (object));
+HPCRUN_LOCK(mtx_trylock, (mtx_t * object), (object));
+HPCRUN_LOCK(mtx_timedlock, (mtx_t * object, const timespec* until), (object, until));
+HPCRUN_UNLOCK(mtx_unlock, (mtx_t * object));
+
+HPCRUN_CONDITION(pthread_cond_wait, (pthread_cond_t * object, pthread_mutex_t* mutex), (object, mutex));
+HPCRUN_CONDITION(pthread_cond_timedwait,
+                 (pthread_cond_t * object, pthread_mutex_t* mutex, const timespec* until),
+                 (object, mutex, until));
+HPCRUN_CONDITION(pthread_cond_clockwait,
+                 (pthread_cond_t * object, pthread_mutex_t* mutex, clockid_t clock, const timespec* until),
+                 (object, mutex, clock, until));
+HPCRUN_CONDITION(cnd_wait, (cnd_t * object, mtx_t* mutex), (object, mutex));
+HPCRUN_CONDITION(cnd_timedwait, (cnd_t * object, mtx_t* mutex, const timespec* until),
+                 (object, mutex, until));
+HPCRUN_OBJECT(Others, int, pthread_cond_signal, (pthread_cond_t * object), (object), noexcept);
+HPCRUN_OBJECT(Others, int, pthread_cond_broadcast, (pthread_cond_t * object), (object), noexcept);
+HPCRUN_OBJECT(Others, int, cnd_signal, (cnd_t * object), (object));
+HPCRUN_OBJECT(Others, int, cnd_broadcast, (cnd_t * object), (object));
