@@ -224,7 +224,7 @@ class Loop {
       options.request_signal = controller.host.request_signal;
       options.hooks = twin_page_hooks();
       options.hooks.all_stopped = [] {
-        forget_lock_users();
+        begin_lock_users(are_modules_annotated());
         return make_common(OtherThreads::Stopped);
       };
       options.hooks.memory_changes = end_isolation_of;

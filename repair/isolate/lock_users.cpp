@@ -15,6 +15,8 @@ constinit std::atomic<uint32_t> known_mutexes{0};
 
 namespace {
 
+constinit std::atomic<bool> are_followed{false};
+
 // A thread with private pages, for as long as it has them: the place of its record and the number of that
 // time (PrivatePages::number()), which no other has.
 using User = uint64_t;
@@ -102,7 +104,8 @@ User user_after(KnownMutex& place, User user, User self, PrivatePages* own) noex
 void follow_lock(const void* mutex) noexcept {
   PrivatePages* const own = own_pages;
   const User self = calling_user(own);
-  if (KnownMutex* const place = find(mutex, self != kNobody)) {
+  const bool adds = self != kNobody && are_followed.load(std::memory_order_relaxed);
+  if (KnownMutex* const place = find(mutex, adds)) {
     const User user = place->user.load(std::memory_order_relaxed);
     if (user != kNobody && user == self) return;
     place->user.store(user_after(*place, user, self, own), std::memory_order_relaxed);
@@ -120,7 +123,8 @@ void follow_unlock(const void* mutex) noexcept {
     own->commit(Stores::Own);
 }
 
-void forget_lock_users() noexcept {
+void begin_lock_users(bool follows) noexcept {
+  are_followed.store(follows, std::memory_order_relaxed);
   for (KnownMutex& place : known) {
     place.user.store(kNobody, std::memory_order_relaxed);
     place.in_a_row = place.asked = 0;

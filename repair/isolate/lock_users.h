@@ -7,6 +7,10 @@
 // section 3.3, commits at each: in programs with a lock in each object these are most, and each that wrote
 // something takes a cache line from others.
 //
+// Only where all of the program is annotated (pass/regions.h). In others threads may tell each other that
+// there is something by a plain store, which nobody sees, and read it under a lock that has nothing to do
+// with that: there each lock and each release commits.
+//
 // What is known of a mutex is read and written by who has it.
 
 #include <atomic>
@@ -33,7 +37,7 @@ inline void before_unlock(const void* mutex) noexcept {
     follow_unlock(mutex);
 }
 
-// While all threads are at home.
-void forget_lock_users() noexcept;
+// While all threads are at home: all is forgotten. False: each time commits.
+void begin_lock_users(bool follows) noexcept;
 
 }  // namespace hpcrun

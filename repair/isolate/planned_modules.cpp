@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <initializer_list>
 
 #include "repair/isolate/annotated.h"
 #include "repair/isolate/atomic_sites.h"
@@ -41,12 +42,19 @@ struct CxxCode {
 };
 constinit CxxCode cxx_code[2];
 
+// What threads tell each other by code of these they tell by its calls or its atomic instructions.
+bool is_of_compiler(const char* path) noexcept {
+  return std::ranges::any_of(std::initializer_list<const char*>{"/libstdc++.so", "/libgcc_s.so", "/libm.so"},
+                             [path](const char* name) { return strstr(path, name); });
+}
+
 void note_cxx_code(const char* path, uint64_t low, uint64_t high) noexcept {
   const bool is_library = strstr(path, "/libstdc++.so");
   if (!is_library && !strstr(path, "/libgcc_s.so")) return;
   cxx_code[is_library].low.store(low);
   cxx_code[is_library].high.store(high);
 }
+
 // How often the loader loaded and unloaded one.
 struct Loads {
   unsigned long long loads = 0;
@@ -61,6 +69,7 @@ struct Modules {
   Loads seen;
   uint64_t kept_inode = 0;  // of the file that has their code
   const char* why_not = nullptr;
+  bool are_annotated = false;
 };
 constinit Modules modules;
 
@@ -71,6 +80,7 @@ int count_loads(dl_phdr_info* module, size_t, void* raw) {
 
 int plan_module(dl_phdr_info* module, size_t, void*) {
   if (is_left_unpatched(module->dlpi_name) || is_annotated(*module)) return 0;
+  modules.are_annotated &= is_of_compiler(module->dlpi_name);
   for (int i = 0; i < module->dlpi_phnum; ++i) {
     const auto& header = module->dlpi_phdr[i];
     if (header.p_type != PT_LOAD || !(header.p_flags & PF_X)) continue;
@@ -115,6 +125,7 @@ bool know_atomic_sites() noexcept {
   const AllAtHome all_at_home(true);
   modules.seen = now;
   modules.why_not = nullptr;
+  modules.are_annotated = true;
   for (PlannedModule& one : modules.planned) one.is_there = false;
   dl_iterate_phdr(plan_module, nullptr);
   for (size_t i = modules.count; i-- > 0;) {
@@ -130,6 +141,10 @@ bool know_atomic_sites() noexcept {
 bool is_of_cxx_library(uint64_t code) noexcept {
   return std::ranges::any_of(cxx_code,
                              [code](const CxxCode& one) { return code >= one.low && code < one.high; });
+}
+
+bool are_modules_annotated() noexcept {
+  return modules.are_annotated;
 }
 
 const char* why_atomic_sites_are_unknown() noexcept {

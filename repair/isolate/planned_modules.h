@@ -16,6 +16,9 @@ bool know_atomic_sites() noexcept;
 // Whether the code is C++'s library's. From any thread, async-signal-safe.
 bool is_of_cxx_library(uint64_t code) noexcept;
 
+// Whether all code of the program says where it works atomically (annotated.h), since know_atomic_sites().
+bool are_modules_annotated() noexcept;
+
 // One clause, or nullptr.
 const char* why_atomic_sites_are_unknown() noexcept;
 

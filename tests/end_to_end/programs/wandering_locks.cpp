@@ -20,8 +20,8 @@ constexpr int kThreads = 3;
 constexpr int kObjects = 150;
 
 struct Object {
-  volatile uint64_t additions;
-  volatile uint64_t others;  // all bits of the first turned over, whenever nobody has the mutex
+  uint64_t additions;
+  uint64_t others;  // all bits of the first turned over, whenever nobody has the mutex
 };
 struct Lock {
   std::mutex mutex;
@@ -29,7 +29,7 @@ struct Lock {
 };
 
 struct alignas(4096) Page {
-  volatile uint64_t steps_of[kThreads];  // side by side, which is what is found
+  uint64_t steps_of[kThreads];  // side by side, which is what is found
   Object objects[kObjects];
 };
 static_assert(sizeof(Page) == 4096);
@@ -37,10 +37,15 @@ Page page;
 alignas(4096) Lock locks[kObjects];
 uint64_t torn[kThreads];
 
-void work_on(Object& object, int thread) {
+// Calls, so that each access is one of memory. Were it volatile, an annotated program would keep it common.
+[[gnu::noinline]] void work_on(Object& object, int thread) {
   if (object.others != ~object.additions) ++torn[thread];
-  object.additions = object.additions + 1;
+  ++object.additions;
   object.others = ~object.additions;
+}
+
+[[gnu::noinline]] void count(uint64_t& steps) {
+  ++steps;
 }
 
 void work(int thread, uint64_t steps) {
@@ -50,7 +55,7 @@ void work(int thread, uint64_t steps) {
     Object& object = page.objects[number];
     Lock& lock = locks[number];
     for (uint64_t times = 1 + random() % 20'000; times > 0 && steps > 0; --times, --steps) {
-      for (int i = 0; i < 50; ++i) page.steps_of[thread] = page.steps_of[thread] + 1;
+      for (int i = 0; i < 50; ++i) count(page.steps_of[thread]);
       if (times % 5'000 == 1) {
         std::unique_lock held(lock.mutex);
         work_on(object, thread);
