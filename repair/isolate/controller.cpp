@@ -7,6 +7,7 @@
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
 #include "repair/isolate/atomic_sites.h"
+#include "repair/isolate/benefit.h"
 #include "repair/isolate/common_memory.h"
 #include "repair/isolate/common_state.h"
 #include "repair/isolate/isolatable_memory.h"
@@ -27,11 +28,9 @@ namespace hpcrun {
 namespace {
 
 constexpr uint64_t kIdleNs = 1'000'000'000;  // between two looks whether the program's threads are gone
-constexpr uint64_t kWeighNs = 250'000'000;   // between two looks at what isolation costs
 constexpr uint32_t kMostBeginnings = 50;     // tries, one a tick, to reach all threads
 constexpr uint64_t kBusyShare = 5;           // a thread that worked for a fifth of a tick is asked to convert
 constexpr uint32_t kMostChosen = 48;         // pages that are isolated untold
-constexpr uint32_t kMostExpensive = 2;       // times in a row that isolation may cost too much
 
 constexpr uint32_t kMostOffered = 64;
 
@@ -117,6 +116,7 @@ void sum_up(IsolationTotals& totals) noexcept {
   uint64_t ticks = 0;
   for_each_pages([&](const PrivatePages& pages) {
     totals.commits += pages.commits();
+    totals.meetings += pages.meetings();
     totals.merged_words += pages.merged();
     ticks += pages.timed_ticks();
   });
@@ -233,10 +233,10 @@ class Loop {
     }
     if (result == SessionStart::Done || result == SessionStart::AlreadyOn) {
       tries_ = 0;
-      weighed_ns_ = monotonic_ns();
+      isolated_pages.pause(false);
       IsolationTotals now;
       sum_up(now);
-      weighed_ = now;
+      benefit_.begin(now, monotonic_ns());
       return true;
     }
     if (result != SessionStart::Unreachable || ++tries_ == kMostBeginnings) drop_all(WhyShared::NoSession);
@@ -322,28 +322,28 @@ class Loop {
     return random_ ^= random_ << 17;
   }
 
-  // What isolation takes of the twins' time against what was lost before.
   void weigh() noexcept {
     const uint64_t now_ns = monotonic_ns();
-    if (now_ns - weighed_ns_ < kWeighNs) return;
+    if (!benefit_.is_due(now_ns)) return;
     IsolationTotals now;
     sum_up(now);
-    const uint64_t cpu = now.twins_cpu_ns - weighed_.twins_cpu_ns;
-    constexpr uint64_t kBothWays = 2;
-    const uint64_t cost =
-        now.commit_ns - weighed_.commit_ns + kBothWays * (now.conversion_ns - weighed_.conversion_ns);
-    weighed_ = now;
-    weighed_ns_ = now_ns;
-    uint64_t share = 0;
+    uint64_t share_ppm = 0;
     for_each_known(KnownPage::State::Isolated,
-                   [&share](const KnownPage& known) { share += known.request.share_ppm; });
-    constexpr uint64_t kWhole = 1'000'000;
-    const bool is_expensive = cost * kWhole > share * cpu / 2 && cost > kWeighNs / 100;
-    expensive_ = is_expensive ? expensive_ + 1 : 0;
-    if (expensive_ < kMostExpensive) return;
-    expensive_ = 0;
-    for_each_known(KnownPage::State::Isolated,
-                   [](KnownPage& known) { set_shared(known, WhyShared::Expensive); });
+                   [&share_ppm](const KnownPage& known) { share_ppm += known.request.share_ppm; });
+    switch (benefit_.look(now, share_ppm, now_ns)) {
+      case Benefit::Verdict::GoOn:
+        break;
+      case Benefit::Verdict::MakeCommon:
+        isolated_pages.pause(true);
+        break;
+      case Benefit::Verdict::Lost:
+        for_each_known(KnownPage::State::Isolated,
+                       [](KnownPage& known) { set_shared(known, WhyShared::Expensive); });
+        [[fallthrough]];
+      case Benefit::Verdict::IsolateAgain:
+        isolated_pages.pause(false);
+        break;
+    }
   }
 
   uint64_t visited_ns_ = 0;
@@ -351,9 +351,7 @@ class Loop {
   uint32_t asked_ = 0;
   uint64_t random_ = 0x9e3779b97f4a7c15u;
   uint32_t tries_ = 0;
-  uint32_t expensive_ = 0;
-  uint64_t weighed_ns_ = 0;
-  IsolationTotals weighed_;
+  Benefit benefit_;
 };
 
 void* run_controller(void*) {

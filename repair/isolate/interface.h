@@ -49,7 +49,8 @@ struct IsolationTotals {
   uint64_t conversions = 0;
   uint64_t conversion_ns = 0;  // all together
   uint64_t longest_conversion_ns = 0;
-  uint64_t commits = 0;  // of all private pages of a thread
+  uint64_t commits = 0;   // of all private pages of a thread
+  uint64_t meetings = 0;  // commits, and calls that would have been one in a thread with private pages
   uint64_t commit_ns = 0;
   uint64_t merged_words = 0;
   uint64_t twins_cpu_ns = 0;

@@ -15,6 +15,8 @@ class IsolatedPages {
   bool add(uint64_t page) noexcept;
   void remove(uint64_t page) noexcept;
   void clear() noexcept;
+  // True: until it is told otherwise no twin has any.
+  void pause(bool is_on) noexcept;
   uint32_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
 
   // A twin's: from now on its pages are those of the list. What it was refused, or must not have, stays
@@ -25,6 +27,7 @@ class IsolatedPages {
   std::atomic<uint64_t> pages_[kMaxPrivatePages] = {};  // 0: none
   std::atomic<uint32_t> count_{0};
   std::atomic<uint32_t> changes_{1};
+  std::atomic<bool> is_paused_{false};
 };
 
 }  // namespace hpcrun

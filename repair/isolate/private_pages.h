@@ -54,7 +54,7 @@ class PrivatePages {
     if (count_ > 0 && !busy_)
       commit_pages(stores);
     else if (!busy_)
-      set(owes_, false);
+      pass_by();
   }
   // What the thread wrote before is committed when another one asks for it, at the latest.
   void owe() noexcept { set(owes_, true); }
@@ -84,6 +84,8 @@ class PrivatePages {
   bool holds(uint64_t address) const noexcept { return find(address) < count_; }
   uint32_t count() const noexcept { return count_; }
   uint64_t commits() const noexcept { return __atomic_load_n(&commits_, __ATOMIC_RELAXED); }
+  // Commits, and those that there was no page for.
+  uint64_t meetings() const noexcept { return commits() + __atomic_load_n(&passed_by_, __ATOMIC_RELAXED); }
   // What one of kTimed of them took, summed up, in ticks of the time stamp counter.
   static constexpr uint64_t kTimed = 16;
   uint64_t timed_ticks() const noexcept { return __atomic_load_n(&timed_ticks_, __ATOMIC_RELAXED); }
@@ -103,6 +105,10 @@ class PrivatePages {
     __atomic_store_n(&member, value, __ATOMIC_RELEASE);
   }
   void commit_pages(Stores stores) noexcept;
+  void pass_by() noexcept {
+    set(owes_, false);
+    __atomic_store_n(&passed_by_, passed_by_ + 1, __ATOMIC_RELAXED);
+  }
   uint32_t find(uint64_t address) const noexcept;
   uint32_t merge_page(uint32_t place, Stores stores) noexcept;
   void refresh_page(uint32_t place, uint64_t low, uint64_t high) noexcept;
@@ -121,6 +127,7 @@ class PrivatePages {
   uint32_t aside_count_ = 0;
   uint64_t aside_[kMaxPrivatePages] = {};
   uint64_t commits_ = 0;
+  uint64_t passed_by_ = 0;
   uint64_t merged_ = 0;
   uint64_t timed_ticks_ = 0;
   uint64_t own_commits_ = 0;

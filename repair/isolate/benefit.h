@@ -1,0 +1,50 @@
+#pragma once
+// Whether isolated pages are worth it. What commits and conversions take is known, and is held against what
+// was lost to sharing; what commits cost in cache lines that threads take from each other is not. Threads
+// that meet often are therefore compared with themselves: their pages are common for a moment now and then,
+// and where they meet as often then as with pages of their own, for each nanosecond of CPU time, nothing is
+// gained.
+//
+// Of the controller's thread.
+
+#include <cstdint>
+
+#include "repair/isolate/interface.h"
+
+namespace hpcrun {
+
+class Benefit {
+ public:
+  enum class Verdict : uint8_t {
+    GoOn,
+    MakeCommon,  // the pages, until the next verdict but GoOn
+    IsolateAgain,
+    Lost,
+  };
+
+  // A session begins, in which pages are isolated.
+  void begin(const IsolationTotals& now, uint64_t now_ns) noexcept;
+
+  // Whether anything can be said by now.
+  bool is_due(uint64_t now_ns) const noexcept { return now_ns >= due_ns_; }
+  // `share_ppm`: of CPU time, lost to sharing before.
+  Verdict look(const IsolationTotals& now, uint64_t share_ppm, uint64_t now_ns) noexcept;
+
+ private:
+  enum class Phase : uint8_t { Isolated, Leaving, Common };
+
+  Verdict look_at_isolated(const IsolationTotals& passed, uint64_t share_ppm, uint64_t now_ns) noexcept;
+  Verdict look_at_common(const IsolationTotals& passed, uint64_t now_ns) noexcept;
+  bool is_expensive(const IsolationTotals& passed, uint64_t share_ppm) noexcept;
+  void wait(uint64_t now_ns, uint64_t ns) noexcept { due_ns_ = now_ns + ns; }
+
+  Phase phase_ = Phase::Isolated;
+  uint64_t due_ns_ = 0;
+  uint64_t next_trial_ns_ = 0;
+  uint64_t to_next_trial_ns_ = 0;
+  uint64_t pace_ = 0;  // meetings in a second of CPU time, with the pages isolated
+  uint32_t expensive_ = 0;
+  IsolationTotals before_;
+};
+
+}  // namespace hpcrun
