@@ -404,7 +404,7 @@ bool create_thread(CreateThread create) noexcept {
   pthread_attr_init(&attributes);
   pthread_attr_setstack(&attributes, stack->begin(), stack->bytes());
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  const uint64_t mask = set_kernel_mask(kAllSignals & ~kFaultSignals & ~signal_bit(SIGSYS));
+  const uint64_t mask = set_kernel_mask(kHandlerMask);
   pthread_t thread;
   const int error = create(
       &thread, &attributes,

@@ -5,6 +5,7 @@
 
 #include "hpcrun/guest/safe_load.h"
 #include "repair/isolate/session.h"
+#include "repair/isolate/thread_record.h"
 
 namespace hpcrun {
 
@@ -45,7 +46,9 @@ MadeBy futex_made_by(const SystemCall& call) noexcept {
 }
 
 SharedFutexCall::SharedFutexCall(const SystemCall& call) noexcept : call_(call) {
-  if (session.phase.load(std::memory_order_acquire) == Phase::Off) return;
+  // Whoever is in the session meets the others there. A thread that is still in a call of the session before
+  // meets them as they are until it enters with them, even where they have begun to.
+  if (!is_in_session(this_record())) return;
   switch (call.number) {
     case SYS_futex:
       if (!inherits_priority(call.arguments[1])) call_.arguments[1] &= ~static_cast<long>(kPrivate);

@@ -30,40 +30,6 @@ constexpr size_t kMaxMappings = 1 << 17;
 // Larger ones are address space that is reserved and hardly used, as sanitizers do it; it stays.
 constexpr uint64_t kLargest = uint64_t{64} << 30;
 
-struct List {
-  Private* entries = nullptr;
-  size_t count = 0;
-  uint64_t left_inode = 0;
-  uint64_t end_before_stack = 0;
-  uint64_t last_end = 0;
-};
-
-void add_to_list(void* argument, const OwnMapping& mapping) noexcept {
-  auto& list = *static_cast<List*>(argument);
-  const bool is_stack = !strcmp(mapping.name, "[stack]");
-  const bool is_special = mapping.name[0] == '[' && !is_stack && strcmp(mapping.name, "[heap]") &&
-                          strncmp(mapping.name, "[anon:", 6);
-  const bool is_common = is_common_file(mapping.name);
-  const bool is_left = is_common && mapping.inode == list.left_inode;
-  const bool is_too_large = mapping.high - mapping.low > kLargest || mapping.high > kAddressSpaceBytes;
-  // Files that are mapped read-only stay; anonymous memory may become writable.
-  const bool is_wanted =
-      !mapping.is_shared && !is_special && (mapping.is_writable || !mapping.inode || is_left);
-  if (is_wanted && !is_too_large && list.count < kMaxMappings)
-    list.entries[list.count++] = {mapping.low,    mapping.high, protection_of(mapping),
-                                  !mapping.inode, is_stack,     is_left};
-  // Others' pages may lie where ours were, by calls that nobody saw.
-  if (!is_common && !is_too_large) common_state.hold.common.clear(mapping.low, mapping.high);
-  if (is_stack) list.end_before_stack = list.last_end;
-  list.last_end = mapping.high;
-}
-
-// Not memcpy: nothing of the C library's may be written between copying and mapping, its lazy binding
-// included.
-void copy_bytes(uint64_t to, uint64_t from, uint64_t bytes) noexcept {
-  asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
-}
-
 // Which pages of anonymous memory have contents (Documentation/admin-guide/mm/pagemap.rst).
 class PageMap {
  public:
@@ -79,28 +45,86 @@ class PageMap {
   PageMap(const PageMap&) = delete;
   PageMap& operator=(const PageMap&) = delete;
 
-  bool has_contents(uint64_t page) noexcept {
-    if (file_ < 0) return true;
+  bool has_contents(uint64_t page) noexcept { return look(page) & (kPresent | kSwapped); }
+  // Of a private mapping of a file: what the process wrote there is its own.
+  bool is_own(uint64_t page) noexcept {
+    const uint64_t entry = look(page);
+    return entry & kSwapped || (entry & kPresent && !(entry & kOfFile));
+  }
+
+ private:
+  static constexpr uint64_t kPresent = uint64_t{1} << 63, kSwapped = uint64_t{1} << 62,
+                            kOfFile = uint64_t{1} << 61;
+  static constexpr size_t kEntries = 512;
+
+  // Where nobody can tell, it has and is all.
+  uint64_t look(uint64_t page) noexcept {
+    if (file_ < 0) return kPresent;
     const uint64_t number = page / kPageBytes;
     if (number < first_ || number >= first_ + kEntries || !is_filled_) {
       first_ = number / kEntries * kEntries;
       memset(entries_, 0, sizeof entries_);
       if (raw_syscall(SYS_pread64, file_, reinterpret_cast<long>(entries_), sizeof entries_,
                       static_cast<long>(first_ * sizeof(uint64_t))) <= 0)
-        return true;
+        return kPresent;
       is_filled_ = true;
     }
-    constexpr uint64_t kPresent = uint64_t{1} << 63, kSwapped = uint64_t{1} << 62;
-    return entries_[number - first_] & (kPresent | kSwapped);
+    return entries_[number - first_];
   }
 
- private:
-  static constexpr size_t kEntries = 512;
   int file_;
   bool is_filled_ = false;
   uint64_t first_ = 0;
   uint64_t entries_[kEntries];
 };
+
+struct List {
+  PageMap contents;
+  Private* entries = nullptr;
+  size_t count = 0;
+  uint64_t left_inode = 0;
+  uint64_t end_before_stack = 0;
+  uint64_t last_end = 0;
+};
+
+// What the loader wrote before it made it read-only (PT_GNU_RELRO). Twins only read it, but as private memory
+// it would cost each of them a page of page tables and a mapping's descent.
+bool has_own_pages(const OwnMapping& mapping, PageMap& contents) noexcept {
+  constexpr uint64_t kMost = uint64_t{4} << 20;
+  if (mapping.is_shared || mapping.is_writable || mapping.is_executable || !mapping.is_readable) return false;
+  if (mapping.high - mapping.low > kMost) return false;
+  contents.forget();
+  for (uint64_t page = mapping.low; page < mapping.high; page += kPageBytes)
+    if (contents.is_own(page)) return true;
+  return false;
+}
+
+void add_to_list(void* argument, const OwnMapping& mapping) noexcept {
+  auto& list = *static_cast<List*>(argument);
+  const bool is_stack = !strcmp(mapping.name, "[stack]");
+  const bool is_special = mapping.name[0] == '[' && !is_stack && strcmp(mapping.name, "[heap]") &&
+                          strncmp(mapping.name, "[anon:", 6);
+  const bool is_common = is_common_file(mapping.name);
+  const bool is_left = is_common && mapping.inode == list.left_inode;
+  const bool is_too_large = mapping.high - mapping.low > kLargest || mapping.high > kAddressSpaceBytes;
+  // Files that are mapped read-only stay as they are; anonymous memory may become writable.
+  const bool is_wanted =
+      !mapping.is_shared && !is_special &&
+      (mapping.is_writable || !mapping.inode || is_left || has_own_pages(mapping, list.contents));
+  if (is_wanted && !is_too_large && list.count < kMaxMappings)
+    list.entries[list.count++] = {mapping.low,    mapping.high, protection_of(mapping),
+                                  !mapping.inode, is_stack,     is_left};
+  // Others' pages may lie where ours were, by calls that nobody saw.
+  if (!is_common && !is_too_large) common_state.hold.common.clear(mapping.low, mapping.high);
+  if (is_stack) list.end_before_stack = list.last_end;
+  list.last_end = mapping.high;
+}
+
+// Not memcpy: nothing of the C library's may be written between copying and mapping, its lazy binding
+// included.
+void copy_bytes(uint64_t to, uint64_t from, uint64_t bytes) noexcept {
+  asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+}
 
 constexpr char kNoRoom[] = "the kernel refuses to map it";
 
@@ -304,10 +328,10 @@ bool move_mappings_back(int file) noexcept {
   if (!make_list(list)) return false;
   list.left_inode = common_state.hold.inode;
   for_each_mapping(add_left, &list);
-  PageMap contents;
   LeftFile left(file);
   bool is_done = true;
-  for (size_t at = 0; at < list.count && is_done; ++at) is_done = move_back(list.entries[at], contents, left);
+  for (size_t at = 0; at < list.count && is_done; ++at)
+    is_done = move_back(list.entries[at], list.contents, left);
   drop_list(list);
   return is_done;
 }
@@ -317,13 +341,12 @@ const char* move_mappings(int left_file, uint64_t left_inode) noexcept {
   if (!make_list(list)) return kNoRoom;
   list.left_inode = left_inode;
   for_each_mapping(add_to_list, &list);
-  PageMap contents;
   LeftFile left(left_file);
   const char* refusal = list.count ? nullptr : "/proc/self/maps cannot be read";
   for (size_t at = 0; at < list.count && !refusal; ++at)
     refusal = move(list.entries[at].is_stack ? with_room_to_grow(list.entries[at], list.end_before_stack)
                                              : list.entries[at],
-                   contents, left);
+                   list.contents, left);
   drop_list(list);
   return refusal;
 }

@@ -53,9 +53,6 @@ void on_program_signal(ThreadRecord& record, const siginfo_t& info) noexcept {
     set_kernel_mask(kAllSignals);
     return;
   }
-  KernelAction action;
-  kernel_action(signal, nullptr, &action);
-  record.held_restarts = action.flags & SA_RESTART;
   record.held = info;
   record.holds_signal = true;
   ask_back(record);

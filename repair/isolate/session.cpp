@@ -9,6 +9,7 @@
 
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
+#include "repair/isolate/clone_calls.h"
 #include "repair/isolate/parked.h"
 #include "repair/isolate/program_actions.h"
 #include "repair/isolate/signal_masks.h"
@@ -119,8 +120,7 @@ bool stop_passed_call(ucontext_t& context) noexcept {
 void on_request(int, siginfo_t* info, void* raw) {
   auto& context = *static_cast<ucontext_t*>(raw);
   ThreadRecord* record = this_record();
-  const bool entered = record && record->session.load() == session.number.load() && record->session.load();
-  if (!entered) {
+  if (!is_in_session(record)) {
     if (session.phase.load() != Phase::Entering || sys_getpid() != session.pid) return;
     enter_with_all(context);
     // It may have been in a call since the session before, made as there was none.
@@ -142,7 +142,8 @@ void on_request(int, siginfo_t* info, void* raw) {
   if (info->si_code == CLD_EXITED || info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED)
     twin_ended(info->si_pid);
   if (session.phase.load() == Phase::Leaving) leave_with_all(context);
-  if (record->wanted.exchange(0) && is_session_on()) {
+  // What is made there has to be made in the program's process.
+  if (record->wanted.exchange(0) && is_session_on() && !is_at_clone_site(context)) {
     set_mask_bits(context.uc_sigmask, convert_in_handler(mask_bits(context.uc_sigmask)));
     if (is_twin()) record->stop.store(1);  // a call that is about to be made is looked at again
   }
@@ -154,7 +155,7 @@ void install_handlers() noexcept {
   request.handler = reinterpret_cast<void*>(on_request);
   request.flags = SA_SIGINFO | SA_RESTART | kRestorerFlag;
   request.restorer = reinterpret_cast<void*>(hpcrun_signal_return);
-  request.mask = kAllSignals & ~kFaultSignals & ~signal_bit(SIGSYS);
+  request.mask = kHandlerMask;
   kernel_action(session.request_signal, &request, nullptr);
   install_trap_handler();
 }
@@ -200,12 +201,13 @@ bool gather(Settled settled) noexcept {
   }
 }
 
-bool is_in_session(int tid) noexcept {
-  const ThreadRecord* record = record_of(tid);
-  return record && record->session.load() == session.number.load();
-}
-
 }  // namespace
+
+bool is_in_session(const ThreadRecord* record) noexcept {
+  if (!record) return false;
+  const uint32_t entered = record->session.load();
+  return entered && entered == session.number.load();
+}
 
 bool dispatch_calls(bool on) noexcept {
   return raw_syscall(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, on, on ? static_cast<long>(text.begin) : 0,
@@ -262,7 +264,7 @@ SessionStart begin_isolation(const SessionOptions& options) noexcept {
 
   // A handler of the program's returns by a system call, which must not be dispatched before we can take it;
   // and no thread of the session may have one that blocks our signals.
-  const uint64_t mask = set_kernel_mask(kAllSignals & ~kFaultSignals & ~signal_bit(SIGSYS));
+  const uint64_t mask = set_kernel_mask(kHandlerMask);
   hide_own_signals();
   install_handlers();
   SessionStart result = SessionStart::Done;
@@ -272,7 +274,7 @@ SessionStart begin_isolation(const SessionOptions& options) noexcept {
     result = SessionStart::SignalReader;
   } else {
     this_record()->hidden_mask = mask & own_signal_bits();
-    if (!gather(is_in_session))
+    if (!gather([](int tid) { return is_in_session(record_of(tid)); }))
       result = session.failed.load() ? SessionStart::TooMany : SessionStart::Unreachable;
     else if (session.hooks.all_stopped && !session.hooks.all_stopped())
       result = SessionStart::NotCommon;
@@ -304,7 +306,7 @@ bool end_isolation() noexcept {
   bool done = false;
   if (session.phase.compare_exchange_strong(on, Phase::Leaving)) {
     self->session.store(0);
-    done = gather([](int tid) { return !is_in_session(tid); });
+    done = gather([](int tid) { return !is_in_session(record_of(tid)); });
     if (done) {
       dispatch_calls(false);
       mask |= self->hidden_mask;

@@ -90,6 +90,10 @@ inline bool is_session_on() noexcept {
   return session.phase.load(std::memory_order_acquire) == Phase::On;
 }
 
+// Whether the thread has entered the session that is on, or about to be, and has not left it. Not of none.
+struct ThreadRecord;
+bool is_in_session(const ThreadRecord* record) noexcept;
+
 // Before the process gets writable memory that is not common: a twin would have a copy of it for itself.
 // Nobody becomes one from then on; whoever began the session ends it, and makes that memory common with the
 // next.

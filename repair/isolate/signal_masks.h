@@ -29,6 +29,10 @@ inline uint64_t twin_mask() noexcept {
   return kAllSignals & ~own_signal_bits() & ~kFaultSignals & ~(signal_bit(SIGKILL) | signal_bit(SIGSTOP));
 }
 
+// What our handlers of requests and faults block, and threads that begin a session: all but what an
+// instruction of theirs raises.
+constexpr uint64_t kHandlerMask = kAllSignals & ~kFaultSignals & ~signal_bit(SIGSYS);
+
 inline uint64_t mask_bits(const sigset_t& set) noexcept {
   return *reinterpret_cast<const uint64_t*>(&set);
 }

@@ -46,7 +46,7 @@ struct alignas(64) ThreadRecord {
   bool has_rseq = false;
   siginfo_t held = {};  // a signal that the parked original took and that the thread has to get
   bool holds_signal = false;
-  bool held_restarts = false;  // its handler lets calls go on (SA_RESTART)
+  bool handlers_restart = true;  // those that ran as the thread came home let calls go on (SA_RESTART)
 
   // Where the thread is in a trapped call at home that cannot go on in a twin: the stack there, else 0.
   uintptr_t call_at_home = 0;

@@ -121,15 +121,24 @@ TrampolinePlaces::Found TrampolinePlaces::look(PlaceRange range, size_t bytes, b
   return may_map ? look_in_gaps(range, bytes) : Found{};
 }
 
+// Common where memory is: private memory would cost each twin a page of page tables for most of them.
 bool TrampolinePlaces::map(uint64_t low, uint64_t high) noexcept {
-  int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
-  if (common_state.phase == CommonPhase::Common && common_state.hold.reserves(low)) {
+  const bool is_common = common_state.phase == CommonPhase::Common;
+  int flags = is_common ? MAP_SHARED | MAP_NORESERVE : MAP_PRIVATE | MAP_ANONYMOUS;
+  if (is_common && common_state.hold.reserves(low)) {
     if (!take_reserved_at(low, high)) return false;
-    flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+    flags |= MAP_FIXED;
+  } else {
+    flags |= MAP_FIXED_NOREPLACE;
   }
   void* const wanted = reinterpret_cast<void*>(low);
-  void* const at = sys_mmap(wanted, high - low, PROT_READ | PROT_WRITE, flags, -1, 0);
-  if (at == wanted) return true;
+  void* const at =
+      sys_mmap(wanted, high - low, PROT_READ | PROT_WRITE, flags, is_common ? common_state.hold.file : -1,
+               is_common ? static_cast<int64_t>(low) : 0);
+  if (at == wanted) {
+    if (is_common) note_common(low, high, PROT_READ | PROT_EXEC);
+    return true;
+  }
   if (at != MAP_FAILED) sys_munmap(at, high - low);  // before Linux 4.17
   return false;
 }
@@ -163,7 +172,9 @@ bool TrampolinePlaces::finish() noexcept {
 
 void TrampolinePlaces::give_up() noexcept {
   for (const Room& room : rooms_) {
-    if (common_state.phase == CommonPhase::Common && common_state.hold.reserves(room.low))
+    const bool is_common = common_state.phase == CommonPhase::Common;
+    if (is_common) common_state.hold.common.clear(room.low, room.high);
+    if (is_common && common_state.hold.reserves(room.low))
       give_back_reserved(room.low, room.high);
     else
       sys_munmap(reinterpret_cast<void*>(room.low), room.high - room.low);

@@ -73,6 +73,7 @@ class TrappedCall {
   long interrupted() noexcept;
   bool pass(long& result) noexcept;
   void go_home(Leaving reason) noexcept;
+  void take_own_mask() noexcept;
   [[noreturn]] void end_process() noexcept;
   [[noreturn]] void end_thread() noexcept;
   long execute_program() noexcept;
@@ -96,12 +97,6 @@ TrappedCall::TrappedCall(ThreadRecord& record, ucontext_t& context) noexcept
   for (int i = 0; i < 6; ++i) call_.arguments[i] = registers[kArguments[i]];
   limit_ = time_limit(call_.number, call_.arguments);
   record_.in_trap = true;  // from here on nobody but this code gives the thread back
-  if (!is_twin() && mask_bits(context.uc_sigmask) == twin_mask()) {
-    // Perhaps the thread was given back when this handler had just begun.
-    const uint64_t mask = set_kernel_mask(kAllSignals);
-    set_mask_bits(context.uc_sigmask, mask);
-    set_kernel_mask(mask);
-  }
   // What the thread was in when a handler of the program's was called, which has jumped out of it since.
   const auto stack = static_cast<uintptr_t>(registers[REG_RSP]);
   if (stack > outer_call_at_home_ && !(context.uc_stack.ss_flags & SS_ONSTACK)) outer_call_at_home_ = 0;
@@ -111,6 +106,17 @@ TrappedCall::TrappedCall(ThreadRecord& record, ucontext_t& context) noexcept
 void TrappedCall::go_home(Leaving reason) noexcept {
   const uint64_t mask = give_back_in_handler(reason);
   set_mask_bits(context_.uc_sigmask, mask);
+  // A handler may have had it converted again: then the context's mask is a twin's, and goes on being one.
+  record_.in_trap = is_twin();
+  set_kernel_mask(mask);
+}
+
+// At home. A thread that was given back as this handler began has a twin's mask in the context still; the
+// kernel has its own.
+void TrappedCall::take_own_mask() noexcept {
+  if (mask_bits(context_.uc_sigmask) != twin_mask()) return;
+  const uint64_t mask = set_kernel_mask(kAllSignals);
+  if (!is_twin()) set_mask_bits(context_.uc_sigmask, mask);
   set_kernel_mask(mask);
 }
 
@@ -126,11 +132,10 @@ long TrappedCall::make() noexcept {
     record_.in_trap = true;
     if (was_asked_back()) {
       const uint32_t returns = record_.program_returns;
-      const bool restarts = record_.held_restarts;
       go_home(Leaving::Asked);
       // A handler of the program's has run: as it would have while the call waited.
       if (has_begun_ && returns != record_.program_returns &&
-          (!restarts || ends_by_any_handler(call_.number, call_.arguments)))
+          (!record_.handlers_restart || ends_by_any_handler(call_.number, call_.arguments)))
         return interrupted();
       continue;
     }
@@ -289,8 +294,12 @@ long TrappedCall::make_at_home() noexcept {
   // From here on no handler converts the thread; one may have until here.
   record_.call_at_home = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   long result = kNotExecuted;
-  if (!is_twin()) result = make_certainly_at_home();
-  record_.call_at_home = outer_call_at_home_;
+  if (!is_twin()) {
+    take_own_mask();
+    result = make_certainly_at_home();
+  }
+  // What is done stays so until the handler ends: a twin would begin with the mask that the call has changed.
+  if (result == kNotExecuted) record_.call_at_home = outer_call_at_home_;
   return result;
 }
 
@@ -380,9 +389,12 @@ void TrappedCall::end_process() noexcept {
   for (;;) raw_syscall(SYS_exit_group, call_.arguments[0]);
 }
 
-// With all signals blocked from settling on, so that nobody comes between: what is asked for later comes when
-// the handler has returned.
+// With all signals blocked, so that nobody comes between: what is asked for later comes when the handler has
+// returned.
 void TrappedCall::end() noexcept {
+  const bool has_new_mask = call_.number == SYS_rt_sigprocmask;
+  if (!is_twin() && !has_new_mask) take_own_mask();
+  set_kernel_mask(kAllSignals);
   record_.call_at_home = outer_call_at_home_;
   const bool was_twin = is_twin();
   const uint64_t mask = settle_in_handler(is_at_clone_site(context_));
@@ -394,14 +406,21 @@ void TrappedCall::end() noexcept {
 void TrappedCall::return_from_handler() noexcept {
   auto& frame = *reinterpret_cast<ucontext_t*>(context_.uc_mcontext.gregs[REG_RSP]);
   ++record_.program_returns;
-  set_mask_bits(frame.uc_sigmask, mask_bits(frame.uc_sigmask) & ~own_signal_bits());
-  record_.call_at_home = outer_call_at_home_;
+  // A sample may be taken in a handler of ours, which nobody interrupts otherwise. Programs' never have this
+  // mask: they may have changed it, but not to that.
+  if (mask_bits(frame.uc_sigmask) != (kHandlerMask & ~(signal_bit(SIGKILL) | signal_bit(SIGSTOP))))
+    set_mask_bits(frame.uc_sigmask, mask_bits(frame.uc_sigmask) & ~own_signal_bits());
+  // At home from here on, where it is there: a twin would begin with the mask of the handler.
+  record_.call_at_home = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   if (is_twin()) {
+    record_.call_at_home = outer_call_at_home_;
     record_.program_mask.store(mask_bits(frame.uc_sigmask));
     SystemCall news;
     news.number = kMaskChanged;
     if (call_by_original(news)) go_home(Leaving::Call);
   }
+  set_kernel_mask(kAllSignals);
+  record_.call_at_home = outer_call_at_home_;
   settle_in_handler(is_at_clone_site(frame));
   if (is_twin()) set_mask_bits(frame.uc_sigmask, twin_mask());
   hpcrun_return_to(&frame);

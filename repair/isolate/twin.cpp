@@ -49,7 +49,7 @@ void install_fault_handlers() noexcept {
   action.handler = reinterpret_cast<void*>(on_fault);
   action.flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | kRestorerFlag;
   action.restorer = reinterpret_cast<void*>(hpcrun_signal_return);
-  action.mask = kAllSignals & ~kFaultSignals & ~signal_bit(SIGSYS);
+  action.mask = kHandlerMask;
   for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) kernel_action(signal, &action, nullptr);
 }
 
@@ -74,6 +74,20 @@ uint64_t cpu_ns_of_running_twin(const ThreadRecord& record) noexcept {
   if (twin <= 0 || record.where.load() != Where::Twin) return 0;
   // The kernel's number for a process's clock (clock_getcpuclockid(3)).
   return sys_clock_ns(static_cast<clockid_t>(~static_cast<unsigned>(twin) << 3 | 2));
+}
+
+// Whether the handlers of all signals that wait for the thread let calls go on.
+bool waiting_signals_restart(const ThreadRecord& record) noexcept {
+  uint64_t pending = 0;
+  raw_syscall(SYS_rt_sigpending, reinterpret_cast<long>(&pending), sizeof pending);
+  for (pending &= ~record.program_mask.load(); pending; pending &= pending - 1) {
+    KernelAction action;
+    kernel_action(__builtin_ctzll(pending) + 1, nullptr, &action);
+    const bool is_handled = action.handler != reinterpret_cast<void*>(SIG_DFL) &&
+                            action.handler != reinterpret_cast<void*>(SIG_IGN);
+    if (is_handled && !(action.flags & SA_RESTART)) return false;
+  }
+  return true;
 }
 
 void count_out() noexcept {
@@ -196,8 +210,10 @@ void give_back(Leaving reason) noexcept {
 
   if (has_rseq) register_restartable_sequences();
   count_out();
-  // Its signals come now, in the thread's context, if it does not block them any more.
+  const bool restarts = waiting_signals_restart(*record);
+  // They come now, in the thread's context, if it does not block them any more.
   set_kernel_mask(record->program_mask.load());
+  record->handlers_restart = restarts;
 }
 
 uint64_t settle_in_handler(bool at_home) noexcept {

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "hpcrun/guest/tail_calls.h"
+#include "repair/isolate/common_memory.h"
 #include "repair/isolate/controller.h"
 #include "repair/isolate/preload/committing.h"
 #include "repair/isolate/preload/start.h"
@@ -124,16 +125,60 @@ HPCRUN_EXPORT int sigaltstack(const stack_t* stack, stack_t* before) noexcept {
   }                                                                                               \
   static_assert(true)
 
-HPCRUN_LEAVES(Both, pthread_join, (pthread_t thread, void** value), (thread, value));
 HPCRUN_LEAVES(Both, pthread_tryjoin_np, (pthread_t thread, void** value), (thread, value), noexcept);
-HPCRUN_LEAVES(Both, pthread_timedjoin_np, (pthread_t thread, void** value, const timespec* until),
-              (thread, value, until));
-HPCRUN_LEAVES(Both, pthread_clockjoin_np,
-              (pthread_t thread, void** value, clockid_t clock, const timespec* until),
-              (thread, value, clock, until));
-HPCRUN_LEAVES(Both, thrd_join, (thrd_t thread, int* value), (thread, value));
 HPCRUN_LEAVES(Others, pthread_detach, (pthread_t thread), (thread), noexcept);
 HPCRUN_LEAVES(Others, thrd_detach, (thrd_t thread), (thread));
+
+// The end of a thread is the one thing of a thread's that the kernel tells by a futex that is shared. Who
+// sleeps there as another one forks, and memory is left (common_memory.h), sleeps by the file's page, and is
+// not woken any more: so whoever joins looks again now and then, also while it is being left.
+HPCRUN_STAND_BEFORE(pthread_clockjoin_np);
+
+namespace {
+
+constexpr long kLookAgainNs = 100'000'000;
+constexpr long kSecondNs = 1'000'000'000;
+
+bool is_before(const timespec& one, const timespec& other) noexcept {
+  return one.tv_sec != other.tv_sec ? one.tv_sec < other.tv_sec : one.tv_nsec < other.tv_nsec;
+}
+
+// `until` may be null. What the C library makes of a time that is none is its business.
+int join_by_steps(pthread_t thread, void** value, clockid_t clock, const timespec* until) {
+  while (common_memory_file() >= 0 || has_left_common()) {
+    timespec step;
+    if (clock_gettime(clock, &step)) break;
+    step.tv_nsec += kLookAgainNs;
+    if (step.tv_nsec >= kSecondNs) step.tv_nsec -= kSecondNs, ++step.tv_sec;
+    if (until && !is_before(step, *until)) break;
+    const int error = HPCRUN_BEHIND(pthread_clockjoin_np)(thread, value, clock, &step);
+    if (error != ETIMEDOUT) return error;
+  }
+  return HPCRUN_BEHIND(pthread_clockjoin_np)(thread, value, clock, until);
+}
+
+int join(pthread_t thread, void** value, clockid_t clock, const timespec* until) {
+  return leaving<Tells::Both>(thread, [=] { return join_by_steps(thread, value, clock, until); });
+}
+
+}  // namespace
+
+HPCRUN_EXPORT int pthread_join(pthread_t thread, void** value) {
+  return join(thread, value, CLOCK_MONOTONIC, nullptr);
+}
+HPCRUN_EXPORT int pthread_timedjoin_np(pthread_t thread, void** value, const timespec* until) {
+  return join(thread, value, CLOCK_REALTIME, until);
+}
+HPCRUN_EXPORT int pthread_clockjoin_np(pthread_t thread, void** value, clockid_t clock,
+                                       const timespec* until) {
+  return join(thread, value, clock, until);
+}
+HPCRUN_EXPORT int thrd_join(thrd_t thread, int* value) {
+  void* result = nullptr;
+  const int error = join(thread, &result, CLOCK_MONOTONIC, nullptr);
+  if (!error && value) *value = static_cast<int>(reinterpret_cast<intptr_t>(result));
+  return of_threads_h(error);
+}
 
 HPCRUN_TELLS(Others, int, pthread_cancel, (pthread_t thread), (thread));
 HPCRUN_STAND_BEFORE(pthread_exit);

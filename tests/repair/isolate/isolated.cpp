@@ -4,8 +4,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "repair/isolate/atomic_sites.h"
+#include "repair/isolate/common_calls.h"
 #include "repair/isolate/common_memory.h"
 #include "repair/isolate/own_pages.h"
 #include "repair/isolate/session.h"
@@ -75,6 +77,11 @@ EXPORT void isolated_start() {
     fprintf(stderr, "no session: %d\n", result);
     exit(125);
   }
+}
+
+EXPORT void* isolated_map(uint64_t bytes) {
+  const long at = common_mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return at > 0 ? reinterpret_cast<void*>(at) : nullptr;
 }
 
 EXPORT bool isolated_end() {

@@ -13,6 +13,7 @@ void isolated_start();
 int isolated_begin();
 void isolated_make_common();
 bool isolated_end();
+void* isolated_map(uint64_t bytes);  // common memory, or nullptr
 
 bool isolated_convert();  // false: the thread stays at home
 int isolated_convert_result();

@@ -180,6 +180,18 @@ size_t address_space_bytes() {
   return is_read ? pages * 4096 : 0;
 }
 
+// A thread that waits for another's end sleeps while that one forks, which changes what memory is.
+void joins_while_forking() {
+  std::thread forking([] {
+    usleep(50'000);
+    const pid_t child = fork();
+    if (child == 0) _exit(write_and_look());
+    report("fork while joined", child);
+    usleep(50'000);
+  });
+  forking.join();
+}
+
 // Of threads that came and went nothing is left but what is kept for the next.
 void short_threads() {
   const auto turn = [] {
@@ -231,6 +243,7 @@ int main() {
   busy.join();
   threads();
   short_threads();
+  joins_while_forking();
   forks();
   threads();
   limits();

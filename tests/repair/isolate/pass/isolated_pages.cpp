@@ -13,6 +13,7 @@
 #include "repair/isolate/session.h"
 #include "repair/isolate/twin.h"
 #include "tests/repair/isolate/isolated.h"
+#include "tests/repair/isolate/pass/stepping_action.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -32,6 +33,7 @@ void isolate_wanted() {
   pages = PrivatePages();
   own_pages = &pages;
   for (uint64_t page = wanted_low; page < wanted_high; page += kPageBytes) pages.isolate(page);
+  test::take_steps_here();
 }
 
 void share_before_leaving() {
@@ -68,10 +70,14 @@ EXPORT void isolated_pages_start() {
   }
 }
 
-EXPORT bool isolated_pages_take(const void* address, size_t bytes) {
+EXPORT void isolated_pages_want(const void* address, size_t bytes) {
   const auto low = reinterpret_cast<uint64_t>(address);
   wanted_low = low & ~(kPageBytes - 1);
   wanted_high = low + bytes;
+}
+
+EXPORT bool isolated_pages_take(const void* address, size_t bytes) {
+  isolated_pages_want(address, bytes);
   if (is_in_region())
     ++put_off;
   else

@@ -13,6 +13,8 @@ void isolated_pages_start();
 // The caller is a twin, and the pages in which these bytes lie are its own. False: the thread is at home, as
 // in a handler that interrupted a region.
 bool isolated_pages_take(const void* address, size_t bytes);
+// As it becomes one, whoever has it do so.
+void isolated_pages_want(const void* address, size_t bytes);
 // All is common again, and the thread at home.
 void isolated_pages_leave();
 bool isolated_pages_are_own(const void* address);

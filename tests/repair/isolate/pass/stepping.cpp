@@ -1,0 +1,212 @@
+#include "tests/repair/isolate/pass/stepping.h"
+
+#include <link.h>
+#include <signal.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "repair/isolate/own_pages.h"
+#include "repair/isolate/scan.h"
+#include "repair/isolate/session.h"
+#include "repair/isolate/signal_masks.h"
+#include "repair/isolate/switch.h"
+#include "repair/isolate/thread_record.h"
+#include "repair/isolate/twin.h"
+#include "repair/isolate/wait_word.h"
+#include "tests/repair/isolate/pass/isolated_pages.h"
+#include "tests/repair/isolate/pass/stepping_action.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+using namespace hpcrun;
+
+extern "C" {
+void stepping_resume() noexcept;
+__attribute__((visibility("hidden"))) uint64_t stepping_returns_to = 0;
+}
+
+// Sets the trap flag and goes on where the function that was skipped was called.
+__asm__(R"(
+  .text
+  .globl stepping_resume
+  .hidden stepping_resume
+stepping_resume:
+  pushq stepping_returns_to(%rip)
+  pushfq
+  orq $0x100, (%rsp)
+  popfq
+  ret
+)");
+
+namespace {
+
+constexpr uint64_t kTrapFlag = 0x100;
+
+// Of the one thread that is run so; in common memory, as all that twins meet at.
+const void* wanted_pages = nullptr;
+uint64_t wanted_bytes = 0;
+SteppingPlan plan;
+uint64_t places = 0;
+bool has_other_run = false;
+struct Code {
+  uint64_t low = 0, high = 0;
+  bool has(uint64_t at) const noexcept { return at >= low && at < high; }
+};
+Code program, library;
+
+enum class Turn : uint32_t { First, Other, Over };
+std::atomic<Turn> turn{Turn::First};
+
+void wait_until(Turn wanted) noexcept {
+  for (Turn now; (now = turn.load(std::memory_order_acquire)) != wanted && now != Turn::Over;)
+    wait_while(turn, now, kWaitLong);
+}
+void pass_turn(Turn to) noexcept {
+  turn.store(to, std::memory_order_release);
+  wake_all(turn);
+}
+
+void run_other() noexcept {
+  has_other_run = true;
+  pass_turn(Turn::Other);
+  wait_until(Turn::First);
+}
+
+int find_code(dl_phdr_info* module, size_t, void*) {
+  for (int i = 0; i < module->dlpi_phnum; ++i) {
+    const auto& header = module->dlpi_phdr[i];
+    if (header.p_type != PT_LOAD || !(header.p_flags & PF_X)) continue;
+    const uint64_t low = module->dlpi_addr + header.p_vaddr;
+    const Code code{low, low + header.p_memsz};
+    if (!program.high) program = code;  // the first module is the program
+    if (code.has(reinterpret_cast<uint64_t>(find_code))) library = code;
+  }
+  return 0;
+}
+
+void inject(ucontext_t& context) noexcept {
+  switch (plan.injects) {
+    case kSteppingNothing:
+      return;
+    case kSteppingCommit:
+      return commit_own_pages();
+    case kSteppingGiveBack:
+      // As a request does that comes now.
+      if (own_pages && own_pages->is_busy()) return;
+      return set_mask_bits(context.uc_sigmask, give_back_in_handler(Leaving::Asked));
+    case kSteppingConvert:
+      if (is_in_region()) return;
+      set_mask_bits(context.uc_sigmask, convert_in_handler(mask_bits(context.uc_sigmask)));
+  }
+}
+
+bool is_looked_at(uint64_t at) noexcept {
+  return program.has(at) || (plan.counts_library && library.has(at));
+}
+
+// Of what is called elsewhere no instruction is a place; nor where a page is looked over for what has to be
+// merged, which takes many.
+bool is_skipped(uint64_t at, uint64_t returns_to) noexcept {
+  if (at == reinterpret_cast<uint64_t>(&next_to_merge) ||
+      at == reinterpret_cast<uint64_t>(&next_to_merge_wide))
+    return true;
+  return !is_looked_at(at) && is_looked_at(returns_to);
+}
+
+// By no more steps.
+void run_on(ucontext_t& context) noexcept {
+  context.uc_mcontext.gregs[REG_EFL] &= ~static_cast<greg_t>(kTrapFlag);
+}
+
+// A function that has just been called is run as a whole: it returns to stepping_resume.
+void skip(ucontext_t& context) noexcept {
+  auto* const top = reinterpret_cast<uint64_t*>(context.uc_mcontext.gregs[REG_RSP]);
+  stepping_returns_to = *top;
+  *top = reinterpret_cast<uint64_t>(&stepping_resume);
+  run_on(context);
+}
+
+void on_step(int, siginfo_t*, void* raw) noexcept {
+  auto& context = *static_cast<ucontext_t*>(raw);
+  const auto at = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
+  const bool is_busy = own_pages && own_pages->is_busy();
+  if (places > 0 && is_skipped(at, *reinterpret_cast<uint64_t*>(context.uc_mcontext.gregs[REG_RSP])))
+    return skip(context);
+  if (!program.has(at) && (!is_looked_at(at) || is_busy || places == 0)) return;
+  ++places;
+  if (places == plan.inject_at) inject(context);
+  if (places == plan.other_at) run_other();
+  const uint64_t last = std::max(plan.inject_at, plan.other_at);
+  if (last > 0 && places >= last) run_on(context);
+}
+
+__attribute__((always_inline)) inline void step_from_here() noexcept {
+  asm volatile("pushfq\n orq %0, (%%rsp)\n popfq" : : "i"(kTrapFlag) : "memory", "cc");
+}
+__attribute__((always_inline)) inline void step_no_more() noexcept {
+  asm volatile("pushfq\n andq %0, (%%rsp)\n popfq"
+               :
+               : "i"(~static_cast<int64_t>(kTrapFlag))
+               : "memory", "cc");
+}
+
+}  // namespace
+
+namespace hpcrun::test {
+
+void take_steps_here() noexcept {
+  if (!wanted_bytes) return;
+  KernelAction action;
+  action.handler = reinterpret_cast<void*>(on_step);
+  action.flags = SA_SIGINFO | kRestorerFlag;
+  action.restorer = reinterpret_cast<void*>(hpcrun_signal_return);
+  action.mask = kAllSignals & ~kFaultSignals & ~signal_bit(SIGSYS);
+  kernel_action(SIGTRAP, &action, nullptr);
+}
+
+}  // namespace hpcrun::test
+
+extern "C" {
+
+EXPORT void stepping_begin(const void* address, uint64_t bytes) {
+  wanted_pages = address;
+  wanted_bytes = bytes;
+  dl_iterate_phdr(find_code, nullptr);
+  test::take_steps_here();
+}
+
+EXPORT uint64_t stepping_run(void (*part)(), const SteppingPlan* wanted) {
+  plan = *wanted;
+  places = 0;
+  has_other_run = false;
+  if (plan.injects == kSteppingConvert) {
+    isolated_pages_leave();
+    isolated_pages_want(wanted_pages, wanted_bytes);
+  } else {
+    isolated_pages_take(wanted_pages, wanted_bytes);
+  }
+  step_from_here();
+  part();
+  step_no_more();
+  if (!has_other_run) run_other();
+  commit_own_pages();
+  return places;
+}
+
+EXPORT void stepping_serve(void (*part)()) {
+  for (;;) {
+    wait_until(Turn::Other);
+    if (turn.load() == Turn::Over) return;
+    part();
+    commit_own_pages();
+    pass_turn(Turn::First);
+  }
+}
+
+EXPORT void stepping_end() {
+  pass_turn(Turn::Over);
+}
+}

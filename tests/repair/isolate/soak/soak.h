@@ -1,0 +1,71 @@
+#pragma once
+// Parts of a program whose threads do at random what programs do, while pages of theirs are isolated
+// (tools/soak). A part has actions, of which each worker takes one after the other, and looks at rest, when
+// there is one thread, whether its totals are exact. Whatever is wrong ends the program with one line and
+// status 1.
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <random>
+#include <span>
+
+#define SOAK_REQUIRE(condition)                                        \
+  do {                                                                 \
+    if (condition) break;                                              \
+    dprintf(2, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+    _exit(1);                                                          \
+  } while (false)
+
+namespace soak {
+
+constexpr int kWorkers = 4;
+constexpr size_t kPage = 4096;
+
+struct Worker {
+  int number = 0;
+  std::mt19937 random{};
+
+  uint64_t below(uint64_t limit) { return random() % limit; }
+};
+
+struct Action {
+  const char* name;
+  unsigned weight;  // against those of all other actions
+  void (*run)(Worker&);
+};
+
+struct Part {
+  std::span<const Action> actions;
+  void (*begin)();  // of the program
+  void (*rest)();   // after every round
+};
+
+extern const Part words, locks, memory, threads, signals, processes;
+
+// Threads that run actions.
+pthread_t worker_thread(int number) noexcept;
+
+// A worker's own words, side by side with those of others: it adds to some, and looks at some of others.
+void add_to_words(Worker& worker);
+// In a forked child: those of the thread that forked are what it made them.
+bool has_own_words(const Worker& worker);
+
+// Forks end isolation until the program has one thread, so they come at the end of some rounds.
+bool is_time_to_fork() noexcept;
+
+// Signals that were sent are all received before a worker ends.
+void await_own_signals();
+
+// What there is of the process when it has one thread.
+struct Rest {
+  size_t descriptors = 0;
+  size_t mappings = 0;
+  size_t megabytes = 0;  // of memory that is its own, or common
+};
+// When all other threads and all children are gone. Twins are children as well.
+Rest look_at_rest();
+
+}  // namespace soak
