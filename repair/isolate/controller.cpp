@@ -229,6 +229,7 @@ class Loop {
       };
       options.hooks.memory_changes = end_isolation_of;
       options.hooks.before_fork = before_fork;
+      options.sampling = controller.host.sampling;
       result = begin_isolation(options);
     }
     if (result == SessionStart::Done || result == SessionStart::AlreadyOn) {
@@ -355,6 +356,7 @@ class Loop {
 };
 
 void* run_controller(void*) {
+  if (controller.host.begin_own_thread) controller.host.begin_own_thread();
   Loop loop;
   loop.run();
   controller.pid.store(0, std::memory_order_release);
@@ -497,4 +499,5 @@ void end_isolation_of(uint64_t low, uint64_t high) noexcept {
 
 const hpcrun::Isolation hpcrun_isolation = {
     hpcrun::start, hpcrun::refusal, hpcrun::ask_for_page, hpcrun::ask_against_page,
-    hpcrun::close, hpcrun::offer,   hpcrun::totals};
+    hpcrun::close, hpcrun::offer,   hpcrun::totals,
+    hpcrun::let_calls_pass, hpcrun::stay_home, hpcrun::leave_trampoline};

@@ -31,7 +31,25 @@ uint64_t own_signal_bits() noexcept {
   return signal_bit(SIGSYS) | (session.request_signal ? signal_bit(session.request_signal) : 0);
 }
 
+uint64_t sample_signal_bit() noexcept {
+  const int* const signal = session.sampling.signal;
+  return signal && *signal ? signal_bit(*signal) : 0;
+}
+
+// As a call that waits and that samples do not interrupt has it (hpcrun/sample/waiting.h), the signal of
+// samples may be blocked.
+uint64_t twin_mask() noexcept {
+  const uint64_t sampling = sample_signal_bit() & ~this_record()->program_mask.load();
+  return kAllSignals & ~own_signal_bits() & ~kFaultSignals & ~sampling &
+         ~(signal_bit(SIGKILL) | signal_bit(SIGSTOP));
+}
+
 namespace {
+
+// What the kernel looks at before it dispatches a call (Linux, Documentation/admin-guide/
+// syscall-user-dispatch.rst).
+constexpr char kPasses = 0, kIsDispatched = 1;
+constinit thread_local volatile char selector = kIsDispatched;
 
 // Where the code of this library lies: calls from here are not dispatched.
 struct Text {
@@ -209,7 +227,18 @@ bool is_in_session(int tid) noexcept {
 
 bool dispatch_calls(bool on) noexcept {
   return raw_syscall(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, on, on ? static_cast<long>(text.begin) : 0,
-                     on ? static_cast<long>(text.bytes) : 0, 0) == 0;
+                     on ? static_cast<long>(text.bytes) : 0,
+                     on ? reinterpret_cast<long>(&selector) : 0) == 0;
+}
+
+bool let_calls_pass(bool passes) noexcept {
+  const bool before = do_calls_pass();
+  selector = passes ? kPasses : kIsDispatched;
+  return before;
+}
+
+bool do_calls_pass() noexcept {
+  return selector == kPasses;
 }
 
 bool enter_session() noexcept {
@@ -257,6 +286,7 @@ SessionStart begin_isolation(const SessionOptions& options) noexcept {
   if (!text.bytes) dl_iterate_phdr(find_text, nullptr);
   session.request_signal = options.request_signal;
   session.hooks = options.hooks;
+  session.sampling = options.sampling;
   session.failed.store(false);
   session.number.fetch_add(1);
 
