@@ -70,8 +70,8 @@ void start_isolating(int signal) noexcept {
   if (!signal) return note_refusal("the program uses all real-time signals");
   // Once: in a forked child somebody who is gone may have the loader's lock.
   if (!c_library.high) dl_iterate_phdr(find_c_library, nullptr);
-  static constexpr TwinSampling kSampling = {&process_state.timer_signal, leave_home, begin_as_twin,
-                                             end_as_twin,                 come_home,  take_sample_as_twin};
+  static constexpr TwinSampling kSampling = {
+      &process_state.timer_signal, leave_home, begin_as_twin, end_as_twin, come_home, take_sample_as_twin};
   if (!found->start({signal, process_state.config.isolates_always, tell, leave_out_thread, kSampling}))
     return note_refusal(found->refusal() ? found->refusal() : "no memory is common");
   process_state.let_calls_pass.store(found->let_calls_pass, std::memory_order_release);

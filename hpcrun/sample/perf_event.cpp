@@ -24,8 +24,7 @@ void fill(const PerfRequest& request, perf_event_attr& attr) noexcept {
   const bool is_clock = request.type == PERF_TYPE_SOFTWARE && (request.config == PERF_COUNT_SW_CPU_CLOCK ||
                                                                request.config == PERF_COUNT_SW_TASK_CLOCK);
   if (is_clock) {
-    attr.sample_period =
-        request.first_period_ns ? request.first_period_ns : 1'000'000'000u / request.rate;
+    attr.sample_period = request.first_period_ns ? request.first_period_ns : 1'000'000'000u / request.rate;
   } else {
     attr.freq = 1;
     attr.sample_freq = request.rate;

@@ -76,9 +76,9 @@ struct ThreadState {
   bool is_twin = false;     // the thread runs as a process of its own
   TaskClock tasks;
   RunQueueClock twin_run_queue;  // of that process
-  size_t noted_bytes = 0;   // of the arena at the last note_memory()
-  uint32_t samples = 0;     // signals taken
-  uint32_t index = 0;       // 0 is the thread that ran the runtime's constructor
+  size_t noted_bytes = 0;        // of the arena at the last note_memory()
+  uint32_t samples = 0;          // signals taken
+  uint32_t index = 0;            // 0 is the thread that ran the runtime's constructor
   int tid = 0;
   std::atomic<uint64_t> handle{0};  // pthread_t; 0: not known yet
   ThreadName name;
@@ -145,8 +145,8 @@ struct ProcessState {
   std::atomic<void (*)(ThreadState&, NodeId, uint64_t weight_ns) noexcept> work_observer{nullptr};
   // Code of the library that stands in front of locks, whose frames are left out of call paths.
   std::atomic<const void*> sync_code{nullptr};
-  // Where system calls of the program are dispatched at times: has those of the calling thread pass or not, and
-  // tells whether they did.
+  // Where system calls of the program are dispatched at times: has those of the calling thread pass or not,
+  // and tells whether they did.
   std::atomic<bool (*)(bool passes) noexcept> let_calls_pass{nullptr};
   int wait_event = -1;  // the event that goes on while a thread waits, or -1
   bool traces_wall_clock = false;

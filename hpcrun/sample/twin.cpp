@@ -18,11 +18,13 @@ ThreadState* measured_thread() noexcept {
   return process_state.sampling.load(std::memory_order_acquire) ? this_thread() : nullptr;
 }
 
+// What is left of the period that began with the last sample: without that a thread that hardly runs for a
+// period at a time would have no samples in its twins. Not so little that the signal comes again before it is
+// handled.
 uint64_t first_ns(uint64_t period_ns, uint64_t sampled_until, uint64_t cpu_ns) noexcept {
-  // What is left of the period that began with the last sample: without that a thread that hardly runs for a
-  // period at a time would have no samples in its twins.
+  constexpr uint64_t kLeastNs = 100'000;
   const uint64_t gone = cpu_ns > sampled_until ? cpu_ns - sampled_until : 0;
-  const uint64_t least = period_ns / 16;
+  const uint64_t least = std::min(period_ns, std::max(period_ns / 16, kLeastNs));
   return period_ns - std::min(gone, period_ns - least);
 }
 

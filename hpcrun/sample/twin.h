@@ -1,8 +1,9 @@
 #pragma once
-// Samples of threads that run as processes of their own for a while, their twins (repair/isolate). What raises
-// samples belongs to a task, so a twin has events and timers of its own; its samples go where the thread's
-// always go, since all that the sample path writes to is common memory, or mapped in twins as well
-// (MeasurementFile::map_ahead()). The thread's CPU time goes on from one task to the next (ThreadState::tasks).
+// Samples of threads that run as processes of their own for a while, their twins (repair/isolate). What
+// raises samples belongs to a task, so a twin has events and timers of its own; its samples go where the
+// thread's always go, since all that the sample path writes to is common memory, or mapped in twins as well
+// (MeasurementFile::map_ahead()). The thread's CPU time goes on from one task to the next
+// (ThreadState::tasks).
 //
 // Called by the thread that changes over, with all signals blocked and its system calls let pass. All calls
 // are async-signal-safe and keep errno.

@@ -99,8 +99,8 @@ struct Isolation {
   void (*offer)(const void* at) noexcept;
   // Until now.
   void (*totals)(IsolationTotals& out) noexcept;
-  // Whether system calls that the calling thread makes from anywhere are the kernel's, as the task that it is;
-  // meanwhile it becomes no process. The result is what was before. In handlers that do not call the
+  // Whether system calls that the calling thread makes from anywhere are the kernel's, as the task that it
+  // is; meanwhile it becomes no process. The result is what was before. In handlers that do not call the
   // program's.
   bool (*let_calls_pass)(bool passes) noexcept;
   // The calling thread ends, or the program does: it is at home from here on.

@@ -111,8 +111,7 @@ void stay_parked(ThreadRecord& record, int twin) noexcept {
       answer(record);
       continue;
     }
-    const uint64_t program =
-        record.holds_signal ? 0 : ~record.program_mask.load() & ~sample_signal_bit();
+    const uint64_t program = record.holds_signal ? 0 : ~record.program_mask.load() & ~sample_signal_bit();
     siginfo_t info;
     const int signal = take_signal((program & ~kFaultSignals) | request, info, kLook);
     if (signal > 0 && !(signal_bit(signal) & request)) on_program_signal(record, info);

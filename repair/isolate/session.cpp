@@ -153,7 +153,8 @@ void on_request(int, siginfo_t* info, void* raw) {
   if (is_twin()) {
     const bool is_in_call = stop_passed_call(context) || record->in_trap;
     if (!was_asked_back() && session.hooks.asked) session.hooks.asked();
-    if (is_in_call || !was_asked_back() || (session.hooks.is_busy && session.hooks.is_busy())) return;
+    if (is_in_call || !was_asked_back() || do_calls_pass()) return;  // whoever asked does so again
+    if (session.hooks.is_busy && session.hooks.is_busy()) return;
     set_mask_bits(context.uc_sigmask, give_back_in_handler(Leaving::Asked));
     return;
   }
@@ -227,8 +228,7 @@ bool is_in_session(int tid) noexcept {
 
 bool dispatch_calls(bool on) noexcept {
   return raw_syscall(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, on, on ? static_cast<long>(text.begin) : 0,
-                     on ? static_cast<long>(text.bytes) : 0,
-                     on ? reinterpret_cast<long>(&selector) : 0) == 0;
+                     on ? static_cast<long>(text.bytes) : 0, on ? reinterpret_cast<long>(&selector) : 0) == 0;
 }
 
 bool let_calls_pass(bool passes) noexcept {

@@ -75,7 +75,10 @@ void install_fault_handlers() noexcept {
   action.flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | kRestorerFlag;
   action.restorer = reinterpret_cast<void*>(hpcrun_signal_return);
   action.mask = kAllSignals & ~kFaultSignals & ~signal_bit(SIGSYS);
-  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) kernel_action(signal, &action, nullptr);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE}) kernel_action(signal, &action, nullptr);
+  // Samples that come faster than they are handled must not pile up on the stack.
+  action.flags &= ~static_cast<unsigned long>(SA_NODEFER);
+  kernel_action(SIGTRAP, &action, nullptr);
   if (!sample_signal_bit()) return;
   action.handler = reinterpret_cast<void*>(on_sample_signal);
   action.flags |= SA_RESTART;

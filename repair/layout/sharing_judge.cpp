@@ -257,8 +257,7 @@ void SharingJudge::judge_site(Site& site, uint64_t now_ns) noexcept {
     verdict.line = site.line;
     verdict.has_locks = site.has_locks;
     host_.settle(verdict);
-    if (verdict.chosen.placement != kAsAllocated)
-      placed_[placed_count_++ % kSites] = {site.site, now_ns};
+    if (verdict.chosen.placement != kAsAllocated) placed_[placed_count_++ % kSites] = {site.site, now_ns};
     site.site = 0;
   } else if (!host_.is_open(site.site) || now_ns > site.tally.since_ns + kPatienceNs) {
     site.site = 0;

@@ -51,6 +51,24 @@ class Isolation(repair_runs.RepairRuns):
                 found = run.report("contention")["data"]
                 self.assertTrue(any("each thread had its page for itself" in data["repair"] for data in found), found)
 
+    def test_what_layout_repairs_is_left_to_it(self):
+        requests, statistics = [driver.sample("requests")], [driver.sample("statistics"), "1500"]
+
+        def placed(run, kind):
+            return [site for site in self.repairs(run)["sites"] if site["kind"] == kind]
+
+        first = self.run_until(lambda run: placed(run, "placed"), requests, self.bare(requests), options=["--repair=layout,locks,isolate"])
+        self.assertEqual(self.pages(first, "isolated"), [])
+        again = self.prof_run(requests, options=[f"--repair=layout:{first.directory},locks,isolate"])
+        self.assertEqual((again.status, again.stdout), (0, self.bare(requests)), again.stderr)
+        self.assertEqual((len(placed(again, "planned")), self.pages(again, "isolated")), (1, []))
+        declined = self.run_until(lambda run: self.pages(run, "isolated"), statistics, self.bare(statistics),
+                                  options=["--repair=isolate,layout"])
+        self.assertEqual((placed(declined, "placed"), self.repairs(declined)["placed_allocations"]), ([], 0))
+        self.assertGreater(declined.summary()["repairs"]["conversions"], 0)
+        self.run_until(lambda run: self.pages(run, "isolated"), statistics, self.bare(statistics),
+                       options=[f"--repair=layout:{declined.directory},isolate"])
+
     def test_threads_are_sampled_while_they_are_processes(self):
         for options in (["--trace"], ["-e", "CPUTIME@100"], ["-e", "REALTIME"]):
             with self.subTest(" ".join(options)):
@@ -106,11 +124,9 @@ class Isolation(repair_runs.RepairRuns):
     def test_a_program_lives_as_it_would(self):
         for how in ("count", "spawn", "signals", "map", "load", "fork"):
             with self.subTest(how):
-                run = self.prof_run([LIFE, how], options=["--repair=isolate:always"])
-                self.assertEqual((run.status, run.stdout), (0, f"{how} right\n".encode()), run.stderr)
                 # A fork may come before anything was isolated.
-                if how != "fork":
-                    self.assertGreater(self.repairs(run)["conversions"], 0, how)
+                self.run_until(lambda run: how == "fork" or self.repairs(run)["conversions"], [LIFE, how],
+                               f"{how} right\n".encode(), options=["--repair=isolate:always"])
 
     def test_a_program_ends_as_it_would(self):
         for how, status, output in (("exit", 3, b""), ("_exit", 4, b""), ("abort", 128 + signal.SIGABRT, b""),

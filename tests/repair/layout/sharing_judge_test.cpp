@@ -253,8 +253,7 @@ TEST_CASE("pages of allocations that no placement helps are told, and those of v
   CHECK(settled[7].chosen.placement == kAsAllocated);
   CHECK(shared_pages.contains(0x10000));
   Run other(true);
-  for (int i = 0; i < 150; ++i)
-    other.sample({write_to(0, 0x10000, 0, 0, 0), write_to(1, 0x10008, 0, 0, 0)});
+  for (int i = 0; i < 150; ++i) other.sample({write_to(0, 0x10000, 0, 0, 0), write_to(1, 0x10008, 0, 0, 0)});
   CHECK(shared_pages.contains(0x10000));
 }
 
