@@ -71,13 +71,15 @@ int find_text(dl_phdr_info* module, size_t, void*) {
   return 0;
 }
 
-void wait_for_change_from(Phase phase) noexcept {
-  while (session.phase.load(std::memory_order_acquire) == phase) wait_while(session.phase, phase, kWaitLong);
+// By what was read before the phase: it may have come back meanwhile.
+void wait_for_change_from(uint32_t turn) noexcept {
+  while (session.turns.load(std::memory_order_acquire) == turn) wait_while(session.turns, turn, kWaitLong);
 }
 
 void change_phase(Phase phase) noexcept {
   session.phase.store(phase, std::memory_order_release);
-  wake_all(session.phase);
+  session.turns.fetch_add(1, std::memory_order_release);
+  wake_all(session.turns);
 }
 
 void arrive() noexcept {
@@ -92,7 +94,14 @@ void leave_session(ucontext_t& context) noexcept {
   record.hidden_mask = 0;
 }
 
-void enter_with_all(ucontext_t& context) noexcept {
+void stand_still(ThreadRecord& record, uint32_t turn) noexcept {
+  const uint64_t mask = set_kernel_mask(kAllSignals);
+  hpcrun_stand_still(&record.stands, &session.turns, turn);
+  record.stands.store(0);
+  set_kernel_mask(mask);
+}
+
+void enter_with_all(ucontext_t& context, uint32_t turn) noexcept {
   if (!enter_session()) {
     session.failed.store(true);
     return arrive();
@@ -102,19 +111,22 @@ void enter_with_all(ucontext_t& context) noexcept {
   record.hidden_mask = mask & own_signal_bits();
   set_mask_bits(context.uc_sigmask, mask & ~own_signal_bits());
   arrive();
-  wait_for_change_from(Phase::Entering);
+  if (session.moves_all)
+    stand_still(record, turn);
+  else
+    wait_for_change_from(turn);
   if (is_session_on()) return;
   record.session.store(0);
   leave_session(context);
 }
 
 // From here on handlers that interrupt this one may block SIGSYS again: nothing is dispatched any more.
-void leave_with_all(ucontext_t& context) noexcept {
+void leave_with_all(ucontext_t& context, uint32_t turn) noexcept {
   ThreadRecord& record = *this_record();
   dispatch_calls(false);
   record.session.store(0);
   arrive();
-  wait_for_change_from(Phase::Leaving);
+  wait_for_change_from(turn);
   if (is_session_on()) {
     record.session.store(session.number.load());
     dispatch_calls(true);
@@ -137,10 +149,11 @@ bool stop_passed_call(ucontext_t& context) noexcept {
 void on_request(int, siginfo_t* info, void* raw) {
   auto& context = *static_cast<ucontext_t*>(raw);
   ThreadRecord* record = this_record();
+  const uint32_t turn = session.turns.load(std::memory_order_acquire);
   const bool entered = record && record->session.load() == session.number.load() && record->session.load();
   if (!entered) {
     if (session.phase.load() != Phase::Entering || sys_getpid() != session.pid) return;
-    enter_with_all(context);
+    enter_with_all(context, turn);
     // It may have been in a call since the session before, made as there was none.
     if ((record = this_record())) {
       ++record->own_interruptions;
@@ -160,7 +173,7 @@ void on_request(int, siginfo_t* info, void* raw) {
   }
   if (info->si_code == CLD_EXITED || info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED)
     twin_ended(info->si_pid);
-  if (session.phase.load() == Phase::Leaving) leave_with_all(context);
+  if (session.phase.load() == Phase::Leaving) leave_with_all(context, turn);
   if (record->wanted.exchange(0) && is_session_on()) {
     set_mask_bits(context.uc_sigmask, convert_in_handler(mask_bits(context.uc_sigmask)));
     if (is_twin()) record->stop.store(1);  // a call that is about to be made is looked at again
@@ -224,6 +237,10 @@ bool is_in_session(int tid) noexcept {
   return record && record->session.load() == session.number.load();
 }
 
+bool has_come(int tid) noexcept {
+  return is_in_session(tid) && (!session.moves_all || record_of(tid)->stands.load());
+}
+
 }  // namespace
 
 bool dispatch_calls(bool on) noexcept {
@@ -254,10 +271,11 @@ bool enter_session() noexcept {
 
 void enter_session_as_new_thread() noexcept {
   for (;;) {
+    const uint32_t turn = session.turns.load(std::memory_order_acquire);
     const Phase phase = session.phase.load();
     if (phase == Phase::Off) return;
     if (phase != Phase::On) {
-      wait_for_change_from(phase);
+      wait_for_change_from(turn);
       continue;
     }
     ThreadRecord* record = this_record();
@@ -285,6 +303,7 @@ SessionStart begin_isolation(const SessionOptions& options) noexcept {
   if (!session.phase.compare_exchange_strong(off, Phase::Entering)) return SessionStart::AlreadyOn;
   if (!text.bytes) dl_iterate_phdr(find_text, nullptr);
   session.request_signal = options.request_signal;
+  session.moves_all = options.moves_all;
   session.hooks = options.hooks;
   session.sampling = options.sampling;
   session.failed.store(false);
@@ -302,7 +321,7 @@ SessionStart begin_isolation(const SessionOptions& options) noexcept {
     result = SessionStart::SignalReader;
   } else {
     this_record()->hidden_mask = mask & own_signal_bits();
-    if (!gather(is_in_session))
+    if (!gather(has_come))
       result = session.failed.load() ? SessionStart::TooMany : SessionStart::Unreachable;
     else if (session.hooks.all_stopped && !session.hooks.all_stopped())
       result = SessionStart::NotCommon;

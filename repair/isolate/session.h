@@ -44,6 +44,9 @@ struct TwinHooks {
 struct SessionOptions {
   // A real-time signal that nobody else uses and no thread blocks.
   int request_signal = 0;
+  // hooks.all_stopped() moves the stacks of threads, and all else that they write: not even samples are taken
+  // meanwhile.
+  bool moves_all = false;
   TwinHooks hooks;
   TwinSampling sampling;
 };
@@ -75,8 +78,10 @@ enum class Phase : uint32_t { Off, Entering, On, Leaving };
 
 struct Session {
   std::atomic<Phase> phase{Phase::Off};
+  std::atomic<uint32_t> turns{0};  // changes with the phase that threads wait for
   int pid = 0;
   int request_signal = 0;
+  bool moves_all = false;
   TwinHooks hooks;
   TwinSampling sampling;
   std::atomic<uint32_t> number{0};              // of this session

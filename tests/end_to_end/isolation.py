@@ -128,6 +128,16 @@ class Isolation(repair_runs.RepairRuns):
                 self.run_until(lambda run: how == "fork" or self.repairs(run)["conversions"], [LIFE, how],
                                f"{how} right\n".encode(), options=["--repair=isolate:always"])
 
+    def test_programs_that_forked_are_isolated_again(self):
+        for how in ("forked", "child"):
+            with self.subTest(how):
+                run = self.run_until(lambda run: self.repairs(run)["conversions"], [LIFE, how, "2000"], f"{how} right\n".encode(),
+                                     options=["--repair=isolate:always"])
+                self.assertGreater(self.repairs(run)["merged_words"], 0)
+                self.assertEqual(run.summary()["degradations"], [])
+                ended = [page["since_s"] for page in self.pages(run, "shared") if page["why"] == "the program forked"]
+                self.assertGreater(max(page["since_s"] for page in self.pages(run, "isolated")), min(ended, default=0))
+
     def test_a_program_ends_as_it_would(self):
         for how, status, output in (("exit", 3, b""), ("_exit", 4, b""), ("abort", 128 + signal.SIGABRT, b""),
                                     ("fault", 128 + signal.SIGSEGV, b""), ("exec", 0, b"executed\n")):
