@@ -21,11 +21,21 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kFileOfLayout = "layout:";
-constexpr std::string_view kLocksBehindFile = ",locks";
+// Kinds that may come behind a file's name, which may hold commas.
+constexpr std::string_view kBehindFile[] = {",locks", ",isolate", ",isolate:always", ",layout"};
 
 fs::path file_of(const std::string& text) {
   std::error_code error;
   return fs::is_directory(text, error) ? fs::path(text) / kRepairFile : fs::path(text);
+}
+
+std::string_view without_kinds_behind(std::string_view text) {
+  for (;;) {
+    const auto* const kind =
+        std::ranges::find_if(kBehindFile, [&](std::string_view one) { return text.ends_with(one); });
+    if (kind == std::end(kBehindFile)) return text;
+    text.remove_suffix(kind->size());
+  }
 }
 
 // Modules by what became of them since the repairs were found; each is looked at once.
@@ -145,7 +155,7 @@ RepairRequest parse_repair_request(const std::string& text) {
     const size_t end = std::min(rest.find(','), rest.size());
     std::string_view kind = rest.substr(0, end);
     if (rest.starts_with(kFileOfLayout)) {
-      kind = rest.ends_with(kLocksBehindFile) ? rest.substr(0, rest.size() - kLocksBehindFile.size()) : rest;
+      kind = without_kinds_behind(rest);
       request.layout = true;
       request.file = file_of(std::string(kind.substr(kFileOfLayout.size())));
       if (request.file.empty())

@@ -290,8 +290,9 @@ void add_run_command(CLI::App& app, int& status) {
                        "isolate or "
                        "none [layout,locks]")
           // What shells offer; what it can be is judged as a whole (parse_repair_request).
-          ->check(CLI::Validator([](std::string&) { return std::string(); },
-                                 "layout|locks|layout,locks|isolate|isolate:always|none"))
+          ->check(
+              CLI::Validator([](std::string&) { return std::string(); },
+                             "layout|locks|layout,locks|isolate|layout,locks,isolate|isolate:always|none"))
           ->type_name("KIND[,KIND]");
   make_value_optional(*repair, kDefaultRepairs);
   CLI::Option* const verify =

@@ -52,7 +52,7 @@ struct RepairsRecord {
   uint64_t commits = 0;
   double commit_s = 0;
   uint64_t merged_words = 0;
-  double converted_s = 0;  // their CPU time, which was not sampled
+  double converted_s = 0;  // their CPU time
 
   bool was_asked_for() const { return layout || locks || plan || isolate; }
 };

@@ -61,8 +61,8 @@ double average(double sum, uint64_t count) {
 
 std::string conversions_in_words(const RepairsRecord& repairs) {
   return fmt::format(
-      "Threads became processes {} times, in {} on average and {} at most; {}, {} each; their {} of CPU time "
-      "were not sampled.",
+      "Threads became processes {} times, in {} on average and {} at most; {}, {} each; they used {} of CPU "
+      "time as such.",
       repairs.conversions, words_for_duration(average(repairs.conversion_s, repairs.conversions)),
       words_for_duration(repairs.longest_conversion_s), words_for_count(repairs.commits, "commit"),
       words_for_duration(average(repairs.commit_s, repairs.commits)),

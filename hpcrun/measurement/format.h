@@ -76,7 +76,7 @@ enum class Counter : uint16_t {
   PageCommits = 55,           // of all private pages of a thread at once
   CommitNanoseconds = 56,     // by those of which the time was taken
   MergedWords = 57,           // that commits wrote to common pages
-  ConvertedNanoseconds = 58,  // CPU time of threads as processes, which is not sampled
+  ConvertedNanoseconds = 58,  // CPU time of threads as processes
 };
 constexpr uint64_t kRepairsLayout = 1;  // of what this run finds
 constexpr uint64_t kRepairsLocks = 2;

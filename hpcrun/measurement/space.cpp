@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "hpcrun/guest/descriptors.h"
+#include "hpcrun/guest/own_process.h"
 #include "hpcrun/guest/syscalls.h"
 
 namespace hpcrun {
@@ -63,7 +64,7 @@ int FileSpace::create(const char* path) noexcept {
   raw_syscall(SYS_fstat, opened, reinterpret_cast<long>(&status));
   device_ = status.st_dev;
   inode_ = status.st_ino;
-  owner_ = sys_getpid();
+  owner_ = own_process();
   failure_.store(0, std::memory_order_relaxed);
   taken_.store(0, std::memory_order_relaxed);
   reserved_.store(0, std::memory_order_relaxed);
@@ -73,7 +74,7 @@ int FileSpace::create(const char* path) noexcept {
 }
 
 bool FileSpace::owned() const noexcept {
-  return descriptor() >= 0 && sys_getpid() == owner_;
+  return descriptor() >= 0 && own_process() == owner_;
 }
 
 bool FileSpace::fail(int error) noexcept {
@@ -164,7 +165,25 @@ int64_t FileSpace::take(size_t bytes) noexcept {
   return reserve(offset, offset + bytes) ? static_cast<int64_t>(offset) : -1;
 }
 
+bool FileSpace::map_ahead() noexcept {
+  void* const at =
+      sys_mmap(nullptr, kAheadBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor(), 0);
+  if (at == MAP_FAILED) return false;
+  ahead_ = static_cast<char*>(at);
+  return true;
+}
+
+bool FileSpace::is_ahead(const void* at) const noexcept {
+  const auto offset = reinterpret_cast<uintptr_t>(at) - reinterpret_cast<uintptr_t>(ahead_);
+  return ahead_ && offset < kAheadBytes;
+}
+
+void FileSpace::unmap(void* at, size_t bytes) noexcept {
+  if (!is_ahead(at)) sys_munmap(at, bytes);
+}
+
 void* FileSpace::map(int64_t offset, size_t bytes) noexcept {
+  if (ahead_ && static_cast<uint64_t>(offset) + bytes <= kAheadBytes) return ahead_ + offset;
   void* at = sys_mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor(), offset);
   if (at != MAP_FAILED) return at;
   fail(ENOMEM);
@@ -190,6 +209,8 @@ void FileSpace::release_descriptor() noexcept {
 void FileSpace::abandon() noexcept {
   release_descriptor();
   owner_ = 0;
+  if (ahead_) sys_munmap(ahead_, kAheadBytes);
+  ahead_ = nullptr;
 }
 
 }  // namespace hpcrun

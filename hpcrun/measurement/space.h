@@ -20,8 +20,16 @@ class FileSpace {
   // a SIGBUS. The offset, or -1: failed for good (failure()), closed, or called in a forked child.
   int64_t take(size_t bytes) noexcept;
 
-  // Maps what was taken; nullptr when the kernel refuses (failure() is set).
+  // Maps what was taken; nullptr when the kernel refuses (failure() is set). unmap() takes no more than one
+  // such piece.
   void* map(int64_t offset, size_t bytes) noexcept;
+  void unmap(void* at, size_t bytes) noexcept;
+
+  // From now on what is taken is mapped already, in threads that run as processes of their own as well
+  // (repair/isolate), up to kAheadBytes of the file: pages that are not taken lie behind its end. False: the
+  // address space has no room. Not before create().
+  bool map_ahead() noexcept;
+  bool is_ahead(const void* at) const noexcept;
 
   // Nothing can be taken afterwards; gives back what was reserved and not taken. The file's final size.
   uint64_t close_and_trim() noexcept;
@@ -44,6 +52,7 @@ class FileSpace {
 
  private:
   static constexpr size_t kMaxPath = 4096;
+  static constexpr size_t kAheadBytes = size_t{16} << 30;
 
   bool reserve(uint64_t begin, uint64_t end) noexcept;
   bool write_zeros(uint64_t begin, uint64_t end) noexcept;
@@ -57,6 +66,7 @@ class FileSpace {
   std::atomic<uint64_t> reserved_{0};
   std::atomic<bool> cannot_reserve_{false};
   int owner_ = 0;
+  char* ahead_ = nullptr;  // where the file's begin is mapped
   dev_t device_ = 0;
   ino_t inode_ = 0;
   char path_[kMaxPath] = {};

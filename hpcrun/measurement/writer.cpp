@@ -95,8 +95,8 @@ bool MeasurementFile::take(StreamKind kind, uint32_t thread, StreamPosition posi
   if (offset < 0) return false;
   void* mapped = map_at(offset, bytes);
   if (mapped == nullptr) return false;
-  // A forked child must not be able to write into its parent's file.
-  sys_madvise(mapped, bytes, MADV_DONTFORK);
+  // A forked child must not be able to write into its parent's file: it has no copy, or abandon()s it all.
+  if (!space_.is_ahead(mapped)) sys_madvise(mapped, bytes, MADV_DONTFORK);
 
   auto* header = new (mapped) ExtentHeader{};
   header->version = kExtentVersion;
@@ -123,7 +123,7 @@ void MeasurementFile::seal_and_unmap(MappedExtent& extent) noexcept {
 void MeasurementFile::unmap(MappedExtent& extent) noexcept {
   if (extent.header == nullptr) return;
   const size_t bytes = extent.capacity + sizeof(ExtentHeader);
-  sys_munmap(extent.header, bytes);
+  space_.unmap(extent.header, bytes);
   bytes_mapped_.fetch_sub(bytes, std::memory_order_relaxed);
   extent = MappedExtent{};
 }

@@ -66,6 +66,10 @@ class MeasurementFile {
   // it, the file is reopened by name.
   int create(const char* path, const ProcessInfo& process) noexcept;
 
+  // Right after create(): extents can be written from here on by threads that run as processes of their own,
+  // which have the file mapped as they began. False: the address space has no room for that.
+  bool map_ahead() noexcept { return space_.map_ahead(); }
+
   // Takes `bytes` (rounded up to pages, header included) for a stream. One atomic add and, now and then,
   // an fallocate. False when the disk is full or mapping fails (recording has then stopped for good), after
   // finish(), or in a forked child.

@@ -1,5 +1,8 @@
 #include "hpcrun/memory/isolating.h"
 
+#include "hpcrun/sample/state.h"
+#include "hpcrun/unwind/moved_code.h"
+
 namespace hpcrun {
 
 constinit std::atomic<const Isolation*> isolation{nullptr};
@@ -30,8 +33,14 @@ void ask_to_isolate(const PageVerdict& verdict) noexcept {
   with->decline(page, verdict.has_locks ? WhyShared::AtomicUse : WhyShared::TrueSharing);
 }
 
+void stay_at_home() noexcept {
+  if (const Isolation* const with = isolation.load(std::memory_order_acquire)) with->stay_home();
+}
+
 void forget_isolating() noexcept {
   isolation.store(nullptr, std::memory_order_relaxed);
+  process_state.let_calls_pass.store(nullptr, std::memory_order_relaxed);
+  leave_moved_code.store(nullptr, std::memory_order_relaxed);
 }
 
 }  // namespace hpcrun

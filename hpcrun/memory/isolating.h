@@ -35,6 +35,9 @@ void ask_to_isolate(const PageVerdict& verdict) noexcept;
 // Writes down how much was isolated until now. Async-signal-safe.
 void note_isolation() noexcept;
 
+// The calling thread ends, or measuring does: it is no process of its own any more.
+void stay_at_home() noexcept;
+
 // Measuring ends.
 void finish_isolating() noexcept;
 

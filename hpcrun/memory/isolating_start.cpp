@@ -8,6 +8,8 @@
 #include "hpcrun/memory/isolating.h"
 #include "hpcrun/sample/process_mark.h"
 #include "hpcrun/sample/state.h"
+#include "hpcrun/sample/twin.h"
+#include "hpcrun/unwind/moved_code.h"
 #include "repair/isolate/interface.h"
 
 namespace hpcrun {
@@ -28,6 +30,10 @@ void write(RepairKind kind, const PageRequest& page, WhyShared why, uint64_t tim
 void tell(const PageNews& news) noexcept {
   write(news.why == WhyShared::None ? RepairKind::PageIsolated : RepairKind::PageShared, news.page, news.why,
         news.time_ns);
+}
+
+void leave_out_thread() noexcept {
+  thread_is_left_out = true;
 }
 
 void note_refusal(const char* why) noexcept {
@@ -64,8 +70,12 @@ void start_isolating(int signal) noexcept {
   if (!signal) return note_refusal("the program uses all real-time signals");
   // Once: in a forked child somebody who is gone may have the loader's lock.
   if (!c_library.high) dl_iterate_phdr(find_c_library, nullptr);
-  if (!found->start({signal, process_state.config.isolates_always, tell}))
+  static constexpr TwinSampling kSampling = {
+      &process_state.timer_signal, leave_home, begin_as_twin, end_as_twin, come_home, take_sample_as_twin};
+  if (!found->start({signal, process_state.config.isolates_always, tell, leave_out_thread, kSampling}))
     return note_refusal(found->refusal() ? found->refusal() : "no memory is common");
+  process_state.let_calls_pass.store(found->let_calls_pass, std::memory_order_release);
+  leave_moved_code.store(found->leave_moved_code, std::memory_order_release);
   isolation.store(found, std::memory_order_release);
 }
 

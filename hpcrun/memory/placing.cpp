@@ -150,7 +150,12 @@ void judge_access(const SharedAccess& access) noexcept {
 }
 
 JudgeHost judge_host() noexcept {
-  return {is_open, settle, share, align_of, isolates_pages() ? ask_to_isolate : nullptr};
+  return {is_open,
+          settle,
+          share,
+          align_of,
+          isolates_pages() ? ask_to_isolate : nullptr,
+          process_state.config.repairs_layout};
 }
 
 }  // namespace hpcrun

@@ -14,6 +14,7 @@
 #include "hpcrun/device/life.h"
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
+#include "hpcrun/memory/isolating.h"
 #include "hpcrun/memory/observer.h"
 #include "hpcrun/process/proc_file.h"
 #include "hpcrun/process/redirection.h"
@@ -286,6 +287,7 @@ void refresh_tables() noexcept {
 }
 
 void detach_thread() noexcept {
+  stay_at_home();
   const AtWork at_work;
   ThreadState* thread = this_thread();
   if (!thread || process_state.pid != sys_getpid() || !delist(thread)) return;

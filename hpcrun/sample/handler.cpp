@@ -1,6 +1,5 @@
 #include "hpcrun/sample/handler.h"
 
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/sample/late_threads.h"
+#include "hpcrun/sample/perf_event.h"
 #include "hpcrun/sample/rest.h"
 #include "hpcrun/sample/waiting.h"
 
@@ -28,25 +28,8 @@ uint64_t perf_data_of(const siginfo_t& info) noexcept {
   return data;
 }
 
-uint64_t nanoseconds(const timeval& time) noexcept {
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(time.tv_usec) * 1'000u;
-}
-
-uint64_t thread_cpu() noexcept {
-  return sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-}
-
-// Moves on at the kernel's ticks only, four milliseconds apart.
-uint64_t thread_system_ns() noexcept {
-  rusage usage{};
-  raw_syscall(SYS_getrusage, RUSAGE_THREAD, reinterpret_cast<long>(&usage));
-  return nanoseconds(usage.ru_stime);
-}
-
-uint64_t read_counter(int descriptor) noexcept {
-  uint64_t count = 0;
-  raw_syscall(SYS_read, descriptor, reinterpret_cast<long>(&count), sizeof count);
-  return count;
+uint64_t read_counter(const EventState& state) noexcept {
+  return read_perf_event(state.twin_descriptor != kNoDescriptor ? state.twin_descriptor : state.descriptor);
 }
 
 // A timer signal that interrupted a thread in the kernel is delivered as the system call returns: the
@@ -65,6 +48,8 @@ uint64_t sample_weight(ThreadState& thread, uint32_t event, bool from_perf, cons
                        uint64_t now) noexcept {
   EventState& state = thread.events[event];
   const uint64_t period = 1'000'000'000u / process_state.config.events[event].rate;
+  const auto thread_cpu = [&thread] { return thread.tasks.cpu_ns(); };
+  const auto thread_system_ns = [&thread] { return thread.tasks.system_ns(); };
   switch (process_state.sources[event]) {
     case Source::SigtrapAll:
       return state.cpu_clock.advance(period, now, thread_cpu);
@@ -81,7 +66,7 @@ uint64_t sample_weight(ThreadState& thread, uint32_t event, bool from_perf, cons
     case Source::MonotonicTimer:
       return elapsed(state.last, now);
     case Source::PerfCounter:
-      return elapsed(state.last, read_counter(state.descriptor));
+      return elapsed(state.last, read_counter(state));
     case Source::MemoryRecords:
     case Source::None:
       return 0;
@@ -109,7 +94,7 @@ uint64_t thread_cpu_ns(const ThreadState& thread, uint32_t event) noexcept {
     case Source::Setsig:
       return thread.events[event].last;
     default:
-      return thread_cpu();
+      return thread.tasks.cpu_ns();
   }
 }
 
@@ -137,7 +122,7 @@ void append_wait_until(uint64_t paused_at, ThreadState& thread, NodeId node) noe
 void append_trace(ThreadState& thread, uint32_t event, NodeId node, uint64_t now,
                   uint64_t in_pauses) noexcept {
   const uint64_t cpu = thread_cpu_ns(thread, event);
-  const uint64_t in_run_queue = thread.run_queue.advance(now);
+  const uint64_t in_run_queue = (thread.is_twin ? thread.twin_run_queue : thread.run_queue).advance(now);
   const PauseSwitch pause = process_state.file.pause_switch();
   const uint64_t resumed = pause.resumed_at();
   if (in_pauses && waits_for(thread, event)) {
@@ -198,7 +183,8 @@ void record(ThreadState& thread, uint32_t event, const Weight& weight, const uco
     observer(thread, node, now);
   count_merged(event, weight.value);
   if (process_state.config.events[event].kind == EventKind::CpuTime) {
-    if (const MemoryObserver* memory = process_state.memory_observer.load(std::memory_order_acquire))
+    if (const MemoryObserver* memory = process_state.memory_observer.load(std::memory_order_acquire);
+        memory && !thread.is_twin)
       memory->sample(thread, context, stack, weight.value, now);
     if (const auto observer = process_state.work_observer.load(std::memory_order_acquire))
       observer(thread, node, weight.value);
@@ -219,10 +205,11 @@ class HandlerTimer {
   explicit HandlerTimer(ThreadState& thread) noexcept
       : start_(thread.samples++ % kTimedSamples ? 0 : sys_clock_ns(CLOCK_THREAD_CPUTIME_ID)) {}
   ~HandlerTimer() {
-    if (start_)
+    if (!start_) return;
+    const uint64_t end = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    if (end > start_)  // where a fault has brought the thread home meanwhile, it is another's clock
       process_state.file.counter(Counter::HandlerNanoseconds)
-          .fetch_add((sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_) * kTimedSamples,
-                     std::memory_order_relaxed);
+          .fetch_add((end - start_) * kTimedSamples, std::memory_order_relaxed);
   }
   HandlerTimer(const HandlerTimer&) = delete;
   HandlerTimer& operator=(const HandlerTimer&) = delete;
@@ -256,9 +243,9 @@ Weight measured(ThreadState& thread, const Origin& origin, uint64_t whole, uint6
   const uint64_t paused_since = process_state.file.pause_switch().paused_since();
   const uint64_t value = without_pauses(state, origin.event, whole, now);
   if (paused_since) {
-    rest(state);
+    if (!thread.is_twin) rest(state);
     if (!waits_for(thread, origin.event) || waits_since(thread) >= paused_since) return {};
-  } else if (state.timer_rests) {
+  } else if (state.timer_rests && !thread.is_twin) {
     pace_timer(state, origin.event, false);
   }
   if (!value) return {};
@@ -271,8 +258,17 @@ Weight measured(ThreadState& thread, const Origin& origin, uint64_t whole, uint6
   return {value, samples, in_pauses};
 }
 
+void end_first_period(EventState& state, uint32_t event) noexcept {
+  if (!state.twin_begins) [[likely]]
+    return;
+  state.twin_begins = false;
+  if (state.twin_descriptor != kNoDescriptor)
+    begin_whole_periods(state.twin_descriptor, process_state.config.events[event].rate);
+}
+
 void sample(const Origin& origin, const ucontext_t& context) noexcept {
   const uint32_t event = origin.event;
+  const DirectCalls direct;
   const AtWork at_work;
   if (!process_state.sampling.load(std::memory_order_seq_cst) || thread_is_left_out) return;
   ThreadState* thread = this_thread();
@@ -285,6 +281,7 @@ void sample(const Origin& origin, const ucontext_t& context) noexcept {
     const HandlerTimer timer(*thread);
     const uint64_t now = monotonic_ns();
     look_at_name(*thread, now);
+    end_first_period(thread->events[event], event);
     const uint64_t whole = sample_weight(*thread, event, origin.from_perf, context, now);
     if (const Weight weight = measured(*thread, origin, whole, now); weight.value)
       record(*thread, event, weight, context, now);
@@ -303,6 +300,7 @@ bool is_of_memory(const Origin& origin) noexcept {
 }
 
 void observe_memory(uint64_t data, const ucontext_t& context) noexcept {
+  const DirectCalls direct;
   const AtWork at_work;
   if (!process_state.sampling.load(std::memory_order_seq_cst)) return;
   const MemoryObserver* const memory = process_state.memory_observer.load(std::memory_order_acquire);
@@ -335,7 +333,7 @@ Origin from_descriptor(const siginfo_t& info) noexcept {
   Origin origin{false, process_state.config.event_count, true};
   for (uint32_t event = 0; event < process_state.config.event_count; ++event) {
     if (process_state.sources[event] != Source::Setsig) continue;
-    if (process_state.pid != sys_getpid()) return {};  // a child of _Fork(): the thread's state dangles
+    if (process_state.pid != own_process()) return {};  // a child of _Fork(): the thread's state dangles
     origin.ours = true;
     const ThreadState* thread = this_thread();
     if (thread && thread->events[event].descriptor == info.si_fd) origin.event = event;
@@ -387,7 +385,7 @@ void look_at_name(ThreadState& thread, uint64_t now) noexcept {
 
 void start_clocks(ThreadState& thread) noexcept {
   const uint64_t now = monotonic_ns();
-  const uint64_t cpu = thread_cpu();
+  const uint64_t cpu = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
   thread.last_trace_ns = now;
   thread.last_trace_cpu_ns = cpu;
   for (uint32_t event = 0; event < process_state.config.event_count; ++event) {
@@ -397,14 +395,14 @@ void start_clocks(ThreadState& thread) noexcept {
         state.cpu_clock.start(cpu, now);
         break;
       case Source::SigtrapUser:
-        state.split_clock.start(cpu, thread_system_ns());
+        state.split_clock.start(cpu, thread.tasks.system_ns());
         break;
       case Source::MonotonicTimer:
         state.last = now;
         state.paused_ns = process_state.file.pause_switch().paused_ns(now);
         break;
       case Source::PerfCounter:
-        state.last = read_counter(state.descriptor);
+        state.last = read_counter(state);
         break;
       default:
         state.last = cpu;

@@ -24,7 +24,7 @@ void fill(const PerfRequest& request, perf_event_attr& attr) noexcept {
   const bool is_clock = request.type == PERF_TYPE_SOFTWARE && (request.config == PERF_COUNT_SW_CPU_CLOCK ||
                                                                request.config == PERF_COUNT_SW_TASK_CLOCK);
   if (is_clock) {
-    attr.sample_period = 1'000'000'000u / request.rate;
+    attr.sample_period = request.first_period_ns ? request.first_period_ns : 1'000'000'000u / request.rate;
   } else {
     attr.freq = 1;
     attr.sample_freq = request.rate;
@@ -63,6 +63,17 @@ int open_perf_event(const PerfRequest& request) noexcept {
   if (!request.is_spare) return adopt_descriptor(static_cast<int>(descriptor));
   const int adopted = adopt_spare_descriptor(static_cast<int>(descriptor));
   return adopted < 0 ? -EMFILE : adopted;
+}
+
+void begin_whole_periods(int descriptor, uint32_t rate) noexcept {
+  const uint64_t period = 1'000'000'000u / rate;
+  raw_syscall(SYS_ioctl, descriptor, PERF_EVENT_IOC_PERIOD, reinterpret_cast<long>(&period));
+}
+
+uint64_t read_perf_event(int descriptor) noexcept {
+  uint64_t count = 0;
+  raw_syscall(SYS_read, descriptor, reinterpret_cast<long>(&count), sizeof count);
+  return count;
 }
 
 void enable_perf_event(int descriptor) noexcept {

@@ -11,6 +11,7 @@ struct PerfRequest {
       1;  // perf_event_attr::type; PERF_TYPE_SOFTWARE (libpfm4 brings a <linux/perf_event.h> of its own)
   uint64_t config = 0;           // perf_event_attr::config; PERF_COUNT_SW_CPU_CLOCK
   uint32_t rate = 1000;          // per second of the event's clock; counters use frequency mode
+  uint64_t first_period_ns = 0;  // of a clock: begin_whole_periods() after it. 0: as all others
   uint64_t signal_data = 0;      // comes back in the signal
   bool sigtrap = true;           // raise SIGTRAP synchronously (attr.sigtrap, Linux 5.13)
   bool inherit_threads = false;  // every thread created from now on gets its own copy
@@ -28,6 +29,12 @@ struct PerfRequest {
 // Opens a disabled event on a thread. An adopted descriptor (guest/descriptors.h), or a negated
 // errno. Async-signal-safe.
 int open_perf_event(const PerfRequest& request) noexcept;
+
+// Of a clock whose first period was another, from now on.
+void begin_whole_periods(int descriptor, uint32_t rate) noexcept;
+
+// What it counted; 0 where that cannot be read.
+uint64_t read_perf_event(int descriptor) noexcept;
 
 void enable_perf_event(int descriptor) noexcept;
 void disable_perf_event(int descriptor) noexcept;

@@ -56,6 +56,14 @@ uint64_t without_pauses(EventState& state, uint32_t event, uint64_t weight, uint
   return weight - std::min(weight, in_pauses);
 }
 
+void stop_timer(EventState& state) noexcept {
+  if (state.has_timer) set_period(state, 0);
+}
+
+void restart_timer(EventState& state, uint32_t event) noexcept {
+  if (state.has_timer) set_period(state, state.timer_rests ? kRestingPeriodNs : timer_period_ns(event));
+}
+
 void pace_timer(EventState& state, uint32_t event, bool resting) noexcept {
   if (!state.has_timer || state.timer_rests == resting) return;
   state.timer_rests = resting;

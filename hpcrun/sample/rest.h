@@ -20,6 +20,10 @@ void rest(EventState& state) noexcept;
 // pause as well. A CPU clock does not tell what it did in a pause: what came before one is left out.
 uint64_t without_pauses(EventState& state, uint32_t event, uint64_t weight, uint64_t now) noexcept;
 
+// Stops the event's timer, and lets it go on at its pace. By its own thread.
+void stop_timer(EventState& state) noexcept;
+void restart_timer(EventState& state, uint32_t event) noexcept;
+
 // Lets the event's timer rest or go on at once. The thread may be another one.
 void pace_timer(EventState& state, uint32_t event, bool resting) noexcept;
 

@@ -12,32 +12,6 @@
 
 namespace hpcrun {
 
-PerfRequest clock_request(uint32_t event, bool user_only) noexcept {
-  PerfRequest request;
-  request.rate = process_state.config.events[event].rate;
-  request.signal_data = perf_signal_data(event);
-  request.inherit_threads = true;
-  request.exclude_kernel = user_only;
-  return request;
-}
-
-bool open_counter(EventState& state, uint32_t event, int tid) noexcept {
-  const EventSpec& spec = process_state.config.events[event];
-  PerfRequest request;
-  request.type = spec.perf_type;
-  request.config = spec.perf_config;
-  request.rate = spec.rate;
-  request.signal_data = perf_signal_data(event);
-  request.tid = tid;
-  int descriptor = open_perf_event(request);
-  if (descriptor == -EACCES || descriptor == -EPERM) {
-    request.exclude_kernel = true;
-    descriptor = open_perf_event(request);
-  }
-  state.descriptor = descriptor < 0 ? kNoDescriptor : descriptor;
-  return descriptor >= 0;
-}
-
 namespace {
 
 struct SourceText {
@@ -89,9 +63,9 @@ Source choose_cpu_source(uint32_t event) noexcept {
 }
 
 bool can_count(uint32_t event) noexcept {
-  EventState probe;
-  if (!open_counter(probe, event, 0)) return false;
-  close_own_descriptor(probe.descriptor);
+  const int probe = open_counter(event, 0);
+  if (probe == kNoDescriptor) return false;
+  close_own_descriptor(probe);
   return true;
 }
 

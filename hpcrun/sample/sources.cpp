@@ -34,13 +34,6 @@ bool start_timer(EventState& state, uint32_t event, clockid_t clock, uint32_t ra
   return timer_settime(state.timer, 0, &interval, nullptr) == 0;
 }
 
-// The CPU clock of any thread of this process (Linux uapi posix-timers.h: per-thread, CPUCLOCK_SCHED).
-clockid_t cpu_clock_of(int tid) noexcept {
-  constexpr int kPerThread = 4;
-  constexpr int kSched = 2;
-  return static_cast<clockid_t>((~static_cast<unsigned>(tid) << 3) | kPerThread | kSched);
-}
-
 bool open_setsig(EventState& state, uint32_t event, int tid) noexcept {
   PerfRequest request = clock_request(event, false);
   request.sigtrap = false;
@@ -83,7 +76,7 @@ bool arm_event(ThreadState& thread, uint32_t event) noexcept {
     case Source::Setsig:
       return open_setsig(state, event, thread.tid);
     case Source::PerfCounter:
-      return open_counter(state, event, thread.tid);
+      return (state.descriptor = open_counter(event, thread.tid)) != kNoDescriptor;
     case Source::MemoryRecords:
       arm_memory_event(state, event, thread.tid);
       return true;  // the thread is sampled all the same
@@ -195,8 +188,32 @@ void arm_late_thread(ThreadState& thread, LateThreads& late) noexcept {
   if (refused) process_state.file.counter(Counter::UnsampledThreads).fetch_add(1, std::memory_order_relaxed);
 }
 
+namespace {
+
+uint64_t change_mask(uint64_t mask) noexcept {
+  uint64_t before = 0;
+  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), reinterpret_cast<long>(&before),
+              sizeof mask);
+  return before;
+}
+
+// By the kernel's own clocks, no handler of the program's coming in between.
+uint64_t cpu_ns_of(const ThreadState& thread) noexcept {
+  constexpr uint64_t kAll = ~uint64_t{0};
+  const uint64_t before = change_mask(kAll);
+  uint64_t cpu;
+  {
+    const DirectCalls direct;
+    cpu = sys_clock_ns(cpu_clock_of(thread.tid));
+  }
+  change_mask(before);
+  return cpu + thread.tasks.of_twins_ns();
+}
+
+}  // namespace
+
 uint64_t thread_cpu_ns(const ThreadState& thread) noexcept {
-  const uint64_t cpu = sys_clock_ns(cpu_clock_of(thread.tid));
+  const uint64_t cpu = cpu_ns_of(thread);
   return cpu > thread.cpu_before_ns ? cpu - thread.cpu_before_ns : 0;
 }
 

@@ -11,6 +11,7 @@
 
 #include "hpcrun/cct/cct.h"
 #include "hpcrun/guest/arena.h"
+#include "hpcrun/guest/own_process.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/measurement/thread_name.h"
 #include "hpcrun/measurement/writer.h"
@@ -19,6 +20,7 @@
 #include "hpcrun/sample/memory_ring.h"
 #include "hpcrun/sample/run_queue.h"
 #include "hpcrun/sample/split_clock.h"
+#include "hpcrun/sample/task_clock.h"
 #include "hpcrun/unwind/unwinder.h"
 
 namespace hpcrun {
@@ -37,6 +39,11 @@ struct EventState {
   bool timer_rests = false;  // slowed down while measuring is paused
   uint64_t resumed_ns = 0;   // the end of the last pause that the last sample knew of
   uint64_t paused_ns = 0;    // all pauses together, at the last sample of the wall clock
+  // While the thread runs as a process of its own (twin.h): an event of that alone, whether its first period
+  // goes on, which is another, and `last` of the counter at home.
+  int twin_descriptor = kNoDescriptor;
+  bool twin_begins = false;
+  uint64_t last_at_home = 0;
 };
 
 // A call that samples do not interrupt (waiting.h).
@@ -66,9 +73,12 @@ struct ThreadState {
   uint64_t last_trace_ns = 0;
   uint64_t last_trace_cpu_ns = 0;
   RunQueueClock run_queue;  // of threads whose trace follows the wall clock
-  size_t noted_bytes = 0;   // of the arena at the last note_memory()
-  uint32_t samples = 0;     // signals taken
-  uint32_t index = 0;       // 0 is the thread that ran the runtime's constructor
+  bool is_twin = false;     // the thread runs as a process of its own
+  TaskClock tasks;
+  RunQueueClock twin_run_queue;  // of that process
+  size_t noted_bytes = 0;        // of the arena at the last note_memory()
+  uint32_t samples = 0;          // signals taken
+  uint32_t index = 0;            // 0 is the thread that ran the runtime's constructor
   int tid = 0;
   std::atomic<uint64_t> handle{0};  // pthread_t; 0: not known yet
   ThreadName name;
@@ -135,6 +145,9 @@ struct ProcessState {
   std::atomic<void (*)(ThreadState&, NodeId, uint64_t weight_ns) noexcept> work_observer{nullptr};
   // Code of the library that stands in front of locks, whose frames are left out of call paths.
   std::atomic<const void*> sync_code{nullptr};
+  // Where system calls of the program are dispatched at times: has those of the calling thread pass or not,
+  // and tells whether they did.
+  std::atomic<bool (*)(bool passes) noexcept> let_calls_pass{nullptr};
   int wait_event = -1;  // the event that goes on while a thread waits, or -1
   bool traces_wall_clock = false;
   std::atomic<bool> lacks_run_queue{false};       // a note says so
@@ -180,7 +193,26 @@ class AtWork {
 // Is the calling process being sampled? A child of vfork shares this memory, and one of _Fork() or a raw
 // clone() has a copy of it that leads to mappings it does not have: neither may touch what is ours.
 inline bool is_sampling_here() noexcept {
-  return process_state.sampling.load(std::memory_order_acquire) && process_state.pid == sys_getpid();
+  return process_state.sampling.load(std::memory_order_acquire) && process_state.pid == own_process();
 }
+
+// While it lives, calls of the kernel that the calling thread makes are let pass where those of the program
+// are dispatched (repair/isolate/session.h), and it stays the task that it is. For handlers, with the
+// program's signals blocked.
+class DirectCalls {
+ public:
+  DirectCalls() noexcept : let_(process_state.let_calls_pass.load(std::memory_order_acquire)) {
+    if (let_) before_ = let_(true);
+  }
+  ~DirectCalls() {
+    if (let_) let_(before_);
+  }
+  DirectCalls(const DirectCalls&) = delete;
+  DirectCalls& operator=(const DirectCalls&) = delete;
+
+ private:
+  bool (*let_)(bool) noexcept;
+  bool before_ = false;
+};
 
 }  // namespace hpcrun

@@ -1,8 +1,12 @@
 #include "hpcrun/unwind/unwinder.h"
 
+#include "hpcrun/unwind/moved_code.h"
 #include "hpcrun/unwind/walk_state.h"
 
 namespace hpcrun {
+
+constinit std::atomic<LeaveMovedCode*> leave_moved_code{nullptr};
+
 namespace {
 
 // A stack switch by hand-written code may go to lower addresses. A step down by less than this stays on the
@@ -66,6 +70,14 @@ Step Unwinder::State::judge_failure(Step failure) noexcept {
   return {StepKind::Ended, guess != Guess::None ? guessed_reason() : StackReason::ForeignStack};
 }
 
+bool Unwinder::State::has_left_moved_code() noexcept {
+  LeaveMovedCode* const leave = leave_moved_code.load(std::memory_order_acquire);
+  if (!leave || loaded_module(pc())) return false;
+  if (!leave(registers.value[kReturnAddress], registers.value[kRsp])) return false;
+  exact = true;
+  return true;
+}
+
 // kAll keeps the callee-saved registers as well, which few stacks need. kRecord notes what the walk depends
 // on.
 template <bool kAll, bool kRecord>
@@ -82,6 +94,10 @@ Step Unwinder::State::run() noexcept {
     const uint64_t address = pc() - (exact ? 0 : 1);
     CachedCode* code = &cache[slot(address)];
     if (code->tag != (address | generation_tag)) [[unlikely]] {
+      if (has_left_moved_code()) {
+        if constexpr (kRecord) record->is_complete = false;
+        continue;
+      }
       const Step resolved = resolve(address, code);
       if (resolved.kind != StepKind::Continue) return resolved;
     }

@@ -133,6 +133,7 @@ struct Unwinder::State {
   void start(const ucontext_t& context) noexcept;
   void open_window() noexcept;
   bool moves_down_too_often(uint64_t cfa) noexcept;
+  bool has_left_moved_code() noexcept;
   StackReason guessed_reason() const noexcept;
   StackReason end_reason(StackReason found) const noexcept;
   Step judge_failure(Step failure) noexcept;

@@ -249,7 +249,8 @@ uint64_t AtomicPlanner::place_by_moving_next(const PlacedCode& instruction, size
         // What is in vain until here is a small place that stays empty.
         if (!at) continue;
         write_moved(to, next);
-        if (!plans_.moved.add({next.address, to}) || !add_patch(next, of_next, to)) return 0;
+        const MovedCode moved{next.address, to, next.decoded.length, static_cast<uint8_t>(moved_bytes(next))};
+        if (!plans_.moved.add(moved) || !add_patch(next, of_next, to)) return 0;
         return at;
       }
     }

@@ -37,6 +37,8 @@ struct CodePatch {
 struct MovedCode {
   uint64_t address = 0;
   uint64_t copy = 0;
+  uint8_t length = 0;        // of the instruction
+  uint8_t copied_bytes = 0;  // with what leads back
 };
 
 // As many as any program and its libraries have.

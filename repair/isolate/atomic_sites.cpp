@@ -30,6 +30,8 @@ constinit thread_local volatile bool at_site __attribute__((tls_model("initial-e
 
 constinit AtomicPlans plans;
 constinit std::atomic<uint64_t> trampoline_bytes{0};
+// All of them lie in between.
+constinit std::atomic<uint64_t> trampolines_low{~uint64_t{0}}, trampolines_high{0};
 
 constinit std::atomic<void (*)(uint64_t) noexcept> before_atomic{nullptr};
 
@@ -67,6 +69,11 @@ bool knows_vector_state() noexcept {
   if (__get_cpuid_count(0xd, 1, &a, &b, &c, &d)) hpcrun_has_compact_save = a & kCompact;
   hpcrun_vector_state = enabled & kComponents;
   return true;
+}
+
+void widen_trampolines(uint64_t low, uint64_t high) noexcept {
+  trampolines_low.store(std::min(trampolines_low.load(), low));
+  trampolines_high.store(std::max(trampolines_high.load(), high));
 }
 
 uint64_t segment_base() noexcept {
@@ -220,6 +227,12 @@ const char* plan_atomic_sites(const dl_phdr_info& module) noexcept {
     return why_not;
   }
   trampoline_bytes.fetch_add(places.mapped_bytes());
+  for (size_t number = sites; number < plans.sites.size(); ++number) {
+    const AtomicSite& site = plans.sites[number];
+    widen_trampolines(site.trampoline, site.trampoline + atomic_trampoline_bytes(site.length));
+  }
+  for (size_t number = moved; number < plans.moved.size(); ++number)
+    widen_trampolines(plans.moved[number].copy, plans.moved[number].copy + plans.moved[number].copied_bytes);
   return nullptr;
 }
 
@@ -271,6 +284,24 @@ uint64_t leave_atomic_site(uint64_t pc) noexcept {
   const uint64_t place = place_in_program(pc);
   if (place != pc) at_site = false;
   return place;
+}
+
+bool leave_trampoline(uint64_t& pc, uint64_t& sp) noexcept {
+  if (pc < trampolines_low.load() || pc >= trampolines_high.load()) return false;
+  for (const AtomicSite& site : plans.sites) {
+    const uint64_t offset = pc - site.trampoline;
+    if (offset >= atomic_trampoline_bytes(site.length)) continue;
+    const TrampolinePlace place = place_in_trampoline(site, offset);
+    pc = site.address + (place.is_behind ? site.length : 0);
+    sp += place.stack_bytes;
+    return true;
+  }
+  for (const MovedCode& moved : plans.moved) {
+    if (pc - moved.copy >= moved.copied_bytes) continue;
+    pc = pc == moved.copy ? moved.address : moved.address + moved.length;
+    return true;
+  }
+  return false;
 }
 
 void set_before_atomic(void (*before)(uint64_t instruction) noexcept) noexcept {

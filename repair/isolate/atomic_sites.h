@@ -56,6 +56,11 @@ uint64_t place_in_program(uint64_t pc) noexcept;
 // (TwinHooks::place_in_program). Async-signal-safe.
 uint64_t leave_atomic_site(uint64_t pc) noexcept;
 
+// For an address in a trampoline, of an instruction that the thread executes next or that a call returns to,
+// what both would be in the program: before the atomic instruction or behind it. False: it is in none.
+// Async-signal-safe, while nothing is planned.
+bool leave_trampoline(uint64_t& pc, uint64_t& sp) noexcept;
+
 // Called in a twin that has private pages before it executes an atomic instruction of the program, with the
 // instruction's address; pages are committed, and the one that it works on is given back. The thread may come
 // home in it. nullptr, as in the beginning: nobody.

@@ -31,6 +31,7 @@ constexpr uint64_t kMostReserved = uint64_t{64} << 30;
 constexpr uint64_t kLeastReserved = uint64_t{1} << 30;
 
 constexpr char kHasThreads[] = "the program has threads already";
+constexpr char kInCall[] = "a thread is mapping memory";
 
 std::atomic<const char*> refusal{nullptr};
 
@@ -174,6 +175,17 @@ void let_go_of(CommonHold& left) noexcept {
   sys_munmap(reinterpret_cast<void*>(left.low), left.reservation_low - left.low);
 }
 
+// What is never isolated stays so.
+void keep_closed(void* argument, const OwnMapping& mapping) noexcept {
+  const PageBits& closed = static_cast<const CommonHold*>(argument)->closed;
+  if (!mapping.is_writable || mapping.high > kAddressSpaceBytes) return;
+  for (uint64_t low = mapping.low; low < mapping.high;) {
+    const uint64_t high = closed.run_end(low, mapping.high);
+    if (closed.has(low)) common_state.hold.closed.set(low, high);
+    low = high;
+  }
+}
+
 bool has_file(const CommonHold& hold) noexcept {
   struct stat status {};
   return hold.file >= 0 && raw_syscall(SYS_fstat, hold.file, reinterpret_cast<long>(&status)) == 0 &&
@@ -192,13 +204,17 @@ bool make_common(OtherThreads others) noexcept {
   Locked locked(common_state.maps_lock);
   const CommonPhase phase = common_state.phase;
   if (others == OtherThreads::None && !has_one_thread()) return refuse(kHasThreads);
+  // What they are about to map, as private memory, nobody would move.
+  if (others == OtherThreads::Stopped && phase == CommonPhase::Left && common_state.calls_under_way)
+    return refuse(kInCall);
   CommonHold left;
   if (phase != CommonPhase::Common) {
     CommonHold hold;
     if (const char* why = make_hold(hold)) return refuse(why);
     left = common_state.hold;
-    if (phase == CommonPhase::Left) let_go_of(left);
     begin(hold);
+    if (phase == CommonPhase::Left) for_each_mapping(keep_closed, &left);
+    if (phase == CommonPhase::Left) let_go_of(left);
   }
   const bool has_left_file = has_file(left);
   const char* const why = move_mappings(has_left_file ? left.file : -1, left.inode);

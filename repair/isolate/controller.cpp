@@ -32,6 +32,10 @@ constexpr uint32_t kMostBeginnings = 50;     // tries, one a tick, to reach all 
 constexpr uint64_t kBusyShare = 5;           // a thread that worked for a fifth of a tick is asked to convert
 constexpr uint32_t kMostChosen = 48;         // pages that are isolated untold
 
+constexpr uint64_t kForkRestNs = 500'000'000;  // with private memory, after the first fork
+constexpr uint32_t kMostMoves = 10;            // tries to make memory common again, one after such a rest
+constexpr uint32_t kMostForks = 8;             // more are no reason to wait longer
+
 constexpr uint32_t kMostOffered = 64;
 
 struct Controller {
@@ -39,6 +43,11 @@ struct Controller {
   std::atomic<bool> is_forbidden{false};
   std::atomic<bool> is_at_work{false};  // our thread, which may have the loader's lock then
   std::atomic<const char*> refusal{nullptr};
+  std::atomic<bool> outlives_fork{false};  // our thread, as the program has others
+  std::atomic<int> tid{0};                 // its number
+  std::atomic<uint32_t> forks{0};
+  std::atomic<uint64_t> common_from_ns{0};  // when memory that was left may be made common again
+  void (*common_again)() noexcept = nullptr;
   IsolationHost host;
   std::atomic<uint64_t> offered[kMostOffered] = {};
   uint64_t ticks_per_us = 0;  // of the time stamp counter
@@ -138,7 +147,7 @@ class Loop {
       controller.is_at_work.store(true);
       const bool is_at_work = tick();
       controller.is_at_work.store(false);
-      if (controller.is_forbidden.load() && !is_session_on()) return;
+      if (controller.is_forbidden.load() && !is_session_on() && !controller.outlives_fork.load()) return;
       wait_while(page_news, news, is_at_work || controller.host.always ? kCommitNs : kIdleNs);
     }
   }
@@ -154,13 +163,14 @@ class Loop {
 
   // False: nothing is isolated.
   bool tick() noexcept {
-    if (controller.is_forbidden.load()) return drop_all(WhyShared::Forked);
+    if (controller.is_forbidden.load()) return drop_for_fork();
     if (nobody_has_pages.load()) {
       drop_all(WhyShared::AtomicCode);
       return !end_session();
     }
-    for_each_known(KnownPage::State::Asked, admit);
     if (controller.host.always) choose_pages();
+    if (common_memory_file() < 0) return make_common_again();
+    for_each_known(KnownPage::State::Asked, admit);
     needed_common.take([](uint64_t page, uint64_t why) {
       KnownPage* const known = find_known(page, false);
       if (known && known->state.load() == KnownPage::State::Isolated)
@@ -193,6 +203,18 @@ class Loop {
     return true;
   }
 
+  // Of a program that forked with threads: once a page is asked for, and all that was asked for waits
+  // meanwhile. False: not now.
+  bool make_common_again() noexcept {
+    bool is_asked = false;
+    for_each_known(KnownPage::State::Asked, [&](const KnownPage&) { is_asked = true; });
+    if (!is_asked || monotonic_ns() < controller.common_from_ns.load()) return false;
+    if (!begin_session(true)) return common_memory_file() < 0;
+    if (!reserve_private_pages(common_memory_file())) drop_all(WhyShared::NoSession);
+    if (controller.common_again) controller.common_again();
+    return true;
+  }
+
   static WhyShared why_not(const KnownPage& known) noexcept {
     if (known.declined != WhyShared::None) return known.declined;
     return why_not_isolatable(known.page.load(), known.request.is_allocation);
@@ -216,12 +238,24 @@ class Loop {
     return false;
   }
 
+  // Those of which it will be said again that threads share them may be isolated again.
+  bool drop_for_fork() noexcept {
+    if (!controller.outlives_fork.load()) return drop_all(WhyShared::Forked);
+    for_each_known(KnownPage::State::Isolated, [](KnownPage& known) {
+      set_shared(known, WhyShared::Forked);
+      known.is_told = false;
+      known.state.store(KnownPage::State::Free);
+    });
+    return false;
+  }
+
   // No session begins once a fork is under way, which ends the one that is on.
-  bool begin_session() noexcept {
+  bool begin_session(bool moves_all = false) noexcept {
     SessionStart result = SessionStart::Unreachable;
     if (!controller.is_forbidden.load()) {
       SessionOptions options;
       options.request_signal = controller.host.request_signal;
+      options.moves_all = moves_all;
       options.hooks = twin_page_hooks();
       options.hooks.all_stopped = [] {
         begin_lock_users(are_modules_annotated());
@@ -229,6 +263,7 @@ class Loop {
       };
       options.hooks.memory_changes = end_isolation_of;
       options.hooks.before_fork = before_fork;
+      options.sampling = controller.host.sampling;
       result = begin_isolation(options);
     }
     if (result == SessionStart::Done || result == SessionStart::AlreadyOn) {
@@ -239,7 +274,13 @@ class Loop {
       benefit_.begin(now, monotonic_ns());
       return true;
     }
-    if (result != SessionStart::Unreachable || ++tries_ == kMostBeginnings) drop_all(WhyShared::NoSession);
+    if (moves_all) {
+      // Threads have stood still in vain, and have waited for one that is asleep in the kernel, or busy.
+      controller.common_from_ns.store(monotonic_ns() + kForkRestNs);
+      if (++tries_ == kMostMoves) drop_all(WhyShared::NoSession);
+    } else if (result != SessionStart::Unreachable || ++tries_ == kMostBeginnings) {
+      drop_all(WhyShared::NoSession);
+    }
     return false;
   }
 
@@ -355,6 +396,8 @@ class Loop {
 };
 
 void* run_controller(void*) {
+  controller.tid.store(sys_gettid());
+  if (controller.host.begin_own_thread) controller.host.begin_own_thread();
   Loop loop;
   loop.run();
   controller.pid.store(0, std::memory_order_release);
@@ -363,8 +406,9 @@ void* run_controller(void*) {
 
 // Of the interface
 
+// In a forked child memory is common again as it makes a thread.
 bool start(const IsolationHost& host) noexcept {
-  if (common_memory_file() < 0) return false;
+  if (common_memory_file() < 0 && !has_left_common()) return false;
   controller.host = host;
   set_before_atomic(host.always ? nullptr : before_atomic);
   return true;
@@ -454,13 +498,37 @@ void close_to_isolation(const void* at, uint64_t bytes) noexcept {
   if (controller.pid.load(std::memory_order_relaxed)) end_isolation_of(low, low + bytes);
 }
 
+namespace {
+
+// Besides the calling one and ours.
+bool has_other_threads() noexcept {
+  const int self = sys_gettid(), ours = controller.tid.load();
+  bool has = false;
+  for_each_task([&](int tid) { has |= tid != self && tid != ours && !is_dead_task(tid); });
+  return has;
+}
+
+}  // namespace
+
 bool end_isolation_for_fork() noexcept {
+  const bool has_thread = controller.pid.load() == sys_getpid();
+  controller.outlives_fork.store(has_thread && has_other_threads());
   controller.is_forbidden.store(true);
   while (controller.is_at_work.load()) raw_syscall(SYS_sched_yield);
   if (!end_session_here()) return false;
-  page_news.fetch_add(1);  // our thread ends
+  page_news.fetch_add(1);  // our thread ends, or waits
   wake_all(page_news);
   return true;
+}
+
+void isolation_after_fork_in_parent(void (*common_again)() noexcept) noexcept {
+  if (!controller.outlives_fork.load() || controller.pid.load() != sys_getpid()) return;
+  const uint32_t forks = std::min(controller.forks.fetch_add(1), kMostForks);
+  controller.common_again = common_again;
+  controller.common_from_ns.store(monotonic_ns() + (kForkRestNs << forks));
+  controller.is_forbidden.store(false);
+  page_news.fetch_add(1);
+  wake_all(page_news);
 }
 
 void allow_isolation() noexcept {
@@ -470,6 +538,8 @@ void allow_isolation() noexcept {
 void controller_after_fork() noexcept {
   controller.pid.store(0);
   controller.is_forbidden.store(false);
+  controller.outlives_fork.store(false);
+  controller.forks.store(0);
   nobody_has_pages.store(false);
   controller.is_at_work.store(false);
   isolated_pages.clear();
@@ -496,5 +566,6 @@ void end_isolation_of(uint64_t low, uint64_t high) noexcept {
 }  // namespace hpcrun
 
 const hpcrun::Isolation hpcrun_isolation = {
-    hpcrun::start, hpcrun::refusal, hpcrun::ask_for_page, hpcrun::ask_against_page,
-    hpcrun::close, hpcrun::offer,   hpcrun::totals};
+    hpcrun::start,     hpcrun::refusal,         hpcrun::ask_for_page, hpcrun::ask_against_page,
+    hpcrun::close,     hpcrun::offer,           hpcrun::totals,       hpcrun::let_calls_pass,
+    hpcrun::stay_home, hpcrun::leave_trampoline};

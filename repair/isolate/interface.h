@@ -3,7 +3,7 @@
 // exports one Isolation; the runtime finds it by its name, and tells it which pages threads share falsely.
 // All calls are async-signal-safe and may be made from any thread at any time, unless they say otherwise.
 
-#include <atomic>
+#include <csignal>
 #include <cstdint>
 
 namespace hpcrun {
@@ -56,12 +56,28 @@ struct IsolationTotals {
   uint64_t twins_cpu_ns = 0;
 };
 
+// How the runtime samples threads that run as processes. Called by the thread that they are about, with all
+// signals blocked, let_calls_pass() between; keep errno. All may be null.
+struct TwinSampling {
+  // Of timers, besides SIGTRAP of perf events: where the runtime keeps it, which may change.
+  const int* signal = nullptr;
+  void (*leave_home)() noexcept = nullptr;  // at home, before
+  void (*begin)() noexcept = nullptr;       // in the process, at last
+  void (*end)() noexcept = nullptr;         // in the process, before it ends
+  void (*come_home)() noexcept = nullptr;   // at home again, or still where no process could be made
+  // A signal in the process, on which it stays what it is. False: it is no sample.
+  bool (*take)(int signal, const siginfo_t& info, void* context) noexcept = nullptr;
+};
+
 // The runtime's.
 struct IsolationHost {
   int request_signal = 0;  // nobody else's, and never blocked by threads of the program
   bool always = false;     // pages are isolated whether threads share them or not
   // From the library's own thread.
   void (*tell)(const PageNews& news) noexcept = nullptr;
+  // In the library's own thread, as it begins: it is none of the program's. May be null.
+  void (*begin_own_thread)() noexcept = nullptr;
+  TwinSampling sampling;
 };
 
 // The library's.
@@ -83,6 +99,15 @@ struct Isolation {
   void (*offer)(const void* at) noexcept;
   // Until now.
   void (*totals)(IsolationTotals& out) noexcept;
+  // Whether system calls that the calling thread makes from anywhere are the kernel's, as the task that it
+  // is; meanwhile it becomes no process. The result is what was before. In handlers that do not call the
+  // program's.
+  bool (*let_calls_pass)(bool passes) noexcept;
+  // The calling thread ends, or the program does: it is at home from here on.
+  void (*stay_home)() noexcept;
+  // For an address in code that stands for the program's, and the stack pointer there: what both would be in
+  // the program's own, and true.
+  bool (*leave_moved_code)(uint64_t& pc, uint64_t& sp) noexcept;
 };
 
 }  // namespace hpcrun

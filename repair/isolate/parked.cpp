@@ -63,7 +63,7 @@ bool has_signal_for(const ThreadRecord& record) noexcept {
   if (record.holds_signal) return true;
   uint64_t pending = 0;
   raw_syscall(SYS_rt_sigpending, reinterpret_cast<long>(&pending), sizeof pending);
-  pending &= ~record.program_mask.load() & ~own_signal_bits();
+  pending &= ~record.program_mask.load() & ~own_signal_bits() & ~sample_signal_bit();
   for (; pending; pending &= pending - 1)
     if (!is_ignored(__builtin_ctzll(pending) + 1)) return true;
   return false;
@@ -108,7 +108,7 @@ void stay_parked(ThreadRecord& record, int twin) noexcept {
       answer(record);
       continue;
     }
-    const uint64_t program = record.holds_signal ? 0 : ~record.program_mask.load();
+    const uint64_t program = record.holds_signal ? 0 : ~record.program_mask.load() & ~sample_signal_bit();
     siginfo_t info;
     const int signal = take_signal((program & ~kFaultSignals) | request, info, kLook);
     if (signal > 0 && !(signal_bit(signal) & request)) on_program_signal(record, info);

@@ -32,7 +32,25 @@ uint64_t own_signal_bits() noexcept {
   return signal_bit(SIGSYS) | (session.request_signal ? signal_bit(session.request_signal) : 0);
 }
 
+uint64_t sample_signal_bit() noexcept {
+  const int* const signal = session.sampling.signal;
+  return signal && *signal ? signal_bit(*signal) : 0;
+}
+
+// As a call that waits and that samples do not interrupt has it (hpcrun/sample/waiting.h), the signal of
+// samples may be blocked.
+uint64_t twin_mask() noexcept {
+  const uint64_t sampling = sample_signal_bit() & ~this_record()->program_mask.load();
+  return kAllSignals & ~own_signal_bits() & ~kFaultSignals & ~sampling &
+         ~(signal_bit(SIGKILL) | signal_bit(SIGSTOP));
+}
+
 namespace {
+
+// What the kernel looks at before it dispatches a call (Linux, Documentation/admin-guide/
+// syscall-user-dispatch.rst).
+constexpr char kPasses = 0, kIsDispatched = 1;
+constinit thread_local volatile char selector = kIsDispatched;
 
 // Where the code of this library lies: calls from here are not dispatched.
 struct Text {
@@ -54,13 +72,15 @@ int find_text(dl_phdr_info* module, size_t, void*) {
   return 0;
 }
 
-void wait_for_change_from(Phase phase) noexcept {
-  while (session.phase.load(std::memory_order_acquire) == phase) wait_while(session.phase, phase, kWaitLong);
+// By what was read before the phase: it may have come back meanwhile.
+void wait_for_change_from(uint32_t turn) noexcept {
+  while (session.turns.load(std::memory_order_acquire) == turn) wait_while(session.turns, turn, kWaitLong);
 }
 
 void change_phase(Phase phase) noexcept {
   session.phase.store(phase, std::memory_order_release);
-  wake_all(session.phase);
+  session.turns.fetch_add(1, std::memory_order_release);
+  wake_all(session.turns);
 }
 
 void arrive() noexcept {
@@ -75,7 +95,14 @@ void leave_session(ucontext_t& context) noexcept {
   record.hidden_mask = 0;
 }
 
-void enter_with_all(ucontext_t& context) noexcept {
+void stand_still(ThreadRecord& record, uint32_t turn) noexcept {
+  const uint64_t mask = set_kernel_mask(kAllSignals);
+  hpcrun_stand_still(&record.stands, &session.turns, turn);
+  record.stands.store(0);
+  set_kernel_mask(mask);
+}
+
+void enter_with_all(ucontext_t& context, uint32_t turn) noexcept {
   if (!enter_session()) {
     session.failed.store(true);
     return arrive();
@@ -85,19 +112,22 @@ void enter_with_all(ucontext_t& context) noexcept {
   record.hidden_mask = mask & own_signal_bits();
   set_mask_bits(context.uc_sigmask, mask & ~own_signal_bits());
   arrive();
-  wait_for_change_from(Phase::Entering);
+  if (session.moves_all)
+    stand_still(record, turn);
+  else
+    wait_for_change_from(turn);
   if (is_session_on()) return;
   record.session.store(0);
   leave_session(context);
 }
 
 // From here on handlers that interrupt this one may block SIGSYS again: nothing is dispatched any more.
-void leave_with_all(ucontext_t& context) noexcept {
+void leave_with_all(ucontext_t& context, uint32_t turn) noexcept {
   ThreadRecord& record = *this_record();
   dispatch_calls(false);
   record.session.store(0);
   arrive();
-  wait_for_change_from(Phase::Leaving);
+  wait_for_change_from(turn);
   if (is_session_on()) {
     record.session.store(session.number.load());
     dispatch_calls(true);
@@ -120,9 +150,10 @@ bool stop_passed_call(ucontext_t& context) noexcept {
 void on_request(int, siginfo_t* info, void* raw) {
   auto& context = *static_cast<ucontext_t*>(raw);
   ThreadRecord* record = this_record();
+  const uint32_t turn = session.turns.load(std::memory_order_acquire);
   if (!is_in_session(record)) {
     if (session.phase.load() != Phase::Entering || sys_getpid() != session.pid) return;
-    enter_with_all(context);
+    enter_with_all(context, turn);
     // It may have been in a call since the session before, made as there was none.
     if ((record = this_record())) {
       ++record->own_interruptions;
@@ -135,13 +166,14 @@ void on_request(int, siginfo_t* info, void* raw) {
   if (is_twin()) {
     const bool is_in_call = stop_passed_call(context) || record->in_trap;
     if (!was_asked_back() && session.hooks.asked) session.hooks.asked();
-    if (is_in_call || !was_asked_back() || (session.hooks.is_busy && session.hooks.is_busy())) return;
+    if (is_in_call || !was_asked_back() || do_calls_pass()) return;  // whoever asked does so again
+    if (session.hooks.is_busy && session.hooks.is_busy()) return;
     set_mask_bits(context.uc_sigmask, give_back_in_handler(Leaving::Asked));
     return;
   }
   if (info->si_code == CLD_EXITED || info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED)
     twin_ended(info->si_pid);
-  if (session.phase.load() == Phase::Leaving) leave_with_all(context);
+  if (session.phase.load() == Phase::Leaving) leave_with_all(context, turn);
   // What is made there has to be made in the program's process.
   if (record->wanted.exchange(0) && is_session_on() && !is_at_clone_site(context)) {
     set_mask_bits(context.uc_sigmask, convert_in_handler(mask_bits(context.uc_sigmask)));
@@ -201,6 +233,11 @@ bool gather(Settled settled) noexcept {
   }
 }
 
+bool has_come(int tid) noexcept {
+  const ThreadRecord* const record = record_of(tid);
+  return is_in_session(record) && (!session.moves_all || record->stands.load());
+}
+
 }  // namespace
 
 bool is_in_session(const ThreadRecord* record) noexcept {
@@ -211,7 +248,17 @@ bool is_in_session(const ThreadRecord* record) noexcept {
 
 bool dispatch_calls(bool on) noexcept {
   return raw_syscall(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, on, on ? static_cast<long>(text.begin) : 0,
-                     on ? static_cast<long>(text.bytes) : 0, 0) == 0;
+                     on ? static_cast<long>(text.bytes) : 0, on ? reinterpret_cast<long>(&selector) : 0) == 0;
+}
+
+bool let_calls_pass(bool passes) noexcept {
+  const bool before = do_calls_pass();
+  selector = passes ? kPasses : kIsDispatched;
+  return before;
+}
+
+bool do_calls_pass() noexcept {
+  return selector == kPasses;
 }
 
 bool enter_session() noexcept {
@@ -227,10 +274,11 @@ bool enter_session() noexcept {
 
 void enter_session_as_new_thread() noexcept {
   for (;;) {
+    const uint32_t turn = session.turns.load(std::memory_order_acquire);
     const Phase phase = session.phase.load();
     if (phase == Phase::Off) return;
     if (phase != Phase::On) {
-      wait_for_change_from(phase);
+      wait_for_change_from(turn);
       continue;
     }
     ThreadRecord* record = this_record();
@@ -258,7 +306,9 @@ SessionStart begin_isolation(const SessionOptions& options) noexcept {
   if (!session.phase.compare_exchange_strong(off, Phase::Entering)) return SessionStart::AlreadyOn;
   if (!text.bytes) dl_iterate_phdr(find_text, nullptr);
   session.request_signal = options.request_signal;
+  session.moves_all = options.moves_all;
   session.hooks = options.hooks;
+  session.sampling = options.sampling;
   session.failed.store(false);
   session.number.fetch_add(1);
 
@@ -274,7 +324,7 @@ SessionStart begin_isolation(const SessionOptions& options) noexcept {
     result = SessionStart::SignalReader;
   } else {
     this_record()->hidden_mask = mask & own_signal_bits();
-    if (!gather([](int tid) { return is_in_session(record_of(tid)); }))
+    if (!gather(has_come))
       result = session.failed.load() ? SessionStart::TooMany : SessionStart::Unreachable;
     else if (session.hooks.all_stopped && !session.hooks.all_stopped())
       result = SessionStart::NotCommon;

@@ -13,6 +13,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "repair/isolate/interface.h"
+
 namespace hpcrun {
 
 // Called by the thread that they are about, where it is, in handlers too: they must be async-signal-safe. All
@@ -42,7 +44,11 @@ struct TwinHooks {
 struct SessionOptions {
   // A real-time signal that nobody else uses and no thread blocks.
   int request_signal = 0;
+  // hooks.all_stopped() moves the stacks of threads, and all else that they write: not even samples are taken
+  // meanwhile.
+  bool moves_all = false;
   TwinHooks hooks;
+  TwinSampling sampling;
 };
 
 enum class SessionStart : uint8_t {
@@ -72,9 +78,12 @@ enum class Phase : uint32_t { Off, Entering, On, Leaving };
 
 struct Session {
   std::atomic<Phase> phase{Phase::Off};
+  std::atomic<uint32_t> turns{0};  // changes with the phase that threads wait for
   int pid = 0;
   int request_signal = 0;
+  bool moves_all = false;
   TwinHooks hooks;
+  TwinSampling sampling;
   std::atomic<uint32_t> number{0};              // of this session
   std::atomic<uint32_t> arrived{0};             // changes as threads come to wait for the change of phase
   std::atomic<bool> failed{false};              // one of them cannot enter
@@ -105,6 +114,9 @@ inline void note_private_memory() noexcept {
 bool enter_session() noexcept;
 void enter_session_as_new_thread() noexcept;
 bool dispatch_calls(bool on) noexcept;
+// Isolation::let_calls_pass (interface.h), and whether they pass.
+bool let_calls_pass(bool passes) noexcept;
+bool do_calls_pass() noexcept;
 
 // A child of the program's process ended that may be a twin. One that nobody sent away takes the program with
 // it, as the death of a thread would: it ends by the same signal.

@@ -23,11 +23,12 @@ constexpr uint64_t kFaultSignals =
 // SIGSYS and the request signal.
 uint64_t own_signal_bits() noexcept;
 
-// A twin takes nothing else: what is sent to its process group reaches the program's process too.
-// As the kernel shows it: without the two that it never blocks.
-inline uint64_t twin_mask() noexcept {
-  return kAllSignals & ~own_signal_bits() & ~kFaultSignals & ~(signal_bit(SIGKILL) | signal_bit(SIGSTOP));
-}
+// Of timers by which the runtime samples; 0: there are none.
+uint64_t sample_signal_bit() noexcept;
+
+// A twin takes nothing but these and faults: what is sent to its process group reaches the program's process
+// too. As the kernel shows it: without the two that it never blocks. Of a thread of a session.
+uint64_t twin_mask() noexcept;
 
 // What our handlers of requests and faults block, and threads that begin a session: all but what an
 // instruction of theirs raises.

@@ -106,6 +106,37 @@ hpcrun_passed_call_stopped:
   .cfi_endproc
   .size hpcrun_passed_call, . - hpcrun_passed_call
 
+// void hpcrun_stand_still(std::atomic<uint32_t>* stands, const std::atomic<uint32_t>* word, uint32_t value):
+// stores 1 to *stands, and returns when *word is not `value` any more. From that store on nothing writes to the
+// stack, so that whoever waits for it may copy it and map the copy there. All signals are blocked.
+  .globl hpcrun_stand_still
+  .hidden hpcrun_stand_still
+  .type hpcrun_stand_still, @function
+hpcrun_stand_still:
+  .cfi_startproc
+  movl %edx, %r8d
+  movl $1, (%rdi)
+  movq %rsi, %rdi
+1:
+  cmpl %r8d, (%rdi)
+  jne 2f
+  xorl %esi, %esi  // FUTEX_WAIT
+  movl %r8d, %edx
+  leaq hpcrun_millisecond(%rip), %r10
+  movl $202, %eax  // futex
+  syscall
+  jmp 1b
+2:
+  ret
+  .cfi_endproc
+  .size hpcrun_stand_still, . - hpcrun_stand_still
+
+  .section .rodata
+  .balign 16
+hpcrun_millisecond:
+  .quad 0, 1000000
+  .text
+
 // The return from our handlers. Unwinders know it by these very bytes, debuggers by the C library's name for it.
   .globl hpcrun_signal_return
   .hidden hpcrun_signal_return

@@ -14,6 +14,9 @@ void hpcrun_leave(hpcrun::ThreadRecord* record) noexcept;
 long hpcrun_passed_call(long number, const long* arguments, const std::atomic<uint32_t>* stop) noexcept;
 extern const char hpcrun_passed_call_begin[], hpcrun_passed_call_end[], hpcrun_passed_call_stopped[];
 
+void hpcrun_stand_still(std::atomic<uint32_t>* stands, const std::atomic<uint32_t>* word,
+                        uint32_t value) noexcept;
+
 void hpcrun_signal_return() noexcept;
 [[noreturn]] void hpcrun_return_to(const void* frame) noexcept;
 

@@ -35,6 +35,7 @@ struct alignas(64) ThreadRecord {
   std::atomic<uint32_t> asked_back{0};  // set by anyone; the thread gives itself back as soon as it can
   std::atomic<uint32_t> wanted{0};      // at home: the thread is to become a twin when it takes the signal
   std::atomic<Order> order{Order::None};
+  std::atomic<uint32_t> stands{0};   // as a session begins: the thread writes nowhere until it is on
   std::atomic<uint32_t> session{0};  // the number of the session that the thread is in
   std::atomic<uint32_t> stop{0};     // at home: the call that is about to be made has to be looked at again
   SystemCall call;                   // of Order::Call

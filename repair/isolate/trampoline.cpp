@@ -108,6 +108,27 @@ void write_atomic_trampoline(AtomicSite& site, const PlacedCode& instruction,
   to.value(targets.slow_path);
 }
 
+// As the code is written above: at each of these the stack pointer has changed. What of it lies behind the
+// way that threads with private pages go, the last jump aside, is the other one.
+TrampolinePlace place_in_trampoline(const AtomicSite& site, uint64_t offset) noexcept {
+  constexpr uint64_t kRedZone = 128, kWithRcx = kRedZone + 8;
+  constexpr uint64_t kSetsSite = 9, kLea = 5, kPush = 1, kPop = 1, kLongLea = 8, kJump = 5;
+  const uint64_t length = site.length;
+  const auto stack_at = [&](uint64_t kept_from, uint64_t restored_from) {
+    if (offset < kept_from + kLea || offset >= restored_from + kPop + kLongLea) return uint64_t{0};
+    return offset < kept_from + kLea + kPush || offset >= restored_from + kPop ? kRedZone : kWithRcx;
+  };
+  const uint64_t first_restore = site.copies[1] - kPop - kLongLea;
+  const uint64_t short_way = site.copies[0] - kPop - kLongLea;
+  const uint64_t second_restore = short_way - kJump - kPop - kLongLea;
+  if (offset >= short_way) {
+    const uint64_t stack = offset == short_way ? kWithRcx : offset < site.copies[0] ? kRedZone : 0;
+    return {offset >= site.copies[0] + length, stack};
+  }
+  if (offset < site.copies[1] + length) return {false, stack_at(kSetsSite, first_restore)};
+  return {true, stack_at(site.copies[1] + length + kSetsSite, second_restore)};
+}
+
 bool can_be_moved(const PlacedCode& instruction) noexcept {
   const Instruction& decoded = instruction.decoded;
   const uint8_t* const code = instruction.code;

@@ -55,6 +55,15 @@ size_t atomic_trampoline_bytes(uint8_t length) noexcept;
 void write_atomic_trampoline(AtomicSite& site, const PlacedCode& instruction,
                              const TrampolineTargets& targets) noexcept;
 
+// Where in the program a thread would be that is about to execute what lies `offset` bytes behind the site's
+// trampoline, or returns there: before the instruction or behind it; and by how much the stack pointer is
+// lower than there.
+struct TrampolinePlace {
+  bool is_behind = false;
+  uint64_t stack_bytes = 0;
+};
+TrampolinePlace place_in_trampoline(const AtomicSite& site, uint64_t offset) noexcept;
+
 // Instructions that only make room for a jump: executed elsewhere, and back. Some cannot be, calls above all.
 bool can_be_moved(const PlacedCode& instruction) noexcept;
 size_t moved_bytes(const PlacedCode& instruction) noexcept;

@@ -25,10 +25,35 @@ constinit TwinCounts counts;
 // StaysHome objects of the calling thread that live.
 constinit thread_local uint32_t stays_home __attribute__((tls_model("initial-exec"))) = 0;
 
+void call(void (*hook)() noexcept) noexcept {
+  if (!hook) return;
+  const bool before = let_calls_pass(true);
+  hook();
+  let_calls_pass(before);
+}
+
+// What interrupted a call of the program's is one of ours. Where the runtime met a fault, the thread is at
+// home by now, with the mask that it has there.
+bool take_sample(int signal, const siginfo_t& info, ucontext_t& context) noexcept {
+  if (!session.sampling.take || !is_twin()) return false;
+  if (!session.sampling.take(signal, info, &context)) return false;
+  ++this_record()->own_interruptions;
+  if (is_twin()) return true;
+  const uint64_t mask = set_kernel_mask(kAllSignals);
+  set_mask_bits(context.uc_sigmask, mask);
+  set_kernel_mask(mask);
+  return true;
+}
+
+void on_sample_signal(int signal, siginfo_t* info, void* raw) {
+  take_sample(signal, *info, *static_cast<ucontext_t*>(raw));
+}
+
 // Of the signal frame that the kernel made on the thread's stack, so the original can return from it as well,
 // and repeats the instruction.
 void on_fault(int signal, siginfo_t* info, void* raw) {
   auto& context = *static_cast<ucontext_t*>(raw);
+  if (signal == SIGTRAP && take_sample(signal, *info, context)) return;
   ThreadRecord& record = *this_record();
   set_mask_bits(context.uc_sigmask, give_back_in_handler(Leaving::Fault));
   if (session.hooks.place_in_program) {
@@ -50,7 +75,14 @@ void install_fault_handlers() noexcept {
   action.flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | kRestorerFlag;
   action.restorer = reinterpret_cast<void*>(hpcrun_signal_return);
   action.mask = kHandlerMask;
-  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) kernel_action(signal, &action, nullptr);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE}) kernel_action(signal, &action, nullptr);
+  // Samples that come faster than they are handled must not pile up on the stack.
+  action.flags &= ~static_cast<unsigned long>(SA_NODEFER);
+  kernel_action(SIGTRAP, &action, nullptr);
+  if (!sample_signal_bit()) return;
+  action.handler = reinterpret_cast<void*>(on_sample_signal);
+  action.flags |= SA_RESTART;
+  kernel_action(*session.sampling.signal, &action, nullptr);
 }
 
 // In the new process.
@@ -61,6 +93,7 @@ void become_twin(ThreadRecord& record, uint64_t begin) noexcept {
   dispatch_calls(true);
   if (record.has_rseq) register_restartable_sequences();
   if (session.hooks.converted) session.hooks.converted();
+  call(session.sampling.begin);
   const uint64_t time = monotonic_ns() - begin;
   counts.conversions.fetch_add(1);
   counts.conversion_ns.fetch_add(time);
@@ -119,7 +152,7 @@ Conversion convert(const uint64_t* program_mask) noexcept {
     return Conversion::NoSession;
   if (is_twin()) return Conversion::AlreadyTwin;
   if (sys_getpid() != session.pid) return Conversion::NoSession;
-  if (record->call_at_home || stays_home) return Conversion::Busy;
+  if (record->call_at_home || stays_home || do_calls_pass()) return Conversion::Busy;
 
   const uint64_t begin = monotonic_ns();
   const uint64_t mask = set_kernel_mask(kAllSignals);
@@ -140,12 +173,14 @@ Conversion convert(const uint64_t* program_mask) noexcept {
     record->order.store(Order::None);
     record->in_trap = false;
     record->has_rseq = unregister_restartable_sequences();
+    call(session.sampling.leave_home);
     result = hpcrun_part(record, CLONE_FILES | CLONE_FS | CLONE_SYSVSEM | CLONE_IO | session.request_signal);
   }
   if (result < 0) {
     record->where.store(Where::Home);
     count_out();
     if (!held) {
+      call(session.sampling.come_home);
       if (record->has_rseq) register_restartable_sequences();
       counts.refusals.fetch_add(1);
       counts.last_errno.store(static_cast<int>(-result));
@@ -180,10 +215,14 @@ void leave_where_asked() noexcept {
   if (is_twin() && !this_record()->in_trap && was_asked_back()) give_back(Leaving::Asked);
 }
 
-StaysHome::StaysHome() noexcept {
+void stay_home() noexcept {
   ++stays_home;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   if (is_twin()) give_back(Leaving::Call);
+}
+
+StaysHome::StaysHome() noexcept {
+  stay_home();
 }
 StaysHome::~StaysHome() {
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -205,9 +244,11 @@ void give_back(Leaving reason) noexcept {
   const uint64_t cpu_ns = sys_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
   record->twins_cpu_ns += cpu_ns;
   session.past_cpu_ns.fetch_add(cpu_ns);
+  call(session.sampling.end);
 
   hpcrun_leave(record);  // from here on in the original
 
+  call(session.sampling.come_home);
   if (has_rseq) register_restartable_sequences();
   count_out();
   const bool restarts = waiting_signals_restart(*record);

@@ -17,7 +17,7 @@ enum class Conversion : uint8_t {
   AlreadyTwin,  //
   NoSession,    // the thread is in none (session.h), or in a forked child
   Held,         // all threads are wanted at home at present
-  Busy,         // the thread is interrupted in a system call that cannot go on in a twin
+  Busy,         // the thread is interrupted in a call that cannot go on in a twin
   Refused,      // by the kernel, which makes no process: its errno is in TwinCounts
 };
 
@@ -95,6 +95,9 @@ class StaysHome {
   StaysHome(const StaysHome&) = delete;
   StaysHome& operator=(const StaysHome&) = delete;
 };
+
+// The same for as long as the thread lives.
+void stay_home() noexcept;
 
 // All threads are at home as long as one of these lives. At home itself only.
 class AllAtHome {

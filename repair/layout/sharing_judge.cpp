@@ -190,7 +190,8 @@ void SharingJudge::judge(uint64_t now_ns) noexcept {
   for (Line& line : lines_)
     if (line.address) close(line);
   for (Line& line : lines_)
-    if (line.address && judge_line(line) && host_.share_page) judge_page(line);
+    if (line.address && judge_line(line) && host_.share_page && !is_left_to_placing(line, now_ns))
+      judge_page(line);
   for (Line& line : lines_)
     if (line.address && now_ns > line.tally.since_ns + kPatienceNs) begin(line.tally, now_ns);
   for (Site& site : sites_)
@@ -209,6 +210,18 @@ bool SharingJudge::judge_line(Line& line) noexcept {
     line.is_told = true;
   }
   return is_shared;
+}
+
+// As long as nothing was decided of the site, and where new allocations lie elsewhere until the old ones had
+// their time: what was seen by then does not count. A site of which there is no book stays undecided.
+bool SharingJudge::is_left_to_placing(Line& line, uint64_t now_ns) noexcept {
+  if (!host_.places_first || !line.owner) return false;
+  const auto is_of_line = [&](const auto& one) { return one.site == line.owner; };
+  if (host_.is_open(line.owner)) return std::any_of(sites_, sites_ + kSites, is_of_line);
+  const auto* const placed = std::find_if(placed_, placed_ + kSites, is_of_line);
+  if (placed == placed_ + kSites || line.tally.since_ns >= placed->time_ns + kPlacedNs) return false;
+  if (now_ns >= placed->time_ns + kPlacedNs) begin(line.tally, now_ns);
+  return true;
 }
 
 // The page of a line that is worth a change, with what else is known of it.
@@ -244,6 +257,7 @@ void SharingJudge::judge_site(Site& site, uint64_t now_ns) noexcept {
     verdict.line = site.line;
     verdict.has_locks = site.has_locks;
     host_.settle(verdict);
+    if (verdict.chosen.placement != kAsAllocated) placed_[placed_count_++ % kSites] = {site.site, now_ns};
     site.site = 0;
   } else if (!host_.is_open(site.site) || now_ns > site.tally.since_ns + kPatienceNs) {
     site.site = 0;

@@ -54,6 +54,8 @@ struct JudgeHost {
   void (*share)(uint64_t line) noexcept;         // it is falsely shared
   uint64_t (*align_of)(uint32_t site) noexcept;  // that the program asks for, as choose_placement() has it
   void (*share_page)(const PageVerdict& verdict) noexcept;  // at every verdict; null: nobody wants to know
+  // Allocations are placed where that helps: their pages are told of where it does not.
+  bool places_first = false;
 };
 
 class SharingJudge {
@@ -63,6 +65,9 @@ class SharingJudge {
   static constexpr double kLeastShare = 0.02;             // of the CPU time; less is not worth a change
   static constexpr uint64_t kLeastConflicts = 20;         // accesses: fewer tell too little of who uses what
   static constexpr uint64_t kPatienceNs = 4'000'000'000;  // what has told nothing by then is forgotten
+  // After that long, objects that lie as they did before their site was placed are gone, or stay: then their
+  // pages are told of.
+  static constexpr uint64_t kPlacedNs = 1'000'000'000;
 
   void start(const JudgeHost& host) noexcept { host_ = host; }
 
@@ -134,6 +139,7 @@ class SharingJudge {
   void judge_site(Site& site, uint64_t now_ns) noexcept;
   bool judge_line(Line& line) noexcept;
   void judge_page(const Line& line) noexcept;
+  bool is_left_to_placing(Line& line, uint64_t now_ns) noexcept;
   void close(Line& line) noexcept;
   Line* line_at(uint64_t address, uint64_t now_ns) noexcept;
   Site* site_of(uint32_t number, uint64_t now_ns) noexcept;
@@ -152,6 +158,11 @@ class SharingJudge {
   uint64_t next_verdict_ns_;
   Line lines_[kLines];
   Site sites_[kSites];
+  struct {
+    uint32_t site;  // 0: free
+    uint64_t time_ns;
+  } placed_[kSites];  // the last ones
+  uint32_t placed_count_;
   ObjectUse window_uses_[kMostLineThreads * kMostSpots];
 };
 

@@ -51,6 +51,41 @@ class Isolation(repair_runs.RepairRuns):
                 found = run.report("contention")["data"]
                 self.assertTrue(any("each thread had its page for itself" in data["repair"] for data in found), found)
 
+    def test_what_layout_repairs_is_left_to_it(self):
+        requests, statistics = [driver.sample("requests")], [driver.sample("statistics"), "1500"]
+
+        def placed(run, kind):
+            return [site for site in self.repairs(run)["sites"] if site["kind"] == kind]
+
+        first = self.run_until(lambda run: placed(run, "placed"), requests, self.bare(requests), options=["--repair=layout,locks,isolate"])
+        self.assertEqual(self.pages(first, "isolated"), [])
+        again = self.prof_run(requests, options=[f"--repair=layout:{first.directory},locks,isolate"])
+        self.assertEqual((again.status, again.stdout), (0, self.bare(requests)), again.stderr)
+        self.assertEqual((len(placed(again, "planned")), self.pages(again, "isolated")), (1, []))
+        declined = self.run_until(lambda run: self.pages(run, "isolated"), statistics, self.bare(statistics),
+                                  options=["--repair=isolate,layout"])
+        self.assertEqual((placed(declined, "placed"), self.repairs(declined)["placed_allocations"]), ([], 0))
+        self.assertGreater(declined.summary()["repairs"]["conversions"], 0)
+        self.run_until(lambda run: self.pages(run, "isolated"), statistics, self.bare(statistics),
+                       options=[f"--repair=layout:{declined.directory},isolate"])
+
+    def test_threads_are_sampled_while_they_are_processes(self):
+        for options in (["--trace"], ["-e", "CPUTIME@100"], ["-e", "REALTIME"]):
+            with self.subTest(" ".join(options)):
+                run = self.prof_run([driver.program("isolated_shares")], options=["--repair=isolate:always", *options])
+                self.assertEqual((run.status, run.stdout), (0, b"counted\n"), run.stderr)
+                summary = run.summary()
+                metric = "REALTIME" if "REALTIME" in options else "CPUTIME"
+                # They hardly were anything else.
+                self.assertGreater(summary["repairs"]["converted_s"], 0.6 * summary["run"]["cpu_s"])
+                expected = summary["run"]["cpu_s"] if metric == "CPUTIME" else 2 * summary["run"]["wall_s"]
+                self.assert_within(run.total(metric), 0.85 * expected, 1.1 * expected, "what was sampled")
+                most, rest = run.inclusive("three_quarters", metric), run.inclusive("one_quarter", metric)
+                self.assertGreater(most + rest, 0.9 * run.total(metric))
+                self.assert_within(most / (most + rest), 0.66, 0.84, "share of three_quarters")
+                stacks = summary["stacks"]
+                self.assertGreater(stacks["complete"], 0.95 * sum(stacks[kind] for kind in ("complete", "partial", "broken")))
+
     def test_what_atomic_operations_work_on_stays_common(self):
         for sample, (arguments, why) in DECLINED.items():
             with self.subTest(sample):
@@ -89,11 +124,19 @@ class Isolation(repair_runs.RepairRuns):
     def test_a_program_lives_as_it_would(self):
         for how in ("count", "spawn", "signals", "map", "load", "fork"):
             with self.subTest(how):
-                run = self.prof_run([LIFE, how], options=["--repair=isolate:always"])
-                self.assertEqual((run.status, run.stdout), (0, f"{how} right\n".encode()), run.stderr)
                 # A fork may come before anything was isolated.
-                if how != "fork":
-                    self.assertGreater(self.repairs(run)["conversions"], 0, how)
+                self.run_until(lambda run: how == "fork" or self.repairs(run)["conversions"], [LIFE, how],
+                               f"{how} right\n".encode(), options=["--repair=isolate:always"])
+
+    def test_programs_that_forked_are_isolated_again(self):
+        for how in ("forked", "child"):
+            with self.subTest(how):
+                run = self.run_until(lambda run: self.repairs(run)["conversions"], [LIFE, how, "2000"], f"{how} right\n".encode(),
+                                     options=["--repair=isolate:always"])
+                self.assertGreater(self.repairs(run)["merged_words"], 0)
+                self.assertEqual(run.summary()["degradations"], [])
+                ended = [page["since_s"] for page in self.pages(run, "shared") if page["why"] == "the program forked"]
+                self.assertGreater(max(page["since_s"] for page in self.pages(run, "isolated")), min(ended, default=0))
 
     def test_a_program_ends_as_it_would(self):
         for how, status, output in (("exit", 3, b""), ("_exit", 4, b""), ("abort", 128 + signal.SIGABRT, b""),

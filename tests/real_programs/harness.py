@@ -242,11 +242,9 @@ def read_quality(runner, row):
         row.reason = max(reasons, key=reasons.get)
     repairs = summary.get("repairs", {})
     if repairs.get("isolate"):
-        # Threads are not sampled as long as they are processes.
         reasons = sorted({page["why"] for page in repairs["pages"] if page["kind"] == "shared"})
         row.isolated = (f"{repairs['conversions']} conversions, {repairs['commits']} commits, {repairs['merged_words']} words"
                         + "".join(f"; {reason}" for reason in reasons))
-        return
     if row.samples < program.least_samples:
         raise Harm(f"{row.samples} samples, fewer than {program.least_samples}")
     if row.processes < program.processes or row.threads < program.threads:

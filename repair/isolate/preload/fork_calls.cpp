@@ -27,7 +27,7 @@ namespace {
 void register_ours() noexcept {
   static std::atomic<bool> is_registered{false};
   if (is_registered.exchange(true)) return;
-  HPCRUN_BEHIND(__register_atfork)(before_fork, nullptr, after_fork_in_child, nullptr);
+  HPCRUN_BEHIND(__register_atfork)(before_fork, after_fork_in_parent, after_fork_in_child, nullptr);
 }
 
 __attribute__((constructor(102))) void start() noexcept {
@@ -46,7 +46,7 @@ HPCRUN_EXPORT int __register_atfork(void (*prepare)(), void (*parent)(), void (*
 HPCRUN_EXPORT pid_t _Fork() noexcept {
   before_fork();
   const pid_t child = HPCRUN_BEHIND(_Fork)();
-  if (child == 0) after_fork_in_child();
+  child == 0 ? after_fork_in_child() : after_fork_in_parent();
   return child;
 }
 
@@ -75,5 +75,7 @@ HPCRUN_EXPORT int clone(int (*function)(void*), void* stack, int flags, void* ar
     return HPCRUN_BEHIND(clone)(function, stack, flags, argument, more[0], more[1], more[2]);
   before_fork();
   Beginning beginning{function, argument};  // of which the child has a copy at the same address
-  return HPCRUN_BEHIND(clone)(begin_child, stack, flags, &beginning, more[0], more[1], more[2]);
+  const int child = HPCRUN_BEHIND(clone)(begin_child, stack, flags, &beginning, more[0], more[1], more[2]);
+  after_fork_in_parent();
+  return child;
 }

@@ -36,7 +36,7 @@ long call_fork(long number, long a, long b, long c, long d, long e, long f) noex
   before_fork();
   const long arguments[] = {a, b, c, d, e, f};
   const long result = call_behind(number, arguments);
-  if (result == 0) after_fork_in_child();
+  result == 0 ? after_fork_in_child() : after_fork_in_parent();
   return result;
 }
 

@@ -103,6 +103,16 @@ void after_fork_in_child() noexcept {
   process.store(sys_getpid());
 }
 
+// From the controller's thread.
+void note_common_again() noexcept {
+  refusal.store(nullptr);
+  keep_from_program(common_memory_file());
+}
+
+void after_fork_in_parent() noexcept {
+  isolation_after_fork_in_parent(note_common_again);
+}
+
 void before_limit_of_memory() noexcept {
   if (process.load() != sys_getpid() || refusal.load() == kLimited) return;
   before_fork();  // nobody is a twin

@@ -24,6 +24,7 @@ void before_thread() noexcept;
 // write to the same memory. Between them the caller may use memory of its own alone.
 void before_fork() noexcept;
 void after_fork_in_child() noexcept;
+void after_fork_in_parent() noexcept;
 
 // The process is about to limit its memory: the kernel counts what is set aside to its address space, and a
 // private mapping of it to its data. Nothing is common from now on.

@@ -13,6 +13,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <shared_mutex>
 #include <string>
@@ -128,6 +130,27 @@ bool fork_twice() {
   return counts && right == 2;
 }
 
+// Before anything was isolated.
+bool fork_once() {
+  bool is_right = false;
+  const bool counts = run([&] {
+    usleep(5'000);
+    const pid_t child = fork();
+    if (child == 0) _exit(7);
+    int status = 0;
+    is_right = waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7;
+  });
+  return counts && is_right;
+}
+
+// And then it is the child that has threads.
+bool fork_first() {
+  const pid_t child = fork();
+  if (child == 0) exit(count_alone() ? 7 : 8);
+  int status = 0;
+  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7;
+}
+
 bool spawn() {
   bool is_right = true;
   const bool counts = run([&] {
@@ -179,10 +202,17 @@ bool map_and_load() {
   return counts && is_right;
 }
 
+// Threads that are processes are children of the program's, which only the kernel tells.
+bool has_children() {
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task"))
+    if (std::ifstream(task.path() / "children").peek() != EOF) return true;
+  return false;
+}
+
 bool load() {
   bool is_right = true;
   const bool counts = run([&] {
-    usleep(200'000);  // threads are processes by then
+    while (!is_over && !has_children()) usleep(1'000);
     void* const library = dlopen((folder + "/isolated_library.so").c_str(), RTLD_NOW);
     const std::lock_guard guard(mutex);
     loaded_sum = reinterpret_cast<uint64_t (*)()>(library ? dlsym(library, "loaded_sum") : nullptr);
@@ -220,8 +250,8 @@ int main(int argc, char** argv) {
   const struct {
     const char* name;
     bool (*function)();
-  } ways[] = {{"count", count_alone},    {"fork", fork_twice},  {"spawn", spawn},
-              {"signals", take_signals}, {"map", map_and_load}, {"load", load}};
+  } ways[] = {{"count", count_alone}, {"fork", fork_twice},      {"forked", fork_once}, {"child", fork_first},
+              {"spawn", spawn},       {"signals", take_signals}, {"map", map_and_load}, {"load", load}};
   for (const auto& way : ways)
     if (how == way.name) {
       const bool is_right = way.function();

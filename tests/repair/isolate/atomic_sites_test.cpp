@@ -264,6 +264,73 @@ TEST_CASE(
   forget_atomic_sites(fixture.module.code(), fixture.module.code_end());
 }
 
+namespace {
+
+// What a debugger's single steps see of one run of code: each place in a trampoline is one in the program.
+struct Steps {
+  uint64_t code_low = 0, code_high = 0;
+  uint64_t stack = 0;  // in the program's code, at last
+  uint64_t in_trampoline = 0, in_calls = 0, wrong = 0;
+};
+constinit Steps steps;
+constexpr uint64_t kTrapFlag = 0x100;
+
+void check_place(uint64_t pc, uint64_t sp, uint64_t& count) {
+  if (!leave_trampoline(pc, sp)) return;
+  ++count;
+  if (pc < steps.code_low || pc >= steps.code_high || sp != steps.stack) ++steps.wrong;
+}
+
+void on_step(int, siginfo_t*, void* raw) {
+  auto& registers = static_cast<ucontext_t*>(raw)->uc_mcontext.gregs;
+  const auto pc = static_cast<uint64_t>(registers[REG_RIP]), sp = static_cast<uint64_t>(registers[REG_RSP]);
+  if (pc >= steps.code_low && pc < steps.code_high) {
+    steps.stack = sp;
+    if (steps.in_trampoline) registers[REG_EFL] &= ~static_cast<greg_t>(kTrapFlag);
+  } else if (pc == reinterpret_cast<uint64_t>(hpcrun_atomic_slow_path)) {
+    check_place(*reinterpret_cast<const uint64_t*>(sp), sp + sizeof sp, steps.in_calls);
+  } else {
+    check_place(pc, sp, steps.in_trampoline);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("Each place in a trampoline is known as one in the program, with its stack pointer") {
+  Fixture fixture;
+  const dl_phdr_info& info = fixture.module.finish();
+  std::vector<State> states;
+  for (const Form& form : fixture.forms) states.push_back(fixture.random_state(form));
+  REQUIRE(plan_atomic_sites(info) == nullptr);
+  REQUIRE(patch_atomic_sites());
+  struct sigaction action {};
+  struct sigaction before {};
+  action.sa_sigaction = on_step;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGTRAP, &action, &before);
+  constexpr size_t kApart = 7;  // stepping takes its time
+  for (const bool has_pages : {false, true}) {
+    for (size_t i = 0; i < fixture.forms.size(); i += kApart) {
+      steps = {fixture.module.code(), fixture.module.code_end()};
+      State state = states[i];
+      state.flags |= kTrapFlag;
+      PrivatePages pages;
+      if (has_pages) REQUIRE(pages.isolate(fixture.common.page(0)));
+      if (has_pages) own_pages = &pages;
+      run_code(fixture.forms[i].at, &state);
+      own_pages = nullptr;
+      pages.share_all();
+      CAPTURE(has_pages, bytes_of(fixture.forms[i]));
+      CHECK(steps.wrong == 0);
+      CHECK(steps.in_trampoline > 5);
+      CHECK(steps.in_calls == (has_pages ? 2 : 0));
+    }
+  }
+  sigaction(SIGTRAP, &before, nullptr);
+  unpatch_atomic_sites();
+  forget_atomic_sites(fixture.module.code(), fixture.module.code_end());
+}
+
 TEST_CASE("Short instructions have jumps with prefixes, and ones for which the next instruction is moved") {
   using Tactic = AtomicPlanner::Tactic;
   for (const Tactic tactic : {Tactic::Punned, Tactic::Prefixed, Tactic::NextMoved}) {

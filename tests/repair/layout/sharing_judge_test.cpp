@@ -41,12 +41,14 @@ constexpr JudgeHost kHost{
 // Threads that each do something every 4 ms.
 class Run {
  public:
-  Run() {
+  explicit Run(bool places_first = false) {
     closed.clear();
     settled.clear();
     shared_lines.clear();
     shared_pages.clear();
-    judge().start(kHost);
+    JudgeHost host = kHost;
+    host.places_first = places_first;
+    judge().start(host);
   }
 
   SharingJudge& judge() { return *judge_; }
@@ -211,6 +213,48 @@ TEST_CASE("of allocations a page is told as well") {
     run.sample({write_to(0, 0x10010, 7, 1, 0x10010), write_to(1, 0x10030, 7, 2, 0x10030)});
   REQUIRE(shared_pages.contains(0x10000));
   CHECK(shared_pages[0x10000].is_allocation);
+}
+
+namespace {
+
+// Two objects side by side in a line, which are others from then on.
+void share_line(Run& run, int samples, uint64_t address, uint64_t object) {
+  for (int i = 0; i < samples; ++i)
+    run.sample({write_to(0, address + 0x10, 7, object, address + 0x10),
+                write_to(1, address + 0x30, 7, object + 1, address + 0x30)});
+}
+
+}  // namespace
+
+TEST_CASE("pages of allocations that can be placed are left to that") {
+  Run run(true);
+  // What was allocated before it is decided, after half a second, is used a little longer.
+  share_line(run, 250, 0x10000, 1);
+  REQUIRE(settled.contains(7));
+  CHECK(settled[7].chosen.placement == Placement{64, 0, 64});
+  for (int i = 0; i < 600; ++i)
+    run.sample({write_to(0, 0x20000, 7, 3, 0x20000), write_to(1, 0x20040, 7, 4, 0x20040)});
+  CHECK(shared_pages.empty());
+}
+
+TEST_CASE("pages of allocations from before their site was placed are told where they stay") {
+  Run run(true);
+  share_line(run, 300, 0x10000, 1);
+  CHECK(shared_pages.empty());
+  share_line(run, 600, 0x10000, 1);
+  CHECK(shared_pages.contains(0x10000));
+}
+
+TEST_CASE("pages of allocations that no placement helps are told, and those of variables at once") {
+  Run run(true);
+  for (int i = 0; i < 400; ++i)
+    run.sample({write_to(0, 0x10000, 7, 1, 0x10000), write_to(1, 0x10008, 7, 1, 0x10000)});
+  REQUIRE(settled.contains(7));
+  CHECK(settled[7].chosen.placement == kAsAllocated);
+  CHECK(shared_pages.contains(0x10000));
+  Run other(true);
+  for (int i = 0; i < 150; ++i) other.sample({write_to(0, 0x10000, 0, 0, 0), write_to(1, 0x10008, 0, 0, 0)});
+  CHECK(shared_pages.contains(0x10000));
 }
 
 TEST_CASE("threads that were not seen at the line do not count, nor what is unknown of an access") {

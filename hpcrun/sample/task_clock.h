@@ -1,0 +1,50 @@
+#pragma once
+// A thread's CPU time, whichever task it runs as: its own at home, or those of the processes that it is at
+// times (twin.h), one after the other. Part of the sample path: async-signal-safe, used by its own thread
+// only, by calls of the kernel that nobody changes on the way.
+
+#include <sys/resource.h>
+#include <time.h>
+
+#include <cstdint>
+
+#include "hpcrun/guest/syscalls.h"
+
+namespace hpcrun {
+
+class TaskClock {
+ public:
+  // In nanoseconds, and the part of it in the kernel, which moves on at the kernel's ticks only, four
+  // milliseconds apart.
+  uint64_t cpu_ns() const noexcept { return elsewhere_.cpu_ns + sys_clock_ns(CLOCK_THREAD_CPUTIME_ID); }
+  uint64_t system_ns() const noexcept { return elsewhere_.system_ns + own_system_ns(); }
+
+  // Of processes that ended: what the clock of the task at home lacks.
+  uint64_t of_twins_ns() const noexcept { return twins_.cpu_ns; }
+
+  // twin.h has when.
+  void leave_home() noexcept { elsewhere_ = sum_with_own(twins_); }
+  void end_twin() noexcept { twins_ = sum_with_own(twins_); }
+  void come_home() noexcept { elsewhere_ = twins_; }
+
+ private:
+  struct Used {
+    uint64_t cpu_ns = 0;
+    uint64_t system_ns = 0;
+  };
+
+  static uint64_t own_system_ns() noexcept {
+    rusage usage{};
+    raw_syscall(SYS_getrusage, RUSAGE_THREAD, reinterpret_cast<long>(&usage));
+    return static_cast<uint64_t>(usage.ru_stime.tv_sec) * 1'000'000'000u +
+           static_cast<uint64_t>(usage.ru_stime.tv_usec) * 1'000u;
+  }
+  static Used sum_with_own(const Used& used) noexcept {
+    return {used.cpu_ns + sys_clock_ns(CLOCK_THREAD_CPUTIME_ID), used.system_ns + own_system_ns()};
+  }
+
+  Used elsewhere_;  // by tasks other than the one that runs
+  Used twins_;      // by processes that ended
+};
+
+}  // namespace hpcrun
