@@ -107,13 +107,19 @@ bool is_looked_at(uint64_t at) noexcept {
   return program.has(at) || (plan.counts_library && library.has(at));
 }
 
-// Of what is called elsewhere no instruction is a place; nor where a page is looked over for what has to be
-// merged, which takes many.
+// Look over a page for what has to be merged, in many steps.
+template <Stores... stores>
+bool is_scan(uint64_t at) noexcept {
+  return ((at == reinterpret_cast<uint64_t>(&next_to_merge<stores>) ||
+           at == reinterpret_cast<uint64_t>(&next_to_merge_wide<stores>) ||
+           at == reinterpret_cast<uint64_t>(&next_to_merge_widest<stores>)) ||
+          ...);
+}
+
+// Of what is called elsewhere no instruction is a place.
 bool is_skipped(uint64_t at, uint64_t returns_to) noexcept {
-  if (at == reinterpret_cast<uint64_t>(&next_to_merge) ||
-      at == reinterpret_cast<uint64_t>(&next_to_merge_wide))
-    return true;
-  return !is_looked_at(at) && is_looked_at(returns_to);
+  return is_scan<Stores::Own, Stores::Others, Stores::All>(at) ||
+         (!is_looked_at(at) && is_looked_at(returns_to));
 }
 
 // By no more steps.
