@@ -38,7 +38,7 @@ volatile int* volatile nowhere = nullptr;
 alignas(4096) std::mutex mutex;
 std::shared_mutex shared_mutex;
 pthread_spinlock_t spin;
-std::atomic<bool> is_over{false}, lacks_guard{false};
+std::atomic<bool> is_over{false}, lacks_guard{false}, awaits_library{false};
 std::atomic<uint64_t> total{0};
 int milliseconds = 400;
 std::string folder;  // that the program is in
@@ -79,7 +79,7 @@ uint64_t count(int number) {
     ++under_spin;
     pthread_spin_unlock(&spin);
     total.fetch_add(1);
-    if (number == 0 && Clock::now() >= end()) is_over = true;
+    if (number == 0 && Clock::now() >= end() && !awaits_library) is_over = true;
   }
   return passes;
 }
@@ -211,13 +211,16 @@ bool has_children() {
 
 bool load() {
   bool is_right = true;
+  awaits_library = true;
   const bool counts = run([&] {
-    while (!is_over && !has_children()) usleep(1'000);
+    const auto latest = end() - std::chrono::milliseconds(milliseconds / 2);
+    while (Clock::now() < latest && !has_children()) usleep(1'000);
     void* const library = dlopen((folder + "/isolated_library.so").c_str(), RTLD_NOW);
     const std::lock_guard guard(mutex);
     loaded_sum = reinterpret_cast<uint64_t (*)()>(library ? dlsym(library, "loaded_sum") : nullptr);
     add_to_loaded = reinterpret_cast<void (*)()>(library ? dlsym(library, "add_to_loaded") : nullptr);
     is_right = add_to_loaded && loaded_sum;
+    awaits_library = false;
   });
   return counts && is_right && added_to_loaded > 0 && loaded_sum() == added_to_loaded;
 }
