@@ -128,7 +128,7 @@ class Isolation(repair_runs.RepairRuns):
         for how in ("count", "spawn", "signals", "map", "load", "fork"):
             with self.subTest(how):
                 # A fork may come before anything was isolated.
-                self.run_until(lambda run: how == "fork" or self.repairs(run)["conversions"], [LIFE, how],
+                self.run_until(lambda run: how == "fork" or self.repairs(run)["conversions"], [LIFE, how, "1200"],
                                f"{how} right\n".encode(), options=["--repair=isolate:always"])
 
     def test_programs_that_forked_are_isolated_again(self):

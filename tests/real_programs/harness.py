@@ -245,6 +245,8 @@ def read_quality(runner, row):
         reasons = sorted({page["why"] for page in repairs["pages"] if page["kind"] == "shared"})
         row.isolated = (f"{repairs['conversions']} conversions, {repairs['commits']} commits, {repairs['merged_words']} words"
                         + "".join(f"; {reason}" for reason in reasons))
+        # The quality of samples is judged where nothing is repaired.
+        return
     if row.samples < program.least_samples:
         raise Harm(f"{row.samples} samples, fewer than {program.least_samples}")
     if row.processes < program.processes or row.threads < program.threads:
