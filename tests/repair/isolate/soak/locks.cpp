@@ -334,7 +334,8 @@ void rest() {
     uint64_t sum = 0;
     for (const volatile uint64_t& of_worker : adds[kind]) sum += of_worker;
     if (in_variables[kind].value != sum || in_heap[kind].value != sum)
-      dprintf(2, "lock %d: %lu and %lu times, not %lu\n", kind, in_variables[kind].value, in_heap[kind].value, sum);
+      dprintf(2, "lock %d: %lu and %lu times, not %lu\n", kind, in_variables[kind].value, in_heap[kind].value,
+              sum);
     SOAK_REQUIRE(in_variables[kind].value == sum && in_heap[kind].value == sum);
   }
   for (; queue.taken != queue.given; ++queue.taken)
