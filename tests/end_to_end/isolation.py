@@ -19,7 +19,7 @@ FOUND = {"statistics": ["1500"], "references_locked": ["400"]}
 DECLINED = {"counters": (["60"], "atomic operations work on it"), "workers": (["60"], "atomic operations work on it"),
             "references": (["400"], "atomic operations of the program's own")}
 # Of programs whose threads meet by calls of the C library. Those that meet by atomic loads have to be compiled for it.
-ALWAYS = {"statistics": ["300"], "neighbours": ["200"], "phases": ["200"], "sessions": ["20"], "requests": ["5"],
+ALWAYS = {"statistics": ["300"], "neighbours": ["200"], "phases": ["200"],
           "references_locked": ["10"], "lock_array": ["5"], "total": ["5"], "counters": ["5"]}
 
 
