@@ -1,5 +1,8 @@
 #include "hpcrun/memory/isolating.h"
 
+#include "hpcrun/memory/counted_writes.h"
+#include "hpcrun/sample/state.h"
+
 namespace hpcrun {
 
 constinit std::atomic<const Isolation*> isolation{nullptr};
@@ -7,6 +10,10 @@ constinit CodeRange c_library;
 
 bool isolates_pages() noexcept {
   return isolation.load(std::memory_order_acquire);
+}
+
+bool finds_written_lines() noexcept {
+  return isolates_pages() && process_state.config.contention_by_pages;
 }
 
 // What the C library allocates for itself and locks by itself is not small: streams, directories, compiled
@@ -17,8 +24,8 @@ void tell_isolation(const void* at, uint64_t bytes, uint64_t caller) noexcept {
   constexpr uint64_t kLeastLocked = 128;
   if (c_library.holds(caller)) {
     if (bytes >= kLeastLocked) with->close(at, bytes);
-  } else if (with->offer && bytes < kMostSmallBytes) {
-    with->offer(at);
+  } else {
+    with->offer(at, bytes);
   }
 }
 
@@ -32,6 +39,7 @@ void ask_to_isolate(const PageVerdict& verdict) noexcept {
 
 void forget_isolating() noexcept {
   isolation.store(nullptr, std::memory_order_relaxed);
+  written_lines.forget();
 }
 
 }  // namespace hpcrun
