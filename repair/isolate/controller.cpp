@@ -198,7 +198,10 @@ class Loop {
       drop_all(WhyShared::AtomicModule);
       return !end_session();
     }
-    if (!is_session_on() && !begin_session()) return isolated_pages.count() > 0 || is_looking();
+    if (!is_session_on() && !begin_session()) {
+      controller.shared.count_period(false, 0);
+      return isolated_pages.count() > 0;
+    }
     for_each_known(KnownPage::State::Isolated, [this](KnownPage& known) {
       if (known.is_told) return;
       known.is_told = true;
@@ -252,13 +255,17 @@ class Loop {
     }
     if (result == SessionStart::Done || result == SessionStart::AlreadyOn) {
       tries_ = 0;
+      if (finds_written()) controller.refusal.store(nullptr);  // of a time before
       isolated_pages.pause(false);
       IsolationTotals now;
       sum_up(now);
       benefit_.begin(now, monotonic_ns());
       return true;
     }
-    if (result != SessionStart::Unreachable || ++tries_ == kMostBeginnings) drop_all(WhyShared::NoSession);
+    if (result == SessionStart::Unreachable && ++tries_ < kMostBeginnings) return false;
+    drop_all(WhyShared::NoSession);
+    if (finds_written())
+      controller.refusal.store("threads cannot become processes: the kernel or a thread refuses");
     return false;
   }
 
