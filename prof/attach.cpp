@@ -177,7 +177,7 @@ int attach(int pid, const MeasuringOptions& options) {
   std::vector<std::string> names = options.events;
   if (take_locks(names))
     fail(kOwnFailure, "locks are followed in programs that `prof run` starts, not in running ones");
-  if (take_contention(names))
+  if (take_contention(names) != ContentionRequest::None)
     fail(kOwnFailure, "contention is looked for in programs that `prof run` starts, not in running ones");
   const std::vector<hpcrun::EventSpec> events = parse_user_events(names);
   const std::optional<hpcrun::Trigger> users = users_trigger();

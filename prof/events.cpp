@@ -21,6 +21,7 @@ namespace {
 constexpr uint32_t kDefaultRealRate = 200;
 constexpr uint32_t kDefaultCounterRate = 1'000;
 constexpr char kContention[] = "contention";
+constexpr char kContentionByPages[] = "contention:pages";
 constexpr char kLocks[] = "locks";
 constexpr uint32_t kDefaultContentionRate = 250;  // of CPUTIME where contention alone is asked for
 
@@ -156,13 +157,18 @@ bool take_locks(std::vector<std::string>& texts) {
 }
 
 bool asks_for_contention(const std::vector<std::string>& texts) {
-  return std::ranges::any_of(texts, [](const std::string& text) { return is(text, kContention); });
+  return std::ranges::any_of(
+      texts, [](const std::string& text) { return is(text, kContention) || is(text, kContentionByPages); });
 }
 
-bool take_contention(std::vector<std::string>& texts) {
-  const auto asked =
-      std::ranges::find_if(texts, [&](const std::string& text) { return is(text, kContention); });
-  if (asked == texts.end()) return false;
+ContentionRequest take_contention(std::vector<std::string>& texts) {
+  const auto asked = std::ranges::find_if(
+      texts, [](const std::string& text) { return is(text, kContention) || is(text, kContentionByPages); });
+  if (asked == texts.end()) return ContentionRequest::None;
+  if (asks_for_contention({asked + 1, texts.end()}))
+    fail(kOwnFailure, "contention is looked for in one way in a run; leave all but one -e contention out");
+  const ContentionRequest request =
+      is(*asked, kContention) ? ContentionRequest::Sampled : ContentionRequest::ByPages;
   const size_t at = asked->rfind('@');
   const auto clock =
       std::ranges::find_if(texts, [&](const std::string& text) { return is(text, "CPUTIME"); });
@@ -174,7 +180,7 @@ bool take_contention(std::vector<std::string>& texts) {
     *asked = at == std::string::npos ? fmt::format("CPUTIME@{}", kDefaultContentionRate)
                                      : "CPUTIME" + asked->substr(at);
   }
-  return true;
+  return request;
 }
 
 std::string format_events(const std::vector<hpcrun::EventSpec>& events) {
@@ -194,6 +200,9 @@ std::vector<EventDescription> list_events() {
       {kContention,
        "cache lines that threads contend for, by the samples of CPUTIME: which data, whose code, what to "
        "change"},
+      {kContentionByPages,
+       "the same, counted: lines that threads write by turns, on pages that each has for itself; not by "
+       "time, and of writes alone"},
       {kLocks,
        "locks that threads wait for: who waits and who holds them meanwhile; beside the samples of others"},
       {"REALTIME", "wall time of each thread, waiting included (s); 200 samples/s unless told"},

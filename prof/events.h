@@ -1,6 +1,7 @@
 #pragma once
 // Events as users name them.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,17 @@ namespace prof {
 // cannot count, one named twice, too many.
 std::vector<hpcrun::EventSpec> parse_user_events(const std::vector<std::string>& texts);
 
-// Takes "contention" or "contention@RATE" out of the events. It goes by the samples of CPUTIME: where these
-// are not named, they are put in its place, 250 a second unless told. False when contention is not among
-// them. Throws CommandError (125) where both have a rate.
-bool take_contention(std::vector<std::string>& texts);
+// How contention is looked for.
+enum class ContentionRequest : uint8_t {
+  None,
+  Sampled,  // "contention": by samples and breakpoints, or the processor's memory samples
+  ByPages,  // "contention:pages": by counting what threads write on pages that each has for itself
+};
+
+// Takes "contention" or "contention:pages", either with "@RATE", out of the events. The first goes by the
+// samples of CPUTIME: where these are not named, they are put in its place, 250 a second unless told; beside
+// the second as well. Throws CommandError (125) where both have a rate, or both ways are asked for.
+ContentionRequest take_contention(std::vector<std::string>& texts);
 
 // Whether "contention" is among the events.
 bool asks_for_contention(const std::vector<std::string>& texts);

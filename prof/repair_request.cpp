@@ -178,15 +178,14 @@ RepairRequest parse_repair_request(const std::string& text) {
 }
 
 // Signals of events that a thread blocks for a moment kill it before that.
-void require_kernel_for_isolation() {
+void require_kernel_for_isolation(const std::string& asked, const std::string& instead) {
   constexpr std::pair kLeast{5, 19};
   utsname names{};
   uname(&names);
   std::pair version{0, 0};
   if (std::sscanf(names.release, "%d.%d", &version.first, &version.second) == 2 && version < kLeast)
-    fail(kOwnFailure,
-         "--repair=isolate needs Linux 5.19 or later, and this is {}; leave it out, or use --repair",
-         names.release);
+    fail(kOwnFailure, "{} needs Linux 5.19 or later, and this is {}; leave it out, or use {}", asked,
+         names.release, instead);
 }
 
 std::vector<RepairKindDescription> list_repairs() {

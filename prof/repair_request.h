@@ -27,8 +27,8 @@ constexpr char kDefaultRepairs[] = "layout,locks";
 // other kind.
 RepairRequest parse_repair_request(const std::string& text);
 
-// Throws CommandError (125) where the kernel is too old.
-void require_kernel_for_isolation();
+// Throws CommandError (125) where the kernel is too old for what is asked for; `instead` can be had.
+void require_kernel_for_isolation(const std::string& asked, const std::string& instead);
 
 struct RepairKindDescription {
   std::string name;

@@ -167,7 +167,12 @@ int run_program(const RunOptions& whole) {
   if (repairs.is_for_anything() && (repairs.file.empty() || repairs.isolate) && !asks_for_contention(names))
     names.emplace_back("contention");
   const bool locks = take_locks(names);
-  const bool contention = take_contention(names);
+  const ContentionRequest contention = take_contention(names);
+  const bool by_pages = contention == ContentionRequest::ByPages;
+  if (by_pages && repairs.is_for_anything())
+    fail(
+        kOwnFailure,
+        "-e contention:pages counts what --repair would change; leave one of them out, or use -e contention");
   const std::vector<hpcrun::EventSpec> events = parse_user_events(names);
   const std::optional<hpcrun::Trigger> users = users_trigger();
   const Target target = find_target(command[0]);
@@ -178,16 +183,21 @@ int run_program(const RunOptions& whole) {
   if (repairs.is_for_anything() && target.needs_outside())
     fail(kOwnFailure, "{}: repairs are made from inside, where the runtime cannot be; leave --repair out",
          target.image.string());
+  if (by_pages && target.needs_outside())
+    fail(kOwnFailure, "{}: pages are looked at from inside, where the runtime cannot be; leave -e {} out",
+         target.image.string(), "contention:pages");
   const RepairFile given = given_repairs(repairs);
   const std::string repair_plan = prof::repair_plan(given);
   const DevicePlan devices = whole.devices ? plan_devices(runtime) : DevicePlan{};
   std::vector<fs::path> others = devices.preload;
-  if (contention || repairs.layout) others.push_back(preloadable(find_memory_preload()));
+  if (contention != ContentionRequest::None || repairs.layout)
+    others.push_back(preloadable(find_memory_preload()));
   if (locks || repairs.locks) others.push_back(preloadable(find_sync_preload()));
-  if (repairs.isolate) {
-    require_kernel_for_isolation();
+  if (repairs.isolate || by_pages) {
+    const char* const asked = by_pages ? "-e contention:pages" : "--repair=isolate";
+    require_kernel_for_isolation(asked, by_pages ? "-e contention" : "--repair");
     others.push_back(preloadable(find_isolate_preload()));
-    others.emplace_back(find_isolating_allocator());
+    others.emplace_back(find_isolating_allocator(asked));
   }
   const TriggerProbe probe = probe_trigger();
   if (target.needs_outside())
@@ -218,9 +228,12 @@ int run_program(const RunOptions& whole) {
       {hpcrun::kEnvTrigger, trigger_name(trigger)},   {hpcrun::kEnvOutside, outside->socket_name()},
       {hpcrun::kEnvOutsideExec, find_outside_exec()},
   };
-  if (contention) {
+  if (contention == ContentionRequest::Sampled) {
     plan.environment.push_back({hpcrun::kEnvContention, "1"});
     plan.environment.push_back({hpcrun::kEnvMemoryEvents, memory_events(events, trigger)});
+  } else if (by_pages) {
+    plan.environment.push_back({hpcrun::kEnvContention, hpcrun::kContentionByPages});
+    plan.environment.push_back({hpcrun::kEnvIsolate, "1"});
   }
   if (locks) plan.environment.push_back({hpcrun::kEnvLocks, "1"});
   add_repair_environment(repairs, !repair_plan.empty(), plan.environment);

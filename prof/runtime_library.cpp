@@ -85,15 +85,14 @@ fs::path find_isolate_preload() {
   return find_runtime_library().parent_path() / kIsolatePreload;
 }
 
-fs::path find_isolating_allocator() {
+fs::path find_isolating_allocator(const std::string& asked) {
   constexpr const char* kFolders[] = {"/usr/lib/x86_64-linux-gnu", "/lib/x86_64-linux-gnu", "/usr/lib64",
                                       "/usr/local/lib", "/usr/lib"};
   std::error_code error;
   for (const char* folder : kFolders)
     if (const fs::path library = fs::path(folder) / kIsolatingAllocator; fs::exists(library, error))
       return library;
-  fail(kOwnFailure,
-       "--repair=isolate needs {}, which is not installed; install it (apt install libjemalloc2)",
+  fail(kOwnFailure, "{} needs {}, which is not installed; install it (apt install libjemalloc2)", asked,
        kIsolatingAllocator);
 }
 

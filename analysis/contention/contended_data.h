@@ -46,6 +46,7 @@ struct ContendedData {
   // closely are taken to be of one loop. At least the weight of its samples, and no more than went by.
   std::map<uint32_t, uint64_t> busy_ns;
   LineTransfers transfers;
+  uint64_t interleaved = 0;  // writes after another thread's, where these were counted (written_data.h)
   std::vector<ContentionSide> sides;  // with most accesses first
 };
 

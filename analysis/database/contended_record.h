@@ -31,12 +31,17 @@ struct ContendedRecord {
   double true_moves = 0;
   double adjacent_moves = 0;
   // Where hardware told it:
-  std::string source;          // which: "Intel PEBS", "Intel PEBS by perf"; empty: our own breakpoints
+  // Which: "Intel PEBS", "Intel PEBS by perf", or "exact, by pages", where writes were counted; empty: our
+  // own breakpoints.
+  std::string source;
   double transfers = 0;        // loads that found a line in another processor's cache
   double transfers_per_s = 0;  // 0: the time is not known
   double hitm = 0;             // of them, those to which the line was modified there
   double remote_hitm = 0;      // of these, in another node or socket
   double latency_cycles = 0;   // of all transfers together
+  // Where they were counted: updates of the lines after another thread's, and how many a second.
+  double interleaved = 0;
+  double interleaved_per_s = 0;  // 0: the time is not known
   // Of the change:
   uint64_t bytes_after = 0;  // of the object with all `changes`; 0: not known
   std::string remedy;        // "align-objects", "pad-elements", "separate-fields", "copy-per-thread"
@@ -127,6 +132,8 @@ void for_each_field(RecordOf<ContendedRecord> auto& record, Visit visit) {
   visit("hitm", record.hitm);
   visit("remote_hitm", record.remote_hitm);
   visit("latency_cycles", record.latency_cycles);
+  visit("interleaved", record.interleaved);
+  visit("interleaved_per_s", record.interleaved_per_s);
   visit("bytes_after", record.bytes_after);
   visit("remedy", record.remedy);
   visit("advice", record.advice);

@@ -159,6 +159,7 @@ ContendedRecord make_record(const ContendedData& found, const KnownData& data, c
   record.hitm = found.transfers.modified;
   record.remote_hitm = found.transfers.remote;
   record.latency_cycles = found.transfers.latency_cycles;
+  record.interleaved = static_cast<double>(found.interleaved);
   record.kind = "unknown";
   record.address = found.lines.front();
   ObjectKind kind = ObjectKind::Static;
@@ -232,6 +233,20 @@ double seconds_of(const ProcessMeasurement& measurement) {
   return end > out ? static_cast<double>(end - out) * 1e-9 : 0;
 }
 
+std::vector<ContendedRecord> records_of_writes(const ProcessMeasurement& measurement,
+                                               std::span<const ThreadInDatabase> threads, KnownData& data) {
+  const std::vector<WrittenBytes> written = measured_writes(
+      measurement, threads, [&](const MeasuredAccess& place) { return data.object_of(place); });
+  const double seconds = seconds_of(measurement);
+  std::vector<ContendedRecord> records;
+  for (const ContendedData& found : find_written_data(written, data.objects())) {
+    ContendedRecord& record = records.emplace_back(make_record(found, data, {}));
+    record.source = kCountedByPages;
+    if (seconds > 0) record.interleaved_per_s = record.interleaved / seconds;
+  }
+  return records;
+}
+
 std::vector<ContendedRecord> make_records(const std::vector<ContentionAccess>& accesses,
                                           const KnownData& data, const Paces& paces,
                                           const ContentionOptions& options,
@@ -265,6 +280,7 @@ bool looked_for_contention(const std::vector<ProcessMeasurement>& measurements) 
 }
 
 bool has_accesses(const ProcessMeasurement& measurement) {
+  if (!measurement.written.empty()) return true;
   return std::ranges::any_of(measurement.threads, [](const MeasuredThread& thread) {
     return thread.access_extents && !thread.access_extents->empty();
   });
@@ -277,6 +293,7 @@ std::vector<ContendedRecord> contended_records(const ProcessMeasurement& measure
   const ProcessData process = data_of(measurement);
   KnownData data(process, options, warnings);
   data.add(measurement.objects, threads);
+  if (!measurement.written.empty()) return records_of_writes(measurement, threads, data);
   const std::vector<ContentionAccess> accesses =
       measured_accesses(threads, [&](const MeasuredAccess& access) { return data.object_of(access); });
   const char* const source = contention_hardware(measurement);

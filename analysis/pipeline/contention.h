@@ -38,7 +38,11 @@ struct ProcessData {
 // In any of them.
 bool looked_for_contention(const std::vector<ProcessMeasurement>& measurements);
 
+// Accesses were seen, or writes were counted.
 bool has_accesses(const ProcessMeasurement& measurement);
+
+// By what it is known that was counted, as reports name it.
+constexpr char kCountedByPages[] = "exact, by pages";
 
 // What is known by hardware that samples transfers between caches: a finding has a few of them at least, and
 // as many a second as cost something. Its samples of a line are few and need not overlap to the millisecond.

@@ -1,5 +1,8 @@
 #include "analysis/pipeline/measured_accesses.h"
 
+#include <algorithm>
+#include <bit>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -95,6 +98,27 @@ std::vector<ContentionAccess> measured_accesses(
       access.stands_for = told.hardware.period;
       access.transfers = transfers_of(told.hardware, seen.tells_snoops);
     });
+  }
+  return all;
+}
+
+std::vector<WrittenBytes> measured_writes(const ProcessMeasurement& measurement,
+                                          std::span<const ThreadInDatabase> threads,
+                                          const std::function<uint32_t(const MeasuredAccess&)>& object_of) {
+  std::vector<WrittenBytes> all;
+  // Of the piece that counts to those of the same line and thread that follow.
+  std::map<std::pair<uint64_t, uint32_t>, uint64_t> updates;
+  for (const MeasuredWritten& written : measurement.written) {
+    if (written.updates) updates[{written.line, written.thread}] = written.updates;
+    const auto thread = std::ranges::find_if(
+        threads, [&](const ThreadInDatabase& one) { return one.thread->index == written.thread; });
+    if (thread == threads.end()) continue;
+    MeasuredAccess place;
+    place.address = written.line + static_cast<uint64_t>(std::countr_zero(written.bytes));
+    place.object = written.object;
+    all.push_back({thread->profile, written.line, written.bytes, object_of(place),
+                   updates[{written.line, written.thread}], written.interleaved, written.true_sharing,
+                   written.false_sharing, written.time_ns});
   }
   return all;
 }

@@ -1,6 +1,6 @@
 #pragma once
 // The memory accesses that the runtime saw of one process, by breakpoints or by hardware that samples them:
-// of threads that were seen at a line for certain.
+// of threads that were seen at a line for certain. Or what they were counted to write.
 
 #include <functional>
 #include <span>
@@ -8,6 +8,7 @@
 
 #include "analysis/contention/evidence.h"
 #include "analysis/contention/pace.h"
+#include "analysis/contention/written_data.h"
 #include "analysis/pipeline/contention.h"
 #include "hpcrun/measurement/reader.h"
 
@@ -17,6 +18,12 @@ namespace prof {
 std::vector<ContentionAccess> measured_accesses(
     std::span<const ThreadInDatabase> threads,
     const std::function<uint32_t(const MeasuredAccess&)>& object_of);
+
+// What threads were counted to write to lines that others wrote to as well. Of such a place only its address
+// and its object are known.
+std::vector<WrittenBytes> measured_writes(const ProcessMeasurement& measurement,
+                                          std::span<const ThreadInDatabase> threads,
+                                          const std::function<uint32_t(const MeasuredAccess&)>& object_of);
 
 Paces measured_paces(std::span<const ThreadInDatabase> threads);
 

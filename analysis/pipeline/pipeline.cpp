@@ -205,7 +205,9 @@ std::vector<ContendedRecord> contended_data(const std::vector<ProcessMeasurement
     for (ContendedRecord& record : contended_records(measurement, threads, options.attribution, warnings))
       all.push_back(std::move(record));
   }
-  std::ranges::stable_sort(all, std::greater(), &ContendedRecord::weight_s);
+  std::ranges::stable_sort(all, std::greater(), [](const ContendedRecord& record) {
+    return std::pair(record.weight_s, record.interleaved);
+  });
   return all;
 }
 

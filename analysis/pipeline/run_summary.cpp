@@ -269,7 +269,8 @@ Json contention_sources(const std::vector<ProcessMeasurement>& measurements) {
   Json sources = Json::array();
   for (const auto& [source, name] : {std::pair{Source::Pebs, "Intel PEBS"},
                                      {Source::Ibs, "AMD IBS"},
-                                     {Source::Breakpoints, "decoded instructions and breakpoints"}})
+                                     {Source::Breakpoints, "decoded instructions and breakpoints"},
+                                     {Source::Pages, "counting what threads write, page by page"}})
     if (std::ranges::any_of(measurements, [source = source](const ProcessMeasurement& measurement) {
           return measurement.counter(Counter::LooksForContention) == static_cast<uint64_t>(source);
         }))

@@ -20,6 +20,9 @@ constexpr double kMediumShare = 0.05, kHighShare = 0.20;
 // Of transfers a second. TMI found more than the larger in all programs that were worth a repair; a tenth of
 // it costs a thread a percent of its time.
 constexpr double kMediumTransfers = 10'000, kHighTransfers = 100'000;
+// Of writes after another thread's that were counted, a second. Two threads that contend all the time have as
+// many as there are periods in which they are looked at, 100 each, or more, where they synchronise.
+constexpr double kMediumInterleaved = 10, kHighInterleaved = 50;
 constexpr size_t kNamedSides = 2;  // in a sentence
 constexpr size_t kNamedAllocations = 2;
 constexpr size_t kShownSides = 16;  // as contexts of a finding
@@ -114,13 +117,24 @@ std::string transfers_in_words(const ContendedRecord& record) {
   return text;
 }
 
+// Writes were counted, on pages that each thread had for itself: there is no code, and no cost.
+bool is_counted(const ContendedRecord& record) {
+  return record.interleaved > 0;
+}
+
+std::string interleaved_in_words(const ContendedRecord& record) {
+  return record.interleaved_per_s > 0
+             ? fmt::format("{} times a second", words_for_rounded(record.interleaved_per_s))
+             : fmt::format("{} times", words_for_rounded(record.interleaved));
+}
+
 bool is_told_by_hardware(const ContendedRecord& record) {
-  return !record.source.empty();
+  return !record.source.empty() && !is_counted(record);
 }
 
 // Recordings of other profilers have no samples of CPU time.
 bool has_cpu_time(const ContendedRecord& record) {
-  return !is_told_by_hardware(record) || record.weight_s > 0;
+  return record.source.empty() || record.weight_s > 0;
 }
 
 FindingCost cost_of(const ContendedRecord& record, const RunSummary& run) {
@@ -130,6 +144,11 @@ FindingCost cost_of(const ContendedRecord& record, const RunSummary& run) {
   if (has_cpu_time(record))
     return {record.weight_s, "sec", share_of_run(record.weight_s, run),
             "samples at the contended lines; an upper bound of what the change saves"};
+  if (is_counted(record))
+    return {
+        record.interleaved, "writes", 0,
+        "counted: commits and periods of 10 ms at the end of which a thread had changed a line after another "
+        "one"};
   if (record.latency_cycles > 0)
     return {record.latency_cycles, "cycles", 0,
             "latency of the sampled loads that found the line in another cache, times their periods; they "
@@ -138,6 +157,10 @@ FindingCost cost_of(const ContendedRecord& record, const RunSummary& run) {
 }
 
 Severity severity_of(const ContendedRecord& record, double share) {
+  if (is_counted(record))
+    return record.interleaved_per_s >= kHighInterleaved     ? Severity::High
+           : record.interleaved_per_s >= kMediumInterleaved ? Severity::Medium
+                                                            : Severity::Low;
   const bool by_time = has_cpu_time(record);
   const double cost = by_time ? share : record.transfers_per_s;
   if (cost >= (by_time ? kHighShare : kHighTransfers)) return Severity::High;
@@ -156,13 +179,16 @@ std::string sentence(const CallTree& tree, const ContendedRecord& record, const 
       fmt::format("{} {} {}", words_for_count(threads.size(), "thread"), what, object_in_words(tree, record));
   const char* lead = ": ";
   for (const ThreadAtPlace& side : telling_sides(record)) {
-    text += fmt::format("{}thread {} {} {} in {}", lead, thread_label(*tree.database, side.most->profile),
-                        side.does(), data_in_words(record, *side.most),
-                        code_in_words(frames_of(tree, side.most->context)));
+    text += fmt::format("{}thread {} {} {}", lead, thread_label(*tree.database, side.most->profile),
+                        side.does(), data_in_words(record, *side.most));
+    if (!is_counted(record))
+      text += fmt::format(" in {}", code_in_words(frames_of(tree, side.most->context)));
     lead = ", ";
   }
   if (is_told_by_hardware(record))
     text += fmt::format("; {} ({})", transfers_in_words(record), record.source);
+  if (is_counted(record))
+    text += fmt::format("; one wrote after another {} ({})", interleaved_in_words(record), record.source);
   if (!has_cpu_time(record)) return text + ".";
   text += fmt::format("; {} of the CPU time was found there",
                       words_for_percent(share_of_run(record.weight_s, run)));
@@ -192,6 +218,10 @@ Finding finding(const CallTree& tree, const ContendedRecord& record, const RunSu
                     {"false_moves", record.false_moves},
                     {"true_moves", record.true_moves},
                     {"adjacent_moves", record.adjacent_moves}};
+  if (is_counted(record)) {
+    finding.values["interleaved"] = record.interleaved;
+    finding.values["interleaved_per_s"] = record.interleaved_per_s;
+  }
   if (is_told_by_hardware(record)) {
     finding.values["transfers"] = record.transfers;
     finding.values["transfers_per_s"] = record.transfers_per_s;

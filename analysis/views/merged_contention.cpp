@@ -20,7 +20,8 @@ Key key_of(const ContendedRecord& record) {
 }
 
 bool is_cheaper(const ContendedRecord& a, const ContendedRecord& b) {
-  return std::tuple(a.weight_s, a.transfers) < std::tuple(b.weight_s, b.transfers);
+  return std::tuple(a.weight_s, a.transfers, a.interleaved) <
+         std::tuple(b.weight_s, b.transfers, b.interleaved);
 }
 
 // What is known of a process's saving holds for the CPU time that was found in it.
@@ -41,7 +42,8 @@ void add(ContendedRecord record, Sum& sum) {
   for (const auto number :
        {&ContendedRecord::weight_s, &ContendedRecord::false_moves, &ContendedRecord::true_moves,
         &ContendedRecord::adjacent_moves, &ContendedRecord::transfers, &ContendedRecord::transfers_per_s,
-        &ContendedRecord::hitm, &ContendedRecord::remote_hitm, &ContendedRecord::latency_cycles})
+        &ContendedRecord::hitm, &ContendedRecord::remote_hitm, &ContendedRecord::latency_cycles,
+        &ContendedRecord::interleaved, &ContendedRecord::interleaved_per_s})
     total.*number += record.*number;
 }
 

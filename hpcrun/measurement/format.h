@@ -11,8 +11,8 @@
 namespace hpcrun {
 
 constexpr char kFileMagic[8] = {'p', 'r', 'o', 'f', 'm', 'e', 'a', 's'};
-constexpr uint16_t kFormatMajor = 1;  // a reader refuses any other
-constexpr uint16_t kFormatMinor = 9;  // a reader accepts newer ones and ignores what it does not know
+constexpr uint16_t kFormatMajor = 1;   // a reader refuses any other
+constexpr uint16_t kFormatMinor = 10;  // a reader accepts newer ones and ignores what it does not know
 constexpr uint32_t kByteOrderMark = 0x01020304;
 constexpr uint32_t kPageBytes = 4096;
 
@@ -267,6 +267,7 @@ enum class ContentionSource : uint64_t {
   Breakpoints = 1,  // from decoded instructions to breakpoints that confirm
   Pebs = 2,         // Intel's memory samples (since minor version 6, as is the next)
   Ibs = 3,          // AMD's
+  Pages = 4,        // pages that threads have for themselves (since minor version 10)
 };
 
 enum class RecordType : uint8_t {
@@ -283,6 +284,7 @@ enum class RecordType : uint8_t {
   ObjectEnd = 12,
   Repair = 13,  // since minor version 7, as is the next
   ThreadMemory = 14,
+  Written = 15,  // since minor version 10
 };
 
 // StreamKind::Process: this header, `fixed_words` * 8 bytes of numbers, then strings (16-bit length, bytes),
@@ -382,6 +384,21 @@ struct RepairRecord {
   uint64_t address;     // of the line at which this was found, or of the lock, or the page
   // Of pages `conflicts` is the share of CPU time at lines that threads shared there falsely, in millionths,
   // and `remaining` why it is not isolated (WhyShared, repair/isolate/interface.h).
+};
+
+// Bytes of a cache line that one thread changed while others changed the line as well
+// (hpcrun/model/written_line.h). Where they lie in several objects there is a record for each; the counts are
+// in the first one and 0 in the others.
+struct WrittenRecord {
+  uint64_t time_ns;        // CLOCK_MONOTONIC: until then, since the object's begin or that of the process
+  uint64_t thread;         // index
+  uint64_t line;           // address
+  uint64_t bytes;          // a bit for each that the thread changed, from the line's begin
+  uint64_t object;         // id + 1 of the object that they lie in; 0: none that is known
+  uint64_t updates;        // commits and periods in which the thread changed the line
+  uint64_t interleaved;    // of these, those after another thread's
+  uint64_t true_sharing;   // and of these, those of words that several threads changed,
+  uint64_t false_sharing;  // and those of words of its own beside another thread's own
 };
 
 // Mixes into single-record checks; never 0 for the zero record that unwritten space looks like.

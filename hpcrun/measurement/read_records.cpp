@@ -138,6 +138,16 @@ void read_repair(Fields fields, std::vector<MeasuredRepair>& repairs) {
                      numbers.address});
 }
 
+// Of a line, which begins at a multiple of its size.
+void read_written(Fields fields, std::vector<MeasuredWritten>& written) {
+  constexpr uint64_t kLine = 64;
+  const auto numbers = fields.numbers<hpcrun::WrittenRecord>();
+  if (numbers.bytes == 0 || numbers.line % kLine != 0) return;
+  written.push_back({numbers.time_ns, static_cast<uint32_t>(numbers.thread), numbers.line, numbers.bytes,
+                     numbers.object, numbers.updates, numbers.interleaved, numbers.true_sharing,
+                     numbers.false_sharing});
+}
+
 // The last name stands, in whichever order the records lie.
 void read_name(std::string_view name, uint32_t index, uint64_t time_ns, MeasuredThread& thread,
                Collected& collected) {
@@ -213,6 +223,9 @@ void read_record(std::span<const uint8_t> record, const Layout& layout, Collecte
     case RecordType::Repair:
       read_repair(fields, out.repairs);
       break;
+    case RecordType::Written:
+      read_written(fields, out.written);
+      break;
   }
 }
 
@@ -234,6 +247,7 @@ void read_records(const std::vector<Extent>& extents, const Layout& layout, Proc
   for (auto& [frame, symbol] : collected.symbols) out.symbols.push_back(std::move(symbol));
   for (auto& [id, object] : collected.objects) out.objects.push_back(object);
   std::ranges::stable_sort(out.repairs, {}, &MeasuredRepair::time_ns);
+  std::ranges::stable_sort(out.written, {}, &MeasuredWritten::line);
   for (auto& [index, device] : collected.devices) {
     threads[device.line].kind = LineKind::Device;
     out.devices.push_back(std::move(device));

@@ -143,6 +143,20 @@ struct MeasuredObject {
   uint64_t align = 0;    // what its address was asked to be a multiple of; 0: not known
 };
 
+// Bytes of a cache line that a thread changed while others changed the line as well (docs/formats.md,
+// "Process records").
+struct MeasuredWritten {
+  uint64_t time_ns = 0;  // CLOCK_MONOTONIC: until then
+  uint32_t thread = 0;   // index; it may be lost
+  uint64_t line = 0;     // address
+  uint64_t bytes = 0;    // a bit for each, from the line's begin; there is one at least
+  uint64_t object = 0;   // id of a MeasuredObject, which may be lost, + 1; or 0
+  uint64_t updates = 0;  // these as hpcrun::WrittenRecord has them
+  uint64_t interleaved = 0;
+  uint64_t true_sharing = 0;
+  uint64_t false_sharing = 0;
+};
+
 // What was laid out anew while the program ran, or could not be (docs/formats.md, "Process records").
 struct MeasuredRepair {
   uint64_t time_ns = 0;  // CLOCK_MONOTONIC
@@ -316,16 +330,17 @@ struct MeasuredSymbol {
 struct ProcessMeasurement {
   std::filesystem::path file;
   MeasuredProcess process;
-  std::vector<MeasuredMetric> metrics;  // sorted by id
-  std::vector<MeasuredModule> modules;  // sorted by id
-  std::vector<MeasuredThread> threads;  // sorted by index
-  std::vector<MeasuredDevice> devices;  // sorted by index
-  std::vector<MeasuredQueue> queues;    // sorted by line
-  std::vector<MeasuredSymbol> symbols;  // sorted by frame
-  std::vector<MeasuredObject> objects;  // sorted by id
-  std::vector<MeasuredRepair> repairs;  // sorted by time
-  std::vector<std::string> notes;       // degradations that the runtime recorded
-  std::vector<std::string> warnings;    // damage found while reading
+  std::vector<MeasuredMetric> metrics;   // sorted by id
+  std::vector<MeasuredModule> modules;   // sorted by id
+  std::vector<MeasuredThread> threads;   // sorted by index
+  std::vector<MeasuredDevice> devices;   // sorted by index
+  std::vector<MeasuredQueue> queues;     // sorted by line
+  std::vector<MeasuredSymbol> symbols;   // sorted by frame
+  std::vector<MeasuredObject> objects;   // sorted by id
+  std::vector<MeasuredRepair> repairs;   // sorted by time
+  std::vector<MeasuredWritten> written;  // sorted by line
+  std::vector<std::string> notes;        // degradations that the runtime recorded
+  std::vector<std::string> warnings;     // damage found while reading
   std::array<uint64_t, hpcrun::kCounterSlots> counters{};
   std::array<uint64_t, hpcrun::kStackReasonSlots> stack_reasons{};
   uint64_t file_bytes = 0;

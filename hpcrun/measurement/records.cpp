@@ -180,6 +180,10 @@ void MeasurementFile::write_object_end(uint64_t object, uint64_t time_ns) noexce
   Record(*this, RecordType::ObjectEnd, ObjectEndRecord{object, time_ns}, 0, 0).commit();
 }
 
+void MeasurementFile::write_written(const WrittenRecord& written) noexcept {
+  Record(*this, RecordType::Written, written, 0, 0).commit();
+}
+
 void MeasurementFile::write_repair(const RepairRecord& repair) noexcept {
   Record(*this, RecordType::Repair, repair, 0, 0).commit();
 }

@@ -101,6 +101,9 @@ class MeasurementFile {
   void write_object(const ObjectRecord& object) noexcept;
   void write_object_end(uint64_t object, uint64_t time_ns) noexcept;
 
+  // A thread changed a line that others changed as well.
+  void write_written(const WrittenRecord& written) noexcept;
+
   // Something is laid out anew from now on, or was declined.
   void write_repair(const RepairRecord& repair) noexcept;
 

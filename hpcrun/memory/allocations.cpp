@@ -9,6 +9,7 @@
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/measurement/notes.h"
 #include "hpcrun/memory/allocation_contexts.h"
+#include "hpcrun/memory/counted_writes.h"
 #include "hpcrun/memory/heap.h"
 #include "hpcrun/memory/heap_hooks.h"
 #include "hpcrun/memory/isolating.h"
@@ -102,9 +103,17 @@ void allocated(void* at, size_t bytes, size_t align, const void* frame) noexcept
   if (site != kNoSite) heap.map.add(reinterpret_cast<uint64_t>(at), bytes, site);
 }
 
+// What comes in the allocation's place has nothing to do with it.
+void tell_written_in(uint64_t begin) noexcept {
+  FoundAllocation found;
+  if (heap.map.find(begin, found) && begin - found.begin < AllocationMap::kGranule)
+    tell_written_lines(begin, begin + heap.sites.site(found.site).bytes);
+}
+
 void released(void* at) noexcept {
   if (!is_sampling_this_copy()) return;
   const auto begin = reinterpret_cast<uint64_t>(at);
+  if (finds_written_lines()) tell_written_in(begin);
   if (heap.map.remove(begin)) end_object(begin);
 }
 
@@ -213,7 +222,8 @@ HeapHooks* find_heap_hooks() noexcept {
 }
 
 void start_heap() noexcept {
-  const bool follows = process_state.memory_observer.load(std::memory_order_relaxed) != nullptr;
+  const bool follows =
+      process_state.memory_observer.load(std::memory_order_relaxed) != nullptr || finds_written_lines();
   const bool places = may_place();
   if ((!follows && !places) || !heap.sites.start()) return;
   if (follows && (!heap.map.start() || !heap.mappings.start() || !heap.told.start())) return;

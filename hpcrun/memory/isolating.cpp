@@ -1,5 +1,6 @@
 #include "hpcrun/memory/isolating.h"
 
+#include "hpcrun/memory/counted_writes.h"
 #include "hpcrun/sample/state.h"
 #include "hpcrun/unwind/moved_code.h"
 
@@ -12,6 +13,10 @@ bool isolates_pages() noexcept {
   return isolation.load(std::memory_order_acquire);
 }
 
+bool finds_written_lines() noexcept {
+  return isolates_pages() && process_state.config.contention_by_pages;
+}
+
 // What the C library allocates for itself and locks by itself is not small: streams, directories, compiled
 // expressions.
 void tell_isolation(const void* at, uint64_t bytes, uint64_t caller) noexcept {
@@ -20,8 +25,8 @@ void tell_isolation(const void* at, uint64_t bytes, uint64_t caller) noexcept {
   constexpr uint64_t kLeastLocked = 128;
   if (c_library.holds(caller)) {
     if (bytes >= kLeastLocked) with->close(at, bytes);
-  } else if (with->offer && bytes < kMostSmallBytes) {
-    with->offer(at);
+  } else {
+    with->offer(at, bytes);
   }
 }
 
@@ -41,6 +46,7 @@ void forget_isolating() noexcept {
   isolation.store(nullptr, std::memory_order_relaxed);
   process_state.let_calls_pass.store(nullptr, std::memory_order_relaxed);
   leave_moved_code.store(nullptr, std::memory_order_relaxed);
+  written_lines.forget();
 }
 
 }  // namespace hpcrun

@@ -1,6 +1,7 @@
 #pragma once
 // Isolation of pages in the process that is measured: what the judge finds is asked of libhpcrun-isolate.so
-// (repair/isolate/interface.h), and what became of it is written down.
+// (repair/isolate/interface.h), and what became of it is written down. Or pages are isolated to see what
+// threads write to them, where contention is looked for in this way (counted_writes.h).
 
 #include <atomic>
 
@@ -26,13 +27,16 @@ void start_isolating(int signal) noexcept;
 // Whether that was asked for, and nothing is known that forbids it. Async-signal-safe.
 bool isolates_pages() noexcept;
 
+// Whether they are, to see what threads write to them. Async-signal-safe.
+bool finds_written_lines() noexcept;
+
 // The program, or the C library for itself, allocated something: `caller` is where it returns to.
 // Async-signal-safe.
 void tell_isolation(const void* at, uint64_t bytes, uint64_t caller) noexcept;
 
 void ask_to_isolate(const PageVerdict& verdict) noexcept;
 
-// Writes down how much was isolated until now. Async-signal-safe.
+// Writes down how much was isolated until now, and what was found by that. Async-signal-safe.
 void note_isolation() noexcept;
 
 // The calling thread ends, or measuring does: it is no process of its own any more.

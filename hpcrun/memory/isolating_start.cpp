@@ -5,6 +5,8 @@
 #include <link.h>
 #include <stdio.h>
 
+#include "hpcrun/measurement/notes.h"
+#include "hpcrun/memory/counted_writes.h"
 #include "hpcrun/memory/isolating.h"
 #include "hpcrun/sample/process_mark.h"
 #include "hpcrun/sample/state.h"
@@ -27,7 +29,14 @@ void write(RepairKind kind, const PageRequest& page, WhyShared why, uint64_t tim
   process_state.file.write_repair(record);
 }
 
+// Pages that several threads touched, by why they are not looked at.
+std::atomic<uint32_t> left_common[static_cast<size_t>(WhyShared::kCount)];
+
 void tell(const PageNews& news) noexcept {
+  if (process_state.config.contention_by_pages) {
+    if (news.why < WhyShared::kCount) left_common[static_cast<size_t>(news.why)].fetch_add(1);
+    return;
+  }
   write(news.why == WhyShared::None ? RepairKind::PageIsolated : RepairKind::PageShared, news.page, news.why,
         news.time_ns);
 }
@@ -38,7 +47,42 @@ void leave_out_thread() noexcept {
 
 void note_refusal(const char* why) noexcept {
   static char line[256];
-  snprintf(line, sizeof line, "Nothing was isolated: %s.", why);
+  const char* const what = process_state.config.contention_by_pages
+                               ? "Contention could not be looked for by pages"
+                               : "Nothing was isolated";
+  snprintf(line, sizeof line, "%s: %s.", what, why);
+  process_state.file.write_note(line);
+}
+
+// What the findings by pages do not tell.
+void note_what_was_not_seen(const Isolation& with) noexcept {
+  static char line[256];
+  const auto count = [](WhyShared why) { return left_common[static_cast<size_t>(why)].load(); };
+  if (const uint32_t pages = count(WhyShared::AtomicUse) + count(WhyShared::SyncObject)) {
+    snprintf(line, sizeof line,
+             "Contention on %u of the pages was not counted: atomic operations or locks work on them; -e "
+             "contention looks at these as well.",
+             pages);
+    process_state.file.write_note(line);
+  }
+  if (const uint64_t lost = written_lines.lost()) {
+    snprintf(line, sizeof line,
+             "Contention was not counted %llu times: threads changed more lines than there is room for.",
+             static_cast<unsigned long long>(lost));
+    process_state.file.write_note(line);
+  }
+  IsolationTotals totals;
+  with.totals(totals);
+  if (totals.is_over)
+    process_state.file.write_note(
+        "Contention was counted by pages only until the program executed an atomic operation of its own; "
+        "-e contention looks at such programs as well.");
+  constexpr double kSeconds = 1e-9;
+  if (totals.twins_cpu_ns == 0) return;
+  snprintf(line, sizeof line,
+           "Contention was counted by pages in %.3g s of CPU time, which is not sampled: in metrics it is "
+           "missing.",
+           static_cast<double>(totals.twins_cpu_ns) * kSeconds);
   process_state.file.write_note(line);
 }
 
@@ -61,7 +105,11 @@ void count(Counter counter, uint64_t value) noexcept {
 }  // namespace
 
 void start_isolating(int signal) noexcept {
-  if (!process_state.config.repairs_isolate || !process_state.config.contention) return;
+  const Config& config = process_state.config;
+  if (!(config.repairs_isolate && config.contention) && !config.contention_by_pages) return;
+  if (config.contention_by_pages)
+    count(Counter::LooksForContention, static_cast<uint64_t>(ContentionSource::Pages));
+  for (std::atomic<uint32_t>& pages : left_common) pages.store(0);  // the parent's, in a forked child
   const auto* const found = static_cast<const Isolation*>(dlsym(RTLD_DEFAULT, kIsolationName));
   if (!found) {
     dlerror();  // the program must not find our failure
@@ -70,9 +118,13 @@ void start_isolating(int signal) noexcept {
   if (!signal) return note_refusal("the program uses all real-time signals");
   // Once: in a forked child somebody who is gone may have the loader's lock.
   if (!c_library.high) dl_iterate_phdr(find_c_library, nullptr);
+  if (config.contention_by_pages && !written_lines.start()) return note_refusal("there is no memory");
+  const Isolates pages = config.contention_by_pages ? Isolates::Written
+                         : config.isolates_always   ? Isolates::Random
+                                                    : Isolates::Told;
   static constexpr TwinSampling kSampling = {
       &process_state.timer_signal, leave_home, begin_as_twin, end_as_twin, come_home, take_sample_as_twin};
-  if (!found->start({signal, process_state.config.isolates_always, tell, leave_out_thread, kSampling}))
+  if (!found->start({signal, pages, tell, note_changed_line, leave_out_thread, kSampling}))
     return note_refusal(found->refusal() ? found->refusal() : "no memory is common");
   process_state.let_calls_pass.store(found->let_calls_pass, std::memory_order_release);
   leave_moved_code.store(found->leave_moved_code, std::memory_order_release);
@@ -91,6 +143,7 @@ void note_isolation() noexcept {
   count(Counter::CommitNanoseconds, totals.commit_ns);
   count(Counter::MergedWords, totals.merged_words);
   count(Counter::ConvertedNanoseconds, totals.twins_cpu_ns);
+  if (finds_written_lines()) tell_written_lines(0, ~uint64_t{0});
 }
 
 void finish_isolating() noexcept {
@@ -98,6 +151,7 @@ void finish_isolating() noexcept {
   const Isolation* const with = isolation.exchange(nullptr, std::memory_order_acq_rel);
   if (!with) return;
   if (const char* const why = with->refusal()) note_refusal(why);
+  if (process_state.config.contention_by_pages) note_what_was_not_seen(*with);
 }
 
 }  // namespace hpcrun

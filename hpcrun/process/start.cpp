@@ -168,7 +168,7 @@ void choose_timer_signal() noexcept {
 
 // 0: nothing is to be isolated, or there is none.
 int choose_isolation_signal() noexcept {
-  if (process_state.config.repairs_isolate && !process_state.isolation_signal)
+  if (process_state.config.isolates() && !process_state.isolation_signal)
     process_state.isolation_signal = unused_realtime_signal(mask_of(process_state.timer_signal));
   return process_state.isolation_signal;
 }

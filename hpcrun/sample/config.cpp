@@ -134,6 +134,7 @@ bool read_config(const char* settings, Config& out) noexcept {
   out.trace = trace && std::string_view(trace) == "1";
   const char* contention = value_of(settings, kEnvContention);
   out.contention = contention && std::string_view(contention) == "1";
+  out.contention_by_pages = contention && std::string_view(contention) == kContentionByPages;
   const char* memory = value_of(settings, kEnvMemoryEvents);
   if (out.contention && memory && *memory && !read_memory_events(memory, out)) return false;
   const char* locks = value_of(settings, kEnvLocks);

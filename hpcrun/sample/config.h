@@ -6,7 +6,8 @@
 // - PROF_EVENTS: event ',' event ..., an event being name '@' rate ['#' perf type '#' perf config in hex]
 // - PROF_TRACE: "1" to record a trace
 // - PROF_DEVICE_TRACE: "sampled" to keep, of what devices execute, only what a sampler would see in the trace
-// - PROF_CONTENTION: "1" to look for memory that threads contend for, with the samples of CPUTIME
+// - PROF_CONTENTION: "1" to look for memory that threads contend for, with the samples of CPUTIME; "pages" to
+//   count what threads write to the same lines, on pages that each has for itself: as PROF_ISOLATE below
 // - PROF_MEMORY_EVENTS: where the processor samples memory accesses: "pebs" or "ibs", then for each event ','
 //   kind '@' rate '#' perf type '#' config '#' config1 '#' config2 '#' precise_ip '#' excluded, in hex behind
 //   the rate. The kind is a MemoryEvent, excluded 1 for what the kernel does, 0 for nothing
@@ -35,6 +36,7 @@ constexpr char kEnvTrace[] = "PROF_TRACE";
 constexpr char kEnvDeviceTrace[] = "PROF_DEVICE_TRACE";
 constexpr char kSampledDeviceTrace[] = "sampled";
 constexpr char kEnvContention[] = "PROF_CONTENTION";
+constexpr char kContentionByPages[] = "pages";
 constexpr char kEnvMemoryEvents[] = "PROF_MEMORY_EVENTS";
 constexpr char kEnvLocks[] = "PROF_LOCKS";
 constexpr char kEnvRepair[] = "PROF_REPAIR";
@@ -113,6 +115,7 @@ struct Config {
   uint32_t event_count = 0;
   bool trace = false;
   bool contention = false;
+  bool contention_by_pages = false;  // not both
   MemoryHardware memory_hardware = MemoryHardware::None;
   bool locks = false;
   bool repairs_layout = false;
@@ -122,6 +125,9 @@ struct Config {
   bool has_repair_plan = false;
   uint64_t device_trace_period_ns = 0;  // that of the first event where device traces are sampled, else 0
   Trigger trigger = Trigger::Sigtrap;
+
+  // Threads may become processes.
+  bool isolates() const noexcept { return repairs_isolate || contention_by_pages; }
 };
 
 // Reads one event as written in PROF_EVENTS, from text up to `end`. False when malformed.

@@ -86,7 +86,7 @@ const char* open_file(CommonHold& hold) noexcept {
 
 // The tables of pages and the reservation behind them.
 const char* map_hold(CommonHold& hold) noexcept {
-  constexpr uint64_t kTables = 4 * PageBits::kBytes;
+  constexpr uint64_t kTables = 5 * PageBits::kBytes;
   for (uint64_t reserved = kMostReserved; reserved >= kLeastReserved; reserved /= 2) {
     const uint64_t bytes = kTables + reserved;
     void* const at = sys_mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -105,6 +105,7 @@ const char* map_hold(CommonHold& hold) noexcept {
     hold.altered = table(1);
     hold.taken = table(2);
     hold.closed = table(3);
+    hold.offered = table(4);
     hold.reservation_low = hold.low + kTables;
     hold.reservation_high = hold.low + bytes;
     return nullptr;

@@ -34,7 +34,8 @@ struct CommonHold {
   PageBits common;
   PageBits altered;
   PageBits taken;
-  PageBits closed;  // what is never isolated (interface.h)
+  PageBits closed;   // what is never isolated (interface.h)
+  PageBits offered;  // where the program allocated, as it is told (interface.h)
 
   bool reserves(uint64_t address) const noexcept {
     return address >= reservation_low && address < reservation_high;

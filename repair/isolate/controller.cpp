@@ -14,7 +14,9 @@
 #include "repair/isolate/known_pages.h"
 #include "repair/isolate/lock_users.h"
 #include "repair/isolate/planned_modules.h"
+#include "repair/isolate/random_pages.h"
 #include "repair/isolate/session.h"
+#include "repair/isolate/shared_pages.h"
 #include "repair/isolate/signal_masks.h"
 #include "repair/isolate/tasks.h"
 #include "repair/isolate/thread_record.h"
@@ -30,13 +32,9 @@ namespace {
 constexpr uint64_t kIdleNs = 1'000'000'000;  // between two looks whether the program's threads are gone
 constexpr uint32_t kMostBeginnings = 50;     // tries, one a tick, to reach all threads
 constexpr uint64_t kBusyShare = 5;           // a thread that worked for a fifth of a tick is asked to convert
-constexpr uint32_t kMostChosen = 48;         // pages that are isolated untold
-
 constexpr uint64_t kForkRestNs = 500'000'000;  // with private memory, after the first fork
 constexpr uint32_t kMostMoves = 10;            // tries to make memory common again, one after such a rest
 constexpr uint32_t kMostForks = 8;             // more are no reason to wait longer
-
-constexpr uint32_t kMostOffered = 64;
 
 struct Controller {
   std::atomic<int> pid{0};  // in which our thread runs
@@ -49,17 +47,29 @@ struct Controller {
   std::atomic<uint64_t> common_from_ns{0};  // when memory that was left may be made common again
   void (*common_again)() noexcept = nullptr;
   IsolationHost host;
-  std::atomic<uint64_t> offered[kMostOffered] = {};
+  RandomPages random;
+  SharedPages shared;
   uint64_t ticks_per_us = 0;  // of the time stamp counter
 };
 constinit Controller controller;
+
+// Pages are isolated that nobody asked for.
+bool isolates_untold() noexcept {
+  return controller.host.isolates != Isolates::Told;
+}
+bool isolates_at_random() noexcept {
+  return controller.host.isolates == Isolates::Random;
+}
+bool finds_written() noexcept {
+  return controller.host.isolates == Isolates::Written;
+}
 
 // Of each thread, by its record.
 constinit uint64_t cpu_seen[kMaxThreads];
 constinit uint64_t commits_seen[kMaxThreads];
 constinit int tid_seen[kMaxThreads];
 
-// Of each thread where pages are isolated untold.
+// Of each thread where pages are isolated at random.
 struct Transactions {
   uint64_t average_ns;  // 0: of none yet
   uint64_t rests_until_ns;
@@ -122,6 +132,7 @@ void sum_up(IsolationTotals& totals) noexcept {
   totals.conversion_ns = counts.conversion_ns;
   totals.longest_conversion_ns = counts.longest_conversion_ns;
   totals.twins_cpu_ns = cpu_ns_of_twins();
+  totals.is_over = nobody_has_pages;
   uint64_t ticks = 0;
   for_each_pages([&](const PrivatePages& pages) {
     totals.commits += pages.commits();
@@ -148,7 +159,8 @@ class Loop {
       const bool is_at_work = tick();
       controller.is_at_work.store(false);
       if (controller.is_forbidden.load() && !is_session_on() && !controller.outlives_fork.load()) return;
-      wait_while(page_news, news, is_at_work || controller.host.always ? kCommitNs : kIdleNs);
+      wait_while(page_news, news,
+                 is_at_work || (isolates_untold() && !nobody_has_pages.load()) ? kCommitNs : kIdleNs);
     }
   }
 
@@ -168,7 +180,7 @@ class Loop {
       drop_all(WhyShared::AtomicCode);
       return !end_session();
     }
-    if (controller.host.always) choose_pages();
+    if (isolates_at_random()) controller.random.choose(monotonic_ns());
     if (common_memory_file() < 0) return make_common_again();
     for_each_known(KnownPage::State::Asked, admit);
     needed_common.take([](uint64_t page, uint64_t why) {
@@ -178,7 +190,10 @@ class Loop {
       common_state.hold.closed.set(page, page + kPageBytes);
       return true;
     });
-    if (isolated_pages.count() == 0) return !end_session();
+    if (isolated_pages.count() == 0 && !is_looking()) {
+      controller.shared.count_period(false, 0);
+      return !end_session();
+    }
     // What came since is private to each process: the next session has it common. What went may be isolated.
     const bool have_modules_changed = modules_have_changed();
     if (is_session_on() && (have_modules_changed || session.has_private_memory.load()) && !end_session())
@@ -192,14 +207,18 @@ class Loop {
       drop_all(WhyShared::AtomicModule);
       return !end_session();
     }
-    if (!is_session_on() && !begin_session()) return isolated_pages.count() > 0;
+    if (!is_session_on() && !begin_session()) {
+      controller.shared.count_period(false, 0);
+      return isolated_pages.count() > 0;
+    }
     for_each_known(KnownPage::State::Isolated, [this](KnownPage& known) {
       if (known.is_told) return;
       known.is_told = true;
       tell(known, WhyShared::None);
     });
     visit_threads();
-    if (!controller.host.always) weigh();
+    if (finds_written()) controller.shared.look();
+    if (!isolates_untold()) weigh();
     return true;
   }
 
@@ -214,6 +233,7 @@ class Loop {
     if (controller.common_again) controller.common_again();
     return true;
   }
+  static bool is_looking() noexcept { return finds_written() && controller.shared.is_looking(); }
 
   static WhyShared why_not(const KnownPage& known) noexcept {
     if (known.declined != WhyShared::None) return known.declined;
@@ -268,6 +288,7 @@ class Loop {
     }
     if (result == SessionStart::Done || result == SessionStart::AlreadyOn) {
       tries_ = 0;
+      if (finds_written()) controller.refusal.store(nullptr);  // of a time before
       isolated_pages.pause(false);
       IsolationTotals now;
       sum_up(now);
@@ -277,10 +298,13 @@ class Loop {
     if (moves_all) {
       // Threads have stood still in vain, and have waited for one that is asleep in the kernel, or busy.
       controller.common_from_ns.store(monotonic_ns() + kForkRestNs);
-      if (++tries_ == kMostMoves) drop_all(WhyShared::NoSession);
-    } else if (result != SessionStart::Unreachable || ++tries_ == kMostBeginnings) {
-      drop_all(WhyShared::NoSession);
+      if (++tries_ < kMostMoves) return false;
+    } else if (result == SessionStart::Unreachable && ++tries_ < kMostBeginnings) {
+      return false;
     }
+    drop_all(WhyShared::NoSession);
+    if (finds_written())
+      controller.refusal.store("threads cannot become processes: the kernel or a thread refuses");
     return false;
   }
 
@@ -293,20 +317,27 @@ class Loop {
   void visit_threads() noexcept {
     const ThreadRecord* const self = this_record();
     const uint64_t now_ns = monotonic_ns();
+    if (finds_written() && controller.shared.begins_to_look()) {
+      bring_all_home();
+      release_twins();
+    }
+    uint32_t working = 0;
     for_each_record([&](ThreadRecord& record) {
       if (&record == self || !has_worked(record)) return;
-      if (controller.host.always && rests(record, now_ns)) return;
+      ++working;
+      if (isolates_at_random() && rests(record, now_ns)) return;
       if (record.where.load() == Where::Home)
         ask_to_convert(record);
       else
         ask_to_commit(record);
     });
+    if (finds_written()) controller.shared.count_period(true, working);
     visited_ns_ = now_ns;
   }
 
-  // Where pages are isolated untold, transactions - what is between two commits - have to be long enough to
-  // be worth it, by their exponential average; a thread whose are not stays at home for a while, and is tried
-  // again (SHERIFF, section 3.3).
+  // Where pages are isolated at random, transactions - what is between two commits - have to be long enough
+  // to be worth it, by their exponential average; a thread whose are not stays at home for a while, and is
+  // tried again (SHERIFF, section 3.3).
   bool rests(ThreadRecord& record, uint64_t now_ns) noexcept {
     constexpr uint64_t kRestNs = 1'000'000'000;
     constexpr uint64_t kWorth = 20;  // commits that a transaction has to be as long as
@@ -326,41 +357,6 @@ class Loop {
     of = {0, now_ns + kRestNs};
     ask_back(record);
     return true;
-  }
-
-  // From among what was allocated lately, and the variables, some pages at a time.
-  void choose_pages() noexcept {
-    constexpr uint64_t kChooseNs = 100'000'000;
-    const uint64_t now_ns = monotonic_ns();
-    if (now_ns - chosen_ns_ < kChooseNs) return;
-    chosen_ns_ = now_ns;
-    for_each_known(KnownPage::State::Isolated, [this](KnownPage& known) {
-      constexpr uint64_t kLeaves = 4;  // one of so many
-      if (next_random() % kLeaves) return;
-      isolated_pages.remove(known.page.load());
-      known.state.store(KnownPage::State::Free);
-    });
-    asked_ = 0;
-    for (const std::atomic<uint64_t>& offered : controller.offered)
-      if (const uint64_t page = offered.load(std::memory_order_relaxed)) choose(page, true);
-    for_each_variables(
-        [](uint64_t low, uint64_t high, void* loop) noexcept {
-          for (uint64_t page = low; page < high; page += kPageBytes)
-            static_cast<Loop*>(loop)->choose(page, false);
-        },
-        this);
-  }
-
-  void choose(uint64_t page, bool is_allocation) noexcept {
-    if (isolated_pages.count() + asked_ >= kMostChosen || next_random() % 2) return;
-    ask_for_page({page, is_allocation, 0});
-    ++asked_;
-  }
-
-  uint64_t next_random() noexcept {
-    random_ ^= random_ << 13;
-    random_ ^= random_ >> 7;
-    return random_ ^= random_ << 17;
   }
 
   void weigh() noexcept {
@@ -388,9 +384,6 @@ class Loop {
   }
 
   uint64_t visited_ns_ = 0;
-  uint64_t chosen_ns_ = 0;
-  uint32_t asked_ = 0;
-  uint64_t random_ = 0x9e3779b97f4a7c15u;
   uint32_t tries_ = 0;
   Benefit benefit_;
 };
@@ -410,7 +403,8 @@ void* run_controller(void*) {
 bool start(const IsolationHost& host) noexcept {
   if (common_memory_file() < 0 && !has_left_common()) return false;
   controller.host = host;
-  set_before_atomic(host.always ? nullptr : before_atomic);
+  set_before_atomic(isolates_at_random() ? nullptr : before_atomic);
+  watch_changes(finds_written() ? host.changed : nullptr);
   return true;
 }
 
@@ -423,12 +417,11 @@ void close(const void* at, uint64_t bytes) noexcept {
   close_to_isolation(at, bytes);
 }
 
-// The latest of each kind.
-void offer(const void* at) noexcept {
-  if (!controller.host.always) return;
-  const uint64_t page = page_down(reinterpret_cast<uint64_t>(at));
-  std::atomic<uint64_t>& place = controller.offered[page / kPageBytes % kMostOffered];
-  if (place.load(std::memory_order_relaxed) != page) place.store(page, std::memory_order_relaxed);
+void offer(const void* at, uint64_t bytes) noexcept {
+  const auto low = reinterpret_cast<uint64_t>(at);
+  if (common_memory_file() < 0) return;
+  if (finds_written()) controller.shared.offer(low, low + bytes);
+  if (isolates_at_random() && bytes < kMostSmallBytes) controller.random.offer(page_down(low));
 }
 
 void totals(IsolationTotals& out) noexcept {

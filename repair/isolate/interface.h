@@ -54,6 +54,15 @@ struct IsolationTotals {
   uint64_t commit_ns = 0;
   uint64_t merged_words = 0;
   uint64_t twins_cpu_ns = 0;
+  bool is_over = false;  // the program executed an atomic instruction of its own (WhyShared::AtomicCode)
+};
+
+// Which pages are isolated, of those that can be.
+enum class Isolates : uint8_t {
+  Told,    // those of which the runtime says that threads share them falsely
+  Random,  // variables and small allocations, shared or not (SHERIFF, section 3.3)
+  // Those that several threads write to, so that it is seen what each writes (SHERIFF, section 4.1).
+  Written,
 };
 
 // How the runtime samples threads that run as processes. Called by the thread that they are about, with all
@@ -72,9 +81,13 @@ struct TwinSampling {
 // The runtime's.
 struct IsolationHost {
   int request_signal = 0;  // nobody else's, and never blocked by threads of the program
-  bool always = false;     // pages are isolated whether threads share them or not
+  Isolates isolates = Isolates::Told;
   // From the library's own thread.
   void (*tell)(const PageNews& news) noexcept = nullptr;
+  // Of Isolates::Written: the calling thread changed these bytes of the line, a bit for each, since it was
+  // looked at last, at a commit or kCommitNs ago. In handlers too, in a process that has the program's memory
+  // but for private pages.
+  void (*changed)(uint64_t line, uint64_t bytes) noexcept = nullptr;
   // In the library's own thread, as it begins: it is none of the program's. May be null.
   void (*begin_own_thread)() noexcept = nullptr;
   TwinSampling sampling;
@@ -94,9 +107,9 @@ struct Isolation {
   void (*decline)(const PageRequest& page, WhyShared why) noexcept;
   // The memory is worked on in ways that nobody can see from outside: its pages are never isolated.
   void (*close)(const void* at, uint64_t bytes) noexcept;
-  // An allocation of the program's, or a part of one, of less than kMostSmallBytes: where pages are isolated
-  // without anybody's having found that threads share them, these come into question. nullptr: they are not.
-  void (*offer)(const void* at) noexcept;
+  // An allocation of the program's: where pages are isolated without anybody's having found that threads
+  // share them, these come into question; at random those of less than kMostSmallBytes.
+  void (*offer)(const void* at, uint64_t bytes) noexcept;
   // Until now.
   void (*totals)(IsolationTotals& out) noexcept;
   // Whether system calls that the calling thread makes from anywhere are the kernel's, as the task that it

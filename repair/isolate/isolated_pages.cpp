@@ -5,6 +5,8 @@ namespace hpcrun {
 bool IsolatedPages::add(uint64_t page) noexcept {
   for (std::atomic<uint64_t>& place : pages_) {
     if (place.load(std::memory_order_relaxed)) continue;
+    writers_[&place - pages_].store(0, std::memory_order_relaxed);
+    has_several_[&place - pages_].store(false, std::memory_order_relaxed);
     place.store(page, std::memory_order_relaxed);
     count_.fetch_add(1, std::memory_order_relaxed);
     changes_.fetch_add(1, std::memory_order_release);
@@ -20,6 +22,25 @@ void IsolatedPages::remove(uint64_t page) noexcept {
     count_.fetch_sub(1, std::memory_order_relaxed);
     changes_.fetch_add(1, std::memory_order_release);
   }
+}
+
+uint32_t IsolatedPages::place_of(uint64_t page) const noexcept {
+  uint32_t place = 0;
+  while (place < kMaxPrivatePages && pages_[place].load(std::memory_order_relaxed) != page) ++place;
+  return place;
+}
+
+void IsolatedPages::note_writer(uint64_t page, uint32_t writer) noexcept {
+  const uint32_t place = place_of(page);
+  if (place == kMaxPrivatePages) return;
+  uint32_t first = writers_[place].load(std::memory_order_relaxed);
+  if (first == writer || (first == 0 && writers_[place].compare_exchange_strong(first, writer))) return;
+  if (first != writer) has_several_[place].store(true, std::memory_order_relaxed);
+}
+
+bool IsolatedPages::has_several_writers(uint64_t page) const noexcept {
+  const uint32_t place = place_of(page);
+  return place < kMaxPrivatePages && has_several_[place].load(std::memory_order_relaxed);
 }
 
 void IsolatedPages::clear() noexcept {

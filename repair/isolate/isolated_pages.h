@@ -19,12 +19,22 @@ class IsolatedPages {
   void pause(bool is_on) noexcept;
   uint32_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
 
+  // A thread, by a number from 1 on, changed something on the page.
+  void note_writer(uint64_t page, uint32_t writer) noexcept;
+  // Whether several did since it is on the list.
+  bool has_several_writers(uint64_t page) const noexcept;
+
   // A twin's: from now on its pages are those of the list. What it was refused, or must not have, stays
   // common.
   void follow(PrivatePages& own, uint32_t& followed) const noexcept;
 
  private:
-  std::atomic<uint64_t> pages_[kMaxPrivatePages] = {};  // 0: none
+  // kMaxPrivatePages: it is not there.
+  uint32_t place_of(uint64_t page) const noexcept;
+
+  std::atomic<uint64_t> pages_[kMaxPrivatePages] = {};    // 0: none
+  std::atomic<uint32_t> writers_[kMaxPrivatePages] = {};  // the first one of each; 0: there was none
+  std::atomic<bool> has_several_[kMaxPrivatePages] = {};
   std::atomic<uint32_t> count_{0};
   std::atomic<uint32_t> changes_{1};
   std::atomic<bool> is_paused_{false};

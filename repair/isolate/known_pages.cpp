@@ -22,6 +22,16 @@ KnownPage* find_known(uint64_t page, bool adds) noexcept {
   return nullptr;
 }
 
+KnownPage* known_by_turns(uint64_t page) noexcept {
+  if (KnownPage* const known = find_known(page, true)) return known;
+  for (KnownPage& one : known_pages) {
+    if (one.state.load(std::memory_order_acquire) != KnownPage::State::Free) continue;
+    one.page.store(page, std::memory_order_release);
+    return &one;
+  }
+  return nullptr;
+}
+
 void ask_for_page(const PageRequest& request) noexcept {
   KnownPage* const known = find_known(page_down(request.address), true);
   KnownPage::State free = KnownPage::State::Free;
@@ -53,6 +63,7 @@ void forget_known_pages() noexcept {
     known.state.store(KnownPage::State::Free);
     known.declined = WhyShared::None;
     known.is_told = false;
+    known.turns = 0;
   }
 }
 

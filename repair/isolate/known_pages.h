@@ -16,6 +16,7 @@ struct KnownPage {
   PageRequest request;
   WhyShared declined = WhyShared::None;  // as it was asked for
   bool is_told = false;
+  uint32_t turns = 0;  // that it had, where pages are isolated by turns
 };
 constexpr uint32_t kMostKnown = 256;
 extern constinit KnownPage known_pages[kMostKnown];
@@ -25,6 +26,10 @@ extern constinit std::atomic<uint32_t> page_news;
 
 // nullptr: it is not known, or where it is to be added, there is no room.
 KnownPage* find_known(uint64_t page, bool adds) noexcept;
+
+// The same for pages that are isolated by turns: one that had its turn makes room. Only where nobody else
+// asks for pages.
+KnownPage* known_by_turns(uint64_t page) noexcept;
 
 // Isolation::isolate and decline (interface.h). Async-signal-safe.
 void ask_for_page(const PageRequest& request) noexcept;

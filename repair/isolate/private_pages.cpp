@@ -24,6 +24,7 @@ constexpr Scans kWideScans = {
 constexpr Scans kWidestScans = {{next_to_merge_widest<Stores::Own>, next_to_merge_widest<Stores::Others>,
                                  next_to_merge_widest<Stores::All>}};
 const Scans* scans = &kScans;
+ChangedLine changed_line = nullptr;
 uint64_t views = 0;        // where twins see common pages that they have for themselves
 uint64_t bases = 0;        // what these were when they were seen last
 uint64_t last_number = 0;  // of all processes, in memory that they have in common
@@ -39,6 +40,29 @@ uint64_t base_of(uint32_t slot) noexcept {
 }
 std::byte* at(uint64_t address) noexcept {
   return reinterpret_cast<std::byte*>(address);
+}
+
+// Of the bytes from `low` to `high`, which are of one line, those in which the page differs from its base.
+uint64_t changed_in_line(const std::byte* page, const std::byte* base, size_t low, size_t high) noexcept {
+  uint64_t changed = 0;
+  for (size_t at = low; at < high; at += kBlockBytes) {
+    const Block now = _mm_load_si128(reinterpret_cast<const Block*>(page + at));
+    const Block then = _mm_load_si128(reinterpret_cast<const Block*>(base + at));
+    changed |= uint64_t{kAllSame & ~same_bytes(now, then)} << (at % kScanBytes);
+  }
+  return changed;
+}
+
+// To be called before they are merged.
+void tell_changed(uint64_t page, uint64_t base, size_t low, size_t high) noexcept {
+  if (!changed_line) [[likely]]
+    return;
+  for (size_t end; low < high; low = end) {
+    const size_t line = low & ~(kScanBytes - 1);
+    end = high < line + kScanBytes ? high : line + kScanBytes;
+    if (const uint64_t bytes = changed_in_line(at(page), at(base), low, end))
+      changed_line(page + line, bytes);
+  }
 }
 
 bool map(uint64_t address, int protection, int flags, int file, uint64_t offset) noexcept {
@@ -111,6 +135,10 @@ bool reserve_private_pages(int file) noexcept {
   return true;
 }
 
+void tell_changed_lines(ChangedLine changed) noexcept {
+  changed_line = changed;
+}
+
 uint32_t PrivatePages::find(uint64_t address) const noexcept {
   uint32_t place = 0;
   while (place < count_ && pages_[place].address != page_of(address)) ++place;
@@ -165,6 +193,7 @@ uint32_t PrivatePages::merge_page(uint32_t place, Stores stores) noexcept {
   for (size_t from = 0;; from += kScanBytes) {
     from = scan(page, base, view, from, kPageBytes);
     if (from == kPageBytes) return words;
+    tell_changed(pages_[place].address, base_of(pages_[place].slot), from, from + kScanBytes);
     CommonView common{view + from};
     words += merge(common, page + from, base + from, kScanBytes);
   }
@@ -194,6 +223,7 @@ void PrivatePages::refresh_page(uint32_t place, uint64_t low, uint64_t high) noe
   const size_t from = (low - pages_[place].address) & ~(kBlockBytes - 1);
   const size_t to = (high - pages_[place].address + kBlockBytes - 1) & ~(kBlockBytes - 1);
   const uint32_t slot = pages_[place].slot;
+  tell_changed(pages_[place].address, base_of(slot), from, to);
   CommonView common{at(view_of(slot)) + from};
   const uint32_t words = merge(common, at(pages_[place].address) + from, at(base_of(slot)) + from, to - from);
   if (words) __atomic_store_n(&merged_, merged_ + words, __ATOMIC_RELAXED);

@@ -23,6 +23,12 @@ constexpr uint32_t kMaxPrivatePages = 64;
 // memory is made of, each page at the offset of its address. False: there is no room.
 bool reserve_private_pages(int file) noexcept;
 
+// From the next commit on `changed` is told, by the twin itself, of each line of its pages that it changed
+// since it committed last, and of the bytes of it that differ, a bit for each: where the same value was
+// written again, nothing does. May be in a handler. nullptr: nobody wants to know. Before there are twins.
+using ChangedLine = void (*)(uint64_t line, uint64_t bytes) noexcept;
+void tell_changed_lines(ChangedLine changed) noexcept;
+
 // Of one twin; lies in memory that nobody else uses. All but the counts are for the twin alone,
 // in which nothing else runs meanwhile but handlers, which may commit. Async-signal-safe.
 class PrivatePages {

@@ -14,6 +14,12 @@ namespace {
 constinit PrivatePages pages[kMaxThreads];
 constinit uint32_t followed[kMaxThreads];
 constinit bool is_patched[kMaxThreads];  // the thread's twin
+constinit ChangedLine told_changes = nullptr;
+
+void on_changed(uint64_t line, uint64_t bytes) noexcept {
+  isolated_pages.note_writer(page_down(line), static_cast<uint32_t>(place_of(*this_record())) + 1);
+  told_changes(line, bytes);
+}
 
 // Not in the midst of an atomic instruction, or of code that works on common memory: then at the next
 // request. Not at all where nobody is to have any.
@@ -68,6 +74,11 @@ bool is_busy() noexcept {
 }
 
 }  // namespace
+
+void watch_changes(ChangedLine changed) noexcept {
+  told_changes = changed;
+  tell_changed_lines(changed ? on_changed : nullptr);
+}
 
 TwinHooks twin_page_hooks() noexcept {
   return {.converted = on_converted,

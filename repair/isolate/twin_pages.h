@@ -16,6 +16,10 @@ extern constinit IsolatedPages isolated_pages;
 // Set while the program turned out to synchronise in ways that nobody sees: no twin takes a page.
 extern constinit std::atomic<bool> nobody_has_pages;
 
+// From now on `changed` is told of the lines that twins change on pages of the list (private_pages.h), and
+// the list of who did. Before there are twins.
+void watch_changes(ChangedLine changed) noexcept;
+
 // All but those of the whole session.
 TwinHooks twin_page_hooks() noexcept;
 

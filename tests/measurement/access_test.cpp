@@ -101,6 +101,27 @@ TEST_CASE("repairs come back in the order of their times, of kinds that are know
   CHECK(repairs[1].address == 0x7f40);
 }
 
+TEST_CASE("what threads wrote by turns comes back in the order of lines, and nothing that is none") {
+  TemporaryDirectory directory;
+  Recorder recorder(directory / "a.prof");
+  recorder.file.write_written({900, 3, 0x7f40, 0xff00, 8, 500, 490, 1, 489});
+  recorder.file.write_written({800, 2, 0x7000, 0x1, 0, 5, 4, 3, 2});
+  recorder.file.write_written({700, 1, 0x7000, 0, 0, 5, 4, 3, 2});    // no byte
+  recorder.file.write_written({700, 1, 0x7001, 0xf, 0, 5, 4, 3, 2});  // no line
+  const std::vector<MeasuredWritten> written = read_measurement(recorder.path()).written;
+  REQUIRE(written.size() == 2);
+  CHECK((written[0].line == 0x7000 && written[0].thread == 2 && written[0].object == 0));
+  CHECK(written[1].time_ns == 900);
+  CHECK(written[1].thread == 3);
+  CHECK(written[1].line == 0x7f40);
+  CHECK(written[1].bytes == 0xff00);
+  CHECK(written[1].object == 8);
+  CHECK(written[1].updates == 500);
+  CHECK(written[1].interleaved == 490);
+  CHECK(written[1].true_sharing == 1);
+  CHECK(written[1].false_sharing == 489);
+}
+
 TEST_CASE("objects come back, with what is known of their ends") {
   TemporaryDirectory directory;
   Recorder recorder(directory / "a.prof");

@@ -56,6 +56,9 @@ const char* broken_in_devices(const ProcessMeasurement& measurement) {
   if (!std::ranges::is_sorted(measurement.objects, {}, &MeasuredObject::id)) return "objects are sorted";
   if (!std::ranges::is_sorted(measurement.repairs, {}, &MeasuredRepair::time_ns)) return "repairs are sorted";
   if (!std::ranges::is_sorted(measurement.symbols, {}, &MeasuredSymbol::frame)) return "symbols are sorted";
+  if (!std::ranges::is_sorted(measurement.written, {}, &MeasuredWritten::line)) return "lines are sorted";
+  for (const MeasuredWritten& written : measurement.written)
+    if (written.bytes == 0 || written.line % 64 != 0) return "bytes of a line were written";
   for (const MeasuredQueue& queue : measurement.queues)
     if (std::ranges::find(measurement.threads, queue.line, &MeasuredThread::index) ==
         measurement.threads.end())

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""What is counted page by page (-e contention:pages) is what samples and breakpoints find (-e contention): the same data, the same
+verdicts, in the same order; and nothing where threads do not write to the same lines."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import driver
+import repair_runs
+
+SOURCE = pathlib.Path(os.environ.get("PROF_SOURCE", "."))
+WRITTEN = driver.program("written_lines")
+# Samples whose threads share by plain stores: where the data are allocated, or the variable's name; the arguments for both ways.
+SAMPLES = {"statistics": ("Store::Store", ["1500"]), "neighbours": ("make_counter", ["4000"]),
+           "references_locked": ("counters", ["500"])}
+COUNTED = "exact, by pages"
+
+
+class ContentionPages(repair_runs.RepairRuns):
+    def named(self, data):
+        """The variable, or the innermost function of the program that allocates it."""
+        if data["kind"] != "allocation":
+            return data["name"]
+        return next(frame["function"].split("(")[0] for frame in data["allocations"][0]["frames"] if frame.get("file", "").endswith(".cpp"))
+
+    def found(self, run):
+        """What was found, the dearest first: name and verdict."""
+        return [(self.named(data), data["sharing"]) for data in run.report("contention")["data"]]
+
+    def both_ways(self, command, expected):
+        """A run of either way that found all of it; on a busy machine threads may hardly ever run at the same time."""
+        bare = self.plain_run(command)
+        self.assertEqual(bare.returncode, 0)
+        is_found = lambda run: {name for name, _ in self.found(run)} >= expected
+        return [self.run_until(is_found, command, bare.stdout, events=[event]) for event in ("contention", "contention:pages")]
+
+    def lines(self, data):
+        """Of each line, by its place from the object's begin, the bytes that each thread writes."""
+        lines = {}
+        for side in data["sides"]:
+            # The allocator puts two objects of 8 bytes where one is known: the other has an address.
+            if side["access"] == "reads" or side["offset"] >= data["bytes"]:
+                continue
+            bytes_of_thread = lines.setdefault((side["object"], side["offset"] - side["line_offset"]), {}).setdefault(side["thread"], set())
+            bytes_of_thread |= set(range(side["offset"], side["offset"] + side["bytes"]))
+        return lines
+
+    def test_samples_are_found_as_by_sampling(self):
+        for sample, (name, arguments) in SAMPLES.items():
+            with self.subTest(sample):
+                sampled, counted = self.both_ways([driver.sample(sample), *arguments], {name})
+                self.assertEqual(self.found(counted), [(name, "false")])
+                self.assertEqual(self.found(sampled)[0], (name, "false"))
+                [data] = counted.report("contention")["data"]
+                self.assertEqual((data["source"], data["weight_s"], data["saving_s"]), (COUNTED, 0, 0))
+                self.assertGreater(data["interleaved"], 100)
+                self.assertGreater(data["interleaved_per_s"], 0)
+                self.assertEqual({side["access"] for side in data["sides"]}, {"writes"})
+                # Which bytes each thread changes: some of those that it was seen to write.
+                seen = {}
+                for threads in self.lines(sampled.report("contention")["data"][0]).values():
+                    for thread, written in threads.items():
+                        seen.setdefault(thread, set()).update(written)
+                for threads in self.lines(data).values():
+                    for thread, changed in threads.items():
+                        self.assertLessEqual(changed, seen[thread])
+                [finding] = counted.report("contention")["findings"]
+                self.assertEqual((finding["kind"], finding["cost"]["unit"]), ("false-sharing", "writes"))
+                self.assertIn(f"({COUNTED})", finding["sentence"])
+                self.assertNotIn("unknown code", finding["sentence"])
+                self.assertNotIn("CPU time", finding["sentence"])
+
+    def test_lines_come_in_the_order_of_their_cost(self):
+        expected = [("often", "false"), ("seldom", "false")]
+        sampled, counted = self.both_ways([WRITTEN, "order", "5"], {name for name, _ in expected})
+        self.assertEqual(self.found(sampled), expected)
+        self.assertEqual(self.found(counted), expected)
+        for data, _ in zip(counted.report("contention")["data"], expected):
+            self.assertEqual({(side["thread"], side["place"]) for side in data["sides"]}, {(0, "[0].value"), (1, "[1].value")})
+
+    def test_what_threads_share_under_a_lock_is_no_false_sharing(self):
+        for how, verdict in (("locked", "true"), ("mixed", "mixed")):
+            with self.subTest(how):
+                run = self.run_until(self.found, [WRITTEN, how, "2"], f"{how} right\n".encode(), events=["contention:pages"])
+                self.assertEqual(self.found(run), [("totals", verdict)])
+
+    def test_nothing_is_found_where_nothing_is(self):
+        for command in ([WRITTEN, "apart", "1.5"], [driver.sample("statistics_fixed"), "300"], [driver.sample("references_locked_fixed"), "100"],
+                        [driver.sample("phases"), "200"], [driver.sample("reuse"), "2"]):
+            with self.subTest(command):
+                run = self.prof_run(command, events=["contention:pages"])
+                self.assertEqual(run.status, 0, run.stderr)
+                if command[0] != driver.sample("reuse"):  # which tells where its memory lay
+                    self.assertEqual(run.stdout, self.plain_run(command).stdout)
+                self.assertEqual(self.found(run), [])
+
+    def test_programs_with_atomic_operations_of_their_own_do_the_same_and_are_told(self):
+        for sample, arguments in (("counters", ["60"]), ("workers", ["40"]), ("references", ["200"]), ("sessions", ["20"]), ("regression", ["40"])):
+            with self.subTest(sample):
+                command = [driver.sample(sample), *arguments]
+                is_told = lambda run: any("an atomic operation of its own" in note for note in run.report("contention")["notes"])
+                self.run_until(is_told, command, self.plain_run(command).stdout, events=["contention:pages"])
+
+    def test_the_report_says_how_it_was_counted(self):
+        run = self.run_until(self.found, [driver.sample("statistics"), "1200"], events=["contention:pages"])
+        report = run.report("contention")
+        self.assertEqual(report["sources"], ["counting what threads write, page by page"])
+        self.assertTrue(any("is not sampled" in note for note in report["notes"]), report["notes"])
+        text = " ".join(self.plain_run([str(driver.PROF), "report", str(run.directory), "--view=contention"]).stdout.decode().split())
+        self.assertIn(COUNTED, text)
+        self.assertIn("looked for by counting what threads write, page by page", text)
+        self.assertNotIn("repaired", run.stderr.decode())
+
+    def refusal(self, *options, command=(sys.executable, "-c", "")):
+        done = self.plain_run([str(driver.PROF), "run", "-o", str(self.folder / "refused"), *options, "--", *command])
+        self.assertEqual((done.returncode, done.stderr.count(b"\n")), (125, 1), done.stderr)
+        self.assertLess(len(done.stderr), 160)
+        return done.stderr.decode()
+
+    def test_what_cannot_be_asked(self):
+        pages = ("-e", "contention:pages")
+        for repair in ("--repair", "--repair=isolate", "--repair=isolate:always"):
+            self.assertIn("leave one of them out", self.refusal(*pages, repair))
+        self.assertIn("in one way in a run", self.refusal(*pages, "-e", "contention"))
+        self.assertIn("in one way in a run", self.refusal(*pages, *pages))
+        self.assertIn("CPUTIME alone", self.refusal("-e", "CPUTIME@100", "-e", "contention:pages@200"))
+        self.assertIn("leave -e contention:pages out", self.refusal(*pages, command=[driver.program("static")]))
+        with subprocess.Popen(["sleep", "60"]) as running:
+            attached = self.plain_run([str(driver.PROF), "attach", str(running.pid), *pages])
+            running.kill()
+        self.assertEqual(attached.returncode, 125)
+        self.assertIn(b"not in running ones", attached.stderr)
+
+    def test_a_program_that_cannot_be_isolated_runs_and_says_why(self):
+        command = ["sh", "-c", 'ulimit -v 20000000; exec "$@"', "sh", driver.sample("statistics"), "20"]
+        run = self.prof_run(command, events=["contention:pages"])
+        self.assertEqual((run.status, run.stdout), (0, self.plain_run(command).stdout))
+        self.assertEqual(self.found(run), [])
+        self.assertTrue(any("could not be looked for by pages: the address space is limited" in note
+                            for note in run.report("contention")["notes"]), run.report("contention")["notes"])
+
+
+if __name__ == "__main__":
+    driver.main()
