@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "hpcrun/memory/isolating.h"
+#include "hpcrun/sample/handler.h"
 #include "hpcrun/sample/process_mark.h"
 #include "hpcrun/sample/state.h"
 #include "repair/isolate/interface.h"
@@ -52,6 +53,20 @@ void count(Counter counter, uint64_t value) noexcept {
   process_state.file.counter(counter).store(value, std::memory_order_relaxed);
 }
 
+// How often a thread became a process.
+uint64_t note_totals(const Isolation& with) noexcept {
+  IsolationTotals totals;
+  with.totals(totals);
+  count(Counter::Conversions, totals.conversions);
+  count(Counter::ConversionNanoseconds, totals.conversion_ns);
+  count(Counter::LongestConversion, totals.longest_conversion_ns);
+  count(Counter::PageCommits, totals.commits);
+  count(Counter::CommitNanoseconds, totals.commit_ns);
+  count(Counter::MergedWords, totals.merged_words);
+  count(Counter::ConvertedNanoseconds, totals.twins_cpu_ns);
+  return totals.conversions;
+}
+
 }  // namespace
 
 void start_isolating(int signal) noexcept {
@@ -64,30 +79,21 @@ void start_isolating(int signal) noexcept {
   if (!signal) return note_refusal("the program uses all real-time signals");
   // Once: in a forked child somebody who is gone may have the loader's lock.
   if (!c_library.high) dl_iterate_phdr(find_c_library, nullptr);
-  if (!found->start({signal, process_state.config.isolates_always, tell}))
-    return note_refusal(found->refusal() ? found->refusal() : "no memory is common");
+  if (!found->start({signal, process_state.config.isolates_always, is_our_sample, tell}))
+    return note_refusal(found->refusal() ? found->refusal() : "the process is the child of one that forked");
   isolation.store(found, std::memory_order_release);
 }
 
 void note_isolation() noexcept {
-  const Isolation* const with = isolation.load(std::memory_order_acquire);
-  if (!with) return;
-  IsolationTotals totals;
-  with->totals(totals);
-  count(Counter::Conversions, totals.conversions);
-  count(Counter::ConversionNanoseconds, totals.conversion_ns);
-  count(Counter::LongestConversion, totals.longest_conversion_ns);
-  count(Counter::PageCommits, totals.commits);
-  count(Counter::CommitNanoseconds, totals.commit_ns);
-  count(Counter::MergedWords, totals.merged_words);
-  count(Counter::ConvertedNanoseconds, totals.twins_cpu_ns);
+  if (const Isolation* const with = isolation.load(std::memory_order_acquire)) note_totals(*with);
 }
 
 void finish_isolating() noexcept {
-  note_isolation();
   const Isolation* const with = isolation.exchange(nullptr, std::memory_order_acq_rel);
   if (!with) return;
-  if (const char* const why = with->refusal()) note_refusal(why);
+  with->end();
+  const uint64_t conversions = note_totals(*with);
+  if (const char* const why = with->refusal(); why && !conversions) note_refusal(why);
 }
 
 }  // namespace hpcrun

@@ -28,7 +28,7 @@ namespace {
 
 constexpr uint64_t kIdleNs = 1'000'000'000;  // between two looks whether the program's threads are gone
 constexpr uint64_t kWeighNs = 250'000'000;   // between two looks at what isolation costs
-constexpr uint32_t kMostBeginnings = 50;     // tries, one a tick, to reach all threads
+constexpr uint32_t kMostBeginnings = 10;     // tries, one a tick, to reach all threads
 constexpr uint64_t kBusyShare = 5;           // a thread that worked for a fifth of a tick is asked to convert
 constexpr uint32_t kMostChosen = 48;         // pages that are isolated untold
 constexpr uint32_t kMostExpensive = 2;       // times in a row that isolation may cost too much
@@ -38,6 +38,7 @@ constexpr uint32_t kMostOffered = 64;
 struct Controller {
   std::atomic<int> pid{0};  // in which our thread runs
   std::atomic<bool> is_forbidden{false};
+  std::atomic<bool> is_ending{false};   // the process
   std::atomic<bool> is_at_work{false};  // our thread, which may have the loader's lock then
   std::atomic<const char*> refusal{nullptr};
   IsolationHost host;
@@ -155,6 +156,7 @@ class Loop {
   // False: nothing is isolated.
   bool tick() noexcept {
     if (controller.is_forbidden.load()) return drop_all(WhyShared::Forked);
+    if (is_without_session_) return drop_all(WhyShared::NoSession);
     if (nobody_has_pages.load()) {
       drop_all(WhyShared::AtomicCode);
       return !end_session();
@@ -216,9 +218,25 @@ class Loop {
     return false;
   }
 
+  static const char* why_no_session(SessionStart result) noexcept {
+    switch (result) {
+      case SessionStart::NoDispatch:
+        return "the kernel does not dispatch system calls (prctl, Linux 5.11)";
+      case SessionStart::TooMany:
+        return "the program has too many threads";
+      case SessionStart::NotCommon:
+        return "memory that came as the program ran cannot be made common";
+      case SessionStart::SignalReader:
+        return "the program reads signals from descriptors (signalfd)";
+      default:
+        return "a thread of the program's takes no signals";
+    }
+  }
+
   // No session begins once a fork is under way, which ends the one that is on.
   bool begin_session() noexcept {
     SessionStart result = SessionStart::Unreachable;
+    if (controller.is_ending.load()) return false;
     if (!controller.is_forbidden.load()) {
       SessionOptions options;
       options.request_signal = controller.host.request_signal;
@@ -229,6 +247,7 @@ class Loop {
       };
       options.hooks.memory_changes = end_isolation_of;
       options.hooks.before_fork = before_fork;
+      options.hooks.is_sample = controller.host.is_sample;
       result = begin_isolation(options);
     }
     if (result == SessionStart::Done || result == SessionStart::AlreadyOn) {
@@ -239,7 +258,10 @@ class Loop {
       weighed_ = now;
       return true;
     }
-    if (result != SessionStart::Unreachable || ++tries_ == kMostBeginnings) drop_all(WhyShared::NoSession);
+    if (result == SessionStart::Unreachable && ++tries_ < kMostBeginnings) return false;
+    is_without_session_ = result == SessionStart::Unreachable || result == SessionStart::NoDispatch;
+    controller.refusal.store(why_no_session(result));
+    drop_all(WhyShared::NoSession);
     return false;
   }
 
@@ -351,6 +373,7 @@ class Loop {
   uint32_t asked_ = 0;
   uint64_t random_ = 0x9e3779b97f4a7c15u;
   uint32_t tries_ = 0;
+  bool is_without_session_ = false;  // for good
   uint32_t expensive_ = 0;
   uint64_t weighed_ns_ = 0;
   IsolationTotals weighed_;
@@ -391,6 +414,10 @@ void offer(const void* at) noexcept {
 
 void totals(IsolationTotals& out) noexcept {
   sum_up(out);
+}
+
+void end() noexcept {
+  controller.is_ending.store(true);
 }
 
 void refuse(const char* why) noexcept {
@@ -472,6 +499,8 @@ void allow_isolation() noexcept {
 void controller_after_fork() noexcept {
   controller.pid.store(0);
   controller.is_forbidden.store(false);
+  controller.is_ending.store(false);
+  controller.refusal.store(nullptr);
   nobody_has_pages.store(false);
   controller.is_at_work.store(false);
   isolated_pages.clear();
@@ -499,4 +528,4 @@ void end_isolation_of(uint64_t low, uint64_t high) noexcept {
 
 const hpcrun::Isolation hpcrun_isolation = {
     hpcrun::start, hpcrun::refusal, hpcrun::ask_for_page, hpcrun::ask_against_page,
-    hpcrun::close, hpcrun::offer,   hpcrun::totals};
+    hpcrun::close, hpcrun::offer,   hpcrun::totals,      hpcrun::end};

@@ -3,6 +3,8 @@
 // exports one Isolation; the runtime finds it by its name, and tells it which pages threads share falsely.
 // All calls are async-signal-safe and may be made from any thread at any time, unless they say otherwise.
 
+#include <signal.h>
+
 #include <atomic>
 #include <cstdint>
 
@@ -59,6 +61,8 @@ struct IsolationTotals {
 struct IsolationHost {
   int request_signal = 0;  // nobody else's, and never blocked by threads of the program
   bool always = false;     // pages are isolated whether threads share them or not
+  // Whether the signal is one that the runtime raises for itself, of which the program sees nothing. In handlers.
+  bool (*is_sample)(int signal, const siginfo_t& info) noexcept = nullptr;
   // From the library's own thread.
   void (*tell)(const PageNews& news) noexcept = nullptr;
 };
@@ -82,6 +86,8 @@ struct Isolation {
   void (*offer)(const void* at) noexcept;
   // Until now.
   void (*totals)(IsolationTotals& out) noexcept;
+  // The process ends: threads are stopped for nothing any more.
+  void (*end)() noexcept;
 };
 
 }  // namespace hpcrun

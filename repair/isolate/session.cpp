@@ -9,6 +9,7 @@
 
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
+#include "repair/isolate/interrupted_calls.h"
 #include "repair/isolate/parked.h"
 #include "repair/isolate/program_actions.h"
 #include "repair/isolate/signal_masks.h"
@@ -74,10 +75,31 @@ void leave_session(ucontext_t& context) noexcept {
   record.hidden_mask = 0;
 }
 
-void enter_with_all(ucontext_t& context) noexcept {
+// Whoever takes SIGSYS from the session waits until nobody is in the midst of this (await_changes()).
+class Changing {
+ public:
+  Changing() noexcept { session.changing.fetch_add(1); }
+  ~Changing() {
+    session.changing.fetch_sub(1);
+    wake_all(session.changing);
+  }
+  Changing(const Changing&) = delete;
+  Changing& operator=(const Changing&) = delete;
+};
+
+void await_changes() noexcept {
+  for (uint32_t count; (count = session.changing.load()) != 0;)
+    wait_while(session.changing, count, kWaitLong);
+}
+
+// False: the session did not come about.
+bool enter_with_all(ucontext_t& context) noexcept {
+  const Changing changing;
+  if (session.phase.load() != Phase::Entering) return false;
   if (!enter_session()) {
     session.failed.store(true);
-    return arrive();
+    arrive();
+    return false;
   }
   ThreadRecord& record = *this_record();
   const uint64_t mask = mask_bits(context.uc_sigmask);
@@ -85,9 +107,10 @@ void enter_with_all(ucontext_t& context) noexcept {
   set_mask_bits(context.uc_sigmask, mask & ~own_signal_bits());
   arrive();
   wait_for_change_from(Phase::Entering);
-  if (is_session_on()) return;
+  if (is_session_on()) return true;
   record.session.store(0);
   leave_session(context);
+  return false;
 }
 
 // From here on handlers that interrupt this one may block SIGSYS again: nothing is dispatched any more.
@@ -123,6 +146,7 @@ void on_request(int, siginfo_t* info, void* raw) {
   if (!entered) {
     if (session.phase.load() != Phase::Entering || sys_getpid() != session.pid) return;
     enter_with_all(context);
+    begin_call_again(context);
     // It may have been in a call since the session before, made as there was none.
     if ((record = this_record())) {
       ++record->own_interruptions;
@@ -167,6 +191,7 @@ void start_afresh(int pid) noexcept {
   session.pid = pid;
   session.holds.store(0);
   session.twins.store(0);
+  session.changing.store(0);
   session.ending.store(false);
   session.past_cpu_ns.store(0);
   session.phase.store(Phase::Off);
@@ -191,6 +216,7 @@ bool gather(Settled settled) noexcept {
         if (asked[i] == tid) return;
       if (asked_count == static_cast<int>(kMaxThreads)) return session.failed.store(true);
       asked[asked_count++] = tid;
+      if (session.phase.load() == Phase::Entering) note_call_of(tid);
       raw_syscall(SYS_tgkill, session.pid, tid, session.request_signal);
     });
     if (session.failed.load()) return false;
@@ -233,6 +259,8 @@ void enter_session_as_new_thread() noexcept {
     }
     ThreadRecord* record = this_record();
     if (record && record->tid.load() == sys_gettid()) return;  // entered with all, as it waited here
+    const Changing changing;
+    if (session.phase.load() != Phase::On) continue;
     // A thread that has another's thread-local memory, or no room: its futexes stay private.
     if (record || !enter_session()) {
       dispatch_calls(false);
@@ -241,8 +269,8 @@ void enter_session_as_new_thread() noexcept {
     }
     // Whoever ends the session from here on finds the thread in it.
     if (is_session_on()) return;
-    this_record()->session.store(0);
     dispatch_calls(false);
+    this_record()->session.store(0);
     free_record(*this_record());
     set_this_record(nullptr);
   }
@@ -258,6 +286,7 @@ SessionStart begin_isolation(const SessionOptions& options) noexcept {
   session.request_signal = options.request_signal;
   session.hooks = options.hooks;
   session.failed.store(false);
+  forget_calls();
   session.number.fetch_add(1);
 
   // A handler of the program's returns by a system call, which must not be dispatched before we can take it;
@@ -282,6 +311,7 @@ SessionStart begin_isolation(const SessionOptions& options) noexcept {
     dispatch_calls(false);
     if (this_record()) this_record()->session.store(0);
     change_phase(Phase::Off);
+    await_changes();
     show_own_signals();
   } else {
     change_phase(Phase::On);
@@ -310,6 +340,7 @@ bool end_isolation() noexcept {
       mask |= self->hidden_mask;
       for_each_record([](ThreadRecord& record) { await_end_of_twin(record); });
       change_phase(Phase::Off);
+      await_changes();
       show_own_signals();
     } else {
       self->session.store(session.number.load());

@@ -10,6 +10,8 @@
 // waits at a private futex while others wake shared ones. Threads that are made meanwhile enter it before
 // they run the program's code.
 
+#include <signal.h>
+
 #include <atomic>
 #include <cstdint>
 
@@ -35,6 +37,8 @@ struct TwinHooks {
   bool (*all_stopped)() = nullptr;
   // For an address of code that stands for code of the program's, that of the program's: of a fault.
   uint64_t (*place_in_program)(uint64_t pc) = nullptr;
+  // Whether a signal is none of the program's, which sees nothing of its handler.
+  bool (*is_sample)(int signal, const siginfo_t& info) noexcept = nullptr;
   // In the thread that is about to fork, when it has ended the session: leaves common memory.
   void (*before_fork)() = nullptr;
 };
@@ -77,6 +81,8 @@ struct Session {
   TwinHooks hooks;
   std::atomic<uint32_t> number{0};              // of this session
   std::atomic<uint32_t> arrived{0};             // changes as threads come to wait for the change of phase
+  // Threads that are about to enter, or leave, by themselves: their system calls may be dispatched.
+  std::atomic<uint32_t> changing{0};
   std::atomic<bool> failed{false};              // one of them cannot enter
   std::atomic<uint32_t> holds{0};               // nobody becomes a twin
   std::atomic<bool> has_private_memory{false};  // writable, since the session began: nobody becomes a twin

@@ -13,6 +13,7 @@
 #include "repair/isolate/call_table.h"
 #include "repair/isolate/clone_calls.h"
 #include "repair/isolate/futex_calls.h"
+#include "repair/isolate/interrupted_calls.h"
 #include "repair/isolate/mask_calls.h"
 #include "repair/isolate/parked.h"
 #include "repair/isolate/program_actions.h"
@@ -196,7 +197,7 @@ bool TrappedCall::pass(long& result) noexcept {
   SystemCall call = call_;
   if (limit_.kind != TimeLimit::None) {
     long& argument = call.arguments[limit_.argument];
-    const uint64_t now = monotonic_ns();
+    const uint64_t now = waits_since_ns ? waits_since_ns : monotonic_ns();
     if (ends_at_) {
       time_left_ = time_until(ends_at_);
       argument = limit_.kind == TimeLimit::Timespec
@@ -390,10 +391,18 @@ void TrappedCall::end() noexcept {
   if (was_twin || is_twin()) set_mask_bits(context_.uc_sigmask, mask);
 }
 
+// What the kernel has laid behind the context of a signal (struct rt_sigframe): the runtime's handlers return by
+// the program's way, but no call of the program's ends early for them.
+bool returns_from_sample(const void* frame) noexcept {
+  constexpr size_t kContextBytes = 304;  // the kernel's ucontext
+  const auto& info = *reinterpret_cast<const siginfo_t*>(static_cast<const char*>(frame) + kContextBytes);
+  return session.hooks.is_sample && session.hooks.is_sample(info.si_signo, info);
+}
+
 // The frame of the program's handler lies where its stack is now.
 void TrappedCall::return_from_handler() noexcept {
   auto& frame = *reinterpret_cast<ucontext_t*>(context_.uc_mcontext.gregs[REG_RSP]);
-  ++record_.program_returns;
+  if (!returns_from_sample(&frame)) ++record_.program_returns;
   set_mask_bits(frame.uc_sigmask, mask_bits(frame.uc_sigmask) & ~own_signal_bits());
   record_.call_at_home = outer_call_at_home_;
   if (is_twin()) {
