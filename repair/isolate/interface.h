@@ -86,6 +86,11 @@ struct Isolation {
   void (*offer)(const void* at) noexcept;
   // Until now.
   void (*totals)(IsolationTotals& out) noexcept;
+  // Around what a handler of the runtime's does at home: its system calls are made as if no page were isolated. The
+  // second where the program's handler follows, the third instead of a return; both set that back.
+  void (*begin_sample)() noexcept;
+  void (*end_sample)() noexcept;
+  void (*return_from_sample)(void* context) noexcept;
   // The process ends: threads are stopped for nothing any more.
   void (*end)() noexcept;
 };

@@ -34,6 +34,11 @@ uint64_t own_signal_bits() noexcept {
 
 namespace {
 
+// What the kernel looks at before it dispatches a call (SYSCALL_DISPATCH_FILTER_*).
+constexpr char kAllow = 0;
+constexpr char kBlock = 1;
+constinit thread_local volatile char selector __attribute__((tls_model("initial-exec"))) = kBlock;
+
 // Where the code of this library lies: calls from here are not dispatched.
 struct Text {
   uintptr_t begin = 0;
@@ -235,7 +240,20 @@ bool is_in_session(int tid) noexcept {
 
 bool dispatch_calls(bool on) noexcept {
   return raw_syscall(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, on, on ? static_cast<long>(text.begin) : 0,
-                     on ? static_cast<long>(text.bytes) : 0, 0) == 0;
+                     on ? static_cast<long>(text.bytes) : 0, on ? reinterpret_cast<long>(&selector) : 0) == 0;
+}
+
+void let_calls_pass() noexcept {
+  selector = kAllow;
+}
+
+void dispatch_calls_again() noexcept {
+  selector = kBlock;
+}
+
+void return_from_sample(void* context) noexcept {
+  dispatch_calls_again();
+  hpcrun_return_to(context);
 }
 
 bool enter_session() noexcept {

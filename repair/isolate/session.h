@@ -108,6 +108,14 @@ bool enter_session() noexcept;
 void enter_session_as_new_thread() noexcept;
 bool dispatch_calls(bool on) noexcept;
 
+// At home: from here on the calling thread's system calls are made where they are, also in a session. For handlers
+// of the runtime's, whose calls are no business of the session's; the handler of each would need room on the
+// program's alternate stack, where Rust's has 8 KiB in all.
+void let_calls_pass() noexcept;
+void dispatch_calls_again() noexcept;
+// That, and the return from such a handler, which would be a call as well.
+[[noreturn]] void return_from_sample(void* context) noexcept;
+
 // A child of the program's process ended that may be a twin. One that nobody sent away takes the program with
 // it, as the death of a thread would: it ends by the same signal.
 void twin_ended(int pid) noexcept;
