@@ -35,11 +35,15 @@ constexpr uint32_t kMostExpensive = 2;       // times in a row that isolation ma
 
 constexpr uint32_t kMostOffered = 64;
 
+// How far our thread has come.
+enum class Stage : uint32_t { Unborn, Waiting, Planning, Asking };
+
 struct Controller {
   std::atomic<int> pid{0};  // in which our thread runs
   std::atomic<bool> is_forbidden{false};
   std::atomic<bool> is_ending{false};   // the process
   std::atomic<bool> is_at_work{false};  // our thread, which may have the loader's lock then
+  std::atomic<Stage> stage{Stage::Unborn};
   std::atomic<const char*> refusal{nullptr};
   IsolationHost host;
   std::atomic<uint64_t> offered[kMostOffered] = {};
@@ -179,6 +183,7 @@ class Loop {
       for_each_known(KnownPage::State::Isolated, [](KnownPage& known) {
         if (const WhyShared why = why_not(known); why != WhyShared::None) set_shared(known, why);
       });
+    if (controller.stage.load() == Stage::Waiting) controller.stage.store(Stage::Planning);
     if (!know_atomic_sites()) {
       controller.refusal.store(why_atomic_sites_are_unknown());
       drop_all(WhyShared::AtomicModule);
@@ -190,6 +195,7 @@ class Loop {
       known.is_told = true;
       tell(known, WhyShared::None);
     });
+    controller.stage.store(Stage::Asking);
     visit_threads();
     if (!controller.host.always) weigh();
     return true;
@@ -380,6 +386,8 @@ class Loop {
 };
 
 void* run_controller(void*) {
+  Stage unborn = Stage::Unborn;
+  controller.stage.compare_exchange_strong(unborn, Stage::Waiting);
   Loop loop;
   loop.run();
   controller.pid.store(0, std::memory_order_release);
@@ -397,7 +405,15 @@ bool start(const IsolationHost& host) noexcept {
 
 const char* refusal() noexcept {
   if (controller.refusal.load()) return controller.refusal.load();
-  return common_memory_file() < 0 ? why_not_common() : nullptr;
+  if (common_memory_file() < 0) return why_not_common();
+  switch (controller.stage.load()) {
+    case Stage::Planning:
+      return "the program ended while its atomic instructions were being found";
+    case Stage::Asking:
+      return "no thread of the program worked for long enough at a time";
+    default:
+      return nullptr;
+  }
 }
 
 void close(const void* at, uint64_t bytes) noexcept {
@@ -501,6 +517,7 @@ void controller_after_fork() noexcept {
   controller.is_forbidden.store(false);
   controller.is_ending.store(false);
   controller.refusal.store(nullptr);
+  controller.stage.store(Stage::Unborn);
   nobody_has_pages.store(false);
   controller.is_at_work.store(false);
   isolated_pages.clear();

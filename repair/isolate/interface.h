@@ -72,7 +72,8 @@ struct Isolation {
   // As measuring begins, before there are threads. False, and refusal() says why: nothing will be isolated.
   // Not async-signal-safe.
   bool (*start)(const IsolationHost& host) noexcept;
-  // One clause for people, or nullptr.
+  // One clause for people, or nullptr: why nothing is isolated, or, where no thread became a process until now,
+  // was not.
   const char* (*refusal)() noexcept;
   // Threads share the page falsely, and nothing is known that forbids that each has it for itself. Nothing
   // happens where it was asked for before.
