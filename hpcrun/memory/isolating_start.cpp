@@ -53,6 +53,10 @@ void count(Counter counter, uint64_t value) noexcept {
   process_state.file.counter(counter).store(value, std::memory_order_relaxed);
 }
 
+uint64_t bit_of(int signal) noexcept {
+  return signal ? uint64_t{1} << (signal - 1) : 0;
+}
+
 // How often a thread became a process.
 uint64_t note_totals(const Isolation& with) noexcept {
   IsolationTotals totals;
@@ -79,7 +83,8 @@ void start_isolating(int signal) noexcept {
   if (!signal) return note_refusal("the program uses all real-time signals");
   // Once: in a forked child somebody who is gone may have the loader's lock.
   if (!c_library.high) dl_iterate_phdr(find_c_library, nullptr);
-  if (!found->start({signal, process_state.config.isolates_always, is_our_sample, tell}))
+  const uint64_t samples = bit_of(SIGTRAP) | bit_of(process_state.timer_signal);
+  if (!found->start({signal, samples, process_state.config.isolates_always, is_our_sample, tell}))
     return note_refusal(found->refusal() ? found->refusal() : "the process is the child of one that forked");
   isolation.store(found, std::memory_order_release);
 }

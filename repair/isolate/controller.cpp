@@ -246,6 +246,7 @@ class Loop {
     if (!controller.is_forbidden.load()) {
       SessionOptions options;
       options.request_signal = controller.host.request_signal;
+      options.sample_signals = controller.host.sample_signals;
       options.hooks = twin_page_hooks();
       options.hooks.all_stopped = [] {
         begin_lock_users(are_modules_annotated());

@@ -60,6 +60,7 @@ struct IsolationTotals {
 // The runtime's.
 struct IsolationHost {
   int request_signal = 0;  // nobody else's, and never blocked by threads of the program
+  uint64_t sample_signals = 0;  // bits of those that the runtime raises for samples
   bool always = false;     // pages are isolated whether threads share them or not
   // Whether the signal is one that the runtime raises for itself, of which the program sees nothing. In handlers.
   bool (*is_sample)(int signal, const siginfo_t& info) noexcept = nullptr;

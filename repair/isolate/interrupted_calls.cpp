@@ -12,7 +12,7 @@
 
 namespace hpcrun {
 
-thread_local constinit uint64_t waits_since_ns __attribute__((tls_model("initial-exec"))) = 0;
+thread_local constinit TimedWait timed_wait __attribute__((tls_model("initial-exec")));
 
 namespace {
 
@@ -38,6 +38,11 @@ bool is_of(const TaskCall& call, const ucontext_t& context) noexcept {
 }
 
 }  // namespace
+
+uint64_t waits_since_ns(uint64_t stack) noexcept {
+  constexpr uint64_t kMostBetween = 1024;  // bytes of the function's frames, and of what stands before it
+  return timed_wait.frame - stack < kMostBetween ? timed_wait.since_ns : 0;
+}
 
 void forget_calls() noexcept {
   call_count.store(0);

@@ -20,8 +20,14 @@ void note_call_of(int tid) noexcept;
 // context is that before it. False: nothing is changed.
 bool begin_call_again(ucontext_t& context) noexcept;
 
-// Since when the calling thread waits, in one of the C library's functions that the program called, for a
-// time that counts from its call (CLOCK_MONOTONIC, ns); 0: in none.
-extern thread_local constinit uint64_t waits_since_ns __attribute__((tls_model("initial-exec")));
+// A function of the C library that the calling thread is in, and waits for a time that counts from its call.
+struct TimedWait {
+  uint64_t since_ns = 0;  // CLOCK_MONOTONIC
+  uint64_t frame = 0;     // on the stack, above the function's; the program may have jumped out of it
+};
+extern thread_local constinit TimedWait timed_wait __attribute__((tls_model("initial-exec")));
+
+// Since when a call of the kernel waits that is made with this stack; 0: that is not known.
+uint64_t waits_since_ns(uint64_t stack) noexcept;
 
 }  // namespace hpcrun

@@ -302,6 +302,7 @@ SessionStart begin_isolation(const SessionOptions& options) noexcept {
   if (!session.phase.compare_exchange_strong(off, Phase::Entering)) return SessionStart::AlreadyOn;
   if (!text.bytes) dl_iterate_phdr(find_text, nullptr);
   session.request_signal = options.request_signal;
+  session.sample_signals = options.sample_signals;
   session.hooks = options.hooks;
   session.failed.store(false);
   forget_calls();

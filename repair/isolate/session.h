@@ -46,6 +46,9 @@ struct TwinHooks {
 struct SessionOptions {
   // A real-time signal that nobody else uses and no thread blocks.
   int request_signal = 0;
+  // Bits of signals whose handlers make no calls that are dispatched (let_calls_pass()), and may be on a stack that
+  // has no room for another: the request signal waits until they return.
+  uint64_t sample_signals = 0;
   TwinHooks hooks;
 };
 
@@ -78,6 +81,7 @@ struct Session {
   std::atomic<Phase> phase{Phase::Off};
   int pid = 0;
   int request_signal = 0;
+  uint64_t sample_signals = 0;
   TwinHooks hooks;
   std::atomic<uint32_t> number{0};              // of this session
   std::atomic<uint32_t> arrived{0};             // changes as threads come to wait for the change of phase

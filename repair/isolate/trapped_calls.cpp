@@ -197,7 +197,8 @@ bool TrappedCall::pass(long& result) noexcept {
   SystemCall call = call_;
   if (limit_.kind != TimeLimit::None) {
     long& argument = call.arguments[limit_.argument];
-    const uint64_t now = waits_since_ns ? waits_since_ns : monotonic_ns();
+    const uint64_t since = waits_since_ns(static_cast<uint64_t>(context_.uc_mcontext.gregs[REG_RSP]));
+    const uint64_t now = since ? since : monotonic_ns();
     if (ends_at_) {
       time_left_ = time_until(ends_at_);
       argument = limit_.kind == TimeLimit::Timespec

@@ -87,7 +87,7 @@ class Isolation(repair_runs.RepairRuns):
                         self.assertLess(repairs["commits"], steps)
 
     def test_a_program_lives_as_it_would(self):
-        for how in ("count", "spawn", "signals", "map", "load", "fork"):
+        for how in ("count", "spawn", "signals", "map", "load", "wait", "fork"):
             with self.subTest(how):
                 run = self.prof_run([LIFE, how], options=["--repair=isolate:always"])
                 self.assertEqual((run.status, run.stdout), (0, f"{how} right\n".encode()), run.stderr)

@@ -62,10 +62,10 @@ inline auto committed(Call call) {
 // Of calls that wait for a time at most: when that ends is known if they have to be made again.
 template <typename Call>
 inline auto committed_until(Call call) {
-  const uint64_t before = waits_since_ns;  // of a call that a handler interrupted
-  waits_since_ns = monotonic_ns();
+  const TimedWait before = timed_wait;  // of a call that a handler interrupted
+  timed_wait = {monotonic_ns(), reinterpret_cast<uint64_t>(__builtin_frame_address(0))};
   const auto result = committed<Tells::Both>(call);
-  waits_since_ns = before;
+  timed_wait = before;
   return result;
 }
 
