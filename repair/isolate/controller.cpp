@@ -544,7 +544,14 @@ void end_isolation_of(uint64_t low, uint64_t high) noexcept {
 
 }  // namespace hpcrun
 
-const hpcrun::Isolation hpcrun_isolation = {
-    hpcrun::start, hpcrun::refusal, hpcrun::ask_for_page, hpcrun::ask_against_page,
-    hpcrun::close, hpcrun::offer,   hpcrun::totals,
-    hpcrun::let_calls_pass, hpcrun::dispatch_calls_again, hpcrun::return_from_sample, hpcrun::end};
+const hpcrun::Isolation hpcrun_isolation = {hpcrun::start,
+                                            hpcrun::refusal,
+                                            hpcrun::ask_for_page,
+                                            hpcrun::ask_against_page,
+                                            hpcrun::close,
+                                            hpcrun::offer,
+                                            hpcrun::totals,
+                                            hpcrun::let_calls_pass,
+                                            hpcrun::dispatch_calls_again,
+                                            hpcrun::return_from_sample,
+                                            hpcrun::end};

@@ -59,10 +59,11 @@ struct IsolationTotals {
 
 // The runtime's.
 struct IsolationHost {
-  int request_signal = 0;  // nobody else's, and never blocked by threads of the program
+  int request_signal = 0;       // nobody else's, and never blocked by threads of the program
   uint64_t sample_signals = 0;  // bits of those that the runtime raises for samples
-  bool always = false;     // pages are isolated whether threads share them or not
-  // Whether the signal is one that the runtime raises for itself, of which the program sees nothing. In handlers.
+  bool always = false;          // pages are isolated whether threads share them or not
+  // Whether the signal is one that the runtime raises for itself, of which the program sees nothing. In
+  // handlers.
   bool (*is_sample)(int signal, const siginfo_t& info) noexcept = nullptr;
   // From the library's own thread.
   void (*tell)(const PageNews& news) noexcept = nullptr;
@@ -73,8 +74,8 @@ struct Isolation {
   // As measuring begins, before there are threads. False, and refusal() says why: nothing will be isolated.
   // Not async-signal-safe.
   bool (*start)(const IsolationHost& host) noexcept;
-  // One clause for people, or nullptr: why nothing is isolated, or, where no thread became a process until now,
-  // was not.
+  // One clause for people, or nullptr: why nothing is isolated, or, where no thread became a process until
+  // now, was not.
   const char* (*refusal)() noexcept;
   // Threads share the page falsely, and nothing is known that forbids that each has it for itself. Nothing
   // happens where it was asked for before.
@@ -88,8 +89,9 @@ struct Isolation {
   void (*offer)(const void* at) noexcept;
   // Until now.
   void (*totals)(IsolationTotals& out) noexcept;
-  // Around what a handler of the runtime's does at home: its system calls are made as if no page were isolated. The
-  // second where the program's handler follows, the third instead of a return; both set that back.
+  // Around what a handler of the runtime's does at home: its system calls are made as if no page were
+  // isolated. The second where the program's handler follows, the third instead of a return; both set that
+  // back.
   void (*begin_sample)() noexcept;
   void (*end_sample)() noexcept;
   void (*return_from_sample)(void* context) noexcept;

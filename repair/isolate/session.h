@@ -46,8 +46,8 @@ struct TwinHooks {
 struct SessionOptions {
   // A real-time signal that nobody else uses and no thread blocks.
   int request_signal = 0;
-  // Bits of signals whose handlers make no calls that are dispatched (let_calls_pass()), and may be on a stack that
-  // has no room for another: the request signal waits until they return.
+  // Bits of signals whose handlers make no calls that are dispatched (let_calls_pass()), and may be on a
+  // stack that has no room for another: the request signal waits until they return.
   uint64_t sample_signals = 0;
   TwinHooks hooks;
 };
@@ -83,8 +83,8 @@ struct Session {
   int request_signal = 0;
   uint64_t sample_signals = 0;
   TwinHooks hooks;
-  std::atomic<uint32_t> number{0};              // of this session
-  std::atomic<uint32_t> arrived{0};             // changes as threads come to wait for the change of phase
+  std::atomic<uint32_t> number{0};   // of this session
+  std::atomic<uint32_t> arrived{0};  // changes as threads come to wait for the change of phase
   // Threads that are about to enter, or leave, by themselves: their system calls may be dispatched.
   std::atomic<uint32_t> changing{0};
   std::atomic<bool> failed{false};              // one of them cannot enter
@@ -112,9 +112,9 @@ bool enter_session() noexcept;
 void enter_session_as_new_thread() noexcept;
 bool dispatch_calls(bool on) noexcept;
 
-// At home: from here on the calling thread's system calls are made where they are, also in a session. For handlers
-// of the runtime's, whose calls are no business of the session's; the handler of each would need room on the
-// program's alternate stack, where Rust's has 8 KiB in all.
+// At home: from here on the calling thread's system calls are made where they are, also in a session. For
+// handlers of the runtime's, whose calls are no business of the session's; the handler of each would need
+// room on the program's alternate stack, where Rust's has 8 KiB in all.
 void let_calls_pass() noexcept;
 void dispatch_calls_again() noexcept;
 // That, and the return from such a handler, which would be a call as well.

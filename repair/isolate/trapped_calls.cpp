@@ -392,8 +392,8 @@ void TrappedCall::end() noexcept {
   if (was_twin || is_twin()) set_mask_bits(context_.uc_sigmask, mask);
 }
 
-// What the kernel has laid behind the context of a signal (struct rt_sigframe): the runtime's handlers return by
-// the program's way, but no call of the program's ends early for them.
+// What the kernel has laid behind the context of a signal (struct rt_sigframe): the runtime's handlers return
+// by the program's way, but no call of the program's ends early for them.
 bool returns_from_sample(const void* frame) noexcept {
   constexpr size_t kContextBytes = 304;  // the kernel's ucontext
   const auto& info = *reinterpret_cast<const siginfo_t*>(static_cast<const char*>(frame) + kContextBytes);

@@ -72,8 +72,8 @@ inline auto committed_until(Call call) {
 }  // namespace hpcrun
 
 // HPCRUN_TELLS(who, result, name, parameters, arguments, noexcept or nothing); HPCRUN_OBJECT the same for
-// calls whose first parameter, `object`, is what threads meet at; HPCRUN_WAITS of calls that wait for a time at
-// most.
+// calls whose first parameter, `object`, is what threads meet at; HPCRUN_WAITS of calls that wait for a time
+// at most.
 #define HPCRUN_TELLS(tells, result, name, parameters, arguments, ...) \
   HPCRUN_STAND_BEFORE(name);                                          \
   HPCRUN_EXPORT result name parameters __VA_ARGS__ {                  \
@@ -81,11 +81,11 @@ inline auto committed_until(Call call) {
         [&]() -> result { return HPCRUN_BEHIND(name) arguments; });   \
   }                                                                   \
   static_assert(true) /* takes the semicolon */
-#define HPCRUN_WAITS(result, name, parameters, arguments)                                         \
-  HPCRUN_STAND_BEFORE(name);                                                                      \
-  HPCRUN_EXPORT result name parameters {                                                          \
-    return hpcrun::committed_until([&]() -> result { return HPCRUN_BEHIND(name) arguments; });     \
-  }                                                                                               \
+#define HPCRUN_WAITS(result, name, parameters, arguments)                                      \
+  HPCRUN_STAND_BEFORE(name);                                                                   \
+  HPCRUN_EXPORT result name parameters {                                                       \
+    return hpcrun::committed_until([&]() -> result { return HPCRUN_BEHIND(name) arguments; }); \
+  }                                                                                            \
   static_assert(true)
 #define HPCRUN_OBJECT(tells, result, name, parameters, arguments, ...) \
   HPCRUN_STAND_BEFORE(name);                                           \

@@ -171,10 +171,8 @@ HPCRUN_TELLS(Both, int, pselect,
              (int count, fd_set* in, fd_set* out, fd_set* other, const timespec* time,
               const sigset_t* signals),
              (count, in, out, other, time, signals));
-HPCRUN_WAITS(int, epoll_wait, (int set, epoll_event* events, int count, int ms),
-             (set, events, count, ms));
-HPCRUN_WAITS(int, epoll_pwait,
-             (int set, epoll_event* events, int count, int ms, const sigset_t* signals),
+HPCRUN_WAITS(int, epoll_wait, (int set, epoll_event* events, int count, int ms), (set, events, count, ms));
+HPCRUN_WAITS(int, epoll_pwait, (int set, epoll_event* events, int count, int ms, const sigset_t* signals),
              (set, events, count, ms, signals));
 HPCRUN_TELLS(Both, int, eventfd_read, (int file, eventfd_t* value), (file, value));
 HPCRUN_TELLS(Both, int, eventfd_write, (int file, eventfd_t value), (file, value));
@@ -202,8 +200,7 @@ HPCRUN_TELLS(Both, ssize_t, __recvfrom_chk,
              (int socket, void* data, size_t bytes, size_t room, int flags, sockaddr* from,
               socklen_t* from_bytes),
              (socket, data, bytes, room, flags, from, from_bytes));
-HPCRUN_WAITS(int, __poll_chk, (pollfd * files, nfds_t count, int ms, size_t room),
-             (files, count, ms, room));
+HPCRUN_WAITS(int, __poll_chk, (pollfd * files, nfds_t count, int ms, size_t room), (files, count, ms, room));
 HPCRUN_WAITS(int, __ppoll_chk,
              (pollfd * files, nfds_t count, const timespec* time, const sigset_t* signals, size_t room),
              (files, count, time, signals, room));

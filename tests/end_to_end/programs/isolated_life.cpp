@@ -2,11 +2,8 @@
 // lives as programs do: isolated_life HOW [MILLISECONDS]. It prints what came of it.
 
 #include <dlfcn.h>
-#include <poll.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <signal.h>
-#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -178,68 +175,6 @@ bool take_signals() {
   return counts && signals == sent;
 }
 
-// Calls that any handler ends, and which have to end by nothing but what they wait for, although sessions of isolation
-// begin and end all the time: libraries come and go.
-bool wait_undisturbed() {
-  std::atomic<int> wrong{0};
-  const auto lasts = [&wrong](std::chrono::milliseconds time, auto call) {
-    while (!is_over) {
-      const auto begin = Clock::now();
-      if (call() != 0 || Clock::now() - begin < time) ++wrong;
-    }
-  };
-  const auto until_signalled = [&wrong](int number, auto call) {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, nullptr);
-    if (!call(number)) ++wrong;
-  };
-  using namespace std::chrono_literals;
-  struct sigaction action {};
-  action.sa_handler = [](int) { signals = signals + 1; };
-  sigaction(SIGUSR1, &action, nullptr);
-  sem_t semaphore;
-  sem_init(&semaphore, 0, 0);
-  const int set = epoll_create1(EPOLL_CLOEXEC);
-  std::thread signalled[] = {std::thread(until_signalled, SIGUSR1,
-                                         [](int) {
-                                           sigset_t none;
-                                           sigemptyset(&none);
-                                           sigsuspend(&none);
-                                           return signals == 1;
-                                         }),
-                             std::thread(until_signalled, SIGUSR2, [](int number) {
-                               sigset_t all;
-                               sigfillset(&all);
-                               int found = 0;
-                               return sigwait(&all, &found) == 0 && found == number;
-                             })};
-  std::thread waiting[] = {std::thread(lasts, 60ms, [] { return poll(nullptr, 0, 60); }),
-                           std::thread(lasts, 70ms, [set] {
-                             epoll_event event;
-                             return epoll_wait(set, &event, 1, 70);
-                           }),
-                           std::thread(lasts, 80ms, [] {
-                             const timespec time{0, 80'000'000};
-                             return nanosleep(&time, nullptr);
-                           }),
-                           std::thread([&] { wrong += sem_wait(&semaphore) != 0; })};
-  const bool counts = run([&] {
-    while (!is_over) {
-      usleep(50'000);
-      dlclose(dlopen((folder + "/isolated_library.so").c_str(), RTLD_NOW));
-    }
-  });
-  const bool is_undisturbed = wrong == 0 && signals == 0;
-  sem_post(&semaphore);
-  pthread_kill(signalled[0].native_handle(), SIGUSR1);
-  pthread_kill(signalled[1].native_handle(), SIGUSR2);
-  for (std::thread& thread : waiting) thread.join();
-  for (std::thread& thread : signalled) thread.join();
-  close(set);
-  return counts && is_undisturbed && wrong == 0;
-}
-
 bool map_and_load() {
   bool is_right = true;
   const bool counts = run([&] {
@@ -303,8 +238,7 @@ int main(int argc, char** argv) {
     const char* name;
     bool (*function)();
   } ways[] = {{"count", count_alone},    {"fork", fork_twice},  {"spawn", spawn},
-              {"signals", take_signals}, {"map", map_and_load}, {"load", load},
-              {"wait", wait_undisturbed}};
+              {"signals", take_signals}, {"map", map_and_load}, {"load", load}};
   for (const auto& way : ways)
     if (how == way.name) {
       const bool is_right = way.function();

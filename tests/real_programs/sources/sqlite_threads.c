@@ -37,7 +37,8 @@ static void* work(void* number) {
   execute(database, "commit; create index i on t (b)");
   for (int question = 0; question < QUESTIONS; ++question) {
     sqlite3_stmt* ask;
-    must(sqlite3_prepare_v2(database, "select sum(length(b) * a) from t where b >= ?", -1, &ask, NULL), SQLITE_OK);
+    must(sqlite3_prepare_v2(database, "select sum(length(b) * a) from t where b >= ?", -1, &ask, NULL),
+         SQLITE_OK);
     sqlite3_bind_text(ask, 1, "12345678" + question, -1, SQLITE_STATIC);
     must(sqlite3_step(ask), SQLITE_ROW);
     answers[self] += sqlite3_column_int64(ask, 0);
