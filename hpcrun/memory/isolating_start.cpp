@@ -8,6 +8,7 @@
 #include "hpcrun/measurement/notes.h"
 #include "hpcrun/memory/counted_writes.h"
 #include "hpcrun/memory/isolating.h"
+#include "hpcrun/sample/handler.h"
 #include "hpcrun/sample/process_mark.h"
 #include "hpcrun/sample/state.h"
 #include "hpcrun/sample/twin.h"
@@ -77,13 +78,6 @@ void note_what_was_not_seen(const Isolation& with) noexcept {
     process_state.file.write_note(
         "Contention was counted by pages only until the program executed an atomic operation of its own; "
         "-e contention looks at such programs as well.");
-  constexpr double kSeconds = 1e-9;
-  if (totals.twins_cpu_ns == 0) return;
-  snprintf(line, sizeof line,
-           "Contention was counted by pages in %.3g s of CPU time, which is not sampled: in metrics it is "
-           "missing.",
-           static_cast<double>(totals.twins_cpu_ns) * kSeconds);
-  process_state.file.write_note(line);
 }
 
 int find_c_library(dl_phdr_info* module, size_t, void*) {
@@ -100,6 +94,24 @@ int find_c_library(dl_phdr_info* module, size_t, void*) {
 
 void count(Counter counter, uint64_t value) noexcept {
   process_state.file.counter(counter).store(value, std::memory_order_relaxed);
+}
+
+uint64_t bit_of(int signal) noexcept {
+  return signal ? uint64_t{1} << (signal - 1) : 0;
+}
+
+// How often a thread became a process.
+uint64_t note_totals(const Isolation& with) noexcept {
+  IsolationTotals totals;
+  with.totals(totals);
+  count(Counter::Conversions, totals.conversions);
+  count(Counter::ConversionNanoseconds, totals.conversion_ns);
+  count(Counter::LongestConversion, totals.longest_conversion_ns);
+  count(Counter::PageCommits, totals.commits);
+  count(Counter::CommitNanoseconds, totals.commit_ns);
+  count(Counter::MergedWords, totals.merged_words);
+  count(Counter::ConvertedNanoseconds, totals.twins_cpu_ns);
+  return totals.conversions;
 }
 
 }  // namespace
@@ -124,33 +136,25 @@ void start_isolating(int signal) noexcept {
                                                     : Isolates::Told;
   static constexpr TwinSampling kSampling = {
       &process_state.timer_signal, leave_home, begin_as_twin, end_as_twin, come_home, take_sample_as_twin};
-  if (!found->start({signal, pages, tell, note_changed_line, leave_out_thread, kSampling}))
-    return note_refusal(found->refusal() ? found->refusal() : "no memory is common");
+  const uint64_t samples = bit_of(SIGTRAP) | bit_of(process_state.timer_signal);
+  if (!found->start({signal, samples, pages, tell, note_changed_line, leave_out_thread, kSampling}))
+    return note_refusal(found->refusal() ? found->refusal() : "the process is the child of one that forked");
   process_state.let_calls_pass.store(found->let_calls_pass, std::memory_order_release);
   leave_moved_code.store(found->leave_moved_code, std::memory_order_release);
   isolation.store(found, std::memory_order_release);
 }
 
 void note_isolation() noexcept {
-  const Isolation* const with = isolation.load(std::memory_order_acquire);
-  if (!with) return;
-  IsolationTotals totals;
-  with->totals(totals);
-  count(Counter::Conversions, totals.conversions);
-  count(Counter::ConversionNanoseconds, totals.conversion_ns);
-  count(Counter::LongestConversion, totals.longest_conversion_ns);
-  count(Counter::PageCommits, totals.commits);
-  count(Counter::CommitNanoseconds, totals.commit_ns);
-  count(Counter::MergedWords, totals.merged_words);
-  count(Counter::ConvertedNanoseconds, totals.twins_cpu_ns);
+  if (const Isolation* const with = isolation.load(std::memory_order_acquire)) note_totals(*with);
   if (finds_written_lines()) tell_written_lines(0, ~uint64_t{0});
 }
 
 void finish_isolating() noexcept {
-  note_isolation();
   const Isolation* const with = isolation.exchange(nullptr, std::memory_order_acq_rel);
   if (!with) return;
-  if (const char* const why = with->refusal()) note_refusal(why);
+  with->end();
+  const uint64_t conversions = note_totals(*with);
+  if (const char* const why = with->refusal(); why && !conversions) note_refusal(why);
   if (process_state.config.contention_by_pages) note_what_was_not_seen(*with);
 }
 

@@ -8,6 +8,7 @@
 // Nobody but the window's owner may touch it at a time. No allocation; async-signal-safe.
 
 #include <cstdint>
+#include <memory>
 
 #include "hpcrun/model/memory_access.h"
 
@@ -72,8 +73,9 @@ class LineWindow {
   // counts nothing.
   LineMoves moves(uint64_t resolution_ns) const noexcept;
 
-  // Forgets everything, for the next window or the next object at this address.
-  void clear() noexcept { *this = LineWindow{}; }
+  // Forgets everything, for the next window or the next object at this address. In place: handlers, on stacks
+  // of 8 KiB, have no room for another one.
+  void clear() noexcept { std::construct_at(this); }
 
   const ThreadUse* begin() const noexcept { return uses_; }
   const ThreadUse* end() const noexcept { return uses_ + count_; }

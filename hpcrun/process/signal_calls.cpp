@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "hpcrun/guest/syscalls.h"
+#include "hpcrun/memory/isolating.h"
 #include "hpcrun/process/next.h"
 #include "hpcrun/process/threads.h"
 #include "hpcrun/process/virtual_signals.h"
@@ -110,6 +111,11 @@ int wait_in_kernel(const WaitSite& site, const sigset_t& set, siginfo_t* info,
   return uninterrupted(site, [&] { return HPCRUN_NEXT(sigtimedwait)(&set, info, timeout); });
 }
 
+// Threads are to take it in a handler wherever they are.
+SignalMask isolation_signals() noexcept {
+  return isolates_pages() ? mask_of(process_state.isolation_signal) : 0;
+}
+
 // Waits for a signal of the set; a sample of ours that the wait caught is dropped and the wait goes on.
 int wait_for_signal(const WaitSite& site, const sigset_t* asked, siginfo_t* info,
                     const timespec* timeout) noexcept {
@@ -119,7 +125,7 @@ int wait_for_signal(const WaitSite& site, const sigset_t* asked, siginfo_t* info
   if (to_bits(*asked) & wait_signals() && !wants_all(to_bits(*asked)))
     give_up_signals(to_bits(*asked) & wait_signals());
   sigset_t kernel = *asked;
-  set_bits(kernel, to_bits(*asked) & ~wait_signals());
+  set_bits(kernel, to_bits(*asked) & ~(wait_signals() | isolation_signals()));
   const SignalMask held_waited = to_bits(kernel) & held_signals();
   if (!held_waited) return wait_in_kernel(site, kernel, info, timeout);
   const timespec end = timeout ? end_of(*timeout) : timespec{};

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "hpcrun/guest/syscalls.h"
+#include "hpcrun/memory/isolating.h"
 #include "hpcrun/process/next.h"
 #include "hpcrun/sample/handler.h"
 
@@ -130,9 +131,11 @@ void call_program(int signal, const struct sigaction& action, siginfo_t& info, u
 
 void on_signal(int signal, siginfo_t* info, void* context) {
   const int saved_errno = errno;
-  if (!handle_sample_signal(signal, *info, context))
-    forward(signal, *info, *static_cast<ucontext_t*>(context));
+  const bool is_ours = handle_sample_signal(signal, *info, context);
+  if (!is_ours) forward(signal, *info, *static_cast<ucontext_t*>(context));
   errno = saved_errno;
+  const Isolation* const with = isolation.load(std::memory_order_acquire);
+  if (is_ours && with) with->return_from_sample(context);
 }
 
 // System calls that a signal of the program's would interrupt must be interrupted by ours as well, and no

@@ -40,12 +40,23 @@ bool is_lockable(uint8_t code) noexcept {
   return computes || with_constant || code == 0x0f || (code & 0xfe) == 0x86 || (code & 0xf6) == 0xf6;
 }
 
+// Most bytes that look like an exchange are the second ones of a conditional jump (0f 86, 0f 87) to somewhere
+// in the function.
+bool is_jump(const uint8_t* code, size_t at, size_t bytes) noexcept {
+  constexpr size_t kBytes = 1 + kDistanceBytes;
+  if (at == 0 || code[at - 1] != 0x0f || bytes - at < kBytes) return false;
+  int32_t distance;
+  memcpy(&distance, code + at + 1, sizeof distance);
+  const int64_t target = static_cast<int64_t>(at + kBytes) + distance;
+  return target >= 0 && target < static_cast<int64_t>(bytes);
+}
+
 // Locks have a prefix, exchanges are one of two codes with an operand in memory: most functions need not be
 // decoded to see that they have none.
 bool may_have_atomics(const uint8_t* code, size_t bytes) noexcept {
   constexpr uint8_t kLock = 0xf0, kExchange = 0x86, kOfRegisters = 0xc0;
   for (size_t i = 0; i + 1 < bytes; ++i) {
-    if ((code[i] & 0xfe) == kExchange && code[i + 1] < kOfRegisters) return true;
+    if ((code[i] & 0xfe) == kExchange && code[i + 1] < kOfRegisters && !is_jump(code, i, bytes)) return true;
     if (code[i] != kLock) continue;
     size_t next = i + 1;
     while (next < bytes && is_prefix(code[next])) ++next;

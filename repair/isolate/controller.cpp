@@ -30,16 +30,21 @@ namespace hpcrun {
 namespace {
 
 constexpr uint64_t kIdleNs = 1'000'000'000;  // between two looks whether the program's threads are gone
-constexpr uint32_t kMostBeginnings = 50;     // tries, one a tick, to reach all threads
+constexpr uint32_t kMostBeginnings = 10;     // tries, one a tick, to reach all threads
 constexpr uint64_t kBusyShare = 5;           // a thread that worked for a fifth of a tick is asked to convert
 constexpr uint64_t kForkRestNs = 500'000'000;  // with private memory, after the first fork
 constexpr uint32_t kMostMoves = 10;            // tries to make memory common again, one after such a rest
 constexpr uint32_t kMostForks = 8;             // more are no reason to wait longer
 
+// How far our thread has come.
+enum class Stage : uint32_t { Unborn, Waiting, Planning, Asking };
+
 struct Controller {
   std::atomic<int> pid{0};  // in which our thread runs
   std::atomic<bool> is_forbidden{false};
+  std::atomic<bool> is_ending{false};   // the process
   std::atomic<bool> is_at_work{false};  // our thread, which may have the loader's lock then
+  std::atomic<Stage> stage{Stage::Unborn};
   std::atomic<const char*> refusal{nullptr};
   std::atomic<bool> outlives_fork{false};  // our thread, as the program has others
   std::atomic<int> tid{0};                 // its number
@@ -150,7 +155,7 @@ class Loop {
     uint64_t next_look_ns = begin_ns + kIdleNs;
     for (;;) {
       const uint64_t now_ns = monotonic_ns();
-      if (now_ns >= next_look_ns && is_alone()) return;
+      if (now_ns >= next_look_ns && is_needless()) return;
       if (now_ns >= next_look_ns) next_look_ns = now_ns + kIdleNs;
       if (const uint64_t us = (now_ns - begin_ns) / 1'000)
         controller.ticks_per_us = (__builtin_ia32_rdtsc() - begin_ticks) / us;
@@ -165,17 +170,19 @@ class Loop {
   }
 
  private:
-  // Whether all threads of the program are gone.
-  static bool is_alone() noexcept {
+  // Whether all threads of the program are gone; or, of one that forked, all but one, whose memory becomes
+  // common again as it makes another, when there is a new one of ours.
+  static bool is_needless() noexcept {
     const int self = sys_gettid();
-    bool alone = true;
-    for_each_task([&](int tid) { alone &= tid == self || is_dead_task(tid); });
-    return alone;
+    uint32_t threads = 0;
+    for_each_task([&](int tid) { threads += tid != self && !is_dead_task(tid); });
+    return threads == 0 || (threads == 1 && common_memory_file() < 0 && !is_session_on());
   }
 
   // False: nothing is isolated.
   bool tick() noexcept {
     if (controller.is_forbidden.load()) return drop_for_fork();
+    if (is_without_session_) return drop_all(WhyShared::NoSession);
     if (nobody_has_pages.load()) {
       drop_all(WhyShared::AtomicCode);
       return !end_session();
@@ -202,6 +209,7 @@ class Loop {
       for_each_known(KnownPage::State::Isolated, [](KnownPage& known) {
         if (const WhyShared why = why_not(known); why != WhyShared::None) set_shared(known, why);
       });
+    if (controller.stage.load() == Stage::Waiting) controller.stage.store(Stage::Planning);
     if (!know_atomic_sites()) {
       controller.refusal.store(why_atomic_sites_are_unknown());
       drop_all(WhyShared::AtomicModule);
@@ -216,6 +224,7 @@ class Loop {
       known.is_told = true;
       tell(known, WhyShared::None);
     });
+    controller.stage.store(Stage::Asking);
     visit_threads();
     if (finds_written()) controller.shared.look();
     if (!isolates_untold()) weigh();
@@ -269,13 +278,30 @@ class Loop {
     return false;
   }
 
+  static const char* why_no_session(SessionStart result) noexcept {
+    switch (result) {
+      case SessionStart::NoDispatch:
+        return "the kernel does not dispatch system calls (prctl, Linux 5.11)";
+      case SessionStart::TooMany:
+        return "the program has too many threads";
+      case SessionStart::NotCommon:
+        return "memory that came as the program ran cannot be made common";
+      case SessionStart::SignalReader:
+        return "the program reads signals from descriptors (signalfd)";
+      default:
+        return "a thread of the program's takes no signals";
+    }
+  }
+
   // No session begins once a fork is under way, which ends the one that is on.
   bool begin_session(bool moves_all = false) noexcept {
     SessionStart result = SessionStart::Unreachable;
+    if (controller.is_ending.load()) return false;
     if (!controller.is_forbidden.load()) {
       SessionOptions options;
       options.request_signal = controller.host.request_signal;
       options.moves_all = moves_all;
+      options.sample_signals = controller.host.sample_signals;
       options.hooks = twin_page_hooks();
       options.hooks.all_stopped = [] {
         begin_lock_users(are_modules_annotated());
@@ -302,9 +328,9 @@ class Loop {
     } else if (result == SessionStart::Unreachable && ++tries_ < kMostBeginnings) {
       return false;
     }
+    is_without_session_ = result == SessionStart::Unreachable || result == SessionStart::NoDispatch;
+    controller.refusal.store(why_no_session(result));
     drop_all(WhyShared::NoSession);
-    if (finds_written())
-      controller.refusal.store("threads cannot become processes: the kernel or a thread refuses");
     return false;
   }
 
@@ -385,10 +411,13 @@ class Loop {
 
   uint64_t visited_ns_ = 0;
   uint32_t tries_ = 0;
+  bool is_without_session_ = false;  // for good
   Benefit benefit_;
 };
 
 void* run_controller(void*) {
+  Stage unborn = Stage::Unborn;
+  controller.stage.compare_exchange_strong(unborn, Stage::Waiting);
   controller.tid.store(sys_gettid());
   if (controller.host.begin_own_thread) controller.host.begin_own_thread();
   Loop loop;
@@ -410,7 +439,15 @@ bool start(const IsolationHost& host) noexcept {
 
 const char* refusal() noexcept {
   if (controller.refusal.load()) return controller.refusal.load();
-  return common_memory_file() < 0 ? why_not_common() : nullptr;
+  if (common_memory_file() < 0) return why_not_common();
+  switch (controller.stage.load()) {
+    case Stage::Planning:
+      return "the program ended while its atomic instructions were being found";
+    case Stage::Asking:
+      return "no thread of the program worked for long enough at a time";
+    default:
+      return nullptr;
+  }
 }
 
 void close(const void* at, uint64_t bytes) noexcept {
@@ -426,6 +463,10 @@ void offer(const void* at, uint64_t bytes) noexcept {
 
 void totals(IsolationTotals& out) noexcept {
   sum_up(out);
+}
+
+void end() noexcept {
+  controller.is_ending.store(true);
 }
 
 void refuse(const char* why) noexcept {
@@ -533,6 +574,9 @@ void controller_after_fork() noexcept {
   controller.is_forbidden.store(false);
   controller.outlives_fork.store(false);
   controller.forks.store(0);
+  controller.is_ending.store(false);
+  controller.refusal.store(nullptr);
+  controller.stage.store(Stage::Unborn);
   nobody_has_pages.store(false);
   controller.is_at_work.store(false);
   isolated_pages.clear();
@@ -558,7 +602,15 @@ void end_isolation_of(uint64_t low, uint64_t high) noexcept {
 
 }  // namespace hpcrun
 
-const hpcrun::Isolation hpcrun_isolation = {
-    hpcrun::start,     hpcrun::refusal,         hpcrun::ask_for_page, hpcrun::ask_against_page,
-    hpcrun::close,     hpcrun::offer,           hpcrun::totals,       hpcrun::let_calls_pass,
-    hpcrun::stay_home, hpcrun::leave_trampoline};
+const hpcrun::Isolation hpcrun_isolation = {hpcrun::start,
+                                            hpcrun::refusal,
+                                            hpcrun::ask_for_page,
+                                            hpcrun::ask_against_page,
+                                            hpcrun::close,
+                                            hpcrun::offer,
+                                            hpcrun::totals,
+                                            hpcrun::let_calls_pass,
+                                            hpcrun::stay_home,
+                                            hpcrun::leave_trampoline,
+                                            hpcrun::return_from_sample,
+                                            hpcrun::end};

@@ -3,6 +3,7 @@
 // exports one Isolation; the runtime finds it by its name, and tells it which pages threads share falsely.
 // All calls are async-signal-safe and may be made from any thread at any time, unless they say otherwise.
 
+#include <atomic>
 #include <csignal>
 #include <cstdint>
 
@@ -80,7 +81,8 @@ struct TwinSampling {
 
 // The runtime's.
 struct IsolationHost {
-  int request_signal = 0;  // nobody else's, and never blocked by threads of the program
+  int request_signal = 0;       // nobody else's, and never blocked by threads of the program
+  uint64_t sample_signals = 0;  // bits of those that the runtime raises for samples
   Isolates isolates = Isolates::Told;
   // From the library's own thread.
   void (*tell)(const PageNews& news) noexcept = nullptr;
@@ -98,7 +100,8 @@ struct Isolation {
   // As measuring begins, before there are threads. False, and refusal() says why: nothing will be isolated.
   // Not async-signal-safe.
   bool (*start)(const IsolationHost& host) noexcept;
-  // One clause for people, or nullptr.
+  // One clause for people, or nullptr: why nothing is isolated, or, where no thread became a process until
+  // now, was not.
   const char* (*refusal)() noexcept;
   // Threads share the page falsely, and nothing is known that forbids that each has it for itself. Nothing
   // happens where it was asked for before.
@@ -121,6 +124,10 @@ struct Isolation {
   // For an address in code that stands for the program's, and the stack pointer there: what both would be in
   // the program's own, and true.
   bool (*leave_moved_code)(uint64_t& pc, uint64_t& sp) noexcept;
+  // Instead of a return from a handler of the runtime's at home, which would be a call that is dispatched.
+  void (*return_from_sample)(void* context) noexcept;
+  // The process ends: threads are stopped for nothing any more.
+  void (*end)() noexcept;
 };
 
 }  // namespace hpcrun

@@ -24,9 +24,11 @@ int take_signal(uint64_t signals, siginfo_t& info, const timespec& at_most) noex
                                       sizeof signals));
 }
 
-// To this thread, or where it blocks a signal that was sent to the process, to whichever thread takes it.
+// One that was sent to the process, by kill(), to whichever thread takes it: this one may be about to block
+// it, and to end. Of others nobody knows whether they were sent to the thread, unless it blocks them.
 void send_again(const ThreadRecord& record, const siginfo_t& info) noexcept {
-  if (record.program_mask.load() & signal_bit(info.si_signo) && info.si_code != SI_TKILL)
+  const bool is_blocked = record.program_mask.load() & signal_bit(info.si_signo);
+  if (info.si_code == SI_USER || (is_blocked && info.si_code != SI_TKILL))
     resend_signal(info);
   else
     raw_syscall(SYS_rt_tgsigqueueinfo, session.pid, record.tid.load(), info.si_signo,

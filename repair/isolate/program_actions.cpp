@@ -22,6 +22,12 @@ bool is_own(int signal) noexcept {
   return own_signal_bits() & signal_bit(signal);
 }
 
+// What the mask of a signal's action must not block.
+uint64_t unblocked_by(int signal) noexcept {
+  const bool may_wait = session.sample_signals & signal_bit(signal);
+  return may_wait ? signal_bit(SIGSYS) : own_signal_bits();
+}
+
 bool has_handler(const KernelAction& action) noexcept {
   return action.handler != reinterpret_cast<void*>(SIG_DFL) &&
          action.handler != reinterpret_cast<void*>(SIG_IGN);
@@ -46,9 +52,9 @@ void hide_own_signals() noexcept {
     KernelAction action;
     if (kernel_action(signal, nullptr, &action) < 0) continue;
     if (is_own(signal)) own_actions[signal] = action;
-    hidden_bits[signal] = action.mask & own_signal_bits();
+    hidden_bits[signal] = action.mask & unblocked_by(signal);
     if (is_own(signal) || !hidden_bits[signal] || !has_handler(action)) continue;
-    action.mask &= ~own_signal_bits();
+    action.mask &= ~hidden_bits[signal];
     kernel_action(signal, &action, nullptr);
   }
 }
@@ -76,8 +82,8 @@ long change_action(int signal, const void* action, void* before, size_t mask_byt
     old = own_actions[signal];
     if (action) own_actions[signal] = wanted;
   } else {
-    const uint64_t hidden = wanted.mask & own_signal_bits();
-    wanted.mask &= ~own_signal_bits();
+    const uint64_t hidden = wanted.mask & unblocked_by(signal);
+    wanted.mask &= ~hidden;
     const long error = kernel_action(signal, action ? &wanted : nullptr, &old);
     if (error < 0) return error;
     old.mask |= hidden_bits[signal];

@@ -10,6 +10,7 @@
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
 #include "repair/isolate/clone_calls.h"
+#include "repair/isolate/interrupted_calls.h"
 #include "repair/isolate/parked.h"
 #include "repair/isolate/program_actions.h"
 #include "repair/isolate/signal_masks.h"
@@ -102,10 +103,31 @@ void stand_still(ThreadRecord& record, uint32_t turn) noexcept {
   set_kernel_mask(mask);
 }
 
-void enter_with_all(ucontext_t& context, uint32_t turn) noexcept {
+// Whoever takes SIGSYS from the session waits until nobody is in the midst of this (await_changes()).
+class Changing {
+ public:
+  Changing() noexcept { session.changing.fetch_add(1); }
+  ~Changing() {
+    session.changing.fetch_sub(1);
+    wake_all(session.changing);
+  }
+  Changing(const Changing&) = delete;
+  Changing& operator=(const Changing&) = delete;
+};
+
+void await_changes() noexcept {
+  for (uint32_t count; (count = session.changing.load()) != 0;)
+    wait_while(session.changing, count, kWaitLong);
+}
+
+// False: the session did not come about.
+bool enter_with_all(ucontext_t& context, uint32_t turn) noexcept {
+  const Changing changing;
+  if (session.phase.load() != Phase::Entering) return false;
   if (!enter_session()) {
     session.failed.store(true);
-    return arrive();
+    arrive();
+    return false;
   }
   ThreadRecord& record = *this_record();
   const uint64_t mask = mask_bits(context.uc_sigmask);
@@ -116,9 +138,10 @@ void enter_with_all(ucontext_t& context, uint32_t turn) noexcept {
     stand_still(record, turn);
   else
     wait_for_change_from(turn);
-  if (is_session_on()) return;
+  if (is_session_on()) return true;
   record.session.store(0);
   leave_session(context);
+  return false;
 }
 
 // From here on handlers that interrupt this one may block SIGSYS again: nothing is dispatched any more.
@@ -154,6 +177,7 @@ void on_request(int, siginfo_t* info, void* raw) {
   if (!is_in_session(record)) {
     if (session.phase.load() != Phase::Entering || sys_getpid() != session.pid) return;
     enter_with_all(context, turn);
+    begin_call_again(context);
     // It may have been in a call since the session before, made as there was none.
     if ((record = this_record())) {
       ++record->own_interruptions;
@@ -200,6 +224,7 @@ void start_afresh(int pid) noexcept {
   session.pid = pid;
   session.holds.store(0);
   session.twins.store(0);
+  session.changing.store(0);
   session.ending.store(false);
   session.past_cpu_ns.store(0);
   session.phase.store(Phase::Off);
@@ -224,6 +249,7 @@ bool gather(Settled settled) noexcept {
         if (asked[i] == tid) return;
       if (asked_count == static_cast<int>(kMaxThreads)) return session.failed.store(true);
       asked[asked_count++] = tid;
+      if (session.phase.load() == Phase::Entering) note_call_of(tid);
       raw_syscall(SYS_tgkill, session.pid, tid, session.request_signal);
     });
     if (session.failed.load()) return false;
@@ -261,6 +287,10 @@ bool do_calls_pass() noexcept {
   return selector == kPasses;
 }
 
+void return_from_sample(void* context) noexcept {
+  hpcrun_return_to(context);
+}
+
 bool enter_session() noexcept {
   const int tid = sys_gettid();
   ThreadRecord* record = this_record();
@@ -283,6 +313,8 @@ void enter_session_as_new_thread() noexcept {
     }
     ThreadRecord* record = this_record();
     if (record && record->tid.load() == sys_gettid()) return;  // entered with all, as it waited here
+    const Changing changing;
+    if (session.phase.load() != Phase::On) continue;
     // A thread that has another's thread-local memory, or no room: its futexes stay private.
     if (record || !enter_session()) {
       dispatch_calls(false);
@@ -291,8 +323,8 @@ void enter_session_as_new_thread() noexcept {
     }
     // Whoever ends the session from here on finds the thread in it.
     if (is_session_on()) return;
-    this_record()->session.store(0);
     dispatch_calls(false);
+    this_record()->session.store(0);
     free_record(*this_record());
     set_this_record(nullptr);
   }
@@ -307,9 +339,11 @@ SessionStart begin_isolation(const SessionOptions& options) noexcept {
   if (!text.bytes) dl_iterate_phdr(find_text, nullptr);
   session.request_signal = options.request_signal;
   session.moves_all = options.moves_all;
+  session.sample_signals = options.sample_signals;
   session.hooks = options.hooks;
   session.sampling = options.sampling;
   session.failed.store(false);
+  forget_calls();
   session.number.fetch_add(1);
 
   // A handler of the program's returns by a system call, which must not be dispatched before we can take it;
@@ -334,6 +368,7 @@ SessionStart begin_isolation(const SessionOptions& options) noexcept {
     dispatch_calls(false);
     if (this_record()) this_record()->session.store(0);
     change_phase(Phase::Off);
+    await_changes();
     show_own_signals();
   } else {
     change_phase(Phase::On);
@@ -362,6 +397,7 @@ bool end_isolation() noexcept {
       mask |= self->hidden_mask;
       for_each_record([](ThreadRecord& record) { await_end_of_twin(record); });
       change_phase(Phase::Off);
+      await_changes();
       show_own_signals();
     } else {
       self->session.store(session.number.load());

@@ -10,6 +10,8 @@
 // waits at a private futex while others wake shared ones. Threads that are made meanwhile enter it before
 // they run the program's code.
 
+#include <signal.h>
+
 #include <atomic>
 #include <cstdint>
 
@@ -47,6 +49,9 @@ struct SessionOptions {
   // hooks.all_stopped() moves the stacks of threads, and all else that they write: not even samples are taken
   // meanwhile.
   bool moves_all = false;
+  // Bits of signals whose handlers make no calls that are dispatched (let_calls_pass()), and may be on a
+  // stack that has no room for another: the request signal waits until they return.
+  uint64_t sample_signals = 0;
   TwinHooks hooks;
   TwinSampling sampling;
 };
@@ -82,10 +87,13 @@ struct Session {
   int pid = 0;
   int request_signal = 0;
   bool moves_all = false;
+  uint64_t sample_signals = 0;
   TwinHooks hooks;
   TwinSampling sampling;
-  std::atomic<uint32_t> number{0};              // of this session
-  std::atomic<uint32_t> arrived{0};             // changes as threads come to wait for the change of phase
+  std::atomic<uint32_t> number{0};   // of this session
+  std::atomic<uint32_t> arrived{0};  // changes as threads come to wait for the change of phase
+  // Threads that are about to enter, or leave, by themselves: their system calls may be dispatched.
+  std::atomic<uint32_t> changing{0};
   std::atomic<bool> failed{false};              // one of them cannot enter
   std::atomic<uint32_t> holds{0};               // nobody becomes a twin
   std::atomic<bool> has_private_memory{false};  // writable, since the session began: nobody becomes a twin
@@ -117,6 +125,10 @@ bool dispatch_calls(bool on) noexcept;
 // Isolation::let_calls_pass (interface.h), and whether they pass.
 bool let_calls_pass(bool passes) noexcept;
 bool do_calls_pass() noexcept;
+
+// The return from a handler of the runtime's at home, which would be a call that is dispatched: its handler
+// would need room on the program's alternate stack, where Rust's has 8 KiB in all.
+[[noreturn]] void return_from_sample(void* context) noexcept;
 
 // A child of the program's process ended that may be a twin. One that nobody sent away takes the program with
 // it, as the death of a thread would: it ends by the same signal.

@@ -23,20 +23,60 @@ Path path_of(const char* prefix, int number, const char* suffix) noexcept {
   return path;
 }
 
+// Its begin; negative where there is none.
+long read_of_task(int tid, const char* file, char* text, size_t bytes) noexcept {
+  const Path path = path_of("/proc/self/task/", tid, file);
+  const long descriptor =
+      raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path.text), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return descriptor;
+  const long read = raw_syscall(SYS_read, descriptor, reinterpret_cast<long>(text), static_cast<long>(bytes));
+  raw_syscall(SYS_close, descriptor);
+  return read;
+}
+
+// A number of the kernel's, decimal or after 0x, and what follows; false where there is none.
+bool take_number(const char*& text, uint64_t& number) noexcept {
+  while (*text == ' ') ++text;
+  const bool is_hexadecimal = text[0] == '0' && text[1] == 'x';
+  if (is_hexadecimal) text += 2;
+  const char* const begin = text;
+  number = 0;
+  for (;; ++text) {
+    if (*text >= '0' && *text <= '9')
+      number = number * (is_hexadecimal ? 16 : 10) + static_cast<uint64_t>(*text - '0');
+    else if (is_hexadecimal && *text >= 'a' && *text <= 'f')
+      number = number * 16 + static_cast<uint64_t>(*text - 'a') + 10;
+    else
+      return text != begin;
+  }
+}
+
 }  // namespace
 
 bool is_dead_task(int tid) noexcept {
-  const Path path = path_of("/proc/self/task/", tid, "/stat");
-  const long descriptor =
-      raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path.text), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return true;
   char text[128];
-  const long bytes = raw_syscall(SYS_read, descriptor, reinterpret_cast<long>(text), sizeof text);
-  raw_syscall(SYS_close, descriptor);
+  const long bytes = read_of_task(tid, "/stat", text, sizeof text);
+  if (bytes < 0) return true;
   // "tid (name) state": the name is the program's and may have brackets.
   for (long at = bytes - 3; at >= 0; --at)
     if (text[at] == ')') return text[at + 2] == 'Z' || text[at + 2] == 'X';
   return bytes <= 0;
+}
+
+// "number argument... stack pc", "-1 stack pc" outside of calls, or "running" (proc(5)).
+bool read_call_of(int tid, TaskCall& out) noexcept {
+  char text[256];
+  const long bytes = read_of_task(tid, "/syscall", text, sizeof text - 1);
+  if (bytes <= 0) return false;
+  text[bytes] = 0;
+  const char* at = text;
+  uint64_t number;
+  if (!take_number(at, number)) return false;
+  out.tid = tid;
+  out.number = static_cast<long>(number);
+  for (uint64_t& argument : out.arguments)
+    if (!take_number(at, argument)) return false;
+  return take_number(at, out.stack) && take_number(at, out.pc);
 }
 
 bool reads_signals_from_descriptors() noexcept {

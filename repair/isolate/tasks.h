@@ -50,6 +50,17 @@ void for_each_task(Use use) noexcept {
 // Of a main thread that ended before the others.
 bool is_dead_task(int tid) noexcept;
 
+// The call of the kernel that a task waits in.
+struct TaskCall {
+  int tid = 0;
+  long number = 0;
+  uint64_t arguments[6] = {};
+  uint64_t stack = 0;  // of the program
+  uint64_t pc = 0;     // behind the instruction
+};
+// False: it waits in none.
+bool read_call_of(int tid, TaskCall& out) noexcept;
+
 bool reads_signals_from_descriptors() noexcept;
 
 }  // namespace hpcrun

@@ -13,6 +13,7 @@
 #include "repair/isolate/call_table.h"
 #include "repair/isolate/clone_calls.h"
 #include "repair/isolate/futex_calls.h"
+#include "repair/isolate/interrupted_calls.h"
 #include "repair/isolate/mask_calls.h"
 #include "repair/isolate/parked.h"
 #include "repair/isolate/program_actions.h"
@@ -201,7 +202,8 @@ bool TrappedCall::pass(long& result) noexcept {
   SystemCall call = call_;
   if (limit_.kind != TimeLimit::None) {
     long& argument = call.arguments[limit_.argument];
-    const uint64_t now = monotonic_ns();
+    const uint64_t since = waits_since_ns(static_cast<uint64_t>(context_.uc_mcontext.gregs[REG_RSP]));
+    const uint64_t now = since ? since : monotonic_ns();
     if (ends_at_) {
       time_left_ = time_until(ends_at_);
       argument = limit_.kind == TimeLimit::Timespec

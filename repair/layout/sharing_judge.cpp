@@ -1,6 +1,7 @@
 #include "repair/layout/sharing_judge.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace hpcrun {
 
@@ -95,7 +96,7 @@ SharingJudge::Line* SharingJudge::line_at(uint64_t address, uint64_t now_ns) noe
   }
   if (oldest->address && now_ns < oldest->last_ns + kIdleNs) return nullptr;
   if (oldest->address) close(*oldest);
-  *oldest = Line{};
+  std::construct_at(oldest);
   oldest->address = address;
   oldest->last_ns = now_ns;
   begin(oldest->tally, now_ns);

@@ -38,6 +38,18 @@ class Outcome:
 
 
 @dataclasses.dataclass
+class Isolation:
+    """What came of --repair=isolate."""
+    conversions: int
+    commits: int
+    words: int
+    reasons: tuple  # why what was not isolated was not
+
+    def __str__(self):
+        return "; ".join((f"{self.conversions} conversions, {self.commits} commits, {self.words} words", *self.reasons))
+
+
+@dataclasses.dataclass
 class Row:
     """A line of the table; the numbers stay empty where nothing was measured."""
     name: str
@@ -53,7 +65,7 @@ class Row:
     threads: int | None = None
     bare_s: float = 0
     measured_s: float = 0
-    isolated: str = ""  # what came of --repair=isolate
+    isolation: Isolation | None = None
 
 
 def missing(program):
@@ -242,9 +254,9 @@ def read_quality(runner, row):
         row.reason = max(reasons, key=reasons.get)
     repairs = summary.get("repairs", {})
     if repairs.get("isolate"):
-        reasons = sorted({page["why"] for page in repairs["pages"] if page["kind"] == "shared"})
-        row.isolated = (f"{repairs['conversions']} conversions, {repairs['commits']} commits, {repairs['merged_words']} words"
-                        + "".join(f"; {reason}" for reason in reasons))
+        why = {page["why"] for page in repairs["pages"] if page["kind"] == "shared"}
+        why.update(note for note in summary["degradations"] if "isolated" in note)
+        row.isolation = Isolation(repairs["conversions"], repairs["commits"], repairs["merged_words"], tuple(sorted(why)))
         # The quality of samples is judged where nothing is repaired.
         return
     if row.samples < program.least_samples:

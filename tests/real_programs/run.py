@@ -14,10 +14,11 @@ import tempfile
 import build_tools
 import harness
 import interpreters
+import parallel
 import servers
 import tools
 
-PROGRAMS = [*build_tools.PROGRAMS, *interpreters.PROGRAMS, *servers.PROGRAMS, *tools.PROGRAMS]
+PROGRAMS = [*build_tools.PROGRAMS, *interpreters.PROGRAMS, *parallel.PROGRAMS, *servers.PROGRAMS, *tools.PROGRAMS]
 SKIPPED = 77
 COLUMNS = ("program", "code", "samples", "complete", "no CFI", "partial", "broken", "most often", "processes",
            "threads", "bare", "measured", "result")
@@ -36,15 +37,19 @@ def print_row(row):
     print(LAYOUT.format(row.name, row.kind, text(row.samples), share(row.complete), share(row.inferred),
                         share(row.partial), share(row.broken), row.reason, text(row.processes), text(row.threads),
                         f"{row.bare_s:.2f} s", f"{row.measured_s:.2f} s", " ".join(row.result.split())),
-          f"({row.isolated})" if row.isolated else "", flush=True)
+          f"({row.isolation})" if row.isolation else "", flush=True)
+
+
+def named(names):
+    known = {program.name: program for program in PROGRAMS}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise SystemExit(f"no such program in the list: {', '.join(unknown)}; there are: {', '.join(known)}")
+    return [known[name] for name in names]
 
 
 def chosen(options):
-    known = {program.name: program for program in PROGRAMS}
-    unknown = [name for name in options.names if name not in known]
-    if unknown:
-        raise SystemExit(f"no such program in the list: {', '.join(unknown)}; there are: {', '.join(known)}")
-    programs = [known[name] for name in options.names] or PROGRAMS
+    programs = named(options.names) or PROGRAMS
     return [program for program in programs if program.quick or not options.quick]
 
 
@@ -63,14 +68,20 @@ def main():
         for program in programs:
             print(f"{program.name:<24} {' '.join(program.needs)}")
         return 0
-    folder = pathlib.Path(options.keep or tempfile.mkdtemp(prefix="prof-programs-")).resolve()
+    with place(options.keep) as folder, long_chains():
+        return run_all(programs, options.runs, folder, shlex.split(options.more))
+
+
+@contextlib.contextmanager
+def place(keep=None):
+    """A folder for what is compared, or the one to be kept."""
+    folder = pathlib.Path(keep or tempfile.mkdtemp(prefix="prof-programs-")).resolve()
     folder.mkdir(exist_ok=True)
     folder.chmod(harness.WORLD)
     try:
-        with long_chains():
-            return run_all(programs, options.runs, folder, shlex.split(options.more))
+        yield folder
     finally:
-        if not options.keep:
+        if not keep:
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -91,6 +102,10 @@ def long_chains():
             setting.write_text(before)
 
 
+def examine(program, folder, options):
+    return harness.examine(program, folder / program.name.replace(" ", "-"), options)
+
+
 def run_all(programs, runs, folder, options):
     harmed, absent, compared = set(), set(), set()
     print(LAYOUT.format(*COLUMNS))
@@ -99,7 +114,7 @@ def run_all(programs, runs, folder, options):
             if needed := harness.missing(program):
                 absent.add(f"{program.name} ({', '.join(needed)})")
                 continue
-            row = harness.examine(program, folder / program.name.replace(" ", "-"), options)
+            row = examine(program, folder, options)
             print_row(row)
             compared.add(program.name)
             if row.result != "ok":

@@ -7,7 +7,9 @@
 
 #include "hpcrun/guest/behind.h"
 #include "hpcrun/guest/cancellation.h"
+#include "hpcrun/guest/clock.h"
 #include "repair/isolate/interface.h"
+#include "repair/isolate/interrupted_calls.h"
 #include "repair/isolate/own_pages.h"
 
 namespace hpcrun {
@@ -57,10 +59,21 @@ inline auto committed(Call call) {
   }
 }
 
+// Of calls that wait for a time at most: when that ends is known if they have to be made again.
+template <typename Call>
+inline auto committed_until(Call call) {
+  const TimedWait before = timed_wait;  // of a call that a handler interrupted
+  timed_wait = {monotonic_ns(), reinterpret_cast<uint64_t>(__builtin_frame_address(0))};
+  const auto result = committed<Tells::Both>(call);
+  timed_wait = before;
+  return result;
+}
+
 }  // namespace hpcrun
 
 // HPCRUN_TELLS(who, result, name, parameters, arguments, noexcept or nothing); HPCRUN_OBJECT the same for
-// calls whose first parameter, `object`, is what threads meet at.
+// calls whose first parameter, `object`, is what threads meet at; HPCRUN_WAITS of calls that wait for a time
+// at most.
 #define HPCRUN_TELLS(tells, result, name, parameters, arguments, ...) \
   HPCRUN_STAND_BEFORE(name);                                          \
   HPCRUN_EXPORT result name parameters __VA_ARGS__ {                  \
@@ -68,6 +81,12 @@ inline auto committed(Call call) {
         [&]() -> result { return HPCRUN_BEHIND(name) arguments; });   \
   }                                                                   \
   static_assert(true) /* takes the semicolon */
+#define HPCRUN_WAITS(result, name, parameters, arguments)                                      \
+  HPCRUN_STAND_BEFORE(name);                                                                   \
+  HPCRUN_EXPORT result name parameters {                                                       \
+    return hpcrun::committed_until([&]() -> result { return HPCRUN_BEHIND(name) arguments; }); \
+  }                                                                                            \
+  static_assert(true)
 #define HPCRUN_OBJECT(tells, result, name, parameters, arguments, ...) \
   HPCRUN_STAND_BEFORE(name);                                           \
   HPCRUN_EXPORT result name parameters __VA_ARGS__ {                   \

@@ -9,6 +9,7 @@
 #include <atomic>
 
 #include "hpcrun/guest/behind.h"
+#include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/descriptors.h"
 #include "hpcrun/guest/own_memory.h"
 #include "hpcrun/guest/syscalls.h"
@@ -73,6 +74,7 @@ void start_isolation() noexcept {
   static std::atomic<bool> has_begun{false};
   if (has_begun.exchange(true)) return;
   if (!is_isolation_wanted()) return refusal.store(kNotAsked);
+  find_vdso_clock();
   process.store(sys_getpid());
   become_common();
   use_common_memory();

@@ -118,7 +118,7 @@ HPCRUN_TELLS(Others, int, sigqueue, (pid_t process, int number, const sigval val
              noexcept);
 HPCRUN_TELLS(Both, int, sigwait, (const sigset_t* signals, int* number), (signals, number));
 HPCRUN_TELLS(Both, int, sigwaitinfo, (const sigset_t* signals, siginfo_t* info), (signals, info));
-HPCRUN_TELLS(Both, int, sigtimedwait, (const sigset_t* signals, siginfo_t* info, const timespec* time),
+HPCRUN_WAITS(int, sigtimedwait, (const sigset_t* signals, siginfo_t* info, const timespec* time),
              (signals, info, time));
 HPCRUN_TELLS(Both, int, sigsuspend, (const sigset_t* signals), (signals));
 HPCRUN_TELLS(Both, int, pause, (), ());
@@ -126,12 +126,12 @@ HPCRUN_TELLS(Both, int, pause, (), ());
 // Time, and turns: who looks at memory again and again lets others go on meanwhile.
 HPCRUN_TELLS(Both, int, sched_yield, (), (), noexcept);
 HPCRUN_TELLS(Both, void, thrd_yield, (), ());
-HPCRUN_TELLS(Both, unsigned, sleep, (unsigned seconds), (seconds));
-HPCRUN_TELLS(Both, int, usleep, (useconds_t us), (us));
-HPCRUN_TELLS(Both, int, nanosleep, (const timespec* time, timespec* left), (time, left));
-HPCRUN_TELLS(Both, int, clock_nanosleep, (clockid_t clock, int flags, const timespec* time, timespec* left),
+HPCRUN_WAITS(unsigned, sleep, (unsigned seconds), (seconds));
+HPCRUN_WAITS(int, usleep, (useconds_t us), (us));
+HPCRUN_WAITS(int, nanosleep, (const timespec* time, timespec* left), (time, left));
+HPCRUN_WAITS(int, clock_nanosleep, (clockid_t clock, int flags, const timespec* time, timespec* left),
              (clock, flags, time, left));
-HPCRUN_TELLS(Both, int, thrd_sleep, (const timespec* time, timespec* left), (time, left));
+HPCRUN_WAITS(int, thrd_sleep, (const timespec* time, timespec* left), (time, left));
 
 // Descriptors: pipes and sockets between threads
 HPCRUN_TELLS(Both, ssize_t, read, (int file, void* data, size_t bytes), (file, data, bytes));
@@ -162,8 +162,8 @@ HPCRUN_TELLS(Both, ssize_t, sendmsg, (int socket, const msghdr* message, int fla
 HPCRUN_TELLS(Both, int, accept, (int socket, sockaddr* from, socklen_t* bytes), (socket, from, bytes));
 HPCRUN_TELLS(Both, int, accept4, (int socket, sockaddr* from, socklen_t* bytes, int flags),
              (socket, from, bytes, flags));
-HPCRUN_TELLS(Both, int, poll, (pollfd * files, nfds_t count, int ms), (files, count, ms));
-HPCRUN_TELLS(Both, int, ppoll, (pollfd * files, nfds_t count, const timespec* time, const sigset_t* signals),
+HPCRUN_WAITS(int, poll, (pollfd * files, nfds_t count, int ms), (files, count, ms));
+HPCRUN_WAITS(int, ppoll, (pollfd * files, nfds_t count, const timespec* time, const sigset_t* signals),
              (files, count, time, signals));
 HPCRUN_TELLS(Both, int, select, (int count, fd_set* in, fd_set* out, fd_set* other, timeval* time),
              (count, in, out, other, time));
@@ -171,10 +171,8 @@ HPCRUN_TELLS(Both, int, pselect,
              (int count, fd_set* in, fd_set* out, fd_set* other, const timespec* time,
               const sigset_t* signals),
              (count, in, out, other, time, signals));
-HPCRUN_TELLS(Both, int, epoll_wait, (int set, epoll_event* events, int count, int ms),
-             (set, events, count, ms));
-HPCRUN_TELLS(Both, int, epoll_pwait,
-             (int set, epoll_event* events, int count, int ms, const sigset_t* signals),
+HPCRUN_WAITS(int, epoll_wait, (int set, epoll_event* events, int count, int ms), (set, events, count, ms));
+HPCRUN_WAITS(int, epoll_pwait, (int set, epoll_event* events, int count, int ms, const sigset_t* signals),
              (set, events, count, ms, signals));
 HPCRUN_TELLS(Both, int, eventfd_read, (int file, eventfd_t* value), (file, value));
 HPCRUN_TELLS(Both, int, eventfd_write, (int file, eventfd_t value), (file, value));
@@ -202,9 +200,8 @@ HPCRUN_TELLS(Both, ssize_t, __recvfrom_chk,
              (int socket, void* data, size_t bytes, size_t room, int flags, sockaddr* from,
               socklen_t* from_bytes),
              (socket, data, bytes, room, flags, from, from_bytes));
-HPCRUN_TELLS(Both, int, __poll_chk, (pollfd * files, nfds_t count, int ms, size_t room),
-             (files, count, ms, room));
-HPCRUN_TELLS(Both, int, __ppoll_chk,
+HPCRUN_WAITS(int, __poll_chk, (pollfd * files, nfds_t count, int ms, size_t room), (files, count, ms, room));
+HPCRUN_WAITS(int, __ppoll_chk,
              (pollfd * files, nfds_t count, const timespec* time, const sigset_t* signals, size_t room),
              (files, count, time, signals, room));
 
@@ -215,8 +212,8 @@ HPCRUN_TELLS(Both, ssize_t, msgrcv, (int queue, void* data, size_t bytes, long t
              (queue, data, bytes, type, flags));
 HPCRUN_TELLS(Both, int, semop, (int set, sembuf* operations, size_t count), (set, operations, count),
              noexcept);
-HPCRUN_TELLS(Both, int, semtimedop, (int set, sembuf* operations, size_t count, const timespec* time),
-             (set, operations, count, time), noexcept);
+HPCRUN_WAITS(int, semtimedop, (int set, sembuf* operations, size_t count, const timespec* time),
+             (set, operations, count, time));
 HPCRUN_TELLS(Both, int, mq_send, (mqd_t queue, const char* data, size_t bytes, unsigned priority),
              (queue, data, bytes, priority));
 HPCRUN_TELLS(Both, ssize_t, mq_receive, (mqd_t queue, char* data, size_t bytes, unsigned* priority),

@@ -7,7 +7,7 @@ int main(void) {
   unsigned long hits = 0;
 #pragma omp parallel for schedule(dynamic, 1000)
   for (int i = 0; i < N; ++i) a[i] = i * 0.5;
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < 200; ++round) {
 #pragma omp parallel for reduction(+ : hits)
     for (int i = 1; i < N - 1; ++i) hits += (unsigned long)(a[i - 1] + a[i + 1]) % 7 == 3;
   }
