@@ -34,6 +34,10 @@ void set_memory_source(const MemorySource* source) noexcept;
 // loaded.
 extern "C" void hpcrun_set_memory_source(const hpcrun::MemorySource* source) noexcept __attribute__((weak));
 
+// The runtime exports it: the program limits its address space, and what the runtime has only set aside goes.
+// While no thread is a process.
+extern "C" void hpcrun_set_aside_less() noexcept __attribute__((weak));
+
 // A library that has a source exports it: it sets the source, if it did not do so yet. The runtime calls it
 // before it maps anything; nullptr there, where no such library is loaded.
 extern "C" void hpcrun_offer_memory_source() noexcept __attribute__((weak));

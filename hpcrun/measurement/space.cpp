@@ -170,12 +170,23 @@ bool FileSpace::map_ahead() noexcept {
       sys_mmap(nullptr, kAheadBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor(), 0);
   if (at == MAP_FAILED) return false;
   ahead_ = static_cast<char*>(at);
+  ahead_bytes_.store(kAheadBytes, std::memory_order_release);
   return true;
+}
+
+void FileSpace::map_less_ahead() noexcept {
+  // Of a thread that is about to map what it took: it may believe that this is mapped.
+  constexpr size_t kOnTheWay = size_t{64} << 20;
+  const size_t bytes = ahead_bytes_.load(std::memory_order_acquire);
+  const uint64_t kept = taken_.load(std::memory_order_acquire) + kOnTheWay;
+  if (!ahead_ || kept >= bytes) return;
+  ahead_bytes_.store(kept, std::memory_order_release);
+  sys_munmap(ahead_ + kept, bytes - kept);
 }
 
 bool FileSpace::is_ahead(const void* at) const noexcept {
   const auto offset = reinterpret_cast<uintptr_t>(at) - reinterpret_cast<uintptr_t>(ahead_);
-  return ahead_ && offset < kAheadBytes;
+  return ahead_ && offset < ahead_bytes_.load(std::memory_order_acquire);
 }
 
 void FileSpace::unmap(void* at, size_t bytes) noexcept {
@@ -183,7 +194,8 @@ void FileSpace::unmap(void* at, size_t bytes) noexcept {
 }
 
 void* FileSpace::map(int64_t offset, size_t bytes) noexcept {
-  if (ahead_ && static_cast<uint64_t>(offset) + bytes <= kAheadBytes) return ahead_ + offset;
+  const uint64_t end = static_cast<uint64_t>(offset) + bytes;
+  if (ahead_ && end <= ahead_bytes_.load(std::memory_order_acquire)) return ahead_ + offset;
   void* at = sys_mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor(), offset);
   if (at != MAP_FAILED) return at;
   fail(ENOMEM);
@@ -209,8 +221,9 @@ void FileSpace::release_descriptor() noexcept {
 void FileSpace::abandon() noexcept {
   release_descriptor();
   owner_ = 0;
-  if (ahead_) sys_munmap(ahead_, kAheadBytes);
+  if (ahead_) sys_munmap(ahead_, ahead_bytes_.load());
   ahead_ = nullptr;
+  ahead_bytes_.store(0);
 }
 
 }  // namespace hpcrun

@@ -29,6 +29,9 @@ class FileSpace {
   // (repair/isolate), up to kAheadBytes of the file: pages that are not taken lie behind its end. False: the
   // address space has no room. Not before create().
   bool map_ahead() noexcept;
+  // The address space is to be small: what is far from being taken is mapped ahead no more. Nobody is a
+  // process of its own then. Other threads may take and map.
+  void map_less_ahead() noexcept;
   bool is_ahead(const void* at) const noexcept;
 
   // Nothing can be taken afterwards; gives back what was reserved and not taken. The file's final size.
@@ -66,7 +69,8 @@ class FileSpace {
   std::atomic<uint64_t> reserved_{0};
   std::atomic<bool> cannot_reserve_{false};
   int owner_ = 0;
-  char* ahead_ = nullptr;  // where the file's begin is mapped
+  char* ahead_ = nullptr;  // where the file's begin is mapped,
+  std::atomic<size_t> ahead_bytes_{0};
   dev_t device_ = 0;
   ino_t inode_ = 0;
   char path_[kMaxPath] = {};

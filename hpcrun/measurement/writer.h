@@ -69,6 +69,7 @@ class MeasurementFile {
   // Right after create(): extents can be written from here on by threads that run as processes of their own,
   // which have the file mapped as they began. False: the address space has no room for that.
   bool map_ahead() noexcept { return space_.map_ahead(); }
+  void map_less_ahead() noexcept { space_.map_less_ahead(); }
 
   // Takes `bytes` (rounded up to pages, header included) for a stream. One atomic add and, now and then,
   // an fallocate. False when the disk is full or mapping fails (recording has then stopped for good), after

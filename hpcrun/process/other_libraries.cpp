@@ -3,9 +3,14 @@
 #include "hpcrun/guest/descriptors.h"
 #include "hpcrun/guest/own_memory.h"
 #include "hpcrun/process/next.h"
+#include "hpcrun/sample/state.h"
 
 HPCRUN_EXPORT void hpcrun_set_memory_source(const hpcrun::MemorySource* source) noexcept {
   hpcrun::set_memory_source(source);
+}
+
+HPCRUN_EXPORT void hpcrun_set_aside_less() noexcept {
+  hpcrun::process_state.file.map_less_ahead();
 }
 
 HPCRUN_EXPORT void hpcrun_keep_descriptor(int descriptor, bool is_own) noexcept {

@@ -118,6 +118,7 @@ void after_fork_in_parent() noexcept {
 void before_limit_of_memory() noexcept {
   if (process.load() != sys_getpid() || refusal.load() == kLimited) return;
   before_fork();  // nobody is a twin
+  if (hpcrun_set_aside_less) hpcrun_set_aside_less();
   // A thread of ours may be on its way out. With others of the program's the memory stays as it was left.
   constexpr int kTries = 50;
   for (int tries = 0; tries < kTries; ++tries) {
