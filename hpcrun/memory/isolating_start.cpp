@@ -150,6 +150,7 @@ void note_isolation() noexcept {
 }
 
 void finish_isolating() noexcept {
+  note_isolation();
   const Isolation* const with = isolation.exchange(nullptr, std::memory_order_acq_rel);
   if (!with) return;
   with->end();

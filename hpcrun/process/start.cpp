@@ -201,7 +201,7 @@ void start_sampling() noexcept {
   const uint64_t start_cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
   process_state.pid = sys_getpid();
   if (const int error = create_file()) return warn_unwritable(error);
-  if (process_state.config.repairs_isolate) process_state.file.map_ahead();
+  if (process_state.config.isolates()) process_state.file.map_ahead();
   pause_if_asked();
 
   choose_timer_signal();
