@@ -176,7 +176,8 @@ class Contention(driver.EndToEnd):
         self.assertEqual(self.allocating_function(data["allocations"][0]), "make_counter")
         self.assertTrue({"make_neighbours", "main"} <= {frame["function"].split("(")[0]
                                                         for frame in data["allocations"][0]["frames"]})
-        self.assertEqual({(side["thread"], side["object"], side["offset"], side["bytes"]) for side in data["sides"]},
+        # Of no object is what the allocator writes to one that was just released, where a breakpoint is still there.
+        self.assertEqual({(side["thread"], side["object"], side["offset"], side["bytes"]) for side in data["sides"] if side["object"]},
                          {(0, 1, 0, 8), (1, 2, 0, 8)})
         self.assertEqual(self.functions(data), {"count_first", "count_second"})
         # Both are in one picture, two granules of malloc's apart.

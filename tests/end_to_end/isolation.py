@@ -84,7 +84,8 @@ class Isolation(repair_runs.RepairRuns):
                 self.assert_within(run.total(metric), least * expected, 1.1 * expected, "what was sampled")
                 most, rest = run.inclusive("three_quarters", metric), run.inclusive("one_quarter", metric)
                 if metric == "CPUTIME":
-                    self.assertGreater(most + rest, 0.9 * run.total(metric))
+                    # The rest is what sessions and conversions take.
+                    self.assertGreater(most + rest, 0.8 * run.total(metric))
                 self.assert_within(most / (most + rest), 0.66, 0.84, "share of three_quarters")
                 stacks = summary["stacks"]
                 self.assertGreater(stacks["complete"], 0.95 * sum(stacks[kind] for kind in ("complete", "partial", "broken")))
