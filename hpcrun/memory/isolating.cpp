@@ -38,6 +38,11 @@ void ask_to_isolate(const PageVerdict& verdict) noexcept {
   with->decline(page, verdict.has_locks ? WhyShared::AtomicUse : WhyShared::TrueSharing);
 }
 
+void rest_isolation(bool is_about_to_execute) noexcept {
+  if (const Isolation* const with = isolation.load(std::memory_order_acquire))
+    with->execute(is_about_to_execute);
+}
+
 void stay_at_home() noexcept {
   if (const Isolation* const with = isolation.load(std::memory_order_acquire)) with->stay_home();
 }

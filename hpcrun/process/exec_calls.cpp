@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "hpcrun/guest/syscalls.h"
+#include "hpcrun/memory/isolating.h"
 #include "hpcrun/process/next.h"
 #include "hpcrun/process/outside_request.h"
 #include "hpcrun/process/virtual_signals.h"
@@ -40,6 +41,7 @@ int at_rest(Exec exec) noexcept {
   const bool sampled = is_sampled();
   std::atomic<uint64_t>& end = process_state.file.counter(Counter::EndMonotonicNs);
   if (sampled) {
+    rest_isolation(true);
     pause_events();
     end.store(sys_clock_ns(CLOCK_MONOTONIC),
               std::memory_order_relaxed);  // if it succeeds, this was a normal end
@@ -54,6 +56,7 @@ int at_rest(Exec exec) noexcept {
   if (sampled) {
     end.store(0, std::memory_order_relaxed);
     resume_events();
+    rest_isolation(false);
   }
   errno = error;
   return result;

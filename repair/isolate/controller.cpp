@@ -544,6 +544,14 @@ bool has_other_threads() noexcept {
 
 }  // namespace
 
+namespace {
+
+void execute(bool is_about_to) noexcept {
+  is_about_to ? static_cast<void>(end_isolation_for_fork()) : allow_isolation();
+}
+
+}  // namespace
+
 bool end_isolation_for_fork() noexcept {
   const bool has_thread = controller.pid.load() == sys_getpid();
   controller.outlives_fork.store(has_thread && has_other_threads());
@@ -613,4 +621,5 @@ const hpcrun::Isolation hpcrun_isolation = {hpcrun::start,
                                             hpcrun::stay_home,
                                             hpcrun::leave_trampoline,
                                             hpcrun::return_from_sample,
-                                            hpcrun::end};
+                                            hpcrun::end,
+                                            hpcrun::execute};

@@ -128,6 +128,8 @@ struct Isolation {
   void (*return_from_sample)(void* context) noexcept;
   // The process ends: threads are stopped for nothing any more.
   void (*end)() noexcept;
+  // The program is about to execute another one, which a signal of ours would kill; or that came to nothing.
+  void (*execute)(bool is_about_to) noexcept;
 };
 
 }  // namespace hpcrun

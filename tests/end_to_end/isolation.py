@@ -135,9 +135,9 @@ class Isolation(repair_runs.RepairRuns):
     def test_programs_that_forked_are_isolated_again(self):
         for how in ("forked", "child"):
             with self.subTest(how):
-                run = self.run_until(lambda run: self.repairs(run)["conversions"], [LIFE, how, "2000"], f"{how} right\n".encode(),
+                run = self.run_until(lambda run: self.repairs(run)["merged_words"], [LIFE, how, "2000"], f"{how} right\n".encode(),
                                      options=["--repair=isolate:always"])
-                self.assertGreater(self.repairs(run)["merged_words"], 0)
+                self.assertGreater(self.repairs(run)["conversions"], 0)
                 self.assertEqual(run.summary()["degradations"], [])
                 ended = [page["since_s"] for page in self.pages(run, "shared") if page["why"] == "the program forked"]
                 self.assertGreater(max(page["since_s"] for page in self.pages(run, "isolated")), min(ended, default=0))
