@@ -242,6 +242,7 @@ class Loop {
     if (controller.common_again) controller.common_again();
     return true;
   }
+
   static bool is_looking() noexcept { return finds_written() && controller.shared.is_looking(); }
 
   static WhyShared why_not(const KnownPage& known) noexcept {
@@ -541,10 +542,6 @@ bool has_other_threads() noexcept {
   for_each_task([&](int tid) { has |= tid != self && tid != ours && !is_dead_task(tid); });
   return has;
 }
-
-}  // namespace
-
-namespace {
 
 void execute(bool is_about_to) noexcept {
   is_about_to ? static_cast<void>(end_isolation_for_fork()) : allow_isolation();
