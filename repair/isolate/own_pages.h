@@ -20,6 +20,10 @@ inline bool is_in_region() noexcept {
   return open_regions > 0;
 }
 
+// Set by a handler that would have changed what the thread has, but for a region. Threads that meet all the
+// time are hardly ever found outside of one: at its end the thread asks itself again (twin_pages.h).
+extern thread_local constinit bool asked_in_region __attribute__((tls_model("initial-exec")));
+
 // What the thread wrote (Own) is seen by others that do the same later, and what others wrote before is seen
 // by it (Others). Keeps errno.
 inline void commit_own_pages(Stores stores = Stores::All) noexcept {

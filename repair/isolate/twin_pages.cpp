@@ -57,6 +57,7 @@ void after_call() noexcept {
 }
 
 void on_asked() noexcept {
+  asked_in_region = is_in_region();
   if (!own_pages && is_patched[place_of(*this_record())]) return take_pages();
   if (!own_pages || own_pages->is_busy()) return;
   own_pages->commit();
@@ -78,6 +79,11 @@ bool is_busy() noexcept {
 void watch_changes(ChangedLine changed) noexcept {
   told_changes = changed;
   tell_changed_lines(changed ? on_changed : nullptr);
+}
+
+void ask_again() noexcept {
+  asked_in_region = false;
+  if (ThreadRecord* const record = this_record()) ask_to_commit(*record);
 }
 
 TwinHooks twin_page_hooks() noexcept {

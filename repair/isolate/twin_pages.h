@@ -23,6 +23,9 @@ void watch_changes(ChangedLine changed) noexcept;
 // All but those of the whole session.
 TwinHooks twin_page_hooks() noexcept;
 
+// At the end of the region in which a handler set asked_in_region (own_pages.h): what it left undone is done.
+void ask_again() noexcept;
+
 // A thread's own, by its record. What they count stays when the thread ends.
 const PrivatePages& pages_of(const ThreadRecord& record) noexcept;
 

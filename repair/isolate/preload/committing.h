@@ -11,6 +11,7 @@
 #include "repair/isolate/interface.h"
 #include "repair/isolate/interrupted_calls.h"
 #include "repair/isolate/own_pages.h"
+#include "repair/isolate/twin_pages.h"
 
 namespace hpcrun {
 
@@ -42,7 +43,8 @@ class MeetsOthers {
   }
   static void leave() noexcept {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    --open_regions;
+    if (--open_regions == 0 && asked_in_region) [[unlikely]]
+      ask_again();
   }
 };
 
