@@ -24,7 +24,7 @@ endfunction()
 
 # Each finder leaves what it found in `found`, empty for nothing.
 macro(prof_find_QT)
-  find_package(Qt6 QUIET COMPONENTS Widgets)
+  find_package(Qt6 QUIET COMPONENTS Widgets Svg)
   set(found "")
   if(Qt6_FOUND)
     set(found "Qt ${Qt6_VERSION}")
@@ -83,7 +83,7 @@ macro(prof_find_LLVM)
   endif()
 endmacro()
 
-prof_find_optional(QT "Qt" "install qt6-base-dev")
+prof_find_optional(QT "Qt" "install qt6-base-dev and qt6-svg-dev")
 prof_find_optional(CUDA "CUDA" "run tools/cuda-headers, or install CUDA 13 with CUPTI under /usr/local/cuda")
 prof_find_optional(OPENCL "OpenCL" "install ocl-icd-opencl-dev and opencl-headers")
 prof_find_optional(MPI "MPI" "install libopenmpi-dev")

@@ -15,6 +15,7 @@
 #include "prof/report.h"
 #include "prof/run.h"
 #include "prof/version.h"
+#include "prof/view.h"
 
 namespace prof {
 
@@ -30,6 +31,7 @@ Application::Application(int& status)
   add_pause_commands(*this, status);
   add_analyze_command(*this, status);
   add_report_command(*this, status);
+  add_view_command(*this, status);
   add_export_command(*this, status);
   add_import_command(*this, status);
   add_list_command(*this, status);

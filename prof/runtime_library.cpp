@@ -17,6 +17,7 @@ namespace {
 
 constexpr const char* kLibrary = "libhpcrun.so";
 constexpr const char* kOutsideExec = "hpcrun-exec";              // beside it
+constexpr const char* kViewer = "prof-viewer";                   // likewise
 constexpr const char* kOpenClPreload = "libhpcrun-opencl.so";    // likewise
 constexpr const char* kMemoryPreload = "libhpcrun-memory.so";    // likewise
 constexpr const char* kSyncPreload = "libhpcrun-sync.so";        // likewise
@@ -67,6 +68,10 @@ fs::path find_runtime_library() {
 
 fs::path find_outside_exec() {
   return find_runtime_library().parent_path() / kOutsideExec;
+}
+
+fs::path find_viewer() {
+  return find_runtime_library().parent_path() / kViewer;
 }
 
 fs::path find_opencl_preload() {

@@ -9,6 +9,9 @@ std::filesystem::path find_runtime_library();
 // hpcrun-exec, which the runtime has started in the place of some programs (hpcrun/process/outside_exec.cpp).
 std::filesystem::path find_outside_exec();
 
+// prof-viewer, which may not be there (prof/view.cpp).
+std::filesystem::path find_viewer();
+
 // libhpcrun-opencl.so, for loaders of OpenCL without layers (hpcrun/device/opencl/preload.cpp).
 std::filesystem::path find_opencl_preload();
 

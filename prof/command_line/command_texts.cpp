@@ -61,6 +61,13 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
          {"prof report prof-app --view=stalls", "who made all others wait in a barrier, from traces"},
          {"prof report prof-app --view=flat --format=json", "one row for each function, for programs"}},
         "docs/report.md"}},
+      {"prof view",
+       {{"Opens a window on a database, or on a measurement directory, which is analyzed first; with "
+         "--screenshot it "
+         "writes a picture instead, which needs no display."},
+        {{"prof view prof-app --view=summary --screenshot summary.png", "a picture of the first page"},
+         {"prof view prof-app --screenshot dark.svg --theme dark --size 1600x900", "dark, as vectors"}},
+        "docs/viewer.md"}},
       {"prof export",
        {{"Writes a database as files that other tools open. `prof list formats` names what opens each."},
         {{"prof export prof-app --format=collapsed", "stacks for flame graphs, to standard output"},

@@ -39,13 +39,15 @@ ARROWS = {
     "repair/layout": ["hpcrun/measurement", "hpcrun/model", "hpcrun/unwind/frame.h"],
     "analysis": ["hpcrun/measurement", "hpcrun/model", "hpcrun/unwind/frame.h", "repair/isolate/interface.h"],
     # What prof tells the runtime (config.h), and the same way to open events when it probes the machine.
-    "prof": ["analysis", "hpcrun/guest/program_file.h", "hpcrun/measurement", "hpcrun/model",
+    "viewer": ["analysis", "hpcrun/model"],
+    "viewer/options": [],
+    "prof": ["analysis", "viewer/options", "hpcrun/guest/program_file.h", "hpcrun/measurement", "hpcrun/model",
              "hpcrun/sample/config.h", "hpcrun/sample/perf_event.h", "repair/isolate/pass/regions.h"],
     # Does for a program from outside what the runtime does inside: with the same tables, tree and file.
     "prof/outside": ["analysis/attribution/elf_section.h", "hpcrun/guest", "hpcrun/measurement", "hpcrun/cct",
                      "hpcrun/unwind", "hpcrun/sample/config.h", "prof/message.h"],
     "samples": [],
-    "tests": ["hpcrun", "repair", "analysis", "prof", "samples"],
+    "tests": ["hpcrun", "repair", "analysis", "viewer", "prof", "samples"],
 }
 
 # What must be found when it is planted: (file, line to add)

@@ -1,0 +1,9 @@
+#pragma once
+#include <CLI/CLI.hpp>
+
+namespace prof {
+
+// `prof view`: checks what is asked for, analyzes a measurement directory, and becomes prof-viewer.
+void add_view_command(CLI::App& app, int& status);
+
+}  // namespace prof

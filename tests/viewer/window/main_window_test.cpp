@@ -1,0 +1,58 @@
+#include "viewer/window/main_window.h"
+
+#include <QLabel>
+#include <QMessageBox>
+#include <QTest>
+#include <QTextBrowser>
+#include <catch2/catch.hpp>
+
+#include "tests/analysis/database/databases.h"
+#include "tests/viewer/database_folder.h"
+
+using namespace prof;
+using namespace prof::viewer;
+
+TEST_CASE("a database is opened, shown and closed") {
+  const test::DatabaseFolder folder(test::known_database());
+  MainWindow window;
+  window.open(folder.path());
+  REQUIRE(window.document());
+  for (const std::string& id : kPages) {
+    const Page* const page = window.page(QString::fromStdString(id));
+    REQUIRE(page);
+    CHECK(page->id().toStdString() == id);
+  }
+  window.close_document();
+  CHECK(!window.document());
+}
+
+TEST_CASE("what is no database is told by name, and the window stays") {
+  const test::TemporaryDirectory empty;
+  const test::DatabaseFolder folder(test::known_database());
+  std::filesystem::resize_file(folder.path() / "profile.db", 100);
+  MainWindow window;
+  window.show();
+  for (const auto& path : {folder.path(), empty.path() / "nowhere"}) {
+    window.open(path);
+    CHECK(!window.document());
+    const auto* const failure = window.findChild<QLabel*>("failure");
+    REQUIRE(failure);
+    CHECK(failure->isVisible());
+    CHECK(failure->text().contains(QString::fromStdString(path.filename().string())));
+  }
+  CHECK(window.isVisible());
+}
+
+TEST_CASE("a database that cannot be opened leaves the one that is open") {
+  const test::DatabaseFolder folder(test::known_database());
+  MainWindow window;
+  window.show();
+  window.open(folder.path());
+  const Document* const before = window.document();
+  window.open("/nowhere");
+  CHECK(window.document() == before);
+  auto* const box = window.findChild<QMessageBox*>("failure");
+  REQUIRE(box);
+  CHECK(box->text().contains("/nowhere"));
+  box->close();
+}

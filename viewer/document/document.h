@@ -1,0 +1,80 @@
+#pragma once
+// The opened database and what of it is chosen: which time, which threads, which metrics. Every page shows
+// the same choice, and learns by signals that it changed. Lives in the window's thread; nothing of it blocks
+// for longer than a repaint but the opening.
+
+#include <QObject>
+#include <QString>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "analysis/database/model.h"
+#include "analysis/views/call_tree.h"
+#include "analysis/views/run_summary.h"
+
+namespace prof::viewer {
+
+// Times since the epoch; the end is not in it.
+struct TimeRange {
+  uint64_t begin_ns = 0;
+  uint64_t end_ns = 0;
+
+  bool operator==(const TimeRange&) const = default;
+};
+
+class Document : public QObject {
+  Q_OBJECT
+
+ public:
+  // Reads the database. Throws DatabaseError.
+  explicit Document(const std::filesystem::path& directory);
+  ~Document() override;
+
+  const std::filesystem::path& directory() const { return directory_; }
+  const Database& database() const { return *database_; }
+  const RunSummary& run() const { return run_; }
+
+  // What the chosen threads spent in each call path, of all metrics that were measured.
+  const CallTree& tree() const { return *tree_; }
+  // The position in tree().selection.metrics that pages show first.
+  size_t metric() const { return metric_; }
+  // Indices into Database::profiles, rising.
+  const std::vector<uint32_t>& threads() const { return threads_; }
+  bool has_all_threads() const { return threads_.size() == database().profiles.size(); }
+
+  // Each emits the signal below, where it changes anything.
+  void choose_metric(size_t position);
+  void choose_threads(std::vector<uint32_t> profiles);
+  void merge_recursion(bool is_merged);
+  bool is_recursion_merged() const { return merges_; }
+
+  // Where the user goes, from any page.
+  void ask_for_page(const QString& id) { emit page_asked(id); }
+  void ask_for_source(uint32_t file, uint32_t line) { emit source_asked(file, line); }
+  void ask_for_function(uint32_t frame) { emit function_asked(frame); }
+
+ signals:
+  // tree() is another one: nodes and frames of the one before mean nothing any more.
+  void tree_changed();
+  void metric_changed();
+  // `file` is an index into Database::files.
+  void source_asked(uint32_t file, uint32_t line);
+  // `frame` is an index into CallTree::frames: pages that show functions choose it.
+  void function_asked(uint32_t frame);
+  void page_asked(const QString& id);
+
+ private:
+  void rebuild();
+
+  std::filesystem::path directory_;
+  std::unique_ptr<const Database> database_;
+  RunSummary run_;
+  std::unique_ptr<const CallTree> tree_;
+  std::vector<uint32_t> threads_;
+  size_t metric_ = 0;
+  bool merges_ = false;
+};
+
+}  // namespace prof::viewer

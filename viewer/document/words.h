@@ -1,0 +1,19 @@
+#pragma once
+// How the viewer writes quantities: as `prof report` does.
+
+#include <QString>
+
+#include "analysis/database/model.h"
+
+namespace prof::viewer {
+
+// "1.24 s", "3.1 MiB", "12,345": in the metric's unit.
+QString quantity(const Metric& metric, double value);
+// "12.3 %", "<0.1 %", and nothing where nothing was measured.
+QString percent(double share);
+// Exact, for tooltips and copies: all digits that mean something, and the unit.
+QString exact_quantity(const Metric& metric, double value);
+// "1.5 s", "230 us": of a time in traces.
+QString duration(uint64_t ns);
+
+}  // namespace prof::viewer

@@ -1,0 +1,42 @@
+#pragma once
+// The command line of `prof view`: declared once, for `prof`, which says what is wrong with it and starts
+// prof-viewer, and for that.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace prof::viewer {
+
+struct ViewOptions {
+  std::string database;    // empty: the window opens without one
+  std::string view;        // the page in front, one of kPages
+  std::string screenshot;  // a file, .png or .svg; empty: a window
+  std::string size = "1280x800";
+  std::string theme;                 // "light" or "dark"; empty: the one of last time
+  std::string metric;                // its name; empty: the first one
+  std::vector<std::string> threads;  // as `prof report --thread` takes them
+};
+
+struct Size {
+  int width, height;
+};
+
+// Of the pages that there are, in the order of the window's tabs.
+extern const std::vector<std::string> kPages;
+
+// Declares the positional DATABASE and all options. CLI11 says what cannot be.
+void add_view_options(CLI::App& command, ViewOptions& options);
+
+// "1600x900"; nothing where it is no size of a window.
+std::optional<Size> size_of(const std::string& text);
+
+// The arguments that add_view_options() parses into these options again.
+std::vector<std::string> arguments_of(const ViewOptions& options);
+
+}  // namespace prof::viewer

@@ -1,0 +1,81 @@
+#include "viewer/tables/table_text.h"
+
+#include <fmt/format.h>
+
+#include <QItemSelectionModel>
+#include <QSaveFile>
+#include <algorithm>
+#include <stdexcept>
+
+namespace prof::viewer {
+
+namespace {
+
+int depth_of(QModelIndex index) {
+  int depth = 0;
+  while ((index = index.parent()).isValid()) ++depth;
+  return depth;
+}
+
+QString header(const QAbstractItemModel& model, int column) {
+  return model.headerData(column, Qt::Horizontal).toString();
+}
+
+QString quoted(QString text) {
+  if (!text.contains(',') && !text.contains('"') && !text.contains('\n') && !text.contains('\r')) return text;
+  return '"' + text.replace("\"", "\"\"") + '"';
+}
+
+QString exact(const QModelIndex& index) {
+  const QVariant value = index.data(kExactRole);
+  if (!value.isValid()) return index.data().toString();
+  constexpr int kDigits = 17;
+  return value.typeId() == QMetaType::Double ? QString::number(value.toDouble(), 'g', kDigits)
+                                             : value.toString();
+}
+
+void write_rows(QAbstractItemModel& model, const QModelIndex& parent, int depth, QIODevice& out) {
+  while (model.canFetchMore(parent)) model.fetchMore(parent);
+  for (int row = 0; row < model.rowCount(parent); ++row) {
+    QStringList cells{QString::number(depth)};
+    for (int column = 0; column < model.columnCount(parent); ++column)
+      cells << quoted(exact(model.index(row, column, parent)));
+    out.write((cells.join(',') + "\r\n").toUtf8());
+    write_rows(model, model.index(row, 0, parent), depth + 1, out);
+  }
+}
+
+}  // namespace
+
+QString text_of_selection(const QAbstractItemView& view) {
+  const QAbstractItemModel& model = *view.model();
+  QModelIndexList rows = view.selectionModel()->selectedRows();
+  if (rows.isEmpty()) return {};
+  QStringList names;
+  for (int column = 0; column < model.columnCount(); ++column) names << header(model, column);
+  QStringList lines{names.join('\t')};
+  for (const QModelIndex& row : rows) {
+    QStringList cells;
+    for (int column = 0; column < model.columnCount(); ++column)
+      cells << row.siblingAtColumn(column).data().toString();
+    lines << QString(2 * depth_of(row), ' ') + cells.join('\t');
+  }
+  return lines.join('\n') + '\n';
+}
+
+void write_csv(QAbstractItemModel& model, const std::filesystem::path& file) {
+  QSaveFile out(QString::fromStdString(file.string()));
+  bool is_written = out.open(QIODevice::WriteOnly);
+  if (is_written) {
+    QStringList names{"depth"};
+    for (int column = 0; column < model.columnCount(); ++column) names << quoted(header(model, column));
+    out.write((names.join(',') + "\r\n").toUtf8());
+    write_rows(model, {}, 0, out);
+    is_written = out.commit();
+  }
+  if (!is_written)
+    throw std::runtime_error(
+        fmt::format("cannot write {}: {}", file.string(), out.errorString().toStdString()));
+}
+
+}  // namespace prof::viewer

@@ -1,0 +1,21 @@
+#pragma once
+// What any table shows, as text: of what is selected for the clipboard, of all of it as CSV.
+
+#include <QAbstractItemView>
+#include <QString>
+#include <filesystem>
+
+namespace prof::viewer {
+
+// The selected rows, with the columns' names above them, tabs between columns; children two spaces further
+// in.
+QString text_of_selection(const QAbstractItemView& view);
+
+// All rows that the model has (children that it has not loaded are loaded), exact values where it knows them
+// (kExactRole). RFC 4180. Throws std::runtime_error, with one line.
+void write_csv(QAbstractItemModel& model, const std::filesystem::path& file);
+
+// Of an item: the value without words, for CSV.
+constexpr int kExactRole = Qt::UserRole + 1;
+
+}  // namespace prof::viewer

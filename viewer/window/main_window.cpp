@@ -1,0 +1,298 @@
+#include "viewer/window/main_window.h"
+
+#include <QAbstractItemView>
+#include <QApplication>
+#include <QClipboard>
+#include <QCloseEvent>
+#include <QComboBox>
+#include <QDockWidget>
+#include <QFileDialog>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QProgressDialog>
+#include <QSettings>
+#include <QToolBar>
+
+#include "analysis/database/database.h"
+#include "viewer/tables/table_text.h"
+#include "viewer/window/choose.h"
+#include "viewer/window/pages.h"
+#include "viewer/window/screenshot.h"
+#include "viewer/window/theme.h"
+
+namespace prof::viewer {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kRecent = "recent";
+constexpr const char* kGeometry = "geometry";
+constexpr const char* kDocks = "docks";
+constexpr int kLayoutVersion = 1;  // layouts of other versions are not taken
+constexpr qsizetype kMostRecent = 8;
+
+QString text_of(const fs::path& path) {
+  return QString::fromStdString(path.string());
+}
+
+QStringList recent() {
+  return QSettings().value(kRecent).toStringList();
+}
+
+}  // namespace
+
+MainWindow::MainWindow() : start_(new StartPage(this)) {
+  setDockNestingEnabled(true);
+  setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
+  setAcceptDrops(true);
+  setCentralWidget(start_);
+  connect(start_, &StartPage::open_asked, this, &MainWindow::choose_file);
+  connect(start_, &StartPage::asked, this, [this](const QString& path) { open(path.toStdString()); });
+  start_->show_recent(recent());
+  make_menus();
+  make_tools();
+  if (!restoreGeometry(QSettings().value(kGeometry).toByteArray())) resize(1280, 800);
+}
+
+MainWindow::~MainWindow() {
+  close_document();
+}
+
+void MainWindow::make_menus() {
+  QMenu* const file = menuBar()->addMenu("&File");
+  file->addAction("&Open...", QKeySequence::Open, this, &MainWindow::choose_file);
+  recent_menu_ = file->addMenu("Open &recent");
+  connect(recent_menu_, &QMenu::aboutToShow, this, [this] {
+    recent_menu_->clear();
+    for (const QString& path : recent())
+      recent_menu_->addAction(path, this, [this, path] { open(path.toStdString()); });
+  });
+  file->addAction("&Close", QKeySequence::Close, this, &MainWindow::close_document);
+  file->addSeparator();
+  file->addAction("Export &table as CSV...", QKeySequence("Ctrl+Shift+S"), this, &MainWindow::export_table);
+  file->addAction("Export &picture...", QKeySequence("Ctrl+Shift+P"), this, &MainWindow::export_picture);
+  file->addSeparator();
+  file->addAction("&Quit", QKeySequence::Quit, this, &QWidget::close);
+
+  QMenu* const edit = menuBar()->addMenu("&Edit");
+  edit->addAction("&Copy as text", QKeySequence::Copy, this, &MainWindow::copy);
+
+  QMenu* const view = menuBar()->addMenu("&View");
+  pages_menu_ = view->addMenu("&Pages");
+  for (const auto& [name, theme] : {std::pair{"&Light", Theme::Light}, std::pair{"&Dark", Theme::Dark}})
+    view->addAction(name, this, [theme = theme] {
+      use_theme(theme);
+      remember_theme(theme);
+    });
+}
+
+void MainWindow::make_tools() {
+  QToolBar* const tools = addToolBar("Metric");
+  tools->setObjectName("tools");
+  tools->setMovable(false);
+  metrics_ = new QComboBox;
+  metrics_->setObjectName("metric");
+  metrics_->setToolTip("The metric that all pages show first");
+  metrics_->setEnabled(false);
+  tools->addWidget(metrics_);
+  connect(metrics_, &QComboBox::activated, this, [this](int position) {
+    if (document_) document_->choose_metric(static_cast<size_t>(position));
+  });
+}
+
+void MainWindow::open_as_asked(const ViewOptions& options) {
+  if (const auto size = size_of(options.size)) resize(size->width, size->height);
+  if (options.database.empty()) return;
+  open(options.database);
+  if (!document_) return;
+  try {
+    choose(*document_, options);
+  } catch (const std::exception& error) {
+    QMessageBox::warning(this, "prof view", error.what());
+  }
+  fill_metrics();
+  if (!options.view.empty()) show_page(QString::fromStdString(options.view));
+}
+
+void MainWindow::open(const fs::path& path) {
+  std::error_code error;
+  if (!is_database(path) && is_database(path / "database")) return open(path / "database");
+  if (!is_database(path) && fs::is_directory(path, error)) return analyze(path);
+  try {
+    show_document(std::make_unique<Document>(path));
+    remember(path);
+  } catch (const std::exception& failure) {
+    fail(path, failure.what());
+  }
+}
+
+void MainWindow::fail(const fs::path& path, const QString& why) {
+  const QString text = why.contains(text_of(path.filename())) ? why : text_of(path) + ": " + why;
+  if (!document_) return start_->show_failure(text);
+  // Not modal: what is open stays usable.
+  auto* const box = new QMessageBox(QMessageBox::Warning, "prof view", text, QMessageBox::Ok, this);
+  box->setObjectName("failure");
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  box->open();
+}
+
+void MainWindow::analyze(const fs::path& directory) {
+  auto* const analysis = new Analysis(this);
+  auto* const progress = new QProgressDialog("Analyzing " + text_of(directory), "Cancel", 0, 0, this);
+  progress->setAttribute(Qt::WA_DeleteOnClose);
+  connect(progress, &QProgressDialog::canceled, analysis, &Analysis::cancel);
+  connect(analysis, &Analysis::finished, this, [=, this](const QString& database, const QString& why) {
+    progress->close();
+    analysis->deleteLater();
+    if (why.isEmpty()) return open(database.toStdString());
+    if (why != "cancelled") fail(directory, why);
+  });
+  progress->show();
+  analysis->start(directory);
+}
+
+void MainWindow::show_document(std::unique_ptr<Document> document) {
+  close_document();
+  document_ = std::move(document);
+  start_->show_failure({});
+  connect(document_.get(), &Document::page_asked, this, &MainWindow::show_page);
+  connect(document_.get(), &Document::metric_changed, this,
+          [this] { metrics_->setCurrentIndex(static_cast<int>(document_->metric())); });
+  make_pages();
+  fill_metrics();
+  setWindowTitle(QString::fromStdString(document_->run().command));
+}
+
+void MainWindow::fill_metrics() {
+  metrics_->clear();
+  for (size_t m = 0; m < document_->tree().metrics(); ++m) {
+    const Metric& metric = document_->tree().metric(m);
+    metrics_->addItem(QString::fromStdString(metric.name));
+    metrics_->setItemData(static_cast<int>(m), QString::fromStdString(metric.description), Qt::ToolTipRole);
+  }
+  metrics_->setEnabled(true);
+  metrics_->setCurrentIndex(static_cast<int>(document_->metric()));
+}
+
+void MainWindow::make_pages() {
+  start_->hide();
+  QDockWidget* before = nullptr;
+  int number = 0;
+  for (const std::string& name : kPages) {
+    const QString id = QString::fromStdString(name);
+    std::unique_ptr<Page> page = make_page(id, *document_);
+    if (!page) continue;
+    auto* const dock = new QDockWidget(page->title(), this);
+    dock->setObjectName(id);
+    dock->setWidget(page.release());
+    addDockWidget(Qt::TopDockWidgetArea, dock);
+    if (before) tabifyDockWidget(before, dock);
+    before = dock;
+    docks_[id] = dock;
+    pages_menu_->addAction(dock->toggleViewAction());
+    if (++number < 10)
+      pages_menu_->addAction("Go to " + dock->windowTitle(), QKeySequence(QString("Ctrl+%1").arg(number)),
+                             this, [this, id] { show_page(id); });
+  }
+  restoreState(QSettings().value(kDocks).toByteArray(), kLayoutVersion);
+  if (!docks_.empty()) show_page(QString::fromStdString(kPages.front()));
+}
+
+void MainWindow::close_document() {
+  if (!document_) return;
+  QSettings().setValue(kDocks, saveState(kLayoutVersion));
+  pages_menu_->clear();
+  for (const auto& [id, dock] : docks_) delete dock;  // its page knows the document
+  docks_.clear();
+  document_.reset();
+  metrics_->clear();
+  metrics_->setEnabled(false);
+  start_->show_recent(recent());
+  start_->show();
+  setWindowTitle({});
+}
+
+Page* MainWindow::page(const QString& id) const {
+  const auto at = docks_.find(id);
+  return at == docks_.end() ? nullptr : static_cast<Page*>(at->second->widget());
+}
+
+void MainWindow::show_page(const QString& id) {
+  const auto at = docks_.find(id);
+  if (at == docks_.end()) return;
+  at->second->show();
+  at->second->raise();
+  page(id)->main_widget()->setFocus();
+}
+
+Page* MainWindow::page_in_front() const {
+  for (QWidget* at = QApplication::focusWidget(); at; at = at->parentWidget())
+    if (auto* const page = qobject_cast<Page*>(at)) return page;
+  for (const auto& [id, dock] : docks_)
+    if (!dock->visibleRegion().isEmpty()) return static_cast<Page*>(dock->widget());
+  return nullptr;
+}
+
+void MainWindow::copy() {
+  const Page* const page = page_in_front();
+  QAbstractItemView* const table = page ? const_cast<Page*>(page)->table() : nullptr;
+  if (table) QApplication::clipboard()->setText(text_of_selection(*table));
+}
+
+void MainWindow::export_table() {
+  Page* const page = page_in_front();
+  if (!page || !page->table()) return;
+  const QString name = QFileDialog::getSaveFileName(this, "Export table", page->id() + ".csv", "CSV (*.csv)");
+  if (name.isEmpty()) return;
+  try {
+    write_csv(*page->table()->model(), name.toStdString());
+  } catch (const std::exception& error) {
+    fail(name.toStdString(), error.what());
+  }
+}
+
+void MainWindow::export_picture() {
+  Page* const page = page_in_front();
+  if (!page) return;
+  const QString name =
+      QFileDialog::getSaveFileName(this, "Export picture", page->id() + ".png", "Pictures (*.png *.svg)");
+  if (name.isEmpty()) return;
+  try {
+    write_picture(*page, name.toStdString());
+  } catch (const std::exception& error) {
+    fail(name.toStdString(), error.what());
+  }
+}
+
+void MainWindow::choose_file() {
+  const QString path = QFileDialog::getExistingDirectory(this, "Open a database or a measurement directory");
+  if (!path.isEmpty()) open(path.toStdString());
+}
+
+void MainWindow::remember(const fs::path& path) {
+  std::error_code error;
+  const QString name = text_of(fs::absolute(path, error));
+  QStringList paths = recent();
+  paths.removeAll(name);
+  paths.prepend(name);
+  QSettings().setValue(kRecent, QStringList(paths.mid(0, kMostRecent)));
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  QSettings().setValue(kGeometry, saveGeometry());
+  close_document();
+  event->accept();
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  if (event->mimeData()->hasUrls() && event->mimeData()->urls().first().isLocalFile())
+    event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  open(event->mimeData()->urls().first().toLocalFile().toStdString());
+}
+
+}  // namespace prof::viewer

@@ -1,0 +1,67 @@
+#pragma once
+// The window: pages of the opened document in docks that the user arranges, and what is done with all of it.
+
+#include <QMainWindow>
+#include <QStackedWidget>
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "viewer/document/document.h"
+#include "viewer/document/page.h"
+#include "viewer/options/view_options.h"
+#include "viewer/window/opening.h"
+#include "viewer/window/start_page.h"
+
+class QComboBox;
+class QDockWidget;
+class QMenu;
+
+namespace prof::viewer {
+
+class MainWindow : public QMainWindow {
+  Q_OBJECT
+
+ public:
+  MainWindow();
+  ~MainWindow() override;
+
+  // As the command line says. What cannot be opened or chosen is told in the window.
+  void open_as_asked(const ViewOptions& options);
+  // A database, or a measurement directory, which is analyzed first, and opened when that is done.
+  void open(const std::filesystem::path& path);
+  void close_document();
+
+  Document* document() const { return document_.get(); }
+  Page* page(const QString& id) const;
+  void show_page(const QString& id);
+
+ protected:
+  void closeEvent(QCloseEvent* event) override;
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+
+ private:
+  void make_menus();
+  void make_tools();
+  void show_document(std::unique_ptr<Document> document);
+  void make_pages();
+  void fill_metrics();
+  void fail(const std::filesystem::path& path, const QString& why);
+  void remember(const std::filesystem::path& path);
+  void choose_file();
+  void analyze(const std::filesystem::path& directory);
+  Page* page_in_front() const;
+  void copy();
+  void export_table();
+  void export_picture();
+
+  std::unique_ptr<Document> document_;
+  std::map<QString, QDockWidget*> docks_;
+  StartPage* start_ = nullptr;
+  QMenu* pages_menu_ = nullptr;
+  QMenu* recent_menu_ = nullptr;
+  QComboBox* metrics_ = nullptr;
+};
+
+}  // namespace prof::viewer

@@ -1,0 +1,36 @@
+#pragma once
+// What a user opens: a database, or the measurements of a run, which `prof analyze` is run on first.
+
+#include <QObject>
+#include <QProcess>
+#include <QString>
+#include <filesystem>
+
+namespace prof::viewer {
+
+// `prof` beside this prof-viewer, in a build folder or an installation; empty where it is missing.
+std::filesystem::path prof_command();
+
+// Analyzes a measurement directory, in a process of its own that can be cancelled.
+class Analysis : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit Analysis(QObject* parent = nullptr) : QObject(parent) {}
+  ~Analysis() override;
+
+  void start(const std::filesystem::path& directory);
+  void cancel();
+
+ signals:
+  // `why` is empty where the database is there; else one line.
+  void finished(const QString& database, const QString& why);
+
+ private:
+  void conclude(int status, const QString& database);
+
+  QProcess process_;
+  bool is_cancelled_ = false;
+};
+
+}  // namespace prof::viewer

@@ -1,0 +1,30 @@
+#pragma once
+// What the window shows while no database is open: how to open one, and those opened last.
+
+#include <QLabel>
+#include <QStringList>
+#include <QVBoxLayout>
+#include <QWidget>
+
+namespace prof::viewer {
+
+class StartPage : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit StartPage(QWidget* parent = nullptr);
+
+  void show_recent(const QStringList& paths);
+  // Why the last one could not be opened; empty: nothing failed.
+  void show_failure(const QString& why);
+
+ signals:
+  void open_asked();
+  void asked(const QString& path);
+
+ private:
+  QLabel* failure_;
+  QVBoxLayout* recent_;
+};
+
+}  // namespace prof::viewer
