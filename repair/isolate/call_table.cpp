@@ -1,5 +1,6 @@
 #include "repair/isolate/call_table.h"
 
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -11,6 +12,7 @@ namespace hpcrun {
 namespace {
 
 // Newer than the headers.
+constexpr int kEpollPwait2 = 441;
 constexpr int kFutexWaitv = 449;
 constexpr int kFutexWake = 454;
 constexpr int kFutexWait = 455;
@@ -291,18 +293,67 @@ TimeLimit time_limit(long number, const long* arguments) noexcept {
   }
 }
 
-bool ends_by_any_handler(long number, const long* arguments) noexcept {
+EndsByHandler ends_by_handler(long number, const long* arguments) noexcept {
+  const auto limited = [](long limit) { return limit ? EndsByHandler::Always : EndsByHandler::Unrestarted; };
   switch (number) {
     case SYS_futex:
-      return arguments[3] != 0;
+      switch (arguments[1] & FUTEX_CMD_MASK) {
+        case FUTEX_WAIT:
+        case FUTEX_WAIT_BITSET:
+          return limited(arguments[3]);
+        default:
+          return EndsByHandler::Never;
+      }
+    case kFutexWaitv:
+      return limited(arguments[3]);
+    case kFutexWait:
+      return limited(arguments[4]);
+    case SYS_pause:
+    case SYS_rt_sigsuspend:
+    case SYS_rt_sigtimedwait:
+    case SYS_nanosleep:
+    case SYS_clock_nanosleep:
+    case SYS_poll:
+    case SYS_ppoll:
     case SYS_select:
+    case SYS_pselect6:
+    case SYS_epoll_wait:
+    case SYS_epoll_pwait:
+    case kEpollPwait2:
     case SYS_msgrcv:
     case SYS_msgsnd:
     case SYS_semop:
-      return true;
+    case SYS_semtimedop:
+    case SYS_io_getevents:
+      return EndsByHandler::Always;
+    case SYS_read:
+    case SYS_readv:
+    case SYS_write:
+    case SYS_writev:
+    case SYS_open:
+    case SYS_openat:
+    case SYS_ioctl:
+    case SYS_wait4:
+    case SYS_waitid:
+    case SYS_accept:
+    case SYS_accept4:
+    case SYS_connect:
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_recvmmsg:
+    case SYS_sendto:
+    case SYS_sendmsg:
+    case SYS_sendmmsg:
+    case SYS_flock:
+    case SYS_mq_timedsend:
+    case SYS_mq_timedreceive:
+    case SYS_getrandom:
+      return EndsByHandler::Unrestarted;
+    case SYS_fcntl:
+      return arguments[1] == F_SETLKW || arguments[1] == F_OFD_SETLKW ? EndsByHandler::Unrestarted
+                                                                      : EndsByHandler::Never;
     default:
-      return time_limit(number, arguments).kind != TimeLimit::None ||
-             (number == SYS_clock_nanosleep && arguments[1] & TIMER_ABSTIME);
+      return EndsByHandler::Never;
   }
 }
 

@@ -26,8 +26,12 @@ struct TimeLimit {
 };
 TimeLimit time_limit(long number, const long* arguments) noexcept;
 
-// Whether a handler of the program's that interrupts the call ends it in any case (signal(7)).
-bool ends_by_any_handler(long number, const long* arguments) noexcept;
+constexpr int kCallBytes = 2;  // of the instruction, syscall
+
+// What a handler of the program's does to the call that it interrupts (signal(7)): nothing, for calls that do
+// not wait, as the waking of a futex; ends it, where it was set without SA_RESTART; or ends it always.
+enum class EndsByHandler : uint8_t { Never, Unrestarted, Always };
+EndsByHandler ends_by_handler(long number, const long* arguments) noexcept;
 // Of a call that sleeps: which argument says where to write what is left of it; -1: none.
 int time_left_argument(long number) noexcept;
 

@@ -5,6 +5,7 @@
 
 #include "hpcrun/guest/safe_load.h"
 #include "hpcrun/guest/syscalls.h"
+#include "repair/isolate/call_table.h"
 #include "repair/isolate/session.h"
 #include "repair/isolate/switch.h"
 #include "repair/isolate/twin.h"
@@ -61,8 +62,7 @@ long clone_at_home(const SystemCall& call, ucontext_t& context) noexcept {
   for (int tries = 0; !end_isolation();)
     if (++tries == kTries) return -EAGAIN;
   if (session.hooks.before_fork) session.hooks.before_fork();
-  constexpr int kInstruction = 2;  // syscall: made again, and dispatched no more
-  context.uc_mcontext.gregs[REG_RIP] -= kInstruction;
+  context.uc_mcontext.gregs[REG_RIP] -= kCallBytes;  // made again, and dispatched no more
   return kMadeAtSite;
 }
 

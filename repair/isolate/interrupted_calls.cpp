@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <atomic>
 
+#include "hpcrun/guest/safe_load.h"
+#include "repair/isolate/call_table.h"
 #include "repair/isolate/switch.h"
 #include "repair/isolate/tasks.h"
 #include "repair/isolate/thread_record.h"
@@ -37,6 +39,21 @@ bool is_of(const TaskCall& call, const ucontext_t& context) noexcept {
          static_cast<uint64_t>(registers[REG_RSP]) == call.stack;
 }
 
+bool is_ended_by_handlers(long number) noexcept {
+  return std::ranges::find(kEndedByHandlers, number) != std::end(kEndedByHandlers);
+}
+
+// Of a call that the thread began after it was noted: as the C library's functions have it, the number is
+// moved to %eax before the call. -1: it is not.
+long number_before(uint64_t pc) noexcept {
+  constexpr uint64_t kMoveBytes = 5;  // mov $number, %eax
+  uint64_t code;
+  if (!safe_load_word(pc - kCallBytes - kMoveBytes, code)) return -1;
+  constexpr uint64_t kMove = 0xb8, kCall = 0x050f;
+  if ((code & 0xff) != kMove || (code >> 8 * kMoveBytes & 0xffff) != kCall) return -1;
+  return static_cast<long>(code >> 8 & UINT32_MAX);
+}
+
 }  // namespace
 
 uint64_t waits_since_ns(uint64_t stack) noexcept {
@@ -51,8 +68,7 @@ void forget_calls() noexcept {
 void note_call_of(int tid) noexcept {
   const uint32_t number = call_count.load();
   if (number == kMaxThreads || !read_call_of(tid, calls[number])) return;
-  if (std::ranges::find(kEndedByHandlers, calls[number].number) != std::end(kEndedByHandlers))
-    call_count.store(number + 1);
+  if (is_ended_by_handlers(calls[number].number)) call_count.store(number + 1);
 }
 
 bool begin_call_again(ucontext_t& context) noexcept {
@@ -60,15 +76,28 @@ bool begin_call_again(ucontext_t& context) noexcept {
   if (registers[REG_RAX] != -EINTR) return false;
   // One that was dispatched in the session before: its handler sees to it.
   if (registers[REG_RIP] == reinterpret_cast<greg_t>(hpcrun_passed_call_end)) return false;
+  long number = number_before(static_cast<uint64_t>(registers[REG_RIP]));
   const int tid = sys_gettid();
-  for (uint32_t i = 0; i < call_count.load(); ++i) {
-    if (calls[i].tid != tid || !is_of(calls[i], context)) continue;
-    constexpr greg_t kInstruction = 2;  // syscall
-    registers[REG_RIP] -= kInstruction;
-    registers[REG_RAX] = calls[i].number;
-    return true;
+  for (uint32_t i = 0; i < call_count.load(); ++i)
+    if (calls[i].tid == tid && is_of(calls[i], context)) number = calls[i].number;
+  if (!is_ended_by_handlers(number)) return false;
+  registers[REG_RIP] -= kCallBytes;
+  registers[REG_RAX] = number;
+  if (ThreadRecord* const record = this_record()) {
+    record->begun_again_pc = static_cast<uint64_t>(registers[REG_RIP]);
+    record->begun_again_stack = static_cast<uint64_t>(registers[REG_RSP]);
   }
-  return false;
+  return true;
+}
+
+void end_call_begun_again(ThreadRecord& record, ucontext_t& context) noexcept {
+  auto& registers = context.uc_mcontext.gregs;
+  if (!record.begun_again_pc || static_cast<uint64_t>(registers[REG_RIP]) != record.begun_again_pc ||
+      static_cast<uint64_t>(registers[REG_RSP]) != record.begun_again_stack)
+    return;
+  record.begun_again_pc = 0;
+  registers[REG_RIP] += kCallBytes;
+  registers[REG_RAX] = -EINTR;
 }
 
 }  // namespace hpcrun

@@ -10,6 +10,8 @@
 
 #include <cstdint>
 
+#include "repair/isolate/thread_record.h"
+
 namespace hpcrun {
 
 // By whoever begins the session: before the first thread is sent the request signal, and before each.
@@ -19,6 +21,10 @@ void note_call_of(int tid) noexcept;
 // In the handler of that signal, for the thread that it interrupted: where the noted call ended by EINTR, the
 // context is that before it. False: nothing is changed.
 bool begin_call_again(ucontext_t& context) noexcept;
+
+// As a handler of the program's returns to this context: where that is before a call that was begun again,
+// and not made yet, the handler ends it with EINTR, as it would have in the call.
+void end_call_begun_again(ThreadRecord& record, ucontext_t& context) noexcept;
 
 // A function of the C library that the calling thread is in, and waits for a time that counts from its call.
 struct TimedWait {

@@ -92,6 +92,7 @@ void arrive() noexcept {
 void leave_session(ucontext_t& context) noexcept {
   ThreadRecord& record = *this_record();
   dispatch_calls(false);
+  record.begun_again_pc = 0;
   set_mask_bits(context.uc_sigmask, mask_bits(context.uc_sigmask) | record.hidden_mask);
   record.hidden_mask = 0;
 }

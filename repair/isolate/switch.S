@@ -80,9 +80,12 @@ hpcrun_leave:
 
 // long hpcrun_passed_call(long number, const long* arguments, const std::atomic<uint32_t>* stop): the system
 // call, or kNotExecuted where *stop is not 0, or where a handler of ours sends the thread to
-// hpcrun_passed_call_stopped before the call was made: between _begin and _end.
-  .globl hpcrun_passed_call, hpcrun_passed_call_begin, hpcrun_passed_call_end, hpcrun_passed_call_stopped
-  .hidden hpcrun_passed_call, hpcrun_passed_call_begin, hpcrun_passed_call_end, hpcrun_passed_call_stopped
+// hpcrun_passed_call_stopped before the call was made: between _begin and _end. kEndedByHandler where one of the
+// program's came there, and sends it to hpcrun_passed_call_ended.
+  .globl hpcrun_passed_call, hpcrun_passed_call_begin, hpcrun_passed_call_end
+  .globl hpcrun_passed_call_stopped, hpcrun_passed_call_ended
+  .hidden hpcrun_passed_call, hpcrun_passed_call_begin, hpcrun_passed_call_end
+  .hidden hpcrun_passed_call_stopped, hpcrun_passed_call_ended
   .type hpcrun_passed_call, @function
 hpcrun_passed_call:
   .cfi_startproc
@@ -102,6 +105,9 @@ hpcrun_passed_call_end:
   ret
 hpcrun_passed_call_stopped:
   movq $-512, %rax  // kNotExecuted
+  ret
+hpcrun_passed_call_ended:
+  movq $-513, %rax  // kEndedByHandler
   ret
   .cfi_endproc
   .size hpcrun_passed_call, . - hpcrun_passed_call

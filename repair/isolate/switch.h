@@ -12,7 +12,8 @@ long hpcrun_part(hpcrun::ThreadRecord* record, long clone_flags) noexcept;
 void hpcrun_leave(hpcrun::ThreadRecord* record) noexcept;
 
 long hpcrun_passed_call(long number, const long* arguments, const std::atomic<uint32_t>* stop) noexcept;
-extern const char hpcrun_passed_call_begin[], hpcrun_passed_call_end[], hpcrun_passed_call_stopped[];
+extern const char hpcrun_passed_call_begin[], hpcrun_passed_call_end[], hpcrun_passed_call_stopped[],
+    hpcrun_passed_call_ended[];
 
 void hpcrun_stand_still(std::atomic<uint32_t>* stands, const std::atomic<uint32_t>* word,
                         uint32_t value) noexcept;
@@ -26,8 +27,9 @@ extern std::atomic<uintptr_t> hpcrun_clone_places[];
 
 namespace hpcrun {
 
-constexpr long kNotExecuted = -512;  // ERESTARTSYS, which no program sees
-constexpr int kCloneSites = 64;      // the C library and the loader have five
+constexpr long kNotExecuted = -512;     // ERESTARTSYS, which no program sees
+constexpr long kEndedByHandler = -513;  // ERESTARTNOINTR, likewise
+constexpr int kCloneSites = 64;         // the C library and the loader have five
 constexpr size_t kCloneSiteBytes = 32;
 
 }  // namespace hpcrun

@@ -39,6 +39,8 @@ void reset(ThreadRecord& record) noexcept {
   record.call_at_home = 0;
   record.in_trap = false;
   record.twins_cpu_ns = 0;
+  record.begun_again_pc = 0;
+  record.handlers_end_call = false;
 }
 
 }  // namespace

@@ -55,6 +55,10 @@ struct alignas(64) ThreadRecord {
   uint32_t own_interruptions = 0;  // signals of ours
   uint32_t program_returns = 0;    // returns from the program's handlers
   uint64_t twins_cpu_ns = 0;       // of the thread's twins that have left
+
+  // The call that was begun again as the session began (interrupted_calls.h), until it is made or ended.
+  uint64_t begun_again_pc = 0, begun_again_stack = 0;
+  bool handlers_end_call = false;  // the trapped call that is about to be made
 };
 
 static_assert(offsetof(ThreadRecord, stack) == 0);

@@ -61,6 +61,12 @@ class TrappedCall {
   long make() noexcept;
   [[noreturn]] void return_from_handler() noexcept;
 
+  // It was begun again as the session began.
+  void has_begun_before() noexcept {
+    record_.begun_again_pc = 0;
+    has_begun_ = true;
+  }
+
   // Before the handler returns: the thread may have changed over, and its mask is that of where it is.
   void end() noexcept;
 
@@ -73,6 +79,7 @@ class TrappedCall {
   void tell_change() const noexcept;
   long interrupted() noexcept;
   bool pass(long& result) noexcept;
+  bool pass_to_kernel(long& result) noexcept;
   void go_home(Leaving reason) noexcept;
   void take_own_mask() noexcept;
   [[noreturn]] void end_process() noexcept;
@@ -84,10 +91,12 @@ class TrappedCall {
   SystemCall call_;
   uintptr_t outer_call_at_home_;
   TimeLimit limit_;
+  EndsByHandler ends_;
   uint64_t ends_at_ = 0;
   timespec time_left_{};
   bool has_begun_ = false;
-  uint64_t mask_ = 0;  // of a call that waits with one
+  uint32_t returns_before_;  // from handlers of the program's, before the call was begun for the first time
+  uint64_t mask_ = 0;        // of a call that waits with one
 };
 
 TrappedCall::TrappedCall(ThreadRecord& record, ucontext_t& context) noexcept
@@ -97,6 +106,8 @@ TrappedCall::TrappedCall(ThreadRecord& record, ucontext_t& context) noexcept
   constexpr int kArguments[] = {REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8, REG_R9};
   for (int i = 0; i < 6; ++i) call_.arguments[i] = registers[kArguments[i]];
   limit_ = time_limit(call_.number, call_.arguments);
+  ends_ = ends_by_handler(call_.number, call_.arguments);
+  returns_before_ = record.program_returns;
   record_.in_trap = true;  // from here on nobody but this code gives the thread back
   // What the thread was in when a handler of the program's was called, which has jumped out of it since.
   const auto stack = static_cast<uintptr_t>(registers[REG_RSP]);
@@ -136,7 +147,8 @@ long TrappedCall::make() noexcept {
       go_home(Leaving::Asked);
       // A handler of the program's has run: as it would have while the call waited.
       if (has_begun_ && returns != record_.program_returns &&
-          (!record_.handlers_restart || ends_by_any_handler(call_.number, call_.arguments)))
+          (ends_ == EndsByHandler::Always ||
+           (ends_ == EndsByHandler::Unrestarted && !record_.handlers_restart)))
         return interrupted();
       continue;
     }
@@ -199,6 +211,20 @@ MadeBy TrappedCall::made_by_now() const noexcept {
 
 // Makes the call in this process, whichever it is. False where that has to be thought over.
 bool TrappedCall::pass(long& result) noexcept {
+  // From here on a handler that comes before the kernel has the call ends it (return_from_handler()).
+  const bool ends_outer = record_.handlers_end_call;
+  record_.handlers_end_call = ends_ == EndsByHandler::Always;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  const bool is_made = has_begun_ && record_.handlers_end_call && returns_before_ != record_.program_returns
+                           ? (result = kEndedByHandler, true)
+                           : pass_to_kernel(result);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  record_.handlers_end_call = ends_outer;
+  if (result == kEndedByHandler) result = interrupted();
+  return is_made;
+}
+
+bool TrappedCall::pass_to_kernel(long& result) noexcept {
   SystemCall call = call_;
   if (limit_.kind != TimeLimit::None) {
     long& argument = call.arguments[limit_.argument];
@@ -408,6 +434,11 @@ void TrappedCall::end() noexcept {
 void TrappedCall::return_from_handler() noexcept {
   auto& frame = *reinterpret_cast<ucontext_t*>(context_.uc_mcontext.gregs[REG_RSP]);
   ++record_.program_returns;
+  end_call_begun_again(record_, frame);
+  auto& at = frame.uc_mcontext.gregs[REG_RIP];
+  if (record_.handlers_end_call && at >= reinterpret_cast<intptr_t>(hpcrun_passed_call_begin) &&
+      at < reinterpret_cast<intptr_t>(hpcrun_passed_call_end))
+    at = reinterpret_cast<intptr_t>(hpcrun_passed_call_ended);
   // A sample may be taken in a handler of ours, which nobody interrupts otherwise. Programs' never have this
   // mask: they may have changed it, but not to that.
   if (mask_bits(frame.uc_sigmask) != (kHandlerMask & ~(signal_bit(SIGKILL) | signal_bit(SIGSTOP))))
@@ -433,8 +464,7 @@ void on_other_sigsys(siginfo_t& info, ucontext_t& context) noexcept {
   ThreadRecord* record = this_record();
   if (record && is_twin()) {
     set_mask_bits(context.uc_sigmask, give_back_in_handler(Leaving::Call));
-    constexpr int kInstruction = 2;  // syscall: made again, and refused again
-    context.uc_mcontext.gregs[REG_RIP] -= kInstruction;
+    context.uc_mcontext.gregs[REG_RIP] -= kCallBytes;  // made again, and refused again
     return;
   }
   const KernelAction action = action_of_own_signal(SIGSYS);
@@ -460,8 +490,7 @@ bool comes_late(const siginfo_t& info, const ucontext_t& context) noexcept {
     at = reinterpret_cast<const ucontext_t*>(inner);
   }
   if (at == &context || at->uc_mcontext.gregs[REG_RIP] != call) return false;
-  constexpr greg_t kInstruction = 2;  // syscall
-  const_cast<ucontext_t*>(at)->uc_mcontext.gregs[REG_RIP] -= kInstruction;
+  const_cast<ucontext_t*>(at)->uc_mcontext.gregs[REG_RIP] -= kCallBytes;
   return true;
 }
 
@@ -473,6 +502,9 @@ void on_trap(int, siginfo_t* info, void* raw) {
   const int saved_errno = errno;  // of hooks
   twin_counts().trapped_calls.fetch_add(1, std::memory_order_relaxed);
   TrappedCall call(record, context);
+  if (record.begun_again_pc &&
+      reinterpret_cast<uint64_t>(info->si_call_addr) == record.begun_again_pc + kCallBytes)
+    call.has_begun_before();
   if (context.uc_mcontext.gregs[REG_RAX] == SYS_rt_sigreturn) call.return_from_handler();
   const long result = call.make();
   if (result != kMadeAtSite) context.uc_mcontext.gregs[REG_RAX] = result;

@@ -112,7 +112,8 @@ int main(int argc, char** argv) {
   for (int number = 0; number < kWorkers; ++number) workers[number] = {number, std::mt19937(random())};
   for (const Part* part : kParts) part->begin();
   const time_t begin = time(nullptr);
-  // The first rounds make what stays, pieces of the heap above all.
+  // The first rounds make what stays, pieces of the heap above all, of which busy machines have some hundred
+  // later.
   constexpr int kFirst = 9;
   Rest after_first, last;
   int rounds = 0;
@@ -131,7 +132,7 @@ int main(int argc, char** argv) {
     // Not after forks, which leave the memory in pieces until threads are made.
   } while (rounds <= kFirst || rounds % 3 == 2 || static_cast<double>(time(nullptr) - begin) < seconds);
   SOAK_REQUIRE(last.descriptors <= after_first.descriptors);
-  SOAK_REQUIRE(last.mappings <= after_first.mappings + 64);
+  SOAK_REQUIRE(last.mappings <= after_first.mappings + 256);
   SOAK_REQUIRE(last.megabytes <= 2 * after_first.megabytes + 64);
   printf("%d rounds, seed %u: all is right\n", rounds, seed);
   return 0;
