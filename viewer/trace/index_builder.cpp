@@ -21,7 +21,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr uint64_t kChunkBytes = 4 << 20;              // of entries, written at once by one thread
+// Of entries that one thread writes at once: those of each level lie together, as they are read.
+constexpr uint64_t kChunkBytes = 4 << 20;
+constexpr uint64_t kLeastChunkBytes = 64 << 10;        // each level has a quarter of the one below
 constexpr uint64_t kSegmentsBetweenReports = 1 << 16;  // and looks at is_cancelled; pages given back
 
 struct NoSpace {};
@@ -72,13 +74,13 @@ class NewFile {
 // Entries on their way into the file, in pieces that belong to one thread each.
 class EntryWriter {
  public:
-  explicit EntryWriter(NewFile& file) : file_(file) {}
+  EntryWriter(NewFile& file, uint64_t chunk) : file_(file), chunk_(chunk) {}
 
   // Where `bytes` more are going to be, and where to put them until the next call.
   std::pair<uint64_t, char*> add(uint64_t bytes) {
     if (buffer_.size() + bytes > reserved_) {
       flush();
-      reserved_ = std::max(bytes, kChunkBytes);
+      reserved_ = std::max(bytes, chunk_);
       begin_ = file_.reserve(reserved_);
     }
     const uint64_t at = buffer_.size();
@@ -93,8 +95,27 @@ class EntryWriter {
 
  private:
   NewFile& file_;
+  uint64_t chunk_;
   std::vector<char> buffer_;
   uint64_t begin_ = 0, reserved_ = 0;
+};
+
+// Of all levels, of one thread.
+class EntryWriters {
+ public:
+  explicit EntryWriters(NewFile& file) : file_(file) {}
+  EntryWriter& of_level(size_t level) {
+    while (writers_.size() <= level)
+      writers_.emplace_back(file_, std::max(kChunkBytes >> (2 * writers_.size()), kLeastChunkBytes));
+    return writers_[level];
+  }
+  void flush() {
+    for (EntryWriter& writer : writers_) writer.flush();
+  }
+
+ private:
+  NewFile& file_;
+  std::vector<EntryWriter> writers_;
 };
 
 using Entry = std::pair<uint32_t, uint64_t>;  // context, ns
@@ -114,8 +135,11 @@ void merge(std::vector<Entry>& entries) {
 // The levels of one row, from its segments in order.
 class RowBuilder {
  public:
-  RowBuilder(const MappedTraces& traces, size_t row, EntryWriter& writer)
-      : traces_(traces), row_(row), writer_(writer), levels_(blocks_of_levels(traces.segments(row)).size()) {}
+  RowBuilder(const MappedTraces& traces, size_t row, EntryWriters& writers)
+      : traces_(traces),
+        row_(row),
+        writers_(writers),
+        levels_(blocks_of_levels(traces.segments(row)).size()) {}
 
   std::vector<std::vector<Block>> build(BuildProgress& progress) {
     const uint64_t segments = traces_.segments(row_);
@@ -153,7 +177,7 @@ class RowBuilder {
     merge(level.entries);
     const bool is_wide = end_ns - level.begin_ns > UINT32_MAX;
     Block block{level.begin_ns, 0, static_cast<uint32_t>(level.entries.size()), is_wide};
-    auto [offset, to] = writer_.add(level.entries.size() * entry_bytes(block));
+    auto [offset, to] = writers_.of_level(number).add(level.entries.size() * entry_bytes(block));
     block.entries = offset;
     for (const auto& [context, ns] : level.entries) put(to, context, ns, is_wide);
     level.blocks.push_back(block);
@@ -187,7 +211,7 @@ class RowBuilder {
 
   const MappedTraces& traces_;
   size_t row_;
-  EntryWriter& writer_;
+  EntryWriters& writers_;
   std::vector<Level> levels_;
 };
 
@@ -229,10 +253,10 @@ std::unique_ptr<const TraceIndex> build_in(NewFile& file, const std::shared_ptr<
   const size_t threads = static_cast<size_t>(std::max(jobs, 1));
   std::atomic<size_t> next{0};
   parallel_for(threads, jobs, [&](size_t) {
-    EntryWriter writer(file);
+    EntryWriters writers(file);
     for (size_t i = next++; i < order.size() && !progress.is_cancelled; i = next++)
-      rows[order[i]] = RowBuilder(*traces, order[i], writer).build(progress);
-    writer.flush();
+      rows[order[i]] = RowBuilder(*traces, order[i], writers).build(progress);
+    writers.flush();
   });
   if (progress.is_cancelled) return nullptr;
   write_tables(*traces, rows, file);
