@@ -157,7 +157,8 @@ QString TimelinePage::why_empty() const {
 }
 
 bool TimelinePage::is_complete() const {
-  return !isVisible() || !is_open_ || (!document().traces().is_building() && !times_later_.isActive());
+  return !isVisible() || !is_open_ ||
+         (!document().traces().is_building() && !times_later_.isActive() && view_->is_complete());
 }
 
 void TimelinePage::showEvent(QShowEvent* event) {
@@ -246,7 +247,10 @@ void TimelinePage::follow_depth() {
   const QSignalBlocker blocker(depth_);
   const auto most = static_cast<uint32_t>(depth_->maximum());
   depth_->setValue(static_cast<int>(std::min(document().depth().value_or(most), most)));
-  if (is_open_ && isVisible()) show_content();
+  if (is_open_ && isVisible())
+    show_content();
+  else
+    is_stale_ = true;
 }
 
 void TimelinePage::follow_time() {

@@ -1,7 +1,7 @@
 #include "viewer/timeline/timeline_picture.h"
 
+#include <QPainter>
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 
 #include "analysis/pipeline/parallel.h"
@@ -14,34 +14,6 @@ constexpr int kThreads = 2;
 constexpr int kLowRow = 4;        // up to this height a pixel column is one frame
 constexpr int kParted = 6;        // from this height on, rows have a line between them
 constexpr double kPalest = 0.35;  // of a frame's colour, however short it ran
-
-struct Line {
-  size_t row;
-  int y, height;  // may begin above the picture and end below
-};
-
-std::vector<Line> lines_of(const PictureRequest& request) {
-  std::vector<Line> lines;
-  const int height = request.size.height();
-  const auto count = static_cast<double>(request.rows.size());
-  if (request.row_height < 1) {
-    for (int y = 0; y < height; ++y) {
-      const double row = (y + request.scrolled + 0.5) / request.row_height;
-      if (row < count) lines.push_back({request.rows[static_cast<size_t>(row)], y, 1});
-    }
-    return lines;
-  }
-  const auto first = static_cast<size_t>(std::min(request.scrolled / request.row_height, count));
-  for (size_t i = first; i < request.rows.size(); ++i) {
-    const auto edge = [&](size_t row) {
-      return static_cast<int>(std::floor(static_cast<double>(row) * request.row_height)) - request.scrolled;
-    };
-    const int y = edge(i), end = edge(i + 1);
-    if (y >= height) break;
-    lines.push_back({request.rows[i], y, end - y - (end - y >= kParted ? 1 : 0)});
-  }
-  return lines;
-}
 
 QRgb blend(QRgb below, QRgb above, double share) {
   const auto part = [&](int one, int other) { return static_cast<int>(one + (other - one) * share); };
@@ -85,39 +57,46 @@ class Canvas {
   int height_;
 };
 
-// One column of a row from `y` on; `full_ns` is what fills its height.
+// One column of a row from `y` on; `full_ns` is what fills its height. `parts` is scratch memory.
 void paint_column(Canvas& canvas, int x, int y, int height, std::span<const Share> shares, double full_ns,
-                  const PictureRequest& request) {
+                  const PictureRequest& request, std::vector<Share>& parts) {
   const PixelSums sums = sums_of(shares);
   if (sums.all == 0) return;
   canvas.fill(x, y, y + height, request.idle);
   if (sums.running == 0) return;
   const double coverage = std::min(static_cast<double>(sums.running) / full_ns, 1.0);
-  if (height <= kLowRow) {
-    const int bar = std::max(1, static_cast<int>(std::lround(coverage * height)));
-    const double strength = height == 1 ? std::max(coverage, kPalest) : 1;
-    canvas.fill(x, y + height - bar, y + height,
-                blend(request.idle, request.colours[sums.key_of_most], strength));
-    return;
-  }
   const int bar = std::max(1, static_cast<int>(std::lround(coverage * height)));
-  uint64_t below = 0;
-  int bottom = y + height;
-  const int top_of_bar = bottom - bar;
+  const int end = y + height;
+  const double strength = height == 1 ? std::max(coverage, kPalest) : 1;
+  canvas.fill(x, end - bar, end, blend(request.idle, request.colours[sums.key_of_most], strength));
+  if (height <= kLowRow || sums.most == sums.running) return;
+  // Frames with half a pixel of the bar at least, in an order that neighbouring columns share; the rest of it
+  // stays with the one that has most.
+  const uint64_t least = sums.running / (2 * static_cast<uint64_t>(bar));
+  parts.clear();
+  uint64_t rest = sums.running;
   for (const Share& share : shares) {
-    if (share.key == kNone) continue;
-    below += share.ns;
-    const int top =
-        y + height -
-        static_cast<int>(std::lround(static_cast<double>(below) / static_cast<double>(sums.running) * bar));
-    canvas.fill(x, top, bottom, request.colours[share.key]);
+    if (share.key == kNone || (share.ns < least && share.key != sums.key_of_most)) continue;
+    parts.push_back(share);
+    rest -= share.ns;
+  }
+  std::sort(parts.begin(), parts.end(),
+            [](const Share& one, const Share& other) { return one.key < other.key; });
+  uint64_t below = 0;
+  int bottom = end;
+  for (const Share& part : parts) {
+    below += part.ns + (part.key == sums.key_of_most ? rest : 0);
+    const double share = static_cast<double>(below) / static_cast<double>(sums.running);
+    const int top = end - static_cast<int>(share * bar + 0.5);
+    canvas.fill(x, top, bottom, request.colours[part.key]);
     bottom = top;
   }
-  canvas.fill(x, top_of_bar, bottom, request.colours[sums.key_of_most]);
 }
 
+}  // namespace
+
 // Finds pixels side by side that are one frame alone.
-class RunFinder {
+class TimelinePicture::RunFinder {
  public:
   RunFinder(const Line& line, std::vector<Run>& runs) : line_(line), runs_(runs) {}
   void add(int x, std::span<const Share> shares) {
@@ -139,80 +118,145 @@ class RunFinder {
   int begin_ = 0;
 };
 
-}  // namespace
-
-const QImage& TimelinePicture::paint(const PictureRequest& request) {
-  if (image_.size() != request.size) image_ = QImage(request.size, QImage::Format_RGB32);
-  image_.fill(request.gap);
-  runs_.clear();
-  if (request.size.isEmpty() || request.time.ns() == 0) return image_;
-  const std::vector<Line> lines = lines_of(request);
-  const PixelScale scale(request.time.begin_ns, request.time.end_ns, request.size.width());
-  columns_.resize(kThreads);
-  std::vector<std::vector<Run>> runs(kThreads);
-  Canvas canvas(image_);
-  std::atomic<size_t> next{0};
-  parallel_for(kThreads, kThreads, [&](size_t thread) {
-    Columns& columns = columns_[thread];
-    for (size_t i = next++; i < lines.size(); i = next++) {
-      const Line& line = lines[i];
-      columns.fill(*request.traces, request.index, line.row, scale, request.keys,
-                   static_cast<uint32_t>(request.colours.size()));
-      RunFinder finder(line, runs[thread]);
-      for (int x = 0; x < scale.pixels(); ++x) {
-        const auto at = static_cast<size_t>(x);
-        const auto shares = columns.pixel(x);
-        const auto full_ns = static_cast<double>(scale.edges[at + 1] - scale.edges[at]);
-        paint_column(canvas, x, line.y, line.height, shares, full_ns, request);
-        if (line.height >= kLeastRunHeight) finder.add(x, shares);
-      }
-      finder.end(scale.pixels());
+std::vector<TimelinePicture::Line> TimelinePicture::lines_of(const PictureRequest& request) {
+  std::vector<Line> lines;
+  const int height = request.size.height();
+  const auto count = static_cast<double>(request.rows.size());
+  if (request.row_height < 1) {
+    for (int y = 0; y < height; ++y) {
+      const double row = (y + request.scrolled + 0.5) / request.row_height;
+      if (row < count) lines.push_back({request.rows[static_cast<size_t>(row)], y, 1});
     }
-  });
-  for (const std::vector<Run>& some : runs) runs_.insert(runs_.end(), some.begin(), some.end());
-  return image_;
+    return lines;
+  }
+  const auto first = static_cast<size_t>(std::min(request.scrolled / request.row_height, count));
+  for (size_t i = first; i < request.rows.size(); ++i) {
+    const auto edge = [&](size_t row) {
+      return static_cast<int>(std::floor(static_cast<double>(row) * request.row_height)) - request.scrolled;
+    };
+    const int y = edge(i), end = edge(i + 1);
+    if (y >= height) break;
+    lines.push_back({request.rows[i], y, end - y - (end - y >= kParted ? 1 : 0)});
+  }
+  return lines;
 }
 
-QImage paint_overview(const PictureRequest& request) {
+void TimelinePicture::stretch(const PictureRequest& request) {
+  const bool is_alike = image_.size() == request.size && request.row_height == request_.row_height &&
+                        request.scrolled == request_.scrolled && request_.time.ns() > 0;
   QImage image(request.size, QImage::Format_RGB32);
   image.fill(request.gap);
-  if (request.size.isEmpty() || request.time.ns() == 0 || request.rows.empty()) return image;
-  const PixelScale scale(request.time.begin_ns, request.time.end_ns, request.size.width());
-  const auto pixels = static_cast<size_t>(scale.pixels());
-  const size_t keys = request.colours.size();
-  // What ran, by pixel: of each thread, summed up below.
-  std::vector<std::vector<std::vector<Share>>> sums(kThreads, std::vector<std::vector<Share>>(pixels));
-  std::atomic<size_t> next{0};
-  parallel_for(kThreads, kThreads, [&](size_t thread) {
-    Columns columns;
-    for (size_t i = next++; i < request.rows.size(); i = next++) {
-      columns.fill(*request.traces, request.index, request.rows[i], scale, request.keys,
-                   static_cast<uint32_t>(keys));
-      for (size_t x = 0; x < pixels; ++x) {
-        std::vector<Share>& sum = sums[thread][x];
-        for (const Share& share : columns.pixel(static_cast<int>(x))) {
-          const auto same = std::lower_bound(sum.begin(), sum.end(), share.key,
-                                             [](const Share& one, uint32_t key) { return one.key < key; });
-          if (same != sum.end() && same->key == share.key)
-            same->ns += share.ns;
-          else
-            sum.insert(same, share);
-        }
-      }
-    }
-  });
-  Canvas canvas(image);
-  std::vector<Share> all;
-  for (size_t x = 0; x < pixels; ++x) {
-    all.clear();
-    for (const auto& of_thread : sums) all.insert(all.end(), of_thread[x].begin(), of_thread[x].end());
-    std::sort(all.begin(), all.end(),
-              [](const Share& one, const Share& other) { return one.key < other.key; });
-    const double full_ns =
-        static_cast<double>(scale.edges[x + 1] - scale.edges[x]) * static_cast<double>(request.rows.size());
-    paint_column(canvas, static_cast<int>(x), 0, image.height(), all, full_ns, request);
+  if (is_alike) {
+    const double per_ns = request.size.width() / static_cast<double>(request.time.ns());
+    const auto x = [&](uint64_t time) {
+      return static_cast<double>(static_cast<int64_t>(time - request.time.begin_ns)) * per_ns;
+    };
+    const double begin = x(request_.time.begin_ns), end = x(request_.time.end_ns);
+    QPainter painter(&image);
+    painter.drawImage(QRectF(begin, 0, end - begin, request.size.height()), image_,
+                      QRectF(0, 0, image_.width(), image_.height()));
   }
-  return image;
+  image_ = std::move(image);
+}
+
+void TimelinePicture::begin(const PictureRequest& request) {
+  runs_.clear();
+  lines_.clear();
+  next_ = 0;
+  if (request.size.isEmpty() || request.time.ns() == 0) {
+    image_ = QImage(request.size, QImage::Format_RGB32);
+    image_.fill(request.gap);
+    return;
+  }
+  stretch(request);
+  request_ = request;
+  lines_ = lines_of(request);
+  scale_ = PixelScale(request.time.begin_ns, request.time.end_ns, request.size.width());
+  // What no row covers.
+  const int end = lines_.empty() ? 0 : lines_.back().y + lines_.back().height;
+  Canvas canvas(image_);
+  for (int x = 0; x < image_.width(); ++x) canvas.fill(x, end, image_.height(), request.gap);
+}
+
+void TimelinePicture::paint_line(const Line& line, Columns& columns, std::vector<Run>& runs) {
+  columns.fill(*request_.traces, request_.index, line.row, scale_, request_.keys,
+               static_cast<uint32_t>(request_.colours.size()));
+  RunFinder finder(line, runs);
+  Canvas canvas(image_);
+  std::vector<Share> parts;
+  for (int x = 0; x < scale_.pixels(); ++x) {
+    const auto at = static_cast<size_t>(x);
+    const auto shares = columns.pixel(x);
+    canvas.fill(x, line.y, line.y + line.height, request_.gap);
+    paint_column(canvas, x, line.y, line.height, shares,
+                 static_cast<double>(scale_.edges[at + 1] - scale_.edges[at]), request_, parts);
+    if (line.height >= kLeastRunHeight) finder.add(x, shares);
+  }
+  finder.end(scale_.pixels());
+}
+
+void TimelinePicture::advance(std::chrono::milliseconds budget) {
+  if (is_complete()) return;
+  const auto deadline = std::chrono::steady_clock::now() + budget;
+  columns_.resize(kThreads);
+  std::vector<std::vector<Run>> runs(kThreads);
+  image_.bits();  // detaches once, not in each thread
+  parallel_for(kThreads, kThreads, [&](size_t thread) {
+    do {
+      const size_t line = next_++;
+      if (line >= lines_.size()) return;
+      paint_line(lines_[line], columns_[thread], runs[thread]);
+    } while (std::chrono::steady_clock::now() < deadline);
+  });
+  for (const std::vector<Run>& some : runs) runs_.insert(runs_.end(), some.begin(), some.end());
+}
+
+void Overview::begin(const PictureRequest& request) {
+  request_ = request;
+  next_ = 0;
+  image_ = QImage(request.size, QImage::Format_RGB32);
+  image_.fill(request.gap);
+  sums_.clear();
+  if (request.size.isEmpty() || request.time.ns() == 0) request_.rows = {};
+  if (is_complete()) return;
+  scale_ = PixelScale(request.time.begin_ns, request.time.end_ns, request.size.width());
+  sums_.resize(static_cast<size_t>(scale_.pixels()));
+}
+
+void Overview::advance(std::chrono::milliseconds budget) {
+  if (is_complete()) return;
+  const auto deadline = std::chrono::steady_clock::now() + budget;
+  do {
+    columns_.fill(*request_.traces, request_.index, request_.rows[next_++], scale_, request_.keys,
+                  static_cast<uint32_t>(request_.colours.size()));
+    for (size_t x = 0; x < sums_.size(); ++x) {
+      std::vector<Share>& sums = sums_[x];
+      const auto add = [&](uint32_t key, uint64_t ns) {
+        if (ns == 0) return;
+        const auto at = std::lower_bound(sums.begin(), sums.end(), key,
+                                         [](const Share& one, uint32_t other) { return one.key < other; });
+        if (at != sums.end() && at->key == key)
+          at->ns += ns;
+        else
+          sums.insert(at, {key, ns});
+      };
+      const PixelSums pixel = sums_of(columns_.pixel(static_cast<int>(x)));
+      add(pixel.key_of_most, pixel.running);
+      add(kNone, pixel.all - pixel.running);
+    }
+  } while (!is_complete() && std::chrono::steady_clock::now() < deadline);
+  paint();
+}
+
+void Overview::paint() {
+  image_.fill(request_.gap);
+  Canvas canvas(image_);
+  std::vector<Share> parts;
+  for (size_t x = 0; x < sums_.size(); ++x)
+    paint_column(canvas, static_cast<int>(x), 0, image_.height(), sums_[x],
+                 static_cast<double>(scale_.edges[x + 1] - scale_.edges[x]) *
+                     static_cast<double>(request_.rows.size()),
+                 request_, parts);
 }
 
 }  // namespace prof::viewer

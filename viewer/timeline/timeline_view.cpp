@@ -23,8 +23,9 @@ constexpr double kHighestRow = 200;  // that Ctrl and the wheel make
 constexpr double kZoomOfStep = 0.8;  // of one step of the wheel, or of a key
 constexpr double kPanOfStep = 0.1;
 constexpr double kDegreesOfWheelStep = 120;
-constexpr int kGestureMs = 400;        // steps closer to each other are undone as one
-constexpr int kDistanceOfTicks = 110;  // pixels
+constexpr int kGestureMs = 400;                  // steps closer to each other are undone as one
+constexpr std::chrono::milliseconds kBudget{8};  // for rows, of a repaint that is to take 16
+constexpr int kDistanceOfTicks = 110;            // pixels
 
 }  // namespace
 
@@ -33,21 +34,25 @@ TimelineView::TimelineView(QWidget* parent) : QAbstractScrollArea(parent) {
   setFocusPolicy(Qt::StrongFocus);
   setFrameShape(QFrame::NoFrame);
   viewport()->setMouseTracking(true);
+  refining_.setSingleShot(true);
+  refining_.setInterval(0);
+  connect(&refining_, &QTimer::timeout, this, &TimelineView::refine);
   setAccessibleName("Timeline");
   setMinimumSize(200, 150);
 }
 
 void TimelineView::show_content(Content content) {
   content_ = std::move(content);
+  forget_overview();
   changed();
-  overview_ = {};
 }
 
 void TimelineView::show_rows(std::vector<TimelineRow> rows) {
   rows_ = std::move(rows);
   trace_rows_.clear();
   for (const TimelineRow& row : rows_) trace_rows_.push_back(row.row);
-  overview_ = {};
+  measure_labels();
+  forget_overview();
   if (cursor_) move_cursor({});
   update_scroll_bar();
   changed();
@@ -57,7 +62,7 @@ void TimelineView::show_whole(TimeRange whole) {
   window_.set_whole(whole);
   selected_.reset();
   cursor_.reset();
-  overview_ = {};
+  forget_overview();
   changed();
   emit range_changed();
 }
@@ -83,17 +88,40 @@ void TimelineView::move_cursor(std::optional<Cursor> cursor) {
 
 void TimelineView::changed() {
   is_stale_ = true;
+  refining_.start();
+  viewport()->update();
+}
+
+void TimelineView::refine() {
+  if (!content_.traces) return;
+  const PictureRequest wanted = request(trace_rows_, picture_area().size());
+  if (is_stale_) picture_.begin(wanted);
+  is_stale_ = false;
+  if (overview_width_ != wanted.size.width()) {
+    PictureRequest all = request(trace_rows_, minimap_area().size());
+    all.time = whole();
+    overview_.begin(all);
+    overview_width_ = wanted.size.width();
+  }
+  if (!picture_.is_complete())
+    picture_.advance(kBudget);
+  else
+    overview_.advance(kBudget);
+  if (!is_complete()) refining_.start();
   viewport()->update();
 }
 
 // ---- where things are
 
+void TimelineView::measure_labels() {
+  constexpr size_t kMeasured = 200;  // shaping texts takes its time, and more are not seen at once
+  labels_width_ = 0;
+  for (size_t i = 0; i < std::min(rows_.size(), kMeasured); ++i)
+    labels_width_ = std::max(labels_width_, fontMetrics().horizontalAdvance(rows_[i].label));
+}
+
 int TimelineView::label_width() const {
-  int width = 0;
-  const size_t looked_at = std::min<size_t>(rows_.size(), 200);
-  for (size_t i = 0; i < looked_at; ++i)
-    width = std::max(width, fontMetrics().horizontalAdvance(rows_[i].label));
-  return std::min(width + 2 * kGap + 2, std::min(kMostLabelWidth, viewport()->width() / 4));
+  return std::min(labels_width_ + 2 * kGap + 2, std::min(kMostLabelWidth, viewport()->width() / 4));
 }
 
 QRect TimelineView::picture_area() const {
@@ -182,8 +210,7 @@ void TimelineView::paintEvent(QPaintEvent*) {
 
 void TimelineView::paint_picture(QPainter& painter) {
   const QRect area = picture_area();
-  if (is_stale_) picture_.paint(request(trace_rows_, area.size()));
-  is_stale_ = false;
+  if (is_stale_) refine();
   painter.drawImage(area, picture_.image());
 }
 
@@ -247,14 +274,7 @@ void TimelineView::paint_ruler(QPainter& painter) const {
 
 void TimelineView::paint_minimap(QPainter& painter) {
   const QRect area = minimap_area();
-  const QSize size = area.size() * devicePixelRatioF();
-  if (overview_.size() != size) {
-    PictureRequest all = request(trace_rows_, area.size());
-    all.size = size;
-    all.time = whole();
-    overview_ = paint_overview(all);
-  }
-  painter.drawImage(area, overview_);
+  painter.drawImage(area, overview_.image());
   if (whole().ns() == 0) return;
   const double per_ns = area.width() / static_cast<double>(whole().ns());
   const auto x = [&](uint64_t time) {
@@ -316,7 +336,8 @@ void TimelineView::resizeEvent(QResizeEvent*) {
 void TimelineView::changeEvent(QEvent* event) {
   QAbstractScrollArea::changeEvent(event);
   if (event->type() != QEvent::PaletteChange && event->type() != QEvent::FontChange) return;
-  overview_ = {};
+  measure_labels();
+  forget_overview();
   changed();
 }
 

@@ -5,6 +5,8 @@
 
 #include <QAbstractScrollArea>
 #include <QElapsedTimer>
+#include <QTimer>
+#include <functional>
 #include <optional>
 
 #include "viewer/timeline/row_list.h"
@@ -32,6 +34,11 @@ class TimelineView : public QAbstractScrollArea {
   const std::vector<TimelineRow>& rows() const { return rows_; }
   // Of a new database: all of its time, and nothing is chosen.
   void show_whole(TimeRange whole);
+
+  // False while rows are still to be painted.
+  bool is_complete() const {
+    return !content_.traces || (!is_stale_ && picture_.is_complete() && overview_.is_complete());
+  }
 
   const TimeRange& shown() const { return window_.shown(); }
   const TimeRange& whole() const { return window_.whole(); }
@@ -73,7 +80,7 @@ class TimelineView : public QAbstractScrollArea {
   void keyPressEvent(QKeyEvent* event) override;
   bool viewportEvent(QEvent* event) override;
   void changeEvent(QEvent* event) override;
-  void scrollContentsBy(int, int) override { viewport()->update(); }
+  void scrollContentsBy(int, int) override { changed(); }
 
  private:
   enum class Drag : uint8_t { None, Move, Select, Minimap };
@@ -81,9 +88,13 @@ class TimelineView : public QAbstractScrollArea {
   QRect labels_area() const;
   QRect ruler_area() const;
   double row_height() const;  // in pixels of the viewport
+  void measure_labels();
   int label_width() const;
   TimeWindow::Step step();
   void changed();
+  // Paints more of the picture, and goes on later where that is not all.
+  void refine();
+  void forget_overview() { overview_width_ = 0; }
   void update_scroll_bar();
   void paint_picture(QPainter& painter);
   void paint_runs(QPainter& painter) const;
@@ -105,10 +116,13 @@ class TimelineView : public QAbstractScrollArea {
   std::optional<Cursor> cursor_;
   Describe describe_;
 
+  int labels_width_ = 0;
   double tallness_ = 1;  // of rows: 1 where all fit
   TimelinePicture picture_;
   bool is_stale_ = true;
-  QImage overview_;
+  Overview overview_;
+  int overview_width_ = 0;  // in pixels of the device; 0: it shows something else
+  QTimer refining_;
   Drag drag_ = Drag::None;
   bool was_dragged_ = false;
   QPoint pressed_;

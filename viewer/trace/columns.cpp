@@ -26,7 +26,7 @@ void Columns::fill(const MappedTraces& traces, const TraceIndex* index, size_t r
   scale_ = &scale;
   keys_ = keys;
   key_count_ = key_count;
-  sums_.resize(key_count + size_t{1}, 0);
+  for (Sums* const sums : {&sums_, &next_}) sums->of_key.resize(key_count + size_t{1}, 0);
   first_.assign(1, 0);
   shares_.clear();
   pixel_ = 0;
@@ -52,7 +52,7 @@ void Columns::fill_by_samples(const MappedTraces& traces, size_t row) {
   for (size_t x = 0; x < static_cast<size_t>(scale_->pixels()); ++x) {
     const uint64_t begin = scale_->edges[x], end = scale_->edges[x + 1];
     const auto instant = instant_at(traces, row, begin + (end - begin) / 2);
-    if (instant) add(key_of(instant->context), end - begin);
+    if (instant) sums_.add(key_of(instant->context), end - begin);
     end_pixel();
   }
 }
@@ -65,7 +65,7 @@ void Columns::add_segment(uint64_t begin_ns, uint64_t end_ns, uint32_t key) {
   skip_to(begin_ns);
   while (begin_ns < end_ns) {
     const uint64_t edge = std::min(end_ns, scale_->edges[pixel_ + 1]);
-    add(key, edge - begin_ns);
+    sums_.add(key, edge - begin_ns);
     begin_ns = edge;
     skip_to(begin_ns);
   }
@@ -74,7 +74,7 @@ void Columns::add_segment(uint64_t begin_ns, uint64_t end_ns, uint32_t key) {
 void Columns::add_block(const TraceIndex& index, const Block& block, uint64_t end_ns) {
   skip_to(block.begin_ns);
   if (end_ns <= scale_->edges[pixel_ + 1]) {
-    index.for_each_entry(block, [&](uint32_t context, uint64_t ns) { add(key_of(context), ns); });
+    index.for_each_entry(block, [&](uint32_t context, uint64_t ns) { sums_.add(key_of(context), ns); });
     return;
   }
   // Up to which share of the block's time its entries are counted: what was counted before is taken off, so
@@ -83,24 +83,34 @@ void Columns::add_block(const TraceIndex& index, const Block& block, uint64_t en
   const auto up_to = [](uint64_t ns, double share) {
     return static_cast<uint64_t>(static_cast<double>(ns) * share);
   };
-  for (double before = 0; before < 1;) {
-    const uint64_t edge = std::min(end_ns, scale_->edges[pixel_ + 1]);
+  for (double before = 0;;) {
+    const uint64_t edge = scale_->edges[pixel_ + 1];
+    if (edge >= end_ns) {
+      index.for_each_entry(
+          block, [&](uint32_t context, uint64_t ns) { sums_.add(key_of(context), ns - up_to(ns, before)); });
+      return;
+    }
     const double after = static_cast<double>(edge - block.begin_ns) / duration;
+    const bool ends_in_next = scale_->edges[pixel_ + 2] >= end_ns;
     index.for_each_entry(block, [&](uint32_t context, uint64_t ns) {
-      add(key_of(context), up_to(ns, after) - up_to(ns, before));
+      const uint32_t key = key_of(context);
+      const uint64_t here = up_to(ns, after);
+      sums_.add(key, here - up_to(ns, before));
+      if (ends_in_next) next_.add(key, ns - here);
     });
+    if (ends_in_next) return;
     before = after;
     skip_to(edge);
   }
 }
 
 void Columns::end_pixel() {
-  std::sort(touched_.begin(), touched_.end());
-  for (const uint32_t key : touched_) {
-    shares_.push_back({key == key_count_ ? kNone : key, sums_[key]});
-    sums_[key] = 0;
+  for (const uint32_t key : sums_.touched) {
+    shares_.push_back({key == key_count_ ? kNone : key, sums_.of_key[key]});
+    sums_.of_key[key] = 0;
   }
-  touched_.clear();
+  sums_.touched.clear();
+  std::swap(sums_, next_);
   first_.push_back(shares_.size());
   ++pixel_;
 }

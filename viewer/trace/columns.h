@@ -36,7 +36,7 @@ class Columns {
   void fill(const MappedTraces& traces, const TraceIndex* index, size_t row, const PixelScale& scale,
             std::span<const uint32_t> keys, uint32_t key_count);
 
-  // By rising key, kNone last. Empty where the row has no trace at that time.
+  // Of each key one, in no order. Empty where the row has no trace at that time.
   std::span<const Share> pixel(int x) const {
     const auto i = static_cast<size_t>(x);
     return std::span(shares_).subspan(first_[i], first_[i + 1] - first_[i]);
@@ -46,11 +46,16 @@ class Columns {
   void fill_exactly(const TraceIndex& index, size_t row);
   void fill_by_samples(const MappedTraces& traces, size_t row);
   uint32_t key_of(uint32_t context) const { return context == kNone ? key_count_ : keys_[context]; }
-  void add(uint32_t key, uint64_t ns) {
-    if (ns == 0) return;
-    if (sums_[key] == 0) touched_.push_back(key);
-    sums_[key] += ns;
-  }
+  struct Sums {
+    void add(uint32_t key, uint64_t ns) {
+      if (ns == 0) return;
+      if (of_key[key] == 0) touched.push_back(key);
+      of_key[key] += ns;
+    }
+    std::vector<uint64_t> of_key;  // the last one: nothing ran
+    std::vector<uint32_t> touched;
+  };
+
   void add_segment(uint64_t begin_ns, uint64_t end_ns, uint32_t key);
   void add_block(const TraceIndex& index, const Block& block, uint64_t end_ns);
   void skip_to(uint64_t time_ns);
@@ -59,9 +64,8 @@ class Columns {
   const PixelScale* scale_ = nullptr;
   std::span<const uint32_t> keys_;
   uint32_t key_count_ = 0;
-  size_t pixel_ = 0;            // that is being made
-  std::vector<uint64_t> sums_;  // of it, by key; the last one: nothing ran
-  std::vector<uint32_t> touched_;
+  size_t pixel_ = 0;  // that is being made
+  Sums sums_, next_;  // of it, and of the one behind it
   std::vector<size_t> first_;
   std::vector<Share> shares_;
 };
