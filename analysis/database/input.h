@@ -53,6 +53,7 @@ class InputFile {
   InputFile& operator=(const InputFile&) = delete;
   ~InputFile();
 
+  const std::filesystem::path& path() const { return path_; }
   uint64_t size() const { return size_; }
   Bytes read(uint64_t offset, uint64_t size) const;
   Bytes read_all() const { return read(0, size_); }

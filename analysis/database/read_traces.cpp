@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "analysis/database/read.h"
+#include "analysis/database/trace_extent.h"
 
 namespace prof {
 namespace {
@@ -24,6 +25,8 @@ class TraceCursor {
  public:
   TraceCursor(std::shared_ptr<const TraceFile> file, uint64_t begin, uint64_t end)
       : file_(std::move(file)), begin_(begin), end_(end), next_(begin) {}
+
+  TraceExtent extent() const { return {file_->file.path(), begin_, end_, {file_, &file_->contexts}}; }
 
   bool operator()(std::vector<TraceRecord>& block) {
     block.clear();
@@ -60,6 +63,11 @@ class TraceCursor {
 };
 
 }  // namespace
+
+std::optional<TraceExtent> extent_of(const TraceSource& source) {
+  const auto* const cursor = source.target<TraceCursor>();
+  return cursor ? std::optional(cursor->extent()) : std::nullopt;
+}
 
 void read_traces(const std::filesystem::path& directory, const MetaIndex& index,
                  const std::vector<uint32_t>& profile_indices, Database& database) {

@@ -40,6 +40,7 @@ ARROWS = {
     "analysis": ["hpcrun/measurement", "hpcrun/model", "hpcrun/unwind/frame.h", "repair/isolate/interface.h"],
     # What prof tells the runtime (config.h), and the same way to open events when it probes the machine.
     "viewer": ["analysis", "hpcrun/model"],
+    "viewer/trace": ["analysis"],
     "viewer/options": [],
     "prof": ["analysis", "viewer/options", "hpcrun/guest/program_file.h", "hpcrun/measurement", "hpcrun/model",
              "hpcrun/sample/config.h", "hpcrun/sample/perf_event.h", "repair/isolate/pass/regions.h"],
@@ -71,6 +72,7 @@ FORBIDDEN = [
     ("prof/planted.h", '#include "hpcrun/sample/handler.h"'),
     ("prof/outside/planted.h", '#include "hpcrun/sample/state.h"'),
     ("analysis/planted.h", '#include "prof/planted.cpp"'),
+    ("viewer/trace/planted.h", '#include "viewer/document/document.h"'),
 ]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')

@@ -5,6 +5,7 @@
 
 #include "analysis/database/database.h"
 #include "analysis/views/selection.h"
+#include "viewer/document/traces.h"
 
 namespace prof::viewer {
 
@@ -18,6 +19,11 @@ Document::Document(const std::filesystem::path& directory)
 }
 
 Document::~Document() = default;
+
+Traces& Document::traces() {
+  if (!traces_) traces_ = std::make_unique<Traces>(*database_);
+  return *traces_;
+}
 
 void Document::rebuild() {
   Selection selection = select(*database_, {}, {});
@@ -46,6 +52,18 @@ void Document::merge_recursion(bool is_merged) {
   merges_ = is_merged;
   rebuild();
   emit tree_changed();
+}
+
+void Document::show_time(std::optional<TimeRange> range) {
+  if (range == shown_time_) return;
+  shown_time_ = range;
+  emit shown_time_changed();
+}
+
+void Document::choose_depth(std::optional<uint32_t> depth) {
+  if (depth == depth_) return;
+  depth_ = depth;
+  emit depth_changed();
 }
 
 }  // namespace prof::viewer

@@ -13,16 +13,11 @@
 #include "analysis/database/model.h"
 #include "analysis/views/call_tree.h"
 #include "analysis/views/run_summary.h"
+#include "viewer/trace/time_range.h"
 
 namespace prof::viewer {
 
-// Times since the epoch; the end is not in it.
-struct TimeRange {
-  uint64_t begin_ns = 0;
-  uint64_t end_ns = 0;
-
-  bool operator==(const TimeRange&) const = default;
-};
+class Traces;
 
 class Document : public QObject {
   Q_OBJECT
@@ -35,6 +30,8 @@ class Document : public QObject {
   const std::filesystem::path& directory() const { return directory_; }
   const Database& database() const { return *database_; }
   const RunSummary& run() const { return run_; }
+  // Mapped when they are first asked for. Throws DatabaseError.
+  Traces& traces();
 
   // What the chosen threads spent in each call path, of all metrics that were measured.
   const CallTree& tree() const { return *tree_; }
@@ -44,10 +41,16 @@ class Document : public QObject {
   const std::vector<uint32_t>& threads() const { return threads_; }
   bool has_all_threads() const { return threads_.size() == database().profiles.size(); }
 
+  // What of the traces is in front: nothing for all the time, and for the innermost frames.
+  const std::optional<TimeRange>& shown_time() const { return shown_time_; }
+  std::optional<uint32_t> depth() const { return depth_; }
+
   // Each emits the signal below, where it changes anything.
   void choose_metric(size_t position);
   void choose_threads(std::vector<uint32_t> profiles);
   void merge_recursion(bool is_merged);
+  void show_time(std::optional<TimeRange> range);
+  void choose_depth(std::optional<uint32_t> depth);
   bool is_recursion_merged() const { return merges_; }
 
   // Where the user goes, from any page.
@@ -59,6 +62,8 @@ class Document : public QObject {
   // tree() is another one: nodes and frames of the one before mean nothing any more.
   void tree_changed();
   void metric_changed();
+  void shown_time_changed();
+  void depth_changed();
   // `file` is an index into Database::files.
   void source_asked(uint32_t file, uint32_t line);
   // `frame` is an index into CallTree::frames: pages that show functions choose it.
@@ -71,9 +76,12 @@ class Document : public QObject {
   std::filesystem::path directory_;
   std::unique_ptr<const Database> database_;
   RunSummary run_;
+  std::unique_ptr<Traces> traces_;
   std::unique_ptr<const CallTree> tree_;
   std::vector<uint32_t> threads_;
   size_t metric_ = 0;
+  std::optional<TimeRange> shown_time_;
+  std::optional<uint32_t> depth_;
   bool merges_ = false;
 };
 

@@ -7,11 +7,17 @@ namespace prof::viewer {
 
 namespace {
 
+constexpr int kDeepest = 1'000'000;
 constexpr int kLeastPixels = 200, kMostPixels = 16'384;
 
 std::string check_size(const std::string& text) {
   if (size_of(text)) return {};
   return "a size is WIDTHxHEIGHT in pixels, 200 to 16384 each, as 1600x900";
+}
+
+std::string check_time(const std::string& text) {
+  if (time_of(text)) return {};
+  return "a time is BEGIN..END in seconds from the run's begin, as 1.5..2";
 }
 
 std::string check_picture(const std::string& text) {
@@ -22,7 +28,7 @@ std::string check_picture(const std::string& text) {
 
 }  // namespace
 
-const std::vector<std::string> kPages = {"summary"};
+const std::vector<std::string> kPages = {"summary", "timeline"};
 
 std::optional<Size> size_of(const std::string& text) {
   Size size{};
@@ -35,6 +41,20 @@ std::optional<Size> size_of(const std::string& text) {
   return size;
 }
 
+std::optional<Seconds> time_of(const std::string& text) {
+  const size_t dots = text.find("..");
+  if (dots == std::string::npos) return {};
+  Seconds time{};
+  const char* const middle = text.data() + dots;
+  const char* const last = text.data() + text.size();
+  const auto [end, failed] = std::from_chars(text.data(), middle, time.begin);
+  const auto [end_too, failed_too] = std::from_chars(middle + 2, last, time.end);
+  if (failed != std::errc() || end != middle || failed_too != std::errc() || end_too != last) return {};
+  constexpr double kLongest = 1e9;  // some thirty years; "inf" and "nan" are none either
+  if (!(time.begin >= 0 && time.begin < time.end && time.end <= kLongest)) return {};
+  return time;
+}
+
 void add_view_options(CLI::App& command, ViewOptions& options) {
   command.add_option("DATABASE", options.database, "A database, or the measurements of a run");
   command.add_option("--view", options.view, "The page in front")->check(CLI::IsMember(kPages));
@@ -42,6 +62,15 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
   command.add_option("--thread", options.threads, "Only these threads, as `prof report --thread` takes them")
       ->type_name("THREAD")
       ->allow_extra_args(false);
+  command
+      .add_option("--time", options.time, "The time that the timeline shows, in seconds from the run's begin")
+      ->type_name("BEGIN..END")
+      ->check(CLI::Validator(check_time, ""));
+  command
+      .add_option("--depth", options.depth,
+                  "The depth of call paths by which the timeline is coloured, 0 where stacks begin")
+      ->type_name("N")
+      ->check(CLI::Range(0, kDeepest));
   command.add_option("--theme", options.theme, "Light or dark colours")
       ->check(CLI::IsMember({"light", "dark"}));
   command.add_option("--screenshot", options.screenshot, "Write a picture instead of opening a window")
@@ -62,6 +91,8 @@ std::vector<std::string> arguments_of(const ViewOptions& options) {
   add("--view", options.view);
   add("--metric", options.metric);
   for (const std::string& thread : options.threads) add("--thread", thread);
+  add("--time", options.time);
+  if (options.depth >= 0) add("--depth", std::to_string(options.depth));
   add("--theme", options.theme);
   add("--screenshot", options.screenshot);
   add("--size", options.size);

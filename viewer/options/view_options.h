@@ -20,6 +20,8 @@ struct ViewOptions {
   std::string size = "1280x800";
   std::string theme;                 // "light" or "dark"; empty: the one of last time
   std::string metric;                // its name; empty: the first one
+  std::string time;                  // "a..b", seconds from the run's begin; empty: all of it
+  int depth = -1;                    // of call paths in the timeline, 0 where stacks begin; -1: innermost
   std::vector<std::string> threads;  // as `prof report --thread` takes them
 };
 
@@ -35,6 +37,13 @@ void add_view_options(CLI::App& command, ViewOptions& options);
 
 // "1600x900"; nothing where it is no size of a window.
 std::optional<Size> size_of(const std::string& text);
+
+struct Seconds {
+  double begin, end;
+};
+
+// "1.5..2": from the run's begin. Nothing where it is no such range, or an empty one.
+std::optional<Seconds> time_of(const std::string& text);
 
 // The arguments that add_view_options() parses into these options again.
 std::vector<std::string> arguments_of(const ViewOptions& options);

@@ -1,0 +1,284 @@
+#include "viewer/timeline/timeline_page.h"
+
+#include <QAbstractItemModelTester>
+#include <QSignalSpy>
+#include <QTest>
+#include <catch2/catch.hpp>
+#include <map>
+
+#include "tests/analysis/database/databases.h"
+#include "tests/viewer/database_folder.h"
+#include "tests/viewer/trace/random_traces.h"
+
+using namespace prof;
+using namespace prof::viewer;
+
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+
+// Row 0: `main` for 600 ms, its callee `work` for 300 ms, nothing for 100 ms. Row 1: from 500 ms on nothing
+// but a task of 10 us. Both end after a second.
+Database two_rows() {
+  Database database = test::random_database(1, {1, 2, 1, 0});
+  database.contexts.clear();
+  database.functions = {{"main", kNone, 0, kNone, 0}, {"work", kNone, 0, kNone, 0}};
+  database.contexts.resize(3);
+  database.contexts[0].kind = ContextKind::Entry;
+  database.contexts[0].relation = Relation::Enclosing;
+  database.contexts[0].entry = "main thread";
+  database.contexts[1].parent = 0;
+  database.contexts[1].function = 0;
+  database.contexts[2].parent = 1;
+  database.contexts[2].function = 1;
+  database.summaries.clear();
+  database.metrics = {{"CPUTIME", "sec", ""}};
+  database.profiles.assign(2, {});
+  for (int thread : {0, 1}) {
+    Profile& profile = database.profiles[static_cast<size_t>(thread)];
+    profile.id.rank = 0;
+    profile.id.thread = thread;
+    profile.id.thread_name = thread == 0 ? "first" : "second";
+    profile.values = {{0, 0, {0, 1, 0}}, {1, 0, {0.7, 1, 0.7}}, {2, 0, {0.3, 0.3, 0.3}}};
+  }
+  const uint64_t begin = test::kTracesBegin;
+  database.traces = {
+      test::trace_of(
+          {{begin, 1}, {begin + 600 * kMs, 2}, {begin + 900 * kMs, kNone}, {begin + 1000 * kMs, 1}}),
+      test::trace_of({{begin + 500 * kMs, kNone},
+                      {begin + 700 * kMs, 2},
+                      {begin + 700 * kMs + 10'000, kNone},
+                      {begin + 1000 * kMs, 1}})};
+  return database;
+}
+
+class Shown {
+ public:
+  explicit Shown(const Database& database, QSize size = {1000, 500})
+      : folder_(database), document(folder_.path()), page(document) {
+    page.resize(size);
+    page.show();
+    settle();
+    view = page.findChild<TimelineView*>();
+    REQUIRE(view);
+  }
+  void settle() {
+    REQUIRE(QTest::qWaitFor([this] { return page.is_complete(); }, 20'000));
+  }
+
+ private:
+  test::DatabaseFolder folder_;
+
+ public:
+  Document document;
+  TimelinePage page;
+  TimelineView* view = nullptr;
+
+  QImage picture() { return view->viewport()->grab().toImage(); }
+  QPoint at(double share, double down = 0.3) const {
+    const QRect area = view->picture_area();
+    return {area.left() + static_cast<int>(share * area.width()),
+            area.top() + static_cast<int>(down * area.height())};
+  }
+  void wheel(QPoint where, int steps, Qt::KeyboardModifiers modifiers = {}) {
+    QWheelEvent event(where, view->viewport()->mapToGlobal(where), {}, {0, 120 * steps}, Qt::NoButton,
+                      modifiers, Qt::NoScrollPhase, false);
+    QApplication::sendEvent(view->viewport(), &event);
+  }
+  std::map<QString, QString> times() const {
+    std::map<QString, QString> result;
+    const QAbstractItemModel& model = *page.findChild<QTreeView*>("times")->model();
+    for (int row = 0; row < model.rowCount(); ++row)
+      result[model.index(row, 0).data().toString()] = model.index(row, 1).data().toString();
+    return result;
+  }
+  // Of the pixels of a row, how many have a colour.
+  double share_of(const QImage& image, const QColor& colour, double down) const {
+    const QRect area = view->picture_area();
+    int count = 0;
+    for (int x = area.left(); x <= area.right(); ++x)
+      count += image.pixelColor(x, at(0, down).y()).rgb() == colour.rgb();
+    return static_cast<double>(count) / area.width();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a frame has the share of the pixels that it has of the time") {
+  Shown shown(two_rows());
+  const QImage image = shown.picture();
+  const QPalette& palette = shown.page.palette();
+  const double first = 3.0 / shown.view->picture_area().height();
+  CHECK(shown.share_of(image, colour_of("main", palette), first) == Approx(0.6).margin(0.01));
+  CHECK(shown.share_of(image, colour_of("work", palette), first) == Approx(0.3).margin(0.01));
+  CHECK(shown.share_of(image, idle_colour(palette), first) == Approx(0.1).margin(0.01));
+}
+
+TEST_CASE("idle and unknown times differ, and a short task is seen") {
+  Shown shown(two_rows());
+  const QImage image = shown.picture();
+  const QPalette& palette = shown.page.palette();
+  const QRect area = shown.view->picture_area();
+  const int middle = area.top() + 44 + 20, bottom = area.top() + 2 * 44 - 2;
+  const auto colour = [&](double share, int y) { return image.pixelColor(shown.at(share).x(), y); };
+  CHECK(colour(0.2, middle) == palette.color(QPalette::Base));
+  CHECK(colour(0.6, middle) == idle_colour(palette));
+  int seen = 0;
+  for (int x = area.left(); x <= area.right(); ++x)
+    seen += image.pixel(x, bottom) == colour_of("work", palette).rgb();
+  CHECK(seen >= 1);
+  CHECK(seen <= 2);
+}
+
+TEST_CASE("the depth chooses which frame of the call path gives the colour") {
+  Shown shown(two_rows());
+  auto* const depth = shown.page.findChild<QSlider*>("depth");
+  CHECK(depth->value() == 2);
+  CHECK(depth->maximum() == 2);
+  depth->setValue(1);
+  CHECK(shown.document.depth() == 1u);
+  shown.settle();
+  const double first = 3.0 / shown.view->picture_area().height();
+  CHECK(shown.share_of(shown.picture(), colour_of("main", shown.page.palette()), first) ==
+        Approx(0.9).margin(0.01));
+  CHECK(shown.times() == std::map<QString, QString>{{"main", "900 ms"}, {"(nothing ran)", "600 ms"}});
+  shown.document.choose_depth({});
+  CHECK(depth->value() == 2);
+}
+
+TEST_CASE("times by function are exactly those of what is shown") {
+  Shown shown(two_rows());
+  QAbstractItemModelTester tester(shown.page.findChild<QTreeView*>("times")->model());
+  CHECK(shown.times() ==
+        std::map<QString, QString>{{"main", "600 ms"}, {"work", "300 ms"}, {"(nothing ran)", "600 ms"}});
+  const uint64_t begin = test::kTracesBegin;
+  shown.view->show_range({begin + 590 * kMs, begin + 690 * kMs});
+  shown.settle();
+  CHECK(shown.times() ==
+        std::map<QString, QString>{{"main", "10 ms"}, {"work", "90 ms"}, {"(nothing ran)", "100 ms"}});
+  shown.view->select(TimeRange{begin + 600 * kMs, begin + 601 * kMs});
+  shown.settle();
+  CHECK(shown.times() == std::map<QString, QString>{{"work", "1 ms"}, {"(nothing ran)", "1 ms"}});
+  shown.view->select({});
+  shown.page.findChild<QLineEdit*>("filter")->setText("second");
+  shown.settle();
+  CHECK(shown.times() == std::map<QString, QString>{{"(nothing ran)", "100 ms"}});
+}
+
+TEST_CASE("wheel, drag and keys move through the time") {
+  Shown shown(two_rows());
+  TimelineView& view = *shown.view;
+  const TimeRange whole = view.shown();
+  CHECK(whole == TimeRange{test::kTracesBegin, test::kTracesBegin + 1000 * kMs});
+
+  SECTION("the wheel zooms at the pointer") {
+    const QPoint where = shown.at(0.25);
+    const uint64_t before = view.time_at(where.x());
+    shown.wheel(where, 5);
+    CHECK(view.shown().ns() < whole.ns() / 2);
+    const auto moved = static_cast<double>(static_cast<int64_t>(view.time_at(where.x()) - before));
+    CHECK(std::abs(moved) < 0.01 * static_cast<double>(whole.ns()));
+    QTest::keyClick(&view, Qt::Key_Backspace);
+    CHECK(view.shown() == whole);
+  }
+  SECTION("a drag moves") {
+    view.show_range({whole.begin_ns + 400 * kMs, whole.begin_ns + 600 * kMs});
+    QTest::mousePress(view.viewport(), Qt::LeftButton, {}, shown.at(0.2));
+    QTest::mouseMove(view.viewport(), shown.at(0.5));
+    QTest::mouseMove(view.viewport(), shown.at(0.7));
+    QTest::mouseRelease(view.viewport(), Qt::LeftButton, {}, shown.at(0.7));
+    CHECK(static_cast<double>(view.shown().begin_ns - whole.begin_ns) == Approx(300.0 * kMs).epsilon(0.02));
+    CHECK(view.shown().ns() == 200 * kMs);
+    CHECK(!view.cursor());
+    QTest::keyClick(&view, Qt::Key_Backspace);
+    CHECK(view.shown().begin_ns == whole.begin_ns + 400 * kMs);
+  }
+  SECTION("a drag with Shift selects, Enter goes there, Escape forgets") {
+    QTest::mousePress(view.viewport(), Qt::LeftButton, Qt::ShiftModifier, shown.at(0.2));
+    QTest::mouseMove(view.viewport(), shown.at(0.3));
+    QTest::mouseMove(view.viewport(), shown.at(0.4));
+    QTest::mouseRelease(view.viewport(), Qt::LeftButton, Qt::ShiftModifier, shown.at(0.4));
+    REQUIRE(view.selected());
+    CHECK(static_cast<double>(view.selected()->ns()) == Approx(200.0 * kMs).epsilon(0.02));
+    QTest::keyClick(&view, Qt::Key_Return);
+    CHECK(view.shown() == *view.selected());
+    QTest::keyClick(&view, Qt::Key_Escape);
+    CHECK(!view.selected());
+  }
+  SECTION("keys") {
+    QTest::keyClick(&view, Qt::Key_Plus);
+    CHECK(view.shown().ns() == 800 * kMs);
+    const TimeRange zoomed = view.shown();
+    QTest::keyClick(&view, Qt::Key_Right);
+    CHECK(view.shown().begin_ns == zoomed.begin_ns + 80 * kMs);
+    QTest::keyClick(&view, Qt::Key_Left);
+    CHECK(view.shown() == zoomed);
+    QTest::keyClick(&view, Qt::Key_Home);
+    CHECK(view.shown() == whole);
+    QTest::keyClick(&view, Qt::Key_Down);
+    QTest::keyClick(&view, Qt::Key_Down);
+    REQUIRE(view.cursor());
+    CHECK(view.cursor()->row == 1);
+  }
+  SECTION("a click on the minimap goes there") {
+    view.show_range({whole.begin_ns, whole.begin_ns + 100 * kMs});
+    const QRect map = view.minimap_area();
+    QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, {map.left() + map.width() / 2, map.center().y()});
+    CHECK(static_cast<double>(view.shown().begin_ns - whole.begin_ns) == Approx(450.0 * kMs).epsilon(0.02));
+  }
+  CHECK(shown.document.shown_time().value_or(whole) == view.shown());
+}
+
+TEST_CASE("a click shows the call stack of its instant, and a click there colours by its depth") {
+  Shown shown(two_rows());
+  const QPoint where(shown.at(0.75).x(), shown.view->picture_area().top() + 10);
+  QTest::mouseClick(shown.view->viewport(), Qt::LeftButton, {}, where);
+  const auto* const stack = shown.page.findChild<QListWidget*>("stack");
+  REQUIRE(stack->count() == 3);
+  CHECK(stack->item(0)->text() == "main thread");
+  CHECK(stack->item(1)->text() == "main");
+  CHECK(stack->item(2)->text() == "work");
+  QSignalSpy asked(&shown.document, &Document::function_asked);
+  emit const_cast<QListWidget*>(stack)->itemActivated(stack->item(2));
+  CHECK(asked.size() == 1);
+  emit const_cast<QListWidget*>(stack)->itemClicked(stack->item(1));
+  CHECK(shown.document.depth() == 1u);
+}
+
+TEST_CASE("rows are those of the chosen threads, and named as reports name them") {
+  Shown shown(two_rows());
+  REQUIRE(shown.view->rows().size() == 2);
+  CHECK(shown.view->rows()[0].label == "0.0 first");
+  auto* const filter = shown.page.findChild<QLineEdit*>("filter");
+  filter->setText("*.1 *");
+  REQUIRE(shown.view->rows().size() == 1);
+  CHECK(shown.view->rows()[0].label == "0.1 second");
+  filter->setText("first, second");
+  CHECK(shown.view->rows().size() == 2);
+  filter->clear();
+  shown.document.choose_threads({0});
+  REQUIRE(shown.view->rows().size() == 1);
+  CHECK(shown.view->rows()[0].profile == 0);
+}
+
+TEST_CASE("a run without traces says how to get them") {
+  Database database = two_rows();
+  database.traces.clear();
+  Shown shown(database);
+  CHECK(shown.page.why_empty().contains("--trace"));
+  CHECK(shown.page.findChild<QLabel*>("note")->text() == shown.page.why_empty());
+}
+
+TEST_CASE("many rows and a random trace are painted at any size, without and with other orders") {
+  Shown shown(test::traced_database(std::vector<size_t>(700, 20), 3), {640, 400});
+  shown.picture();
+  for (const int order : {1, 2, 0}) {
+    shown.page.findChild<QComboBox*>("order")->setCurrentIndex(order);
+    CHECK(shown.view->rows().size() == 700);
+    shown.picture();
+  }
+  for (int i = 0; i < 12; ++i)
+    shown.wheel(shown.at(0.5), 2, i % 2 == 0 ? Qt::ControlModifier : Qt::NoModifier);
+  QTest::keyClick(shown.view, Qt::Key_PageDown);
+  shown.picture();
+}

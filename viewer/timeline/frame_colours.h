@@ -1,0 +1,32 @@
+#pragma once
+// The frame of each context at a depth of its call path, and its colour.
+
+#include <QColor>
+#include <QPalette>
+#include <QString>
+#include <cstdint>
+#include <vector>
+
+#include "analysis/views/call_tree.h"
+
+namespace prof::viewer {
+
+// Depth 0 is where stacks begin. A path that is not as deep counts as its innermost frame.
+struct FramesAtDepth {
+  std::vector<uint32_t> of_context;  // frame, an index into CallTree::frames
+  uint32_t frames = 0;
+};
+FramesAtDepth frames_at_depth(const CallTree& tree, uint32_t depth);
+// Of the longest path.
+uint32_t deepest(const CallTree& tree);
+// From the entry point inwards: the nodes above and with the context's own.
+std::vector<uint32_t> path_of(const CallTree& tree, uint32_t context);
+
+// The same for one function in every run, readable on the palette's background.
+QColor colour_of(const QString& function, const QPalette& palette);
+// Of all frames of the tree.
+std::vector<QRgb> colours_of_frames(const CallTree& tree, const QPalette& palette);
+// Where a thread was followed, and nothing ran; times at which it was not followed have the background.
+QColor idle_colour(const QPalette& palette);
+
+}  // namespace prof::viewer

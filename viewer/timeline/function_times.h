@@ -1,0 +1,45 @@
+#pragma once
+// Which functions the shown rows spent the shown time in, as a table: exact, from the index, not from pixels.
+
+#include <QAbstractTableModel>
+#include <QColor>
+#include <QString>
+#include <vector>
+
+namespace prof::viewer {
+
+struct FunctionTime {
+  QString name;
+  QColor colour;
+  uint64_t ns = 0;
+  uint32_t frame = 0;  // in CallTree::frames; kNone: nothing ran
+};
+
+class FunctionTimes : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  enum Column { Function, Time, Share, Columns };
+
+  using QAbstractTableModel::QAbstractTableModel;
+
+  // Sorted as the columns are; `all_ns` is what shares are of.
+  void show(std::vector<FunctionTime> times, uint64_t all_ns);
+  const FunctionTime& at(int row) const { return times_[static_cast<size_t>(row)]; }
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+  void sort(int column, Qt::SortOrder order) override;
+
+ private:
+  void sort_times();
+
+  std::vector<FunctionTime> times_;
+  uint64_t all_ns_ = 0;
+  int column_ = Time;
+  Qt::SortOrder order_ = Qt::DescendingOrder;
+};
+
+}  // namespace prof::viewer

@@ -1,0 +1,262 @@
+#include "viewer/timeline/timeline_picture.h"
+
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/pipeline/parallel.h"
+
+namespace prof::viewer {
+
+namespace {
+
+constexpr int kThreads = 2;
+constexpr int kLowRow = 4;        // up to this height a pixel column is one frame
+constexpr int kParted = 6;        // from this height on, rows have a line between them
+constexpr double kPalest = 0.35;  // of a frame's colour, however short it ran
+
+QRgb blend(QRgb below, QRgb above, double share) {
+  const auto part = [&](int one, int other) { return static_cast<int>(one + (other - one) * share); };
+  return qRgb(part(qRed(below), qRed(above)), part(qGreen(below), qGreen(above)),
+              part(qBlue(below), qBlue(above)));
+}
+
+struct PixelSums {
+  uint64_t running = 0, all = 0, most = 0;
+  uint32_t key_of_most = 0;
+};
+
+PixelSums sums_of(std::span<const Share> shares) {
+  PixelSums sums;
+  for (const Share& share : shares) {
+    sums.all += share.ns;
+    if (share.key == kNone) continue;
+    sums.running += share.ns;
+    if (share.ns > sums.most) sums.most = share.ns, sums.key_of_most = share.key;
+  }
+  return sums;
+}
+
+// Where the bars of a picture go.
+class Canvas {
+ public:
+  explicit Canvas(QImage& image)
+      : bits_(reinterpret_cast<QRgb*>(image.bits())),
+        stride_(image.bytesPerLine() / static_cast<qsizetype>(sizeof(QRgb))),
+        height_(image.height()) {}
+
+  void fill(int x, int begin, int end, QRgb colour) {
+    begin = std::max(begin, 0);
+    end = std::min(end, height_);
+    for (int y = begin; y < end; ++y) bits_[y * stride_ + x] = colour;
+  }
+
+ private:
+  QRgb* bits_;
+  qsizetype stride_;
+  int height_;
+};
+
+// One column of a row from `y` on; `full_ns` is what fills its height. `parts` is scratch memory.
+void paint_column(Canvas& canvas, int x, int y, int height, std::span<const Share> shares, double full_ns,
+                  const PictureRequest& request, std::vector<Share>& parts) {
+  const PixelSums sums = sums_of(shares);
+  if (sums.all == 0) return;
+  canvas.fill(x, y, y + height, request.idle);
+  if (sums.running == 0) return;
+  const double coverage = std::min(static_cast<double>(sums.running) / full_ns, 1.0);
+  const int bar = std::max(1, static_cast<int>(std::lround(coverage * height)));
+  const int end = y + height;
+  const double strength = height == 1 ? std::max(coverage, kPalest) : 1;
+  canvas.fill(x, end - bar, end, blend(request.idle, request.colours[sums.key_of_most], strength));
+  if (height <= kLowRow || sums.most == sums.running) return;
+  // Frames with half a pixel of the bar at least, in an order that neighbouring columns share; the rest of it
+  // stays with the one that has most.
+  const uint64_t least = sums.running / (2 * static_cast<uint64_t>(bar));
+  parts.clear();
+  uint64_t rest = sums.running;
+  for (const Share& share : shares) {
+    if (share.key == kNone || (share.ns < least && share.key != sums.key_of_most)) continue;
+    parts.push_back(share);
+    rest -= share.ns;
+  }
+  std::sort(parts.begin(), parts.end(),
+            [](const Share& one, const Share& other) { return one.key < other.key; });
+  uint64_t below = 0;
+  int bottom = end;
+  for (const Share& part : parts) {
+    below += part.ns + (part.key == sums.key_of_most ? rest : 0);
+    const double share = static_cast<double>(below) / static_cast<double>(sums.running);
+    const int top = end - static_cast<int>(share * bar + 0.5);
+    canvas.fill(x, top, bottom, request.colours[part.key]);
+    bottom = top;
+  }
+}
+
+}  // namespace
+
+// Finds pixels side by side that are one frame alone.
+class TimelinePicture::RunFinder {
+ public:
+  RunFinder(const Line& line, std::vector<Run>& runs) : line_(line), runs_(runs) {}
+  void add(int x, std::span<const Share> shares) {
+    const uint32_t key = shares.size() == 1 ? shares.front().key : kNone;
+    if (key == key_) return;
+    end(x);
+    key_ = key;
+    begin_ = x;
+  }
+  void end(int x) {
+    if (key_ != kNone && x - begin_ >= TimelinePicture::kLeastRunWidth)
+      runs_.push_back({begin_, line_.y, x - begin_, line_.height, key_});
+  }
+
+ private:
+  Line line_;
+  std::vector<Run>& runs_;
+  uint32_t key_ = kNone;
+  int begin_ = 0;
+};
+
+std::vector<TimelinePicture::Line> TimelinePicture::lines_of(const PictureRequest& request) {
+  std::vector<Line> lines;
+  const int height = request.size.height();
+  const auto count = static_cast<double>(request.rows.size());
+  if (request.row_height < 1) {
+    for (int y = 0; y < height; ++y) {
+      const double row = (y + request.scrolled + 0.5) / request.row_height;
+      if (row < count) lines.push_back({request.rows[static_cast<size_t>(row)], y, 1});
+    }
+    return lines;
+  }
+  const auto first = static_cast<size_t>(std::min(request.scrolled / request.row_height, count));
+  for (size_t i = first; i < request.rows.size(); ++i) {
+    const auto edge = [&](size_t row) {
+      return static_cast<int>(std::floor(static_cast<double>(row) * request.row_height)) - request.scrolled;
+    };
+    const int y = edge(i), end = edge(i + 1);
+    if (y >= height) break;
+    lines.push_back({request.rows[i], y, end - y - (end - y >= kParted ? 1 : 0)});
+  }
+  return lines;
+}
+
+void TimelinePicture::stretch(const PictureRequest& request) {
+  const bool is_alike = image_.size() == request.size && request.row_height == request_.row_height &&
+                        request.scrolled == request_.scrolled && request_.time.ns() > 0;
+  QImage image(request.size, QImage::Format_RGB32);
+  image.fill(request.gap);
+  if (is_alike) {
+    const double per_ns = request.size.width() / static_cast<double>(request.time.ns());
+    const auto x = [&](uint64_t time) {
+      return static_cast<double>(static_cast<int64_t>(time - request.time.begin_ns)) * per_ns;
+    };
+    const double begin = x(request_.time.begin_ns), end = x(request_.time.end_ns);
+    QPainter painter(&image);
+    painter.drawImage(QRectF(begin, 0, end - begin, request.size.height()), image_,
+                      QRectF(0, 0, image_.width(), image_.height()));
+  }
+  image_ = std::move(image);
+}
+
+void TimelinePicture::begin(const PictureRequest& request) {
+  runs_.clear();
+  lines_.clear();
+  next_ = 0;
+  if (request.size.isEmpty() || request.time.ns() == 0) {
+    image_ = QImage(request.size, QImage::Format_RGB32);
+    image_.fill(request.gap);
+    return;
+  }
+  stretch(request);
+  request_ = request;
+  lines_ = lines_of(request);
+  scale_ = PixelScale(request.time.begin_ns, request.time.end_ns, request.size.width());
+  // What no row covers.
+  const int end = lines_.empty() ? 0 : lines_.back().y + lines_.back().height;
+  Canvas canvas(image_);
+  for (int x = 0; x < image_.width(); ++x) canvas.fill(x, end, image_.height(), request.gap);
+}
+
+void TimelinePicture::paint_line(const Line& line, Columns& columns, std::vector<Run>& runs) {
+  columns.fill(*request_.traces, request_.index, line.row, scale_, request_.keys,
+               static_cast<uint32_t>(request_.colours.size()));
+  RunFinder finder(line, runs);
+  Canvas canvas(image_);
+  std::vector<Share> parts;
+  for (int x = 0; x < scale_.pixels(); ++x) {
+    const auto at = static_cast<size_t>(x);
+    const auto shares = columns.pixel(x);
+    canvas.fill(x, line.y, line.y + line.height, request_.gap);
+    paint_column(canvas, x, line.y, line.height, shares,
+                 static_cast<double>(scale_.edges[at + 1] - scale_.edges[at]), request_, parts);
+    if (line.height >= kLeastRunHeight) finder.add(x, shares);
+  }
+  finder.end(scale_.pixels());
+}
+
+void TimelinePicture::advance(std::chrono::milliseconds budget) {
+  if (is_complete()) return;
+  const auto deadline = std::chrono::steady_clock::now() + budget;
+  columns_.resize(kThreads);
+  std::vector<std::vector<Run>> runs(kThreads);
+  image_.bits();  // detaches once, not in each thread
+  parallel_for(kThreads, kThreads, [&](size_t thread) {
+    do {
+      const size_t line = next_++;
+      if (line >= lines_.size()) return;
+      paint_line(lines_[line], columns_[thread], runs[thread]);
+    } while (std::chrono::steady_clock::now() < deadline);
+  });
+  for (const std::vector<Run>& some : runs) runs_.insert(runs_.end(), some.begin(), some.end());
+}
+
+void Overview::begin(const PictureRequest& request) {
+  request_ = request;
+  next_ = 0;
+  image_ = QImage(request.size, QImage::Format_RGB32);
+  image_.fill(request.gap);
+  sums_.clear();
+  if (request.size.isEmpty() || request.time.ns() == 0) request_.rows = {};
+  if (is_complete()) return;
+  scale_ = PixelScale(request.time.begin_ns, request.time.end_ns, request.size.width());
+  sums_.resize(static_cast<size_t>(scale_.pixels()));
+}
+
+void Overview::advance(std::chrono::milliseconds budget) {
+  if (is_complete()) return;
+  const auto deadline = std::chrono::steady_clock::now() + budget;
+  do {
+    columns_.fill(*request_.traces, request_.index, request_.rows[next_++], scale_, request_.keys,
+                  static_cast<uint32_t>(request_.colours.size()));
+    for (size_t x = 0; x < sums_.size(); ++x) {
+      std::vector<Share>& sums = sums_[x];
+      const auto add = [&](uint32_t key, uint64_t ns) {
+        if (ns == 0) return;
+        const auto at = std::lower_bound(sums.begin(), sums.end(), key,
+                                         [](const Share& one, uint32_t other) { return one.key < other; });
+        if (at != sums.end() && at->key == key)
+          at->ns += ns;
+        else
+          sums.insert(at, {key, ns});
+      };
+      const PixelSums pixel = sums_of(columns_.pixel(static_cast<int>(x)));
+      add(pixel.key_of_most, pixel.running);
+      add(kNone, pixel.all - pixel.running);
+    }
+  } while (!is_complete() && std::chrono::steady_clock::now() < deadline);
+  paint();
+}
+
+void Overview::paint() {
+  image_.fill(request_.gap);
+  Canvas canvas(image_);
+  std::vector<Share> parts;
+  for (size_t x = 0; x < sums_.size(); ++x)
+    paint_column(canvas, static_cast<int>(x), 0, image_.height(), sums_[x],
+                 static_cast<double>(scale_.edges[x + 1] - scale_.edges[x]) *
+                     static_cast<double>(request_.rows.size()),
+                 request_, parts);
+}
+
+}  // namespace prof::viewer

@@ -1,0 +1,92 @@
+#pragma once
+// Paints rows of traces into a picture, by a few threads: for each pixel column a bar, as high as its share
+// of the time in which something ran, made up of the frames in proportion to their time. Where a row is too
+// low for that, the frame with most time, paler where little ran. Whatever ran is seen: at least a pixel of
+// it.
+
+#include <QColor>
+#include <QImage>
+#include <atomic>
+#include <chrono>
+#include <span>
+#include <vector>
+
+#include "viewer/trace/columns.h"
+#include "viewer/trace/time_range.h"
+
+namespace prof::viewer {
+
+struct PictureRequest {
+  const MappedTraces* traces = nullptr;
+  const TraceIndex* index = nullptr;  // may be null: see Columns
+  std::span<const size_t> rows;       // in MappedTraces, from above
+  std::span<const uint32_t> keys;     // of each context
+  std::span<const QRgb> colours;      // of each key
+  QRgb idle = 0, gap = 0;
+  TimeRange time;
+  QSize size;             // in pixels of the device
+  double row_height = 1;  // likewise; below 1 a line of pixels shows one of its rows
+  int scrolled = 0;       // pixels of the rows that are above the picture
+};
+
+// The same function for so many pixels that its name fits on them.
+struct Run {
+  int x = 0, y = 0, width = 0, height = 0;  // pixels of the device
+  uint32_t key = 0;
+};
+
+// Painted in pieces, so that no repaint of the window waits for all rows: what is not painted yet shows the
+// picture before, stretched to the new time.
+class TimelinePicture {
+ public:
+  static constexpr int kLeastRunWidth = 40, kLeastRunHeight = 12;
+
+  // What the request points to must stay until the picture is complete, or begun anew.
+  void begin(const PictureRequest& request);
+  // Paints rows for about this long.
+  void advance(std::chrono::milliseconds budget);
+  bool is_complete() const { return next_ >= lines_.size(); }
+  const QImage& image() const { return image_; }
+  const std::vector<Run>& runs() const { return runs_; }
+
+ private:
+  struct Line {
+    size_t row;
+    int y, height;  // may begin above the picture and end below
+  };
+  class RunFinder;
+  static std::vector<Line> lines_of(const PictureRequest& request);
+  void stretch(const PictureRequest& request);
+  void paint_line(const Line& line, Columns& columns, std::vector<Run>& runs);
+
+  PictureRequest request_;
+  PixelScale scale_{0, 0, 1};
+  QImage image_;
+  std::vector<Line> lines_;
+  std::atomic<size_t> next_{0};  // line to paint
+  std::vector<Run> runs_;
+  std::vector<Columns> columns_;  // of each thread
+};
+
+// All rows in one: a bar is as high as the share of the rows in which something ran, of the frames that had
+// most of each row's pixel. In pieces as above.
+class Overview {
+ public:
+  void begin(const PictureRequest& request);
+  void advance(std::chrono::milliseconds budget);
+  bool is_complete() const { return next_ >= request_.rows.size(); }
+  // Of the rows that were read so far.
+  const QImage& image() const { return image_; }
+
+ private:
+  void paint();
+
+  PictureRequest request_;
+  PixelScale scale_{0, 0, 1};
+  QImage image_;
+  size_t next_ = 0;                       // row to read
+  std::vector<std::vector<Share>> sums_;  // of each pixel, by rising key
+  Columns columns_;
+};
+
+}  // namespace prof::viewer

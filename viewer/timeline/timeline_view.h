@@ -1,0 +1,133 @@
+#pragma once
+// The picture of a timeline with its ruler, labels and minimap, and what mouse and keys do there: the wheel
+// zooms at the pointer, with Ctrl the rows' height, with Shift it scrolls them; dragging moves, with Shift it
+// selects a time, on the minimap it goes there; a click chooses an instant.
+
+#include <QAbstractScrollArea>
+#include <QElapsedTimer>
+#include <QTimer>
+#include <functional>
+#include <optional>
+
+#include "viewer/timeline/row_list.h"
+#include "viewer/timeline/time_window.h"
+#include "viewer/timeline/timeline_picture.h"
+
+namespace prof::viewer {
+
+class TimelineView : public QAbstractScrollArea {
+  Q_OBJECT
+
+ public:
+  explicit TimelineView(QWidget* parent = nullptr);
+
+  // What is shown. All that is pointed to outlives the view, or is replaced before it ends.
+  struct Content {
+    const MappedTraces* traces = nullptr;
+    const TraceIndex* index = nullptr;
+    std::vector<uint32_t> keys;  // of each context
+    std::vector<QRgb> colours;   // of each key
+    std::vector<QString> names;  // likewise
+  };
+  void show_content(Content content);
+  void show_rows(std::vector<TimelineRow> rows);
+  const std::vector<TimelineRow>& rows() const { return rows_; }
+  // Of a new database: all of its time, and nothing is chosen.
+  void show_whole(TimeRange whole);
+
+  // False while rows are still to be painted.
+  bool is_complete() const {
+    return !content_.traces || (!is_stale_ && picture_.is_complete() && overview_.is_complete());
+  }
+
+  const TimeRange& shown() const { return window_.shown(); }
+  const TimeRange& whole() const { return window_.whole(); }
+  void show_range(TimeRange range);
+  std::optional<TimeRange> selected() const { return selected_; }
+  void select(std::optional<TimeRange> range);
+
+  // The instant of which the call stack is asked: a row of rows(), and a time.
+  struct Cursor {
+    size_t row;
+    uint64_t time_ns;
+  };
+  std::optional<Cursor> cursor() const { return cursor_; }
+  void move_cursor(std::optional<Cursor> cursor);
+
+  // Where rows are painted, in the viewport; for tests.
+  QRect picture_area() const;
+  QRect minimap_area() const;
+  std::optional<size_t> row_at(int y) const;
+  uint64_t time_at(int x) const;
+
+  // The tooltip of an instant, as rich text: which row, from when to when, which call path.
+  using Describe = std::function<QString(const Cursor&)>;
+  void describe_by(Describe describe) { describe_ = std::move(describe); }
+
+ signals:
+  void range_changed();
+  void selection_changed();
+  void cursor_changed();
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  bool viewportEvent(QEvent* event) override;
+  void changeEvent(QEvent* event) override;
+  void scrollContentsBy(int, int) override { changed(); }
+
+ private:
+  enum class Drag : uint8_t { None, Move, Select, Minimap };
+
+  QRect labels_area() const;
+  QRect ruler_area() const;
+  double row_height() const;  // in pixels of the viewport
+  void measure_labels();
+  int label_width() const;
+  TimeWindow::Step step();
+  void changed();
+  // Paints more of the picture, and goes on later where that is not all.
+  void refine();
+  void forget_overview() { overview_width_ = 0; }
+  void update_scroll_bar();
+  void paint_picture(QPainter& painter);
+  void paint_runs(QPainter& painter) const;
+  void paint_labels(QPainter& painter) const;
+  void paint_ruler(QPainter& painter) const;
+  void paint_minimap(QPainter& painter);
+  void paint_marks(QPainter& painter) const;
+  int x_of(uint64_t time_ns) const;
+  PictureRequest request(const std::vector<size_t>& rows, QSize size) const;
+  void go_to_minimap(int x);
+  bool act(int key, Qt::KeyboardModifiers modifiers);
+  void move_cursor_by_rows(int rows);
+
+  Content content_;
+  std::vector<TimelineRow> rows_;
+  std::vector<size_t> trace_rows_;  // of rows_
+  TimeWindow window_;
+  std::optional<TimeRange> selected_;
+  std::optional<Cursor> cursor_;
+  Describe describe_;
+
+  int labels_width_ = 0;
+  double tallness_ = 1;  // of rows: 1 where all fit
+  TimelinePicture picture_;
+  bool is_stale_ = true;
+  Overview overview_;
+  int overview_width_ = 0;  // in pixels of the device; 0: it shows something else
+  QTimer refining_;
+  Drag drag_ = Drag::None;
+  bool was_dragged_ = false;
+  QPoint pressed_;
+  TimeRange shown_when_pressed_;
+  QElapsedTimer since_step_;
+};
+
+}  // namespace prof::viewer

@@ -1,0 +1,87 @@
+#pragma once
+// The traces of a database as they lie in its file, mapped: any record of any row, and nothing is loaded. A
+// row is a profile with a trace. Any number of threads may read it.
+//
+// Records are not believed: a context that the database does not have is kNone, as where nothing runs. That
+// times rise is checked by those who read all of them (build_index()).
+
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "analysis/database/format.h"
+#include "analysis/database/model.h"
+#include "viewer/trace/mapping.h"
+
+namespace prof {
+class ContextIds;
+}
+
+namespace prof::viewer {
+
+class MappedTraces {
+ public:
+  // Of a database that read_database() read, or one without traces, which has no rows. Throws DatabaseError
+  // where the file cannot be mapped, or became shorter.
+  explicit MappedTraces(const Database& database);
+
+  size_t rows() const { return rows_.size(); }
+  uint32_t contexts() const { return contexts_; }
+  uint32_t profile(size_t row) const { return rows_[row].profile; }
+  // A segment is the time between two records, spent in the context of the first one.
+  uint64_t segments(size_t row) const { return rows_[row].segments; }
+  uint64_t all_segments() const;
+  // Times since the epoch, in ns. Of a row without segments both are 0.
+  uint64_t begin_ns(size_t row) const { return rows_[row].begin_ns; }
+  uint64_t end_ns(size_t row) const { return rows_[row].end_ns; }
+  // Of all rows together.
+  uint64_t begin_ns() const { return begin_ns_; }
+  uint64_t end_ns() const { return end_ns_; }
+
+  // `record` is at most segments(row).
+  uint64_t time(size_t row, uint64_t record) const {
+    uint64_t time;
+    std::memcpy(&time, at(row, record), sizeof time);
+    return time;
+  }
+  // Index into Database::contexts, or kNone.
+  uint32_t context(size_t row, uint64_t record) const {
+    uint32_t id;
+    std::memcpy(&id, at(row, record) + sizeof(uint64_t), sizeof id);
+    if (!is_numbered_in_order_) return find(id);
+    --id;  // 0, where nothing runs, becomes kNone
+    return id < contexts_ ? id : kNone;
+  }
+  // The last segment of [begin, end) that begins at or before the time; `begin` where none does.
+  uint64_t segment_at(size_t row, uint64_t time_ns, uint64_t begin, uint64_t end) const;
+
+  const std::filesystem::path& file() const { return path_; }
+  // The head of the file, which tells where each trace is.
+  uint64_t fingerprint() const { return fingerprint_; }
+  // The pages of these records need not stay in memory.
+  void forget(size_t row, uint64_t first_record, uint64_t last_record) const;
+
+ private:
+  struct Row {
+    uint32_t profile;
+    const char* records;
+    uint64_t segments, begin_ns, end_ns;
+  };
+  const char* at(size_t row, uint64_t record) const {
+    return rows_[row].records + record * format::kTraceElementBytes;
+  }
+  uint32_t find(uint32_t id) const;
+
+  std::filesystem::path path_;
+  Mapping mapping_;
+  std::vector<Row> rows_;
+  std::shared_ptr<const ContextIds> ids_;
+  uint32_t contexts_ = 0;
+  bool is_numbered_in_order_ = true;  // context i has the identifier i + 1, as we write them
+  uint64_t begin_ns_ = 0, end_ns_ = 0;
+  uint64_t fingerprint_ = 0;
+};
+
+}  // namespace prof::viewer

@@ -1,0 +1,17 @@
+#pragma once
+// A piece of a run's time.
+
+#include <cstdint>
+
+namespace prof::viewer {
+
+// Times since the epoch; the end is not in it.
+struct TimeRange {
+  uint64_t begin_ns = 0;
+  uint64_t end_ns = 0;
+
+  uint64_t ns() const { return end_ns - begin_ns; }
+  bool operator==(const TimeRange&) const = default;
+};
+
+}  // namespace prof::viewer

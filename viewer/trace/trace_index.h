@@ -1,0 +1,144 @@
+#pragma once
+// The mipmaps of a database's traces: how long was spent in which context, exactly, by blocks of records. A
+// block of level 0 has kBlockSegments segments, one of a higher level kBlocksPerBlock blocks of the level
+// below; the last one of each level may be shorter, the highest level is one block. So the time of any range
+// is the sum of few blocks, and of the records at its edges.
+//
+// Built once by build_index() (index_builder.h), then mapped from the file beside the database. Any number of
+// threads may ask it. What a file says is not believed: a context that the database does not have is left
+// out.
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "viewer/trace/mapped_traces.h"
+#include "viewer/trace/mapping.h"
+
+namespace prof::viewer {
+
+constexpr uint64_t kBlockSegments = 256;
+constexpr uint64_t kBlocksPerBlock = 4;
+
+// Of one row, from its level 0 on: how many blocks each level has. None for a row without segments.
+std::vector<uint64_t> blocks_of_levels(uint64_t segments);
+
+// As in the file. Its entries lie together, sorted by context: narrow ones are u32 context and u32 ns, wide
+// ones, of blocks as long as 2^32 ns, u32 context, u32 zero and u64 ns. Where nothing runs, the context is
+// kNone.
+struct Block {
+  uint64_t begin_ns;
+  uint64_t entries;  // offset in the file, a multiple of 8
+  uint32_t count;
+  uint32_t is_wide;
+};
+static_assert(sizeof(Block) == 24);
+constexpr uint64_t entry_bytes(const Block& block) {
+  return block.is_wide ? 16 : 8;
+}
+
+// Time by context.
+struct Times {
+  explicit Times(uint32_t contexts) : by_context(contexts, 0) {}
+  void add(uint32_t context, uint64_t ns) { (context == kNone ? idle : by_context[context]) += ns; }
+
+  std::vector<uint64_t> by_context;  // ns
+  uint64_t idle = 0;                 // in which nothing ran
+};
+
+// What one instant belongs to.
+struct Instant {
+  uint32_t context = kNone;
+  uint64_t begin_ns = 0, end_ns = 0;  // of the segment
+};
+// Nothing outside the row's trace. Needs no index: it searches the records.
+std::optional<Instant> instant_at(const MappedTraces& traces, size_t row, uint64_t time_ns);
+
+class TraceIndex {
+ public:
+  // Of tables that were checked (index_file.h): one vector of levels for each row.
+  TraceIndex(std::shared_ptr<const MappedTraces> traces, Mapping file,
+             std::vector<std::vector<const Block*>> levels)
+      : traces_(std::move(traces)), file_(std::move(file)), levels_(std::move(levels)) {}
+
+  const MappedTraces& traces() const { return *traces_; }
+
+  // Adds what the row spent in each context between two times, to the nanosecond.
+  void add_times(size_t row, uint64_t begin_ns, uint64_t end_ns, Times& times) const;
+
+  // Visits what lies in [begin_ns, end_ns), in order: visit_block(block, its end) with the largest blocks
+  // that lie in it as a whole and for which takes(begin, end) holds, visit_segment(begin, end, context) with
+  // other segments, which may begin before and end behind it.
+  template <class Takes, class VisitBlock, class VisitSegment>
+  void walk(size_t row, uint64_t begin_ns, uint64_t end_ns, const Takes& takes, const VisitBlock& visit_block,
+            const VisitSegment& visit_segment) const;
+
+  // Calls visit(context, ns) for each entry of a block.
+  template <class Visit>
+  void for_each_entry(const Block& block, const Visit& visit) const;
+
+ private:
+  uint64_t block_end(size_t row, size_t level, uint64_t block, uint64_t count) const {
+    return block + 1 < count ? levels_[row][level][block + 1].begin_ns : traces_->end_ns(row);
+  }
+
+  std::shared_ptr<const MappedTraces> traces_;
+  Mapping file_;
+  std::vector<std::vector<const Block*>> levels_;
+};
+
+template <class Visit>
+void TraceIndex::for_each_entry(const Block& block, const Visit& visit) const {
+  const char* entry = file_.data() + block.entries;
+  const uint32_t contexts = traces_->contexts();
+  const auto each = [&](auto ns, size_t offset, uint64_t bytes) {
+    for (uint32_t i = 0; i < block.count; ++i, entry += bytes) {
+      uint32_t context;
+      std::memcpy(&context, entry, sizeof context);
+      std::memcpy(&ns, entry + offset, sizeof ns);
+      if (context < contexts || context == kNone) visit(context, uint64_t{ns});
+    }
+  };
+  if (block.is_wide)
+    each(uint64_t{}, 8, 16);
+  else
+    each(uint32_t{}, 4, 8);
+}
+
+template <class Takes, class VisitBlock, class VisitSegment>
+void TraceIndex::walk(size_t row, uint64_t begin_ns, uint64_t end_ns, const Takes& takes,
+                      const VisitBlock& visit_block, const VisitSegment& visit_segment) const {
+  const uint64_t segments = traces_->segments(row);
+  if (segments == 0 || begin_ns >= end_ns) return;
+  const std::vector<const Block*>& levels = levels_[row];
+  const auto descend = [&](const auto& self, size_t level, uint64_t first, uint64_t last) -> void {
+    const uint64_t size = kBlockSegments << (2 * level);  // kBlocksPerBlock is 4
+    const uint64_t count = (segments + size - 1) / size;
+    for (uint64_t i = first; i < std::min(last, count); ++i) {
+      const Block& block = levels[level][i];
+      const uint64_t end = block_end(row, level, i, count);
+      if (end <= begin_ns || end <= block.begin_ns) continue;
+      if (block.begin_ns >= end_ns) return;
+      if (block.begin_ns >= begin_ns && end <= end_ns && takes(block.begin_ns, end)) {
+        visit_block(block, end);
+      } else if (level > 0) {
+        self(self, level - 1, i * kBlocksPerBlock, (i + 1) * kBlocksPerBlock);
+      } else {
+        const uint64_t last_segment = std::min((i + 1) * size, segments);
+        uint64_t segment = traces_->segment_at(row, begin_ns, i * size, last_segment);
+        uint64_t from = traces_->time(row, segment);
+        for (; segment < last_segment && from < end_ns; ++segment) {
+          const uint64_t to = traces_->time(row, segment + 1);
+          if (to > from) visit_segment(from, to, traces_->context(row, segment));
+          from = to;
+        }
+      }
+    }
+  };
+  descend(descend, levels.size() - 1, 0, 1);
+}
+
+}  // namespace prof::viewer
