@@ -63,7 +63,7 @@ void ChosenColumns::set_width(int position) {
   int width = title;
   if (column.kind == ColumnKind::Function) width = 45 * font.averageCharWidth();
   if (column.kind == ColumnKind::Place) width = 24 * font.averageCharWidth();
-  if (column.kind == ColumnKind::Module) width = 16 * font.averageCharWidth();
+  if (column.kind == ColumnKind::Module) width = 20 * font.averageCharWidth();
   if (column.is_number()) width = std::max(title, width_of_cost(font));
   view_.header()->resizeSection(position, width);
 }

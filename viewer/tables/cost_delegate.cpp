@@ -15,7 +15,7 @@ namespace {
 constexpr int kMargin = 4;
 
 int width_of_share(const QFontMetrics& font) {
-  return font.horizontalAdvance("< 0.1 %") + kMargin;
+  return font.horizontalAdvance("< 0.1 %") + 2 * kMargin;
 }
 
 void paint_cost(QPainter& painter, const QStyleOptionViewItem& option, const QModelIndex& index,

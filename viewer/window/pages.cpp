@@ -1,6 +1,7 @@
 #include "viewer/window/pages.h"
 
 #include "viewer/findings/summary_page.h"
+#include "viewer/flame/flame_page.h"
 #include "viewer/tables/table_page.h"
 
 namespace prof::viewer {
@@ -10,6 +11,7 @@ std::unique_ptr<Page> make_page(const QString& id, Document& document) {
   if (id == "top-down") return std::make_unique<TablePage>(Reading::TopDown, document);
   if (id == "bottom-up") return std::make_unique<TablePage>(Reading::BottomUp, document);
   if (id == "flat") return std::make_unique<TablePage>(Reading::Flat, document);
+  if (id == "flame-graph") return std::make_unique<FlamePage>(document);
   return nullptr;
 }
 
