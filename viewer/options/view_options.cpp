@@ -22,7 +22,7 @@ std::string check_picture(const std::string& text) {
 
 }  // namespace
 
-const std::vector<std::string> kPages = {"summary", "top-down", "bottom-up", "flat", "flame-graph"};
+const std::vector<std::string> kPages = {"summary", "top-down", "bottom-up", "flat", "flame-graph", "source"};
 
 std::optional<Size> size_of(const std::string& text) {
   Size size{};

@@ -2,6 +2,7 @@
 
 #include "viewer/findings/summary_page.h"
 #include "viewer/flame/flame_page.h"
+#include "viewer/source/source_page.h"
 #include "viewer/tables/table_page.h"
 
 namespace prof::viewer {
@@ -12,6 +13,7 @@ std::unique_ptr<Page> make_page(const QString& id, Document& document) {
   if (id == "bottom-up") return std::make_unique<TablePage>(Reading::BottomUp, document);
   if (id == "flat") return std::make_unique<TablePage>(Reading::Flat, document);
   if (id == "flame-graph") return std::make_unique<FlamePage>(document);
+  if (id == "source") return std::make_unique<SourcePage>(document);
   return nullptr;
 }
 
