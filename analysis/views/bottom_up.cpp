@@ -1,18 +1,16 @@
 #include <algorithm>
 #include <optional>
 
+#include "analysis/views/callers.h"
 #include "analysis/views/view.h"
 
 namespace prof {
 namespace {
 
-// The instances of one function that were reached along one chain of callers.
-struct Chain {
+// A row to be: the instances of one function that were reached along one chain of callers.
+struct Chain : CallerChain {
   uint32_t parent_row = kNone;
   uint32_t depth = 0;
-  std::vector<uint32_t> functions;  // nodes of the function at the root of the chain, in preorder
-  std::vector<uint32_t> callers;    // for each of them the node at this end of the chain
-  std::vector<uint32_t> below;      // and the node that it calls
 };
 
 class BottomUp {
@@ -26,10 +24,7 @@ class BottomUp {
     const FrameInstances all = instances_of_frames(tree_);
     std::vector<Chain> roots;
     for (uint32_t f = 0; f < tree_.frames.size(); ++f) {
-      Chain chain;
-      chain.functions.assign(all.nodes.begin() + all.first[f], all.nodes.begin() + all.first[f + 1]);
-      chain.callers = chain.functions;
-      roots.push_back(std::move(chain));
+      roots.push_back({chain_without_callers(all, f), kNone, 0});
     }
     push(std::move(roots));
     while (!stack_.empty()) {
@@ -63,71 +58,34 @@ class BottomUp {
     for (auto at = order.rbegin(); at != order.rend(); ++at) stack_.push_back(std::move(chains[at->second]));
   }
 
+  // Of the chain that the last row shows.
   std::vector<Chain> callers_of(const Chain& chain) const {
-    struct Call {
-      uint32_t frame, inlined, at;
-    };
-    std::vector<Call> calls;
-    for (uint32_t i = 0; i < chain.callers.size(); ++i) {
-      const uint32_t caller = tree_.nodes[chain.callers[i]].parent;
-      if (caller == kNone || tree_.frames[tree_.nodes[caller].frame].kind == FrameKind::Entry) continue;
-      calls.push_back({tree_.nodes[caller].frame, tree_.nodes[caller].inlined, i});
-    }
-    const auto key = [](const Call& call) { return std::pair(call.frame, call.inlined); };
-    std::stable_sort(calls.begin(), calls.end(),
-                     [&](const Call& a, const Call& b) { return key(a) < key(b); });
     std::vector<Chain> result;
-    for (size_t i = 0; i < calls.size(); ++i) {
-      if (i == 0 || key(calls[i]) != key(calls[i - 1])) {
-        result.emplace_back();
-        result.back().parent_row = static_cast<uint32_t>(view_.rows.size() - 1);
-        result.back().depth = chain.depth + 1;
-      }
-      const uint32_t below = chain.callers[calls[i].at];
-      result.back().functions.push_back(chain.functions[calls[i].at]);
-      result.back().callers.push_back(tree_.nodes[below].parent);
-      result.back().below.push_back(below);
-    }
+    for (CallerChain& longer : with_callers(tree_, chain))
+      result.push_back({std::move(longer), static_cast<uint32_t>(view_.rows.size() - 1), chain.depth + 1});
     return result;
   }
 
   void add_row(const Chain& chain) {
     const CallNode& node = tree_.nodes[chain.callers.front()];
-    bool inlined = true;
-    for (const uint32_t caller : chain.callers) inlined &= tree_.nodes[caller].inlined;
     const std::vector<Instance> instances =
         mark_outermost(tree_, chain.functions.data(), chain.functions.data() + chain.functions.size());
     if (chain.depth == 0) {
       roots_.push_back(static_cast<uint32_t>(view_.rows.size()));
       root_frames_.push_back(node.frame);
     }
-    view_.rows.push_back({chain.parent_row, chain.depth, node.frame, inlined, heaviest_site(chain)});
+    view_.rows.push_back(
+        {chain.parent_row, chain.depth, node.frame, is_inlined(tree_, chain), place_of_call(chain)});
     for (size_t m = 0; m < width_; ++m) {
       view_.costs.push_back(sum_instances(tree_, instances, m));
       if (threads_) view_.threads.push_back(threads_->spread(instances, m));
     }
   }
 
-  Place heaviest_site(const Chain& chain) const {
-    std::vector<std::pair<Place, double>> sites;
-    for (size_t i = 0; i < chain.below.size(); ++i) {
-      const Place& site = sites_[chain.below[i]];
-      if (site.known()) sites.emplace_back(site, tree_.cost(chain.functions[i], 0).exclusive);
-    }
-    const auto by_place = [](const auto& a, const auto& b) {
-      return std::pair(a.first.file, a.first.line) < std::pair(b.first.file, b.first.line);
-    };
-    std::sort(sites.begin(), sites.end(), by_place);
-    Place best;
-    double heaviest = -1, sum = 0;
-    for (size_t i = 0; i < sites.size(); ++i) {
-      sum = i > 0 && sites[i].first == sites[i - 1].first ? sum + sites[i].second : sites[i].second;
-      if (sum > heaviest) {
-        heaviest = sum;
-        best = sites[i].first;
-      }
-    }
-    return best.known() ? best : definition(tree_.frames[tree_.nodes[chain.callers.front()].frame]);
+  Place place_of_call(const Chain& chain) const {
+    return chain.below.empty()
+               ? Place{}
+               : heaviest_site(tree_, chain, 0, [this](uint32_t node) { return sites_[node]; });
   }
 
   // Where the functions themselves spend: one pass over the contexts for all of them.

@@ -75,6 +75,11 @@ void add_shares(const CallTree& tree, const std::vector<uint32_t>& step_of_node,
 
 }  // namespace
 
+bool continues_hot_path(const CallTree& tree, double parent, double child, size_t metric) {
+  const double least = std::max(parent * kDominating, tree.totals[metric] * kLeastShare);
+  return child > 0 && child >= least * (1 - kRounding);
+}
+
 std::vector<PathStep> hot_path(const CallTree& tree) {
   std::vector<PathStep> path;
   if (tree.nodes.empty() || tree.metrics() == 0 || tree.totals[0] <= 0) return path;
@@ -86,8 +91,7 @@ std::vector<PathStep> hot_path(const CallTree& tree) {
     step_of_node[node] = static_cast<uint32_t>(path.size() - 1);
     const uint32_t child = node + 1;
     if (child >= tree.nodes[node].end) break;
-    const double least = std::max(tree.cost(node, 0).inclusive * kDominating, tree.totals[0] * kLeastShare);
-    if (tree.cost(child, 0).inclusive < least * (1 - kRounding)) break;
+    if (!continues_hot_path(tree, tree.cost(node, 0).inclusive, tree.cost(child, 0).inclusive, 0)) break;
     path.back().place = sites[child].known() ? sites[child] : definition(tree.frames[path.back().frame]);
     node = child;
   }

@@ -20,6 +20,9 @@ struct PathStep {
 // total. Empty if nothing was measured.
 std::vector<PathStep> hot_path(const CallTree& tree);
 
+// True where a child goes on with the path: what hot_path() goes by, of any metric.
+bool continues_hot_path(const CallTree& tree, double parent, double child, size_t metric);
+
 struct HotFunction {
   uint32_t frame = 0;
   Cost cost;  // of the first metric; recursion counted once

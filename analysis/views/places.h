@@ -3,6 +3,7 @@
 // cost.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "analysis/views/call_tree.h"
@@ -39,6 +40,26 @@ std::vector<double> inclusive_at(const CallTree& tree, const std::vector<uint32_
 
 // For each node the line in its caller from which it is called, the heaviest where there are several.
 std::vector<Place> call_sites(const CallTree& tree);
+
+// The contexts of each node, for questions about a few nodes of a large tree.
+class NodeContexts {
+ public:
+  explicit NodeContexts(const CallTree& tree);
+  // Rising. Valid as long as this is.
+  std::span<const uint32_t> of(uint32_t node) const {
+    return {contexts_.data() + first_[node], contexts_.data() + first_[node + 1]};
+  }
+
+ private:
+  std::vector<uint32_t> first_, contexts_;
+};
+
+// heaviest_lines() of one group, by any metric. `frame` is the group's.
+HeaviestLine heaviest_line(const CallTree& tree, const NodeContexts& contexts,
+                           std::span<const uint32_t> nodes, uint32_t frame, LineWeight weight, size_t metric);
+
+// call_sites() of one node, by any metric.
+Place call_site(const CallTree& tree, const NodeContexts& contexts, uint32_t node, size_t metric);
 
 // The line that a context is; not known where it is something else.
 Place place_of(const Context& context);

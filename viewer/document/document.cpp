@@ -42,6 +42,7 @@ void Document::choose_metric(size_t position) {
 
 void Document::choose_threads(std::vector<uint32_t> profiles) {
   if (profiles == threads_) return;
+  emit tree_will_change();
   threads_ = std::move(profiles);
   rebuild();
   emit tree_changed();
@@ -49,6 +50,7 @@ void Document::choose_threads(std::vector<uint32_t> profiles) {
 
 void Document::merge_recursion(bool is_merged) {
   if (is_merged == merges_) return;
+  emit tree_will_change();
   merges_ = is_merged;
   rebuild();
   emit tree_changed();

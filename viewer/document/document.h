@@ -59,6 +59,8 @@ class Document : public QObject {
   void ask_for_function(uint32_t frame) { emit function_asked(frame); }
 
  signals:
+  // tree() will be another one: the last time to say what its nodes are.
+  void tree_will_change();
   // tree() is another one: nodes and frames of the one before mean nothing any more.
   void tree_changed();
   void metric_changed();

@@ -1,0 +1,144 @@
+#include "viewer/source/source_page.h"
+
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QTextBlock>
+#include <QTextLayout>
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "tests/report/database_builder.h"
+#include "tests/viewer/database_folder.h"
+#include "viewer/source/source_file.h"
+
+using namespace prof;
+using namespace prof::viewer;
+
+namespace {
+
+// Of 10 s: line 3 spends 6, line 5 spends 1 and calls what spends 3 in another file.
+Database sample(const std::string& folder) {
+  test::DatabaseBuilder builder;
+  builder.metric("CPUTIME", "sec");
+  builder.thread(0, "main");
+  builder.function("main", "sum.cpp", "sum", 1);
+  builder.function("leaf", "leaf.cpp", "sum", 1);
+  builder.spend(0, {{"main", 3}}, 6);
+  builder.spend(0, {{"main", 5}}, 1);
+  builder.spend(0, {{"main", 5}, {"leaf", 7}}, 3);
+  Database database = builder.build();
+  for (SourceFile& file : database.files)
+    file.path = folder + "/" + file.path.substr(file.path.rfind('/') + 1);
+  return database;
+}
+
+struct Shown {
+  Shown() {
+    std::ofstream(sources.filePath("sum.cpp").toStdString())
+        << "int main() {\n  // adds\n  add();\n\n  call();\n}\n";
+    folder.emplace(sample(sources.path().toStdString()));
+    document.emplace(folder->path());
+    page.emplace(*document);
+    page->resize(1000, 500);
+  }
+  QString path() { return page->findChild<QLabel*>("path")->text(); }
+
+  QTemporaryDir sources;
+  std::optional<test::DatabaseFolder> folder;
+  std::optional<Document> document;
+  std::optional<SourcePage> page;
+};
+
+}  // namespace
+
+TEST_CASE("the file that costs most is shown at its hottest line, and keys go on") {
+  Shown shown;
+  shown.page->show();
+  CHECK(shown.path().endsWith("/sum.cpp"));
+  CHECK(shown.page->view().current_line() == 3);
+  QTest::keyClick(&shown.page->view(), Qt::Key_N);
+  CHECK(shown.page->view().current_line() == 5);
+  QTest::keyClick(&shown.page->view(), Qt::Key_P);
+  CHECK(shown.page->view().current_line() == 3);
+  CHECK(shown.page->view().tip_of(3).contains("at the line itself: 6 s, 60 %"));
+  CHECK(shown.page->view().tip_of(5).contains("at the line itself: 1 s, 10 %"));
+  CHECK(shown.page->view().tip_of(5).contains("with what it calls: 4 s, 40 %"));
+  CHECK(shown.page->view().tip_of(4).isEmpty());
+}
+
+TEST_CASE("any page can ask for a line") {
+  Shown shown;
+  QSignalSpy spy(&*shown.document, &Document::page_asked);
+  uint32_t file = 0;
+  while (!QString::fromStdString(shown.document->database().files[file].path).endsWith("sum.cpp")) ++file;
+  shown.document->ask_for_source(file, 5);
+  REQUIRE(spy.size() == 1);
+  CHECK(spy[0][0].toString() == "source");
+  shown.page->show();
+  CHECK(shown.page->view().current_line() == 5);
+}
+
+TEST_CASE("files are listed by cost; of one that is missing it is told where it was looked for") {
+  Shown shown;
+  shown.page->show();
+  const QAbstractItemModel& files = *shown.page->table()->model();
+  REQUIRE(files.rowCount() == 2);
+  CHECK(files.index(0, 0).data().toString() == "sum.cpp");
+  CHECK(files.index(0, 1).data().toString() == "7.00 s  70 %");
+  CHECK(files.index(1, 0).data().toString() == "leaf.cpp");
+  emit shown.page->table()->activated(files.index(1, 0));
+  CHECK(shown.path() == "no source file at " + shown.sources.filePath("leaf.cpp"));
+  CHECK(shown.page->view().toPlainText().isEmpty());
+}
+
+TEST_CASE("the database's copy of a file comes before the file at its path") {
+  const QTemporaryDir folder;
+  const std::filesystem::path database = folder.path().toStdString();
+  std::filesystem::create_directories(database / "src/home/me");
+  std::ofstream(database / "src/home/me/a.c") << "copy";
+  CHECK(read_source(database, {"/home/me/a.c", true}).text == "copy");
+  CHECK(read_source(database, {"/home/me/a.c", false}).failure == "no source file at /home/me/a.c");
+  CHECK(read_source(database, {"a.c", false}).failure.startsWith("a.c: "));
+}
+
+namespace {
+
+// The letters of a line that have a colour, by it: k(eyword), c(omment), s(tring), or a space.
+QString colours(Language language, const QString& text, int line) {
+  QTextDocument document;
+  document.setPlainText(text);
+  Highlighter highlighter(&document);
+  QPalette palette;
+  highlighter.use(language, palette);
+  // Told apart by what each has alone.
+  QTextDocument sample;
+  sample.setPlainText("if\n// c\n\"s\"");
+  Highlighter known(&sample);
+  known.use(Language::C, palette);
+  QList<QColor> order;
+  for (QTextBlock block = sample.begin(); block.isValid(); block = block.next())
+    order << block.layout()->formats().value(0).format.foreground().color();
+  const QTextBlock block = document.findBlockByNumber(line);
+  QString result(block.text().size(), ' ');
+  for (const QTextLayout::FormatRange& range : block.layout()->formats())
+    for (int i = 0; i < range.length; ++i)
+      result[range.start + i] = "kcs"[order.indexOf(range.format.foreground().color())];
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("keywords, comments and strings have colours") {
+  CHECK(colours(Language::C, "if (x) f(\"a//\"); // if", 0) == "kk       sssss   ccccc");
+  CHECK(colours(Language::C, "a /* b\n\nif */ if", 1).isEmpty());
+  CHECK(colours(Language::C, "a /* b\n\nif */ if", 2) == "ccccc kk");
+  CHECK(colours(Language::C, "1'000 + 2", 0) == "         ");
+  CHECK(colours(Language::Python, "'''a\nif'''  if # b", 1) == "sssss  kk ccc");
+  CHECK(colours(Language::Fortran, "CALL f('a') ! b", 0) == "kkkk   sss  ccc");
+  CHECK(colours(Language::Rust, "fn f<'a>(x: &'a str)", 0) == "kk" + QString(14, ' ') + "kkk ");
+  CHECK(colours(Language::None, "if", 0) == "  ");
+  CHECK(language_of("/usr/include/c++/12/vector") == Language::C);
+  CHECK(language_of("a.F90") == Language::Fortran);
+  CHECK(language_of("README") == Language::None);
+}

@@ -1,0 +1,114 @@
+#include "viewer/flame/flame_page.h"
+
+#include <QAction>
+#include <QHBoxLayout>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "viewer/document/words.h"
+
+namespace prof::viewer {
+
+double found_share(const CallTree& tree, const std::vector<bool>& frames, size_t metric) {
+  double sum = 0;
+  for (uint32_t n = 0; n < tree.nodes.size();) {
+    const bool is_found = frames[tree.nodes[n].frame];
+    if (is_found) sum += tree.cost(n, metric).inclusive;
+    n = is_found ? tree.nodes[n].end : n + 1;
+  }
+  return tree.share(sum, metric);
+}
+
+FlamePage::FlamePage(Document& document, QWidget* parent)
+    : Page(document, parent),
+      search_(new SearchField),
+      direction_(new QComboBox),
+      area_(new QScrollArea),
+      flames_(new FlameWidget(document)) {
+  direction_->addItems({"From the entry points", "From the functions that spend"});
+  direction_->setObjectName("direction");
+  direction_->setToolTip("What the frames on top are (D)");
+  auto* const bar = new QHBoxLayout;
+  bar->setContentsMargins(4, 2, 4, 2);
+  bar->addWidget(search_);
+  bar->addStretch();
+  bar->addWidget(direction_);
+  area_->setWidget(flames_);
+  area_->setWidgetResizable(true);
+  area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  area_->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);  // else it would change the width
+  auto* const column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addLayout(bar);
+  column->addWidget(area_);
+
+  const auto add_key = [this](const QKeySequence& key, auto&& act) {
+    auto* const action = new QAction(this);
+    action->setShortcut(key);
+    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    connect(action, &QAction::triggered, this, act);
+    addAction(action);
+  };
+  add_key(QKeySequence::Find, [this] { search_->start(); });
+  auto* const turn = new QAction(flames_);
+  turn->setShortcut(Qt::Key_D);
+  turn->setShortcutContext(Qt::WidgetShortcut);
+  connect(turn, &QAction::triggered, this,
+          [this] { direction_->setCurrentIndex(1 - direction_->currentIndex()); });
+  flames_->addAction(turn);
+
+  connect(search_, &SearchField::changed, this, &FlamePage::search);
+  connect(search_, &SearchField::left, this, [this] { flames_->setFocus(); });
+  connect(direction_, &QComboBox::currentIndexChanged, this, [this] {
+    flames_->forget();
+    if (isVisible()) fill();
+  });
+  connect(flames_, &FlameWidget::chosen_at, this, [this](const QRect& place) {
+    if (!place.isEmpty()) area_->ensureVisible(0, place.center().y());
+  });
+  connect(&document, &Document::tree_will_change, flames_, &FlameWidget::forget);
+  connect(&document, &Document::tree_changed, this, [this] {
+    asked_function_ = kNone;
+    if (isVisible()) fill();
+  });
+  connect(&document, &Document::metric_changed, this, [this] {
+    if (isVisible()) flames_->take_metric();
+    search();
+  });
+  connect(&document, &Document::function_asked, this, [this](uint32_t frame) {
+    if (isVisible())
+      flames_->choose_function(frame);
+    else
+      asked_function_ = frame;
+  });
+}
+
+Reading FlamePage::reading() const {
+  return direction_->currentIndex() == 0 ? Reading::TopDown : Reading::BottomUp;
+}
+
+void FlamePage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  fill();
+  if (asked_function_ == kNone) return;
+  flames_->choose_function(asked_function_);
+  asked_function_ = kNone;
+}
+
+void FlamePage::fill() {
+  if (!flames_->is_filled()) flames_->show_tree(reading());
+  flames_->take_metric();  // it may have changed while the page was hidden
+  search();
+}
+
+void FlamePage::search() {
+  if (!flames_->is_filled()) return;
+  const CallTree& tree = document().tree();
+  std::vector<bool> found = search_->matches(tree);
+  if (std::find(found.begin(), found.end(), true) != found.end())
+    search_->tell(percent(found_share(tree, found, document().metric())) + " of all");
+  flames_->set_found(std::move(found));
+}
+
+}  // namespace prof::viewer

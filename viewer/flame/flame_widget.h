@@ -1,0 +1,84 @@
+#pragma once
+// Paints a flame graph, the outermost frames on top, and takes the mouse and the keys.
+
+#include <QWidget>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "viewer/document/document.h"
+#include "viewer/flame/flame_layout.h"
+
+namespace prof::viewer {
+
+class FlameWidget : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit FlameWidget(Document& document, QWidget* parent = nullptr);
+
+  // Of the document's tree as it is now. Goes back to the zoom that there was where its path is still there.
+  void show_tree(Reading reading);
+  // The tree is about to go.
+  void forget();
+  bool is_filled() const { return rows_ != nullptr; }
+  void take_metric();
+  void set_found(std::vector<bool> frames);
+
+  void zoom(uint32_t row);  // kNone: out of all
+  void zoom_back();
+  uint32_t zoomed() const { return zoomed_; }
+  // Where it is heaviest; zooms where it would be too narrow.
+  void choose_function(uint32_t frame);
+  uint32_t chosen() const { return chosen_; }
+  void ask_for_source();
+
+  Rows* rows() const { return rows_.get(); }
+  const FlameLayout& layout_of_flames() const { return layout_; }
+  // In the widget; empty where the row is not shown.
+  QRect place_of(uint32_t row) const;
+  QString tip_of(const FlameBox& box) const;
+
+ signals:
+  void zoomed_to(uint32_t row);
+  // The row that the keys are at moved there.
+  void chosen_at(const QRect& place);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  struct Look {
+    QString name;
+    QRgb colour = 0;
+  };
+
+  void lay_out();
+  int row_height() const;
+  QRect place_of(size_t level, const FlameBox& box) const;
+  const FlameBox* box_at(const QPoint& at) const;
+  const Look& look_of(uint32_t frame) const;
+  QString label_of(const FlameBox& box) const;
+  void paint_box(QPainter& painter, const QRect& place, const FlameBox& box) const;
+  void choose(uint32_t row);
+  void move_along(int step);
+  void move_down();
+  QStringList path_of(uint32_t row) const;
+  uint32_t row_with_path(const QStringList& path) const;
+
+  Document& document_;
+  std::unique_ptr<Rows> rows_;
+  FlameLayout layout_;
+  std::vector<bool> found_;
+  uint32_t zoomed_ = kNone, chosen_ = kNone;
+  std::vector<uint32_t> zooms_;                     // before the one that is shown
+  QStringList zoomed_path_;                         // while the tree changes
+  mutable std::vector<std::optional<Look>> looks_;  // per frame
+};
+
+}  // namespace prof::viewer

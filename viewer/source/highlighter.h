@@ -1,0 +1,41 @@
+#pragma once
+// Colours of keywords, comments and strings, by the language that a file's name tells.
+
+#include <QPalette>
+#include <QSet>
+#include <QSyntaxHighlighter>
+
+namespace prof::viewer {
+
+enum class Language : uint8_t { None, C, Fortran, Rust, Java, Python };
+
+// C is C++ as well.
+Language language_of(const QString& path);
+
+class Highlighter : public QSyntaxHighlighter {
+  Q_OBJECT
+
+ public:
+  explicit Highlighter(QTextDocument* document) : QSyntaxHighlighter(document) {}
+
+  void use(Language language, const QPalette& palette);
+
+ protected:
+  void highlightBlock(const QString& line) override;
+
+ private:
+  // Where a line begins; also the state of the line before.
+  enum State : int { Code = 0, BlockComment = 1, LongString = 2, LongStringOfApostrophes = 3 };
+
+  qsizetype comment(const QString& line, qsizetype from);
+  qsizetype quoted(const QString& line, qsizetype from);
+  qsizetype long_string(const QString& line, qsizetype from, qsizetype search, State state);
+  qsizetype word(const QString& line, qsizetype from);
+  void paint(qsizetype from, qsizetype to, const QTextCharFormat& format);
+
+  Language language_ = Language::None;
+  QSet<QString> keywords_;
+  QTextCharFormat keyword_, comment_, string_;
+};
+
+}  // namespace prof::viewer

@@ -1,0 +1,67 @@
+#include "viewer/tables/columns.h"
+
+#include <array>
+
+namespace prof::viewer {
+
+namespace {
+
+struct Part {
+  SpreadPart part;
+  const char *key, *meaning;
+};
+constexpr std::array kParts = {Part{SpreadPart::Minimum, "min", "the least of any thread that was there"},
+                               Part{SpreadPart::Mean, "mean", "the mean over the threads that were there"},
+                               Part{SpreadPart::Maximum, "max", "the most of any thread"},
+                               Part{SpreadPart::Deviation, "stddev", "the standard deviation over threads"}};
+
+QString name_of(const CallTree& tree, size_t metric) {
+  return QString::fromStdString(tree.metric(metric).name);
+}
+
+void add_metric(const CallTree& tree, size_t metric, std::vector<Column>& columns) {
+  const QString name = name_of(tree, metric);
+  const QString description = QString::fromStdString(tree.metric(metric).description);
+  for (const bool is_inclusive : {true, false}) {
+    const QString scope = is_inclusive ? "incl" : "excl";
+    const QString what = name + (is_inclusive ? ", with all that is called" : ", of the function itself");
+    columns.push_back({ColumnKind::Cost, name + "." + scope, name + " " + scope,
+                       description.isEmpty() ? what : what + "\n" + description, metric, is_inclusive});
+  }
+  for (const bool is_inclusive : {true, false}) {
+    const QString scope = is_inclusive ? "incl" : "excl";
+    for (const Part& part : kParts)
+      columns.push_back({ColumnKind::Spread, name + "." + scope + "." + part.key,
+                         name + " " + scope + " " + part.key, name + " " + scope + ": " + part.meaning,
+                         metric, is_inclusive, part.part});
+  }
+}
+
+}  // namespace
+
+QString cost_key(const CallTree& tree, size_t metric, bool is_inclusive) {
+  return name_of(tree, metric) + (is_inclusive ? ".incl" : ".excl");
+}
+
+std::vector<Column> known_columns(const CallTree& tree) {
+  std::vector<Column> columns = {
+      {ColumnKind::Function, "function", "Function", "The function, by its name in the source"},
+      {ColumnKind::Place, "place", "Place", "The line that costs most"},
+      {ColumnKind::Module, "module", "Module", "The program or library that it is in"}};
+  for (size_t m = 0; m < tree.metrics(); ++m) add_metric(tree, m, columns);
+  return columns;
+}
+
+Column derived_column(const CallTree& tree, const QString& name, const QString& formula) {
+  std::vector<std::string> metrics;
+  for (size_t m = 0; m < tree.metrics(); ++m) metrics.push_back(tree.metric(m).name);
+  Column column;
+  column.kind = ColumnKind::Derived;
+  column.key = "=" + name;
+  column.title = name;
+  column.meaning = name + " = " + formula;
+  column.formula = std::make_shared<const Formula>(formula.toStdString(), metrics);
+  return column;
+}
+
+}  // namespace prof::viewer

@@ -1,0 +1,45 @@
+#pragma once
+// What a table of costs can show beside a function.
+
+#include <QString>
+#include <memory>
+#include <vector>
+
+#include "analysis/views/call_tree.h"
+#include "viewer/tables/formula.h"
+
+namespace prof::viewer {
+
+enum class ColumnKind : uint8_t {
+  Function,
+  Place,
+  Module,
+  Cost,    // of a metric
+  Spread,  // of a metric, over threads
+  Derived
+};
+enum class SpreadPart : uint8_t { Minimum, Mean, Maximum, Deviation };
+
+struct Column {
+  ColumnKind kind = ColumnKind::Function;
+  QString key;      // "function", "CPUTIME.incl", "CPUTIME.excl.mean"; never changes
+  QString title;    // of the header
+  QString meaning;  // a tooltip
+  size_t metric = 0;
+  bool is_inclusive = true;
+  SpreadPart part = SpreadPart::Mean;
+  std::shared_ptr<const Formula> formula = {};
+
+  bool is_number() const { return kind >= ColumnKind::Cost; }
+};
+
+// All but derived ones, in the order in which they are shown.
+std::vector<Column> known_columns(const CallTree& tree);
+
+// "CPUTIME.incl": the key of the column of a cost.
+QString cost_key(const CallTree& tree, size_t metric, bool is_inclusive);
+
+// Throws FormulaError.
+Column derived_column(const CallTree& tree, const QString& name, const QString& formula);
+
+}  // namespace prof::viewer

@@ -1,0 +1,27 @@
+#include "viewer/tables/rows.h"
+
+#include "viewer/tables/bottom_up_rows.h"
+#include "viewer/tables/flat_rows.h"
+#include "viewer/tables/top_down_rows.h"
+
+namespace prof::viewer {
+
+std::unique_ptr<Rows> make_rows(Reading reading, const CallTree& tree) {
+  switch (reading) {
+    case Reading::TopDown:
+      return std::make_unique<TopDownRows>(tree);
+    case Reading::BottomUp:
+      return std::make_unique<BottomUpRows>(tree);
+    case Reading::Flat:
+      break;
+  }
+  return std::make_unique<FlatRows>(tree);
+}
+
+bool is_shown(Rows& rows, const CallTree& tree, uint32_t row, double threshold_percent) {
+  for (size_t m = 0; m < tree.metrics(); ++m)
+    if (passes(tree, rows.weight(row, m), m, threshold_percent)) return true;
+  return false;
+}
+
+}  // namespace prof::viewer

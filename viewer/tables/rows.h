@@ -1,0 +1,48 @@
+#pragma once
+// Where tables and flame graphs take their rows from: the call tree read from the entry points on, from the
+// functions that spend on, or as a list of functions. Rows are numbered as they are first asked for, and
+// nothing is computed of those that nobody looks at.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "analysis/views/call_tree.h"
+#include "analysis/views/places.h"
+#include "analysis/views/thread_costs.h"
+#include "analysis/views/view.h"
+
+namespace prof::viewer {
+
+enum class Reading : uint8_t { TopDown, BottomUp, Flat };
+
+class Rows {
+ public:
+  virtual ~Rows() = default;
+
+  // By falling cost of the first metric. Also those that cost nothing.
+  virtual const std::vector<uint32_t>& roots() = 0;
+  virtual std::vector<uint32_t> children(uint32_t row) = 0;
+  virtual bool has_children(uint32_t row) = 0;
+  virtual uint32_t parent(uint32_t row) const = 0;  // kNone for roots
+
+  virtual uint32_t frame(uint32_t row) const = 0;  // into CallTree::frames
+  virtual bool is_inlined(uint32_t row) = 0;
+  virtual Cost cost(uint32_t row, size_t metric) = 0;
+  // What decides whether the row is worth showing, and how wide it is in a flame graph.
+  virtual double weight(uint32_t row, size_t metric) = 0;
+  virtual Place place(uint32_t row, size_t metric) = 0;
+  virtual std::vector<Instance> instances(uint32_t row) = 0;
+
+  // The rows of these frames, in the order of reading. Only functions themselves, not their callers, where
+  // callers are below them.
+  virtual std::vector<uint32_t> rows_of(const std::vector<bool>& frames) = 0;
+};
+
+// The tree must outlive it.
+std::unique_ptr<Rows> make_rows(Reading reading, const CallTree& tree);
+
+// True where the row costs anything, and as much as the threshold asks (0..100) in any metric.
+bool is_shown(Rows& rows, const CallTree& tree, uint32_t row, double threshold_percent);
+
+}  // namespace prof::viewer

@@ -1,0 +1,40 @@
+#pragma once
+// Where a regular expression for functions is typed, and what it found is told.
+
+#include <QLabel>
+#include <QLineEdit>
+#include <QWidget>
+#include <vector>
+
+#include "analysis/views/call_tree.h"
+
+namespace prof::viewer {
+
+class SearchField : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit SearchField(QWidget* parent = nullptr);
+
+  void start();  // the keys go there
+  void search_for(const QString& expression);
+  // Per frame of the tree whether its name matches; empty where nothing is searched for, or the expression
+  // is none (which is told). Lower-case letters match upper-case ones as well.
+  std::vector<bool> matches(const CallTree& tree);
+  void tell(const QString& words) { found_->setText(words); }
+
+ signals:
+  void changed();
+  void next_asked();      // Enter
+  void previous_asked();  // Shift+Enter
+  void left();            // Escape
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  QLineEdit* expression_;
+  QLabel* found_;
+};
+
+}  // namespace prof::viewer

@@ -1,0 +1,388 @@
+#include "viewer/tables/table_page.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QMenu>
+#include <QScrollBar>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "analysis/views/hot_path.h"
+#include "viewer/tables/cost_delegate.h"
+
+namespace prof::viewer {
+
+namespace {
+
+constexpr int kMostOpenedAgain = 500;  // rows, when the tree changes
+constexpr qsizetype kMostStepsTold = 4;
+
+QString id_of(Reading reading) {
+  return reading == Reading::TopDown ? "top-down" : reading == Reading::BottomUp ? "bottom-up" : "flat";
+}
+
+}  // namespace
+
+TablePage::TablePage(Reading reading, Document& document, QWidget* parent)
+    : Page(document, parent),
+      reading_(reading),
+      model_(reading),
+      view_(new QTreeView),
+      search_(new SearchField),
+      zoom_label_(new QLabel),
+      merges_(new QCheckBox("Collapse &recursion")),
+      threshold_(new QDoubleSpinBox),
+      columns_(id_of(reading), model_, *view_) {
+  view_->setModel(&model_);
+  view_->setItemDelegate(new CostDelegate(view_));
+  view_->setUniformRowHeights(true);
+  view_->setAlternatingRowColors(true);
+  view_->setExpandsOnDoubleClick(false);
+  view_->setSelectionMode(QAbstractItemView::ExtendedSelection);
+  view_->setRootIsDecorated(reading != Reading::Flat);
+  view_->setIndentation(fontMetrics().averageCharWidth() * 2);
+  view_->setContextMenuPolicy(Qt::CustomContextMenu);
+  view_->header()->setStretchLastSection(false);
+  view_->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);  // columns stay where they are
+  view_->installEventFilter(this);
+  auto* const column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addWidget(make_bar());
+  column->addWidget(view_);
+  make_keys();
+  connect(view_, &QTreeView::activated, this, &TablePage::ask_for_source);
+  connect(view_, &QWidget::customContextMenuRequested, this, &TablePage::show_menu);
+  connect(&document, &Document::tree_will_change, this, &TablePage::forget);
+  connect(&document, &Document::tree_changed, this, &TablePage::take_tree);
+  connect(&document, &Document::metric_changed, this, &TablePage::sort_by_metric);
+  connect(&document, &Document::function_asked, this, &TablePage::choose_function);
+}
+
+QString TablePage::id() const {
+  return id_of(reading_);
+}
+
+QString TablePage::title() const {
+  return reading_ == Reading::TopDown ? "Top-down" : reading_ == Reading::BottomUp ? "Bottom-up" : "Flat";
+}
+
+QString TablePage::why_empty() const {
+  const CallTree& tree = document().tree();
+  const bool is_measured =
+      std::any_of(tree.totals.begin(), tree.totals.end(), [](double total) { return total > 0; });
+  return is_measured ? QString() : "nothing was measured of the threads that are chosen";
+}
+
+QWidget* TablePage::make_bar() {
+  auto* const bar = new QWidget;
+  auto* const line = new QHBoxLayout(bar);
+  line->setContentsMargins(4, 2, 4, 2);
+  line->addWidget(search_);
+  zoom_label_->setObjectName("zoom");
+  zoom_label_->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
+  line->addWidget(zoom_label_, 1);
+  merges_->setToolTip("Calls of a function that is already on the path go on at its outermost frame");
+  merges_->setChecked(document().is_recursion_merged());
+  line->addWidget(merges_);
+  auto* const label = new QLabel("&Hide below");
+  label->setBuddy(threshold_);
+  threshold_->setObjectName("threshold");
+  threshold_->setSuffix(" %");
+  threshold_->setRange(0, 100);
+  threshold_->setSingleStep(0.1);
+  threshold_->setKeyboardTracking(false);
+  threshold_->setToolTip("Rows below this share of every metric are left out");
+  line->addWidget(label);
+  line->addWidget(threshold_);
+  connect(search_, &SearchField::changed, this, &TablePage::search);
+  connect(search_, &SearchField::next_asked, this, [this] { go_to_found(true); });
+  connect(search_, &SearchField::previous_asked, this, [this] { go_to_found(false); });
+  connect(search_, &SearchField::left, this, [this] { view_->setFocus(); });
+  connect(zoom_label_, &QLabel::linkActivated, this, [this](const QString& link) { zoom(link.toUInt()); });
+  connect(merges_, &QCheckBox::toggled, this,
+          [this](bool is_on) { this->document().merge_recursion(is_on); });
+  connect(threshold_, &QDoubleSpinBox::valueChanged, this,
+          [this](double percent) { model_.set_threshold(percent); });
+  return bar;
+}
+
+void TablePage::make_keys() {
+  const auto add = [this](const QString& name, const QList<QKeySequence>& keys, auto&& act) {
+    auto* const action = new QAction(name, this);
+    action->setShortcuts(keys);
+    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    connect(action, &QAction::triggered, this, act);
+    addAction(action);
+  };
+  add("Search", {QKeySequence::Find}, [this] { search_->start(); });
+  add("Next that was found", {QKeySequence::FindNext}, [this] { go_to_found(true); });
+  add("Previous that was found", {QKeySequence::FindPrevious}, [this] { go_to_found(false); });
+}
+
+// Letters are keys of the table alone: elsewhere they are typed.
+bool TablePage::eventFilter(QObject*, QEvent* event) {
+  if (event->type() != QEvent::KeyPress) return false;
+  const auto* const key = static_cast<QKeyEvent*>(event);
+  if (key->modifiers() & (Qt::ControlModifier | Qt::AltModifier)) return false;
+  switch (key->key()) {
+    case Qt::Key_H:
+      show_hot_path();
+      return true;
+    case Qt::Key_Z:
+      zoom_to_selected();
+      return true;
+    case Qt::Key_Backspace:
+      zoom_back();
+      return true;
+    case Qt::Key_Asterisk:
+      return true;  // would open a million rows
+    default:
+      return false;
+  }
+}
+
+void TablePage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  fill();
+  if (asked_function_ != kNone) choose_function(asked_function_);
+}
+
+// What is open now is opened again in the next tree.
+void TablePage::forget() {
+  if (is_filled_) {
+    opened_.clear();
+    remember_opened({});
+    chosen_ = path_of(view_->currentIndex()).join('\n');
+  }
+  is_filled_ = false;
+  zooms_.clear();
+  asked_function_ = kNone;
+  model_.show(nullptr);
+  tell_zoom();
+}
+
+void TablePage::take_tree() {
+  {
+    const QSignalBlocker blocker(merges_);
+    merges_->setChecked(document().is_recursion_merged());
+  }
+  if (isVisible()) fill();
+}
+
+void TablePage::fill() {
+  if (is_filled_) return;
+  is_filled_ = true;
+  model_.show(&document().tree());
+  sort_by_metric();
+  search();
+  if (model_.canFetchMore({})) model_.fetchMore({});
+  if (!was_filled_) columns_.give_rest_to_functions();
+  if (was_filled_) open_again({});
+  if (!was_filled_ && reading_ == Reading::TopDown) show_hot_path();
+  if (!view_->currentIndex().isValid()) view_->setCurrentIndex(model_.index(0, 0));
+  was_filled_ = true;
+}
+
+void TablePage::sort_by_metric() {
+  if (!is_filled_) return;
+  const CallTree& tree = document().tree();
+  columns_.fill(tree, document().metric());
+  model_.set_metric(document().metric());
+  if (tree.metrics() == 0) return;
+  const int column = model_.column_of(cost_key(tree, document().metric(), reading_ == Reading::TopDown));
+  view_->setSortingEnabled(true);
+  view_->sortByColumn(column, Qt::DescendingOrder);
+}
+
+QStringList TablePage::path_of(const QModelIndex& index) const {
+  QStringList path;
+  for (QModelIndex at = index.siblingAtColumn(0); at.isValid(); at = at.parent())
+    path.prepend(at.data().toString());
+  return path;
+}
+
+void TablePage::remember_opened(const QModelIndex& parent) {
+  for (int row = 0; row < model_.rowCount(parent) && opened_.size() < kMostOpenedAgain; ++row) {
+    const QModelIndex index = model_.index(row, 0, parent);
+    if (!view_->isExpanded(index)) continue;
+    opened_ << path_of(index).join('\n');
+    remember_opened(index);
+  }
+}
+
+void TablePage::open_again(const QModelIndex& parent) {
+  for (int row = 0; row < model_.rowCount(parent) && (!opened_.isEmpty() || !chosen_.isEmpty()); ++row) {
+    const QModelIndex index = model_.index(row, 0, parent);
+    const QString path = path_of(index).join('\n');
+    if (path == chosen_) {
+      chosen_.clear();
+      view_->setCurrentIndex(index);
+    }
+    if (!opened_.remove(path)) continue;
+    if (model_.canFetchMore(index)) model_.fetchMore(index);
+    view_->expand(index);
+    open_again(index);
+  }
+}
+
+void TablePage::choose_row(const QModelIndex& index) {
+  if (!index.isValid()) return;
+  view_->setCurrentIndex(index);  // opens what is above it
+  view_->scrollTo(index, QAbstractItemView::PositionAtCenter);
+  view_->horizontalScrollBar()->setValue(0);
+}
+
+void TablePage::show_hot_path() {
+  if (!is_filled_ || document().tree().metrics() == 0) return;
+  const CallTree& tree = document().tree();
+  Rows& rows = *model_.rows();
+  const size_t metric = document().metric();
+  const auto heaviest = [&](const std::vector<uint32_t>& among) {
+    const auto at = std::max_element(among.begin(), among.end(), [&](uint32_t a, uint32_t b) {
+      return rows.weight(a, metric) < rows.weight(b, metric);
+    });
+    return at == among.end() ? kNone : *at;
+  };
+  uint32_t row = model_.row_of(view_->currentIndex());
+  if (row == kNone) row = model_.zoomed() == kNone ? heaviest(rows.roots()) : model_.zoomed();
+  while (row != kNone) {
+    const uint32_t child = heaviest(rows.children(row));
+    if (child == kNone ||
+        !continues_hot_path(tree, rows.weight(row, metric), rows.weight(child, metric), metric))
+      break;
+    row = child;
+  }
+  if (row != kNone) choose_row(model_.index_of(row));
+}
+
+void TablePage::search() {
+  if (is_filled_) model_.set_found(search_->matches(document().tree()));
+}
+
+void TablePage::go_to_found(bool forward) {
+  const std::vector<uint32_t> found = model_.found_rows();
+  if (found.empty()) return;
+  const uint32_t current = model_.row_of(view_->currentIndex());
+  size_t at = 0;
+  if (reading_ == Reading::TopDown) {
+    at = static_cast<size_t>((forward ? std::upper_bound(found.begin(), found.end(), current)
+                                      : std::lower_bound(found.begin(), found.end(), current)) -
+                             found.begin());
+    if (current == kNone) at = 0;
+  } else if (const auto here = std::find(found.begin(), found.end(), current); here != found.end()) {
+    at = static_cast<size_t>(here - found.begin()) + (forward ? 1 : 0);
+  }
+  // What the threshold or the zoom hides is passed over.
+  for (size_t tried = 0; tried < found.size(); ++tried) {
+    const size_t next =
+        forward ? (at + tried) % found.size() : (at + 2 * found.size() - 1 - tried) % found.size();
+    const QModelIndex index = model_.index_of(found[next]);
+    if (!index.isValid()) continue;
+    choose_row(index);
+    return search_->tell(QString("%L1 of %L2").arg(next + 1).arg(found.size()));
+  }
+  search_->tell("hidden");
+}
+
+void TablePage::choose_function(uint32_t frame) {
+  if (!isVisible() || !is_filled_) {
+    asked_function_ = frame;
+    return;
+  }
+  asked_function_ = kNone;
+  std::vector<bool> wanted(document().tree().frames.size(), false);
+  wanted[frame] = true;
+  Rows& rows = *model_.rows();
+  const std::vector<uint32_t> all = rows.rows_of(wanted);
+  const size_t metric = document().metric();
+  const auto heaviest = std::max_element(all.begin(), all.end(), [&](uint32_t a, uint32_t b) {
+    return rows.weight(a, metric) < rows.weight(b, metric);
+  });
+  if (heaviest == all.end()) return;
+  QModelIndex index = model_.index_of(*heaviest);
+  if (!index.isValid()) {  // hidden by the zoom
+    zoom(kNone);
+    index = model_.index_of(*heaviest);
+  }
+  choose_row(index);
+}
+
+void TablePage::zoom(uint32_t row) {
+  if (row == model_.zoomed()) return;
+  zooms_.push_back(model_.zoomed());
+  model_.zoom(row);
+  if (model_.canFetchMore({})) model_.fetchMore({});
+  if (row != kNone) view_->expand(model_.index(0, 0));
+  view_->setCurrentIndex(model_.index(0, 0));
+  tell_zoom();
+}
+
+void TablePage::zoom_to_selected() {
+  const uint32_t row = model_.row_of(view_->currentIndex());
+  if (row != kNone && reading_ != Reading::Flat) zoom(row);
+}
+
+void TablePage::zoom_back() {
+  if (zooms_.empty()) return;
+  const uint32_t back = zooms_.back(), from = model_.zoomed();
+  zoom(back);
+  zooms_.resize(zooms_.size() - 2);  // itself, and what zoom() has kept
+  choose_row(model_.index_of(from));
+  tell_zoom();
+}
+
+void TablePage::tell_zoom() {
+  const uint32_t row = model_.zoomed();
+  zoom_label_->clear();
+  if (row == kNone) return;
+  QStringList steps;
+  for (uint32_t at = row; at != kNone; at = model_.rows()->parent(at)) {
+    const QString name = model_.name_of(model_.rows()->frame(at));
+    const QString shown =
+        fontMetrics().elidedText(name, Qt::ElideRight, 24 * fontMetrics().averageCharWidth()).toHtmlEscaped();
+    steps.prepend(at == row ? shown : QString("<a href=\"%1\">%2</a>").arg(at).arg(shown));
+  }
+  if (steps.size() > kMostStepsTold) steps = QStringList{"..."} + steps.mid(steps.size() - kMostStepsTold);
+  steps.prepend(QString("<a href=\"%1\">all</a>").arg(kNone));
+  zoom_label_->setText(steps.join(" &gt; "));
+}
+
+void TablePage::ask_for_source() {
+  const uint32_t row = model_.row_of(view_->currentIndex());
+  if (row == kNone) return;
+  const Place place = model_.rows()->place(row, document().metric());
+  if (place.known()) document().ask_for_source(place.file, place.line);
+}
+
+void TablePage::show_menu(const QPoint& at) {
+  const QModelIndex index = view_->indexAt(at);
+  if (!index.isValid()) return;
+  const uint32_t row = model_.row_of(index), frame = model_.rows()->frame(row);
+  QMenu menu;
+  menu.addAction("Source\tEnter", this, &TablePage::ask_for_source);
+  menu.addAction("Hot path\tH", this, &TablePage::show_hot_path);
+  if (reading_ != Reading::Flat) {
+    menu.addAction("Zoom into\tZ", this, &TablePage::zoom_to_selected);
+    menu.addAction("Zoom back\tBackspace", this, &TablePage::zoom_back)->setEnabled(!zooms_.empty());
+  }
+  menu.addSeparator();
+  for (const auto& [page, name] :
+       {std::pair{"top-down", "Show in Top-down"}, std::pair{"bottom-up", "Show in Bottom-up"},
+        std::pair{"flat", "Show in Flat"}, std::pair{"flame-graph", "Show in Flame graph"}})
+    if (id() != page)
+      menu.addAction(name, this, [this, page = QString(page), frame] {
+        document().ask_for_page(page);
+        document().ask_for_function(frame);
+      });
+  menu.addSeparator();
+  menu.addAction("Copy name", this,
+                 [this, frame] { QApplication::clipboard()->setText(model_.name_of(frame)); });
+  menu.exec(view_->viewport()->mapToGlobal(at));
+}
+
+}  // namespace prof::viewer

@@ -1,0 +1,76 @@
+#pragma once
+// The pages top-down, bottom-up and flat: a table of costs, searched, zoomed into and sorted.
+
+#include <QCheckBox>
+#include <QDoubleSpinBox>
+#include <QLabel>
+#include <QSet>
+#include <QTreeView>
+
+#include "viewer/document/page.h"
+#include "viewer/tables/chosen_columns.h"
+#include "viewer/tables/cost_model.h"
+#include "viewer/tables/search_field.h"
+
+namespace prof::viewer {
+
+class TablePage : public Page {
+  Q_OBJECT
+
+ public:
+  TablePage(Reading reading, Document& document, QWidget* parent = nullptr);
+
+  QString id() const override;
+  QString title() const override;
+  QString why_empty() const override;
+  QWidget* main_widget() override { return view_; }
+  QAbstractItemView* table() override { return view_; }
+  CostModel& model() { return model_; }
+
+  // Opens and selects the path along which most cost flows, from the selected row on or from the heaviest.
+  void show_hot_path();
+  // To the next row (forward) whose function the search found, or the one before.
+  void go_to_found(bool forward);
+  void zoom_to_selected();
+  void zoom_back();
+  // Of the selected row.
+  void ask_for_source();
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  QWidget* make_bar();
+  void make_keys();
+  void forget();
+  void take_tree();
+  void fill();
+  void sort_by_metric();
+  void search();
+  void choose_row(const QModelIndex& index);
+  void choose_function(uint32_t frame);
+  void zoom(uint32_t row);
+  void tell_zoom();
+  void show_menu(const QPoint& at);
+  QStringList path_of(const QModelIndex& index) const;
+  void remember_opened(const QModelIndex& parent);
+  void open_again(const QModelIndex& parent);
+
+  const Reading reading_;
+  CostModel model_;
+  QTreeView* view_;
+  SearchField* search_;
+  QLabel* zoom_label_;
+  QCheckBox* merges_;
+  QDoubleSpinBox* threshold_;
+  ChosenColumns columns_;
+  std::vector<uint32_t> zooms_;  // before the one that is shown
+  bool is_filled_ = false;
+  bool was_filled_ = false;
+  QSet<QString> opened_;  // paths, while the tree changes
+  QString chosen_;
+  uint32_t asked_function_ = kNone;  // while the page is hidden
+};
+
+}  // namespace prof::viewer

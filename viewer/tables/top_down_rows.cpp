@@ -1,0 +1,35 @@
+#include "viewer/tables/top_down_rows.h"
+
+namespace prof::viewer {
+
+TopDownRows::TopDownRows(const CallTree& tree) : tree_(tree) {
+  for (uint32_t node = 0; node < tree.nodes.size(); node = tree.nodes[node].end) roots_.push_back(node);
+}
+
+std::vector<uint32_t> TopDownRows::children(uint32_t row) {
+  std::vector<uint32_t> children;
+  for (uint32_t child = row + 1; child < tree_.nodes[row].end; child = tree_.nodes[child].end)
+    children.push_back(child);
+  return children;
+}
+
+// One that costs nothing is not shown.
+bool TopDownRows::has_children(uint32_t row) {
+  for (uint32_t child = row + 1; child < tree_.nodes[row].end; child = tree_.nodes[child].end)
+    if (is_shown(*this, tree_, child, 0)) return true;
+  return false;
+}
+
+Place TopDownRows::place(uint32_t row, size_t metric) {
+  if (!contexts_) contexts_.emplace(tree_);
+  return heaviest_line(tree_, *contexts_, {&row, 1}, frame(row), LineWeight::Inclusive, metric).place;
+}
+
+std::vector<uint32_t> TopDownRows::rows_of(const std::vector<bool>& frames) {
+  std::vector<uint32_t> rows;
+  for (uint32_t node = 0; node < tree_.nodes.size(); ++node)
+    if (frames[tree_.nodes[node].frame]) rows.push_back(node);
+  return rows;
+}
+
+}  // namespace prof::viewer
