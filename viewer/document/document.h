@@ -38,6 +38,9 @@ class Document : public QObject {
 
   // What the chosen threads spent in each call path, of all metrics that were measured.
   const CallTree& tree() const { return *tree_; }
+  // The same, for what computes in the background: stays as it is when another one takes its place, and must
+  // be gone before the document's end, which deletes the document's children first.
+  std::shared_ptr<const CallTree> shared_tree() const { return tree_; }
   // The position in tree().selection.metrics that pages show first.
   size_t metric() const { return metric_; }
   // Indices into Database::profiles, rising.
@@ -47,6 +50,7 @@ class Document : public QObject {
   // Each emits the signal below, where it changes anything.
   void choose_metric(size_t position);
   void choose_threads(std::vector<uint32_t> profiles);
+  void choose_all_threads();
   void merge_recursion(bool is_merged);
   bool is_recursion_merged() const { return merges_; }
 
@@ -54,6 +58,11 @@ class Document : public QObject {
   void ask_for_page(const QString& id) { emit page_asked(id); }
   void ask_for_source(uint32_t file, uint32_t line) { emit source_asked(file, line); }
   void ask_for_function(uint32_t frame) { emit function_asked(frame); }
+  // The page that has the evidence of a finding, and there the place of it.
+  void ask_for_finding(const QString& page, const QString& sentence) {
+    emit page_asked(page);
+    emit finding_asked(page, sentence);
+  }
 
  signals:
   // tree() is another one: nodes and frames of the one before mean nothing any more.
@@ -64,6 +73,7 @@ class Document : public QObject {
   // `frame` is an index into CallTree::frames: pages that show functions choose it.
   void function_asked(uint32_t frame);
   void page_asked(const QString& id);
+  void finding_asked(const QString& page, const QString& sentence);
 
  private:
   void rebuild();
@@ -71,7 +81,7 @@ class Document : public QObject {
   std::filesystem::path directory_;
   std::unique_ptr<const Database> database_;
   RunSummary run_;
-  std::unique_ptr<const CallTree> tree_;
+  std::shared_ptr<const CallTree> tree_;
   std::vector<uint32_t> threads_;
   size_t metric_ = 0;
   bool merges_ = false;

@@ -22,7 +22,7 @@ std::string check_picture(const std::string& text) {
 
 }  // namespace
 
-const std::vector<std::string> kPages = {"summary"};
+const std::vector<std::string> kPages = {"summary", "threads", "idleness", "contention", "locks", "stalls"};
 
 std::optional<Size> size_of(const std::string& text) {
   Size size{};
