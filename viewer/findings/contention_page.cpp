@@ -4,6 +4,7 @@
 #include <QStringList>
 #include <algorithm>
 
+#include "analysis/views/code_in_words.h"
 #include "analysis/views/repairs_in_words.h"
 #include "analysis/views/stall_findings.h"
 #include "analysis/views/wording.h"
@@ -89,7 +90,7 @@ void ContentionPage::add_record(const ContendedRecord& record, const Finding& fi
         {"thread " + thread_label(document().database(), side.profile) + ": " + part_in_words(record, side),
          side.access, share_cell(cpu_s > 0 ? side.weight_s / cpu_s : 0), seconds_cell(side.weight_s),
          count_cell(static_cast<double>(side.accesses)),
-         frames.empty() ? counted_in_words(side) : words_for_call(frames)},
+         frames.empty() ? counted_in_words(side) : code_in_words(frames)},
         {frames, {}}, item);
   }
   rows().expand(item->index());

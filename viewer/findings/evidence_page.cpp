@@ -1,6 +1,7 @@
 #include "viewer/findings/evidence_page.h"
 
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "viewer/findings/links.h"
 
@@ -13,6 +14,7 @@ EvidencePage::EvidencePage(Document& document, const QStringList& columns, QWidg
       table_(new EvidenceTable(document, columns)),
       details_(new QTextBrowser),
       beside_(new QSplitter(Qt::Horizontal)),
+      halves_(new QSplitter(Qt::Vertical)),
       layers_(new QStackedLayout(this)) {
   empty_->setObjectName("why_empty");
   empty_->setAlignment(Qt::AlignCenter);
@@ -27,18 +29,17 @@ EvidencePage::EvidencePage(Document& document, const QStringList& columns, QWidg
   beside_->addWidget(details_);
   beside_->setChildrenCollapsible(false);
 
-  auto* const halves = new QSplitter(Qt::Vertical);
-  halves->addWidget(table_);
-  halves->addWidget(beside_);
-  halves->setStretchFactor(0, 1);
-  halves->setStretchFactor(1, 1);
-  halves->setChildrenCollapsible(false);
+  halves_->addWidget(table_);
+  halves_->addWidget(beside_);
+  halves_->setStretchFactor(0, 1);
+  halves_->setStretchFactor(1, 1);
+  halves_->setChildrenCollapsible(false);
   auto* const content = new QWidget;
   auto* const column = new QVBoxLayout(content);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   column->addWidget(sentences_);
-  column->addWidget(halves, 1);
+  column->addWidget(halves_, 1);
   layers_->addWidget(content);
   layers_->addWidget(empty_);
 
@@ -74,6 +75,16 @@ void EvidencePage::renew() {
   fill();
   table_->finish();
   show_details(table_->currentIndex());
+  divide();
+}
+
+// A short table leaves the room to the details.
+void EvidencePage::divide() {
+  if (is_divided_ || table_->model()->rowCount() == 0) return;
+  is_divided_ = true;
+  const int all = halves_->height();
+  const int table = std::clamp(table_->height_of_rows(), all / 4, all / 2);
+  halves_->setSizes({table, all - table});
 }
 
 void EvidencePage::showEvent(QShowEvent* event) {

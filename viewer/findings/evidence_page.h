@@ -39,6 +39,7 @@ class EvidencePage : public Page {
   void showEvent(QShowEvent* event) override;
 
  private:
+  void divide();
   void show_details(const QModelIndex& row);
   void show_finding(const QString& page, const QString& sentence);
   void follow_link(const QUrl& link);
@@ -48,8 +49,10 @@ class EvidencePage : public Page {
   EvidenceTable* table_;
   QTextBrowser* details_;
   QSplitter* beside_;
+  QSplitter* halves_;
   QStackedLayout* layers_;
   bool is_filled_ = false;
+  bool is_divided_ = false;  // between table and details; from then on as the user has it
 };
 
 }  // namespace prof::viewer

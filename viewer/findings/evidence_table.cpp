@@ -97,6 +97,12 @@ void EvidenceTable::finish() {
   scrollToTop();
 }
 
+int EvidenceTable::height_of_rows() const {
+  int rows = 1;  // room for a scroll bar
+  for (QModelIndex row = model_.index(0, 0); row.isValid(); row = indexBelow(row)) ++rows;
+  return header()->height() + rows * std::max(rowHeight(model_.index(0, 0)), fontMetrics().height());
+}
+
 const Evidence& EvidenceTable::evidence(const QModelIndex& row) const {
   static const Evidence none;
   const QVariant at = row.siblingAtColumn(0).data(kEvidenceRole);

@@ -54,6 +54,9 @@ class EvidenceTable : public QTreeView {
   // Chooses the first row, and gives columns the width that their contents need.
   void finish();
 
+  // Of the header and all rows that are open.
+  int height_of_rows() const;
+
   const Evidence& evidence(const QModelIndex& row) const;
   // HTML of the row, or of the nearest one that it is in and that has some.
   QString details(QModelIndex row) const;

@@ -86,7 +86,7 @@ int LinePictureView::label_width() const {
 
 int LinePictureView::cell_width() const {
   const int room = width() - label_width() - 2 * fontMetrics().averageCharWidth();
-  return std::max(kLeastCell, room / static_cast<int>(kBytes));
+  return std::clamp(room / static_cast<int>(kBytes), kLeastCell, row_height());
 }
 
 size_t LinePictureView::rows_shown(size_t picture) const {

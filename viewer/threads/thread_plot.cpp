@@ -115,22 +115,23 @@ void ThreadPlot::paint_axis(QPainter& painter) const {
   for (int tick = 0; tick <= kTicks && highest() > 0; ++tick) {
     const double value = highest() * tick / kTicks;
     const int y = all.bottom() - all.height() * tick / kTicks;
-    painter.drawLine(all.left() - letter / 2, y, all.left(), y);
     const bool is_count = order_ == Order::Histogram;
     if (is_count && value != std::floor(value)) continue;  // there are no half threads
+    painter.drawLine(all.left() - letter / 2, y, all.left(), y);
     const QString text = is_count ? QString::number(value, 'f', 0) : tick == 0 ? "0" : words_(value);
     painter.drawText(QRect(0, y - line / 2, all.left() - letter, line), Qt::AlignRight | Qt::AlignVCenter,
                      text);
   }
   painter.drawLine(all.bottomLeft(), all.bottomRight());
   if (bars_.empty()) return;
-  const QRect below(all.left(), all.bottom() + 2, all.width(), line);
   const bool is_count = order_ == Order::Histogram;
-  painter.drawText(below, Qt::AlignLeft,
-                   is_count ? words_(distribution_.minimum) : name_(bars_.front().threads[0]));
+  const QRect below(all.left(), all.bottom() + 2, all.width(), line);
+  const auto label = [&](const QString& text, Qt::Alignment where) {
+    painter.drawText(below, where, fontMetrics().elidedText(text, Qt::ElideMiddle, all.width() / 2 - letter));
+  };
+  label(is_count ? words_(distribution_.minimum) : name_(bars_.front().threads[0]), Qt::AlignLeft);
   if (bars_.size() > 1)
-    painter.drawText(below, Qt::AlignRight,
-                     is_count ? words_(distribution_.maximum) : name_(bars_.back().threads[0]));
+    label(is_count ? words_(distribution_.maximum) : name_(bars_.back().threads[0]), Qt::AlignRight);
 }
 
 void ThreadPlot::paint_bars(QPainter& painter) const {

@@ -56,6 +56,10 @@ ThreadsPage::ThreadsPage(Document& document, QWidget* parent)
   table_->sortByColumn(ThreadTable::Value, Qt::DescendingOrder);
   table_->setSortingEnabled(true);
   table_->setTabKeyNavigation(false);
+  constexpr int kMeasuredRows = 100;
+  table_->horizontalHeader()->setResizeContentsPrecision(kMeasuredRows);
+  table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  table_->horizontalHeader()->setSectionResizeMode(ThreadTable::Name, QHeaderView::Stretch);
 
   auto* const plots = new QSplitter(Qt::Vertical);
   auto* const below = new QSplitter(Qt::Horizontal);
@@ -151,9 +155,6 @@ void ThreadsPage::fill() {
   std::vector<QString> names;
   for (uint32_t thread = 0; thread < values.size(); ++thread) names.push_back(name(thread));
   model_.show_values(std::move(names), values, words, exact);
-  constexpr int kMeasuredRows = 100;
-  table_->horizontalHeader()->setResizeContentsPrecision(kMeasuredRows);
-  table_->resizeColumnsToContents();
 }
 
 QString ThreadsPage::say(const Metric& metric, const std::vector<double>& values) const {
