@@ -65,7 +65,7 @@ void ContentionPage::fill() {
   QStringList sources;
   for (const std::string& source : run.contention_sources) sources << html(source);
   if (!sources.isEmpty()) said << "looked for by " + sources.join("; ");
-  say(said.join("<br>"));
+  show_sentences(said.join("<br>"));
   if (findings_.empty()) picture_->show_record(nullptr);
 }
 

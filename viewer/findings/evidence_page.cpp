@@ -58,7 +58,7 @@ void EvidencePage::add_beside_details(QWidget* widget) {
   beside_->addWidget(widget);
 }
 
-void EvidencePage::say(const QString& text) {
+void EvidencePage::show_sentences(const QString& text) {
   sentences_->setText(text);
   sentences_->setVisible(!text.isEmpty());
 }

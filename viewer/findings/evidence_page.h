@@ -30,7 +30,7 @@ class EvidencePage : public Page {
   void add_beside_details(QWidget* widget);
 
   // HTML.
-  void say(const QString& text);
+  void show_sentences(const QString& text);
   EvidenceTable& rows() { return *table_; }
   const EvidenceTable& rows() const { return *table_; }
   // What is known has changed: fill() is called, when the page is seen.

@@ -54,7 +54,7 @@ void IdlenessPage::fill() {
   }
   for (const Finding& finding : found.findings) said << html(finding.sentence);
   said << "<small>" + html(kBlameCaveat) + "</small>";
-  say(said.join("<br>"));
+  show_sentences(said.join("<br>"));
   add_blame("what keeps devices idle, and its share of the idleness", found.device);
   add_unblamed(found.unblamed_s);
   add_blame("what keeps threads waiting, and its share of that", found.cpu);

@@ -40,7 +40,7 @@ void LocksPage::fill() {
   for (const Finding& finding : deadlock_findings(document().tree(), run))
     said << "<b>" + html(finding.sentence) + "</b><br>Change: " + html(finding.advice);
   for (const Finding& finding : idle_findings(document().tree(), run)) said << html(finding.sentence);
-  say(said.join("<br>"));
+  show_sentences(said.join("<br>"));
   locks_.clear();
   for (const LockRecord& lock : run.locks.locks) add_lock(lock);
   add_open_waits();

@@ -45,14 +45,14 @@ bool StallsPage::is_complete() const {
 }
 
 void StallsPage::fill() {
-  if (!search_->stalls()) return say("Reading the traces ...");
+  if (!search_->stalls()) return show_sentences("Reading the traces ...");
   const StallReport& report = *search_->stalls();
   QStringList said{html(stalls_in_words(report)), html(traces_in_words(report)),
                    html(stall_rule_in_words(report.options))};
   for (const std::string& note : report.notes) said << html(note);
   for (const Finding& finding : report.findings)
     said << "<b>" + html(finding.sentence) + "</b><br>Change: " + html(finding.advice);
-  say(said.join("<br>"));
+  show_sentences(said.join("<br>"));
 
   std::vector<const Stall*> stalls;
   for (const Stall& stall : report.analysis.stalls) stalls.push_back(&stall);

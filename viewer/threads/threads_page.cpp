@@ -72,7 +72,7 @@ ThreadsPage::ThreadsPage(Document& document, QWidget* parent)
   halves->addWidget(table_);
   halves->setStretchFactor(0, 2);
   halves->setStretchFactor(1, 1);
-  constexpr int kPlots = 800, kTable = 400;  // as they share any width
+  constexpr int kPlots = 700, kTable = 500;  // as they share any width
   halves->setSizes({kPlots, kTable});
   auto* const column = new QVBoxLayout(this);
   column->setContentsMargins(0, fontMetrics().averageCharWidth(), 0, 0);
@@ -143,7 +143,7 @@ void ThreadsPage::fill() {
   kind_->setVisible(function_.has_value());
   whole_program_->setVisible(function_.has_value());
   all_threads_->setEnabled(!document().has_all_threads());
-  sentence_->setText(say(metric, values));
+  sentence_->setText(in_words(metric, values));
 
   std::vector<bool> is_chosen(values.size());
   for (const uint32_t thread : document().threads()) is_chosen[thread] = true;
@@ -157,7 +157,7 @@ void ThreadsPage::fill() {
   model_.show_values(std::move(names), values, words, exact);
 }
 
-QString ThreadsPage::say(const Metric& metric, const std::vector<double>& values) const {
+QString ThreadsPage::in_words(const Metric& metric, const std::vector<double>& values) const {
   const Distribution spread = distribution(values);
   QString text = QString("<b>%1</b> of %2, by thread: %3 to %4, median %5, mean %6, deviation %7.")
                      .arg(QString::fromStdString(metric.name).toHtmlEscaped(),

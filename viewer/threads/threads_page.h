@@ -35,7 +35,7 @@ class ThreadsPage : public Page {
   void forget_function();
   void choose_function(uint32_t frame);
   void choose(const std::vector<uint32_t>& threads, bool adds);
-  QString say(const Metric& metric, const std::vector<double>& values) const;
+  QString in_words(const Metric& metric, const std::vector<double>& values) const;
 
   std::optional<QString> function_;  // its name, by which it is found in another tree
   QLabel* sentence_;
