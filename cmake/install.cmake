@@ -13,5 +13,6 @@ function(prof_use_private_libraries target)
   target_link_options(${target} PRIVATE LINKER:--disable-new-dtags)
 endfunction()
 
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME prof)  # of all but the viewer
 install(FILES README.md CHANGELOG.md LICENSE TYPE DOC)
-install(DIRECTORY docs TYPE DOC FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
+install(DIRECTORY docs TYPE DOC FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png")

@@ -58,7 +58,8 @@ fs::path database_to_view(const fs::path& path) {
   execv(name.c_str(), words.data());
   if (errno == ENOENT)
     fail(kOwnFailure,
-         "this prof was built without its viewer: install qt6-base-dev and qt6-svg-dev, and build again");
+         "the viewer is not here: install the package prof-viewer, or build prof with qt6-base-dev and "
+         "qt6-svg-dev");
   fail(kOwnFailure, "cannot start {}: {}", name, std::strerror(errno));
 }
 

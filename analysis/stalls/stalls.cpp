@@ -77,7 +77,14 @@ class StallFinder {
   }
 
  private:
-  const TraceSource& source(const Trace& trace) const { return database_.traces[trace.profile]; }
+  TraceSource source(const Trace& trace) const {
+    const TraceSource& records = database_.traces[trace.profile];
+    if (!options_.is_cancelled) return records;
+    return [source = records, is_cancelled = options_.is_cancelled](std::vector<TraceRecord>& block) mutable {
+      if (is_cancelled()) throw StallsCancelled();
+      return source(block);
+    };
+  }
 
   bool is_in_barrier(uint32_t context) const { return waits_.is_barrier(context); }
 

@@ -15,6 +15,7 @@
 // records. Times are in ns, as in the traces.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,12 @@ struct StallOptions {
   // The period of the clock, if known: no median is taken to be below it. The starts of waits, which are
   // recorded as well, and the samples of a faster clock beside this one make intervals shorter.
   uint64_t period_ns = 0;
+  // Asked for each block that is read, from the thread that calls find_stalls(); true ends it with
+  // StallsCancelled. Empty: it is not asked.
+  std::function<bool()> is_cancelled;
 };
+
+struct StallsCancelled {};
 
 struct StalledThread {
   uint32_t profile;

@@ -65,9 +65,9 @@ void write_file(const std::vector<Finding>& findings, const fs::path& path) {
 
 }  // namespace
 
-std::vector<Finding> all_findings(const CallTree& tree, const RunSummary& run, const StallOptions& stalls) {
+std::vector<Finding> all_findings(const CallTree& tree, const RunSummary& run, const StallReport* stalls) {
   std::vector<Finding> findings = find(tree, run);
-  if (!why_no_stalls(tree)) add_findings(findings, stall_report(tree, run, stalls).findings);
+  if (stalls) add_findings(findings, stalls->findings);
   add_findings(findings, contention_findings(tree, run));
   add_findings(findings, lock_findings(tree, run));
   add_findings(findings, deadlock_findings(tree, run));
@@ -75,9 +75,15 @@ std::vector<Finding> all_findings(const CallTree& tree, const RunSummary& run, c
   return findings;
 }
 
+std::vector<Finding> all_findings(const CallTree& tree, const RunSummary& run, const StallOptions& stalls) {
+  if (why_no_stalls(tree)) return all_findings(tree, run, nullptr);
+  const StallReport report = stall_report(tree, run, stalls);
+  return all_findings(tree, run, &report);
+}
+
 void write_findings(const Database& database, const fs::path& directory) {
   const CallTree tree = build_call_tree(database, select(database, {}, {}), false);
-  const std::vector<Finding> findings = all_findings(tree, run_summary(database), {});
+  const std::vector<Finding> findings = all_findings(tree, run_summary(database), StallOptions{});
   const fs::path path = directory / format::kFindingsFile;
   const fs::path unfinished = path.string() + ".writing-" + std::to_string(::getpid());
   std::error_code error;

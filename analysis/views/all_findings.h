@@ -6,8 +6,12 @@
 
 #include "analysis/stalls/stalls.h"
 #include "analysis/views/findings.h"
+#include "analysis/views/stall_findings.h"
 
 namespace prof {
+
+// With the stalls that were found; nullptr: without any.
+std::vector<Finding> all_findings(const CallTree& tree, const RunSummary& run, const StallReport* stalls);
 
 // Those of the profile and, where its traces can tell, stalls; in the order of find(). Throws DatabaseError
 // where a trace cannot be read.

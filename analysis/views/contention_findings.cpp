@@ -32,18 +32,6 @@ double share_of_run(double seconds, const RunSummary& run) {
   return cpu_s > 0 ? std::min(1.0, seconds / cpu_s) : 0;
 }
 
-std::string data_in_words(const ContendedRecord& record, const ContendedRecord::Side& side) {
-  // What lies on the line beside the object, as an allocator's own data do, has an address for an offset.
-  const bool is_beside =
-      record.kind != "unknown" && side.line != 0 && side.offset - side.line_offset == side.line;
-  if (is_beside) return fmt::format("memory at {:#x}", side.offset);
-  if (record.kind == "variable" && side.allocation == 0) return record.name + side.place;
-  const std::string bytes = side.bytes == 1
-                                ? fmt::format("byte {}", side.offset)
-                                : fmt::format("bytes {} to {}", side.offset, side.offset + side.bytes - 1);
-  return side.object == 0 ? bytes : fmt::format("{} of object {}", bytes, side.object);
-}
-
 // "an allocation of 64 B from make (main.cpp:7)"
 std::string allocation_in_words(const CallTree& tree, const ContendedRecord::Allocation& allocation) {
   std::string text =
@@ -53,16 +41,6 @@ std::string allocation_in_words(const CallTree& tree, const ContendedRecord::All
   return allocation.context == 0
              ? text
              : text + fmt::format(" from {}", code_in_words(frames_of(tree, allocation.context)));
-}
-
-std::string object_in_words(const CallTree& tree, const ContendedRecord& record) {
-  if (record.kind == "unknown")
-    return fmt::format("memory at {:#x}{}", record.address, record.name.empty() ? "" : " in " + record.name);
-  std::string text = record.kind == "variable" ? record.name : "";
-  if (!record.declared.empty()) text += fmt::format(" ({})", record.declared);
-  for (size_t i = 0; i < std::min(record.allocations.size(), kNamedAllocations); ++i)
-    text += (text.empty() ? "" : " and ") + allocation_in_words(tree, record.allocations[i]);
-  return text;
 }
 
 // What one thread does to one place, which may take several instructions.
@@ -180,7 +158,7 @@ std::string sentence(const CallTree& tree, const ContendedRecord& record, const 
   const char* lead = ": ";
   for (const ThreadAtPlace& side : telling_sides(record)) {
     text += fmt::format("{}thread {} {} {}", lead, thread_label(*tree.database, side.most->profile),
-                        side.does(), data_in_words(record, *side.most));
+                        side.does(), part_in_words(record, *side.most));
     if (!is_counted(record))
       text += fmt::format(" in {}", code_in_words(frames_of(tree, side.most->context)));
     lead = ", ";
@@ -210,7 +188,7 @@ Finding finding(const CallTree& tree, const ContendedRecord& record, const RunSu
   for (const ContendedRecord::Side& side : record.sides)
     if (shown++ < kShownSides)
       finding.contexts.push_back(
-          {fmt::format("{} {}", side.access, data_in_words(record, side)), frames_of(tree, side.context)});
+          {fmt::format("{} {}", side.access, part_in_words(record, side)), frames_of(tree, side.context)});
   for (const ContendedRecord::Allocation& allocation : record.allocations)
     if (shown++ < kShownSides) finding.contexts.push_back({"allocated", frames_of(tree, allocation.context)});
   finding.advice = record.advice;
@@ -252,6 +230,33 @@ std::vector<Finding> contention_findings(const CallTree& tree, const RunSummary&
   for (const ContendedRecord& record : run.contention)
     if (!record.sides.empty()) findings.push_back(finding(tree, record, run));
   return findings;
+}
+
+std::string object_in_words(const CallTree& tree, const ContendedRecord& record) {
+  if (record.kind == "unknown")
+    return fmt::format("memory at {:#x}{}", record.address, record.name.empty() ? "" : " in " + record.name);
+  std::string text = record.kind == "variable" ? record.name : "";
+  if (!record.declared.empty()) text += fmt::format(" ({})", record.declared);
+  for (size_t i = 0; i < std::min(record.allocations.size(), kNamedAllocations); ++i)
+    text += (text.empty() ? "" : " and ") + allocation_in_words(tree, record.allocations[i]);
+  return text;
+}
+
+std::string part_in_words(const ContendedRecord& record, const ContendedRecord::Side& side) {
+  // What lies on the line beside the object, as an allocator's own data do, has an address for an offset.
+  const bool is_beside =
+      record.kind != "unknown" && side.line != 0 && side.offset - side.line_offset == side.line;
+  if (is_beside) return fmt::format("memory at {:#x}", side.offset);
+  if (record.kind == "variable" && side.allocation == 0) return record.name + side.place;
+  const std::string bytes = side.bytes == 1
+                                ? fmt::format("byte {}", side.offset)
+                                : fmt::format("bytes {} to {}", side.offset, side.offset + side.bytes - 1);
+  return side.object == 0 ? bytes : fmt::format("{} of object {}", bytes, side.object);
+}
+
+std::string counted_in_words(const ContendedRecord::Side& side) {
+  return fmt::format("{}{}{}, {}", side.place, side.place.empty() ? "" : ", ",
+                     words_for_count(side.bytes, "byte"), words_for_count(side.accesses, "time"));
 }
 
 std::vector<LinePicture> line_pictures(const ContendedRecord& record) {

@@ -18,6 +18,15 @@ std::vector<Finding> contention_findings(const CallTree& tree, const RunSummary&
 // Sentences on why data may be missing.
 std::vector<std::string> contention_notes(const RunSummary& run);
 
+// "counters (count.cpp:1)", "2 allocations of 64 B from make (main.cpp:7)"
+std::string object_in_words(const CallTree& tree, const ContendedRecord& record);
+
+// What a side uses of it: "counters[0].hits", "bytes 8 to 15 of object 2".
+std::string part_in_words(const ContendedRecord& record, const ContendedRecord::Side& side);
+
+// Of writes that were counted no code is known: "[1].hits, 4 bytes, 215 times".
+std::string counted_in_words(const ContendedRecord::Side& side);
+
 // The bytes of one cache line and what each thread does to them.
 struct LinePicture {
   int64_t offset = 0;   // of the line's begin from the object's,

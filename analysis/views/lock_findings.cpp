@@ -120,6 +120,28 @@ std::string lock_in_words(const CallTree& tree, const LockRecord& record) {
   return fmt::format("the {} at {:#x}", record.kind, record.address);
 }
 
+std::string waits_in_words(const CallTree& tree, const LockRecord& record) {
+  std::string what = lock_in_words(tree, record);
+  if (!record.name.empty())
+    what += record.declared.empty() ? fmt::format(" ({})", record.kind)
+                                    : fmt::format(" ({}, {})", record.kind, record.declared);
+  return fmt::format("{}: waited for {} in {}, the longest {}", what, words_for_duration(record.waited_s),
+                     words_for_count(record.waits, "wait"), words_for_duration(record.longest_s));
+}
+
+double unblamed_s(const LockRecord& record) {
+  constexpr double kWorthTelling = 0.01;
+  const double unknown = record.waited_s - record.open_s - record.blamed_s;
+  return unknown > kWorthTelling * record.waited_s ? unknown : 0;
+}
+
+std::string waiting_in_words(const RunSummary& run) {
+  if (run.locks.locks.empty()) return "no thread waited for a lock";
+  const LockWaiting all = lock_waiting(run);
+  return fmt::format("Threads waited {} for locks, {} of the time in which they worked or waited for locks.",
+                     words_for_duration(all.seconds), words_for_percent(all.share));
+}
+
 std::string lock_advice(const CallTree& tree, const LockRecord& record) {
   const std::string lock = lock_in_words(tree, record);
   if (!main_holder(record) && record.open_s > 0)

@@ -27,6 +27,16 @@ std::vector<FindingFrame> user_of_lock(const CallTree& tree, uint32_t context);
 // "queue_lock", "32 mutexes", "the mutex allocated by make_queue (queue.cpp:12)", "the mutex at 0x5581...".
 std::string lock_in_words(const CallTree& tree, const LockRecord& record);
 
+// "queue_lock (mutex, queue.cpp:12): waited for 1.2 s in 40 waits, the longest 80 ms"
+std::string waits_in_words(const CallTree& tree, const LockRecord& record);
+
+// The part of waited_s for which it is not known who held the lock, though the wait ended; 0 where that is
+// less than a hundredth.
+double unblamed_s(const LockRecord& record);
+
+// "Threads waited 1.2 s for locks, 30 % of the time in which they worked or waited for locks."
+std::string waiting_in_words(const RunSummary& run);
+
 // "Hold queue_lock shorter in flush ...".
 std::string lock_advice(const CallTree& tree, const LockRecord& record);
 

@@ -219,6 +219,38 @@ StallReport stall_report(const CallTree& tree, const RunSummary& run, StallOptio
   return report;
 }
 
+std::string stalls_in_words(const StallReport& report) {
+  const StallAnalysis& found = report.analysis;
+  const std::string run = words_for_duration(seconds(found.duration_ns()));
+  if (found.stalls.empty()) {
+    if (found.long_intervals == 0) return fmt::format("none in {}: no thread was blocked for long", run);
+    return fmt::format("none in {}: threads were blocked {}, up to {}, but not all others waited for them",
+                       run, words_for_count(found.long_intervals, "time"),
+                       words_for_duration(seconds(found.longest_ns)));
+  }
+  return fmt::format("{} ({} of {}) lost in {}, while all other threads waited in a barrier",
+                     words_for_duration(seconds(found.lost_ns)),
+                     words_for_percent(report.share_of_run(found.lost_ns)), run,
+                     words_for_count(found.stalls.size(), "stall"));
+}
+
+std::string traces_in_words(const StallReport& report) {
+  std::string text = words_for_count(report.analysis.traces, "thread") + ", by elapsed time (REALTIME)";
+  if (report.options.period_ns > 0)
+    text += fmt::format(", a sample each {}", words_for_duration(seconds(report.options.period_ns)));
+  if (report.analysis.bystanders > 0)
+    text += fmt::format("; {} left out that nobody waits for in a barrier",
+                        words_for_count(report.analysis.bystanders, "more thread"));
+  return text;
+}
+
+std::string stall_rule_in_words(const StallOptions& options) {
+  return fmt::format(
+      "blocked: no sample for more than {:g} times the thread's median; fewer than {:g} % of the threads "
+      "at a time",
+      options.factor, options.share * 100);
+}
+
 std::vector<FindingFrame> frames_of(const CallTree& tree, uint32_t context) {
   const Database& database = *tree.database;
   std::vector<FindingFrame> frames;

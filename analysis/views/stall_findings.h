@@ -29,6 +29,13 @@ struct StallReport {
 // cannot be read.
 StallReport stall_report(const CallTree& tree, const RunSummary& run, StallOptions options);
 
+// "3 s (40 % of 7.5 s) lost in 12 stalls, while all other threads waited in a barrier"
+std::string stalls_in_words(const StallReport& report);
+// "12 threads, by elapsed time (REALTIME), a sample each 5 ms"
+std::string traces_in_words(const StallReport& report);
+// "blocked: no sample for more than 10 times the thread's median; ..."
+std::string stall_rule_in_words(const StallOptions& options);
+
 // The call path of a context, the innermost frame first, without the entry point. Each frame has the line at
 // which it calls the next one.
 std::vector<FindingFrame> frames_of(const CallTree& tree, uint32_t context);

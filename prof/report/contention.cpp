@@ -21,12 +21,6 @@ constexpr size_t kMostFrames = 12;
 constexpr size_t kMostRows = 16;  // of a picture
 constexpr size_t kThreadColumns = 16;
 
-// Of what was counted no code is known: "[1].hits, 4 bytes, 215 times"
-std::string written_in_words(const ContendedRecord::Side& side) {
-  return fmt::format("{}{}{}, {}", side.place, side.place.empty() ? "" : ", ",
-                     words_for_count(side.bytes, "byte"), words_for_count(side.accesses, "time"));
-}
-
 class ContentionText {
  public:
   ContentionText(const CallTree& tree, const RunSummary& run, TextStyle style, Output& out)
@@ -102,7 +96,7 @@ class ContentionText {
       const std::vector<FindingFrame> frames = frames_of(tree_, side.context);
       const std::string line = fmt::format(
           "      {:<{}}  {:<16} {:>6}  {}", thread(side.profile), kThreadColumns, side.access, side.offset,
-          frames.empty() ? written_in_words(side) : printable(words_for_call(frames)));
+          frames.empty() ? counted_in_words(side) : printable(words_for_call(frames)));
       out_.print("{}\n", shorten_end(line, style_.columns));
     }
   }

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/views/devices_in_words.h"
 #include "analysis/views/finding_json.h"
 #include "analysis/views/idleness.h"
 #include "analysis/views/wording.h"
@@ -16,17 +17,9 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kRowsShown = 10;
 constexpr size_t kNameColumns = 48;
 constexpr double kWorthTelling = 0.05;  // of the idleness
-constexpr char kNoDevices[] = "No device was used in this run, or not through an API that prof measures.";
 
 double part(double value, double whole) {
   return whole > 0 ? value / whole : 0;
-}
-
-// With this one.
-size_t processes_that_share(const RunSummary& run, const DeviceUse& device) {
-  return static_cast<size_t>(std::ranges::count_if(run.devices, [&](const DeviceUse& use) {
-    return use.host == device.host && use.uuid == device.uuid && use.api == device.api;
-  }));
 }
 
 std::string percent(double value, double whole) {
@@ -35,35 +28,6 @@ std::string percent(double value, double whole) {
 
 std::string seconds(double value) {
   return fmt::format("{:9.3f} s", value);
-}
-
-std::string title(const RunSummary& run, const DeviceUse& use) {
-  std::string text = fmt::format("device {}: {}", use.device, printable(use.name));
-  if (!use.api.empty()) text += fmt::format(", {}", printable(use.api));
-  if (!use.driver.empty()) text += fmt::format(" ({})", printable(use.driver));
-  if (use.rank >= 0) text += fmt::format(", rank {}", use.rank);
-  if (use.process >= 0) text += fmt::format(", process {}", use.process);
-  if (!use.host.empty() && use.host != run.host) text += " on " + printable(use.host);
-  return text;
-}
-
-constexpr std::string_view kOthers = "others";
-
-struct TimeRow {
-  std::string_view name;
-  double value;
-  const char* meaning;
-};
-
-// All of these are parts of the time since the device's first use.
-std::vector<TimeRow> times(const DeviceUse& use) {
-  return {{"busy", use.busy_s, "a kernel, copy or fill of this process was active"},
-          {"kernels", use.kernels_s, ""},
-          {"copies", use.copies_s, "and fills"},
-          {kOthers, std::max(0.0, use.occupied_s - use.busy_s), "only other processes used it"},
-          {"idle", use.idle_s(), "no process had anything to do for it"},
-          {"CPU idle", use.cpu_waits_s, "a thread waited for it"},
-          {"overlap", use.overlap_s, "it was busy and no thread waited for it"}};
 }
 
 Json device_as_json(const Database& database, const DeviceUse& use) {
@@ -114,12 +78,11 @@ void devices_as_text(const Database& database, const RunSummary& run, TextStyle 
   bool first = true;
   for (const DeviceUse& use : run.devices) {
     if (!std::exchange(first, false)) out.write("\n");
-    out.print("{}\n", bold(style, title(run, use)));
+    out.print("{}\n", bold(style, printable(device_in_words(run, use))));
     out.print("  in use   {}\n", seconds(use.window_s));
-    for (const TimeRow& row : times(use)) {
-      if (row.name == kOthers && row.value <= 0) continue;
-      const std::string line = fmt::format("  {:<8} {}  {}  {}", row.name, seconds(row.value),
-                                           percent(row.value, use.window_s), row.meaning);
+    for (const DeviceTime& row : device_times(use)) {
+      const std::string line = fmt::format("  {:<8} {}  {}  {}", row.name, seconds(row.seconds),
+                                           percent(row.seconds, use.window_s), row.meaning);
       out.print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
     }
     if (use.paused_s > 0) out.print("  measuring was paused for {} more\n", words_for_duration(use.paused_s));
@@ -193,11 +156,8 @@ void ranks_as_text(const Idleness& found, const TextStyle& style, Output& out) {
 
 void idleness_as_text(const RunSummary& run, const Idleness& found, TextStyle style, Output& out) {
   for (const DeviceUse& use : run.devices) {
-    out.print("{}\n", bold(style, title(run, use)));
-    out.print("  of {} in use: CPU idle {}, device idle {}, overlap {}\n", words_for_duration(use.window_s),
-              words_for_percent(part(use.cpu_waits_s, use.window_s)),
-              words_for_percent(part(use.idle_s(), use.window_s)),
-              words_for_percent(part(use.overlap_s, use.window_s)));
+    out.print("{}\n", bold(style, printable(device_in_words(run, use))));
+    out.print("  {}\n", device_shares_in_words(use));
     if (use.paused_s > 0)
       out.print("  measuring was paused for {} more, which count as nothing\n",
                 words_for_duration(use.paused_s));
@@ -219,11 +179,7 @@ void idleness_as_text(const RunSummary& run, const Idleness& found, TextStyle st
   blame_as_text("what keeps threads waiting", found.cpu, style, out);
   waits_as_text(found, style, out);
   ranks_as_text(found, style, out);
-  out.write(
-      "\n\"of run at most\" is an upper bound of what removing a cause saves: what waits behind it may take "
-      "its\n"
-      "place. Blame is summed over threads and processes, and scaled to the time in which anything was "
-      "idle.\n");
+  out.print("\n{}\n", kBlameCaveat);
 }
 
 }  // namespace

@@ -31,15 +31,7 @@ class LocksText {
 
   void write() {
     write_open();
-    const LockWaiting all = lock_waiting(run_);
-    if (run_.locks.locks.empty())
-      out_.print("no thread waited for a lock\n");
-    else
-      out_.write(wrapped_behind(
-          "",
-          fmt::format("Threads waited {} for locks, {} of the time in which they worked or waited for locks.",
-                      words_for_duration(all.seconds), words_for_percent(all.share)),
-          style_));
+    out_.write(wrapped_behind("", waiting_in_words(run_), style_));
     const std::vector<LockRecord>& locks = run_.locks.locks;
     for (size_t i = 0; i < std::min(locks.size(), kMostLocks); ++i) write(locks[i], i + 1);
     if (locks.size() > kMostLocks)
@@ -51,21 +43,13 @@ class LocksText {
  private:
   void write(const LockRecord& lock, size_t number) {
     out_.write("\n");
-    std::string what = lock_in_words(tree_, lock);
-    if (!lock.name.empty())
-      what += lock.declared.empty() ? fmt::format(" ({})", lock.kind)
-                                    : fmt::format(" ({}, {})", lock.kind, lock.declared);
-    const std::string waited =
-        fmt::format("{}: waited for {} in {}, the longest {}", what, words_for_duration(lock.waited_s),
-                    words_for_count(lock.waits, "wait"), words_for_duration(lock.longest_s));
-    out_.write(wrapped_behind(fmt::format("{:>2}. ", number), waited, style_));
+    out_.write(wrapped_behind(fmt::format("{:>2}. ", number), waits_in_words(tree_, lock), style_));
     out_.write(wrapped_behind("    Change: ", lock_advice(tree_, lock), style_));
     sides("waited", "waits", lock.waiters);
     sides("others waited until it was released", "releases", lock.holders);
     if (lock.open_s > 0)
       out_.print("      {:>10}  not released when the process ended\n", words_for_duration(lock.open_s));
-    const double unknown = lock.waited_s - lock.open_s - lock.blamed_s;
-    if (unknown > 0.01 * lock.waited_s)
+    if (const double unknown = unblamed_s(lock); unknown > 0)
       out_.print("      {:>10}  released where prof does not look\n", words_for_duration(unknown));
   }
 

@@ -41,9 +41,9 @@ class StallsText {
       : tree_(tree), report_(report), style_(style), out_(out) {}
 
   void write(const std::vector<const Stall*>& stalls) {
-    labelled("stalls", what_was_found());
-    labelled("traces", what_was_read());
-    labelled("rule", rule());
+    labelled("stalls", stalls_in_words(report_));
+    labelled("traces", traces_in_words(report_));
+    labelled("rule", stall_rule_in_words(report_.options));
     for (const std::string& note : report_.notes) labelled("note", note);
     if (!report_.findings.empty()) out_.print("{}\n", bold(style_, "findings"));
     for (const Finding& finding : report_.findings)
@@ -59,38 +59,6 @@ class StallsText {
   }
 
  private:
-  std::string what_was_found() const {
-    const StallAnalysis& found = report_.analysis;
-    const std::string run = words_for_duration(seconds(found.duration_ns()));
-    if (found.stalls.empty()) {
-      if (found.long_intervals == 0) return fmt::format("none in {}: no thread was blocked for long", run);
-      return fmt::format("none in {}: threads were blocked {}, up to {}, but not all others waited for them",
-                         run, words_for_count(found.long_intervals, "time"),
-                         words_for_duration(seconds(found.longest_ns)));
-    }
-    return fmt::format("{} ({} of {}) lost in {}, while all other threads waited in a barrier",
-                       words_for_duration(seconds(found.lost_ns)),
-                       words_for_percent(report_.share_of_run(found.lost_ns)), run,
-                       words_for_count(found.stalls.size(), "stall"));
-  }
-
-  std::string what_was_read() const {
-    std::string text = words_for_count(report_.analysis.traces, "thread") + ", by elapsed time (REALTIME)";
-    if (report_.options.period_ns > 0)
-      text += fmt::format(", a sample each {}", words_for_duration(seconds(report_.options.period_ns)));
-    if (report_.analysis.bystanders > 0)
-      text += fmt::format("; {} left out that nobody waits for in a barrier",
-                          words_for_count(report_.analysis.bystanders, "more thread"));
-    return text;
-  }
-
-  std::string rule() const {
-    return fmt::format(
-        "blocked: no sample for more than {:g} times the thread's median; fewer than {:g} % of the threads "
-        "at a time",
-        report_.options.factor, report_.options.share * 100);
-  }
-
   void labelled(const char* label, const std::string& text) {
     out_.write(wrapped_behind(fmt::format("{:<{}}", label, kLabelColumns), text, style_));
   }

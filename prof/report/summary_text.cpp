@@ -1,10 +1,10 @@
 // The summary on one screen: what ran, how well it was measured, where the cost is, and what that means.
 
 #include <algorithm>
-#include <cstring>
 
 #include "analysis/views/hot_path.h"
 #include "analysis/views/repairs_in_words.h"
+#include "analysis/views/run_in_words.h"
 #include "analysis/views/wording.h"
 #include "prof/report/renderers.h"
 #include "prof/report/text.h"
@@ -19,7 +19,6 @@ constexpr size_t kFindingLines = 13;  // room for both sides of a device
 constexpr size_t kKeptLines = 7;      // three headings, three lines of the path, a function
 constexpr size_t kNoteLines = 3;
 constexpr size_t kReasons = 2;
-constexpr size_t kThreadsNamed = 4;
 constexpr size_t kLabelColumns = 10;
 constexpr size_t kHotNameColumns = 44;
 constexpr size_t kCallerNameColumns = 24;
@@ -27,11 +26,6 @@ constexpr size_t kShareColumns = 8;       // " 100.0 %"
 constexpr size_t kPathIndentLevels = 12;  // as deep as a path can get on one screen
 
 using Lines = std::vector<std::string>;
-
-std::string name_of_signal(int number) {
-  const char* const name = sigabbrev_np(number);
-  return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", number);
-}
 
 class SummaryText {
  public:
@@ -81,11 +75,16 @@ class SummaryText {
     lines.push_back(fitted(fmt::format("{:<{}}{}", label, kLabelColumns, printable(text))));
   }
 
+  void add_known(Lines& lines, const char* label, const std::string& text) const {
+    if (!text.empty()) add_labelled(lines, label, text);
+  }
+
   // With as many reasons as so many lines have room for.
   void add_explained(Lines& lines, const char* label, const std::string& text, const Reasons& all,
                      size_t most_lines) const {
+    if (text.empty()) return;
     for (size_t named = kReasons;; --named) {
-      const Lines wrapped = labelled(label, text + reasons(all, named));
+      const Lines wrapped = labelled(label, text + reasons_in_words(all, named));
       if (wrapped.size() > most_lines && named > 1) continue;
       lines.insert(lines.end(), wrapped.begin(), wrapped.end());
       return;
@@ -105,101 +104,21 @@ class SummaryText {
 
   Lines header() const {
     Lines lines;
-    std::string status;
-    if (run_.signal) status = ", killed by " + name_of_signal(static_cast<int>(*run_.signal));
-    if (run_.exit_status) status += fmt::format(", exit status {}", *run_.exit_status);
+    const std::string status = ending_in_words(run_);
     const size_t columns = style_.columns == 0 ? SIZE_MAX : style_.columns - kLabelColumns - status.size();
     lines.push_back(bold(style_, fmt::format("{:<{}}{}{}", "program", kLabelColumns,
                                              shorten_middle(printable(run_.command), columns), status)));
-    add_labelled(lines, "ran", ran());
-    if (const std::string text = selected(); !text.empty()) add_labelled(lines, "selected", text);
-    if (const std::string text = sampled(); !text.empty()) add_labelled(lines, "sampled", text);
-    if (run_.paused_s)
-      add_labelled(lines, "paused", words_for_duration(*run_.paused_s) + ", in which nothing was measured");
-    if (run_.dropped_samples() > 0)
-      add_explained(lines, "dropped", words_for_count(run_.dropped_samples(), "sample"), run_.dropped, 1);
-    if (run_.stacks && run_.stacks->all() > 0)
-      add_explained(lines, "stacks", stacks(), run_.stacks->reasons, 2);
-    if (const std::string text = overhead(); !text.empty()) add_labelled(lines, "overhead", text);
-    if (const std::string text = repairs_in_short(run_.repairs); !text.empty())
-      add_labelled(lines, "repaired", text);
+    add_labelled(lines, "ran", ran_in_words(run_));
+    add_known(lines, "selected", selected_in_words(tree_));
+    add_known(lines, "sampled", sampled_in_words(tree_, run_));
+    add_known(lines, "paused", paused_in_words(run_));
+    add_explained(lines, "dropped", dropped_in_words(run_), run_.dropped, 1);
+    if (run_.stacks) add_explained(lines, "stacks", stacks_in_words(run_), run_.stacks->reasons, 2);
+    add_known(lines, "overhead", overhead_in_words(run_));
+    add_known(lines, "repaired", repairs_in_short(run_.repairs));
     const Lines more = notes();
     lines.insert(lines.end(), more.begin(), more.end());
     return lines;
-  }
-
-  std::string ran() const {
-    std::string text;
-    if (run_.wall_s) text += words_for_duration(*run_.wall_s) + ", ";
-    if (run_.cpu_s) text += words_for_duration(*run_.cpu_s) + " of CPU time, ";
-    if (run_.processes > 0) text += words_for_count(run_.processes, "process") + ", ";
-    text += words_for_count(run_.threads, "thread");
-    if (run_.ranks > 0) text += ", " + words_for_count(run_.ranks, "rank");
-    if (!run_.host.empty()) text += " on " + run_.host;
-    return text;
-  }
-
-  std::string sampled() const {
-    const Sampling sampling = shown_sampling(tree_, run_);
-    std::string text;
-    if (sampling.delivered_hz && sampling.requested_hz)
-      text = fmt::format("{:.0f} of {:.0f} samples/s", *sampling.delivered_hz, *sampling.requested_hz);
-    else if (sampling.delivered_hz)
-      text = fmt::format("{:.0f} samples/s", *sampling.delivered_hz);
-    else if (sampling.requested_hz)
-      text = fmt::format("{:.0f} samples/s asked for", *sampling.requested_hz);
-    if (sampling.samples) text += (text.empty() ? "" : ", ") + words_for_count(*sampling.samples, "sample");
-    if (!sampling.source.empty()) text += (text.empty() ? "by " : ", by ") + sampling.source;
-    const bool several = run_.by_metric.size() > 1 && tree_.metrics() > 0 && !text.empty();
-    return several ? tree_.metric(0).name + ": " + text : text;
-  }
-
-  // What was left out by --metric and --thread; empty where nothing was.
-  std::string selected() const {
-    const Selection& selection = tree_.selection;
-    const Database& database = *tree_.database;
-    std::vector<std::string> names;
-    if (selection.metrics != select(database, {}, {}).metrics)
-      for (const uint32_t metric : selection.metrics) names.push_back(database.metrics[metric].name);
-    if (!selection.every_profile) {
-      names.push_back(fmt::format("{} of {}", selection.profiles.size(),
-                                  words_for_count(database.profiles.size(), "thread")));
-      for (size_t i = 0; i < std::min(kThreadsNamed, selection.profiles.size()); ++i)
-        names.back() += (i == 0 ? ": " : ", ") + thread_label(database, selection.profiles[i]);
-      if (selection.profiles.size() > kThreadsNamed) names.back() += ", ...";
-    }
-    return fmt::format("{}", fmt::join(names, ", "));
-  }
-
-  static std::string reasons(const Reasons& all, size_t limit) {
-    std::vector<std::string> named;
-    for (const auto& [reason, count] : by_count(all)) {
-      const std::string why = words_for_reason(reason).why;
-      if (!why.empty() && named.size() < limit) named.push_back(fmt::format("{} because {}", count, why));
-    }
-    return named.empty() ? "" : fmt::format(": {}", fmt::join(named, ", "));
-  }
-
-  std::string stacks() const {
-    const auto all = static_cast<double>(run_.stacks->all());
-    const auto percent = [&](uint64_t n) { return words_for_percent(static_cast<double>(n) / all); };
-    std::string text = percent(run_.stacks->complete) + " complete";
-    if (run_.stacks->partial > 0) text += ", " + percent(run_.stacks->partial) + " partial";
-    if (run_.stacks->broken > 0) text += ", " + percent(run_.stacks->broken) + " broken";
-    return text;
-  }
-
-  std::string overhead() const {
-    std::string text;
-    if (run_.overhead_cpu_s) {
-      text = "about " + words_for_duration(*run_.overhead_cpu_s) + " of CPU time";
-      if (run_.cpu_s && *run_.cpu_s > 0)
-        text += fmt::format(" ({})", words_for_percent(*run_.overhead_cpu_s / *run_.cpu_s));
-    }
-    if (run_.runtime_bytes)
-      text += (text.empty() ? "" : ", ") + words_for_bytes(static_cast<double>(*run_.runtime_bytes)) +
-              " of memory";
-    return text;
   }
 
   // Where a frame is: its line, with the share of the cost there, else its module. Never shortened, unlike

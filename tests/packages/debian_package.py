@@ -49,10 +49,22 @@ class DebianPackage(unittest.TestCase):
         return set(self.debian.checked(["find", "/usr", "/etc", "/var", "-path", "*/prof*", "-not", "-path",
                                         "/var/lib/dpkg/info/prof.list"]).splitlines())
 
+    def check_viewer(self, package):
+        """Only the viewer's package takes Qt."""
+        files = bare.checked(["dpkg-deb", "--contents", package])
+        self.assertIn("./usr/lib/prof/prof-viewer\n", files)
+        self.assertNotIn("libhpcrun", files)
+        depends = bare.checked(["dpkg-deb", "--field", package, "Depends"])
+        self.assertIn("libqt6widgets6", depends)
+        self.assertRegex(depends, r"prof \(= [0-9.]+\)")
+
     def test_install_run_remove(self):
         before = self.files_of_ours()
-        package = bare.checked([bare.SOURCE / "tools/package"]).strip()
-        self.debian.add(package, "/tmp/prof.deb")
+        for package in bare.checked([bare.SOURCE / "tools/package"]).splitlines():
+            if pathlib.Path(package).name.startswith("prof-viewer_"):  # where Qt was there to build it
+                self.check_viewer(package)
+            else:
+                self.debian.add(package, "/tmp/prof.deb")
         self.debian.add(bare.SPIN, "/usr/bin/spin")
         self.debian.checked(["apt-get", "install", "-q", "-y", "--no-install-recommends", "/tmp/prof.deb"],
                             environment={"DEBIAN_FRONTEND": "noninteractive"})
@@ -60,6 +72,9 @@ class DebianPackage(unittest.TestCase):
 
         done = self.debian.run(["prof", "run", "-o", "/home/m", "spin"], user=bare.NOBODY)
         self.assertEqual((done.returncode, done.stdout), (7, "child 1\nparent 1\n"), done.stderr)
+        viewed = self.debian.run(["prof", "view", "/home/m", "--screenshot", "/tmp/x.png"], user=bare.NOBODY)
+        self.assertEqual(viewed.returncode, 125, viewed.stderr)
+        self.assertIn("install the package prof-viewer", viewed.stderr)
         report = self.debian.checked(["prof", "report", "/home/m", "--view=flat", "--format=json"], user=bare.NOBODY)
         self.assertGreater(bare.flat_shares(report)["turn"], 0.9)
 

@@ -11,7 +11,7 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ("prof", "analysis", "hpcrun", "repair")
+FOLDERS = ("prof", "analysis", "hpcrun", "repair", "viewer")
 # What takes a message: a function, an exception, or a list of warnings.
 SPEAKERS = re.compile(
     r"\b(fail|say|say_line|remark|remark_line|warn|refuse|refuse_file|corrupt|damaged|invalid|unreadable|fail_at|"

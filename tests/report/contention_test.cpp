@@ -5,7 +5,7 @@
 #include "analysis/views/contention_findings.h"
 #include "analysis/views/merged_contention.h"
 #include "prof/message.h"
-#include "tests/report/database_builder.h"
+#include "tests/report/contended.h"
 #include "tests/report/rendered.h"
 
 using namespace prof;
@@ -13,70 +13,6 @@ using namespace prof::test;
 using Json = nlohmann::json;
 
 namespace {
-
-uint32_t leaf_of(const Database& database, const std::string& function) {
-  for (uint32_t c = 0; c < database.contexts.size(); ++c) {
-    const Context& line = database.contexts[c];
-    if (line.kind != ContextKind::Line || line.parent == kNone) continue;
-    const uint32_t at = database.contexts[line.parent].function;
-    if (at != kNone && database.functions[at].name == function) return c;
-  }
-  return kNone;
-}
-
-// Two threads in elements of one array; what they do there is `sides`.
-Database counting(Json (*sides)(uint32_t first, uint32_t second)) {
-  DatabaseBuilder b;
-  b.function("count_first(unsigned long)", "count.cpp", "/home/me/count", 3);
-  b.function("count_second(unsigned long)", "count.cpp", "/home/me/count", 9);
-  b.metric("CPUTIME", "sec");
-  b.spend(b.thread(0, "count"), {{"count_first(unsigned long)", 4}}, 1);
-  b.spend(b.thread(1, "count"), {{"count_second(unsigned long)", 10}}, 1);
-  Database database = b.build();
-  Json record = {{"host", "node"},
-                 {"rank", -1},
-                 {"process", 7},
-                 {"sharing", "false"},
-                 {"kind", "variable"},
-                 {"name", "counters"},
-                 {"type", "Counter[2]"},
-                 {"declared", "count.cpp:1"},
-                 {"address", 64},
-                 {"bytes", 16},
-                 {"lines", 1},
-                 {"weight_s", 1.5},
-                 {"false_moves", 90.0},
-                 {"true_moves", 0.0},
-                 {"adjacent_moves", 0.0},
-                 {"remedy", "pad-elements"},
-                 {"advice", "Give each element whole lines."}};
-  record["bytes_after"] = 128;
-  record["changes"] = {{{"what", "type"},
-                        {"name", ""},
-                        {"type", "struct Counter"},
-                        {"text", ""},
-                        {"file", "/home/me/count.cpp"},
-                        {"line", 1},
-                        {"alignas", 64},
-                        {"text", "alignas(64)"},
-                        {"bytes_before", 8},
-                        {"bytes_after", 64}}};
-  record["sides"] = sides(leaf_of(database, "count_first(unsigned long)"),
-                          leaf_of(database, "count_second(unsigned long)"));
-  database.run_json =
-      Json{{"run", {{"command", "./count"}, {"cpu_s", 2.0}}}, {"contention", {record}}}.dump();
-  return database;
-}
-
-Json side(uint32_t profile, const char* place, const char* access, uint64_t offset, uint32_t context) {
-  return {{"profile", profile},    {"place", place}, {"access", access}, {"offset", offset},  {"bytes", 8},
-          {"line_offset", offset}, {"accesses", 40}, {"weight_s", 0.5},  {"context", context}};
-}
-
-Json both_sides(uint32_t first, uint32_t second) {
-  return {side(0, "[0].hits", "reads", 0, first), side(0, "[0].hits", "writes", 0, first),
-          side(1, "[1].hits", "reads and writes", 8, second)};
-}
 
 ReportOptions contention_as(ReportFormat format) {
   ReportOptions options;

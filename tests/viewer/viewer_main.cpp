@@ -4,6 +4,8 @@
 #include <QApplication>
 #include <QStandardPaths>
 #include <catch2/catch.hpp>
+#include <cstdio>
+#include <cstdlib>
 
 #include "tests/analysis/database/files.h"
 
@@ -12,6 +14,12 @@ int main(int argc, char** argv) {
   for (const char* const name : {"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"})
     qputenv(name, settings.path().c_str());
   qputenv("QT_QPA_PLATFORM", "offscreen");
+  // The platform without a display remarks on each window that it has none.
+  qInstallMessageHandler([](QtMsgType type, const QMessageLogContext&, const QString& text) {
+    if (type == QtDebugMsg || text.contains("propagateSizeHints")) return;
+    std::fprintf(stderr, "%s\n", text.toUtf8().constData());
+    if (type == QtFatalMsg) std::abort();
+  });
   int no_arguments = 1;
   QApplication application(no_arguments, argv);
   QApplication::setOrganizationName("prof");

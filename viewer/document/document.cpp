@@ -18,7 +18,10 @@ Document::Document(const std::filesystem::path& directory)
   rebuild();
 }
 
-Document::~Document() = default;
+Document::~Document() {
+  // Among them what reads the database in the background.
+  qDeleteAll(findChildren<QObject*>(QString(), Qt::FindDirectChildrenOnly));
+}
 
 Traces& Document::traces() {
   if (!traces_) traces_ = std::make_unique<Traces>(*database_);
@@ -31,7 +34,7 @@ void Document::rebuild() {
     selection.profiles = threads_;
     selection.every_profile = false;
   }
-  tree_ = std::make_unique<const CallTree>(build_call_tree(*database_, selection, merges_));
+  tree_ = std::make_shared<const CallTree>(build_call_tree(*database_, selection, merges_));
 }
 
 void Document::choose_metric(size_t position) {
@@ -46,6 +49,12 @@ void Document::choose_threads(std::vector<uint32_t> profiles) {
   threads_ = std::move(profiles);
   rebuild();
   emit tree_changed();
+}
+
+void Document::choose_all_threads() {
+  std::vector<uint32_t> all(database_->profiles.size());
+  std::iota(all.begin(), all.end(), 0u);
+  choose_threads(std::move(all));
 }
 
 void Document::merge_recursion(bool is_merged) {

@@ -35,6 +35,9 @@ class Document : public QObject {
 
   // What the chosen threads spent in each call path, of all metrics that were measured.
   const CallTree& tree() const { return *tree_; }
+  // The same, for what computes in the background: stays as it is when another one takes its place, and must
+  // be gone before the document's end, which deletes the document's children first.
+  std::shared_ptr<const CallTree> shared_tree() const { return tree_; }
   // The position in tree().selection.metrics that pages show first.
   size_t metric() const { return metric_; }
   // Indices into Database::profiles, rising.
@@ -48,6 +51,7 @@ class Document : public QObject {
   // Each emits the signal below, where it changes anything.
   void choose_metric(size_t position);
   void choose_threads(std::vector<uint32_t> profiles);
+  void choose_all_threads();
   void merge_recursion(bool is_merged);
   void show_time(std::optional<TimeRange> range);
   void choose_depth(std::optional<uint32_t> depth);
@@ -57,6 +61,11 @@ class Document : public QObject {
   void ask_for_page(const QString& id) { emit page_asked(id); }
   void ask_for_source(uint32_t file, uint32_t line) { emit source_asked(file, line); }
   void ask_for_function(uint32_t frame) { emit function_asked(frame); }
+  // The page that has the evidence of a finding, and there the place of it.
+  void ask_for_finding(const QString& page, const QString& sentence) {
+    emit page_asked(page);
+    emit finding_asked(page, sentence);
+  }
 
  signals:
   // tree() will be another one: the last time to say what its nodes are.
@@ -71,6 +80,7 @@ class Document : public QObject {
   // `frame` is an index into CallTree::frames: pages that show functions choose it.
   void function_asked(uint32_t frame);
   void page_asked(const QString& id);
+  void finding_asked(const QString& page, const QString& sentence);
 
  private:
   void rebuild();
@@ -79,7 +89,7 @@ class Document : public QObject {
   std::unique_ptr<const Database> database_;
   RunSummary run_;
   std::unique_ptr<Traces> traces_;
-  std::unique_ptr<const CallTree> tree_;
+  std::shared_ptr<const CallTree> tree_;
   std::vector<uint32_t> threads_;
   size_t metric_ = 0;
   std::optional<TimeRange> shown_time_;

@@ -3,12 +3,18 @@
 
 #include <QString>
 #include <QWidget>
+#include <vector>
 
 #include "viewer/document/document.h"
 
 class QAbstractItemView;
 
 namespace prof::viewer {
+
+// "Left, Right": "the bar before, the next one".
+struct PageKey {
+  QString keys, what;
+};
 
 class Page : public QWidget {
   Q_OBJECT
@@ -29,6 +35,8 @@ class Page : public QWidget {
   virtual QWidget* main_widget() { return this; }
   // The table that is exported as CSV and copied as text; nullptr: the page is a picture.
   virtual QAbstractItemView* table() { return nullptr; }
+  // What keys do beyond those of tables, for the window's help.
+  virtual std::vector<PageKey> keys() const { return {}; }
 
  protected:
   Document& document() const { return document_; }

@@ -1,38 +1,104 @@
 #include "viewer/findings/summary_page.h"
 
+#include <QEvent>
+#include <QScrollBar>
+#include <QStringList>
 #include <QVBoxLayout>
 
-#include "analysis/views/findings.h"
+#include "analysis/views/hot_path.h"
+#include "analysis/views/repairs_in_words.h"
+#include "analysis/views/run_in_words.h"
 #include "analysis/views/wording.h"
+#include "viewer/document/words.h"
+#include "viewer/findings/links.h"
 
 namespace prof::viewer {
 
 namespace {
 
-QString html(const std::string& text) {
-  return QString::fromStdString(text).toHtmlEscaped();
+constexpr size_t kReasons = 4;
+constexpr size_t kHotFunctions = 8;
+constexpr size_t kCallers = 3;
+constexpr double kWorthALine = 0.01;
+
+QString line(const char* label, const QString& text) {
+  if (text.isEmpty()) return {};
+  return QString("<tr><td width=\"90\"><b>%1</b></td><td>%2</td></tr>").arg(label, text);
 }
 
-QString line(const QString& label, const QString& text) {
-  return "<tr><td><b>" + label + "</b>&nbsp;&nbsp;</td><td>" + text + "</td></tr>";
+QString line(const char* label, const std::string& text) {
+  return line(label, html(text));
 }
 
-QString what_ran(const RunSummary& run) {
-  QString text = line("program", html(run.command));
-  QString ran;
-  if (run.wall_s) ran += html(words_for_duration(*run.wall_s)) + ", ";
-  if (run.cpu_s) ran += html(words_for_duration(*run.cpu_s)) + " of CPU time, ";
-  ran += html(words_for_count(run.threads, "thread"));
-  if (!run.host.empty()) ran += " on " + html(run.host);
-  text += line("ran", ran);
-  for (const std::string& note : run.degradations) text += line("note", html(note));
-  return "<table>" + text + "</table>";
+QString explained(const std::string& text, const Reasons& reasons) {
+  return text.empty() ? QString() : html(text + reasons_in_words(reasons, kReasons));
 }
 
-QString what_was_found(const std::vector<Finding>& findings) {
+QString what_ran(const CallTree& tree, const RunSummary& run) {
+  QString text = line("program", "<b>" + html(run.command) + "</b>" + html(ending_in_words(run)));
+  text += line("ran", ran_in_words(run));
+  if (!run.start.empty()) text += line("began", run.start);
+  text += line("selected", selected_in_words(tree));
+  text += line("sampled", sampled_in_words(tree, run));
+  text += line("paused", paused_in_words(run));
+  text += line("dropped", explained(dropped_in_words(run), run.dropped));
+  if (run.stacks) text += line("stacks", explained(stacks_in_words(run), run.stacks->reasons));
+  text += line("overhead", overhead_in_words(run));
+  text += line("repaired", repairs_in_short(run.repairs));
+  for (const std::string& note : run.degradations) text += line("note", note);
+  return "<table cellspacing=\"2\">" + text + "</table>";
+}
+
+// Readable on both themes' grounds.
+QColor colour_of(Severity severity, bool is_dark) {
+  constexpr int kRed = 0, kAmber = 35, kBlue = 210;
+  const int hue = severity == Severity::High ? kRed : severity == Severity::Medium ? kAmber : kBlue;
+  return QColor::fromHsl(hue, 170, is_dark ? 150 : 95);
+}
+
+QString found(const Document& document, const Finding& finding, bool is_dark) {
+  QString text = QString("<tr><td width=\"70\"><font color=\"%1\"><b>%2</b></font></td>")
+                     .arg(colour_of(finding.severity, is_dark).name(), html(severity_name(finding.severity)));
+  const bool has_share = finding.cost && finding.cost->share_of_run > 0;
+  text += "<td width=\"60\" align=\"right\">" + (has_share ? percent(finding.cost->share_of_run) : "") +
+          "&nbsp;&nbsp;</td>";
+  text += "<td>" + html(finding.sentence);
+  // Of the measurement itself sentences end with it.
+  const bool is_said = finding.sentence.find(finding.advice) != std::string::npos;
+  if (!is_said) text += "<br>" + html(finding.advice);
+  if (const QString links = links_of(document, finding); !links.isEmpty()) text += "<br>" + links;
+  return text + "</td></tr>";
+}
+
+FindingFrame as_frame(const CallTree& tree, uint32_t frame, const Place& place) {
+  FindingFrame result;
+  result.function = frame_name(*tree.database, tree.frames[frame]);
+  if (place.file < tree.database->files.size()) {
+    result.file = tree.database->files[place.file].path;
+    result.line = place.line;
+  }
+  return result;
+}
+
+QString hot(const Document& document) {
+  const CallTree& tree = document.tree();
   QString text;
-  for (const Finding& finding : findings) text += "<li>" + html(finding.sentence) + "</li>";
-  return text.isEmpty() ? QString() : "<h3>Findings</h3><ul>" + text + "</ul>";
+  for (const HotFunction& function : hot_functions(tree, kHotFunctions)) {
+    const double share = tree.share(function.cost.exclusive, 0);
+    if (!text.isEmpty() && share < kWorthALine) break;
+    text += "<tr><td align=\"right\" width=\"60\">" + percent(share) + "&nbsp;&nbsp;</td><td>" +
+            linked(document, as_frame(tree, function.frame, function.place));
+    for (size_t i = 0; i < std::min(kCallers, function.callers.size()); ++i)
+      text += " &#8592; " +
+              linked(document, as_frame(tree, function.callers[i].frame, function.callers[i].place));
+    text += "</td></tr>";
+  }
+  if (text.isEmpty()) return {};
+  const Metric& metric = tree.metric(0);
+  return "<h3>Functions by their own cost</h3><p>" + html(metric.name) + ", " +
+         quantity(metric, tree.totals[0]) +
+         " in all; the heaviest line of each, and its main callers</p><table cellspacing=\"2\">" + text +
+         "</table>";
 }
 
 }  // namespace
@@ -40,16 +106,49 @@ QString what_was_found(const std::vector<Finding>& findings) {
 SummaryPage::SummaryPage(Document& document, QWidget* parent)
     : Page(document, parent), text_(new QTextBrowser) {
   text_->setOpenLinks(false);
+  text_->document()->setDocumentMargin(fontMetrics().height());
   auto* const layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(text_);
-  connect(&document, &Document::tree_changed, this, &SummaryPage::fill);
-  fill();
+  connect(text_, &QTextBrowser::anchorClicked, this,
+          [this](const QUrl& link) { follow(this->document(), link); });
+  connect(&document, &Document::tree_changed, this, &SummaryPage::renew);
+}
+
+bool SummaryPage::is_complete() const {
+  return search_ && search_->is_complete();
+}
+
+void SummaryPage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  if (!search_) {
+    search_ = &FindingSearch::of(document());
+    connect(search_, &FindingSearch::changed, this, &SummaryPage::renew);
+  }
+  if (!is_filled_) renew();
+}
+
+void SummaryPage::changeEvent(QEvent* event) {
+  Page::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange && search_) renew();  // colours are in the text
+}
+
+void SummaryPage::renew() {
+  is_filled_ = isVisible();
+  if (is_filled_) fill();
 }
 
 void SummaryPage::fill() {
-  const RunSummary& run = document().run();
-  text_->setHtml(what_ran(run) + what_was_found(prof::find(document().tree(), run)));
+  const bool is_dark = palette().color(QPalette::Base).lightness() < 128;
+  QString text = what_ran(document().tree(), document().run());
+  QString findings;
+  for (const Finding& finding : search_->findings()) findings += found(document(), finding, is_dark);
+  if (!findings.isEmpty()) text += "<h3>Findings</h3><table cellspacing=\"4\">" + findings + "</table>";
+  if (!search_->is_complete()) text += "<p><i>Looking for more ...</i></p>";
+  text += hot(document());
+  const int scrolled = text_->verticalScrollBar()->value();
+  text_->setHtml(text);
+  text_->verticalScrollBar()->setValue(scrolled);
 }
 
 }  // namespace prof::viewer

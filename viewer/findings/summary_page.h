@@ -1,9 +1,11 @@
 #pragma once
-// What ran, how well it was measured, and what was found: the first page that a user sees.
+// What ran, how well it was measured, and what was found: the first page that a user sees. Links lead to the
+// lines and pages that say more.
 
 #include <QTextBrowser>
 
 #include "viewer/document/page.h"
+#include "viewer/findings/finding_search.h"
 
 namespace prof::viewer {
 
@@ -16,11 +18,19 @@ class SummaryPage : public Page {
   QString id() const override { return "summary"; }
   QString title() const override { return "Summary"; }
   QWidget* main_widget() override { return text_; }
+  bool is_complete() const override;
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+  void changeEvent(QEvent* event) override;
 
  private:
+  void renew();
   void fill();
 
   QTextBrowser* text_;
+  FindingSearch* search_ = nullptr;  // the document's; from the first time on that the page is seen
+  bool is_filled_ = false;
 };
 
 }  // namespace prof::viewer

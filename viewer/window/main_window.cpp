@@ -13,10 +13,14 @@
 #include <QProgressDialog>
 #include <QSettings>
 #include <QToolBar>
+#include <QToolButton>
+#include <QWidgetAction>
 
 #include "analysis/database/database.h"
 #include "viewer/tables/table_text.h"
+#include "viewer/threads/thread_filter.h"
 #include "viewer/window/choose.h"
+#include "viewer/window/help.h"
 #include "viewer/window/pages.h"
 #include "viewer/window/screenshot.h"
 #include "viewer/window/theme.h"
@@ -69,6 +73,7 @@ void MainWindow::make_menus() {
     for (const QString& path : recent())
       recent_menu_->addAction(path, this, [this, path] { open(path.toStdString()); });
   });
+  file->addAction("&Reload", QKeySequence("F5"), this, &MainWindow::reload);
   file->addAction("&Close", QKeySequence::Close, this, &MainWindow::close_document);
   file->addSeparator();
   file->addAction("Export &table as CSV...", QKeySequence("Ctrl+Shift+S"), this, &MainWindow::export_table);
@@ -86,6 +91,14 @@ void MainWindow::make_menus() {
       use_theme(theme);
       remember_theme(theme);
     });
+  view->addAction("&Threads ...", QKeySequence("Ctrl+T"), this, [this] {
+    if (document_) threads_->showMenu();
+  });
+  view->addAction("&All threads", QKeySequence("Ctrl+Shift+T"), this, [this] {
+    if (document_) document_->choose_all_threads();
+  });
+  QMenu* const help = menuBar()->addMenu("&Help");
+  help->addAction("&Keys", QKeySequence(Qt::Key_F1), this, &MainWindow::show_help);
 }
 
 void MainWindow::make_tools() {
@@ -100,6 +113,25 @@ void MainWindow::make_tools() {
   connect(metrics_, &QComboBox::activated, this, [this](int position) {
     if (document_) document_->choose_metric(static_cast<size_t>(position));
   });
+  make_thread_filter(tools);
+}
+
+void MainWindow::make_thread_filter(QToolBar* tools) {
+  filter_ = new ThreadFilter;
+  auto* const action = new QWidgetAction(this);
+  action->setDefaultWidget(filter_);
+  auto* const menu = new QMenu(this);
+  menu->addAction(action);
+  threads_ = new QToolButton;
+  threads_->setObjectName("threads");
+  threads_->setText(filter_->words());
+  threads_->setToolTip("The threads that all pages show (Ctrl+T)");
+  threads_->setPopupMode(QToolButton::InstantPopup);
+  threads_->setMenu(menu);
+  threads_->setEnabled(false);
+  tools->addWidget(threads_);
+  connect(filter_, &ThreadFilter::words_changed, threads_, &QToolButton::setText);
+  connect(menu, &QMenu::aboutToShow, filter_->text(), qOverload<>(&QWidget::setFocus));
 }
 
 void MainWindow::open_as_asked(const ViewOptions& options) {
@@ -160,8 +192,12 @@ void MainWindow::show_document(std::unique_ptr<Document> document) {
   connect(document_.get(), &Document::page_asked, this, &MainWindow::show_page);
   connect(document_.get(), &Document::metric_changed, this,
           [this] { metrics_->setCurrentIndex(static_cast<int>(document_->metric())); });
+  connect(document_.get(), &Document::source_asked, this, [this] { show_page("source"); });
+  connect(document_.get(), &Document::tree_changed, this, &MainWindow::fill_metrics);
   make_pages();
   fill_metrics();
+  filter_->show_document(document_.get());
+  threads_->setEnabled(true);
   setWindowTitle(QString::fromStdString(document_->run().command));
 }
 
@@ -204,14 +240,31 @@ void MainWindow::close_document() {
   if (!document_) return;
   QSettings().setValue(kDocks, saveState(kLayoutVersion));
   pages_menu_->clear();
+  filter_->show_document(nullptr);
   for (const auto& [id, dock] : docks_) delete dock;  // its page knows the document
   docks_.clear();
   document_.reset();
   metrics_->clear();
   metrics_->setEnabled(false);
+  threads_->setEnabled(false);
   start_->show_recent(recent());
   start_->show();
   setWindowTitle({});
+}
+
+void MainWindow::reload() {
+  if (!document_) return;
+  const Page* const front = page_in_front();
+  const QString id = front ? front->id() : QString();
+  open(fs::path(document_->directory()));
+  if (!id.isEmpty()) show_page(id);
+}
+
+void MainWindow::show_help() {
+  std::vector<const Page*> pages;
+  for (const std::string& id : kPages)
+    if (const Page* const shown = page(QString::fromStdString(id))) pages.push_back(shown);
+  (new Help(*menuBar(), pages, this))->show();
 }
 
 Page* MainWindow::page(const QString& id) const {

@@ -16,8 +16,12 @@
 class QComboBox;
 class QDockWidget;
 class QMenu;
+class QToolBar;
+class QToolButton;
 
 namespace prof::viewer {
+
+class ThreadFilter;
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
@@ -35,6 +39,8 @@ class MainWindow : public QMainWindow {
   Document* document() const { return document_.get(); }
   Page* page(const QString& id) const;
   void show_page(const QString& id);
+  // The database as it is now, with the same page in front.
+  void reload();
 
  protected:
   void closeEvent(QCloseEvent* event) override;
@@ -46,6 +52,7 @@ class MainWindow : public QMainWindow {
   void make_tools();
   void show_document(std::unique_ptr<Document> document);
   void make_pages();
+  void make_thread_filter(QToolBar* tools);
   void fill_metrics();
   void fail(const std::filesystem::path& path, const QString& why);
   void remember(const std::filesystem::path& path);
@@ -55,6 +62,7 @@ class MainWindow : public QMainWindow {
   void copy();
   void export_table();
   void export_picture();
+  void show_help();
 
   std::unique_ptr<Document> document_;
   std::map<QString, QDockWidget*> docks_;
@@ -62,6 +70,8 @@ class MainWindow : public QMainWindow {
   QMenu* pages_menu_ = nullptr;
   QMenu* recent_menu_ = nullptr;
   QComboBox* metrics_ = nullptr;
+  QToolButton* threads_ = nullptr;
+  ThreadFilter* filter_ = nullptr;
 };
 
 }  // namespace prof::viewer

@@ -53,6 +53,22 @@ TEST_CASE("One blocked rank of 12 that all others wait for is a stall of just th
   }
 }
 
+TEST_CASE("Looking for stalls can be given up at any block") {
+  const TracedRun run = late_rank(12);
+  const Database database = run.build();
+  size_t asked = 0;
+  StallOptions options;
+  options.is_cancelled = [&asked] { return ++asked == 0; };
+  CHECK(find_stalls(database, run.everyone(), options).lost_ns == 800 * kMs);
+  const size_t all = asked;
+  for (const size_t last : {size_t{1}, all / 2, all}) {
+    asked = 0;
+    options.is_cancelled = [&asked, last] { return ++asked == last; };
+    CHECK_THROWS_AS(find_stalls(database, run.everyone(), options), StallsCancelled);
+    CHECK(asked == last);
+  }
+}
+
 TEST_CASE("How traces are cut into blocks does not matter") {
   const TracedRun run = late_rank(12);
   for (const size_t block : {1, 2, 1000})

@@ -1,7 +1,11 @@
 #include "viewer/window/main_window.h"
 
+#include <QApplication>
+#include <QDragEnterEvent>
+#include <QDropEvent>
 #include <QLabel>
 #include <QMessageBox>
+#include <QMimeData>
 #include <QTest>
 #include <QTextBrowser>
 #include <catch2/catch.hpp>
@@ -41,6 +45,21 @@ TEST_CASE("what is no database is told by name, and the window stays") {
     CHECK(failure->text().contains(QString::fromStdString(path.filename().string())));
   }
   CHECK(window.isVisible());
+}
+
+TEST_CASE("a database that is dropped on the window is opened") {
+  const test::DatabaseFolder folder(test::known_database());
+  MainWindow window;
+  window.show();
+  QMimeData files;
+  files.setUrls({QUrl::fromLocalFile(QString::fromStdString(folder.path().string()))});
+  QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &files, Qt::LeftButton, {});
+  QApplication::sendEvent(&window, &enter);
+  CHECK(enter.isAccepted());
+  QDropEvent drop(QPointF(50, 50), Qt::CopyAction, &files, Qt::LeftButton, {});
+  QApplication::sendEvent(&window, &drop);
+  REQUIRE(window.document());
+  CHECK(window.document()->directory() == folder.path());
 }
 
 TEST_CASE("a database that cannot be opened leaves the one that is open") {

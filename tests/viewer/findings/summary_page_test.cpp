@@ -1,0 +1,105 @@
+#include <QSignalSpy>
+#include <QTextBlock>
+#include <QTextBrowser>
+#include <catch2/catch.hpp>
+
+#include "tests/report/contended.h"
+#include "tests/report/example.h"
+#include "tests/report/stalled_ranks.h"
+#include "tests/viewer/findings/shown.h"
+#include "viewer/findings/links.h"
+
+using namespace prof;
+using namespace prof::test;
+using namespace prof::viewer;
+
+namespace {
+
+QTextBrowser& browser(Shown& shown) {
+  auto* const found = shown.page().findChild<QTextBrowser*>();
+  REQUIRE(found);
+  return *found;
+}
+
+QString words(Shown& shown) {
+  return browser(shown).toPlainText().simplified();
+}
+
+// Of all links in a text.
+std::vector<QUrl> links_in(QTextBrowser& text) {
+  std::vector<QUrl> links;
+  for (QTextBlock block = text.document()->begin(); block.isValid(); block = block.next())
+    for (auto part = block.begin(); !part.atEnd(); ++part)
+      if (part.fragment().charFormat().isAnchor())
+        links.emplace_back(part.fragment().charFormat().anchorHref());
+  return links;
+}
+
+}  // namespace
+
+TEST_CASE("the summary says what ran, how well it was measured, and each note") {
+  Shown shown(example(), "summary");
+  const QString said = words(shown);
+  for (const char* const part :
+       {"./sum 1000000, exit status 0", "4.02 s, 8.00 s of CPU time, 1 process, 2 threads on build1",
+        "640 of 1000 samples/s, 5120 samples", "80 samples: ", "88 % complete, 12 % broken: 614 because",
+        "about 80 ms of CPU time (1.0 %), 2.1 MiB of memory", "kernel time is not sampled"}) {
+    CAPTURE(part, said.toStdString());
+    CHECK(said.contains(part));
+  }
+}
+
+TEST_CASE("the summary has the findings of the report, with those of traces, in its order") {
+  for (const Database& database : {example(), counting(both_sides), stalled_ranks()}) {
+    Shown shown(database, "summary");
+    const QString said = words(shown);
+    qsizetype at = 0;
+    const nlohmann::json findings = reported(database, ReportView::Summary)["findings"];
+    REQUIRE(!findings.empty());
+    for (const nlohmann::json& finding : findings) {
+      const QString sentence = QString::fromStdString(finding["sentence"].get<std::string>());
+      CAPTURE(sentence.toStdString(), said.toStdString());
+      at = said.indexOf(sentence.simplified(), at);
+      REQUIRE(at >= 0);
+    }
+  }
+}
+
+TEST_CASE("a finding's link leads to the page of its evidence") {
+  Shown shown(counting(both_sides), "summary");
+  QSignalSpy pages(&shown.document(), &Document::page_asked);
+  QSignalSpy findings(&shown.document(), &Document::finding_asked);
+  for (const QUrl& link : links_in(browser(shown)))
+    if (link.scheme() == "finding") emit browser(shown).anchorClicked(link);
+  REQUIRE(pages.count() == 1);
+  CHECK(pages[0][0] == "contention");
+  CHECK(findings[0][1].toString().startsWith("2 threads use different bytes"));
+}
+
+TEST_CASE("links carry any function's name and lead to its line and its frame") {
+  const DatabaseFolder folder(example());
+  Document document(folder.path());
+  QSignalSpy sources(&document, &Document::source_asked);
+  QSignalSpy functions(&document, &Document::function_asked);
+  follow(document, QUrl("source:1?of=14"));
+  REQUIRE(sources.count() == 1);
+  CHECK(sources[0][0].toUInt() == 1);
+  CHECK(sources[0][1].toUInt() == 14);
+  follow(document, QUrl("function:top-down?of=slow%5Fsum"));
+  REQUIRE(functions.count() == 1);
+  const Frame& frame = document.tree().frames[functions[0][0].toUInt()];
+  CHECK(frame_name(document.database(), frame) == "slow_sum");
+  follow(document, QUrl("source:4711?of=14"));
+  follow(document, QUrl("function:top-down?of=nobody"));
+  CHECK(sources.count() == 1);
+  CHECK(functions.count() == 1);
+}
+
+TEST_CASE("the summary follows the chosen threads") {
+  Shown shown(example(), "summary");
+  CHECK(!words(shown).contains("1 of 2 threads"));
+  shown.document().choose_threads({1});
+  for (int turn = 0; turn < 1000 && !shown.page().is_complete(); ++turn) QTest::qWait(5);
+  QTest::qWait(1);
+  CHECK(words(shown).contains("1 of 2 threads: 100.1 worker"));
+}

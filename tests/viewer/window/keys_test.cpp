@@ -1,0 +1,171 @@
+// What is done with the window by keys and menus.
+
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QDialog>
+#include <QDockWidget>
+#include <QFile>
+#include <QFileDialog>
+#include <QImage>
+#include <QLineEdit>
+#include <QSettings>
+#include <QTest>
+#include <QTextBrowser>
+#include <QTimer>
+#include <QToolButton>
+#include <QTreeView>
+#include <catch2/catch.hpp>
+
+#include "analysis/database/database.h"
+#include "tests/report/contended.h"
+#include "tests/report/example.h"
+#include "tests/viewer/database_folder.h"
+#include "viewer/window/main_window.h"
+
+using namespace prof;
+using namespace prof::test;
+using namespace prof::viewer;
+
+namespace {
+
+struct Opened {
+  explicit Opened(const Database& database) : folder(database) {
+    window.show();
+    window.open(folder.path());
+    REQUIRE(window.document());
+    REQUIRE(QTest::qWaitForWindowActive(&window));
+  }
+  bool is_in_front(const char* id) const { return !window.page(id)->visibleRegion().isEmpty(); }
+  void press(Qt::Key key, Qt::KeyboardModifiers with = {}) {
+    window.activateWindow();  // a dialog may have been
+    REQUIRE(QTest::qWaitForWindowActive(&window));
+    QTest::keyClick(&window, key, with);
+  }
+
+  DatabaseFolder folder;
+  MainWindow window;
+};
+
+// Names the file in the dialog that the next action opens.
+void name_file(const QString& path) {
+  QTimer::singleShot(100, qApp, [path] {
+    auto* const dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+    REQUIRE(dialog);
+    dialog->selectFile(path);
+    dialog->findChild<QLineEdit*>("fileNameEdit")->setText(path);
+    static_cast<QDialog*>(dialog)->done(QDialog::Accepted);
+  });
+}
+
+QString content(const QString& path) {
+  QFile file(path);
+  REQUIRE(file.open(QIODevice::ReadOnly));
+  return QString::fromUtf8(file.readAll());
+}
+
+}  // namespace
+
+TEST_CASE("each page comes to the front by its number") {
+  Opened opened(example());
+  for (size_t page = 0; page < std::min<size_t>(kPages.size(), 9); ++page) {
+    opened.press(static_cast<Qt::Key>(Qt::Key_1 + page), Qt::ControlModifier);
+    QTest::qWait(1);
+    CAPTURE(kPages[page]);
+    CHECK(opened.is_in_front(kPages[page].c_str()));
+  }
+}
+
+TEST_CASE("the help lists every action that has a key, and the pages' own") {
+  Opened opened(example());
+  opened.press(Qt::Key_F1);
+  auto* const help = opened.window.findChild<QDialog*>("help");
+  REQUIRE(help);
+  CHECK(!help->isModal());
+  const QString text = help->findChild<QTextBrowser*>()->toPlainText();
+  for (const QAction* const action : opened.window.findChildren<QAction*>()) {
+    if (action->shortcut().isEmpty()) continue;
+    CAPTURE(action->text().toStdString());
+    CHECK(text.contains(action->shortcut().toString(QKeySequence::PortableText)));
+  }
+  CHECK(text.contains("choose the threads of the bar or row"));
+  help->close();
+}
+
+TEST_CASE("chosen rows are copied as text") {
+  Opened opened(counting(both_sides));
+  opened.window.show_page("contention");
+  opened.press(Qt::Key_C, Qt::ControlModifier);
+  const QString text = QApplication::clipboard()->text();
+  CHECK(text.startsWith("data\tverdict\t"));
+  CHECK(text.contains("counters (count.cpp:1)\tfalse sharing\t75 %\t1.50 s"));
+}
+
+TEST_CASE("a table is exported as CSV with exact values, a page as a picture") {
+  Opened opened(counting(both_sides));
+  opened.window.show_page("contention");
+  const TemporaryDirectory folder;
+  const QString csv = QString::fromStdString((folder.path() / "table.csv").string());
+  name_file(csv);
+  opened.press(Qt::Key_S, Qt::ControlModifier | Qt::ShiftModifier);
+  const QStringList lines = content(csv).split("\r\n", Qt::SkipEmptyParts);
+  REQUIRE(lines.size() == 5);
+  CHECK(lines[0].toStdString() == "depth,data,verdict,of CPU time,cost,seen,code");
+  CHECK(lines[1].startsWith("0,counters (count.cpp:1),false sharing,0.75,1.5,"));
+  CHECK(lines[2].startsWith("1,"));
+
+  const QString png = QString::fromStdString((folder.path() / "page.png").string());
+  name_file(png);
+  opened.press(Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
+  CHECK(QImage(png).size() == opened.window.page("contention")->size());
+}
+
+TEST_CASE("a link of the summary shows the row that has the evidence") {
+  Opened opened(counting(both_sides));
+  QTextBrowser* const text = opened.window.page("summary")->findChild<QTextBrowser*>();
+  REQUIRE(QTest::qWaitFor([&] { return text->toHtml().contains("finding:contention"); }, 10'000));
+  QString html = text->toHtml();
+  html = html.mid(html.indexOf("finding:contention"));
+  emit text->anchorClicked(QUrl(html.left(html.indexOf('"')).replace("&amp;", "&")));
+  QTest::qWait(1);
+  CHECK(opened.is_in_front("contention"));
+  CHECK(opened.window.page("contention")->table()->currentIndex().isValid());
+}
+
+TEST_CASE("a database that was written anew is read anew, with the same page in front") {
+  Opened opened(example());
+  opened.window.show_page("locks");
+  QTest::qWait(1);
+  write_database(counting(both_sides), opened.folder.path());
+  opened.press(Qt::Key_F5);
+  REQUIRE(opened.window.document());
+  CHECK(opened.window.document()->run().command == "./count");
+  QTest::qWait(1);
+  CHECK(opened.is_in_front("locks"));
+}
+
+TEST_CASE("databases opened last and the arrangement of pages are remembered") {
+  QString path;
+  {
+    Opened opened(example());
+    path = QString::fromStdString(opened.folder.path().string());
+    opened.window.findChild<QDockWidget*>("locks")->close();
+    opened.window.close();
+  }
+  CHECK(QSettings().value("recent").toStringList().value(0) == path);
+  Opened again(example());
+  CHECK(again.window.findChild<QDockWidget*>("locks")->isHidden());
+  CHECK(!again.window.findChild<QDockWidget*>("contention")->toggleViewAction()->text().isEmpty());
+  again.window.show_page("locks");
+  CHECK(!again.window.findChild<QDockWidget*>("locks")->isHidden());
+}
+
+TEST_CASE("a thread that is chosen on one page is chosen in the tool bar") {
+  Opened opened(example());
+  const auto* const button = opened.window.findChild<QToolButton*>("threads");
+  CHECK(button->text() == "All 2 threads");
+  opened.window.document()->choose_threads({1});
+  CHECK(button->text() == "1 of 2 threads");
+  opened.press(Qt::Key_T, Qt::ControlModifier | Qt::ShiftModifier);
+  CHECK(button->text() == "All 2 threads");
+}

@@ -1,0 +1,111 @@
+#include "viewer/findings/contention_page.h"
+
+#include <QScrollArea>
+#include <QStringList>
+#include <algorithm>
+
+#include "analysis/views/code_in_words.h"
+#include "analysis/views/repairs_in_words.h"
+#include "analysis/views/stall_findings.h"
+#include "analysis/views/wording.h"
+#include "viewer/document/words.h"
+#include "viewer/findings/links.h"
+
+namespace prof::viewer {
+
+namespace {
+
+constexpr int kRecordRole = Qt::UserRole + 30;  // into RunSummary::contention
+
+QString paragraph(const QString& label, const QString& text) {
+  return text.isEmpty() ? QString() : "<p><b>" + label + "</b> " + text + "</p>";
+}
+
+Cell cost_cell(const FindingCost& cost) {
+  if (cost.unit == "sec") return seconds_cell(cost.value);
+  const QString text = quantity({}, cost.value) + " " + QString::fromStdString(cost.unit);
+  return {text, cost.value, text + ": " + QString::fromStdString(cost.basis)};
+}
+
+size_t threads_of(const ContendedRecord& record) {
+  std::vector<uint32_t> profiles;
+  for (const ContendedRecord::Side& side : record.sides)
+    if (std::ranges::find(profiles, side.profile) == profiles.end()) profiles.push_back(side.profile);
+  return profiles.size();
+}
+
+}  // namespace
+
+ContentionPage::ContentionPage(Document& document, QWidget* parent)
+    : EvidencePage(document, {"data", "verdict", "of CPU time", "cost", "seen", "code"}, parent),
+      picture_(new LinePictureView(document)) {
+  auto* const scrolled = new QScrollArea;
+  scrolled->setWidgetResizable(true);
+  scrolled->setWidget(picture_);
+  add_beside_details(scrolled);
+  connect(&rows(), &EvidenceTable::row_chosen, this, &ContentionPage::show_picture);
+}
+
+QString ContentionPage::why_empty() const {
+  const auto reason = why_no_contention(document().run());
+  return reason ? QString::fromStdString(*reason) : QString();
+}
+
+void ContentionPage::fill() {
+  const RunSummary& run = document().run();
+  findings_ = contention_findings(document().tree(), run);
+  items_.clear();
+  size_t number = 0;
+  for (const ContendedRecord& record : run.contention)
+    if (!record.sides.empty()) add_record(record, findings_[number++]);
+  QStringList said;
+  if (findings_.empty()) said << "no data was found that threads contend for";
+  for (const std::string& repair : repairs_in_words(document().tree(), run.repairs)) said << html(repair);
+  for (const std::string& note : contention_notes(run)) said << html(note);
+  QStringList sources;
+  for (const std::string& source : run.contention_sources) sources << html(source);
+  if (!sources.isEmpty()) said << "looked for by " + sources.join("; ");
+  show_sentences(said.join("<br>"));
+  if (findings_.empty()) picture_->show_record(nullptr);
+}
+
+void ContentionPage::add_record(const ContendedRecord& record, const Finding& finding) {
+  const CallTree& tree = document().tree();
+  QString details = paragraph("", html(finding.sentence)) + paragraph("Change:", html(finding.advice)) +
+                    paragraph("Repair:", html(record.repair));
+  for (const ContendedRecord::Allocation& allocation : record.allocations)
+    details += paragraph("Allocated:", linked_path(document(), frames_of(tree, allocation.context)));
+  Evidence evidence{{}, details};
+  if (!finding.contexts.empty()) evidence.frames = finding.contexts.front().frames;
+  QStandardItem* const item = rows().add(
+      {object_in_words(tree, record), record.sharing + " sharing", share_cell(finding.cost->share_of_run),
+       cost_cell(*finding.cost), words_for_count(threads_of(record), "thread"), ""},
+      std::move(evidence));
+  item->setData(QVariant::fromValue<qulonglong>(&record - document().run().contention.data()), kRecordRole);
+  items_.push_back(item);
+  const double cpu_s = document().run().cpu_s.value_or(0);
+  for (const ContendedRecord::Side& side : record.sides) {
+    const std::vector<FindingFrame> frames = frames_of(tree, side.context);
+    rows().add(
+        {"thread " + thread_label(document().database(), side.profile) + ": " + part_in_words(record, side),
+         side.access, share_cell(cpu_s > 0 ? side.weight_s / cpu_s : 0), seconds_cell(side.weight_s),
+         count_cell(static_cast<double>(side.accesses)),
+         frames.empty() ? counted_in_words(side) : code_in_words(frames)},
+        {frames, {}}, item);
+  }
+  rows().expand(item->index());
+}
+
+QModelIndex ContentionPage::row_of_finding(const QString& sentence) const {
+  for (size_t i = 0; i < findings_.size(); ++i)
+    if (QString::fromStdString(findings_[i].sentence) == sentence) return items_[i]->index();
+  return {};
+}
+
+void ContentionPage::show_picture(QModelIndex row) {
+  while (row.parent().isValid()) row = row.parent();
+  const QVariant record = row.siblingAtColumn(0).data(kRecordRole);
+  picture_->show_record(record.isValid() ? &document().run().contention[record.toULongLong()] : nullptr);
+}
+
+}  // namespace prof::viewer

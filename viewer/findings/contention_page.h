@@ -1,0 +1,33 @@
+#pragma once
+// Data that threads contend for: what it is, what it costs, who reads and writes which bytes of its line, the
+// code of all sides, and what to change.
+
+#include "viewer/findings/evidence_page.h"
+#include "viewer/findings/line_picture_view.h"
+
+namespace prof::viewer {
+
+class ContentionPage : public EvidencePage {
+  Q_OBJECT
+
+ public:
+  explicit ContentionPage(Document& document, QWidget* parent = nullptr);
+
+  QString id() const override { return "contention"; }
+  QString title() const override { return "Contention"; }
+  QString why_empty() const override;
+
+ protected:
+  void fill() override;
+  QModelIndex row_of_finding(const QString& sentence) const override;
+
+ private:
+  void add_record(const ContendedRecord& record, const Finding& finding);
+  void show_picture(QModelIndex row);
+
+  LinePictureView* picture_;
+  std::vector<Finding> findings_;
+  std::vector<QStandardItem*> items_;  // the row of each
+};
+
+}  // namespace prof::viewer

@@ -1,0 +1,115 @@
+#include "viewer/findings/evidence_page.h"
+
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "viewer/findings/links.h"
+
+namespace prof::viewer {
+
+EvidencePage::EvidencePage(Document& document, const QStringList& columns, QWidget* parent)
+    : Page(document, parent),
+      empty_(new QLabel),
+      sentences_(new QLabel),
+      table_(new EvidenceTable(document, columns)),
+      details_(new QTextBrowser),
+      beside_(new QSplitter(Qt::Horizontal)),
+      halves_(new QSplitter(Qt::Vertical)),
+      layers_(new QStackedLayout(this)) {
+  empty_->setObjectName("why_empty");
+  empty_->setAlignment(Qt::AlignCenter);
+  empty_->setWordWrap(true);
+  empty_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  sentences_->setObjectName("sentences");
+  sentences_->setWordWrap(true);
+  sentences_->setTextInteractionFlags(Qt::TextBrowserInteraction);
+  sentences_->setMargin(fontMetrics().averageCharWidth());
+  details_->setObjectName("details");
+  details_->setOpenLinks(false);
+  beside_->addWidget(details_);
+  beside_->setChildrenCollapsible(false);
+
+  halves_->addWidget(table_);
+  halves_->addWidget(beside_);
+  halves_->setStretchFactor(0, 1);
+  halves_->setStretchFactor(1, 1);
+  halves_->setChildrenCollapsible(false);
+  auto* const content = new QWidget;
+  auto* const column = new QVBoxLayout(content);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addWidget(sentences_);
+  column->addWidget(halves_, 1);
+  layers_->addWidget(content);
+  layers_->addWidget(empty_);
+
+  connect(table_, &EvidenceTable::row_chosen, this, &EvidencePage::show_details);
+  connect(details_, &QTextBrowser::anchorClicked, this, &EvidencePage::follow_link);
+  connect(sentences_, &QLabel::linkActivated, this, [this](const QString& link) { follow_link(QUrl(link)); });
+  connect(&document, &Document::tree_changed, this, &EvidencePage::renew);
+  connect(&document, &Document::finding_asked, this, &EvidencePage::show_finding);
+}
+
+QModelIndex EvidencePage::row_of_finding(const QString&) const {
+  return {};
+}
+
+void EvidencePage::add_beside_details(QWidget* widget) {
+  beside_->addWidget(widget);
+}
+
+void EvidencePage::show_sentences(const QString& text) {
+  sentences_->setText(text);
+  sentences_->setVisible(!text.isEmpty());
+}
+
+void EvidencePage::renew() {
+  is_filled_ = false;
+  if (!isVisible()) return;
+  is_filled_ = true;
+  table_->clear();
+  const QString reason = why_empty();
+  empty_->setText(reason);
+  layers_->setCurrentIndex(reason.isEmpty() ? 0 : 1);
+  if (!reason.isEmpty()) return;
+  fill();
+  table_->finish();
+  show_details(table_->currentIndex());
+  divide();
+}
+
+// A short table leaves the room to the details.
+void EvidencePage::divide() {
+  if (is_divided_ || table_->model()->rowCount() == 0) return;
+  is_divided_ = true;
+  const int all = halves_->height();
+  const int table = std::clamp(table_->height_of_rows(), all / 4, all / 2);
+  halves_->setSizes({table, all - table});
+}
+
+void EvidencePage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  if (!is_filled_) renew();
+}
+
+void EvidencePage::show_details(const QModelIndex& row) {
+  QString text = table_->details(row);
+  if (const QString path = linked_path(document(), table_->evidence(row).frames); !path.isEmpty())
+    text += (text.isEmpty() ? "" : "<hr>") + path;
+  details_->setHtml(text);
+}
+
+void EvidencePage::show_finding(const QString& page, const QString& sentence) {
+  if (page != id()) return;
+  if (!is_filled_) renew();
+  const QModelIndex row = row_of_finding(sentence);
+  if (!row.isValid()) return;
+  table_->setCurrentIndex(row);
+  table_->scrollTo(row);
+}
+
+void EvidencePage::follow_link(const QUrl& link) {
+  follow(document(), link);
+}
+
+}  // namespace prof::viewer

@@ -1,0 +1,58 @@
+#pragma once
+// What pages of evidence have in common: sentences above, a table, and below it what is known of the row that
+// is chosen, with links to source lines. Filled when it is seen.
+
+#include <QLabel>
+#include <QSplitter>
+#include <QStackedLayout>
+#include <QTextBrowser>
+
+#include "viewer/document/page.h"
+#include "viewer/findings/evidence_table.h"
+
+namespace prof::viewer {
+
+class EvidencePage : public Page {
+  Q_OBJECT
+
+ public:
+  QWidget* main_widget() override { return table_; }
+  QAbstractItemView* table() override { return table_; }
+
+ protected:
+  EvidencePage(Document& document, const QStringList& columns, QWidget* parent);
+
+  // Fills the emptied table, and the sentences above it. Only where why_empty() has no reason.
+  virtual void fill() = 0;
+  // The row of a finding's evidence, by its sentence; none: the page has no row for it.
+  virtual QModelIndex row_of_finding(const QString& sentence) const;
+  // Beside the details.
+  void add_beside_details(QWidget* widget);
+
+  // HTML.
+  void show_sentences(const QString& text);
+  EvidenceTable& rows() { return *table_; }
+  const EvidenceTable& rows() const { return *table_; }
+  // What is known has changed: fill() is called, when the page is seen.
+  void renew();
+
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  void divide();
+  void show_details(const QModelIndex& row);
+  void show_finding(const QString& page, const QString& sentence);
+  void follow_link(const QUrl& link);
+
+  QLabel* empty_;
+  QLabel* sentences_;
+  EvidenceTable* table_;
+  QTextBrowser* details_;
+  QSplitter* beside_;
+  QSplitter* halves_;
+  QStackedLayout* layers_;
+  bool is_filled_ = false;
+  bool is_divided_ = false;  // between table and details; from then on as the user has it
+};
+
+}  // namespace prof::viewer

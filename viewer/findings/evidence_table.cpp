@@ -1,0 +1,123 @@
+#include "viewer/findings/evidence_table.h"
+
+#include <QHeaderView>
+#include <algorithm>
+#include <utility>
+
+#include "analysis/views/wording.h"
+#include "viewer/document/words.h"
+#include "viewer/findings/links.h"
+#include "viewer/tables/table_text.h"
+
+namespace prof::viewer {
+
+namespace {
+
+constexpr int kEvidenceRole = Qt::UserRole + 20;
+constexpr int kLeastOfWidest = 30;  // average letters that the widest column keeps where all do not fit
+
+}  // namespace
+
+Cell seconds_cell(double seconds) {
+  return {QString::fromStdString(words_for_duration(seconds)), seconds,
+          exact_quantity({"", "sec", ""}, seconds)};
+}
+
+Cell share_cell(double share) {
+  constexpr int kDigits = 5;
+  return {percent(share), share, QString::number(share * 100, 'g', kDigits) + " %"};
+}
+
+Cell count_cell(double count) {
+  return {quantity({}, count), count, quantity({}, count)};
+}
+
+EvidenceTable::EvidenceTable(Document& document, const QStringList& columns, QWidget* parent)
+    : QTreeView(parent), document_(document) {
+  model_.setHorizontalHeaderLabels(columns);
+  model_.setSortRole(kExactRole);
+  setModel(&model_);
+  setEditTriggers(NoEditTriggers);
+  setUniformRowHeights(true);
+  setAlternatingRowColors(true);
+  setAllColumnsShowFocus(true);
+  setSelectionMode(ExtendedSelection);
+  header()->setSortIndicator(-1, Qt::DescendingOrder);  // as the pages fill it, until a column is clicked
+  setSortingEnabled(true);
+  connect(selectionModel(), &QItemSelectionModel::currentRowChanged, this, &EvidenceTable::row_chosen);
+  connect(this, &QTreeView::activated, this, &EvidenceTable::show_source);
+}
+
+QStandardItem* EvidenceTable::add(const std::vector<Cell>& cells, Evidence evidence, QStandardItem* parent) {
+  QList<QStandardItem*> row;
+  for (const Cell& cell : cells) {
+    auto* const item = new QStandardItem(cell.text);
+    const bool is_number = cell.exact.isValid();
+    item->setData(is_number ? cell.exact : QVariant(cell.text), kExactRole);
+    item->setToolTip(cell.tip.isEmpty() ? cell.text : cell.tip);
+    if (is_number) item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    row << item;
+  }
+  while (row.size() < model_.columnCount()) row << new QStandardItem;
+  row.front()->setData(QVariant::fromValue<qulonglong>(evidence_.size()), kEvidenceRole);
+  evidence_.push_back(std::move(evidence));
+  (parent ? parent : model_.invisibleRootItem())->appendRow(row);
+  return row.front();
+}
+
+QStandardItem* EvidenceTable::add_heading(const QString& text) {
+  QStandardItem* const item = add({text}, {});
+  QFont bold = font();
+  bold.setBold(true);
+  item->setFont(bold);
+  setFirstColumnSpanned(item->row(), {}, true);
+  expand(item->index());
+  return item;
+}
+
+void EvidenceTable::clear() {
+  model_.removeRows(0, model_.rowCount());
+  evidence_.clear();
+}
+
+void EvidenceTable::finish() {
+  int needed = 0, widest = 0;
+  for (int column = 0; column < model_.columnCount(); ++column) {
+    resizeColumnToContents(column);
+    setColumnWidth(column, columnWidth(column) + fontMetrics().averageCharWidth());
+    needed += columnWidth(column);
+    if (columnWidth(column) > columnWidth(widest)) widest = column;
+  }
+  const int least = std::min(kLeastOfWidest * fontMetrics().averageCharWidth(), columnWidth(widest));
+  if (needed > viewport()->width())
+    setColumnWidth(widest, std::max(least, columnWidth(widest) - (needed - viewport()->width())));
+  QModelIndex first = model_.index(0, 0);
+  if (isFirstColumnSpanned(0, {}) && model_.rowCount(first) > 0) first = model_.index(0, 0, first);
+  setCurrentIndex(first);
+  scrollToTop();
+}
+
+int EvidenceTable::height_of_rows() const {
+  int rows = 1;  // room for a scroll bar
+  for (QModelIndex row = model_.index(0, 0); row.isValid(); row = indexBelow(row)) ++rows;
+  return header()->height() + rows * std::max(rowHeight(model_.index(0, 0)), fontMetrics().height());
+}
+
+const Evidence& EvidenceTable::evidence(const QModelIndex& row) const {
+  static const Evidence none;
+  const QVariant at = row.siblingAtColumn(0).data(kEvidenceRole);
+  return at.isValid() ? evidence_[at.toULongLong()] : none;
+}
+
+QString EvidenceTable::details(QModelIndex row) const {
+  while (row.isValid() && evidence(row).details.isEmpty()) row = row.parent();
+  return row.isValid() ? evidence(row).details : QString();
+}
+
+bool EvidenceTable::show_source(const QModelIndex& row) {
+  const std::optional<SourcePlace> place = place_of(document_, evidence(row).frames);
+  if (place) document_.ask_for_source(place->file, place->line);
+  return place.has_value();
+}
+
+}  // namespace prof::viewer

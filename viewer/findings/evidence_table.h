@@ -1,0 +1,75 @@
+#pragma once
+// A table of evidence: rows and rows within rows, sorted by any column, each with a call path. Small: pages
+// fill it at once.
+
+#include <QStandardItemModel>
+#include <QString>
+#include <QStringList>
+#include <QTreeView>
+#include <QVariant>
+#include <vector>
+
+#include "analysis/views/findings.h"
+#include "viewer/document/document.h"
+
+namespace prof::viewer {
+
+// A cell. `exact` is what rows are sorted by, and what is exported; without one, the text.
+struct Cell {
+  Cell(QString words) : text(std::move(words)) {}
+  Cell(const std::string& words) : text(QString::fromStdString(words)) {}
+  Cell(const char* words) : text(words) {}
+  Cell(QString words, double value, QString tooltip)
+      : text(std::move(words)), exact(value), tip(std::move(tooltip)) {}
+
+  QString text;
+  QVariant exact;
+  QString tip;
+};
+
+// "1.24 s", exact to the nanosecond.
+Cell seconds_cell(double seconds);
+// "12 %" of a share 0..1.
+Cell share_cell(double share);
+// "1,234"
+Cell count_cell(double count);
+
+// What a row stands for.
+struct Evidence {
+  std::vector<FindingFrame> frames;  // the innermost first
+  QString details;                   // HTML; empty: those of the row that it is in
+};
+
+class EvidenceTable : public QTreeView {
+  Q_OBJECT
+
+ public:
+  EvidenceTable(Document& document, const QStringList& columns, QWidget* parent = nullptr);
+
+  // Behind the rows of `parent`; nullptr: at the top. The item is that of its first column.
+  QStandardItem* add(const std::vector<Cell>& cells, Evidence evidence, QStandardItem* parent = nullptr);
+  // A heading over rows of one kind, shown open.
+  QStandardItem* add_heading(const QString& text);
+  void clear();
+  // Chooses the first row, and gives columns the width that their contents need.
+  void finish();
+
+  // Of the header and all rows that are open.
+  int height_of_rows() const;
+
+  const Evidence& evidence(const QModelIndex& row) const;
+  // HTML of the row, or of the nearest one that it is in and that has some.
+  QString details(QModelIndex row) const;
+  // True where the row leads to a line of source.
+  bool show_source(const QModelIndex& row);
+
+ signals:
+  void row_chosen(const QModelIndex& row);
+
+ private:
+  Document& document_;
+  QStandardItemModel model_;
+  std::vector<Evidence> evidence_;
+};
+
+}  // namespace prof::viewer

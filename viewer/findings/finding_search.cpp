@@ -1,0 +1,65 @@
+#include "viewer/findings/finding_search.h"
+
+#include <exception>
+#include <utility>
+
+#include "analysis/views/all_findings.h"
+
+namespace prof::viewer {
+
+FindingSearch& FindingSearch::of(Document& document) {
+  if (auto* const known = document.findChild<FindingSearch*>(QString(), Qt::FindDirectChildrenOnly))
+    return *known;
+  return *new FindingSearch(document);
+}
+
+FindingSearch::FindingSearch(Document& document) : QObject(&document), document_(document) {
+  connect(&document, &Document::tree_changed, this, &FindingSearch::start);
+  start();
+}
+
+FindingSearch::~FindingSearch() = default;  // the thread is told to stop, and waited for
+
+void FindingSearch::start() {
+  known_ = {};
+  const uint64_t turn = ++turn_;
+  thread_ = std::jthread([this, turn, tree = document_.shared_tree()](const std::stop_token& stop) {
+    search(tree, turn, stop);
+  });
+}
+
+void FindingSearch::search(std::shared_ptr<const CallTree> tree, uint64_t turn, const std::stop_token& stop) {
+  const RunSummary& run = document_.run();
+  Known known;
+  known.findings = all_findings(*tree, run, nullptr);
+  known.why_no_stalls = prof::why_no_stalls(*tree).value_or("");
+  known.is_complete = !known.why_no_stalls.empty();
+  tell(known, turn);
+  if (known.is_complete) return;
+  try {
+    StallOptions options;
+    options.is_cancelled = [&stop] { return stop.stop_requested(); };
+    known.stalls = stall_report(*tree, run, options);
+    known.stalls->options.is_cancelled = nullptr;
+    known.findings = all_findings(*tree, run, &*known.stalls);
+  } catch (const StallsCancelled&) {
+    return;
+  } catch (const std::exception& error) {
+    known.why_no_stalls = error.what();
+  }
+  known.is_complete = true;
+  tell(std::move(known), turn);
+}
+
+void FindingSearch::tell(Known known, uint64_t turn) {
+  QMetaObject::invokeMethod(
+      this,
+      [this, turn, known = std::move(known)] {
+        if (turn != turn_) return;
+        known_ = known;
+        emit changed();
+      },
+      Qt::QueuedConnection);
+}
+
+}  // namespace prof::viewer

@@ -1,0 +1,141 @@
+#include "viewer/findings/idleness_page.h"
+
+#include <QStringList>
+
+#include "analysis/views/devices_in_words.h"
+#include "analysis/views/wording.h"
+#include "viewer/document/words.h"
+#include "viewer/findings/links.h"
+
+namespace prof::viewer {
+
+namespace {
+
+std::string where(const Blamed& blamed) {
+  std::string text = blamed.what;
+  if (!blamed.caller.empty()) text += " <- " + blamed.caller;
+  if (!blamed.place.empty()) text += " (" + blamed.place + ")";
+  return text;
+}
+
+double idle_s(const RunSummary& run) {
+  double sum = 0;
+  for (const DeviceUse& use : run.devices) sum += use.idle_s();
+  return sum;
+}
+
+}  // namespace
+
+IdlenessPage::IdlenessPage(Document& document, QWidget* parent)
+    : EvidencePage(document,
+                   {"what", "time", "share", "of run at most", "launch", "gaps", "wake-up", "rank by time"},
+                   parent) {}
+
+QString IdlenessPage::why_empty() const {
+  if (!document().run().devices.empty()) return {};
+  return QString(kNoDevices) +
+         "\nDevices are followed by prof run on their own; prof run -e locks tells for what "
+         "threads wait otherwise.";
+}
+
+void IdlenessPage::fill() {
+  const RunSummary& run = document().run();
+  const Idleness found = idleness(document().database(), document().tree().selection, run);
+  QStringList said;
+  for (const DeviceUse& use : run.devices) {
+    said << "<b>" + html(device_in_words(run, use)) + "</b><br>" + html(device_shares_in_words(use));
+    if (use.paused_s > 0)
+      said << html("measuring was paused for " + words_for_duration(use.paused_s) +
+                   " more, which count as nothing");
+    if (const size_t processes = processes_that_share(run, use); processes > 1)
+      said << QString(
+                  "%1 processes of this run share it: each is to blame for the time in which none used it")
+                  .arg(processes);
+  }
+  for (const Finding& finding : found.findings) said << html(finding.sentence);
+  said << "<small>" + html(kBlameCaveat) + "</small>";
+  show_sentences(said.join("<br>"));
+  add_blame("what keeps devices idle, and its share of the idleness", found.device);
+  add_unblamed(found.unblamed_s);
+  add_blame("what keeps threads waiting, and its share of that", found.cpu);
+  add_waits(found.waits);
+  add_tasks(found.tasks);
+  add_devices();
+}
+
+void IdlenessPage::add_blame(const char* heading, const std::vector<Blamed>& all) {
+  if (all.empty()) return;
+  QStandardItem* const parent = rows().add_heading(heading);
+  for (const Blamed& blamed : all)
+    rows().add({where(blamed), seconds_cell(blamed.value_s), share_cell(blamed.share),
+                share_cell(blamed.share_of_run)},
+               {blamed.context.frames, {}}, parent);
+}
+
+void IdlenessPage::add_unblamed(double seconds) {
+  if (seconds <= 0) return;
+  const double idle = idle_s(document().run());
+  rows().add({"devices were idle while threads slept, or waited for something else", seconds_cell(seconds),
+              share_cell(idle > 0 ? seconds / idle : 0)},
+             {});
+}
+
+void IdlenessPage::add_waits(const std::vector<Waiting>& waits) {
+  if (waits.empty()) return;
+  QStandardItem* const parent =
+      rows().add_heading("where threads wait for a device, and the parts that no task covers");
+  for (const Waiting& waiting : waits)
+    rows().add({where(waiting.at), seconds_cell(waiting.at.value_s), share_cell(waiting.at.share),
+                share_cell(waiting.at.share_of_run), seconds_cell(waiting.launch_latency_s),
+                seconds_cell(waiting.gap_s), seconds_cell(waiting.wake_latency_s)},
+               {waiting.at.context.frames, {}}, parent);
+}
+
+void IdlenessPage::add_tasks(const std::vector<RankedTask>& tasks) {
+  if (tasks.empty()) return;
+  QStandardItem* const parent = rows().add_heading("kernels and copies, by what threads waited for them");
+  for (const RankedTask& task : tasks) {
+    const QString tip = QString("blamed for %1, number %2 by that; ran for %3, number %4 by that")
+                            .arg(QString::fromStdString(words_for_duration(task.blame_s)))
+                            .arg(task.blame_rank)
+                            .arg(QString::fromStdString(words_for_duration(task.time_s)))
+                            .arg(task.time_rank);
+    rows().add({task.name, seconds_cell(task.blame_s), "", "", "", "", "",
+                Cell(QString("%1 (%2)")
+                         .arg(task.time_rank)
+                         .arg(QString::fromStdString(words_for_duration(task.time_s))),
+                     static_cast<double>(task.time_rank), tip)},
+               {}, parent);
+  }
+}
+
+void IdlenessPage::add_devices() {
+  const RunSummary& run = document().run();
+  for (const DeviceUse& use : run.devices) {
+    QStandardItem* const parent = rows().add_heading(QString::fromStdString(device_in_words(run, use)) +
+                                                     ", and shares of its time in use");
+    rows().add({"in use", seconds_cell(use.window_s)}, {}, parent);
+    for (const DeviceTime& time : device_times(use)) {
+      const std::string meaning = *time.meaning ? std::string(": ") + time.meaning : "";
+      rows().add({time.name + meaning, seconds_cell(time.seconds),
+                  share_cell(use.window_s > 0 ? time.seconds / use.window_s : 0)},
+                 {}, parent);
+    }
+    if (use.incomplete > 0)
+      rows().add({"tasks that were not seen to complete; the times are without them: " +
+                  std::to_string(use.incomplete)},
+                 {}, parent);
+    for (const DeviceUse::Queue& queue : use.queues) {
+      const QueueCosts costs = queue_costs(document().database(), queue.profile);
+      const std::string name = queue.name.empty() ? "(no name)" : queue.name;
+      rows().add({name + ": " + words_for_count(costs.tasks, "task") + ", " +
+                      words_for_bytes(costs.to_device_bytes) + " to the device, " +
+                      words_for_bytes(costs.from_device_bytes) + " from it, copies " +
+                      words_for_duration(costs.copy_s),
+                  seconds_cell(costs.execution_s)},
+                 {}, parent);
+    }
+  }
+}
+
+}  // namespace prof::viewer

@@ -1,0 +1,30 @@
+#pragma once
+// Devices: what they did, who keeps them idle, and what keeps threads waiting for them.
+
+#include "analysis/views/idleness.h"
+#include "viewer/findings/evidence_page.h"
+
+namespace prof::viewer {
+
+class IdlenessPage : public EvidencePage {
+  Q_OBJECT
+
+ public:
+  explicit IdlenessPage(Document& document, QWidget* parent = nullptr);
+
+  QString id() const override { return "idleness"; }
+  QString title() const override { return "Idleness"; }
+  QString why_empty() const override;
+
+ protected:
+  void fill() override;
+
+ private:
+  void add_blame(const char* heading, const std::vector<Blamed>& all);
+  void add_unblamed(double seconds);
+  void add_waits(const std::vector<Waiting>& waits);
+  void add_tasks(const std::vector<RankedTask>& tasks);
+  void add_devices();
+};
+
+}  // namespace prof::viewer

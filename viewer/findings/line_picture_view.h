@@ -1,0 +1,51 @@
+#pragma once
+// The 64 bytes of contended cache lines, and which thread reads and writes which of them: a row for each
+// thread, a cell for each byte. Below them, which bytes threads have in common.
+
+#include <QWidget>
+#include <vector>
+
+#include "analysis/views/contention_findings.h"
+#include "viewer/document/document.h"
+
+namespace prof::viewer {
+
+class LinePictureView : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit LinePictureView(Document& document, QWidget* parent = nullptr);
+
+  // nullptr: nothing is shown. The record stays as it is while it is shown.
+  void show_record(const ContendedRecord* record);
+
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override;
+  // Of a byte in the row of a thread, in the widget; for tests and tooltips.
+  QRect cell(size_t picture, size_t row, size_t byte) const;
+  // "thread 0.1 worker writes counters[1].hits, byte 8 of the line"; empty where there is no cell.
+  QString words_at(const QPoint& point) const;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  int margin() const;
+  int row_height() const;
+  int label_width() const;
+  int cell_width() const;
+  size_t rows_shown(size_t picture) const;
+  int top_of(size_t picture) const;
+  QColor colour_of(uint32_t profile) const;
+  void paint_picture(QPainter& painter, size_t picture) const;
+  void paint_ruler(QPainter& painter, int top) const;
+  void paint_row(QPainter& painter, size_t picture, size_t row) const;
+  void paint_verdict(QPainter& painter, size_t picture) const;
+
+  Document& document_;
+  const ContendedRecord* record_ = nullptr;
+  std::vector<LinePicture> pictures_;
+};
+
+}  // namespace prof::viewer

@@ -1,0 +1,126 @@
+#include "viewer/findings/links.h"
+
+#include <QStringList>
+#include <QUrlQuery>
+#include <algorithm>
+
+#include "analysis/views/code_in_words.h"
+#include "analysis/views/stall_findings.h"
+#include "analysis/views/wording.h"
+#include "viewer/options/view_options.h"
+
+namespace prof::viewer {
+
+namespace {
+
+QString link(const QString& scheme, const QString& key, const QString& value, const QString& text) {
+  QUrl url;
+  url.setScheme(scheme);
+  url.setPath(key.isEmpty() ? "-" : key);
+  QUrlQuery query;
+  query.addQueryItem("of", QUrl::toPercentEncoding(value));
+  url.setQuery(query);
+  return QString("<a href=\"%1\">%2</a>").arg(url.toString(QUrl::FullyEncoded).toHtmlEscaped(), text);
+}
+
+bool is_page(const QString& id) {
+  return std::ranges::find(kPages, id.toStdString()) != kPages.end();
+}
+
+QString source_link(const Document& document, const SourcePlace& place) {
+  if (!is_page("source")) return {};
+  const QString text =
+      html(base_name(document.database().files[place.file].path)) + ":" + QString::number(place.line);
+  return link("source", QString::number(place.file), QString::number(place.line), text);
+}
+
+QString title_of_page(const QString& id) {
+  return id.left(1).toUpper() + id.mid(1);
+}
+
+// kNone: the chosen tree has no such function.
+uint32_t frame_named(const Document& document, const QString& name) {
+  const std::vector<Frame>& frames = document.tree().frames;
+  for (uint32_t f = 0; f < frames.size(); ++f)
+    if (frame_name(document.database(), frames[f]) == name.toStdString()) return f;
+  return kNone;
+}
+
+}  // namespace
+
+QString html(const std::string& text) {
+  return QString::fromStdString(text).toHtmlEscaped();
+}
+
+std::optional<SourcePlace> place_of(const Document& document, const FindingFrame& frame) {
+  if (frame.file.empty() || frame.line == 0) return {};
+  const std::vector<SourceFile>& files = document.database().files;
+  for (uint32_t f = 0; f < files.size(); ++f)
+    if (files[f].path == frame.file) return SourcePlace{f, frame.line};
+  return {};
+}
+
+std::optional<SourcePlace> place_of(const Document& document, const std::vector<FindingFrame>& frames) {
+  if (frames.empty()) return {};
+  if (const auto place = place_of(document, telling_frame(frames))) return place;
+  for (const FindingFrame& frame : frames)
+    if (const auto place = place_of(document, frame)) return place;
+  return {};
+}
+
+QString linked(const Document& document, const FindingFrame& frame) {
+  const std::optional<SourcePlace> place = place_of(document, frame);
+  const QString text = place ? source_link(document, *place) : QString();
+  if (text.isEmpty()) return html(words_for_frame(frame));
+  return html(frame.function) + " (" + text + ")";
+}
+
+QString linked_path(const Document& document, const std::vector<FindingFrame>& frames) {
+  QString text;
+  for (const FindingFrame& frame : frames)
+    text += (text.isEmpty() ? "" : "<br>&nbsp;&nbsp;&#8592; ") + linked(document, frame);
+  return text;
+}
+
+QString page_of_finding(const std::string& kind) {
+  if (kind == "hot-path" || kind == "hot-subtree") return "top-down";
+  if (kind == "stall") return "stalls";
+  if (kind == "device-idle" || kind == "cpu-idle") return "idleness";
+  if (kind.ends_with("-sharing")) return "contention";
+  if (kind == "lock" || kind == "deadlock" || kind == "idle-threads") return "locks";
+  return {};
+}
+
+QString links_of(const Document& document, const Finding& finding) {
+  QStringList links;
+  const QString page = page_of_finding(finding.kind);
+  for (const FindingContext& context : finding.contexts) {
+    const std::optional<SourcePlace> place = place_of(document, context.frames);
+    const QString text = place ? source_link(document, *place) : QString();
+    if (!text.isEmpty() && !links.contains(text)) links << text;
+    constexpr qsizetype kMostPlaces = 2;  // both sides
+    if (links.size() == kMostPlaces) break;
+  }
+  if (page == "top-down" && is_page(page) && !finding.contexts.empty() &&
+      !finding.contexts.front().frames.empty())
+    links << link("function", page, QString::fromStdString(finding.contexts.front().frames.front().function),
+                  title_of_page(page));
+  else if (is_page(page))
+    links << link("finding", page, QString::fromStdString(finding.sentence), title_of_page(page));
+  return links.isEmpty() ? QString() : "Show: " + links.join(" &middot; ");
+}
+
+void follow(Document& document, const QUrl& link) {
+  const QString of = QUrlQuery(link).queryItemValue("of", QUrl::FullyDecoded);
+  if (link.scheme() == "source") {
+    const uint32_t file = link.path().toUInt();
+    if (file < document.database().files.size()) document.ask_for_source(file, of.toUInt());
+  } else if (link.scheme() == "finding") {
+    document.ask_for_finding(link.path(), of);
+  } else if (link.scheme() == "function") {
+    document.ask_for_page(link.path());
+    if (const uint32_t frame = frame_named(document, of); frame != kNone) document.ask_for_function(frame);
+  }
+}
+
+}  // namespace prof::viewer

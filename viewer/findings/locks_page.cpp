@@ -1,0 +1,125 @@
+#include "viewer/findings/locks_page.h"
+
+#include <QStringList>
+
+#include "analysis/views/code_in_words.h"
+#include "analysis/views/deadlock_findings.h"
+#include "analysis/views/idle_findings.h"
+#include "analysis/views/lock_findings.h"
+#include "analysis/views/stall_findings.h"
+#include "analysis/views/wording.h"
+#include "viewer/findings/links.h"
+
+namespace prof::viewer {
+
+namespace {
+
+QString paragraph(const std::string& text) {
+  return "<p>" + html(text) + "</p>";
+}
+
+Cell counted(uint64_t count, const std::string& noun) {
+  const QString words = QString::fromStdString(words_for_count(count, noun));
+  return {words, static_cast<double>(count), words};
+}
+
+}  // namespace
+
+LocksPage::LocksPage(Document& document, QWidget* parent)
+    : EvidencePage(document, {"lock, or what was waited for", "waited", "how often", "longest", "code"},
+                   parent) {}
+
+QString LocksPage::why_empty() const {
+  const auto reason = why_no_locks(document().run());
+  return reason ? QString::fromStdString(*reason) : QString();
+}
+
+void LocksPage::fill() {
+  const RunSummary& run = document().run();
+  QStringList said{html(waiting_in_words(run))};
+  for (const Finding& finding : deadlock_findings(document().tree(), run))
+    said << "<b>" + html(finding.sentence) + "</b><br>Change: " + html(finding.advice);
+  for (const Finding& finding : idle_findings(document().tree(), run)) said << html(finding.sentence);
+  show_sentences(said.join("<br>"));
+  locks_.clear();
+  for (const LockRecord& lock : run.locks.locks) add_lock(lock);
+  add_open_waits();
+  add_blocked();
+  add_work();
+}
+
+void LocksPage::add_lock(const LockRecord& lock) {
+  const CallTree& tree = document().tree();
+  const std::string what = lock_in_words(tree, lock);
+  Evidence evidence{
+      {},
+      paragraph(waits_in_words(tree, lock)) + "<p><b>Change:</b> " + html(lock_advice(tree, lock)) + "</p>"};
+  if (!lock.holders.empty()) evidence.frames = user_of_lock(tree, lock.holders.front().context);
+  const std::string kind =
+      lock.name.empty() ? what
+                        : what + " (" + lock.kind + (lock.declared.empty() ? "" : ", " + lock.declared) + ")";
+  QStandardItem* const item = rows().add(
+      {kind, seconds_cell(lock.waited_s), counted(lock.waits, "wait"), seconds_cell(lock.longest_s), ""},
+      std::move(evidence));
+  locks_.emplace_back(QString::fromStdString(what), item);
+  add_sides("waited", lock.waiters, item);
+  add_sides("others waited until it was released", lock.holders, item);
+  if (lock.open_s > 0)
+    rows().add({"not released when the process ended", seconds_cell(lock.open_s)}, {}, item);
+  if (const double unknown = unblamed_s(lock); unknown > 0)
+    rows().add({"released where prof does not look", seconds_cell(unknown)}, {}, item);
+  rows().expand(item->index());
+}
+
+void LocksPage::add_sides(const char* what, const std::vector<LockSide>& sides, QStandardItem* parent) {
+  const bool are_waits = std::string_view(what) == "waited";
+  for (const LockSide& side : sides) {
+    const std::vector<FindingFrame> frames = user_of_lock(document().tree(), side.context);
+    rows().add({what, seconds_cell(side.seconds), counted(side.count, are_waits ? "wait" : "release"),
+                seconds_cell(side.longest_s), (side.open ? "not ended: " : "") + words_for_call(frames)},
+               {frames, {}}, parent);
+  }
+}
+
+void LocksPage::add_open_waits() {
+  const std::vector<OpenWaitRecord>& open = document().run().locks.open;
+  if (open.empty()) return;
+  QStandardItem* const heading = rows().add_heading("waited for a lock when the process ended");
+  for (const OpenWaitRecord& wait : open) {
+    const std::vector<FindingFrame> frames = user_of_lock(document().tree(), wait.context);
+    rows().add({wait.name.empty() ? wait.kind : wait.name, seconds_cell(wait.seconds), "", "",
+                words_for_call(frames)},
+               {frames, paragraph(open_wait_in_words(document().tree(), wait))}, heading);
+  }
+}
+
+void LocksPage::add_blocked() {
+  const std::vector<BlockedRecord>& blocked = document().run().locks.blocked;
+  if (blocked.empty()) return;
+  QStandardItem* const heading = rows().add_heading("waited for other threads without a lock");
+  for (const BlockedRecord& record : blocked) {
+    const std::vector<FindingFrame> frames = user_of_lock(document().tree(), record.context);
+    rows().add({record.kind, seconds_cell(record.seconds), counted(record.count, "wait"),
+                seconds_cell(record.longest_s), (record.open ? "not ended: " : "") + words_for_call(frames)},
+               {frames, {}}, heading);
+  }
+}
+
+void LocksPage::add_work() {
+  const std::vector<WorkWhileIdle> all = work_while_idle(document().tree(), document().run());
+  if (all.empty()) return;
+  QStandardItem* const heading = rows().add_heading("worked while others waited without a lock");
+  for (const WorkWhileIdle& work : all) {
+    const std::vector<FindingFrame> frames = program_part(frames_of(document().tree(), work.context));
+    rows().add({idle_in_words(work), seconds_cell(work.seconds), "", "", code_in_words(frames)}, {frames, {}},
+               heading);
+  }
+}
+
+QModelIndex LocksPage::row_of_finding(const QString& sentence) const {
+  for (const auto& [name, item] : locks_)
+    if (sentence.contains(name)) return item->index();
+  return {};
+}
+
+}  // namespace prof::viewer

@@ -1,0 +1,75 @@
+#include "viewer/findings/stalls_page.h"
+
+#include <QStringList>
+#include <algorithm>
+
+#include "analysis/views/wording.h"
+#include "viewer/findings/links.h"
+
+namespace prof::viewer {
+
+namespace {
+
+constexpr double kSecondsPerNs = 1e-9;
+
+double seconds(uint64_t ns) {
+  return static_cast<double>(ns) * kSecondsPerNs;
+}
+
+// Since the traces begin, as the report has it.
+Cell time_cell(const StallReport& report, uint64_t ns) {
+  const double since = seconds(ns - report.analysis.begin_ns);
+  return {QString::number(since, 'f', 3) + " s", since,
+          QString::number(since, 'f', 9) + " s since the traces begin"};
+}
+
+}  // namespace
+
+StallsPage::StallsPage(Document& document, QWidget* parent)
+    : EvidencePage(document, {"when", "lost to the run", "thread", "blocked for", "code"}, parent) {}
+
+void StallsPage::showEvent(QShowEvent* event) {
+  if (!search_) {
+    search_ = &FindingSearch::of(document());
+    connect(search_, &FindingSearch::changed, this, &StallsPage::renew);
+  }
+  EvidencePage::showEvent(event);
+}
+
+QString StallsPage::why_empty() const {
+  return search_ ? QString::fromStdString(search_->why_no_stalls()) : QString();
+}
+
+bool StallsPage::is_complete() const {
+  return !search_ || search_->is_complete();
+}
+
+void StallsPage::fill() {
+  if (!search_->stalls()) return show_sentences("Reading the traces ...");
+  const StallReport& report = *search_->stalls();
+  QStringList said{html(stalls_in_words(report)), html(traces_in_words(report)),
+                   html(stall_rule_in_words(report.options))};
+  for (const std::string& note : report.notes) said << html(note);
+  for (const Finding& finding : report.findings)
+    said << "<b>" + html(finding.sentence) + "</b><br>Change: " + html(finding.advice);
+  show_sentences(said.join("<br>"));
+
+  std::vector<const Stall*> stalls;
+  for (const Stall& stall : report.analysis.stalls) stalls.push_back(&stall);
+  std::ranges::stable_sort(stalls, std::greater(), &Stall::lost_ns);
+  for (const Stall* const stall : stalls) {
+    QStandardItem* item = nullptr;
+    for (const StalledThread& thread : stall->threads) {
+      const std::vector<FindingFrame> frames = frames_of(document().tree(), thread.context);
+      const uint64_t lost_ns = item ? thread.lost_ns : stall->lost_ns;
+      QStandardItem* const row =
+          rows().add({time_cell(report, thread.begin_ns), seconds_cell(seconds(lost_ns)),
+                      thread_label(document().database(), thread.profile),
+                      seconds_cell(seconds(thread.end_ns - thread.begin_ns)), words_for_call(frames)},
+                     {frames, {}}, item);
+      if (!item) item = row;
+    }
+  }
+}
+
+}  // namespace prof::viewer

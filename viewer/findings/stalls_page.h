@@ -1,0 +1,28 @@
+#pragma once
+// Times at which all threads waited for one or a few that were blocked: when, who, where, what it cost.
+
+#include "viewer/findings/evidence_page.h"
+#include "viewer/findings/finding_search.h"
+
+namespace prof::viewer {
+
+class StallsPage : public EvidencePage {
+  Q_OBJECT
+
+ public:
+  explicit StallsPage(Document& document, QWidget* parent = nullptr);
+
+  QString id() const override { return "stalls"; }
+  QString title() const override { return "Stalls"; }
+  QString why_empty() const override;
+  bool is_complete() const override;
+
+ protected:
+  void fill() override;
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  FindingSearch* search_ = nullptr;  // the document's; from the first time on that the page is seen
+};
+
+}  // namespace prof::viewer

@@ -1,0 +1,181 @@
+#include "viewer/threads/threads_page.h"
+
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QSplitter>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "analysis/views/wording.h"
+#include "viewer/document/words.h"
+
+namespace prof::viewer {
+
+namespace {
+
+constexpr size_t kNamedOutliers = 4;
+
+QString label_of(const Database& database, uint32_t profile) {
+  return QString::fromStdString(thread_label(database, profile));
+}
+
+}  // namespace
+
+ThreadsPage::ThreadsPage(Document& document, QWidget* parent)
+    : Page(document, parent),
+      sentence_(new QLabel),
+      kind_(new QComboBox),
+      whole_program_(new QPushButton("Whole program")),
+      all_threads_(new QPushButton("All threads")),
+      by_thread_(new ThreadPlot(ThreadPlot::Order::ByThread)),
+      sorted_(new ThreadPlot(ThreadPlot::Order::Sorted)),
+      histogram_(new ThreadPlot(ThreadPlot::Order::Histogram)),
+      table_(new QTableView) {
+  sentence_->setObjectName("sentence");
+  by_thread_->setObjectName("by_thread");
+  sorted_->setObjectName("sorted");
+  histogram_->setObjectName("histogram");
+  sentence_->setWordWrap(true);
+  kind_->addItems({"with what it calls", "itself"});
+  kind_->setToolTip("Which cost of the function");
+  whole_program_->setToolTip("Show the whole program instead of one function");
+  all_threads_->setToolTip("Choose all threads again, for all pages");
+  auto* const tools = new QHBoxLayout;
+  tools->setContentsMargins(fontMetrics().averageCharWidth(), 0, fontMetrics().averageCharWidth(), 0);
+  tools->addWidget(sentence_, 1);
+  for (QWidget* const widget : {static_cast<QWidget*>(kind_), static_cast<QWidget*>(whole_program_),
+                                static_cast<QWidget*>(all_threads_)})
+    tools->addWidget(widget);
+
+  table_->setModel(&model_);
+  table_->setSelectionBehavior(QTableView::SelectRows);
+  table_->verticalHeader()->hide();
+  table_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+  table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 4);
+  table_->setAlternatingRowColors(true);
+  table_->sortByColumn(ThreadTable::Value, Qt::DescendingOrder);
+  table_->setSortingEnabled(true);
+  table_->setTabKeyNavigation(false);
+  constexpr int kMeasuredRows = 100;
+  table_->horizontalHeader()->setResizeContentsPrecision(kMeasuredRows);
+  table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  table_->horizontalHeader()->setSectionResizeMode(ThreadTable::Name, QHeaderView::Stretch);
+
+  auto* const plots = new QSplitter(Qt::Vertical);
+  auto* const below = new QSplitter(Qt::Horizontal);
+  plots->addWidget(by_thread_);
+  below->addWidget(sorted_);
+  below->addWidget(histogram_);
+  plots->addWidget(below);
+  auto* const halves = new QSplitter(Qt::Horizontal);
+  halves->addWidget(plots);
+  halves->addWidget(table_);
+  halves->setStretchFactor(0, 2);
+  halves->setStretchFactor(1, 1);
+  constexpr int kPlots = 700, kTable = 500;  // as they share any width
+  halves->setSizes({kPlots, kTable});
+  auto* const column = new QVBoxLayout(this);
+  column->setContentsMargins(0, fontMetrics().averageCharWidth(), 0, 0);
+  column->addLayout(tools);
+  column->addWidget(halves, 1);
+
+  for (ThreadPlot* const plot : {by_thread_, sorted_, histogram_})
+    connect(plot, &ThreadPlot::threads_asked, this, &ThreadsPage::choose);
+  connect(table_, &QTableView::activated, this,
+          [this](const QModelIndex& row) { choose({model_.thread(row.row())}, false); });
+  connect(kind_, &QComboBox::activated, this, &ThreadsPage::renew);
+  connect(whole_program_, &QPushButton::clicked, this, &ThreadsPage::forget_function);
+  connect(all_threads_, &QPushButton::clicked, this, [this] { this->document().choose_all_threads(); });
+  connect(&document, &Document::tree_changed, this, &ThreadsPage::renew);
+  connect(&document, &Document::metric_changed, this, &ThreadsPage::renew);
+  connect(&document, &Document::function_asked, this, &ThreadsPage::choose_function);
+}
+
+std::vector<PageKey> ThreadsPage::keys() const {
+  return {{"Left, Right, Home, End", "in a plot: another bar"},
+          {"Enter, Space", "choose the threads of the bar or row, for all pages"},
+          {"Ctrl+Enter", "beside those that are chosen"}};
+}
+
+void ThreadsPage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  if (!is_filled_) renew();
+}
+
+void ThreadsPage::renew() {
+  is_filled_ = isVisible();
+  if (is_filled_) fill();
+}
+
+void ThreadsPage::choose_function(uint32_t frame) {
+  const CallTree& tree = document().tree();
+  if (frame >= tree.frames.size()) return;
+  function_ = QString::fromStdString(frame_name(*tree.database, tree.frames[frame]));
+  renew();
+}
+
+void ThreadsPage::forget_function() {
+  function_.reset();
+  renew();
+}
+
+void ThreadsPage::choose(const std::vector<uint32_t>& threads, bool adds) {
+  std::vector<uint32_t> chosen = threads;
+  if (adds && !document().has_all_threads())
+    chosen.insert(chosen.end(), document().threads().begin(), document().threads().end());
+  std::ranges::sort(chosen);
+  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+  document().choose_threads(std::move(chosen));
+}
+
+void ThreadsPage::fill() {
+  const CallTree& tree = document().tree();
+  const Database& database = document().database();
+  if (tree.metrics() == 0) return;
+  const Metric metric = tree.metric(document().metric());
+  std::optional<uint32_t> frame;
+  for (uint32_t f = 0; function_ && f < tree.frames.size() && !frame; ++f)
+    if (frame_name(database, tree.frames[f]) == function_->toStdString()) frame = f;
+  const auto kind = kind_->currentIndex() == 0 ? CostKind::Inclusive : CostKind::Exclusive;
+  std::vector<double> values(database.profiles.size());
+  if (frame || !function_)
+    values = thread_values(tree, tree.selection.metrics[document().metric()], frame, kind);
+  kind_->setVisible(function_.has_value());
+  whole_program_->setVisible(function_.has_value());
+  all_threads_->setEnabled(!document().has_all_threads());
+  sentence_->setText(in_words(metric, values));
+
+  std::vector<bool> is_chosen(values.size());
+  for (const uint32_t thread : document().threads()) is_chosen[thread] = true;
+  const auto words = [metric](double value) { return quantity(metric, value); };
+  const auto exact = [metric](double value) { return exact_quantity(metric, value); };
+  const auto name = [&database](uint32_t thread) { return label_of(database, thread); };
+  for (ThreadPlot* const plot : {by_thread_, sorted_, histogram_})
+    plot->show_values(values, is_chosen, words, name);
+  std::vector<QString> names;
+  for (uint32_t thread = 0; thread < values.size(); ++thread) names.push_back(name(thread));
+  model_.show_values(std::move(names), values, words, exact);
+}
+
+QString ThreadsPage::in_words(const Metric& metric, const std::vector<double>& values) const {
+  const Distribution spread = distribution(values);
+  QString text = QString("<b>%1</b> of %2, by thread: %3 to %4, median %5, mean %6, deviation %7.")
+                     .arg(QString::fromStdString(metric.name).toHtmlEscaped(),
+                          function_ ? function_->toHtmlEscaped() : QString("the whole program"),
+                          quantity(metric, spread.minimum), quantity(metric, spread.maximum),
+                          quantity(metric, spread.median), quantity(metric, spread.mean),
+                          quantity(metric, spread.stddev));
+  std::vector<uint32_t> outliers;
+  for (uint32_t thread = 0; thread < values.size(); ++thread)
+    if (spread.is_outlier(values[thread])) outliers.push_back(thread);
+  if (outliers.empty()) return text + " No thread is out of line.";
+  std::ranges::stable_sort(outliers, std::greater(),
+                           [&](uint32_t thread) { return std::abs(values[thread] - spread.median); });
+  QStringList names;
+  for (size_t i = 0; i < std::min(kNamedOutliers, outliers.size()); ++i)
+    names << label_of(document().database(), outliers[i]).toHtmlEscaped();
+  if (outliers.size() > kNamedOutliers) names << "...";
+  return text + " Out of line: " + names.join(", ") + ".";
+}
+
+}  // namespace prof::viewer

@@ -1,0 +1,20 @@
+#pragma once
+// All keys: those of the window's menus, and those of each page.
+
+#include <QDialog>
+#include <QMenuBar>
+#include <vector>
+
+#include "viewer/document/page.h"
+
+namespace prof::viewer {
+
+// A dialog that is not modal and deletes itself when it is closed.
+class Help : public QDialog {
+  Q_OBJECT
+
+ public:
+  Help(const QMenuBar& menus, const std::vector<const Page*>& pages, QWidget* parent);
+};
+
+}  // namespace prof::viewer
