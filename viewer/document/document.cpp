@@ -20,6 +20,7 @@ Document::Document(const std::filesystem::path& directory)
 Document::~Document() = default;
 
 void Document::rebuild() {
+  if (tree_) emit tree_will_change();
   Selection selection = select(*database_, {}, {});
   if (!has_all_threads()) {
     selection.profiles = threads_;
@@ -36,7 +37,6 @@ void Document::choose_metric(size_t position) {
 
 void Document::choose_threads(std::vector<uint32_t> profiles) {
   if (profiles == threads_) return;
-  emit tree_will_change();
   threads_ = std::move(profiles);
   rebuild();
   emit tree_changed();
@@ -44,7 +44,6 @@ void Document::choose_threads(std::vector<uint32_t> profiles) {
 
 void Document::merge_recursion(bool is_merged) {
   if (is_merged == merges_) return;
-  emit tree_will_change();
   merges_ = is_merged;
   rebuild();
   emit tree_changed();
