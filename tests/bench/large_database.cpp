@@ -57,7 +57,7 @@ Database large_database() {
   database.profiles.resize(kThreads);
   for (uint32_t p = 0; p < kThreads; ++p) database.profiles[p].id.thread = static_cast<int32_t>(p);
   for (uint32_t c = 0; c < kContexts; ++c) {
-    database.summaries[c].sum = values[c];
+    database.summaries[c] = {values[c], values[c], values[c], {}, 1};
     database.profiles[c % kThreads].values.push_back({c, 0, values[c]});
   }
   return database;

@@ -117,6 +117,13 @@ int main(int argc, char** argv) {
           page.show();
           page.grab();
         }));
+  print("statistics over threads: first column", once([&] {
+          const std::vector<Column> all = known_columns(document->tree());
+          const auto mean = std::find_if(
+              all.begin(), all.end(), [](const Column& column) { return column.kind == ColumnKind::Spread; });
+          page.model().insert_column(1, *mean);
+          page.grab();
+        }));
   auto* const search = page.findChild<QLineEdit*>("search");
   print_turns("searches functions", [&](int turn) { search->setText(QString("function.*%1$").arg(turn)); });
   print_turns("goes to the next one", [&](int) {

@@ -29,6 +29,7 @@ Traces& Document::traces() {
 }
 
 void Document::rebuild() {
+  if (tree_) emit tree_will_change();
   Selection selection = select(*database_, {}, {});
   if (!has_all_threads()) {
     selection.profiles = threads_;
@@ -45,7 +46,6 @@ void Document::choose_metric(size_t position) {
 
 void Document::choose_threads(std::vector<uint32_t> profiles) {
   if (profiles == threads_) return;
-  emit tree_will_change();
   threads_ = std::move(profiles);
   rebuild();
   emit tree_changed();
@@ -59,7 +59,6 @@ void Document::choose_all_threads() {
 
 void Document::merge_recursion(bool is_merged) {
   if (is_merged == merges_) return;
-  emit tree_will_change();
   merges_ = is_merged;
   rebuild();
   emit tree_changed();

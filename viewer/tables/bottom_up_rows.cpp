@@ -44,8 +44,14 @@ std::vector<uint32_t> BottomUpRows::children(uint32_t row) {
   return children;
 }
 
+// Asked for all rows whenever they are sorted.
 bool BottomUpRows::has_children(uint32_t row) {
-  const CallerChain& all = chain(row);
+  std::optional<bool>& known = rows_[row].has_children;
+  if (!known) known = has_callers(chain(row));
+  return *known;
+}
+
+bool BottomUpRows::has_callers(const CallerChain& all) const {
   for (size_t i = 0; i < all.callers.size(); ++i) {
     const uint32_t caller = tree_.nodes[all.callers[i]].parent;
     if (caller == kNone || tree_.frames[tree_.nodes[caller].frame].kind == FrameKind::Entry) continue;

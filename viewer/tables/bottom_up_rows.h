@@ -31,9 +31,11 @@ class BottomUpRows : public Rows {
     uint32_t parent = kNone;
     std::optional<CallerChain> chain;  // of a root made when it is asked for
     std::optional<std::vector<uint32_t>> children;
+    std::optional<bool> has_children;
     std::vector<std::optional<Cost>> costs;  // per metric; of roots in function_costs_
   };
   const CallerChain& chain(uint32_t row);
+  bool has_callers(const CallerChain& all) const;
   const NodeContexts& contexts();
 
   const CallTree& tree_;

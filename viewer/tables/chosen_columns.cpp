@@ -88,6 +88,13 @@ void ChosenColumns::insert(const CallTree& tree, const Column& column) {
     ++position;
   model_.insert_column(position, column);
   set_width(position);
+  mark_sorted();
+}
+
+// The header goes by positions, which have changed; the rows are sorted as they were.
+void ChosenColumns::mark_sorted() {
+  const QSignalBlocker blocker(view_.header());
+  view_.header()->setSortIndicator(model_.sorted_column(), model_.sort_order());
 }
 
 void ChosenColumns::fill(const CallTree& tree, size_t metric) {
@@ -110,6 +117,7 @@ void ChosenColumns::toggle(const CallTree& tree, const QString& key) {
   if (shown == 0) return;
   if (shown > 0) {
     model_.remove_column(shown);
+    mark_sorted();
   } else {
     for (const Column& column : all_columns(tree))
       if (column.key == key) insert(tree, column);

@@ -32,6 +32,7 @@ class ChosenColumns : public QObject {
   void insert(const CallTree& tree, const Column& column);
   void remember() const;
   void set_width(int position);
+  void mark_sorted();
 
   const QString name_;
   CostModel& model_;

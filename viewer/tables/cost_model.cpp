@@ -64,7 +64,6 @@ void CostModel::show(const CallTree* tree) {
         // Its metric is zero everywhere now.
       }
     }
-    if (sorted_by_ >= static_cast<int>(kept.size())) sorted_by_ = -1;
     columns_ = kept;
   }
   start_over();
@@ -115,15 +114,12 @@ int CostModel::column_of(const QString& key) const {
 void CostModel::insert_column(int position, Column column) {
   beginInsertColumns({}, position, position);
   columns_.insert(columns_.begin() + position, std::move(column));
-  if (sorted_by_ >= position) ++sorted_by_;
   endInsertColumns();
 }
 
 void CostModel::remove_column(int position) {
   beginRemoveColumns({}, position, position);
   columns_.erase(columns_.begin() + position);
-  if (sorted_by_ == position) sorted_by_ = -1;
-  if (sorted_by_ > position) --sorted_by_;
   endRemoveColumns();
 }
 
@@ -243,8 +239,8 @@ void CostModel::fetchMore(const QModelIndex& parent) {
 
 void CostModel::sort_children(Item& item) {
   const size_t count = item.children.size();
-  if (sorted_by_ >= 0) {
-    const Column& column = columns_[static_cast<size_t>(sorted_by_)];
+  if (const int by_column = sorted_column(); by_column >= 0) {
+    const Column& column = columns_[static_cast<size_t>(by_column)];
     const bool rises = order_ == Qt::AscendingOrder;
     std::vector<uint32_t> order(count);
     for (uint32_t i = 0; i < count; ++i) order[i] = i;
@@ -272,8 +268,8 @@ void CostModel::sort_children(Item& item) {
 }
 
 void CostModel::sort(int column, Qt::SortOrder order) {
-  if (column >= columnCount()) return;
-  sorted_by_ = column;
+  if (column < 0 || column >= columnCount()) return;
+  sorted_by_ = columns_[static_cast<size_t>(column)].key;
   order_ = order;
   if (!rows_) return;
   emit layoutAboutToBeChanged({}, VerticalSortHint);

@@ -40,6 +40,9 @@ class CostModel : public QAbstractItemModel {
 
   const std::vector<Column>& columns() const { return columns_; }
   int column_of(const QString& key) const;  // -1: it is not shown
+  // By which column the rows are sorted; -1: by none, as one that was removed.
+  int sorted_column() const { return column_of(sorted_by_); }
+  Qt::SortOrder sort_order() const { return order_; }
   void insert_column(int position, Column column);
   void remove_column(int position);
 
@@ -92,7 +95,7 @@ class CostModel : public QAbstractItemModel {
   size_t metric_ = 0;
   double threshold_ = 0;
   uint32_t zoomed_ = kNone;
-  int sorted_by_ = -1;
+  QString sorted_by_;  // the key of a column; empty: as the rows come
   Qt::SortOrder order_ = Qt::DescendingOrder;
   mutable std::vector<std::optional<QString>> names_;  // per frame
   mutable std::unique_ptr<ThreadCosts> thread_costs_;

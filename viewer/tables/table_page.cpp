@@ -188,15 +188,23 @@ void TablePage::fill() {
   was_filled_ = true;
 }
 
+// By the metric when it is another one; else as the user has sorted last.
 void TablePage::sort_by_metric() {
   if (!is_filled_) return;
   const CallTree& tree = document().tree();
-  columns_.fill(tree, document().metric());
-  model_.set_metric(document().metric());
+  const size_t metric = document().metric();
+  columns_.fill(tree, metric);
+  model_.set_metric(metric);
   if (tree.metrics() == 0) return;
-  const int column = model_.column_of(cost_key(tree, document().metric(), reading_ == Reading::TopDown));
   view_->setSortingEnabled(true);
-  view_->sortByColumn(column, Qt::DescendingOrder);
+  int column = model_.sorted_column();
+  Qt::SortOrder order = model_.sort_order();
+  if (column < 0 || sorted_metric_ != metric) {
+    column = model_.column_of(cost_key(tree, metric, reading_ == Reading::TopDown));
+    order = Qt::DescendingOrder;
+  }
+  sorted_metric_ = metric;
+  view_->sortByColumn(column, order);
 }
 
 QStringList TablePage::path_of(const QModelIndex& index) const {

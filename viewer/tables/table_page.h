@@ -66,6 +66,7 @@ class TablePage : public Page {
   QDoubleSpinBox* threshold_;
   ChosenColumns columns_;
   std::vector<uint32_t> zooms_;  // before the one that is shown
+  size_t sorted_metric_ = SIZE_MAX;
   bool is_filled_ = false;
   bool was_filled_ = false;
   QSet<QString> opened_;  // paths, while the tree changes

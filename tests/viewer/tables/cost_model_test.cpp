@@ -72,7 +72,7 @@ TEST_CASE("tables have the rows and values of the views") {
   const uint32_t seed = GENERATE(0u, 1u, 2u, 3u);
   const bool merges = GENERATE(false, true);
   const double threshold = GENERATE(0.0, 3.0);
-  const Database database = seed == 0 ? test::known_database() : test::random_database(seed, {});
+  const Database database = seed == 0 ? test::known_database() : test::random_database(seed, {80, 3, 2, 10});
   const CallTree tree = tree_of(database, merges);
   CostModel model(reading);
   QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
@@ -83,7 +83,7 @@ TEST_CASE("tables have the rows and values of the views") {
 }
 
 TEST_CASE("a level is sorted by any column, and what is chosen stays chosen") {
-  const Database database = test::random_database(4, {});
+  const Database database = test::random_database(4, {80, 3, 2, 10});
   const CallTree tree = tree_of(database);
   CostModel model(Reading::BottomUp);
   QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);

@@ -72,6 +72,26 @@ TEST_CASE("tables are sorted by cost from the start, and by the document's metri
   CHECK(shown.page.model().index(1, 0).data().toString() == "leaf");
 }
 
+TEST_CASE("what the user sorted by stays when threads and columns are chosen") {
+  Shown shown(Reading::Flat);
+  shown.view().sortByColumn(shown.page.model().column_of("function"), Qt::AscendingOrder);
+  const auto is_sorted = [&] {
+    const CostModel& model = shown.page.model();
+    bool rises = true;
+    for (int row = 1; row < model.rowCount(); ++row)
+      rises &= model.index(row - 1, 0).data().toString() <= model.index(row, 0).data().toString();
+    return rises && model.rowCount() > 1;
+  };
+  CHECK(is_sorted());
+  shown.document.choose_threads({1});
+  CHECK(is_sorted());
+  shown.document.choose_metric(1);
+  CHECK(shown.page.model().index(0, 0).data().toString() == "rest");
+  shown.document.choose_threads({0, 1});
+  const int column = shown.view().header()->sortIndicatorSection();
+  CHECK(column == shown.page.model().column_of("FAULTS.excl"));
+}
+
 TEST_CASE("rows go to their source") {
   Shown shown(Reading::TopDown);
   QSignalSpy spy(&shown.document, &Document::source_asked);
