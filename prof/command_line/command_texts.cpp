@@ -66,8 +66,8 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
          "--screenshot it "
          "writes a picture instead, which needs no display."},
         {{"prof view prof-app --view=summary --screenshot summary.png", "a picture of the first page"},
-         {"prof view prof-app --view=timeline --time 1.5..2 --screenshot timeline.png",
-          "half a second of the traces"},
+         {"prof view prof-app --view=timeline --depth 3 --screenshot timeline.png",
+          "the traces, by the third callees"},
          {"prof view prof-app --screenshot dark.svg --theme dark --size 1600x900", "dark, as vectors"}},
         "docs/viewer.md"}},
       {"prof export",

@@ -57,6 +57,8 @@ void Traces::conclude() {
   builder_.join();
   reports_.stop();
   index_ = std::move(result_.index);
+  if (!index_ && result_.why.isEmpty() && !progress_.is_cancelled)
+    result_.why = "not indexed: the database changed meanwhile; open it again";
   if (index_)
     emit ready();
   else

@@ -6,6 +6,7 @@
 #include <QPainter>
 #include <QScrollBar>
 #include <QToolTip>
+#include <algorithm>
 #include <cmath>
 
 #include "viewer/timeline/frame_colours.h"
@@ -113,11 +114,12 @@ void TimelineView::refine() {
 
 // ---- where things are
 
+// Shaping thousands of texts takes its time: the one of most characters is about the widest.
 void TimelineView::measure_labels() {
-  constexpr size_t kMeasured = 200;  // shaping texts takes its time, and more are not seen at once
-  labels_width_ = 0;
-  for (size_t i = 0; i < std::min(rows_.size(), kMeasured); ++i)
-    labels_width_ = std::max(labels_width_, fontMetrics().horizontalAdvance(rows_[i].label));
+  const auto longest = std::max_element(
+      rows_.begin(), rows_.end(),
+      [](const TimelineRow& one, const TimelineRow& other) { return one.label.size() < other.label.size(); });
+  labels_width_ = longest == rows_.end() ? 0 : fontMetrics().horizontalAdvance(longest->label + "0");
 }
 
 int TimelineView::label_width() const {
