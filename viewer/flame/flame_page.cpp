@@ -111,4 +111,10 @@ void FlamePage::search() {
   flames_->set_found(std::move(found));
 }
 
+std::vector<PageKey> FlamePage::keys() const {
+  return {{"Arrows", "choose a frame: above, below, beside"},        {"Enter", "zoom into the frame"},
+          {"Backspace, Escape; Home", "what was shown before; all"}, {"Ctrl+Enter", "the frame's source"},
+          {"D", "turn the graph round: callers or callees"},         {"Ctrl+F", "search"}};
+}
+
 }  // namespace prof::viewer

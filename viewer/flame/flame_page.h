@@ -18,6 +18,7 @@ class FlamePage : public Page {
 
   QString id() const override { return "flame-graph"; }
   QString title() const override { return "Flame graph"; }
+  std::vector<PageKey> keys() const override;
   QWidget* main_widget() override { return flames_; }
   FlameWidget& flames() { return *flames_; }
 

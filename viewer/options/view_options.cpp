@@ -28,7 +28,9 @@ std::string check_picture(const std::string& text) {
 
 }  // namespace
 
-const std::vector<std::string> kPages = {"summary", "top-down", "bottom-up", "flat", "flame-graph", "source", "timeline", "threads", "idleness", "contention", "locks", "stalls"};
+const std::vector<std::string> kPages = {"summary",     "top-down",   "bottom-up", "flat",
+                                         "flame-graph", "source",     "timeline",  "threads",
+                                         "idleness",    "contention", "locks",     "stalls"};
 
 std::optional<Size> size_of(const std::string& text) {
   Size size{};

@@ -143,4 +143,8 @@ void SourcePage::show_source(uint32_t file, uint32_t line) {
       files_view_->setCurrentIndex(files_.index(row, 0));
 }
 
+std::vector<PageKey> SourcePage::keys() const {
+  return {{"N, P", "the next line by cost, and the one before"}};
+}
+
 }  // namespace prof::viewer

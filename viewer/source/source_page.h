@@ -18,6 +18,7 @@ class SourcePage : public Page {
 
   QString id() const override { return "source"; }
   QString title() const override { return "Source"; }
+  std::vector<PageKey> keys() const override;
   QString why_empty() const override;
   QWidget* main_widget() override { return view_; }
   QAbstractItemView* table() override { return files_view_; }

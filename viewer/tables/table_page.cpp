@@ -393,4 +393,10 @@ void TablePage::show_menu(const QPoint& at) {
   menu.exec(view_->viewport()->mapToGlobal(at));
 }
 
+std::vector<PageKey> TablePage::keys() const {
+  return {{"H", "open and select the hot path from the row on"},
+          {"Z, Backspace", "show the row and what is below it alone; what was shown before"},
+          {"Ctrl+F, F3, Shift+F3", "search; the next and the previous that was found"}};
+}
+
 }  // namespace prof::viewer

@@ -22,6 +22,7 @@ class TablePage : public Page {
 
   QString id() const override;
   QString title() const override;
+  std::vector<PageKey> keys() const override;
   QString why_empty() const override;
   QWidget* main_widget() override { return view_; }
   QAbstractItemView* table() override { return view_; }

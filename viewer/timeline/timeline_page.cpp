@@ -331,4 +331,13 @@ QString TimelinePage::describe(const TimelineView::Cursor& cursor) const {
   return text;
 }
 
+std::vector<PageKey> TimelinePage::keys() const {
+  return {{"+, -", "zoom"},
+          {"Left, Right", "move; with Shift by all that is shown"},
+          {"Home, Backspace", "all of the run; undo of the last zoom or move"},
+          {"Up, Down", "another row"},
+          {"Page Up, Page Down", "other rows"},
+          {"Enter, Escape", "go to the selected time; forget it"}};
+}
+
 }  // namespace prof::viewer

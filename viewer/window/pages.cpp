@@ -8,8 +8,8 @@
 #include "viewer/flame/flame_page.h"
 #include "viewer/source/source_page.h"
 #include "viewer/tables/table_page.h"
-#include "viewer/timeline/timeline_page.h"
 #include "viewer/threads/threads_page.h"
+#include "viewer/timeline/timeline_page.h"
 
 namespace prof::viewer {
 

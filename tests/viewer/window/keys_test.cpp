@@ -89,6 +89,7 @@ TEST_CASE("the help lists every action that has a key, and the pages' own") {
     CHECK(text.contains(action->shortcut().toString(QKeySequence::PortableText)));
   }
   CHECK(text.contains("choose the threads of the bar or row"));
+  CHECK(text.contains("turn the graph round"));
   help->close();
 }
 
