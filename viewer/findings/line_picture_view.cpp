@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <set>
 
+#include "viewer/document/colours.h"
+
 namespace prof::viewer {
 
 namespace {
@@ -21,10 +23,6 @@ constexpr int kLeastCell = 6;
 constexpr int kRowsAround = 4;  // title, ruler, common bytes, and a gap
 // Of threads; told apart on light and dark grounds.
 constexpr int kHues[] = {210, 28, 130, 330, 48, 275, 180, 0};
-
-bool is_dark(const QPalette& palette) {
-  return palette.color(QPalette::Base).lightness() < 128;
-}
 
 QString title(const LinePicture& picture) {
   QString text = QString("line at offset %1").arg(picture.offset);

@@ -9,6 +9,7 @@
 #include "analysis/views/repairs_in_words.h"
 #include "analysis/views/run_in_words.h"
 #include "analysis/views/wording.h"
+#include "viewer/document/colours.h"
 #include "viewer/document/words.h"
 #include "viewer/findings/links.h"
 
@@ -139,7 +140,7 @@ void SummaryPage::renew() {
 }
 
 void SummaryPage::fill() {
-  const bool is_dark = palette().color(QPalette::Base).lightness() < 128;
+  const bool is_dark = viewer::is_dark(palette());
   QString text = what_ran(document().tree(), document().run());
   QString findings;
   for (const Finding& finding : search_->findings()) findings += found(document(), finding, is_dark);

@@ -9,16 +9,14 @@
 #include <cmath>
 #include <numeric>
 
+#include "viewer/document/colours.h"
+
 namespace prof::viewer {
 
 namespace {
 
 constexpr size_t kMostBins = 24;
 constexpr int kTicks = 2;
-
-bool is_dark(const QPalette& palette) {
-  return palette.color(QPalette::Base).lightness() < 128;
-}
 
 }  // namespace
 

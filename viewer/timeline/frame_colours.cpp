@@ -2,20 +2,11 @@
 
 #include <algorithm>
 
+#include "viewer/document/colours.h"
+
 namespace prof::viewer {
 
 namespace {
-
-// FNV-1a: stable between runs and machines, as std::hash is not.
-uint32_t hash(const QByteArray& text) {
-  uint32_t value = 2166136261u;
-  for (const char c : text) value = (value ^ static_cast<uint8_t>(c)) * 16777619u;
-  return value ^ value >> 15;
-}
-
-bool is_dark(const QPalette& palette) {
-  return palette.color(QPalette::Base).lightness() < 128;
-}
 
 int mixed(int one, int other, int percent) {
   return (one * (100 - percent) + other * percent) / 100;
@@ -51,19 +42,11 @@ std::vector<uint32_t> path_of(const CallTree& tree, uint32_t context) {
   return path;
 }
 
-QColor colour_of(const QString& function, const QPalette& palette) {
-  const uint32_t value = hash(function.toUtf8());
-  const auto hue = static_cast<int>(value % 360);
-  const auto saturation = 110 + static_cast<int>(value / 360 % 3) * 35;
-  const auto step = static_cast<int>(value / 1080 % 3) * 18;
-  return QColor::fromHsl(hue, saturation, (is_dark(palette) ? 105 : 125) + step);
-}
-
-std::vector<QRgb> colours_of_frames(const CallTree& tree, const QPalette& palette) {
+std::vector<QRgb> colours_of_frames(const CallTree& tree) {
   std::vector<QRgb> colours;
   colours.reserve(tree.frames.size());
   for (const Frame& frame : tree.frames)
-    colours.push_back(colour_of(QString::fromStdString(frame_name(*tree.database, frame)), palette).rgb());
+    colours.push_back(colour_of_function(frame_name(*tree.database, frame)));
   return colours;
 }
 

@@ -22,10 +22,8 @@ uint32_t deepest(const CallTree& tree);
 // From the entry point inwards: the nodes above and with the context's own.
 std::vector<uint32_t> path_of(const CallTree& tree, uint32_t context);
 
-// The same for one function in every run, readable on the palette's background.
-QColor colour_of(const QString& function, const QPalette& palette);
-// Of all frames of the tree.
-std::vector<QRgb> colours_of_frames(const CallTree& tree, const QPalette& palette);
+// Of all frames of the tree (viewer/document/colours.h).
+std::vector<QRgb> colours_of_frames(const CallTree& tree);
 // Where a thread was followed, and nothing ran; times at which it was not followed have the background.
 QColor idle_colour(const QPalette& palette);
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "analysis/database/database.h"
+#include "viewer/document/colours.h"
 #include "viewer/document/words.h"
 #include "viewer/timeline/time_axis.h"
 
@@ -226,7 +227,7 @@ void TimelinePage::show_content() {
                                                             : QString::number(depth_->value()));
   const Traces& traces = document().traces();
   view_->show_content(
-      {&traces.mapped(), traces.index(), frames_.of_context, colours_of_frames(tree, palette()), names_});
+      {&traces.mapped(), traces.index(), frames_.of_context, colours_of_frames(tree), names_});
   show_stack();
   times_later_.start();
 }
@@ -274,7 +275,8 @@ void TimelinePage::show_times() {
   for (uint32_t frame = 0; frame < of_frame.size(); ++frame) {
     if (of_frame[frame] == 0) continue;
     all += of_frame[frame];
-    shown.push_back({names_[frame], colour_of(names_[frame], palette()), of_frame[frame], frame});
+    shown.push_back(
+        {names_[frame], QColor(colour_of_function(names_[frame].toStdString())), of_frame[frame], frame});
   }
   if (times.idle > 0) shown.push_back({"(nothing ran)", idle_colour(palette()), times.idle, kNone});
   times_->show(std::move(shown), all);
@@ -301,7 +303,7 @@ void TimelinePage::show_stack() {
     const uint32_t frame = tree.nodes[node].frame;
     auto* const item = new QListWidgetItem(names_[frame], stack_);
     QPixmap swatch(10, 10);
-    swatch.fill(colour_of(names_[frame], palette()));
+    swatch.fill(QColor(colour_of_function(names_[frame].toStdString())));
     item->setIcon(swatch);
     item->setToolTip(names_[frame]);
     item->setData(kFrameRole, frame);

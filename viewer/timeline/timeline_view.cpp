@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viewer/document/colours.h"
 #include "viewer/timeline/frame_colours.h"
 #include "viewer/timeline/time_axis.h"
 
@@ -228,8 +229,7 @@ void TimelineView::paint_runs(QPainter& painter) const {
     const QString name =
         fontMetrics().elidedText(content_.names[run.key], Qt::ElideRight, static_cast<int>(box.width()));
     if (name.size() < 3) continue;
-    painter.setPen(qGray(content_.colours[run.key]) > 120 ? QColor(0x10, 0x10, 0x10)
-                                                          : QColor(0xf8, 0xf8, 0xf8));
+    painter.setPen(ink_on_function());
     painter.drawText(box, Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine, name);
   }
   painter.restore();

@@ -1,4 +1,5 @@
 #include "viewer/timeline/timeline_page.h"
+#include "viewer/document/colours.h"
 
 #include <QAbstractItemModelTester>
 #include <QSignalSpy>
@@ -109,8 +110,8 @@ TEST_CASE("a frame has the share of the pixels that it has of the time") {
   const QImage image = shown.picture();
   const QPalette& palette = shown.page.palette();
   const double first = 3.0 / shown.view->picture_area().height();
-  CHECK(shown.share_of(image, colour_of("main", palette), first) == Approx(0.6).margin(0.01));
-  CHECK(shown.share_of(image, colour_of("work", palette), first) == Approx(0.3).margin(0.01));
+  CHECK(shown.share_of(image, QColor(colour_of_function("main")), first) == Approx(0.6).margin(0.01));
+  CHECK(shown.share_of(image, QColor(colour_of_function("work")), first) == Approx(0.3).margin(0.01));
   CHECK(shown.share_of(image, idle_colour(palette), first) == Approx(0.1).margin(0.01));
 }
 
@@ -125,7 +126,7 @@ TEST_CASE("idle and unknown times differ, and a short task is seen") {
   CHECK(colour(0.6, middle) == idle_colour(palette));
   int seen = 0;
   for (int x = area.left(); x <= area.right(); ++x)
-    seen += image.pixel(x, bottom) == colour_of("work", palette).rgb();
+    seen += image.pixel(x, bottom) == colour_of_function("work");
   CHECK(seen >= 1);
   CHECK(seen <= 2);
 }
@@ -139,7 +140,7 @@ TEST_CASE("the depth chooses which frame of the call path gives the colour") {
   CHECK(shown.document.depth() == 1u);
   shown.settle();
   const double first = 3.0 / shown.view->picture_area().height();
-  CHECK(shown.share_of(shown.picture(), colour_of("main", shown.page.palette()), first) ==
+  CHECK(shown.share_of(shown.picture(), QColor(colour_of_function("main")), first) ==
         Approx(0.9).margin(0.01));
   CHECK(shown.times() == std::map<QString, QString>{{"main", "900 ms"}, {"(nothing ran)", "600 ms"}});
   shown.document.choose_depth({});
