@@ -33,6 +33,9 @@ void controller_after_fork() noexcept;
 // The more often the process forks, the later: half a second after the first fork, twice that after the next.
 // Keeps errno.
 void isolation_after_fork_in_parent(void (*common_again)() noexcept) noexcept;
+// Besides the calling one, and ours.
+bool has_other_threads() noexcept;
+
 // In the process that forked, when its memory is common again and it has one thread.
 void allow_isolation() noexcept;
 

@@ -149,15 +149,14 @@ void close_to_isolation(const void* at, uint64_t bytes) noexcept {
   if (controller.pid.load(std::memory_order_relaxed)) end_isolation_of(low, low + bytes);
 }
 
-namespace {
-
-// Besides the calling one and ours.
 bool has_other_threads() noexcept {
   const int self = sys_gettid(), ours = controller.tid.load();
   bool has = false;
   for_each_task([&](int tid) { has |= tid != self && tid != ours && !is_dead_task(tid); });
   return has;
 }
+
+namespace {
 
 void execute(bool is_about_to) noexcept {
   is_about_to ? static_cast<void>(end_isolation_for_fork()) : allow_isolation();

@@ -119,9 +119,10 @@ void before_limit_of_memory() noexcept {
   if (process.load() != sys_getpid() || refusal.load() == kLimited) return;
   before_fork();  // nobody is a twin
   if (hpcrun_set_aside_less) hpcrun_set_aside_less();
-  // A thread of ours may be on its way out. With others of the program's the memory stays as it was left.
-  constexpr int kTries = 50;
-  for (int tries = 0; tries < kTries; ++tries) {
+  // A thread of ours may be on its way out, on a busy machine for long. With others of the program's the
+  // memory stays as it was left.
+  constexpr int kTries = 50, kPatience = 5'000;
+  for (int tries = 0; tries < kTries || (tries < kPatience && !has_other_threads()); ++tries) {
     if (!end_common()) end_unforked();
     if (!has_left_common()) break;
     const timespec millisecond{0, 1'000'000};
