@@ -92,10 +92,14 @@ class OpenCl(EndToEnd):
                     self.assertRegex(found, sentence)
 
     def stall_for_device(self, how):
-        run = self.prof_run([program("opencl_team"), how], events=["REALTIME"], options=["-q", "--trace"])
-        self.assertEqual(0, run.status, run.stderr)
-        findings = [one for one in run.report("stalls")["findings"]
-                    if "wait_for_kernel" in one["sentence"] and "pthread_barrier_wait" in one["sentence"]]
+        # The device's work runs on the processors: who else uses these can keep the team from ever waiting for it together.
+        for _ in range(3):
+            run = self.prof_run([program("opencl_team"), how], events=["REALTIME"], options=["-q", "--trace"])
+            self.assertEqual(0, run.status, run.stderr)
+            findings = [one for one in run.report("stalls")["findings"]
+                        if "wait_for_kernel" in one["sentence"] and "pthread_barrier_wait" in one["sentence"]]
+            if findings:
+                break
         found = {name: sum(one["values"][name] for one in findings)
                  for name in ("waited_for_device_s", "woken_late_s")}
         stated = run.stated("work_s"), run.stated("late_s")
