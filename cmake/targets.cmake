@@ -5,7 +5,7 @@ add_library(hpcrun_guest_flags INTERFACE)
 target_compile_options(hpcrun_guest_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics>
   -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector -fasynchronous-unwind-tables
-  -fomit-frame-pointer)
+  -fomit-frame-pointer $<$<CONFIG:RelWithDebInfo>:-g>)
 target_include_directories(hpcrun_guest_flags INTERFACE ${CMAKE_SOURCE_DIR})
 
 # hpcrun_sample_path: everything that may run inside a signal handler. A test lists its undefined
@@ -51,6 +51,9 @@ endfunction()
 # tests look at their own machine code clears them.
 set(PROF_TEST_OPTIONS -O1)
 
+# Of the four that tools/test gives ctest: two tests that compute, or up to four that wait.
+set(PROF_TEST_SLOTS 2)
+
 # A Catch2 test program, run by ctest as NAME: prof_add_test(NAME SOURCES... LINK LIBS... [TIMEOUT s])
 function(prof_add_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINK" ${ARGN})
@@ -61,13 +64,14 @@ function(prof_add_test name)
   target_link_libraries(test_${name} PRIVATE prof_host_flags prof_test_main ${ARG_LINK})
   target_compile_options(test_${name} PRIVATE ${PROF_TEST_OPTIONS})
   add_test(NAME ${name} COMMAND test_${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} PROCESSORS ${PROF_TEST_SLOTS})
 endfunction()
 
 # A test script run by ctest as NAME. It finds the build in $PROF_BUILD and the sources in $PROF_SOURCE,
-# and says that it skips by exit status 77 after printing why.
+# and says that it skips by exit status 77 after printing why. SERIAL: it runs alone; WAITS: it mostly waits, so
+# that others run beside it. SECONDS: about what it takes where that is long, as ctest begins with the longest.
 function(prof_add_script_test name script)
-  cmake_parse_arguments(ARG "SERIAL" "TIMEOUT" "" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL;WAITS" "TIMEOUT;SECONDS" "" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
@@ -76,5 +80,11 @@ function(prof_add_script_test name script)
     ENVIRONMENT "PROF_BUILD=${CMAKE_BINARY_DIR};PROF_SOURCE=${CMAKE_SOURCE_DIR}")
   if(ARG_SERIAL)
     set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)
+  endif()
+  if(NOT ARG_WAITS)
+    set_tests_properties(${name} PROPERTIES PROCESSORS ${PROF_TEST_SLOTS})
+  endif()
+  if(ARG_SECONDS)
+    set_tests_properties(${name} PROPERTIES COST ${ARG_SECONDS})
   endif()
 endfunction()

@@ -8,6 +8,7 @@
 #include "prof/command_line/help_text.h"
 #include "prof/command_line/settings.h"
 #include "prof/compile.h"
+#include "prof/diff.h"
 #include "prof/doctor.h"
 #include "prof/import.h"
 #include "prof/list.h"
@@ -31,6 +32,7 @@ Application::Application(int& status)
   add_pause_commands(*this, status);
   add_analyze_command(*this, status);
   add_report_command(*this, status);
+  add_diff_command(*this, status);
   add_view_command(*this, status);
   add_export_command(*this, status);
   add_import_command(*this, status);

@@ -40,8 +40,8 @@ bool is_debugged(int pid) {
 
 }  // namespace
 
-DebuggerWatch::DebuggerWatch(const fs::path& directory)
-    : directory_(directory), thread_([this] { watch(); }) {}
+DebuggerWatch::DebuggerWatch(const fs::path& directory, std::string file_prefix)
+    : directory_(directory), file_prefix_(std::move(file_prefix)), thread_([this] { watch(); }) {}
 
 DebuggerWatch::~DebuggerWatch() {
   {
@@ -69,6 +69,7 @@ void DebuggerWatch::find_processes() {
   const bool is_settled = now - changed > kSettling;
   if (is_settled) listed_ = changed;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory_, error)) {
+    if (!entry.path().filename().string().starts_with(file_prefix_)) continue;
     if (entry.path().extension() != ".prof" || seen_.contains(entry.path().filename())) continue;
     MeasuredProcess process(entry.path());
     if (!process.is_valid() && !is_settled) continue;

@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -19,9 +20,10 @@ namespace prof {
 
 class DebuggerWatch {
  public:
-  // Watches the processes that leave measurement files in the directory, until destroyed. Ten samples a
-  // second of /proc/PID/status; does nothing where the kernel forbids it (no pidfd_getfd before Linux 5.6).
-  explicit DebuggerWatch(const std::filesystem::path& directory);
+  // Watches the processes that leave measurement files in the directory whose names begin with `file_prefix`,
+  // until destroyed. Ten samples a second of /proc/PID/status; does nothing where the kernel forbids it (no
+  // pidfd_getfd before Linux 5.6).
+  explicit DebuggerWatch(const std::filesystem::path& directory, std::string file_prefix = {});
   ~DebuggerWatch();
   DebuggerWatch(const DebuggerWatch&) = delete;
   DebuggerWatch& operator=(const DebuggerWatch&) = delete;
@@ -39,6 +41,7 @@ class DebuggerWatch {
   void look_at_processes();
 
   std::filesystem::path directory_;
+  std::string file_prefix_;
   std::filesystem::file_time_type listed_{};
   std::map<int, Watched> watched_;        // by pid
   std::set<std::filesystem::path> seen_;  // files that need no second look

@@ -7,8 +7,11 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <optional>
 
+#include "hpcrun/sample/config.h"
 #include "prof/message.h"
+#include "prof/parallel_job.h"
 
 namespace prof {
 namespace {
@@ -36,19 +39,19 @@ RunIdentity identity_of_this_run() {
   gethostname(host.data(), host.size() - 1);
   run.host = host.data();
   run.pid = getpid();
-  for (const char* name :
-       {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", "FLUX_TASK_RANK"}) {
-    if (const char* value = getenv(name); value && *value) {
+  if (const std::optional<ParallelJob> job = parallel_job()) {
+    run.rank = job->rank;
+    run.job_or_time = job->launch;
+    run.is_one_of_many = true;
+    return run;
+  }
+  for (const hpcrun::RankVariables& names : hpcrun::kRankVariables) {
+    if (const char* value = getenv(names.rank); value && *value && !names.with_size_only) {
       run.rank = atoi(value);
       break;
     }
   }
-  for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"}) {
-    if (const char* value = getenv(name); value && *value) {
-      run.job_or_time = value;
-      break;
-    }
-  }
+  run.job_or_time = batch_job();
   if (run.job_or_time.empty()) run.job_or_time = present_local_time();
   return run;
 }
@@ -85,9 +88,16 @@ std::string expand_directory_name(std::string_view name, const RunIdentity& run)
   return expanded;
 }
 
+bool names_any_of(std::string_view name, std::string_view letters) {
+  for (size_t i = name.find('%'); i != name.npos && i + 1 < name.size(); i = name.find('%', i + 2))
+    if (letters.find(name[i + 1]) != letters.npos) return true;
+  return false;
+}
+
 std::string default_directory_name(const std::string& program, const RunIdentity& run) {
-  return fmt::format("prof-{}-{}-{}", std::filesystem::path(program).filename().string(),
-                     as_file_name(run.job_or_time), run.pid);
+  const std::string name = std::filesystem::path(program).filename().string();
+  if (run.is_one_of_many) return fmt::format("prof-{}-{}", name, as_file_name(run.job_or_time));
+  return fmt::format("prof-{}-{}-{}", name, as_file_name(run.job_or_time), run.pid);
 }
 
 }  // namespace prof

@@ -24,6 +24,7 @@ constexpr char kContention[] = "contention";
 constexpr char kContentionByPages[] = "contention:pages";
 constexpr char kLocks[] = "locks";
 constexpr uint32_t kDefaultContentionRate = 250;  // of CPUTIME where contention alone is asked for
+constexpr uint32_t kRestingRate = 50;  // the same where repairs are, as long as threads do not meet
 
 bool initialize_pfm() {
   static const bool ready = pfm_initialize() == PFM_SUCCESS;
@@ -159,6 +160,17 @@ bool take_locks(std::vector<std::string>& texts) {
 bool asks_for_contention(const std::vector<std::string>& texts) {
   return std::ranges::any_of(
       texts, [](const std::string& text) { return is(text, kContention) || is(text, kContentionByPages); });
+}
+
+bool names_cpu_time(const std::vector<std::string>& texts) {
+  return std::ranges::any_of(texts, [](const std::string& text) { return is(text, "CPUTIME"); });
+}
+
+uint32_t rest_cpu_time(std::vector<hpcrun::EventSpec>& events) {
+  for (hpcrun::EventSpec& event : events)
+    if (event.kind == hpcrun::EventKind::CpuTime)
+      return std::exchange(event.rate, std::min(event.rate, kRestingRate));
+  return 0;
 }
 
 ContentionRequest take_contention(std::vector<std::string>& texts) {

@@ -29,6 +29,13 @@ ContentionRequest take_contention(std::vector<std::string>& texts);
 // Whether "contention" is among the events.
 bool asks_for_contention(const std::vector<std::string>& texts);
 
+// Whether CPUTIME is among the events.
+bool names_cpu_time(const std::vector<std::string>& texts);
+
+// Has CPUTIME sampled seldom, and returns how often it was to be: the rate while contention is looked for
+// closely (hpcrun/sample/config.h, PROF_SEARCH_RATE).
+uint32_t rest_cpu_time(std::vector<hpcrun::EventSpec>& events);
+
 // Takes "locks" out of the events: waiting for locks is followed, not sampled. False when it is not among
 // them. Throws CommandError (125) where it has a rate.
 bool take_locks(std::vector<std::string>& texts);

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "prof/debugger_watch.h"
 #include "prof/message.h"
@@ -63,20 +64,25 @@ void close_standard_streams() {
   if (nothing > STDERR_FILENO) close(nothing);
 }
 
-[[noreturn]] void become(const Launch& what, int start_pipe, int error_pipe, const sigset_t& mask) {
-  if (what.before_exec) wait_for(start_pipe);
-  if (what.is_silent) close_standard_streams();
+// Returns where it cannot, with errno.
+void execute(const Launch& what) {
   for (const auto& [name, value] : what.environment) setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> arguments;
   for (const std::string& argument : what.arguments) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
-  sigprocmask(SIG_SETMASK, &mask, nullptr);
   execv(what.program.c_str(), arguments.data());
   if (errno == ENOEXEC) {  // a script without an interpreter line: the shell's, as execvp has it
     arguments[0] = const_cast<char*>(what.program.c_str());
     arguments.insert(arguments.begin(), const_cast<char*>("/bin/sh"));
     execv("/bin/sh", arguments.data());
   }
+}
+
+[[noreturn]] void become_child(const Launch& what, int start_pipe, int error_pipe, const sigset_t& mask) {
+  if (what.before_exec) wait_for(start_pipe);
+  if (what.is_silent) close_standard_streams();
+  sigprocmask(SIG_SETMASK, &mask, nullptr);
+  execute(what);
   const int error = errno;
   [[maybe_unused]] const ssize_t written = write(error_pipe, &error, sizeof error);
   _exit(kNotExecutable);
@@ -87,6 +93,11 @@ double seconds(const timeval& time) {
 }
 
 }  // namespace
+
+void become(const Launch& what) {
+  execute(what);
+  fail(kNotExecutable, "{}: {}", what.program.string(), std::strerror(errno));
+}
 
 Outcome launch(const Launch& what) {
   int start_pipe[2] = {-1, -1};
@@ -108,7 +119,7 @@ Outcome launch(const Launch& what) {
   if (child < 0) fail(kOwnFailure, "cannot start a process: {}", std::strerror(errno));
   if (child == 0) {
     if (what.before_exec) close(start_pipe[1]);
-    become(what, start_pipe[0], error_pipe[1], mask);
+    become_child(what, start_pipe[0], error_pipe[1], mask);
   }
 
   std::signal(SIGPIPE, SIG_IGN);  // who reads our messages may leave; the program has its own disposition
@@ -126,7 +137,8 @@ Outcome launch(const Launch& what) {
   const bool failed = read(error_pipe[0], &error, sizeof error) == sizeof error;
   close(error_pipe[0]);
   int status = 0;
-  const DebuggerWatch watch(what.measurement_directory);
+  std::optional<DebuggerWatch> watch;
+  if (what.watches_debuggers) watch.emplace(what.measurement_directory, what.file_prefix);
   const MeasuringWindow window(what.measurement_directory, what.window);
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

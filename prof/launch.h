@@ -21,6 +21,9 @@ struct Launch {
   std::filesystem::path measurement_directory;
   Window window;
   bool is_silent = false;  // its standard streams are /dev/null
+  // What the names of its measurement files begin with, where others write to the directory as well.
+  std::string file_prefix;
+  bool watches_debuggers = true;  // which lists the directory as long as files come to it
   // Called, where there is one, with the child's process id before it executes the program.
   std::function<void(pid_t)> before_exec;
 };
@@ -38,5 +41,9 @@ struct Outcome {
 // terminal sends reaches the program by itself. SIGPIPE is ignored from then on, and after the return. Throws
 // CommandError when it cannot be executed.
 Outcome launch(const Launch& what);
+
+// Becomes the program instead, with the arguments and environment of `what`. Throws CommandError when it
+// cannot be executed.
+[[noreturn]] void become(const Launch& what);
 
 }  // namespace prof

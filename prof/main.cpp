@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
     say_line(words_for_misuse(app, error));
     return kOwnFailure;
   } catch (const CommandError& error) {
-    say_line(error.what());
+    if (*error.what()) say_line(error.what());  // else another rank says it
     return error.status();
   } catch (const std::exception& error) {
     say_line(error.what());

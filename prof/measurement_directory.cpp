@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/database/database.h"
+#include "analysis/pipeline/run_record.h"
 #include "analysis/repair/repair_file.h"
 #include "hpcrun/measurement/checksum.h"
 #include "hpcrun/measurement/format.h"
@@ -42,12 +43,25 @@ bool is_repair_file(const fs::path& file) {
   return json.is_object() && json.value("schema", "") == kRepairSchema;
 }
 
+// What a rank published for the others (rank_part.h).
+bool is_launch_file(const fs::path& file) {
+  std::ifstream in(file);
+  const auto launch = nlohmann::json::parse(in, nullptr, false);
+  return launch.is_object() && launch.contains("launch") && launch.contains("size");
+}
+
 // The names that a run is going to need: files of others by these names would be lost.
 void refuse_files_of_others(const fs::path& directory) {
   std::error_code error;
   const fs::path record = directory / "run.json";
   if (fs::exists(record, error) && !is_run_record(record))
     fail(kOwnFailure, "{}: was not written by prof; choose another directory with -o", record.string());
+  for (const fs::path& of_rank : rank_records(directory))
+    if (!is_run_record(of_rank))
+      fail(kOwnFailure, "{}: was not written by prof; choose another directory with -o", of_rank.string());
+  const fs::path launch = directory / kLaunchFile;
+  if (fs::exists(launch, error) && !is_launch_file(launch))
+    fail(kOwnFailure, "{}: was not written by prof; choose another directory with -o", launch.string());
   const fs::path repairs = directory / kRepairFile;
   if (fs::exists(repairs, error) && !is_repair_file(repairs))
     fail(kOwnFailure, "{}: was not written by prof; choose another directory with -o", repairs.string());
@@ -68,6 +82,8 @@ void empty_of_measurements(const fs::path& directory) {
     if (is_measurement_file(entry.path())) measurements.push_back(entry.path());
   for (const fs::path& file : measurements) fs::remove(file);
   fs::remove(directory / "run.json");
+  for (const fs::path& record : rank_records(directory)) fs::remove(record);
+  fs::remove(directory / kLaunchFile);
   fs::remove(directory / kRepairFile);
   fs::remove(directory / hpcrun::kRepairPlanFile);
   fs::remove(directory / hpcrun::kPausedMarker);
@@ -78,12 +94,16 @@ void empty_of_measurements(const fs::path& directory) {
 
 }  // namespace
 
-fs::path create_measurement_directory(const std::string& asked, const std::string& program, bool force) {
+fs::path measurement_directory_path(const std::string& asked, const std::string& program) {
   const RunIdentity run = identity_of_this_run();
-  const std::string name =
-      asked.empty() ? default_directory_name(program, run) : expand_directory_name(asked, run);
   std::error_code error;
-  const fs::path directory = fs::absolute(name, error);
+  return fs::absolute(
+      asked.empty() ? default_directory_name(program, run) : expand_directory_name(asked, run), error);
+}
+
+fs::path create_measurement_directory(const std::string& asked, const std::string& program, bool force) {
+  const fs::path directory = measurement_directory_path(asked, program);
+  std::error_code error;
   fs::create_directories(directory, error);
   if (error)
     fail(kOwnFailure, "cannot create the measurement directory {}: {}; choose another with -o",
@@ -119,7 +139,8 @@ void remove_shared_tables(const fs::path& directory) {
 }
 
 void write_run_record(const fs::path& directory, const std::vector<std::string>& command,
-                      const std::string& start, const Outcome& outcome, double trigger_cost_s) {
+                      const std::string& start, const Outcome& outcome, double trigger_cost_s,
+                      const std::string& name) {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
   const nlohmann::ordered_json record = {
@@ -134,10 +155,15 @@ void write_run_record(const fs::path& directory, const std::vector<std::string>&
       {"end_monotonic_ns", outcome.end_monotonic_ns},
       {"trigger_cost_s", trigger_cost_s},
   };
-  std::ofstream file(directory / "run.json");
+  // Renamed when it is whole: other ranks take its being there for the end.
+  const fs::path path = directory / name;
+  const fs::path unfinished = path.string() + ".writing";
+  std::ofstream file(unfinished);
   file << record.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
-  if (!file.flush())
-    say("cannot write {}: the report will lack the run's times", (directory / "run.json").string());
+  file.close();
+  std::error_code error;
+  if (file) fs::rename(unfinished, path, error);
+  if (!file || error) say("cannot write {}: the report will lack the run's times", path.string());
 }
 
 std::string present_time() {
@@ -152,6 +178,7 @@ std::string state_of_measurements(const fs::path& directory) {
   for (const fs::directory_entry& entry : fs::directory_iterator(directory, error))
     if (is_measurement_file(entry.path()) || entry.path().filename() == "run.json")
       files.push_back(entry.path());
+  for (fs::path& record : rank_records(directory)) files.push_back(std::move(record));
   std::ranges::sort(files);
   uint32_t sum = 0;
   std::array<char, hpcrun::kPageBytes> page{};

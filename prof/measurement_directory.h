@@ -9,6 +9,12 @@
 
 namespace prof {
 
+// Where a directory is made: `asked` with its % expanded, or the default name in the current one. Absolute.
+std::filesystem::path measurement_directory_path(const std::string& asked, const std::string& program);
+
+// In a directory that many ranks share, while they run: by it they know that it is theirs (rank_part.h).
+constexpr char kLaunchFile[] = "launch.json";
+
 // Creates the directory: `asked` with its % expanded (directory_name.h), or prof-<program>-<job id or
 // time>-<pid> in the current one. An
 // existing directory with measurements in it is not touched unless `force`, which removes them and run.json,
@@ -22,10 +28,11 @@ std::filesystem::path create_measurement_directory(const std::string& asked, con
 void make_room_for_shared_tables(const std::filesystem::path& directory);
 void remove_shared_tables(const std::filesystem::path& directory);
 
-// Leaves run.json beside the measurements: command, host, start, wall_s, cpu_s, exit_status, signal, and
-// trigger_cost_s, what one sample cost before the handler began.
+// Leaves run.json, or another `name`, beside the measurements: command, host, start, wall_s, cpu_s,
+// exit_status, signal, and trigger_cost_s, what one sample cost before the handler began.
 void write_run_record(const std::filesystem::path& directory, const std::vector<std::string>& command,
-                      const std::string& start, const Outcome& outcome, double trigger_cost_s);
+                      const std::string& start, const Outcome& outcome, double trigger_cost_s,
+                      const std::string& name = "run.json");
 
 // The present as ISO 8601, in UTC.
 std::string present_time();

@@ -1,11 +1,14 @@
 #pragma once
 // What `prof run` and `prof attach` can be told about measuring, whichever way the process is got.
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "prof/measuring_window.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace prof {
 

@@ -1,13 +1,16 @@
 #pragma once
 // From when to when a run is measured: `--delay`, `--duration`, `--paused`.
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <condition_variable>
 #include <filesystem>
 #include <mutex>
 #include <optional>
 #include <thread>
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace prof {
 

@@ -6,7 +6,8 @@ namespace prof {
 
 namespace {
 bool quiet = false;
-}
+std::string speaker;  // with ": " behind it, or empty
+}  // namespace
 
 std::string printable(std::string_view text) {
   std::string result(text);
@@ -16,11 +17,15 @@ std::string printable(std::string_view text) {
 }
 
 void say_line(std::string_view line) {
-  show_line("prof: " + std::string(line));
+  show_line("prof: " + speaker + std::string(line));
 }
 
 void show_line(std::string_view line) {
   std::fputs((printable(line) + '\n').c_str(), stderr);
+}
+
+void speak_as(std::string_view who) {
+  speaker = std::string(who) + ": ";
 }
 
 void set_quiet(bool wanted) {

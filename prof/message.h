@@ -16,7 +16,7 @@ constexpr int kOwnFailure = 125;
 constexpr int kNotExecutable = 126;
 constexpr int kNotFound = 127;
 
-// Ends the command with one line and an exit status.
+// Ends the command with one line, or none where another process says it, and an exit status.
 class CommandError : public std::runtime_error {
  public:
   CommandError(int status, const std::string& line) : std::runtime_error(line), status_(status) {}
@@ -44,6 +44,9 @@ bool is_quiet();
 
 // The same as say_line() without the prefix: for a result such as a path.
 void show_line(std::string_view line);
+
+// Who speaks, where many `prof`s write to one terminal: "rank 7" stands behind "prof: " from then on.
+void speak_as(std::string_view speaker);
 
 template <typename... Args>
 void say(fmt::format_string<Args...> format, Args&&... args) {

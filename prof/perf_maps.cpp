@@ -21,11 +21,12 @@ bool any_perf_map() {
 
 }  // namespace
 
-void keep_perf_maps(const fs::path& directory) {
+void keep_perf_maps(const fs::path& directory, const std::string& file_prefix) {
   if (!any_perf_map()) return;
   std::error_code error;
   for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
-    if (at->path().extension() != ".prof") continue;
+    if (at->path().extension() != ".prof" || !at->path().filename().string().starts_with(file_prefix))
+      continue;
     try {
       const ProcessMeasurement measurement = read_measurement_header(at->path());
       copy_perf_map(left_perf_map(measurement), kept_perf_map_path(measurement));

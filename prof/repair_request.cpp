@@ -261,7 +261,8 @@ void add_repair_environment(const RepairRequest& request, bool has_plan,
     kinds += (kinds.empty() ? "" : ",") +
              std::string(request.isolate_always ? hpcrun::kRepairIsolateAlways : hpcrun::kRepairIsolate);
   environment.emplace_back(hpcrun::kEnvRepair, kinds);
-  if (request.isolate) environment.emplace_back(hpcrun::kEnvIsolate, "1");
+  if (request.isolate)
+    environment.emplace_back(hpcrun::kEnvIsolate, request.isolate_always ? "1" : hpcrun::kIsolateWhenAsked);
   if (has_plan) environment.emplace_back(hpcrun::kEnvRepairPlan, "1");
 }
 

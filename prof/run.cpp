@@ -24,12 +24,14 @@
 #include "prof/message.h"
 #include "prof/outside/sampler.h"
 #include "prof/perf_maps.h"
+#include "prof/rank_part.h"
 #include "prof/repair_request.h"
 #include "prof/repair_trial.h"
 #include "prof/report/choice.h"
 #include "prof/runtime_library.h"
 #include "prof/target.h"
 #include "prof/trigger.h"
+#include "prof/version.h"
 
 namespace prof {
 
@@ -48,6 +50,7 @@ struct RunOptions {
   DeviceTrace device_trace = DeviceTrace::Exact;
   std::string repair;   // as the user wrote it; empty: nothing is to be changed
   uint32_t verify = 0;  // pairs of runs; 0: none
+  std::string ranks;    // of a parallel program that are measured, as the user wrote it; empty: all
   std::vector<std::string> command;
 };
 
@@ -151,7 +154,48 @@ void verify_repairs(const RunOptions& options, const RepairRequest& request, con
   }
 }
 
+// What a rank that is not measured does instead: it runs as without `prof`.
+[[noreturn]] void run_bare(const std::vector<std::string>& command) {
+  Launch bare;
+  bare.program = find_target(command[0]).path;
+  bare.arguments = command;
+  become(bare);
+}
+
+// What processes that are going to be measured there look for.
+struct PreparedDirectory {
+  bool is_paused = false;
+  std::string repair_plan;
+  const RepairFile* given = nullptr;
+};
+
+fs::path make_directory(const RunOptions& whole, const PreparedDirectory& content) {
+  const MeasuringOptions& options = whole.measuring;
+  fs::path directory = create_measurement_directory(options.output, whole.command[0], options.force);
+  if (content.is_paused) start_paused(directory);
+  make_room_for_shared_tables(directory);
+  if (!content.repair_plan.empty()) write_repair_plan(content.repair_plan, directory);
+  if (!content.given->is_empty()) write_repair_file(*content.given, directory / kRepairFile);
+  return directory;
+}
+
+// One for all ranks that share it.
+fs::path open_directory(const RunOptions& whole, const std::optional<RankPart>& rank,
+                        const PreparedDirectory& content) {
+  if (rank && rank->shares_directory() && !rank->makes_directory())
+    return rank->await_directory(whole.command[0], whole.measuring.force);
+  fs::path directory = make_directory(whole, content);
+  if (rank && rank->shares_directory()) rank->publish(directory);
+  return directory;
+}
+
 int run_program(const RunOptions& whole) {
+  const std::optional<RankPart> rank = RankPart::take(whole.ranks, whole.measuring.output);
+  const bool measures = !rank || rank->is_measured();
+  if (!measures && !rank->makes_directory()) run_bare(whole.command);
+  const bool shares_directory = rank && rank->shares_directory();
+  if (rank && whole.verify > 0)
+    fail(kOwnFailure, "--verify runs the program again, which one rank of many cannot; leave it out");
   const std::vector<std::string>& command = whole.command;
   const MeasuringOptions& options = whole.measuring;
   if (whole.device_trace == DeviceTrace::Sampled && !options.trace)
@@ -164,8 +208,10 @@ int run_program(const RunOptions& whole) {
   if (whole.verify > 0 && !options.analyze)
     fail(kOwnFailure, "--verify needs the analysis that finds repairs; leave --no-analyze out");
   // What an earlier run found is known: nothing needs to be looked for again.
-  if (repairs.is_for_anything() && (repairs.file.empty() || repairs.isolate) && !asks_for_contention(names))
-    names.emplace_back("contention");
+  const bool looks_by_itself =
+      repairs.is_for_anything() && (repairs.file.empty() || repairs.isolate) && !asks_for_contention(names);
+  const bool has_rate = names_cpu_time(names);
+  if (looks_by_itself) names.emplace_back("contention");
   const bool locks = take_locks(names);
   const ContentionRequest contention = take_contention(names);
   const bool by_pages = contention == ContentionRequest::ByPages;
@@ -173,7 +219,8 @@ int run_program(const RunOptions& whole) {
     fail(
         kOwnFailure,
         "-e contention:pages counts what --repair would change; leave one of them out, or use -e contention");
-  const std::vector<hpcrun::EventSpec> events = parse_user_events(names);
+  std::vector<hpcrun::EventSpec> events = parse_user_events(names);
+  const uint32_t search_rate = looks_by_itself && !has_rate && !options.trace ? rest_cpu_time(events) : 0;
   const std::optional<hpcrun::Trigger> users = users_trigger();
   const Target target = find_target(command[0]);
   const fs::path runtime = preloadable(find_runtime_library());
@@ -204,23 +251,22 @@ int run_program(const RunOptions& whole) {
     require_outside_sampling(target, events);
   else
     require_sources(probe, events);
-  const fs::path directory = create_measurement_directory(options.output, command[0], options.force);
+  const fs::path directory =
+      open_directory(whole, rank, {options.window.starts_paused(), repair_plan, &given});
+  if (!measures) run_bare(command);
   // In order of preference: nothing better than this machine allows.
   const hpcrun::Trigger trigger = users ? std::max(*users, probe.trigger) : probe.trigger;
-
-  if (options.window.starts_paused()) start_paused(directory);
-  make_room_for_shared_tables(directory);
-  if (!repair_plan.empty()) write_repair_plan(repair_plan, directory);
-  if (!given.is_empty()) write_repair_file(given, directory / kRepairFile);
 
   Launch plan;
   plan.program = target.path;
   plan.arguments = command;
   plan.measurement_directory = directory;
   plan.window = options.window;
+  const auto told =
+      rank ? rank->environment(short_version()) : std::vector<std::pair<std::string, std::string>>();
   std::optional<OutsideSampler> outside(
       std::in_place, OutsidePlan{directory, events, options.trace, true,
-                                 fmt::format("{}", fmt::join(command, " ")), outside_refusal(events)});
+                                 fmt::format("{}", fmt::join(command, " ")), outside_refusal(events), told});
   if (target.needs_outside()) plan.before_exec = [&](pid_t child) { outside->attach(child, target.image); };
   plan.environment = {
       {"LD_PRELOAD", preload_list(runtime, others)},  {hpcrun::kEnvDirectory, directory.string()},
@@ -231,6 +277,7 @@ int run_program(const RunOptions& whole) {
   if (contention == ContentionRequest::Sampled) {
     plan.environment.push_back({hpcrun::kEnvContention, "1"});
     plan.environment.push_back({hpcrun::kEnvMemoryEvents, memory_events(events, trigger)});
+    if (search_rate) plan.environment.push_back({hpcrun::kEnvSearchRate, fmt::format("{}", search_rate)});
   } else if (by_pages) {
     plan.environment.push_back({hpcrun::kEnvContention, hpcrun::kContentionByPages});
     plan.environment.push_back({hpcrun::kEnvIsolate, "1"});
@@ -240,11 +287,21 @@ int run_program(const RunOptions& whole) {
   if (whole.device_trace == DeviceTrace::Sampled)
     plan.environment.push_back({hpcrun::kEnvDeviceTrace, hpcrun::kSampledDeviceTrace});
   plan.environment.insert(plan.environment.end(), devices.environment.begin(), devices.environment.end());
+  if (rank) {
+    plan.environment.insert(plan.environment.end(), told.begin(), told.end());
+    plan.watches_debuggers = rank->watches_debuggers();
+    if (shares_directory) plan.file_prefix = rank->file_prefix();
+  }
   const std::string start = present_time();
   const Outcome outcome = launch(plan);
   outside.reset();
+  keep_perf_maps(directory, plan.file_prefix);
+  if (shares_directory) {
+    write_run_record(directory, command, start, outcome, probe.cost_s, rank->record_name());
+    if (!rank->makes_directory()) return outcome.exit_status;
+    rank->await_others(directory);
+  }
   remove_shared_tables(directory);
-  keep_perf_maps(directory);
   write_run_record(directory, command, start, outcome, probe.cost_s);
   if (options.window.delay_s && outcome.wall_s < *options.window.delay_s)
     say("the program ended after {:.2g} s, before measuring began (--delay)", outcome.wall_s);
@@ -253,7 +310,9 @@ int run_program(const RunOptions& whole) {
         directory.string());
     return outcome.exit_status;
   }
-  if (options.analyze)
+  if (rank && options.analyze && !rank->analyzes()) {
+    rank->say_how_to_analyze(directory);
+  } else if (options.analyze)
     analyze_and_summarize(directory, [&] {
       if (whole.verify > 0) verify_repairs(whole, repairs, plan, outcome.exit_status);
     });
@@ -317,6 +376,10 @@ void add_run_command(CLI::App& app, int& status) {
           ->check(within(1, 100))
           ->type_name("N");
   make_value_optional(*verify, "3");
+  command
+      ->add_option("--ranks", options->ranks,
+                   "Of a parallel program, the ranks to measure: 0-15,1024 or a share, 10% [all]")
+      ->type_name("LIST|PCT%");
   command->add_option("command", options->command, "The program to measure, and its arguments")
       ->type_name("PROGRAM [ARGUMENT]...");
   command->prefix_command(false);

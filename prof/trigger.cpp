@@ -19,8 +19,8 @@ namespace prof {
 
 namespace {
 
-constexpr uint32_t kProbeRate = 10'000;
-constexpr int64_t kWindowNs = 2'000'000;
+constexpr uint32_t kProbeRate = 20'000;  // hpcrun::kMaxRate
+constexpr int64_t kWindowNs = 400'000;
 constexpr int kTurns = 4;
 // Of a timer signal on a virtual machine (docs/sampling.md), where nothing was measured.
 constexpr double kTypicalCost = 20e-6;
@@ -47,7 +47,7 @@ int64_t work(uint64_t amount) {
 
 // How much work fills a window.
 uint64_t calibrate() {
-  constexpr uint64_t kFirst = 200'000;
+  constexpr uint64_t kFirst = 50'000;
   const int64_t took = std::max<int64_t>(1, work(kFirst));
   return std::max<uint64_t>(1, kFirst * static_cast<uint64_t>(kWindowNs) / static_cast<uint64_t>(took));
 }

@@ -71,8 +71,13 @@ void add_view_command(CLI::App& app, int&) {
   viewer::add_view_options(*command, *options);
   add_quiet_option(*command);
   command->callback([options] {
-    if (options->screenshot.empty()) require_display();
+    if (!viewer::writes_file(*options)) require_display();
     if (!options->database.empty()) options->database = database_to_view(options->database).string();
+    if (!options->compare.empty()) {
+      if (options->database.empty())
+        fail(kOwnFailure, "--compare needs a DATABASE to compare with, before it");
+      options->compare = database_to_view(options->compare).string();
+    }
     become(find_viewer(), viewer::arguments_of(*options));
   });
 }

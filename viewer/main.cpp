@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <string>
 
 #include "viewer/options/view_options.h"
 #include "viewer/window/main_window.h"
@@ -18,10 +19,27 @@ namespace {
 
 constexpr int kFailure = 125;  // as all failures of prof's own (prof/message.h)
 
+std::string setting(const char* name) {
+  const char* const value = std::getenv(name);
+  return value && *value ? std::string(name) + "=" + value : std::string();
+}
+
+// Qt says in several lines which of its plugins are there; a user can only do something about the display.
+std::string words_for_failure(const QString& text) {
+  if (!text.contains("platform plugin")) return text.section('\n', 0, 0).toStdString();
+  std::string display;
+  for (const char* const name : {"QT_QPA_PLATFORM", "WAYLAND_DISPLAY", "DISPLAY"})
+    if (display.empty()) display = setting(name);
+  constexpr size_t kLongest = 40;
+  if (display.size() > kLongest) display = display.substr(0, kLongest) + "...";
+  return "no window can be opened with " + display +
+         ": set DISPLAY, use `ssh -X`, or write a picture with --screenshot FILE";
+}
+
 // Qt's remarks are about Qt; what ends it is said as everything of prof's is.
 void on_qt_message(QtMsgType type, const QMessageLogContext&, const QString& text) {
   if (type != QtFatalMsg) return;
-  std::fprintf(stderr, "prof: %s\n", text.section('\n', 0, 0).toUtf8().constData());
+  std::fprintf(stderr, "prof: %s\n", words_for_failure(text).c_str());
   std::_Exit(kFailure);
 }
 
@@ -34,7 +52,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(command, argc, argv);
 
   // A picture needs no display, and where there is none the window cannot be seen.
-  if (!options.screenshot.empty()) qputenv("QT_QPA_PLATFORM", "offscreen");
+  if (writes_file(options)) qputenv("QT_QPA_PLATFORM", "offscreen");
   qInstallMessageHandler(on_qt_message);
   int no_arguments = 1;
   QApplication application(no_arguments, argv);
@@ -42,7 +60,7 @@ int main(int argc, char** argv) {
   QApplication::setApplicationName("prof");
   QApplication::setApplicationDisplayName("prof");
   try {
-    if (!options.screenshot.empty()) return take_screenshot(options);
+    if (writes_file(options)) return write_files(options);
     use_theme(options.theme.empty() ? remembered_theme() : theme_of(options.theme));
     MainWindow window;
     window.open_as_asked(options);

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <tuple>
 
+#include "analysis/attribution/debug_file.h"
 #include "analysis/attribution/function_table.h"
 #include "analysis/attribution/go_functions.h"
 #include "analysis/attribution/module_file.h"
@@ -105,6 +106,7 @@ AttributedModule attribute_module(const ModuleIdentity& module, std::span<const 
   const OpenFailure failure = file.open(module, options);
   SourceChains sources;
   if (failure == OpenFailure::None) {
+    out.build_id = build_id_of(file.elf());
     sources = attribute_by_dwarf(file, addresses, table);
   } else {
     out.warnings.push_back(warning(failure, module.path, file.open_error()));

@@ -50,6 +50,7 @@ struct AttributedModule {
   std::vector<AttributedFrame> frames;
   std::vector<uint32_t> first;        // of address i: frames[first[i]] to frames[first[i + 1] - 1]
   std::vector<std::string> warnings;  // for the user, one line each
+  std::vector<uint8_t> build_id;      // of the file that was read; empty where it has none, or none was read
 
   // Outermost function first; never empty.
   std::span<const AttributedFrame> chain(size_t address) const {

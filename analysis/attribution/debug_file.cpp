@@ -10,16 +10,12 @@
 #include <cstring>
 #include <fstream>
 
+#include "analysis/attribution/hex.h"
+
 namespace prof {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string hex(std::span<const uint8_t> bytes) {
-  std::string text;
-  for (const uint8_t byte : bytes) text += fmt::format("{:02x}", byte);
-  return text;
-}
 
 std::vector<uint8_t> build_id_of_file(int fd) {
   Elf* const elf = elf_begin(fd, ELF_C_READ_MMAP, nullptr);

@@ -159,7 +159,8 @@ std::string words_for_changes(const Separation& separation, const TypedObjects& 
     growths.push_back(growth(one.change, what));
   }
   // Of objects that are more than what changes in them.
-  for (const auto& [object, after] : separation.bytes_after) {
+  for (const auto& [object, bytes] : separation.bytes_after) {
+    const uint64_t after = bytes;
     const TypedObject& known = objects.at(object);
     const uint64_t before = known.tree.types[0].bytes;
     const bool is_told = std::ranges::any_of(all, [&](const Described& one) {

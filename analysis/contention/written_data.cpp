@@ -107,8 +107,7 @@ std::vector<ContentionSide> sides_of(std::span<const WrittenBytes* const> writte
 template <typename T>
 void sort_distinct(std::vector<T>& values) {
   std::ranges::sort(values);
-  const auto rest = std::ranges::unique(values);
-  values.erase(rest.begin(), rest.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
 }  // namespace

@@ -43,9 +43,11 @@ void invalidate_database(const std::filesystem::path& directory);
 // Writes `database` to `directory`, which is created and must fulfil require_place_for_database(). Everything
 // is written to a temporary sibling first: when this throws, no new database is there. An existing database
 // is replaced; other files in the directory (findings.sqlite) stay. Source files marked as copied are copied
-// into src/, and stay marked, where they can be read. Summaries are computed when there are none. Reads every
-// trace to its end.
-void write_database(const Database& database, const std::filesystem::path& directory);
+// into src/, and stay marked, where they can be read. Summaries are computed when there are none, and
+// returned. Reads every trace to its end, by copies of its source. On `jobs` threads, on which the result
+// does not depend.
+std::vector<Summary> write_database(const Database& database, const std::filesystem::path& directory,
+                                    int jobs = 1);
 
 // Reads a database with summaries for every metric; statistics that the writer left out are computed from the
 // profiles. Needs meta.db and profile.db; trace.db and run.json are optional. A trace is read when its

@@ -27,6 +27,8 @@ constexpr FileKind kCct{"cct.db", "ctxt", "__ctx.db", 1};
 constexpr FileKind kTrace{"trace.db", "trce", "trace.db", 1};
 constexpr std::string_view kRunFile = "run.json";
 constexpr std::string_view kLaunchFile = "launches.sqlite";
+constexpr std::string_view kInstructionFile = "instructions.sqlite";
+constexpr uint32_t kInstructionVersion = 1;
 constexpr std::string_view kFindingsFile = "findings.sqlite";
 constexpr std::string_view kSourceFolder = "src";  // before the absolute path of a file that was copied
 constexpr std::string_view kTaxonomyFile = "metrics/default.yaml";

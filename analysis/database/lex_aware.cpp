@@ -10,10 +10,9 @@ bool is_loop(const Context& context) {
 }
 
 // Cost of each context with what it encloses, but without loops inside. Parents come before children, so one
-// pass from the back is enough. `first` is scratch: the position of a context's first value in the profile.
-std::vector<double> without_inner_loops(const Database& database, const Profile& profile,
+// pass from the back is enough. `first`: room for the position of each context's first value.
+std::vector<double> without_inner_loops(const Database& database, const std::vector<ProfileValue>& values,
                                         std::vector<uint32_t>& first) {
-  const auto& values = profile.values;
   std::vector<double> result(values.size());
   for (size_t i = values.size(); i-- > 0;) {
     result[i] = values[i].values.point;
@@ -26,7 +25,6 @@ std::vector<double> without_inner_loops(const Database& database, const Profile&
       if (values[j].metric == values[i].metric) result[j] += result[i];
     }
   }
-  for (const ProfileValue& value : values) first[value.context] = kNone;
   for (size_t i = 0; i < values.size(); ++i) {
     if (!is_loop(database.contexts[values[i].context])) result[i] = values[i].values.exclusive;
   }
@@ -43,14 +41,18 @@ LexAware::LexAware(const Database& database) : database_(database) {
     if (is_loop(database.contexts[i])) loop_index_[i] = loops++;
   }
   loop_sums_.assign(loops * database.metrics.size(), 0);
-  std::vector<uint32_t> first(database.contexts.size(), kNone);
-  for (const Profile& profile : database.profiles) {
-    values_.push_back(without_inner_loops(database, profile, first));
-    for (size_t i = 0; i < profile.values.size(); ++i) {
-      const uint32_t loop = loop_index_[profile.values[i].context];
-      if (loop == kNone) continue;
-      loop_sums_[loop * database.metrics.size() + profile.values[i].metric] += values_.back()[i];
-    }
+}
+
+std::vector<double> LexAware::of(const std::vector<ProfileValue>& values) const {
+  if (loop_index_.empty()) return {};
+  std::vector<uint32_t> first(database_.contexts.size(), kNone);
+  return without_inner_loops(database_, values, first);
+}
+
+void LexAware::add(const std::vector<ProfileValue>& values, const std::vector<double>& lex_aware) {
+  for (size_t i = 0; i < lex_aware.size(); ++i) {
+    const uint32_t loop = loop_index_[values[i].context];
+    if (loop != kNone) loop_sums_[loop * database_.metrics.size() + values[i].metric] += lex_aware[i];
   }
 }
 

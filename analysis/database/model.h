@@ -14,6 +14,7 @@ constexpr uint32_t kNone = UINT32_MAX;
 
 struct LoadModule {
   std::string path;
+  std::string build_id = {};  // as measured, in hexadecimal digits; empty: it has none, or none is known
 
   bool operator==(const LoadModule&) const = default;
 };
@@ -153,6 +154,25 @@ struct WaitForDevice {
 // Reads all waits, thread by thread, of each in about the order of their ends; as LaunchSource otherwise.
 using DeviceWaitSource = std::function<bool(std::vector<WaitForDevice>& block)>;
 
+// What was spent at an instruction itself, whatever called it there.
+struct InstructionCost {
+  uint32_t module = 0;  // index into Database::modules
+  uint64_t offset = 0;  // in the module; of calls in which something was spent, that of one of their bytes
+  uint32_t metric = 0;
+  double value = 0;  // the sum over all threads
+
+  bool operator==(const InstructionCost&) const = default;
+};
+
+struct Database;
+
+// Values of profiles that are not kept in memory, in pieces that are computed when they are asked for.
+struct ProfileValues {
+  std::vector<uint32_t> first;  // profile of each piece, and one behind the last
+  // Of each profile of a piece what Profile::values would be. Callable by several threads at once.
+  std::function<std::vector<std::vector<ProfileValue>>(const Database& database, size_t piece)> compute;
+};
+
 struct Database {
   std::string title;  // the program's name
   std::string description;
@@ -164,11 +184,17 @@ struct Database {
   // summaries[metric * contexts.size() + context]; absent contexts have profiles == 0.
   std::vector<Summary> summaries;
   std::vector<Profile> profiles;
+  ProfileValues values;  // where compute is there, profiles have none of their own
   std::vector<std::string> task_names;
   LaunchSource launches;                // empty where none are known
   std::vector<std::string> wait_names;  // functions that waited for devices
   DeviceWaitSource device_waits;        // empty where none are known
   std::vector<TraceSource> traces;      // one per profile, empty function where it has none; or empty
+  // As many records are written of each trace, where that is known before; or empty.
+  std::vector<uint64_t> trace_records;
+
+  // By module, offset and metric. Written only: read_instruction_costs() has those of a database on disk.
+  std::vector<InstructionCost> instructions;
 
   // What the run was and how well it was measured, as the JSON summary of docs/json.md has it ("run",
   // "sampling", "stacks", "overhead", "degradations"); kept beside HPCToolkit's files in run.json. Empty for

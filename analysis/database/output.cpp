@@ -75,6 +75,11 @@ void OutputFile::write(std::string_view bytes) {
   flushed_ += bytes.size();
 }
 
+uint64_t OutputFile::leave(uint64_t bytes) {
+  flush();
+  return std::exchange(flushed_, flushed_ + bytes);
+}
+
 void OutputFile::end_section(size_t index, uint64_t begin) {
   sections_[index] = {offset() - begin, begin};
 }

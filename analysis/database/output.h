@@ -60,6 +60,10 @@ class OutputFile {
   OutputBuffer& buffer() { return buffer_; }
   void flush_if_full();
   void write(std::string_view bytes);
+  // Leaves room, to which write_at() writes: where it begins.
+  uint64_t leave(uint64_t bytes);
+  // Callable by several threads at once, for different places.
+  void write_at(uint64_t offset, std::string_view bytes);
   // The section that begins at `begin` and ends here.
   void end_section(size_t index, uint64_t begin);
   // Writes footer and header and closes.
@@ -67,7 +71,6 @@ class OutputFile {
 
  private:
   void flush();
-  void write_at(uint64_t offset, std::string_view bytes);
 
   std::filesystem::path path_;
   format::FileKind kind_;

@@ -43,6 +43,23 @@ void read_metrics(const ordered_json& metrics, Database& database) {
   }
 }
 
+bool is_build_id(std::string_view text) {
+  constexpr size_t kMostDigits = 128;
+  return text.size() <= kMostDigits && text.size() % 2 == 0 &&
+         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+// False: it is no list of these modules.
+bool read_modules(const ordered_json& modules, Database& database) {
+  if (modules.size() != database.modules.size()) return false;
+  for (size_t i = 0; i < database.modules.size(); ++i) {
+    std::string build_id = modules.at(i).at("build_id");
+    if (!is_build_id(build_id)) return false;
+    database.modules[i].build_id = std::move(build_id);
+  }
+  return true;
+}
+
 void read_profiles(const ordered_json& profiles, Database& database) {
   for (size_t i = 0; i < database.profiles.size(); ++i) {
     const ordered_json& from = profiles.at(i);
@@ -73,8 +90,10 @@ void read_run(const std::filesystem::path& directory, Database& database) {
                                       path.string(), valid_utf8(schema.substr(0, 64)), kRunSchema));
     }
     if (file.contains("summary")) database.run_json = file.at("summary").dump();
+    // Databases that were written by older versions do not tell of modules.
     if (file.at("metrics").size() != database.metrics.size() ||
-        file.at("profiles").size() != database.profiles.size()) {
+        file.at("profiles").size() != database.profiles.size() ||
+        (file.contains("modules") && !read_modules(file.at("modules"), database))) {
       throw_corrupt(path, "it belongs to another database");
     }
     read_metrics(file.at("metrics"), database);

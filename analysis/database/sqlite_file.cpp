@@ -73,6 +73,10 @@ uint64_t SqliteRows::number(int column) const {
   return static_cast<uint64_t>(sqlite3_column_int64(statement_.get(), column));
 }
 
+double SqliteRows::real(int column) const {
+  return sqlite3_column_double(statement_.get(), column);
+}
+
 std::string SqliteRows::text(int column) const {
   const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
   return text == nullptr ? "" : valid_utf8(text);

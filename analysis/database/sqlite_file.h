@@ -30,6 +30,7 @@ class SqliteRows {
 
   bool is_null(int column) const;
   uint64_t number(int column) const;
+  double real(int column) const;
   std::string text(int column) const;
 
  private:

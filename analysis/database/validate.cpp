@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "analysis/database/database.h"
@@ -45,20 +46,20 @@ void validate_contexts(const Database& database) {
   require(entries <= kMaximumEntries, "{} entry points, the format holds {}", entries, kMaximumEntries);
 }
 
-void validate_profile(const Database& database, size_t index) {
+}  // namespace
+
+void validate_values(const Database& database, size_t profile, const std::vector<ProfileValue>& values) {
   const ProfileValue* previous = nullptr;
-  for (const ProfileValue& value : database.profiles[index].values) {
+  for (const ProfileValue& value : values) {
     require(value.context < database.contexts.size() && value.metric < database.metrics.size(),
-            "profile {} has a value of an unknown context or metric", index);
+            "profile {} has a value of an unknown context or metric", profile);
     require(!previous || previous->context < value.context ||
                 (previous->context == value.context && previous->metric < value.metric),
-            "the values of profile {} are not sorted by context and metric", index);
-    require(finite(value.values), "profile {} has a value that is not a number", index);
+            "the values of profile {} are not sorted by context and metric", profile);
+    require(finite(value.values), "profile {} has a value that is not a number", profile);
     previous = &value;
   }
 }
-
-}  // namespace
 
 void validate(const Database& database) {
   require(database.metrics.size() <= kMaximumMetrics, "{} metrics, the format holds {}",
@@ -67,6 +68,8 @@ void validate(const Database& database) {
   require(database.profiles.size() <= kMaximumProfiles, "too many profiles");
   require(database.traces.empty() || database.traces.size() == database.profiles.size(),
           "{} traces for {} profiles", database.traces.size(), database.profiles.size());
+  require(database.trace_records.empty() || database.trace_records.size() == database.traces.size(),
+          "the lengths of {} traces are known of {}", database.trace_records.size(), database.traces.size());
   require(database.summaries.empty() ||
               database.summaries.size() == database.metrics.size() * database.contexts.size(),
           "{} summaries for {} metrics and {} contexts", database.summaries.size(), database.metrics.size(),
@@ -79,7 +82,11 @@ void validate(const Database& database) {
   validate_contexts(database);
   for (const SourceFile& file : database.files)
     require(!file.copied || file.path.starts_with('/'), "the copied file {} has no absolute path", file.path);
-  for (size_t i = 0; i < database.profiles.size(); ++i) validate_profile(database, i);
+  const std::vector<uint32_t>& first = database.values.first;
+  require(
+      !database.values.compute || (!first.empty() && first.front() == 0 &&
+                                   first.back() == database.profiles.size() && std::ranges::is_sorted(first)),
+      "the pieces of values are not those of {} profiles", database.profiles.size());
   for (const Summary& summary : database.summaries) {
     require(finite(summary.sum) && finite(summary.minimum) && finite(summary.maximum) &&
                 finite(summary.sum_of_squares),

@@ -5,13 +5,15 @@
 #include <filesystem>
 #include <vector>
 
-#include "analysis/database/lex_aware.h"
 #include "analysis/database/model.h"
+#include "analysis/database/written_profiles.h"
 
 namespace prof {
 
 // Throws DatabaseError::InvalidModel when the rules of model.h or the limits of the format are broken.
+// Values of profiles are left to validate_values().
 void validate(const Database& database);
+void validate_values(const Database& database, size_t profile, const std::vector<ProfileValue>& values);
 
 // Copies the files marked so into src/. For each file whether a copy is there: one that can no longer be read
 // is left out.
@@ -19,15 +21,18 @@ std::vector<bool> write_sources(const Database& database, const std::filesystem:
 // `copied`: for each file whether src/ has it.
 void write_meta(const Database& database, const std::vector<bool>& copied,
                 const std::filesystem::path& directory);
-void write_profiles(const Database& database, const std::vector<Summary>& summaries,
-                    const LexAware& lex_aware, const std::filesystem::path& directory);
-void write_contexts(const Database& database, const LexAware& lex_aware,
-                    const std::filesystem::path& directory);
+// On `jobs` threads, as the next two.
+WrittenProfiles write_profiles(const Database& database, const std::filesystem::path& directory, int jobs);
+// Reads the values from profile.db, which is in the directory.
+void write_contexts(const Database& database, const WrittenProfiles& written,
+                    const std::filesystem::path& directory, int jobs);
 // False, and no file, when no profile has a trace.
-bool write_traces(const Database& database, const std::filesystem::path& directory);
+bool write_traces(const Database& database, const std::filesystem::path& directory, int jobs);
 void write_taxonomy(const Database& database, const std::filesystem::path& directory);
 // False, and no file, when there are no launches.
 bool write_launches(const Database& database, const std::filesystem::path& directory);
+// False, and no file, when no instruction has costs.
+bool write_instructions(const Database& database, const std::filesystem::path& directory);
 void write_run(const Database& database, const std::filesystem::path& directory);
 
 // File and model count contexts differently: 0 is the file's global context, above all entry points.

@@ -107,6 +107,9 @@ void write_run(const Database& database, const std::filesystem::path& directory)
     file["metrics"].push_back(
         {{"name", metric.name}, {"unit", metric.unit}, {"description", metric.description}});
   }
+  file["modules"] = ordered_json::array();
+  for (const LoadModule& module : database.modules)
+    file["modules"].push_back({{"path", module.path}, {"build_id", module.build_id}});
   file["profiles"] = ordered_json::array();
   for (const Profile& profile : database.profiles) {
     const ProfileId& id = profile.id;

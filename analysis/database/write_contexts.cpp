@@ -1,8 +1,15 @@
 // cct.db: the values of profile.db, by context, then metric, then profile.
 
-#include <algorithm>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+
+#include "analysis/database/database.h"
 #include "analysis/database/output.h"
+#include "analysis/database/parallel_for.h"
 #include "analysis/database/statistics.h"
 #include "analysis/database/write.h"
 
@@ -11,132 +18,186 @@ namespace {
 
 using namespace format;
 
-// Where a value is in the model.
-struct Position {
-  uint32_t profile;
-  uint32_t value;
+constexpr uint64_t kValuesAtOnce = 512 * 1024;  // some 20 MB of memory
+
+// profile.db, which was just written.
+class ProfileFile {
+ public:
+  explicit ProfileFile(std::filesystem::path path)
+      : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (descriptor_ < 0) fail(errno);
+  }
+  ProfileFile(const ProfileFile&) = delete;
+  ProfileFile& operator=(const ProfileFile&) = delete;
+  ~ProfileFile() { ::close(descriptor_); }
+
+  void read(uint64_t offset, size_t bytes, std::vector<char>& out) const {
+    out.resize(bytes);
+    for (size_t done = 0; done < bytes;) {
+      const ssize_t got =
+          ::pread(descriptor_, out.data() + done, bytes - done, static_cast<off_t>(offset + done));
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) fail(got < 0 ? errno : EIO);
+      done += static_cast<size_t>(got);
+    }
+  }
+
+ private:
+  [[noreturn]] void fail(int error) const {
+    throw DatabaseError(DatabaseError::Kind::Unreadable,
+                        fmt::format("{}: cannot read what was written: {}; choose another directory with -o",
+                                    path_.string(), std::strerror(error)));
+  }
+
+  std::filesystem::path path_;
+  int descriptor_;
 };
 
-// All values of one context, and those of every context behind each other: a counting sort, stable, so that a
-// context's values stay in the order of the profiles.
-struct Transposed {
-  std::vector<uint64_t> first;  // [context], and one behind the last
-  std::vector<Position> positions;
-};
-
-Transposed transpose(const Database& database) {
-  Transposed result;
-  result.first.assign(database.contexts.size() + 1, 0);
-  for (const Profile& profile : database.profiles) {
-    for (const ProfileValue& value : profile.values) ++result.first[value.context + 1];
-  }
-  for (size_t i = 1; i < result.first.size(); ++i) result.first[i] += result.first[i - 1];
-  result.positions.resize(result.first.back());
-  std::vector<uint64_t> next = result.first;
-  for (uint32_t p = 0; p < database.profiles.size(); ++p) {
-    const auto& values = database.profiles[p].values;
-    for (uint32_t v = 0; v < values.size(); ++v) result.positions[next[values[v].context]++] = {p, v};
-  }
-  return result;
+template <typename T>
+T load(const char* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
 }
+
+struct Entry {
+  uint32_t key;  // context and metric, from the first of the piece
+  uint32_t profile;
+  double value;
+};
+
+struct ContextInfo {
+  uint64_t value_count = 0;
+  uint64_t values = 0;
+  uint16_t metric_count = 0;
+  uint64_t indices = 0;
+};
+
+// Some contexts that follow each other, as they will lie in the file.
+struct Piece {
+  OutputBuffer bytes;
+  std::vector<ContextInfo> infos;  // from the begin of bytes
+};
 
 class CctWriter {
  public:
-  CctWriter(const Database& database, const LexAware& lex_aware, const std::filesystem::path& directory)
-      : database_(database), lex_aware_(lex_aware), file_(directory, kCct) {}
+  CctWriter(const Database& database, const WrittenProfiles& written, const std::filesystem::path& directory,
+            int jobs)
+      : written_(written),
+        ids_(static_cast<uint32_t>(database.metrics.size() * kScopes)),
+        contexts_(static_cast<uint32_t>(database.contexts.size() + 1)),
+        jobs_(jobs),
+        profiles_(directory / kProfile.name),
+        file_(directory, kCct) {}
 
   void write() {
-    Transposed transposed = transpose(database_);
-    write_global_context(transposed);
-    for (size_t context = 0; context < database_.contexts.size(); ++context) {
-      auto* const begin = transposed.positions.data() + transposed.first[context];
-      auto* const end = transposed.positions.data() + transposed.first[context + 1];
-      write_context(begin, end);
-    }
+    const std::vector<size_t> pieces = find_pieces();
+    make_in_order(
+        pieces.size() - 1, jobs_, [&](size_t i) { return make(pieces[i], pieces[i + 1]); },
+        [this](size_t, Piece&& piece) { use(piece); });
     write_infos();
   }
 
  private:
-  const ProfileValue& at(const Position& position) const {
-    return database_.profiles[position.profile].values[position.value];
-  }
-
-  double cost(const Position& position, Scope scope) const {
-    const auto member = value_of(scope);
-    return member ? at(position).values.*member : lex_aware_.value(position.profile, position.value);
-  }
-
-  void begin_block() {
-    file_.align(4);
-    values_begin_ = file_.offset();
-    value_count_ = 0;
-    metric_start_ = 0;
-    metric_indices_.clear();
-    metric_count_ = 0;
-  }
-  void put(uint32_t profile, double value) {
-    file_.buffer().put<uint32_t>(profile + 1);  // profile 0 is the summary
-    file_.buffer().put(value);
-    ++value_count_;
-  }
-  void end_metric(uint16_t id) {
-    if (value_count_ == metric_start_) return;
-    metric_indices_.put(id);
-    metric_indices_.put(metric_start_);
-    metric_start_ = value_count_;
-    ++metric_count_;
-  }
-  void end_block() {
-    infos_.put(value_count_);
-    infos_.put(values_begin_);
-    infos_.put(metric_count_);
-    infos_.align(8);
-    infos_.put(file_.offset());
-    file_.write(metric_indices_.view());
-    file_.flush_if_full();
-  }
-
-  void write_context(Position* begin, Position* end) {
-    if (database_.metrics.size() > 1) {
-      std::stable_sort(begin, end,
-                       [&](const Position& a, const Position& b) { return at(a).metric < at(b).metric; });
+  // Ranges of contexts that are together until there are enough values: the first range of each.
+  std::vector<size_t> find_pieces() const {
+    std::vector<size_t> pieces{0};
+    uint64_t values = 0;
+    for (size_t range = 0; range < written_.value_counts.size(); ++range) {
+      values += written_.value_counts[range];
+      if (values < kValuesAtOnce && range + 1 < written_.value_counts.size()) continue;
+      pieces.push_back(range + 1);
+      values = 0;
     }
-    begin_block();
-    while (begin != end) {
-      const uint32_t metric = at(*begin).metric;
-      Position* metric_end = begin;
-      while (metric_end != end && at(*metric_end).metric == metric) ++metric_end;
-      for (const Scope scope : {Scope::Point, Scope::Function, Scope::LexAware, Scope::Execution}) {
-        for (const Position* position = begin; position != metric_end; ++position) {
-          const double value = cost(*position, scope);
-          if (value != 0) put(position->profile, value);
+    return pieces;
+  }
+
+  uint32_t first_context(size_t range) const {
+    if (range == 0) return 0;
+    return range <= written_.cuts.size() ? written_.cuts[range - 1] : contexts_;
+  }
+  static ValueBlock::Before before(const ValueBlock& block, size_t range) {
+    if (range == 0) return {0, 0};
+    return range <= block.cuts.size() ? block.cuts[range - 1]
+                                      : ValueBlock::Before{block.context_count, block.value_count};
+  }
+
+  Piece make(size_t first_range, size_t end_range) const {
+    const uint32_t first = first_context(first_range), end = first_context(end_range);
+    std::vector<Entry> entries;
+    // Where the entries of each key begin, first shifted by one.
+    std::vector<uint32_t> begin(size_t{end - first} * ids_ + 1, 0);
+    std::vector<char> indices, values;
+    for (uint32_t profile = 0; profile < written_.blocks.size(); ++profile) {
+      const ValueBlock& block = written_.blocks[profile];
+      const ValueBlock::Before from = before(block, first_range), to = before(block, end_range);
+      if (from.contexts == to.contexts) continue;
+      profiles_.read(block.indices + uint64_t{from.contexts} * kContextIndexBytes,
+                     size_t{to.contexts - from.contexts} * kContextIndexBytes, indices);
+      profiles_.read(block.values + from.values * kProfileValueBytes,
+                     (to.values - from.values) * kProfileValueBytes, values);
+      for (size_t at = 0; at < indices.size(); at += kContextIndexBytes) {
+        const auto context = load<uint32_t>(&indices[at]);
+        const size_t next = at + kContextIndexBytes;
+        const uint64_t stop =
+            next < indices.size() ? load<uint64_t>(&indices[next + sizeof context]) : to.values;
+        for (auto i = load<uint64_t>(&indices[at + sizeof context]); i < stop; ++i) {
+          const char* const value = &values[(i - from.values) * kProfileValueBytes];
+          const uint32_t key = (context - first) * ids_ + load<uint16_t>(value);
+          entries.push_back({key, profile, load<double>(value + sizeof(uint16_t))});
+          ++begin[key + 1];
         }
-        end_metric(propagated_id(metric, scope));
       }
-      begin = metric_end;
     }
-    end_block();
+    for (size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
+    return sorted(entries, begin, end - first);
   }
 
-  void write_global_context(const Transposed& transposed) {
-    std::vector<double> costs(database_.metrics.size() * database_.profiles.size());
-    for (size_t context = 0; context < database_.contexts.size(); ++context) {
-      if (database_.contexts[context].parent != kNone) continue;
-      for (uint64_t i = transposed.first[context]; i < transposed.first[context + 1]; ++i) {
-        const Position& position = transposed.positions[i];
-        costs[at(position).metric * database_.profiles.size() + position.profile] +=
-            at(position).values.inclusive;
+  // Entries come by profile, and keep that order among those of a key.
+  Piece sorted(const std::vector<Entry>& entries, const std::vector<uint32_t>& begin,
+               uint32_t contexts) const {
+    std::vector<uint32_t> order(entries.size());
+    std::vector<uint32_t> next(begin.begin(), begin.end() - 1);
+    for (uint32_t i = 0; i < entries.size(); ++i) order[next[entries[i].key]++] = i;
+
+    Piece piece;
+    OutputBuffer metrics;
+    for (uint32_t context = 0; context < contexts; ++context) {
+      piece.bytes.align(4);
+      ContextInfo info{.values = piece.bytes.size()};
+      metrics.clear();
+      const size_t first_key = size_t{context} * ids_;
+      for (uint32_t id = 0; id < ids_; ++id) {
+        const uint32_t from = begin[first_key + id], to = begin[first_key + id + 1];
+        if (from == to) continue;
+        metrics.put(static_cast<uint16_t>(id));
+        metrics.put(info.value_count);
+        ++info.metric_count;
+        for (uint32_t i = from; i < to; ++i) {
+          const Entry& entry = entries[order[i]];
+          piece.bytes.put<uint32_t>(entry.profile + 1);  // profile 0 is the summary
+          piece.bytes.put(entry.value);
+        }
+        info.value_count += to - from;
       }
+      info.indices = piece.bytes.size();
+      piece.bytes.append(metrics.view());
+      piece.infos.push_back(info);
     }
-    begin_block();
-    for (uint32_t metric = 0; metric < database_.metrics.size(); ++metric) {
-      for (uint32_t profile = 0; profile < database_.profiles.size(); ++profile) {
-        const double value = costs[metric * database_.profiles.size() + profile];
-        if (value != 0) put(profile, value);
-      }
-      end_metric(propagated_id(metric, Scope::Execution));
+    return piece;
+  }
+
+  void use(const Piece& piece) {
+    file_.align(4);
+    const uint64_t base = file_.offset();
+    for (const ContextInfo& info : piece.infos) {
+      infos_.put(info.value_count);
+      infos_.put(base + info.values);
+      infos_.put(info.metric_count);
+      infos_.align(8);
+      infos_.put(base + info.indices);
     }
-    end_block();
+    file_.write(piece.bytes.view());
   }
 
   void write_infos() {
@@ -144,7 +205,7 @@ class CctWriter {
     const uint64_t begin = file_.offset();
     OutputBuffer header;
     header.put<uint64_t>(begin + 16);
-    header.put(static_cast<uint32_t>(database_.contexts.size() + 1));
+    header.put(contexts_);
     header.put<uint8_t>(kContextInfoBytes);
     header.align(8);
     file_.write(header.view());
@@ -153,20 +214,20 @@ class CctWriter {
     file_.finish();
   }
 
-  const Database& database_;
-  const LexAware& lex_aware_;
+  const WrittenProfiles& written_;
+  uint32_t ids_;       // of metrics and scopes
+  uint32_t contexts_;  // with the global one
+  int jobs_;
+  ProfileFile profiles_;
   OutputFile file_;
-  OutputBuffer infos_;           // one structure per context
-  OutputBuffer metric_indices_;  // of the current context
-  uint64_t values_begin_ = 0, value_count_ = 0, metric_start_ = 0;
-  uint16_t metric_count_ = 0;
+  OutputBuffer infos_;  // one structure per context
 };
 
 }  // namespace
 
-void write_contexts(const Database& database, const LexAware& lex_aware,
-                    const std::filesystem::path& directory) {
-  CctWriter(database, lex_aware, directory).write();
+void write_contexts(const Database& database, const WrittenProfiles& written,
+                    const std::filesystem::path& directory, int jobs) {
+  CctWriter(database, written, directory, jobs).write();
 }
 
 }  // namespace prof

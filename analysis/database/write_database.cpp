@@ -8,7 +8,6 @@
 
 #include "analysis/database/database.h"
 #include "analysis/database/format.h"
-#include "analysis/database/summaries.h"
 #include "analysis/database/write.h"
 
 namespace prof {
@@ -60,10 +59,9 @@ class TemporarySibling {
 };
 
 // Nothing reads a database without meta.db: it goes first and comes last.
-void replace_files(const fs::path& from, const fs::path& to, bool has_traces, bool has_launches) {
+void replace_files(const fs::path& from, const fs::path& to) {
+  constexpr std::array kOptional = {format::kTrace.name, format::kLaunchFile, format::kInstructionFile};
   fs::remove(to / format::kMeta.name);
-  if (!has_traces) fs::remove(to / format::kTrace.name);
-  if (!has_launches) fs::remove(to / format::kLaunchFile);
   fs::remove_all(to / format::kSourceFolder);
   if (fs::exists(from / format::kSourceFolder))
     fs::rename(from / format::kSourceFolder, to / format::kSourceFolder);
@@ -72,8 +70,12 @@ void replace_files(const fs::path& from, const fs::path& to, bool has_traces, bo
        {format::kTaxonomyFile, format::kRunFile, format::kCct.name, format::kProfile.name}) {
     fs::rename(from / name, to / name);
   }
-  if (has_traces) fs::rename(from / format::kTrace.name, to / format::kTrace.name);
-  if (has_launches) fs::rename(from / format::kLaunchFile, to / format::kLaunchFile);
+  for (const auto name : kOptional) {
+    if (fs::exists(from / name))
+      fs::rename(from / name, to / name);
+    else
+      fs::remove(to / name);
+  }
   fs::rename(from / format::kMeta.name, to / format::kMeta.name);
 }
 
@@ -84,28 +86,27 @@ fs::path without_trailing_slash(const fs::path& directory) {
 
 }  // namespace
 
-void write_database(const Database& database, const fs::path& directory) try {
+std::vector<Summary> write_database(const Database& database, const fs::path& directory, int jobs) try {
   require_place_for_database(directory);
   validate(database);
-  const bool summarized = !database.summaries.empty();
-  const std::vector<Summary> computed = summarized ? std::vector<Summary>{} : summarize(database);
-  const LexAware lex_aware(database);
 
   const fs::path target = without_trailing_slash(directory);
   const TemporarySibling temporary(target);
   write_meta(database, write_sources(database, temporary.path()), temporary.path());
-  write_profiles(database, summarized ? database.summaries : computed, lex_aware, temporary.path());
-  write_contexts(database, lex_aware, temporary.path());
-  const bool has_traces = write_traces(database, temporary.path());
-  const bool has_launches = write_launches(database, temporary.path());
+  WrittenProfiles written = write_profiles(database, temporary.path(), jobs);
+  write_contexts(database, written, temporary.path(), jobs);
+  write_traces(database, temporary.path(), jobs);
+  write_launches(database, temporary.path());
+  write_instructions(database, temporary.path());
   write_taxonomy(database, temporary.path());
   write_run(database, temporary.path());
 
   if (fs::exists(target)) {
-    replace_files(temporary.path(), target, has_traces, has_launches);
+    replace_files(temporary.path(), target);
   } else {
     fs::rename(temporary.path(), target);
   }
+  return std::move(written.summaries);
 } catch (const fs::filesystem_error& error) {
   throw DatabaseError(DatabaseError::Kind::Unwritable,
                       fmt::format("{}: cannot write a database there: {}; choose another directory with -o",

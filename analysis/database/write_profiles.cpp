@@ -1,8 +1,14 @@
 // profile.db: values by profile, then context, then metric; profile 0 holds the statistics over all profiles.
 
+#include <algorithm>
 #include <map>
+#include <memory>
+#include <optional>
 
+#include "analysis/database/lex_aware.h"
 #include "analysis/database/output.h"
+#include "analysis/database/parallel_for.h"
+#include "analysis/database/pool.h"
 #include "analysis/database/statistics.h"
 #include "analysis/database/summaries.h"
 #include "analysis/database/write.h"
@@ -12,25 +18,37 @@ namespace {
 
 using namespace format;
 
-// Header of one profile's block of values.
-struct ValueBlock {
-  uint64_t value_count = 0, values = 0;
-  uint32_t context_count = 0;
-  uint64_t indices = 0;
+constexpr uint64_t kMostCuts = 8'000'000;  // of all profiles, 16 bytes each
+constexpr size_t kMostRanges = 256;
+
+// An OutputBuffer that is written as OutputFile is.
+class Piece {
+ public:
+  uint64_t offset() const { return buffer_.size(); }
+  void align(size_t alignment) { buffer_.align(alignment); }
+  OutputBuffer& buffer() { return buffer_; }
+  void flush_if_full() {}
+  void write(std::string_view bytes) { buffer_.append(bytes); }
+
+ private:
+  OutputBuffer buffer_;
 };
 
-// Appends values to a file and remembers where each context's begin.
+// Appends values to a file, or a piece of one, and remembers where each context's begin.
+template <typename Output>
 class BlockWriter {
  public:
-  explicit BlockWriter(OutputFile& file) : file_(file) {}
+  BlockWriter(Output& output, const std::vector<uint32_t>& cuts) : output_(output), cuts_(cuts) {}
 
   void begin() {
-    file_.align(8);
-    block_ = {.values = file_.offset()};
+    output_.align(8);
+    block_ = {};
+    block_.values = output_.offset();
     indices_.clear();
   }
   void context(uint32_t id) {
-    if (block_.context_count > 0 && last_start_ == block_.value_count) return reuse_index(id);
+    cut_before(id);
+    if (is_last_empty()) return reuse_index(id);
     last_start_ = block_.value_count;
     ++block_.context_count;
     indices_.put(id);
@@ -38,55 +56,48 @@ class BlockWriter {
   }
   void value(uint16_t id, double value) {
     ++block_.value_count;
-    file_.buffer().put(id);
-    file_.buffer().put(value);
+    output_.buffer().put(id);
+    output_.buffer().put(value);
   }
-  void flush_if_full() { file_.flush_if_full(); }
+  void flush_if_full() { output_.flush_if_full(); }
   ValueBlock end() {
-    if (block_.context_count > 0 && last_start_ == block_.value_count) {  // the last context had no values
+    cut_before(kNone);
+    if (is_last_empty()) {
       --block_.context_count;
       indices_.drop(kContextIndexBytes);
     }
-    file_.align(4);
-    block_.indices = file_.offset();
-    file_.write(indices_.view());
-    return block_;
+    output_.align(4);
+    block_.indices = output_.offset();
+    output_.write(indices_.view());
+    return std::move(block_);
   }
 
  private:
+  bool is_last_empty() const { return block_.context_count > 0 && last_start_ == block_.value_count; }
   // The context before had no values: its place in the index is free.
   void reuse_index(uint32_t id) { indices_.patch(indices_.size() - kContextIndexBytes, id); }
+  void cut_before(uint32_t id) {
+    while (block_.cuts.size() < cuts_.size() && cuts_[block_.cuts.size()] <= id)
+      block_.cuts.push_back({block_.context_count - (is_last_empty() ? 1 : 0), block_.value_count});
+  }
 
-  OutputFile& file_;
+  Output& output_;
+  const std::vector<uint32_t>& cuts_;
   ValueBlock block_;
   uint64_t last_start_ = 0;
   OutputBuffer indices_;
 };
 
 // The global context: inclusive cost of all entry points, for one profile.
-std::vector<double> global_costs(const Database& database, const Profile& profile) {
+std::vector<double> global_costs(const Database& database, const std::vector<ProfileValue>& values) {
   std::vector<double> costs(database.metrics.size());
-  for (const ProfileValue& value : profile.values) {
+  for (const ProfileValue& value : values)
     if (database.contexts[value.context].parent == kNone) costs[value.metric] += value.values.inclusive;
-  }
   return costs;
 }
 
-std::vector<Summary> global_summaries(const Database& database) {
-  Database global;  // one context, in which the profiles have the cost of all entry points
-  global.contexts.resize(1);
-  global.metrics = database.metrics;
-  for (const Profile& profile : database.profiles) {
-    const std::vector<double> costs = global_costs(database, profile);
-    Profile& copy = global.profiles.emplace_back();
-    for (uint32_t metric = 0; metric < costs.size(); ++metric) {
-      if (costs[metric] != 0) copy.values.push_back({0, metric, {.inclusive = costs[metric]}});
-    }
-  }
-  return summarize(global);
-}
-
-void put_summary(BlockWriter& block, uint32_t metric, const Summary& summary, double lex_aware_sum) {
+void put_summary(BlockWriter<OutputFile>& block, uint32_t metric, const Summary& summary,
+                 double lex_aware_sum) {
   if (summary.profiles == 0) return;
   for (size_t i = 0; i < kStatisticSpecs.size(); ++i) {
     const StatisticSpec& spec = kStatisticSpecs[i];
@@ -101,11 +112,14 @@ void put_summary(BlockWriter& block, uint32_t metric, const Summary& summary, do
   }
 }
 
+// `global`: of the global context, by metric.
 ValueBlock write_summary_profile(const Database& database, const std::vector<Summary>& summaries,
-                                 const LexAware& lex_aware, BlockWriter& block) {
+                                 const std::vector<Summary>& global, const LexAware& lex_aware,
+                                 OutputFile& file) {
+  const std::vector<uint32_t> no_cuts;
+  BlockWriter block(file, no_cuts);
   block.begin();
   block.context(kGlobalContext);
-  const std::vector<Summary> global = global_summaries(database);
   for (uint32_t metric = 0; metric < global.size(); ++metric) put_summary(block, metric, global[metric], 0);
   const size_t contexts = database.contexts.size();
   for (uint32_t context = 0; context < contexts; ++context) {
@@ -119,33 +133,154 @@ ValueBlock write_summary_profile(const Database& database, const std::vector<Sum
   return block.end();
 }
 
-ValueBlock write_profile(const Database& database, size_t index, const LexAware& lex_aware,
-                         BlockWriter& block) {
-  const Profile& profile = database.profiles[index];
+// `lex_aware`: of each value, or empty.
+ValueBlock write_profile(const std::vector<ProfileValue>& values, const std::vector<double>& global,
+                         const std::vector<double>& lex_aware, BlockWriter<Piece>& block) {
   block.begin();
   block.context(kGlobalContext);
-  const std::vector<double> global = global_costs(database, profile);
   for (uint32_t metric = 0; metric < global.size(); ++metric) {
     if (global[metric] != 0) block.value(propagated_id(metric, Scope::Execution), global[metric]);
   }
   uint32_t context = kNone;
-  for (size_t i = 0; i < profile.values.size(); ++i) {
-    const ProfileValue& value = profile.values[i];
+  for (size_t i = 0; i < values.size(); ++i) {
+    const ProfileValue& value = values[i];
     if (value.context != context) {
       context = value.context;
       block.context(context_id(context));
-      block.flush_if_full();
     }
     const auto put = [&](Scope scope, double cost) {
       if (cost != 0) block.value(propagated_id(value.metric, scope), cost);
     };
     put(Scope::Point, value.values.point);
     put(Scope::Function, value.values.exclusive);
-    put(Scope::LexAware, lex_aware.value(index, i));
+    put(Scope::LexAware, lex_aware.empty() ? value.values.exclusive : lex_aware[i]);
     put(Scope::Execution, value.values.inclusive);
   }
   return block.end();
 }
+
+// Some profiles, as they will lie in the file.
+struct Group {
+  Piece bytes;
+  std::vector<ValueBlock> blocks;  // from the begin of bytes
+  std::vector<std::vector<double>> global;
+  std::vector<std::vector<ProfileValue>> values;  // of a single profile, or where there are loops
+  std::vector<std::vector<double>> lex_aware;     // of these
+  std::vector<std::pair<size_t, Summary>> sums;   // of more profiles
+};
+
+class ProfilesWriter {
+ public:
+  ProfilesWriter(const Database& database, LexAware& lex_aware, int jobs, OutputFile& file)
+      : database_(database), lex_aware_(lex_aware), jobs_(jobs), file_(file) {
+    find_groups();
+    written_.cuts = find_cuts();
+    written_.value_counts.resize(written_.cuts.size() + 1);
+    global_.resize(database.metrics.size());
+    if (database.summaries.empty())
+      written_.summaries.resize(database.metrics.size() * database.contexts.size());
+  }
+
+  WrittenProfiles write() {
+    make_in_order(
+        groups_.size() - 1, jobs_, [this](size_t group) { return make(group); },
+        [this](size_t, Group&& group) { use(std::move(group)); });
+    return std::move(written_);
+  }
+  // After write(): of the global context, by metric.
+  const std::vector<Summary>& global() const { return global_; }
+
+ private:
+  size_t pieces() const {
+    return database_.values.compute ? database_.values.first.size() - 1 : database_.profiles.size();
+  }
+  size_t first_profile(size_t piece) const {
+    return database_.values.compute ? database_.values.first[piece] : piece;
+  }
+
+  // Pieces that are together until there are enough profiles.
+  void find_groups() {
+    const size_t enough = profiles_of_group(database_.profiles.size());
+    groups_.push_back(0);
+    for (size_t piece = 1; piece <= pieces(); ++piece)
+      if (piece == pieces() || first_profile(piece) - first_profile(groups_.back()) >= enough)
+        groups_.push_back(piece);
+  }
+
+  std::vector<uint32_t> find_cuts() const {
+    const size_t profiles = std::max<size_t>(database_.profiles.size(), 1);
+    const size_t ids = database_.contexts.size() + 1;
+    const size_t ranges = std::min({kMostRanges, std::max<size_t>(kMostCuts / profiles, 1), ids});
+    std::vector<uint32_t> cuts;
+    for (size_t i = 1; i < ranges; ++i) cuts.push_back(static_cast<uint32_t>(i * ids / ranges));
+    return cuts;
+  }
+
+  Group make(size_t index) {
+    Group group;
+    BlockWriter block(group.bytes, written_.cuts);
+    const size_t begin = first_profile(groups_[index]), end = first_profile(groups_[index + 1]);
+    const bool keeps = end - begin == 1;
+    std::optional<Pool<GroupSummaries>::Borrowed> sums;
+    if (!keeps && !written_.summaries.empty()) sums.emplace(sums_);
+    for (size_t piece = groups_[index]; piece < groups_[index + 1]; ++piece) {
+      std::vector<std::vector<ProfileValue>> computed;
+      if (database_.values.compute) computed = database_.values.compute(database_, piece);
+      for (size_t p = first_profile(piece); p < first_profile(piece + 1); ++p) {
+        const std::vector<ProfileValue>& values =
+            computed.empty() ? database_.profiles[p].values : computed[p - first_profile(piece)];
+        validate_values(database_, p, values);
+        group.global.push_back(global_costs(database_, values));
+        std::vector<double> lex_aware = lex_aware_.of(values);
+        group.blocks.push_back(write_profile(values, group.global.back(), lex_aware, block));
+        if (sums)
+          for (const ProfileValue& value : values)
+            (*sums)->add(value.metric * database_.contexts.size() + value.context, value.values);
+        if (!keeps && lex_aware.empty()) continue;
+        group.values.push_back(values);
+        group.lex_aware.push_back(std::move(lex_aware));
+      }
+    }
+    if (sums) group.sums = (*sums)->take();
+    return group;
+  }
+
+  void use(Group&& group) {
+    file_.align(8);
+    const uint64_t base = file_.offset();
+    for (ValueBlock& block : group.blocks) {
+      block.values += base;
+      block.indices += base;
+      uint64_t before = 0;
+      for (size_t i = 0; i < block.cuts.size(); ++i) {
+        written_.value_counts[i] += block.cuts[i].values - before;
+        before = block.cuts[i].values;
+      }
+      written_.value_counts.back() += block.value_count - before;
+      written_.blocks.push_back(std::move(block));
+    }
+    file_.write(group.bytes.buffer().view());
+    for (const std::vector<double>& costs : group.global)
+      for (uint32_t metric = 0; metric < costs.size(); ++metric)
+        if (costs[metric] != 0) add(global_[metric], Values{.inclusive = costs[metric]});
+    for (size_t i = 0; i < group.values.size(); ++i) lex_aware_.add(group.values[i], group.lex_aware[i]);
+    if (written_.summaries.empty()) return;
+    for (const auto& [at, sum] : group.sums) add(written_.summaries[at], sum);
+    if (!group.sums.empty()) return;
+    for (const std::vector<ProfileValue>& values : group.values)
+      for (const ProfileValue& value : values)
+        add(written_.summaries[value.metric * database_.contexts.size() + value.context], value.values);
+  }
+
+  const Database& database_;
+  LexAware& lex_aware_;
+  int jobs_;
+  OutputFile& file_;
+  std::vector<size_t> groups_;  // first piece of each, and one behind the last
+  WrittenProfiles written_;
+  std::vector<Summary> global_;
+  Pool<GroupSummaries> sums_{[this] { return std::make_unique<GroupSummaries>(written_.summaries.size()); }};
+};
 
 // The format identifies a node by a number; the name itself is in run.json.
 uint32_t host_id(std::string_view host) {
@@ -205,14 +340,14 @@ void put_profile_info(OutputBuffer& out, const ValueBlock& block, uint64_t tuple
 
 }  // namespace
 
-void write_profiles(const Database& database, const std::vector<Summary>& summaries,
-                    const LexAware& lex_aware, const std::filesystem::path& directory) {
+WrittenProfiles write_profiles(const Database& database, const std::filesystem::path& directory, int jobs) {
   OutputFile file(directory, kProfile);
-  BlockWriter block(file);
-  std::vector<ValueBlock> blocks;
-  blocks.push_back(write_summary_profile(database, summaries, lex_aware, block));
-  for (size_t i = 0; i < database.profiles.size(); ++i)
-    blocks.push_back(write_profile(database, i, lex_aware, block));
+  LexAware lex_aware(database);
+  ProfilesWriter writer(database, lex_aware, jobs, file);
+  WrittenProfiles written = writer.write();
+  const ValueBlock summary =
+      write_summary_profile(database, database.summaries.empty() ? written.summaries : database.summaries,
+                            writer.global(), lex_aware, file);
 
   file.align(8);
   const uint64_t tuples_begin = file.offset();
@@ -227,14 +362,16 @@ void write_profiles(const Database& database, const std::vector<Summary>& summar
   const uint64_t infos_begin = file.offset();
   OutputBuffer infos;
   infos.put<uint64_t>(infos_begin + 16);
-  infos.put(static_cast<uint32_t>(blocks.size()));
+  infos.put(static_cast<uint32_t>(written.blocks.size() + 1));
   infos.put<uint8_t>(kProfileInfoBytes);
   infos.align(8);
-  put_profile_info(infos, blocks[0], 0, kSummaryProfile);
-  for (size_t i = 1; i < blocks.size(); ++i) put_profile_info(infos, blocks[i], tuple_offsets[i - 1], 0);
+  put_profile_info(infos, summary, 0, kSummaryProfile);
+  for (size_t i = 0; i < written.blocks.size(); ++i)
+    put_profile_info(infos, written.blocks[i], tuple_offsets[i], 0);
   file.write(infos.view());
   file.end_section(0, infos_begin);
   file.finish();
+  return written;
 }
 
 }  // namespace prof

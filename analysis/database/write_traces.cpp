@@ -1,12 +1,14 @@
 // trace.db: for each profile, when it was where. Copied from the sources a block at a time, 12 bytes a
-// record.
+// record, to places that are known before.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "analysis/database/database.h"
+#include "analysis/database/idle_records.h"
 #include "analysis/database/output.h"
+#include "analysis/database/parallel_for.h"
 #include "analysis/database/write.h"
 
 namespace prof {
@@ -14,98 +16,103 @@ namespace {
 
 using namespace format;
 
-class TraceWriter {
- public:
-  TraceWriter(const Database& database, const std::filesystem::path& directory)
-      : database_(database), file_(directory, kTrace) {}
+constexpr size_t kBlockBytes = 1 << 20;
 
-  void write() {
-    for (size_t i = 0; i < database_.traces.size(); ++i) {
-      if (database_.traces[i]) write_trace(i);
-    }
-    write_headers();
-  }
-
- private:
-  void write_trace(size_t profile) {
-    file_.align(8);
-    const uint64_t begin = file_.offset();
-    last_time_ = 0;
-    idle_ = false;
-    while (database_.traces[profile](block_)) {
-      write_block(profile);
-      file_.flush_if_full();
-    }
-    headers_.put(static_cast<uint32_t>(profile + 1));  // profile 0 is the summary
-    headers_.align(8);
-    headers_.put(begin);
-    headers_.put(file_.offset());
-    ++count_;
-  }
-
-  void write_block(size_t profile) {
-    char* out = file_.buffer().grow(block_.size() * kTraceElementBytes);
-    size_t dropped = 0;
-    for (const TraceRecord& record : block_) {
-      const bool idle = record.context == kNone;
-      if (record.time_ns < last_time_ || (!idle && record.context >= database_.contexts.size())) {
-        throw DatabaseError(
-            DatabaseError::Kind::InvalidModel,
-            fmt::format("cannot write the database: the trace of profile {} is not sorted by time or "
-                        "has an unknown context; this is a defect of the program that writes it",
-                        profile));
-      }
-      last_time_ = record.time_ns;
-      if (idle && idle_) {  // the format forbids two idle records in a row
-        ++dropped;
-        continue;
-      }
-      idle_ = idle;
-      const uint32_t id = idle ? kGlobalContext : context_id(record.context);
-      std::memcpy(out, &record.time_ns, sizeof record.time_ns);
-      std::memcpy(out + sizeof record.time_ns, &id, sizeof id);
-      out += kTraceElementBytes;
-    }
-    file_.buffer().drop(dropped * kTraceElementBytes);
-    if (block_.empty()) return;
-    first_time_ = std::min(first_time_, block_.front().time_ns);
-    latest_time_ = std::max(latest_time_, last_time_);
-  }
-
-  void write_headers() {
-    file_.align(8);
-    const uint64_t begin = file_.offset();
-    OutputBuffer header;
-    header.put<uint64_t>(begin + 32);
-    header.put(count_);
-    header.put<uint8_t>(kTraceHeaderBytes);
-    header.align(8);
-    header.put(std::min(first_time_, latest_time_));  // both 0 when all traces are empty
-    header.put(latest_time_);
-    file_.write(header.view());
-    file_.write(headers_.view());
-    file_.end_section(0, begin);
-    file_.finish();
-  }
-
-  const Database& database_;
-  OutputFile file_;
-  OutputBuffer headers_;
-  uint32_t count_ = 0;
-  std::vector<TraceRecord> block_;
-  bool idle_ = false;
-  uint64_t last_time_ = 0;
-  uint64_t first_time_ = UINT64_MAX, latest_time_ = 0;
+// Of one trace.
+struct Extent {
+  uint64_t records = 0;
+  uint64_t begin = 0;
+  uint64_t first_ns = UINT64_MAX, last_ns = 0;
 };
+
+[[noreturn]] void fail(size_t profile, const char* why) {
+  throw DatabaseError(DatabaseError::Kind::InvalidModel,
+                      fmt::format("cannot write the database: the trace of profile {} {}; this is a defect "
+                                  "of the program that writes it",
+                                  profile, why));
+}
+
+void put(const Database& database, size_t profile, const TraceRecord& record, Extent& extent,
+         OutputBuffer& out) {
+  const bool is_idle = record.context == kNone;
+  if (record.time_ns < extent.last_ns || (!is_idle && record.context >= database.contexts.size()))
+    fail(profile, "is not sorted by time or has an unknown context");
+  extent.first_ns = std::min(extent.first_ns, record.time_ns);
+  extent.last_ns = record.time_ns;
+  const uint32_t id = is_idle ? kGlobalContext : context_id(record.context);
+  char* const bytes = out.grow(kTraceElementBytes);
+  std::memcpy(bytes, &record.time_ns, sizeof record.time_ns);
+  std::memcpy(bytes + sizeof record.time_ns, &id, sizeof id);
+}
+
+// As many records as were counted: the process that wrote the trace may still run.
+void write_trace(const Database& database, size_t profile, OutputFile& file, Extent& extent) {
+  TraceSource trace = database.traces[profile];
+  IdleRecords idle;
+  OutputBuffer out;
+  std::vector<TraceRecord> block;
+  uint64_t written = 0, at = extent.begin;
+  while (written < extent.records && trace(block)) {
+    idle.leave_one(block);
+    if (block.size() > extent.records - written) block.resize(extent.records - written);
+    for (const TraceRecord& record : block) put(database, profile, record, extent, out);
+    written += block.size();
+    if (out.size() < kBlockBytes && written < extent.records) continue;
+    file.write_at(at, out.view());
+    at += out.size();
+    out.clear();
+  }
+  if (written < extent.records) fail(profile, "became shorter as it was read again");
+}
 
 }  // namespace
 
-bool write_traces(const Database& database, const std::filesystem::path& directory) {
-  if (std::none_of(database.traces.begin(), database.traces.end(),
-                   [](const auto& trace) { return bool{trace}; })) {
-    return false;
+bool write_traces(const Database& database, const std::filesystem::path& directory, int jobs) {
+  const std::vector<TraceSource>& traces = database.traces;
+  if (std::ranges::none_of(traces, [](const TraceSource& trace) { return bool{trace}; })) return false;
+  std::vector<Extent> extents(traces.size());
+  parallel_for(traces.size(), jobs, [&](size_t i) {
+    if (traces[i])
+      extents[i].records =
+          database.trace_records.empty() ? count_records(traces[i]) : database.trace_records[i];
+  });
+
+  OutputFile file(directory, kTrace);
+  for (size_t i = 0; i < extents.size(); ++i) {
+    if (!traces[i]) continue;
+    file.align(8);
+    extents[i].begin = file.leave(extents[i].records * kTraceElementBytes);
   }
-  TraceWriter(database, directory).write();
+  parallel_for(traces.size(), jobs, [&](size_t i) {
+    if (extents[i].records != 0) write_trace(database, i, file, extents[i]);
+  });
+
+  OutputBuffer headers;
+  uint32_t count = 0;
+  uint64_t first_ns = UINT64_MAX, last_ns = 0;
+  for (size_t i = 0; i < extents.size(); ++i) {
+    if (!traces[i]) continue;
+    headers.put(static_cast<uint32_t>(i + 1));  // profile 0 is the summary
+    headers.align(8);
+    headers.put(extents[i].begin);
+    headers.put(extents[i].begin + extents[i].records * kTraceElementBytes);
+    first_ns = std::min(first_ns, extents[i].first_ns);
+    last_ns = std::max(last_ns, extents[i].last_ns);
+    ++count;
+  }
+  file.align(8);
+  const uint64_t begin = file.offset();
+  OutputBuffer header;
+  header.put<uint64_t>(begin + 32);
+  header.put(count);
+  header.put<uint8_t>(kTraceHeaderBytes);
+  header.align(8);
+  header.put(std::min(first_ns, last_ns));  // both 0 when all traces are empty
+  header.put(last_ns);
+  file.write(header.view());
+  file.write(headers.view());
+  file.end_section(0, begin);
+  file.finish();
   return true;
 }
 

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "analysis/database/propagation.h"
 #include "analysis/database/summaries.h"
 #include "analysis/database/utf8.h"
-#include "analysis/pipeline/propagation.h"
 #include "analysis/pipeline/run_summary.h"
 
 namespace prof {
@@ -165,7 +165,8 @@ std::string DatabaseBuilder::run_json(const ImportedRun& run,
 Database DatabaseBuilder::finish(const ImportedRun& run, const std::vector<std::string>& warnings) {
   std::vector<uint32_t> order;
   std::vector<std::pair<uint64_t, double>> points;
-  Propagation propagation(database_.contexts);
+  Propagation propagation;
+  propagation.begin(database_.contexts);
   for (size_t i = 0; i < values_.size(); ++i) {
     points.assign(values_[i].begin(), values_[i].end());
     values_[i] = {};

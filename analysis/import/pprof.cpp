@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <unordered_map>
 
+#include "analysis/attribution/hex.h"
 #include "analysis/import/builder.h"
 #include "analysis/import/formats.h"
 #include "analysis/import/segments.h"
@@ -60,17 +61,6 @@ enum Field : int {
 };
 
 constexpr uint64_t kNone64 = 0;  // "no mapping", "no function"
-
-std::vector<uint8_t> bytes_of_hex(std::string_view hex) {
-  std::vector<uint8_t> bytes;
-  for (size_t i = 0; i + 1 < hex.size(); i += 2) {
-    uint8_t byte = 0;
-    const char* const end = hex.data() + i + 2;
-    if (std::from_chars(hex.data() + i, end, byte, 16).ptr != end) return {};
-    bytes.push_back(byte);
-  }
-  return bytes;
-}
 
 struct Location {
   pb::Location message;

@@ -1,7 +1,14 @@
 #include "analysis/pipeline/context_tree.h"
 
+#include <algorithm>
+#include <tuple>
+
 namespace prof {
 namespace {
+
+constexpr const char* entry_name(bool main_thread) {
+  return main_thread ? "main thread" : "application thread";
+}
 
 uint64_t mix(uint64_t value) {
   value *= 0x9e3779b97f4a7c15u;
@@ -16,8 +23,20 @@ size_t ContextTree::KeyHash::operator()(const Key& key) const {
   return mix(mix(first) ^ second);
 }
 
+ContextTree::Key ContextTree::key_of(const Context& context) {
+  const bool is_line = context.kind == ContextKind::Line;
+  return {context.parent, static_cast<uint32_t>(context.relation), is_line ? context.file : context.function,
+          context.line};
+}
+
+uint32_t ContextTree::child(const Context& context) {
+  const auto [at, added] = children_.try_emplace(key_of(context), static_cast<uint32_t>(contexts_.size()));
+  if (added) contexts_.push_back(context);
+  return at->second;
+}
+
 uint32_t ContextTree::entry(bool main_thread) {
-  const std::string name = main_thread ? "main thread" : "application thread";
+  const std::string name = entry_name(main_thread);
   const auto [at, added] = entries_.try_emplace(name, static_cast<uint32_t>(contexts_.size()));
   if (added) {
     Context context;
@@ -36,32 +55,22 @@ uint32_t ContextTree::function(uint32_t parent, uint32_t function, Relation rela
         return above;
     }
   }
-  const Key key{parent, static_cast<uint32_t>(relation), function, 0};
-  const auto [at, added] = children_.try_emplace(key, static_cast<uint32_t>(contexts_.size()));
-  if (added) {
-    Context context;
-    context.parent = parent;
-    context.kind = ContextKind::Function;
-    context.relation = relation;
-    context.function = function;
-    contexts_.push_back(std::move(context));
-  }
-  return at->second;
+  Context context;
+  context.parent = parent;
+  context.kind = ContextKind::Function;
+  context.relation = relation;
+  context.function = function;
+  return child(context);
 }
 
 uint32_t ContextTree::line(uint32_t parent, uint32_t file, uint32_t line) {
-  const Key key{parent, static_cast<uint32_t>(Relation::Enclosing), file, line};
-  const auto [at, added] = children_.try_emplace(key, static_cast<uint32_t>(contexts_.size()));
-  if (added) {
-    Context context;
-    context.parent = parent;
-    context.kind = ContextKind::Line;
-    context.relation = Relation::Enclosing;
-    context.file = file;
-    context.line = line;
-    contexts_.push_back(std::move(context));
-  }
-  return at->second;
+  Context context;
+  context.parent = parent;
+  context.kind = ContextKind::Line;
+  context.relation = Relation::Enclosing;
+  context.file = file;
+  context.line = line;
+  return child(context);
 }
 
 uint32_t ContextTree::extend(uint32_t parent, PlaceId place) {
@@ -73,6 +82,76 @@ uint32_t ContextTree::extend(uint32_t parent, PlaceId place) {
     if (frame.line != 0 && frame.file != kNone) context = line(context, frame.file, frame.line);
   }
   return at->second = context;
+}
+
+uint32_t ContextTree::known_entry(bool main_thread) const {
+  return entries_.at(entry_name(main_thread));
+}
+
+uint32_t ContextTree::known_extension(uint32_t parent, PlaceId place) const {
+  return extensions_.at((uint64_t{parent} << 32) | place);
+}
+
+void ContextTree::add(const ContextTree& other) {
+  std::vector<uint32_t> here(other.contexts_.size());  // of each of the other's contexts
+  for (uint32_t i = 0; i < here.size(); ++i) {
+    Context context = other.contexts_[i];
+    if (context.parent == kNone) {
+      here[i] = entry(context.entry == entry_name(true));
+    } else {
+      context.parent = here[context.parent];
+      here[i] = child(context);
+    }
+  }
+  for (const auto& [key, context] : other.extensions_)
+    extensions_.try_emplace((uint64_t{here[key >> 32]} << 32) | (key & UINT32_MAX), here[context]);
+}
+
+// Main threads first; otherwise by function, or by file and line.
+std::vector<uint32_t> ContextTree::sorted_order() const {
+  std::vector<uint32_t> siblings(contexts_.size());
+  for (uint32_t i = 0; i < siblings.size(); ++i) siblings[i] = i;
+  // A parent's number plus one: roots come first, and children lie together.
+  std::ranges::sort(siblings, {}, [&](uint32_t i) {
+    const Context& context = contexts_[i];
+    return std::tuple(context.parent + 1, context.entry != entry_name(true), context.kind, context.relation,
+                      context.function, context.file, context.line);
+  });
+  std::vector<uint32_t> first(contexts_.size() + 2, 0);
+  for (const Context& context : contexts_) ++first[context.parent + 1 + 1];
+  for (size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
+
+  std::vector<uint32_t> order;
+  std::vector<uint32_t> open(siblings.rend() - static_cast<ptrdiff_t>(first[1]), siblings.rend());
+  while (!open.empty()) {
+    const uint32_t context = open.back();
+    open.pop_back();
+    order.push_back(context);
+    for (uint32_t i = first[context + 2]; i-- > first[context + 1];) open.push_back(siblings[i]);
+  }
+  return order;
+}
+
+void ContextTree::sort() {
+  const std::vector<uint32_t> order = sorted_order();
+  std::vector<uint32_t> number(order.size());
+  std::vector<Context> sorted;
+  sorted.reserve(order.size());
+  for (const uint32_t context : order) {
+    number[context] = static_cast<uint32_t>(sorted.size());
+    Context& moved = sorted.emplace_back(std::move(contexts_[context]));
+    if (moved.parent != kNone) moved.parent = number[moved.parent];
+  }
+  contexts_ = std::move(sorted);
+  for (auto& [name, context] : entries_) context = number[context];
+  children_.clear();
+  for (uint32_t i = 0; i < contexts_.size(); ++i)
+    if (contexts_[i].parent != kNone) children_.emplace(key_of(contexts_[i]), i);
+  std::unordered_map<uint64_t, uint32_t> extensions;
+  extensions.reserve(extensions_.size());
+  for (const auto& [key, context] : extensions_)
+    extensions.emplace((uint64_t{number[key >> 32]} << 32) | (key & UINT32_MAX), number[context]);
+  extensions_ = std::move(extensions);
 }
 
 }  // namespace prof

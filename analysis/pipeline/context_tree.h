@@ -23,6 +23,17 @@ class ContextTree {
   // line is known. An earlier call with the same arguments returns the same.
   uint32_t extend(uint32_t parent, PlaceId place);
 
+  // Takes in what another tree over the same places has.
+  void add(const ContextTree& other);
+
+  // Gives contexts an order that depends on what they are alone: callers first, what they call behind them.
+  void sort();
+
+  // What entry() and extend() returned, after whatever was added and sorted; they must have been asked for
+  // before. Callable by several threads at once.
+  uint32_t known_entry(bool main_thread) const;
+  uint32_t known_extension(uint32_t parent, PlaceId place) const;
+
  private:
   // What tells a context from its siblings: a function with its relation, or a file and a line.
   struct Key {
@@ -36,8 +47,11 @@ class ContextTree {
     size_t operator()(const Key& key) const;
   };
 
+  static Key key_of(const Context& context);
+  uint32_t child(const Context& context);
   uint32_t function(uint32_t parent, uint32_t function, Relation relation);
   uint32_t line(uint32_t parent, uint32_t file, uint32_t line);
+  std::vector<uint32_t> sorted_order() const;
 
   const PlaceTable& places_;
   std::vector<Context>& contexts_;

@@ -96,26 +96,27 @@ WaitForDevice to_row(const ThreadWaits& thread, const DeviceWait& wait, uint64_t
 template <typename Row, typename What, typename Measured>
 class RowsOfLines {
  public:
-  struct Line {
-    What what;
-    RecordReader<Measured> reader;
-    uint64_t to_epoch;  // added to monotonic times; may wrap
-  };
-  explicit RowsOfLines(std::vector<Line> lines)
-      : lines_(std::make_shared<const std::vector<Line>>(std::move(lines))) {}
+  using Line = MeasuredLine<What>;
+  using Records = RecordReader<Measured> (MeasuredThread::*)() const;
+  RowsOfLines(std::vector<Line> lines, Records records)
+      : lines_(std::make_shared<const std::vector<Line>>(std::move(lines))), records_(records) {}
 
   bool operator()(std::vector<Row>& block) {
     block.clear();
     while (at_ < lines_->size() && block.size() < kBlockTasks) {
       const Line& line = (*lines_)[at_];
-      if (!reader_) reader_ = line.reader;
+      if (!reader_) {
+        const OpenedLine opened = line.open();
+        reader_ = (opened.line->*records_)();
+        to_epoch_ = to_epoch(opened.measurement->process);
+      }
       Measured one;
       if (!reader_->next(one)) {
         reader_.reset();
         ++at_;
         continue;
       }
-      block.push_back(to_row(line.what, one, line.to_epoch));
+      block.push_back(to_row(line.what, one, to_epoch_));
     }
     if (!block.empty()) return true;
     at_ = 0;
@@ -124,26 +125,21 @@ class RowsOfLines {
 
  private:
   std::shared_ptr<const std::vector<Line>> lines_;
+  Records records_;
   size_t at_ = 0;
   std::optional<RecordReader<Measured>> reader_;
+  uint64_t to_epoch_ = 0;  // added to monotonic times; may wrap
 };
 
 }  // namespace
 
 LaunchSource launch_source(std::vector<MeasuredLine<QueueLaunches>> queues) {
-  using Launches = RowsOfLines<DeviceLaunch, QueueLaunches, DeviceTask>;
-  std::vector<Launches::Line> lines;
-  for (auto& [what, line, process] : queues)
-    lines.push_back({std::move(what), line->tasks(), to_epoch(*process)});
-  return Launches(std::move(lines));
+  return RowsOfLines<DeviceLaunch, QueueLaunches, DeviceTask>(std::move(queues), &MeasuredThread::tasks);
 }
 
 DeviceWaitSource wait_source(std::vector<MeasuredLine<ThreadWaits>> threads) {
-  using Waits = RowsOfLines<WaitForDevice, ThreadWaits, DeviceWait>;
-  std::vector<Waits::Line> lines;
-  for (auto& [what, line, process] : threads)
-    lines.push_back({std::move(what), line->device_waits(), to_epoch(*process)});
-  return Waits(std::move(lines));
+  return RowsOfLines<WaitForDevice, ThreadWaits, DeviceWait>(std::move(threads),
+                                                             &MeasuredThread::device_waits);
 }
 
 ProfileId queue_id(const ProcessMeasurement& measurement, const MeasuredThread& line) {

@@ -1,6 +1,8 @@
 #pragma once
 // Devices, and the lines that stand for them and their queues in a measurement.
 
+#include <functional>
+#include <memory>
 #include <vector>
 
 #include "analysis/database/device_use.h"
@@ -22,12 +24,16 @@ std::vector<bool> launched_by_main_thread(const ProcessMeasurement& measurement,
 // The devices of a process, without their queues.
 std::vector<DeviceUse> device_uses(const ProcessMeasurement& measurement);
 
-// A line of a measurement, which must outlive it, and what it is in terms of the database.
+struct OpenedLine {
+  std::shared_ptr<const ProcessMeasurement> measurement;
+  const MeasuredThread* line = nullptr;
+};
+
+// A line of a measurement, which is read when its rows are, and what it is in terms of the database.
 template <typename What>
 struct MeasuredLine {
   What what;
-  const MeasuredThread* line;
-  const MeasuredProcess* process;
+  std::function<OpenedLine()> open;
 };
 
 struct QueueLaunches {

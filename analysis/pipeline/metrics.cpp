@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "analysis/pipeline/propagation.h"
-
 namespace prof {
 namespace {
 
@@ -28,9 +26,9 @@ std::vector<MetricColumn> merge_metrics(const ProcessMeasurement& measurement, s
 
 std::vector<ProfileValue> profile_values(const MeasuredThread& thread, std::span<const MetricColumn> columns,
                                          std::span<const uint32_t> context_of,
-                                         std::span<const Context> contexts) {
+                                         std::span<const Context> contexts, Propagation& propagation) {
   std::vector<ProfileValue> values;
-  Propagation propagation(contexts);
+  propagation.begin(contexts);
   for (const MetricColumn& column : columns) {
     for (const MeasuredCell& cell : thread.cells) {
       if (cell.metric != column.id || cell.value == 0) continue;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/database/model.h"
+#include "analysis/database/propagation.h"
 #include "hpcrun/measurement/reader.h"
 
 namespace prof {
@@ -23,6 +24,6 @@ std::vector<MetricColumn> merge_metrics(const ProcessMeasurement& measurement, s
 // node.
 std::vector<ProfileValue> profile_values(const MeasuredThread& thread, std::span<const MetricColumn> columns,
                                          std::span<const uint32_t> context_of,
-                                         std::span<const Context> contexts);
+                                         std::span<const Context> contexts, Propagation& propagation);
 
 }  // namespace prof

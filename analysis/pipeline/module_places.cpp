@@ -4,6 +4,7 @@
 #include <atomic>
 #include <numeric>
 
+#include "analysis/attribution/hex.h"
 #include "analysis/pipeline/parallel.h"
 
 namespace prof {
@@ -98,16 +99,28 @@ void ModulePlaces::attribute(const AttributionOptions& options, int jobs, PlaceT
     attributed[order[i]] = attribute(module, options);
   });
 
-  for (size_t i = 0; i < modules_.size(); ++i) {
+  for (const auto& [identity, i] : by_identity_) {
     Module& module = modules_[i];
     if (module.addresses.empty()) continue;
     module.first_place = static_cast<PlaceId>(table.size());
     module.database_module = static_cast<uint32_t>(database.modules.size());
-    database.modules.push_back({module.identity.path});
+    by_place_.push_back(i);
+    const std::vector<uint8_t>& measured = module.identity.build_id;
+    database.modules.push_back(
+        {module.identity.path, hex(measured.empty() ? attributed[i].build_id : measured)});
     add(module, attributed[i], table, database);
     std::ranges::move(attributed[i].warnings, std::back_inserter(warnings));
     attributed[i] = {};
   }
+}
+
+std::optional<ModulePlaces::Code> ModulePlaces::code_at(PlaceId place) const {
+  const auto behind = std::ranges::upper_bound(by_place_, place, {},
+                                               [&](uint32_t module) { return modules_[module].first_place; });
+  if (behind == by_place_.begin()) return {};
+  const Module& module = modules_[*std::prev(behind)];
+  if (module.kind != ModuleKind::File) return {};
+  return Code{module.database_module, module.addresses[place - module.first_place]};
 }
 
 PlaceId ModulePlaces::place(uint32_t module, uint64_t address) const {

@@ -3,6 +3,7 @@
 // name the modules, tell the addresses that are needed, attribute them all, then look them up.
 
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -34,9 +35,16 @@ class ModulePlaces {
   void settle();
 
   // Attributes all that is needed, on up to `jobs` threads, adds the places to `table`, and the modules,
-  // files and functions to the database.
+  // files and functions to the database, in an order that does not depend on that of the calls.
   void attribute(const AttributionOptions& options, int jobs, PlaceTable& table, Database& database,
                  std::vector<std::string>& warnings, const Progress& progress = {});
+
+  // What lies at a place, where that is in a file's code: the database's module, and the address in it.
+  struct Code {
+    uint32_t module;
+    uint64_t offset;
+  };
+  std::optional<Code> code_at(PlaceId place) const;
 
   // Of an address that was needed before attribute().
   PlaceId place(uint32_t module, uint64_t address) const;
@@ -58,6 +66,7 @@ class ModulePlaces {
   void add(const Module& module, AttributedModule& attributed, PlaceTable& table, Database& database);
 
   std::vector<Module> modules_;
+  std::vector<uint32_t> by_place_;  // modules that were attributed, by rising first_place
   std::vector<std::string> names_;
   std::map<std::tuple<std::string, std::vector<uint8_t>, std::string>, uint32_t> by_identity_;
   std::map<std::string, uint32_t> files_;

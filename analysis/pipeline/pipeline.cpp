@@ -2,16 +2,17 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
+#include "analysis/database/pool.h"
 #include "analysis/database/summaries.h"
 #include "analysis/pipeline/contention.h"
-#include "analysis/pipeline/context_tree.h"
 #include "analysis/pipeline/devices.h"
-#include "analysis/pipeline/load.h"
 #include "analysis/pipeline/locks.h"
+#include "analysis/pipeline/merged_run.h"
 #include "analysis/pipeline/metrics.h"
 #include "analysis/pipeline/parallel.h"
-#include "analysis/pipeline/places.h"
+#include "analysis/pipeline/rank_checks.h"
 #include "analysis/pipeline/repairs.h"
 #include "analysis/pipeline/run_summary.h"
 #include "analysis/pipeline/traces.h"
@@ -20,74 +21,71 @@
 namespace prof {
 namespace {
 
-// A thread, or the line of a device queue, on its way into the database; all in the order of the database's
-// profiles.
-struct ThreadWork {
-  const ProcessMeasurement* measurement;
-  const MeasuredThread* thread;
-  const std::vector<MetricColumn>* columns;
-  std::vector<uint32_t> context_of;
+ProfileId profile_id(const ProcessMeasurement& measurement, const MeasuredThread& line) {
+  if (line.kind == LineKind::Queue) return queue_id(measurement, line);
+  const MeasuredProcess& process = measurement.process;
+  return {process.host, process.rank, process.pid, static_cast<int32_t>(line.index), line.name};
+}
+
+uint64_t samples_of(const MeasuredThread& line) {
+  if (line.kind == LineKind::Queue) return completed_tasks(line);
+  uint64_t samples = 0;
+  for (const MeasuredCell& cell : line.cells) samples += cell.samples;
+  return samples;
+}
+
+// Without values.
+std::vector<Profile> profiles_of(const MergedRun& run) {
+  std::vector<Profile> profiles;
+  for (const MergedRun::Line& line : run.lines()) {
+    const ProcessMeasurement& measurement = run.store().outlines()[line.measurement];
+    const MeasuredThread& thread = measurement.threads[line.thread];
+    profiles.push_back({profile_id(measurement, thread), {}, samples_of(thread)});
+  }
+  return profiles;
+}
+
+// By measurement.
+ProfileValues values_of(std::shared_ptr<const MergedRun> run) {
+  ProfileValues values;
+  for (size_t i = 0; i <= run->store().size(); ++i) values.first.push_back(run->first_line(i));
+  auto propagations = std::make_shared<Pool<Propagation>>([] { return std::make_unique<Propagation>(); });
+  values.compute = [run = std::move(run), propagations](const Database& database, size_t piece) {
+    const MergedRun::Process process = run->process(piece);
+    const Pool<Propagation>::Borrowed propagation(*propagations);
+    std::vector<std::vector<ProfileValue>> all;
+    for (size_t i = 0; i < process.lines.size(); ++i)
+      all.push_back(profile_values(*process.lines[i], run->columns()[piece], process.context_of[i],
+                                   database.contexts, *propagation));
+    return all;
+  };
+  return values;
+}
+
+// Reads the measurement when it begins, and keeps it until its end.
+class TraceOfLine {
+ public:
+  TraceOfLine(std::shared_ptr<const MergedRun> run, size_t line) : run_(std::move(run)), line_(line) {}
+
+  bool operator()(std::vector<TraceRecord>& block) {
+    if (!trace_) open();
+    if (trace_(block)) return true;
+    trace_ = {};
+    return false;
+  }
+
+ private:
+  void open() {
+    const MergedRun::Line& line = run_->lines()[line_];
+    const auto whole = run_->store().whole(line.measurement);
+    const MeasuredThread& thread = whole->threads[line.thread];
+    trace_ = trace_of_line(thread, run_->contexts_of(line.measurement, *whole, thread), whole->process);
+  }
+
+  std::shared_ptr<const MergedRun> run_;
+  size_t line_;
+  TraceSource trace_;
 };
-
-Profile make_profile(const ThreadWork& work, std::span<const Context> contexts) {
-  const MeasuredProcess& process = work.measurement->process;
-  Profile profile;
-  if (work.thread->kind == LineKind::Queue) {
-    profile.id = queue_id(*work.measurement, *work.thread);
-    profile.values = profile_values(*work.thread, *work.columns, work.context_of, contexts);
-    profile.samples = completed_tasks(*work.thread);
-    return profile;
-  }
-  profile.id = {process.host, process.rank, process.pid, static_cast<int32_t>(work.thread->index),
-                work.thread->name};
-  profile.values = profile_values(*work.thread, *work.columns, work.context_of, contexts);
-  for (const MeasuredCell& cell : work.thread->cells) profile.samples += cell.samples;
-  return profile;
-}
-
-// As the next one; what a device executed is below the call that launched it, in the tree of threads.
-std::vector<uint32_t> add_queue(ContextTree& tree, const Places& places, size_t index,
-                                const ProcessMeasurement& measurement, const MeasuredThread& line) {
-  const std::vector<bool> by_main = launched_by_main_thread(measurement, line);
-  std::vector<uint32_t> context_of(line.nodes.size());
-  context_of[0] = tree.entry(true);
-  for (uint32_t node = 1; node < line.nodes.size(); ++node) {
-    const MeasuredNode& measured = line.nodes[node];
-    const uint32_t parent = measured.parent == 0 ? tree.entry(by_main[node]) : context_of[measured.parent];
-    context_of[node] = tree.extend(parent, places.place(index, measured.frame));
-  }
-  return context_of;
-}
-
-// The context of each node of a thread, whose root's is the thread's entry point. Parents come before their
-// children.
-std::vector<uint32_t> add_thread(ContextTree& tree, const Places& places, size_t measurement,
-                                 const MeasuredThread& thread) {
-  std::vector<uint32_t> context_of(thread.nodes.size());
-  context_of[0] = tree.entry(thread.index == 0);
-  for (uint32_t node = 1; node < thread.nodes.size(); ++node) {
-    const MeasuredNode& measured = thread.nodes[node];
-    context_of[node] = tree.extend(context_of[measured.parent], places.place(measurement, measured.frame));
-  }
-  return context_of;
-}
-
-std::vector<ThreadWork> merge_trees(const std::vector<ProcessMeasurement>& measurements,
-                                    const std::vector<std::vector<MetricColumn>>& columns,
-                                    const AnalyzeOptions& options, Analysis& analysis) {
-  const Places places(measurements, options, analysis.database, analysis.warnings);
-  ContextTree tree(places.table(), analysis.database.contexts, options.merge_recursion);
-  std::vector<ThreadWork> work;
-  for (size_t i = 0; i < measurements.size(); ++i) {
-    for (const MeasuredThread& thread : measurements[i].threads) {
-      if (thread.kind == LineKind::Device) continue;  // has totals and no contexts
-      work.push_back({&measurements[i], &thread, &columns[i],
-                      thread.kind == LineKind::Queue ? add_queue(tree, places, i, measurements[i], thread)
-                                                     : add_thread(tree, places, i, thread)});
-    }
-  }
-  return work;
-}
 
 // Numbers contexts by the names of their functions.
 class FunctionNames {
@@ -123,60 +121,68 @@ class FunctionNames {
   std::map<std::string, uint32_t> numbers_;
 };
 
-// Before traces take the contexts of nodes, as the next one.
-void add_launches(const std::vector<ThreadWork>& work, Database& database) {
-  FunctionNames names(database, database.task_names);
-  std::vector<MeasuredLine<QueueLaunches>> queues;
-  for (uint32_t i = 0; i < work.size(); ++i) {
-    const ThreadWork& line = work[i];
-    if (line.thread->kind != LineKind::Queue || line.thread->trace_bytes == 0) continue;
-    QueueLaunches queue{i, names.numbers(line.context_of), {}};
-    for (uint32_t j = 0; j < work.size(); ++j) {
-      const MeasuredThread& thread = *work[j].thread;
-      if (work[j].measurement != line.measurement || thread.kind != LineKind::Thread) continue;
-      if (queue.profile_of_thread.size() <= thread.index)
-        queue.profile_of_thread.resize(thread.index + size_t{1}, kNone);
-      queue.profile_of_thread[thread.index] = j;
-    }
-    queues.push_back({std::move(queue), line.thread, &line.measurement->process});
-  }
-  if (!queues.empty()) database.launches = launch_source(std::move(queues));
-}
+// What is launched on the queues of a process, and how long its threads wait for devices.
+class DeviceRows {
+ public:
+  DeviceRows(std::shared_ptr<const MergedRun> run, Database& database)
+      : run_(std::move(run)),
+        database_(database),
+        tasks_(database, database.task_names),
+        calls_(database, database.wait_names) {}
 
-void add_device_waits(const std::vector<ThreadWork>& work, Database& database) {
-  FunctionNames names(database, database.wait_names);
-  std::vector<MeasuredLine<ThreadWaits>> threads;
-  for (uint32_t i = 0; i < work.size(); ++i) {
-    const MeasuredThread& thread = *work[i].thread;
-    if (thread.kind != LineKind::Thread || !thread.wait_extents || thread.wait_extents->empty()) continue;
-    // Only of nodes at which the thread waited are names wanted.
-    std::vector<uint32_t> context_of(work[i].context_of.size(), work[i].context_of[0]);
+  void add(size_t measurement, const MergedRun::Process& process) {
+    std::vector<uint32_t> profile_of_thread;
+    for (const ThreadInDatabase& thread : process.threads()) {
+      if (profile_of_thread.size() <= thread.thread->index)
+        profile_of_thread.resize(thread.thread->index + size_t{1}, kNone);
+      profile_of_thread[thread.thread->index] = thread.profile;
+    }
+    for (uint32_t i = 0; i < process.lines.size(); ++i) {
+      const MeasuredThread& line = *process.lines[i];
+      const uint32_t profile = process.first_line + i;
+      const auto open = [run = run_, measurement, thread = run_->lines()[profile].thread] {
+        const auto whole = run->store().whole(measurement);
+        return OpenedLine{whole, &whole->threads[thread]};
+      };
+      if (line.kind == LineKind::Queue && line.trace_bytes != 0) {
+        queues_.push_back({{profile, tasks_.numbers(process.context_of[i]), profile_of_thread}, open});
+      } else if (line.wait_extents && !line.wait_extents->empty()) {
+        threads_.push_back({{profile, calls_.numbers(waiting_contexts(line, process.context_of[i]))}, open});
+      }
+    }
+  }
+
+  void finish() {
+    if (!queues_.empty()) database_.launches = launch_source(std::move(queues_));
+    if (!threads_.empty()) database_.device_waits = wait_source(std::move(threads_));
+  }
+
+ private:
+  // Only of nodes at which the thread waited are names wanted.
+  static std::vector<uint32_t> waiting_contexts(const MeasuredThread& thread,
+                                                const std::vector<uint32_t>& all) {
+    std::vector<uint32_t> contexts(all.size(), all[0]);
     for (const MeasuredCell& cell : thread.cells)
       if (cell.metric == static_cast<uint16_t>(hpcrun::DeviceMetric::CpuIdle))
-        context_of[cell.node] = work[i].context_of[cell.node];
-    threads.push_back({{i, names.numbers(context_of)}, &thread, &work[i].measurement->process});
+        contexts[cell.node] = all[cell.node];
+    return contexts;
   }
-  if (!threads.empty()) database.device_waits = wait_source(std::move(threads));
-}
 
-TraceSource make_trace(ThreadWork& work) {
-  if (work.thread->trace_bytes == 0) return {};
-  const MeasuredProcess& process = work.measurement->process;
-  return work.thread->kind == LineKind::Queue
-             ? task_trace(*work.thread, std::move(work.context_of), process)
-             : trace_source(*work.thread, std::move(work.context_of), process);
-}
+  std::shared_ptr<const MergedRun> run_;
+  Database& database_;
+  FunctionNames tasks_, calls_;
+  std::vector<MeasuredLine<QueueLaunches>> queues_;
+  std::vector<MeasuredLine<ThreadWaits>> threads_;
+};
 
 // All devices of all processes, with their queues.
-std::vector<DeviceUse> used_devices(const std::vector<ProcessMeasurement>& measurements,
-                                    const std::vector<ThreadWork>& work, const Database& database) {
+std::vector<DeviceUse> used_devices(const MergedRun& run, const Database& database) {
   std::vector<DeviceUse> all;
-  for (const ProcessMeasurement& measurement : measurements) {
-    for (DeviceUse& use : device_uses(measurement)) {
-      for (uint32_t i = 0; i < work.size(); ++i) {
-        const ProfileId& id = database.profiles[i].id;
-        if (work[i].measurement == &measurement && id.device == use.device)
-          use.queues.push_back({i, id.thread_name});
+  for (size_t i = 0; i < run.store().size(); ++i) {
+    for (DeviceUse& use : device_uses(run.store().outlines()[i])) {
+      for (uint32_t line = run.first_line(i); line < run.first_line(i + 1); ++line) {
+        const ProfileId& id = database.profiles[line].id;
+        if (id.device == use.device) use.queues.push_back({line, id.thread_name});
       }
       all.push_back(std::move(use));
     }
@@ -184,49 +190,67 @@ std::vector<DeviceUse> used_devices(const std::vector<ProcessMeasurement>& measu
   return all;
 }
 
-std::vector<ThreadInDatabase> threads_of(const ProcessMeasurement& measurement,
-                                         const std::vector<ThreadWork>& work) {
-  std::vector<ThreadInDatabase> threads;
-  for (uint32_t i = 0; i < work.size(); ++i)
-    if (work[i].measurement == &measurement && work[i].thread->kind == LineKind::Thread)
-      threads.push_back({work[i].thread, i, work[i].context_of});
-  return threads;
-}
+// What is known of processes beyond their call paths, one process after the other.
+struct Details {
+  std::vector<ContendedRecord> contention;
+  LocksRecord locks;
+  RunRepairs repairs;
+};
 
-// Of all processes.
-std::vector<ContendedRecord> contended_data(const std::vector<ProcessMeasurement>& measurements,
-                                            const std::vector<ThreadWork>& work,
-                                            const AnalyzeOptions& options,
-                                            std::vector<std::string>& warnings) {
-  std::vector<ContendedRecord> all;
-  for (const ProcessMeasurement& measurement : measurements) {
-    if (!has_accesses(measurement)) continue;
-    const std::vector<ThreadInDatabase> threads = threads_of(measurement, work);
-    for (ContendedRecord& record : contended_records(measurement, threads, options.attribution, warnings))
-      all.push_back(std::move(record));
+Details details_of(const std::shared_ptr<const MergedRun>& run, const AnalyzeOptions& options,
+                   Database& database, std::vector<std::string>& warnings) {
+  Details details;
+  DeviceRows devices(run, database);
+  for (size_t i = 0; i < run->store().size(); ++i) {
+    const ProcessMeasurement& outline = run->store().outlines()[i];
+    const MeasurementStore::Contents& contents = run->store().contents(i);
+    const bool has_queues = !outline.queues.empty();
+    if (!contents.accesses && !contents.lock_waits && !contents.repairs && !contents.device_waits &&
+        !has_queues) {
+      details.repairs.add(outline, {});
+      continue;
+    }
+    const MergedRun::Process process = run->process(i);
+    const std::vector<ThreadInDatabase> threads = process.threads();
+    const ProcessMeasurement& measurement = *process.measurement;
+    if (contents.accesses)
+      std::ranges::move(contended_records(measurement, threads, options.attribution, warnings),
+                        std::back_inserter(details.contention));
+    details.repairs.add(measurement, threads);
+    if (contents.lock_waits) add_locks(measurement, threads, options.attribution, details.locks, warnings);
+    devices.add(i, process);
   }
-  std::ranges::stable_sort(all, std::greater(), [](const ContendedRecord& record) {
+  std::ranges::stable_sort(details.contention, std::greater(), [](const ContendedRecord& record) {
     return std::pair(record.weight_s, record.interleaved);
   });
-  return all;
+  sort_locks(details.locks);
+  devices.finish();
+  return details;
 }
 
-// Of all processes, the longest waited for first.
-LocksRecord followed_locks(const std::vector<ProcessMeasurement>& measurements,
-                           const std::vector<ThreadWork>& work, const AnalyzeOptions& options,
-                           std::vector<std::string>& warnings) {
-  LocksRecord all;
-  for (const ProcessMeasurement& measurement : measurements) {
-    if (!has_lock_waits(measurement)) continue;
-    const std::vector<ThreadInDatabase> threads = threads_of(measurement, work);
-    add_locks(measurement, threads, options.attribution, all, warnings);
+void add_traces(const std::shared_ptr<const MergedRun>& run, Database& database) {
+  const std::vector<MergedRun::Line>& lines = run->lines();
+  if (std::ranges::all_of(lines, [](const MergedRun::Line& line) { return line.trace_records == 0; })) return;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    database.traces.push_back(lines[i].trace_records == 0 ? TraceSource() : TraceOfLine(run, i));
+    database.trace_records.push_back(lines[i].trace_records);
   }
-  sort_locks(all);
-  return all;
+}
+
+// Computes the values of all profiles, which has its uses where nothing is written.
+void keep_values(Database& database, const AnalyzeOptions& options) {
+  const ProfileValues values = std::exchange(database.values, {});
+  parallel_for(values.first.size() - 1, options, "adding up threads", [&](size_t piece) {
+    std::vector<std::vector<ProfileValue>> computed = values.compute(database, piece);
+    for (size_t i = 0; i < computed.size(); ++i)
+      database.profiles[values.first[piece] + i].values = std::move(computed[i]);
+  });
+  database.summaries = summarize(database);
 }
 
 // A directory that was named twice counts once.
-std::vector<std::filesystem::path> without_repeats(const std::vector<std::filesystem::path>& directories) {
+std::vector<std::filesystem::path> distinct_directories(
+    const std::vector<std::filesystem::path>& directories) {
   std::vector<std::filesystem::path> distinct;
   for (const std::filesystem::path& one : directories) {
     std::error_code missing;
@@ -238,45 +262,50 @@ std::vector<std::filesystem::path> without_repeats(const std::vector<std::filesy
   return distinct;
 }
 
+// The launcher of one rank saw only that.
+void add_up_ranks(const std::vector<RankRecord>& ranks, RunRecord& record) {
+  if (ranks.empty()) return;
+  double cpu_s = 0;
+  for (const RankRecord& rank : ranks) {
+    cpu_s += rank.record.cpu_s.value_or(0);
+    if (record.exit_status.value_or(0) == 0) record.exit_status = rank.record.exit_status;
+  }
+  record.cpu_s = cpu_s;
+}
+
 }  // namespace
 
 Analysis analyze(const std::vector<std::filesystem::path>& directories, const AnalyzeOptions& options) {
-  const std::vector<std::filesystem::path> distinct = without_repeats(directories);
+  const std::vector<std::filesystem::path> distinct = distinct_directories(directories);
   Analysis analysis;
   Database& database = analysis.database;
-  const std::vector<ProcessMeasurement> measurements =
-      load_measurements(distinct, options, analysis.warnings);
+  const auto run = std::make_shared<const MergedRun>(distinct, options, database, analysis.warnings);
+  const std::vector<ProcessMeasurement>& outlines = run->store().outlines();
 
-  std::vector<std::vector<MetricColumn>> columns;
-  columns.reserve(measurements.size());
-  for (const ProcessMeasurement& measurement : measurements)
-    columns.push_back(merge_metrics(measurement, database.metrics));
-  std::vector<ThreadWork> work = merge_trees(measurements, columns, options, analysis);
+  database.profiles = profiles_of(*run);
+  database.values = values_of(run);
+  if (!options.leaves_values) keep_values(database, options);
 
-  database.profiles.resize(work.size());
-  parallel_for(work.size(), options, "adding up threads",
-               [&](size_t i) { database.profiles[i] = make_profile(work[i], database.contexts); });
-  database.summaries = summarize(database);
-
-  analysis.contention = contended_data(measurements, work, options, analysis.warnings);
-  RunRepairs repairs;
-  for (const ProcessMeasurement& measurement : measurements)
-    repairs.add(measurement, threads_of(measurement, work));
-  RepairsRecord repaired = repairs.take();
-  analysis.placed = repairs.placed();
+  Details details = details_of(run, options, database, analysis.warnings);
+  RepairsRecord repaired = details.repairs.take();
+  analysis.contention = std::move(details.contention);
+  analysis.placed = details.repairs.placed();
   tell_repairs(repaired, analysis.contention);
-  const LocksRecord locks = followed_locks(measurements, work, options, analysis.warnings);
-  if (std::ranges::any_of(work, [](const ThreadWork& one) { return one.thread->trace_bytes != 0; })) {
-    add_launches(work, database);
-    add_device_waits(work, database);
-    for (ThreadWork& one : work) database.traces.push_back(make_trace(one));
-  }
+  add_traces(run, database);
+
   std::vector<RunRecord> records;
-  std::ranges::transform(distinct, std::back_inserter(records), read_run_record);
-  database.title = program_name(measurements, records);
-  database.run_json = run_json(measurements, records, used_devices(measurements, work, database),
-                               looked_for_contention(measurements) ? &analysis.contention : nullptr,
-                               followed_locks(measurements) ? &locks : nullptr, repaired, analysis.warnings);
+  std::vector<RankRecord> of_ranks;
+  for (const std::filesystem::path& directory : distinct) {
+    records.push_back(read_run_record(directory));
+    std::ranges::move(read_rank_records(directory), std::back_inserter(of_ranks));
+    add_up_ranks(of_ranks, records.back());
+  }
+  std::ranges::move(check_ranks(outlines, of_ranks), std::back_inserter(analysis.warnings));
+  database.title = program_name(outlines, records);
+  database.run_json =
+      run_json(outlines, records, used_devices(*run, database),
+               looked_for_contention(outlines) ? &analysis.contention : nullptr,
+               followed_locks(outlines) ? &details.locks : nullptr, repaired, analysis.warnings);
   return analysis;
 }
 

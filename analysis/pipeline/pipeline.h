@@ -30,8 +30,10 @@ struct AnalyzeOptions {
   // Folds recursion: a function that is on its own call path already continues at that occurrence, so
   // that a -> b -> a -> c becomes a -> b and a -> c. Direct and indirect recursion, inlined or not.
   bool merge_recursion = false;
-  bool copy_sources = true;  // into the database, by run_analyze()
-  int jobs = 1;              // threads to use; the result does not depend on it
+  bool copy_sources = true;       // into the database, by run_analyze()
+  int jobs = 1;                   // threads to use; the result does not depend on it
+  size_t kept_bytes = 512 << 20;  // of measurements, between the steps that read them
+  bool leaves_values = false;     // in the measurements: Database::values computes them
   AttributionOptions attribution;
   Progress progress;
 };
@@ -66,8 +68,9 @@ struct Analysis {
 };
 
 // Analyzes all *.prof files of the directories (not of their subdirectories) as one run. The traces of the
-// result read the measurement files when they are called, keep those mapped, and start over after their end;
-// each record names the context that the time from it to the next record is charged to. Throws AnalyzeError.
+// result, and values that were left, read the measurement files when they are called; traces start over after
+// their end; each record names the context that the time from it to the next record is charged to. Throws
+// AnalyzeError.
 Analysis analyze(const std::vector<std::filesystem::path>& directories, const AnalyzeOptions& options = {});
 
 }  // namespace prof

@@ -29,15 +29,16 @@ void write_repairs(const Analysis& analysis, const fs::path& directory, std::vec
 }  // namespace
 
 AnalyzeResult run_analyze(const std::vector<std::filesystem::path>& directories,
-                          const std::filesystem::path& output, const AnalyzeOptions& options) {
+                          const std::filesystem::path& output, AnalyzeOptions options) {
   if (directories.empty()) {
     throw AnalyzeError(AnalyzeError::Kind::NoDirectory, "no measurement directory given");
   }
+  options.leaves_values = true;
   Analysis analysis = analyze(directories, options);
   if (options.copy_sources) mark_sources(analysis.database.files);
   AnalyzeResult result{output.empty() ? directories.front() / "database" : output,
                        std::move(analysis.warnings)};
-  write_database(analysis.database, result.database);
+  analysis.database.summaries = write_database(analysis.database, result.database, options.jobs);
   write_findings(analysis.database, result.database);
   write_repairs(analysis, output.empty() ? directories.front() : result.database, result.warnings);
   return result;

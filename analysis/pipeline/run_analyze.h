@@ -17,6 +17,6 @@ struct AnalyzeResult {
 // Writes to `output`, or where that is empty to "database" in the first directory. Throws AnalyzeError, or
 // DatabaseError when the database cannot be written.
 AnalyzeResult run_analyze(const std::vector<std::filesystem::path>& directories,
-                          const std::filesystem::path& output, const AnalyzeOptions& options = {});
+                          const std::filesystem::path& output, AnalyzeOptions options = {});
 
 }  // namespace prof

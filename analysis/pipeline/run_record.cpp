@@ -1,10 +1,12 @@
 #include "analysis/pipeline/run_record.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 namespace prof {
 namespace {
@@ -55,8 +57,42 @@ std::optional<int64_t> start(const Json& record) {
 
 }  // namespace
 
+std::optional<int32_t> rank_of_record(const std::filesystem::path& file) {
+  constexpr std::string_view kBegin = "run-", kEnd = ".json";
+  const std::string name = file.filename().string();
+  if (!name.starts_with(kBegin) || !name.ends_with(kEnd)) return std::nullopt;
+  const char* const first = name.data() + kBegin.size();
+  const char* const last = name.data() + name.size() - kEnd.size();
+  int32_t rank = 0;
+  const auto [end, error] = std::from_chars(first, last, rank);
+  return first < last && error == std::errc() && end == last && rank >= 0 ? std::optional(rank)
+                                                                          : std::nullopt;
+}
+
+std::vector<std::filesystem::path> rank_records(const std::filesystem::path& directory) {
+  std::vector<std::filesystem::path> files;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end;
+       at.increment(error))
+    if (rank_of_record(at->path())) files.push_back(at->path());
+  std::ranges::sort(files);
+  return files;
+}
+
+std::vector<RankRecord> read_rank_records(const std::filesystem::path& directory) {
+  std::vector<RankRecord> records;
+  for (const std::filesystem::path& file : rank_records(directory))
+    records.push_back({*rank_of_record(file), read_record_file(file)});
+  std::ranges::sort(records, {}, &RankRecord::rank);
+  return records;
+}
+
 RunRecord read_run_record(const std::filesystem::path& directory) {
-  std::ifstream in(directory / "run.json");
+  return read_record_file(directory / "run.json");
+}
+
+RunRecord read_record_file(const std::filesystem::path& file) {
+  std::ifstream in(file);
   const Json record = Json::parse(in, nullptr, false);
   if (!record.is_object()) return {};
   return {command(record),

@@ -20,7 +20,23 @@ struct RunRecord {
   std::optional<int64_t> pid, end_monotonic_ns;  // of the program's first process
 };
 
+// The rank that a file has the record of, by its name; nothing where it is none.
+std::optional<int32_t> rank_of_record(const std::filesystem::path& file);
+
+// The files in which the ranks of a parallel program have a record each, "run-7.json"; by path.
+std::vector<std::filesystem::path> rank_records(const std::filesystem::path& directory);
+
 // Never fails: what is missing, of another type or out of any sensible range is not known.
 RunRecord read_run_record(const std::filesystem::path& directory);
+
+// Of the file itself, which may be a rank's.
+RunRecord read_record_file(const std::filesystem::path& file);
+
+struct RankRecord {
+  int32_t rank = 0;
+  RunRecord record;
+};
+// Of all ranks of a directory, by rank.
+std::vector<RankRecord> read_rank_records(const std::filesystem::path& directory);
 
 }  // namespace prof

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "analysis/database/idle_records.h"
+#include "analysis/pipeline/devices.h"
+
 namespace prof {
 namespace {
 
@@ -71,6 +74,17 @@ class Source {
 TraceSource trace_source(const MeasuredThread& thread, std::vector<uint32_t> context_of,
                          const MeasuredProcess& process) {
   return Source(thread, std::move(context_of), process);
+}
+
+TraceSource trace_of_line(const MeasuredThread& line, std::vector<uint32_t> context_of,
+                          const MeasuredProcess& process) {
+  return line.kind == LineKind::Queue ? task_trace(line, std::move(context_of), process)
+                                      : trace_source(line, std::move(context_of), process);
+}
+
+uint64_t trace_records(const MeasuredThread& line, const MeasuredProcess& process) {
+  const TraceSource trace = trace_of_line(line, std::vector<uint32_t>(line.nodes.size(), 0), process);
+  return count_records(trace);
 }
 
 }  // namespace prof

@@ -15,4 +15,11 @@ namespace prof {
 TraceSource trace_source(const MeasuredThread& thread, std::vector<uint32_t> context_of,
                          const MeasuredProcess& process);
 
+// The same of a device queue as well.
+TraceSource trace_of_line(const MeasuredThread& line, std::vector<uint32_t> context_of,
+                          const MeasuredProcess& process);
+
+// How many records the database's trace of it will have; reads it to its end.
+uint64_t trace_records(const MeasuredThread& line, const MeasuredProcess& process);
+
 }  // namespace prof

@@ -72,9 +72,8 @@ std::vector<SiteLayout> lay_out_sites(const ContendedData& found, std::span<cons
       if (side.object < objects.size() && objects[side.object].site == site && uses.size() < kMostUses)
         uses.push_back(use_of(side, side.object, side.offset));
     layout.conflicts_before = conflicts_as_they_lay(found, objects, site);
-    const auto choose = [&](uint64_t align) {
-      return hpcrun::choose_placement(uses.data(), static_cast<uint32_t>(uses.size()),
-                                      layout.conflicts_before, align);
+    const auto choose = [&uses, conflicts = layout.conflicts_before](uint64_t align) {
+      return hpcrun::choose_placement(uses.data(), static_cast<uint32_t>(uses.size()), conflicts, align);
     };
     const hpcrun::ChosenPlacement chosen = choose(layout.align);
     layout.placement = chosen.placement;

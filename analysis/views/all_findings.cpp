@@ -13,6 +13,7 @@
 #include "analysis/views/finding_json.h"
 #include "analysis/views/idle_findings.h"
 #include "analysis/views/lock_findings.h"
+#include "analysis/views/rank_report.h"
 #include "analysis/views/stall_findings.h"
 
 namespace prof {
@@ -72,6 +73,7 @@ std::vector<Finding> all_findings(const CallTree& tree, const RunSummary& run, c
   add_findings(findings, lock_findings(tree, run));
   add_findings(findings, deadlock_findings(tree, run));
   add_findings(findings, idle_findings(tree, run));
+  if (!why_no_ranks(tree)) add_findings(findings, rank_report(tree, run).findings);
   return findings;
 }
 

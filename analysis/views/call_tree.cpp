@@ -71,13 +71,15 @@ class FrameTable {
 // be folded in a fraction of a second.
 class NodeIndex {
  public:
-  explicit NodeIndex(std::vector<CallNode>& nodes) : nodes_(nodes), slots_(1024, kNone) {}
+  NodeIndex(std::vector<CallNode>& nodes, Inlining inlining)
+      : nodes_(nodes), tells_inlined_(inlining == Inlining::TellsApart), slots_(1024, kNone) {}
 
   uint32_t find_or_add(uint32_t parent, uint32_t frame, bool inlined) {
     size_t slot = hash(parent, frame, inlined) & (slots_.size() - 1);
     while (slots_[slot] != kNone) {
       const CallNode& node = nodes_[slots_[slot]];
-      if (node.parent == parent && node.frame == frame && node.inlined == inlined) return slots_[slot];
+      if (node.parent == parent && node.frame == frame && (node.inlined == inlined || !tells_inlined_))
+        return slots_[slot];
       slot = (slot + 1) & (slots_.size() - 1);
     }
     const auto id = static_cast<uint32_t>(nodes_.size());
@@ -89,9 +91,9 @@ class NodeIndex {
   }
 
  private:
-  static size_t hash(uint32_t parent, uint32_t frame, bool inlined) {
+  size_t hash(uint32_t parent, uint32_t frame, bool inlined) const {
     uint64_t h = (static_cast<uint64_t>(parent) << 32 | frame) * 0x9E3779B97F4A7C15u;
-    h = (h ^ (h >> 29) ^ (inlined ? 0x55u : 0u)) * 0xBF58476D1CE4E5B9u;
+    h = (h ^ (h >> 29) ^ (inlined && tells_inlined_ ? 0x55u : 0u)) * 0xBF58476D1CE4E5B9u;
     return h ^ (h >> 32);
   }
   void grow() {
@@ -105,6 +107,7 @@ class NodeIndex {
   }
 
   std::vector<CallNode>& nodes_;
+  const bool tells_inlined_;
   std::vector<uint32_t> slots_;
 };
 
@@ -209,16 +212,22 @@ void finish(CallTree& tree) {
 }
 
 CallTree build_call_tree(const Database& database, const Selection& selection, bool merge_recursion) {
+  return build_call_tree(database, selection, context_costs(database, selection), merge_recursion,
+                         Inlining::TellsApart);
+}
+
+CallTree build_call_tree(const Database& database, const Selection& selection, std::vector<Cost> by_context,
+                         bool merge_recursion, Inlining inlining) {
   CallTree tree;
   tree.database = &database;
   tree.selection = selection;
   tree.is_folded = merge_recursion;
-  tree.by_context = context_costs(database, selection);
+  tree.by_context = std::move(by_context);
   tree.node_of.resize(database.contexts.size());
   const size_t width = tree.metrics();
 
   FrameTable frames(database);
-  NodeIndex index(tree.nodes);
+  NodeIndex index(tree.nodes, inlining);
   for (uint32_t c = 0; c < database.contexts.size(); ++c) {
     const Context& context = database.contexts[c];
     const uint32_t parent = context.parent == kNone ? kNone : tree.node_of[context.parent];

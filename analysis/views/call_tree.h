@@ -4,6 +4,7 @@
 // Every view is computed from it. Holds references into the database, which must outlive it.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,21 @@ struct CallNode {
   bool inlined = false;
 };
 
+// How the metrics of a tree of two runs go together (analysis/views/comparison.h): of each, the first `count`
+// metrics are those of the first run, and the next ones the same metrics of the second.
+struct Compared {
+  size_t count = 0;
+  bool is_second_before = false;          // else the first run is that before, the second that after
+  std::vector<bool> in_first, in_second;  // per metric: was it measured there
+  std::vector<double> scale;              // per metric: what the second run's costs were multiplied by
+
+  // Positions in the tree's metrics, of its first `count` ones.
+  size_t before(size_t metric) const { return is_second_before ? metric + count : metric; }
+  size_t after(size_t metric) const { return is_second_before ? metric : metric + count; }
+  bool was_measured_before(size_t metric) const { return (is_second_before ? in_second : in_first)[metric]; }
+  bool was_measured_after(size_t metric) const { return (is_second_before ? in_first : in_second)[metric]; }
+};
+
 struct CallTree {
   const Database* database = nullptr;
   Selection selection;
@@ -47,8 +63,13 @@ struct CallTree {
   std::vector<Cost> costs;        // [node * metrics() + m]
   std::vector<Cost> by_context;   // [context * metrics() + m]
   std::vector<double> totals;     // per selected metric: the inclusive cost of all roots
+  std::optional<Compared> compared;
 
   size_t metrics() const { return selection.metrics.size(); }
+  // Those that there are to choose from: of two runs that are compared each one once.
+  size_t distinct_metrics() const { return compared ? compared->count : metrics(); }
+  // Where the costs are by which rows of one of them weigh: of two runs those after.
+  size_t weighed(size_t metric) const { return compared ? compared->after(metric) : metric; }
   const Metric& metric(size_t m) const { return database->metrics[selection.metrics[m]]; }
   const Cost& cost(uint32_t node, size_t m) const { return costs[node * metrics() + m]; }
   // 0..1, and 0 where nothing was measured.
@@ -58,6 +79,11 @@ struct CallTree {
 // With merge_recursion a call of a function that is already on the path continues at its outermost frame, so
 // each function is on a path once; inclusive costs are then those of the folded tree.
 CallTree build_call_tree(const Database& database, const Selection& selection, bool merge_recursion);
+
+// The same from what was spent in each context, as context_costs() has it.
+enum class Inlining : uint8_t { TellsApart, Ignored };  // whether a function that is inlined is another row
+CallTree build_call_tree(const Database& database, const Selection& selection, std::vector<Cost> by_context,
+                         bool merge_recursion, Inlining inlining);
 
 // Puts the nodes, which have their parents before them and their exclusive costs, in preorder; first sums up
 // the inclusive costs of a folded tree.

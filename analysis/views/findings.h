@@ -34,7 +34,8 @@ struct FindingCost {
 struct Finding {
   std::string kind;  // "hot-path", "hot-subtree", "stack-quality", "rate", "dropped", "overhead",
                      // "few-samples", "line-information", "no-samples", "stall", "device-idle", "cpu-idle",
-                     // "false-sharing", "true-sharing", "mixed-sharing", "lock", "deadlock", "idle-threads"
+                     // "false-sharing", "true-sharing", "mixed-sharing", "lock", "deadlock", "idle-threads",
+                     // "slow-rank", "slow-node", "load-imbalance"
   Severity severity = Severity::Low;
   std::string metric;  // empty where the finding is about the measurement
   std::optional<FindingCost> cost;

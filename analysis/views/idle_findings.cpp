@@ -29,8 +29,8 @@ double blame_of(const RunSummary& run) {
 std::vector<const BlockedRecord*> telling_waits(const RunSummary& run) {
   std::vector<const BlockedRecord*> waits;
   for (const BlockedRecord& record : run.locks.blocked) waits.push_back(&record);
-  std::ranges::stable_partition(waits,
-                                [](const BlockedRecord* one) { return one->kind != "end of a thread"; });
+  std::stable_partition(waits.begin(), waits.end(),
+                        [](const BlockedRecord* one) { return one->kind != "end of a thread"; });
   return waits;
 }
 

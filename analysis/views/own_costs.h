@@ -22,6 +22,8 @@ class OwnCostsByThread {
 
   // Of an index into Database::profiles. The answer is overwritten by the next call.
   const OwnCosts& of(uint32_t profile);
+  // Of values as a profile has them.
+  const OwnCosts& of(const std::vector<ProfileValue>& values);
 
  private:
   const CallTree& tree_;
@@ -32,5 +34,9 @@ class OwnCostsByThread {
   std::vector<bool> touched_;     // per node
   OwnCosts result_;
 };
+
+// What all threads together spent in each context itself, of one metric. The sum over all contexts is the
+// total.
+std::vector<double> own_costs(const Database& database, uint32_t metric);
 
 }  // namespace prof

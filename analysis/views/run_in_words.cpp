@@ -57,7 +57,13 @@ std::string selected_in_words(const CallTree& tree) {
 std::string sampled_in_words(const CallTree& tree, const RunSummary& run) {
   const Sampling sampling = shown_sampling(tree, run);
   std::string text;
-  if (sampling.delivered_hz && sampling.requested_hz)
+  // The runtime samples more often than asked for while it looks for contention
+  // (hpcrun/sample/search_clock.h).
+  constexpr double kClearlyMore = 1.1;
+  if (sampling.delivered_hz && sampling.requested_hz &&
+      *sampling.delivered_hz > kClearlyMore * *sampling.requested_hz)
+    text = fmt::format("{:.0f} samples/s, at least {:.0f}", *sampling.delivered_hz, *sampling.requested_hz);
+  else if (sampling.delivered_hz && sampling.requested_hz)
     text = fmt::format("{:.0f} of {:.0f} samples/s", *sampling.delivered_hz, *sampling.requested_hz);
   else if (sampling.delivered_hz)
     text = fmt::format("{:.0f} samples/s", *sampling.delivered_hz);

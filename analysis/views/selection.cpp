@@ -7,16 +7,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analysis/views/database_sums.h"
 #include "analysis/views/spelling.h"
 
 namespace prof {
 namespace {
 
 constexpr size_t kThreadsNamedInError = 10;  // keeps the message to one line
-
-bool has_summaries(const Database& database) {
-  return database.summaries.size() == database.metrics.size() * database.contexts.size();
-}
 
 bool is_measured(const Database& database, uint32_t metric) {
   if (has_summaries(database)) {

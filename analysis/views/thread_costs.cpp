@@ -62,7 +62,7 @@ void ThreadCosts::take_profile(uint32_t profile, std::vector<Cost>& scratch, std
   touched.clear();
 }
 
-ThreadCosts::ThreadCosts(const CallTree& tree) : metrics_(tree.metrics()) {
+ThreadCosts::ThreadCosts(const CallTree& tree, const std::stop_token& stop) : metrics_(tree.metrics()) {
   std::vector<Cost> scratch(tree.nodes.size() * metrics_);
   std::vector<uint32_t> touched;
   const auto add = [&](uint32_t node, uint32_t metric, Cost cost) {
@@ -73,6 +73,7 @@ ThreadCosts::ThreadCosts(const CallTree& tree) : metrics_(tree.metrics()) {
   };
   OwnCostsByThread own(tree, tree.node_of, tree.nodes.size());
   for (const uint32_t profile : tree.selection.profiles) {
+    if (stop.stop_requested()) return;
     if (tree.is_folded)
       add_folded(tree, own.of(profile), add);
     else

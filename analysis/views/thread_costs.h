@@ -2,6 +2,7 @@
 // Statistics over threads for rows that are made of several nodes of the call tree.
 
 #include <cstdint>
+#include <stop_token>
 #include <vector>
 
 #include "analysis/views/call_tree.h"
@@ -31,7 +32,8 @@ struct Instance {
 
 class ThreadCosts {
  public:
-  explicit ThreadCosts(const CallTree& tree);
+  // Once it is asked to stop, it must not be used.
+  explicit ThreadCosts(const CallTree& tree, const std::stop_token& stop = {});
 
   ThreadSpread spread(const std::vector<Instance>& instances, size_t metric) const;
 

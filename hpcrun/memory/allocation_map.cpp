@@ -46,6 +46,9 @@ bool AllocationMap::add(uint64_t begin, uint64_t bytes, SiteId site) noexcept {
     return true;
   const uint64_t first = begin >> kBlockBits;
   const uint64_t end = (begin + bytes) >> kBlockBits;  // the last one is not inside as a whole
+  if (first + 1 < end)
+    region->blocks[first % kBlocks].store(
+        kReachesOn | static_cast<uint32_t>(begin / kGranule % kCellsOfBlock), std::memory_order_relaxed);
   for (uint64_t block = first + 1; block < end; ++block) {
     if (block % kBlocks == 0 && !(region = make_region(block << kBlockBits))) return false;
     region->blocks[block % kBlocks].store(static_cast<uint32_t>(block - first), std::memory_order_relaxed);
@@ -54,24 +57,26 @@ bool AllocationMap::add(uint64_t begin, uint64_t bytes, SiteId site) noexcept {
 }
 
 bool AllocationMap::remove(uint64_t begin) noexcept {
-  std::atomic<uint16_t>* const cell = cell_of(begin);
-  if (!cell) return false;
-  const uint16_t before = cell->load(std::memory_order_relaxed);
+  Region* const region = region_at(begin);
+  if (!region) return false;
+  std::atomic<uint16_t>& cell = region->cells[begin / kGranule % kCells];
+  const uint16_t before = cell.load(std::memory_order_relaxed);
   if (!before) return false;
+  cell.store(0, std::memory_order_relaxed);
   const uint64_t first = begin >> kBlockBits;
-  FoundAllocation last;
-  // What reaches into the blocks that follow is the last that begins in this one.
-  const bool is_large =
-      blocks_back(first + 1) == 1 && find_in_block(first, kCellsOfBlock - 1, last) && last.begin == begin;
-  cell->store(0, std::memory_order_relaxed);
-  for (uint64_t block = first + 1; is_large && blocks_back(block) == block - first; ++block)
-    region_at(block << kBlockBits)->blocks[block % kBlocks].store(0, std::memory_order_relaxed);
+  std::atomic<uint32_t>& first_block = region->blocks[first % kBlocks];
+  if (first_block.load(std::memory_order_relaxed) == (kReachesOn | begin / kGranule % kCellsOfBlock)) {
+    first_block.store(0, std::memory_order_relaxed);
+    for (uint64_t block = first + 1; blocks_back(block) == block - first; ++block)
+      region_at(block << kBlockBits)->blocks[block % kBlocks].store(0, std::memory_order_relaxed);
+  }
   return before & kMark;
 }
 
 uint32_t AllocationMap::blocks_back(uint64_t block) const noexcept {
   const Region* const region = region_at(block << kBlockBits);
-  return region ? region->blocks[block % kBlocks].load(std::memory_order_relaxed) : 0;
+  const uint32_t back = region ? region->blocks[block % kBlocks].load(std::memory_order_relaxed) : 0;
+  return back & kReachesOn ? 0 : back;
 }
 
 // The last allocation that begins in the block, not behind that cell of it.

@@ -60,10 +60,14 @@ class AllocationMap {
   static constexpr uint64_t kCellsOfBlock = (uint64_t{1} << kBlockBits) / kGranule;
   static constexpr uint16_t kMark = 0x8000;
 
+  // Of a block that is not inside an allocation: the last that begins there fills the next one, and begins at
+  // the cell beside the bit.
+  static constexpr uint32_t kReachesOn = uint32_t{1} << 31;
+
   struct Region {
     std::atomic<uint16_t> cells[kCells];  // of each granule: site and mark of what begins there
-    std::atomic<uint32_t>
-        blocks[kBlocks];  // of each block that is inside one allocation: how many back that begins
+    // Of each block that is inside one allocation: how many back that begins.
+    std::atomic<uint32_t> blocks[kBlocks];
   };
 
   Region* region_at(uint64_t address) const noexcept;

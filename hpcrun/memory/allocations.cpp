@@ -16,6 +16,7 @@
 #include "hpcrun/memory/placing.h"
 #include "hpcrun/sample/process_mark.h"
 #include "hpcrun/sample/signals_blocked.h"
+#include "hpcrun/sample/state.h"
 #include "hpcrun/unwind/capture.h"
 
 namespace hpcrun {
@@ -59,7 +60,10 @@ uint64_t hash_of(const FrameKey* frames, uint32_t depth) noexcept {
   if (node == kNoNode) return nullptr;
   AllocationContext& context = contexts.add(call, hash_of(stack.frames + first, depth), node,
                                             planned_entries(stack.frames + first, depth));
-  if (context.outer()) hooks->placed_calls.learn_distance(call.caller, context.outer_distance());
+  if (context.outer()) {
+    hooks->placed_calls.learn_distance(call.caller, context.outer_distance());
+    hooks->frequent.learn_outer(call.caller, context.outer_distance());
+  }
   return &context;
 }
 
@@ -94,13 +98,19 @@ SiteId site_of(ThreadState& thread, uint64_t bytes, size_t align, const void* fr
   return site;
 }
 
+void note(uint64_t begin, uint64_t bytes, SiteId site) noexcept {
+  hooks->known.add(begin);
+  heap.map.add(begin, bytes, site);
+}
+
 void allocated(void* at, size_t bytes, size_t align, const void* frame) noexcept {
   if (!is_sampling_this_copy()) return;
-  if (isolates_pages()) tell_isolation(at, bytes, static_cast<const uint64_t*>(frame)[-1]);
+  const bool is_closed = isolates_pages() && tell_isolation(at, bytes, caller_at(frame));
+  if (!is_closed && is_alone()) hooks->frequent.count(bytes, frame);
   ThreadState* const thread = this_thread();
   if (!thread || thread->busy) return;
   const SiteId site = site_of(*thread, std::max<size_t>(bytes, 1), align, frame);
-  if (site != kNoSite) heap.map.add(reinterpret_cast<uint64_t>(at), bytes, site);
+  if (site != kNoSite) note(reinterpret_cast<uint64_t>(at), bytes, site);
 }
 
 // What comes in the allocation's place has nothing to do with it.
@@ -141,7 +151,7 @@ void count_placed(ThreadState& thread, size_t padding) noexcept {
 void made(void* at, size_t bytes, size_t padding, PlaceAnswer answer, PlaceOutcome outcome) noexcept {
   if (!is_sampling_this_copy() || answer.site == kNoSite) return;
   const auto begin = reinterpret_cast<uint64_t>(at);
-  if (hooks->allocated.load(std::memory_order_relaxed)) heap.map.add(begin, bytes, answer.site);
+  if (hooks->allocated.load(std::memory_order_relaxed)) note(begin, bytes, answer.site);
   if (outcome == PlaceOutcome::Placed) {
     if (ThreadState* const thread = this_thread(); thread && thread->allocations)
       count_placed(*thread, padding);
@@ -201,7 +211,14 @@ void note_unseen(Calls calls, bool follows, bool places) noexcept {
   if (places) process_state.file.write_note(is_loaded ? kPlacedByOthers : kNotPlaced);
 }
 
+// Where pages are chosen among all allocations, or counted, each has to be known.
+bool passes_over() noexcept {
+  const Config& config = process_state.config;
+  return config.repairs() && !config.isolates_always && !config.contention_by_pages;
+}
+
 void follow() noexcept {
+  hooks->frequent.begin(passes_over());
   hooks->released.store(released, std::memory_order_relaxed);
   hooks->unmapped.store(unmapped, std::memory_order_relaxed);
   hooks->mapped.store(mapped, std::memory_order_relaxed);
@@ -235,6 +252,10 @@ void start_heap() noexcept {
   if (!places || calls != Calls::Seen || !placing.sites.start()) return;
   hooks->made.store(made, std::memory_order_relaxed);
   hooks->place.store(place, std::memory_order_release);
+}
+
+void follow_all_allocations() noexcept {
+  if (hooks) hooks->frequent.end();
 }
 
 void finish_heap() noexcept {

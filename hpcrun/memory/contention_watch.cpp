@@ -103,7 +103,13 @@ void ContentionWatch::try_watch(uint64_t line, const Meeting& meeting, uint64_t 
   leave(State::Idle);
 }
 
+void ContentionWatch::follow(SearchPace::Change change) noexcept {
+  if (change != SearchPace::Change::None && host_.sample_often)
+    host_.sample_often(change == SearchPace::Change::Often);
+}
+
 void ContentionWatch::sample(const WatchedThread& thread, const StoppedAt& at, uint64_t weight_ns) noexcept {
+  follow(search_.sampled(at.now_ns));
   expire(at.now_ns);
   Access accesses[kMostPlannedAccesses];
   const AccessPlan& plan = thread.plans->plan(at.begin, at.pc, host_.memory);
@@ -119,6 +125,7 @@ void ContentionWatch::sample(const WatchedThread& thread, const StoppedAt& at, u
     Meeting meeting;
     if (!suspects_.visit({line, thread.index, words_of(*access), writes(access->kind), at.now_ns}, meeting))
       continue;
+    follow(search_.met(at.now_ns));
     if (meeting.was_seen && (!nearest || std::abs(access->distance) < std::abs(nearest->distance))) {
       nearest = access;
       others = meeting.others;
@@ -162,6 +169,7 @@ void ContentionWatch::hit(const WatchedThread& thread, const StoppedAt& at, uint
   // No sample came that would have ended the watch: who comes now need not have met anybody.
   if (at.now_ns > deadline_ns_.load(std::memory_order_relaxed)) return;
   suspects_.note_seen(line, at.now_ns);
+  follow(search_.seen(at.now_ns));
   Evidence evidence{{word, at.pc, kWordBytes, AccessKind::ReadWrite, false, -1}, at.now_ns, 0, true, false};
   Access accesses[kMostPlannedAccesses];
   const AccessPlan& plan = thread.plans->plan(at.begin, at.pc, host_.memory);
@@ -185,10 +193,12 @@ void ContentionWatch::told(const WatchedThread& thread, const ToldAccess& told) 
   const uint64_t line = line_of(access.address);
   Meeting meeting;
   suspects_.visit({line, thread.index, words_of(access), writes(access.kind), told.time_ns}, meeting);
-  if (told.hardware.told & (kToldPeer | kToldSharedCache))
+  if (told.hardware.told & (kToldPeer | kToldSharedCache)) {
     suspects_.note_seen(line, told.time_ns);
-  else if (!suspects_.was_seen(line, told.time_ns))
+    follow(search_.seen(told.time_ns));
+  } else if (!suspects_.was_seen(line, told.time_ns)) {
     return;
+  }
   host_.report(thread.index, {access, told.time_ns, 0, true, told.is_exact, told.hardware});
 }
 

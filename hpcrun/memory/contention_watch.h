@@ -19,6 +19,7 @@
 #include "hpcrun/memory/hold.h"
 #include "hpcrun/memory/pace.h"
 #include "hpcrun/memory/plan_cache.h"
+#include "hpcrun/memory/search_pace.h"
 #include "hpcrun/memory/suspect_lines.h"
 #include "hpcrun/memory/told_access.h"
 #include "hpcrun/memory/watch.h"
@@ -58,6 +59,8 @@ struct WatchHost {
                           const Progress& progress) noexcept;
   MemoryReader memory;
   bool is_told = false;  // hardware tells: breakpoints are not needed
+  // From now on samples are to come often, or seldom (search_pace.h). Null: they come as they do.
+  void (*sample_often)(bool often) noexcept = nullptr;
 };
 
 class ContentionWatch {
@@ -96,12 +99,14 @@ class ContentionWatch {
   void expire(uint64_t now_ns) noexcept;
   void try_watch(uint64_t line, const Meeting& meeting, uint64_t now_ns) noexcept;
   uint8_t words_to_watch(uint8_t used) noexcept;
+  void follow(SearchPace::Change change) noexcept;
   void measure_pace(const WatchedThread& thread, const StoppedAt& at, uint64_t weight_ns, uint64_t line,
                     uint32_t others, const Access* own, uint32_t own_count) noexcept;
 
   WatchHost host_{};
   uint64_t signal_data_ = 0;
   SuspectLines suspects_;
+  SearchPace search_;
   Hold hold_;
   std::atomic<State> state_{State::Stopped};
   std::atomic<int> failure_{0};

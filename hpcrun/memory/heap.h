@@ -26,6 +26,10 @@ extern constinit Heap heap;
 // these are not to be seen. Not async-signal-safe.
 void start_heap() noexcept;
 
+// From now on also those that a program with one thread makes over and over (frequent_calls.h): it has
+// another that the C library did not make. Async-signal-safe.
+void follow_all_allocations() noexcept;
+
 // Nobody follows them any more.
 void finish_heap() noexcept;
 

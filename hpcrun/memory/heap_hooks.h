@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hpcrun/memory/frequent_calls.h"
 #include "hpcrun/memory/placement_filter.h"
 
 namespace hpcrun {
@@ -26,10 +27,12 @@ struct HeapHooks {
   // An allocation was made, and nobody else knows of it yet. `align`: what the program asks its address to be
   // a multiple of, 1 where it does not. `frame`: the canonical frame address of the function that the program
   // called, below which its return address lies. nullptr: nobody wants to know. Keeps errno. None of these is
-  // called in handlers of ours.
+  // called in handlers of ours, and allocated() of none that `frequent` passes over.
   std::atomic<void (*)(void* at, size_t bytes, size_t align, const void* frame) noexcept> allocated;
-  // What is there is about to be released.
+  FrequentCalls frequent;
+  // What is there, and may be of `known`, is about to be released.
   std::atomic<void (*)(void* at) noexcept> released;
+  KnownBeginnings known;
   // The same for memory that the program mapped itself, by mmap() and its kin.
   std::atomic<void (*)(void* at, size_t bytes, const void* frame) noexcept> mapped;
   std::atomic<void (*)(void* at) noexcept> unmapped;

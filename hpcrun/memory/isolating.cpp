@@ -19,15 +19,17 @@ bool finds_written_lines() noexcept {
 
 // What the C library allocates for itself and locks by itself is not small: streams, directories, compiled
 // expressions.
-void tell_isolation(const void* at, uint64_t bytes, uint64_t caller) noexcept {
+bool tell_isolation(const void* at, uint64_t bytes, uint64_t caller) noexcept {
   const Isolation* const with = isolation.load(std::memory_order_acquire);
-  if (!with || !at) return;
+  if (!with || !at) return false;
   constexpr uint64_t kLeastLocked = 128;
-  if (c_library.holds(caller)) {
-    if (bytes >= kLeastLocked) with->close(at, bytes);
-  } else {
+  if (!c_library.holds(caller)) {
     with->offer(at, bytes);
+    return false;
   }
+  if (bytes < kLeastLocked) return false;
+  with->close(at, bytes);
+  return true;
 }
 
 void ask_to_isolate(const PageVerdict& verdict) noexcept {

@@ -31,8 +31,8 @@ bool isolates_pages() noexcept;
 bool finds_written_lines() noexcept;
 
 // The program, or the C library for itself, allocated something: `caller` is where it returns to.
-// Async-signal-safe.
-void tell_isolation(const void* at, uint64_t bytes, uint64_t caller) noexcept;
+// True: its pages are left as they are. Async-signal-safe.
+bool tell_isolation(const void* at, uint64_t bytes, uint64_t caller) noexcept;
 
 void ask_to_isolate(const PageVerdict& verdict) noexcept;
 

@@ -17,6 +17,7 @@
 #include "hpcrun/memory/placing.h"
 #include "hpcrun/sample/handler.h"
 #include "hpcrun/sample/memory_events.h"
+#include "hpcrun/sample/search_clock.h"
 #include "hpcrun/unwind/modules.h"
 
 namespace hpcrun {
@@ -154,6 +155,7 @@ void on_sample(ThreadState& thread, const ucontext_t& context, const Stack& stac
   if (!memory) return;
   memory->stack = &stack;
   judge_time(weight_ns);
+  if (is_alone()) return memory->pace.forget();
   watch->sample(watched(thread, *memory), stopped_at(context, now), weight_ns);
 }
 
@@ -239,7 +241,8 @@ void start_memory() noexcept {
   watch = new (watch_memory) ContentionWatch;
   const ContentionSource source = source_in_use();
   const bool is_told = source != ContentionSource::Breakpoints;
-  if (!watch->start({tid_of, report, report_progress, {read_memory, nullptr}, is_told}, kWatchSignalData))
+  if (!watch->start({tid_of, report, report_progress, {read_memory, nullptr}, is_told, sample_often},
+                    kWatchSignalData))
     return;
   process_state.file.counter(Counter::LooksForContention)
       .store(static_cast<uint64_t>(source), std::memory_order_relaxed);

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "hpcrun/memory/outer_calls.h"
+
 namespace hpcrun {
 
 class PlacementFilter {
@@ -13,7 +15,7 @@ class PlacementFilter {
   // `frame`: canonical frame address of the allocator's function.
   bool may_hold(uint64_t bytes, const void* frame) const noexcept {
     if (!sizes_.holds(place_of_size(bytes))) return false;
-    const uint64_t caller = word_at(frame, -static_cast<int64_t>(sizeof(uint64_t)));
+    const uint64_t caller = caller_at(frame);
     return callers_.holds(place_of_code(caller)) && may_hold_outer(caller, frame);
   }
 
@@ -34,19 +36,11 @@ class PlacementFilter {
   // Before that, and where it differs, all calls with it are worth a question.
   void learn_distance(uint64_t caller, uint64_t distance) noexcept {
     if (!callers_.holds(place_of_code(caller))) return;
-    const uint64_t known = distance_of(caller);
-    if (known != 0 && known != distance)
-      any_outer_.add(place_of_code(caller));
-    else if (known == 0 && distance < kMostDistance)
-      distances_[caller % kDistances].store(caller << kDistanceBits | distance, std::memory_order_relaxed);
+    if (!distances_.learn(caller, distance)) any_outer_.add(place_of_code(caller));
   }
 
  private:
   static constexpr uint32_t kBits = 4096;
-  static constexpr uint32_t kDistances = 64;
-  static constexpr unsigned kDistanceBits = 16;  // beside an address
-  static constexpr uint64_t kMostDistance = uint64_t{1} << kDistanceBits;
-  static constexpr uint64_t kPageBytes = 4096;
 
   struct Bits {
     std::atomic<uint64_t> words[kBits / 64];
@@ -68,35 +62,17 @@ class PlacementFilter {
 
   // Apart, so that a call which is not of such a place needs no more registers than without.
   [[gnu::noinline]] bool may_hold_outer(uint64_t caller, const void* frame) const noexcept {
-    const uint64_t distance = distance_of(caller);
-    return distance == 0 || any_outer_.holds(place_of_code(caller)) || !is_readable(frame, distance) ||
-           outers_.holds(place_of_code(word_at(frame, static_cast<int64_t>(distance))));
-  }
-
-  // The frame may be smaller than the one that the distance is of, and the stack end above it: of that only
-  // the page is known to be there on which the return address lies.
-  static bool is_readable(const void* frame, uint64_t distance) noexcept {
-    const auto at = reinterpret_cast<uint64_t>(frame);
-    return (at - sizeof(uint64_t)) / kPageBytes == (at + distance + sizeof(uint64_t) - 1) / kPageBytes;
-  }
-
-  static uint64_t word_at(const void* frame, int64_t distance) noexcept {
-    uint64_t word;
-    __builtin_memcpy(&word, static_cast<const char*>(frame) + distance, sizeof word);
-    return word;
-  }
-
-  // 0: not known.
-  uint64_t distance_of(uint64_t caller) const noexcept {
-    const uint64_t known = distances_[caller % kDistances].load(std::memory_order_relaxed);
-    return known >> kDistanceBits == caller ? known % kMostDistance : 0;
+    const uint64_t distance = distances_.distance_of(caller);
+    return distance == 0 || any_outer_.holds(place_of_code(caller)) ||
+           !OuterCalls::is_readable(frame, distance) ||
+           outers_.holds(place_of_code(word_above(frame, static_cast<int64_t>(distance))));
   }
 
   Bits sizes_;
   Bits callers_;
   Bits outers_;
   Bits any_outer_;  // callers of which the function that calls them does not matter
-  std::atomic<uint64_t> distances_[kDistances];  // return address and distance, packed
+  OuterCalls distances_;
 };
 
 }  // namespace hpcrun

@@ -48,6 +48,7 @@ namespace {
 
 constexpr size_t kPathBytes = 4096;
 constexpr size_t kHostBytes = 256;
+constexpr size_t kEnvironmentBytes = 2048;
 constexpr int kMostFilesOfOnePid = 10'000;  // execs of one process, or runs that meet a recycled pid
 
 void warn(const char* what, int error, const char* consequence) noexcept {
@@ -65,9 +66,26 @@ void warn_unwritable(int error) noexcept {
 }
 
 int rank_of_process() noexcept {
-  for (const char* name : kRankVariables)
-    if (const char* value = getenv(name)) return atoi(value);
+  for (const RankVariables& names : kRankVariables) {
+    const char* const value = getenv(names.rank);
+    if (value && (!names.with_size_only || getenv(names.size))) return atoi(value);
+  }
   return -1;
+}
+
+// NAME=value lines; what does not fit is left out.
+void read_environment(char* out, size_t bytes) noexcept {
+  out[0] = '\0';
+  size_t used = 0;
+  for (const char* name : kRecordedVariables) {
+    const char* const value = getenv(name);
+    if (!value) continue;
+    const int length = snprintf(out + used, bytes - used, "%s=%s\n", name, value);
+    if (length > 0 && used + static_cast<size_t>(length) < bytes)
+      used += static_cast<size_t>(length);
+    else
+      out[used] = '\0';
+  }
 }
 
 void read_command(char* out, size_t bytes) noexcept {
@@ -95,7 +113,9 @@ int create_file() noexcept {
   process.rank = rank_of_process();
   process.start_realtime_ns = sys_clock_ns(CLOCK_REALTIME);
   process.start_monotonic_ns = monotonic_ns();
-  process.environment = "";
+  static char environment[kEnvironmentBytes];
+  read_environment(environment, sizeof environment);
+  process.environment = environment;
 
   static char path[kMaxDirectory + kHostBytes + 64];
   for (int n = 0; n < kMostFilesOfOnePid; ++n) {
@@ -233,6 +253,8 @@ void close_inherited_descriptors() noexcept {
   for (int own = next_own_descriptor(0, kLast); own >= 0; own = next_own_descriptor(0, kLast))
     is_perf_event(own) || is_run_queue_clock(own) ? close_own_descriptor(own) : forget_descriptor(own);
   process_state.inherited_descriptor = kNoDescriptor;
+  process_state.search_descriptor = kNoDescriptor;
+  process_state.searches.store(false, std::memory_order_relaxed);
   process_state.inherited_event = -1;
 }
 

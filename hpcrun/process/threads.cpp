@@ -14,6 +14,7 @@
 #include "hpcrun/device/life.h"
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
+#include "hpcrun/memory/heap.h"
 #include "hpcrun/memory/isolating.h"
 #include "hpcrun/memory/observer.h"
 #include "hpcrun/process/proc_file.h"
@@ -82,6 +83,7 @@ ThreadState* make_thread(int tid, const char* name, StackBounds stack) noexcept 
   thread->tid = tid;
   thread->name.begin(name);
   thread->index = process_state.thread_count.fetch_add(1, std::memory_order_relaxed);
+  if (thread->index > 0) follow_all_allocations();
   process_state.file.counter(Counter::Threads).fetch_add(1, std::memory_order_relaxed);
   process_state.file.write_thread_start(thread->index, thread->tid, sys_clock_ns(CLOCK_MONOTONIC), name);
 
@@ -255,7 +257,8 @@ void note_last_names() noexcept {
 
 void replace_descriptor(int from, int to) noexcept {
   if (to >= 0) process_state.file.replace_descriptor(from, to);  // if not, it is reopened by name
-  if (process_state.inherited_descriptor == from) process_state.inherited_descriptor = to;
+  for (int* const descriptor : {&process_state.inherited_descriptor, &process_state.search_descriptor})
+    if (*descriptor == from) *descriptor = to;
   if (LateThreads* late = process_state.late.load(std::memory_order_acquire))
     late->for_each_descriptor([=](std::atomic<int>& descriptor) {
       int expected = from;

@@ -130,6 +130,10 @@ bool read_config(const char* settings, Config& out) noexcept {
     events = next < end ? next + 1 : end;
   }
 
+  const char* search_rate = value_of(settings, kEnvSearchRate);
+  if (search_rate && (!parse_number(search_rate, search_rate + strlen(search_rate), out.search_rate, 10) ||
+                      *search_rate || out.search_rate > kMaxRate))
+    return false;
   const char* trace = value_of(settings, kEnvTrace);
   out.trace = trace && std::string_view(trace) == "1";
   const char* contention = value_of(settings, kEnvContention);

@@ -4,6 +4,9 @@
 //
 // - PROF_DIRECTORY: absolute path of the measurement directory; without it the runtime stays passive
 // - PROF_EVENTS: event ',' event ..., an event being name '@' rate ['#' perf type '#' perf config in hex]
+// - PROF_SEARCH_RATE: the rate of CPUTIME while contention is looked for closely
+// (hpcrun/memory/search_pace.h),
+//   where that is more than the event's
 // - PROF_TRACE: "1" to record a trace
 // - PROF_DEVICE_TRACE: "sampled" to keep, of what devices execute, only what a sampler would see in the trace
 // - PROF_CONTENTION: "1" to look for memory that threads contend for, with the samples of CPUTIME; "pages" to
@@ -17,8 +20,8 @@
 //   libhpcrun-sync.so for locks, and libhpcrun-isolate.so with an allocator for isolate
 // - PROF_REPAIR_PLAN: "1" where the measurement directory has a plan of what to change from the start
 //   (hpcrun/measurement/repair_plan.h); the same libraries are preloaded
-// - PROF_ISOLATE: "1" to have all memory of the program common from its start on (docs/isolation.md);
-//   libhpcrun-isolate.so and an allocator behind it are preloaded
+// - PROF_ISOLATE: "1" to have all memory of the program common from its start on (docs/isolation.md), "asked"
+//   from when there is a page to isolate; libhpcrun-isolate.so and an allocator behind it are preloaded
 // - PROF_TRIGGER: the best trigger that this machine allows, "sigtrap", "timer" or "setsig"; the runtime
 //   takes a later one where a process is refused it
 
@@ -32,6 +35,7 @@ namespace hpcrun {
 
 constexpr char kEnvDirectory[] = "PROF_DIRECTORY";
 constexpr char kEnvEvents[] = "PROF_EVENTS";
+constexpr char kEnvSearchRate[] = "PROF_SEARCH_RATE";
 constexpr char kEnvTrace[] = "PROF_TRACE";
 constexpr char kEnvDeviceTrace[] = "PROF_DEVICE_TRACE";
 constexpr char kSampledDeviceTrace[] = "sampled";
@@ -46,6 +50,7 @@ constexpr char kRepairIsolate[] = "isolate";
 constexpr char kRepairIsolateAlways[] = "isolate:always";
 constexpr char kEnvRepairPlan[] = "PROF_REPAIR_PLAN";
 constexpr char kEnvIsolate[] = "PROF_ISOLATE";
+constexpr char kIsolateWhenAsked[] = "asked";
 constexpr char kEnvTrigger[] = "PROF_TRIGGER";
 constexpr char kEnvOutside[] = "PROF_OUTSIDE";
 constexpr char kEnvOutsideExec[] = "PROF_OUTSIDE_EXEC";
@@ -60,8 +65,36 @@ constexpr char kOutsideAnswer = 'a';   // go on
 // (hpcrun/unwind/shared_tables.h).
 constexpr char kSharedTablesFolder[] = "unwind-tables";
 
-// Where launchers of parallel programs say which rank a process is.
-constexpr const char* kRankVariables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+// Where launchers of parallel programs say which rank a process is, of how many, and which on its node. The
+// first one that is set counts: what starts the processes of MPI is itself a process of Slurm's.
+struct RankVariables {
+  const char *rank, *size, *local_rank;  // nullptr: there is none
+  bool with_size_only;                   // the rank means something only where the size is set as well
+};
+constexpr RankVariables kRankVariables[] = {
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", false},
+    {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK", false},
+    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", false},
+    {"PALS_RANKID", "PALS_SIZE", "PALS_LOCAL_RANKID", false},
+    {"FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID", false},
+    // A batch script has SLURM_PROCID=0 and is no step.
+    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", true},
+    {"PMIX_RANK", nullptr, nullptr, false},
+};
+
+// - PROF_LAUNCH: what all ranks that were launched together have in common (prof/parallel_job.h)
+// - PROF_RANKS: which of them are measured, as `prof run --ranks` has it; absent: all
+constexpr char kEnvLaunch[] = "PROF_LAUNCH";
+constexpr char kEnvRanks[] = "PROF_RANKS";
+// - PROF_RELEASE: the version of the prof that measures them
+constexpr char kEnvRelease[] = "PROF_RELEASE";
+
+// What measurement files keep of the environment: of which launch a process is one, and of how many.
+constexpr const char* kRecordedVariables[] = {
+    kEnvLaunch,      kEnvRanks,   kEnvRelease,     "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE",
+    "PMI_SIZE",      "PALS_SIZE", "FLUX_JOB_SIZE", "SLURM_STEP_NUM_TASKS", "SLURM_JOB_ID",
+    "SLURM_STEP_ID", "PBS_JOBID", "LSB_JOBID",     "FLUX_JOB_ID",
+};
 
 // In order of preference.
 enum class Trigger : uint8_t { Sigtrap, Timer, Setsig };
@@ -113,6 +146,7 @@ struct Config {
   const char* directory = nullptr;  // not owned: the environment's
   EventSpec events[kMostEvents];    // those of memory last
   uint32_t event_count = 0;
+  uint32_t search_rate = 0;  // of CPUTIME, at times; 0: none
   bool trace = false;
   bool contention = false;
   bool contention_by_pages = false;  // not both
@@ -126,6 +160,7 @@ struct Config {
   uint64_t device_trace_period_ns = 0;  // that of the first event where device traces are sampled, else 0
   Trigger trigger = Trigger::Sigtrap;
 
+  bool repairs() const noexcept { return repairs_layout || repairs_locks || repairs_isolate; }
   // Threads may become processes.
   bool isolates() const noexcept { return repairs_isolate || contention_by_pages; }
 };

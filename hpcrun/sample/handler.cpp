@@ -12,6 +12,7 @@
 #include "hpcrun/sample/late_threads.h"
 #include "hpcrun/sample/perf_event.h"
 #include "hpcrun/sample/rest.h"
+#include "hpcrun/sample/search_clock.h"
 #include "hpcrun/sample/waiting.h"
 
 namespace hpcrun {
@@ -47,7 +48,7 @@ bool returns_from_system_call(const ucontext_t& context) noexcept {
 uint64_t sample_weight(ThreadState& thread, uint32_t event, bool from_perf, const ucontext_t& context,
                        uint64_t now) noexcept {
   EventState& state = thread.events[event];
-  const uint64_t period = 1'000'000'000u / process_state.config.events[event].rate;
+  const uint64_t period = clock_period_ns(event);
   const auto thread_cpu = [&thread] { return thread.tasks.cpu_ns(); };
   const auto thread_system_ns = [&thread] { return thread.tasks.system_ns(); };
   switch (process_state.sources[event]) {

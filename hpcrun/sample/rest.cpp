@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hpcrun/guest/syscalls.h"
+#include "hpcrun/sample/search_clock.h"
 
 namespace hpcrun {
 
@@ -45,6 +46,7 @@ uint64_t without_pauses(EventState& state, uint32_t event, uint64_t weight, uint
   const uint64_t resumed = pause.resumed_at();
   const bool has_resumed = resumed != state.resumed_ns;
   state.resumed_ns = resumed;
+  if (has_resumed) rest_search_clock();  // whoever resumes from outside switches all events on
   const uint64_t since_resumed = has_resumed ? now - std::min(now, resumed) : weight;
   if (process_state.sources[event] != Source::MonotonicTimer)
     return is_time(event) ? std::min(weight, since_resumed) : weight;

@@ -7,6 +7,7 @@
 #include "hpcrun/guest/descriptors.h"
 #include "hpcrun/sample/handler.h"
 #include "hpcrun/sample/memory_events.h"
+#include "hpcrun/sample/search_clock.h"
 #include "hpcrun/sample/source_events.h"
 #include "hpcrun/sample/sources.h"
 
@@ -105,6 +106,7 @@ void choose_sources() noexcept {
   process_state.wait_event = -1;
   for (uint32_t event = 0; event < process_state.config.event_count; ++event) {
     const Source source = process_state.sources[event] = choose_source(event);
+    if (process_state.config.events[event].kind == EventKind::CpuTime) open_search_clock(event, source);
     if (process_state.config.events[event].kind != EventKind::Memory)
       describe(event);  // others have a metric
     const bool goes_on = source == Source::MonotonicTimer;

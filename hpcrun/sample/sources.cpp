@@ -13,6 +13,7 @@
 #include "hpcrun/sample/memory_events.h"
 #include "hpcrun/sample/perf_event.h"
 #include "hpcrun/sample/rest.h"
+#include "hpcrun/sample/search_clock.h"
 #include "hpcrun/sample/source_events.h"
 
 namespace hpcrun {
@@ -97,7 +98,8 @@ void enable_events_of(const ThreadState& thread) noexcept {
 }
 
 void for_each_shared_event(void (*change)(int)) noexcept {
-  if (process_state.inherited_descriptor != kNoDescriptor) change(process_state.inherited_descriptor);
+  for (const int descriptor : {process_state.inherited_descriptor, process_state.search_descriptor})
+    if (descriptor != kNoDescriptor) change(descriptor);
   if (LateThreads* late = process_state.late.load(std::memory_order_acquire))
     late->for_each_descriptor([=](const std::atomic<int>& descriptor) {
       if (const int number = descriptor.load(); number != kNoDescriptor) change(number);
@@ -250,6 +252,7 @@ bool choose_timers_instead_of_sigtrap() noexcept {
   if (process_state.inherited_event < 0) return false;
   const auto event = static_cast<uint32_t>(process_state.inherited_event);
   stop_inherited_event();
+  sample_often_only(event);
   process_state.sources[event] = Source::CpuTimer;
   process_state.timer_event = static_cast<int>(event);
   process_state.file.write_note(
@@ -286,6 +289,7 @@ void start_inherited_event() noexcept {
 void stop_inherited_event() noexcept {
   for_each_shared_event(close_own_descriptor);
   process_state.inherited_descriptor = kNoDescriptor;
+  process_state.search_descriptor = kNoDescriptor;
   process_state.inherited_event = -1;
   if (LateThreads* late = process_state.late.load(std::memory_order_acquire))
     late->for_each_descriptor([](std::atomic<int>& descriptor) { descriptor = kNoDescriptor; });
@@ -297,6 +301,7 @@ void pause_events() noexcept {
 
 void resume_events() noexcept {
   for_each_event(enable_unless_paused);
+  rest_search_clock();
 }
 
 void pace_thread(ThreadState& thread, bool resting) noexcept {
@@ -310,6 +315,7 @@ void pace_thread(ThreadState& thread, bool resting) noexcept {
 
 void pace_inherited_event(bool resting) noexcept {
   for_each_shared_event(resting ? disable_perf_event : enable_perf_event);
+  rest_search_clock();
 }
 
 uint64_t source_signals() noexcept {

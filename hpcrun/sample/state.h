@@ -2,6 +2,7 @@
 // The two places where the runtime keeps what it knows: one ThreadState per sampled thread, reached through
 // an initial-exec thread-local pointer, and the one ProcessState.
 
+#include <sys/single_threaded.h>
 #include <ucontext.h>
 
 #include <atomic>
@@ -130,6 +131,8 @@ struct ProcessState {
   Source sources[kMostEvents] = {};
   int inherited_descriptor = kNoDescriptor;  // the perf event that all threads share
   int inherited_event = -1;                  // its index in config.events
+  int search_descriptor = kNoDescriptor;     // another of that event, which comes often (search_clock.h)
+  std::atomic<bool> searches{false};         // that one is on
   int timer_event = -1;                      // the event that timers took over from it, or -1
   int pid = 0;
   int timer_signal = 0;         // real-time signal of POSIX timers and F_SETSIG
@@ -194,6 +197,11 @@ class AtWork {
 // clone() has a copy of it that leads to mappings it does not have: neither may touch what is ours.
 inline bool is_sampling_here() noexcept {
   return process_state.sampling.load(std::memory_order_acquire) && process_state.pid == own_process();
+}
+
+// Has the process never had a thread but the calling one?
+inline bool is_alone() noexcept {
+  return __libc_single_threaded && process_state.thread_count.load(std::memory_order_relaxed) <= 1;
 }
 
 // While it lives, calls of the kernel that the calling thread makes are let pass where those of the program

@@ -27,7 +27,7 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
         {{"prof run ./app", "CPU time, 1,000 samples a second"},
          {"prof run -e CPUTIME@4000 --trace -o fine ./app", "finer, and recorded over time"},
          {"prof run -e CPUTIME -e REALTIME -o both ./app", "waiting included"},
-         {"prof run --no-analyze -o 'job-%h-%r' ./app", "measure only; a directory for each rank"},
+         {"mpirun -n 64 prof run --ranks 10% ./app", "measure a tenth of the ranks of a parallel program"},
          {"prof run --repair -o first ./app", "repair what threads contend for, as the program runs"}},
         "docs/run.md"}},
       {"prof attach",
@@ -61,6 +61,16 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
          {"prof report prof-app --view=stalls", "who made all others wait in a barrier, from traces"},
          {"prof report prof-app --view=flat --format=json", "one row for each function, for programs"}},
         "docs/report.md"}},
+      {"prof diff",
+       {{"Says what takes more and what less than before: between versions of a program, whose functions, "
+         "call "
+         "paths or lines are matched by name, or between runs on few and many ranks or threads. With several "
+         "runs a side it tells what is chance.",
+         "The exit status is 0 whatever changed, and with --fail-on-regress 3 where something regressed."},
+        {{"prof diff prof-app prof-app-2", "two versions, one run each"},
+         {"prof diff prof-app prof-app-2 --by=line --limit=3", "the lines that changed most"},
+         {"prof diff --before prof-app --after prof-app-2 --format=json", "lists of runs; for programs"}},
+        "docs/diff.md"}},
       {"prof view",
        {{"Opens a window on a database, or on a measurement directory, which is analyzed first; with "
          "--screenshot it "
@@ -68,6 +78,7 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
         {{"prof view prof-app --view=summary --screenshot summary.png", "a picture of the first page"},
          {"prof view prof-app --view=timeline --depth 3 --screenshot timeline.png",
           "the traces, by the third callees"},
+         {"prof view prof-app --compare prof-app-2 --screenshot diff.png", "what changed between two runs"},
          {"prof view prof-app --screenshot dark.svg --theme dark --size 1600x900", "dark, as vectors"}},
         "docs/viewer.md"}},
       {"prof export",
@@ -181,6 +192,7 @@ CommandText command_text(std::string_view path) {
 const std::vector<ExitStatus>& exit_statuses() {
   static const std::vector<ExitStatus> table = {
       {"0", "Success."},
+      {"3", "Something regressed (prof diff --fail-on-regress)."},
       {"125",
        "What prof itself could not do, a wrong command line included. One line on standard error says why."},
       {"126, 127", "The program to run is not executable, or was not found."},

@@ -11,10 +11,12 @@ namespace prof {
 namespace {
 
 // The type names that options are declared with, where a shell can offer values.
-constexpr std::array<std::pair<std::string_view, ValueKind>, 10> kKinds = {{
+constexpr std::array<std::pair<std::string_view, ValueKind>, 12> kKinds = {{
     {"DIR", ValueKind::Directory},
     {"DATABASE", ValueKind::Directory},
     {"DATABASE|DIR", ValueKind::Directory},
+    {"BEFORE", ValueKind::Directory},
+    {"AFTER", ValueKind::Directory},
     {"FILE", ValueKind::File},
     {"EVENT[@RATE]", ValueKind::Event},
     {"EVENT", ValueKind::Event},

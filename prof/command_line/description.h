@@ -3,11 +3,15 @@
 // (command_texts.h). Help texts, manual pages, completion scripts and settings are all made from this, so
 // that a declared option appears in every one of them.
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "prof/command_line/command_texts.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace prof {
 

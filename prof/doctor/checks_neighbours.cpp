@@ -79,7 +79,7 @@ Diagnosis check_mpi(const Machine& machine) {
   }
   if (launcher.empty()) return row;
   row.state = launcher.string();
-  row.works = "mpirun -n N prof run --no-analyze -o job-%r ./app, then prof analyze job-*";
+  row.works = "mpirun -n N prof run ./app, then prof report DIR --view=ranks";
   return row;
 }
 
@@ -99,7 +99,7 @@ Diagnosis check_job(const Machine& machine) {
     const std::filesystem::path path = machine.program(program);
     if (path.empty()) continue;
     row.state = fmt::format("{} ({})", name, path.string());
-    row.works = fmt::format("{} ... prof run --no-analyze ./app", program);
+    row.works = fmt::format("{} ... prof run ./app", program);
     return row;
   }
   return row;

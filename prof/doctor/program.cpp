@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "analysis/attribution/debug_file.h"
+#include "analysis/attribution/hex.h"
 #include "analysis/attribution/module_file.h"
 #include "prof/message.h"
 #include "prof/target.h"
@@ -43,12 +44,6 @@ Sections read_sections(Elf* elf) {
       found.interpreter.assign(static_cast<const char*>(data->d_buf), data->d_size - 1);
   }
   return found;
-}
-
-std::string hex(const std::vector<uint8_t>& bytes) {
-  std::string text;
-  for (const uint8_t byte : bytes) text += fmt::format("{:02x}", byte);
-  return text;
 }
 
 // What a command prints; empty where it fails.

@@ -93,7 +93,7 @@ void require_format(const CLI::App& command) {
   std::string names;
   for (const ExportFormatInfo& info : export_formats())
     names += fmt::format("{}{}", names.empty() ? "" : ", ", info.name);
-  fail(kOwnFailure, "name a format with --format=FORMAT, one of {}; see prof export --help", names);
+  fail(kOwnFailure, "--format is missing, one of {}; see prof export --help", names);
 }
 
 int export_database(const Database& database, const ExportOptions& options, std::FILE* out) {

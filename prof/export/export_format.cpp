@@ -25,6 +25,9 @@ constexpr ExportFormatInfo kFormats[] = {
      nullptr},
     {ExportFormat::Html, "html", "browsers: a flame graph in one page", false, false, false, export_html,
      nullptr},
+    {ExportFormat::Cali, "cali", "Hatchet, Thicket", false, false, false, export_cali, nullptr},
+    {ExportFormat::Extrap, "extrap", "Extra-P: models over runs of many sizes", false, false, false,
+     export_extrap, nullptr},
 };
 
 }  // namespace

@@ -21,7 +21,9 @@ enum class ExportFormat : uint8_t {
   Otf2,
   Csv,
   Json,
-  Html
+  Html,
+  Cali,
+  Extrap
 };
 
 struct ExportFormatInfo {

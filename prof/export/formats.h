@@ -42,6 +42,12 @@ void export_csv(const CallTree& tree, Output& out);
 // A flame graph as a page of its own: all metrics and threads.
 void export_html(const CallTree& tree, Output& out);
 
+// Caliper's native stream: all metrics by call path, and by rank where there are any.
+void export_cali(const CallTree& tree, Output& out);
+
+// Extra-P's JSON lines: all metrics by call path, a rank's or thread's mean.
+void export_extrap(const CallTree& tree, Output& out);
+
 // All of it, traces included.
 void export_json(const CallTree& tree, Output& out);
 

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <string>
+#include <string_view>
 
 #include "prof/message.h"
 #include "prof/outside/recorded_process.h"
@@ -25,9 +27,21 @@ namespace {
 constexpr int kMostFilesOfOnePid = 10'000;  // execs of one process
 
 int own_rank() {
-  for (const char* name : hpcrun::kRankVariables)
-    if (const char* value = getenv(name)) return std::atoi(value);
+  for (const hpcrun::RankVariables& names : hpcrun::kRankVariables) {
+    const char* const value = getenv(names.rank);
+    if (value && (!names.with_size_only || getenv(names.size))) return atoi(value);
+  }
   return -1;
+}
+
+// The launcher's variables are those of the program, which inherits them. prof's own tell only the program.
+std::string recorded_environment(const std::vector<std::pair<std::string, std::string>>& told) {
+  std::string lines;
+  for (const auto& [name, value] : told) lines += fmt::format("{}={}\n", name, value);
+  for (const char* name : hpcrun::kRecordedVariables)
+    if (const char* value = getenv(name); value && !std::string_view(name).starts_with("PROF_"))
+      lines += fmt::format("{}={}\n", name, value);
+  return lines;
 }
 
 std::string command_of(int pid) {
@@ -87,7 +101,8 @@ bool OutsideRecorder::create_file(Process& process) {
   info.rank = rank;
   info.start_monotonic_ns = process.start_ns;
   info.start_realtime_ns = process.start_ns + (clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC));
-  info.environment = "";
+  const std::string environment = recorded_environment(plan_.told);
+  info.environment = environment.c_str();
   auto file = std::make_unique<hpcrun::MeasurementFile>();
   int error = EEXIST;
   for (int n = 0; n < kMostFilesOfOnePid && error == EEXIST; ++n) {

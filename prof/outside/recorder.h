@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "hpcrun/guest/program_file.h"
@@ -28,6 +29,8 @@ struct OutsidePlan {
   bool samples_kernel = true;
   std::string command;  // of the program that is run, for when it ended before it was looked at
   std::string refusal;  // why nobody is sampled; empty: whoever asks
+  // What the program is told of its launch (RankPart), for its measurement file.
+  std::vector<std::pair<std::string, std::string>> told;
 };
 
 class OutsideRecorder {

@@ -6,6 +6,7 @@
 
 #include "analysis/views/call_tree.h"
 #include "analysis/views/findings.h"
+#include "analysis/views/rank_report.h"
 #include "analysis/views/run_summary.h"
 #include "analysis/views/stall_findings.h"
 #include "analysis/views/view.h"
@@ -50,6 +51,12 @@ void contention_as_csv(const CallTree& tree, const RunSummary& run, Output& out)
 void locks_as_text(const CallTree& tree, const RunSummary& run, TextStyle style, Output& out);
 void locks_as_json(const CallTree& tree, const RunSummary& run, const ReportOptions& options, Output& out);
 void locks_as_csv(const CallTree& tree, const RunSummary& run, Output& out);
+
+void ranks_as_text(const CallTree& tree, const RunSummary& run, const RankReport& report, TextStyle style,
+                   Output& out);
+void ranks_as_json(const CallTree& tree, const RunSummary& run, const RankReport& report,
+                   const ReportOptions& options, Output& out);
+void ranks_as_csv(const RankReport& report, Output& out);
 
 void stalls_as_text(const CallTree& tree, const StallReport& report, const ReportOptions& options,
                     TextStyle style, Output& out);

@@ -22,12 +22,17 @@ namespace {
 
 constexpr size_t kSummaryColumns = 100;  // fits a screen and a mail
 
-const std::map<std::string, ReportView> kViews = {
-    {"summary", ReportView::Summary},       {"top-down", ReportView::TopDown},
-    {"bottom-up", ReportView::BottomUp},    {"flat", ReportView::Flat},
-    {"lines", ReportView::Lines},           {"stalls", ReportView::Stalls},
-    {"devices", ReportView::Devices},       {"idleness", ReportView::Idleness},
-    {"contention", ReportView::Contention}, {"locks", ReportView::Locks}};
+const std::map<std::string, ReportView> kViews = {{"summary", ReportView::Summary},
+                                                  {"top-down", ReportView::TopDown},
+                                                  {"bottom-up", ReportView::BottomUp},
+                                                  {"flat", ReportView::Flat},
+                                                  {"lines", ReportView::Lines},
+                                                  {"stalls", ReportView::Stalls},
+                                                  {"devices", ReportView::Devices},
+                                                  {"idleness", ReportView::Idleness},
+                                                  {"contention", ReportView::Contention},
+                                                  {"locks", ReportView::Locks},
+                                                  {"ranks", ReportView::Ranks}};
 const std::map<std::string, ReportFormat> kFormats = {{"text", ReportFormat::Text},
                                                       {"json", ReportFormat::Json},
                                                       {"csv", ReportFormat::Csv},
@@ -38,7 +43,7 @@ size_t text_columns(const ReportOptions& options, std::FILE* out) {
   if (const size_t columns = terminal_columns(out)) return columns;
   const bool is_prose = options.view == ReportView::Summary || options.view == ReportView::Stalls ||
                         options.view == ReportView::Idleness || options.view == ReportView::Contention ||
-                        options.view == ReportView::Locks;
+                        options.view == ReportView::Locks || options.view == ReportView::Ranks;
   return is_prose ? kSummaryColumns : 0;
 }
 
@@ -87,6 +92,21 @@ void write_locks(const CallTree& tree, const RunSummary& run, const ReportOption
       return locks_as_json(tree, run, options, out);
     case ReportFormat::Csv:
       return locks_as_csv(tree, run, out);
+    case ReportFormat::Patch:
+      return;  // refused before
+  }
+}
+
+void write_ranks(const CallTree& tree, const ReportOptions& options, TextStyle style, Output& out) {
+  const RunSummary run = run_summary(*tree.database);
+  const RankReport report = rank_report(tree, run);
+  switch (options.format) {
+    case ReportFormat::Text:
+      return ranks_as_text(tree, run, report, style, out);
+    case ReportFormat::Json:
+      return ranks_as_json(tree, run, report, options, out);
+    case ReportFormat::Csv:
+      return ranks_as_csv(report, out);
     case ReportFormat::Patch:
       return;  // refused before
   }
@@ -162,9 +182,10 @@ void add_selection_options(CLI::App& command, std::string& database, std::vector
 void add_report_options(CLI::App& command, ReportOptions& options) {
   add_selection_options(command, options.database, options.threads, options.merge_recursion);
   command
-      .add_option("--view", options.view,
-                  "summary, top-down, bottom-up, flat, lines, stalls, devices, idleness, contention or locks "
-                  "[summary]")
+      .add_option(
+          "--view", options.view,
+          "summary, top-down, bottom-up, flat, lines, stalls, devices, idleness, contention, locks or "
+          "ranks [summary]")
       ->transform(choice(kViews))
       ->type_name("VIEW");
   command.add_option("--format", options.format, "text, json, csv, or patch with --view=contention [text]")
@@ -227,6 +248,12 @@ int report(const Database& database, const ReportOptions& options, std::FILE* ou
     say("--format=patch is for --view=contention: other views know no changes of the source");
     return kOwnFailure;
   }
+  if (options.view == ReportView::Ranks) {
+    if (const std::optional<std::string> why = why_no_ranks(tree)) {
+      say_line(*why);
+      return kOwnFailure;
+    }
+  }
   const bool reads_run = options.view == ReportView::Contention || options.view == ReportView::Locks;
   const RunSummary run = reads_run ? run_summary(database) : RunSummary{};
   if (options.view == ReportView::Contention) {
@@ -255,6 +282,8 @@ int report(const Database& database, const ReportOptions& options, std::FILE* ou
     write_contention(tree, run, options, style, output);
   } else if (options.view == ReportView::Locks) {
     write_locks(tree, run, options, style, output);
+  } else if (options.view == ReportView::Ranks) {
+    write_ranks(tree, options, style, output);
   } else if (options.view == ReportView::Devices) {
     write_devices(tree, options, style, output);
   } else if (options.view == ReportView::Idleness) {

@@ -25,7 +25,8 @@ enum class ReportView : uint8_t {
   Devices,
   Idleness,
   Contention,
-  Locks
+  Locks,
+  Ranks
 };
 enum class ReportFormat : uint8_t { Text, Json, Csv, Patch };
 

@@ -2,16 +2,11 @@
 
 #include <sstream>
 
-#include "analysis/database/format.h"
-#include "analysis/database/input.h"
+#include "analysis/views/source_text.h"
 #include "prof/message.h"
 
 namespace prof {
 namespace {
-
-namespace fs = std::filesystem;
-
-constexpr uint64_t kLargestSource = 64u << 20;  // held in memory; what nobody wrote is larger
 
 std::string trimmed(const std::string& text) {
   constexpr const char* kBlanks = " \t\r\f\v";
@@ -29,28 +24,10 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 }  // namespace
 
-std::string SourceLines::text_of(const SourceFile& file) const {
-  const fs::path path = fs::path(file.path).lexically_normal();
-  if (!path.is_absolute()) return {};
-  std::vector<fs::path> places = {path};
-  if (file.copied) {
-    const fs::path copy = fs::path(format::kSourceFolder) / path.relative_path();
-    places.insert(places.begin(), {path_ / copy, path_ / "database" / copy});
-  }
-  for (const fs::path& place : places) {
-    try {
-      return read_text_file(place, kLargestSource);
-    } catch (const DatabaseError&) {
-      continue;  // gone, or not for us
-    }
-  }
-  return {};
-}
-
 std::string SourceLines::line(const Place& place) {
   if (place.file >= database_.files.size() || place.line == 0) return {};
   const auto [at, is_new] = lines_of_file_.try_emplace(place.file);
-  if (is_new) at->second = lines_of(text_of(database_.files[place.file]));
+  if (is_new) at->second = lines_of(SourceText(path_, database_.files[place.file]).copy_or_file());
   return place.line <= at->second.size() ? at->second[place.line - 1] : std::string();
 }
 

@@ -22,8 +22,6 @@ class SourceLines {
   std::string line(const Place& place);
 
  private:
-  std::string text_of(const SourceFile& file) const;
-
   const Database& database_;
   const std::filesystem::path path_;
   std::map<uint32_t, std::vector<std::string>> lines_of_file_;

@@ -79,6 +79,9 @@ void summary_as_json(const CallTree& tree, const SummaryReport& summary, const R
   json["run"] = run_as_json(summary.run);
   add_measuring(summary.run, json);
   if (summary.run.repairs.was_asked_for()) json["repairs"] = repairs_as_json(tree, summary.run.repairs);
+  json["modules"] = Json::array();
+  for (const LoadModule& module : tree.database->modules)
+    json["modules"].push_back({{"path", module.path}, {"build_id", module.build_id}});
   json["degradations"] = summary.run.degradations;
   json["findings"] = findings_as_json(summary.findings);
   out.write(json.dump(2, ' ', false, Json::error_handler_t::replace));

@@ -123,7 +123,7 @@ bool protect(const Text& text, int protection) noexcept {
 
 // Another module's code may lie there by now, or none. Some places tell.
 bool has_bytes(const Text& text, const uint8_t (CodePatch::*bytes)[kJumpBytes]) noexcept {
-  constexpr size_t kLooks = 8;
+  constexpr size_t kLooks = 3;  // each takes a fault in a twin that begins
   const size_t step = std::max<size_t>((text.last_patch - text.first_patch) / kLooks, 1);
   for (size_t number = text.first_patch; number < text.last_patch; number += step) {
     const CodePatch& patch = plans.patches[number];

@@ -29,12 +29,8 @@ constexpr int kKnownFlags = MAP_TYPE | MAP_ANONYMOUS | MAP_FIXED | MAP_FIXED_NOR
                             MAP_EXECUTABLE | MAP_NONBLOCK;
 
 // As long as one lives, the memory is not taken for left with all that it has.
-class Call {
+class Call : CommonCall {
  public:
-  Call() noexcept { common_state.calls_under_way.fetch_add(1, std::memory_order_acq_rel); }
-  ~Call() { common_state.calls_under_way.fetch_sub(1, std::memory_order_acq_rel); }
-  Call(const Call&) = delete;
-  Call& operator=(const Call&) = delete;
   CommonPhase phase() const noexcept { return common_state.phase.load(std::memory_order_acquire); }
 };
 
@@ -417,8 +413,9 @@ long common_madvise(void* at, size_t bytes, int advice) noexcept {
 
 long common_mlockall(int flags) noexcept {
   go_home();
-  const bool is_common = common_state.phase.load(std::memory_order_acquire) != CommonPhase::None;
-  return raw_syscall(SYS_mlockall, is_common ? flags | MCL_ONFAULT : flags);
+  const bool has_reservation =
+      common_state.phase.load(std::memory_order_acquire) != CommonPhase::None || is_common_awaited();
+  return raw_syscall(SYS_mlockall, has_reservation ? flags | MCL_ONFAULT : flags);
 }
 
 void common_break_moved(const void* before, const void* now) noexcept {

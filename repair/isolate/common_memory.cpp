@@ -31,6 +31,7 @@ constexpr uint64_t kMostReserved = uint64_t{64} << 30;
 constexpr uint64_t kLeastReserved = uint64_t{1} << 30;
 
 constexpr char kHasThreads[] = "the program has threads already";
+constexpr char kNoSpace[] = "the address space has no room for it";
 constexpr char kInCall[] = "a thread is mapping memory";
 
 std::atomic<const char*> refusal{nullptr};
@@ -110,15 +111,20 @@ const char* map_hold(CommonHold& hold) noexcept {
     hold.reservation_high = hold.low + bytes;
     return nullptr;
   }
-  return "the address space has no room for it";
+  return kNoSpace;
 }
 
-const char* make_hold(CommonHold& hold) noexcept {
+const char* why_never_common() noexcept {
   if (has_limit(RLIMIT_AS)) return "the address space is limited (ulimit -v)";
   if (has_limit(RLIMIT_DATA)) return "memory is limited (ulimit -d)";
   if (has_limit(RLIMIT_FSIZE)) return "the size of files is limited (ulimit -f)";
   if (promises_no_more_than_there_is())
     return "the kernel commits no more memory than it has (vm.overcommit_memory)";
+  return nullptr;
+}
+
+const char* make_hold(CommonHold& hold) noexcept {
+  if (const char* why = why_never_common()) return why;
   if (const char* why = open_file(hold)) return why;
   const char* const why = map_hold(hold);
   if (why) close_own_descriptor(hold.file);
@@ -187,6 +193,38 @@ void keep_closed(void* argument, const OwnMapping& mapping) noexcept {
   }
 }
 
+// The table of what is never isolated, which is needed before there is anything common.
+bool map_closed(CommonHold& hold) noexcept {
+  void* const at = sys_mmap(nullptr, PageBits::kBytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED) return false;
+  sys_madvise(at, PageBits::kBytes, MADV_DONTDUMP);
+  hold.closed = PageBits(at);
+  hold.low = reinterpret_cast<uint64_t>(at);
+  return true;
+}
+
+void unmap_closed(const CommonHold& hold) noexcept {
+  sys_munmap(reinterpret_cast<void*>(hold.low), PageBits::kBytes);
+}
+
+// Devices, and the kernel where it works for the program beside its threads, keep to the pages that they were
+// given, wherever the program's memory has gone since.
+void find_foreign_work(void* argument, const OwnMapping& mapping) noexcept {
+  const auto begins_with = [&](const char* begin) { return !strncmp(mapping.name, begin, strlen(begin)); };
+  auto& found = *static_cast<const char**>(argument);
+  if (begins_with("/[aio]") || begins_with("anon_inode:[io_uring]"))
+    found = "the program has asynchronous input and output (io_uring, libaio)";
+  else if (begins_with("/dev/") && !begins_with("/dev/shm/") && !begins_with("/dev/zero"))
+    found = "a device works on memory of the program";
+}
+
+const char* why_not_moved() noexcept {
+  const char* why = nullptr;
+  for_each_mapping(find_foreign_work, &why);
+  return why;
+}
+
 bool has_file(const CommonHold& hold) noexcept {
   struct stat status {};
   return hold.file >= 0 && raw_syscall(SYS_fstat, hold.file, reinterpret_cast<long>(&status)) == 0 &&
@@ -205,17 +243,21 @@ bool make_common(OtherThreads others) noexcept {
   Locked locked(common_state.maps_lock);
   const CommonPhase phase = common_state.phase;
   if (others == OtherThreads::None && !has_one_thread()) return refuse(kHasThreads);
-  // What they are about to map, as private memory, nobody would move.
-  if (others == OtherThreads::Stopped && phase == CommonPhase::Left && common_state.calls_under_way)
-    return refuse(kInCall);
+  if (others == OtherThreads::Stopped && phase != CommonPhase::Common) {
+    // What they are about to map, as private memory, nobody would move, and the tables that they use go.
+    if (common_state.calls_under_way) return refuse(kInCall);
+    if (const char* why = why_not_moved()) return refuse(why);
+  }
   CommonHold left;
   if (phase != CommonPhase::Common) {
     CommonHold hold;
     if (const char* why = make_hold(hold)) return refuse(why);
     left = common_state.hold;
     begin(hold);
-    if (phase == CommonPhase::Left) for_each_mapping(keep_closed, &left);
+    const bool was_awaited = common_state.is_awaited.exchange(false);
+    if (phase == CommonPhase::Left || was_awaited) for_each_mapping(keep_closed, &left);
     if (phase == CommonPhase::Left) let_go_of(left);
+    if (was_awaited) unmap_closed(left);
   }
   const bool has_left_file = has_file(left);
   const char* const why = move_mappings(has_left_file ? left.file : -1, left.inode);
@@ -227,6 +269,20 @@ bool make_common(OtherThreads others) noexcept {
   show_arguments();
   refusal.store(nullptr, std::memory_order_relaxed);
   return true;
+}
+
+bool await_common() noexcept {
+  if (const char* why = why_never_common()) return refuse(why);
+  CommonHold tried;
+  if (const char* why = open_file(tried)) return refuse(why);
+  close_own_descriptor(tried.file);
+  if (!map_closed(common_state.hold)) return refuse(kNoSpace);
+  common_state.is_awaited.store(true, std::memory_order_release);
+  return true;
+}
+
+bool is_common_awaited() noexcept {
+  return common_state.is_awaited.load(std::memory_order_acquire);
 }
 
 const char* why_not_common() noexcept {
@@ -248,7 +304,10 @@ void forked_from_common() noexcept {
 }
 
 bool end_common() noexcept {
-  if (common_state.phase == CommonPhase::None) return true;
+  if (common_state.phase == CommonPhase::None) {
+    if (common_state.is_awaited.exchange(false)) unmap_closed(common_state.hold);
+    return true;
+  }
   if (!leave_common()) return false;
   BlockedSignals blocked;
   Locked locked(common_state.maps_lock);

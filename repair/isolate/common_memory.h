@@ -4,8 +4,9 @@
 // offset in every process, without tables. TMI §3.2 has the same of heap and globals, by a file for each;
 // here it is all that the program writes: data of its load modules, heap, stacks, and what it maps.
 //
-// Three states: nothing common yet; common; and left, after fork(), when parent and child map the same file
-// privately, as the kernel's own fork would have it. From there make_common() begins anew.
+// Four states: nothing common; awaited, when all is private as ever and will be common when somebody asks for
+// it; common; and left, after fork(), when parent and child map the same file privately, as the kernel's own
+// fork would have it. From there make_common() begins anew.
 //
 // Nothing here calls the C library or takes a lock that the program could hold.
 
@@ -24,6 +25,13 @@ enum class OtherThreads : uint8_t {
 // were loaded). False: why_not_common() says why, and everything is as it was or private again. Not
 // async-signal-safe but where all others are stopped. TMI §3.2.
 bool make_common(OtherThreads others = OtherThreads::None) noexcept;
+
+// Nothing is common until make_common() is called, with all other threads stopped. False: why_not_common()
+// says why that would be in vain. Not async-signal-safe.
+bool await_common() noexcept;
+
+// Async-signal-safe.
+bool is_common_awaited() noexcept;
 
 // One clause for people, or nullptr.
 const char* why_not_common() noexcept;

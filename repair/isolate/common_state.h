@@ -45,6 +45,8 @@ struct CommonHold {
 
 struct CommonState {
   std::atomic<CommonPhase> phase{CommonPhase::None};
+  // In CommonPhase::None: it will not stay so, and the hold's table of closed pages is in use.
+  std::atomic<bool> is_awaited{false};
   CommonHold hold;
   std::atomic<uint64_t> first_free{0};    // of the reservation: below it is nothing free, or little
   std::atomic<uint64_t> dumped_below{0};  // what core dumps have of it
@@ -53,8 +55,8 @@ struct CommonState {
   uint64_t stack_low = 0;
   uint64_t stack_high = 0;
 
-  // Calls of common_calls.h that are under way, and whether some were when the memory was left: what they
-  // mapped meanwhile may be shared still.
+  // CommonCall objects that live, and whether some did when the memory was left: what they mapped meanwhile
+  // may be shared still.
   std::atomic<uint32_t> calls_under_way{0};
   std::atomic<bool> may_have_missed_some{false};
 
@@ -62,6 +64,16 @@ struct CommonState {
 };
 
 extern CommonState common_state;
+
+// While one lives, its thread has decided by the phase, or uses the tables of pages: where it is stopped the
+// memory does not become common (make_common).
+class CommonCall {
+ public:
+  CommonCall() noexcept { common_state.calls_under_way.fetch_add(1, std::memory_order_acq_rel); }
+  ~CommonCall() { common_state.calls_under_way.fetch_sub(1, std::memory_order_acq_rel); }
+  CommonCall(const CommonCall&) = delete;
+  CommonCall& operator=(const CommonCall&) = delete;
+};
 
 // By its name in /proc/self/maps.
 bool is_common_file(const char* name) noexcept;

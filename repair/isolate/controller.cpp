@@ -24,7 +24,7 @@ namespace {
 
 constexpr uint64_t kIdleNs = 1'000'000'000;  // between two looks whether the program's threads are gone
 constexpr uint32_t kMostBeginnings = 10;     // tries, one a tick, to reach all threads
-constexpr uint32_t kMostMoves = 10;          // tries to make memory common again, one after kForkRestNs
+constexpr uint32_t kMostMoves = 10;          // tries to make all memory common, one after kForkRestNs
 
 void tell(const KnownPage& known, WhyShared why) noexcept {
   if (controller.host.tell) controller.host.tell({known.request, why, monotonic_ns()});
@@ -81,7 +81,7 @@ class Loop {
       return !end_session();
     }
     if (controller.isolates_at_random()) controller.random.choose(monotonic_ns());
-    if (common_memory_file() < 0) return make_common_again();
+    if (common_memory_file() < 0) return make_all_common();
     for_each_known(KnownPage::State::Asked, admit);
     needed_common.take([](uint64_t page, uint64_t why) {
       KnownPage* const known = find_known(page, false);
@@ -124,15 +124,15 @@ class Loop {
     return true;
   }
 
-  // Of a program that forked with threads: once a page is asked for, and all that was asked for waits
-  // meanwhile. False: not now.
-  bool make_common_again() noexcept {
+  // Of a program whose memory nobody needed in common until now, or that forked with threads: once a page is
+  // asked for, and all that was asked for waits meanwhile. False: not now.
+  bool make_all_common() noexcept {
     bool is_asked = false;
     for_each_known(KnownPage::State::Asked, [&](const KnownPage&) { is_asked = true; });
     if (!is_asked || monotonic_ns() < controller.common_from_ns.load()) return false;
     if (!begin_session(true)) return common_memory_file() < 0;
     if (!reserve_private_pages(common_memory_file())) drop_all(WhyShared::NoSession);
-    if (controller.common_again) controller.common_again();
+    if (controller.is_common_now) controller.is_common_now();
     return true;
   }
 
@@ -179,7 +179,8 @@ class Loop {
       case SessionStart::TooMany:
         return "the program has too many threads";
       case SessionStart::NotCommon:
-        return "memory that came as the program ran cannot be made common";
+        return why_not_common() ? why_not_common()
+                                : "memory that came as the program ran cannot be made common";
       case SessionStart::SignalReader:
         return "the program reads signals from descriptors (signalfd)";
       default:

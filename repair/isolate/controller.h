@@ -28,11 +28,14 @@ void ensure_controller(CreateThread create) noexcept;
 // handlers.
 bool end_isolation_for_fork() noexcept;
 void controller_after_fork() noexcept;
-// In the process that forked, after that. Where it has threads its memory is made common again later, when
-// there is something to isolate and all of them stand still; `common_again` is called then, from our thread.
-// The more often the process forks, the later: half a second after the first fork, twice that after the next.
-// Keeps errno.
-void isolation_after_fork_in_parent(void (*common_again)() noexcept) noexcept;
+// In the process that forked, after that. Where it has threads, and its memory was common, that is made
+// common again later, when there is something to isolate and all of them stand still. The more often the
+// process forks, the later: half a second after the first fork, twice that after the next. Keeps errno.
+void isolation_after_fork_in_parent() noexcept;
+
+// Called from our thread whenever it has made memory common, that was left or awaited (common_memory.h).
+void tell_when_common(void (*is_common_now)() noexcept) noexcept;
+
 // Besides the calling one, and ours.
 bool has_other_threads() noexcept;
 

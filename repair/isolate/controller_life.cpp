@@ -47,7 +47,7 @@ void before_atomic(uint64_t instruction) noexcept {
 
 // In a forked child memory is common again as it makes a thread.
 bool start(const IsolationHost& host) noexcept {
-  if (common_memory_file() < 0 && !has_left_common()) return false;
+  if (common_memory_file() < 0 && !has_left_common() && !is_common_awaited()) return false;
   controller.host = host;
   set_before_atomic(controller.isolates_at_random() ? nullptr : before_atomic);
   watch_changes(controller.finds_written() ? host.changed : nullptr);
@@ -73,6 +73,7 @@ void close(const void* at, uint64_t bytes) noexcept {
 
 void offer(const void* at, uint64_t bytes) noexcept {
   const auto low = reinterpret_cast<uint64_t>(at);
+  const CommonCall call;
   if (common_memory_file() < 0) return;
   if (controller.finds_written()) controller.shared.offer(low, low + bytes);
   if (controller.isolates_at_random() && bytes < kMostSmallBytes) controller.random.offer(page_down(low));
@@ -120,7 +121,8 @@ void ensure_controller(CreateThread create) noexcept {
   const int self = sys_getpid();
   int other = controller.pid.load(std::memory_order_acquire);
   if (other == self || !controller.host.request_signal || controller.is_forbidden.load()) return;
-  if (common_memory_file() < 0 || !controller.pid.compare_exchange_strong(other, self)) return;
+  if (common_memory_file() < 0 && !is_common_awaited()) return;
+  if (!controller.pid.compare_exchange_strong(other, self)) return;
   const int error = errno;
   if (!reserve_private_pages(common_memory_file()))
     refuse("the address space has no room for private pages");
@@ -144,8 +146,11 @@ bool end_session_here() noexcept {
 
 void close_to_isolation(const void* at, uint64_t bytes) noexcept {
   const auto low = reinterpret_cast<uint64_t>(at);
-  if (common_memory_file() < 0 || low + bytes >= kAddressSpaceBytes) return;
-  common_state.hold.closed.set(page_down(low), page_up(low + bytes));
+  {
+    const CommonCall call;
+    if ((common_memory_file() < 0 && !is_common_awaited()) || low + bytes >= kAddressSpaceBytes) return;
+    common_state.hold.closed.set(page_down(low), page_up(low + bytes));
+  }
   if (controller.pid.load(std::memory_order_relaxed)) end_isolation_of(low, low + bytes);
 }
 
@@ -175,14 +180,18 @@ bool end_isolation_for_fork() noexcept {
   return true;
 }
 
-void isolation_after_fork_in_parent(void (*common_again)() noexcept) noexcept {
+void isolation_after_fork_in_parent() noexcept {
+  if (is_common_awaited()) return controller.is_forbidden.store(false);  // there was nothing to leave
   if (!controller.outlives_fork.load() || controller.pid.load() != sys_getpid()) return;
   const uint32_t forks = std::min(controller.forks.fetch_add(1), kMostForks);
-  controller.common_again = common_again;
   controller.common_from_ns.store(monotonic_ns() + (kForkRestNs << forks));
   controller.is_forbidden.store(false);
   page_news.fetch_add(1);
   wake_all(page_news);
+}
+
+void tell_when_common(void (*is_common_now)() noexcept) noexcept {
+  controller.is_common_now = is_common_now;
 }
 
 void allow_isolation() noexcept {

@@ -27,8 +27,8 @@ struct Controller {
   std::atomic<bool> outlives_fork{false};  // our thread, as the program has others
   std::atomic<int> tid{0};                 // its number
   std::atomic<uint32_t> forks{0};
-  std::atomic<uint64_t> common_from_ns{0};  // when memory that was left may be made common again
-  void (*common_again)() noexcept = nullptr;
+  std::atomic<uint64_t> common_from_ns{0};  // when memory that is private may be made common
+  void (*is_common_now)() noexcept = nullptr;
   IsolationHost host;
   RandomPages random;
   SharedPages shared;

@@ -111,7 +111,7 @@ ThreadStack* reuse(Entry* stacks, uint32_t count, uint64_t bytes, uint64_t guard
       continue;
     if (!change(entry, Use::Idle, Use::Changing)) continue;
     idle_bytes.fetch_sub(entry.high - entry.low);
-    if (is_common(entry.begin()) && make_usable(entry)) return &entry;
+    if ((is_common(entry.begin()) || is_common_awaited()) && make_usable(entry)) return &entry;
     unmap(entry);
   }
   return nullptr;
@@ -155,7 +155,7 @@ Entry* stack_at(uint64_t address) noexcept {
 }  // namespace
 
 ThreadStack* take_thread_stack(size_t bytes, size_t guard_bytes, bool is_detached) noexcept {
-  Entry* const stacks = common_memory_file() >= 0 ? table() : nullptr;
+  Entry* const stacks = common_memory_file() >= 0 || is_common_awaited() ? table() : nullptr;
   if (!stacks) return nullptr;
   bytes = page_up(bytes);
   guard_bytes = page_up(guard_bytes);

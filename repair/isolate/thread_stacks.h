@@ -25,8 +25,8 @@ struct ThreadStack {
   size_t bytes() const noexcept { return high - low - guard_bytes; }
 };
 
-// nullptr: nothing is common, or there is no room; the thread gets a stack of the C library's then.
-// `is_detached`: nobody will join it.
+// nullptr: nothing is common or comes to be, or there is no room; the thread gets a stack of the C library's
+// then. `is_detached`: nobody will join it.
 ThreadStack* take_thread_stack(size_t bytes, size_t guard_bytes, bool is_detached) noexcept;
 
 // No thread was made.

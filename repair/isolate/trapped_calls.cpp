@@ -335,6 +335,15 @@ long TrappedCall::make_certainly_at_home() noexcept {
   bool has_signal = false;
   long result = 0;
   switch (call_.number) {
+    // A handler of ours may convert the thread just before the kernel has a call that twins make: the kernel
+    // would tell the twin's numbers.
+    case SYS_getpid:
+      return session.pid;
+    case SYS_gettid:
+      return record_.tid.load();
+    case SYS_membarrier:  // and leave out other twins
+      pass(result);
+      return result;
     case SYS_rt_sigprocmask:
       return change_mask(call_, record_, context_, has_signal);
     case SYS_sigaltstack:

@@ -52,7 +52,10 @@ void SharingJudge::take(const SharedAccess& access) noexcept {
   line->has_locks |= access.is_locked;
   line->is_allocation = access.site != 0;
   if (line->votes == 0) line->owner = access.site;
-  line->votes += line->owner == access.site ? 1 : -1;
+  if (line->owner == access.site)
+    ++line->votes;
+  else
+    --line->votes;
   if (site) {
     site->has_locks |= access.is_locked;
     add_use(*site, access);

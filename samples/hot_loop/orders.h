@@ -52,7 +52,7 @@ inline void print_totals(const std::vector<Customer>& customers) {
               static_cast<unsigned long long>(largest));
 }
 
-// The number of orders each of the two threads books: the first argument, or what takes about two seconds.
+// The number of orders each of the two threads books: the first argument, or what takes about a second.
 inline size_t order_count(int argc, char** argv) {
-  return argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 600'000;
+  return argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 300'000;
 }

@@ -11,11 +11,19 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <random>
 
 #include "analysis/database/database.h"
+#include "analysis/views/hot_path.h"
+#include "analysis/views/idleness.h"
+#include "analysis/views/thread_costs.h"
+#include "viewer/document/timed_database.h"
+#include "viewer/options/view_options.h"
+#include "viewer/threads/thread_values.h"
 #include "viewer/timeline/timeline_page.h"
 #include "viewer/trace/index_file.h"
+#include "viewer/window/pages.h"
 
 using namespace prof;
 using namespace prof::viewer;
@@ -94,6 +102,16 @@ double ms(const Work& work) {
   return ms_since(begin);
 }
 
+uint64_t most_resident = 0;  // MiB, of what look_at_memory() saw
+
+void look_at_memory() {
+  uint64_t sum = 0;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmRSS:")) sum = std::strtoull(line.c_str() + 6, nullptr, 10) / 1024;
+  most_resident = std::max(most_resident, sum);
+}
+
 // "123 MiB, and 456 MiB of mapped files"
 std::string resident() {
   uint64_t own = 0, files = 0;
@@ -122,6 +140,7 @@ void measure_painting(Document& document, TimelinePage& page) {
     first.push_back(ms(paint));
     while (!view.is_complete()) QApplication::processEvents();
     complete.push_back(ms_since(begin));
+    look_at_memory();
   };
   const TimeRange whole = view.whole();
   std::vector<double> zoom, pan, times;
@@ -139,7 +158,7 @@ void measure_painting(Document& document, TimelinePage& page) {
       Times sums(kContexts);
       const Traces& traces = document.traces();
       for (const TimelineRow& row : view.rows())
-        traces.index()->add_times(row.row, view.shown().begin_ns, view.shown().end_ns, sums);
+        traces.index()->add_times(row.rows.front(), view.shown().begin_ns, view.shown().end_ns, sums);
     }));
   }
   print_spread("repaint after a zoom", zoom);
@@ -148,19 +167,90 @@ void measure_painting(Document& document, TimelinePage& page) {
   print_spread("time by context of what is shown", times);
 }
 
+// All pages side by side, each until it is painted anew.
+void measure_choice(Document& document) {
+  std::vector<std::unique_ptr<Page>> pages;
+  for (const std::string& id : kPages) {
+    pages.push_back(make_page(QString::fromStdString(id), document));
+    pages.back()->resize(1280, 800);
+    pages.back()->show();
+  }
+  std::map<QString, std::vector<double>> of_page;
+  std::vector<double> choices, all;
+  const auto show = [&](std::vector<double>& times) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (const auto& page : pages) {
+      const double took = ms([&] {
+        do QApplication::processEvents();
+        while (!page->is_complete() && ms_since(begin) < 60'000);
+        page->grab();
+      });
+      of_page[page->id()].push_back(took);
+    }
+    times.push_back(ms_since(begin));
+  };
+  std::vector<double> first;
+  show(first);
+  print_spread("all pages, for the first time", first);
+  of_page.clear();
+  std::mt19937 random(1);
+  const MappedTraces& traces = document.traces().mapped();
+  const uint64_t whole = traces.end_ns() - traces.begin_ns();
+  for (int i = 0; i < 40; ++i) {
+    const uint64_t ns = whole >> random() % 16;
+    const uint64_t begin = traces.begin_ns() + (whole - ns) / 1000 * (random() % 1000);
+    const auto start = std::chrono::steady_clock::now();
+    choices.push_back(ms([&] { document.choose_time(TimeRange{begin, begin + ns}); }));
+    show(all);
+    all.back() = ms_since(start);
+    look_at_memory();
+  }
+  print_spread("a time chosen for all pages: times by context", {[&] {
+                 std::vector<double> took;
+                 for (int i = 0; i < 40; ++i) {
+                   const uint64_t ns = whole >> random() % 16;
+                   took.push_back(ms([&] {
+                     timed_database(document.database(), *document.traces().index(),
+                                    {traces.begin_ns(), traces.begin_ns() + ns});
+                   }));
+                   look_at_memory();
+                   document.traces().give_back();
+                 }
+                 return took;
+               }()});
+  print_spread("a time chosen: until pages heard it", choices);
+  for (const auto& [id, times] : of_page)
+    print_spread(("  then painted: " + id.toStdString()).c_str(), times);
+  print_spread("a time chosen, until all pages show it", all);
+
+  // What pages compute in the window's thread.
+  document.choose_time(TimeRange{traces.begin_ns(), traces.end_ns()});
+  const CallTree& tree = document.tree();
+  size_t values = 0;
+  for (const Profile& profile : tree.database->profiles) values += profile.values.size();
+  fmt::print("{:<46} {} in {} contexts, {} threads\n", "values of all of the time", values,
+             tree.node_of.size(), tree.database->profiles.size());
+  print_spread("costs by thread, for statistics in tables", {ms([&] { ThreadCosts costs(tree); })});
+  print_spread("functions by their own cost", {ms([&] { hot_functions(tree, 8); })});
+  print_spread("idleness", {ms([&] { idleness(*tree.database, tree.selection, document.run()); })});
+  print_spread("costs of threads in a function",
+               {ms([&] { thread_values(tree, 0, tree.nodes.back().frame, CostKind::Inclusive); })});
+}
+
 void measure(const std::filesystem::path& folder) {
   {
     const Database database = read_database(folder);
     const auto traces = std::make_shared<const MappedTraces>(database);
-    if (!open_index(traces)) {
-      BuildProgress progress;
+    BuildProgress progress;
+    if (!open_index(traces, 2, progress.is_cancelled)) {
       fmt::print("{:<46} {:6.1f} s, {} M records\n", "index made, two threads",
                  ms([&] { build_index(traces, 2, progress); }) / 1000, traces->all_segments() / 1'000'000);
     }
     for (const auto& place : places_of_index(*traces))
       if (std::filesystem::exists(place))
         fmt::print("{:<46} {:6} MiB\n", "index on disk", std::filesystem::file_size(place) >> 20);
-    fmt::print("{:<46} {:6.1f} ms\n", "index opened", ms([&] { open_index(traces); }));
+    fmt::print("{:<46} {:6.1f} ms\n", "index opened, two threads",
+               ms([&] { open_index(traces, 2, progress.is_cancelled); }));
   }
   const auto begin = std::chrono::steady_clock::now();
   Document document(folder);
@@ -175,7 +265,10 @@ void measure(const std::filesystem::path& folder) {
   fmt::print("{:<46} {}\n", "resident then", resident());
   if (!QTest::qWaitFor([&] { return page.is_complete(); }, 60'000)) fmt::print("not complete\n");
   measure_painting(document, page);
+  fmt::print("{:<46} {}\n", "resident after painting", resident());
+  measure_choice(document);
   fmt::print("{:<46} {}\n", "resident at the end", resident());
+  fmt::print("{:<46} {} MiB\n", "most resident after any repaint or choice", most_resident);
 }
 
 }  // namespace

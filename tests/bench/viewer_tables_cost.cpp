@@ -12,6 +12,7 @@
 #include "analysis/database/database.h"
 #include "tests/analysis/database/files.h"
 #include "tests/bench/large_database.h"
+#include "viewer/document/other_run.h"
 #include "viewer/flame/flame_page.h"
 #include "viewer/tables/cost_delegate.h"
 #include "viewer/tables/table_page.h"
@@ -138,6 +139,19 @@ int main(int argc, char** argv) {
           flames.grab();
         }));
   print_turns("flame graph: paints again", [&](int) { flames.flames().grab(); });
+
+  std::shared_ptr<const OtherRun> other;
+  PreparedTree prepared{nullptr, document->shared_measured_tree(), {}};
+  print("two runs of a million contexts: read and matched",
+        once([&] { other = read_other_run(document->database(), directory); }));
+  print("two runs: the tree of both",
+        once([&] { prepared.tree = compare_runs(other, *prepared.measured, prepared.options); }));
+  print("two runs: shown top-down and as a flame graph", once([&] {
+          document->compare_with(other, {}, &prepared);
+          page.grab();
+          flames.grab();
+        }));
+  document->end_comparison();
   print_turns("flame graph: lays out for another width", [&](int turn) { flames.resize(1281 + turn, 800); });
   print("flame graph of callers: first view", once([&] {
           flames.findChild<QComboBox*>("direction")->setCurrentIndex(1);

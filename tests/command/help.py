@@ -96,7 +96,7 @@ class Help(driver.EndToEnd):
         prof("export", str(self.folder / "prof-app"), "--format=pprof", "-o", str(self.folder / "cpu.pb.gz"))
         for source in ("app.c", "app.cpp"):
             (self.folder / source).write_text("int main(void) { return 0; }\n")
-        needs_more = ("perf.data", "attach", "pause", "resume", "4711", "otf2", "--view=stalls")
+        needs_more = ("perf.data", "attach", "pause", "resume", "4711", "otf2", "--view=stalls", "mpirun")
         if not (shutil.which("clang-14") and (driver.BUILD / "lib/prof-regions.so").exists()):
             needs_more += ("prof cc", "prof c++")
         count = 0
@@ -130,16 +130,19 @@ class Completion(driver.EndToEnd):
         self.assertEqual(self.bash("prof run --repair=la"), {"layout", "layout,locks", "layout,locks,isolate"})
         self.assertEqual(self.bash("prof report --view="),
                          {"summary", "top-down", "bottom-up", "flat", "lines", "stalls", "devices", "idleness",
-                          "contention", "locks"})
+                          "contention", "locks", "ranks"})
         self.assertEqual(self.bash("prof report --view=b"), {"bottom-up"})
         self.assertEqual(self.bash("prof report --view t"), {"top-down"})
         self.assertIn("pprof", self.bash("prof export x --format="))
         self.assertEqual(self.bash("prof run -e CPU"), {"CPUTIME"})
+        self.assertEqual(self.bash("prof diff a b --by="), {"function", "path", "line"})
         self.assertEqual(self.bash("prof completion f"), {"fish"})
         (self.folder / "prof-app").mkdir()
         (self.folder / "prof-file").touch()
         self.assertEqual(self.bash("prof report prof-"), {"prof-app"})
         self.assertEqual(self.bash("prof report -q prof-"), {"prof-app"})
+        self.assertEqual(self.bash("prof diff --before prof-"), {"prof-app"})
+        self.assertEqual(self.bash("prof diff prof-"), {"prof-app"})
         self.assertIn("prof-file", self.bash("prof run ./x prof-"))
         self.assertIn("prof-file", self.bash("prof run --repair prof-"))
 

@@ -54,6 +54,12 @@ class CommandLine(driver.EndToEnd):
         self.check(["report", "d", "--metric="], "--metric needs a value", "see prof report --help")
         self.check(["analyze", "d", "-j", "0"], "'0'", "see prof analyze --help")
         self.check(["export", "d"], "--format", "see prof export --help")
+        self.check(["diff", "a"], "runs before and runs after", "see prof diff --help")
+        self.check(["diff", "a", "b", "--before", "c"], "not both", "see prof diff --help")
+        self.check(["diff", "a", "b", "--by=fnction"], "did you mean function?")
+        self.check(["diff", "a", "b", "--threshold=few%"], "--threshold", "'few'", "see prof diff --help")
+        self.check(["diff", "a", "b", "--scaling=weak", "--fail-on-regress=5%"], "give one of them")
+        self.check(["diff", "a", "b", "--scaling=weak", "--same-total"], "give one of them")
         self.check(["import"], "see prof import --help")
         self.check(["import", "f", "--format=nosuch"], "'nosuch'", "collapsed, perf, pprof", "see prof import --help")
         self.check(["import", "/nonexistent/f", "-o", "/tmp/nonexistent"], "/nonexistent/f", "No such file")
@@ -104,6 +110,10 @@ class CommandLine(driver.EndToEnd):
         self.check(["report", str(run.directory), "--metric=NOSUCH"], "NOSUCH", "CPUTIME")
         self.check(["report", str(run.directory), "--metric=CPUTYME"], "did you mean CPUTIME?")
         self.check(["export", str(run.directory), "--format=collapsed", "-o", "/nowhere/file"], "/nowhere/file")
+        self.check(["diff", str(run.directory), "nowhere"], "nowhere")
+        self.check(["diff", str(run.directory), str(run.directory), "--metric=CPUTYME"], "did you mean CPUTIME?")
+        twice = f"{run.directory},{run.directory}/database"
+        self.check(["diff", twice, str(run.directory)], "is given twice")
         (run.directory / "database/run.json").write_text("{")
         self.check(["report", str(run.directory / "database")], "run.json", "analyze")
 

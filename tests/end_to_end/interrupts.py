@@ -34,7 +34,7 @@ class Interrupts(driver.EndToEnd):
         directory = self.folder / "after"
         # A pipe that nobody reads, where prof is going to write: it waits there when the program has ended.
         launched = subprocess.Popen([str(driver.PROF), "run", "-o", str(directory), "--", "sh", "-c",
-                                     f"mkfifo {directory}/run.json; echo $$"], stdout=subprocess.PIPE,
+                                     f"mkfifo {directory}/run.json.writing; echo $$"], stdout=subprocess.PIPE,
                                     stderr=subprocess.PIPE, start_new_session=True)
         self.addCleanup(launched.kill)
         program = int(launched.stdout.readline())

@@ -132,11 +132,36 @@ class Isolation(repair_runs.RepairRuns):
                 self.run_until(lambda run: how == "fork" or self.repairs(run)["conversions"], [LIFE, how, "1200"],
                                f"{how} right\n".encode(), options=["--repair=isolate:always"])
 
+    def test_memory_is_private_until_a_page_is_asked_for(self):
+        maps = self.prof_run(["/bin/cat", "/proc/self/maps"], options=["--repair=isolate"])
+        self.assertEqual(maps.status, 0, maps.stderr)
+        self.assertIn(b"libhpcrun-isolate.so", maps.stdout)
+        self.assertNotIn(b"prof-common", maps.stdout)
+        always = self.prof_run(["/bin/cat", "/proc/self/maps"], options=["--repair=isolate:always"])
+        self.assertIn(b"prof-common", always.stdout)
+
+    def test_memory_becomes_common_in_the_midst_of_everything(self):
+        """All stacks, heaps and variables move while the threads stand still."""
+        for how in ("count", "spawn", "signals", "map", "load", "forked", "child"):
+            with self.subTest(how):
+                run = self.run_until(lambda run: self.repairs(run)["conversions"], ["/usr/bin/env", "PROF_ISOLATE=asked", LIFE, how, "1200"],
+                                     f"{how} right\n".encode(), options=["--repair=isolate:always"])
+                self.assertEqual(run.summary()["degradations"], [])
+
+    def test_what_the_kernel_works_on_meanwhile_stays_where_it_is(self):
+        run = self.prof_run(["/usr/bin/env", "PROF_ISOLATE=asked", LIFE, "asynchronous", "2000"], options=["--repair=isolate:always"])
+        if run.status == 77:
+            self.skipTest("the kernel refuses io_setup()")
+        self.assertEqual((run.status, run.stdout), (0, b"asynchronous right\n"), run.stderr)
+        self.assertEqual(self.repairs(run)["conversions"], 0)
+        self.assertIn("Nothing was isolated: the program has asynchronous input and output (io_uring, libaio).", run.summary()["degradations"])
+
     def test_programs_that_forked_are_isolated_again(self):
         for how in ("forked", "child"):
             with self.subTest(how):
-                run = self.run_until(lambda run: self.repairs(run)["merged_words"], [LIFE, how, "2000"], f"{how} right\n".encode(),
-                                     options=["--repair=isolate:always"])
+                # With so much between two locks threads stay isolated.
+                run = self.run_until(lambda run: self.repairs(run)["merged_words"], [LIFE, how, "2000", "100000"],
+                                     f"{how} right\n".encode(), options=["--repair=isolate:always"])
                 self.assertGreater(self.repairs(run)["conversions"], 0)
                 self.assertEqual(run.summary()["degradations"], [])
                 ended = [page["since_s"] for page in self.pages(run, "shared") if page["why"] == "the program forked"]

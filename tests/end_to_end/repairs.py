@@ -44,6 +44,9 @@ class Repairs(repair_runs.RepairRuns):
         repairs = run.summary()["repairs"]
         self.assertEqual((repairs["layout"], repairs["locks"], repairs["plan"]), (True, True, False))
         self.assertIn(b"repaired  ", run.stderr)
+        # Once threads were seen to contend they are sampled more often.
+        sampling = run.summary()["sampling"]
+        self.assertGreater(sampling["delivered_hz"], 1.2 * sampling["requested_hz"])
 
         next_run = self.prof_run([REQUESTS], options=[f"--repair=layout:{run.directory}"])
         self.assertEqual((next_run.status, next_run.stdout), (0, OUTPUT), next_run.stderr)
@@ -100,6 +103,13 @@ class Repairs(repair_runs.RepairRuns):
         self.assertIn(b"repaired  nothing", run.stderr)
         plain = self.prof_run([driver.sample("hot_loop")])
         self.assertNotIn("repairs", plain.summary())
+
+    def test_threads_that_meet_nowhere_are_sampled_seldom_unless_a_rate_is_asked_for(self):
+        for options, rate in ((["--repair"], 50), (["--repair=isolate"], 50), (["--repair", "--trace"], 250), (["--repair", "-e", "contention"], 250)):
+            with self.subTest(options):
+                sampling = self.prof_run([driver.sample("hot_loop")], options=options).summary()["sampling"]
+                self.assertEqual(sampling["requested_hz"], rate)
+                self.assertLess(sampling["delivered_hz"], 1.1 * rate)
 
     def test_kinds_and_files_that_are_none_are_refused(self):
         self.assertIn("'layuot' is none of: layout, layout:FILE, locks, isolate, isolate:always, none; did you mean layout?", self.refusal("--repair=layuot"))

@@ -2,9 +2,12 @@
 """`prof view` writes pictures of every page without a display, analyzes what was only measured, and refuses what it cannot open
 with one line."""
 
+import csv
+import os
 import pathlib
 import re
 import struct
+import subprocess
 import unittest
 
 import driver
@@ -57,6 +60,148 @@ class Viewer(driver.EndToEnd):
         done = self.view(run.directory, "-q", "--screenshot", picture)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(size_of_png(picture), (1280, 800))
+
+    def table(self, directory, page, *words):
+        """The rows of a page as dictionaries, by the titles of the columns, with their depth."""
+        file = self.folder / f"{page}.csv"
+        done = self.view(directory, "--view", page, "--table", file, *words)
+        self.assertEqual((done.returncode, done.stderr), (0, b""), page)
+        with file.open(newline="") as lines:
+            return list(csv.DictReader(lines))
+
+    def paths_of_table(self, rows, costs):
+        """Call path -> its costs; each path of a table is there once."""
+        paths, path = {}, []
+        for row in rows:
+            path = path[:int(row["depth"])] + [row["Function"]]
+            self.assertNotIn(tuple(path), paths)
+            paths[tuple(path)] = [float(row[cost]) for cost in costs]
+        return paths
+
+    def paths_of_report(self, report, metric):
+        paths, names = {}, {}
+        for row in report["rows"]:
+            name = row["function"] + (" [inlined]" if row["inlined"] else "")
+            names[row["id"]] = names.get(row["parent"], ()) + (name,)
+            values = row["values"][metric]
+            paths[names[row["id"]]] = [values["inclusive"], values["exclusive"]]
+        return paths
+
+    def test_tables_have_the_values_of_the_report(self):
+        run = self.prof_run([driver.sample("counters")], events=["CPUTIME"])
+        for page in ("top-down", "bottom-up", "flat"):
+            report = run.report(page)
+            metric = next(iter(report["units"]))
+            shown = self.paths_of_table(self.table(run.directory, page), (f"{metric} incl", f"{metric} excl"))
+            wanted = self.paths_of_report(report, metric)
+            self.assertEqual(shown.keys(), wanted.keys(), page)
+            for path, costs in wanted.items():
+                for cost, value in zip(costs, shown[path]):
+                    self.assertAlmostEqual(cost, value, 9, f"{page}: {path}")
+
+    def numbers(self, rows, columns):
+        return [[float(row[column]) for column in columns] for row in rows]
+
+    def assert_same_numbers(self, shown, wanted):
+        self.assertEqual(len(shown), len(wanted))
+        for some, others in zip(shown, wanted):
+            for one, other in zip(some, others):
+                self.assertAlmostEqual(one, other, 9)
+
+    def test_threads_have_the_values_of_the_report(self):
+        run = self.prof_run([driver.sample("counters")], events=["CPUTIME"])
+        rows = self.table(run.directory, "threads")
+        self.assertGreater(len(rows), 1)
+        for row in rows:
+            thread = row["thread"].split()[0]
+            self.assertAlmostEqual(float(row["value"]), run.report("flat", f"--thread={thread}")["totals"]["CPUTIME"], 9)
+
+    def instructions_by_objdump(self, program, function):
+        """Their addresses, in hexadecimal. The compiler may have made its one copy for its callers: "f(int) [clone .isra.0]"."""
+        symbols = subprocess.run(["nm", "-S", "-C", program], capture_output=True, text=True, check=True).stdout
+        begin, size = next(line.split()[:2] for line in symbols.splitlines() if f" {function}" in line)
+        code = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--start-address=0x{begin}",
+                               f"--stop-address={int(begin, 16) + int(size, 16):#x}", program],
+                              capture_output=True, text=True, check=True).stdout
+        return re.findall(r"^\s*([0-9a-f]+):\t", code, re.MULTILINE)
+
+    def test_instructions_are_those_of_the_function_and_cost_what_it_does(self):
+        run = self.prof_run([driver.sample("hot_loop")], events=["CPUTIME"])
+        row = next(row for row in run.report("flat")["rows"] if row["function"].startswith("find_customer"))
+        rows = self.table(run.directory, "source", "--function", row["function"])
+        self.assertEqual([row["address"] for row in rows],
+                         self.instructions_by_objdump(driver.sample("hot_loop"), "find_customer("))
+        # Behind the line of what was inlined stands the function that it is of.
+        own = sum(float(row["CPUTIME excl"]) for row in rows if "  " not in row["line"])
+        self.assertGreater(own, 0)
+        self.assertAlmostEqual(own, row["values"]["CPUTIME"]["exclusive"], 9)
+        modules = {pathlib.Path(module["path"]).name: module["build_id"] for module in run.summary()["modules"]}
+        notes = subprocess.run(["readelf", "-n", driver.sample("hot_loop")], capture_output=True, text=True, check=True)
+        self.assertIn(f"Build ID: {modules['hot_loop']}", notes.stdout)
+        self.assertIn("no such function", self.refused(run.directory, "--view", "source", "--function", "nothing", "--table",
+                                                       self.folder / "x.csv"))
+
+    def test_contention_has_the_values_of_the_report(self):
+        run = self.prof_run([driver.sample("counters")], events=["contention"])
+        rows = [row for row in self.table(run.directory, "contention") if row["depth"] == "0"]
+        costs = [finding["cost"] for finding in run.report("contention")["findings"]]
+        self.assert_same_numbers(self.numbers(rows, ("of CPU time", "cost")),
+                                 [[cost["share_of_run"], cost["value"]] for cost in costs])
+
+    def test_locks_have_the_values_of_the_report(self):
+        run = self.prof_run([driver.sample("long_holder")], events=["locks"])
+        locks = run.report("locks")["locks"]
+        self.assertTrue(locks)
+        rows = [row for row in self.table(run.directory, "locks") if row["depth"] == "0"]
+        self.assert_same_numbers(self.numbers(rows[:len(locks)], ("waited", "how often", "longest")),
+                                 [[lock["waited_s"], lock["waits"], lock["longest_s"]] for lock in locks])
+
+    def test_stalls_have_the_values_of_the_report(self):
+        run = self.prof_run([driver.sample("late_wakeup")], events=["REALTIME"], options=["--trace"])
+        stalls = run.report("stalls")["stalls"]
+        rows = [row for row in self.table(run.directory, "stalls") if row["depth"] == "0"]
+        self.assert_same_numbers(self.numbers(rows, ("when", "lost to the run")),
+                                 [[stall["threads"][0]["begin_s"], stall["lost_s"]] for stall in stalls])
+
+    @unittest.skipUnless(pathlib.Path(driver.sample("opencl_overlap")).exists(), "built without OpenCL")
+    def test_idleness_has_the_values_of_the_report(self):
+        run = self.prof_run([driver.sample("opencl_overlap")])
+        report = run.report("idleness")
+        rows = [row for row in self.table(run.directory, "idleness") if row["depth"] == "1"]
+        blamed = report["device_idle"] + report["cpu_idle"] + report["waits"]
+        self.assertTrue(blamed)
+        self.assert_same_numbers(self.numbers(rows[:len(blamed)], ("time", "share", "of run at most")),
+                                 [[one["value_s"], one["share_of_idleness"], one["share_of_run"]] for one in blamed])
+
+    def test_a_page_without_a_table_is_told(self):
+        run = self.prof_run([driver.sample("hot_loop")])
+        self.assertIn("flame-graph", self.refused(run.directory, "--view", "flame-graph", "--table",
+                                                  self.folder / "x.csv"))
+
+    def test_two_runs_are_compared(self):
+        first, second = (self.prof_run([driver.sample("hot_loop")], directory=self.folder / name)
+                         for name in ("before", "after"))
+        for page in ("diff", "top-down", "flame-graph"):
+            picture = self.folder / f"compared-{page}.png"
+            done = self.view(first.directory, "--compare", second.directory, "--same-total", "--view", page,
+                             "--screenshot", picture)
+            self.assertEqual((done.returncode, done.stderr), (0, b""), page)
+            self.assertEqual(size_of_png(picture), (1280, 800))
+        self.assertIn("nowhere", self.refused(first.directory, "--compare", self.folder / "nowhere", "--screenshot",
+                                              self.folder / "x.png"))
+
+    def test_a_display_that_does_not_answer_is_one_line(self):
+        run = self.prof_run([driver.sample("hot_loop")])
+        for display in ({"DISPLAY": ":4711"}, {"DISPLAY": "nonsense"}, {}):
+            environment = {name: value for name, value in os.environ.items()
+                           if name not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")}
+            with self.subTest(display):
+                done = subprocess.run([str(driver.PROF), "view", run.directory], env=environment | display,
+                                      capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, 125, done.stderr)
+                line, = done.stderr.splitlines()
+                self.assertLess(len(line), 160)
+                self.assertIn("--screenshot", line)
 
     def test_what_cannot_be_opened_or_written_is_one_line(self):
         run = self.prof_run([driver.sample("hot_loop")])

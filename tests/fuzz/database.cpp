@@ -1,33 +1,26 @@
-// libFuzzer target. The input is meta.db, profile.db, trace.db and run.json, each behind its size in 4 bytes;
-// corpora are made by make_fuzz_corpus.
+// Any bytes as a database (database_files.h). What the reader takes has to keep the rules of its model.
 
 #include <cstdlib>
-#include <cstring>
 #include <iostream>
 
 #include "analysis/database/database.h"
-#include "tests/analysis/database/files.h"
+#include "analysis/database/instruction_costs.h"
 #include "tests/analysis/database/rules.h"
+#include "tests/fuzz/database_files.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const prof::test::TemporaryDirectory directory;
-  std::string_view input(reinterpret_cast<const char*>(data), size);
-  for (const char* name : {"meta.db", "profile.db", "trace.db", "run.json"}) {
-    uint32_t bytes = 0;
-    if (input.size() >= sizeof bytes) {
-      std::memcpy(&bytes, input.data(), sizeof bytes);
-      input.remove_prefix(sizeof bytes);
-    }
-    const std::string_view part = input.substr(0, bytes);
-    input.remove_prefix(part.size());
-    prof::test::write_bytes(directory.path() / name, std::string(part));
-  }
+  prof::test::unpack_database({reinterpret_cast<const char*>(data), size}, directory.path());
   try {
-    const std::string broken = prof::test::broken_rule(prof::read_database(directory.path()));
+    const prof::Database database = prof::read_database(directory.path());
+    const std::string broken = prof::test::broken_rule(database);
     if (!broken.empty()) {
       std::cerr << "broken rule: " << broken << '\n';
       std::abort();
     }
+    const auto costs = prof::read_instruction_costs(directory.path(), database, 0, 0, UINT64_MAX);
+    for (const prof::InstructionCost& cost : costs.value_or(std::vector<prof::InstructionCost>()))
+      if (cost.metric >= database.metrics.size()) std::abort();
   } catch (const prof::DatabaseError&) {
   }
   return 0;

@@ -12,9 +12,13 @@
 #include "tests/analysis/database/databases.h"
 #include "tests/analysis/database/files.h"
 #include "tests/analysis/import/perf_writer.h"
+#include "tests/fuzz/database_files.h"
+#include "tests/fuzz/timeline_seed.h"
 #include "tests/measurement/synthetic.h"
 #include "tests/repair/layout/plans.h"
 #include "tests/sample/synthetic_ring.h"
+#include "viewer/trace/index_builder.h"
+#include "viewer/trace/index_file.h"
 
 namespace {
 
@@ -33,27 +37,51 @@ class Seeds {
   fs::path directory_;
 };
 
-// As tests/fuzz/database.cpp takes them: each file behind its size.
 std::string packed(const Database& database) {
   const test::TemporaryDirectory directory;
   write_database(database, directory.path() / "database");
-  std::string bytes;
-  for (const char* name : {"meta.db", "profile.db", "trace.db", "run.json"}) {
-    const std::string part = test::read_bytes(directory.path() / "database" / name);
-    const auto size = static_cast<uint32_t>(part.size());
-    char prefix[sizeof size];
-    std::memcpy(prefix, &size, sizeof size);
-    bytes.append(prefix, sizeof prefix).append(part);
-  }
-  return bytes;
+  return test::packed_database(directory.path() / "database");
+}
+
+// Hands out the rows at once, again after its end.
+template <typename Row>
+std::function<bool(std::vector<Row>&)> source_of(std::vector<Row> rows) {
+  return [rows = std::move(rows), is_done = false](std::vector<Row>& block) mutable {
+    block = is_done ? std::vector<Row>() : rows;
+    return is_done = !is_done;
+  };
+}
+
+// With tasks and waits, of which each thread has some.
+Database device_database() {
+  Database database = test::random_database(5, {.contexts = 10, .profiles = 3, .metrics = 1, .records = 5});
+  database.task_names = {"kernel", "copy"};
+  database.wait_names = {"clFinish"};
+  database.launches = source_of<DeviceLaunch>(
+      {{0, 2, 0, 10, 20, 30, 0}, {1, 2, 1, 15, 30, 45, 0}, {0, 2, kNone, 40, 50, 60, 100}});
+  database.device_waits = source_of<WaitForDevice>({{0, 0, 12, 30, 2, 3, 5}, {0, 1, 20, 45, 0, 0, 0}});
+  database.instructions = {{0, 0x1000, 0, 1.5}, {0, 0x1004, 0, 2}, {0, 0x1010, 0, 0.25}};
+  return database;
 }
 
 void add_databases(const Seeds& seeds) {
   seeds.add("database", "known", packed(test::known_database()));
+  seeds.add("database", "device", packed(device_database()));
   for (uint32_t seed = 1; seed <= 4; ++seed)
     seeds.add("database", "random-" + std::to_string(seed),
               packed(test::random_database(
                   seed, {.contexts = 10 * seed, .profiles = seed, .metrics = 2, .records = 20})));
+}
+
+void add_timelines(const Seeds& seeds) {
+  const test::TimelineSeed seed;
+  const Database database = read_database(seed.path());
+  viewer::BuildProgress progress;
+  viewer::build_index(std::make_shared<const viewer::MappedTraces>(database), 1, progress, 0);
+  std::string input;
+  test::append_part(input, test::read_bytes(seed.path() / "trace.db"));
+  seeds.add("timeline", "traces", input);
+  seeds.add("timeline", "traces-and-index", input + test::read_bytes(seed.path() / viewer::kIndexFile));
 }
 
 void add_measurements(const Seeds& seeds) {
@@ -203,6 +231,8 @@ void add_texts(const Seeds& seeds) {
       R"("declined": "d", "given": true, "trial": {"ratio": 1.5, "pairs": 3}}], "locks": [{"name": "l", )"
       R"("module": "/lib/l.so", "build_id": "", "offset": 64, "bytes": 80, "why": "w"}], "declined": )"
       R"([{"what": "a", "why": "b"}]})");
+  seeds.add("formula", "metrics", "CPUTIME.excl / max([L1-misses].incl, 1) * -1.5e3 + perf::CYCLES:u.excl");
+  seeds.add("formula", "nested", "min((1 - 2) / (3), max(.5, CPUTIME.incl))");
   seeds.add("settings", "tables",
             "[run]\nevent = [\"CPUTIME@500\", 'REALTIME']\ntrace = true\noutput = \"\"\"prof-%j\"\"\"\n"
             "[report]\nview = \"flat\"\ndepth = 0x10\nthreshold = 2.5e-1  # percent\n"
@@ -224,6 +254,7 @@ int main(int argc, char** argv) {
   }
   const Seeds seeds(argv[1]);
   add_databases(seeds);
+  add_timelines(seeds);
   add_measurements(seeds);
   add_imports(seeds);
   add_rings(seeds);

@@ -63,6 +63,20 @@ TEST_CASE("a small allocation before a large one goes alone") {
   CHECK(found.begin == 0x20020);
 }
 
+TEST_CASE("a small allocation in the place of a large one goes alone") {
+  AllocationMap& map = fresh_map();
+  FoundAllocation found;
+  REQUIRE(map.add(0x20020, 1 << 20, 2));
+  map.remove(0x20020);
+  REQUIRE(map.add(0x20020, 32, 1));
+  REQUIRE(map.add(0x20040, 1 << 20, 3));
+  map.remove(0x20020);
+  REQUIRE(map.find(0x20040 + (1 << 19), found));
+  CHECK(found.begin == 0x20040);
+  map.remove(0x20040);
+  CHECK_FALSE(map.find(0x20040 + (1 << 19), found));
+}
+
 TEST_CASE("what is marked tells when it goes") {
   AllocationMap& map = fresh_map();
   REQUIRE(map.add(0x10000, 64, kLastSite));

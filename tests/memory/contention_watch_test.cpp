@@ -99,6 +99,7 @@ TEST_CASE("counters side by side are found, to the byte, as false sharing") {
   check_accesses(run, 0, &lines[0].words[1], 8, AccessKind::Write);
   check_accesses(run, 1, &lines[0].words[6], 8, AccessKind::Write);
   CHECK(verdict_of(run) == Sharing::False);
+  CHECK(run.asked_often > 0);
 }
 
 TEST_CASE("atomic additions to one word are found as true sharing") {
@@ -126,6 +127,7 @@ TEST_CASE("threads with lines of their own, or that only read, are left in peace
   const auto padded = run_watched({{count_up, &lines[0].words[0]}, {count_up, &lines[1].words[0]}}, kQuiet);
   CHECK(padded.samples > 10);
   CHECK(padded.evidence.empty());
+  CHECK(padded.asked_often == 0);
   const auto reading =
       run_watched({{read_half, &lines[2].words[0]}, {read_half, &lines[2].words[1]}}, kQuiet);
   CHECK(reading.samples > 10);

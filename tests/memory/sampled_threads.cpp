@@ -41,6 +41,7 @@ std::atomic<size_t> found_count;
 ThreadProgress progressed[kMostEvidence];
 std::atomic<size_t> progress_count;
 std::atomic<uint64_t> sample_count;
+std::atomic<uint32_t> often_count;
 volatile bool stop_all;
 thread_local Thread* self __attribute__((tls_model("initial-exec")));
 
@@ -82,6 +83,10 @@ void report(uint32_t thread, const Evidence& evidence) noexcept {
 void report_progress(uint32_t thread, uint64_t line, uint64_t, const Progress& progress) noexcept {
   const size_t number = progress_count++;
   if (number < kMostEvidence) progressed[number] = {thread, line, progress};
+}
+
+void sample_often(bool often) noexcept {
+  often_count += often;
 }
 
 int tid_of(uint32_t thread) noexcept {
@@ -162,10 +167,11 @@ WatchedRun run_watched(const std::vector<WatchedBody>& bodies, double seconds,
   const Handlers handlers;
   auto engine = std::make_unique<ContentionWatch>();
   watch = engine.get();
-  engine->start({tid_of, report, report_progress, {read_own, nullptr}}, kSignalData);
+  engine->start({tid_of, report, report_progress, {read_own, nullptr}, false, sample_often}, kSignalData);
   found_count = 0;
   progress_count = 0;
   sample_count = 0;
+  often_count = 0;
   stop_all = false;
   std::vector<std::thread> running;
   for (size_t i = 0; i < bodies.size(); ++i) {
@@ -190,5 +196,6 @@ WatchedRun run_watched(const std::vector<WatchedBody>& bodies, double seconds,
   take_found(run);
   run.failure = engine->failure();
   run.samples = sample_count;
+  run.asked_often = often_count;
   return run;
 }

@@ -30,6 +30,7 @@ struct WatchedRun {
   std::vector<ThreadProgress> progress;
   int failure = 0;  // of setting breakpoints, a negated errno
   uint64_t samples = 0;
+  uint32_t asked_often = 0;  // samples were asked to come often
 };
 
 // Runs all bodies at once until `is_enough` says so of what was found so far, or so many seconds went by.

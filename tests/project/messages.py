@@ -19,7 +19,8 @@ SPEAKERS = re.compile(
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 VALUE = re.compile(r"\{[^}]*\}|%[-#0-9.*]*l{0,2}[sdiuxzc]")
 # Sources of which every sentence is a message: they hand their texts on, or keep them in tables.
-WHOLE = {"analysis/attribution/attribution.cpp", "analysis/attribution/perf_map.cpp", "analysis/views/run_summary.cpp",
+WHOLE = {"analysis/attribution/attribution.cpp", "analysis/attribution/perf_map.cpp",
+         "analysis/disassembly/disassembly.cpp", "analysis/disassembly/machine_code.cpp", "analysis/views/run_summary.cpp",
          "hpcrun/measurement/read_extents.cpp", "hpcrun/measurement/read_threads.cpp",
          "hpcrun/measurement/reader.cpp", "hpcrun/sample/sources.cpp", "prof/command_line/misuse.cpp",
          "prof/report/choice.h"}

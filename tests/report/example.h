@@ -26,6 +26,7 @@ inline Database example() {
   b.function("add", "sum.cpp", "/home/me/sum", 3);
   b.function("worker", "main.cpp", "/home/me/sum", 21);
   b.function("write", "", "/lib/libc.so.6");
+  b.database.modules[0].build_id = "5a1f0c9be2d4";
   b.metric("CPUTIME", "sec");
   const uint32_t main = b.thread(0, "sum"), worker = b.thread(1, "worker");
   b.spend(main, {{"main", 40}, {"slow_sum", 14}}, 4.96);

@@ -139,7 +139,7 @@ TEST_CASE("docs/json.md describes every key that a report can have") {
 TEST_CASE("the summary hands on what the run recorded and follows the schema") {
   const Json json = parsed(example(), json_options(ReportView::Summary));
   CHECK(keys(json) == Keys{"schema", "view", "database", "units", "totals", "run", "sampling", "stacks",
-                           "overhead", "degradations", "findings"});
+                           "overhead", "modules", "degradations", "findings"});
   const Json recorded = Json::parse(kExampleRun);
   for (const char* key : {"run", "sampling", "stacks", "overhead", "degradations"})
     CHECK(json[key] == recorded[key]);

@@ -26,7 +26,7 @@ struct Environment {
   }
   ~Environment() {
     for (const char* name : {kEnvDirectory, kEnvEvents, kEnvTrace, kEnvDeviceTrace, kEnvTrigger,
-                             kEnvContention, kEnvMemoryEvents, kEnvRepair, kEnvRepairPlan})
+                             kEnvContention, kEnvSearchRate, kEnvMemoryEvents, kEnvRepair, kEnvRepairPlan})
       unsetenv(name);
   }
   static void set(const char* name, const char* value) {
@@ -144,6 +144,17 @@ TEST_CASE("the configuration is the environment's, or there is none") {
   CHECK(config.trace);
   CHECK(config.device_trace_period_ns == 0);
   CHECK(config.trigger == Trigger::Timer);
+  CHECK(config.search_rate == 0);
+  Environment::set(kEnvSearchRate, "250");
+  Config paced;
+  REQUIRE(read_config(paced));
+  CHECK(paced.search_rate == 250);
+  for (const char* const malformed : {"", "x", "250x", "-1", "20001"}) {
+    Environment::set(kEnvSearchRate, malformed);
+    Config refused;
+    CHECK(!read_config(refused));
+  }
+  unsetenv(kEnvSearchRate);
   Environment::set(kEnvDeviceTrace, kSampledDeviceTrace);
   Config sampled;
   REQUIRE(read_config(sampled));

@@ -20,6 +20,14 @@ QColor blend(const QColor& under, const QColor& over, double weight) {
   return {part(under.red(), over.red()), part(under.green(), over.green()), part(under.blue(), over.blue())};
 }
 
+double linear(float part) {
+  return part <= 0.04045F ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4);
+}
+
+double luminance(const QColor& colour) {
+  return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF()) + 0.0722 * linear(colour.blueF());
+}
+
 }  // namespace
 
 QRgb colour_of_function(std::string_view name) {
@@ -37,12 +45,43 @@ QColor ink_on_function() {
   return Qt::black;
 }
 
+double contrast(const QColor& one, const QColor& other) {
+  const double a = luminance(one), b = luminance(other);
+  return (std::max(a, b) + 0.05) / (std::min(a, b) + 0.05);
+}
+
+QColor ink_on(const QColor& ground) {
+  return contrast(Qt::black, ground) > contrast(Qt::white, ground) ? Qt::black : Qt::white;
+}
+
+QColor readable_on(const QColor& ground, const QColor& colour) {
+  constexpr float kStep = 0.01F;
+  const float step = ink_on(ground) == Qt::black ? -kStep : kStep;
+  QColor readable = colour;
+  for (float lightness = colour.lightnessF(); contrast(readable, ground) < kReadable; lightness += step) {
+    if (lightness < 0 || lightness > 1) return ink_on(ground);
+    readable.setHslF(std::max(colour.hslHueF(), 0.0F), colour.hslSaturationF(), lightness);
+  }
+  return readable;
+}
+
 bool is_dark(const QPalette& palette) {
   return palette.color(QPalette::Text).lightness() > palette.color(QPalette::Base).lightness();
 }
 
 QColor found_colour(const QPalette& palette) {
   return is_dark(palette) ? QColor(0x6b, 0x5a, 0x10) : QColor(0xff, 0xe6, 0x70);
+}
+
+QColor change_colour(const QPalette& palette, double share) {
+  const QColor more = is_dark(palette) ? QColor(0xa0, 0x3a, 0x24) : QColor(0xff, 0x9a, 0x70);
+  const QColor less = is_dark(palette) ? QColor(0x1f, 0x5f, 0xa8) : QColor(0x8f, 0xc1, 0xff);
+  return blend(palette.color(QPalette::Base), share > 0 ? more : less, std::min(std::abs(share), 1.0));
+}
+
+QColor change_colour_of_function(double share) {
+  const QColor same(0xd8, 0xd8, 0xd8), more(0xf0, 0x70, 0x4a), less(0x62, 0xa0, 0xf2);
+  return blend(same, share > 0 ? more : less, std::min(std::abs(share), 1.0));
 }
 
 QColor heat_colour(const QPalette& palette, double share) {

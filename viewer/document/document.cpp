@@ -1,17 +1,21 @@
 #include "viewer/document/document.h"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
 #include "analysis/database/database.h"
 #include "analysis/views/selection.h"
+#include "viewer/document/other_run.h"
+#include "viewer/document/timed_database.h"
 #include "viewer/document/traces.h"
+#include "viewer/document/words.h"
 
 namespace prof::viewer {
 
 Document::Document(const std::filesystem::path& directory)
     : directory_(directory),
-      database_(std::make_unique<const Database>(read_database(directory))),
+      database_(std::make_shared<const Database>(read_database(directory))),
       run_(run_summary(*database_)),
       threads_(database_->profiles.size()) {
   std::iota(threads_.begin(), threads_.end(), 0u);
@@ -24,24 +28,123 @@ Document::~Document() {
 }
 
 Traces& Document::traces() {
-  if (!traces_) traces_ = std::make_unique<Traces>(*database_);
+  if (traces_) return *traces_;
+  traces_ = std::make_unique<Traces>(*database_);
+  connect(traces_.get(), &Traces::ready, this, [this] {
+    if (is_time_awaited()) take_time();
+  });
+  connect(traces_.get(), &Traces::not_ready, this, [this](const QString& why) {
+    if (is_time_awaited()) give_up_time(why.isEmpty() ? "the traces were not indexed: cancelled" : why);
+  });
   return *traces_;
 }
 
-void Document::rebuild() {
-  if (tree_) emit tree_will_change();
-  Selection selection = select(*database_, {}, {});
+// Keeps the database for as long as the tree, which threads in the background may have.
+std::shared_ptr<const CallTree> Document::tree_of(std::shared_ptr<const Database> database) const {
+  Selection selection = select(*database, {}, {});
   if (!has_all_threads()) {
     selection.profiles = threads_;
     selection.every_profile = false;
   }
-  tree_ = std::make_shared<const CallTree>(build_call_tree(*database_, selection, merges_));
+  auto* const tree = new CallTree(build_call_tree(*database, selection, merges_));
+  return {tree, [database](const CallTree* old) { delete old; }};
+}
+
+void Document::take_tree(const PreparedTree* prepared) {
+  const std::string shown = tree_ && tree_->metrics() > 0 ? tree_->metric(metric_).name : "";
+  tree_ = other_ ? tree_of_both(prepared) : timed_ ? tree_of(timed_) : measured_tree_;
+  metric_ = 0;
+  for (const std::string& wanted : {measured_metric_, shown})
+    for (size_t m = 0; m < tree_->distinct_metrics(); ++m)
+      if (tree_->metric(m).name == wanted) metric_ = m;
+}
+
+std::shared_ptr<const CallTree> Document::tree_of_both(const PreparedTree* prepared) const {
+  const ComparisonOptions options{merges_, comparing_.same_total, comparing_.is_other_before};
+  const bool is_prepared = prepared && prepared->measured == measured_tree_ && prepared->options == options;
+  return is_prepared ? prepared->tree : compare_runs(other_, *measured_tree_, options);
+}
+
+void Document::rebuild() {
+  if (tree_) emit tree_will_change();
+  measured_tree_ = tree_of(database_);
+  take_tree(nullptr);
 }
 
 void Document::choose_metric(size_t position) {
-  if (position >= tree_->metrics() || position == metric_) return;
+  if (position >= tree_->distinct_metrics() || position == metric_) return;
   metric_ = position;
+  if (!timed_) measured_metric_ = tree_->metric(position).name;
   emit metric_changed();
+}
+
+void Document::choose_time(std::optional<TimeRange> range) {
+  if (range == chosen_time_ || (range && traces().mapped().all_segments() == 0)) return;
+  if (range) end_comparison();
+  chosen_time_ = range;
+  const bool has_index = range && traces().index();
+  if (!has_index) timed_.reset();
+  emit chosen_time_changed();
+  if (has_index || !range)
+    take_time();
+  else
+    traces().want_index();
+}
+
+QString Document::chosen_time_in_words() const {
+  if (!chosen_time_) return {};
+  constexpr double kNsPerSecond = 1e9;
+  constexpr int kDigitsOfNs = 9;
+  int digits = kDigitsOfNs;  // that tell a hundredth of it
+  for (uint64_t rest = chosen_time_->ns() / 1000; digits > 0 && rest > 0; rest /= 10) --digits;
+  const auto seconds = [&](uint64_t ns) {
+    const auto since = static_cast<double>(ns - std::min(ns, traces_->mapped().begin_ns()));
+    return QString::number(since / kNsPerSecond, 'f', digits) + " s";
+  };
+  return seconds(chosen_time_->begin_ns) + " to " + seconds(chosen_time_->end_ns) + " (" +
+         duration(chosen_time_->ns()) + ")";
+}
+
+void Document::take_time() {
+  if (!chosen_time_ && tree_ == measured_tree_) return;
+  emit tree_will_change();
+  timed_ =
+      chosen_time_
+          ? std::make_shared<const Database>(timed_database(*database_, *traces().index(), *chosen_time_))
+          : nullptr;
+  if (timed_) traces_->give_back();
+  take_tree(nullptr);
+  emit tree_changed();
+}
+
+void Document::give_up_time(const QString& why) {
+  choose_time({});
+  emit time_not_chosen(why);
+}
+
+void Document::compare_with(std::shared_ptr<const OtherRun> other, const Comparing& how,
+                            const PreparedTree* prepared) {
+  if (other == other_) return;
+  if (other) choose_time({});  // traces tell of the opened run alone
+  emit tree_will_change();
+  other_ = std::move(other);
+  comparing_ = how;
+  take_tree(prepared);
+  emit tree_changed();
+  emit comparison_changed();
+}
+
+void Document::choose_comparing(const Comparing& how) {
+  if (!other_ || how == comparing_) return;
+  emit tree_will_change();
+  comparing_ = how;
+  take_tree(nullptr);
+  emit tree_changed();
+  emit comparison_changed();
+}
+
+const std::filesystem::path& Document::directory_of_file(uint32_t file) const {
+  return other_ && file >= database_->files.size() ? other_->directory : directory_;
 }
 
 void Document::choose_threads(std::vector<uint32_t> profiles) {
@@ -74,6 +177,11 @@ void Document::choose_depth(std::optional<uint32_t> depth) {
   if (depth == depth_) return;
   depth_ = depth;
   emit depth_changed();
+}
+
+void Document::ask_for_function(const std::string& name) {
+  for (uint32_t frame = 0; frame < tree_->frames.size(); ++frame)
+    if (frame_name(*tree_->database, tree_->frames[frame]) == name) return emit function_asked(frame);
 }
 
 }  // namespace prof::viewer

@@ -32,16 +32,13 @@ Traces::~Traces() {
 
 void Traces::want_index() {
   if (index_ || is_building()) return;
-  if ((index_ = open_index(mapped_))) {
-    emit ready();
-    return;
-  }
   progress_.is_cancelled = false;
   result_ = {};
   reports_.start();
   builder_ = std::thread([this] {
     try {
-      result_.index = build_index(mapped_, jobs(), progress_);
+      result_.index = open_index(mapped_, jobs(), progress_.is_cancelled);
+      if (!result_.index) result_.index = build_index(mapped_, jobs(), progress_);
     } catch (const std::exception& error) {
       result_.why = QString::fromUtf8(error.what());
     }
@@ -51,6 +48,12 @@ void Traces::want_index() {
 
 void Traces::cancel() {
   progress_.is_cancelled = true;
+}
+
+void Traces::give_back(uint64_t most) const {
+  if (resident_file_bytes() <= most) return;
+  mapped_->forget();
+  if (index_) index_->forget();
 }
 
 void Traces::conclude() {

@@ -24,10 +24,15 @@ class Traces : public QObject {
   const MappedTraces& mapped() const { return *mapped_; }
   // nullptr until it is ready; then it stays.
   const TraceIndex* index() const { return index_.get(); }
-  // Opens the index, or begins to make it. Nothing happens where it is there, or is being made.
+  // Begins to open the index, or to make it, in the background. Nothing happens where it is there or on its
+  // way.
   void want_index();
   bool is_building() const { return builder_.joinable(); }
   void cancel();
+  // After much was read: lets go of what is mapped, where that is more than `most`; it is read again
+  // where it is needed.
+  static constexpr uint64_t kMostResident = 104 << 20;  // bytes, of all files of this process
+  void give_back(uint64_t most = kMostResident) const;
 
  signals:
   // Of what there is to read, 0..1; while it is being made.

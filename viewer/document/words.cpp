@@ -28,6 +28,11 @@ QString percent(double share) {
   return share > 0 ? QString::fromStdString(words_for_percent(share)) : QString();
 }
 
+QString signed_percent(double share, int sign) {
+  const QString words = percent(share);
+  return words.isEmpty() || sign == 0 ? words : (sign > 0 ? "+" : "-") + words;
+}
+
 QString exact_quantity(const Metric& metric, double value) {
   if (metric.unit == "sec") return QString::number(value, 'g', kExactDigits) + " s";
   return counted(value) + (metric.unit.empty() ? QString() : " " + QString::fromStdString(metric.unit));

@@ -11,6 +11,8 @@ namespace prof::viewer {
 QString quantity(const Metric& metric, double value);
 // "12.3 %", "<0.1 %", and nothing where nothing was measured.
 QString percent(double share);
+// The same of a difference, by its sign (-1, 0, 1): "+12.3 %".
+QString signed_percent(double share, int sign);
 // Exact, for tooltips and copies: all digits that mean something, and the unit.
 QString exact_quantity(const Metric& metric, double value);
 // "1.5 s", "230 us": of a time in traces.

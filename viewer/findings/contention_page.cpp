@@ -53,14 +53,15 @@ QString ContentionPage::why_empty() const {
 
 void ContentionPage::fill() {
   const RunSummary& run = document().run();
-  findings_ = contention_findings(document().tree(), run);
+  findings_ = contention_findings(document().measured_tree(), run);
   items_.clear();
   size_t number = 0;
   for (const ContendedRecord& record : run.contention)
     if (!record.sides.empty()) add_record(record, findings_[number++]);
   QStringList said;
   if (findings_.empty()) said << "no data was found that threads contend for";
-  for (const std::string& repair : repairs_in_words(document().tree(), run.repairs)) said << html(repair);
+  for (const std::string& repair : repairs_in_words(document().measured_tree(), run.repairs))
+    said << html(repair);
   for (const std::string& note : contention_notes(run)) said << html(note);
   QStringList sources;
   for (const std::string& source : run.contention_sources) sources << html(source);
@@ -70,11 +71,17 @@ void ContentionPage::fill() {
 }
 
 void ContentionPage::add_record(const ContendedRecord& record, const Finding& finding) {
-  const CallTree& tree = document().tree();
+  const CallTree& tree = document().measured_tree();
   QString details = paragraph("", html(finding.sentence)) + paragraph("Change:", html(finding.advice)) +
                     paragraph("Repair:", html(record.repair));
   for (const ContendedRecord::Allocation& allocation : record.allocations)
     details += paragraph("Allocated:", linked_path(document(), frames_of(tree, allocation.context)));
+  QStringList code;
+  for (const ContendedRecord::Side& side : record.sides)
+    if (const std::vector<FindingFrame> frames = frames_of(tree, side.context); !frames.empty())
+      code << html("thread " + thread_label(document().database(), side.profile) + ": ") +
+                  linked(document(), telling_frame(frames));
+  details += paragraph("Code:", code.join("<br>"));
   Evidence evidence{{}, details};
   if (!finding.contexts.empty()) evidence.frames = finding.contexts.front().frames;
   QStandardItem* const item = rows().add(

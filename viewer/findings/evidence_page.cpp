@@ -10,6 +10,7 @@ namespace prof::viewer {
 EvidencePage::EvidencePage(Document& document, const QStringList& columns, QWidget* parent)
     : Page(document, parent),
       empty_(new QLabel),
+      limit_(new QLabel),
       sentences_(new QLabel),
       table_(new EvidenceTable(document, columns)),
       details_(new QTextBrowser),
@@ -20,6 +21,9 @@ EvidencePage::EvidencePage(Document& document, const QStringList& columns, QWidg
   empty_->setAlignment(Qt::AlignCenter);
   empty_->setWordWrap(true);
   empty_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  limit_->setObjectName("limit");
+  limit_->setWordWrap(true);
+  limit_->setMargin(fontMetrics().averageCharWidth());
   sentences_->setObjectName("sentences");
   sentences_->setWordWrap(true);
   sentences_->setTextInteractionFlags(Qt::TextBrowserInteraction);
@@ -38,6 +42,7 @@ EvidencePage::EvidencePage(Document& document, const QStringList& columns, QWidg
   auto* const column = new QVBoxLayout(content);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
+  column->addWidget(limit_);
   column->addWidget(sentences_);
   column->addWidget(halves_, 1);
   layers_->addWidget(content);
@@ -48,6 +53,10 @@ EvidencePage::EvidencePage(Document& document, const QStringList& columns, QWidg
   connect(sentences_, &QLabel::linkActivated, this, [this](const QString& link) { follow_link(QUrl(link)); });
   connect(&document, &Document::tree_changed, this, &EvidencePage::renew);
   connect(&document, &Document::finding_asked, this, &EvidencePage::show_finding);
+}
+
+std::vector<PageKey> EvidencePage::keys() const {
+  return {{"Enter", "the row's line of source"}, {"T", "the row's time in the timeline"}};
 }
 
 QModelIndex EvidencePage::row_of_finding(const QString&) const {
@@ -68,6 +77,9 @@ void EvidencePage::renew() {
   if (!isVisible()) return;
   is_filled_ = true;
   table_->clear();
+  const QString limit = document().chosen_time() ? limit_of_time() : QString();
+  limit_->setText("<i>" + limit + "</i>");
+  limit_->setVisible(!limit.isEmpty());
   const QString reason = why_empty();
   empty_->setText(reason);
   layers_->setCurrentIndex(reason.isEmpty() ? 0 : 1);
@@ -96,6 +108,8 @@ void EvidencePage::show_details(const QModelIndex& row) {
   QString text = table_->details(row);
   if (const QString path = linked_path(document(), table_->evidence(row).frames); !path.isEmpty())
     text += (text.isEmpty() ? "" : "<hr>") + path;
+  if (table_->moment(row))
+    text += (text.isEmpty() ? "" : "<hr>") + QString("<a href=\"moment:-\">Show in the timeline</a> (T)");
   details_->setHtml(text);
 }
 
@@ -109,7 +123,10 @@ void EvidencePage::show_finding(const QString& page, const QString& sentence) {
 }
 
 void EvidencePage::follow_link(const QUrl& link) {
-  follow(document(), link);
+  if (link.scheme() == "moment")
+    table_->show_moment(table_->currentIndex());
+  else
+    follow(document(), link);
 }
 
 }  // namespace prof::viewer

@@ -18,12 +18,17 @@ class EvidencePage : public Page {
  public:
   QWidget* main_widget() override { return table_; }
   QAbstractItemView* table() override { return table_; }
+  std::vector<PageKey> keys() const override;
 
  protected:
   EvidencePage(Document& document, const QStringList& columns, QWidget* parent);
 
   // Fills the emptied table, and the sentences above it. Only where why_empty() has no reason.
   virtual void fill() = 0;
+  // What a chosen time means here; empty: what fill() shows is of that time. A sentence.
+  virtual QString limit_of_time() const {
+    return "Of all of the run: what is shown here is not known by time.";
+  }
   // The row of a finding's evidence, by its sentence; none: the page has no row for it.
   virtual QModelIndex row_of_finding(const QString& sentence) const;
   // Beside the details.
@@ -33,6 +38,8 @@ class EvidencePage : public Page {
   void show_sentences(const QString& text);
   EvidenceTable& rows() { return *table_; }
   const EvidenceTable& rows() const { return *table_; }
+  // The details of the chosen row have changed.
+  void renew_details() { show_details(table_->currentIndex()); }
   // What is known has changed: fill() is called, when the page is seen.
   void renew();
 
@@ -45,6 +52,7 @@ class EvidencePage : public Page {
   void follow_link(const QUrl& link);
 
   QLabel* empty_;
+  QLabel* limit_;
   QLabel* sentences_;
   EvidenceTable* table_;
   QTextBrowser* details_;

@@ -1,6 +1,9 @@
 #include "viewer/findings/evidence_table.h"
 
+#include <QContextMenuEvent>
 #include <QHeaderView>
+#include <QKeyEvent>
+#include <QMenu>
 #include <algorithm>
 #include <utility>
 
@@ -55,7 +58,10 @@ QStandardItem* EvidenceTable::add(const std::vector<Cell>& cells, Evidence evide
     const bool is_number = cell.exact.isValid();
     item->setData(is_number ? cell.exact : QVariant(cell.text), kExactRole);
     item->setToolTip(cell.tip.isEmpty() ? cell.text : cell.tip);
-    if (is_number) item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    if (is_number) {
+      item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+      model_.horizontalHeaderItem(static_cast<int>(row.size()))->setTextAlignment(Qt::AlignRight);
+    }
     row << item;
   }
   while (row.size() < model_.columnCount()) row << new QStandardItem;
@@ -118,6 +124,37 @@ bool EvidenceTable::show_source(const QModelIndex& row) {
   const std::optional<SourcePlace> place = place_of(document_, evidence(row).frames);
   if (place) document_.ask_for_source(place->file, place->line);
   return place.has_value();
+}
+
+std::optional<Moment> EvidenceTable::moment(const QModelIndex& row) const {
+  const Evidence& of = evidence(row);
+  return of.moment ? of.moment() : std::nullopt;
+}
+
+bool EvidenceTable::show_moment(const QModelIndex& row) {
+  const std::optional<Moment> at = moment(row);
+  if (at) document_.ask_for_moment(*at);
+  return at.has_value();
+}
+
+void EvidenceTable::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_T && event->modifiers() == Qt::NoModifier && show_moment(currentIndex()))
+    return;
+  QTreeView::keyPressEvent(event);
+}
+
+void EvidenceTable::contextMenuEvent(QContextMenuEvent* event) {
+  const QModelIndex row =
+      event->reason() == QContextMenuEvent::Mouse ? indexAt(event->pos()) : currentIndex();
+  if (!row.isValid()) return;
+  QMenu menu(this);
+  QAction* const source = menu.addAction("Go to the &source line", this, [&] { show_source(row); });
+  source->setEnabled(place_of(document_, evidence(row).frames).has_value());
+  QAction* const time = menu.addAction("Show in the &timeline", this, [&] { show_moment(row); });
+  time->setEnabled(moment(row).has_value());
+  menu.exec(event->reason() == QContextMenuEvent::Mouse
+                ? event->globalPos()
+                : viewport()->mapToGlobal(visualRect(row).bottomLeft()));
 }
 
 }  // namespace prof::viewer

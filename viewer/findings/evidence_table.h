@@ -7,6 +7,8 @@
 #include <QStringList>
 #include <QTreeView>
 #include <QVariant>
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "analysis/views/findings.h"
@@ -37,7 +39,9 @@ Cell count_cell(double count);
 // What a row stands for.
 struct Evidence {
   std::vector<FindingFrame> frames;  // the innermost first
-  QString details;                   // HTML; empty: those of the row that it is in
+  QString details = {};              // HTML; empty: those of the row that it is in
+  // Where the timeline shows it, asked when somebody looks: empty, or nothing, where it does not.
+  std::function<std::optional<Moment>()> moment = {};
 };
 
 class EvidenceTable : public QTreeView {
@@ -62,9 +66,16 @@ class EvidenceTable : public QTreeView {
   QString details(QModelIndex row) const;
   // True where the row leads to a line of source.
   bool show_source(const QModelIndex& row);
+  // The same of the timeline.
+  bool show_moment(const QModelIndex& row);
+  std::optional<Moment> moment(const QModelIndex& row) const;
 
  signals:
   void row_chosen(const QModelIndex& row);
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
 
  private:
   Document& document_;

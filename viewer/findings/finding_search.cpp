@@ -21,11 +21,13 @@ FindingSearch::FindingSearch(Document& document) : QObject(&document), document_
 FindingSearch::~FindingSearch() = default;  // the thread is told to stop, and waited for
 
 void FindingSearch::start() {
+  // Nothing else was measured where pages only show something else.
+  if (tree_ == document_.shared_measured_tree()) return;
+  tree_ = document_.shared_measured_tree();
   known_ = {};
   const uint64_t turn = ++turn_;
-  thread_ = std::jthread([this, turn, tree = document_.shared_tree()](const std::stop_token& stop) {
-    search(tree, turn, stop);
-  });
+  thread_ =
+      std::jthread([this, turn, tree = tree_](const std::stop_token& stop) { search(tree, turn, stop); });
 }
 
 void FindingSearch::search(std::shared_ptr<const CallTree> tree, uint64_t turn, const std::stop_token& stop) {

@@ -3,6 +3,7 @@
 // own, because stalls are read from all traces. Pages share one of each document, and live in its thread.
 
 #include <QObject>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -47,6 +48,7 @@ class FindingSearch : public QObject {
   void tell(Known known, uint64_t turn);
 
   Document& document_;
+  std::shared_ptr<const CallTree> tree_;  // that is searched
   Known known_;
   uint64_t turn_ = 0;  // of the search whose results count
   std::jthread thread_;

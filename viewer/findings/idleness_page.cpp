@@ -38,9 +38,17 @@ QString IdlenessPage::why_empty() const {
          "threads wait otherwise.";
 }
 
+bool IdlenessPage::is_complete() const {
+  return !moments_ || moments_->is_complete();
+}
+
 void IdlenessPage::fill() {
+  if (!moments_) {
+    moments_ = new DeviceMoments(document(), this);
+    connect(moments_, &DeviceMoments::ready, this, &IdlenessPage::renew_details);
+  }
   const RunSummary& run = document().run();
-  const Idleness found = idleness(document().database(), document().tree().selection, run);
+  const Idleness found = idleness(document().database(), document().measured_tree().selection, run);
   QStringList said;
   for (const DeviceUse& use : run.devices) {
     said << "<b>" + html(device_in_words(run, use)) + "</b><br>" + html(device_shares_in_words(use));
@@ -55,21 +63,23 @@ void IdlenessPage::fill() {
   for (const Finding& finding : found.findings) said << html(finding.sentence);
   said << "<small>" + html(kBlameCaveat) + "</small>";
   show_sentences(said.join("<br>"));
-  add_blame("what keeps devices idle, and its share of the idleness", found.device);
+  add_blame("what keeps devices idle, and its share of the idleness", found.device,
+            [this](const Blamed& blamed) { return moments_->idleness_in(blamed.context.frames); });
   add_unblamed(found.unblamed_s);
-  add_blame("what keeps threads waiting, and its share of that", found.cpu);
+  add_blame("what keeps threads waiting, and its share of that", found.cpu,
+            [this](const Blamed& blamed) { return moments_->run_of(blamed.what); });
   add_waits(found.waits);
   add_tasks(found.tasks);
   add_devices();
 }
 
-void IdlenessPage::add_blame(const char* heading, const std::vector<Blamed>& all) {
+void IdlenessPage::add_blame(const char* heading, const std::vector<Blamed>& all, const FindMoment& find) {
   if (all.empty()) return;
   QStandardItem* const parent = rows().add_heading(heading);
   for (const Blamed& blamed : all)
     rows().add({where(blamed), seconds_cell(blamed.value_s), share_cell(blamed.share),
                 share_cell(blamed.share_of_run)},
-               {blamed.context.frames, {}}, parent);
+               {blamed.context.frames, {}, [blamed, find] { return find(blamed); }}, parent);
 }
 
 void IdlenessPage::add_unblamed(double seconds) {
@@ -88,7 +98,10 @@ void IdlenessPage::add_waits(const std::vector<Waiting>& waits) {
     rows().add({where(waiting.at), seconds_cell(waiting.at.value_s), share_cell(waiting.at.share),
                 share_cell(waiting.at.share_of_run), seconds_cell(waiting.launch_latency_s),
                 seconds_cell(waiting.gap_s), seconds_cell(waiting.wake_latency_s)},
-               {waiting.at.context.frames, {}}, parent);
+               {waiting.at.context.frames,
+                {},
+                [this, code = waiting.at.context.frames] { return moments_->wait_in(code); }},
+               parent);
 }
 
 void IdlenessPage::add_tasks(const std::vector<RankedTask>& tasks) {
@@ -105,7 +118,7 @@ void IdlenessPage::add_tasks(const std::vector<RankedTask>& tasks) {
                          .arg(task.time_rank)
                          .arg(QString::fromStdString(words_for_duration(task.time_s))),
                      static_cast<double>(task.time_rank), tip)},
-               {}, parent);
+               {{}, {}, [this, name = task.name] { return moments_->run_of(name); }}, parent);
   }
 }
 
@@ -133,7 +146,7 @@ void IdlenessPage::add_devices() {
                       words_for_bytes(costs.from_device_bytes) + " from it, copies " +
                       words_for_duration(costs.copy_s),
                   seconds_cell(costs.execution_s)},
-                 {}, parent);
+                 {{}, {}, [this, of = queue.profile] { return moments_->all_of(of); }}, parent);
     }
   }
 }

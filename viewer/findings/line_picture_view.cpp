@@ -176,7 +176,7 @@ void LinePictureView::paint_row(QPainter& painter, size_t picture, size_t row) c
     }
     painter.fillRect(inner, letter == 'r' ? pale : colour);
     if (fontMetrics().averageCharWidth() > cell_width()) continue;
-    painter.setPen(letter == 'r' ? palette().color(QPalette::WindowText) : QColor(Qt::white));
+    painter.setPen(letter == 'r' ? palette().color(QPalette::WindowText) : ink_on(colour));
     painter.drawText(at, Qt::AlignCenter, QString(QChar(letter)));
   }
 }

@@ -30,20 +30,12 @@ bool is_page(const QString& id) {
 QString source_link(const Document& document, const SourcePlace& place) {
   if (!is_page("source")) return {};
   const QString text =
-      html(base_name(document.database().files[place.file].path)) + ":" + QString::number(place.line);
+      html(base_name(document.tree().database->files[place.file].path)) + ":" + QString::number(place.line);
   return link("source", QString::number(place.file), QString::number(place.line), text);
 }
 
 QString title_of_page(const QString& id) {
   return id.left(1).toUpper() + id.mid(1);
-}
-
-// kNone: the chosen tree has no such function.
-uint32_t frame_named(const Document& document, const QString& name) {
-  const std::vector<Frame>& frames = document.tree().frames;
-  for (uint32_t f = 0; f < frames.size(); ++f)
-    if (frame_name(document.database(), frames[f]) == name.toStdString()) return f;
-  return kNone;
 }
 
 }  // namespace
@@ -54,7 +46,7 @@ QString html(const std::string& text) {
 
 std::optional<SourcePlace> place_of(const Document& document, const FindingFrame& frame) {
   if (frame.file.empty() || frame.line == 0) return {};
-  const std::vector<SourceFile>& files = document.database().files;
+  const std::vector<SourceFile>& files = document.tree().database->files;
   for (uint32_t f = 0; f < files.size(); ++f)
     if (files[f].path == frame.file) return SourcePlace{f, frame.line};
   return {};
@@ -114,12 +106,12 @@ void follow(Document& document, const QUrl& link) {
   const QString of = QUrlQuery(link).queryItemValue("of", QUrl::FullyDecoded);
   if (link.scheme() == "source") {
     const uint32_t file = link.path().toUInt();
-    if (file < document.database().files.size()) document.ask_for_source(file, of.toUInt());
+    if (file < document.tree().database->files.size()) document.ask_for_source(file, of.toUInt());
   } else if (link.scheme() == "finding") {
     document.ask_for_finding(link.path(), of);
   } else if (link.scheme() == "function") {
     document.ask_for_page(link.path());
-    if (const uint32_t frame = frame_named(document, of); frame != kNone) document.ask_for_function(frame);
+    document.ask_for_function(of.toStdString());
   }
 }
 

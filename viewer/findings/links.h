@@ -12,7 +12,7 @@
 
 namespace prof::viewer {
 
-// A line that the source page can show: an index into Database::files.
+// A line that the source page can show: an index into the files of the tree's database.
 struct SourcePlace {
   uint32_t file = 0;
   uint32_t line = 0;

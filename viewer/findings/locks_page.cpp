@@ -37,9 +37,10 @@ QString LocksPage::why_empty() const {
 void LocksPage::fill() {
   const RunSummary& run = document().run();
   QStringList said{html(waiting_in_words(run))};
-  for (const Finding& finding : deadlock_findings(document().tree(), run))
+  for (const Finding& finding : deadlock_findings(document().measured_tree(), run))
     said << "<b>" + html(finding.sentence) + "</b><br>Change: " + html(finding.advice);
-  for (const Finding& finding : idle_findings(document().tree(), run)) said << html(finding.sentence);
+  for (const Finding& finding : idle_findings(document().measured_tree(), run))
+    said << html(finding.sentence);
   show_sentences(said.join("<br>"));
   locks_.clear();
   for (const LockRecord& lock : run.locks.locks) add_lock(lock);
@@ -49,7 +50,7 @@ void LocksPage::fill() {
 }
 
 void LocksPage::add_lock(const LockRecord& lock) {
-  const CallTree& tree = document().tree();
+  const CallTree& tree = document().measured_tree();
   const std::string what = lock_in_words(tree, lock);
   Evidence evidence{
       {},
@@ -74,7 +75,7 @@ void LocksPage::add_lock(const LockRecord& lock) {
 void LocksPage::add_sides(const char* what, const std::vector<LockSide>& sides, QStandardItem* parent) {
   const bool are_waits = std::string_view(what) == "waited";
   for (const LockSide& side : sides) {
-    const std::vector<FindingFrame> frames = user_of_lock(document().tree(), side.context);
+    const std::vector<FindingFrame> frames = user_of_lock(document().measured_tree(), side.context);
     rows().add({what, seconds_cell(side.seconds), counted(side.count, are_waits ? "wait" : "release"),
                 seconds_cell(side.longest_s), (side.open ? "not ended: " : "") + words_for_call(frames)},
                {frames, {}}, parent);
@@ -86,10 +87,10 @@ void LocksPage::add_open_waits() {
   if (open.empty()) return;
   QStandardItem* const heading = rows().add_heading("waited for a lock when the process ended");
   for (const OpenWaitRecord& wait : open) {
-    const std::vector<FindingFrame> frames = user_of_lock(document().tree(), wait.context);
+    const std::vector<FindingFrame> frames = user_of_lock(document().measured_tree(), wait.context);
     rows().add({wait.name.empty() ? wait.kind : wait.name, seconds_cell(wait.seconds), "", "",
                 words_for_call(frames)},
-               {frames, paragraph(open_wait_in_words(document().tree(), wait))}, heading);
+               {frames, paragraph(open_wait_in_words(document().measured_tree(), wait))}, heading);
   }
 }
 
@@ -98,7 +99,7 @@ void LocksPage::add_blocked() {
   if (blocked.empty()) return;
   QStandardItem* const heading = rows().add_heading("waited for other threads without a lock");
   for (const BlockedRecord& record : blocked) {
-    const std::vector<FindingFrame> frames = user_of_lock(document().tree(), record.context);
+    const std::vector<FindingFrame> frames = user_of_lock(document().measured_tree(), record.context);
     rows().add({record.kind, seconds_cell(record.seconds), counted(record.count, "wait"),
                 seconds_cell(record.longest_s), (record.open ? "not ended: " : "") + words_for_call(frames)},
                {frames, {}}, heading);
@@ -106,11 +107,12 @@ void LocksPage::add_blocked() {
 }
 
 void LocksPage::add_work() {
-  const std::vector<WorkWhileIdle> all = work_while_idle(document().tree(), document().run());
+  const std::vector<WorkWhileIdle> all = work_while_idle(document().measured_tree(), document().run());
   if (all.empty()) return;
   QStandardItem* const heading = rows().add_heading("worked while others waited without a lock");
   for (const WorkWhileIdle& work : all) {
-    const std::vector<FindingFrame> frames = program_part(frames_of(document().tree(), work.context));
+    const std::vector<FindingFrame> frames =
+        program_part(frames_of(document().measured_tree(), work.context));
     rows().add({idle_in_words(work), seconds_cell(work.seconds), "", "", code_in_words(frames)}, {frames, {}},
                heading);
   }

@@ -23,6 +23,11 @@ Cell time_cell(const StallReport& report, uint64_t ns) {
           QString::number(since, 'f', 9) + " s since the traces begin"};
 }
 
+// Of a thread that was blocked in all of that time.
+std::function<std::optional<Moment>()> moment_of(TimeRange range, uint32_t profile) {
+  return [=] { return Moment{range, profile, range.begin_ns + range.ns() / 2}; };
+}
+
 }  // namespace
 
 StallsPage::StallsPage(Document& document, QWidget* parent)
@@ -54,19 +59,21 @@ void StallsPage::fill() {
     said << "<b>" + html(finding.sentence) + "</b><br>Change: " + html(finding.advice);
   show_sentences(said.join("<br>"));
 
+  const std::optional<TimeRange>& time = document().chosen_time();
   std::vector<const Stall*> stalls;
-  for (const Stall& stall : report.analysis.stalls) stalls.push_back(&stall);
+  for (const Stall& stall : report.analysis.stalls)
+    if (!time || (stall.begin_ns < time->end_ns && stall.end_ns > time->begin_ns)) stalls.push_back(&stall);
   std::ranges::stable_sort(stalls, std::greater(), &Stall::lost_ns);
   for (const Stall* const stall : stalls) {
     QStandardItem* item = nullptr;
     for (const StalledThread& thread : stall->threads) {
-      const std::vector<FindingFrame> frames = frames_of(document().tree(), thread.context);
+      const std::vector<FindingFrame> frames = frames_of(document().measured_tree(), thread.context);
       const uint64_t lost_ns = item ? thread.lost_ns : stall->lost_ns;
       QStandardItem* const row =
           rows().add({time_cell(report, thread.begin_ns), seconds_cell(seconds(lost_ns)),
                       thread_label(document().database(), thread.profile),
                       seconds_cell(seconds(thread.end_ns - thread.begin_ns)), words_for_call(frames)},
-                     {frames, {}}, item);
+                     {frames, {}, moment_of({thread.begin_ns, thread.end_ns}, thread.profile)}, item);
       if (!item) item = row;
     }
   }

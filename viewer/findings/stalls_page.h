@@ -19,6 +19,9 @@ class StallsPage : public EvidencePage {
 
  protected:
   void fill() override;
+  QString limit_of_time() const override {
+    return "The table has the stalls of the chosen time; the sentences are of all of the run.";
+  }
   void showEvent(QShowEvent* event) override;
 
  private:

@@ -50,16 +50,15 @@ QString what_ran(const CallTree& tree, const RunSummary& run) {
   return "<table cellspacing=\"2\">" + text + "</table>";
 }
 
-// Readable on both themes' grounds.
-QColor colour_of(Severity severity, bool is_dark) {
+QColor colour_of(Severity severity, const QPalette& palette) {
   constexpr int kRed = 0, kAmber = 35, kBlue = 210;
   const int hue = severity == Severity::High ? kRed : severity == Severity::Medium ? kAmber : kBlue;
-  return QColor::fromHsl(hue, 170, is_dark ? 150 : 95);
+  return readable_on(palette.color(QPalette::Base), QColor::fromHsl(hue, 170, is_dark(palette) ? 150 : 95));
 }
 
-QString found(const Document& document, const Finding& finding, bool is_dark) {
+QString found(const Document& document, const Finding& finding, const QPalette& palette) {
   QString text = QString("<tr><td width=\"70\"><font color=\"%1\"><b>%2</b></font></td>")
-                     .arg(colour_of(finding.severity, is_dark).name(), html(severity_name(finding.severity)));
+                     .arg(colour_of(finding.severity, palette).name(), html(severity_name(finding.severity)));
   const bool has_share = finding.cost && finding.cost->share_of_run > 0;
   text += "<td width=\"60\" align=\"right\">" + (has_share ? percent(finding.cost->share_of_run) : "") +
           "&nbsp;&nbsp;</td>";
@@ -140,12 +139,14 @@ void SummaryPage::renew() {
 }
 
 void SummaryPage::fill() {
-  const bool is_dark = viewer::is_dark(palette());
-  QString text = what_ran(document().tree(), document().run());
+  QString text = what_ran(document().measured_tree(), document().run());
   QString findings;
-  for (const Finding& finding : search_->findings()) findings += found(document(), finding, is_dark);
+  for (const Finding& finding : search_->findings()) findings += found(document(), finding, palette());
   if (!findings.isEmpty()) text += "<h3>Findings</h3><table cellspacing=\"4\">" + findings + "</table>";
   if (!search_->is_complete()) text += "<p><i>Looking for more ...</i></p>";
+  if (document().chosen_time())
+    text += "<p><i>All above is of all of the run, the functions below of the chosen time, " +
+            document().chosen_time_in_words() + ", by the traces.</i></p>";
   text += hot(document());
   const int scrolled = text_->verticalScrollBar()->value();
   text_->setHtml(text);

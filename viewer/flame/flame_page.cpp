@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "viewer/document/words.h"
+#include "viewer/flame/change_legend.h"
 
 namespace prof::viewer {
 
@@ -23,15 +24,22 @@ FlamePage::FlamePage(Document& document, QWidget* parent)
     : Page(document, parent),
       search_(new SearchField),
       direction_(new QComboBox),
+      widths_(new QComboBox),
+      legend_(new ChangeLegend),
       area_(new QScrollArea),
       flames_(new FlameWidget(document)) {
   direction_->addItems({"From the entry points", "From the functions that spend"});
   direction_->setObjectName("direction");
   direction_->setToolTip("What the frames on top are (D)");
+  widths_->addItems({"As wide as after", "As wide as before"});
+  widths_->setObjectName("widths");
+  widths_->setToolTip("Of which run the widths are: what is new has none before, what is gone none after");
   auto* const bar = new QHBoxLayout;
   bar->setContentsMargins(4, 2, 4, 2);
   bar->addWidget(search_);
   bar->addStretch();
+  bar->addWidget(legend_);
+  bar->addWidget(widths_);
   bar->addWidget(direction_);
   area_->setWidget(flames_);
   area_->setWidgetResizable(true);
@@ -63,6 +71,10 @@ FlamePage::FlamePage(Document& document, QWidget* parent)
   connect(direction_, &QComboBox::currentIndexChanged, this, [this] {
     flames_->forget();
     if (isVisible()) fill();
+  });
+  connect(widths_, &QComboBox::currentIndexChanged, this, [this](int choice) {
+    flames_->set_widths_before(choice == 1);
+    search();
   });
   connect(flames_, &FlameWidget::chosen_at, this, [this](const QRect& place) {
     if (!place.isEmpty()) area_->ensureVisible(0, place.center().y());
@@ -97,6 +109,9 @@ void FlamePage::showEvent(QShowEvent* event) {
 }
 
 void FlamePage::fill() {
+  const bool compares = document().tree().compared.has_value();
+  legend_->setVisible(compares);
+  widths_->setVisible(compares);
   if (!flames_->is_filled()) flames_->show_tree(reading());
   flames_->take_metric();  // it may have changed while the page was hidden
   search();
@@ -107,7 +122,7 @@ void FlamePage::search() {
   const CallTree& tree = document().tree();
   std::vector<bool> found = search_->matches(tree);
   if (std::find(found.begin(), found.end(), true) != found.end())
-    search_->tell(percent(found_share(tree, found, document().metric())) + " of all");
+    search_->tell(percent(found_share(tree, found, flames_->weighed())) + " of all");
   flames_->set_found(std::move(found));
 }
 

@@ -10,6 +10,8 @@
 
 namespace prof::viewer {
 
+class ChangeLegend;
+
 class FlamePage : public Page {
   Q_OBJECT
 
@@ -32,6 +34,8 @@ class FlamePage : public Page {
 
   SearchField* search_;
   QComboBox* direction_;
+  QComboBox* widths_;
+  ChangeLegend* legend_;
   QScrollArea* area_;
   FlameWidget* flames_;
   uint32_t asked_function_ = kNone;  // while the page is hidden

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/views/comparison_in_words.h"
 #include "viewer/document/colours.h"
 #include "viewer/document/words.h"
 
@@ -51,11 +52,28 @@ void FlameWidget::take_metric() {
   if (rows_) lay_out();
 }
 
+size_t FlameWidget::weighed() const {
+  const CallTree& tree = document_.tree();
+  return are_widths_before_ && tree.compared ? tree.compared->before(document_.metric())
+                                             : tree.weighed(document_.metric());
+}
+
+void FlameWidget::set_widths_before(bool are_before) {
+  are_widths_before_ = are_before;
+  take_metric();
+}
+
+double FlameWidget::change_of_row(uint32_t row) const {
+  const Compared& compared = *document_.tree().compared;
+  const size_t m = document_.metric();
+  return Change{rows_->weight(row, compared.before(m)), rows_->weight(row, compared.after(m))}.share();
+}
+
 void FlameWidget::lay_out() {
   if (!rows_ || document_.tree().metrics() == 0) {
     layout_ = {};
   } else {
-    layout_ = lay_out_flames(*rows_, document_.metric(), zoomed_, kLeastPixels / std::max(width(), 1));
+    layout_ = lay_out_flames(*rows_, weighed(), zoomed_, kLeastPixels / std::max(width(), 1));
   }
   setMinimumHeight(static_cast<int>(layout_.levels.size()) * row_height() + 1);
   update();
@@ -112,7 +130,7 @@ void FlameWidget::choose_function(uint32_t frame) {
   std::vector<bool> wanted(document_.tree().frames.size(), false);
   wanted[frame] = true;
   const std::vector<uint32_t> all = rows_->rows_of(wanted);
-  const size_t metric = document_.metric();
+  const size_t metric = weighed();
   const auto heaviest = std::max_element(all.begin(), all.end(), [&](uint32_t a, uint32_t b) {
     return rows_->weight(a, metric) < rows_->weight(b, metric);
   });
@@ -123,7 +141,7 @@ void FlameWidget::choose_function(uint32_t frame) {
 
 void FlameWidget::ask_for_source() {
   if (!rows_ || chosen_ == kNone) return;
-  const Place place = rows_->place(chosen_, document_.metric());
+  const Place place = rows_->place(chosen_, placed_by(document_.tree(), *rows_, chosen_, document_.metric()));
   if (place.known()) document_.ask_for_source(place.file, place.line);
 }
 
@@ -165,10 +183,14 @@ QString FlameWidget::label_of(const FlameBox& box) const {
   return look_of(rows_->frame(box.row)).name + (rows_->is_inlined(box.row) ? " [inlined]" : "");
 }
 
+QColor FlameWidget::colour_of(const FlameBox& box) const {
+  return document_.tree().compared ? change_colour_of_function(change_of_row(box.row))
+                                   : QColor(look_of(rows_->frame(box.row)).colour);
+}
+
 void FlameWidget::paint_box(QPainter& painter, const QRect& place, const FlameBox& box) const {
   const bool is_function = box.merged == 0 && box.row != kNone;
-  QColor colour =
-      is_function ? QColor(look_of(rows_->frame(box.row)).colour) : palette().color(QPalette::Button);
+  QColor colour = is_function ? colour_of(box) : palette().color(QPalette::Button);
   QColor ink = is_function ? ink_on_function() : palette().color(QPalette::Text);
   if (!found_.empty() && !(is_function && found_[rows_->frame(box.row)])) {
     colour = palette().color(QPalette::Button);
@@ -192,7 +214,10 @@ void FlameWidget::paintEvent(QPaintEvent* event) {
   painter.fillRect(event->rect(), palette().color(QPalette::Base));
   if (layout_.levels.empty()) {
     painter.setPen(palette().color(QPalette::PlaceholderText));
-    painter.drawText(rect(), Qt::AlignCenter, "Nothing was measured of this metric in the chosen threads.");
+    painter.drawText(rect(), Qt::AlignCenter,
+                     document_.tree().compared
+                         ? "Nothing was measured of this metric in this run, in the chosen threads."
+                         : "Nothing was measured of this metric in the chosen threads.");
     return;
   }
   const int height = row_height();
@@ -269,17 +294,34 @@ void FlameWidget::keyPressEvent(QKeyEvent* event) {
   }
 }
 
-QString FlameWidget::tip_of(const FlameBox& box) const {
+QString FlameWidget::change_tip(uint32_t row) const {
   const CallTree& tree = document_.tree();
   const size_t m = document_.metric();
+  std::vector<Cost> costs;
+  for (size_t at = 0; at < tree.metrics(); ++at) costs.push_back(rows_->cost(row, at));
+  const auto words = [&](bool is_inclusive) {
+    return QString::fromStdString(
+        words_for_change(tree.metric(m), change_of(*tree.compared, costs, m, is_inclusive)));
+  };
+  const Presence presence = presence_of(*tree.compared, costs);
+  const QString there = presence == Presence::OnlyAfter    ? "\nnot there before"
+                        : presence == Presence::OnlyBefore ? "\nnot there after"
+                                                           : "";
+  return "\nwith what it calls: " + words(true) + "\nin the function itself: " + words(false) + there;
+}
+
+QString FlameWidget::tip_of(const FlameBox& box) const {
+  const CallTree& tree = document_.tree();
+  const size_t m = weighed();
   const Metric& metric = tree.metric(m);
   const QString name = QString::fromStdString(metric.name);
   QString text = label_of(box) + "\n" + name + ": " + exact_quantity(metric, box.weight) + ", " +
                  percent(tree.share(box.weight, m)) + " of " + exact_quantity(metric, tree.totals[m]);
   if (box.row == kNone) return text;
-  const Cost cost = rows_->cost(box.row, m);
-  text += "\nin the function itself: " + exact_quantity(metric, cost.exclusive);
-  const Place place = rows_->place(box.row, m);
+  text += tree.compared
+              ? change_tip(box.row)
+              : "\nin the function itself: " + exact_quantity(metric, rows_->cost(box.row, m).exclusive);
+  const Place place = rows_->place(box.row, placed_by(tree, *rows_, box.row, document_.metric()));
   if (place.known())
     text += "\n" + QString::fromStdString(tree.database->files[place.file].path) + ":" +
             QString::number(place.line);

@@ -23,6 +23,11 @@ class FlameWidget : public QWidget {
   void forget();
   bool is_filled() const { return rows_ != nullptr; }
   void take_metric();
+  // Of two runs that are compared: frames are as wide as they were before, else after.
+  void set_widths_before(bool are_before);
+  size_t weighed() const;  // the position of the metric that widths are of
+  // -1..1: how a row changed from run to run, of the larger cost.
+  double change_of_row(uint32_t row) const;
   void set_found(std::vector<bool> frames);
 
   void zoom(uint32_t row);  // kNone: out of all
@@ -64,6 +69,8 @@ class FlameWidget : public QWidget {
   const FlameBox* box_at(const QPoint& at) const;
   const Look& look_of(uint32_t frame) const;
   QString label_of(const FlameBox& box) const;
+  QColor colour_of(const FlameBox& box) const;
+  QString change_tip(uint32_t row) const;
   void paint_box(QPainter& painter, const QRect& place, const FlameBox& box) const;
   void choose(uint32_t row);
   void move_along(int step);
@@ -76,7 +83,8 @@ class FlameWidget : public QWidget {
   FlameLayout layout_;
   std::vector<bool> found_;
   uint32_t zoomed_ = kNone, chosen_ = kNone;
-  std::vector<uint32_t> zooms_;                     // before the one that is shown
+  std::vector<uint32_t> zooms_;  // before the one that is shown
+  bool are_widths_before_ = false;
   QStringList zoomed_path_;                         // while the tree changes
   mutable std::vector<std::optional<Look>> looks_;  // per frame
 };

@@ -28,9 +28,14 @@ std::string check_picture(const std::string& text) {
 
 }  // namespace
 
-const std::vector<std::string> kPages = {"summary",     "top-down",   "bottom-up", "flat",
-                                         "flame-graph", "source",     "timeline",  "threads",
-                                         "idleness",    "contention", "locks",     "stalls"};
+const std::vector<std::string> kPages = {"summary", "top-down", "bottom-up", "flat",     "flame-graph",
+                                         "source",  "timeline", "threads",   "idleness", "contention",
+                                         "locks",   "stalls",   "diff"};
+
+std::string first_page(const ViewOptions& options) {
+  if (!options.view.empty()) return options.view;
+  return options.compare.empty() ? kPages.front() : "diff";
+}
 
 std::optional<Size> size_of(const std::string& text) {
   Size size{};
@@ -59,15 +64,27 @@ std::optional<Seconds> time_of(const std::string& text) {
 
 void add_view_options(CLI::App& command, ViewOptions& options) {
   command.add_option("DATABASE", options.database, "A database, or the measurements of a run");
+  command
+      .add_option("--compare", options.compare,
+                  "Another database, or measurements: shows what changed from the first to this one")
+      ->type_name("DATABASE");
+  command
+      .add_flag("--same-total", options.same_total,
+                "With --compare, scales this one's costs to the first one's totals")
+      ->needs("--compare");
   command.add_option("--view", options.view, "The page in front")->check(CLI::IsMember(kPages));
+  command.add_option("--function", options.function, "The function that is chosen, as reports name it")
+      ->type_name("NAME");
   command.add_option("--metric", options.metric, "The metric that is shown first");
   command.add_option("--thread", options.threads, "Only these threads, as `prof report --thread` takes them")
       ->type_name("THREAD")
       ->allow_extra_args(false);
   command
-      .add_option("--time", options.time, "The time that the timeline shows, in seconds from the run's begin")
+      .add_option("--time", options.time,
+                  "The time that all pages show, by traces, in seconds from the run's begin")
       ->type_name("BEGIN..END")
-      ->check(CLI::Validator(check_time, ""));
+      ->check(CLI::Validator(check_time, ""))
+      ->excludes("--compare");
   command
       .add_option("--depth", options.depth,
                   "The depth of call paths by which the timeline is coloured, 0 where stacks begin")
@@ -78,6 +95,8 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
   command.add_option("--screenshot", options.screenshot, "Write a picture instead of opening a window")
       ->type_name("FILE")
       ->check(CLI::Validator(check_picture, ""));
+  command.add_option("--table", options.table, "Write the page's table as CSV instead of opening a window")
+      ->type_name("FILE");
   command.add_option("--size", options.size, "Of the window or the picture, in pixels")
       ->type_name("WxH")
       ->check(CLI::Validator(check_size, ""));
@@ -90,13 +109,17 @@ std::vector<std::string> arguments_of(const ViewOptions& options) {
     arguments.emplace_back(name);
     arguments.push_back(value);
   };
+  add("--compare", options.compare);
+  if (options.same_total) arguments.emplace_back("--same-total");
   add("--view", options.view);
+  add("--function", options.function);
   add("--metric", options.metric);
   for (const std::string& thread : options.threads) add("--thread", thread);
   add("--time", options.time);
   if (options.depth >= 0) add("--depth", std::to_string(options.depth));
   add("--theme", options.theme);
   add("--screenshot", options.screenshot);
+  add("--table", options.table);
   add("--size", options.size);
   if (options.database.empty()) return arguments;
   arguments.emplace_back("--");

@@ -1,9 +1,14 @@
 #include "viewer/source/source_page.h"
 
+#include <QAction>
 #include <QHeaderView>
+#include <QSettings>
 #include <QSplitter>
 #include <QVBoxLayout>
+#include <utility>
 
+#include "analysis/disassembly/machine_function.h"
+#include "analysis/views/places.h"
 #include "analysis/views/wording.h"
 #include "viewer/document/words.h"
 #include "viewer/source/source_file.h"
@@ -16,11 +21,18 @@ namespace prof::viewer {
 namespace {
 
 constexpr int kFileRole = Qt::UserRole + 10;
+constexpr const char* kCodeSetting = "source/instructions";
 
 }  // namespace
 
 SourcePage::SourcePage(Document& document, QWidget* parent)
-    : Page(document, parent), files_view_(new QTreeView), path_(new QLabel), view_(new SourceView(document)) {
+    : Page(document, parent),
+      files_view_(new QTreeView),
+      path_(new QLabel),
+      search_(new TextSearch),
+      view_(new SourceView(document)),
+      code_(new CodeView(document)),
+      shows_code_(new QAction("Instructions", this)) {
   files_view_->setModel(&files_);
   files_view_->setRootIsDecorated(false);
   files_view_->setUniformRowHeights(true);
@@ -37,15 +49,28 @@ SourcePage::SourcePage(Document& document, QWidget* parent)
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   column->addWidget(path_);
+  column->addWidget(search_);
   column->addWidget(view_, 1);
+  // Above the text, so that both it and the instructions are wide enough to be read.
+  auto* const files_and_text = new QSplitter(Qt::Vertical);
+  files_and_text->addWidget(files_view_);
+  files_and_text->addWidget(right);
+  files_and_text->setStretchFactor(1, 1);
+  constexpr int kFilesSeen = 6, kLinesSeen = 40;
+  files_and_text->setSizes(
+      {kFilesSeen * fontMetrics().height() * 4 / 3, kLinesSeen * fontMetrics().height()});
   auto* const parts = new QSplitter;
-  parts->addWidget(files_view_);
-  parts->addWidget(right);
+  parts->addWidget(files_and_text);
+  parts->addWidget(code_);
+  parts->setStretchFactor(0, 1);
   parts->setStretchFactor(1, 1);
-  parts->setSizes({fontMetrics().averageCharWidth() * 50, fontMetrics().averageCharWidth() * 120});
+  const int letter = fontMetrics().averageCharWidth();
+  parts->setSizes({letter * 115, letter * 90});
   auto* const whole = new QVBoxLayout(this);
   whole->setContentsMargins(0, 0, 0, 0);
   whole->addWidget(parts);
+  make_search();
+  make_code();
   connect(files_view_, &QTreeView::activated, this, [this](const QModelIndex& index) {
     show_source(index.siblingAtColumn(0).data(kFileRole).toUInt(), 0);
   });
@@ -57,13 +82,118 @@ SourcePage::SourcePage(Document& document, QWidget* parent)
     if (isVisible()) fill();
   };
   connect(&document, &Document::tree_changed, this, refill);
+  connect(&document, &Document::tree_will_change, this, [this] { asked_frame_ = kNone; });
   connect(&document, &Document::metric_changed, this, refill);
   connect(&document, &Document::source_asked, this, [this](uint32_t file, uint32_t line) {
     asked_file_ = file;
     asked_line_ = line;
+    asked_frame_ = kNone;
     this->document().ask_for_page("source");
     if (isVisible()) fill();
   });
+}
+
+void SourcePage::make_code() {
+  shows_code_->setCheckable(true);
+  shows_code_->setChecked(QSettings().value(kCodeSetting, true).toBool());
+  shows_code_->setShortcut(Qt::Key_I);
+  shows_code_->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+  addAction(shows_code_);
+  code_->setVisible(shows_code_->isChecked());
+  connect(shows_code_, &QAction::toggled, this, [this](bool shows) {
+    QSettings().setValue(kCodeSetting, shows);
+    code_->setVisible(shows);
+    on_line_chosen();
+  });
+  connect(code_, &CodeView::line_chosen, this, &SourcePage::follow_code);
+  connect(view_, &QPlainTextEdit::cursorPositionChanged, this, &SourcePage::on_line_chosen);
+  connect(&document(), &Document::function_asked, this, [this](uint32_t frame) {
+    asked_frame_ = frame;
+    asked_file_ = kNone;
+    if (isVisible()) fill();
+  });
+}
+
+QAbstractItemView* SourcePage::table() {
+  const bool is_used = code_->isVisible() && code_->isAncestorOf(focusWidget());
+  return is_used || asked_for_code_ ? static_cast<QAbstractItemView*>(code_->table()) : files_view_;
+}
+
+void SourcePage::on_line_chosen() {
+  // Without text no line can be chosen in it: then it is told.
+  if (file_ != kNone && !view_->QPlainTextEdit::document()->isEmpty())
+    show_code_of_line(view_->current_line());
+}
+
+void SourcePage::show_code_of_line(uint32_t line) {
+  if (is_following_code_ || !shows_code_->isChecked() || code_->mark_line(file_, line)) return;
+  if (document().other_run())
+    return code_->show_nothing("two runs are compared: instructions are shown of one");
+  const CodePlace place = code_of_line(document().tree(), file_, line, document().metric());
+  // A line without costs leaves what is shown.
+  if (place.module != kNone) code_->show_code(place);
+}
+
+void SourcePage::follow_code(uint32_t file, uint32_t line, bool asks) {
+  if (file != file_ && !asks) return;
+  is_following_code_ = true;
+  show_source(file, line);
+  is_following_code_ = false;
+}
+
+void SourcePage::show_function(uint32_t frame) {
+  const CallTree& tree = document().tree();
+  if (frame >= tree.frames.size()) return;
+  asked_for_code_ = true;
+  std::vector<uint32_t> nodes;
+  for (uint32_t node = 0; node < tree.nodes.size(); ++node)
+    if (tree.nodes[node].frame == frame) nodes.push_back(node);
+  const HeaviestLine line =
+      heaviest_line(tree, NodeContexts(tree), nodes, frame, LineWeight::Exclusive, document().metric());
+  is_following_code_ = true;
+  if (line.place.known()) {
+    show_source(line.place.file, line.place.line);
+  } else {
+    file_ = kNone;
+    view_->show_text({}, Language::None);
+    path_->setText("no line of source is known of " +
+                   QString::fromStdString(frame_name(*tree.database, tree.frames[frame])));
+  }
+  is_following_code_ = false;
+  if (!shows_code_->isChecked()) return;
+  if (document().other_run()) return show_code_of_line(line.place.line);
+  if (line.place.known()) code_->mark_line(line.place.file, line.place.line);
+  code_->show_code(code_of_frame(tree, frame, document().metric()));
+}
+
+void SourcePage::make_search() {
+  const auto add_key = [this](QKeySequence::StandardKey key, auto&& act) {
+    auto* const action = new QAction(this);
+    action->setShortcuts(key);
+    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    connect(action, &QAction::triggered, this, act);
+    addAction(action);
+  };
+  add_key(QKeySequence::Find, [this] { search_->start(); });
+  add_key(QKeySequence::FindNext, [this] { go_to_found(true); });
+  add_key(QKeySequence::FindPrevious, [this] { go_to_found(false); });
+  connect(search_, &TextSearch::changed, this, [this] {
+    view_->search(search_->expression());
+    tell_found();
+  });
+  connect(search_, &TextSearch::next_asked, this, [this] { go_to_found(true); });
+  connect(search_, &TextSearch::previous_asked, this, [this] { go_to_found(false); });
+  connect(search_, &TextSearch::left, this, [this] { view_->setFocus(); });
+}
+
+void SourcePage::tell_found() {
+  if (!search_->expression().pattern().isEmpty())
+    search_->tell(view_->found() == 0 ? QString("none") : QString("%L1 found").arg(view_->found()));
+}
+
+void SourcePage::go_to_found(bool next) {
+  if (const size_t number = view_->go_to_found(next); number > 0)
+    search_->tell(QString("%L1 of %L2").arg(number).arg(view_->found()));
 }
 
 QString SourcePage::why_empty() const {
@@ -83,10 +213,14 @@ void SourcePage::fill() {
     is_filled_ = true;
     fill_files();
     fill_costs();
+    code_->show_metric();
   }
-  if (asked_file_ != kNone) {
-    show_source(asked_file_, asked_line_);
-    asked_file_ = kNone;
+  if (asked_frame_ != kNone) {
+    show_function(std::exchange(asked_frame_, kNone));
+    if (file_ == kNone) return;
+  } else if (asked_file_ != kNone) {
+    asked_for_code_ = false;
+    show_source(std::exchange(asked_file_, kNone), asked_line_);
   } else if (file_ == kNone && files_.rowCount() > 0) {
     show_source(files_.item(0)->data(kFileRole).toUInt(), 0);
   }
@@ -100,7 +234,7 @@ void SourcePage::fill_files() {
   files_.clear();
   files_.setHorizontalHeaderLabels({"File", QString::fromStdString(metric.name) + " excl"});
   for (const FileCost& file : file_costs(tree, m)) {
-    const std::string& path = document().database().files[file.file].path;
+    const std::string& path = tree.database->files[file.file].path;
     auto* const name = new QStandardItem(QString::fromStdString(base_name(path)));
     name->setToolTip(QString::fromStdString(path));
     name->setData(QString::fromStdString(path), kExactRole);
@@ -115,7 +249,7 @@ void SourcePage::fill_files() {
     cost->setData(file.exclusive > 0 ? quantity(metric, file.exclusive) : QString(), kQuantityRole);
     files_.appendRow({name, cost});
   }
-  files_view_->header()->resizeSection(0, fontMetrics().averageCharWidth() * 26);
+  files_view_->header()->resizeSection(0, fontMetrics().averageCharWidth() * 40);
   files_view_->header()->resizeSection(1, width_of_cost(fontMetrics()));
 }
 
@@ -124,27 +258,37 @@ void SourcePage::fill_costs() {
 }
 
 void SourcePage::show_source(uint32_t file, uint32_t line) {
-  if (file >= document().database().files.size()) return;
+  const std::vector<SourceFile>& files = document().tree().database->files;
+  if (file >= files.size()) return;
   if (file != file_) {
     file_ = file;
-    const SourceFile& source = document().database().files[file];
+    const SourceFile& source = files[file];
     const QString name = QString::fromStdString(source.path);
-    const SourceText text = read_source(document().directory(), source);
+    const SourceText text = read_source(document().directory_of_file(file), source);
     path_->setText(text.failure.isEmpty() ? name : text.failure);
     view_->show_text(text.text, language_of(name));
+    tell_found();
     fill_costs();
   }
   if (line > 0)
     view_->go_to(line);
   else
     view_->go_to_hot(true);
+  if (view_->QPlainTextEdit::document()->isEmpty())
+    show_code_of_line(line > 0 ? line : view_->hottest_line());
+  else
+    on_line_chosen();
   for (int row = 0; row < files_.rowCount(); ++row)
     if (files_.item(row)->data(kFileRole).toUInt() == file)
       files_view_->setCurrentIndex(files_.index(row, 0));
 }
 
 std::vector<PageKey> SourcePage::keys() const {
-  return {{"N, P", "the next line by cost, and the one before"}};
+  return {{"N, P", "the next line, or instruction, by cost, and the one before"},
+          {"I", "shows and hides the instructions"},
+          {"J, Backspace", "in the instructions: to where a jump or call leads, and back"},
+          {"Enter", "in the instructions: the line of source, also where it is in another file"},
+          {"Ctrl+F, F3, Shift+F3", "search in the text; the next and the previous that was found"}};
 }
 
 }  // namespace prof::viewer

@@ -1,12 +1,15 @@
 #pragma once
-// The page source: the files by their cost, and the lines of one of them.
+// The page source: the files by their cost, the lines of one of them, and beside them the instructions of a
+// function that has code of the chosen line.
 
 #include <QLabel>
 #include <QStandardItemModel>
 #include <QTreeView>
 
 #include "viewer/document/page.h"
+#include "viewer/source/code_view.h"
 #include "viewer/source/source_view.h"
+#include "viewer/source/text_search.h"
 
 namespace prof::viewer {
 
@@ -21,11 +24,16 @@ class SourcePage : public Page {
   std::vector<PageKey> keys() const override;
   QString why_empty() const override;
   QWidget* main_widget() override { return view_; }
-  QAbstractItemView* table() override { return files_view_; }
+  bool is_complete() const override { return code_->is_complete(); }
+  // The instructions where they are used, or were asked for.
+  QAbstractItemView* table() override;
 
   // Line 0: the one that costs most.
   void show_source(uint32_t file, uint32_t line);
+  // Its instructions, and its line that costs most. `frame` is an index into CallTree::frames.
+  void show_function(uint32_t frame);
   SourceView& view() { return *view_; }
+  CodeView& code() { return *code_; }
 
  protected:
   void showEvent(QShowEvent* event) override;
@@ -34,14 +42,28 @@ class SourcePage : public Page {
   void fill();
   void fill_files();
   void fill_costs();
+  void make_search();
+  void make_code();
+  void on_line_chosen();
+  void show_code_of_line(uint32_t line);
+  void follow_code(uint32_t file, uint32_t line, bool asks);
+  void tell_found();
+  void go_to_found(bool next);
 
   QTreeView* files_view_;
   QStandardItemModel files_;
   QLabel* path_;
+  TextSearch* search_;
   SourceView* view_;
+  CodeView* code_;
+  QAction* shows_code_;
+  bool is_following_code_ = false;  // the line is chosen because its instruction was
+  bool asked_for_code_ = false;     // what was asked for last is a function
   bool is_filled_ = false;
   uint32_t file_ = kNone;
-  uint32_t asked_file_ = kNone, asked_line_ = 0;  // while the page is hidden
+  // While the page is hidden: a line, or a function.
+  uint32_t asked_file_ = kNone, asked_line_ = 0;
+  uint32_t asked_frame_ = kNone;
 };
 
 }  // namespace prof::viewer

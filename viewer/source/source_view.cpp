@@ -57,7 +57,7 @@ SourceView::SourceView(Document& document, QWidget* parent)
     if (scrolled != 0) margin_->scroll(0, scrolled);
     margin_->update();
   });
-  connect(this, &QPlainTextEdit::cursorPositionChanged, this, &SourceView::mark_current);
+  connect(this, &QPlainTextEdit::cursorPositionChanged, this, &SourceView::mark);
 }
 
 int SourceView::cost_width() const {
@@ -77,6 +77,7 @@ void SourceView::show_text(const QString& text, Language language) {
   language_ = language;
   setPlainText(text.endsWith('\n') ? text.chopped(1) : text);  // no empty line after the last one
   highlighter_->use(language, palette());
+  find();
   setViewportMargins(margin_width(), header_height(), 0, 0);
   margin_->setGeometry(contentsRect().left(), contentsRect().top(), margin_width(), contentsRect().height());
 }
@@ -117,7 +118,44 @@ void SourceView::go_to_hot(bool next) {
   go_to(hottest_[static_cast<size_t>(at)]);
 }
 
-void SourceView::mark_current() {
+void SourceView::search(const QRegularExpression& expression) {
+  expression_ = expression;
+  find();
+}
+
+void SourceView::find() {
+  found_.clear();
+  if (!expression_.pattern().isEmpty())
+    for (QTextBlock line = QPlainTextEdit::document()->begin(); line.isValid(); line = line.next()) {
+      QRegularExpressionMatchIterator matches = expression_.globalMatch(line.text());
+      while (matches.hasNext()) {
+        const QRegularExpressionMatch match = matches.next();
+        const int begin = line.position() + static_cast<int>(match.capturedStart());
+        if (match.capturedLength() > 0)
+          found_.push_back({begin, begin + static_cast<int>(match.capturedLength())});
+      }
+    }
+  mark();
+}
+
+size_t SourceView::go_to_found(bool next) {
+  if (found_.empty()) return 0;
+  const QTextCursor here = textCursor();
+  const auto at = next ? std::ranges::lower_bound(found_, here.selectionEnd(), {}, &Match::begin)
+                       : std::ranges::lower_bound(found_, here.selectionStart(), {}, &Match::begin);
+  const size_t count = found_.size();
+  const auto behind = static_cast<size_t>(at - found_.begin());
+  const size_t number = next ? behind % count : (behind + count - 1) % count;
+  QTextCursor cursor(QPlainTextEdit::document());
+  cursor.setPosition(found_[number].begin);
+  cursor.setPosition(found_[number].end, QTextCursor::KeepAnchor);
+  setTextCursor(cursor);
+  centerCursor();
+  return number + 1;
+}
+
+// The line of the cursor, and what was found: not more than a user can look through.
+void SourceView::mark() {
   QTextEdit::ExtraSelection line;
   QColor mark = palette().color(QPalette::Highlight);
   constexpr int kFaint = 60;
@@ -126,7 +164,17 @@ void SourceView::mark_current() {
   line.format.setProperty(QTextFormat::FullWidthSelection, true);
   line.cursor = textCursor();
   line.cursor.clearSelection();
-  setExtraSelections({line});
+  QList<QTextEdit::ExtraSelection> marks{line};
+  constexpr size_t kMostMarked = 5000;
+  for (size_t i = 0; i < std::min(found_.size(), kMostMarked); ++i) {
+    QTextEdit::ExtraSelection match;
+    match.format.setBackground(found_colour(palette()));
+    match.cursor = QTextCursor(QPlainTextEdit::document());
+    match.cursor.setPosition(found_[i].begin);
+    match.cursor.setPosition(found_[i].end, QTextCursor::KeepAnchor);
+    marks << match;
+  }
+  setExtraSelections(marks);
 }
 
 void SourceView::keyPressEvent(QKeyEvent* event) {
@@ -139,7 +187,7 @@ void SourceView::changeEvent(QEvent* event) {
   QPlainTextEdit::changeEvent(event);
   if (event->type() != QEvent::PaletteChange) return;
   highlighter_->use(language_, palette());
-  mark_current();
+  mark();
 }
 
 void SourceView::resizeEvent(QResizeEvent* event) {

@@ -2,6 +2,7 @@
 // The text of a file with the costs of its lines beside it.
 
 #include <QPlainTextEdit>
+#include <QRegularExpression>
 #include <map>
 #include <vector>
 
@@ -22,9 +23,18 @@ class SourceView : public QPlainTextEdit {
   void show_costs(const std::vector<LineCost>& costs);
   void go_to(uint32_t line);
   uint32_t current_line() const;
+  // That costs most; 0: none does.
+  uint32_t hottest_line() const { return hottest_.empty() ? 0 : hottest_.front(); }
   // To the next line by falling cost (of the line itself, then with calls), or the one before.
   void go_to_hot(bool next);
   QString tip_of(uint32_t line) const;
+
+  // What is searched for, in this text and those after it; without a pattern nothing is.
+  void search(const QRegularExpression& expression);
+  size_t found() const { return found_.size(); }
+  // To the next place that was found, behind the cursor, or the one before; at the ends it goes on at the
+  // other one. Its number, from 1; 0 where there is none.
+  size_t go_to_found(bool next);
 
   // For the margin.
   int margin_width() const;
@@ -39,7 +49,8 @@ class SourceView : public QPlainTextEdit {
  private:
   int cost_width() const;
   int header_height() const;
-  void mark_current();
+  void mark();
+  void find();
   void paint_line(QPainter& painter, int top, int height, uint32_t line) const;
 
   Document& document_;
@@ -49,6 +60,11 @@ class SourceView : public QPlainTextEdit {
   std::map<uint32_t, Cost> costs_;
   std::vector<uint32_t> hottest_;  // lines, by falling cost
   double most_ = 0;                // of a line itself
+  struct Match {
+    int begin, end;  // characters of the text
+  };
+  QRegularExpression expression_;
+  std::vector<Match> found_;  // by their place
 };
 
 }  // namespace prof::viewer

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "viewer/tables/function_costs.h"
+#include "analysis/views/function_costs.h"
 
 namespace prof::viewer {
 

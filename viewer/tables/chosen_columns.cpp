@@ -10,6 +10,7 @@
 #include <QPushButton>
 #include <QSettings>
 #include <algorithm>
+#include <utility>
 
 #include "viewer/tables/cost_delegate.h"
 
@@ -30,6 +31,7 @@ QString definition_of(const Column& column) {
 
 std::vector<Column> all_columns(const CallTree& tree) {
   std::vector<Column> columns = known_columns(tree);
+  if (tree.compared) return columns;  // formulas are of one run
   for (const QString& definition : derived()) {
     try {
       columns.push_back(derived_column(tree, definition.section(" = ", 0, 0), definition.section(" = ", 1)));
@@ -41,6 +43,7 @@ std::vector<Column> all_columns(const CallTree& tree) {
 }
 
 QStringList keys_at_first(const CallTree& tree) {
+  if (tree.compared) return {"function", "place"};
   QStringList keys = {"function", "place", "module"};
   for (size_t m = 0; m < std::min(tree.metrics(), kMetricsAtFirst); ++m)
     keys << cost_key(tree, m, true) << cost_key(tree, m, false);
@@ -49,8 +52,8 @@ QStringList keys_at_first(const CallTree& tree) {
 
 }  // namespace
 
-ChosenColumns::ChosenColumns(const QString& name, CostModel& model, QTreeView& view)
-    : name_("columns/" + name), model_(model), view_(view) {
+ChosenColumns::ChosenColumns(const QString& name, bool is_inclusive, CostModel& model, QTreeView& view)
+    : name_("columns/" + name), is_inclusive_(is_inclusive), model_(model), view_(view) {
   QHeaderView& header = *view.header();
   header.setContextMenuPolicy(Qt::CustomContextMenu);
   connect(&header, &QHeaderView::customContextMenuRequested, this, &ChosenColumns::show_menu);
@@ -65,7 +68,7 @@ void ChosenColumns::set_width(int position) {
   if (column.kind == ColumnKind::Place) width = 24 * font.averageCharWidth();
   if (column.kind == ColumnKind::Module) width = 20 * font.averageCharWidth();
   if (column.is_number()) width = std::max(title, width_of_cost(font));
-  view_.header()->resizeSection(position, width);
+  view_.header()->resizeSection(position, widths_.value(column.key, width));
 }
 
 void ChosenColumns::give_rest_to_functions() {
@@ -97,18 +100,58 @@ void ChosenColumns::mark_sorted() {
   view_.header()->setSortIndicator(model_.sorted_column(), model_.sort_order());
 }
 
+void ChosenColumns::leave(const CallTree& tree) {
+  if (compares_ != tree.compared.has_value()) return change_mode(tree);
+  const std::vector<Column> all = all_columns(tree);
+  for (int position = model_.columnCount() - 1; position >= 0; --position) {
+    const QString key = model_.columns()[static_cast<size_t>(position)].key;
+    if (std::ranges::any_of(all, [&](const Column& column) { return column.key == key; })) continue;
+    if (!left_.contains(key)) left_ << key;
+    model_.remove_column(position);
+  }
+}
+
 void ChosenColumns::fill(const CallTree& tree, size_t metric) {
   tree_ = &tree;
-  QStringList keys;
-  if (model_.columnCount() > 0) {
-    for (const Column& column : model_.columns()) keys << column.key;
-  } else {
-    keys = QSettings().value(name_, keys_at_first(tree)).toStringList();
+  const bool is_first = model_.columnCount() == 0 && kept_.isEmpty();
+  QStringList keys = model_.columnCount() > 0 ? shown_keys() : kept_;
+  if (is_first) {
+    keys = QSettings().value(setting(), keys_at_first(tree)).toStringList();
     keys << "function";
   }
-  if (tree.metrics() > 0) keys << cost_key(tree, metric, true) << cost_key(tree, metric, false);
+  if (tree.compared) {
+    for (const ChangePart part :
+         {ChangePart::Before, ChangePart::After, ChangePart::Difference, ChangePart::Ratio})
+      keys << change_key(tree, metric, is_inclusive_, part);
+    keys << change_key(tree, metric, !is_inclusive_, ChangePart::Difference);
+  } else if (tree.metrics() > 0) {
+    keys << cost_key(tree, metric, true) << cost_key(tree, metric, false);
+  }
   for (const Column& column : all_columns(tree))
-    if (keys.contains(column.key) && model_.column_of(column.key) < 0) insert(tree, column);
+    if (keys.contains(column.key) && model_.column_of(column.key) < 0) {
+      insert(tree, column);
+      left_.removeAll(column.key);
+    }
+  if (is_first && tree.compared) give_rest_to_functions();
+}
+
+void ChosenColumns::change_mode(const CallTree& tree) {
+  kept_ = std::exchange(kept_of_other_mode_, shown_keys());
+  std::swap(widths_, widths_of_other_mode_);
+  left_.clear();
+  while (model_.columnCount() > 0) model_.remove_column(model_.columnCount() - 1);
+  compares_ = tree.compared.has_value();
+}
+
+void ChosenColumns::keep_widths() {
+  for (int at = 0; at < model_.columnCount(); ++at)
+    widths_[model_.columns()[static_cast<size_t>(at)].key] = view_.header()->sectionSize(at);
+}
+
+QStringList ChosenColumns::shown_keys() const {
+  QStringList keys;
+  for (const Column& column : model_.columns()) keys << column.key;
+  return keys << left_;
 }
 
 void ChosenColumns::toggle(const CallTree& tree, const QString& key) {
@@ -138,9 +181,7 @@ void ChosenColumns::add_derived(const CallTree& tree, const QString& name, const
 }
 
 void ChosenColumns::remember() const {
-  QStringList keys;
-  for (const Column& column : model_.columns()) keys << column.key;
-  QSettings().setValue(name_, keys);
+  QSettings().setValue(setting(), shown_keys());
 }
 
 void ChosenColumns::show_menu(const QPoint& at) {
@@ -150,7 +191,7 @@ void ChosenColumns::show_menu(const QPoint& at) {
   QMenu* metric_menu = nullptr;
   size_t metric = SIZE_MAX;
   for (const Column& column : all_columns(tree)) {
-    const bool is_of_metric = column.kind == ColumnKind::Cost || column.kind == ColumnKind::Spread;
+    const bool is_of_metric = column.is_number() && column.kind != ColumnKind::Derived;
     if (is_of_metric && column.metric != metric) {
       metric = column.metric;
       metric_menu = menu.addMenu(QString::fromStdString(tree.metric(metric).name));
@@ -162,7 +203,7 @@ void ChosenColumns::show_menu(const QPoint& at) {
     connect(action, &QAction::triggered, this, [this, key = column.key] { toggle(*tree_, key); });
   }
   menu.addSeparator();
-  menu.addAction("Add a derived metric...", this, &ChosenColumns::ask_for_derived);
+  menu.addAction("Add a derived metric...", this, &ChosenColumns::ask_for_derived)->setEnabled(!compares_);
   menu.exec(view_.header()->mapToGlobal(at));
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 // Which columns a table shows: chosen by a menu on its header, and remembered.
 
+#include <QMap>
 #include <QObject>
+#include <QStringList>
 #include <QTreeView>
 
 #include "viewer/tables/cost_model.h"
@@ -12,32 +14,47 @@ class ChosenColumns : public QObject {
   Q_OBJECT
 
  public:
-  // `name` is that of the setting. All of it outlives this.
-  ChosenColumns(const QString& name, CostModel& model, QTreeView& view);
+  // `name` is that of the setting; two runs are compared by inclusive costs first, or by exclusive ones. All
+  // of it outlives this.
+  ChosenColumns(const QString& name, bool is_inclusive, CostModel& model, QTreeView& view);
 
   // Takes those that were chosen last, else function, place, module and the costs of the first metrics. The
   // costs of `metric` are always there. The model shows a tree.
   void fill(const CallTree& tree, size_t metric);
+  // Takes out the columns of metrics that the tree does not have, until fill() has one that does. Before the
+  // model shows it.
+  void leave(const CallTree& tree);
   // Shown or not; by key. The function is always shown.
   void toggle(const CallTree& tree, const QString& key);
   // A column of a formula, at the end. Throws FormulaError.
   void add_derived(const CallTree& tree, const QString& name, const QString& formula);
 
+  // The widths, before the model shows another tree.
+  void keep_widths();
   // Widens the column of the functions where the columns leave space.
   void give_rest_to_functions();
 
  private:
+  // Two runs that are compared have columns of their own; those of before come back.
+  void change_mode(const CallTree& tree);
+  QString setting() const { return compares_ ? name_ + "-compared" : name_; }
   void show_menu(const QPoint& at);
   void ask_for_derived();
   void insert(const CallTree& tree, const Column& column);
   void remember() const;
+  QStringList shown_keys() const;
   void set_width(int position);
   void mark_sorted();
 
   const QString name_;
+  const bool is_inclusive_;
   CostModel& model_;
   QTreeView& view_;
   const CallTree* tree_ = nullptr;
+  QStringList left_;  // keys that the tree has no metrics for
+  bool compares_ = false;
+  QStringList kept_, kept_of_other_mode_;  // keys, while the other mode's are shown
+  QMap<QString, int> widths_, widths_of_other_mode_;
 };
 
 }  // namespace prof::viewer

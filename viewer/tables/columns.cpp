@@ -15,21 +15,46 @@ constexpr std::array kParts = {Part{SpreadPart::Minimum, "min", "the least of an
                                Part{SpreadPart::Maximum, "max", "the most of any thread"},
                                Part{SpreadPart::Deviation, "stddev", "the standard deviation over threads"}};
 
+struct Compare {
+  ChangePart part;
+  const char *key, *meaning;
+};
+constexpr std::array kCompares = {
+    Compare{ChangePart::Before, "before", "in the run before"},
+    Compare{ChangePart::After, "after", "in the run after"},
+    Compare{ChangePart::Difference, "difference", "after less before; the share is of all before"},
+    Compare{ChangePart::Ratio, "ratio", "after by before"}};
+
 QString name_of(const CallTree& tree, size_t metric) {
   return QString::fromStdString(tree.metric(metric).name);
+}
+
+QString scope_of(bool is_inclusive) {
+  return is_inclusive ? "incl" : "excl";
+}
+
+void add_changes(const CallTree& tree, size_t metric, std::vector<Column>& columns) {
+  const QString name = name_of(tree, metric);
+  for (const bool is_inclusive : {true, false}) {
+    const QString what = name + (is_inclusive ? ", with all that is called: " : ", of the function itself: ");
+    for (const Compare& compare : kCompares)
+      columns.push_back({ColumnKind::Change, change_key(tree, metric, is_inclusive, compare.part),
+                         name + " " + scope_of(is_inclusive) + " " + compare.key, what + compare.meaning,
+                         metric, is_inclusive, SpreadPart::Mean, compare.part});
+  }
 }
 
 void add_metric(const CallTree& tree, size_t metric, std::vector<Column>& columns) {
   const QString name = name_of(tree, metric);
   const QString description = QString::fromStdString(tree.metric(metric).description);
   for (const bool is_inclusive : {true, false}) {
-    const QString scope = is_inclusive ? "incl" : "excl";
+    const QString scope = scope_of(is_inclusive);
     const QString what = name + (is_inclusive ? ", with all that is called" : ", of the function itself");
     columns.push_back({ColumnKind::Cost, name + "." + scope, name + " " + scope,
                        description.isEmpty() ? what : what + "\n" + description, metric, is_inclusive});
   }
   for (const bool is_inclusive : {true, false}) {
-    const QString scope = is_inclusive ? "incl" : "excl";
+    const QString scope = scope_of(is_inclusive);
     for (const Part& part : kParts)
       columns.push_back({ColumnKind::Spread, name + "." + scope + "." + part.key,
                          name + " " + scope + " " + part.key, name + " " + scope + ": " + part.meaning,
@@ -40,7 +65,16 @@ void add_metric(const CallTree& tree, size_t metric, std::vector<Column>& column
 }  // namespace
 
 QString cost_key(const CallTree& tree, size_t metric, bool is_inclusive) {
-  return name_of(tree, metric) + (is_inclusive ? ".incl" : ".excl");
+  return name_of(tree, metric) + "." + scope_of(is_inclusive);
+}
+
+QString change_key(const CallTree& tree, size_t metric, bool is_inclusive, ChangePart part) {
+  return cost_key(tree, metric, is_inclusive) + "." + kCompares[static_cast<size_t>(part)].key;
+}
+
+QString heaviest_key(const CallTree& tree, size_t metric, bool is_inclusive) {
+  return tree.compared ? change_key(tree, metric, is_inclusive, ChangePart::Difference)
+                       : cost_key(tree, metric, is_inclusive);
 }
 
 std::vector<Column> known_columns(const CallTree& tree) {
@@ -48,7 +82,8 @@ std::vector<Column> known_columns(const CallTree& tree) {
       {ColumnKind::Function, "function", "Function", "The function, by its name in the source"},
       {ColumnKind::Place, "place", "Place", "The line that costs most"},
       {ColumnKind::Module, "module", "Module", "The program or library that it is in"}};
-  for (size_t m = 0; m < tree.metrics(); ++m) add_metric(tree, m, columns);
+  for (size_t m = 0; m < tree.distinct_metrics(); ++m)
+    tree.compared ? add_changes(tree, m, columns) : add_metric(tree, m, columns);
   return columns;
 }
 

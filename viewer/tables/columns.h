@@ -16,9 +16,11 @@ enum class ColumnKind : uint8_t {
   Module,
   Cost,    // of a metric
   Spread,  // of a metric, over threads
-  Derived
+  Derived,
+  Change  // of the cost of a metric, from one run to another
 };
 enum class SpreadPart : uint8_t { Minimum, Mean, Maximum, Deviation };
+enum class ChangePart : uint8_t { Before, After, Difference, Ratio };
 
 struct Column {
   ColumnKind kind = ColumnKind::Function;
@@ -28,16 +30,23 @@ struct Column {
   size_t metric = 0;
   bool is_inclusive = true;
   SpreadPart part = SpreadPart::Mean;
+  ChangePart change = ChangePart::Difference;
   std::shared_ptr<const Formula> formula = {};
 
   bool is_number() const { return kind >= ColumnKind::Cost; }
 };
 
-// All but derived ones, in the order in which they are shown.
+// All but derived ones, in the order in which they are shown. Of a tree of two runs those that compare them.
 std::vector<Column> known_columns(const CallTree& tree);
 
 // "CPUTIME.incl": the key of the column of a cost.
 QString cost_key(const CallTree& tree, size_t metric, bool is_inclusive);
+
+// "CPUTIME.incl.difference": of two runs that are compared.
+QString change_key(const CallTree& tree, size_t metric, bool is_inclusive, ChangePart part);
+
+// By which tables are sorted from the start.
+QString heaviest_key(const CallTree& tree, size_t metric, bool is_inclusive);
 
 // Throws FormulaError.
 Column derived_column(const CallTree& tree, const QString& name, const QString& formula);

@@ -15,7 +15,12 @@ namespace {
 constexpr int kMargin = 4;
 
 int width_of_share(const QFontMetrics& font) {
-  return font.horizontalAdvance("< 0.1 %") + 2 * kMargin;
+  return font.horizontalAdvance(" +< 0.1 %") + 2 * kMargin;
+}
+
+// Of costs of one of two runs a bar without a meaning of its own.
+QColor colour_of_sign(const QPalette& palette, int sign) {
+  return sign == 0 ? palette.color(QPalette::Button) : change_colour(palette, sign);
 }
 
 void paint_cost(QPainter& painter, const QStyleOptionViewItem& option, const QModelIndex& index,
@@ -24,10 +29,13 @@ void paint_cost(QPainter& painter, const QStyleOptionViewItem& option, const QMo
   QRect bar = option.rect.adjusted(1, 1, -1, -1);
   bar.setLeft(bar.right() + 1 - static_cast<int>(bar.width() * std::clamp(share, 0.0, 1.0)));
   constexpr double kBarHeat = 0.45;
-  if (share > 0 && !is_selected) painter.fillRect(bar, heat_colour(option.palette, kBarHeat));
+  const QVariant sign = index.data(kSignRole);
+  if (share > 0 && !is_selected)
+    painter.fillRect(bar, sign.isValid() ? colour_of_sign(option.palette, sign.toInt())
+                                         : heat_colour(option.palette, kBarHeat));
   painter.setPen(option.palette.color(is_selected ? QPalette::HighlightedText : QPalette::Text));
   QRect text = option.rect.adjusted(kMargin, 0, -kMargin, 0);
-  painter.drawText(text, Qt::AlignRight | Qt::AlignVCenter, percent(share));
+  painter.drawText(text, Qt::AlignRight | Qt::AlignVCenter, signed_percent(share, sign.toInt()));
   text.setRight(text.right() - width_of_share(option.fontMetrics));
   painter.drawText(text, Qt::AlignRight | Qt::AlignVCenter, index.data(kQuantityRole).toString());
 }
@@ -48,6 +56,8 @@ void CostDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
   initStyleOption(&item, index);
   const QVariant share = index.data(kShareRole);
   if (share.isValid()) item.text.clear();
+  const double change = index.data(kSignRole).toDouble();
+  if (change != 0 && !share.isValid()) item.backgroundBrush = change_colour(item.palette, change);
   if (index.data(kFoundRole).toBool()) item.backgroundBrush = found_colour(item.palette);
   const QStyle* const style = item.widget ? item.widget->style() : QApplication::style();
   style->drawControl(QStyle::CE_ItemViewItem, &item, painter, item.widget);

@@ -5,6 +5,7 @@
 
 #include "analysis/views/wording.h"
 #include "viewer/document/words.h"
+#include "viewer/tables/change_cells.h"
 #include "viewer/tables/table_text.h"
 
 namespace prof::viewer {
@@ -33,13 +34,14 @@ CostModel::CostModel(Reading reading, QObject* parent) : QAbstractItemModel(pare
   start_over();
 }
 
-CostModel::~CostModel() = default;
+CostModel::~CostModel() = default;  // the thread is told to stop, and waited for
 
 void CostModel::start_over() {
   items_.assign(1, {});
 }
 
 void CostModel::show(const CallTree* tree) {
+  stop_counting();
   beginResetModel();
   tree_ = tree;
   rows_ = tree ? make_rows(reading_, *tree) : nullptr;
@@ -251,7 +253,7 @@ void CostModel::sort_children(Item& item) {
     if (column.is_number()) {
       std::vector<double> keys;
       for (const uint32_t child : item.children) {
-        const double key = number(items_[child].row, column);
+        const double key = sort_key(items_[child].row, column);
         keys.push_back(std::isnan(key) ? -HUGE_VAL : key);  // what has no order comes last
       }
       by(keys);
@@ -282,13 +284,49 @@ void CostModel::sort(int column, Qt::SortOrder order) {
   emit layoutChanged({}, VerticalSortHint);
 }
 
-const ThreadSpread& CostModel::spread(uint32_t row, size_t metric) const {
-  const auto [at, is_new] = spreads_.try_emplace({row, metric});
-  if (is_new) {
-    if (!thread_costs_) thread_costs_ = std::make_unique<ThreadCosts>(*tree_);
-    at->second = thread_costs_->spread(rows_->instances(row), metric);
+const ThreadSpread* CostModel::spread(uint32_t row, size_t metric) const {
+  if (!thread_costs_) {
+    count_by_thread();
+    return nullptr;
   }
-  return at->second;
+  const auto [at, is_new] = spreads_.try_emplace({row, metric});
+  if (is_new) at->second = thread_costs_->spread(rows_->instances(row), metric);
+  return &at->second;
+}
+
+void CostModel::count_by_thread() const {
+  if (counting_.joinable()) return;
+  counting_ = std::jthread([this, tree = tree_, turn = ++turn_](const std::stop_token& stop) {
+    counted_ = std::make_unique<ThreadCosts>(*tree, stop);
+    auto* const self = const_cast<CostModel*>(this);  // its views are told
+    QMetaObject::invokeMethod(
+        self, [self, turn] { self->show_counts(turn); }, Qt::QueuedConnection);
+  });
+}
+
+void CostModel::stop_counting() {
+  ++turn_;
+  counting_ = {};
+  counted_.reset();
+}
+
+void CostModel::take_counts() const {
+  if (thread_costs_) return;
+  count_by_thread();
+  counting_.join();
+  thread_costs_ = std::move(counted_);
+}
+
+void CostModel::show_counts(uint64_t turn) {
+  if (turn != turn_) return;
+  if (counting_.joinable()) take_counts();
+  const int by_column = sorted_column();
+  if (by_column >= 0 && columns_[static_cast<size_t>(by_column)].kind == ColumnKind::Spread)
+    sort(by_column, order_);
+  for (const Item& item : items_)
+    if (!item.children.empty())
+      emit dataChanged(index_of_item(item.children.front()),
+                       index_of_item(item.children.back(), columnCount() - 1));
 }
 
 double CostModel::number(uint32_t row, const Column& column) const {
@@ -298,14 +336,24 @@ double CostModel::number(uint32_t row, const Column& column) const {
       return column.is_inclusive ? cost.inclusive : cost.exclusive;
     }
     case ColumnKind::Spread: {
-      const ThreadSpread& threads = spread(row, column.metric);
-      return value_of(column.is_inclusive ? threads.inclusive : threads.exclusive, column.part);
+      const ThreadSpread* const threads = spread(row, column.metric);
+      if (!threads) return 0;
+      return value_of(column.is_inclusive ? threads->inclusive : threads->exclusive, column.part);
     }
     case ColumnKind::Derived:
       return column.formula->value([&](size_t metric) { return rows_->cost(row, metric); });
+    case ColumnKind::Change:
+      return ChangeCell(*tree_, *rows_, row, column).number();
     default:
       return 0;
   }
+}
+
+// Differences are by their size.
+double CostModel::sort_key(uint32_t row, const Column& column) const {
+  const double value = number(row, column);
+  return column.kind == ColumnKind::Change && column.change == ChangePart::Difference ? std::abs(value)
+                                                                                      : value;
 }
 
 QString CostModel::text(uint32_t row, const Column& column) const {
@@ -315,7 +363,8 @@ QString CostModel::text(uint32_t row, const Column& column) const {
     case ColumnKind::Function:
       return name_of(frame) + (rows_->is_inlined(row) ? " [inlined]" : "");
     case ColumnKind::Place:
-      return QString::fromStdString(words_for_place(database, rows_->place(row, metric_)));
+      return QString::fromStdString(
+          words_for_place(database, rows_->place(row, placed_by(*tree_, *rows_, row, metric_))));
     case ColumnKind::Module:
       return QString::fromStdString(words_for_module(database, tree_->frames[frame]));
     case ColumnKind::Derived: {
@@ -325,8 +374,11 @@ QString CostModel::text(uint32_t row, const Column& column) const {
     }
     case ColumnKind::Spread: {
       const double value = number(row, column);
+      if (!thread_costs_) return "...";
       return value == 0 ? QString() : quantity(tree_->metric(column.metric), value);
     }
+    case ColumnKind::Change:
+      return ChangeCell(*tree_, *rows_, row, column).text();
     case ColumnKind::Cost:
       break;
   }
@@ -341,7 +393,7 @@ QString CostModel::tip(uint32_t row, const Column& column) const {
     case ColumnKind::Function:
       return text(row, column);
     case ColumnKind::Place: {
-      const Place place = rows_->place(row, metric_);
+      const Place place = rows_->place(row, placed_by(*tree_, *rows_, row, metric_));
       if (!place.known()) return "no line is known";
       return QString::fromStdString(database.files[place.file].path) + ":" + QString::number(place.line);
     }
@@ -352,11 +404,14 @@ QString CostModel::tip(uint32_t row, const Column& column) const {
     }
     case ColumnKind::Derived:
       return column.meaning + "\n" + QString::number(number(row, column), 'g', 9);
+    case ColumnKind::Change:
+      return ChangeCell(*tree_, *rows_, row, column).tip();
     default:
       break;
   }
   const Metric& metric = tree_->metric(column.metric);
   const double value = number(row, column);
+  if (column.kind == ColumnKind::Spread && !thread_costs_) return column.title + ": being computed";
   QString words = column.title + ": " + exact_quantity(metric, value);
   if (column.kind == ColumnKind::Cost && value > 0)
     words += ", " + percent(tree_->share(value, column.metric)) + " of " +
@@ -368,6 +423,8 @@ QVariant CostModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
   const uint32_t row = row_of(index);
   const Column& column = columns_[static_cast<size_t>(index.column())];
+  if (column.kind == ColumnKind::Change && role >= Qt::UserRole)
+    return ChangeCell(*tree_, *rows_, row, column).data(role);
   switch (role) {
     case Qt::DisplayRole:
       return text(row, column);
@@ -376,6 +433,7 @@ QVariant CostModel::data(const QModelIndex& index, int role) const {
     case Qt::TextAlignmentRole:
       return column.is_number() ? QVariant(Qt::AlignRight | Qt::AlignVCenter) : QVariant();
     case kExactRole:
+      if (column.kind == ColumnKind::Spread) take_counts();
       return column.is_number() ? QVariant(number(row, column)) : QVariant();
     case kShareRole:
       return column.kind == ColumnKind::Cost ? QVariant(tree_->share(number(row, column), column.metric))

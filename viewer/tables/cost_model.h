@@ -5,8 +5,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
+#include "analysis/views/comparison.h"
 #include "analysis/views/thread_costs.h"
 #include "viewer/tables/columns.h"
 #include "viewer/tables/rows.h"
@@ -18,6 +20,9 @@ constexpr int kShareRole = Qt::UserRole + 2;
 constexpr int kFoundRole = Qt::UserRole + 3;
 // Of a cost: without its share.
 constexpr int kQuantityRole = Qt::UserRole + 4;
+// Of what differs between two runs: 1 is more, -1 less, 0 neither; of the cost of one of them: 0; of ratios
+// -1..1, the difference by the larger cost.
+constexpr int kSignRole = Qt::UserRole + 5;
 
 class CostModel : public QAbstractItemModel {
   Q_OBJECT
@@ -42,6 +47,7 @@ class CostModel : public QAbstractItemModel {
   int column_of(const QString& key) const;  // -1: it is not shown
   // By which column the rows are sorted; -1: by none, as one that was removed.
   int sorted_column() const { return column_of(sorted_by_); }
+  const QString& sorted_key() const { return sorted_by_; }
   Qt::SortOrder sort_order() const { return order_; }
   void insert_column(int position, Column column);
   void remove_column(int position);
@@ -52,6 +58,9 @@ class CostModel : public QAbstractItemModel {
   QModelIndex index_of(uint32_t row);
   Rows* rows() const { return rows_.get(); }
   const QString& name_of(uint32_t frame) const;
+  // False while statistics over threads are computed in the background, for a column that shows them: its
+  // texts are "..." then. Exact values (kExactRole) wait for them.
+  bool is_complete() const { return !counting_.joinable(); }
   // Rows that the last search found, in the order of reading.
   std::vector<uint32_t> found_rows();
 
@@ -84,7 +93,14 @@ class CostModel : public QAbstractItemModel {
   QString text(uint32_t row, const Column& column) const;
   QString tip(uint32_t row, const Column& column) const;
   double number(uint32_t row, const Column& column) const;
-  const ThreadSpread& spread(uint32_t row, size_t metric) const;
+  double sort_key(uint32_t row, const Column& column) const;
+  // nullptr: not known yet.
+  const ThreadSpread* spread(uint32_t row, size_t metric) const;
+  void count_by_thread() const;
+  void stop_counting();
+  // Waits for what counts.
+  void take_counts() const;
+  void show_counts(uint64_t turn);
 
   const Reading reading_;
   const CallTree* tree_ = nullptr;
@@ -100,6 +116,9 @@ class CostModel : public QAbstractItemModel {
   mutable std::vector<std::optional<QString>> names_;  // per frame
   mutable std::unique_ptr<ThreadCosts> thread_costs_;
   mutable std::map<std::pair<uint32_t, size_t>, ThreadSpread> spreads_;
+  mutable std::unique_ptr<ThreadCosts> counted_;  // the thread's until it ends
+  mutable uint64_t turn_ = 0;                     // of the thread whose end counts
+  mutable std::jthread counting_;
 };
 
 }  // namespace prof::viewer

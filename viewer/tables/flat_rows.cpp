@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "viewer/tables/function_costs.h"
+#include "analysis/views/function_costs.h"
 
 namespace prof::viewer {
 

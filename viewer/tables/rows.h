@@ -42,6 +42,10 @@ class Rows {
 // The tree must outlive it.
 std::unique_ptr<Rows> make_rows(Reading reading, const CallTree& tree);
 
+// The position in the tree's metrics by which a row's place is chosen: of two runs that are compared the
+// opened one's, where the row was there.
+size_t placed_by(const CallTree& tree, Rows& rows, uint32_t row, size_t metric);
+
 // True where the row costs anything, and as much as the threshold asks (0..100) in any metric.
 bool is_shown(Rows& rows, const CallTree& tree, uint32_t row, double threshold_percent);
 

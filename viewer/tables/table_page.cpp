@@ -10,6 +10,8 @@
 #include <QScrollBar>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "analysis/views/hot_path.h"
 #include "viewer/tables/cost_delegate.h"
@@ -36,7 +38,7 @@ TablePage::TablePage(Reading reading, Document& document, QWidget* parent)
       zoom_label_(new QLabel),
       merges_(new QCheckBox("Collapse &recursion")),
       threshold_(new QDoubleSpinBox),
-      columns_(id_of(reading), model_, *view_) {
+      columns_(id_of(reading), reading == Reading::TopDown, model_, *view_) {
   view_->setModel(&model_);
   view_->setItemDelegate(new CostDelegate(view_));
   view_->setUniformRowHeights(true);
@@ -75,7 +77,9 @@ QString TablePage::why_empty() const {
   const CallTree& tree = document().tree();
   const bool is_measured =
       std::any_of(tree.totals.begin(), tree.totals.end(), [](double total) { return total > 0; });
-  return is_measured ? QString() : "nothing was measured of the threads that are chosen";
+  if (is_measured) return {};
+  return document().chosen_time() ? "the chosen threads did nothing in the chosen time"
+                                  : "nothing was measured of the threads that are chosen";
 }
 
 QWidget* TablePage::make_bar() {
@@ -133,6 +137,9 @@ bool TablePage::eventFilter(QObject*, QEvent* event) {
     case Qt::Key_H:
       show_hot_path();
       return true;
+    case Qt::Key_I:
+      ask_for_instructions();
+      return true;
     case Qt::Key_Z:
       zoom_to_selected();
       return true;
@@ -157,6 +164,8 @@ void TablePage::forget() {
   if (is_filled_) {
     opened_.clear();
     remember_opened({});
+    columns_.keep_widths();
+    sortings_[compares_] = {model_.sorted_key(), model_.sort_order()};
     chosen_ = path_of(view_->currentIndex()).join('\n');
   }
   is_filled_ = false;
@@ -177,6 +186,7 @@ void TablePage::take_tree() {
 void TablePage::fill() {
   if (is_filled_) return;
   is_filled_ = true;
+  columns_.leave(document().tree());
   model_.show(&document().tree());
   sort_by_metric();
   search();
@@ -197,10 +207,13 @@ void TablePage::sort_by_metric() {
   model_.set_metric(metric);
   if (tree.metrics() == 0) return;
   view_->setSortingEnabled(true);
-  int column = model_.sorted_column();
-  Qt::SortOrder order = model_.sort_order();
+  // Two runs that are compared are sorted on their own; what was before comes back with one of them.
+  const bool is_other_mode = std::exchange(compares_, tree.compared.has_value()) != tree.compared.has_value();
+  const Sorting& last = sortings_[compares_];
+  int column = is_other_mode ? model_.column_of(last.key) : model_.sorted_column();
+  Qt::SortOrder order = is_other_mode ? last.order : model_.sort_order();
   if (column < 0 || sorted_metric_ != metric) {
-    column = model_.column_of(cost_key(tree, metric, reading_ == Reading::TopDown));
+    column = model_.column_of(heaviest_key(tree, metric, reading_ == Reading::TopDown));
     order = Qt::DescendingOrder;
   }
   sorted_metric_ = metric;
@@ -250,19 +263,21 @@ void TablePage::show_hot_path() {
   const CallTree& tree = document().tree();
   Rows& rows = *model_.rows();
   const size_t metric = document().metric();
+  // Of two runs where they differ most.
+  const auto weight = [&](uint32_t of) {
+    const double one = rows.weight(of, metric);
+    return tree.compared ? std::abs(one - rows.weight(of, metric + tree.compared->count)) : one;
+  };
   const auto heaviest = [&](const std::vector<uint32_t>& among) {
-    const auto at = std::max_element(among.begin(), among.end(), [&](uint32_t a, uint32_t b) {
-      return rows.weight(a, metric) < rows.weight(b, metric);
-    });
+    const auto at = std::max_element(among.begin(), among.end(),
+                                     [&](uint32_t a, uint32_t b) { return weight(a) < weight(b); });
     return at == among.end() ? kNone : *at;
   };
   uint32_t row = model_.row_of(view_->currentIndex());
   if (row == kNone) row = model_.zoomed() == kNone ? heaviest(rows.roots()) : model_.zoomed();
   while (row != kNone) {
     const uint32_t child = heaviest(rows.children(row));
-    if (child == kNone ||
-        !continues_hot_path(tree, rows.weight(row, metric), rows.weight(child, metric), metric))
-      break;
+    if (child == kNone || !continues_hot_path(tree, weight(row), weight(child), metric)) break;
     row = child;
   }
   if (row != kNone) choose_row(model_.index_of(row));
@@ -307,10 +322,15 @@ void TablePage::choose_function(uint32_t frame) {
   wanted[frame] = true;
   Rows& rows = *model_.rows();
   const std::vector<uint32_t> all = rows.rows_of(wanted);
+  const CallTree& tree = document().tree();
   const size_t metric = document().metric();
-  const auto heaviest = std::max_element(all.begin(), all.end(), [&](uint32_t a, uint32_t b) {
-    return rows.weight(a, metric) < rows.weight(b, metric);
-  });
+  // Of two runs also what only one of them has.
+  const auto weight = [&](uint32_t row) {
+    const double one = rows.weight(row, metric);
+    return tree.compared ? std::max(one, rows.weight(row, metric + tree.compared->count)) : one;
+  };
+  const auto heaviest =
+      std::max_element(all.begin(), all.end(), [&](uint32_t a, uint32_t b) { return weight(a) < weight(b); });
   if (heaviest == all.end()) return;
   QModelIndex index = model_.index_of(*heaviest);
   if (!index.isValid()) {  // hidden by the zoom
@@ -363,8 +383,17 @@ void TablePage::tell_zoom() {
 void TablePage::ask_for_source() {
   const uint32_t row = model_.row_of(view_->currentIndex());
   if (row == kNone) return;
-  const Place place = model_.rows()->place(row, document().metric());
+  Rows& rows = *model_.rows();
+  const Place place = rows.place(row, placed_by(document().tree(), rows, row, document().metric()));
   if (place.known()) document().ask_for_source(place.file, place.line);
+}
+
+void TablePage::ask_for_instructions() {
+  const uint32_t row = model_.row_of(view_->currentIndex());
+  if (row == kNone) return;
+  const uint32_t frame = model_.rows()->frame(row);
+  document().ask_for_page("source");
+  document().ask_for_function(frame);
 }
 
 void TablePage::show_menu(const QPoint& at) {
@@ -373,6 +402,7 @@ void TablePage::show_menu(const QPoint& at) {
   const uint32_t row = model_.row_of(index), frame = model_.rows()->frame(row);
   QMenu menu;
   menu.addAction("Source\tEnter", this, &TablePage::ask_for_source);
+  menu.addAction("Instructions\tI", this, &TablePage::ask_for_instructions);
   menu.addAction("Hot path\tH", this, &TablePage::show_hot_path);
   if (reading_ != Reading::Flat) {
     menu.addAction("Zoom into\tZ", this, &TablePage::zoom_to_selected);
@@ -395,6 +425,7 @@ void TablePage::show_menu(const QPoint& at) {
 
 std::vector<PageKey> TablePage::keys() const {
   return {{"H", "open and select the hot path from the row on"},
+          {"I", "the instructions of the function, beside its source"},
           {"Z, Backspace", "show the row and what is below it alone; what was shown before"},
           {"Ctrl+F, F3, Shift+F3", "search; the next and the previous that was found"}};
 }

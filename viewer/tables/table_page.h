@@ -24,6 +24,7 @@ class TablePage : public Page {
   QString title() const override;
   std::vector<PageKey> keys() const override;
   QString why_empty() const override;
+  bool is_complete() const override { return model_.is_complete(); }
   QWidget* main_widget() override { return view_; }
   QAbstractItemView* table() override { return view_; }
   CostModel& model() { return model_; }
@@ -36,6 +37,7 @@ class TablePage : public Page {
   void zoom_back();
   // Of the selected row.
   void ask_for_source();
+  void ask_for_instructions();
 
  protected:
   void showEvent(QShowEvent* event) override;
@@ -68,6 +70,12 @@ class TablePage : public Page {
   ChosenColumns columns_;
   std::vector<uint32_t> zooms_;  // before the one that is shown
   size_t sorted_metric_ = SIZE_MAX;
+  struct Sorting {
+    QString key;
+    Qt::SortOrder order = Qt::DescendingOrder;
+  };
+  Sorting sortings_[2];  // of one run, and of two that are compared
+  bool compares_ = false;
   bool is_filled_ = false;
   bool was_filled_ = false;
   QSet<QString> opened_;  // paths, while the tree changes

@@ -140,6 +140,8 @@ void ThreadPlot::paint_bars(QPainter& painter) const {
   const QColor outlier = QColor::fromHsl(20, 190, is_dark(palette()) ? 140 : 115);
   QColor pale_outlier = outlier;
   pale_outlier.setAlphaF(0.45F);
+  constexpr size_t kWideEnough = 4;  // to leave gaps between bars, all of them or none
+  const bool has_gaps = static_cast<size_t>(all.width()) / std::max<size_t>(bars_.size(), 1) >= kWideEnough;
   for (size_t b = 0; b < bars_.size(); ++b) {
     const Bar& bar = bars_[b];
     const bool is_out = std::ranges::any_of(
@@ -147,8 +149,7 @@ void ThreadPlot::paint_bars(QPainter& painter) const {
     const bool is_full =
         std::ranges::any_of(bar.threads, [&](uint32_t thread) { return is_chosen_[thread]; });
     QRect place = place_of(b);
-    constexpr int kWideEnough = 4;  // to leave a gap between bars
-    if (place.width() >= kWideEnough) place.adjust(1, 0, -1, 0);
+    if (has_gaps) place.adjust(1, 0, -1, 0);
     constexpr int kWidest = 80;
     if (place.width() > kWidest)
       place.adjust((place.width() - kWidest) / 2, 0, (kWidest - place.width()) / 2, 0);

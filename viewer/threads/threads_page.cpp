@@ -36,6 +36,7 @@ ThreadsPage::ThreadsPage(Document& document, QWidget* parent)
   sorted_->setObjectName("sorted");
   histogram_->setObjectName("histogram");
   sentence_->setWordWrap(true);
+  sentence_->setTextInteractionFlags(Qt::TextBrowserInteraction);
   kind_->addItems({"with what it calls", "itself"});
   kind_->setToolTip("Which cost of the function");
   whole_program_->setToolTip("Show the whole program instead of one function");
@@ -83,6 +84,8 @@ ThreadsPage::ThreadsPage(Document& document, QWidget* parent)
     connect(plot, &ThreadPlot::threads_asked, this, &ThreadsPage::choose);
   connect(table_, &QTableView::activated, this,
           [this](const QModelIndex& row) { choose({model_.thread(row.row())}, false); });
+  connect(sentence_, &QLabel::linkActivated, this,
+          [this](const QString& thread) { choose({thread.toUInt()}, false); });
   connect(kind_, &QComboBox::activated, this, &ThreadsPage::renew);
   connect(whole_program_, &QPushButton::clicked, this, &ThreadsPage::forget_function);
   connect(all_threads_, &QPushButton::clicked, this, [this] { this->document().choose_all_threads(); });
@@ -130,7 +133,7 @@ void ThreadsPage::choose(const std::vector<uint32_t>& threads, bool adds) {
 
 void ThreadsPage::fill() {
   const CallTree& tree = document().tree();
-  const Database& database = document().database();
+  const Database& database = *tree.database;
   if (tree.metrics() == 0) return;
   const Metric metric = tree.metric(document().metric());
   std::optional<uint32_t> frame;
@@ -173,7 +176,9 @@ QString ThreadsPage::in_words(const Metric& metric, const std::vector<double>& v
                            [&](uint32_t thread) { return std::abs(values[thread] - spread.median); });
   QStringList names;
   for (size_t i = 0; i < std::min(kNamedOutliers, outliers.size()); ++i)
-    names << label_of(document().database(), outliers[i]).toHtmlEscaped();
+    names << QString("<a href=\"%1\">%2</a>")
+                 .arg(outliers[i])
+                 .arg(label_of(*document().tree().database, outliers[i]).toHtmlEscaped());
   if (outliers.size() > kNamedOutliers) names << "...";
   return text + " Out of line: " + names.join(", ") + ".";
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "analysis/database/database.h"
+#include "analysis/views/selection.h"
 #include "viewer/document/colours.h"
 #include "viewer/document/words.h"
 #include "viewer/timeline/time_axis.h"
@@ -20,6 +21,15 @@ constexpr int kTimesAfterMs = 30;  // without another change
 constexpr size_t kMostTooltipLines = 24;
 constexpr int kFrameRole = Qt::UserRole;  // of an item of the stack: its frame, and the next role its depth
 constexpr int kDepthRole = Qt::UserRole + 1;
+
+QString running_at(const MappedTraces& traces, const TimelineRow& group, uint64_t time_ns) {
+  size_t running = 0;
+  for (const size_t row : group.rows) {
+    const auto found = instant_at(traces, row, time_ns);
+    running += found && found->context != kNone;
+  }
+  return QString("something ran in %1 of %2 rows").arg(running).arg(group.rows.size());
+}
 
 }  // namespace
 
@@ -43,7 +53,25 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
   const auto start_times = [this] { times_later_.start(); };
   connect(view_, &TimelineView::range_changed, this, start_times);
   connect(view_, &TimelineView::selection_changed, this, start_times);
+  connect(view_, &TimelineView::range_changed, this, &TimelinePage::offer_choice);
+  connect(view_, &TimelineView::selection_changed, this, &TimelinePage::offer_choice);
+  connect(&document, &Document::chosen_time_changed, this, &TimelinePage::offer_choice);
+  auto* const choose = new QAction("Choose this time for all pages", view_);
+  choose->setShortcut(Qt::Key_T);
+  choose->setShortcutContext(Qt::WidgetShortcut);
+  connect(choose, &QAction::triggered, this, &TimelinePage::choose_time);
+  auto* const all = new QAction("All the time for all pages", view_);
+  all->setShortcut(QKeySequence("Shift+T"));
+  all->setShortcutContext(Qt::WidgetShortcut);
+  connect(all, &QAction::triggered, this, [this] { this->document().choose_time({}); });
+  view_->addActions({choose, all});
+  view_->setContextMenuPolicy(Qt::ActionsContextMenu);
+  connect(view_, &TimelineView::refined, this, [this] { this->document().traces().give_back(); });
   connect(view_, &TimelineView::cursor_changed, this, &TimelinePage::show_stack);
+  connect(view_, &TimelineView::group_asked, this, [this](const QString& group) {
+    groups_.toggle(group);
+    show_rows();
+  });
   view_->describe_by([this](const TimelineView::Cursor& cursor) { return describe(cursor); });
   connect(view_, &TimelineView::range_changed, this, [this] {
     this->document().show_time(view_->shown() == view_->whole() ? std::nullopt
@@ -51,10 +79,34 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
   });
   connect(&document, &Document::depth_changed, this, &TimelinePage::follow_depth);
   connect(&document, &Document::shown_time_changed, this, &TimelinePage::follow_time);
+  connect(&document, &Document::moment_asked, this, [this](const Moment& moment) {
+    wanted_ = moment;
+    if (isVisible()) refresh();
+  });
   connect(&document, &Document::tree_changed, this, [this] {
+    // Of another time, traces are the same.
+    if (tree_ == this->document().shared_measured_tree()) return;
     is_stale_ = true;
     if (isVisible()) refresh();
   });
+  offer_choice();
+}
+
+void TimelinePage::choose_time() {
+  if (!is_open_) return;
+  const TimeRange range = view_->selected().value_or(view_->shown());
+  document().choose_time(range == view_->whole() ? std::nullopt : std::optional(range));
+  view_->select({});
+}
+
+void TimelinePage::offer_choice() {
+  choose_->setEnabled(view_->selected() || view_->shown() != view_->whole());
+  view_->mark_chosen(document().chosen_time());
+}
+
+void TimelinePage::tell(const QString& note) {
+  note_->setText(note);
+  note_->setToolTip(note);  // where there is no room for all of it
 }
 
 QWidget* TimelinePage::make_controls() {
@@ -64,45 +116,62 @@ QWidget* TimelinePage::make_controls() {
   depth_ = new QSlider(Qt::Horizontal);
   depth_->setObjectName("depth");
   depth_->setPageStep(1);
-  depth_->setFixedWidth(180);
+  depth_->setMinimumWidth(90);
+  depth_->setMaximumWidth(180);
   depth_->setToolTip("The depth of the call path whose function gives the colour");
   depth_text_ = new QLabel;
   depth_text_->setMinimumWidth(fontMetrics().horizontalAdvance("00 (innermost)  "));
   connect(depth_, &QSlider::valueChanged, this, &TimelinePage::depth_moved);
   filter_ = new QLineEdit;
   filter_->setObjectName("filter");
-  filter_->setPlaceholderText("Rows: part of a label, or a pattern such as 0.*");
+  filter_->setPlaceholderText("part of a label, or a pattern: 0.*");
   filter_->setClearButtonEnabled(true);
-  filter_->setMinimumWidth(300);
+  filter_->setMinimumWidth(100);
   filter_->setMaximumWidth(320);
   connect(filter_, &QLineEdit::textChanged, this, [this] {
     if (is_open_) show_rows();
   });
   order_ = new QComboBox;
   order_->setObjectName("order");
-  order_->addItems({"by process", "by thread", "by name"});
-  order_->setToolTip("How rows are grouped");
+  order_->addItems({"by process", "by node", "by kind", "by thread", "by name"});  // as RowOrder
+  order_->setToolTip("How rows are grouped; a click on a group's label opens and closes it");
   connect(order_, &QComboBox::currentIndexChanged, this, [this] {
     if (is_open_) show_rows();
   });
+  shows_launches_ = new QCheckBox("&Launches");
+  shows_launches_->setObjectName("launches");
+  shows_launches_->setToolTip("Arrows from where a thread submitted a task to where the device began it");
+  shows_launches_->setChecked(true);
+  shows_launches_->hide();
+  connect(shows_launches_, &QCheckBox::toggled, this, &TimelinePage::show_launches);
   progress_ = new QProgressBar;
   progress_->setObjectName("progress");
   progress_->setFormat("indexing: %p %");
-  progress_->setFixedWidth(180);
+  progress_->setMinimumWidth(100);
+  progress_->setMaximumWidth(180);
   progress_->hide();
   cancel_ = new QToolButton;
   cancel_->setText("Cancel");
   cancel_->setToolTip("Pixels then show samples of the trace, and there are no times by function");
   cancel_->hide();
   connect(cancel_, &QToolButton::clicked, this, [this] { this->document().traces().cancel(); });
+  choose_ = new QToolButton;
+  choose_->setObjectName("choose");
+  choose_->setText("Choose for all pages");
+  choose_->setToolTip(
+      "All pages show the time that is selected here (drag with Shift), or else what is shown (T); back to "
+      "all of it by Shift+T");
+  connect(choose_, &QToolButton::clicked, this, &TimelinePage::choose_time);
   note_ = new QLabel;
   note_->setObjectName("note");
+  note_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // a long one does not widen the window
   auto* const depth_label = new QLabel("&Depth");
   depth_label->setBuddy(depth_);
   auto* const filter_label = new QLabel("&Rows");
   filter_label->setBuddy(filter_);
-  for (QWidget* const widget : std::initializer_list<QWidget*>{depth_label, depth_, depth_text_, filter_label,
-                                                               filter_, order_, progress_, cancel_})
+  for (QWidget* const widget :
+       std::initializer_list<QWidget*>{depth_label, depth_, depth_text_, filter_label, filter_, order_,
+                                       shows_launches_, choose_, progress_, cancel_})
     layout->addWidget(widget);
   layout->addWidget(note_, 1);
   return bar;
@@ -126,7 +195,7 @@ QWidget* TimelinePage::make_sides() {
   connect(stack_, &QListWidget::itemClicked, this,
           [this](const QListWidgetItem* item) { depth_->setValue(item->data(kDepthRole).toInt()); });
   connect(stack_, &QListWidget::itemActivated, this, [this](const QListWidgetItem* item) {
-    document().ask_for_function(item->data(kFrameRole).toUInt());
+    document().ask_for_function(names_[item->data(kFrameRole).toUInt()].toStdString());
   });
   table_ = new QTreeView;
   table_->setObjectName("times");
@@ -141,8 +210,8 @@ QWidget* TimelinePage::make_sides() {
   table_->header()->setSectionResizeMode(FunctionTimes::Time, QHeaderView::ResizeToContents);
   table_->header()->setSectionResizeMode(FunctionTimes::Share, QHeaderView::ResizeToContents);
   connect(table_, &QTreeView::activated, this, [this](const QModelIndex& index) {
-    if (const uint32_t frame = times_->at(index.row()).frame; frame != kNone)
-      document().ask_for_function(frame);
+    const FunctionTime& time = times_->at(index.row());
+    if (time.frame != kNone) document().ask_for_function(time.name.toStdString());
   });
   auto* const sides = new QSplitter(Qt::Vertical);
   sides->addWidget(titled(stack_title_, stack_));
@@ -159,7 +228,8 @@ QString TimelinePage::why_empty() const {
 
 bool TimelinePage::is_complete() const {
   return !isVisible() || !is_open_ ||
-         (!document().traces().is_building() && !times_later_.isActive() && view_->is_complete());
+         (!document().traces().is_building() && !launches_->is_reading() && !times_later_.isActive() &&
+          view_->is_complete());
 }
 
 void TimelinePage::showEvent(QShowEvent* event) {
@@ -175,9 +245,15 @@ void TimelinePage::changeEvent(QEvent* event) {
 
 void TimelinePage::refresh() {
   if (!is_open_) open_traces();
-  if (!is_open_ || !is_stale_) return;
+  if (!is_open_) return;
+  if (is_stale_) show_document();
+  if (wanted_) go_to(*std::exchange(wanted_, {}));
+}
+
+void TimelinePage::show_document() {
   is_stale_ = false;
-  const CallTree& tree = document().tree();
+  tree_ = document().shared_measured_tree();
+  const CallTree& tree = *tree_;
   names_.clear();
   for (const Frame& frame : tree.frames)
     names_.push_back(QString::fromStdString(frame_name(*tree.database, frame)));
@@ -190,7 +266,7 @@ void TimelinePage::refresh() {
 }
 
 void TimelinePage::open_traces() {
-  if (const QString why = why_empty(); !why.isEmpty()) return note_->setText(why);
+  if (const QString why = why_empty(); !why.isEmpty()) return tell(why);
   try {
     Traces& traces = document().traces();
     is_open_ = true;
@@ -205,23 +281,49 @@ void TimelinePage::open_traces() {
       cancel_->setVisible(true);
       progress_->setValue(static_cast<int>(100 * share));
     });
+    launches_ = new LaunchReader(document().database(), this);
+    connect(launches_, &LaunchReader::ready, this, [this](const QString& why) {
+      shows_launches_->setVisible(!launches_->table().empty());
+      if (!why.isEmpty()) shows_launches_->setToolTip(why);
+      if (launches_->table().empty()) tell(why);
+      show_launches();
+    });
     traces.want_index();
   } catch (const DatabaseError& error) {
     is_open_ = false;
-    note_->setText(error.what());
+    tell(error.what());
   }
+}
+
+// With as much time around it, its row open and in sight.
+void TimelinePage::go_to(const Moment& moment) {
+  if (!view_->row_of(moment.profile)) filter_->clear();
+  const auto row = [&]() -> const TimelineRow* {
+    const std::optional<size_t> at = view_->row_of(moment.profile);
+    return at ? &view_->rows()[*at] : nullptr;
+  };
+  if (row() && row()->is_group()) {
+    groups_.toggle(row()->group);
+    show_rows();
+  }
+  const uint64_t before = std::min(moment.range.ns() / 2, moment.range.begin_ns);
+  view_->show_range({moment.range.begin_ns - before, moment.range.end_ns + moment.range.ns() / 2});
+  view_->select(moment.range);
+  if (const std::optional<size_t> at = view_->row_of(moment.profile))
+    view_->move_cursor(TimelineView::Cursor{*at, moment.at_ns});
+  view_->setFocus();
 }
 
 void TimelinePage::end_of_build(const QString& why) {
   progress_->hide();
   cancel_->hide();
-  note_->setText(why);
+  tell(why);
   if (is_stale_) return;
   show_content();
 }
 
 void TimelinePage::show_content() {
-  const CallTree& tree = document().tree();
+  const CallTree& tree = document().measured_tree();
   frames_ = frames_at_depth(tree, depth());
   depth_text_->setText(depth_->value() == depth_->maximum() ? QString("%1 (innermost)").arg(depth_->value())
                                                             : QString::number(depth_->value()));
@@ -235,8 +337,12 @@ void TimelinePage::show_content() {
 void TimelinePage::show_rows() {
   const auto order = static_cast<RowOrder>(order_->currentIndex());
   view_->show_rows(timeline_rows(document().database(), document().traces().mapped(), document().threads(),
-                                 filter_->text(), order));
+                                 filter_->text(), order, groups_));
   times_later_.start();
+}
+
+void TimelinePage::show_launches() {
+  view_->show_launches(shows_launches_->isChecked() && launches_ ? &launches_->table() : nullptr);
 }
 
 void TimelinePage::depth_moved(int depth) {
@@ -262,12 +368,13 @@ void TimelinePage::show_times() {
   const Traces& traces = document().traces();
   const TimeRange range = view_->selected().value_or(view_->shown());
   const QString what = view_->selected() ? "Selected" : "Shown";
-  times_title_->setText(
-      QString("%1: %2 in %3 rows").arg(what, duration(range.ns())).arg(view_->rows().size()));
+  std::vector<size_t> rows;  // of open groups once
+  for (const TimelineRow& row : view_->rows())
+    if (!row.is_group() || !row.is_open) rows.insert(rows.end(), row.rows.begin(), row.rows.end());
+  times_title_->setText(QString("%1: %2 in %3 rows").arg(what, duration(range.ns())).arg(rows.size()));
   if (!traces.index()) return times_->show({}, 0);
   Times times(traces.mapped().contexts());
-  for (const TimelineRow& row : view_->rows())
-    traces.index()->add_times(row.row, range.begin_ns, range.end_ns, times);
+  for (const size_t row : rows) traces.index()->add_times(row, range.begin_ns, range.end_ns, times);
   std::vector<uint64_t> of_frame(frames_.frames, 0);
   for (size_t c = 0; c < times.by_context.size(); ++c) of_frame[frames_.of_context[c]] += times.by_context[c];
   std::vector<FunctionTime> shown;
@@ -280,6 +387,7 @@ void TimelinePage::show_times() {
   }
   if (times.idle > 0) shown.push_back({"(nothing ran)", idle_colour(palette()), times.idle, kNone});
   times_->show(std::move(shown), all);
+  traces.give_back();
 }
 
 void TimelinePage::show_stack() {
@@ -290,7 +398,11 @@ void TimelinePage::show_stack() {
     return;
   }
   const TimelineRow& row = view_->rows()[cursor->row];
-  const auto found = instant_at(document().traces().mapped(), row.row, cursor->time_ns);
+  if (row.is_group()) {
+    stack_title_->setText(row.label + ": " + running_at(document().traces().mapped(), row, cursor->time_ns));
+    return;
+  }
+  const auto found = instant_at(document().traces().mapped(), row.rows.front(), cursor->time_ns);
   stack_title_->setText(row.label + " at " +
                         instant(cursor->time_ns, view_->whole().begin_ns, view_->shown()) +
                         (found ? ", for " + duration(found->end_ns - found->begin_ns) : QString()));
@@ -298,7 +410,7 @@ void TimelinePage::show_stack() {
     stack_->addItem(found ? "(nothing ran)" : "(not followed)");
     return;
   }
-  const CallTree& tree = document().tree();
+  const CallTree& tree = document().measured_tree();
   for (const uint32_t node : path_of(tree, found->context)) {
     const uint32_t frame = tree.nodes[node].frame;
     auto* const item = new QListWidgetItem(names_[frame], stack_);
@@ -314,17 +426,18 @@ void TimelinePage::show_stack() {
 
 QString TimelinePage::describe(const TimelineView::Cursor& cursor) const {
   const TimelineRow& row = view_->rows()[cursor.row];
-  const auto found = instant_at(document().traces().mapped(), row.row, cursor.time_ns);
   QString text = "<b>" + row.label.toHtmlEscaped() + "</b><br>";
+  if (row.is_group()) return text + running_at(document().traces().mapped(), row, cursor.time_ns);
+  const auto found = instant_at(document().traces().mapped(), row.rows.front(), cursor.time_ns);
   if (!found) return text + "not followed at this time";
   const uint64_t origin = view_->whole().begin_ns;
   const auto exact = [&](uint64_t time) {
     return QString::number(static_cast<double>(time - origin) / 1e9, 'f', 9) + " s";
   };
   text += exact(found->begin_ns) + " to " + exact(found->end_ns) + " (" +
-          QString::number(found->end_ns - found->begin_ns) + " ns)";
+          QString::number(found->end_ns - found->begin_ns) + " ns)" + describe_task(cursor);
   if (found->context == kNone) return text + "<br>nothing ran";
-  const CallTree& tree = document().tree();
+  const CallTree& tree = document().measured_tree();
   const std::vector<uint32_t> path = path_of(tree, found->context);
   const size_t skipped = path.size() > kMostTooltipLines ? path.size() - kMostTooltipLines : 0;
   if (skipped > 0) text += QString("<br>... %1 more").arg(skipped);
@@ -333,12 +446,28 @@ QString TimelinePage::describe(const TimelineView::Cursor& cursor) const {
   return text;
 }
 
+QString TimelinePage::describe_task(const TimelineView::Cursor& cursor) const {
+  if (!launches_) return {};
+  const Database& database = document().database();
+  const uint32_t queue = view_->rows()[cursor.row].profile;
+  const LaunchTable::Found found = launches_->table().run_by(queue, {cursor.time_ns, cursor.time_ns + 1}, 1);
+  if (found.empty()) return {};
+  const DeviceLaunch& task = *found.front();
+  const QString who = task.thread == kNone ? "a thread that was not measured"
+                                           : QString::fromStdString(thread_label(database, task.thread));
+  return "<br>" + QString::fromStdString(database.task_names[task.task]).toHtmlEscaped() + ", submitted by " +
+         who.toHtmlEscaped() + " " + duration(task.start_ns - task.submit_ns) + " before it began";
+}
+
 std::vector<PageKey> TimelinePage::keys() const {
   return {{"+, -", "zoom"},
           {"Left, Right", "move; with Shift by all that is shown"},
           {"Home, Backspace", "all of the run; undo of the last zoom or move"},
           {"Up, Down", "another row"},
+          {"Space", "opens and closes the row's group"},
+          {"G", "from a task to where it was submitted, and back"},
           {"Page Up, Page Down", "other rows"},
+          {"T, Shift+T", "all pages show the selected time, or what is shown; all of the run again"},
           {"Enter, Escape", "go to the selected time; forget it"}};
 }
 

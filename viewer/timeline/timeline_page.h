@@ -2,6 +2,7 @@
 // Who was in which function when: rows of the chosen threads, the call stack of an instant, and the time of
 // each function in exactly what is shown.
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
@@ -16,6 +17,7 @@
 #include "viewer/document/traces.h"
 #include "viewer/timeline/frame_colours.h"
 #include "viewer/timeline/function_times.h"
+#include "viewer/timeline/launches.h"
 #include "viewer/timeline/timeline_view.h"
 
 namespace prof::viewer {
@@ -34,24 +36,33 @@ class TimelinePage : public Page {
   QWidget* main_widget() override { return view_; }
   QAbstractItemView* table() override { return table_; }
 
+  // The selected time for all pages, or, where none is, what is shown.
+  void choose_time();
+
  protected:
   void showEvent(QShowEvent* event) override;
   void changeEvent(QEvent* event) override;
 
  private:
   QWidget* make_controls();
+  void tell(const QString& note);
   QWidget* make_sides();
   // What is shown follows the document, once it is seen.
   void refresh();
+  void show_document();
   void open_traces();
   void show_content();
   void show_rows();
+  void show_launches();
   void show_times();
   void show_stack();
   void depth_moved(int depth);
   void follow_depth();
   void follow_time();
+  void offer_choice();
+  void go_to(const Moment& moment);
   void end_of_build(const QString& why);
+  QString describe_task(const TimelineView::Cursor& cursor) const;
   QString describe(const TimelineView::Cursor& cursor) const;
   uint32_t depth() const { return static_cast<uint32_t>(depth_->value()); }
 
@@ -60,8 +71,12 @@ class TimelinePage : public Page {
   QLabel* depth_text_;
   QLineEdit* filter_;
   QComboBox* order_;
+  RowGroups groups_;
+  QCheckBox* shows_launches_;
+  LaunchReader* launches_ = nullptr;  // of a database with traces
   QProgressBar* progress_;
   QToolButton* cancel_;
+  QToolButton* choose_;
   QLabel* note_;
   QLabel* stack_title_;
   QListWidget* stack_;
@@ -71,8 +86,10 @@ class TimelinePage : public Page {
   QTimer times_later_;
   FramesAtDepth frames_;
   std::vector<QString> names_;
-  bool is_open_ = false;  // the traces are
-  bool is_stale_ = true;  // what is shown is not the document's
+  std::shared_ptr<const CallTree> tree_;  // that is shown
+  std::optional<Moment> wanted_;          // asked for before the page was seen
+  bool is_open_ = false;                  // the traces are
+  bool is_stale_ = true;                  // what is shown is not the document's
 };
 
 }  // namespace prof::viewer

@@ -93,6 +93,19 @@ void paint_column(Canvas& canvas, int x, int y, int height, std::span<const Shar
   }
 }
 
+void paint_sums(QImage& image, int y, int height, const RowSums& sums, const PixelScale& scale, size_t rows,
+                const PictureRequest& request) {
+  Canvas canvas(image);
+  std::vector<Share> parts;
+  for (int x = 0; x < scale.pixels(); ++x) {
+    const auto at = static_cast<size_t>(x);
+    canvas.fill(x, y, y + height, request.gap);
+    paint_column(canvas, x, y, height, sums.pixel(x),
+                 static_cast<double>(scale.edges[at + 1] - scale.edges[at]) * static_cast<double>(rows),
+                 request, parts);
+  }
+}
+
 }  // namespace
 
 // Finds pixels side by side that are one frame alone.
@@ -118,16 +131,19 @@ class TimelinePicture::RunFinder {
   int begin_ = 0;
 };
 
-std::vector<TimelinePicture::Line> TimelinePicture::lines_of(const PictureRequest& request) {
-  std::vector<Line> lines;
+void TimelinePicture::add_line(const PictureRow& row, int y, int height) {
+  (row.size() == 1 ? lines_ : sums_).push_back({row, y, height});
+}
+
+void TimelinePicture::add_lines(const PictureRequest& request) {
   const int height = request.size.height();
   const auto count = static_cast<double>(request.rows.size());
   if (request.row_height < 1) {
     for (int y = 0; y < height; ++y) {
       const double row = (y + request.scrolled + 0.5) / request.row_height;
-      if (row < count) lines.push_back({request.rows[static_cast<size_t>(row)], y, 1});
+      if (row < count) add_line(request.rows[static_cast<size_t>(row)], y, 1);
     }
-    return lines;
+    return;
   }
   const auto first = static_cast<size_t>(std::min(request.scrolled / request.row_height, count));
   for (size_t i = first; i < request.rows.size(); ++i) {
@@ -136,9 +152,8 @@ std::vector<TimelinePicture::Line> TimelinePicture::lines_of(const PictureReques
     };
     const int y = edge(i), end = edge(i + 1);
     if (y >= height) break;
-    lines.push_back({request.rows[i], y, end - y - (end - y >= kParted ? 1 : 0)});
+    add_line(request.rows[i], y, end - y - (end - y >= kParted ? 1 : 0));
   }
-  return lines;
 }
 
 void TimelinePicture::stretch(const PictureRequest& request) {
@@ -162,7 +177,8 @@ void TimelinePicture::stretch(const PictureRequest& request) {
 void TimelinePicture::begin(const PictureRequest& request) {
   runs_.clear();
   lines_.clear();
-  next_ = 0;
+  sums_.clear();
+  next_ = next_sum_ = next_row_ = 0;
   if (request.size.isEmpty() || request.time.ns() == 0) {
     image_ = QImage(request.size, QImage::Format_RGB32);
     image_.fill(request.gap);
@@ -170,16 +186,18 @@ void TimelinePicture::begin(const PictureRequest& request) {
   }
   stretch(request);
   request_ = request;
-  lines_ = lines_of(request);
+  add_lines(request);
   scale_ = PixelScale(request.time.begin_ns, request.time.end_ns, request.size.width());
   // What no row covers.
-  const int end = lines_.empty() ? 0 : lines_.back().y + lines_.back().height;
+  int end = 0;
+  for (const std::vector<Line>* const lines : {&lines_, &sums_})
+    if (!lines->empty()) end = std::max(end, lines->back().y + lines->back().height);
   Canvas canvas(image_);
   for (int x = 0; x < image_.width(); ++x) canvas.fill(x, end, image_.height(), request.gap);
 }
 
 void TimelinePicture::paint_line(const Line& line, Columns& columns, std::vector<Run>& runs) {
-  columns.fill(*request_.traces, request_.index, line.row, scale_, request_.keys,
+  columns.fill(*request_.traces, request_.index, line.rows.front(), scale_, request_.keys,
                static_cast<uint32_t>(request_.colours.size()));
   RunFinder finder(line, runs);
   Canvas canvas(image_);
@@ -209,54 +227,66 @@ void TimelinePicture::advance(std::chrono::milliseconds budget) {
     } while (std::chrono::steady_clock::now() < deadline);
   });
   for (const std::vector<Run>& some : runs) runs_.insert(runs_.end(), some.begin(), some.end());
+  if (next_ >= lines_.size()) advance_sums(deadline);
+}
+
+void TimelinePicture::advance_sums(std::chrono::steady_clock::time_point deadline) {
+  while (next_sum_ < sums_.size()) {
+    const Line& line = sums_[next_sum_];
+    if (next_row_ == 0) sum_ = RowSums(scale_.pixels());
+    while (next_row_ < line.rows.size()) {
+      columns_[0].fill(*request_.traces, request_.index, line.rows[next_row_++], scale_, request_.keys,
+                       static_cast<uint32_t>(request_.colours.size()));
+      sum_.add(columns_[0]);
+      if (std::chrono::steady_clock::now() >= deadline) return;
+    }
+    paint_sums(image_, line.y, line.height, sum_, scale_, line.rows.size(), request_);
+    ++next_sum_;
+    next_row_ = 0;
+  }
+}
+
+void RowSums::add(const Columns& row) {
+  for (size_t x = 0; x < of_pixel_.size(); ++x) {
+    std::vector<Share>& sums = of_pixel_[x];
+    const auto add = [&](uint32_t key, uint64_t ns) {
+      if (ns == 0) return;
+      const auto at = std::lower_bound(sums.begin(), sums.end(), key,
+                                       [](const Share& one, uint32_t other) { return one.key < other; });
+      if (at != sums.end() && at->key == key)
+        at->ns += ns;
+      else
+        sums.insert(at, {key, ns});
+    };
+    const PixelSums pixel = sums_of(row.pixel(static_cast<int>(x)));
+    add(pixel.key_of_most, pixel.running);
+    add(kNone, pixel.all - pixel.running);
+  }
 }
 
 void Overview::begin(const PictureRequest& request) {
   request_ = request;
   next_ = 0;
+  rows_.clear();
   image_ = QImage(request.size, QImage::Format_RGB32);
   image_.fill(request.gap);
-  sums_.clear();
-  if (request.size.isEmpty() || request.time.ns() == 0) request_.rows = {};
-  if (is_complete()) return;
+  if (request.size.isEmpty() || request.time.ns() == 0) return;
+  for (const PictureRow& row : request.rows) rows_.insert(rows_.end(), row.begin(), row.end());
+  std::sort(rows_.begin(), rows_.end());  // rows of open groups are in their sums as well
+  rows_.erase(std::unique(rows_.begin(), rows_.end()), rows_.end());
   scale_ = PixelScale(request.time.begin_ns, request.time.end_ns, request.size.width());
-  sums_.resize(static_cast<size_t>(scale_.pixels()));
+  sums_ = RowSums(scale_.pixels());
 }
 
 void Overview::advance(std::chrono::milliseconds budget) {
   if (is_complete()) return;
   const auto deadline = std::chrono::steady_clock::now() + budget;
   do {
-    columns_.fill(*request_.traces, request_.index, request_.rows[next_++], scale_, request_.keys,
+    columns_.fill(*request_.traces, request_.index, rows_[next_++], scale_, request_.keys,
                   static_cast<uint32_t>(request_.colours.size()));
-    for (size_t x = 0; x < sums_.size(); ++x) {
-      std::vector<Share>& sums = sums_[x];
-      const auto add = [&](uint32_t key, uint64_t ns) {
-        if (ns == 0) return;
-        const auto at = std::lower_bound(sums.begin(), sums.end(), key,
-                                         [](const Share& one, uint32_t other) { return one.key < other; });
-        if (at != sums.end() && at->key == key)
-          at->ns += ns;
-        else
-          sums.insert(at, {key, ns});
-      };
-      const PixelSums pixel = sums_of(columns_.pixel(static_cast<int>(x)));
-      add(pixel.key_of_most, pixel.running);
-      add(kNone, pixel.all - pixel.running);
-    }
+    sums_.add(columns_);
   } while (!is_complete() && std::chrono::steady_clock::now() < deadline);
-  paint();
-}
-
-void Overview::paint() {
-  image_.fill(request_.gap);
-  Canvas canvas(image_);
-  std::vector<Share> parts;
-  for (size_t x = 0; x < sums_.size(); ++x)
-    paint_column(canvas, static_cast<int>(x), 0, image_.height(), sums_[x],
-                 static_cast<double>(scale_.edges[x + 1] - scale_.edges[x]) *
-                     static_cast<double>(request_.rows.size()),
-                 request_, parts);
+  paint_sums(image_, 0, image_.height(), sums_, scale_, rows_.size(), request_);
 }
 
 }  // namespace prof::viewer

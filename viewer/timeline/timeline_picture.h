@@ -16,10 +16,14 @@
 
 namespace prof::viewer {
 
+// Rows in MappedTraces that are painted as one: a bar is as high as the share of them in which something ran,
+// of the frames that had most of each one's pixel.
+using PictureRow = std::vector<size_t>;
+
 struct PictureRequest {
   const MappedTraces* traces = nullptr;
   const TraceIndex* index = nullptr;  // may be null: see Columns
-  std::span<const size_t> rows;       // in MappedTraces, from above
+  std::span<const PictureRow> rows;   // from above
   std::span<const uint32_t> keys;     // of each context
   std::span<const QRgb> colours;      // of each key
   QRgb idle = 0, gap = 0;
@@ -35,6 +39,18 @@ struct Run {
   uint32_t key = 0;
 };
 
+// Sums of rows in each pixel, made row by row.
+class RowSums {
+ public:
+  explicit RowSums(int pixels = 0) : of_pixel_(static_cast<size_t>(pixels)) {}
+  void add(const Columns& row);
+  // By rising key.
+  std::span<const Share> pixel(int x) const { return of_pixel_[static_cast<size_t>(x)]; }
+
+ private:
+  std::vector<std::vector<Share>> of_pixel_;
+};
+
 // Painted in pieces, so that no repaint of the window waits for all rows: what is not painted yet shows the
 // picture before, stretched to the new time.
 class TimelinePicture {
@@ -45,36 +61,40 @@ class TimelinePicture {
   void begin(const PictureRequest& request);
   // Paints rows for about this long.
   void advance(std::chrono::milliseconds budget);
-  bool is_complete() const { return next_ >= lines_.size(); }
+  bool is_complete() const { return next_ >= lines_.size() && next_sum_ >= sums_.size(); }
   const QImage& image() const { return image_; }
   const std::vector<Run>& runs() const { return runs_; }
 
  private:
   struct Line {
-    size_t row;
+    std::span<const size_t> rows;
     int y, height;  // may begin above the picture and end below
   };
   class RunFinder;
-  static std::vector<Line> lines_of(const PictureRequest& request);
+  void add_lines(const PictureRequest& request);
+  void add_line(const PictureRow& row, int y, int height);
+  // Of the rows that are sums, one after the other.
+  void advance_sums(std::chrono::steady_clock::time_point deadline);
   void stretch(const PictureRequest& request);
   void paint_line(const Line& line, Columns& columns, std::vector<Run>& runs);
 
   PictureRequest request_;
   PixelScale scale_{0, 0, 1};
   QImage image_;
-  std::vector<Line> lines_;
-  std::atomic<size_t> next_{0};  // line to paint
+  std::vector<Line> lines_, sums_;  // of one row each, and of several
+  std::atomic<size_t> next_{0};     // line to paint
+  size_t next_sum_ = 0, next_row_ = 0;
+  RowSums sum_;
   std::vector<Run> runs_;
   std::vector<Columns> columns_;  // of each thread
 };
 
-// All rows in one: a bar is as high as the share of the rows in which something ran, of the frames that had
-// most of each row's pixel. In pieces as above.
+// All rows of the request in one. In pieces as above.
 class Overview {
  public:
   void begin(const PictureRequest& request);
   void advance(std::chrono::milliseconds budget);
-  bool is_complete() const { return next_ >= request_.rows.size(); }
+  bool is_complete() const { return next_ >= rows_.size(); }
   // Of the rows that were read so far.
   const QImage& image() const { return image_; }
 
@@ -84,8 +104,9 @@ class Overview {
   PictureRequest request_;
   PixelScale scale_{0, 0, 1};
   QImage image_;
-  size_t next_ = 0;                       // row to read
-  std::vector<std::vector<Share>> sums_;  // of each pixel, by rising key
+  PictureRow rows_;
+  size_t next_ = 0;  // row to read
+  RowSums sums_;
   Columns columns_;
 };
 

@@ -1,7 +1,9 @@
 #pragma once
-// The picture of a timeline with its ruler, labels and minimap, and what mouse and keys do there: the wheel
-// zooms at the pointer, with Ctrl the rows' height, with Shift it scrolls them; dragging moves, with Shift it
-// selects a time, on the minimap it goes there; a click chooses an instant.
+// The picture of a timeline with its ruler, labels and minimap (timeline_view_paint.cpp), and what mouse and
+// keys do there (timeline_view_input.cpp): the wheel zooms at the pointer, with Ctrl the rows' height, with
+// Shift it scrolls them; dragging moves, with Shift it selects a time, on the minimap it goes there; a click
+// chooses an instant, or opens and closes a group at its label. Arrows lead from where a thread submitted a
+// task to where the device began it: of what is at the pointer or the cursor, and all where they are few.
 
 #include <QAbstractScrollArea>
 #include <QElapsedTimer>
@@ -9,6 +11,7 @@
 #include <functional>
 #include <optional>
 
+#include "viewer/timeline/launches.h"
 #include "viewer/timeline/row_list.h"
 #include "viewer/timeline/time_window.h"
 #include "viewer/timeline/timeline_picture.h"
@@ -32,6 +35,10 @@ class TimelineView : public QAbstractScrollArea {
   void show_content(Content content);
   void show_rows(std::vector<TimelineRow> rows);
   const std::vector<TimelineRow>& rows() const { return rows_; }
+  // nullptr: no arrows.
+  void show_launches(const LaunchTable* launches);
+  // Of rows() the one that shows the profile: its own, or a closed group.
+  std::optional<size_t> row_of(uint32_t profile) const;
   // Of a new database: all of its time, and nothing is chosen.
   void show_whole(TimeRange whole);
 
@@ -45,6 +52,8 @@ class TimelineView : public QAbstractScrollArea {
   void show_range(TimeRange range);
   std::optional<TimeRange> selected() const { return selected_; }
   void select(std::optional<TimeRange> range);
+  // The time that all pages show: what is outside of it is veiled.
+  void mark_chosen(std::optional<TimeRange> range);
 
   // The instant of which the call stack is asked: a row of rows(), and a time.
   struct Cursor {
@@ -53,9 +62,18 @@ class TimelineView : public QAbstractScrollArea {
   };
   std::optional<Cursor> cursor() const { return cursor_; }
   void move_cursor(std::optional<Cursor> cursor);
+  // To the other end of the first arrow at the cursor, which is then shown. False where there is none.
+  bool follow_arrow();
+
+  struct Arrows {
+    LaunchTable::Found chosen;  // at the pointer or the cursor
+    LaunchTable::Found others;  // all that lie in what is shown, where they are few
+  };
+  Arrows arrows() const;
 
   // Where rows are painted, in the viewport; for tests.
   QRect picture_area() const;
+  QRect labels_area() const;
   QRect minimap_area() const;
   std::optional<size_t> row_at(int y) const;
   uint64_t time_at(int x) const;
@@ -68,6 +86,10 @@ class TimelineView : public QAbstractScrollArea {
   void range_changed();
   void selection_changed();
   void cursor_changed();
+  // Some of the traces was read and painted.
+  void refined();
+  // A group is to be opened or closed, by its key.
+  void group_asked(const QString& group);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -78,6 +100,7 @@ class TimelineView : public QAbstractScrollArea {
   void mouseReleaseEvent(QMouseEvent* event) override;
   void mouseDoubleClickEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
+  void leaveEvent(QEvent* event) override;
   bool viewportEvent(QEvent* event) override;
   void changeEvent(QEvent* event) override;
   void scrollContentsBy(int, int) override { changed(); }
@@ -85,7 +108,6 @@ class TimelineView : public QAbstractScrollArea {
  private:
   enum class Drag : uint8_t { None, Move, Select, Minimap };
 
-  QRect labels_area() const;
   QRect ruler_area() const;
   double row_height() const;  // in pixels of the viewport
   void measure_labels();
@@ -102,18 +124,32 @@ class TimelineView : public QAbstractScrollArea {
   void paint_ruler(QPainter& painter) const;
   void paint_minimap(QPainter& painter);
   void paint_marks(QPainter& painter) const;
+  void paint_arrows(QPainter& painter) const;
+  void paint_arrow(QPainter& painter, const DeviceLaunch& launch, bool is_chosen) const;
+  std::optional<size_t> row_of(const TimelineRow& before) const;
+  void scroll_to(size_t row);
+  double top_of(size_t row) const;  // in the viewport
   int x_of(uint64_t time_ns) const;
-  PictureRequest request(const std::vector<size_t>& rows, QSize size) const;
+  PictureRequest request(QSize size) const;
+  // What a pointer at that pixel means.
+  TimeRange around(uint64_t time_ns) const;
+  LaunchTable::Found arrows_at(const Cursor& cursor) const;
+  void point_at(std::optional<Cursor> cursor);
   void go_to_minimap(int x);
   bool act(int key, Qt::KeyboardModifiers modifiers);
+  bool move(int key, Qt::KeyboardModifiers modifiers);
   void move_cursor_by_rows(int rows);
 
   Content content_;
   std::vector<TimelineRow> rows_;
-  std::vector<size_t> trace_rows_;  // of rows_
+  std::vector<PictureRow> picture_rows_;  // of rows_
+  std::vector<size_t> row_of_profile_;    // or of the closed group that has it
+  std::vector<bool> shown_profiles_;      // that have one
+  const LaunchTable* launches_ = nullptr;
   TimeWindow window_;
-  std::optional<TimeRange> selected_;
-  std::optional<Cursor> cursor_;
+  std::optional<TimeRange> selected_, chosen_;
+  std::optional<Cursor> cursor_, pointed_;
+  LaunchTable::Found at_pointer_;
   Describe describe_;
 
   int labels_width_ = 0;

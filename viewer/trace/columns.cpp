@@ -57,22 +57,22 @@ void Columns::fill_by_samples(const MappedTraces& traces, size_t row) {
   }
 }
 
-void Columns::skip_to(uint64_t time_ns) {
-  while (pixel_ < static_cast<size_t>(scale_->pixels()) && scale_->edges[pixel_ + 1] <= time_ns) end_pixel();
+bool Columns::skip_to(uint64_t time_ns) {
+  const auto pixels = static_cast<size_t>(scale_->pixels());
+  while (pixel_ < pixels && scale_->edges[pixel_ + 1] <= time_ns) end_pixel();
+  return pixel_ < pixels;
 }
 
 void Columns::add_segment(uint64_t begin_ns, uint64_t end_ns, uint32_t key) {
-  skip_to(begin_ns);
-  while (begin_ns < end_ns) {
+  while (begin_ns < end_ns && skip_to(begin_ns)) {
     const uint64_t edge = std::min(end_ns, scale_->edges[pixel_ + 1]);
     sums_.add(key, edge - begin_ns);
     begin_ns = edge;
-    skip_to(begin_ns);
   }
 }
 
 void Columns::add_block(const TraceIndex& index, const Block& block, uint64_t end_ns) {
-  skip_to(block.begin_ns);
+  if (!skip_to(block.begin_ns)) return;
   if (end_ns <= scale_->edges[pixel_ + 1]) {
     index.for_each_entry(block, [&](uint32_t context, uint64_t ns) { sums_.add(key_of(context), ns); });
     return;

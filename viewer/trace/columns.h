@@ -58,7 +58,8 @@ class Columns {
 
   void add_segment(uint64_t begin_ns, uint64_t end_ns, uint32_t key);
   void add_block(const TraceIndex& index, const Block& block, uint64_t end_ns);
-  void skip_to(uint64_t time_ns);
+  // False behind the last pixel, where an index that contradicts its traces leads.
+  bool skip_to(uint64_t time_ns);
   void end_pixel();
 
   const PixelScale* scale_ = nullptr;

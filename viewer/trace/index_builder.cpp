@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 
 #include "analysis/database/database.h"
 #include "analysis/pipeline/parallel.h"
-#include "viewer/trace/checksum.h"
 #include "viewer/trace/index_file.h"
 
 namespace prof::viewer {
@@ -21,9 +21,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Of entries that one thread writes at once: those of each level lie together, as they are read.
+// Of entries that one thread writes at once: those of each level lie together, as they are read. Of short
+// traces no more than they can need.
 constexpr uint64_t kChunkBytes = 4 << 20;
 constexpr uint64_t kLeastChunkBytes = 64 << 10;        // each level has a quarter of the one below
+constexpr uint64_t kMostUsualEntryBytes = 8;           // of a segment: narrow
 constexpr uint64_t kSegmentsBetweenReports = 1 << 16;  // and looks at is_cancelled; pages given back
 
 struct NoSpace {};
@@ -103,10 +105,12 @@ class EntryWriter {
 // Of all levels, of one thread.
 class EntryWriters {
  public:
-  explicit EntryWriters(NewFile& file) : file_(file) {}
+  EntryWriters(NewFile& file, uint64_t segments)
+      : file_(file), most_(std::min(kChunkBytes, std::bit_ceil(segments) * kMostUsualEntryBytes)) {}
   EntryWriter& of_level(size_t level) {
     while (writers_.size() <= level)
-      writers_.emplace_back(file_, std::max(kChunkBytes >> (2 * writers_.size()), kLeastChunkBytes));
+      writers_.emplace_back(
+          file_, std::min(std::max(kChunkBytes >> (2 * writers_.size()), kLeastChunkBytes), most_));
     return writers_[level];
   }
   void flush() {
@@ -115,6 +119,7 @@ class EntryWriters {
 
  private:
   NewFile& file_;
+  uint64_t most_;
   std::vector<EntryWriter> writers_;
 };
 
@@ -216,7 +221,7 @@ class RowBuilder {
 };
 
 void write_tables(const MappedTraces& traces, const std::vector<std::vector<std::vector<Block>>>& rows,
-                  NewFile& file) {
+                  NewFile& file, int jobs, const std::atomic<bool>& is_cancelled) {
   std::vector<uint64_t> table;
   for (const auto& levels : rows) {
     uint64_t bytes = 0;
@@ -231,13 +236,8 @@ void write_tables(const MappedTraces& traces, const std::vector<std::vector<std:
   IndexHeader header = header_of(traces);
   header.tables = file.reserve(table.size() * sizeof(uint64_t));
   header.file_bytes = header.tables + table.size() * sizeof(uint64_t);
-  Checksum checksum;
-  checksum.add(reinterpret_cast<const char*>(table.data()), table.size() * sizeof(uint64_t));
-  for (const auto& levels : rows)
-    for (const auto& blocks : levels)
-      checksum.add(reinterpret_cast<const char*>(blocks.data()), blocks.size() * sizeof(Block));
-  header.tables_checksum = checksum.value();
   file.write(table.data(), table.size() * sizeof(uint64_t), header.tables);
+  header.checksum = contents_checksum(Mapping(file.descriptor()), jobs, is_cancelled);
   file.write(&header, sizeof header, 0);
 }
 
@@ -253,15 +253,16 @@ std::unique_ptr<const TraceIndex> build_in(NewFile& file, const std::shared_ptr<
   const size_t threads = static_cast<size_t>(std::max(jobs, 1));
   std::atomic<size_t> next{0};
   parallel_for(threads, jobs, [&](size_t) {
-    EntryWriters writers(file);
+    EntryWriters writers(file, traces->all_segments());
     for (size_t i = next++; i < order.size() && !progress.is_cancelled; i = next++)
       rows[order[i]] = RowBuilder(*traces, order[i], writers).build(progress);
     writers.flush();
   });
   if (progress.is_cancelled) return nullptr;
-  write_tables(*traces, rows, file);
+  write_tables(*traces, rows, file, jobs, progress.is_cancelled);
+  if (progress.is_cancelled) return nullptr;
   file.keep();
-  return open_index(traces, Mapping(file.descriptor()));
+  return open_index(traces, Mapping(file.descriptor()), jobs, progress.is_cancelled);
 }
 
 }  // namespace

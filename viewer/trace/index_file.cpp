@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "analysis/pipeline/parallel.h"
 #include "viewer/trace/checksum.h"
 
 namespace prof::viewer {
@@ -12,6 +13,8 @@ namespace prof::viewer {
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr uint64_t kChecksumPiece = 4 << 20;  // what one thread reads at once
 
 void describe(const fs::path& file, uint64_t& bytes, uint64_t& changed_ns) {
   struct stat status {};
@@ -70,27 +73,44 @@ std::vector<fs::path> places_of_index(const MappedTraces& traces) {
   return places;
 }
 
-std::unique_ptr<const TraceIndex> open_index(std::shared_ptr<const MappedTraces> traces) {
+uint64_t contents_checksum(const Mapping& file, int jobs, const std::atomic<bool>& is_cancelled) {
+  const uint64_t begin = std::min<uint64_t>(sizeof(IndexHeader), file.size());
+  std::atomic<uint64_t> sum{0};
+  parallel_for((file.size() - begin + kChecksumPiece - 1) / kChecksumPiece, jobs, [&](size_t piece) {
+    if (is_cancelled) return;
+    const uint64_t from = begin + piece * kChecksumPiece;
+    const uint64_t to = std::min(from + kChecksumPiece, file.size());
+    Checksum checksum;
+    checksum.add(from);  // pieces that changed places are damage, too
+    checksum.add(file.data() + from, to - from);
+    sum += checksum.value();
+    file.forget(from, to);
+  });
+  return sum;
+}
+
+std::unique_ptr<const TraceIndex> open_index(std::shared_ptr<const MappedTraces> traces, int jobs,
+                                             const std::atomic<bool>& is_cancelled) {
   for (const fs::path& place : places_of_index(*traces))
-    if (auto index = open_index(traces, Mapping(place))) return index;
+    if (auto index = open_index(traces, Mapping(place), jobs, is_cancelled)) return index;
   return nullptr;
 }
 
-std::unique_ptr<const TraceIndex> open_index(std::shared_ptr<const MappedTraces> traces, Mapping file) {
+std::unique_ptr<const TraceIndex> open_index(std::shared_ptr<const MappedTraces> traces, Mapping file,
+                                             int jobs, const std::atomic<bool>& is_cancelled) {
   IndexHeader header{};
   if (file.size() < sizeof header) return nullptr;
   std::memcpy(&header, file.data(), sizeof header);
   IndexHeader expected = header_of(*traces);
   expected.file_bytes = file.size();
   expected.tables = header.tables;
-  expected.tables_checksum = header.tables_checksum;
+  expected.checksum = header.checksum;
   const uint64_t rows = traces->rows();
   if (header != expected || header.tables % 8 != 0 || header.tables > file.size() ||
-      rows != (file.size() - header.tables) / sizeof(uint64_t))
+      rows != (file.size() - header.tables) / sizeof(uint64_t) ||
+      header.checksum != contents_checksum(file, jobs, is_cancelled))
     return nullptr;
-  Checksum checksum;
   const char* const table = file.data() + header.tables;
-  checksum.add(table, rows * sizeof(uint64_t));
   std::vector<std::vector<const Block*>> levels(rows);
   for (size_t row = 0; row < rows; ++row) {
     uint64_t at;
@@ -100,11 +120,9 @@ std::unique_ptr<const TraceIndex> open_index(std::shared_ptr<const MappedTraces>
       const auto* const blocks = reinterpret_cast<const Block*>(file.data() + at);
       if (!is_sound(blocks, count, *traces, row, header.tables)) return nullptr;
       levels[row].push_back(blocks);
-      checksum.add(file.data() + at, count * sizeof(Block));
       at += count * sizeof(Block);
     }
   }
-  if (checksum.value() != header.tables_checksum) return nullptr;
   return std::make_unique<const TraceIndex>(std::move(traces), std::move(file), std::move(levels));
 }
 

@@ -60,6 +60,8 @@ class MappedTraces {
   const std::filesystem::path& file() const { return path_; }
   // The head of the file, which tells where each trace is.
   uint64_t fingerprint() const { return fingerprint_; }
+  // No page needs to stay in memory.
+  void forget() const { mapping_.forget(); }
   // The pages of these records need not stay in memory.
   void forget(size_t row, uint64_t first_record, uint64_t last_record) const;
 

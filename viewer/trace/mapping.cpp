@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <utility>
 
 namespace prof::viewer {
@@ -39,6 +40,17 @@ void Mapping::forget(uint64_t begin, uint64_t end) const {
   begin = (begin + page - 1) / page * page;
   end = end / page * page;
   if (begin < end) ::madvise(data_ + begin, end - begin, MADV_DONTNEED);
+}
+
+uint64_t resident_file_bytes() {
+  const int descriptor = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return 0;
+  char text[128] = {};
+  const ssize_t read = ::read(descriptor, text, sizeof text - 1);
+  ::close(descriptor);
+  unsigned long long pages = 0;
+  if (read <= 0 || std::sscanf(text, "%*u %*u %llu", &pages) != 1) return 0;
+  return pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 void Mapping::swap(Mapping& other) noexcept {

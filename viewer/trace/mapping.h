@@ -24,6 +24,7 @@ class Mapping {
   explicit operator bool() const { return data_ != nullptr; }
   // Whole pages between these offsets are no longer this process's memory, until they are touched again.
   void forget(uint64_t begin, uint64_t end) const;
+  void forget() const { forget(0, size_); }
 
  private:
   void map(int descriptor);
@@ -32,5 +33,8 @@ class Mapping {
   char* data_ = nullptr;
   uint64_t size_ = 0;
 };
+
+// Of pages of all files that this process has in memory now, as far as the system tells; else 0.
+uint64_t resident_file_bytes();
 
 }  // namespace prof::viewer

@@ -14,4 +14,11 @@ struct TimeRange {
   bool operator==(const TimeRange&) const = default;
 };
 
+// What is to be seen of a thread or device queue: a time, and an instant in it.
+struct Moment {
+  TimeRange range;
+  uint32_t profile = 0;  // index into Database::profiles
+  uint64_t at_ns = 0;
+};
+
 }  // namespace prof::viewer

@@ -19,16 +19,7 @@ std::optional<Instant> instant_at(const MappedTraces& traces, size_t row, uint64
 }
 
 void TraceIndex::add_times(size_t row, uint64_t begin_ns, uint64_t end_ns, Times& times) const {
-  walk(
-      row, begin_ns, end_ns, [](uint64_t, uint64_t) { return true; },
-      [&](const Block& block, uint64_t) {
-        for_each_entry(block, [&](uint32_t context, uint64_t ns) { times.add(context, ns); });
-      },
-      [&](uint64_t begin, uint64_t end, uint32_t context) {
-        begin = std::max(begin, begin_ns);
-        end = std::min(end, end_ns);
-        if (begin < end) times.add(context, end - begin);
-      });
+  for_each_time(row, begin_ns, end_ns, [&](uint32_t context, uint64_t ns) { times.add(context, ns); });
 }
 
 }  // namespace prof::viewer

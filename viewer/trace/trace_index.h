@@ -66,8 +66,15 @@ class TraceIndex {
 
   const MappedTraces& traces() const { return *traces_; }
 
-  // Adds what the row spent in each context between two times, to the nanosecond.
+  // Calls visit(context, ns) with what the row spent in each context between two times, to the nanosecond;
+  // several times for a context, and with kNone where nothing ran.
+  template <class Visit>
+  void for_each_time(size_t row, uint64_t begin_ns, uint64_t end_ns, const Visit& visit) const;
+  // Adds it up.
   void add_times(size_t row, uint64_t begin_ns, uint64_t end_ns, Times& times) const;
+
+  // No page of it needs to stay in memory.
+  void forget() const { file_.forget(); }
 
   // Visits what lies in [begin_ns, end_ns), in order: visit_block(block, its end) with the largest blocks
   // that lie in it as a whole and for which takes(begin, end) holds, visit_segment(begin, end, context) with
@@ -106,6 +113,18 @@ void TraceIndex::for_each_entry(const Block& block, const Visit& visit) const {
     each(uint64_t{}, 8, 16);
   else
     each(uint32_t{}, 4, 8);
+}
+
+template <class Visit>
+void TraceIndex::for_each_time(size_t row, uint64_t begin_ns, uint64_t end_ns, const Visit& visit) const {
+  walk(
+      row, begin_ns, end_ns, [](uint64_t, uint64_t) { return true; },
+      [&](const Block& block, uint64_t) { for_each_entry(block, visit); },
+      [&](uint64_t begin, uint64_t end, uint32_t context) {
+        begin = std::max(begin, begin_ns);
+        end = std::min(end, end_ns);
+        if (begin < end) visit(context, end - begin);
+      });
 }
 
 template <class Takes, class VisitBlock, class VisitSegment>

@@ -28,20 +28,40 @@ TimeRange range_of(Document& document, const std::string& text) {
   return {traces.begin_ns() + ns(time.begin), std::min(traces.begin_ns() + ns(time.end), traces.end_ns())};
 }
 
+// Before a time is chosen, which has metrics of its own.
+void choose_metric(Document& document, const std::string& name) {
+  if (name.empty()) return;
+  const uint32_t metric = select(*document.tree().database, {name}, {}).metrics.front();
+  const std::vector<uint32_t>& shown = document.tree().selection.metrics;
+  const auto at = std::find(shown.begin(), shown.end(), metric);
+  if (at != shown.end()) return document.choose_metric(static_cast<size_t>(at - shown.begin()));
+  throw SelectionError(SelectionFailure::UnknownMetric,
+                       name + " is zero everywhere: there is nothing to show of it");
+}
+
 }  // namespace
 
 void choose(Document& document, const ViewOptions& options) {
   if (!options.threads.empty())
     document.choose_threads(select(document.database(), {}, options.threads).profiles);
-  if (!options.time.empty()) document.show_time(range_of(document, options.time));
   if (options.depth >= 0) document.choose_depth(static_cast<uint32_t>(options.depth));
-  if (options.metric.empty()) return;
-  const uint32_t metric = select(document.database(), {options.metric}, {}).metrics.front();
-  const std::vector<uint32_t>& shown = document.tree().selection.metrics;
-  const auto at = std::find(shown.begin(), shown.end(), metric);
-  if (at != shown.end()) return document.choose_metric(static_cast<size_t>(at - shown.begin()));
-  throw SelectionError(SelectionFailure::UnknownMetric,
-                       options.metric + " is zero everywhere: there is nothing to show of it");
+  choose_metric(document, options.metric);
+  if (options.time.empty()) return;
+  const TimeRange time = range_of(document, options.time);
+  document.show_time(time);
+  document.choose_time(time);
+}
+
+void choose_function(Document& document, const ViewOptions& options) {
+  if (options.function.empty()) return;
+  const CallTree& tree = document.tree();
+  const auto is_named = [&](const Frame& frame) {
+    return frame_name(*tree.database, frame) == options.function;
+  };
+  if (std::ranges::none_of(tree.frames, is_named))
+    throw std::runtime_error("--function " + options.function +
+                             ": no such function in the run; `prof report --view=flat` has their names");
+  document.ask_for_function(options.function);
 }
 
 }  // namespace prof::viewer

@@ -17,13 +17,17 @@
 #include <QWidgetAction>
 
 #include "analysis/database/database.h"
+#include "viewer/compare/comparison_bar.h"
+#include "viewer/document/other_run.h"
 #include "viewer/tables/table_text.h"
 #include "viewer/threads/thread_filter.h"
+#include "viewer/timeline/timeline_page.h"
 #include "viewer/window/choose.h"
 #include "viewer/window/help.h"
 #include "viewer/window/pages.h"
 #include "viewer/window/screenshot.h"
 #include "viewer/window/theme.h"
+#include "viewer/window/time_chip.h"
 
 namespace prof::viewer {
 
@@ -74,6 +78,12 @@ void MainWindow::make_menus() {
       recent_menu_->addAction(path, this, [this, path] { open(path.toStdString()); });
   });
   file->addAction("&Reload", QKeySequence("F5"), this, &MainWindow::reload);
+  compare_ =
+      file->addAction("Compare &with...", QKeySequence("Ctrl+D"), this, &MainWindow::choose_to_compare);
+  end_comparison_ = file->addAction("&End comparison", QKeySequence("Ctrl+Shift+D"), this,
+                                    [this] { document_->end_comparison(); });
+  compare_->setEnabled(false);
+  end_comparison_->setEnabled(false);
   file->addAction("&Close", QKeySequence::Close, this, &MainWindow::close_document);
   file->addSeparator();
   file->addAction("Export &table as CSV...", QKeySequence("Ctrl+Shift+S"), this, &MainWindow::export_table);
@@ -97,6 +107,10 @@ void MainWindow::make_menus() {
   view->addAction("&All threads", QKeySequence("Ctrl+Shift+T"), this, [this] {
     if (document_) document_->choose_all_threads();
   });
+  view->addAction("T&ime in front", QKeySequence("Ctrl+I"), this, &MainWindow::choose_time_in_front);
+  view->addAction("All the ti&me", QKeySequence("Ctrl+Shift+I"), this, [this] {
+    if (document_) document_->choose_time({});
+  });
   QMenu* const help = menuBar()->addMenu("&Help");
   help->addAction("&Keys", QKeySequence(Qt::Key_F1), this, &MainWindow::show_help);
 }
@@ -114,6 +128,13 @@ void MainWindow::make_tools() {
     if (document_) document_->choose_metric(static_cast<size_t>(position));
   });
   make_thread_filter(tools);
+  time_ = new TimeChip;
+  tools->addWidget(time_);
+  comparison_ = new ComparisonBar;
+  QAction* const shown = tools->addWidget(comparison_);
+  shown->setVisible(false);
+  connect(comparison_, &ComparisonBar::shown, shown, &QAction::setVisible);
+  connect(comparison_, &ComparisonBar::shown, end_comparison_, &QAction::setEnabled);
 }
 
 void MainWindow::make_thread_filter(QToolBar* tools) {
@@ -146,12 +167,19 @@ void MainWindow::open_as_asked(const ViewOptions& options) {
   }
   fill_metrics();
   if (!options.view.empty()) show_page(QString::fromStdString(options.view));
+  try {
+    choose_function(*document_, options);
+  } catch (const std::exception& error) {
+    QMessageBox::warning(this, "prof view", error.what());
+  }
+  if (!options.compare.empty()) compare_with(options.compare, options.same_total);
 }
 
 void MainWindow::open(const fs::path& path) {
   std::error_code error;
   if (!is_database(path) && is_database(path / "database")) return open(path / "database");
-  if (!is_database(path) && fs::is_directory(path, error)) return analyze(path);
+  if (!is_database(path) && fs::is_directory(path, error))
+    return analyze(path, [this](const std::string& database) { open(database); });
   try {
     show_document(std::make_unique<Document>(path));
     remember(path);
@@ -170,7 +198,7 @@ void MainWindow::fail(const fs::path& path, const QString& why) {
   box->open();
 }
 
-void MainWindow::analyze(const fs::path& directory) {
+void MainWindow::analyze(const fs::path& directory, std::function<void(const std::string&)> then) {
   auto* const analysis = new Analysis(this);
   auto* const progress = new QProgressDialog("Analyzing " + text_of(directory), "Cancel", 0, 0, this);
   progress->setAttribute(Qt::WA_DeleteOnClose);
@@ -178,11 +206,52 @@ void MainWindow::analyze(const fs::path& directory) {
   connect(analysis, &Analysis::finished, this, [=, this](const QString& database, const QString& why) {
     progress->close();
     analysis->deleteLater();
-    if (why.isEmpty()) return open(database.toStdString());
+    if (why.isEmpty()) return then(database.toStdString());
     if (why != "cancelled") fail(directory, why);
   });
   progress->show();
   analysis->start(directory);
+}
+
+void MainWindow::compare_with(const fs::path& path, bool same_total) {
+  if (!document_) return open(path);
+  std::error_code error;
+  if (!is_database(path) && is_database(path / "database"))
+    return compare_with(path / "database", same_total);
+  if (!is_database(path) && fs::is_directory(path, error))
+    return analyze(path,
+                   [this, same_total](const std::string& database) { compare_with(database, same_total); });
+  read_to_compare(path, same_total);
+}
+
+void MainWindow::read_to_compare(const fs::path& path, bool same_total) {
+  auto* const reader = new OtherRunReader(document_.get());  // ends with it
+  auto* const progress = new QProgressDialog("Comparing with " + text_of(path), "Cancel", 0, 100, this);
+  progress->setAttribute(Qt::WA_DeleteOnClose);
+  connect(progress, &QProgressDialog::canceled, reader, &OtherRunReader::cancel);
+  connect(reader, &QObject::destroyed, progress, &QWidget::close);
+  connect(reader, &OtherRunReader::progressed, progress, [progress](double share) {
+    constexpr double kPercent = 100;
+    progress->setValue(std::min(static_cast<int>(share * kPercent), 99));  // at 100 it would close
+  });
+  const Comparing how{same_total, document_->comparing().is_other_before};
+  connect(reader, &OtherRunReader::finished, this, [=, this](const QString& why) {
+    const std::shared_ptr<const OtherRun> other = reader->result();
+    const PreparedTree prepared = reader->prepared();
+    reader->deleteLater();
+    if (!why.isEmpty()) return fail(path, why);
+    if (!other) return;  // cancelled
+    document_->compare_with(other, how, &prepared);
+    show_page("diff");
+  });
+  reader->start(document_->database(), document_->shared_measured_tree(),
+                {document_->is_recursion_merged(), how.same_total, how.is_other_before}, path);
+}
+
+void MainWindow::choose_to_compare() {
+  const QString path =
+      QFileDialog::getExistingDirectory(this, "Compare with a database or a measurement directory");
+  if (!path.isEmpty()) compare_with(path.toStdString());
 }
 
 void MainWindow::show_document(std::unique_ptr<Document> document) {
@@ -196,14 +265,19 @@ void MainWindow::show_document(std::unique_ptr<Document> document) {
   connect(document_.get(), &Document::tree_changed, this, &MainWindow::fill_metrics);
   make_pages();
   fill_metrics();
+  connect(document_.get(), &Document::time_not_chosen, this,
+          [this](const QString& why) { fail(document_->directory(), why); });
   filter_->show_document(document_.get());
+  time_->show_document(document_.get());
+  comparison_->show_document(document_.get());
   threads_->setEnabled(true);
+  compare_->setEnabled(true);
   setWindowTitle(QString::fromStdString(document_->run().command));
 }
 
 void MainWindow::fill_metrics() {
   metrics_->clear();
-  for (size_t m = 0; m < document_->tree().metrics(); ++m) {
+  for (size_t m = 0; m < document_->tree().distinct_metrics(); ++m) {
     const Metric& metric = document_->tree().metric(m);
     metrics_->addItem(QString::fromStdString(metric.name));
     metrics_->setItemData(static_cast<int>(m), QString::fromStdString(metric.description), Qt::ToolTipRole);
@@ -241,6 +315,9 @@ void MainWindow::close_document() {
   QSettings().setValue(kDocks, saveState(kLayoutVersion));
   pages_menu_->clear();
   filter_->show_document(nullptr);
+  time_->show_document(nullptr);
+  comparison_->show_document(nullptr);
+  compare_->setEnabled(false);
   for (const auto& [id, dock] : docks_) delete dock;  // its page knows the document
   docks_.clear();
   document_.reset();
@@ -265,6 +342,12 @@ void MainWindow::show_help() {
   for (const std::string& id : kPages)
     if (const Page* const shown = page(QString::fromStdString(id))) pages.push_back(shown);
   (new Help(*menuBar(), pages, this))->show();
+}
+
+void MainWindow::choose_time_in_front() {
+  if (!document_) return;
+  show_page("timeline");
+  static_cast<TimelinePage*>(page("timeline"))->choose_time();
 }
 
 Page* MainWindow::page(const QString& id) const {
@@ -344,8 +427,11 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
     event->acceptProposedAction();
 }
 
+// With Ctrl held the second one is compared with that which is open.
 void MainWindow::dropEvent(QDropEvent* event) {
-  open(event->mimeData()->urls().first().toLocalFile().toStdString());
+  const fs::path path = event->mimeData()->urls().first().toLocalFile().toStdString();
+  if (document_ && event->modifiers() & Qt::ControlModifier) return compare_with(path);
+  open(path);
 }
 
 }  // namespace prof::viewer

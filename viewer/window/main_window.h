@@ -4,6 +4,7 @@
 #include <QMainWindow>
 #include <QStackedWidget>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -13,6 +14,7 @@
 #include "viewer/window/opening.h"
 #include "viewer/window/start_page.h"
 
+class QAction;
 class QComboBox;
 class QDockWidget;
 class QMenu;
@@ -21,7 +23,9 @@ class QToolButton;
 
 namespace prof::viewer {
 
+class ComparisonBar;
 class ThreadFilter;
+class TimeChip;
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
@@ -35,6 +39,9 @@ class MainWindow : public QMainWindow {
   // A database, or a measurement directory, which is analyzed first, and opened when that is done.
   void open(const std::filesystem::path& path);
   void close_document();
+  // Another database, or measurements, as open() takes them; read in the background. Then the page diff is in
+  // front.
+  void compare_with(const std::filesystem::path& path, bool same_total = false);
 
   Document* document() const { return document_.get(); }
   Page* page(const QString& id) const;
@@ -54,10 +61,13 @@ class MainWindow : public QMainWindow {
   void make_pages();
   void make_thread_filter(QToolBar* tools);
   void fill_metrics();
+  void choose_time_in_front();
   void fail(const std::filesystem::path& path, const QString& why);
   void remember(const std::filesystem::path& path);
   void choose_file();
-  void analyze(const std::filesystem::path& directory);
+  void analyze(const std::filesystem::path& directory, std::function<void(const std::string& database)> then);
+  void choose_to_compare();
+  void read_to_compare(const std::filesystem::path& path, bool same_total);
   Page* page_in_front() const;
   void copy();
   void export_table();
@@ -72,6 +82,10 @@ class MainWindow : public QMainWindow {
   QComboBox* metrics_ = nullptr;
   QToolButton* threads_ = nullptr;
   ThreadFilter* filter_ = nullptr;
+  TimeChip* time_ = nullptr;
+  ComparisonBar* comparison_ = nullptr;
+  QAction* compare_ = nullptr;
+  QAction* end_comparison_ = nullptr;
 };
 
 }  // namespace prof::viewer

@@ -1,5 +1,6 @@
 #include "viewer/window/pages.h"
 
+#include "viewer/compare/diff_page.h"
 #include "viewer/findings/contention_page.h"
 #include "viewer/findings/idleness_page.h"
 #include "viewer/findings/locks_page.h"
@@ -26,6 +27,7 @@ std::unique_ptr<Page> make_page(const QString& id, Document& document) {
   if (id == "contention") return std::make_unique<ContentionPage>(document);
   if (id == "locks") return std::make_unique<LocksPage>(document);
   if (id == "stalls") return std::make_unique<StallsPage>(document);
+  if (id == "diff") return std::make_unique<DiffPage>(document);
   return nullptr;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <QAbstractItemView>
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QEventLoop>
@@ -11,6 +12,8 @@
 #include <stdexcept>
 
 #include "viewer/document/document.h"
+#include "viewer/document/other_run.h"
+#include "viewer/tables/table_text.h"
 #include "viewer/window/choose.h"
 #include "viewer/window/pages.h"
 #include "viewer/window/theme.h"
@@ -21,7 +24,7 @@ namespace {
 
 constexpr int kLongestMs = 120'000;  // that a page may need until it is complete
 
-void wait_until_complete(const Page& page) {
+void wait_until_complete(const Document& document, const Page& page) {
   QElapsedTimer timer;
   timer.start();
   do {
@@ -29,8 +32,15 @@ void wait_until_complete(const Page& page) {
     if (timer.elapsed() > kLongestMs)
       throw std::runtime_error(
           fmt::format("{}: not complete after {} s", page.id().toStdString(), kLongestMs / 1000));
-  } while (!page.is_complete());
+  } while (document.is_time_awaited() || !page.is_complete());
   QApplication::processEvents();
+}
+
+void write_table(Page& page, const std::string& file) {
+  if (!page.table())
+    throw std::runtime_error(
+        fmt::format("the page {} has no table; --screenshot writes its picture", page.id().toStdString()));
+  write_csv(*page.table()->model(), file);
 }
 
 }  // namespace
@@ -55,19 +65,28 @@ void write_picture(QWidget& widget, const std::filesystem::path& file) {
         fmt::format("cannot write {}; is its folder there, and is it yours to write to?", file.string()));
 }
 
-int take_screenshot(const ViewOptions& options) {
+int write_files(const ViewOptions& options) {
   use_theme(theme_of(options.theme));
-  if (options.database.empty()) throw std::runtime_error("--screenshot needs a DATABASE to show");
+  if (options.database.empty())
+    throw std::runtime_error(options.table.empty() ? "--screenshot needs a DATABASE to show"
+                                                   : "--table needs a DATABASE to show");
   Document document(options.database);
+  QString why_not;
+  QObject::connect(&document, &Document::time_not_chosen, &document,
+                   [&](const QString& why) { why_not = why; });
+  if (!options.compare.empty())
+    document.compare_with(read_other_run(document.database(), options.compare), {options.same_total, false});
   choose(document, options);
-  const std::unique_ptr<Page> page =
-      make_page(QString::fromStdString(options.view.empty() ? kPages.front() : options.view), document);
+  const std::unique_ptr<Page> page = make_page(QString::fromStdString(first_page(options)), document);
   const Size size = *size_of(options.size);
   page->resize(size.width, size.height);
   page->setAttribute(Qt::WA_DontShowOnScreen);
   page->show();
-  wait_until_complete(*page);
-  write_picture(*page, options.screenshot);
+  choose_function(document, options);
+  wait_until_complete(document, *page);
+  if (!why_not.isEmpty()) throw std::runtime_error(why_not.toStdString());
+  if (!options.screenshot.empty()) write_picture(*page, options.screenshot);
+  if (!options.table.empty()) write_table(*page, options.table);
   return 0;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Pictures of pages without a display.
+// Pictures and tables of pages without a display.
 
 #include <QWidget>
 #include <filesystem>
@@ -8,9 +8,9 @@
 
 namespace prof::viewer {
 
-// Of a page as the options name it, alone. Returns the exit status; throws what opening throws, and
-// std::runtime_error, with one line, where the picture cannot be written.
-int take_screenshot(const ViewOptions& options);
+// Of a page as the options name it, alone: its picture, its table, or both. Returns the exit status; throws
+// what opening throws, and std::runtime_error, with one line, where a file cannot be written.
+int write_files(const ViewOptions& options);
 
 // As it is shown: .png or .svg, by the name's ending. Throws std::runtime_error.
 void write_picture(QWidget& widget, const std::filesystem::path& file);

@@ -23,9 +23,8 @@ constexpr uint64_t kFirstKernelAddress = uint64_t{1} << 63;
 constexpr uint64_t kLargestPeriod = uint64_t{1} << 32;
 
 bool contains(const std::string& text, std::string_view part) {
-  return std::ranges::search(text, part, [](unsigned char a, unsigned char b) {
-           return std::tolower(a) == std::tolower(b);
-         }).begin() != text.end();
+  const auto is_same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
+  return std::search(text.begin(), text.end(), part.begin(), part.end(), is_same) != text.end();
 }
 
 // Events that count nothing but loads of lines that another core had, whatever their samples say of sources.

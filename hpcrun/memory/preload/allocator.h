@@ -57,13 +57,16 @@ inline bool is_ready() noexcept {
 
 // `align`: what the program asks for, 1 where it does not; `frame`: of the function that was called.
 inline void* told(void* at, size_t bytes, size_t align, const void* frame) noexcept {
-  if (const auto hook = hpcrun_heap_hooks.allocated.load(std::memory_order_acquire); hook && at)
+  if (const auto hook = hpcrun_heap_hooks.allocated.load(std::memory_order_acquire);
+      hook && at && !hpcrun_heap_hooks.frequent.passes_over(bytes, frame))
     hook(at, bytes, align, frame);
   return at;
 }
 
 inline void tell_released(void* at) noexcept {
-  if (const auto hook = hpcrun_heap_hooks.released.load(std::memory_order_acquire); hook && at) hook(at);
+  if (const auto hook = hpcrun_heap_hooks.released.load(std::memory_order_acquire);
+      hook && hpcrun_heap_hooks.known.may_hold(reinterpret_cast<uint64_t>(at)))
+    hook(at);
 }
 
 }  // namespace hpcrun

@@ -36,7 +36,9 @@ template <typename Plain>
 inline void* allocated(size_t bytes, size_t align, const void* frame, Plain plain) noexcept {
   if (asks_to_place(bytes, frame)) [[unlikely]]
     return allocate(bytes, align, frame, plain);
-  if (!hpcrun_heap_hooks.allocated.load(std::memory_order_relaxed)) return plain();
+  if (!hpcrun_heap_hooks.allocated.load(std::memory_order_relaxed) ||
+      hpcrun_heap_hooks.frequent.passes_over(bytes, frame))
+    return plain();
   return make_and_tell(bytes, align, frame, plain);
 }
 

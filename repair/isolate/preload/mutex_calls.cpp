@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sys/single_threaded.h>
 #include <threads.h>
 #include <time.h>
 
@@ -44,22 +45,25 @@ int waited(const void* mutex, Call call) {
 
 }  // namespace
 
+// A process that never had a second thread has nobody to tell.
 #define HPCRUN_LOCK(name, parameters, arguments, ...)                              \
   HPCRUN_STAND_BEFORE(name);                                                       \
   HPCRUN_EXPORT int name parameters __VA_ARGS__ {                                  \
+    if (__libc_single_threaded) return HPCRUN_BEHIND(name) arguments;              \
     const MeetsOthers meets;                                                       \
     keep_common(object);                                                           \
     return locked(object, [&]() -> int { return HPCRUN_BEHIND(name) arguments; }); \
   }                                                                                \
   static_assert(true)
-#define HPCRUN_UNLOCK(name, parameters, ...)      \
-  HPCRUN_STAND_BEFORE(name);                      \
-  HPCRUN_EXPORT int name parameters __VA_ARGS__ { \
-    const MeetsOthers meets;                      \
-    keep_common(object);                          \
-    before_unlock(object);                        \
-    return HPCRUN_BEHIND(name)(object);           \
-  }                                               \
+#define HPCRUN_UNLOCK(name, parameters, ...)                        \
+  HPCRUN_STAND_BEFORE(name);                                        \
+  HPCRUN_EXPORT int name parameters __VA_ARGS__ {                   \
+    if (__libc_single_threaded) return HPCRUN_BEHIND(name)(object); \
+    const MeetsOthers meets;                                        \
+    keep_common(object);                                            \
+    before_unlock(object);                                          \
+    return HPCRUN_BEHIND(name)(object);                             \
+  }                                                                 \
   static_assert(true)
 #define HPCRUN_CONDITION(name, parameters, arguments)                             \
   HPCRUN_STAND_BEFORE(name);                                                      \

@@ -49,10 +49,27 @@ void become_common() noexcept {
   keep_from_program(common_memory_file());
 }
 
+// Private as ever, until a page is asked for.
+void await_isolation() noexcept {
+  refusal.store(await_common() ? nullptr : why_not_common());
+}
+
+bool is_isolation_awaited() noexcept {
+  const char* const value = getenv(kEnvIsolate);
+  return value && strcmp(value, kIsolateWhenAsked) == 0;
+}
+
 // The runtime's memory, of which it has its own book, and ours.
 void use_common_memory() noexcept {
   set_memory_source(&common_memory_source());
   if (hpcrun_set_memory_source) hpcrun_set_memory_source(&common_memory_source());
+}
+
+// From the controller's thread.
+void note_common() noexcept {
+  refusal.store(nullptr);
+  was_common.store(true);
+  keep_from_program(common_memory_file());
 }
 
 [[noreturn]] void end_unforked() noexcept {
@@ -76,7 +93,8 @@ void start_isolation() noexcept {
   if (!is_isolation_wanted()) return refusal.store(kNotAsked);
   find_vdso_clock();
   process.store(sys_getpid());
-  become_common();
+  tell_when_common(note_common);
+  is_isolation_awaited() ? await_isolation() : become_common();
   use_common_memory();
 }
 
@@ -105,14 +123,8 @@ void after_fork_in_child() noexcept {
   process.store(sys_getpid());
 }
 
-// From the controller's thread.
-void note_common_again() noexcept {
-  refusal.store(nullptr);
-  keep_from_program(common_memory_file());
-}
-
 void after_fork_in_parent() noexcept {
-  isolation_after_fork_in_parent(note_common_again);
+  isolation_after_fork_in_parent();
 }
 
 void before_limit_of_memory() noexcept {

@@ -1,7 +1,8 @@
 #pragma once
-// Common memory for the whole life of a process: begun before the constructors of the program where the
-// environment asks for it (PROF_ISOLATE), left as it forks, and begun again in a process that has one thread
-// and is about to have a second.
+// Common memory for the whole life of a process: where the environment asks for it (PROF_ISOLATE) begun
+// before the constructors of the program, or awaited from there on, until the controller has a page to
+// isolate; left as the process forks, and begun again in one that has one thread and is about to have a
+// second.
 
 namespace hpcrun {
 
@@ -12,7 +13,8 @@ void start_isolation() noexcept;
 // Whether the environment asks for it.
 bool is_isolation_wanted() noexcept;
 
-// Why the memory of the program is not common now, one clause for people; nullptr: it is. Async-signal-safe.
+// Why the memory of the program is not common, or is not to be, one clause for people; nullptr: it is, or
+// will be. Async-signal-safe.
 const char* isolation_refusal() noexcept;
 
 // The process is about to have another thread: where its memory is private since it forked, and it has no

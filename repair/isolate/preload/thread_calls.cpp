@@ -145,7 +145,7 @@ bool is_before(const timespec& one, const timespec& other) noexcept {
 
 // `until` may be null. What the C library makes of a time that is none is its business.
 int join_by_steps(pthread_t thread, void** value, clockid_t clock, const timespec* until) {
-  while (common_memory_file() >= 0 || has_left_common()) {
+  while (common_memory_file() >= 0 || has_left_common() || is_common_awaited()) {
     timespec step;
     if (clock_gettime(clock, &step)) break;
     step.tv_nsec += kLookAgainNs;

@@ -65,7 +65,7 @@ Database known_database() {
   Database database;
   database.title = "solver";
   database.description = "a database with known contents";
-  database.modules = {{"/opt/solver/bin/solver"}, {"/usr/lib/libm.so.6"}};
+  database.modules = {{"/opt/solver/bin/solver", "00ff3a"}, {"/usr/lib/libm.so.6"}};
   database.files = {{"/opt/solver/main.cpp", true}, {"/opt/solver/matrix.h", false}};
   database.functions = {
       {"main", 0, 0x1000, 0, 10},

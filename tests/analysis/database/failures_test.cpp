@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "analysis/database/database.h"
+#include "analysis/database/instruction_costs.h"
 #include "tests/analysis/database/databases.h"
 #include "tests/analysis/database/files.h"
 
@@ -148,6 +149,31 @@ TEST_CASE("A damaged run.json is refused") {
   CHECK(changed.failure().kind == Kind::Corrupt);
   changed.bytes = R"({"schema": "prof-run/2"})";
   CHECK(changed.failure().kind == Kind::WrongVersion);
+  for (const char* const build_id : {"00ff3", "00FF3a", "none"}) {
+    changed.bytes = whole;
+    changed.bytes.replace(changed.bytes.find("00ff3a"), 6, build_id);
+    CHECK(changed.failure().kind == Kind::Corrupt);
+  }
+}
+
+TEST_CASE("Costs of instructions that cannot be read are refused when they are asked for") {
+  Database database = known_database();
+  database.instructions = {{0, 0x10, 0, 1}};
+  const TemporaryDirectory directory;
+  write_database(database, directory.path() / "database");
+  const auto file = directory.path() / "database" / "instructions.sqlite";
+  const auto read = [&] {
+    return read_instruction_costs(directory.path() / "database", database, 0, 0, 100);
+  };
+  CHECK(read()->size() == 1);
+  std::string bytes = read_bytes(file);
+  bytes[63] = 2;  // SQLite's user_version
+  write_bytes(file, bytes);
+  CHECK_THROWS_WITH(read(), Catch::Contains("version 2, this reader knows 1; use the prof that wrote it"));
+  write_bytes(file, "no database of SQLite's, which is told when it is read");
+  CHECK_THROWS_AS(read(), DatabaseError);
+  std::filesystem::remove(file);
+  CHECK_FALSE(read());
 }
 
 TEST_CASE("A context that is its own descendant is refused") {

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "analysis/database/database.h"
+#include "analysis/database/instruction_costs.h"
 #include "tests/analysis/database/comparison.h"
 #include "tests/analysis/database/databases.h"
 #include "tests/analysis/database/files.h"
@@ -22,6 +23,27 @@ TEST_CASE("A database is read back as it was written") {
   CHECK(read.summary(0, 3).sum.inclusive == 4);
   CHECK(records_of(read.traces[0]).size() == 4);
   CHECK(broken_rule(read).empty());
+}
+
+TEST_CASE("Costs of instructions are read back by module and range; a database without any replaces them") {
+  const TemporaryDirectory directory;
+  const auto target = directory.path() / "database";
+  Database database = known_database();
+  database.instructions = {
+      {0, 0x10, 0, 1.5}, {0, 0x14, 0, 2}, {0, 0x14, 1, 7}, {0, 0x20, 0, 4}, {1, 0x14, 0, 8}};
+  write_database(database, target);
+  const auto read = [&](uint32_t module, uint64_t begin, uint64_t end) {
+    return read_instruction_costs(target, database, module, begin, end).value();
+  };
+  CHECK((read(0, 0, UINT64_MAX) ==
+         std::vector(database.instructions.begin(), database.instructions.begin() + 4)));
+  CHECK((read(0, 0x14, 0x20) ==
+         std::vector(database.instructions.begin() + 1, database.instructions.begin() + 3)));
+  CHECK((read(1, 0, 0x15) == std::vector(database.instructions.begin() + 4, database.instructions.end())));
+  CHECK(read(2, 0, UINT64_MAX).empty());
+  database.instructions.clear();
+  write_database(database, target);
+  CHECK_FALSE(read_instruction_costs(target, database, 0, 0, UINT64_MAX));
 }
 
 TEST_CASE("Random databases are read back value by value") {

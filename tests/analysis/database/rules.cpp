@@ -31,6 +31,7 @@ class Rules {
     for (const TraceSource& trace : database_.traces) {
       if (trace) check_trace(trace);
     }
+    check_devices();
     return broken_;
   }
 
@@ -46,7 +47,11 @@ class Rules {
   void check_names() {
     require_text(database_.title);
     require_text(database_.description);
-    for (const auto& module : database_.modules) require_text(module.path);
+    for (const auto& module : database_.modules) {
+      require_text(module.path);
+      require(module.build_id.find_first_not_of("0123456789abcdef") == std::string::npos,
+              "a build id is hexadecimal");
+    }
     for (const auto& file : database_.files) {
       require_text(file.path);
       require(!file.copied || file.path.starts_with('/'), "a copied file has an absolute path");
@@ -103,6 +108,26 @@ class Rules {
         time = record.time_ns;
       }
     }
+  }
+
+  void check_devices() {
+    const size_t profiles = database_.profiles.size();
+    std::vector<DeviceLaunch> launches;
+    while (database_.launches && database_.launches(launches))
+      for (const DeviceLaunch& launch : launches) {
+        require(launch.task < database_.task_names.size() && launch.queue < profiles, "index in range");
+        require_index(launch.thread, profiles);
+        require(launch.submit_ns <= launch.start_ns && launch.start_ns <= launch.end_ns,
+                "tasks are submitted, begin and end in this order");
+      }
+    std::vector<WaitForDevice> waits;
+    while (database_.device_waits && database_.device_waits(waits))
+      for (const WaitForDevice& wait : waits) {
+        require(wait.call < database_.wait_names.size() && wait.thread < profiles, "index in range");
+        require(wait.begin_ns <= wait.end_ns, "waits begin before they end");
+      }
+    for (const auto* names : {&database_.task_names, &database_.wait_names})
+      for (const std::string& name : *names) require_text(name);
   }
 
   const Database& database_;

@@ -1,10 +1,11 @@
 // Threads that count side by side, in plain variables of one page, under locks and alone, while the program
-// lives as programs do: isolated_life HOW [MILLISECONDS]. It prints what came of it.
+// lives as programs do: isolated_life HOW [MILLISECONDS [COUNTS_BETWEEN_LOCKS]]. It prints what came of it.
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,7 +26,7 @@ namespace {
 
 constexpr int kThreads = 2;
 
-volatile uint64_t counted[kThreads];  // side by side
+alignas(4096) volatile uint64_t counted[kThreads];  // side by side, and no lock on their page
 // Of a library that is loaded later, whose data threads use under the mutex.
 void (*add_to_loaded)() = nullptr;
 uint64_t (*loaded_sum)() = nullptr;
@@ -41,6 +42,7 @@ pthread_spinlock_t spin;
 std::atomic<bool> is_over{false}, lacks_guard{false}, awaits_library{false};
 std::atomic<uint64_t> total{0};
 int milliseconds = 400;
+int counts_between_locks = 2000;
 std::string folder;  // that the program is in
 
 using Clock = std::chrono::steady_clock;
@@ -79,7 +81,7 @@ uint64_t count(int number) {
   }
   if (!guard_bytes) lacks_guard = true;
   for (; !is_over.load(std::memory_order_relaxed); ++passes) {
-    for (int i = 0; i < 2000; ++i) counted[number] = counted[number] + 1;
+    for (int i = 0; i < counts_between_locks; ++i) counted[number] = counted[number] + 1;
     {
       const std::lock_guard guard(mutex);
       ++under_mutex;
@@ -115,7 +117,7 @@ bool run(Meanwhile meanwhile) {
   bool is_right = true;
   for (int number = 0; number < kThreads; ++number) {
     all += passes[number];
-    is_right &= counted[number] == 2000 * passes[number];
+    is_right &= counted[number] == counts_between_locks * passes[number];
   }
   return is_right && !lacks_guard && under_mutex == all && under_shared_mutex == all && under_spin == all &&
          total == all;
@@ -123,6 +125,14 @@ bool run(Meanwhile meanwhile) {
 
 bool count_alone() {
   return run([] {});
+}
+
+// The kernel has memory of the program's to write to when it likes.
+bool count_beside_asynchronous_input() {
+  unsigned long context = 0;
+  if (syscall(SYS_io_setup, 1, &context) != 0) exit(77);
+  const bool is_right = count_alone();
+  return syscall(SYS_io_destroy, context) == 0 && is_right;
 }
 
 // What children and parent write from then on is their own.
@@ -187,15 +197,18 @@ bool take_signals() {
   action.sa_flags = SA_RESTART;
   sigaction(SIGUSR1, &action, nullptr);
   int sent = 0;
+  const pid_t process = getpid();
+  bool knows_itself = true;
   const bool counts = run([&] {
     while (!is_over) {
+      for (int i = 0; i < 20; ++i) knows_itself &= getpid() == process && gettid() == process;
       const int before = signals;
       kill(getpid(), SIGUSR1);
       ++sent;
       while (signals == before) usleep(500);
     }
   });
-  return counts && signals == sent;
+  return counts && knows_itself && signals == sent;
 }
 
 bool map_and_load() {
@@ -266,12 +279,20 @@ int main(int argc, char** argv) {
   folder = self.substr(0, self.rfind('/'));
   const std::string how = argc > 1 ? argv[1] : "";
   if (argc > 2) milliseconds = atoi(argv[2]);
+  if (argc > 3) counts_between_locks = atoi(argv[3]);
   pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
   const struct {
     const char* name;
     bool (*function)();
-  } ways[] = {{"count", count_alone}, {"fork", fork_twice},      {"forked", fork_once}, {"child", fork_first},
-              {"spawn", spawn},       {"signals", take_signals}, {"map", map_and_load}, {"load", load}};
+  } ways[] = {{"count", count_alone},
+              {"asynchronous", count_beside_asynchronous_input},
+              {"fork", fork_twice},
+              {"forked", fork_once},
+              {"child", fork_first},
+              {"spawn", spawn},
+              {"signals", take_signals},
+              {"map", map_and_load},
+              {"load", load}};
   for (const auto& way : ways)
     if (how == way.name) {
       const bool is_right = way.function();

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <sys/eventfd.h>
+#include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <threads.h>
 #include <time.h>
@@ -42,6 +43,7 @@ class Pair {
   // Both do it at once, as twin 0 and 1.
   void run(const std::function<bool(int)>& twin) const {
     CHECK(in_twins(2, [&](size_t number, PrivatePages& pages) {
+            __libc_single_threaded = false;  // as in every process that has twins
             own_pages = &pages;
             return pages.isolate(common.page(0)) && twin(static_cast<int>(number));
           }) == 2);
@@ -323,6 +325,7 @@ TEST_CASE("A page with something on it that threads meet at is not private") {
   const Pair pair;
   pthread_mutex_t* const mutex = pair.common.mutex(0, 1024);
   CHECK(in_twins(2, [&](size_t, PrivatePages& pages) {
+          __libc_single_threaded = false;
           own_pages = &pages;
           if (!pages.isolate(pair.common.page(0)) || !pages.isolate(pair.common.page(2))) return false;
           for (int turn = 0; turn < kTurns; ++turn) {

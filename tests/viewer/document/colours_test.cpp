@@ -1,9 +1,7 @@
 #include "viewer/document/colours.h"
 
 #include <QApplication>
-#include <algorithm>
 #include <catch2/catch.hpp>
-#include <cmath>
 #include <set>
 #include <string>
 
@@ -12,20 +10,6 @@
 using namespace prof::viewer;
 
 namespace {
-
-double linear(double part) {
-  return part <= 0.04045 ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4);
-}
-
-// As WCAG 2 defines it: 4.5 and more is readable.
-double contrast(const QColor& a, const QColor& b) {
-  const auto luminance = [](const QColor& colour) {
-    return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF()) +
-           0.0722 * linear(colour.blueF());
-  };
-  const double x = luminance(a), y = luminance(b);
-  return (std::max(x, y) + 0.05) / (std::min(x, y) + 0.05);
-}
 
 QPalette palette_of(Theme theme) {
   use_theme(theme);
@@ -53,5 +37,30 @@ TEST_CASE("text is readable on marks in both themes") {
     CHECK(contrast(text, found_colour(palette)) >= 4.5);
     for (const double share : {0.0, 0.5, 1.0}) CHECK(contrast(text, heat_colour(palette, share)) >= 4.5);
     CHECK(heat_colour(palette, 0) == palette.color(QPalette::Base));
+  }
+}
+
+TEST_CASE("contrast is that of WCAG 2, and any text can be made readable") {
+  CHECK(contrast(Qt::black, Qt::white) == Approx(21));
+  CHECK(contrast(QColor(0x77, 0x77, 0x77), Qt::white) == Approx(4.48).margin(0.01));
+  for (int hue = 0; hue < 360; hue += 5)
+    for (const int lightness : {0, 60, 110, 150, 255}) {
+      const QColor colour = QColor::fromHsl(hue, 170, lightness);
+      CHECK(contrast(ink_on(colour), colour) >= kReadable);
+      for (const QColor& ground :
+           {QColor(0xff, 0xff, 0xff), QColor(0x1c, 0x1e, 0x21), QColor(0x80, 0x80, 0x80)})
+        CHECK(contrast(readable_on(ground, colour), ground) >= kReadable);
+    }
+}
+
+TEST_CASE("the themes' own texts are readable on the grounds that they stand on") {
+  for (const Theme theme : {Theme::Light, Theme::Dark}) {
+    const QPalette palette = palette_of(theme);
+    for (const QPalette::ColorRole text : {QPalette::Text, QPalette::PlaceholderText, QPalette::Link})
+      for (const QPalette::ColorRole ground :
+           {QPalette::Base, QPalette::AlternateBase, QPalette::Window, QPalette::Button})
+        CHECK(contrast(palette.color(text), palette.color(ground)) >= kReadable);
+    CHECK(contrast(palette.color(QPalette::HighlightedText), palette.color(QPalette::Highlight)) >=
+          kReadable);
   }
 }

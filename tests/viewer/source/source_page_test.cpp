@@ -1,5 +1,7 @@
 #include "viewer/source/source_page.h"
 
+#include <QCheckBox>
+#include <QLineEdit>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -141,4 +143,50 @@ TEST_CASE("keywords, comments and strings have colours") {
   CHECK(language_of("/usr/include/c++/12/vector") == Language::C);
   CHECK(language_of("a.F90") == Language::Fortran);
   CHECK(language_of("README") == Language::None);
+}
+
+TEST_CASE("text is searched in a file, from hit to hit and round its ends") {
+  Shown shown;
+  shown.page->show();
+  SourceView& view = shown.page->view();
+  auto& search = *shown.page->findChild<QLineEdit*>("search");
+  auto& found = *shown.page->findChild<QLabel*>("found");
+  QTest::keySequence(&view, QKeySequence::Find);
+  QTest::keyClicks(&search, "ADD");
+  CHECK(found.text() == "2 found");
+  const auto go = [&](Qt::KeyboardModifiers modifiers) {
+    QTest::keyClick(&search, Qt::Key_Return, modifiers);
+  };
+  view.go_to(1);
+  go({});
+  CHECK(view.current_line() == 2);
+  CHECK(view.textCursor().selectedText() == "add");
+  CHECK(found.text() == "1 of 2");
+  go({});
+  CHECK(view.current_line() == 3);
+  go({});
+  CHECK(view.current_line() == 2);
+  go(Qt::ShiftModifier);
+  CHECK(view.current_line() == 3);
+  CHECK(found.text() == "2 of 2");
+}
+
+TEST_CASE("a search in a file tells capitals apart, and takes regular expressions, where that is asked for") {
+  Shown shown;
+  shown.page->show();
+  auto& search = *shown.page->findChild<QLineEdit*>("search");
+  auto& found = *shown.page->findChild<QLabel*>("found");
+  shown.page->findChild<QCheckBox*>("case")->click();
+  search.setText("ADD");
+  CHECK(found.text() == "none");
+  search.setText("\\w+\\(\\);");
+  CHECK(found.text() == "none");
+  shown.page->findChild<QCheckBox*>("expression")->click();
+  CHECK(found.text() == "2 found");
+  search.setText("(");
+  CHECK(found.text() == "missing closing parenthesis");
+  shown.page->findChild<QCheckBox*>("expression")->click();
+  CHECK(found.text() == "3 found");
+  search.clear();
+  CHECK(found.text().isEmpty());
 }

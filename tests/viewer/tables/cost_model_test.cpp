@@ -1,7 +1,9 @@
 #include "viewer/tables/cost_model.h"
 
 #include <QAbstractItemModelTester>
+#include <QSignalSpy>
 #include <QTemporaryDir>
+#include <QTest>
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <sstream>
@@ -97,6 +99,7 @@ TEST_CASE("a level is sorted by any column, and what is chosen stays chosen") {
   for (const Qt::SortOrder order : {Qt::AscendingOrder, Qt::DescendingOrder}) {
     for (int column = 0; column < model.columnCount(); ++column) {
       model.sort(column, order);
+      REQUIRE(QTest::qWaitFor([&] { return model.is_complete(); }, 20'000));
       CHECK(model.row_of(chosen) == row);
       CHECK(chosen.data().toString() == name);
       const bool is_number = model.columns()[static_cast<size_t>(column)].is_number();
@@ -179,4 +182,35 @@ TEST_CASE("a table is exported as CSV with exact values") {
   REQUIRE(lines.size() == static_cast<int>(view.rows.size()) + 1);
   CHECK(lines[0].startsWith("depth,Function,Place,Module," + QString::fromStdString(tree.metric(0).name)));
   CHECK(lines[1].startsWith("0,"));
+}
+
+TEST_CASE("statistics over threads come from the background, and their order with them") {
+  const Database database = test::random_database(4, {80, 3, 2, 10});
+  const CallTree tree = tree_of(database);
+  CostModel model(Reading::Flat);
+  QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
+  tester.setUseFetchMore(false);
+  show_all(model, tree);
+  model.fetchMore({});
+  int column = 0;
+  while (model.columns()[static_cast<size_t>(column)].kind != ColumnKind::Spread) ++column;
+  CHECK(model.is_complete());  // nobody asked
+  model.sort(column, Qt::DescendingOrder);
+  CHECK(!model.is_complete());
+  CHECK(model.index(0, column).data().toString() == "...");
+  QSignalSpy told(&model, &CostModel::dataChanged);
+  REQUIRE(QTest::qWaitFor([&] { return model.is_complete(); }, 20'000));
+  CHECK(!told.empty());
+  CHECK(model.index(0, column).data().toString() != "...");
+  for (int row = 1; row < model.rowCount(); ++row)
+    CHECK(model.index(row - 1, column).data(kExactRole).toDouble() >=
+          model.index(row, column).data(kExactRole).toDouble());
+
+  // Another tree while it is computed, and none.
+  model.show(&tree);
+  model.fetchMore({});
+  CHECK(model.index(0, column).data().toString() == "...");
+  model.show(nullptr);
+  CHECK(model.is_complete());
+  QTest::qWait(1);
 }

@@ -7,6 +7,7 @@
 #include <QTest>
 #include <catch2/catch.hpp>
 
+#include "tests/analysis/database/databases.h"
 #include "tests/report/database_builder.h"
 #include "tests/viewer/database_folder.h"
 
@@ -179,7 +180,7 @@ TEST_CASE("columns are remembered, derived ones too") {
     model.show(&document.tree());
     QTreeView view;
     view.setModel(&model);
-    ChosenColumns columns("flat", model, view);
+    ChosenColumns columns("flat", false, model, view);
     columns.fill(document.tree(), 0);
     CHECK(model.column_of("CPUTIME.excl.max") < 0);
     columns.toggle(document.tree(), "CPUTIME.excl.max");
@@ -193,4 +194,35 @@ TEST_CASE("columns are remembered, derived ones too") {
   CHECK(page.model().column_of("module") < 0);
   CHECK(page.model().column_of("=half") == page.model().columnCount() - 1);
   CHECK(page.model().column_of("bad") < 0);
+}
+
+TEST_CASE("columns of metrics come back with all of the run") {
+  Database database = sample();
+  std::vector<TraceRecord> records;
+  for (uint32_t c = 0; c < database.contexts.size(); ++c) records.push_back({1'000'000'000 + c * 1000u, c});
+  database.traces = {test::trace_of(records), {}};
+  QSettings().clear();
+  const test::DatabaseFolder folder(database);
+  Document document(folder.path());
+  TablePage page(Reading::Flat, document);
+  page.resize(1000, 600);
+  page.show();
+  document.choose_metric(1);
+  const auto keys = [&] {
+    QStringList all;
+    for (const Column& column : page.model().columns()) all << column.key;
+    return all;
+  };
+  const QStringList measured = keys();
+  REQUIRE(measured.contains("FAULTS.excl"));
+  document.choose_time(TimeRange{1'000'000'500, 1'000'004'000});
+  REQUIRE(QTest::qWaitFor([&] { return !document.is_time_awaited(); }, 20'000));
+  CHECK(keys() == QStringList{"function", "place", "module", "TRACED_TIME.incl", "TRACED_TIME.excl"});
+  page.grab();
+  CHECK(document.tree().totals[0] == Approx(3.5e-6));
+  document.choose_time({});
+  CHECK(keys() == measured);
+  // Nothing ran in it.
+  document.choose_time(TimeRange{1, 2});
+  CHECK(page.why_empty() == "the chosen threads did nothing in the chosen time");
 }

@@ -62,7 +62,7 @@ TEST_CASE("threads are shown in their order, by falling value, and by how many h
   CHECK(opened.plot(2).bars().back().threads == std::vector<uint32_t>{5});
   CAPTURE(opened.sentence().toStdString());
   CHECK(opened.sentence().contains("1.00 s to 3.00 s"));
-  CHECK(opened.sentence().contains("Out of line: 100.5 team."));
+  CHECK(opened.sentence().contains("Out of line: <a href=\"5\">100.5 team</a>."));
 }
 
 TEST_CASE("a function that is chosen anywhere is shown instead of the whole program") {
@@ -84,6 +84,16 @@ TEST_CASE("a click on an outlier chooses its thread for all pages, with Ctrl bes
   CHECK(opened.document.threads() == std::vector<uint32_t>{2, 5});
   opened.document.choose_all_threads();
   CHECK(opened.document.has_all_threads());
+}
+
+TEST_CASE("an outlier's name is a link that chooses it, by mouse and keys") {
+  Opened opened;
+  auto* const sentence = opened.page.findChild<QLabel*>("sentence");
+  CHECK(sentence->textInteractionFlags().testFlag(Qt::LinksAccessibleByMouse));
+  CHECK(sentence->textInteractionFlags().testFlag(Qt::LinksAccessibleByKeyboard));
+  CHECK(sentence->focusPolicy() == Qt::StrongFocus);
+  emit sentence->linkActivated("5");
+  CHECK(opened.document.threads() == std::vector<uint32_t>{5});
 }
 
 TEST_CASE("a drag chooses the threads of several bars, keys those of one") {

@@ -4,6 +4,7 @@
 #include <QAbstractItemModelTester>
 #include <QSignalSpy>
 #include <QTest>
+#include <QToolButton>
 #include <catch2/catch.hpp>
 #include <map>
 
@@ -273,13 +274,45 @@ TEST_CASE("a run without traces says how to get them") {
 TEST_CASE("many rows and a random trace are painted at any size, without and with other orders") {
   Shown shown(test::traced_database(std::vector<size_t>(700, 20), 3), {640, 400});
   shown.picture();
-  for (const int order : {1, 2, 0}) {
+  for (const int order : {1, 2, 3, 4, 0}) {
     shown.page.findChild<QComboBox*>("order")->setCurrentIndex(order);
-    CHECK(shown.view->rows().size() == 700);
+    size_t rows = 0;
+    for (const TimelineRow& row : shown.view->rows()) rows += row.rows.size();
+    CHECK(rows == 700);
     shown.picture();
   }
   for (int i = 0; i < 12; ++i)
     shown.wheel(shown.at(0.5), 2, i % 2 == 0 ? Qt::ControlModifier : Qt::NoModifier);
   QTest::keyClick(shown.view, Qt::Key_PageDown);
   shown.picture();
+}
+
+TEST_CASE("the selected time is chosen for all pages by a key, and all of it again") {
+  Shown shown(two_rows());
+  shown.view->setFocus();
+  REQUIRE(QTest::qWaitForWindowActive(&shown.page));
+  QTest::keyClick(shown.view, Qt::Key_T);
+  CHECK(!shown.document.chosen_time());  // all of it is shown
+  CHECK(!shown.page.findChild<QToolButton*>("choose")->isEnabled());
+  const uint64_t begin = test::kTracesBegin;
+  shown.view->select(TimeRange{begin + 600 * kMs, begin + 1000 * kMs});
+  CHECK(shown.page.findChild<QToolButton*>("choose")->isEnabled());
+  const QImage before = shown.picture();
+  QTest::keyClick(shown.view, Qt::Key_T);
+  REQUIRE(shown.document.chosen_time() == TimeRange{begin + 600 * kMs, begin + 1000 * kMs});
+  CHECK(!shown.view->selected());
+  // `work` for 300 ms in one thread, and for 10 us in the other
+  CHECK(shown.document.tree().totals[0] == Approx(0.30001));
+  shown.settle();
+  const QImage veiled = shown.picture();
+  const QPoint outside = shown.at(0.3, 0.1), inside = shown.at(0.8, 0.1);
+  CHECK(veiled.pixelColor(outside) != before.pixelColor(outside));
+  CHECK(veiled.pixelColor(inside) == QColor(colour_of_function("work")));
+  CHECK(shown.times()["main"] == "600 ms");  // the timeline itself goes by what it shows
+  QTest::keyClick(shown.view, Qt::Key_T, Qt::ShiftModifier);
+  CHECK(!shown.document.chosen_time());
+
+  shown.view->show_range({begin + 100 * kMs, begin + 200 * kMs});
+  shown.page.findChild<QToolButton*>("choose")->click();
+  CHECK(shown.document.chosen_time() == TimeRange{begin + 100 * kMs, begin + 200 * kMs});
 }

@@ -1,6 +1,7 @@
 #include "viewer/options/view_options.h"
 
 #include <CLI/CLI.hpp>
+#include <QTest>
 #include <catch2/catch.hpp>
 
 #include "tests/viewer/database_folder.h"
@@ -45,6 +46,9 @@ TEST_CASE("a time outside the run, or of a run without traces, is told") {
   REQUIRE(document.shown_time());
   CHECK(document.shown_time()->begin_ns == document.traces().mapped().begin_ns());
   CHECK(document.shown_time()->ns() == 100'000'000);
+  CHECK(document.chosen_time() == document.shown_time());  // by all pages
+  REQUIRE(QTest::qWaitFor([&] { return !document.is_time_awaited(); }, 20'000));
+  CHECK(document.tree().metric(0).name == "TRACED_TIME");
   options.time = "100000..100001";
   CHECK_THROWS_WITH(choose(document, options),
                     Catch::StartsWith("--time 100000..100001: the run has traces of"));

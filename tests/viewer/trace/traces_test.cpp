@@ -29,7 +29,7 @@ struct Heard {
 
 }  // namespace
 
-TEST_CASE("the index of long traces is made in the background, kept, and opened at once") {
+TEST_CASE("the index of long traces is made in the background, kept, and made anew where it is damaged") {
   const test::DatabaseFolder folder(test::traced_database({kLeastSegmentsKept + 1, 50}, 2));
   const Database database = read_database(folder.path());
   const auto file = folder.path() / kIndexFile;
@@ -56,11 +56,25 @@ TEST_CASE("the index of long traces is made in the background, kept, and opened 
     CHECK(traces.index());
     CHECK(std::filesystem::exists(file));
   }
-  Traces traces(database);
-  Heard heard(traces);
-  traces.want_index();
-  CHECK(heard.is_ready);
-  CHECK(!traces.is_building());
+  const auto open_again = [&] {
+    Traces traces(database);
+    Heard heard(traces);
+    traces.want_index();
+    REQUIRE(heard.wait());
+    CHECK(heard.is_ready);
+  };
+  const auto written = std::filesystem::last_write_time(file);
+  open_again();
+  CHECK(std::filesystem::last_write_time(file) == written);
+  // One bit in the middle, where entries are.
+  std::string contents = test::read_bytes(file);
+  char& byte = contents[contents.size() / 2];
+  byte = static_cast<char>(byte ^ 4);
+  test::write_bytes(file, contents);
+  const std::atomic<bool> is_cancelled{false};
+  CHECK(!open_index(std::make_shared<const MappedTraces>(database), 1, is_cancelled));
+  open_again();
+  CHECK(open_index(std::make_shared<const MappedTraces>(database), 1, is_cancelled));
 }
 
 TEST_CASE("traces that go while they are indexed take the work with them") {
@@ -68,4 +82,30 @@ TEST_CASE("traces that go while they are indexed take the work with them") {
   const Database database = read_database(folder.path());
   Traces traces(database);
   traces.want_index();
+}
+
+TEST_CASE("pages of traces are given back, and read again where they are needed") {
+  constexpr size_t kRecords = 2'000'000, kBytes = kRecords * 12;
+  const test::DatabaseFolder folder(test::traced_database({kRecords}, 8));
+  const Database database = read_database(folder.path());
+  Traces traces(database);
+  Heard heard(traces);
+  traces.want_index();
+  REQUIRE(heard.wait());
+  const auto read_all = [&] {
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < traces.mapped().segments(0); ++i)
+      sum += traces.mapped().time(0, i) + traces.mapped().context(0, i);
+    return sum;
+  };
+  traces.give_back(0);
+  const uint64_t before = resident_file_bytes();
+  const uint64_t sum = read_all();
+  REQUIRE(before > 0);
+  CHECK(resident_file_bytes() > before + kBytes / 2);
+  traces.give_back(UINT64_MAX);
+  CHECK(resident_file_bytes() > before + kBytes / 2);
+  traces.give_back(0);
+  CHECK(resident_file_bytes() < before + kBytes / 2);
+  CHECK(read_all() == sum);
 }

@@ -3,11 +3,13 @@
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
+#include <QComboBox>
 #include <QDialog>
 #include <QDockWidget>
 #include <QFile>
 #include <QFileDialog>
 #include <QImage>
+#include <QLabel>
 #include <QLineEdit>
 #include <QSettings>
 #include <QTest>
@@ -18,6 +20,7 @@
 #include <catch2/catch.hpp>
 
 #include "analysis/database/database.h"
+#include "tests/analysis/database/databases.h"
 #include "tests/report/contended.h"
 #include "tests/report/example.h"
 #include "tests/viewer/database_folder.h"
@@ -169,4 +172,49 @@ TEST_CASE("a thread that is chosen on one page is chosen in the tool bar") {
   CHECK(button->text() == "1 of 2 threads");
   opened.press(Qt::Key_T, Qt::ControlModifier | Qt::ShiftModifier);
   CHECK(button->text() == "All 2 threads");
+}
+
+TEST_CASE("the time in front of the timeline is chosen for all pages, and told beside the threads") {
+  Database database = example();
+  std::vector<TraceRecord> records;
+  for (uint32_t c = 0; c < database.contexts.size(); ++c)
+    records.push_back({1'000'000'000 + c * uint64_t{500'000'000}, c});
+  database.traces.assign(database.profiles.size(), {});
+  database.traces[0] = trace_of(records);
+  Opened opened(database);
+  Document& document = *opened.window.document();
+  auto& chip = *opened.window.findChild<QLabel*>("chosen_time");
+  CHECK(chip.text() == "All the time");
+  opened.press(Qt::Key_I, Qt::ControlModifier);  // all of it is in front
+  CHECK(opened.is_in_front("timeline"));
+  CHECK(!document.chosen_time());
+  document.show_time(TimeRange{1'500'000'000, 2'000'000'000});
+  opened.press(Qt::Key_I, Qt::ControlModifier);
+  REQUIRE(document.chosen_time() == TimeRange{1'500'000'000, 2'000'000'000});
+  CHECK(chip.text().toStdString() == "0.500 s to 1.000 s (500 ms)");
+  CHECK(opened.window.findChild<QComboBox*>("metric")->currentText() == "TRACED_TIME");
+  for (const char* const page : {"contention", "locks", "idleness", "stalls"}) {
+    CAPTURE(page);
+    opened.window.show_page(page);
+    QTest::qWait(1);
+    const auto* const limit = opened.window.page(page)->findChild<QLabel*>("limit");
+    CHECK(limit->text().contains("of all of the run", Qt::CaseInsensitive));
+  }
+  opened.window.show_page("summary");
+  QTest::qWait(1);
+  CHECK(opened.window.page("summary")->findChild<QTextBrowser*>()->toPlainText().contains(
+      "the functions below of the chosen time, 0.500 s to 1.000 s (500 ms)"));
+  // Every page shows it, and all of the run again.
+  for (const std::string& page : kPages) {
+    opened.window.show_page(QString::fromStdString(page));
+    QTest::qWait(1);
+    opened.window.page(QString::fromStdString(page))->grab();
+  }
+  opened.window.findChild<QToolButton*>("all_time")->click();
+  CHECK(!document.chosen_time());
+  CHECK(chip.text() == "All the time");
+  CHECK(opened.window.page("stalls")->findChild<QLabel*>("limit")->isHidden());
+  document.choose_time(TimeRange{1'500'000'000, 2'000'000'000});
+  opened.press(Qt::Key_I, Qt::ControlModifier | Qt::ShiftModifier);
+  CHECK(!document.chosen_time());
 }

@@ -1,0 +1,31 @@
+#pragma once
+// What write_profiles() knows of profile.db when it is written, from which write_contexts() reads its values.
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/database/model.h"
+
+namespace prof {
+
+// A profile's values in profile.db.
+struct ValueBlock {
+  uint64_t value_count = 0, values = 0;
+  uint32_t context_count = 0;
+  uint64_t indices = 0;
+  // What comes before each of WrittenProfiles::cuts.
+  struct Before {
+    uint32_t contexts;
+    uint64_t values;
+  };
+  std::vector<Before> cuts;
+};
+
+struct WrittenProfiles {
+  std::vector<ValueBlock> blocks;      // of each profile
+  std::vector<uint32_t> cuts;          // ids of contexts, rising, which part the contexts into ranges
+  std::vector<uint64_t> value_counts;  // of each range, which are one more than cuts
+  std::vector<Summary> summaries;      // where the database had none
+};
+
+}  // namespace prof

@@ -1,0 +1,342 @@
+#include "analysis/pipeline/measurement_store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <tuple>
+
+#include "analysis/pipeline/contention.h"
+#include "analysis/pipeline/locks.h"
+#include "analysis/pipeline/parallel.h"
+#include "analysis/pipeline/waits.h"
+
+namespace prof {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> measurement_files(const fs::path& directory) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+    std::error_code unreadable;
+    if (at->path().extension() == ".prof" && at->is_regular_file(unreadable)) files.push_back(at->path());
+  }
+  if (error) {
+    throw AnalyzeError(AnalyzeError::Kind::NoDirectory,
+                       fmt::format("cannot read {}: {}", directory.string(), error.message()));
+  }
+  if (files.empty()) {
+    throw AnalyzeError(
+        AnalyzeError::Kind::NoMeasurements,
+        fmt::format("no measurement files (*.prof) in {}; `prof run -o DIR program` makes some",
+                    directory.string()));
+  }
+  return files;
+}
+
+// A file of which only the header was left, or less, reads as a process without metrics: no run has those.
+ProcessMeasurement read_usable(const fs::path& file) {
+  ProcessMeasurement measurement = read_measurement(file);
+  if (measurement.metrics.empty() && measurement.threads.empty() && !measurement.warnings.empty())
+    throw MeasurementError(
+        MeasurementError::Kind::Empty,
+        fmt::format("{}: nothing in it can be used: {}", file.string(), measurement.warnings.front()));
+  return measurement;
+}
+
+// `prof run` saw its program's end, and the report tells how it came.
+bool is_end_known(const MeasuredProcess& process, const RunRecord& record) {
+  return process.end_monotonic_ns != 0 || (record.pid == process.pid && record.end_monotonic_ns);
+}
+
+// What the launchers of a directory's processes saw: of many ranks each its own.
+class RecordsOfDirectory {
+ public:
+  explicit RecordsOfDirectory(const fs::path& directory)
+      : record_(read_run_record(directory)), of_ranks_(read_rank_records(directory)) {}
+
+  const RunRecord& of(const MeasuredProcess& process) const {
+    const auto own = std::ranges::lower_bound(of_ranks_, process.rank, {}, &RankRecord::rank);
+    return own != of_ranks_.end() && own->rank == process.rank ? own->record : record_;
+  }
+
+ private:
+  RunRecord record_;
+  std::vector<RankRecord> of_ranks_;
+};
+
+// Warnings of the reader with the file they are about. A run of many processes tends to have the same one
+// many times, which then is one line.
+class FileWarnings {
+ public:
+  void add(const fs::path& file, const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
+      const auto known = std::ranges::find(groups_, text, &Group::text);
+      if (known == groups_.end()) {
+        groups_.push_back({text, file, 0});
+      } else {
+        ++known->more;
+      }
+    }
+  }
+
+  void report(std::vector<std::string>& warnings) const {
+    for (const Group& group : groups_) {
+      const std::string more = group.more == 0 ? ""
+                                               : fmt::format(" (and {} {} like it)", group.more,
+                                                             group.more == 1 ? "file" : "files");
+      warnings.push_back(fmt::format("{}{}: {}", group.first.string(), more, group.text));
+    }
+  }
+
+ private:
+  struct Group {
+    std::string text;
+    fs::path first;
+    size_t more;
+  };
+  std::vector<Group> groups_;
+};
+
+// What charges the time that waits took, after reading.
+void charge(ProcessMeasurement& measurement, const RunRecord& record) {
+  charge_waits(measurement, record);
+  charge_locks(measurement);
+}
+
+size_t bytes_of(const ProcessMeasurement& measurement) {
+  size_t bytes = sizeof measurement + measurement.file_bytes +  // which stay mapped
+                 measurement.objects.size() * sizeof(MeasuredObject) +
+                 measurement.written.size() * sizeof(MeasuredWritten);
+  for (const MeasuredThread& thread : measurement.threads)
+    bytes += sizeof thread + thread.nodes.size() * sizeof(MeasuredNode) +
+             thread.cells.size() * sizeof(MeasuredCell) + thread.locks.size() * sizeof(MeasuredLockCell);
+  return bytes;
+}
+
+// One cell for each metric.
+std::vector<MeasuredCell> totals(const std::vector<MeasuredCell>& cells) {
+  std::vector<MeasuredCell> sums;
+  for (const MeasuredCell& cell : cells) {
+    const auto known = std::ranges::find(sums, cell.metric, &MeasuredCell::metric);
+    MeasuredCell& sum =
+        known != sums.end() ? *known : sums.emplace_back(MeasuredCell{.node = 0, .metric = cell.metric});
+    sum.samples += cell.samples;
+    sum.value += cell.value;
+  }
+  return sums;
+}
+
+MeasuredThread outline_of(const MeasuredThread& thread) {
+  MeasuredThread outline;
+  outline.index = thread.index;
+  outline.kind = thread.kind;
+  outline.tid = thread.tid;
+  outline.name = thread.name;
+  outline.start_ns = thread.start_ns;
+  outline.end_ns = thread.end_ns;
+  outline.cpu_ns = thread.cpu_ns;
+  outline.nodes.resize(1);
+  outline.cells = totals(thread.cells);
+  outline.trace_bytes = thread.trace_bytes;
+  outline.quantum_ns = thread.quantum_ns;
+  return outline;
+}
+
+ProcessMeasurement outline_of(const ProcessMeasurement& measurement) {
+  ProcessMeasurement outline;
+  outline.file = measurement.file;
+  outline.process = measurement.process;
+  outline.metrics = measurement.metrics;
+  outline.modules = measurement.modules;
+  for (const MeasuredThread& thread : measurement.threads) outline.threads.push_back(outline_of(thread));
+  outline.devices = measurement.devices;
+  outline.queues = measurement.queues;
+  outline.notes = measurement.notes;
+  outline.counters = measurement.counters;
+  outline.stack_reasons = measurement.stack_reasons;
+  outline.file_bytes = measurement.file_bytes;
+  outline.owner = measurement.owner;
+  return outline;
+}
+
+MeasurementStore::Contents contents_of(const ProcessMeasurement& measurement) {
+  MeasurementStore::Contents contents;
+  contents.accesses = has_accesses(measurement);
+  contents.lock_waits = has_lock_waits(measurement);
+  contents.repairs = !measurement.repairs.empty();
+  for (const MeasuredThread& thread : measurement.threads) {
+    contents.device_waits |= thread.wait_extents && !thread.wait_extents->empty();
+    contents.nodes.push_back(static_cast<uint32_t>(thread.nodes.size()));
+  }
+  return contents;
+}
+
+// Leaves what was there when it was read first: the process may still run. False: it is another file.
+bool reduce_to(const std::vector<MeasuredThread>& threads, const std::vector<uint32_t>& nodes,
+               ProcessMeasurement& measurement) {
+  std::erase_if(measurement.threads, [&](const MeasuredThread& thread) {
+    return !std::ranges::binary_search(threads, thread.index, {}, &MeasuredThread::index);
+  });
+  if (measurement.threads.size() != threads.size()) return false;
+  for (size_t i = 0; i < threads.size(); ++i) {
+    MeasuredThread& thread = measurement.threads[i];
+    if (thread.nodes.size() < nodes[i] || thread.kind != threads[i].kind) return false;
+    if (thread.nodes.size() == nodes[i]) continue;
+    thread.nodes.resize(nodes[i]);
+    std::erase_if(thread.cells, [&](const MeasuredCell& cell) { return cell.node >= nodes[i]; });
+    std::erase_if(thread.waits, [&](const MeasuredWait& wait) { return wait.node >= nodes[i]; });
+  }
+  // These name nodes of any thread of the process.
+  const auto is_new = [&](uint32_t thread, uint32_t node) {
+    const auto at = std::ranges::lower_bound(threads, thread, {}, &MeasuredThread::index);
+    return at == threads.end() || at->index != thread ||
+           node >= nodes[static_cast<size_t>(at - threads.begin())];
+  };
+  for (MeasuredThread& thread : measurement.threads)
+    std::erase_if(thread.locks, [&](const MeasuredLockCell& cell) { return is_new(cell.thread, cell.node); });
+  std::erase_if(measurement.objects,
+                [&](const MeasuredObject& object) { return is_new(object.thread, object.node); });
+  return true;
+}
+
+struct Loaded {
+  std::optional<ProcessMeasurement> outline;
+  MeasurementStore::Contents contents;
+  std::vector<std::string> warnings;
+  std::string failure;
+};
+
+}  // namespace
+
+MeasurementStore::MeasurementStore(const std::vector<fs::path>& directories, const AnalyzeOptions& options,
+                                   std::vector<std::string>& warnings, const Visit& visit)
+    : most_bytes_(options.kept_bytes) {
+  struct File {
+    fs::path path;
+    const RecordsOfDirectory* records;
+  };
+  std::vector<File> files;
+  std::vector<RecordsOfDirectory> records;
+  records.reserve(directories.size());
+  for (const fs::path& directory : directories) {
+    const RecordsOfDirectory& of_directory = records.emplace_back(directory);
+    for (fs::path& path : measurement_files(directory)) files.push_back({std::move(path), &of_directory});
+  }
+  std::ranges::sort(files, {}, &File::path);
+
+  std::vector<Loaded> loaded(files.size());
+  parallel_for(files.size(), options, "reading files", [&](size_t i) {
+    Loaded& one = loaded[i];
+    try {
+      auto measurement = std::make_shared<ProcessMeasurement>(read_usable(files[i].path));
+      one.warnings = std::move(measurement->warnings);
+      const RunRecord& record = files[i].records->of(measurement->process);
+      if (!is_end_known(measurement->process, record))
+        one.warnings.insert(
+            one.warnings.begin(),
+            "the process did not end normally, or still runs; everything it published is here");
+      charge(*measurement, record);
+      one.outline = outline_of(*measurement);
+      one.contents = contents_of(*measurement);
+      visit(i, *measurement);
+      keep(i, std::move(measurement));
+    } catch (const MeasurementError& error) {
+      one.failure = error.what();
+    }
+  });
+
+  FileWarnings file_warnings;
+  for (size_t i = 0; i < loaded.size(); ++i) {
+    if (loaded[i].outline) {
+      file_warnings.add(files[i].path, loaded[i].warnings);
+      files_.push_back(i);
+    } else {
+      warnings.push_back(loaded[i].failure + "; left out");
+    }
+  }
+  file_warnings.report(warnings);
+  if (files_.empty()) {
+    throw AnalyzeError(AnalyzeError::Kind::AllUnusable,
+                       files.size() == 1
+                           ? loaded[0].failure
+                           : fmt::format("none of the {} measurement files can be used; the first: {}",
+                                         files.size(), loaded[0].failure));
+  }
+  std::ranges::stable_sort(files_, {}, [&](size_t file) {
+    const MeasuredProcess& process = loaded[file].outline->process;
+    return std::pair(process.rank, process.start_realtime_ns);
+  });
+  std::unordered_map<size_t, std::list<Kept>::iterator> by_index;
+  for (size_t index = 0; index < files_.size(); ++index) {
+    const size_t file = files_[index];
+    outlines_.push_back(std::move(*loaded[file].outline));
+    contents_.push_back(std::move(loaded[file].contents));
+    records_.push_back(files[file].records->of(outlines_.back().process));
+    if (const auto kept = kept_by_index_.find(file); kept != kept_by_index_.end()) {
+      kept->second->index = index;
+      by_index.emplace(index, kept->second);
+    }
+  }
+  kept_by_index_ = std::move(by_index);
+}
+
+ProcessMeasurement MeasurementStore::read_again(size_t index) const {
+  const ProcessMeasurement& outline = outlines_[index];
+  try {
+    ProcessMeasurement measurement = read_usable(outline.file);
+    charge(measurement, records_[index]);
+    if (reduce_to(outline.threads, contents_[index].nodes, measurement)) return measurement;
+  } catch (const MeasurementError& error) {
+    throw AnalyzeError(AnalyzeError::Kind::AllUnusable, error.what());
+  }
+  throw AnalyzeError(
+      AnalyzeError::Kind::AllUnusable,
+      fmt::format("{}: was replaced while it was analyzed; analyze it again", outline.file.string()));
+}
+
+void MeasurementStore::keep(size_t index, std::shared_ptr<const ProcessMeasurement> measurement) const {
+  const size_t bytes = bytes_of(*measurement);
+  const std::lock_guard guard(lock_);
+  if (kept_by_index_.contains(index)) return;
+  kept_.push_front({index, bytes, std::move(measurement)});
+  kept_by_index_.emplace(index, kept_.begin());
+  kept_bytes_ += bytes;
+  while (kept_bytes_ > most_bytes_ && kept_.size() > 1) {
+    kept_bytes_ -= kept_.back().bytes;
+    kept_by_index_.erase(kept_.back().index);
+    kept_.pop_back();
+  }
+}
+
+std::shared_ptr<const ProcessMeasurement> MeasurementStore::whole(size_t index) const {
+  {
+    std::unique_lock guard(lock_);
+    was_read_.wait(guard, [&] { return !being_read_.contains(index); });
+    if (const auto known = kept_by_index_.find(index); known != kept_by_index_.end()) {
+      kept_.splice(kept_.begin(), kept_, known->second);
+      return known->second->measurement;
+    }
+    being_read_.insert(index);
+  }
+  std::shared_ptr<const ProcessMeasurement> measurement;
+  std::exception_ptr failure;
+  try {
+    measurement = std::make_shared<const ProcessMeasurement>(read_again(index));
+    keep(index, measurement);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  {
+    const std::lock_guard guard(lock_);
+    being_read_.erase(index);
+  }
+  was_read_.notify_all();
+  if (failure) std::rethrow_exception(failure);
+  return measurement;
+}
+
+}  // namespace prof

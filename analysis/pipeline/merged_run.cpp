@@ -1,0 +1,116 @@
+#include "analysis/pipeline/merged_run.h"
+
+#include "analysis/database/pool.h"
+#include "analysis/pipeline/devices.h"
+#include "analysis/pipeline/parallel.h"
+#include "analysis/pipeline/traces.h"
+
+namespace prof {
+namespace {
+
+// The context of each node of a line. Parents come before their children. `entry` tells where the stacks of
+// main threads and of others begin, `extend` the context of a place that was called in another.
+template <typename Entry, typename Extend>
+std::vector<uint32_t> contexts_of_nodes(const ProcessMeasurement& measurement, const MeasuredThread& line,
+                                        const Entry& entry, const Extend& extend) {
+  std::vector<uint32_t> context_of(line.nodes.size());
+  // What a device executed is below the call that launched it, in the tree of threads.
+  const bool is_queue = line.kind == LineKind::Queue;
+  std::vector<bool> by_main;
+  if (is_queue) by_main = launched_by_main_thread(measurement, line);
+  context_of[0] = entry(is_queue || line.index == 0);
+  for (uint32_t node = 1; node < line.nodes.size(); ++node) {
+    const MeasuredNode& measured = line.nodes[node];
+    const uint32_t parent =
+        is_queue && measured.parent == 0 ? entry(by_main[node]) : context_of[measured.parent];
+    context_of[node] = extend(parent, measured.frame);
+  }
+  return context_of;
+}
+
+// A tree that one thread of the analysis adds to.
+struct PartialTree {
+  PartialTree(const PlaceTable& places, bool merge_recursion) : tree(places, contexts, merge_recursion) {}
+  std::vector<Context> contexts;
+  ContextTree tree;
+  InstructionSums instructions;
+};
+
+}  // namespace
+
+MergedRun::MergedRun(const std::vector<std::filesystem::path>& directories, const AnalyzeOptions& options,
+                     Database& database, std::vector<std::string>& warnings)
+    : store_(
+          directories, options, warnings,
+          [this](size_t file, const ProcessMeasurement& measurement) { places_.collect(file, measurement); }),
+      tree_(places_.table(), database.contexts, options.merge_recursion) {
+  places_.attribute(options, database, warnings);
+  for (const ProcessMeasurement& outline : store_.outlines())
+    columns_.push_back(merge_metrics(outline, database.metrics));
+  for (uint32_t i = 0; i < store_.size(); ++i) {
+    first_line_.push_back(static_cast<uint32_t>(lines_.size()));
+    const std::vector<MeasuredThread>& threads = store_.outlines()[i].threads;
+    for (uint32_t t = 0; t < threads.size(); ++t)
+      if (threads[t].kind != LineKind::Device) lines_.push_back({i, t});  // which has totals and no contexts
+  }
+  first_line_.push_back(static_cast<uint32_t>(lines_.size()));
+  merge(options, database);
+}
+
+void MergedRun::merge(const AnalyzeOptions& options, Database& database) {
+  Pool<PartialTree> trees(
+      [&] { return std::make_unique<PartialTree>(places_.table(), options.merge_recursion); });
+  parallel_for(store_.size(), options, "merging call paths", [&](size_t i) {
+    const Pool<PartialTree>::Borrowed partial(trees);
+    ContextTree& tree = partial->tree;
+    const std::shared_ptr<const ProcessMeasurement> measurement = store_.whole(i);
+    const size_t file = store_.file_of(i);
+    std::vector<PlaceId> place_of;  // of each node but the root
+    for (uint32_t l = first_line_[i]; l < first_line_[i + 1]; ++l) {
+      const MeasuredThread& line = measurement->threads[lines_[l].thread];
+      place_of.clear();
+      contexts_of_nodes(
+          *measurement, line, [&](bool main_thread) { return tree.entry(main_thread); },
+          [&](uint32_t parent, uint64_t frame) {
+            return tree.extend(parent, place_of.emplace_back(places_.place(file, frame)));
+          });
+      if (line.kind == LineKind::Thread) partial->instructions.add(line, columns_[i], place_of);
+      if (line.trace_bytes != 0) lines_[l].trace_records = trace_records(line, measurement->process);
+    }
+  });
+  InstructionSums instructions;
+  for (const std::unique_ptr<PartialTree>& partial : trees.all()) {
+    tree_.add(partial->tree);
+    instructions.add(partial->instructions);
+  }
+  database.instructions = instructions.costs(places_);
+  tree_.sort();
+}
+
+std::vector<uint32_t> MergedRun::contexts_of(size_t measurement, const ProcessMeasurement& whole,
+                                             const MeasuredThread& thread) const {
+  const size_t file = store_.file_of(measurement);
+  return contexts_of_nodes(
+      whole, thread, [&](bool main_thread) { return tree_.known_entry(main_thread); },
+      [&](uint32_t parent, uint64_t frame) {
+        return tree_.known_extension(parent, places_.place(file, frame));
+      });
+}
+
+MergedRun::Process MergedRun::process(size_t measurement) const {
+  Process process{store_.whole(measurement), first_line_[measurement], {}, {}};
+  for (uint32_t l = first_line_[measurement]; l < first_line_[measurement + 1]; ++l) {
+    process.lines.push_back(&process.measurement->threads[lines_[l].thread]);
+    process.context_of.push_back(contexts_of(measurement, *process.measurement, *process.lines.back()));
+  }
+  return process;
+}
+
+std::vector<ThreadInDatabase> MergedRun::Process::threads() const {
+  std::vector<ThreadInDatabase> threads;
+  for (uint32_t i = 0; i < lines.size(); ++i)
+    if (lines[i]->kind == LineKind::Thread) threads.push_back({lines[i], first_line + i, context_of[i]});
+  return threads;
+}
+
+}  // namespace prof

@@ -1,0 +1,61 @@
+#pragma once
+// What each rank of a parallel program spent, in which places and doing what. Values are taken profile by
+// profile, and of each rank only its largest costs are kept: so a job of ten thousand ranks fits into memory,
+// also where the values are computed as they are asked for (ProfileValues).
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/views/call_tree.h"
+#include "analysis/views/run_summary.h"
+
+namespace prof {
+
+// What a call path says of what a thread does.
+enum class RankActivity : uint8_t {
+  Compute,        // none of the others
+  Communication,  // is in a call of MPI, NCCL, Gloo or SHMEM: waits for other ranks, mostly
+  Threads,        // waits for other threads of its rank
+  Io,             // reads, writes or opens files
+  Device,         // waits for an accelerator, or copies to and from it
+  Start           // MPI_Init
+};
+constexpr size_t kRankActivities = 6;
+const char* activity_name(RankActivity activity);  // "compute", "communication", ...
+
+// A function of the program with its caller, and what it does: each cost of a rank is in one of them.
+struct RankPlace {
+  RankActivity activity = RankActivity::Compute;
+  uint32_t function = kNone;  // into Database::functions: the program's
+  uint32_t caller = kNone;    // likewise: the program's that called it; kNone: none did
+  uint32_t call = kNone;      // likewise: the function of MPI, the C library, ... that it calls
+  uint32_t context = kNone;   // the dearest one of all contexts in it
+};
+
+struct RankCost {
+  int32_t rank = -1;
+  std::string node;  // the host's name
+  uint32_t threads = 0;
+  double seconds = 0;                                     // of the metric, over all threads
+  std::array<double, kRankActivities> by_activity{};      // its parts
+  double cpu_s = 0;                                       // CPUTIME; 0 where that was not measured
+  double kernels_s = 0, copies_s = 0, device_idle_s = 0;  // of the devices it used
+  bool uses_devices = false;
+  std::vector<std::pair<uint32_t, double>> places;  // by RankCosts::places, the dearest kLargest; by number
+};
+
+struct RankCosts {
+  static constexpr size_t kLargest = 256;
+  uint32_t metric = kNone;  // position in the tree's metrics of the time that ranks are compared by
+  std::vector<RankPlace> places;
+  std::vector<RankCost> ranks;  // by rank
+};
+
+// By REALTIME where it was measured, else by the first selected metric that is a time; without ranks where
+// there is none. Reads the values of the selected profiles.
+RankCosts rank_costs(const CallTree& tree, const RunSummary& run);
+
+}  // namespace prof

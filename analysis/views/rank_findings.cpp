@@ -1,0 +1,147 @@
+// Ranks that are slow, and waiting for ranks that come late, as findings.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include "analysis/views/rank_report.h"
+#include "analysis/views/ranks_in_words.h"
+#include "analysis/views/stall_findings.h"
+#include "analysis/views/wording.h"
+
+namespace prof {
+namespace {
+
+// Of what a rank takes.
+constexpr double kMediumShare = 0.15, kHighShare = 0.25;
+constexpr size_t kMostOfAKind = 4;  // the report has them all
+
+Severity severity_of(double share) {
+  return share >= kHighShare ? Severity::High : share >= kMediumShare ? Severity::Medium : Severity::Low;
+}
+
+std::string capitalised(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+// "computes", "compute"
+std::string verb(const std::string& quantity, bool is_one) {
+  static const std::map<std::string, std::pair<const char*, const char*>> kVerbs = {
+      {"compute", {"computes", "compute"}},
+      {"io", {"reads and writes files", "read and write files"}},
+      {"device", {"waits for devices", "wait for devices"}},
+      {"kernels", {"executes kernels", "execute kernels"}},
+      {"copies", {"copies to and from devices", "copy to and from devices"}}};
+  const auto at = kVerbs.find(quantity);
+  if (at == kVerbs.end()) return is_one ? "spends" : "spend";
+  return is_one ? at->second.first : at->second.second;
+}
+
+std::string how_long(const RankOutlier& outlier) {
+  const std::string times =
+      fmt::format("({}, not {})", words_for_duration(outlier.seconds), words_for_duration(outlier.median));
+  if (outlier.median <= 0 || outlier.seconds > 100 * outlier.median)
+    return fmt::format("{}, which the others hardly do", words_for_duration(outlier.seconds));
+  return fmt::format("{:.1f} x as long as the median {}", outlier.seconds / outlier.median, times);
+}
+
+class RankFindings {
+ public:
+  RankFindings(const CallTree& tree, const RankReport& report)
+      : tree_(tree), report_(report), typical_(report.find("time")->maximum) {}
+
+  std::vector<Finding> all() {
+    for (size_t i = 0; i < std::min(report_.outliers.size(), kMostOfAKind); ++i) add(report_.outliers[i]);
+    for (size_t i = 0; i < std::min(report_.imbalances.size(), kMostOfAKind); ++i) add(report_.imbalances[i]);
+    return std::move(findings_);
+  }
+
+ private:
+  std::string place(uint32_t number) const {
+    return words_for_rank_place(tree_, report_.costs.places[number]);
+  }
+
+  void add_context(Finding& finding, const char* role, uint32_t number) const {
+    const uint32_t context = report_.costs.places[number].context;
+    if (context != kNone) finding.contexts.push_back({role, frames_of(tree_, context)});
+  }
+
+  Finding& start(const char* kind, double seconds) {
+    Finding finding;
+    finding.kind = kind;
+    finding.metric = tree_.metric(report_.costs.metric).name;
+    const double share = typical_ > 0 ? std::min(1.0, seconds / typical_) : 0;
+    finding.severity = severity_of(share);
+    finding.cost = FindingCost{seconds, "sec", share, "of a rank; an upper bound of what is saved"};
+    findings_.push_back(std::move(finding));
+    return findings_.back();
+  }
+
+  void add(const RankOutlier& outlier) {
+    Finding& finding = start(outlier.node.empty() ? "slow-rank" : "slow-node", outlier.excess());
+    const bool is_one = outlier.ranks.size() == 1 || !outlier.node.empty();
+    finding.sentence =
+        fmt::format("{} {} {}", capitalised(words_for_ranks_of(report_, outlier.ranks, outlier.node)),
+                    verb(outlier.quantity, is_one), how_long(outlier));
+    if (outlier.place != kNone) finding.sentence += ", mostly in " + place(outlier.place);
+    if (outlier.awaited_in != kNone)
+      finding.sentence += fmt::format("; the others wait {} longer in {}",
+                                      words_for_duration(outlier.awaited_s), place(outlier.awaited_in));
+    finding.sentence += ".";
+    if (outlier.place != kNone) add_context(finding, "slow", outlier.place);
+    if (outlier.awaited_in != kNone) add_context(finding, "waits", outlier.awaited_in);
+    finding.advice =
+        outlier.node.empty()
+            ? fmt::format(
+                  "Give {} less to do, or find what makes it slow there: its data, its core or its device.",
+                  is_one ? "this rank" : "these ranks")
+            : "Look at the node: the clock of its processor, a device that is badly seated, what else runs "
+              "there.";
+    finding.values = {{"ranks", static_cast<double>(outlier.ranks.size())},
+                      {"seconds", outlier.seconds},
+                      {"median_s", outlier.median},
+                      {"others_wait_s", outlier.awaited_s},
+                      {"first_rank", static_cast<double>(report_.costs.ranks[outlier.ranks.front()].rank)}};
+  }
+
+  void add(const RankImbalance& imbalance) {
+    Finding& finding = start("load-imbalance", imbalance.avoidable);
+    const std::string late = words_for_ranks_of(report_, imbalance.late);
+    finding.sentence = fmt::format(
+        "Ranks wait {} on average ({} of their time) in {}, for {}", words_for_duration(imbalance.seconds),
+        words_for_percent(imbalance.seconds / report_.find("time")->mean), place(imbalance.place), late);
+    if (imbalance.blamed != kNone)
+      finding.sentence +=
+          fmt::format(", which spend{} {} more than the others in {}", imbalance.late.size() == 1 ? "s" : "",
+                      words_for_duration(imbalance.blamed_s), place(imbalance.blamed));
+    finding.sentence += ".";
+    add_context(finding, "waits", imbalance.place);
+    if (imbalance.blamed != kNone) {
+      add_context(finding, "late", imbalance.blamed);
+      finding.advice =
+          fmt::format("Divide the work of {} more evenly among the ranks.", place(imbalance.blamed));
+    }
+    finding.values = {{"wait_s", imbalance.seconds},
+                      {"late_ranks", static_cast<double>(imbalance.late.size())},
+                      {"late_spend_s", imbalance.blamed_s},
+                      {"first_rank", static_cast<double>(report_.costs.ranks[imbalance.late.front()].rank)}};
+  }
+
+  const CallTree& tree_;
+  const RankReport& report_;
+  const double typical_;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace
+
+std::vector<Finding> rank_findings(const CallTree& tree, const RankReport& report) {
+  std::vector<Finding> findings;
+  add_findings(findings, RankFindings(tree, report).all());
+  return findings;
+}
+
+}  // namespace prof

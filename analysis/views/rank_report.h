@@ -1,0 +1,77 @@
+#pragma once
+// Ranks compared: which of them are slow and for what, who waits for whom, and which behave alike
+// (docs/cluster.md; thesis 2.7.2: slow ranks).
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/views/findings.h"
+#include "analysis/views/rank_costs.h"
+
+namespace prof {
+
+// One quantity over all ranks.
+struct RankStatistics {
+  std::string name;  // "time", an activity_name(), "cpu", "kernels" or "copies"
+  double minimum = 0, mean = 0, maximum = 0, stddev = 0;  // seconds; of the population
+  double median = 0;                                      // of an even number the lower one
+  double deviation = 0;                                   // the median of the distances from it, likewise
+
+  double imbalance() const { return mean > 0 ? maximum / mean - 1 : 0; }
+};
+
+// Ranks that take longer for something than nearly all others, by the median and by how much ranks differ
+// from it: more than chance makes of samples, and enough to matter.
+struct RankOutlier {
+  std::string quantity;            // as in RankStatistics
+  std::vector<uint32_t> ranks;     // indices into RankCosts::ranks, rising
+  std::string node;                // not empty: all ranks of it
+  double seconds = 0, median = 0;  // of the ranks, the mean; and of all
+  uint32_t place = kNone;          // in which they spend most of what they spend more; kNone: not known
+  uint32_t awaited_in = kNone;     // the place at which the others wait longer meanwhile; kNone: none
+  double awaited_s = 0;            // so much longer, the mean of the others
+
+  double excess() const { return seconds - median; }
+};
+
+// Waiting in one call that most ranks do longer than those who come late to it.
+struct RankImbalance {
+  uint32_t place = 0;          // where they wait
+  double seconds = 0;          // the mean over all ranks
+  double avoidable = 0;        // of it: beyond what the late ones wait
+  std::vector<uint32_t> late;  // indices into RankCosts::ranks
+  uint32_t blamed = kNone;     // the place where these spend more than the others; kNone: not known
+  double blamed_s = 0;         // so much more, the mean of the late ones
+};
+
+// Ranks that spend their time alike: their shares by place differ by less than chance and a fifth.
+struct RankCluster {
+  std::vector<uint32_t> ranks;   // indices into RankCosts::ranks, rising; the first one is the pattern
+  double seconds = 0;            // the mean
+  std::vector<uint32_t> places;  // the dearest three
+  std::vector<double> shares;    // of these, 0..1
+};
+
+struct RankReport {
+  RankCosts costs;
+  std::vector<RankStatistics> statistics;
+  std::vector<RankOutlier> outliers;      // by falling excess
+  std::vector<RankImbalance> imbalances;  // by falling avoidable time; none that an outlier explains
+  std::vector<RankCluster> clusters;  // by falling size; at most kMostClusters, the last one of all others
+  std::vector<uint32_t> cluster_of;   // per rank
+  std::vector<Finding> findings;      // by falling severity and cost
+
+  const RankStatistics* find(const std::string& quantity) const;
+};
+constexpr size_t kMostClusters = 16;
+
+// Why a run cannot be compared by ranks, as one line; nothing where it can.
+std::optional<std::string> why_no_ranks(const CallTree& tree);
+
+RankReport rank_report(const CallTree& tree, const RunSummary& run);
+
+// The findings of a report that has all but these (rank_findings.cpp).
+std::vector<Finding> rank_findings(const CallTree& tree, const RankReport& report);
+
+}  // namespace prof

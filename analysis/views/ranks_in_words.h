@@ -1,0 +1,28 @@
+#pragma once
+// Ranks and what they do as sentences name it.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/views/rank_report.h"
+
+namespace prof {
+
+// Rising numbers as a list: "0-3, 7 and 9-12"; beyond `most` parts "0-3, 7 and 120 more".
+std::string words_for_ranks(const std::vector<int32_t>& ranks, size_t most = 6);
+
+// "rank 7 (node n3)", "ranks 0-3 and 9", "node n3 (ranks 8-15)"; nodes are named where there are several.
+std::string words_for_ranks_of(const RankReport& report, const std::vector<uint32_t>& ranks,
+                               const std::string& node = {});
+
+// "8 ranks on 2 nodes"
+std::string words_for_ranks_and_nodes(const RankReport& report);
+
+// "solve (solve.cpp:7), called by step (sim.cpp:12)", "MPI_Allreduce, called by step (sim.cpp:12)"
+std::string words_for_rank_place(const CallTree& tree, const RankPlace& place);
+
+// "2 s on average, 1.9 s to 2.4 s, deviation 0.1 s, imbalance 20 %"
+std::string words_for_statistics(const RankStatistics& statistics);
+
+}  // namespace prof

@@ -1,0 +1,39 @@
+#pragma once
+// How often threads are to be sampled so that it is found whether they contend: seldom, until two of them are
+// found at a line to which one writes; then often, for a while. Where nothing came of that, it is some time
+// until it is tried again, longer each time; where they were seen to contend, they are sampled often for as
+// long as that goes on. Most programs have nothing to be found, and signals are what samples cost most.
+//
+// Shared by all threads of a process, without locks; async-signal-safe. Times are CLOCK_MONOTONIC in ns.
+
+#include <atomic>
+#include <cstdint>
+
+namespace hpcrun {
+
+class SearchPace {
+ public:
+  static constexpr uint64_t kSearchNs = 1'000'000'000;    // often, after threads met
+  static constexpr uint64_t kSeenNs = 3'000'000'000;      // the same, after they were seen to contend
+  static constexpr uint64_t kShortestRestNs = kSearchNs;  // seldom, after a search without a result
+  static constexpr uint64_t kLongestRestNs = 16'000'000'000;
+
+  enum class Change : uint8_t { None, Often, Seldom };
+
+  // At each sample.
+  Change sampled(uint64_t now_ns) noexcept;
+  // Threads were found to meet at a line.
+  Change met(uint64_t now_ns) noexcept;
+  // They were seen to contend, for certain.
+  Change seen(uint64_t now_ns) noexcept;
+
+ private:
+  Change begin(uint64_t until_ns) noexcept;
+
+  std::atomic<bool> is_often_{false};
+  std::atomic<uint64_t> until_ns_{0};       // so long
+  std::atomic<uint64_t> rest_until_ns_{0};  // meetings are no reason to search before
+  std::atomic<uint64_t> rest_ns_{kShortestRestNs};
+};
+
+}  // namespace hpcrun

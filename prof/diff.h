@@ -1,0 +1,9 @@
+#pragma once
+#include <CLI/CLI.hpp>
+
+namespace prof {
+
+// `prof diff`: runs before and after a change; measurement directories are analyzed first.
+void add_diff_command(CLI::App& app, int& status);
+
+}  // namespace prof

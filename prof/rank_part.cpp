@@ -1,0 +1,185 @@
+#include "prof/rank_part.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "hpcrun/sample/config.h"
+#include "prof/directory_name.h"
+#include "prof/measurement_directory.h"
+#include "prof/message.h"
+
+namespace prof {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kPoll = 20ms;
+// A network file system may hide a new file for a minute from who has looked for it before.
+constexpr auto kPatienceForDirectory = 120s;
+// In which a rank of this launch could have written what looks like another run's.
+constexpr auto kPatienceForOthersFiles = 2s;
+// MPI_Finalize lets all ranks go at about the same time.
+constexpr auto kPatienceForEnds = 10s;
+// The nodes of a larger job are not kept for one process that analyzes.
+constexpr int kMostRanksToAnalyze = 64;
+constexpr int kMostRanksToWatch = 64;
+
+std::string host_name() {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  return host.data();
+}
+
+bool has_file(const fs::path& file) {
+  std::error_code error;
+  return fs::exists(file, error);
+}
+
+}  // namespace
+
+RankPart::RankPart(ParallelJob job, RankChoice choice, std::string ranks, const std::string& asked)
+    : job_(std::move(job)),
+      choice_(std::move(choice)),
+      ranks_(std::move(ranks)),
+      asked_(asked),
+      first_(choice_.first(job_.size).value_or(-1)),
+      sharing_(names_any_of(asked, "pr")  ? Sharing::None
+               : names_any_of(asked, "h") ? Sharing::Node
+                                          : Sharing::All) {}
+
+std::optional<RankPart> RankPart::take(const std::string& ranks, const std::string& asked) {
+  std::optional<ParallelJob> job = parallel_job();
+  RankChoice choice;
+  if (!ranks.empty()) {
+    if (!job)
+      fail(kOwnFailure,
+           "--ranks is for many processes of mpirun or srun (mpirun -n 64 prof run --ranks 10% ./app); leave "
+           "it out");
+    const std::optional<RankChoice> asked_for = RankChoice::parse(ranks);
+    if (!asked_for)
+      fail(kOwnFailure, "--ranks {}: write ranks as 0-15,1024 or a share of them as 10%", ranks);
+    choice = *asked_for;
+  }
+  if (!job) return std::nullopt;
+  RankPart part(std::move(*job), choice, ranks, asked);
+  if (part.first_ < 0)
+    fail(kOwnFailure, "--ranks {}: none of them is among the {} ranks of this launch", ranks, part.job_.size);
+  if (part.sharing_ == Sharing::Node && part.job_.local_rank < 0)
+    fail(kOwnFailure, "-o {}: the launcher does not number the ranks of a node; use %r instead of %h", asked);
+  if (!part.is_first()) {
+    speak_as(fmt::format("rank {}", part.job_.rank));
+    set_quiet(true);
+  }
+  return part;
+}
+
+bool RankPart::makes_directory() const {
+  return sharing_ == Sharing::Node ? job_.local_rank == 0 : is_first();
+}
+
+fs::path RankPart::name_of_directory(const std::string& program) const {
+  return measurement_directory_path(asked_, program);
+}
+
+bool RankPart::is_published(const fs::path& directory) const {
+  std::ifstream in(directory / kLaunchFile);
+  const auto launch = nlohmann::json::parse(in, nullptr, false);
+  return launch.is_object() && launch.value("launch", "") == job_.launch;
+}
+
+fs::path RankPart::await_directory(const std::string& program, bool force) const {
+  const fs::path directory = name_of_directory(program);
+  const Clock::time_point start = Clock::now();
+  Clock::time_point first_seen = Clock::time_point::max();
+  while (!is_published(directory)) {
+    const Clock::time_point now = Clock::now();
+    if (!force && first_seen == Clock::time_point::max() && has_measurements(directory)) first_seen = now;
+    // The rank that makes the directory refuses it as well, and says so.
+    if (first_seen < now - kPatienceForOthersFiles) throw CommandError(kOwnFailure, "");
+    if (start < now - kPatienceForDirectory)
+      fail(kOwnFailure,
+           "{} has no {} by rank {}; name one that all nodes share with -o, or one a node (-o 'DIR-%h')",
+           host_name(), directory.string(), first_);
+    std::this_thread::sleep_for(kPoll);
+  }
+  return directory;
+}
+
+void RankPart::publish(const fs::path& directory) const {
+  const fs::path unfinished = directory / (std::string(kLaunchFile) + ".writing");
+  const nlohmann::ordered_json launch = {
+      {"launch", job_.launch}, {"size", job_.size}, {"ranks", ranks_.empty() ? "all" : ranks_}};
+  std::ofstream file(unfinished);
+  file << launch.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  file.close();
+  std::error_code error;
+  if (file) fs::rename(unfinished, directory / kLaunchFile, error);
+  if (!file || error)
+    fail(kOwnFailure, "cannot write {}, for which the other ranks wait; choose another directory with -o",
+         (directory / kLaunchFile).string());
+}
+
+std::string RankPart::record_name() const {
+  return fmt::format("run-{}.json", job_.rank);
+}
+
+void RankPart::await_others(const fs::path& directory) const {
+  if (sharing_ != Sharing::All) return;
+  std::vector<fs::path> awaited;
+  for (int rank = 0; rank < job_.size; ++rank)
+    if (choice_.contains(rank)) awaited.push_back(directory / fmt::format("run-{}.json", rank));
+  const Clock::time_point start = Clock::now();
+  while (true) {
+    std::erase_if(awaited, has_file);
+    if (awaited.empty()) break;
+    if (start < Clock::now() - kPatienceForEnds) {
+      remark("{} of {} measured ranks have not ended; `prof report {}` shows them when they have",
+             awaited.size(), choice_.count(job_.size), directory.string());
+      return;
+    }
+    std::this_thread::sleep_for(kPoll);
+  }
+  std::error_code error;
+  fs::remove(directory / kLaunchFile, error);
+}
+
+bool RankPart::analyzes() const {
+  return sharing_ == Sharing::None || (sharing_ == Sharing::All && job_.size <= kMostRanksToAnalyze);
+}
+
+void RankPart::say_how_to_analyze(const fs::path& directory) const {
+  if (sharing_ == Sharing::All)
+    remark("measurements are in {}; `prof analyze {}` makes the database", directory.string(),
+           directory.string());
+  else
+    remark(
+        "measurements are in {} and its like on other nodes; `prof analyze DIR... -o DATABASE` makes one "
+        "database",
+        directory.string());
+}
+
+std::string RankPart::file_prefix() const {
+  return fmt::format("{}-{}-", host_name(), job_.rank);
+}
+
+bool RankPart::watches_debuggers() const {
+  return !shares_directory() || job_.size <= kMostRanksToWatch;
+}
+
+std::vector<std::pair<std::string, std::string>> RankPart::environment(const std::string& release) const {
+  std::vector<std::pair<std::string, std::string>> variables = {{hpcrun::kEnvLaunch, job_.launch},
+                                                                {hpcrun::kEnvRelease, release}};
+  if (!ranks_.empty()) variables.emplace_back(hpcrun::kEnvRanks, ranks_);
+  return variables;
+}
+
+}  // namespace prof

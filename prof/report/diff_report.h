@@ -1,0 +1,40 @@
+#pragma once
+// `prof diff BEFORE AFTER`: what changed from some runs to some others. The caller reads the databases and
+// says where to print.
+
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/views/run_changes.h"
+
+namespace CLI {
+class App;
+}
+
+namespace prof {
+
+enum class DiffFormat : uint8_t { Text, Json };
+
+struct DiffOptions {
+  std::string before, after;  // one database or directory, or several with commas between them
+  std::vector<std::string> before_runs, after_runs;  // the same, as many words
+  RunChangeOptions changes;
+  std::string metric;  // empty: the first one
+  double threshold_percent = 2;
+  std::optional<double> fail_percent;  // --fail-on-regress
+  uint32_t limit = 10;                 // rows of each kind, in text
+  DiffFormat format = DiffFormat::Text;
+};
+
+constexpr int kRegressed = 3;  // exit status of --fail-on-regress
+
+void add_diff_options(CLI::App& command, DiffOptions& options);
+
+// Prints what changed, and of --fail-on-regress a line for each regression on standard error. 0, kRegressed,
+// or kOwnFailure where it cannot be written.
+int diff(const MatchedRuns& runs, const DiffOptions& options, std::FILE* out, bool colour);
+
+}  // namespace prof

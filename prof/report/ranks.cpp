@@ -1,0 +1,190 @@
+// The ranks of a parallel program compared, as text, JSON and CSV (docs/cluster.md).
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "analysis/views/finding_json.h"
+#include "analysis/views/rank_report.h"
+#include "analysis/views/ranks_in_words.h"
+#include "analysis/views/wording.h"
+#include "prof/report/renderers.h"
+#include "prof/report/text.h"
+
+namespace prof {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kLabelColumns = 15;
+constexpr size_t kNodeColumns = 14;
+constexpr size_t kMostRanks = 32;  // of more, those that differ most
+constexpr size_t kShownClusters = 6;
+
+double of(const RankCost& rank, RankActivity activity) {
+  return rank.by_activity[static_cast<size_t>(activity)];
+}
+
+std::string cluster_name(uint32_t cluster) {
+  return std::string(1, static_cast<char>('A' + cluster));
+}
+
+class RanksText {
+ public:
+  RanksText(const CallTree& tree, const RunSummary& run, const RankReport& report, TextStyle style,
+            Output& out)
+      : tree_(tree), run_(run), report_(report), style_(style), out_(out) {}
+
+  void write() {
+    labelled("ranks", fmt::format("{}, by {}", words_for_ranks_and_nodes(report_),
+                                  tree_.metric(report_.costs.metric).name));
+    for (const RankStatistics& statistics : report_.statistics)
+      if (statistics.maximum > 0) labelled(statistics.name, words_for_statistics(statistics));
+    for (const std::string& note : run_.degradations) labelled("note", note);
+    out_.print("{}\n", bold(style_, "findings"));
+    if (report_.findings.empty()) out_.write("  none: no rank is slower than chance makes it\n");
+    for (const Finding& finding : report_.findings) {
+      out_.write(wrapped_behind("  * ", finding.sentence, style_));
+      if (!finding.advice.empty()) out_.write(wrapped_behind("    Change: ", finding.advice, style_));
+    }
+    clusters();
+    ranks();
+  }
+
+ private:
+  void labelled(const char* label, const std::string& text) {
+    out_.write(wrapped_behind(fmt::format("{:<{}}", label, kLabelColumns), text, style_));
+  }
+  void labelled(const std::string& label, const std::string& text) { labelled(label.c_str(), text); }
+
+  void clusters() {
+    out_.print("{}\n", bold(style_, "ranks that spend their time alike"));
+    for (uint32_t c = 0; c < std::min(report_.clusters.size(), kShownClusters); ++c) {
+      const RankCluster& cluster = report_.clusters[c];
+      std::string text = fmt::format("{}: {} each", words_for_ranks_of(report_, cluster.ranks),
+                                     words_for_duration(cluster.seconds));
+      for (size_t i = 0; i < cluster.places.size(); ++i)
+        text += fmt::format(", {} in {}", words_for_percent(cluster.shares[i]),
+                            words_for_rank_place(tree_, report_.costs.places[cluster.places[i]]));
+      out_.write(wrapped_behind(fmt::format("  {}  ", cluster_name(c)), text, style_));
+    }
+    if (report_.clusters.size() > kShownClusters)
+      out_.print("  and {}\n", words_for_count(report_.clusters.size() - kShownClusters, "more group"));
+  }
+
+  // By rank.
+  std::vector<uint32_t> shown_ranks() const {
+    std::vector<uint32_t> shown;
+    for (uint32_t r = 0; r < report_.costs.ranks.size(); ++r) shown.push_back(r);
+    if (shown.size() <= kMostRanks) return shown;
+    const double typical = report_.find("compute")->median;
+    std::ranges::stable_sort(shown, std::greater(), [&](uint32_t r) {
+      return std::abs(of(report_.costs.ranks[r], RankActivity::Compute) - typical);
+    });
+    shown.resize(kMostRanks);
+    std::ranges::sort(shown);
+    return shown;
+  }
+
+  void ranks() {
+    const std::vector<uint32_t> shown = shown_ranks();
+    out_.print("{}\n", bold(style_, fmt::format("{:>6}  {:<{}}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}  group",
+                                                "rank", "node", kNodeColumns, "time", "compute", "comm",
+                                                "threads", "io", "device", "kernels")));
+    for (const uint32_t r : shown) {
+      const RankCost& rank = report_.costs.ranks[r];
+      const auto cell = [](double seconds) { return seconds > 0 ? words_for_duration(seconds) : "-"; };
+      const std::string line = fmt::format(
+          "{:>6}  {:<{}}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}  {}", rank.rank,
+          shorten_end(printable(rank.node), kNodeColumns - 1), kNodeColumns, cell(rank.seconds),
+          cell(of(rank, RankActivity::Compute)), cell(of(rank, RankActivity::Communication)),
+          cell(of(rank, RankActivity::Threads)), cell(of(rank, RankActivity::Io)),
+          cell(of(rank, RankActivity::Device)), cell(rank.kernels_s), cluster_name(report_.cluster_of[r]));
+      out_.print("{}\n", line);
+    }
+    if (shown.size() < report_.costs.ranks.size())
+      out_.print("  and {} that differ less (--format=csv has all)\n",
+                 words_for_count(report_.costs.ranks.size() - shown.size(), "rank"));
+  }
+
+  const CallTree& tree_;
+  const RunSummary& run_;
+  const RankReport& report_;
+  const TextStyle style_;
+  Output& out_;
+};
+
+Json statistics_as_json(const RankStatistics& statistics) {
+  return {{"name", statistics.name},     {"min", statistics.minimum},          {"mean", statistics.mean},
+          {"max", statistics.maximum},   {"stddev", statistics.stddev},        {"median", statistics.median},
+          {"mad", statistics.deviation}, {"imbalance", statistics.imbalance()}};
+}
+
+Json rank_as_json(const RankReport& report, uint32_t index) {
+  const RankCost& rank = report.costs.ranks[index];
+  Json json{{"rank", rank.rank}, {"node", rank.node}, {"threads", rank.threads}, {"time_s", rank.seconds}};
+  if (report.find("cpu")->maximum > 0) json["cpu_s"] = rank.cpu_s;
+  for (size_t a = 0; a < kRankActivities; ++a)
+    json[std::string(activity_name(static_cast<RankActivity>(a))) + "_s"] = rank.by_activity[a];
+  if (rank.uses_devices) {
+    json["kernels_s"] = rank.kernels_s;
+    json["copies_s"] = rank.copies_s;
+    json["device_idle_s"] = rank.device_idle_s;
+  }
+  json["group"] = report.cluster_of[index];
+  return json;
+}
+
+Json cluster_as_json(const CallTree& tree, const RankReport& report, const RankCluster& cluster) {
+  Json places = Json::array(), ranks = Json::array();
+  for (const uint32_t r : cluster.ranks) ranks.push_back(report.costs.ranks[r].rank);
+  for (size_t i = 0; i < cluster.places.size(); ++i) {
+    const RankPlace& place = report.costs.places[cluster.places[i]];
+    places.push_back({{"place", words_for_rank_place(tree, place)},
+                      {"activity", activity_name(place.activity)},
+                      {"share", cluster.shares[i]}});
+  }
+  return {{"ranks", std::move(ranks)}, {"time_s", cluster.seconds}, {"places", std::move(places)}};
+}
+
+}  // namespace
+
+void ranks_as_text(const CallTree& tree, const RunSummary& run, const RankReport& report, TextStyle style,
+                   Output& out) {
+  RanksText(tree, run, report, style, out).write();
+}
+
+void ranks_as_json(const CallTree& tree, const RunSummary& run, const RankReport& report,
+                   const ReportOptions& options, Output& out) {
+  Json json{{"schema", "prof-report/1"}, {"view", "ranks"}, {"database", options.database}};
+  const std::string& metric = tree.metric(report.costs.metric).name;
+  json["metric"] = metric;
+  json["units"] = {{metric, "sec"}};
+  json["statistics"] = Json::array();
+  for (const RankStatistics& statistics : report.statistics)
+    json["statistics"].push_back(statistics_as_json(statistics));
+  json["notes"] = run.degradations;
+  json["findings"] = findings_as_json(report.findings);
+  json["groups"] = Json::array();
+  for (const RankCluster& cluster : report.clusters)
+    json["groups"].push_back(cluster_as_json(tree, report, cluster));
+  json["ranks"] = Json::array();
+  for (uint32_t r = 0; r < report.costs.ranks.size(); ++r) json["ranks"].push_back(rank_as_json(report, r));
+  out.write(json.dump(2, ' ', false, Json::error_handler_t::replace));
+  out.write("\n");
+}
+
+void ranks_as_csv(const RankReport& report, Output& out) {
+  out.write(
+      "rank,node,threads,time (sec),cpu (sec),compute (sec),communication (sec),threads (sec),io (sec),"
+      "device (sec),start (sec),kernels (sec),copies (sec),device idle (sec),group\n");
+  for (uint32_t r = 0; r < report.costs.ranks.size(); ++r) {
+    const RankCost& rank = report.costs.ranks[r];
+    out.print("{},{},{},{:.6f},{:.6f}", rank.rank, csv_field(rank.node), rank.threads, rank.seconds,
+              rank.cpu_s);
+    for (const double seconds : rank.by_activity) out.print(",{:.6f}", seconds);
+    out.print(",{:.6f},{:.6f},{:.6f},{}\n", rank.kernels_s, rank.copies_s, rank.device_idle_s,
+              report.cluster_of[r]);
+  }
+}
+
+}  // namespace prof

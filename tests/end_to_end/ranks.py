@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""`mpirun -n 4 prof run ./app`: all ranks measure into one directory, the first one speaks for them, and the report
+compares them."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+from driver import PROF, EndToEnd, Run, main, program
+
+MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "4"]
+ENVIRONMENT = {**os.environ, "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+
+
+class MpiRanks(EndToEnd):
+    def mpirun(self, *words, command=("slow", "2"), directory="job", launcher=MPIRUN):
+        """mpirun -n 4 prof run -o DIRECTORY WORDS mpi_ranks COMMAND"""
+        whole = [*launcher, str(PROF), "run", *(["-o", directory] if directory else []), *words, "--",
+                 program("mpi_ranks"), *command]
+        done = subprocess.run(whole, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              cwd=self.folder, env=ENVIRONMENT, timeout=100)
+        return Run(done, self.folder / directory if directory else None)
+
+    def analyze(self, *directories):
+        """What `prof analyze` says."""
+        done = subprocess.run([str(PROF), "analyze", "--no-sources", *map(str, directories)], stderr=subprocess.PIPE,
+                              timeout=60)
+        self.assertEqual(0, done.returncode, done.stderr)
+        return done.stderr.decode()
+
+    def ranks_in(self, directory):
+        return sorted({int(file.name.split("-")[-3]) for file in directory.glob("*.prof")})
+
+    def test_a_slow_rank_is_found_by_one_command(self):
+        run = self.mpirun()
+        said = run.stderr.decode()
+        self.assertEqual(0, run.status, said)
+        self.assertEqual([f"rank {rank} of 4: 8 steps" for rank in range(4)],
+                         sorted(run.stdout.decode().splitlines()))
+        self.assertEqual([0, 1, 2, 3], self.ranks_in(run.directory))
+        # The first rank alone speaks, and its last line is the database.
+        self.assertEqual(1, said.count(f"{run.directory}/database"), said)
+        self.assertEqual(1, said.count("hottest path"), said)
+        self.assertFalse((run.directory / "launch.json").exists())
+        self.assertEqual([f"run-{rank}.json" for rank in range(4)],
+                         sorted(file.name for file in run.directory.glob("run-*.json")))
+
+        report = run.report("ranks")
+        first = report["findings"][0]
+        self.assertEqual("slow-rank", first["kind"], report["findings"])
+        self.assertEqual(2, first["values"]["first_rank"])
+        self.assertIn("Rank 2 computes", first["sentence"])
+        self.assertIn("prepare", first["sentence"])
+        self.assertEqual([0, 1, 2, 3], [rank["rank"] for rank in report["ranks"]])
+        compute = {rank["rank"]: rank["compute_s"] for rank in report["ranks"]}
+        self.assert_within(compute[2], 0.4, 0.9, "what the slow rank computed, 0.6 s")
+        for rank in (0, 1, 3):
+            self.assert_within(compute[rank], 0.1, 0.35, f"what rank {rank} computed, 0.2 s")
+        self.assertEqual([], [note for note in report["notes"] if "rank" in note])
+        summary = run.summary()
+        self.assertEqual(4, summary["run"]["ranks"])
+        self.assertIn("slow-rank", [finding["kind"] for finding in summary["findings"]])
+
+        # The directory is taken: the next launch is refused, and one rank says so.
+        again = self.mpirun()
+        self.assertNotEqual(0, again.status)
+        self.assertEqual(1, again.stderr.decode().count("holds the measurements of another run"))
+        self.assertEqual([0, 1, 2, 3], self.ranks_in(run.directory))
+
+        # With a rank's files gone, and with those of a second launch beside them.
+        files = {rank: list(run.directory.glob(f"*-{rank}-*-*.prof")) for rank in range(4)}
+        other = self.folder / "other"
+        shutil.copytree(run.directory, other, ignore=shutil.ignore_patterns("database"))
+        for file in other.glob("*-3-*-*.prof"):
+            file.unlink()
+        self.assertIn("rank 3 of 4 left no measurements", self.analyze(other))
+        forced = self.mpirun("--force", "--no-analyze", "-q", command=())
+        self.assertEqual(0, forced.status, forced.stderr)
+        self.assertFalse(any(file.exists() for rank in files for file in files[rank]))
+        said = self.analyze(forced.directory, other)
+        self.assertIn("measurements of 2 launches are analyzed as one run", said)
+
+    def test_a_subset_is_measured_and_the_others_run_bare(self):
+        run = self.mpirun("--ranks", "1,3", "--no-analyze")
+        self.assertEqual(0, run.status, run.stderr)
+        self.assertEqual(4, len(run.stdout.splitlines()))
+        self.assertEqual([1, 3], self.ranks_in(run.directory))
+        self.assertEqual(1, run.stderr.decode().count("measurements are in"), run.stderr)
+        self.assertNotIn("left no measurements", self.analyze(run.directory))
+
+    def test_a_rank_that_dies_is_named_and_the_rest_analyzed(self):
+        run = self.mpirun("-q", command=("dies", "1"))
+        self.assertNotEqual(0, run.status)
+        said = self.analyze(run.directory)
+        self.assertIn("rank 1 was killed by SIGKILL", said)
+        self.assertEqual({0, 1, 2, 3}, {rank["rank"] for rank in run.report("ranks")["ranks"]})
+
+    def test_the_directory_is_named_by_the_launch(self):
+        run = self.mpirun("-q", "--no-analyze", directory=None)
+        self.assertEqual(0, run.status, run.stderr)
+        made = list(self.folder.glob("prof-mpi_ranks-*"))
+        self.assertEqual(1, len(made), made)
+        self.assertTrue(re.fullmatch(r"prof-mpi_ranks-\d+", made[0].name), made)
+        self.assertEqual([0, 1, 2, 3], self.ranks_in(made[0]))
+
+    def test_a_directory_for_each_rank_is_made_where_it_is_asked_for(self):
+        run = self.mpirun("-q", "--no-analyze", directory="job-%r")
+        self.assertEqual(0, run.status, run.stderr)
+        made = sorted(self.folder.glob("job-*"))
+        self.assertEqual([[0], [1], [2], [3]], [self.ranks_in(directory) for directory in made])
+        self.assertIn(str(self.folder / "job-0" / "database"), self.analyze(*made))
+
+    def test_what_a_rank_says_names_it(self):
+        run = self.mpirun("-e", "NOSUCHEVENT")
+        self.assertNotEqual(0, run.status)
+        self.assertRegex(run.stderr.decode(), r"prof: (rank [123]: )?.*NOSUCHEVENT")
+
+    def test_files_of_others_stay(self):
+        (self.folder / "job").mkdir()
+        mine = self.folder / "job" / "run-1.json"
+        mine.write_text("{}")
+        run = self.mpirun("--force")
+        self.assertNotEqual(0, run.status)
+        self.assertIn("run-1.json: was not written by prof", run.stderr.decode())
+        self.assertEqual("{}", mine.read_text())
+
+    def test_ranks_are_chosen_among_those_there_are(self):
+        for words, launcher, said in (
+                (["--ranks", "0-3"], [], "--ranks is for many processes of mpirun or srun"),
+                (["--ranks", "9-12"], MPIRUN, "--ranks 9-12: none of them is among the 4 ranks"),
+                (["--ranks", "3-1"], MPIRUN, "--ranks 3-1: write ranks as 0-15,1024 or a share of them as 10%"),
+                (["--repair", "--verify"], MPIRUN, "--verify runs the program again, which one rank of many cannot")):
+            run = self.mpirun(*words, launcher=launcher)
+            self.assertNotEqual(0, run.status)
+            self.assertIn(said, run.stderr.decode())
+            self.assertFalse((self.folder / "job").exists())
+
+
+if __name__ == "__main__":
+    if not shutil.which("mpirun"):
+        print("skipped: there is no mpirun (Debian: openmpi-bin)")
+        sys.exit(77)
+    main()

@@ -1,0 +1,80 @@
+// Which calls of the allocator are passed over in programs with one thread, and which allocations are known:
+// on a stack of our own making.
+
+#include "hpcrun/memory/frequent_calls.h"
+
+#include <catch2/catch.hpp>
+
+#include <cstring>
+#include <memory>
+
+using namespace hpcrun;
+
+namespace {
+
+// A call of the allocator whose frame begins at word 8.
+struct Call {
+  alignas(4096) uint64_t words[64] = {};
+  explicit Call(uint64_t caller, uint64_t outer = 0) {
+    words[7] = caller;
+    words[12] = outer;
+  }
+  const void* frame() const { return words + 8; }
+  static constexpr uint64_t kOuterDistance = 4 * sizeof(uint64_t);
+};
+
+std::unique_ptr<FrequentCalls> begun() {
+  auto calls = std::make_unique<FrequentCalls>();
+  calls->begin(true);
+  return calls;
+}
+
+void count(FrequentCalls& calls, uint64_t bytes, const void* frame, uint32_t times) {
+  for (uint32_t i = 0; i < times; ++i) calls.count(bytes, frame);
+}
+
+}  // namespace
+
+TEST_CASE("what is allocated often from one place is passed over") {
+  const auto calls = begun();
+  const Call call(0x1000);
+  count(*calls, 48, call.frame(), FrequentCalls::kOften - 1);
+  CHECK_FALSE(calls->is_frequent(48, call.frame()));
+  count(*calls, 48, call.frame(), 70'000);  // more than a count has room for
+  CHECK(calls->is_frequent(48, call.frame()));
+  CHECK_FALSE(calls->is_frequent(64, call.frame()));
+  Call other = call;
+  other.words[7] = 0x2000;
+  CHECK_FALSE(calls->is_frequent(48, other.frame()));
+
+  calls->end();
+  CHECK_FALSE(calls->is_frequent(48, call.frame()));
+  calls->begin(true);
+  CHECK_FALSE(calls->is_frequent(48, call.frame()));
+}
+
+TEST_CASE("large allocations are never passed over") {
+  const auto calls = begun();
+  const Call call(0x1000);
+  count(*calls, FrequentCalls::kSmallBytes, call.frame(), FrequentCalls::kOften);
+  CHECK_FALSE(calls->is_frequent(FrequentCalls::kSmallBytes, call.frame()));
+}
+
+TEST_CASE("callers of the function around the allocator are told apart") {
+  const auto calls = begun();
+  Call call(0x1000, 0x5000);
+  calls->learn_outer(0x1000, Call::kOuterDistance);
+  count(*calls, 32, call.frame(), FrequentCalls::kOften);
+  CHECK(calls->is_frequent(32, call.frame()));
+  call.words[12] = 0x6000;
+  CHECK_FALSE(calls->is_frequent(32, call.frame()));
+}
+
+TEST_CASE("known beginnings may lie in their pages alone") {
+  const auto known = std::make_unique<KnownBeginnings>();
+  CHECK_FALSE(known->may_hold(0x7f0000001010));
+  known->add(0x7f0000001010);
+  CHECK(known->may_hold(0x7f0000001010));
+  CHECK(known->may_hold(0x7f0000001ff0));
+  CHECK_FALSE(known->may_hold(0x7f0000002000));
+}

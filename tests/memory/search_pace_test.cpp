@@ -1,0 +1,58 @@
+#include "hpcrun/memory/search_pace.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+using hpcrun::SearchPace;
+using Change = hpcrun::SearchPace::Change;
+
+namespace {
+
+constexpr uint64_t kStart = 5'000'000'000;
+
+}  // namespace
+
+TEST_CASE("threads that meet nowhere are sampled seldom") {
+  SearchPace pace;
+  for (uint64_t now = kStart; now < kStart + 100 * SearchPace::kSearchNs; now += SearchPace::kSearchNs / 4)
+    CHECK(pace.sampled(now) == Change::None);
+}
+
+TEST_CASE("threads that meet are sampled often for a while") {
+  SearchPace pace;
+  CHECK(pace.met(kStart) == Change::Often);
+  CHECK(pace.met(kStart + 1) == Change::None);
+  CHECK(pace.sampled(kStart + SearchPace::kSearchNs - 1) == Change::None);
+  CHECK(pace.sampled(kStart + SearchPace::kSearchNs) == Change::Seldom);
+  CHECK(pace.sampled(kStart + SearchPace::kSearchNs) == Change::None);
+}
+
+TEST_CASE("threads that meet and do not contend are looked at ever more seldom") {
+  SearchPace pace;
+  uint64_t now = kStart;
+  uint64_t rest = SearchPace::kShortestRestNs;
+  for (int search = 0; search < 8; ++search) {
+    CHECK(pace.met(now) == Change::Often);
+    now += SearchPace::kSearchNs;
+    CHECK(pace.sampled(now) == Change::Seldom);
+    CHECK(pace.met(now + rest - 1) == Change::None);
+    now += rest;
+    rest = std::min(2 * rest, SearchPace::kLongestRestNs);
+  }
+  CHECK(rest == SearchPace::kLongestRestNs);
+}
+
+TEST_CASE("threads that contend are sampled often as long as they are seen to") {
+  SearchPace pace;
+  REQUIRE(pace.met(kStart) == Change::Often);
+  REQUIRE(pace.sampled(kStart + SearchPace::kSearchNs) == Change::Seldom);
+  uint64_t now = kStart + SearchPace::kSearchNs + 1;  // which is no time to search again because of a meeting
+  CHECK(pace.seen(now) == Change::Often);
+  for (int times = 0; times < 4; ++times) {
+    now += SearchPace::kSeenNs - 1;
+    CHECK(pace.sampled(now) == Change::None);
+    CHECK(pace.seen(now) == Change::None);
+  }
+  CHECK(pace.sampled(now + SearchPace::kSeenNs) == Change::Seldom);
+  CHECK(pace.met(now + SearchPace::kSeenNs + SearchPace::kShortestRestNs) == Change::Often);
+}

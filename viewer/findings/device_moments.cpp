@@ -1,0 +1,153 @@
+#include "viewer/findings/device_moments.h"
+
+#include <algorithm>
+
+#include "analysis/database/database.h"
+#include "analysis/views/stall_findings.h"
+#include "viewer/document/traces.h"
+
+namespace prof::viewer {
+
+namespace {
+
+constexpr size_t kMostIdle = 64, kMostWaits = 256;  // the longest ones, which are looked through
+constexpr size_t kMostTasks = 4'000'000;            // 16 bytes each
+
+bool has_traces(const Database& database) {
+  return std::any_of(database.traces.begin(), database.traces.end(),
+                     [](const TraceSource& trace) { return static_cast<bool>(trace); });
+}
+
+Moment moment_of(TimeRange range, uint32_t profile) {
+  return {range, profile, range.begin_ns + range.ns() / 2};
+}
+
+template <typename Row, typename NsOf>
+void keep_longest(std::vector<Row>& rows, size_t most, const NsOf& ns_of) {
+  const auto is_longer = [&](const Row& one, const Row& other) { return ns_of(one) > ns_of(other); };
+  if (rows.size() > most) {
+    std::nth_element(rows.begin(), rows.begin() + static_cast<ptrdiff_t>(most), rows.end(), is_longer);
+    rows.resize(most);
+  }
+  std::sort(rows.begin(), rows.end(), is_longer);
+}
+
+// Between tasks, of all queues together.
+std::vector<TimeRange> idle_between(std::vector<TimeRange> tasks) {
+  std::sort(tasks.begin(), tasks.end(),
+            [](const TimeRange& one, const TimeRange& other) { return one.begin_ns < other.begin_ns; });
+  std::vector<TimeRange> idle;
+  uint64_t busy_until = tasks.empty() ? 0 : tasks.front().begin_ns;
+  for (const TimeRange& task : tasks) {
+    if (task.begin_ns > busy_until) idle.push_back({busy_until, task.begin_ns});
+    busy_until = std::max(busy_until, task.end_ns);
+  }
+  keep_longest(idle, kMostIdle, [](const TimeRange& range) { return range.ns(); });
+  return idle;
+}
+
+}  // namespace
+
+DeviceMoments::DeviceMoments(Document& document, QObject* parent) : QObject(parent), document_(document) {
+  const Database& database = document.database();
+  if (!has_traces(database) || !(database.launches || database.device_waits)) return;
+  search_ = std::thread([this, &database] {
+    try {
+      found_ = search(database, is_cancelled_);
+    } catch (const DatabaseError&) {
+      // the timeline says so
+    }
+    QMetaObject::invokeMethod(
+        this,
+        [this] {
+          search_.join();
+          known_ = std::move(found_);
+          emit ready();
+        },
+        Qt::QueuedConnection);
+  });
+}
+
+DeviceMoments::~DeviceMoments() {
+  is_cancelled_ = true;
+  if (search_.joinable()) search_.join();
+}
+
+DeviceMoments::Known DeviceMoments::search(const Database& database, const std::atomic<bool>& is_cancelled) {
+  Known known;
+  std::vector<TimeRange> tasks;
+  LaunchSource launches = database.launches;  // with a position of its own
+  for (std::vector<DeviceLaunch> block; launches && tasks.size() < kMostTasks && launches(block);) {
+    if (is_cancelled) return {};
+    for (const DeviceLaunch& launch : block) {
+      const TimeRange range{launch.start_ns, launch.end_ns};
+      tasks.push_back(range);
+      Moment& longest = known.runs[database.task_names[launch.task]];
+      if (range.ns() >= longest.range.ns()) longest = moment_of(range, launch.queue);
+      const auto [queue, is_new] = known.queues.try_emplace(launch.queue, moment_of(range, launch.queue));
+      TimeRange& all = queue->second.range;
+      all = {std::min(all.begin_ns, range.begin_ns), std::max(all.end_ns, range.end_ns)};
+    }
+  }
+  known.idle = idle_between(std::move(tasks));
+  DeviceWaitSource waits = database.device_waits;
+  const auto ns_of = [](const Moment& wait) { return wait.range.ns(); };
+  for (std::vector<WaitForDevice> block; waits && waits(block);) {
+    if (is_cancelled) return {};
+    for (const WaitForDevice& wait : block)
+      known.waits.push_back(moment_of({wait.begin_ns, wait.end_ns}, wait.thread));
+    keep_longest(known.waits, kMostWaits, ns_of);
+  }
+  return known;
+}
+
+std::optional<Moment> DeviceMoments::run_of(const std::string& task) const {
+  const auto run = known_.runs.find(task);
+  return run == known_.runs.end() ? std::nullopt : std::optional(run->second);
+}
+
+std::optional<Moment> DeviceMoments::all_of(uint32_t queue) const {
+  const auto all = known_.queues.find(queue);
+  return all == known_.queues.end() ? std::nullopt : std::optional(all->second);
+}
+
+// The two innermost functions are called from each other there, whatever they call.
+bool DeviceMoments::is_in(uint32_t context, const std::vector<FindingFrame>& code) const {
+  if (context == kNone || code.empty()) return false;
+  const std::vector<FindingFrame> path = frames_of(document_.measured_tree(), context);
+  const auto compared = static_cast<ptrdiff_t>(std::min<size_t>(code.size(), 2));
+  return std::search(path.begin(), path.end(), code.begin(), code.begin() + compared,
+                     [](const FindingFrame& one, const FindingFrame& other) {
+                       return one.function == other.function;
+                     }) != path.end();
+}
+
+std::optional<Moment> DeviceMoments::idleness_in(const std::vector<FindingFrame>& code) const {
+  if (known_.idle.empty()) return {};
+  const MappedTraces& traces = document_.traces().mapped();
+  for (const TimeRange& range : known_.idle) {
+    Moment moment = moment_of(range, 0);
+    for (size_t row = 0; row < traces.rows(); ++row) {
+      moment.profile = traces.profile(row);
+      if (document_.database().profiles[moment.profile].id.device >= 0) continue;
+      const auto instant = instant_at(traces, row, moment.at_ns);
+      if (instant && is_in(instant->context, code)) return moment;
+    }
+  }
+  return {};
+}
+
+std::optional<Moment> DeviceMoments::wait_in(const std::vector<FindingFrame>& code) const {
+  if (known_.waits.empty()) return {};
+  const MappedTraces& traces = document_.traces().mapped();
+  for (const Moment& wait : known_.waits) {
+    for (size_t row = 0; row < traces.rows(); ++row) {
+      if (traces.profile(row) != wait.profile) continue;
+      const auto instant = instant_at(traces, row, wait.at_ns);
+      if (instant && is_in(instant->context, code)) return wait;
+    }
+  }
+  return {};
+}
+
+}  // namespace prof::viewer

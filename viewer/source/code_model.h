@@ -1,0 +1,51 @@
+#pragma once
+// The instructions of a function as a table: what each costs, where it is, what it does, of which line it is.
+
+#include <QAbstractTableModel>
+#include <QColor>
+#include <vector>
+
+#include "analysis/disassembly/disassembly.h"
+
+namespace prof::viewer {
+
+class CodeModel : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  enum Column : int { Value, Address, Bytes, Jumps, Text, Line, Columns };
+
+  using QAbstractTableModel::QAbstractTableModel;
+
+  void show_code(Disassembly code);
+  const Disassembly& code() const { return code_; }
+  // Which metric of the database is shown, and what all costs that shares are of; kNone: none.
+  void show_metric(const Metric& shown, uint32_t metric, double total);
+  double cost(int row) const;
+  // Rows of that line of a file of the database have a colour.
+  void mark_line(uint32_t file, uint32_t line, const QColor& colour);
+  bool is_marked(int row) const;
+  // By falling cost, those that have any.
+  const std::vector<uint32_t>& hottest() const { return hottest_; }
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ private:
+  QVariant cost_data(int row, int role) const;
+  QString words(const CodeRow& row, int column) const;
+  QString tip(const CodeRow& row, int column) const;
+  void sort_hottest();
+
+  Disassembly code_;
+  Metric metric_;
+  uint32_t position_ = kNone;
+  double total_ = 0;
+  std::vector<uint32_t> hottest_;
+  uint32_t marked_file_ = kNone, marked_line_ = 0;
+  QColor mark_;
+};
+
+}  // namespace prof::viewer

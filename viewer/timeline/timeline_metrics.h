@@ -1,0 +1,9 @@
+#pragma once
+// Distances in a timeline, in pixels.
+
+namespace prof::viewer {
+
+constexpr int kPartGap = 6;  // between the parts
+constexpr int kIndent = 14;  // of the labels of a group's rows
+
+}  // namespace prof::viewer
