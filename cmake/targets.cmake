@@ -27,18 +27,51 @@ function(prof_runtime_sources)
   target_sources(hpcrun_runtime PRIVATE ${ARGN})
 endfunction()
 
-# Code outside the measured process: prof_add_library(NAME SOURCES... LINK LIBS...)
+# Headers that are compiled once and taken by many targets, which are compiled with the same options:
+# prof_precompile_headers(NAME HEADERS... LINK LIBS... OPTIONS OPTIONS...), then prof_take_headers(TARGET NAME).
+# Every file names all that it needs nevertheless: the builds for fuzzing and with sanitizers precompile nothing.
+function(prof_precompile_headers name)
+  cmake_parse_arguments(ARG "" "" "HEADERS;LINK;OPTIONS" ${ARGN})
+  if(NOT PROF_PRECOMPILED_HEADERS)
+    return()
+  endif()
+  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp "")
+  add_library(${name} OBJECT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
+  target_link_libraries(${name} PRIVATE prof_host_flags ${ARG_LINK})
+  target_compile_options(${name} PRIVATE ${ARG_OPTIONS})
+  target_precompile_headers(${name} PRIVATE ${ARG_HEADERS})
+endfunction()
+function(prof_take_headers target name)
+  if(PROF_PRECOMPILED_HEADERS)
+    target_precompile_headers(${target} REUSE_FROM ${name})
+    # GCC 12 forgets which of them are the system's, and warns of std::string's moves.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>)
+  endif()
+endfunction()
+
+# Code outside the measured process: prof_add_library(NAME SOURCES... LINK LIBS... [HEADERS precompiled ones])
 add_library(prof_host_flags INTERFACE)
 target_include_directories(prof_host_flags INTERFACE ${CMAKE_SOURCE_DIR})
+# Whoever takes precompiled headers has the definitions with which they were compiled.
+target_compile_definitions(prof_host_flags INTERFACE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
 if(PROF_SANITIZE)
   target_compile_options(prof_host_flags INTERFACE -fsanitize=${PROF_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(prof_host_flags INTERFACE -fsanitize=${PROF_SANITIZE})
 endif()
 
+set(PROF_COMMON_HEADERS <algorithm> <array> <atomic> <chrono> <cmath> <cstdint> <cstdio> <cstdlib> <cstring> <filesystem> <fstream>
+  <functional> <map> <memory> <mutex> <optional> <ranges> <set> <span> <sstream> <stdexcept> <string> <string_view> <thread> <tuple>
+  <unordered_map> <utility> <variant> <vector> <fmt/format.h>)
+prof_precompile_headers(prof_host_headers HEADERS ${PROF_COMMON_HEADERS})
+
 function(prof_add_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "HEADERS" "SOURCES;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC prof_host_flags ${ARG_LINK})
+  if(NOT ARG_HEADERS)
+    set(ARG_HEADERS prof_host_headers)
+  endif()
+  prof_take_headers(${name} ${ARG_HEADERS})
 endfunction()
 
 function(prof_add_executable name)
@@ -63,6 +96,9 @@ function(prof_add_test name)
   add_executable(test_${name} ${ARG_SOURCES})
   target_link_libraries(test_${name} PRIVATE prof_host_flags prof_test_main ${ARG_LINK})
   target_compile_options(test_${name} PRIVATE ${PROF_TEST_OPTIONS})
+  if(PROF_TEST_OPTIONS STREQUAL "-O1")
+    prof_take_headers(test_${name} prof_test_headers)
+  endif()
   add_test(NAME ${name} COMMAND test_${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} PROCESSORS ${PROF_TEST_SLOTS})
 endfunction()
