@@ -104,8 +104,8 @@ function(prof_add_test name)
 endfunction()
 
 # A test script run by ctest as NAME. It finds the build in $PROF_BUILD and the sources in $PROF_SOURCE,
-# and says that it skips by exit status 77 after printing why. SERIAL: it runs alone; WAITS: it mostly waits, so
-# that others run beside it. SECONDS: about what it takes where that is long, as ctest begins with the longest.
+# and says that it skips by exit status 77 after printing why. SERIAL: it looks at what threads do at a time, so it runs
+# alone (label "chance": see tools/test); WAITS: it mostly waits, so that others run beside it. SECONDS: about what it takes where that is long, as ctest begins with the longest.
 function(prof_add_script_test name script)
   cmake_parse_arguments(ARG "SERIAL;WAITS" "TIMEOUT;SECONDS" "" ${ARGN})
   if(NOT ARG_TIMEOUT)
@@ -115,7 +115,7 @@ function(prof_add_script_test name script)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} SKIP_RETURN_CODE 77
     ENVIRONMENT "PROF_BUILD=${CMAKE_BINARY_DIR};PROF_SOURCE=${CMAKE_SOURCE_DIR}")
   if(ARG_SERIAL)
-    set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE LABELS chance)
   endif()
   if(NOT ARG_WAITS)
     set_tests_properties(${name} PROPERTIES PROCESSORS ${PROF_TEST_SLOTS})

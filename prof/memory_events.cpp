@@ -130,7 +130,7 @@ MemoryEvents find_ibs(uint32_t rate) {
   uint32_t type = 0;
   if (!(std::ifstream(std::string(kIbs) + "type") >> type)) return found;
   std::error_code error;
-  const bool has_filter = std::filesystem::exists(std::string(kIbs) + "format/swfilt", error);
+  const bool has_filter = std::filesystem::exists(std::filesystem::path(kIbs) / "format/swfilt", error);
   EventSpec spec;
   spec.kind = hpcrun::EventKind::Memory;
   spec.memory = MemoryEvent::Operations;

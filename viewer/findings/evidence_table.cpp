@@ -4,6 +4,8 @@
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QMenu>
+#include <QPainter>
+#include <QStyledItemDelegate>
 #include <algorithm>
 #include <utility>
 
@@ -18,6 +20,32 @@ namespace {
 
 constexpr int kEvidenceRole = Qt::UserRole + 20;
 constexpr int kLeastOfWidest = 30;  // average letters that the widest column keeps where all do not fit
+constexpr int kGap = 10;  // pixels between a number, which ends at its cell's right, and a text that follows
+
+// Texts after the first column keep their distance from what is to their left.
+class EvidenceDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    QStyleOptionViewItem inset = option;
+    if (is_text(index)) {
+      // The part that is left out has the selection's colour too.
+      option.widget->style()->drawPrimitive(QStyle::PE_PanelItemViewItem, &option, painter, option.widget);
+      inset.rect.setLeft(inset.rect.left() + kGap);
+    }
+    QStyledItemDelegate::paint(painter, inset, index);
+  }
+
+  QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    return QStyledItemDelegate::sizeHint(option, index) + QSize(is_text(index) ? kGap : 0, 0);
+  }
+
+ private:
+  static bool is_text(const QModelIndex& index) {
+    return index.column() > 0 && !index.data(Qt::TextAlignmentRole).isValid();
+  }
+};
 
 }  // namespace
 
@@ -40,6 +68,7 @@ EvidenceTable::EvidenceTable(Document& document, const QStringList& columns, QWi
   model_.setHorizontalHeaderLabels(columns);
   model_.setSortRole(kExactRole);
   setModel(&model_);
+  setItemDelegate(new EvidenceDelegate(this));
   setEditTriggers(NoEditTriggers);
   setUniformRowHeights(true);
   setAlternatingRowColors(true);

@@ -41,7 +41,7 @@ void KernelPlaces::find_names(const std::vector<BuildId>& build_ids, bool here,
     slide_ = *start_ - *symbols_->start();
     return;
   }
-  warnings.push_back(
+  warnings.emplace_back(
       "addresses in /proc/kallsyms are hidden, so kernel functions have no names; import as root, "
       "or after `sysctl kernel.kptr_restrict=0`");
   symbols_.reset();
