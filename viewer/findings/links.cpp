@@ -87,7 +87,8 @@ QString links_of(const Document& document, const Finding& finding) {
   QStringList links;
   const QString page = page_of_finding(finding.kind);
   for (const FindingContext& context : finding.contexts) {
-    const std::optional<SourcePlace> place = place_of(document, context.frames);
+    // What the user can change; of a system library's code hardly anybody has the source.
+    const std::optional<SourcePlace> place = place_of(document, program_part(context.frames));
     const QString text = place ? source_link(document, *place) : QString();
     if (!text.isEmpty() && !links.contains(text)) links << text;
     constexpr qsizetype kMostPlaces = 2;  // both sides

@@ -1,9 +1,11 @@
+#include <QRegularExpression>
 #include <QSignalSpy>
 #include <QTextBlock>
 #include <QTextBrowser>
 #include <catch2/catch.hpp>
 
 #include "tests/report/contended.h"
+#include "tests/report/database_builder.h"
 #include "tests/report/example.h"
 #include "tests/report/stalled_ranks.h"
 #include "tests/viewer/findings/shown.h"
@@ -93,6 +95,20 @@ TEST_CASE("links carry any function's name and lead to its line and its frame") 
   follow(document, QUrl("function:top-down?of=nobody"));
   CHECK(sources.count() == 1);
   CHECK(functions.count() == 1);
+}
+
+TEST_CASE("a finding in a system library's code links to the line of the program that calls it") {
+  DatabaseBuilder builder;
+  builder.metric("CPUTIME", "sec");
+  builder.function("main", "app.cpp", "/home/me/app");
+  builder.function("copy_all", "app.cpp", "/home/me/app");
+  builder.function("memcpy", "memmove.S", "/usr/lib/x86_64-linux-gnu/libc.so.6");
+  builder.spend(builder.thread(0), {{"main", 4}, {"copy_all", 17}, {"memcpy", 549}}, 10);
+  const Database database = builder.build();
+  Shown shown(database, "summary");
+  const QString html = browser(shown).toHtml();
+  CAPTURE(html.toStdString());
+  CHECK(html.contains(QRegularExpression("Show: .*>app.cpp:17<")));
 }
 
 TEST_CASE("the summary follows the chosen threads") {
