@@ -83,6 +83,7 @@ void empty_of_measurements(const fs::path& directory) {
   for (const fs::path& file : measurements) fs::remove(file);
   fs::remove(directory / "run.json");
   for (const fs::path& record : rank_records(directory)) fs::remove(record);
+  for (const fs::path& clock : clock_files(directory)) fs::remove(clock);
   fs::remove(directory / kLaunchFile);
   fs::remove(directory / kRepairFile);
   fs::remove(directory / hpcrun::kRepairPlanFile);

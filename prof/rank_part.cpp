@@ -114,10 +114,24 @@ fs::path RankPart::await_directory(const std::string& program, bool force) const
   return directory;
 }
 
-void RankPart::publish(const fs::path& directory) const {
+ClockAddress RankPart::first_clock(const fs::path& directory) const {
+  ClockAddress address;
+  try {
+    std::ifstream in(directory / kLaunchFile);
+    const auto clock = nlohmann::json::parse(in).at("clock");
+    address = {clock.at("host"), clock.at("addresses"), clock.at("port"), clock.at("token")};
+  } catch (const nlohmann::json::exception&) {  // it does not answer
+  }
+  return address;
+}
+
+void RankPart::publish(const fs::path& directory, const ClockAddress& clock) const {
   const fs::path unfinished = directory / (std::string(kLaunchFile) + ".writing");
-  const nlohmann::ordered_json launch = {
+  nlohmann::ordered_json launch = {
       {"launch", job_.launch}, {"size", job_.size}, {"ranks", ranks_.empty() ? "all" : ranks_}};
+  if (clock.port != 0)
+    launch["clock"] = {
+        {"host", clock.host}, {"addresses", clock.addresses}, {"port", clock.port}, {"token", clock.token}};
   std::ofstream file(unfinished);
   file << launch.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
   file.close();

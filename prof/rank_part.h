@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/pipeline/rank_choice.h"
+#include "prof/clock_exchange.h"
 #include "prof/parallel_job.h"
 
 namespace prof {
@@ -29,12 +30,16 @@ class RankPart {
 
   // True where the ranks, or those of a node, have one directory: its name has no %p and no %r.
   bool shares_directory() const { return sharing_ != Sharing::None; }
+  // True where all ranks have one: the nodes' clocks are compared.
+  bool shares_with_all() const { return sharing_ == Sharing::All; }
   // True for the one of them that makes it.
   bool makes_directory() const;
   // The directory that another rank makes. Throws CommandError (125) where that does not happen.
   std::filesystem::path await_directory(const std::string& program, bool force) const;
   // Lets the others go on: what they find in the directory is there.
-  void publish(const std::filesystem::path& directory) const;
+  void publish(const std::filesystem::path& directory, const ClockAddress& clock) const;
+  // The first rank's clock, as it published it.
+  ClockAddress first_clock(const std::filesystem::path& directory) const;
   // "run-7.json"
   std::string record_name() const;
   // Waits, not for long, until the records of all measured ranks are in the directory; ends what publish()

@@ -22,6 +22,7 @@
 #include "prof/measuring_options.h"
 #include "prof/memory_events.h"
 #include "prof/message.h"
+#include "prof/node_clock.h"
 #include "prof/outside/sampler.h"
 #include "prof/perf_maps.h"
 #include "prof/rank_part.h"
@@ -179,13 +180,16 @@ fs::path make_directory(const RunOptions& whole, const PreparedDirectory& conten
   return directory;
 }
 
-// One for all ranks that share it.
+// One for all ranks that share it. `clock`: which nodes of other ranks may ask.
 fs::path open_directory(const RunOptions& whole, const std::optional<RankPart>& rank,
-                        const PreparedDirectory& content) {
+                        std::optional<ClockServer>& clock, const PreparedDirectory& content) {
   if (rank && rank->shares_directory() && !rank->makes_directory())
     return rank->await_directory(whole.command[0], whole.measuring.force);
   fs::path directory = make_directory(whole, content);
-  if (rank && rank->shares_directory()) rank->publish(directory);
+  if (rank && rank->shares_directory()) {
+    if (rank->shares_with_all()) clock.emplace();
+    rank->publish(directory, clock ? clock->address() : ClockAddress{});
+  }
   return directory;
 }
 
@@ -251,8 +255,9 @@ int run_program(const RunOptions& whole) {
     require_outside_sampling(target, events);
   else
     require_sources(probe, events);
+  std::optional<ClockServer> clock;
   const fs::path directory =
-      open_directory(whole, rank, {options.window.starts_paused(), repair_plan, &given});
+      open_directory(whole, rank, clock, {options.window.starts_paused(), repair_plan, &given});
   if (!measures) run_bare(command);
   // In order of preference: nothing better than this machine allows.
   const hpcrun::Trigger trigger = users ? std::max(*users, probe.trigger) : probe.trigger;
@@ -293,9 +298,12 @@ int run_program(const RunOptions& whole) {
     if (shares_directory) plan.file_prefix = rank->file_prefix();
   }
   const std::string start = present_time();
+  std::optional<NodeClock> of_node;
+  if (rank && rank->shares_with_all() && !clock) of_node.emplace(directory, rank->first_clock(directory));
   const Outcome outcome = launch(plan);
   outside.reset();
   keep_perf_maps(directory, plan.file_prefix);
+  if (of_node) of_node->compare_again();
   if (shares_directory) {
     write_run_record(directory, command, start, outcome, probe.cost_s, rank->record_name());
     if (!rank->makes_directory()) return outcome.exit_status;

@@ -214,7 +214,7 @@ struct Loaded {
 
 MeasurementStore::MeasurementStore(const std::vector<fs::path>& directories, const AnalyzeOptions& options,
                                    std::vector<std::string>& warnings, const Visit& visit)
-    : most_bytes_(options.kept_bytes) {
+    : clocks_(directories), most_bytes_(options.kept_bytes) {
   struct File {
     fs::path path;
     const RecordsOfDirectory* records;
@@ -240,6 +240,7 @@ MeasurementStore::MeasurementStore(const std::vector<fs::path>& directories, con
             one.warnings.begin(),
             "the process did not end normally, or still runs; everything it published is here");
       charge(*measurement, record);
+      clocks_.correct(measurement->process);
       one.outline = outline_of(*measurement);
       one.contents = contents_of(*measurement);
       visit(i, *measurement);
@@ -289,6 +290,7 @@ ProcessMeasurement MeasurementStore::read_again(size_t index) const {
   try {
     ProcessMeasurement measurement = read_usable(outline.file);
     charge(measurement, records_[index]);
+    clocks_.correct(measurement.process);
     if (reduce_to(outline.threads, contents_[index].nodes, measurement)) return measurement;
   } catch (const MeasurementError& error) {
     throw AnalyzeError(AnalyzeError::Kind::AllUnusable, error.what());

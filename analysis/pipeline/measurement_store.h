@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/pipeline/node_clocks.h"
 #include "analysis/pipeline/pipeline.h"
 #include "analysis/pipeline/run_record.h"
 #include "hpcrun/measurement/reader.h"
@@ -37,6 +38,7 @@ class MeasurementStore {
   const std::vector<ProcessMeasurement>& outlines() const { return outlines_; }
   size_t size() const { return outlines_.size(); }
   size_t file_of(size_t index) const { return files_[index]; }
+  const NodeClocks& clocks() const { return clocks_; }
 
   // What of it an outline lacks.
   struct Contents {
@@ -65,6 +67,7 @@ class MeasurementStore {
   std::vector<Contents> contents_;
   std::vector<size_t> files_;
   std::vector<RunRecord> records_;  // of each file's directory
+  NodeClocks clocks_;
   size_t most_bytes_;
 
   mutable std::mutex lock_;

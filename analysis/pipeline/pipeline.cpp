@@ -301,6 +301,7 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
     add_up_ranks(of_ranks, records.back());
   }
   std::ranges::move(check_ranks(outlines, of_ranks), std::back_inserter(analysis.warnings));
+  std::ranges::move(run->store().clocks().warnings(outlines), std::back_inserter(analysis.warnings));
   database.title = program_name(outlines, records);
   database.run_json =
       run_json(outlines, records, used_devices(*run, database),

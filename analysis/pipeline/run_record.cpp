@@ -55,6 +55,15 @@ std::optional<int64_t> start(const Json& record) {
   return timegm(&time) - offset;
 }
 
+// Empty: a rank was killed as it compared.
+bool is_ours(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::file_size(path, error) == 0 && !error) return true;
+  std::ifstream file(path);
+  const auto record = nlohmann::json::parse(file, nullptr, false);
+  return record.is_object() && record.contains("host") && record.contains("reference");
+}
+
 }  // namespace
 
 std::optional<int32_t> rank_of_record(const std::filesystem::path& file) {
@@ -75,6 +84,19 @@ std::vector<std::filesystem::path> rank_records(const std::filesystem::path& dir
   for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end;
        at.increment(error))
     if (rank_of_record(at->path())) files.push_back(at->path());
+  std::ranges::sort(files);
+  return files;
+}
+
+std::vector<std::filesystem::path> clock_files(const std::filesystem::path& directory) {
+  std::vector<std::filesystem::path> files;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end;
+       at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (name.starts_with("clock-") && name.ends_with(".json") && is_ours(at->path()))
+      files.push_back(at->path());
+  }
   std::ranges::sort(files);
   return files;
 }

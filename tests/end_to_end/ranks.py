@@ -2,6 +2,7 @@
 """`mpirun -n 4 prof run ./app`: all ranks measure into one directory, the first one speaks for them, and the report
 compares them."""
 
+import json
 import os
 import re
 import shutil
@@ -112,6 +113,28 @@ class MpiRanks(EndToEnd):
         made = sorted(self.folder.glob("job-*"))
         self.assertEqual([[0], [1], [2], [3]], [self.ranks_in(directory) for directory in made])
         self.assertIn(str(self.folder / "job-0" / "database"), self.analyze(*made))
+
+    def test_nodes_whose_clocks_differ_have_one_time(self):
+        """The second rank's node has another name, and its clock is 7 s late for prof alone: its measurements come 7 s later then."""
+        if subprocess.run(["unshare", "--uts", "true"], stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest("another node cannot be imitated: unshare --uts is not allowed")
+
+        def start(rank, *before):
+            names = {"OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_RANK": "0",
+                     "PMIX_NAMESPACE": "clocks"}
+            return subprocess.Popen([*before, str(PROF), "run", "-q", "--trace", "--no-analyze", "-o", "job", "--", "sleep", "1"],
+                                    cwd=self.folder, env={**os.environ, **names}, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+        late = f"hostname other-node; LATE_CLOCK_S=7 LD_PRELOAD={program('late_clock.so')} exec \"$@\""
+        runs = [start(0), start(1, "unshare", "--uts", "sh", "-c", late, "sh")]
+        for run in runs:
+            _, said = run.communicate(timeout=60)
+            self.assertEqual((0, b""), (run.returncode, said))
+        record = json.loads((self.folder / "job" / "clock-other-node.json").read_text())
+        self.assertEqual(os.uname().nodename, record["reference"])
+        for when in ("begin", "end"):
+            self.assert_within(record[when]["offset_ns"] / 1e9, 6.9, 7.1, "what the clock is late by")
+        self.assertNotIn("were not compared", self.analyze(self.folder / "job"))
 
     def test_what_a_rank_says_names_it(self):
         run = self.mpirun("-e", "NOSUCHEVENT")

@@ -19,6 +19,7 @@ struct Rank {
   int number = 0;
   std::string environment = "PROF_LAUNCH=4711.0\nPROF_RELEASE=prof 1\nOMPI_COMM_WORLD_SIZE=4\n";
   std::string executable = "/home/me/app";
+  std::string host = "n1";
 };
 
 void write(const fs::path& directory, const Rank& rank) {
@@ -27,10 +28,13 @@ void write(const fs::path& directory, const Rank& rank) {
   info.rank = rank.number;
   info.environment = rank.environment.c_str();
   info.executable = rank.executable.c_str();
+  info.host = rank.host.c_str();
   Recorder recorder(directory / (std::to_string(rank.number) + ".prof"), info);
   describe(recorder.file, fixture_module());
   recorder.file.write_thread_start(0, 1000 + rank.number, kStartMonotonic, "app");
-  sample(recorder.add_thread(), {fixture_places().outer}, kTime, kMillisecond);
+  RecordedThread& thread = recorder.add_thread();
+  sample(thread, {fixture_places().outer}, kTime, kMillisecond);
+  REQUIRE(thread.trace.append(kStartMonotonic + kMillisecond, 1));
   recorder.finish();
 }
 
@@ -106,4 +110,43 @@ TEST_CASE("Ranks are chosen by numbers or as a share") {
   CHECK(RankChoice::parse("0.1%")->count(10'000) == 10);
   for (const char* wrong : {"", "%", "0%", "101%", "3-1", "1,", "a", "-1", "1-", "1 2", "nan%"})
     CHECK_FALSE(RankChoice::parse(wrong));
+}
+
+TEST_CASE("The lines of a timeline have the first rank's time") {
+  const TemporaryDirectory directory;
+  for (const Rank& rank : {Rank{.number = 0}, Rank{.number = 1, .host = "n2"},
+                           Rank{.number = 2, .host = "n3"}, Rank{.number = 3, .host = "n4"}})
+    write(directory / "", rank);
+  const auto first_times = [](const Analysis& analysis) {
+    std::vector<int64_t> times;
+    for (TraceSource trace : analysis.database.traces) {
+      std::vector<TraceRecord> block;
+      REQUIRE(trace(block));
+      times.push_back(static_cast<int64_t>(block.front().time_ns));
+    }
+    for (size_t i = 1; i < times.size(); ++i) times[i] -= times[0];
+    return std::vector(times.begin() + 1, times.end());
+  };
+  const auto said = [](const Analysis& analysis) {
+    return std::ranges::count_if(analysis.warnings, [](const std::string& line) {
+      return line.find("were not compared with the first rank's") != line.npos;
+    });
+  };
+  Analysis analysis = analyze({directory / ""});
+  CHECK(first_times(analysis) == std::vector<int64_t>{0, 0, 0});
+  CHECK(said(analysis) == 1);
+
+  // Of one at the begin and at the end, of one that was killed, and one that is no record.
+  std::ofstream(directory / "clock-n2.json")
+      << R"({"host": "n2", "reference": "n1", "begin": {"offset_ns": 3000000, "error_ns": 9}, "end": {"offset_ns": 5000000, "error_ns": 9}})";
+  std::ofstream(directory / "clock-n3.json")
+      << R"({"host": "n3", "reference": "n1", "begin": {"offset_ns": -2000000000, "error_ns": 9}})";
+  std::ofstream(directory / "clock-n4.json")
+      << R"({"host": "n4", "reference": "n1", "begin": {"offset_ns": "soon"}})";
+  analysis = analyze({directory / ""});
+  CHECK(first_times(analysis) == std::vector<int64_t>{4'000'000, -2'000'000'000, 0});
+  CHECK(said(analysis) == 1);
+  std::ofstream(directory / "clock-n4.json")
+      << R"({"host": "n4", "reference": "n1", "begin": {"offset_ns": 0, "error_ns": 9}})";
+  CHECK(said(analyze({directory / ""})) == 0);
 }
