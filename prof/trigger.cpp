@@ -20,7 +20,7 @@ namespace prof {
 namespace {
 
 constexpr uint32_t kProbeRate = 20'000;  // hpcrun::kMaxRate
-constexpr int64_t kWindowNs = 400'000;
+constexpr int64_t kWindowNs = 200'000;
 constexpr int kTurns = 4;
 // Of a timer signal on a virtual machine (docs/sampling.md), where nothing was measured.
 constexpr double kTypicalCost = 20e-6;

@@ -17,7 +17,7 @@ struct TriggerProbe {
 };
 
 // Tries perf's sigtrap in a child process, also with SIGTRAP blocked (kernels that kill for it must not
-// be used: glibc blocks all signals while it creates a thread). Takes some 5 ms of CPU time. Until prof
+// be used: glibc blocks all signals while it creates a thread). Takes some 2 ms of CPU time. Until prof
 // ends it keeps a disabled event of its own open, so that no measured process waits for the machine's first
 // one.
 TriggerProbe probe_trigger();

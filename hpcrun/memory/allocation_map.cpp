@@ -56,6 +56,11 @@ bool AllocationMap::add(uint64_t begin, uint64_t bytes, SiteId site) noexcept {
   return true;
 }
 
+bool AllocationMap::holds(uint64_t begin) const noexcept {
+  const Region* const region = region_at(begin);
+  return region && region->cells[begin / kGranule % kCells].load(std::memory_order_relaxed);
+}
+
 bool AllocationMap::remove(uint64_t begin) noexcept {
   Region* const region = region_at(begin);
   if (!region) return false;

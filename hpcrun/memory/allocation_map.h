@@ -40,6 +40,9 @@ class AllocationMap {
   // kAddressBits; it will not be found.
   bool add(uint64_t begin, uint64_t bytes, SiteId site) noexcept;
 
+  // Does an allocation that is known begin there?
+  bool holds(uint64_t begin) const noexcept;
+
   // True where the allocation was marked: somebody wants to know that it is gone. Unknown ones are none of
   // ours.
   bool remove(uint64_t begin) noexcept;

@@ -99,7 +99,7 @@ SiteId site_of(ThreadState& thread, uint64_t bytes, size_t align, const void* fr
 }
 
 void note(uint64_t begin, uint64_t bytes, SiteId site) noexcept {
-  hooks->known.add(begin);
+  hooks->known.add(begin, __libc_single_threaded);
   heap.map.add(begin, bytes, site);
 }
 
@@ -124,6 +124,7 @@ void released(void* at) noexcept {
   if (!is_sampling_this_copy()) return;
   const auto begin = reinterpret_cast<uint64_t>(at);
   if (finds_written_lines()) tell_written_in(begin);
+  if (__libc_single_threaded && heap.map.holds(begin)) hooks->known.remove(begin);
   if (heap.map.remove(begin)) end_object(begin);
 }
 
@@ -251,15 +252,19 @@ void start_heap() noexcept {
   if (follows) follow();
   if (!places || calls != Calls::Seen || !placing.sites.start()) return;
   hooks->made.store(made, std::memory_order_relaxed);
-  hooks->place.store(place, std::memory_order_release);
+  placing.answer.store(place, std::memory_order_release);
+  if (placing.has_plan) begin_to_place();
 }
 
 void follow_all_allocations() noexcept {
-  if (hooks) hooks->frequent.end();
+  if (!hooks) return;
+  hooks->frequent.end();
+  hooks->known.end_counting();
 }
 
 void finish_heap() noexcept {
   if (!hooks) return;
+  placing.answer.store(nullptr, std::memory_order_relaxed);
   hooks->place.store(nullptr, std::memory_order_relaxed);
   hooks->made.store(nullptr, std::memory_order_relaxed);
   hooks->allocated.store(nullptr, std::memory_order_relaxed);

@@ -22,6 +22,7 @@ class FrequentCalls {
   // From now on small ones are passed over that were counted kOften times, while the process has one thread
   // as far as the C library knows.
   void begin(bool passes) noexcept {
+    for (std::atomic<uint64_t>& word : frequent_) word.store(0, std::memory_order_relaxed);
     for (std::atomic<uint16_t>& count : counts_) count.store(0, std::memory_order_relaxed);
     passes_.store(passes, std::memory_order_relaxed);
   }
@@ -30,16 +31,19 @@ class FrequentCalls {
     return __libc_single_threaded && is_frequent(bytes, frame);
   }
   bool is_frequent(uint64_t bytes, const void* frame) const noexcept {
-    return counts(bytes) && counts_[place_of(bytes, frame)].load(std::memory_order_relaxed) >= kOften;
+    if (!counts(bytes)) return false;
+    const uint32_t place = place_of(bytes, frame);
+    return frequent_[place / 64].load(std::memory_order_relaxed) >> place % 64 & 1;
   }
 
   // Of this size, from the same place of the program: by the innermost return addresses, and how deep they
   // are.
   void count(uint64_t bytes, const void* frame) noexcept {
     if (!counts(bytes)) return;
-    std::atomic<uint16_t>& count = counts_[place_of(bytes, frame)];
-    const uint16_t before = count.load(std::memory_order_relaxed);
-    if (before < kOften) count.store(static_cast<uint16_t>(before + 1), std::memory_order_relaxed);
+    const uint32_t place = place_of(bytes, frame);
+    const auto count = static_cast<uint16_t>(counts_[place].load(std::memory_order_relaxed) + 1);
+    if (count <= kOften) counts_[place].store(count, std::memory_order_relaxed);
+    if (count == kOften) frequent_[place / 64].fetch_or(uint64_t{1} << place % 64, std::memory_order_relaxed);
   }
 
   void learn_outer(uint64_t caller, uint64_t distance) noexcept { outer_.learn(caller, distance); }
@@ -60,28 +64,67 @@ class FrequentCalls {
 
   std::atomic<bool> passes_;
   OuterCalls outer_;
+  // Those that were counted kOften times, apart: asked at each call, they are to stay in the first level
+  // cache.
+  std::atomic<uint64_t> frequent_[(1 << kCountBits) / 64];
   std::atomic<uint16_t> counts_[1 << kCountBits];
 };
 
-// Pages in which an allocation begins that is known: others' are released without a question. May say yes of
-// others.
+// Which releases are worth a question: those of allocations that are known, or that are not the allocator's
+// as they are. May say yes of others. By the pages in which they begin, and while the process has one thread
+// also by the beginnings themselves, of which it counts how many came and went: a program with one thread
+// goes on to use the same few pages in which the first allocations were known.
 class KnownBeginnings {
  public:
-  void add(uint64_t begin) noexcept {
-    if (may_hold(begin)) [[likely]]
-      return;
-    words_[place_of(begin) / 64].fetch_or(uint64_t{1} << place_of(begin) % 64, std::memory_order_relaxed);
+  // `alone`: the process has one thread; after the first time that it had others, pages are all that is
+  // known.
+  void add(uint64_t begin, bool alone) noexcept {
+    add_page(begin);
+    if (has_uncounted_.load(std::memory_order_relaxed)) return;
+    if (!alone) return end_counting();
+    std::atomic<uint8_t>& count = counts_[count_of(begin)];
+    const uint8_t before = count.load(std::memory_order_relaxed);
+    if (before < kMostCount) count.store(static_cast<uint8_t>(before + 1), std::memory_order_relaxed);
   }
+  // For good, whatever becomes of it.
+  void keep(uint64_t begin) noexcept {
+    add_page(begin);
+    counts_[count_of(begin)].store(kMostCount, std::memory_order_relaxed);
+  }
+  // What was added is gone.
+  void remove(uint64_t begin) noexcept {
+    if (has_uncounted_.load(std::memory_order_relaxed)) return;
+    std::atomic<uint8_t>& count = counts_[count_of(begin)];
+    const uint8_t before = count.load(std::memory_order_relaxed);
+    if (before > 0 && before < kMostCount)
+      count.store(static_cast<uint8_t>(before - 1), std::memory_order_relaxed);
+  }
+  void end_counting() noexcept { has_uncounted_.store(true, std::memory_order_relaxed); }
+
   bool may_hold(uint64_t begin) const noexcept {
-    return words_[place_of(begin) / 64].load(std::memory_order_relaxed) >> place_of(begin) % 64 & 1;
+    if (!holds_page(begin)) [[likely]]
+      return false;
+    return counts_[count_of(begin)].load(std::memory_order_relaxed) ||
+           has_uncounted_.load(std::memory_order_relaxed);
   }
 
  private:
-  static constexpr unsigned kPageBits = 12;
+  static constexpr unsigned kPageBits = 12, kGranuleBits = 4;
   static constexpr uint64_t kPlaces = 1 << 16;
-  static uint64_t place_of(uint64_t begin) noexcept { return (begin >> kPageBits) % kPlaces; }
+  static constexpr uint8_t kMostCount = UINT8_MAX;  // stays
+  static uint64_t page_of(uint64_t begin) noexcept { return (begin >> kPageBits) % kPlaces; }
+  static uint64_t count_of(uint64_t begin) noexcept { return (begin >> kGranuleBits) % kPlaces; }
+  void add_page(uint64_t begin) noexcept {
+    if (!holds_page(begin)) [[unlikely]]
+      pages_[page_of(begin) / 64].fetch_or(uint64_t{1} << page_of(begin) % 64, std::memory_order_relaxed);
+  }
+  bool holds_page(uint64_t begin) const noexcept {
+    return pages_[page_of(begin) / 64].load(std::memory_order_relaxed) >> page_of(begin) % 64 & 1;
+  }
 
-  std::atomic<uint64_t> words_[kPlaces / 64];
+  std::atomic<bool> has_uncounted_;
+  std::atomic<uint64_t> pages_[kPlaces / 64];
+  std::atomic<uint8_t> counts_[kPlaces];
 };
 
 }  // namespace hpcrun

@@ -23,6 +23,8 @@ struct PlaceAnswer {
 
 enum class PlaceOutcome : uint8_t { NotAsked, Placed, Refused };
 
+using PlaceHook = PlaceAnswer (*)(size_t bytes, size_t align, const void* frame) noexcept;
+
 struct HeapHooks {
   // An allocation was made, and nobody else knows of it yet. `align`: what the program asks its address to be
   // a multiple of, 1 where it does not. `frame`: the canonical frame address of the function that the program
@@ -38,8 +40,8 @@ struct HeapHooks {
   std::atomic<void (*)(void* at) noexcept> unmapped;
 
   // Asked before an allocation that `placed_calls` may hold; made() then takes the place of allocated().
-  // nullptr: nothing is placed.
-  std::atomic<PlaceAnswer (*)(size_t bytes, size_t align, const void* frame) noexcept> place;
+  // nullptr: nothing is placed, or nothing yet.
+  std::atomic<PlaceHook> place;
   // It was made, or was refused where it was to be placed and is where the allocator put it. `padding`: how
   // many bytes it takes more than `bytes`.
   std::atomic<void (*)(void* at, size_t bytes, size_t padding, PlaceAnswer answer,
@@ -49,6 +51,12 @@ struct HeapHooks {
   // Somebody may release allocations without the library's knowing: where these begin is the allocator's to
   // say from now on.
   std::atomic<bool> keeps_beginnings;
+
+  // Nobody wants to know of the call, nor has a place for what it allocates: most calls of most programs.
+  bool passes_by(size_t bytes, const void* frame) const noexcept {
+    return !place.load(std::memory_order_acquire) &&
+           (!allocated.load(std::memory_order_acquire) || frequent.passes_over(bytes, frame));
+  }
 };
 
 }  // namespace hpcrun

@@ -27,6 +27,7 @@ void ask_about(const AllocationSite& site) noexcept {
   if (!hooks) return;
   hooks->placed_calls.add_sizes(least_bytes(site), site.bytes);
   hooks->placed_calls.add_path(site.caller, site.outer);
+  begin_to_place();
 }
 
 RepairRecord record_of(RepairKind kind, SiteId number, const Placement& placement) noexcept {
@@ -83,6 +84,12 @@ uint64_t align_of(uint32_t site) noexcept {
 }
 
 }  // namespace
+
+void begin_to_place() noexcept {
+  HeapHooks* const hooks = placing.hooks.load(std::memory_order_acquire);
+  const PlaceHook answer = placing.answer.load(std::memory_order_acquire);
+  if (hooks && answer) hooks->place.store(answer, std::memory_order_release);
+}
 
 bool may_place() noexcept {
   const Config& config = process_state.config;

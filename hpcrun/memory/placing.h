@@ -19,6 +19,7 @@ struct Placing {
   PlannedSites planned;
   SitePlacements sites;
   std::atomic<HeapHooks*> hooks{nullptr};  // nullptr: nobody places
+  std::atomic<PlaceHook> answer{nullptr};  // of the hook that places, where that may come to be
   std::atomic<SharingJudge*> judge{nullptr};
   std::atomic<uint64_t> met[kMostPlanEntries / 64] = {};  // entries that the program came to
 };
@@ -36,6 +37,9 @@ HeapHooks* find_heap_hooks() noexcept;
 // none is moved away from where the allocator's memory for it begins. True the first time that this changes
 // something. Not async-signal-safe the first time.
 bool keep_beginnings() noexcept;
+
+// From now on there is something to place: before, nobody asks at each allocation. Async-signal-safe.
+void begin_to_place() noexcept;
 
 // Whether allocations may be placed in this process.
 bool may_place() noexcept;

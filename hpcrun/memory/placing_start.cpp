@@ -73,7 +73,7 @@ void start_placing() noexcept {
 bool keep_beginnings() noexcept {
   HeapHooks* const hooks = find_heap_hooks();
   return hooks && !hooks->keeps_beginnings.exchange(true, std::memory_order_relaxed) &&
-         hooks->place.load(std::memory_order_relaxed);
+         hooks->made.load(std::memory_order_relaxed);
 }
 
 void forget_placing() noexcept {

@@ -85,7 +85,10 @@ TEST_CASE("what is marked tells when it goes") {
   REQUIRE(map.find(0x1003f, found));
   CHECK(found.is_marked);
   CHECK(found.site == kLastSite);
+  CHECK(map.holds(0x10000));
+  CHECK_FALSE(map.holds(0x10010));
   CHECK(map.remove(0x10000));
+  CHECK_FALSE(map.holds(0x10000));
   CHECK_FALSE(map.remove(0x10000));
   CHECK_FALSE(map.mark(0x10000));
   // Another one at the same place is another one.

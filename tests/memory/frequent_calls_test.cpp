@@ -73,8 +73,55 @@ TEST_CASE("callers of the function around the allocator are told apart") {
 TEST_CASE("known beginnings may lie in their pages alone") {
   const auto known = std::make_unique<KnownBeginnings>();
   CHECK_FALSE(known->may_hold(0x7f0000001010));
-  known->add(0x7f0000001010);
+  known->add(0x7f0000001010, false);
   CHECK(known->may_hold(0x7f0000001010));
   CHECK(known->may_hold(0x7f0000001ff0));
   CHECK_FALSE(known->may_hold(0x7f0000002000));
+  known->remove(0x7f0000001010);
+  CHECK(known->may_hold(0x7f0000001010));
+}
+
+TEST_CASE("with one thread the beginnings in a page are told apart, until they are gone") {
+  const auto known = std::make_unique<KnownBeginnings>();
+  known->add(0x7f0000001010, true);
+  CHECK(known->may_hold(0x7f0000001010));
+  CHECK_FALSE(known->may_hold(0x7f0000001ff0));
+  known->add(0x7f0000001ff0, true);
+  known->remove(0x7f0000001010);
+  CHECK_FALSE(known->may_hold(0x7f0000001010));
+  CHECK(known->may_hold(0x7f0000001ff0));
+}
+
+TEST_CASE("of beginnings that share a count none is forgotten with another one") {
+  const auto known = std::make_unique<KnownBeginnings>();
+  constexpr uint64_t kSpan = 1 << 20;  // of the counts
+  for (uint64_t i = 0; i < 300; ++i) known->add(0x7f0000001010 + i * kSpan, true);
+  for (uint64_t i = 1; i < 300; ++i) known->remove(0x7f0000001010 + i * kSpan);
+  CHECK(known->may_hold(0x7f0000001010));
+  known->add(0x7f0000002020, true);
+  known->add(0x7f0000002020 + kSpan, true);
+  known->remove(0x7f0000002020 + kSpan);
+  CHECK(known->may_hold(0x7f0000002020));
+  known->remove(0x7f0000002020);
+  CHECK_FALSE(known->may_hold(0x7f0000002020));
+}
+
+TEST_CASE("what is kept is known whatever goes") {
+  const auto known = std::make_unique<KnownBeginnings>();
+  known->keep(0x7f0000001010);
+  CHECK(known->may_hold(0x7f0000001010));
+  CHECK_FALSE(known->may_hold(0x7f0000001020));
+  known->add(0x7f0000001010, true);
+  known->remove(0x7f0000001010);
+  CHECK(known->may_hold(0x7f0000001010));
+}
+
+TEST_CASE("what was added by one of several threads is known by its page, and what was before") {
+  const auto known = std::make_unique<KnownBeginnings>();
+  known->add(0x7f0000001010, true);
+  known->add(0x7f0000005010, false);
+  known->remove(0x7f0000001010);
+  CHECK(known->may_hold(0x7f0000001010));
+  CHECK(known->may_hold(0x7f0000005ff0));
+  CHECK_FALSE(known->may_hold(0x7f0000003010));
 }

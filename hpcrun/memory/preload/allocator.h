@@ -31,14 +31,19 @@ HPCRUN_EXPORT hpcrun::HeapHooks hpcrun_heap_hooks;
 
 namespace hpcrun {
 
-// The functions that ours stand in front of; nullptr: the allocator lacks it.
+// The same, without a look into the table by which others find it.
+extern constinit HeapHooks heap_hooks __attribute__((visibility("hidden")));
+
+// The functions that ours stand in front of; nullptr: the allocator lacks it. malloc(), calloc(), realloc()
+// and free() are always there: before these were looked up, ours that look them up, so that nobody has to ask
+// whether that was done. Each is one word, which changes once, as the library is loaded.
 struct Allocator {
-#define HPCRUN_MEMBER(name) decltype(&(::name)) name;  // NOLINT(bugprone-macro-parentheses)
+#define HPCRUN_MEMBER(name) decltype(&(::name)) name = nullptr;  // NOLINT(bugprone-macro-parentheses)
   HPCRUN_ALLOCATOR_CALLS(HPCRUN_MEMBER)
 #undef HPCRUN_MEMBER
 
   // Of the C library, which offers no way around free() to release. Others do, and take only what they gave.
-  bool is_c_library;
+  bool is_c_library = false;
 };
 
 enum class Lookup { NotYet, UnderWay, Done };
@@ -57,16 +62,21 @@ inline bool is_ready() noexcept {
 
 // `align`: what the program asks for, 1 where it does not; `frame`: of the function that was called.
 inline void* told(void* at, size_t bytes, size_t align, const void* frame) noexcept {
-  if (const auto hook = hpcrun_heap_hooks.allocated.load(std::memory_order_acquire);
-      hook && at && !hpcrun_heap_hooks.frequent.passes_over(bytes, frame))
+  if (const auto hook = heap_hooks.allocated.load(std::memory_order_acquire);
+      hook && at && !heap_hooks.frequent.passes_over(bytes, frame))
     hook(at, bytes, align, frame);
   return at;
 }
 
 inline void tell_released(void* at) noexcept {
-  if (const auto hook = hpcrun_heap_hooks.released.load(std::memory_order_acquire);
-      hook && hpcrun_heap_hooks.known.may_hold(reinterpret_cast<uint64_t>(at)))
+  if (const auto hook = heap_hooks.released.load(std::memory_order_acquire);
+      hook && heap_hooks.known.may_hold(reinterpret_cast<uint64_t>(at)))
     hook(at);
+}
+
+// Is what is there the allocator's, of which nobody knows?
+inline bool is_plain(const void* at) noexcept {
+  return !heap_hooks.known.may_hold(reinterpret_cast<uint64_t>(at));
 }
 
 }  // namespace hpcrun

@@ -36,15 +36,14 @@ template <typename Plain>
 inline void* allocated(size_t bytes, size_t align, const void* frame, Plain plain) noexcept {
   if (asks_to_place(bytes, frame)) [[unlikely]]
     return allocate(bytes, align, frame, plain);
-  if (!hpcrun_heap_hooks.allocated.load(std::memory_order_relaxed) ||
-      hpcrun_heap_hooks.frequent.passes_over(bytes, frame))
+  if (!heap_hooks.allocated.load(std::memory_order_relaxed) || heap_hooks.frequent.passes_over(bytes, frame))
     return plain();
   return make_and_tell(bytes, align, frame, plain);
 }
 
 // From early memory into the allocator's.
 void* move_early(void* from, size_t bytes) noexcept {
-  void* const to = is_ready() ? behind.malloc(bytes) : allocate_early(bytes);
+  void* const to = behind.malloc(bytes);
   if (to) memcpy(to, from, std::min(bytes, early_bytes(from)));
   return to;
 }
@@ -63,50 +62,66 @@ inline void* reallocated(void* before, size_t bytes, const void* frame, Realloca
   return told(now, bytes, 1, frame);
 }
 
+// The calls that may matter to somebody. Those that do not - nearly all - come to the allocator by a jump,
+// and these are apart so that they need no registers of their own on the way.
+
+[[gnu::noinline]] void* malloc_followed(size_t bytes, const void* frame) noexcept {
+  return allocated(bytes, 1, frame, [=]() noexcept { return behind.malloc(bytes); });
+}
+
+[[gnu::noinline]] void free_known(void* at) noexcept {
+  if (is_early(at)) return;
+  tell_released(at);
+  if (moved_objects.may_hold(at)) at = moved_objects.take(at);
+  behind.free(at);
+}
+
+[[gnu::noinline]] void* calloc_followed(size_t count, size_t each, const void* frame) noexcept {
+  size_t bytes;
+  if (!__builtin_mul_overflow(count, each, &bytes) && asks_to_place(bytes, frame)) [[unlikely]]
+    return allocate_zeroed(bytes, frame);
+  return told(behind.calloc(count, each), bytes, 1, frame);
+}
+
+[[gnu::noinline]] void* realloc_followed(void* at, size_t bytes, const void* frame) noexcept {
+  const auto plain = [=]() noexcept { return behind.realloc(at, bytes); };
+  return at ? reallocated(at, bytes, frame, plain) : allocated(bytes, 1, frame, plain);
+}
+
 }  // namespace
 
 }  // namespace hpcrun
 
 using hpcrun::behind;
+using hpcrun::heap_hooks;
 using hpcrun::told;
 
 HPCRUN_EXPORT void* malloc(size_t bytes) {
-  if (!hpcrun::is_ready()) [[unlikely]]
-    return hpcrun::allocate_early(bytes);
-  return hpcrun::allocated(bytes, 1, __builtin_dwarf_cfa(), [=]() noexcept { return behind.malloc(bytes); });
+  const void* const frame = __builtin_dwarf_cfa();
+  if (heap_hooks.passes_by(bytes, frame)) [[likely]]
+    return behind.malloc(bytes);
+  return hpcrun::malloc_followed(bytes, frame);
 }
 
 HPCRUN_EXPORT void free(void* at) {
-  if (hpcrun::is_early(at)) [[unlikely]]
-    return;
-  if (!hpcrun::is_ready()) [[unlikely]]
-    return;  // by whoever looks the allocator up, and has nothing from it
-  hpcrun::tell_released(at);
-  if (hpcrun::moved_objects.may_hold(at)) at = hpcrun::moved_objects.take(at);
-  behind.free(at);
+  if (hpcrun::is_plain(at)) [[likely]]
+    return behind.free(at);
+  hpcrun::free_known(at);
 }
 
 HPCRUN_EXPORT void* calloc(size_t count, size_t each) {
   size_t bytes;
-  const bool is_too_large = __builtin_mul_overflow(count, each, &bytes);
-  if (!hpcrun::is_ready()) [[unlikely]]
-    return is_too_large ? hpcrun::fail(ENOMEM) : hpcrun::allocate_early(bytes);
   const void* const frame = __builtin_dwarf_cfa();
-  if (!is_too_large && hpcrun::asks_to_place(bytes, frame)) [[unlikely]]
-    return hpcrun::allocate_zeroed(bytes, frame);
-  return told(behind.calloc(count, each), bytes, 1, frame);
+  if (!__builtin_mul_overflow(count, each, &bytes) && heap_hooks.passes_by(bytes, frame)) [[likely]]
+    return behind.calloc(count, each);
+  return hpcrun::calloc_followed(count, each, frame);
 }
 
 HPCRUN_EXPORT void* realloc(void* at, size_t bytes) {
-  if (!at) {
-    if (!hpcrun::is_ready()) [[unlikely]]
-      return hpcrun::allocate_early(bytes);
-    return hpcrun::allocated(bytes, 1, __builtin_dwarf_cfa(),
-                             [=]() noexcept { return behind.realloc(nullptr, bytes); });
-  }
-  return hpcrun::reallocated(at, bytes, __builtin_dwarf_cfa(), [=]() noexcept {
-    return hpcrun::is_ready() ? behind.realloc(at, bytes) : nullptr;
-  });
+  const void* const frame = __builtin_dwarf_cfa();
+  if (hpcrun::is_plain(at) && heap_hooks.passes_by(bytes, frame)) [[likely]]
+    return behind.realloc(at, bytes);
+  return hpcrun::realloc_followed(at, bytes, frame);
 }
 
 HPCRUN_EXPORT void* reallocarray(void* at, size_t count, size_t each) {

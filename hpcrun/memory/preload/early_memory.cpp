@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "hpcrun/memory/preload/allocator.h"
+
 namespace hpcrun {
 
 namespace {
@@ -24,6 +26,7 @@ void* allocate_early(size_t bytes) noexcept {
     const size_t at = used.fetch_add(whole, std::memory_order_relaxed);
     if (at + whole <= kBytes) {
       std::memcpy(memory + at, &bytes, sizeof bytes);
+      heap_hooks.known.keep(reinterpret_cast<uint64_t>(memory + at + kAlign));
       return memory + at + kAlign;
     }
   }

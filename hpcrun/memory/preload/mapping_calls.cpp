@@ -12,13 +12,13 @@ namespace {
 
 // What cannot be written to is nobody's data, but a reservation or a file that is read.
 inline void* told_mapped(void* at, size_t bytes, int protection, const void* frame) noexcept {
-  const auto hook = hpcrun_heap_hooks.mapped.load(std::memory_order_acquire);
+  const auto hook = heap_hooks.mapped.load(std::memory_order_acquire);
   if (hook && at != MAP_FAILED && protection & PROT_WRITE) hook(at, bytes, frame);
   return at;
 }
 
 inline void tell_unmapped(void* at) noexcept {
-  if (const auto hook = hpcrun_heap_hooks.unmapped.load(std::memory_order_acquire)) hook(at);
+  if (const auto hook = heap_hooks.unmapped.load(std::memory_order_acquire)) hook(at);
 }
 
 }  // namespace

@@ -19,13 +19,13 @@ void* allocate_aligned(size_t align, size_t bytes) noexcept {
 }
 
 bool may_move() noexcept {
-  return behind.is_c_library && !hpcrun_heap_hooks.keeps_beginnings.load(std::memory_order_relaxed);
+  return behind.is_c_library && !heap_hooks.keeps_beginnings.load(std::memory_order_relaxed);
 }
 
 }  // namespace
 
 PlaceAnswer ask(size_t bytes, size_t align, const void* frame) noexcept {
-  const auto hook = hpcrun_heap_hooks.place.load(std::memory_order_acquire);
+  const auto hook = heap_hooks.place.load(std::memory_order_acquire);
   return hook ? hook(bytes, align, frame) : PlaceAnswer{};
 }
 
@@ -33,7 +33,7 @@ void tell_made(void* at, size_t bytes, size_t padding, const PlaceAnswer& answer
   const PlaceOutcome outcome = placed         ? PlaceOutcome::Placed
                                : answer.align ? PlaceOutcome::Refused
                                               : PlaceOutcome::NotAsked;
-  if (const auto hook = hpcrun_heap_hooks.made.load(std::memory_order_acquire))
+  if (const auto hook = heap_hooks.made.load(std::memory_order_acquire))
     hook(at, bytes, padding, answer, outcome);
 }
 
@@ -46,8 +46,10 @@ void* make_placed(size_t bytes, size_t align, const PlaceAnswer& answer, size_t&
   if (!base) return nullptr;
   padding = request.bytes - bytes;
   if (!request.offset) return base;
-  if (moved_objects.add(base + request.offset, request.offset, request.bytes - request.offset))
+  if (moved_objects.add(base + request.offset, request.offset, request.bytes - request.offset)) {
+    heap_hooks.known.keep(reinterpret_cast<uint64_t>(base + request.offset));
     return base + request.offset;
+  }
   behind.free(base);
   return nullptr;
 }

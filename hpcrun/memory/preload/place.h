@@ -14,8 +14,7 @@ extern constinit MovedObjects moved_objects;
 
 // Is it worth a question where an allocation of this size should lie?
 inline bool asks_to_place(size_t bytes, const void* frame) noexcept {
-  return hpcrun_heap_hooks.place.load(std::memory_order_acquire) &&
-         hpcrun_heap_hooks.placed_calls.may_hold(bytes, frame);
+  return heap_hooks.place.load(std::memory_order_acquire) && heap_hooks.placed_calls.may_hold(bytes, frame);
 }
 
 // As the runtime wants it; `align`: what the program asks for, 1 where it does not. nullptr: where it wants

@@ -69,8 +69,16 @@ template <typename Function, typename Wait>
     return wait_for(LockKind::Mutex, mutex, function(), [=] { return wait(place); });
   });
 }
+// With one thread, where nothing of the mutex is to be known or changed: a jump into the C library.
+inline bool passes_by(const pthread_mutex_t* mutex) noexcept {
+  if (!__libc_single_threaded || shadow_address(mutex) || followed()) return false;
+  const LockRepair* const repair = sync_switches.repair.load(std::memory_order_relaxed);
+  return !repair || repair->lines->is_empty();
+}
+
+// Apart, so that what passes by needs no registers on the way.
 template <typename Function, typename Wait>
-int take(pthread_mutex_t* mutex, Function function, bool may_ask, Wait wait) {
+[[gnu::noinline]] int take(pthread_mutex_t* mutex, Function function, bool may_ask, Wait wait) {
   // With one thread the C library takes a free lock without an atomic instruction, but not when it is asked.
   const bool is_free = __libc_single_threaded && mutex->__data.__lock == 0;
   if (followed() && !is_free) return take_measured(mutex, function, may_ask, wait);
@@ -102,6 +110,7 @@ void tell_if_waited_for(const void* mutex, Function function) {
 }  // namespace
 
 HPCRUN_EXPORT int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
+  if (passes_by(mutex)) return HPCRUN_BEHIND(pthread_mutex_lock)(mutex);
   return take(mutex, HPCRUN_FUNCTION_LATER(pthread_mutex_lock), true,
               [](pthread_mutex_t* place) { return HPCRUN_BEHIND(pthread_mutex_lock)(place); });
 }

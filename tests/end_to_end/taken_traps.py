@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+"""A program that takes its handlers of SIGTRAP back while breakpoints raise the signal: its own reach its handlers, or kill
+it where there is none; the breakpoints' never do."""
+
+import driver
+
+
+class TakenTraps(driver.EndToEnd):
+    def check(self, name, ends_with=0):
+        command = [driver.program("taken_traps"), name]
+        plain = self.plain_run(command)
+        # Where threads hardly ever run at the same time no breakpoint is hit, and nothing would have been tried.
+        for _ in range(4):
+            run = self.prof_run(command, events=["contention@1000"])
+            self.assertEqual(run.stdout.decode(), plain.stdout.decode(), run.stderr)
+            self.assertEqual(run.status, ends_with, run.stderr)
+            if "Contention cannot be confirmed here" in " ".join(run.summary()["degradations"]):
+                self.skipTest("the kernel refuses breakpoints here")
+            if run.report("contention")["data"]:
+                return
+        self.fail("no breakpoint was hit")
+
+    def test_handlers_that_are_taken_back_and_installed_anew(self):
+        self.check("takes_back")
+
+    def test_a_handler_that_comes_and_goes_all_the_time(self):
+        self.check("alternates")
+
+    def test_without_a_handler_the_programs_own_kills_it(self):
+        self.check("dies", ends_with=128 + 5)
+
+
+driver.main()
