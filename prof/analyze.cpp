@@ -1,5 +1,6 @@
 #include "prof/analyze.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -13,6 +14,7 @@
 
 #include "analysis/database/database.h"
 #include "analysis/pipeline/run_analyze.h"
+#include "prof/analysis_team.h"
 #include "prof/measurement_directory.h"
 #include "prof/message.h"
 #include "prof/progress_bar.h"
@@ -32,11 +34,12 @@ constexpr char kStateFile[] = "measured";
 struct AnalyzeCommand {
   std::vector<std::string> directories;
   std::string output;
-  AnalyzeOptions options;
+  bool resume = false;
+  AnalyzeOptions options;  // jobs: 0 where they are not given
 };
 
-int default_jobs() {
-  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+int default_jobs(const Team& team) {
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / team.sharing_processors());
 }
 
 template <typename Work>
@@ -52,17 +55,35 @@ fs::path analyze(const std::vector<fs::path>& directories, const fs::path& outpu
   require_place_for_database(output.empty() ? directories.front() / "database" : output);
   if (!output.empty() && has_measurements(output))
     fail(kOwnFailure, "{}: holds measurements; choose another with -o", output.string());
-  const std::string state = state_of_measurements(directories.front());
+  const std::string state =
+      options.team->is_first() ? state_of_measurements(directories.front()) : std::string();
   const AnalyzeResult result = with_progress(
       options, [&](const AnalyzeOptions& showing) { return run_analyze(directories, output, showing); });
   for (const std::string& warning : result.warnings) remark_line(warning);
-  std::ofstream(result.database / kStateFile) << state;  // without it the next report analyzes anew
+  if (options.team->is_first())
+    std::ofstream(result.database / kStateFile) << state;  // without it the next report analyzes anew
+  options.team->finish();
   return result.database;
+}
+
+// Of many processes one says what went wrong.
+fs::path analyze_in_team(AnalyzeOptions options, const TeamRequest& request) try {
+  const std::unique_ptr<Team> team = join_team(request);
+  if (team) options.team = team.get();
+  if (options.jobs == 0) options.jobs = default_jobs(*options.team);
+  try {
+    return analyze(request.directories, request.output, options);
+  } catch (const std::exception&) {
+    if (!options.team->is_own_failure()) throw TeamError("");
+    throw;
+  }
+} catch (const TeamError& error) {
+  throw CommandError(kOwnFailure, error.what());
 }
 
 AnalyzeOptions default_options() {
   AnalyzeOptions options;
-  options.jobs = default_jobs();
+  options.jobs = default_jobs(Team::alone());
   return options;
 }
 
@@ -110,7 +131,7 @@ void analyze_and_summarize(const fs::path& directory, const std::function<void()
 
 void add_analyze_command(CLI::App& app, int& status) {
   auto command = std::make_shared<AnalyzeCommand>();
-  command->options.jobs = default_jobs();
+  command->options.jobs = 0;
   CLI::App* sub = app.add_subcommand("analyze", "Turn measurements into a database");
   sub->add_option("directories", command->directories, "Measurement directories, analyzed as one run")
       ->type_name("DIR")
@@ -124,11 +145,17 @@ void add_analyze_command(CLI::App& app, int& status) {
       "Copy no source files into the database");
   sub->add_flag("--merge-recursion", command->options.merge_recursion,
                 "Fold recursive calls into the first occurrence of a function");
+  sub->add_flag("--resume", command->resume,
+                "Go on where an interrupted analysis by as many processes was; else begin, so that it can");
   add_quiet_option(*sub);
   sub->callback([command, &status] {
     std::signal(SIGPIPE, SIG_IGN);  // who reads our messages may leave
     const std::vector<fs::path> directories(command->directories.begin(), command->directories.end());
-    const fs::path database = analyze(directories, command->output, command->options);
+    const AnalyzeOptions& options = command->options;
+    const fs::path database = analyze_in_team(
+        options, {directories, command->output,
+                  fmt::format("sources {}, recursion {}", options.copy_sources, options.merge_recursion),
+                  command->resume});
     if (!is_quiet()) show_line(database.string());
     status = 0;
   });

@@ -11,6 +11,8 @@
 
 namespace prof {
 
+class Team;
+
 // what() is one line: the file, the cause, the remedy.
 class DatabaseError : public std::runtime_error {
  public:
@@ -45,9 +47,11 @@ void invalidate_database(const std::filesystem::path& directory);
 // is replaced; other files in the directory (findings.sqlite) stay. Source files marked as copied are copied
 // into src/, and stay marked, where they can be read. Summaries are computed when there are none, and
 // returned. Reads every trace to its end, by copies of its source. On `jobs` threads, on which the result
-// does not depend.
+// does not depend; of a team each process calls it and writes its share, and the first returns the summaries.
 std::vector<Summary> write_database(const Database& database, const std::filesystem::path& directory,
                                     int jobs = 1);
+std::vector<Summary> write_database(const Database& database, const std::filesystem::path& directory,
+                                    int jobs, Team& team);
 
 // Reads a database with summaries for every metric; statistics that the writer left out are computed from the
 // profiles. Needs meta.db and profile.db; trace.db and run.json are optional. A trace is read when its

@@ -169,6 +169,8 @@ struct Database;
 // Values of profiles that are not kept in memory, in pieces that are computed when they are asked for.
 struct ProfileValues {
   std::vector<uint32_t> first;  // profile of each piece, and one behind the last
+  // Pieces that this process of a team is to write; alone all of them.
+  size_t own_begin = 0, own_end = 0;
   // Of each profile of a piece what Profile::values would be. Callable by several threads at once.
   std::function<std::vector<std::vector<ProfileValue>>(const Database& database, size_t piece)> compute;
 };

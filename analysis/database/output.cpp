@@ -22,8 +22,8 @@ constexpr size_t kBufferBytes =
                   std::strerror(error)));
 }
 
-int open_new(const std::filesystem::path& path) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+int open_to_write(const std::filesystem::path& path, int flags) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
   if (descriptor < 0) fail(path, errno);
   return descriptor;
 }
@@ -48,9 +48,30 @@ void OutputBuffer::put_string(std::string_view text) {
 }
 
 OutputFile::OutputFile(const std::filesystem::path& directory, const format::FileKind& kind)
-    : path_(directory / kind.name), kind_(kind), descriptor_(open_new(path_)), sections_(kind.sections) {
+    : path_(directory / kind.name),
+      kind_(kind),
+      descriptor_(open_to_write(path_, O_TRUNC)),
+      sections_(kind.sections) {
   buffer_.put_zeros(format::header_bytes(kind));
 }
+
+OutputFile::OutputFile(const std::filesystem::path& directory, const format::FileKind& kind, uint64_t offset)
+    : path_(directory / kind.name),
+      kind_(kind),
+      descriptor_(open_to_write(path_, 0)),
+      flushed_(offset),
+      sections_(kind.sections) {}
+
+OutputFile::OutputFile(std::filesystem::path part)
+    : path_(std::move(part)), descriptor_(open_to_write(path_, O_TRUNC)) {}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      kind_(other.kind_),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      flushed_(other.flushed_),
+      buffer_(std::move(other.buffer_)),
+      sections_(std::move(other.sections_)) {}
 
 OutputFile::~OutputFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
@@ -98,6 +119,11 @@ void OutputFile::finish() {
     header.put(pointer);
   }
   write_at(0, header.view());
+  close();
+}
+
+void OutputFile::close() {
+  flush();
   const int descriptor = std::exchange(descriptor_, -1);
   if (::close(descriptor) != 0) fail(path_, errno);  // network file systems report a full disk here
 }
@@ -112,8 +138,30 @@ void OutputFile::write_at(uint64_t offset, std::string_view bytes) {
   write_all(descriptor_, path_, offset, bytes);
 }
 
+void copy_part(const std::filesystem::path& part, const std::filesystem::path& file, uint64_t offset) {
+  const int from = ::open(part.c_str(), O_RDONLY | O_CLOEXEC);
+  if (from < 0) fail(part, errno);
+  const int to = open_to_write(file, 0);
+  std::vector<char> block(kBufferBytes);
+  ssize_t got = 0;
+  try {
+    while ((got = ::read(from, block.data(), block.size())) > 0 || (got < 0 && errno == EINTR)) {
+      if (got < 0) continue;
+      write_all(to, file, offset, {block.data(), static_cast<size_t>(got)});
+      offset += static_cast<uint64_t>(got);
+    }
+    if (got < 0) fail(part, errno);
+  } catch (...) {
+    ::close(from);
+    ::close(to);
+    throw;
+  }
+  ::close(from);
+  if (::close(to) != 0) fail(file, errno);
+}
+
 void write_text_file(const std::filesystem::path& path, std::string_view text) {
-  const int descriptor = open_new(path);
+  const int descriptor = open_to_write(path, O_TRUNC);
   try {
     write_all(descriptor, path, 0, text);
   } catch (...) {

@@ -51,6 +51,11 @@ class OutputBuffer {
 class OutputFile {
  public:
   OutputFile(const std::filesystem::path& directory, const format::FileKind& kind);
+  // Goes on from an offset with a file that was closed, or that other processes write to as well.
+  OutputFile(const std::filesystem::path& directory, const format::FileKind& kind, uint64_t offset);
+  // What will be a part of one: without header, and closed by close().
+  explicit OutputFile(std::filesystem::path part);
+  OutputFile(OutputFile&& other) noexcept;
   OutputFile(const OutputFile&) = delete;
   ~OutputFile();
 
@@ -68,17 +73,22 @@ class OutputFile {
   void end_section(size_t index, uint64_t begin);
   // Writes footer and header and closes.
   void finish();
+  // What there is so far.
+  void close();
 
  private:
   void flush();
 
   std::filesystem::path path_;
-  format::FileKind kind_;
+  format::FileKind kind_{};
   int descriptor_;
   uint64_t flushed_ = 0;
   OutputBuffer buffer_;
   std::vector<std::pair<uint64_t, uint64_t>> sections_;  // size, pointer
 };
+
+// What a part holds, to where it belongs in a file that is there.
+void copy_part(const std::filesystem::path& part, const std::filesystem::path& file, uint64_t offset);
 
 // A text file beside the format's own.
 void write_text_file(const std::filesystem::path& path, std::string_view text);

@@ -7,6 +7,7 @@
 
 #include "analysis/database/model.h"
 #include "analysis/database/written_profiles.h"
+#include "analysis/team/team.h"
 
 namespace prof {
 
@@ -21,13 +22,17 @@ std::vector<bool> write_sources(const Database& database, const std::filesystem:
 // `copied`: for each file whether src/ has it.
 void write_meta(const Database& database, const std::vector<bool>& copied,
                 const std::filesystem::path& directory);
-// On `jobs` threads, as the next two.
-WrittenProfiles write_profiles(const Database& database, const std::filesystem::path& directory, int jobs);
-// Reads the values from profile.db, which is in the directory.
-void write_contexts(const Database& database, const WrittenProfiles& written,
-                    const std::filesystem::path& directory, int jobs);
+// The values of the profiles, on `jobs` threads of each process of the team, as the others with jobs.
+WrittenProfiles write_profiles(const Database& database, const std::filesystem::path& directory, int jobs,
+                               Team& team);
+// Reads the values from profile.db, which is in the directory. The result is the first process's.
+WrittenContexts write_contexts(const Database& database, const WrittenProfiles& written,
+                               const std::filesystem::path& directory, int jobs, Team& team);
+// The statistics, and the list of profiles.
+void finish_profiles(const Database& database, const WrittenProfiles& written,
+                     const WrittenContexts& contexts, const std::filesystem::path& directory);
 // False, and no file, when no profile has a trace.
-bool write_traces(const Database& database, const std::filesystem::path& directory, int jobs);
+bool write_traces(const Database& database, const std::filesystem::path& directory, int jobs, Team& team);
 void write_taxonomy(const Database& database, const std::filesystem::path& directory);
 // False, and no file, when there are no launches.
 bool write_launches(const Database& database, const std::filesystem::path& directory);

@@ -5,12 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
 #include "analysis/database/database.h"
 #include "analysis/database/output.h"
 #include "analysis/database/parallel_for.h"
 #include "analysis/database/statistics.h"
+#include "analysis/database/summaries.h"
 #include "analysis/database/write.h"
 
 namespace prof {
@@ -73,39 +75,61 @@ struct ContextInfo {
   uint64_t indices = 0;
 };
 
+// What a process has written: some contexts that follow each other, as ids.
+struct Share {
+  uint32_t first = 0, end = 0;
+  uint64_t bytes = 0;
+  std::vector<ContextInfo> infos;  // from the begin of the share; the first one's from that of the file
+  std::vector<Summary> summaries;  // by metric, then context
+};
+
+template <typename Archive>
+void fields(Archive& archive, Share& share) {
+  auto& [first, end, bytes, infos, summaries] = share;
+  archive(first, end, bytes, infos, summaries);
+}
+
 // Some contexts that follow each other, as they will lie in the file.
 struct Piece {
   OutputBuffer bytes;
   std::vector<ContextInfo> infos;  // from the begin of bytes
 };
 
+// Writes the contexts of some ranges (WrittenProfiles::cuts).
 class CctWriter {
  public:
   CctWriter(const Database& database, const WrittenProfiles& written, const std::filesystem::path& directory,
-            int jobs)
+            int jobs, std::pair<size_t, size_t> ranges, Share& share)
       : written_(written),
-        ids_(static_cast<uint32_t>(database.metrics.size() * kScopes)),
+        metrics_(static_cast<uint32_t>(database.metrics.size())),
+        ids_(static_cast<uint32_t>(metrics_ * kScopes)),
         contexts_(static_cast<uint32_t>(database.contexts.size() + 1)),
         jobs_(jobs),
+        ranges_(ranges),
         profiles_(directory / kProfile.name),
-        file_(directory, kCct) {}
+        share_(share) {
+    share.first = first_context(ranges.first);
+    share.end = first_context(ranges.second);
+    share.summaries.resize(size_t{metrics_} * (share.end - share.first));
+  }
 
-  void write() {
+  void write(OutputFile& file) {
     const std::vector<size_t> pieces = find_pieces();
     make_in_order(
         pieces.size() - 1, jobs_, [&](size_t i) { return make(pieces[i], pieces[i + 1]); },
-        [this](size_t, Piece&& piece) { use(piece); });
-    write_infos();
+        [&](size_t, Piece&& piece) { use(piece, file); });
+    file.align(4);
+    share_.bytes = file.offset();
   }
 
  private:
   // Ranges of contexts that are together until there are enough values: the first range of each.
   std::vector<size_t> find_pieces() const {
-    std::vector<size_t> pieces{0};
+    std::vector<size_t> pieces{ranges_.first};
     uint64_t values = 0;
-    for (size_t range = 0; range < written_.value_counts.size(); ++range) {
+    for (size_t range = ranges_.first; range < ranges_.second; ++range) {
       values += written_.value_counts[range];
-      if (values < kValuesAtOnce && range + 1 < written_.value_counts.size()) continue;
+      if (values < kValuesAtOnce && range + 1 < ranges_.second) continue;
       pieces.push_back(range + 1);
       values = 0;
     }
@@ -122,7 +146,7 @@ class CctWriter {
                                       : ValueBlock::Before{block.context_count, block.value_count};
   }
 
-  Piece make(size_t first_range, size_t end_range) const {
+  Piece make(size_t first_range, size_t end_range) {
     const uint32_t first = first_context(first_range), end = first_context(end_range);
     std::vector<Entry> entries;
     // Where the entries of each key begin, first shifted by one.
@@ -150,23 +174,25 @@ class CctWriter {
       }
     }
     for (size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
-    return sorted(entries, begin, end - first);
+    return sorted(entries, begin, first, end);
   }
 
   // Entries come by profile, and keep that order among those of a key.
-  Piece sorted(const std::vector<Entry>& entries, const std::vector<uint32_t>& begin,
-               uint32_t contexts) const {
+  Piece sorted(const std::vector<Entry>& entries, const std::vector<uint32_t>& begin, uint32_t first,
+               uint32_t end) {
     std::vector<uint32_t> order(entries.size());
     std::vector<uint32_t> next(begin.begin(), begin.end() - 1);
     for (uint32_t i = 0; i < entries.size(); ++i) order[next[entries[i].key]++] = i;
 
     Piece piece;
     OutputBuffer metrics;
-    for (uint32_t context = 0; context < contexts; ++context) {
+    for (uint32_t context = first; context < end; ++context) {
       piece.bytes.align(4);
       ContextInfo info{.values = piece.bytes.size()};
       metrics.clear();
-      const size_t first_key = size_t{context} * ids_;
+      const size_t first_key = size_t{context - first} * ids_;
+      for (uint32_t metric = 0; metric < metrics_; ++metric)
+        summary_of(context, metric) = summarize(entries, order, &begin[first_key + metric * kScopes]);
       for (uint32_t id = 0; id < ids_; ++id) {
         const uint32_t from = begin[first_key + id], to = begin[first_key + id + 1];
         if (from == to) continue;
@@ -187,47 +213,147 @@ class CctWriter {
     return piece;
   }
 
-  void use(const Piece& piece) {
-    file_.align(4);
-    const uint64_t base = file_.offset();
-    for (const ContextInfo& info : piece.infos) {
-      infos_.put(info.value_count);
-      infos_.put(base + info.values);
-      infos_.put(info.metric_count);
-      infos_.align(8);
-      infos_.put(base + info.indices);
-    }
-    file_.write(piece.bytes.view());
+  Summary& summary_of(uint32_t context, uint32_t metric) {
+    return share_.summaries[size_t{metric} * (share_.end - share_.first) + (context - share_.first)];
   }
 
-  void write_infos() {
-    file_.align(8);
-    const uint64_t begin = file_.offset();
-    OutputBuffer header;
-    header.put<uint64_t>(begin + 16);
-    header.put(contexts_);
-    header.put<uint8_t>(kContextInfoBytes);
-    header.align(8);
-    file_.write(header.view());
-    file_.write(infos_.view());
-    file_.end_section(0, begin);
-    file_.finish();
+  // Over the profiles, in their order. `begin`: where the entries of each scope of a metric begin.
+  static Summary summarize(const std::vector<Entry>& entries, const std::vector<uint32_t>& order,
+                           const uint32_t* begin) {
+    constexpr Scope kKept[] = {Scope::Point, Scope::Function, Scope::Execution};
+    std::array<uint32_t, kScopes> next;
+    std::copy_n(begin, kScopes, next.begin());
+    Summary summary;
+    while (true) {
+      uint32_t profile = UINT32_MAX;
+      for (const Scope scope : kKept) {
+        const auto at = static_cast<size_t>(scope);
+        if (next[at] < begin[at + 1]) profile = std::min(profile, entries[order[next[at]]].profile);
+      }
+      if (profile == UINT32_MAX) return summary;
+      Values values;
+      for (const Scope scope : kKept) {
+        const auto at = static_cast<size_t>(scope);
+        if (next[at] < begin[at + 1] && entries[order[next[at]]].profile == profile)
+          values.*value_of(scope) = entries[order[next[at]++]].value;
+      }
+      add(summary, values);
+    }
+  }
+
+  void use(const Piece& piece, OutputFile& file) {
+    file.align(4);
+    const uint64_t base = file.offset();
+    for (ContextInfo info : piece.infos) {
+      info.values += base;
+      info.indices += base;
+      share_.infos.push_back(info);
+    }
+    file.write(piece.bytes.view());
   }
 
   const WrittenProfiles& written_;
+  uint32_t metrics_;
   uint32_t ids_;       // of metrics and scopes
   uint32_t contexts_;  // with the global one
   int jobs_;
+  std::pair<size_t, size_t> ranges_;
   ProfileFile profiles_;
-  OutputFile file_;
-  OutputBuffer infos_;  // one structure per context
+  Share& share_;
 };
+
+void write_infos(const std::vector<Share>& shares, uint32_t contexts, OutputFile& file) {
+  file.align(8);
+  const uint64_t begin = file.offset();
+  OutputBuffer out;
+  out.put<uint64_t>(begin + 16);
+  out.put(contexts);
+  out.put<uint8_t>(kContextInfoBytes);
+  out.align(8);
+  uint64_t base = 0;
+  for (const Share& share : shares) {
+    for (const ContextInfo& info : share.infos) {
+      out.put(info.value_count);
+      out.put(base + info.values);
+      out.put(info.metric_count);
+      out.align(8);
+      out.put(base + info.indices);
+    }
+    base += share.bytes;
+  }
+  file.write(out.view());
+  file.end_section(0, begin);
+  file.finish();
+}
+
+WrittenContexts statistics_of(const std::vector<Share>& shares, const Database& database) {
+  const size_t metrics = database.metrics.size(), contexts = database.contexts.size();
+  WrittenContexts written;
+  written.global.resize(metrics);
+  if (database.summaries.empty()) written.summaries.resize(metrics * contexts);
+  for (const Share& share : shares) {
+    for (size_t metric = 0; metric < metrics; ++metric) {
+      const auto of_metric =
+          share.summaries.begin() + static_cast<ptrdiff_t>(metric * (share.end - share.first));
+      for (uint32_t id = share.first; id < share.end; ++id) {
+        const Summary& summary = of_metric[id - share.first];
+        if (id == kGlobalContext)
+          written.global[metric] = summary;
+        else if (!written.summaries.empty())
+          written.summaries[metric * contexts + id - context_id(0)] = summary;
+      }
+    }
+  }
+  return written;
+}
 
 }  // namespace
 
-void write_contexts(const Database& database, const WrittenProfiles& written,
-                    const std::filesystem::path& directory, int jobs) {
-  CctWriter(database, written, directory, jobs).write();
+// As write_profiles() does it.
+WrittenContexts write_contexts(const Database& database, const WrittenProfiles& written,
+                               const std::filesystem::path& directory, int jobs, Team& team) {
+  std::vector<Share> shares(static_cast<size_t>(team.size()));
+  Share& own = shares[static_cast<size_t>(team.rank())];
+  const auto part = [&] { return team.folder() / fmt::format("cct.part.{}", team.rank()); };
+  team.collect(
+      "cct",
+      [&] {
+        OutputFile file = team.is_first() ? OutputFile(directory, kCct) : OutputFile(part());
+        CctWriter(database, written, directory, jobs,
+                  share_of(written.value_counts, team.rank(), team.size()), own)
+            .write(file);
+        file.close();
+      },
+      [&](Packer& out) { out(team.rank(), own); },
+      [&](Unpacker& in) {
+        const int rank = in.get<int>();
+        in(shares[static_cast<size_t>(rank)]);
+      });
+  std::vector<uint64_t> begins;  // of each process's share
+  team.from_first(
+      "cct.begins",
+      [&] {
+        uint64_t begin = 0;
+        for (const Share& share : shares) {
+          begins.push_back(begin);
+          begin += share.bytes;
+        }
+        begins.push_back(begin);
+      },
+      begins);
+  team.collect(
+      std::string(kCct.name),
+      [&] {
+        if (team.is_first()) return;
+        copy_part(part(), directory / kCct.name, begins[static_cast<size_t>(team.rank())]);
+      },
+      [](Packer&) {}, [](Unpacker&) {});
+  std::error_code missing;
+  if (team.is_shared()) std::filesystem::remove(part(), missing);
+  if (!team.is_first()) return {};
+  OutputFile file(directory, kCct, begins.back());
+  write_infos(shares, static_cast<uint32_t>(database.contexts.size() + 1), file);
+  return statistics_of(shares, database);
 }
 
 }  // namespace prof

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <optional>
 
 #include "analysis/database/database.h"
 #include "analysis/database/format.h"
@@ -86,27 +87,41 @@ fs::path without_trailing_slash(const fs::path& directory) {
 
 }  // namespace
 
-std::vector<Summary> write_database(const Database& database, const fs::path& directory, int jobs) try {
+std::vector<Summary> write_database(const Database& database, const fs::path& directory, int jobs) {
+  return write_database(database, directory, jobs, Team::alone());
+}
+
+std::vector<Summary> write_database(const Database& database, const fs::path& directory, int jobs,
+                                    Team& team) try {
   require_place_for_database(directory);
   validate(database);
 
   const fs::path target = without_trailing_slash(directory);
-  const TemporarySibling temporary(target);
-  write_meta(database, write_sources(database, temporary.path()), temporary.path());
-  WrittenProfiles written = write_profiles(database, temporary.path(), jobs);
-  write_contexts(database, written, temporary.path(), jobs);
-  write_traces(database, temporary.path(), jobs);
-  write_launches(database, temporary.path());
-  write_instructions(database, temporary.path());
-  write_taxonomy(database, temporary.path());
-  write_run(database, temporary.path());
+  std::optional<TemporarySibling> temporary;
+  fs::path place;  // while it is written
+  if (team.is_shared()) {
+    place = team.folder() / "database";
+    if (team.is_first()) fs::create_directories(place);
+  } else {
+    place = temporary.emplace(target).path();
+  }
+  if (team.is_first()) write_meta(database, write_sources(database, place), place);
+  const WrittenProfiles written = write_profiles(database, place, jobs, team);
+  WrittenContexts contexts = write_contexts(database, written, place, jobs, team);
+  write_traces(database, place, jobs, team);
+  if (!team.is_first()) return {};
+  finish_profiles(database, written, contexts, place);
+  write_launches(database, place);
+  write_instructions(database, place);
+  write_taxonomy(database, place);
+  write_run(database, place);
 
   if (fs::exists(target)) {
-    replace_files(temporary.path(), target);
+    replace_files(place, target);
   } else {
-    fs::rename(temporary.path(), target);
+    fs::rename(place, target);
   }
-  return std::move(written.summaries);
+  return std::move(contexts.summaries);
 } catch (const fs::filesystem_error& error) {
   throw DatabaseError(DatabaseError::Kind::Unwritable,
                       fmt::format("{}: cannot write a database there: {}; choose another directory with -o",

@@ -1,16 +1,15 @@
 // profile.db: values by profile, then context, then metric; profile 0 holds the statistics over all profiles.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <optional>
 
 #include "analysis/database/lex_aware.h"
 #include "analysis/database/output.h"
 #include "analysis/database/parallel_for.h"
-#include "analysis/database/pool.h"
 #include "analysis/database/statistics.h"
-#include "analysis/database/summaries.h"
 #include "analysis/database/write.h"
 
 namespace prof {
@@ -20,6 +19,12 @@ using namespace format;
 
 constexpr uint64_t kMostCuts = 8'000'000;  // of all profiles, 16 bytes each
 constexpr size_t kMostRanges = 256;
+constexpr size_t kMostGroups = 256;  // of profiles that are computed together
+
+void move(ValueBlock& block, uint64_t by) {
+  block.values += by;
+  block.indices += by;
+}
 
 // An OutputBuffer that is written as OutputFile is.
 class Piece {
@@ -163,66 +168,47 @@ ValueBlock write_profile(const std::vector<ProfileValue>& values, const std::vec
 struct Group {
   Piece bytes;
   std::vector<ValueBlock> blocks;  // from the begin of bytes
-  std::vector<std::vector<double>> global;
-  std::vector<std::vector<ProfileValue>> values;  // of a single profile, or where there are loops
-  std::vector<std::vector<double>> lex_aware;     // of these
-  std::vector<std::pair<size_t, Summary>> sums;   // of more profiles
+  // Where there are loops.
+  std::vector<std::vector<ProfileValue>> values;
+  std::vector<std::vector<double>> lex_aware;
 };
 
+// Writes the profiles of some pieces (ProfileValues).
 class ProfilesWriter {
  public:
-  ProfilesWriter(const Database& database, LexAware& lex_aware, int jobs, OutputFile& file)
-      : database_(database), lex_aware_(lex_aware), jobs_(jobs), file_(file) {
+  ProfilesWriter(const Database& database, const std::vector<uint32_t>& cuts, LexAware& lex_aware, int jobs)
+      : database_(database), cuts_(cuts), lex_aware_(lex_aware), jobs_(jobs) {
     find_groups();
-    written_.cuts = find_cuts();
-    written_.value_counts.resize(written_.cuts.size() + 1);
-    global_.resize(database.metrics.size());
-    if (database.summaries.empty())
-      written_.summaries.resize(database.metrics.size() * database.contexts.size());
   }
 
-  WrittenProfiles write() {
+  std::vector<ValueBlock> write(OutputFile& file) {
+    std::vector<ValueBlock> blocks;
     make_in_order(
         groups_.size() - 1, jobs_, [this](size_t group) { return make(group); },
-        [this](size_t, Group&& group) { use(std::move(group)); });
-    return std::move(written_);
+        [&](size_t, Group&& group) { use(std::move(group), file, blocks); });
+    return blocks;
   }
-  // After write(): of the global context, by metric.
-  const std::vector<Summary>& global() const { return global_; }
 
  private:
-  size_t pieces() const {
-    return database_.values.compute ? database_.values.first.size() - 1 : database_.profiles.size();
-  }
   size_t first_profile(size_t piece) const {
     return database_.values.compute ? database_.values.first[piece] : piece;
   }
 
   // Pieces that are together until there are enough profiles.
   void find_groups() {
-    const size_t enough = profiles_of_group(database_.profiles.size());
-    groups_.push_back(0);
-    for (size_t piece = 1; piece <= pieces(); ++piece)
-      if (piece == pieces() || first_profile(piece) - first_profile(groups_.back()) >= enough)
+    const auto [begin, end] = database_.values.compute
+                                  ? std::pair(database_.values.own_begin, database_.values.own_end)
+                                  : std::pair(size_t{0}, database_.profiles.size());
+    const size_t enough = database_.profiles.size() / kMostGroups + 1;
+    groups_.push_back(begin);
+    for (size_t piece = begin + 1; piece <= end; ++piece)
+      if (piece == end || first_profile(piece) - first_profile(groups_.back()) >= enough)
         groups_.push_back(piece);
-  }
-
-  std::vector<uint32_t> find_cuts() const {
-    const size_t profiles = std::max<size_t>(database_.profiles.size(), 1);
-    const size_t ids = database_.contexts.size() + 1;
-    const size_t ranges = std::min({kMostRanges, std::max<size_t>(kMostCuts / profiles, 1), ids});
-    std::vector<uint32_t> cuts;
-    for (size_t i = 1; i < ranges; ++i) cuts.push_back(static_cast<uint32_t>(i * ids / ranges));
-    return cuts;
   }
 
   Group make(size_t index) {
     Group group;
-    BlockWriter block(group.bytes, written_.cuts);
-    const size_t begin = first_profile(groups_[index]), end = first_profile(groups_[index + 1]);
-    const bool keeps = end - begin == 1;
-    std::optional<Pool<GroupSummaries>::Borrowed> sums;
-    if (!keeps && !written_.summaries.empty()) sums.emplace(sums_);
+    BlockWriter block(group.bytes, cuts_);
     for (size_t piece = groups_[index]; piece < groups_[index + 1]; ++piece) {
       std::vector<std::vector<ProfileValue>> computed;
       if (database_.values.compute) computed = database_.values.compute(database_, piece);
@@ -230,57 +216,55 @@ class ProfilesWriter {
         const std::vector<ProfileValue>& values =
             computed.empty() ? database_.profiles[p].values : computed[p - first_profile(piece)];
         validate_values(database_, p, values);
-        group.global.push_back(global_costs(database_, values));
         std::vector<double> lex_aware = lex_aware_.of(values);
-        group.blocks.push_back(write_profile(values, group.global.back(), lex_aware, block));
-        if (sums)
-          for (const ProfileValue& value : values)
-            (*sums)->add(value.metric * database_.contexts.size() + value.context, value.values);
-        if (!keeps && lex_aware.empty()) continue;
+        group.blocks.push_back(write_profile(values, global_costs(database_, values), lex_aware, block));
+        if (lex_aware.empty()) continue;
         group.values.push_back(values);
         group.lex_aware.push_back(std::move(lex_aware));
       }
     }
-    if (sums) group.sums = (*sums)->take();
     return group;
   }
 
-  void use(Group&& group) {
-    file_.align(8);
-    const uint64_t base = file_.offset();
+  void use(Group&& group, OutputFile& file, std::vector<ValueBlock>& blocks) {
+    file.align(8);
+    const uint64_t base = file.offset();
     for (ValueBlock& block : group.blocks) {
-      block.values += base;
-      block.indices += base;
-      uint64_t before = 0;
-      for (size_t i = 0; i < block.cuts.size(); ++i) {
-        written_.value_counts[i] += block.cuts[i].values - before;
-        before = block.cuts[i].values;
-      }
-      written_.value_counts.back() += block.value_count - before;
-      written_.blocks.push_back(std::move(block));
+      move(block, base);
+      blocks.push_back(std::move(block));
     }
-    file_.write(group.bytes.buffer().view());
-    for (const std::vector<double>& costs : group.global)
-      for (uint32_t metric = 0; metric < costs.size(); ++metric)
-        if (costs[metric] != 0) add(global_[metric], Values{.inclusive = costs[metric]});
+    file.write(group.bytes.buffer().view());
     for (size_t i = 0; i < group.values.size(); ++i) lex_aware_.add(group.values[i], group.lex_aware[i]);
-    if (written_.summaries.empty()) return;
-    for (const auto& [at, sum] : group.sums) add(written_.summaries[at], sum);
-    if (!group.sums.empty()) return;
-    for (const std::vector<ProfileValue>& values : group.values)
-      for (const ProfileValue& value : values)
-        add(written_.summaries[value.metric * database_.contexts.size() + value.context], value.values);
   }
 
   const Database& database_;
+  const std::vector<uint32_t>& cuts_;
   LexAware& lex_aware_;
   int jobs_;
-  OutputFile& file_;
   std::vector<size_t> groups_;  // first piece of each, and one behind the last
-  WrittenProfiles written_;
-  std::vector<Summary> global_;
-  Pool<GroupSummaries> sums_{[this] { return std::make_unique<GroupSummaries>(written_.summaries.size()); }};
 };
+
+std::vector<uint32_t> find_cuts(const Database& database) {
+  const size_t profiles = std::max<size_t>(database.profiles.size(), 1);
+  const size_t ids = database.contexts.size() + 1;
+  const size_t ranges = std::min({kMostRanges, std::max<size_t>(kMostCuts / profiles, 1), ids});
+  std::vector<uint32_t> cuts;
+  for (size_t i = 1; i < ranges; ++i) cuts.push_back(static_cast<uint32_t>(i * ids / ranges));
+  return cuts;
+}
+
+std::vector<uint64_t> count_values(const WrittenProfiles& written) {
+  std::vector<uint64_t> counts(written.cuts.size() + 1);
+  for (const ValueBlock& block : written.blocks) {
+    uint64_t before = 0;
+    for (size_t i = 0; i < block.cuts.size(); ++i) {
+      counts[i] += block.cuts[i].values - before;
+      before = block.cuts[i].values;
+    }
+    counts.back() += block.value_count - before;
+  }
+  return counts;
+}
 
 // The format identifies a node by a number; the name itself is in run.json.
 uint32_t host_id(std::string_view host) {
@@ -340,14 +324,61 @@ void put_profile_info(OutputBuffer& out, const ValueBlock& block, uint64_t tuple
 
 }  // namespace
 
-WrittenProfiles write_profiles(const Database& database, const std::filesystem::path& directory, int jobs) {
-  OutputFile file(directory, kProfile);
-  LexAware lex_aware(database);
-  ProfilesWriter writer(database, lex_aware, jobs, file);
-  WrittenProfiles written = writer.write();
+// The first process writes to the file itself, the others parts that follow it.
+WrittenProfiles write_profiles(const Database& database, const std::filesystem::path& directory, int jobs,
+                               Team& team) {
+  WrittenProfiles written;
+  written.cuts = find_cuts(database);
+  written.lex_aware = std::make_unique<LexAware>(database);
+  struct Share {
+    uint64_t bytes = 0;
+    std::vector<ValueBlock> blocks;
+  };
+  std::vector<Share> shares(static_cast<size_t>(team.size()));
+  Share& own = shares[static_cast<size_t>(team.rank())];
+  const auto part = [&] { return team.folder() / fmt::format("profile.part.{}", team.rank()); };
+  team.share(
+      "values",
+      [&] {
+        OutputFile file = team.is_first() ? OutputFile(directory, kProfile) : OutputFile(part());
+        own.blocks = ProfilesWriter(database, written.cuts, *written.lex_aware, jobs).write(file);
+        file.align(8);
+        own.bytes = file.offset();
+        file.close();
+      },
+      [&](Packer& out) { out(team.rank(), own.bytes, own.blocks); },
+      [&](Unpacker& in) {
+        Share& share = shares[static_cast<size_t>(in.get<int>())];
+        in(share.bytes, share.blocks);
+      });
+  uint64_t own_begin = 0;
+  for (Share& share : shares) {
+    if (&share == &own) own_begin = written.end;
+    for (ValueBlock& block : share.blocks) {
+      move(block, written.end);
+      written.blocks.push_back(std::move(block));
+    }
+    written.end += share.bytes;
+  }
+  team.share(
+      std::string(kProfile.name),
+      [&] {
+        if (team.is_first()) return;
+        copy_part(part(), directory / kProfile.name, own_begin);
+      },
+      [](Packer&) {}, [](Unpacker&) {});
+  std::error_code missing;
+  if (team.is_shared()) std::filesystem::remove(part(), missing);
+  written.value_counts = count_values(written);
+  return written;
+}
+
+void finish_profiles(const Database& database, const WrittenProfiles& written,
+                     const WrittenContexts& contexts, const std::filesystem::path& directory) {
+  OutputFile file(directory, kProfile, written.end);
   const ValueBlock summary =
-      write_summary_profile(database, database.summaries.empty() ? written.summaries : database.summaries,
-                            writer.global(), lex_aware, file);
+      write_summary_profile(database, database.summaries.empty() ? contexts.summaries : database.summaries,
+                            contexts.global, *written.lex_aware, file);
 
   file.align(8);
   const uint64_t tuples_begin = file.offset();
@@ -371,7 +402,6 @@ WrittenProfiles write_profiles(const Database& database, const std::filesystem::
   file.write(infos.view());
   file.end_section(0, infos_begin);
   file.finish();
-  return written;
 }
 
 }  // namespace prof

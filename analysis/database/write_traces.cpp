@@ -65,9 +65,16 @@ void write_trace(const Database& database, size_t profile, OutputFile& file, Ext
   if (written < extent.records) fail(profile, "became shorter as it was read again");
 }
 
+// Profiles whose traces this process writes.
+std::pair<size_t, size_t> own_traces(const Database& database) {
+  const ProfileValues& values = database.values;
+  if (!values.compute) return {0, database.traces.size()};
+  return {values.first[values.own_begin], values.first[values.own_end]};
+}
+
 }  // namespace
 
-bool write_traces(const Database& database, const std::filesystem::path& directory, int jobs) {
+bool write_traces(const Database& database, const std::filesystem::path& directory, int jobs, Team& team) {
   const std::vector<TraceSource>& traces = database.traces;
   if (std::ranges::none_of(traces, [](const TraceSource& trace) { return bool{trace}; })) return false;
   std::vector<Extent> extents(traces.size());
@@ -77,15 +84,30 @@ bool write_traces(const Database& database, const std::filesystem::path& directo
           database.trace_records.empty() ? count_records(traces[i]) : database.trace_records[i];
   });
 
-  OutputFile file(directory, kTrace);
+  OutputFile file(directory, kTrace, header_bytes(kTrace));
   for (size_t i = 0; i < extents.size(); ++i) {
     if (!traces[i]) continue;
     file.align(8);
     extents[i].begin = file.leave(extents[i].records * kTraceElementBytes);
   }
-  parallel_for(traces.size(), jobs, [&](size_t i) {
-    if (extents[i].records != 0) write_trace(database, i, file, extents[i]);
-  });
+  const auto [own_begin, own_end] = own_traces(database);
+  team.collect(
+      std::string(kTrace.name),
+      [&, begin = own_begin, end = own_end] {
+        parallel_for(end - begin, jobs, [&](size_t i) {
+          if (extents[begin + i].records != 0) write_trace(database, begin + i, file, extents[begin + i]);
+        });
+        if (!team.is_first()) file.close();
+      },
+      [&, begin = own_begin, end = own_end](Packer& out) {
+        out(begin, end);
+        for (size_t i = begin; i < end; ++i) out(extents[i]);
+      },
+      [&](Unpacker& in) {
+        const auto begin = in.get<size_t>(), end = in.get<size_t>();
+        for (size_t i = begin; i < end; ++i) in(extents[i]);
+      });
+  if (!team.is_first()) return true;
 
   OutputBuffer headers;
   uint32_t count = 0;

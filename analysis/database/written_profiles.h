@@ -1,9 +1,12 @@
 #pragma once
-// What write_profiles() knows of profile.db when it is written, from which write_contexts() reads its values.
+// What write_profiles() knows of profile.db when it is written, from which write_contexts() reads its values;
+// and what that computes of them.
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "analysis/database/lex_aware.h"
 #include "analysis/database/model.h"
 
 namespace prof {
@@ -25,7 +28,20 @@ struct WrittenProfiles {
   std::vector<ValueBlock> blocks;      // of each profile
   std::vector<uint32_t> cuts;          // ids of contexts, rising, which part the contexts into ranges
   std::vector<uint64_t> value_counts;  // of each range, which are one more than cuts
-  std::vector<Summary> summaries;      // where the database had none
+  uint64_t end = 0;                    // of the last one's in the file
+  std::unique_ptr<LexAware> lex_aware;
 };
+
+// Statistics over profiles.
+struct WrittenContexts {
+  std::vector<Summary> summaries;  // as Database::summaries, where that has none
+  std::vector<Summary> global;     // of the global context, by metric
+};
+
+template <typename Archive>
+void fields(Archive& archive, ValueBlock& block) {
+  auto& [value_count, values, context_count, indices, cuts] = block;
+  archive(value_count, values, context_count, indices, cuts);
+}
 
 }  // namespace prof

@@ -48,40 +48,42 @@ uint32_t ContextTree::entry(bool main_thread) {
   return at->second;
 }
 
-uint32_t ContextTree::function(uint32_t parent, uint32_t function, Relation relation) {
-  if (merge_recursion_) {
-    for (uint32_t above = parent; above != kNone; above = contexts_[above].parent) {
-      if (contexts_[above].kind == ContextKind::Function && contexts_[above].function == function)
-        return above;
-    }
-  }
-  Context context;
-  context.parent = parent;
-  context.kind = ContextKind::Function;
-  context.relation = relation;
-  context.function = function;
-  return child(context);
+uint32_t ContextTree::same_above(uint32_t parent, uint32_t function) const {
+  if (!merge_recursion_) return kNone;
+  for (uint32_t above = parent; above != kNone; above = contexts_[above].parent)
+    if (contexts_[above].kind == ContextKind::Function && contexts_[above].function == function) return above;
+  return kNone;
 }
 
-uint32_t ContextTree::line(uint32_t parent, uint32_t file, uint32_t line) {
-  Context context;
-  context.parent = parent;
-  context.kind = ContextKind::Line;
-  context.relation = Relation::Enclosing;
-  context.file = file;
-  context.line = line;
-  return child(context);
+template <typename Child>
+uint32_t ContextTree::follow(uint32_t parent, PlaceId place, const Child& child) const {
+  for (const PlaceFrame& frame : places_.chain(place)) {
+    if (const uint32_t above = same_above(parent, frame.function); above != kNone) {
+      parent = above;
+    } else {
+      Context function;
+      function.parent = parent;
+      function.kind = ContextKind::Function;
+      function.relation = frame.inlined ? Relation::InlinedCall : Relation::Call;
+      function.function = frame.function;
+      parent = child(function);
+    }
+    if (frame.line == 0 || frame.file == kNone) continue;
+    Context line;
+    line.parent = parent;
+    line.kind = ContextKind::Line;
+    line.relation = Relation::Enclosing;
+    line.file = frame.file;
+    line.line = frame.line;
+    parent = child(line);
+  }
+  return parent;
 }
 
 uint32_t ContextTree::extend(uint32_t parent, PlaceId place) {
   const auto [at, added] = extensions_.try_emplace((uint64_t{parent} << 32) | place, 0);
   if (!added) return at->second;
-  uint32_t context = parent;
-  for (const PlaceFrame& frame : places_.chain(place)) {
-    context = function(context, frame.function, frame.inlined ? Relation::InlinedCall : Relation::Call);
-    if (frame.line != 0 && frame.file != kNone) context = line(context, frame.file, frame.line);
-  }
-  return at->second = context;
+  return at->second = follow(parent, place, [this](const Context& context) { return child(context); });
 }
 
 uint32_t ContextTree::known_entry(bool main_thread) const {
@@ -89,20 +91,27 @@ uint32_t ContextTree::known_entry(bool main_thread) const {
 }
 
 uint32_t ContextTree::known_extension(uint32_t parent, PlaceId place) const {
-  return extensions_.at((uint64_t{parent} << 32) | place);
+  const auto known = extensions_.find((uint64_t{parent} << 32) | place);
+  if (known != extensions_.end()) return known->second;
+  return follow(parent, place, [this](const Context& context) { return children_.at(key_of(context)); });
+}
+
+std::vector<uint32_t> ContextTree::add(const std::vector<Context>& contexts) {
+  std::vector<uint32_t> here;
+  here.reserve(contexts.size());
+  for (Context context : contexts) {
+    if (context.parent == kNone) {
+      here.push_back(entry(context.entry == entry_name(true)));
+    } else {
+      context.parent = here[context.parent];
+      here.push_back(child(context));
+    }
+  }
+  return here;
 }
 
 void ContextTree::add(const ContextTree& other) {
-  std::vector<uint32_t> here(other.contexts_.size());  // of each of the other's contexts
-  for (uint32_t i = 0; i < here.size(); ++i) {
-    Context context = other.contexts_[i];
-    if (context.parent == kNone) {
-      here[i] = entry(context.entry == entry_name(true));
-    } else {
-      context.parent = here[context.parent];
-      here[i] = child(context);
-    }
-  }
+  const std::vector<uint32_t> here = add(other.contexts_);
   for (const auto& [key, context] : other.extensions_)
     extensions_.try_emplace((uint64_t{here[key >> 32]} << 32) | (key & UINT32_MAX), here[context]);
 }

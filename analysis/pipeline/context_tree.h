@@ -25,12 +25,14 @@ class ContextTree {
 
   // Takes in what another tree over the same places has.
   void add(const ContextTree& other);
+  // Takes in a tree's contexts; returns which they are here.
+  std::vector<uint32_t> add(const std::vector<Context>& contexts);
 
   // Gives contexts an order that depends on what they are alone: callers first, what they call behind them.
   void sort();
 
-  // What entry() and extend() returned, after whatever was added and sorted; they must have been asked for
-  // before. Callable by several threads at once.
+  // What entry() and extend() returned, or would have if this tree had been asked for what was added to it,
+  // after it was sorted. Callable by several threads at once.
   uint32_t known_entry(bool main_thread) const;
   uint32_t known_extension(uint32_t parent, PlaceId place) const;
 
@@ -49,8 +51,11 @@ class ContextTree {
 
   static Key key_of(const Context& context);
   uint32_t child(const Context& context);
-  uint32_t function(uint32_t parent, uint32_t function, Relation relation);
-  uint32_t line(uint32_t parent, uint32_t file, uint32_t line);
+  // The context of a place called in `parent`; child() gives the one of each step there.
+  template <typename Child>
+  uint32_t follow(uint32_t parent, PlaceId place, const Child& child) const;
+  // Where recursion is merged: the function's context above, or kNone.
+  uint32_t same_above(uint32_t parent, uint32_t function) const;
   std::vector<uint32_t> sorted_order() const;
 
   const PlaceTable& places_;

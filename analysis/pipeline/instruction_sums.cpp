@@ -19,6 +19,16 @@ void InstructionSums::add(const InstructionSums& other) {
   for (const auto& [key, sum] : other.sums_) sums_[key] += sum;
 }
 
+void InstructionSums::give(Packer& out) const {
+  std::vector<Entry> entries;
+  for (const auto& [key, sum] : sums_) entries.push_back({key, sum});
+  out(entries);
+}
+
+void InstructionSums::take(Unpacker& in) {
+  for (const Entry& entry : in.get<std::vector<Entry>>()) sums_[entry.key] += entry.sum;
+}
+
 std::vector<InstructionCost> InstructionSums::costs(const Places& places) const {
   std::vector<std::pair<Key, uint64_t>> sums(sums_.begin(), sums_.end());
   std::ranges::sort(sums);

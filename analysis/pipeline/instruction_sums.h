@@ -7,6 +7,7 @@
 
 #include "analysis/pipeline/metrics.h"
 #include "analysis/pipeline/places.h"
+#include "analysis/team/packing.h"
 
 namespace prof {
 
@@ -16,6 +17,10 @@ class InstructionSums {
   void add(const MeasuredThread& thread, const std::vector<MetricColumn>& columns,
            const std::vector<PlaceId>& place_of);
   void add(const InstructionSums& other);
+
+  // For another process, and what another one gave.
+  void give(Packer& out) const;
+  void take(Unpacker& in);
 
   // Of places in code of files, by module, offset and metric.
   std::vector<InstructionCost> costs(const Places& places) const;
@@ -27,6 +32,10 @@ class InstructionSums {
     uint32_t metric;
     double scale;
     auto operator<=>(const Key&) const = default;
+  };
+  struct Entry {
+    Key key;
+    uint64_t sum;
   };
   struct KeyHash {
     size_t operator()(const Key& key) const {

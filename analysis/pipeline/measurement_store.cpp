@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
-#include <optional>
+#include <cstdlib>
 #include <tuple>
 
-#include "analysis/pipeline/contention.h"
 #include "analysis/pipeline/locks.h"
+#include "analysis/pipeline/measurement_outline.h"
 #include "analysis/pipeline/parallel.h"
 #include "analysis/pipeline/waits.h"
 
@@ -117,64 +116,6 @@ size_t bytes_of(const ProcessMeasurement& measurement) {
   return bytes;
 }
 
-// One cell for each metric.
-std::vector<MeasuredCell> totals(const std::vector<MeasuredCell>& cells) {
-  std::vector<MeasuredCell> sums;
-  for (const MeasuredCell& cell : cells) {
-    const auto known = std::ranges::find(sums, cell.metric, &MeasuredCell::metric);
-    MeasuredCell& sum =
-        known != sums.end() ? *known : sums.emplace_back(MeasuredCell{.node = 0, .metric = cell.metric});
-    sum.samples += cell.samples;
-    sum.value += cell.value;
-  }
-  return sums;
-}
-
-MeasuredThread outline_of(const MeasuredThread& thread) {
-  MeasuredThread outline;
-  outline.index = thread.index;
-  outline.kind = thread.kind;
-  outline.tid = thread.tid;
-  outline.name = thread.name;
-  outline.start_ns = thread.start_ns;
-  outline.end_ns = thread.end_ns;
-  outline.cpu_ns = thread.cpu_ns;
-  outline.nodes.resize(1);
-  outline.cells = totals(thread.cells);
-  outline.trace_bytes = thread.trace_bytes;
-  outline.quantum_ns = thread.quantum_ns;
-  return outline;
-}
-
-ProcessMeasurement outline_of(const ProcessMeasurement& measurement) {
-  ProcessMeasurement outline;
-  outline.file = measurement.file;
-  outline.process = measurement.process;
-  outline.metrics = measurement.metrics;
-  outline.modules = measurement.modules;
-  for (const MeasuredThread& thread : measurement.threads) outline.threads.push_back(outline_of(thread));
-  outline.devices = measurement.devices;
-  outline.queues = measurement.queues;
-  outline.notes = measurement.notes;
-  outline.counters = measurement.counters;
-  outline.stack_reasons = measurement.stack_reasons;
-  outline.file_bytes = measurement.file_bytes;
-  outline.owner = measurement.owner;
-  return outline;
-}
-
-MeasurementStore::Contents contents_of(const ProcessMeasurement& measurement) {
-  MeasurementStore::Contents contents;
-  contents.accesses = has_accesses(measurement);
-  contents.lock_waits = has_lock_waits(measurement);
-  contents.repairs = !measurement.repairs.empty();
-  for (const MeasuredThread& thread : measurement.threads) {
-    contents.device_waits |= thread.wait_extents && !thread.wait_extents->empty();
-    contents.nodes.push_back(static_cast<uint32_t>(thread.nodes.size()));
-  }
-  return contents;
-}
-
 // Leaves what was there when it was read first: the process may still run. False: it is another file.
 bool reduce_to(const std::vector<MeasuredThread>& threads, const std::vector<uint32_t>& nodes,
                ProcessMeasurement& measurement) {
@@ -204,55 +145,109 @@ bool reduce_to(const std::vector<MeasuredThread>& threads, const std::vector<uin
 }
 
 struct Loaded {
-  std::optional<ProcessMeasurement> outline;
+  ProcessMeasurement outline;
   MeasurementStore::Contents contents;
   std::vector<std::string> warnings;
-  std::string failure;
+  std::string failure;  // empty: there is an outline
 };
+
+template <typename Archive>
+void fields(Archive& archive, Loaded& loaded) {
+  archive(loaded.outline, loaded.contents, loaded.warnings, loaded.failure);
+}
+
+struct File {
+  fs::path path;
+  uint32_t directory;
+};
+
+template <typename Archive>
+void fields(Archive& archive, File& file) {
+  archive(file.path, file.directory);
+}
+
+std::vector<File> files_of(const std::vector<fs::path>& directories) {
+  std::vector<File> files;
+  for (uint32_t i = 0; i < directories.size(); ++i)
+    for (fs::path& path : measurement_files(directories[i])) files.push_back({std::move(path), i});
+  std::ranges::sort(files, {}, &File::path);
+  return files;
+}
+
+// The rank in "<host>-<rank>-<pid>-<n>"; 0 where the name is another one.
+long rank_in_name(const fs::path& path) {
+  const std::string name = path.stem().string();
+  size_t dash = name.size();
+  for (int part = 0; part < 3 && dash != std::string::npos && dash > 0; ++part)
+    dash = name.rfind('-', dash - 1);
+  return dash == std::string::npos ? 0 : std::strtol(name.c_str() + dash + 1, nullptr, 10);
+}
+
+// The files that this process reads: of ranks that follow each other, as it will merge them.
+std::vector<size_t> files_to_read(const std::vector<File>& files, const Team& team) {
+  std::vector<std::pair<long, size_t>> order;
+  for (size_t i = 0; i < files.size(); ++i) order.emplace_back(rank_in_name(files[i].path), i);
+  std::ranges::sort(order);
+  const auto [begin, end] = share_of(std::vector<uint64_t>(files.size()), team.rank(), team.size());
+  std::vector<size_t> own;
+  for (size_t i = begin; i < end; ++i) own.push_back(order[i].second);
+  return own;
+}
 
 }  // namespace
 
 MeasurementStore::MeasurementStore(const std::vector<fs::path>& directories, const AnalyzeOptions& options,
-                                   std::vector<std::string>& warnings, const Visit& visit)
+                                   std::vector<std::string>& warnings, const Visitor& visitor)
     : clocks_(directories), most_bytes_(options.kept_bytes) {
-  struct File {
-    fs::path path;
-    const RecordsOfDirectory* records;
-  };
+  Team& team = *options.team;
   std::vector<File> files;
-  std::vector<RecordsOfDirectory> records;
-  records.reserve(directories.size());
-  for (const fs::path& directory : directories) {
-    const RecordsOfDirectory& of_directory = records.emplace_back(directory);
-    for (fs::path& path : measurement_files(directory)) files.push_back({std::move(path), &of_directory});
-  }
-  std::ranges::sort(files, {}, &File::path);
+  team.from_first(
+      "files", [&] { files = files_of(directories); }, files);
+  std::vector<RecordsOfDirectory> records(directories.begin(), directories.end());
+  const auto record_of = [&](size_t file, const MeasuredProcess& process) -> const RunRecord& {
+    return records[files[file].directory].of(process);
+  };
 
   std::vector<Loaded> loaded(files.size());
-  parallel_for(files.size(), options, "reading files", [&](size_t i) {
-    Loaded& one = loaded[i];
-    try {
-      auto measurement = std::make_shared<ProcessMeasurement>(read_usable(files[i].path));
-      one.warnings = std::move(measurement->warnings);
-      const RunRecord& record = files[i].records->of(measurement->process);
-      if (!is_end_known(measurement->process, record))
-        one.warnings.insert(
-            one.warnings.begin(),
-            "the process did not end normally, or still runs; everything it published is here");
-      charge(*measurement, record);
-      clocks_.correct(measurement->process);
-      one.outline = outline_of(*measurement);
-      one.contents = contents_of(*measurement);
-      visit(i, *measurement);
-      keep(i, std::move(measurement));
-    } catch (const MeasurementError& error) {
-      one.failure = error.what();
-    }
-  });
+  const std::vector<size_t> own = files_to_read(files, team);
+  team.share(
+      "outlines",
+      [&] {
+        parallel_for(own.size(), options, "reading files", [&](size_t i) {
+          const size_t file = own[i];
+          Loaded& one = loaded[file];
+          try {
+            auto measurement = std::make_shared<ProcessMeasurement>(read_usable(files[file].path));
+            one.warnings = std::move(measurement->warnings);
+            const RunRecord& record = record_of(file, measurement->process);
+            if (!is_end_known(measurement->process, record))
+              one.warnings.insert(
+                  one.warnings.begin(),
+                  "the process did not end normally, or still runs; everything it published is here");
+            charge(*measurement, record);
+            clocks_.correct(measurement->process);
+            one.outline = outline_of(*measurement);
+            one.contents = contents_of(*measurement);
+            visitor.visit(file, *measurement);
+            keep(file, std::move(measurement));
+          } catch (const MeasurementError& error) {
+            one.failure = error.what();
+          }
+        });
+      },
+      [&](Packer& out) {
+        out(own);
+        for (const size_t file : own) out(loaded[file]);
+        visitor.give(out);
+      },
+      [&](Unpacker& in) {
+        for (const size_t file : in.get<std::vector<size_t>>()) in(loaded[file]);
+        visitor.take(in);
+      });
 
   FileWarnings file_warnings;
   for (size_t i = 0; i < loaded.size(); ++i) {
-    if (loaded[i].outline) {
+    if (loaded[i].failure.empty()) {
       file_warnings.add(files[i].path, loaded[i].warnings);
       files_.push_back(i);
     } else {
@@ -268,15 +263,15 @@ MeasurementStore::MeasurementStore(const std::vector<fs::path>& directories, con
                                          files.size(), loaded[0].failure));
   }
   std::ranges::stable_sort(files_, {}, [&](size_t file) {
-    const MeasuredProcess& process = loaded[file].outline->process;
+    const MeasuredProcess& process = loaded[file].outline.process;
     return std::pair(process.rank, process.start_realtime_ns);
   });
   std::unordered_map<size_t, std::list<Kept>::iterator> by_index;
   for (size_t index = 0; index < files_.size(); ++index) {
     const size_t file = files_[index];
-    outlines_.push_back(std::move(*loaded[file].outline));
+    outlines_.push_back(std::move(loaded[file].outline));
     contents_.push_back(std::move(loaded[file].contents));
-    records_.push_back(files[file].records->of(outlines_.back().process));
+    records_.push_back(record_of(file, outlines_.back().process));
     if (const auto kept = kept_by_index_.find(file); kept != kept_by_index_.end()) {
       kept->second->index = index;
       by_index.emplace(index, kept->second);

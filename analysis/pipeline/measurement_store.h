@@ -24,17 +24,21 @@ namespace prof {
 class MeasurementStore {
  public:
   // Sees every measurement once, whole, when it is read for the first time; called by several threads at
-  // once. Measurements have no order yet: `file` is the number by which file_of() calls them.
-  using Visit = std::function<void(size_t file, const ProcessMeasurement& measurement)>;
+  // once. Measurements have no order yet: `file` is the number by which file_of() calls them. Those that
+  // another process read it has from there: what give() there put out take() gets here.
+  struct Visitor {
+    std::function<void(size_t file, const ProcessMeasurement& measurement)> visit;
+    std::function<void(Packer& out)> give;
+    std::function<void(Unpacker& in)> take;
+  };
 
-  // Reads them all on options.jobs threads. Damaged files are left out with a warning that names them. Throws
-  // AnalyzeError when nothing is left.
+  // Reads them all on options.jobs threads, and of a team each process its share. Damaged files are left out
+  // with a warning that names them. Throws AnalyzeError when nothing is left.
   MeasurementStore(const std::vector<std::filesystem::path>& directories, const AnalyzeOptions& options,
-                   std::vector<std::string>& warnings, const Visit& visit);
+                   std::vector<std::string>& warnings, const Visitor& visitor);
 
-  // Ordered by rank, then start, then file name, whatever order the file system lists them in. Of a thread's
-  // call paths the root is left, with the sum of each metric; objects, repairs, writes, waits and locks are
-  // not there, and no streams: contents() tells whether they were.
+  // Ordered by rank, then start, then file name, whatever order the file system lists them in; what is left
+  // of each says measurement_outline.h.
   const std::vector<ProcessMeasurement>& outlines() const { return outlines_; }
   size_t size() const { return outlines_.size(); }
   size_t file_of(size_t index) const { return files_[index]; }

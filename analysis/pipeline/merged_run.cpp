@@ -6,6 +6,14 @@
 #include "analysis/pipeline/traces.h"
 
 namespace prof {
+
+// For other processes (analysis/team/packing.h).
+template <typename Archive>
+void fields(Archive& archive, Context& context) {
+  auto& [parent, kind, relation, function, file, line, module, offset, entry] = context;
+  archive(parent, kind, relation, function, file, line, module, offset, entry);
+}
+
 namespace {
 
 // The context of each node of a line. Parents come before their children. `entry` tells where the stacks of
@@ -42,7 +50,8 @@ MergedRun::MergedRun(const std::vector<std::filesystem::path>& directories, cons
                      Database& database, std::vector<std::string>& warnings)
     : store_(
           directories, options, warnings,
-          [this](size_t file, const ProcessMeasurement& measurement) { places_.collect(file, measurement); }),
+          {[this](size_t file, const ProcessMeasurement& measurement) { places_.collect(file, measurement); },
+           [this](Packer& out) { places_.give(out); }, [this](Unpacker& in) { places_.take(in); }}),
       tree_(places_.table(), database.contexts, options.merge_recursion) {
   places_.attribute(options, database, warnings);
   for (const ProcessMeasurement& outline : store_.outlines())
@@ -54,13 +63,34 @@ MergedRun::MergedRun(const std::vector<std::filesystem::path>& directories, cons
       if (threads[t].kind != LineKind::Device) lines_.push_back({i, t});  // which has totals and no contexts
   }
   first_line_.push_back(static_cast<uint32_t>(lines_.size()));
-  merge(options, database);
+  std::vector<uint64_t> bytes;
+  for (const ProcessMeasurement& outline : store_.outlines()) bytes.push_back(outline.file_bytes);
+  own_ = share_of(bytes, options.team->rank(), options.team->size());
+  InstructionSums instructions;
+  options.team->share(
+      "contexts", [&] { merge(options, instructions); },
+      [&](Packer& out) {
+        out(database.contexts, uint64_t{first_line_[own_.first]});
+        out(uint64_t{first_line_[own_.second]});
+        for (uint32_t l = first_line_[own_.first]; l < first_line_[own_.second]; ++l)
+          out(lines_[l].trace_records);
+        instructions.give(out);
+      },
+      [&](Unpacker& in) {
+        tree_.add(in.get<std::vector<Context>>());
+        const auto begin = in.get<uint64_t>(), end = in.get<uint64_t>();
+        for (uint64_t l = begin; l < end; ++l) in(lines_[l].trace_records);
+        instructions.take(in);
+      });
+  database.instructions = instructions.costs(places_);
+  tree_.sort();
 }
 
-void MergedRun::merge(const AnalyzeOptions& options, Database& database) {
+void MergedRun::merge(const AnalyzeOptions& options, InstructionSums& instructions) {
   Pool<PartialTree> trees(
       [&] { return std::make_unique<PartialTree>(places_.table(), options.merge_recursion); });
-  parallel_for(store_.size(), options, "merging call paths", [&](size_t i) {
+  parallel_for(own_.second - own_.first, options, "merging call paths", [&](size_t piece) {
+    const size_t i = own_.first + piece;
     const Pool<PartialTree>::Borrowed partial(trees);
     ContextTree& tree = partial->tree;
     const std::shared_ptr<const ProcessMeasurement> measurement = store_.whole(i);
@@ -78,13 +108,10 @@ void MergedRun::merge(const AnalyzeOptions& options, Database& database) {
       if (line.trace_bytes != 0) lines_[l].trace_records = trace_records(line, measurement->process);
     }
   });
-  InstructionSums instructions;
   for (const std::unique_ptr<PartialTree>& partial : trees.all()) {
     tree_.add(partial->tree);
     instructions.add(partial->instructions);
   }
-  database.instructions = instructions.costs(places_);
-  tree_.sort();
 }
 
 std::vector<uint32_t> MergedRun::contexts_of(size_t measurement, const ProcessMeasurement& whole,

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "analysis/pipeline/contention.h"
@@ -17,8 +18,9 @@ namespace prof {
 
 class MergedRun {
  public:
-  // Reads the measurements; fills the database's modules, files, functions, contexts, metrics and costs of
-  // instructions. `database` is not looked at afterwards, and may be moved. Throws AnalyzeError.
+  // Reads the measurements, of a team each process its share; fills the database's modules, files, functions,
+  // contexts, metrics and costs of instructions. `database` is not looked at afterwards, and may be moved.
+  // Throws AnalyzeError.
   MergedRun(const std::vector<std::filesystem::path>& directories, const AnalyzeOptions& options,
             Database& database, std::vector<std::string>& warnings);
 
@@ -33,6 +35,9 @@ class MergedRun {
     uint64_t trace_records = 0;  // of the database's trace; 0: it has none
   };
   const std::vector<Line>& lines() const { return lines_; }
+  // The measurements whose call paths this process has merged, and whose values it is to write: from the
+  // first number to before the second. Those of others it can process as well, in more time.
+  std::pair<size_t, size_t> own_measurements() const { return own_; }
   // Those of one measurement, which are lines() from here to that of the next one.
   uint32_t first_line(size_t measurement) const { return first_line_[measurement]; }
 
@@ -54,7 +59,7 @@ class MergedRun {
                                     const MeasuredThread& thread) const;
 
  private:
-  void merge(const AnalyzeOptions& options, Database& database);
+  void merge(const AnalyzeOptions& options, InstructionSums& instructions);
 
   Places places_;  // the store's reading fills it
   MeasurementStore store_;
@@ -62,6 +67,7 @@ class MergedRun {
   std::vector<std::vector<MetricColumn>> columns_;
   std::vector<Line> lines_;
   std::vector<uint32_t> first_line_;  // and one behind the last
+  std::pair<size_t, size_t> own_;
 };
 
 }  // namespace prof

@@ -2,12 +2,35 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <numeric>
 
 #include "analysis/attribution/hex.h"
 #include "analysis/pipeline/parallel.h"
 
 namespace prof {
+
+// For other processes (analysis/team/packing.h).
+template <typename Archive>
+void fields(Archive& archive, ModuleIdentity& identity) {
+  auto& [path, build_id, run_start_ns] = identity;
+  archive(path, build_id, run_start_ns);
+}
+template <typename Archive>
+void fields(Archive& archive, PerfMap& map) {
+  auto& [path, user, process_start_ns] = map;
+  archive(path, user, process_start_ns);
+}
+template <typename Archive>
+void fields(Archive& archive, AttributedFunction& function) {
+  auto& [name, offset, file, line] = function;
+  archive(name, offset, file, line);
+}
+template <typename Archive>
+void fields(Archive& archive, AttributedModule& module) {
+  auto& [files, functions, frames, first, warnings, build_id] = module;
+  archive(files, functions, frames, first, warnings, build_id);
+}
 
 uint32_t ModulePlaces::module(ModuleKind kind, const ModuleIdentity& identity, const PerfMap& perf_map) {
   const auto [at, added] = by_identity_.try_emplace(
@@ -30,6 +53,23 @@ void ModulePlaces::settle(Module& module) {
 
 void ModulePlaces::settle() {
   for (Module& module : modules_) settle(module);
+}
+
+void ModulePlaces::give(Packer& out) const {
+  out(uint64_t{modules_.size()});
+  for (const Module& module : modules_) out(module.kind, module.identity, module.perf_map, module.addresses);
+}
+
+std::vector<uint32_t> ModulePlaces::take(Unpacker& in) {
+  std::vector<uint32_t> here;
+  for (auto left = in.get<uint64_t>(); left > 0; --left) {
+    const auto kind = in.get<ModuleKind>();
+    const auto identity = in.get<ModuleIdentity>();
+    here.push_back(module(kind, identity, in.get<PerfMap>()));
+    std::ranges::move(in.get<std::vector<uint64_t>>(), std::back_inserter(modules_[here.back()].addresses));
+  }
+  settle();
+  return here;
 }
 
 AttributedModule ModulePlaces::attribute_names(const std::vector<uint64_t>& numbers) const {
@@ -81,23 +121,34 @@ void ModulePlaces::add(const Module& module, AttributedModule& attributed, Place
 }
 
 void ModulePlaces::attribute(const AttributionOptions& options, int jobs, PlaceTable& table,
-                             Database& database, std::vector<std::string>& warnings,
-                             const Progress& progress) {
+                             Database& database, std::vector<std::string>& warnings, const Progress& progress,
+                             Team& team) {
   settle();
-  // The largest first, so that no thread ends up with it alone at the end.
-  std::vector<size_t> order(modules_.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return modules_[a].addresses.size() > modules_[b].addresses.size();
-  });
+  // The largest first, so that no thread ends up with it alone at the end; of equal ones as every process has
+  // them.
+  std::vector<uint32_t> order;
+  for (const auto& [identity, i] : by_identity_) order.push_back(i);
+  std::ranges::stable_sort(order, std::greater(), [&](uint32_t i) { return modules_[i].addresses.size(); });
+  const auto processes = static_cast<size_t>(team.size()), first = static_cast<size_t>(team.rank());
+  const size_t own = (order.size() + processes - 1 - first) / processes;
   std::vector<AttributedModule> attributed(modules_.size());
-  std::atomic<size_t> done{0};
-  parallel_for(order.size(), jobs, [&](size_t i) {
-    if (progress) progress("finding source lines", done++, order.size());
-    const Module& module = modules_[order[i]];
-    if (module.addresses.empty()) return;
-    attributed[order[i]] = attribute(module, options);
-  });
+  team.share(
+      "source",
+      [&] {
+        std::atomic<size_t> done{0};
+        parallel_for(own, jobs, [&](size_t i) {
+          if (progress) progress("finding source lines", done++, own);
+          const uint32_t module = order[first + i * processes];
+          if (!modules_[module].addresses.empty()) attributed[module] = attribute(modules_[module], options);
+        });
+      },
+      [&](Packer& out) {
+        out(uint64_t{first});
+        for (size_t i = first; i < order.size(); i += processes) out(attributed[order[i]]);
+      },
+      [&](Unpacker& in) {
+        for (size_t i = in.get<uint64_t>(); i < order.size(); i += processes) in(attributed[order[i]]);
+      });
 
   for (const auto& [identity, i] : by_identity_) {
     Module& module = modules_[i];

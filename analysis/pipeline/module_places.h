@@ -12,6 +12,7 @@
 #include "analysis/database/model.h"
 #include "analysis/pipeline/pipeline.h"
 #include "analysis/pipeline/place_table.h"
+#include "analysis/team/team.h"
 
 namespace prof {
 
@@ -34,10 +35,17 @@ class ModulePlaces {
   // Drops repeated addresses; to be called now and then where there are many.
   void settle();
 
-  // Attributes all that is needed, on up to `jobs` threads, adds the places to `table`, and the modules,
-  // files and functions to the database, in an order that does not depend on that of the calls.
+  // For another process: modules with the addresses that are needed.
+  void give(Packer& out) const;
+  // Takes in what another one gave; the numbers that its modules have here, by those that they have there.
+  std::vector<uint32_t> take(Unpacker& in);
+
+  // Attributes all that is needed, on up to `jobs` threads of each process of `team`, adds the places to
+  // `table`, and the modules, files and functions to the database, in an order that does not depend on that
+  // of the calls.
   void attribute(const AttributionOptions& options, int jobs, PlaceTable& table, Database& database,
-                 std::vector<std::string>& warnings, const Progress& progress = {});
+                 std::vector<std::string>& warnings, const Progress& progress = {},
+                 Team& team = Team::alone());
 
   // What lies at a place, where that is in a file's code: the database's module, and the address in it.
   struct Code {

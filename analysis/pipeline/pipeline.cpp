@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "analysis/database/pool.h"
@@ -49,6 +50,7 @@ std::vector<Profile> profiles_of(const MergedRun& run) {
 ProfileValues values_of(std::shared_ptr<const MergedRun> run) {
   ProfileValues values;
   for (size_t i = 0; i <= run->store().size(); ++i) values.first.push_back(run->first_line(i));
+  std::tie(values.own_begin, values.own_end) = run->own_measurements();
   auto propagations = std::make_shared<Pool<Propagation>>([] { return std::make_unique<Propagation>(); });
   values.compute = [run = std::move(run), propagations](const Database& database, size_t piece) {
     const MergedRun::Process process = run->process(piece);
@@ -286,12 +288,14 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
   database.values = values_of(run);
   if (!options.leaves_values) keep_values(database, options);
 
+  add_traces(run, database);
+  if (!options.team->is_first()) return analysis;
+
   Details details = details_of(run, options, database, analysis.warnings);
   RepairsRecord repaired = details.repairs.take();
   analysis.contention = std::move(details.contention);
   analysis.placed = details.repairs.placed();
   tell_repairs(repaired, analysis.contention);
-  add_traces(run, database);
 
   std::vector<RunRecord> records;
   std::vector<RankRecord> of_ranks;

@@ -19,6 +19,7 @@
 #include "analysis/database/contended_record.h"
 #include "analysis/database/model.h"
 #include "analysis/repair/repair_file.h"
+#include "analysis/team/team.h"
 
 namespace prof {
 
@@ -36,6 +37,7 @@ struct AnalyzeOptions {
   bool leaves_values = false;     // in the measurements: Database::values computes them
   AttributionOptions attribution;
   Progress progress;
+  Team* team = &Team::alone();  // of which this process does a share
 };
 
 // what() is one line: what is wrong, where, the remedy.
@@ -69,8 +71,8 @@ struct Analysis {
 
 // Analyzes all *.prof files of the directories (not of their subdirectories) as one run. The traces of the
 // result, and values that were left, read the measurement files when they are called; traces start over after
-// their end; each record names the context that the time from it to the next record is charged to. Throws
-// AnalyzeError.
+// their end; each record names the context that the time from it to the next record is charged to. Of a team
+// the first process has all of it, the others what write_database() wants of them. Throws AnalyzeError.
 Analysis analyze(const std::vector<std::filesystem::path>& directories, const AnalyzeOptions& options = {});
 
 }  // namespace prof

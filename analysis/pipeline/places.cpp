@@ -81,6 +81,27 @@ void Places::collect(size_t file, const ProcessMeasurement& measurement) {
   measurements_[file] = std::move(known);
 }
 
+void Places::give(Packer& out) const {
+  modules_.give(out);
+  out(uint64_t{measurements_.size()});
+  for (const OfMeasurement& known : measurements_) out(known.modules, known.task_of);
+}
+
+void Places::take(Unpacker& in) {
+  const std::vector<uint32_t> here = modules_.take(in);
+  const auto count = in.get<uint64_t>();
+  if (measurements_.size() < count) measurements_.resize(count);
+  for (size_t file = 0; file < count; ++file) {
+    OfMeasurement known;
+    in(known.modules, known.task_of);
+    if (known.modules.empty() && known.task_of.empty()) continue;  // the other process did not read it
+    for (uint32_t& module : known.modules)
+      if (module != kNoModule) module = here[module];
+    for (const auto& [frame, name] : known.task_of) tasks_.try_emplace(name, 0);
+    measurements_[file] = std::move(known);
+  }
+}
+
 void Places::attribute(const AnalyzeOptions& options, Database& database,
                        std::vector<std::string>& warnings) {
   lost_ = modules_.module(ModuleKind::Unknown, {"[unknown]", {}});
@@ -94,7 +115,8 @@ void Places::attribute(const AnalyzeOptions& options, Database& database,
     for (const auto& [frame, name] : known.task_of) known.task_numbers[frame] = tasks_.at(name);
     known.task_of.clear();
   }
-  modules_.attribute(options.attribution, options.jobs, table_, database, warnings, options.progress);
+  modules_.attribute(options.attribution, options.jobs, table_, database, warnings, options.progress,
+                     *options.team);
 }
 
 PlaceId Places::place(size_t file, uint64_t frame) const {

@@ -19,6 +19,10 @@ class Places {
   // number from here on.
   void collect(size_t file, const ProcessMeasurement& measurement);
 
+  // What was collected, for another process, and what another one collected.
+  void give(Packer& out) const;
+  void take(Unpacker& in);
+
   // Of all that was collected; fills the database's modules, files and functions, whose order does not depend
   // on the measurements' order.
   void attribute(const AnalyzeOptions& options, Database& database, std::vector<std::string>& warnings);

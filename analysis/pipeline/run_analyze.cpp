@@ -38,7 +38,9 @@ AnalyzeResult run_analyze(const std::vector<std::filesystem::path>& directories,
   if (options.copy_sources) mark_sources(analysis.database.files);
   AnalyzeResult result{output.empty() ? directories.front() / "database" : output,
                        std::move(analysis.warnings)};
-  analysis.database.summaries = write_database(analysis.database, result.database, options.jobs);
+  analysis.database.summaries =
+      write_database(analysis.database, result.database, options.jobs, *options.team);
+  if (!options.team->is_first()) return result;
   write_findings(analysis.database, result.database);
   write_repairs(analysis, output.empty() ? directories.front() : result.database, result.warnings);
   return result;

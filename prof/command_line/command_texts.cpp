@@ -48,7 +48,8 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
          "run."},
         {{"prof analyze prof-app", "into prof-app/database"},
          {"prof analyze prof-app -o app.db", "somewhere else"},
-         {"prof analyze prof-app prof-app-2 -o both.db", "two directories as one run"}},
+         {"prof analyze prof-app prof-app-2 -o both.db", "two directories as one run"},
+         {"mpirun -n 4 prof analyze prof-app", "by four processes"}},
         "docs/analyze.md"}},
       {"prof report",
        {{"Shows a database, or a measurement directory, which is analyzed first where that was not done "

@@ -1,0 +1,61 @@
+#pragma once
+// What all of an analysis wants of every measurement, and what is left out of it.
+
+#include <vector>
+
+#include "analysis/pipeline/measurement_store.h"
+#include "hpcrun/measurement/reader.h"
+
+namespace prof {
+
+// Of a thread's call paths the root is left, with the sum of each metric; objects, repairs, writes, waits and
+// locks are not there, and no streams.
+ProcessMeasurement outline_of(const ProcessMeasurement& measurement);
+
+// Whether they were.
+MeasurementStore::Contents contents_of(const ProcessMeasurement& measurement);
+
+// For other processes (analysis/team/packing.h). Of measurements the outlines.
+template <typename Archive>
+void fields(Archive& archive, MeasurementStore::Contents& contents) {
+  auto& [accesses, lock_waits, device_waits, repairs, nodes] = contents;
+  archive(accesses, lock_waits, device_waits, repairs, nodes);
+}
+template <typename Archive>
+void fields(Archive& archive, MeasuredProcess& process) {
+  auto& [command, executable, host, environment, pid, parent, rank, realtime, monotonic, end, seen] = process;
+  archive(command, executable, host, environment, pid, parent, rank, realtime, monotonic, end, seen);
+}
+template <typename Archive>
+void fields(Archive& archive, MeasuredMetric& metric) {
+  auto& [id, name, unit, source, note, scale, requested_hz] = metric;
+  archive(id, name, unit, source, note, scale, requested_hz);
+}
+template <typename Archive>
+void fields(Archive& archive, MeasuredModule& module) {
+  auto& [id, path, build_id, start, end, load_bias] = module;
+  archive(id, path, build_id, start, end, load_bias);
+}
+template <typename Archive>
+void fields(Archive& archive, MeasuredDevice& device) {
+  auto& [index, line, first_use_ns, name, uuid, api, driver] = device;
+  archive(index, line, first_use_ns, name, uuid, api, driver);
+}
+template <typename Archive>
+void fields(Archive& archive, MeasuredQueue& queue) {
+  auto& [line, device, created_ns, name] = queue;
+  archive(line, device, created_ns, name);
+}
+template <typename Archive>
+void fields(Archive& archive, MeasuredThread& thread) {
+  archive(thread.index, thread.kind, thread.tid, thread.name, thread.start_ns, thread.end_ns, thread.cpu_ns,
+          thread.nodes, thread.cells, thread.trace_bytes, thread.quantum_ns);
+}
+template <typename Archive>
+void fields(Archive& archive, ProcessMeasurement& outline) {
+  archive(outline.file, outline.process, outline.metrics, outline.modules, outline.threads, outline.devices,
+          outline.queues, outline.notes, outline.counters, outline.stack_reasons, outline.file_bytes,
+          outline.owner);
+}
+
+}  // namespace prof

@@ -1,0 +1,103 @@
+#include "analysis/team/liveness.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <random>
+#include <system_error>
+
+namespace prof {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kBeat = 1s;
+// Longer than a network file system hides what others wrote.
+constexpr auto kPatience = 90s;
+
+std::string sign_of(int rank) {
+  return fmt::format("alive.{}", rank);
+}
+
+std::string processors_of_this_process() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::string words;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return words;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) words += CPU_ISSET(cpu, &set) ? '1' : '0';
+  return words;
+}
+
+}  // namespace
+
+Member Member::self() {
+  Member self;
+  std::array<char, 256> text{};
+  if (gethostname(text.data(), text.size() - 1) == 0) self.host = text.data();
+  text.fill(0);
+  if (readlink("/proc/self/ns/pid", text.data(), text.size() - 1) > 0) self.pid_space = text.data();
+  self.pid = getpid();
+  self.processors = processors_of_this_process();
+  std::random_device random;
+  self.nonce = uint64_t{random()} << 32 | random();
+  return self;
+}
+
+bool Member::is_here() const {
+  static const Member here = self();
+  return host == here.host && pid_space == here.pid_space;
+}
+
+bool Member::has_ended() const {
+  return is_here() && ::kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+Heartbeat::Heartbeat(SharedFolder folder, int rank)
+    : folder_(std::move(folder)), rank_(rank), thread_([this] { beat(); }) {}
+
+Heartbeat::~Heartbeat() {
+  {
+    const std::lock_guard guard(lock_);
+    over_ = true;
+  }
+  is_over_.notify_all();
+  thread_.join();
+}
+
+void Heartbeat::beat() {
+  std::unique_lock guard(lock_);
+  for (uint64_t count = 0; !over_; ++count) {
+    try {
+      folder_.write(sign_of(rank_), std::to_string(count), std::to_string(rank_));
+    } catch (const std::system_error&) {
+      // Who cannot write has more to say than this.
+    }
+    is_over_.wait_for(guard, kBeat, [this] { return over_; });
+  }
+}
+
+Watch::Watch(const SharedFolder& folder, Member other, int rank)
+    : folder_(folder),
+      other_(std::move(other)),
+      rank_(rank),
+      last_change_(Clock::now()),
+      next_look_(last_change_ + kBeat) {}
+
+bool Watch::has_died() {
+  const Clock::time_point now = Clock::now();
+  if (now < next_look_) return false;
+  next_look_ = now + kBeat;
+  if (other_.has_ended()) return true;
+  const std::string sign = folder_.read(sign_of(rank_)).value_or("");
+  if (sign != last_sign_) {
+    last_sign_ = sign;
+    last_change_ = now;
+  }
+  return now - last_change_ > kPatience;
+}
+
+}  // namespace prof

@@ -1,0 +1,71 @@
+#pragma once
+// Whether a process of an analysis still lives: on this machine the system says so; elsewhere it leaves a
+// sign of life every second.
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "analysis/team/shared_folder.h"
+
+namespace prof {
+
+// Who a process is, for all processes of the analysis.
+struct Member {
+  std::string host;
+  std::string pid_space;  // the same for processes that see each other's numbers
+  int32_t pid = 0;
+  std::string processors;  // that it may use
+  uint64_t nonce = 0;      // no other process has it
+
+  static Member self();
+  // True where this machine knows that it has ended.
+  bool has_ended() const;
+  bool is_here() const;  // seen from this process
+};
+
+template <typename Archive>
+void fields(Archive& archive, Member& member) {
+  auto& [host, pid_space, pid, processors, nonce] = member;
+  archive(host, pid_space, pid, processors, nonce);
+}
+
+// Leaves signs of life until its end.
+class Heartbeat {
+ public:
+  Heartbeat(SharedFolder folder, int rank);
+  ~Heartbeat();
+  Heartbeat(const Heartbeat&) = delete;
+  Heartbeat& operator=(const Heartbeat&) = delete;
+
+ private:
+  void beat();
+
+  SharedFolder folder_;
+  int rank_;
+  std::mutex lock_;
+  std::condition_variable is_over_;
+  bool over_ = false;
+  std::thread thread_;
+};
+
+// Watches another process.
+class Watch {
+ public:
+  Watch(const SharedFolder& folder, Member other, int rank);
+  // Looks at most every second.
+  bool has_died();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const SharedFolder& folder_;
+  Member other_;
+  int rank_;
+  std::string last_sign_;
+  Clock::time_point last_change_, next_look_;
+};
+
+}  // namespace prof

@@ -1,0 +1,135 @@
+#pragma once
+// Values as bytes, for another process of the same analysis: of the same prof on the same kind of machine.
+// What is no number, text or container of such says what it consists of by a function for both directions:
+//   template <typename Archive>
+//   void fields(Archive& archive, Thing& thing) { archive(thing.name, thing.parts); }
+
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace prof {
+
+template <typename T>
+constexpr bool kIsMap = false;
+template <typename... T>
+constexpr bool kIsMap<std::map<T...>> = true;
+template <typename... T>
+constexpr bool kIsMap<std::unordered_map<T...>> = true;
+template <typename T>
+constexpr bool kIsVector = false;
+template <typename... T>
+constexpr bool kIsVector<std::vector<T...>> = true;
+
+class Packer {
+ public:
+  template <typename... T>
+  void operator()(const T&... values) {
+    (put(values), ...);
+  }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  void put_raw(const void* from, size_t bytes) { bytes_.append(static_cast<const char*>(from), bytes); }
+  void put_size(size_t size) { put(uint64_t{size}); }
+
+  template <typename T>
+  void put(const T& value) {
+    if constexpr (std::is_trivially_copyable_v<T>) {
+      put_raw(&value, sizeof value);
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      put_size(value.size());
+      put_raw(value.data(), value.size());
+    } else if constexpr (std::is_same_v<T, std::filesystem::path>) {
+      put(value.native());
+    } else if constexpr (kIsVector<T>) {
+      put_size(value.size());
+      if constexpr (std::is_trivially_copyable_v<typename T::value_type>)
+        put_raw(value.data(), value.size() * sizeof(typename T::value_type));
+      else
+        for (const auto& one : value) put(one);
+    } else if constexpr (kIsMap<T>) {
+      put_size(value.size());
+      for (const auto& [key, mapped] : value) {
+        put(key);
+        put(mapped);
+      }
+    } else {
+      fields(*this, const_cast<T&>(value));  // which reads it
+    }
+  }
+
+  std::string bytes_;
+};
+
+class Unpacker {
+ public:
+  explicit Unpacker(std::string_view bytes) : rest_(bytes) {}
+
+  template <typename... T>
+  void operator()(T&... values) {
+    (get(values), ...);
+  }
+  template <typename T>
+  T get() {
+    T value{};
+    get(value);
+    return value;
+  }
+  bool at_end() const { return rest_.empty(); }
+
+ private:
+  void get_raw(void* to, size_t bytes) {
+    if (bytes > rest_.size()) throw std::length_error("a part of the analysis is shorter than it says");
+    if (bytes > 0) std::memcpy(to, rest_.data(), bytes);
+    rest_.remove_prefix(bytes);
+  }
+  // Of things that take a byte at least.
+  size_t get_size(size_t bytes_of_one) {
+    const auto size = get<uint64_t>();
+    if (size > rest_.size() / bytes_of_one)
+      throw std::length_error("a part of the analysis is shorter than it says");
+    return static_cast<size_t>(size);
+  }
+
+  template <typename T>
+  void get(T& value) {
+    if constexpr (std::is_trivially_copyable_v<T>) {
+      get_raw(&value, sizeof value);
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      value.resize(get_size(1));
+      get_raw(value.data(), value.size());
+    } else if constexpr (std::is_same_v<T, std::filesystem::path>) {
+      value = get<std::string>();
+    } else if constexpr (kIsVector<T>) {
+      using One = typename T::value_type;
+      if constexpr (std::is_trivially_copyable_v<One>) {
+        value.resize(get_size(sizeof(One)));
+        get_raw(value.data(), value.size() * sizeof(One));
+      } else {
+        value.resize(get_size(1));
+        for (One& one : value) get(one);
+      }
+    } else if constexpr (kIsMap<T>) {
+      value.clear();
+      for (size_t left = get_size(1); left > 0; --left) {
+        auto key = get<typename T::key_type>();
+        get(value[std::move(key)]);
+      }
+    } else {
+      fields(*this, value);
+    }
+  }
+
+  std::string_view rest_;
+};
+
+}  // namespace prof

@@ -1,0 +1,237 @@
+#include "analysis/team/team.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace prof {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::chrono::microseconds kFirstPoll = 200us, kLastPoll = 50ms;
+constexpr auto kSignOfLife = 3s;  // of another analysis on another machine, which beats every second
+
+// Waits longer from time to time.
+class Poll {
+ public:
+  void operator()() {
+    std::this_thread::sleep_for(pause_);
+    pause_ = std::min<std::chrono::microseconds>(2 * pause_, kLastPoll);
+  }
+
+ private:
+  std::chrono::microseconds pause_ = kFirstPoll;
+};
+
+constexpr char kInputs[] = "inputs", kWelcome[] = "welcome", kFailed[] = "failed", kDied[] = "died";
+
+std::string hello_of(int rank) {
+  return fmt::format("hello.{}", rank);
+}
+
+std::string joined_of(int rank) {
+  return fmt::format("joined.{}", rank);
+}
+
+template <typename T>
+std::string packed(const T& value) {
+  Packer out;
+  out(value);
+  return out.bytes();
+}
+
+}  // namespace
+
+Team& Team::alone() {
+  static Team team;
+  return team;
+}
+
+Team::Team(Place place)
+    : place_(std::move(place)),
+      folder_(std::make_unique<SharedFolder>(place_.folder)),
+      self_(Member::self()) {
+  try {
+    if (is_first()) {
+      open();
+      welcome();
+    } else {
+      be_welcome();
+    }
+  } catch (const std::system_error& error) {  // also of the file system
+    throw TeamError(fmt::format("{}: cannot write there: {}; choose another directory with -o",
+                                place_.folder.parent_path().string(), error.code().message()));
+  }
+  joined_ = true;
+  heartbeat_ = std::make_unique<Heartbeat>(*folder_, rank());
+  for (int other = 0; other < size(); ++other)
+    watches_.emplace_back(*folder_, members_[static_cast<size_t>(other)], other);
+}
+
+Team::~Team() {
+  heartbeat_.reset();
+  if (!joined_ || finished_ || keeps_folder_) return;
+  try {
+    if (is_own_failure()) folder_->write(kFailed, std::to_string(rank()), std::to_string(rank()));
+  } catch (const std::system_error&) {
+    // Then the others see that the folder is gone, or that this process is.
+  }
+  if (is_first()) folder_->remove_all();
+}
+
+void Team::finish() {
+  finished_ = true;
+  heartbeat_.reset();
+  if (is_shared() && is_first()) folder_->remove_all();
+}
+
+bool Team::is_own_failure() const {
+  if (!is_shared()) return true;
+  return folder_->refresh() &&
+         folder_->read(kFailed).value_or(std::to_string(rank())) == std::to_string(rank());
+}
+
+void Team::open() {
+  if (const auto welcome = folder_->read(kWelcome)) {
+    const auto others = Unpacker(*welcome).get<std::vector<Member>>();
+    const Member& first = others.at(0);
+    const std::string sign = folder_->read("alive.0").value_or("");
+    if (!first.is_here()) std::this_thread::sleep_for(kSignOfLife);
+    const bool lives = first.is_here() ? !first.has_ended() : folder_->read("alive.0").value_or("") != sign;
+    if (lives)
+      throw TeamError(
+          fmt::format("{}: process {} on {} analyzes into it; let it end, or choose another "
+                      "database with -o",
+                      place_.folder.string(), first.pid, first.host));
+  }
+  const std::string inputs = fmt::format("{} processes\n{}", size(), place_.inputs ? place_.inputs() : "");
+  resumes_ = place_.resume && folder_->read(kInputs) == inputs;
+  if (!resumes_) folder_->remove_all();
+  std::filesystem::create_directory(folder_->path());
+  for (int other = 0; other < size(); ++other) {
+    folder_->remove(hello_of(other));
+    folder_->remove(joined_of(other));
+    folder_->remove(fmt::format("alive.{}", other));
+  }
+  folder_->remove(kWelcome);
+  folder_->remove(kFailed);
+  folder_->remove(kDied);
+  folder_->write(kInputs, inputs, "0");
+}
+
+// Until all have seen that they are welcome the folder has to stay: who sees that it has gone later knows
+// that the first process failed.
+void Team::welcome() {
+  members_.assign(1, self_);
+  const Clock::time_point start = Clock::now();
+  for (int other = 1; other < size(); ++other)
+    members_.push_back(Unpacker(await(hello_of(other), other, start)).get<Member>());
+  folder_->write(kWelcome, packed(members_), "0");
+  for (int other = 1; other < size(); ++other) await(joined_of(other), other, start);
+}
+
+std::string Team::await(const std::string& name, int other, Clock::time_point start) {
+  for (Poll poll;; poll()) {
+    folder_->refresh();
+    if (auto text = folder_->read(name)) return std::move(*text);
+    if (std::chrono::duration<double>(Clock::now() - start).count() <= place_.patience_s) continue;
+    folder_->remove_all();
+    throw TeamError(
+        fmt::format("process {} of {} does not come to {}; start all of them with the same directories, "
+                    "and name a database that all nodes see with -o",
+                    other, size(), place_.folder.parent_path().string()));
+  }
+}
+
+// The first process removes what it finds: the own hello as well, where that came before.
+void Team::be_welcome() {
+  const Clock::time_point start = Clock::now();
+  const std::string hello = packed(self_);
+  for (Poll poll;; poll()) {
+    if (std::chrono::duration<double>(Clock::now() - start).count() > place_.patience_s)
+      throw TeamError(
+          fmt::format("process {} of {} on {} finds no other in {}; name a database that all nodes "
+                      "see with -o",
+                      rank(), size(), self_.host, place_.folder.parent_path().string()));
+    if (!folder_->refresh()) continue;
+    if (const auto welcome = folder_->read(kWelcome)) {
+      members_ = Unpacker(*welcome).get<std::vector<Member>>();
+      const auto own = static_cast<size_t>(rank());
+      if (members_.size() == static_cast<size_t>(size()) && members_[own].nonce == self_.nonce)
+        return folder_->write(joined_of(rank()), "", std::to_string(rank()));
+    }
+    if (folder_->read(hello_of(rank())) == hello) continue;
+    try {
+      folder_->write(hello_of(rank()), hello, std::to_string(rank()));
+    } catch (const std::system_error&) {
+      // It was removed meanwhile.
+    }
+  }
+}
+
+int Team::sharing_processors() const {
+  return static_cast<int>(std::max<ptrdiff_t>(1, std::ranges::count_if(members_, [&](const Member& member) {
+                                                return member.host == self_.host &&
+                                                       member.processors == self_.processors;
+                                              })));
+}
+
+std::string Team::name_of(const std::string& step, int rank) {
+  return fmt::format("{}.{}", step, rank);
+}
+
+void Team::give(const std::string& step, const std::string& part) {
+  try {
+    folder_->write(name_of(step, rank()), part, std::to_string(rank()));
+  } catch (const std::system_error& error) {
+    if (!is_own_failure()) throw TeamError("");
+    throw TeamError(fmt::format("{}: cannot write: {}; free space there or choose another directory with -o",
+                                folder_->path().string(), error.code().message()));
+  }
+}
+
+std::string Team::take(const std::string& step, int other) {
+  for (Poll poll;; poll()) {
+    const bool is_there = folder_->refresh();
+    if (auto part = folder_->read(name_of(step, other))) return std::move(*part);
+    if (!is_there || folder_->has(kFailed)) throw TeamError("");
+    require_life(other);
+  }
+}
+
+void Team::require_life(int other) {
+  std::optional<std::string> dead = folder_->read(kDied);
+  if (!dead && watches_[static_cast<size_t>(other)].has_died()) {
+    dead = std::to_string(other);
+    folder_->write(kDied, *dead, std::to_string(rank()));
+  }
+  if (!dead) return;
+  keeps_folder_ = true;
+  const int number = std::stoi(*dead);
+  if (rank() != (number == 0 ? 1 : 0)) throw TeamError("");  // one of them says it
+  throw TeamError(
+      fmt::format("process {} of {} on {} has died; `prof analyze --resume` with the same "
+                  "directories and as many processes goes on where they were",
+                  number, size(), members_[static_cast<size_t>(number)].host));
+}
+
+std::pair<size_t, size_t> share_of(const std::vector<uint64_t>& weights, int rank, int size) {
+  uint64_t all = weights.size();  // each weighs something
+  for (const uint64_t weight : weights) all += weight;
+  // Of the piece in whose middle a share ends, the end belongs to the next one.
+  const auto begin_of = [&](int share) {
+    uint64_t before = 0;
+    size_t piece = 0;
+    const double target = static_cast<double>(all) * share / size;
+    while (piece < weights.size() &&
+           static_cast<double>(before) + static_cast<double>(weights[piece] + 1) / 2 <= target)
+      before += weights[piece++] + 1;
+    return share == size ? weights.size() : piece;
+  };
+  return {begin_of(rank), begin_of(rank + 1)};
+}
+
+}  // namespace prof

@@ -1,0 +1,150 @@
+#pragma once
+// The processes that do one analysis together, as `mpirun -n 4 prof analyze DIR` starts them. All of them run
+// the same code and come to the same steps in the same order; in a step each computes its share of the work,
+// and gets what the others computed. They need nothing in common but a folder that all of them see, beside
+// the database, in which they leave each other files: so it does not matter which MPI started them, and
+// what was computed when one of them was killed is there for those that go on later.
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/team/liveness.h"
+#include "analysis/team/packing.h"
+#include "analysis/team/shared_folder.h"
+
+namespace prof {
+
+// what() is one line, or empty where another process says it.
+class TeamError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class Team {
+ public:
+  struct Place {
+    std::filesystem::path folder;  // of the team alone; only the folder that it is in has to be there
+    int rank = 0;
+    int size = 1;
+    bool resume = false;  // goes on with what is in the folder, where it was made of the same inputs
+    // Of the first process: what the result depends on, as any text.
+    std::function<std::string()> inputs;
+    double patience_s = 120;  // for the others to come
+  };
+
+  // A process alone, which leaves nothing.
+  Team() = default;
+  // Waits for the others. Throws TeamError.
+  explicit Team(Place place);
+  // Where finish() was not called the others end as well. The folder stays where a process has died.
+  ~Team();
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  static Team& alone();
+
+  int rank() const { return place_.rank; }
+  int size() const { return place_.size; }
+  bool is_first() const { return place_.rank == 0; }
+  bool is_shared() const { return folder_ != nullptr; }
+  // Of the first process: steps of an earlier analysis are there.
+  bool resumes() const { return resumes_; }
+  // How many of them, this one too, may use the processors that this one may use.
+  int sharing_processors() const;
+  // False where another process failed, which says why.
+  bool is_own_failure() const;
+
+  // What all may write to; with is_shared().
+  const std::filesystem::path& folder() const { return folder_->path(); }
+
+  // compute() this process's share of a step, and load() what each of the others has saved of theirs: save()
+  // gets a Packer and load() an Unpacker. Where an earlier analysis got as far as this, the own share is
+  // loaded as well. Alone there is only compute(). Throws TeamError.
+  template <typename Compute, typename Save, typename Load>
+  void share(const std::string& step, Compute compute, Save save, Load load) {
+    exchange(step, compute, save, load, true);
+  }
+  // The same where only the first process needs what the others have.
+  template <typename Compute, typename Save, typename Load>
+  void collect(const std::string& step, Compute compute, Save save, Load load) {
+    exchange(step, compute, save, load, is_first());
+  }
+  // What the first process makes: all have it.
+  template <typename Make, typename... T>
+  void from_first(const std::string& step, Make make, T&... made) {
+    if (!is_shared()) return make();
+    if (!is_first()) {
+      const std::string part = take(step, 0);
+      Unpacker{part}.operator()(made...);
+    } else if (const auto own = folder_->read(name_of(step, 0))) {
+      Unpacker{*own}.operator()(made...);
+    } else {
+      make();
+      Packer out;
+      out(made...);
+      give(step, out.bytes());
+    }
+  }
+  // Returns when all have come here.
+  void wait_for_all(const std::string& step) {
+    share(
+        step, [] {}, [](Packer&) {}, [](Unpacker&) {});
+  }
+
+  // Of the first process, when all is done: removes the folder. Of the others, when they have done their
+  // part.
+  void finish();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  template <typename Compute, typename Save, typename Load>
+  void exchange(const std::string& step, Compute compute, Save save, Load load, bool takes) {
+    if (!is_shared()) return compute();
+    if (const auto own = folder_->read(name_of(step, rank()))) {
+      Unpacker in(*own);
+      load(in);
+    } else {
+      compute();
+      Packer out;
+      save(out);
+      give(step, out.bytes());
+    }
+    if (!takes) return;
+    for (int other = 0; other < size(); ++other) {
+      if (other == rank()) continue;
+      const std::string part = take(step, other);
+      Unpacker in(part);
+      load(in);
+    }
+  }
+
+  static std::string name_of(const std::string& step, int rank);
+  void give(const std::string& step, const std::string& part);
+  std::string take(const std::string& step, int rank);
+  void open();     // by the first process
+  void welcome();  // by the first process
+  std::string await(const std::string& name, int other, Clock::time_point start);
+  void be_welcome();  // by another
+  void require_life(int rank);
+
+  Place place_;
+  std::unique_ptr<SharedFolder> folder_;
+  Member self_;
+  std::vector<Member> members_;
+  std::vector<Watch> watches_;
+  std::unique_ptr<Heartbeat> heartbeat_;
+  bool resumes_ = false, finished_ = false, joined_ = false;
+  bool keeps_folder_ = false;
+};
+
+// The pieces of work of process `rank` of `size`, which follow each other: from the first number to before
+// the second. All get about the same weight.
+std::pair<size_t, size_t> share_of(const std::vector<uint64_t>& weights, int rank, int size);
+
+}  // namespace prof
