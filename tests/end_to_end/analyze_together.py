@@ -107,17 +107,17 @@ class AnalyzeTogether(EndToEnd):
         self.assertEqual(0, done.returncode, done.stderr)
         self.assert_same(job / "database", self.folder / "alone")
 
-    def interrupted(self, job, database):
-        """Two processes of which the second is killed as soon as the first has read its share."""
+    def interrupted(self, job, database, victim=1):
+        """Two processes of which one is killed as soon as the other has read its share."""
         processes = self.begin(2, job, "-o", database)
         parts = database.parent / f".{database.name}.parts"
         deadline = time.monotonic() + 60
-        while not (parts / "outlines.0").exists():
+        while not (parts / f"outlines.{1 - victim}").exists():
             self.assertLess(time.monotonic(), deadline)
-        processes[1].send_signal(signal.SIGKILL)
-        status, said = self.end(processes[::-1])
+        processes[victim].send_signal(signal.SIGKILL)
+        status, said = self.end([processes[victim], processes[1 - victim]])
         self.assertEqual([-signal.SIGKILL, 125], status, said)
-        self.assertRegex(said[1], r"^prof: process 1 of 2 on \S+ has died; `prof analyze --resume`")
+        self.assertRegex(said[1], rf"process {victim} of 2 on \S+ has died; `prof analyze --resume`")
         return parts
 
     def test_after_one_was_killed_the_others_end_and_resume_goes_on(self):
@@ -139,6 +139,30 @@ class AnalyzeTogether(EndToEnd):
         status, said = self.end(processes)
         self.assertEqual([0, 0], status, said)
         self.assertNotIn("from the begin", said[0])
+        self.assert_same(database, expected)
+
+    def test_the_first_may_die_as_well(self):
+        job = self.job(30, contexts=2000)
+        expected, database = self.folder / "alone", self.folder / "database"
+        self.alone(job, "-o", expected)
+        self.interrupted(job, database, victim=0)
+        self.assertFalse(database.exists())
+        status, said = self.end(self.begin(2, "--resume", job, "-o", database))
+        self.assertEqual([0, 0], status, said)
+        self.assertNotIn("from the begin", said[0])
+        self.assert_same(database, expected)
+
+    def test_one_that_was_interrupted_resumes(self):
+        job = self.job(30, contexts=2000)
+        expected, database = self.folder / "alone", self.folder / "database"
+        self.alone(job, "-o", expected)
+        process = subprocess.Popen([PROF, "analyze", "--resume", job, "-o", database], stderr=subprocess.DEVNULL)
+        while not (self.folder / ".database.parts" / "outlines.0").exists():
+            self.assertIsNone(process.poll())
+        process.kill()
+        process.wait()
+        self.assertFalse(database.exists())
+        self.assertNotIn("from the begin", self.alone("--resume", job, "-o", database))
         self.assert_same(database, expected)
 
     def assert_untouched(self, database, expected):
