@@ -149,6 +149,9 @@ class CctWriter {
   Piece make(size_t first_range, size_t end_range) {
     const uint32_t first = first_context(first_range), end = first_context(end_range);
     std::vector<Entry> entries;
+    uint64_t count = 0;
+    for (size_t range = first_range; range < end_range; ++range) count += written_.value_counts[range];
+    entries.reserve(count);
     // Where the entries of each key begin, first shifted by one.
     std::vector<uint32_t> begin(size_t{end - first} * ids_ + 1, 0);
     std::vector<char> indices, values;
