@@ -37,8 +37,10 @@ struct alignas(64) ThreadRecord {
   std::atomic<Order> order{Order::None};
   std::atomic<uint32_t> stands{0};   // as a session begins: the thread writes nowhere until it is on
   std::atomic<uint32_t> session{0};  // the number of the session that the thread is in
-  std::atomic<uint32_t> stop{0};     // at home: the call that is about to be made has to be looked at again
-  SystemCall call;                   // of Order::Call
+  // At home: the call that is about to be made has to be looked at again. Set by others, and by handlers'
+  // returns.
+  std::atomic<uint32_t> stop{0};
+  SystemCall call;  // of Order::Call
 
   // The signals that the program believes it blocks: of a twin; at home the kernel knows.
   std::atomic<uint64_t> program_mask{0};

@@ -211,6 +211,7 @@ MadeBy TrappedCall::made_by_now() const noexcept {
 
 // Makes the call in this process, whichever it is. False where that has to be thought over.
 bool TrappedCall::pass(long& result) noexcept {
+  if (!is_twin()) record_.stop.store(0);  // a handler that comes from here on may set it
   // From here on a handler that comes before the kernel has the call ends it (return_from_handler()).
   const bool ends_outer = record_.handlers_end_call;
   record_.handlers_end_call = ends_ == EndsByHandler::Always;
@@ -254,7 +255,6 @@ bool TrappedCall::pass_to_kernel(long& result) noexcept {
   const uint32_t interruptions = record_.own_interruptions;
   const uint32_t returns = record_.program_returns;
   std::atomic<uint32_t>& stop = is_twin() ? record_.asked_back : record_.stop;
-  if (!is_twin()) record_.stop.store(0);
   has_begun_ = true;
   if (is_futex_call(call.number)) {
     const SharedFutexCall shared(call);
@@ -448,6 +448,8 @@ void TrappedCall::return_from_handler() noexcept {
   if (record_.handlers_end_call && at >= reinterpret_cast<intptr_t>(hpcrun_passed_call_begin) &&
       at < reinterpret_cast<intptr_t>(hpcrun_passed_call_end))
     at = reinterpret_cast<intptr_t>(hpcrun_passed_call_ended);
+  else if (record_.handlers_end_call)
+    record_.stop.store(1);  // on the way there: pass() looks again
   // A sample may be taken in a handler of ours, which nobody interrupts otherwise. Programs' never have this
   // mask: they may have changed it, but not to that.
   if (mask_bits(frame.uc_sigmask) != (kHandlerMask & ~(signal_bit(SIGKILL) | signal_bit(SIGSTOP))))

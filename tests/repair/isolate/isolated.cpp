@@ -11,6 +11,7 @@
 #include "repair/isolate/common_memory.h"
 #include "repair/isolate/own_pages.h"
 #include "repair/isolate/session.h"
+#include "repair/isolate/thread_record.h"
 #include "repair/isolate/twin.h"
 #include "tests/repair/isolate/isolated_atomics.h"
 
@@ -101,6 +102,10 @@ EXPORT void isolated_give_back() {
 }
 EXPORT bool isolated_is_twin() {
   return is_twin();
+}
+EXPORT int isolated_twin_of(int tid) {
+  const ThreadRecord* const record = record_of(tid);
+  return record ? record->twin.load() : 0;
 }
 EXPORT void isolated_ask_back(int tid) {
   ask_back(tid);

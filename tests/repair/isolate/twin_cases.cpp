@@ -16,7 +16,9 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include <algorithm>
 #include <atomic>
+#include <initializer_list>
 #include <string>
 
 #include "tests/repair/isolate/isolated.h"
@@ -453,6 +455,55 @@ void signals() {
   REQUIRE_THAT(handled == 2 && handled_as_twin == 0);
 }
 
+// Is the thread in the kernel with a call of one of these numbers, as twin or at home?
+bool waits_in(int tid, std::initializer_list<long> calls) {
+  const int twin = isolated_twin_of(tid);
+  const std::string path = twin ? "/proc/" + std::to_string(twin) + "/syscall"
+                                : "/proc/self/task/" + std::to_string(tid) + "/syscall";
+  const int file = open(path.c_str(), O_RDONLY);
+  char text[16] = {};
+  const bool is_read = file >= 0 && read(file, text, sizeof text - 1) > 0;
+  if (file >= 0) close(file);
+  return is_read && std::ranges::count(calls, strtol(text, nullptr, 10));
+}
+
+std::atomic<int> handlers_run;
+
+// A twin that waits in a call is asked back, and gets a signal of the program's a little later, sooner or
+// later each time: at whatever instruction of ours it is on its way home, and on the way of its call into the
+// kernel again, the handler ends the call, which had begun. Otherwise it would wait on as if no signal had
+// come.
+void handled_on_the_way() {
+  constexpr int kTurns = 5'000;
+  constexpr uint64_t kLongestGap = 200'000;  // ns, in which a twin that is asked back waits again
+  struct sigaction action {};
+  action.sa_handler = [](int) { ++handlers_run; };
+  action.sa_flags = SA_RESTART;
+  REQUIRE_THAT(sigaction(SIGUSR1, &action, nullptr) == 0);
+  isolated_start();
+  const pthread_t waiter = pthread_self();
+  const int tid = thread_id();
+  std::atomic<int> turn{0};
+  Team sender(1, [&](int) {
+    for (int i = 1; i <= kTurns; ++i) {
+      while (turn < i || !waits_in(tid, {SYS_clock_nanosleep, SYS_poll})) continue;
+      isolated_ask_back(tid);
+      const uint64_t asked = now_ns(), gap = static_cast<uint64_t>(i) * 379 % kLongestGap;
+      while (now_ns() - asked < gap) continue;
+      REQUIRE_THAT(pthread_kill(waiter, SIGUSR1) == 0);
+    }
+  });
+  for (int i = 1; i <= kTurns; ++i) {
+    become_twin();
+    const timespec time{20, 0};
+    pollfd none{-1, 0, 0};
+    turn = i;
+    REQUIRE_THAT((i % 2 ? nanosleep(&time, nullptr) : poll(&none, 1, 20'000)) == -1 && errno == EINTR);
+    REQUIRE_THAT(handlers_run == i);
+  }
+  sender.join();
+}
+
 void timers() {
   handle(SIGALRM);
   handle(SIGVTALRM);
@@ -808,6 +859,7 @@ constexpr Case kCases[] = {
     {"joins", joins},
     {"creates_threads", creates_threads},
     {"signals", signals},
+    {"handled_on_the_way", handled_on_the_way},
     {"timers", timers},
     {"ignored_signals", ignored_signals},
     {"pipes", pipes},

@@ -97,6 +97,9 @@ class Twins(unittest.TestCase):
     def test_signals_reach_the_thread(self):
         self.ends("signals")
 
+    def test_a_handler_ends_a_call_wherever_the_thread_is_on_its_way_home(self):
+        self.ends("handled_on_the_way")
+
     def test_timers_and_time_limits(self):
         self.ends("timers")
 
