@@ -104,10 +104,10 @@ bool is_up_to_date(const fs::path& directory) {
 
 }  // namespace
 
-Database database_of(const fs::path& directory) {
+Database database_of(const fs::path& directory, ReadValues when) {
   const fs::path database = directory / "database";
-  if (is_up_to_date(directory)) return read_database(database);
-  if (may_write_database(directory)) return read_database(analyze({directory}, {}, default_options()));
+  if (is_up_to_date(directory)) return read_database(database, when);
+  if (may_write_database(directory)) return read_database(analyze({directory}, {}, default_options()), when);
   remark(
       "{} may not be written, so this analysis is not kept; `prof analyze {} -o DATABASE` makes one to keep",
       database.string(), directory.string());
@@ -122,7 +122,7 @@ void analyze_and_summarize(const fs::path& directory, const std::function<void()
     const fs::path database = analyze({directory}, {}, default_options());
     if (analyzed) analyzed();
     if (is_quiet()) return;
-    report(read_database(database), ReportOptions{}, stderr, wants_colour(stderr));
+    report(read_database(database, ReadValues::WhenAskedFor), ReportOptions{}, stderr, wants_colour(stderr));
     show_line(database.string());
   } catch (const std::exception& error) {
     say("the measurements in {} could not be analyzed: {}", directory.string(), error.what());

@@ -68,7 +68,7 @@ Sides sides_of(const DiffOptions& options) {
 
 void add_runs(RunMatcher& matcher, const std::vector<std::string>& runs, bool is_after) {
   for (const std::string& run : runs) {
-    const Database database = open_database(run);
+    const Database database = open_database(run, ReadValues::WhenAskedFor);
     try {
       matcher.add(database, run, run, is_after);
     } catch (const SelectionError& error) {

@@ -90,7 +90,7 @@ std::string meaning(const Metric& metric) {
 
 std::vector<Row> metrics_of(const std::string& path) {
   std::vector<Row> rows;
-  for (const Metric& metric : open_database(path).metrics)
+  for (const Metric& metric : open_database(path, ReadValues::WhenAskedFor).metrics)
     rows.push_back({metric.name, metric.unit.empty() ? "events" : metric.unit, meaning(metric)});
   return rows;
 }

@@ -2,7 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 
-#include "analysis/database/model.h"
+#include "analysis/database/database.h"
 
 namespace prof {
 
@@ -12,6 +12,6 @@ void add_export_command(CLI::App& app, int& status);
 
 // What a user names: a database, or a measurement directory, which is analyzed where it was not yet. Throws
 // what reader and analysis throw.
-Database open_database(const std::filesystem::path& path);
+Database open_database(const std::filesystem::path& path, ReadValues when);
 
 }  // namespace prof

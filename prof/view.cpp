@@ -40,10 +40,10 @@ void require_display() {
 fs::path database_to_view(const fs::path& path) {
   if (is_database(path)) return path;
   if (!has_measurements(path)) {
-    read_database(path);  // throws, and says what it is instead
+    read_database(path, ReadValues::WhenAskedFor);  // throws, and says what it is instead
     return path;
   }
-  database_of(path);
+  database_of(path, ReadValues::WhenAskedFor);
   if (is_database(path / "database")) return path / "database";
   fail(kOwnFailure, "{}: cannot be written to; analyze it with `prof analyze {} -o DATABASE`", path.string(),
        path.string());

@@ -57,6 +57,11 @@ std::vector<Summary> write_database(const Database& database, const std::filesys
 // profiles. Needs meta.db and profile.db; trace.db and run.json are optional. A trace is read when its
 // TraceSource is called: it throws DatabaseError as well, starts over after it returned false, and a copy has
 // its own position.
-Database read_database(const std::filesystem::path& directory);
+//
+// Of a large database the values are most of it, and few of them are ever looked at. WhenAskedFor leaves them
+// in the file, for Database::stored to read, which throws DatabaseError, too; unless the writer left out sums
+// over the profiles.
+enum class ReadValues : uint8_t { Now, WhenAskedFor };
+Database read_database(const std::filesystem::path& directory, ReadValues when = ReadValues::Now);
 
 }  // namespace prof

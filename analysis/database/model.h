@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,12 @@ struct Values {
   double point = 0;      // this very context: scope "point"
 
   bool operator==(const Values&) const = default;
+};
+
+// What is shown of Values.
+struct Cost {
+  double inclusive = 0;
+  double exclusive = 0;
 };
 
 struct Summary {  // over the profiles in which the context occurs
@@ -175,6 +182,8 @@ struct ProfileValues {
   std::function<std::vector<std::vector<ProfileValue>>(const Database& database, size_t piece)> compute;
 };
 
+class StoredValues;
+
 struct Database {
   std::string title;  // the program's name
   std::string description;
@@ -187,6 +196,9 @@ struct Database {
   std::vector<Summary> summaries;
   std::vector<Profile> profiles;
   ProfileValues values;  // where compute is there, profiles have none of their own
+  // Where it is there, neither profiles nor summaries are read: it has both
+  // (analysis/database/stored_values.h).
+  std::shared_ptr<const StoredValues> stored;
   std::vector<std::string> task_names;
   LaunchSource launches;                // empty where none are known
   std::vector<std::string> wait_names;  // functions that waited for devices

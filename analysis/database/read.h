@@ -16,6 +16,8 @@ class ContextIds {
  public:
   // ids[i] is the identifier of model context i. False when two are equal or one is the global context's.
   bool assign(const std::vector<uint32_t>& ids);
+  // The contexts by rising identifier.
+  std::vector<uint32_t> order() const;
   // kNone when no context has the identifier.
   uint32_t find(uint32_t id) const;
 
@@ -48,10 +50,10 @@ struct MetaIndex {
 // meta.db into title, description, modules, files, functions, contexts and metrics.
 void read_meta(const std::filesystem::path& directory, Database& database, MetaIndex& index);
 
-// profile.db into profiles and summaries. Returns the model's index of each profile in the file, kNone for
-// summary profiles.
-std::vector<uint32_t> read_profiles(const std::filesystem::path& directory, const MetaIndex& index,
-                                    Database& database);
+class ProfileFile;
+
+// The values of profile.db into profiles, which are there, and summaries.
+void read_values(const ProfileFile& file, Database& database);
 
 // trace.db into traces, if there is one.
 void read_traces(const std::filesystem::path& directory, const MetaIndex& index,

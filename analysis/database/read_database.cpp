@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include "analysis/database/database.h"
+#include "analysis/database/profile_file.h"
 #include "analysis/database/read.h"
+#include "analysis/database/stored_values.h"
 
 namespace prof {
 namespace {
@@ -30,15 +32,21 @@ void require_files(const fs::path& directory) {
 
 }  // namespace
 
-Database read_database(const fs::path& directory) try {
+Database read_database(const fs::path& directory, ReadValues when) try {
   require_files(directory);
   Database database;
-  MetaIndex index;
-  read_meta(directory, database, index);
-  const std::vector<uint32_t> profile_indices = read_profiles(directory, index, database);
+  const auto index = std::make_shared<MetaIndex>();
+  read_meta(directory, database, *index);
+  auto profiles = std::make_unique<const ProfileFile>(directory, index, database);
+  const std::vector<uint32_t> profile_indices = profiles->model_indices();
+  for (const ProfileId& id : profiles->ids()) database.profiles.push_back({id, {}, 0});
+  if (when == ReadValues::WhenAskedFor && has_all_sums(*profiles))
+    database.stored = std::make_shared<const StoredValues>(std::move(profiles));
+  else
+    read_values(*profiles, database);
   // cct.db repeats profile.db in another order, so only whether it is whole is of interest.
   if (fs::exists(directory / format::kCct.name)) InputFile(directory, format::kCct);
-  read_traces(directory, index, profile_indices, database);
+  read_traces(directory, *index, profile_indices, database);
   read_run(directory, database);
   read_launches(directory, database);
   return database;

@@ -183,6 +183,8 @@ class MetaReader {
     bytes_.check_array(entries.begin, entries.count, entries.stride, kEntryBytes, "entry points");
     // No context shares bytes with another: more of them than fit mean that children contain their parents.
     limit_ = std::min(section_size(ContextTree), bytes_.size()) / kContextBytes;
+    database_.contexts.reserve(limit_);
+    ids_.reserve(limit_);
     std::vector<Children> pending;
     for (uint64_t i = 0; i < entries.count; ++i) {
       const uint64_t entry = entries[i];
@@ -262,10 +264,14 @@ class MetaReader {
       const auto child = static_cast<size_t>(&context - contexts.data());
       if (context.parent != kNone && ids_[context.parent] >= ids_[child]) return;
     }
-    std::vector<uint32_t> order(contexts.size()), place(contexts.size());
-    for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return ids_[a] < ids_[b]; });
-    for (uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+    ContextIds by_id;
+    if (!by_id.assign(ids_)) return;  // which is refused
+    const std::vector<uint32_t> order = by_id.order();
+    std::vector<uint32_t> place(contexts.size()), ids(contexts.size());
+    for (uint32_t i = 0; i < order.size(); ++i) {
+      place[order[i]] = i;
+      ids[i] = ids_[order[i]];
+    }
     std::vector<Context> sorted;
     sorted.reserve(contexts.size());
     for (const uint32_t from : order) {
@@ -273,7 +279,7 @@ class MetaReader {
       if (context.parent != kNone) context.parent = place[context.parent];
     }
     contexts = std::move(sorted);
-    std::sort(ids_.begin(), ids_.end());
+    ids_ = std::move(ids);
   }
 
   Bytes bytes_;
@@ -304,6 +310,14 @@ bool ContextIds::assign(const std::vector<uint32_t>& ids) {
   const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
   return sorted_.front().first != 0 &&
          std::adjacent_find(sorted_.begin(), sorted_.end(), same) == sorted_.end();
+}
+
+std::vector<uint32_t> ContextIds::order() const {
+  std::vector<uint32_t> order;
+  for (const uint32_t context : dense_)
+    if (context != kNone) order.push_back(context);
+  for (const auto& [id, context] : sorted_) order.push_back(context);
+  return order;
 }
 
 uint32_t ContextIds::find(uint32_t id) const {

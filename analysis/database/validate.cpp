@@ -62,6 +62,7 @@ void validate_values(const Database& database, size_t profile, const std::vector
 }
 
 void validate(const Database& database) {
+  require(!database.stored, "its values are in the file that it was read from");
   require(database.metrics.size() <= kMaximumMetrics, "{} metrics, the format holds {}",
           database.metrics.size(), kMaximumMetrics);
   require(database.contexts.size() <= kMaximumContexts, "too many contexts");

@@ -26,7 +26,7 @@ class Heaviest {
   void add(uint32_t context) {
     const uint32_t function = compiled_function(*tree_.database, context);
     if (function == kNone || function >= tree_.database->functions.size()) return;
-    const Cost& cost = tree_.by_context[context * tree_.metrics() + metric_];
+    const Cost& cost = tree_.by_context[metric_][context];
     Cost& sum = costs_[function];
     sum.exclusive += cost.exclusive;
     sum.inclusive += cost.inclusive;

@@ -146,38 +146,58 @@ std::vector<uint32_t> preorder(const std::vector<CallNode>& nodes, const std::ve
 }
 
 // Sums the exclusive costs of each subtree. Nodes come with parents before children.
-void recompute_inclusive(const std::vector<CallNode>& nodes, size_t width, std::vector<Cost>& costs) {
+void recompute_inclusive(const std::vector<CallNode>& nodes, std::vector<Cost>& costs) {
   for (Cost& cost : costs) cost.inclusive = cost.exclusive;
-  for (size_t i = nodes.size(); i-- > 0;) {
-    if (nodes[i].parent == kNone) continue;
-    for (size_t m = 0; m < width; ++m)
-      costs[nodes[i].parent * width + m].inclusive += costs[i * width + m].inclusive;
-  }
+  for (size_t i = nodes.size(); i-- > 0;)
+    if (nodes[i].parent != kNone) costs[nodes[i].parent].inclusive += costs[i].inclusive;
 }
 
-void sort_into_preorder(CallTree& tree) {
-  const size_t n = tree.nodes.size(), width = tree.metrics();
+// By the inclusive costs in the first of the known columns, which become those of the tree.
+void sort_into_preorder(CallTree& tree, CostColumns known) {
+  const size_t n = tree.nodes.size();
   std::vector<double> weight(n, 0);
-  for (uint32_t i = 0; i < n && width > 0; ++i) weight[i] = tree.cost(i, 0).inclusive;
+  for (uint32_t i = 0; i < n && !known.empty(); ++i) weight[i] = known[0][i].inclusive;
   const std::vector<uint32_t> place = preorder(tree.nodes, weight);
 
   std::vector<CallNode> nodes(n);
-  std::vector<Cost> costs(n * width);
   for (uint32_t i = 0; i < n; ++i) {
     CallNode node = tree.nodes[i];
     if (node.parent != kNone) node.parent = place[node.parent];
     nodes[place[i]] = node;
-    std::copy_n(tree.costs.begin() + static_cast<ptrdiff_t>(i * width), width,
-                costs.begin() + static_cast<ptrdiff_t>(place[i] * width));
   }
   for (size_t i = n; i-- > 0;) {
     CallNode& node = nodes[i];
     node.end = std::max(node.end, static_cast<uint32_t>(i + 1));
     if (node.parent != kNone) nodes[node.parent].end = std::max(nodes[node.parent].end, node.end);
   }
+  for (std::vector<Cost>& column : known) {
+    std::vector<Cost> sorted(n);
+    for (uint32_t i = 0; i < n; ++i) sorted[place[i]] = column[i];
+    column = std::move(sorted);
+  }
   for (uint32_t& node : tree.node_of) node = place[node];
   tree.nodes = std::move(nodes);
-  tree.costs = std::move(costs);
+  tree.costs = LazyColumns(tree.metrics(), std::move(known));
+}
+
+// Of a folded tree they are sums over its nodes; else those of the contexts without a caller, in the order of
+// their nodes.
+std::vector<double> totals_of(const CallTree& tree) {
+  std::vector<double> totals(tree.metrics(), 0);
+  if (tree.is_folded) {
+    for (uint32_t i = 0; i < tree.nodes.size(); i = tree.nodes[i].end)
+      for (size_t m = 0; m < totals.size(); ++m) totals[m] += tree.cost(i, m).inclusive;
+    return totals;
+  }
+  std::map<uint32_t, std::vector<double>> by_root;
+  for (const uint32_t c : tree.starts) {
+    if (tree.database->contexts[c].parent != kNone) continue;
+    std::vector<double>& sums = by_root.try_emplace(tree.node_of[c], totals.size()).first->second;
+    for (size_t m = 0; m < totals.size(); ++m) sums[m] += tree.by_context[m][c].inclusive;
+  }
+  for (const auto& [root, sums] : by_root)
+    for (size_t m = 0; m < totals.size(); ++m) totals[m] += sums[m];
+  return totals;
 }
 
 }  // namespace
@@ -206,9 +226,20 @@ std::string frame_name(const Database& database, const Frame& frame) {
   return fmt::format("{}+{:#x}", path.substr(path.rfind('/') + 1), frame.offset);
 }
 
-void finish(CallTree& tree) {
-  if (tree.is_folded) recompute_inclusive(tree.nodes, tree.metrics(), tree.costs);
-  sort_into_preorder(tree);
+void finish_folded(CallTree& tree, CostColumns exclusive) {
+  for (std::vector<Cost>& column : exclusive) recompute_inclusive(tree.nodes, column);
+  sort_into_preorder(tree, std::move(exclusive));
+}
+
+std::vector<Cost> CallTree::node_costs(size_t m) const {
+  std::vector<Cost> column(nodes.size());
+  for (const uint32_t c : starts) {
+    const Cost& cost = by_context[m][c];
+    column[node_of[c]].inclusive += cost.inclusive;
+    column[node_of[c]].exclusive += cost.exclusive;
+  }
+  if (is_folded) recompute_inclusive(nodes, column);
+  return column;
 }
 
 CallTree build_call_tree(const Database& database, const Selection& selection, bool merge_recursion) {
@@ -216,7 +247,7 @@ CallTree build_call_tree(const Database& database, const Selection& selection, b
                          Inlining::TellsApart);
 }
 
-CallTree build_call_tree(const Database& database, const Selection& selection, std::vector<Cost> by_context,
+CallTree build_call_tree(const Database& database, const Selection& selection, CostColumns by_context,
                          bool merge_recursion, Inlining inlining) {
   CallTree tree;
   tree.database = &database;
@@ -224,7 +255,6 @@ CallTree build_call_tree(const Database& database, const Selection& selection, s
   tree.is_folded = merge_recursion;
   tree.by_context = std::move(by_context);
   tree.node_of.resize(database.contexts.size());
-  const size_t width = tree.metrics();
 
   FrameTable frames(database);
   NodeIndex index(tree.nodes, inlining);
@@ -239,19 +269,13 @@ CallTree build_call_tree(const Database& database, const Selection& selection, s
     uint32_t node = merge_recursion ? on_path(tree.nodes, parent, frame) : kNone;
     if (node == kNone) node = index.find_or_add(parent, frame, context.relation == Relation::InlinedCall);
     tree.node_of[c] = node;
-    tree.costs.resize(tree.nodes.size() * width);
-    for (size_t m = 0; m < width; ++m) {
-      const Cost& cost = tree.by_context[c * width + m];
-      tree.costs[node * width + m].inclusive += cost.inclusive;
-      tree.costs[node * width + m].exclusive += cost.exclusive;
-    }
+    tree.starts.push_back(c);
   }
   tree.frames = frames.take();
-  finish(tree);
-
-  tree.totals.assign(width, 0);
-  for (uint32_t i = 0; i < tree.nodes.size(); i = tree.nodes[i].end)
-    for (size_t m = 0; m < width; ++m) tree.totals[m] += tree.cost(i, m).inclusive;
+  CostColumns known;
+  if (tree.metrics() > 0) known.push_back(tree.node_costs(0));
+  sort_into_preorder(tree, std::move(known));
+  tree.totals = totals_of(tree);
   return tree;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/database/model.h"
+#include "analysis/views/lazy_columns.h"
 #include "analysis/views/selection.h"
 
 namespace prof {
@@ -60,8 +61,9 @@ struct CallTree {
   std::vector<Frame> frames;
   std::vector<CallNode> nodes;    // in preorder, siblings by falling inclusive cost of the first metric
   std::vector<uint32_t> node_of;  // per context
-  std::vector<Cost> costs;        // [node * metrics() + m]
-  std::vector<Cost> by_context;   // [context * metrics() + m]
+  std::vector<uint32_t> starts;   // contexts that are frames of their own, rising
+  CostColumns by_context;         // [m][context]
+  LazyColumns costs;              // [m][node]; of by_context, where they are not given
   std::vector<double> totals;     // per selected metric: the inclusive cost of all roots
   std::optional<Compared> compared;
 
@@ -71,9 +73,15 @@ struct CallTree {
   // Where the costs are by which rows of one of them weigh: of two runs those after.
   size_t weighed(size_t metric) const { return compared ? compared->after(metric) : metric; }
   const Metric& metric(size_t m) const { return database->metrics[selection.metrics[m]]; }
-  const Cost& cost(uint32_t node, size_t m) const { return costs[node * metrics() + m]; }
+  const std::vector<Cost>& costs_of(size_t m) const {
+    return costs.of(m, [&] { return node_costs(m); });
+  }
+  const Cost& cost(uint32_t node, size_t m) const { return costs_of(m)[node]; }
   // 0..1, and 0 where nothing was measured.
   double share(double value, size_t m) const { return totals[m] > 0 ? value / totals[m] : 0; }
+
+  // One column of `costs`, computed anew.
+  std::vector<Cost> node_costs(size_t m) const;
 };
 
 // With merge_recursion a call of a function that is already on the path continues at its outermost frame, so
@@ -82,12 +90,12 @@ CallTree build_call_tree(const Database& database, const Selection& selection, b
 
 // The same from what was spent in each context, as context_costs() has it.
 enum class Inlining : uint8_t { TellsApart, Ignored };  // whether a function that is inlined is another row
-CallTree build_call_tree(const Database& database, const Selection& selection, std::vector<Cost> by_context,
+CallTree build_call_tree(const Database& database, const Selection& selection, CostColumns by_context,
                          bool merge_recursion, Inlining inlining);
 
-// Puts the nodes, which have their parents before them and their exclusive costs, in preorder; first sums up
-// the inclusive costs of a folded tree.
-void finish(CallTree& tree);
+// Puts the nodes of a folded tree, which have their parents before them, in preorder. `exclusive`: what was
+// spent in each of them, [m][node], which the inclusive costs are summed up from.
+void finish_folded(CallTree& tree, CostColumns exclusive);
 
 // True where a context is a frame of its own, false where it is inside that of its parent.
 bool starts_frame(const Context& context);

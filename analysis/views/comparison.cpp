@@ -36,28 +36,24 @@ Positions positions_of(const MatchedDatabases& both, const Selection& first, con
   return positions;
 }
 
-std::vector<Cost> costs_of_both(const MatchedDatabases& both, const CallTree& first, const RunCosts& second,
-                                const Positions& positions) {
-  const size_t count = positions.metrics.size(), width = 2 * count;
-  const size_t first_width = first.selection.metrics.size(), second_width = second.selection.metrics.size();
-  std::vector<Cost> costs(both.database.contexts.size() * width);
-  for (size_t c = 0; first_width > 0 && c < first.by_context.size() / first_width; ++c)
-    std::copy_n(&first.by_context[c * first_width], first_width, &costs[c * width]);
-  for (size_t c = 0; c < both.contexts.size(); ++c) {
-    Cost* const row = &costs[both.contexts[c] * width + count];
-    for (size_t m = 0; m < second_width; ++m) {
-      const Cost& cost = second.by_context[c * second_width + m];
-      row[positions.of_second[m]].inclusive += cost.inclusive;
-      row[positions.of_second[m]].exclusive += cost.exclusive;
+CostColumns costs_of_both(const MatchedDatabases& both, const CallTree& first, const RunCosts& second,
+                          const Positions& positions) {
+  const size_t count = positions.metrics.size();
+  CostColumns costs(2 * count, std::vector<Cost>(both.database.contexts.size()));
+  for (size_t m = 0; m < first.metrics(); ++m) std::ranges::copy(first.by_context[m], costs[m].begin());
+  for (size_t m = 0; m < second.by_context.size(); ++m) {
+    std::vector<Cost>& column = costs[count + positions.of_second[m]];
+    for (size_t c = 0; c < both.contexts.size(); ++c) {
+      column[both.contexts[c]].inclusive += second.by_context[m][c].inclusive;
+      column[both.contexts[c]].exclusive += second.by_context[m][c].exclusive;
     }
   }
   return costs;
 }
 
-void scale(std::vector<Cost>& costs, const Compared& compared) {
-  for (size_t at = 0; at < costs.size(); at += 2 * compared.count) {
-    for (size_t m = 0; m < compared.count; ++m) {
-      Cost& cost = costs[at + compared.count + m];
+void scale(CostColumns& costs, const Compared& compared) {
+  for (size_t m = 0; m < compared.count; ++m) {
+    for (Cost& cost : costs[compared.count + m]) {
       cost.inclusive *= compared.scale[m];
       cost.exclusive *= compared.scale[m];
     }
@@ -103,8 +99,8 @@ CallTree compare(const MatchedDatabases& both, const CallTree& first, const RunC
     tree.totals[m + count] *= compared.scale[m];
   }
   if (options.same_total && count > 0) {
-    scale(tree.costs, compared);
     scale(tree.by_context, compared);
+    tree.costs = LazyColumns(tree.metrics(), {});
   }
   tree.compared = std::move(compared);
   return tree;

@@ -12,7 +12,7 @@ namespace prof {
 // What the chosen threads of a run spent: context_costs() of a selection of its own database.
 struct RunCosts {
   Selection selection;
-  std::vector<Cost> by_context;
+  CostColumns by_context;
 };
 
 struct ComparisonOptions {

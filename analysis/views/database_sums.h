@@ -2,11 +2,18 @@
 // Whether a database has its sums over threads; one that was just made may have only what each thread spent.
 
 #include "analysis/database/model.h"
+#include "analysis/database/stored_values.h"
 
 namespace prof {
 
+inline bool has_stored_sums(const Database& database) {
+  return database.stored && database.stored->metrics() == database.metrics.size() &&
+         database.stored->contexts() == database.contexts.size();
+}
+
 inline bool has_summaries(const Database& database) {
-  return database.summaries.size() == database.metrics.size() * database.contexts.size();
+  return has_stored_sums(database) ||
+         database.summaries.size() == database.metrics.size() * database.contexts.size();
 }
 
 }  // namespace prof

@@ -9,15 +9,18 @@ std::vector<Cost> function_costs(const CallTree& tree) {
   const size_t width = tree.metrics();
   std::vector<Cost> costs(tree.frames.size() * width);
   std::vector<uint32_t> covered(tree.frames.size(), 0);  // nodes before it are inside one of this frame
+  std::vector<bool> is_outermost(tree.nodes.size());
   for (uint32_t n = 0; n < tree.nodes.size(); ++n) {
     const CallNode& node = tree.nodes[n];
-    const bool is_outermost = n >= covered[node.frame];
+    is_outermost[n] = n >= covered[node.frame];
     covered[node.frame] = std::max(covered[node.frame], node.end);
-    Cost* const sum = &costs[node.frame * width];
-    for (size_t m = 0; m < width; ++m) {
-      const Cost& cost = tree.cost(n, m);
-      sum[m].exclusive += cost.exclusive;
-      if (is_outermost) sum[m].inclusive += cost.inclusive;
+  }
+  for (size_t m = 0; m < width; ++m) {
+    const std::vector<Cost>& column = tree.costs_of(m);
+    for (uint32_t n = 0; n < tree.nodes.size(); ++n) {
+      Cost& sum = costs[tree.nodes[n].frame * width + m];
+      sum.exclusive += column[n].exclusive;
+      if (is_outermost[n]) sum.inclusive += column[n].inclusive;
     }
   }
   return costs;

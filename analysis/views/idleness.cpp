@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "analysis/database/stored_values.h"
 #include "analysis/views/device_calls.h"
 #include "analysis/views/idleness_findings.h"
 #include "analysis/views/places.h"
@@ -94,15 +95,15 @@ class Blamer {
     std::map<Key, Group> by_place;
     const size_t width = tree_.metrics();
     for (uint32_t c = 0; width > 0 && c < database_.contexts.size(); ++c) {
-      if (own_[c * width] <= 0) continue;
+      if (own_[0][c] <= 0) continue;
       const std::vector<Step> path = path_to_blame(c);
       if (path.empty()) continue;
       Group& group = by_place[key_of(path)];
       group.sums.resize(width);
-      for (size_t m = 0; m < width; ++m) group.sums[m] += own_[c * width + m];
-      group.at[{path[0].place.file, path[0].place.line}] += own_[c * width];
-      if (own_[c * width] > group.heaviest) {
-        group.heaviest = own_[c * width];
+      for (size_t m = 0; m < width; ++m) group.sums[m] += own_[m][c];
+      group.at[{path[0].place.file, path[0].place.line}] += own_[0][c];
+      if (own_[0][c] > group.heaviest) {
+        group.heaviest = own_[0][c];
         group.context = c;
       }
     }
@@ -178,18 +179,21 @@ class Blamer {
   // lines of one function, which are one node of the tree, stay apart here.
   void find_own_costs() {
     const size_t width = tree_.metrics();
-    own_.resize(tree_.by_context.size());
-    for (size_t i = 0; i < own_.size(); ++i) own_[i] = tree_.by_context[i].exclusive;
+    for (const std::vector<Cost>& column : tree_.by_context) {
+      std::vector<double>& own = own_.emplace_back();
+      own.reserve(column.size());
+      for (const Cost& cost : column) own.push_back(cost.exclusive);
+    }
     for (uint32_t c = 0; c < database_.contexts.size(); ++c) {
       if (starts_frame(database_.contexts[c])) continue;
       uint32_t function = c;
       while (!starts_frame(database_.contexts[function])) function = database_.contexts[function].parent;
-      for (size_t m = 0; m < width; ++m)
-        own_[function * width + m] -= tree_.by_context[c * width + m].exclusive;
+      for (size_t m = 0; m < width; ++m) own_[m][function] -= tree_.by_context[m][c].exclusive;
     }
     // Differences of sums that are equal but for their rounding.
-    for (double& cost : own_)
-      if (cost < kRounding) cost = 0;
+    for (std::vector<double>& own : own_)
+      for (double& cost : own)
+        if (cost < kRounding) cost = 0;
   }
 
   // The innermost first, entry points left out.
@@ -262,7 +266,7 @@ class Blamer {
 
   const Database& database_;
   CallTree tree_;
-  std::vector<double> own_;                 // [context * metrics + m]
+  std::vector<std::vector<double>> own_;    // [m][context]
   std::map<std::string, size_t> position_;  // of a metric in the tree; SIZE_MAX: the database has none
 };
 
@@ -326,7 +330,8 @@ QueueCosts queue_costs(const Database& database, uint32_t profile) {
                                                      {"OVERLAP", &costs.overlap_s},
                                                      {"H_TO_D_BYTES", &costs.to_device_bytes},
                                                      {"D_TO_H_BYTES", &costs.from_device_bytes}};
-  for (const ProfileValue& value : queue.values) {
+  std::vector<ProfileValue> buffer;
+  for (const ProfileValue& value : values_of(database, profile, buffer)) {
     if (database.contexts[value.context].parent != kNone) continue;
     for (const auto& [name, out] : metrics)
       if (database.metrics[value.metric].name == name) *out += value.values.inclusive;

@@ -24,7 +24,7 @@ std::vector<LineCost> line_costs(const CallTree& tree, uint32_t file, size_t met
   for (uint32_t c = 0; c < database.contexts.size(); ++c) {
     const Place place = place_of(database.contexts[c]);
     if (!place.known() || place.file != file) continue;
-    const Cost& cost = tree.by_context[c * tree.metrics() + metric];
+    const Cost& cost = tree.by_context[metric][c];
     if (cost.inclusive == 0 && cost.exclusive == 0) continue;
     Cost& line = lines[place.line];
     line.exclusive += cost.exclusive;
@@ -42,7 +42,7 @@ std::vector<FileCost> file_costs(const CallTree& tree, size_t metric) {
   for (uint32_t c = 0; c < database.contexts.size(); ++c) {
     const Place place = place_of(database.contexts[c]);
     if (!place.known()) continue;
-    const Cost& cost = tree.by_context[c * tree.metrics() + metric];
+    const Cost& cost = tree.by_context[metric][c];
     exclusive[place.file] += cost.exclusive;
     if (cost.inclusive > 0) is_there[place.file] = true;
   }

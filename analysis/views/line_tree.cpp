@@ -52,16 +52,15 @@ CallTree split_by_line(CallTree tree) {
   tree.frames = frames.take();
   tree.node_of = stacks.node_of;
 
-  tree.costs.assign(tree.nodes.size() * width, {});
+  CostColumns exclusive(width, std::vector<Cost>(tree.nodes.size()));
   OwnCostsByThread costs(tree, tree.node_of, tree.nodes.size());
   for (const uint32_t profile : tree.selection.profiles) {
     const OwnCosts& own = costs.of(profile);
     for (size_t i = 0; i < own.nodes.size(); ++i)
-      for (size_t m = 0; m < width; ++m)
-        tree.costs[own.nodes[i] * width + m].exclusive += own.values[i * width + m];
+      for (size_t m = 0; m < width; ++m) exclusive[m][own.nodes[i]].exclusive += own.values[i * width + m];
   }
   tree.is_folded = true;
-  finish(tree);
+  finish_folded(tree, std::move(exclusive));
   return tree;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "analysis/views/matching.h"
 #include "analysis/views/own_costs.h"
@@ -149,7 +150,7 @@ void RunMatcher::add(const Database& database, const std::string& name, const st
   }
   note_sources(database, path, files, is_after);
 
-  const std::vector<Cost> costs = context_costs(database, selection);
+  const std::vector<Cost> costs = std::move(context_costs(database, selection).front());
   const std::vector<double> own = own_costs(database, metric);
   std::vector<Cost>& matched = costs_.emplace_back(all_.contexts.size());
   run.own.resize(all_.contexts.size());
@@ -173,15 +174,13 @@ void RunMatcher::finish(MatchedRuns& result) {
   Standing(result.database).apply();
 
   const size_t width = result.runs.size(), contexts = result.database.contexts.size();
-  std::vector<Cost> costs(contexts * width);
   for (size_t r = 0; r < width; ++r) {
     result.runs[r].own.resize(contexts);
-    for (size_t c = 0; c < costs_[r].size(); ++c) costs[c * width + r] = costs_[r][c];
-    costs_[r] = {};
+    costs_[r].resize(contexts);
   }
   Selection selection;
   selection.metrics.assign(width, result.metric);
-  result.tree = build_call_tree(result.database, selection, std::move(costs), false, Inlining::Ignored);
+  result.tree = build_call_tree(result.database, selection, std::move(costs_), false, Inlining::Ignored);
 }
 
 }  // namespace prof

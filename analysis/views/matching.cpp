@@ -231,6 +231,7 @@ class Matcher {
     constexpr double kNames = 0.2, kFirst = 0.5;  // of the time, for a million contexts
     if (!tell(kNames) || !match_contexts(kNames, kFirst)) return nullptr;
     all.profiles = first_.profiles;
+    all.stored = first_.stored;
     return std::move(result_);
   }
 

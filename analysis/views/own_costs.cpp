@@ -35,10 +35,10 @@ OwnCostsByThread::OwnCostsByThread(const CallTree& tree, const std::vector<uint3
 }
 
 const OwnCosts& OwnCostsByThread::of(uint32_t profile) {
-  return of(tree_.database->profiles[profile].values);
+  return of(values_of(*tree_.database, profile, buffer_));
 }
 
-const OwnCosts& OwnCostsByThread::of(const std::vector<ProfileValue>& values) {
+const OwnCosts& OwnCostsByThread::of(std::span<const ProfileValue> values) {
   const size_t width = tree_.metrics();
   result_.nodes.clear();
   for (const ProfileValue& value : values) {
@@ -62,13 +62,19 @@ const OwnCosts& OwnCostsByThread::of(const std::vector<ProfileValue>& values) {
 std::vector<double> own_costs(const Database& database, uint32_t metric) {
   const std::vector<bool> has_inner = contexts_with_inner(database);
   std::vector<double> costs(database.contexts.size());
+  if (has_stored_sums(database)) {
+    const std::vector<Values> sums = database.stored->sums(metric);
+    for (uint32_t c = 0; c < costs.size(); ++c) costs[c] = own_cost(sums[c], has_inner[c]);
+    return costs;
+  }
   if (has_summaries(database)) {
     for (uint32_t c = 0; c < costs.size(); ++c)
       costs[c] = own_cost(database.summary(metric, c).sum, has_inner[c]);
     return costs;
   }
-  for (const Profile& profile : database.profiles)
-    for (const ProfileValue& value : profile.values)
+  std::vector<ProfileValue> buffer;
+  for (uint32_t profile = 0; profile < database.profiles.size(); ++profile)
+    for (const ProfileValue& value : values_of(database, profile, buffer, metric))
       if (value.metric == metric) costs[value.context] += own_cost(value.values, has_inner[value.context]);
   return costs;
 }

@@ -2,6 +2,7 @@
 // What each thread itself spent in each place: the sum over all places is the thread's total.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "analysis/views/call_tree.h"
@@ -23,7 +24,7 @@ class OwnCostsByThread {
   // Of an index into Database::profiles. The answer is overwritten by the next call.
   const OwnCosts& of(uint32_t profile);
   // Of values as a profile has them.
-  const OwnCosts& of(const std::vector<ProfileValue>& values);
+  const OwnCosts& of(std::span<const ProfileValue> values);
 
  private:
   const CallTree& tree_;
@@ -32,6 +33,7 @@ class OwnCostsByThread {
   std::vector<size_t> position_;  // per metric of the database: in the selection, or its size
   std::vector<double> sums_;      // [node * metrics + m], zero between calls
   std::vector<bool> touched_;     // per node
+  std::vector<ProfileValue> buffer_;
   OwnCosts result_;
 };
 

@@ -56,7 +56,7 @@ Place site_of(const CallTree& tree, uint32_t context) {
 }
 
 double inclusive(const CallTree& tree, uint32_t context, size_t metric) {
-  return tree.metrics() > 0 ? tree.by_context[context * tree.metrics() + metric].inclusive : 0;
+  return tree.metrics() > 0 ? tree.by_context[metric][context].inclusive : 0;
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ std::vector<HeaviestLine> heaviest_lines(const CallTree& tree, const std::vector
     const uint32_t group = group_of_node[tree.node_of[c]];
     const Place place = place_of(contexts[c]);
     if (group == kNone || !place.known()) continue;
-    const Cost& cost = tree.by_context[c * tree.metrics()];
+    const Cost& cost = tree.by_context[0][c];
     if (cost.inclusive > 0) lines.push_back({group, place, cost});
   }
   keep_heaviest(lines, weight, best);
@@ -106,7 +106,7 @@ HeaviestLine heaviest_line(const CallTree& tree, const NodeContexts& contexts,
     for (const uint32_t c : contexts.of(node)) {
       const Place place = place_of(tree.database->contexts[c]);
       if (!place.known() || inclusive(tree, c, metric) <= 0) continue;
-      lines.push_back({0, place, tree.by_context[c * tree.metrics() + metric]});
+      lines.push_back({0, place, tree.by_context[metric][c]});
     }
   }
   keep_heaviest(lines, weight, best);
@@ -122,7 +122,7 @@ std::vector<double> inclusive_at(const CallTree& tree, const std::vector<uint32_
     const uint32_t group = group_of_node[tree.node_of[c]];
     const Place place = place_of(contexts[c]);
     if (group != kNone && place.known() && place == place_of_group[group])
-      sums[group] += tree.by_context[c * tree.metrics()].inclusive;
+      sums[group] += tree.by_context[0][c].inclusive;
   }
   return sums;
 }

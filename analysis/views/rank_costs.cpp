@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <span>
 #include <thread>
 #include <tuple>
 #include <utility>
 
 #include "analysis/database/parallel_for.h"
+#include "analysis/database/stored_values.h"
 #include "analysis/stalls/barriers.h"
 #include "analysis/views/own_costs.h"
 #include "analysis/views/wording.h"
@@ -140,7 +142,7 @@ class Places {
     std::vector<double> most(places_.size(), -1);
     for (uint32_t c = 0; c < place_of_.size(); ++c) {
       if (tree.metrics() == 0) return;
-      const double cost = tree.by_context[c * tree.metrics()].exclusive;
+      const double cost = tree.by_context[0][c].exclusive;
       if (cost < most[place_of_[c]]) continue;  // of a function and its line the line
       most[place_of_[c]] = cost;
       places_[place_of_[c]].context = c;
@@ -168,12 +170,14 @@ uint32_t cpu_metric(const CallTree& tree) {
   return kNone;
 }
 
-using Visit = std::function<void(uint32_t profile, const std::vector<ProfileValue>& values)>;
+using Visit = std::function<void(uint32_t profile, std::span<const ProfileValue> values)>;
 
 void visit_values(const CallTree& tree, const Visit& visit) {
   const Database& database = *tree.database;
   if (!database.values.compute) {
-    for (const uint32_t profile : tree.selection.profiles) visit(profile, database.profiles[profile].values);
+    std::vector<ProfileValue> buffer;
+    for (const uint32_t profile : tree.selection.profiles)
+      visit(profile, values_of(database, profile, buffer));
     return;
   }
   std::vector<bool> is_selected(database.profiles.size());
@@ -258,7 +262,7 @@ RankCosts rank_costs(const CallTree& tree, const RunSummary& run) {
   OwnCostsByThread own(tree, places.place_of(), places.size());
   RankSums sums(places, costs.metric, cpu_metric(tree));
   std::map<int32_t, RankCost> ranks;
-  visit_values(tree, [&](uint32_t profile, const std::vector<ProfileValue>& values) {
+  visit_values(tree, [&](uint32_t profile, std::span<const ProfileValue> values) {
     const ProfileId& id = tree.database->profiles[profile].id;
     if (id.rank < 0 || id.device >= 0) return;
     RankCost& rank = ranks[id.rank];

@@ -54,11 +54,10 @@ std::vector<Row> rows_by_function(const CallTree& tree) {
 }
 
 std::vector<Row> rows_by_path(const CallTree& tree) {
-  const auto width = static_cast<ptrdiff_t>(tree.metrics());
   std::vector<Row> rows;
   for (uint32_t n = 0; n < tree.nodes.size(); ++n) {
-    const auto begin = tree.costs.begin() + n * width;
-    rows.push_back({tree.nodes[n].frame, n, {}, {begin, begin + width}});
+    std::vector<Cost>& costs = rows.emplace_back(Row{tree.nodes[n].frame, n, {}, {}}).by_run;
+    for (size_t m = 0; m < tree.metrics(); ++m) costs.push_back(tree.cost(n, m));
   }
   return rows;
 }

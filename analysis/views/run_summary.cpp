@@ -8,6 +8,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "analysis/database/stored_values.h"
 #include "analysis/views/merged_contention.h"
 
 namespace prof {
@@ -328,8 +329,9 @@ Sampling shown_sampling(const CallTree& tree, const RunSummary& run) {
   if (tree.selection.every_profile || !sampling.samples) return sampling;
   const Database& database = *tree.database;
   double all = 0;
-  for (const Profile& profile : database.profiles)
-    for (const ProfileValue& value : profile.values)
+  std::vector<ProfileValue> buffer;
+  for (uint32_t profile = 0; profile < database.profiles.size(); ++profile)
+    for (const ProfileValue& value : values_of(database, profile, buffer, tree.selection.metrics[0]))
       if (value.metric == tree.selection.metrics[0] && database.contexts[value.context].parent == kNone)
         all += value.values.inclusive;
   const double share = all > 0 ? std::min(1.0, tree.totals[0] / all) : 0;

@@ -16,14 +16,19 @@ namespace {
 constexpr size_t kThreadsNamedInError = 10;  // keeps the message to one line
 
 bool is_measured(const Database& database, uint32_t metric) {
+  if (has_stored_sums(database)) {
+    return std::ranges::any_of(database.stored->root_costs(metric),
+                               [](const StoredValues::RootCost& root) { return root.inclusive != 0; });
+  }
   if (has_summaries(database)) {
     for (uint32_t c = 0; c < database.contexts.size(); ++c) {
       if (database.contexts[c].parent == kNone && database.summary(metric, c).sum.inclusive != 0) return true;
     }
     return false;
   }
-  for (const Profile& profile : database.profiles) {
-    for (const ProfileValue& value : profile.values) {
+  std::vector<ProfileValue> buffer;
+  for (uint32_t profile = 0; profile < database.profiles.size(); ++profile) {
+    for (const ProfileValue& value : values_of(database, profile, buffer, metric)) {
       if (value.metric == metric && value.values.inclusive != 0) return true;
     }
   }
@@ -114,24 +119,27 @@ Selection select(const Database& database, const std::vector<std::string>& metri
   return selection;
 }
 
-std::vector<Cost> context_costs(const Database& database, const Selection& selection) {
-  const size_t width = selection.metrics.size();
-  std::vector<Cost> costs(database.contexts.size() * width);
+CostColumns context_costs(const Database& database, const Selection& selection) {
+  const size_t width = selection.metrics.size(), contexts = database.contexts.size();
+  if (selection.every_profile && has_stored_sums(database)) return database.stored->costs(selection.metrics);
+  CostColumns costs(width, std::vector<Cost>(contexts));
   if (selection.every_profile && has_summaries(database)) {
     for (size_t m = 0; m < width; ++m) {
-      for (uint32_t c = 0; c < database.contexts.size(); ++c) {
+      for (uint32_t c = 0; c < contexts; ++c) {
         const Values& sum = database.summary(selection.metrics[m], c).sum;
-        costs[c * width + m] = {sum.inclusive, sum.exclusive};
+        costs[m][c] = {sum.inclusive, sum.exclusive};
       }
     }
     return costs;
   }
   std::vector<uint32_t> position(database.metrics.size(), kNone);
   for (uint32_t m = 0; m < width; ++m) position[selection.metrics[m]] = m;
+  const uint32_t only_metric = width == 1 ? selection.metrics[0] : kNone;
+  std::vector<ProfileValue> buffer;
   for (const uint32_t profile : selection.profiles) {
-    for (const ProfileValue& value : database.profiles[profile].values) {
+    for (const ProfileValue& value : values_of(database, profile, buffer, only_metric)) {
       if (position[value.metric] == kNone) continue;
-      Cost& cost = costs[value.context * width + position[value.metric]];
+      Cost& cost = costs[position[value.metric]][value.context];
       cost.inclusive += value.values.inclusive;
       cost.exclusive += value.values.exclusive;
     }

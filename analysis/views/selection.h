@@ -35,13 +35,11 @@ struct Selection {
 Selection select(const Database& database, const std::vector<std::string>& metrics,
                  const std::vector<std::string>& threads);
 
-struct Cost {
-  double inclusive = 0;
-  double exclusive = 0;
-};
+// By metric, then by what they are the costs of.
+using CostColumns = std::vector<std::vector<Cost>>;
 
-// What the selected profiles spent in each context: [context * metrics.size() + position in metrics].
-std::vector<Cost> context_costs(const Database& database, const Selection& selection);
+// What the selected profiles spent in each context: [position in metrics][context].
+CostColumns context_costs(const Database& database, const Selection& selection);
 
 // "0.3 worker": rank and thread as --thread accepts them, and the name if it has one.
 std::string thread_label(const Database& database, uint32_t profile);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "analysis/database/stored_values.h"
 #include "analysis/views/own_costs.h"
 
 namespace prof {
@@ -25,10 +26,11 @@ namespace {
 
 // Of a tree whose nodes are the frames of the database: their costs as the database has them.
 template <class Add>
-void add_frames(const CallTree& tree, uint32_t profile, Add add) {
+void add_frames(const CallTree& tree, uint32_t profile, std::vector<ProfileValue>& buffer, Add add) {
   std::vector<uint32_t> position(tree.database->metrics.size(), kNone);
   for (uint32_t m = 0; m < tree.metrics(); ++m) position[tree.selection.metrics[m]] = m;
-  for (const ProfileValue& value : tree.database->profiles[profile].values) {
+  const uint32_t only_metric = tree.metrics() == 1 ? tree.selection.metrics[0] : kNone;
+  for (const ProfileValue& value : values_of(*tree.database, profile, buffer, only_metric)) {
     const uint32_t m = position[value.metric];
     if (m == kNone || !starts_frame(tree.database->contexts[value.context])) continue;
     add(tree.node_of[value.context], m, Cost{value.values.inclusive, value.values.exclusive});
@@ -65,6 +67,7 @@ void ThreadCosts::take_profile(uint32_t profile, std::vector<Cost>& scratch, std
 ThreadCosts::ThreadCosts(const CallTree& tree, const std::stop_token& stop) : metrics_(tree.metrics()) {
   std::vector<Cost> scratch(tree.nodes.size() * metrics_);
   std::vector<uint32_t> touched;
+  std::vector<ProfileValue> buffer;
   const auto add = [&](uint32_t node, uint32_t metric, Cost cost) {
     const auto slot = static_cast<uint32_t>(node * metrics_ + metric);
     if (scratch[slot].inclusive == 0 && scratch[slot].exclusive == 0) touched.push_back(slot);
@@ -77,7 +80,7 @@ ThreadCosts::ThreadCosts(const CallTree& tree, const std::stop_token& stop) : me
     if (tree.is_folded)
       add_folded(tree, own.of(profile), add);
     else
-      add_frames(tree, profile, add);
+      add_frames(tree, profile, buffer, add);
     take_profile(profile, scratch, touched);
   }
 

@@ -4,6 +4,8 @@
 
 #include <random>
 
+#include "analysis/database/summaries.h"
+
 namespace prof::test {
 
 namespace {
@@ -14,10 +16,11 @@ constexpr uint32_t kThreads = 4;
 
 }  // namespace
 
-Database large_database() {
+Database large_database(uint32_t metrics) {
   Database database;
   database.title = "large";
   database.metrics = {{"CPUTIME", "sec", ""}};
+  for (uint32_t m = 1; m < metrics; ++m) database.metrics.push_back({fmt::format("METRIC{}", m), "", ""});
   database.files = {{"large.cpp", false}};
   database.modules = {{"large"}};
   for (uint32_t f = 0; f < kFunctions; ++f)
@@ -53,13 +56,16 @@ Database large_database() {
     values[context.parent].inclusive += values[c].inclusive;
     if (context.relation == Relation::Enclosing) values[context.parent].exclusive += values[c].exclusive;
   }
-  database.summaries.resize(kContexts);
   database.profiles.resize(kThreads);
   for (uint32_t p = 0; p < kThreads; ++p) database.profiles[p].id.thread = static_cast<int32_t>(p);
   for (uint32_t c = 0; c < kContexts; ++c) {
-    database.summaries[c] = {values[c], values[c], values[c], {}, 1};
-    database.profiles[c % kThreads].values.push_back({c, 0, values[c]});
+    for (uint32_t m = 0; m < metrics; ++m) {
+      const double times = m + 1;
+      database.profiles[c % kThreads].values.push_back(
+          {c, m, {times * values[c].exclusive, times * values[c].inclusive, times * values[c].point}});
+    }
   }
+  database.summaries = summarize(database);
   return database;
 }
 

@@ -1,16 +1,22 @@
-// Any bytes as a database (database_files.h). What the reader takes has to keep the rules of its model.
+// Any bytes as a database (database_files.h). What the reader takes has to keep the rules of its model, and
+// is the same whether its values are read at once or as they are asked for.
 
 #include <cstdlib>
 #include <iostream>
 
 #include "analysis/database/database.h"
 #include "analysis/database/instruction_costs.h"
+#include "tests/analysis/database/both_readings.h"
 #include "tests/analysis/database/rules.h"
 #include "tests/fuzz/database_files.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const prof::test::TemporaryDirectory directory;
   prof::test::unpack_database({reinterpret_cast<const char*>(data), size}, directory.path());
+  if (const std::string differs = prof::test::difference_of_readings(directory.path()); !differs.empty()) {
+    std::cerr << "read in two ways, differs: " << differs << '\n';
+    std::abort();
+  }
   try {
     const prof::Database database = prof::read_database(directory.path());
     const std::string broken = prof::test::broken_rule(database);

@@ -74,7 +74,7 @@ TEST_CASE("what is not there is refused in one line that names what is") {
 TEST_CASE("costs of some threads are summed from their own values") {
   const Database database = ranks();
   const auto total = [&](const std::vector<std::string>& threads) {
-    return context_costs(database, select(database, {"cycles"}, threads))[0].inclusive;
+    return context_costs(database, select(database, {"cycles"}, threads))[0][0].inclusive;
   };
   CHECK(total({}) == 1 + 2 + 11 + 12);
   CHECK(total({"1.*"}) == 11 + 12);
@@ -84,5 +84,5 @@ TEST_CASE("costs of some threads are summed from their own values") {
 TEST_CASE("a database without summaries is summed from its profiles") {
   Database database = ranks();
   database.summaries.clear();
-  CHECK(context_costs(database, select(database, {}, {}))[0].inclusive == 1 + 2 + 11 + 12);
+  CHECK(context_costs(database, select(database, {}, {}))[0][0].inclusive == 1 + 2 + 11 + 12);
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/database/database.h"
+#include "analysis/database/stored_values.h"
 #include "analysis/views/selection.h"
 #include "viewer/document/other_run.h"
 #include "viewer/document/timed_database.h"
@@ -13,9 +14,20 @@
 
 namespace prof::viewer {
 
+namespace {
+
+// A database that is damaged is not opened: later nobody could be told. Values are read when they are shown.
+std::shared_ptr<const Database> open_database(const std::filesystem::path& directory) {
+  Database database = read_database(directory, ReadValues::WhenAskedFor);
+  if (database.stored) database.stored->check_profiles();
+  return std::make_shared<const Database>(std::move(database));
+}
+
+}  // namespace
+
 Document::Document(const std::filesystem::path& directory)
     : directory_(directory),
-      database_(std::make_shared<const Database>(read_database(directory))),
+      database_(open_database(directory)),
       run_(run_summary(*database_)),
       threads_(database_->profiles.size()) {
   std::iota(threads_.begin(), threads_.end(), 0u);

@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "analysis/database/database.h"
+#include "analysis/database/stored_values.h"
 #include "analysis/views/selection.h"
 
 namespace prof::viewer {
@@ -18,7 +19,8 @@ std::shared_ptr<const OtherRun> read_other_run(const Database& opened, const std
                                                const MatchProgress& progress) {
   auto other = std::make_shared<OtherRun>();
   other->directory = directory;
-  other->database = std::make_unique<const Database>(read_database(directory));
+  other->database = std::make_unique<const Database>(read_database(directory, ReadValues::WhenAskedFor));
+  if (other->database->stored) other->database->stored->check_profiles();
   if (progress && !progress(kRead)) return nullptr;
   other->both = match_databases(opened, *other->database, [&](double share) {
     return !progress || progress(kRead + (kMatched - kRead) * share);

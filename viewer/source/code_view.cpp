@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "analysis/database/stored_values.h"
 #include "analysis/views/wording.h"
 #include "viewer/tables/cost_delegate.h"
 
@@ -23,6 +24,10 @@ constexpr size_t kLeastLetters = 30, kMostLetters = 100;  // of the column of in
 
 double total_of(const Database& database, uint32_t metric) {
   double total = 0;
+  if (database.stored) {
+    for (const StoredValues::RootCost& root : database.stored->root_costs(metric)) total += root.inclusive;
+    return total;
+  }
   for (uint32_t c = 0; c < database.contexts.size(); ++c)
     if (database.contexts[c].parent == kNone) total += database.summary(metric, c).sum.inclusive;
   return total;

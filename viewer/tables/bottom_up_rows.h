@@ -21,6 +21,7 @@ class BottomUpRows : public Rows {
   bool is_inlined(uint32_t row) override { return prof::is_inlined(tree_, chain(row)); }
   Cost cost(uint32_t row, size_t metric) override;
   double weight(uint32_t row, size_t metric) override { return cost(row, metric).exclusive; }
+  bool costs_anything(uint32_t row) override { return has_weight(*this, tree_, row); }
   Place place(uint32_t row, size_t metric) override;
   std::vector<Instance> instances(uint32_t row) override;
   std::vector<uint32_t> rows_of(const std::vector<bool>& frames) override;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "analysis/views/wording.h"
 #include "viewer/document/words.h"
@@ -297,7 +298,11 @@ const ThreadSpread* CostModel::spread(uint32_t row, size_t metric) const {
 void CostModel::count_by_thread() const {
   if (counting_.joinable()) return;
   counting_ = std::jthread([this, tree = tree_, turn = ++turn_](const std::stop_token& stop) {
-    counted_ = std::make_unique<ThreadCosts>(*tree, stop);
+    try {
+      counted_ = std::make_unique<ThreadCosts>(*tree, stop);
+    } catch (const std::exception&) {
+      not_counted_ = std::current_exception();  // the file of the database has changed
+    }
     auto* const self = const_cast<CostModel*>(this);  // its views are told
     QMetaObject::invokeMethod(
         self, [self, turn] { self->show_counts(turn); }, Qt::QueuedConnection);
@@ -308,12 +313,14 @@ void CostModel::stop_counting() {
   ++turn_;
   counting_ = {};
   counted_.reset();
+  not_counted_ = nullptr;
 }
 
 void CostModel::take_counts() const {
   if (thread_costs_) return;
   count_by_thread();
   counting_.join();
+  if (not_counted_) std::rethrow_exception(std::exchange(not_counted_, nullptr));
   thread_costs_ = std::move(counted_);
 }
 

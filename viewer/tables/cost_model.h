@@ -2,6 +2,7 @@
 // A call tree as a table of costs. Children are loaded when they are asked for; sorting sorts what is loaded.
 
 #include <QAbstractItemModel>
+#include <exception>
 #include <map>
 #include <memory>
 #include <optional>
@@ -117,6 +118,7 @@ class CostModel : public QAbstractItemModel {
   mutable std::unique_ptr<ThreadCosts> thread_costs_;
   mutable std::map<std::pair<uint32_t, size_t>, ThreadSpread> spreads_;
   mutable std::unique_ptr<ThreadCosts> counted_;  // the thread's until it ends
+  mutable std::exception_ptr not_counted_;        // why, likewise
   mutable uint64_t turn_ = 0;                     // of the thread whose end counts
   mutable std::jthread counting_;
 };

@@ -18,12 +18,19 @@ std::unique_ptr<Rows> make_rows(Reading reading, const CallTree& tree) {
   return std::make_unique<FlatRows>(tree);
 }
 
+bool has_weight(Rows& rows, const CallTree& tree, uint32_t row) {
+  for (size_t m = 0; m < tree.metrics(); ++m)
+    if (rows.weight(row, m) > 0) return true;
+  return false;
+}
+
 size_t placed_by(const CallTree& tree, Rows& rows, uint32_t row, size_t metric) {
   if (!tree.compared || rows.cost(row, metric).inclusive > 0) return metric;
   return metric + tree.compared->count;
 }
 
 bool is_shown(Rows& rows, const CallTree& tree, uint32_t row, double threshold_percent) {
+  if (threshold_percent <= 0) return rows.costs_anything(row);
   for (size_t m = 0; m < tree.metrics(); ++m)
     if (passes(tree, rows.weight(row, m), m, threshold_percent)) return true;
   return false;

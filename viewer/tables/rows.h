@@ -31,6 +31,8 @@ class Rows {
   virtual Cost cost(uint32_t row, size_t metric) = 0;
   // What decides whether the row is worth showing, and how wide it is in a flame graph.
   virtual double weight(uint32_t row, size_t metric) = 0;
+  // Whether its weight is more than nothing, by any metric.
+  virtual bool costs_anything(uint32_t row) = 0;
   virtual Place place(uint32_t row, size_t metric) = 0;
   virtual std::vector<Instance> instances(uint32_t row) = 0;
 
@@ -41,6 +43,9 @@ class Rows {
 
 // The tree must outlive it.
 std::unique_ptr<Rows> make_rows(Reading reading, const CallTree& tree);
+
+// costs_anything() by all of the weights.
+bool has_weight(Rows& rows, const CallTree& tree, uint32_t row);
 
 // The position in the tree's metrics by which a row's place is chosen: of two runs that are compared the
 // opened one's, where the row was there.

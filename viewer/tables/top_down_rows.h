@@ -19,11 +19,14 @@ class TopDownRows : public Rows {
   bool is_inlined(uint32_t row) override { return tree_.nodes[row].inlined; }
   Cost cost(uint32_t row, size_t metric) override { return tree_.cost(row, metric); }
   double weight(uint32_t row, size_t metric) override { return tree_.cost(row, metric).inclusive; }
+  bool costs_anything(uint32_t row) override;
   Place place(uint32_t row, size_t metric) override;
   std::vector<Instance> instances(uint32_t row) override { return {{row, true}}; }
   std::vector<uint32_t> rows_of(const std::vector<bool>& frames) override;
 
  private:
+  const NodeContexts& contexts();
+
   const CallTree& tree_;
   std::vector<uint32_t> roots_;
   std::optional<NodeContexts> contexts_;

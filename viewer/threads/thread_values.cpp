@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
+
+#include "analysis/database/stored_values.h"
 
 namespace prof::viewer {
 
@@ -27,11 +30,11 @@ std::vector<uint32_t> contexts_of(const CallTree& tree, std::optional<uint32_t> 
   return wanted;
 }
 
-double value_at(const Profile& profile, uint32_t context, uint32_t metric, CostKind kind) {
+double value_at(std::span<const ProfileValue> values, uint32_t context, uint32_t metric, CostKind kind) {
   const auto at = std::ranges::lower_bound(
-      profile.values, std::pair(context, metric), {},
+      values, std::pair(context, metric), {},
       [](const ProfileValue& value) { return std::pair(value.context, value.metric); });
-  if (at == profile.values.end() || at->context != context || at->metric != metric) return 0;
+  if (at == values.end() || at->context != context || at->metric != metric) return 0;
   return kind == CostKind::Inclusive ? at->values.inclusive : at->values.exclusive;
 }
 
@@ -43,9 +46,10 @@ std::vector<double> folded_values(const CallTree& tree, uint32_t metric, uint32_
     is_below[n] = node.frame == frame || (node.parent != kNone && is_below[node.parent]);
   }
   std::vector<double> values;
-  for (const Profile& profile : tree.database->profiles) {
+  std::vector<ProfileValue> buffer;
+  for (uint32_t profile = 0; profile < tree.database->profiles.size(); ++profile) {
     double sum = 0;
-    for (const ProfileValue& value : profile.values)
+    for (const ProfileValue& value : values_of(*tree.database, profile, buffer, metric))
       if (value.metric == metric && starts_frame(tree.database->contexts[value.context]) &&
           is_below[tree.node_of[value.context]])
         sum += value.values.exclusive;
@@ -71,9 +75,11 @@ std::vector<double> thread_values(const CallTree& tree, uint32_t metric, std::op
   if (frame && tree.is_folded && kind == CostKind::Inclusive) return folded_values(tree, metric, *frame);
   const std::vector<uint32_t> contexts = contexts_of(tree, frame, kind);
   std::vector<double> values;
-  for (const Profile& profile : tree.database->profiles) {
+  std::vector<ProfileValue> buffer;
+  for (uint32_t profile = 0; profile < tree.database->profiles.size(); ++profile) {
+    const std::span<const ProfileValue> all = values_of(*tree.database, profile, buffer, metric);
     double sum = 0;
-    for (const uint32_t context : contexts) sum += value_at(profile, context, metric, kind);
+    for (const uint32_t context : contexts) sum += value_at(all, context, metric, kind);
     values.push_back(sum);
   }
   return values;

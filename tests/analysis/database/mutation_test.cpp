@@ -7,6 +7,7 @@
 #include <random>
 
 #include "analysis/database/database.h"
+#include "tests/analysis/database/both_readings.h"
 #include "tests/analysis/database/databases.h"
 #include "tests/analysis/database/files.h"
 #include "tests/analysis/database/rules.h"
@@ -110,6 +111,8 @@ Outcomes read_mutations(const Database& database, uint32_t seed, int count) {
         FAIL_CHECK("more than one line: " << error.what());
       ++outcomes.errors;
     }
+    if (const std::string differs = difference_of_readings(path); !differs.empty())
+      FAIL_CHECK("mutation " << i << " of " << name << ", read in two ways: " << differs);
     write_bytes(path / name, originals[name]);
   }
   return outcomes;

@@ -3,8 +3,10 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "analysis/database/database.h"
 #include "analysis/views/view.h"
 #include "tests/report/database_builder.h"
+#include "tests/viewer/database_folder.h"
 
 using namespace prof;
 using namespace prof::test;
@@ -61,6 +63,25 @@ TEST_CASE("a thread's values are those of the flat view of that thread alone") {
           }
         }
       }
+    }
+  }
+}
+
+TEST_CASE("a thread's values are the same when they are read as they are asked for") {
+  const DatabaseFolder folder(calling(4));
+  const Database now = read_database(folder.path());
+  const Database asked = read_database(folder.path(), ReadValues::WhenAskedFor);
+  REQUIRE(asked.stored);
+  for (const bool merged : {false, true}) {
+    const CallTree tree = build_call_tree(now, select(now, {}, {}), merged);
+    const CallTree same = build_call_tree(asked, select(asked, {}, {}), merged);
+    REQUIRE(tree.frames.size() == same.frames.size());
+    for (uint32_t metric = 0; metric < now.metrics.size(); ++metric) {
+      CHECK(thread_values(same, metric, {}, CostKind::Inclusive) ==
+            thread_values(tree, metric, {}, CostKind::Inclusive));
+      for (const CostKind kind : {CostKind::Inclusive, CostKind::Exclusive})
+        for (uint32_t frame = 0; frame < tree.frames.size(); ++frame)
+          CHECK(thread_values(same, metric, frame, kind) == thread_values(tree, metric, frame, kind));
     }
   }
 }
