@@ -44,8 +44,9 @@ endfunction()
 function(prof_take_headers target name)
   if(PROF_PRECOMPILED_HEADERS)
     target_precompile_headers(${target} REUSE_FROM ${name})
-    # GCC 12 forgets which of them are the system's, and warns of std::string's moves.
-    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>)
+    # GCC 12 forgets which of them are the system's, and warns of what std::string and std::vector do.
+    target_compile_options(${target} PRIVATE
+      $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow;-Wno-stringop-overread>)
   endif()
 endfunction()
 

@@ -57,7 +57,8 @@ std::vector<std::string> own_addresses() {
       raw = &reinterpret_cast<const sockaddr_in6*>(one->ifa_addr)->sin6_addr;
     const bool is_link_local =
         one->ifa_addr->sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(static_cast<const in6_addr*>(raw));
-    if (!raw || is_link_local || !inet_ntop(one->ifa_addr->sa_family, raw, text.data(), text.size())) continue;
+    if (!raw || is_link_local || !inet_ntop(one->ifa_addr->sa_family, raw, text.data(), text.size()))
+      continue;
     (one->ifa_flags & IFF_LOOPBACK ? loopback : addresses).emplace_back(text.data());
   }
   freeifaddrs(all);

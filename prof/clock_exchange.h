@@ -1,6 +1,7 @@
 #pragma once
-// How far the clocks of two nodes are apart, as NTP finds it (RFC 5905, section 8): one asks the other for its time, and
-// takes the answer that came soonest. prof's processes ask each other by UDP; without a network between them nothing is known.
+// How far the clocks of two nodes are apart, as NTP finds it (RFC 5905, section 8): one asks the other for
+// its time, and takes the answer that came soonest. prof's processes ask each other by UDP; without a network
+// between them nothing is known.
 
 #include <atomic>
 #include <cstdint>

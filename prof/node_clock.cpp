@@ -52,9 +52,10 @@ void NodeClock::compare_again() const {
 }
 
 void NodeClock::write(const std::optional<ClockDifference>& end) const {
-  nlohmann::ordered_json record = {{"host", host_name()},
-                                   {"reference", first_.host},
-                                   {"begin", {{"offset_ns", begin_.offset_ns}, {"error_ns", begin_.error_ns}}}};
+  nlohmann::ordered_json record = {
+      {"host", host_name()},
+      {"reference", first_.host},
+      {"begin", {{"offset_ns", begin_.offset_ns}, {"error_ns", begin_.error_ns}}}};
   if (end) record["end"] = {{"offset_ns", end->offset_ns}, {"error_ns", end->error_ns}};
   const fs::path unfinished = file_.string() + ".writing";
   std::ofstream out(unfinished);

@@ -1,6 +1,7 @@
 #pragma once
-// The clock of a node beside that of the first rank's, whose time the timeline of a parallel program has: one rank of each other
-// node compares them when the program begins and when it ends, and keeps the result in DIR/clock-<host>.json.
+// The clock of a node beside that of the first rank's, whose time the timeline of a parallel program has: one
+// rank of each other node compares them when the program begins and when it ends, and keeps the result in
+// DIR/clock-<host>.json.
 
 #include <filesystem>
 #include <optional>
@@ -11,7 +12,8 @@ namespace prof {
 
 class NodeClock {
  public:
-  // Does nothing on the first rank's node, where another rank of this node is faster, and where nobody answers.
+  // Does nothing on the first rank's node, where another rank of this node is faster, and where nobody
+  // answers.
   NodeClock(std::filesystem::path directory, ClockAddress first);
   // At the end of the program.
   void compare_again() const;

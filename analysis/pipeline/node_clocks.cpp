@@ -69,7 +69,8 @@ std::vector<std::string> NodeClocks::warnings(const std::vector<ProcessMeasureme
   // All but the first rank's own, whichever that is.
   if (hosts.size() < 2 || unknown.empty() || (offset_of_.empty() && unknown.size() < 2)) return {};
   return {fmt::format(
-      "the clocks of {} of {} nodes ({}) were not compared with the first rank's: their lines in the timeline are as far off as those; "
+      "the clocks of {} of {} nodes ({}) were not compared with the first rank's: their lines in the "
+      "timeline are as far off as those; "
       "let UDP pass between nodes, or keep their clocks by NTP",
       unknown.size(), hosts.size(), unknown.size() > 1 ? *unknown.begin() + " ..." : *unknown.begin())};
 }
