@@ -36,12 +36,6 @@ int64_t now_ns() {
   return duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
 }
 
-std::string host_name() {
-  std::array<char, 256> host{};
-  gethostname(host.data(), host.size() - 1);
-  return host.data();
-}
-
 // Of networks first; the loopback's is for processes of one node.
 std::vector<std::string> own_addresses() {
   std::vector<std::string> addresses, loopback;
@@ -113,6 +107,12 @@ class Socket {
 };
 
 }  // namespace
+
+std::string host_name() {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  return host.data();
+}
 
 ClockServer::ClockServer() : socket_(open_socket()) {
   sockaddr_in6 any{};

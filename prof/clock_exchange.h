@@ -12,6 +12,9 @@
 
 namespace prof {
 
+// Of this node.
+std::string host_name();
+
 struct ClockAddress {
   std::string host;
   std::vector<std::string> addresses;  // of its networks, IPv4 or IPv6

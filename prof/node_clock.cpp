@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <array>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -14,12 +13,6 @@ namespace prof {
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string host_name() {
-  std::array<char, 256> host{};
-  gethostname(host.data(), host.size() - 1);
-  return host.data();
-}
 
 // True for the first of those that ask.
 bool create(const fs::path& file) {

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <chrono>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -32,12 +31,6 @@ constexpr auto kPatienceForEnds = 10s;
 // The nodes of a larger job are not kept for one process that analyzes.
 constexpr int kMostRanksToAnalyze = 64;
 constexpr int kMostRanksToWatch = 64;
-
-std::string host_name() {
-  std::array<char, 256> host{};
-  gethostname(host.data(), host.size() - 1);
-  return host.data();
-}
 
 bool has_file(const fs::path& file) {
   std::error_code error;
