@@ -58,10 +58,41 @@ class AllocationContext {
   std::atomic<uint64_t> sizes_[kSizes];  // bytes and site, packed
 };
 
+// How often a program with one thread is asked where it allocates: compilers and others that recurse do so by
+// ever new call paths, and each costs a walk of the stack. The first kFirst walks are free; after these,
+// one in kNsPerWalk. Zeroed memory is a valid one.
+class WalkPace {
+ public:
+  static constexpr uint32_t kFirst = 4'096;
+  static constexpr uint64_t kNsPerWalk = 400'000;
+  static constexpr uint32_t kAskedEach = 64;  // refusals: the clock costs, too
+
+  template <typename Clock>
+  bool takes(Clock now_ns) noexcept {
+    if (taken_ < kFirst) return ++taken_, true;
+    if (left_ == 0) {
+      if (refused_++ % kAskedEach != 0) return false;
+      earn(now_ns());
+    }
+    return left_ > 0 && (--left_, true);
+  }
+
+ private:
+  void earn(uint64_t now_ns) noexcept {
+    const uint64_t walks = since_ns_ ? (now_ns - since_ns_) / kNsPerWalk : 0;
+    if (walks || !since_ns_) since_ns_ = now_ns;
+    left_ = static_cast<uint32_t>(walks < kFirst ? walks : kFirst);
+  }
+
+  uint64_t since_ns_;
+  uint32_t taken_, left_, refused_;
+};
+
 class AllocationContexts {
  public:
   // Of the walk that comes next.
   WalkRecord record;
+  WalkPace pace;
 
   // nullptr: not known.
   AllocationContext* find(const AllocationCall& call) noexcept;

@@ -80,9 +80,15 @@ uint32_t as_align(size_t align) noexcept {
   return static_cast<uint32_t>(std::min<size_t>(align, kPageBytes));
 }
 
-SiteId site_of(ThreadState& thread, uint64_t bytes, size_t align, const void* frame) noexcept {
+enum class Walks { All, AtPace };
+
+SiteId site_of(ThreadState& thread, uint64_t bytes, size_t align, const void* frame,
+               Walks walks = Walks::All) noexcept {
   const AllocationCall call = call_at(frame, thread.unwinder.stack());
   AllocationContext* context = thread.allocations ? thread.allocations->find(call) : nullptr;
+  if (!context && walks == Walks::AtPace && thread.allocations &&
+      !thread.allocations->pace.takes(monotonic_ns))
+    return kNoSite;
   if (!context && !(context = learn_context(thread, call))) return kNoSite;
   SiteId site = context->site_of(bytes);
   if (site == kNoSite) {
@@ -106,10 +112,12 @@ void note(uint64_t begin, uint64_t bytes, SiteId site) noexcept {
 void allocated(void* at, size_t bytes, size_t align, const void* frame) noexcept {
   if (!is_sampling_this_copy()) return;
   const bool is_closed = isolates_pages() && tell_isolation(at, bytes, caller_at(frame));
-  if (!is_closed && is_alone()) hooks->frequent.count(bytes, frame);
+  const bool counts = !is_closed && is_alone();
+  if (counts) hooks->frequent.count(bytes, frame);
   ThreadState* const thread = this_thread();
   if (!thread || thread->busy) return;
-  const SiteId site = site_of(*thread, std::max<size_t>(bytes, 1), align, frame);
+  const Walks walks = counts && hooks->frequent.passes() ? Walks::AtPace : Walks::All;
+  const SiteId site = site_of(*thread, std::max<size_t>(bytes, 1), align, frame, walks);
   if (site != kNoSite) note(reinterpret_cast<uint64_t>(at), bytes, site);
 }
 

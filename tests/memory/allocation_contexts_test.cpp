@@ -118,3 +118,26 @@ TEST_CASE("nothing is read beyond the stack") {
   const AllocationCall elsewhere = call_at(stack.words + 8, {0, 0});
   CHECK(elsewhere.limit == reinterpret_cast<uint64_t>(stack.words) + 4096);
 }
+
+TEST_CASE("a program with one thread is asked at a pace where it allocates") {
+  auto pace = std::make_unique<WalkPace>();
+  uint64_t now_ns = 5'000'000'000, asked = 0;
+  const auto clock = [&] { return ++asked, now_ns; };
+  for (uint32_t i = 0; i < WalkPace::kFirst; ++i) CHECK(pace->takes(clock));
+  CHECK(asked == 0);
+  const auto taken_of = [&](uint32_t calls) {
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < calls; ++i) taken += pace->takes(clock);
+    return taken;
+  };
+  CHECK(taken_of(1'000) == 0);
+  CHECK(asked <= 1'000 / WalkPace::kAskedEach + 1);
+  now_ns += 10 * WalkPace::kNsPerWalk;
+  CHECK(taken_of(1'000) == 10);
+  now_ns += WalkPace::kNsPerWalk / 2;  // what is not enough for one is not lost
+  CHECK(taken_of(1'000) == 0);
+  now_ns += WalkPace::kNsPerWalk / 2;
+  CHECK(taken_of(1'000) == 1);
+  now_ns += 100'000 * WalkPace::kNsPerWalk;  // nor is all kept that was not used
+  CHECK(taken_of(100'000) == WalkPace::kFirst);
+}
