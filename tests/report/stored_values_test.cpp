@@ -8,6 +8,7 @@
 #include "tests/analysis/database/files.h"
 #include "tests/report/database_builder.h"
 #include "tests/report/rendered.h"
+#include "tests/report/stalled_ranks.h"
 
 using namespace prof;
 using namespace prof::test;
@@ -15,8 +16,9 @@ using namespace prof::test;
 namespace {
 
 constexpr ReportView kViews[] = {
-    ReportView::Summary, ReportView::TopDown,  ReportView::BottomUp,   ReportView::Flat,  ReportView::Lines,
-    ReportView::Devices, ReportView::Idleness, ReportView::Contention, ReportView::Locks, ReportView::Ranks,
+    ReportView::Summary, ReportView::TopDown, ReportView::BottomUp, ReportView::Flat,
+    ReportView::Lines,   ReportView::Devices, ReportView::Idleness, ReportView::Contention,
+    ReportView::Locks,   ReportView::Ranks,   ReportView::Stalls,
 };
 
 std::string text_of(const Database& database, const ReportOptions& options) {
@@ -80,4 +82,6 @@ TEST_CASE("reports are the same when values are read as they are asked for") {
   compare_reports(folder.path() / "ranks");
   write_database(known_database(), folder.path() / "known");
   compare_reports(folder.path() / "known");
+  write_database(stalled_ranks(), folder.path() / "stalled");
+  compare_reports(folder.path() / "stalled");
 }

@@ -5,6 +5,7 @@
 #include <QKeyEvent>
 #include <QMenu>
 #include <QPainter>
+#include <QScrollBar>
 #include <QStyledItemDelegate>
 #include <algorithm>
 #include <utility>
@@ -124,8 +125,10 @@ void EvidenceTable::finish() {
     if (columnWidth(column) > columnWidth(widest)) widest = column;
   }
   const int least = std::min(kLeastOfWidest * fontMetrics().averageCharWidth(), columnWidth(widest));
-  if (needed > viewport()->width())
-    setColumnWidth(widest, std::max(least, columnWidth(widest) - (needed - viewport()->width())));
+  // The bar comes when the rows are laid out.
+  const int bar = verticalScrollBar()->isVisible() ? 0 : verticalScrollBar()->sizeHint().width();
+  const int room = viewport()->width() - bar;
+  if (needed > room) setColumnWidth(widest, std::max(least, columnWidth(widest) - (needed - room)));
   QModelIndex first = model_.index(0, 0);
   if (isFirstColumnSpanned(0, {}) && model_.rowCount(first) > 0) first = model_.index(0, 0, first);
   setCurrentIndex(first);
