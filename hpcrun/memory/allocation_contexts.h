@@ -58,9 +58,9 @@ class AllocationContext {
   std::atomic<uint64_t> sizes_[kSizes];  // bytes and site, packed
 };
 
-// How often a program with one thread is asked where it allocates: compilers and others that recurse do so by
-// ever new call paths, and each costs a walk of the stack. The first kFirst walks are free; after these,
-// one in kNsPerWalk. Zeroed memory is a valid one.
+// How often a thread is asked where it allocates: compilers and others that recurse do so by ever new call
+// paths, and each costs a walk of the stack. The first kFirst walks are free; after these, one in kNsPerWalk.
+// Zeroed memory is a valid one.
 class WalkPace {
  public:
   static constexpr uint32_t kFirst = 4'096;

@@ -32,11 +32,17 @@ constexpr char kNotPlaced[] =
     "Allocations were left where they are: libhpcrun-memory.so, which lays them out anew, was not loaded.";
 constexpr char kPlacedByOthers[] =
     "Allocations were left where they are: the program brings an allocator of its own (malloc).";
+constexpr char kTooManyPaths[] =
+    "Contention in some allocations is told by addresses alone: threads allocated by more call paths than "
+    "can "
+    "be followed.";
 static_assert(std::string_view(kNotLoaded).starts_with(kContentionNotePrefix));
 static_assert(std::string_view(kOwnAllocator).starts_with(kContentionNotePrefix));
+static_assert(std::string_view(kTooManyPaths).starts_with(kContentionNotePrefix));
 
 HeapHooks* hooks = nullptr;
 uint16_t left_out[2];  // modules with our frames: the runtime's and the library's
+constinit std::atomic<bool> knows_all_paths{true};
 
 uint64_t hash_of(const FrameKey* frames, uint32_t depth) noexcept {
   uint64_t hash = depth;
@@ -80,15 +86,25 @@ uint32_t as_align(size_t align) noexcept {
   return static_cast<uint32_t>(std::min<size_t>(align, kPageBytes));
 }
 
+// Where pages are chosen among all allocations, or counted, each has to be known.
+bool is_each_wanted() noexcept {
+  const Config& config = process_state.config;
+  return config.isolates_always || config.contention_by_pages;
+}
+
+bool may_walk(AllocationContexts* contexts) noexcept {
+  if (!contexts || contexts->pace.takes(monotonic_ns) || is_each_wanted()) return true;
+  knows_all_paths.store(false, std::memory_order_relaxed);
+  return false;
+}
+
 enum class Walks { All, AtPace };
 
 SiteId site_of(ThreadState& thread, uint64_t bytes, size_t align, const void* frame,
                Walks walks = Walks::All) noexcept {
   const AllocationCall call = call_at(frame, thread.unwinder.stack());
   AllocationContext* context = thread.allocations ? thread.allocations->find(call) : nullptr;
-  if (!context && walks == Walks::AtPace && thread.allocations &&
-      !thread.allocations->pace.takes(monotonic_ns))
-    return kNoSite;
+  if (!context && walks == Walks::AtPace && !may_walk(thread.allocations)) return kNoSite;
   if (!context && !(context = learn_context(thread, call))) return kNoSite;
   SiteId site = context->site_of(bytes);
   if (site == kNoSite) {
@@ -112,12 +128,10 @@ void note(uint64_t begin, uint64_t bytes, SiteId site) noexcept {
 void allocated(void* at, size_t bytes, size_t align, const void* frame) noexcept {
   if (!is_sampling_this_copy()) return;
   const bool is_closed = isolates_pages() && tell_isolation(at, bytes, caller_at(frame));
-  const bool counts = !is_closed && is_alone();
-  if (counts) hooks->frequent.count(bytes, frame);
+  if (!is_closed && is_alone()) hooks->frequent.count(bytes, frame);
   ThreadState* const thread = this_thread();
   if (!thread || thread->busy) return;
-  const Walks walks = counts && hooks->frequent.passes() ? Walks::AtPace : Walks::All;
-  const SiteId site = site_of(*thread, std::max<size_t>(bytes, 1), align, frame, walks);
+  const SiteId site = site_of(*thread, std::max<size_t>(bytes, 1), align, frame, Walks::AtPace);
   if (site != kNoSite) note(reinterpret_cast<uint64_t>(at), bytes, site);
 }
 
@@ -220,10 +234,8 @@ void note_unseen(Calls calls, bool follows, bool places) noexcept {
   if (places) process_state.file.write_note(is_loaded ? kPlacedByOthers : kNotPlaced);
 }
 
-// Where pages are chosen among all allocations, or counted, each has to be known.
 bool passes_over() noexcept {
-  const Config& config = process_state.config;
-  return config.repairs() && !config.isolates_always && !config.contention_by_pages;
+  return process_state.config.repairs() && !is_each_wanted();
 }
 
 void follow() noexcept {
@@ -272,6 +284,9 @@ void follow_all_allocations() noexcept {
 
 void finish_heap() noexcept {
   if (!hooks) return;
+  // A program that never had a second thread has no contention to be told.
+  if (!knows_all_paths.exchange(true) && process_state.thread_count.load(std::memory_order_relaxed) > 1)
+    process_state.file.write_note(kTooManyPaths);
   placing.answer.store(nullptr, std::memory_order_relaxed);
   hooks->place.store(nullptr, std::memory_order_relaxed);
   hooks->made.store(nullptr, std::memory_order_relaxed);
@@ -282,6 +297,7 @@ void finish_heap() noexcept {
 }
 
 void forget_heap() noexcept {
+  knows_all_paths.store(true, std::memory_order_relaxed);
   finish_heap();
   forget_process_mark();
   forget_placing();

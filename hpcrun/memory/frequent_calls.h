@@ -27,7 +27,6 @@ class FrequentCalls {
     passes_.store(passes, std::memory_order_relaxed);
   }
   void end() noexcept { passes_.store(false, std::memory_order_relaxed); }
-  bool passes() const noexcept { return passes_.load(std::memory_order_relaxed); }
   bool passes_over(uint64_t bytes, const void* frame) const noexcept {
     return __libc_single_threaded && is_frequent(bytes, frame);
   }
@@ -52,7 +51,9 @@ class FrequentCalls {
  private:
   static constexpr unsigned kCountBits = 12;
 
-  bool counts(uint64_t bytes) const noexcept { return passes() && bytes < kSmallBytes; }
+  bool counts(uint64_t bytes) const noexcept {
+    return passes_.load(std::memory_order_relaxed) && bytes < kSmallBytes;
+  }
   uint32_t place_of(uint64_t bytes, const void* frame) const noexcept {
     const uint64_t caller = caller_at(frame), distance = outer_.distance_of(caller);
     uint64_t key = (caller ^ reinterpret_cast<uint64_t>(frame) << 16 ^ bytes << 40) * 0x9e3779b97f4a7c15u;

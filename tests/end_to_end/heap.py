@@ -42,6 +42,15 @@ class Heap(driver.EndToEnd):
         run = self.prof_run([driver.program("heap_cases"), "storm"], events=["contention"])
         self.assertEqual((run.status, run.stdout), (0, plain.stdout), run.stderr)
 
+    def test_call_paths_are_followed_as_far_as_can_be(self):
+        told = {}
+        for options in (["-e", "contention"], ["--repair"]):
+            for case, output in (("paths", b"131068\n"), ("released", b"60000000\n")):
+                run = self.prof_run([driver.program("heap_cases"), case, "30"], options=options)
+                self.assertEqual((run.status, run.stdout), (0, output), run.stderr)
+                told[case] = "by more call paths than can be followed" in " ".join(run.summary()["degradations"])
+            self.assertEqual(told, {"paths": True, "released": False}, options)
+
     def test_a_program_with_an_allocator_of_its_own_is_noted(self):
         run = self.prof_run([driver.program("own_allocator")], events=["contention"])
         self.assertEqual((run.status, run.stdout), (0, b"100000000\n"), run.stderr)

@@ -119,7 +119,7 @@ TEST_CASE("nothing is read beyond the stack") {
   CHECK(elsewhere.limit == reinterpret_cast<uint64_t>(stack.words) + 4096);
 }
 
-TEST_CASE("a program with one thread is asked at a pace where it allocates") {
+TEST_CASE("a thread is asked at a pace where it allocates") {
   auto pace = std::make_unique<WalkPace>();
   uint64_t now_ns = 5'000'000'000, asked = 0;
   const auto clock = [&] { return ++asked, now_ns; };

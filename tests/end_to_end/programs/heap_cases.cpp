@@ -1,6 +1,7 @@
 // heap_cases CASE [MILLIONS]: what programs do with their heap, and print what has become of it.
 // - released: two threads count side by side in one allocation, which is released before the program ends
 // - mapped: the same in a mapping of shared memory, behind what is allocated from it
+// - paths: two threads allocate by tens of thousands of call paths
 // - storm: threads, forks and signal handlers allocate and release, in all ways; then the sum of what was
 // kept
 
@@ -54,6 +55,33 @@ int mapped() {
   other.join();
   std::printf("%llu\n", static_cast<unsigned long long>(pair[0] + pair[1]));
   munmap(pool, kPoolBytes);
+  return 0;
+}
+
+// Down a tree of calls of which no two have the same path.
+uint64_t allocate_below(unsigned depth);
+
+[[gnu::noinline]] uint64_t allocate_left(unsigned depth) {
+  return 1 + allocate_below(depth);
+}
+
+[[gnu::noinline]] uint64_t allocate_right(unsigned depth) {
+  return 1 + allocate_below(depth);
+}
+
+[[gnu::noinline]] uint64_t allocate_below(unsigned depth) {
+  const std::vector<uint64_t> one(4, depth);
+  if (depth == 0) return one[0];
+  return allocate_left(depth - 1) + allocate_right(depth - 1);
+}
+
+int paths() {
+  constexpr unsigned kDepth = 15;
+  uint64_t others = 0;
+  std::thread other([&] { others = allocate_below(kDepth); });
+  const uint64_t own = allocate_below(kDepth);
+  other.join();
+  std::printf("%llu\n", static_cast<unsigned long long>(own + others));
   return 0;
 }
 
@@ -174,6 +202,7 @@ int main(int count, char** argv) {
   if (count > 2) steps = std::strtoull(argv[2], nullptr, 10) * 1'000'000;
   if (strcmp(argv[1], "released") == 0) return released();
   if (strcmp(argv[1], "mapped") == 0) return mapped();
+  if (strcmp(argv[1], "paths") == 0) return paths();
   if (strcmp(argv[1], "storm") == 0) return storm();
   return 2;
 }
