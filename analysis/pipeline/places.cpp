@@ -25,8 +25,8 @@ std::vector<uint64_t> frames_of(const ProcessMeasurement& measurement) {
   for (const MeasuredThread& thread : measurement.threads)
     for (size_t node = 1; node < thread.nodes.size(); ++node) frames.push_back(thread.nodes[node].frame);
   std::ranges::sort(frames);
-  const auto repeated = std::ranges::unique(frames);
-  frames.erase(repeated.begin(), repeated.end());
+  // What ranges::unique() returns, clang 14, which builds the fuzz targets, does not understand.
+  frames.erase(std::unique(frames.begin(), frames.end()), frames.end());
   return frames;
 }
 
