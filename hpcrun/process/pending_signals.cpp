@@ -52,21 +52,16 @@ struct Waiter {
 constexpr size_t kMostWaiters = 64;
 constinit Waiter waiters[kMostWaiters];
 
+long send_as_it_is(int tid, const siginfo_t& info) noexcept {
+  return raw_syscall(SYS_rt_tgsigqueueinfo, sys_getpid(), tid, info.si_signo, reinterpret_cast<long>(&info));
+}
+
 void wake_waiters(int signal) noexcept {
-  siginfo_t wake_up{};
-  wake_up.si_signo = signal;
-  wake_up.si_code = SI_QUEUE;
-  wake_up.si_value.sival_ptr = waiters;
   const int self = sys_gettid();
   for (Waiter& waiter : waiters) {
     const int tid = waiter.tid.load();
-    if (tid && tid != self && (waiter.waited.load() & mask_of(signal)))
-      raw_syscall(SYS_rt_tgsigqueueinfo, sys_getpid(), tid, signal, reinterpret_cast<long>(&wake_up));
+    if (tid && tid != self && (waiter.waited.load() & mask_of(signal))) wake(tid, signal);
   }
-}
-
-bool is_standard(int signal) noexcept {
-  return signal < 32;
 }
 
 void drop(Entry& entry, Key key) noexcept {
@@ -82,6 +77,15 @@ void drop_of_dead_threads() noexcept {
   }
 }
 
+// Has the entry for itself, copies it, and frees it.
+bool take(Entry& entry, Key key, siginfo_t& info) noexcept {
+  if (!entry.key.compare_exchange_strong(key, kBusy)) return false;
+  info = entry.info;
+  entry.key.store(kFree);
+  used.fetch_sub(1);
+  return true;
+}
+
 Entry* reserve() noexcept {
   for (Entry& entry : entries) {
     Key free = kFree;
@@ -94,12 +98,12 @@ Entry* reserve() noexcept {
 
 }  // namespace
 
-void put_pending(const siginfo_t& info, int tid) noexcept {
+bool put_pending(const siginfo_t& info, int tid) noexcept {
   const int signal = info.si_signo;
-  if (is_standard(signal)) {
+  if (mask_of(signal) & kStandardSignals) {
     for (const Entry& entry : entries) {
       const Key key = entry.key.load();
-      if (is_taken(key) && signal_of(key) == signal && thread_of(key) == tid) return;
+      if (is_taken(key) && signal_of(key) == signal && thread_of(key) == tid) return true;
     }
   }
   Entry* entry = reserve();
@@ -107,10 +111,11 @@ void put_pending(const siginfo_t& info, int tid) noexcept {
     drop_of_dead_threads();
     entry = reserve();
   }
-  if (!entry) return;
+  if (!entry) return false;
   entry->info = info;
   entry->key.store(key_of(next_order.fetch_add(1), tid, signal));
   if (!tid) wake_waiters(signal);
+  return true;
 }
 
 bool take_pending(int signal, siginfo_t& info) noexcept {
@@ -125,11 +130,7 @@ bool take_pending(int signal, siginfo_t& info) noexcept {
       oldest_key = key;
     }
     if (!oldest) return false;
-    if (!oldest->key.compare_exchange_strong(oldest_key, kBusy)) continue;
-    info = oldest->info;
-    oldest->key.store(kFree);
-    used.fetch_sub(1);
-    return true;
+    if (take(*oldest, oldest_key, info)) return true;
   }
 }
 
@@ -148,6 +149,25 @@ void drop_pending(int signal) noexcept {
   for (Entry& entry : entries) {
     const Key key = entry.key.load();
     if (is_taken(key) && signal_of(key) == signal) drop(entry, key);
+  }
+}
+
+void drop_pending_of(int signal, int tid) noexcept {
+  for (Entry& entry : entries) {
+    const Key key = entry.key.load();
+    if (is_taken(key) && signal_of(key) == signal && thread_of(key) == tid) drop(entry, key);
+  }
+}
+
+void give_pending_to_kernel(int signal) noexcept {
+  siginfo_t info;
+  for (Entry& entry : entries) {
+    const Key key = entry.key.load();
+    if (!is_taken(key) || signal_of(key) != signal || !take(entry, key, info)) continue;
+    if (!thread_of(key))
+      resend_signal(info);
+    else if (send_as_it_is(thread_of(key), info) < 0)  // as to another thread with the code of tgkill()
+      raw_syscall(SYS_tgkill, sys_getpid(), thread_of(key), signal);
   }
 }
 
@@ -171,8 +191,20 @@ void end_wait() noexcept {
   }
 }
 
+long wake(int tid, int signal) noexcept {
+  siginfo_t wake_up{};
+  wake_up.si_signo = signal;
+  wake_up.si_code = SI_QUEUE;
+  wake_up.si_value.sival_ptr = waiters;
+  return send_as_it_is(tid, wake_up);
+}
+
 bool is_wake_up(const siginfo_t& info) noexcept {
-  return info.si_code == SI_QUEUE && info.si_value.sival_ptr == waiters;
+  if (info.si_code == SI_QUEUE) return info.si_value.sival_ptr == waiters;
+  // Of standard signals the kernel forgets what they tell where the user has more queued than
+  // RLIMIT_SIGPENDING.
+  const bool tells_nothing = info.si_code == SI_USER && info.si_pid == 0;
+  return tells_nothing && (pending_here() & mask_of(info.si_signo));
 }
 
 void pending_signals_after_fork() noexcept {

@@ -1,6 +1,6 @@
 // What takes its arguments as they come: syscall() and ioctl(). Of the system calls those that a sample would
-// make return early are made uninterrupted (wait_calls.cpp says which these are); masks in their arguments
-// are the kernel's.
+// make return early are made uninterrupted (wait_calls.cpp says which these are), and those that send signals
+// to threads go the way of the functions that do (send_calls.cpp); masks in their arguments are the kernel's.
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -8,16 +8,16 @@
 
 #include "hpcrun/guest/chosen_entry.h"
 #include "hpcrun/process/next.h"
+#include "hpcrun/process/send_calls.h"
 #include "hpcrun/process/wait_calls.h"
 
 using namespace hpcrun;
 
 namespace {
 
-using Syscall = long(long, long, long, long, long, long, long);
 using Ioctl = int(int, unsigned long, void*);
 
-HPCRUN_NEXT_OF_TYPE(syscall, Syscall);
+HPCRUN_NEXT_OF_TYPE(syscall, SystemCallFunction);
 HPCRUN_NEXT_OF_TYPE(ioctl, Ioctl);
 
 bool waits(long number) noexcept {
@@ -80,10 +80,11 @@ long call_uninterrupted(long number, long a, long b, long c, long d, long e, lon
 }  // namespace
 
 // The function that is to answer syscall(). Called by the entry below, with its arguments.
-extern "C" __attribute__((used)) Syscall* hpcrun_before_syscall(long number, long, long b, long,
-                                                                long d) noexcept {
+extern "C" __attribute__((used)) SystemCallFunction* hpcrun_before_syscall(long number, long, long b, long c,
+                                                                           long d) noexcept {
   if (process_state.protects_waits && waits(number) && !is_restarted(number, b, d)) return call_uninterrupted;
-  return HPCRUN_NEXT(syscall);
+  SystemCallFunction* const send = sends_to_thread(number, b, c);
+  return send ? send : HPCRUN_NEXT(syscall);
 }
 
 // No frame of ours lies below a system call that returns twice or on another stack (fork, clone).

@@ -133,7 +133,10 @@ int wait_for_signal(const WaitSite& site, const sigset_t* asked, siginfo_t* info
   VirtualWait wait(held_waited);
   const int signal = guarded(wait, [&] {
     for (;;) {
-      if (const int pending = wait.take(found)) return pending;
+      if (const int pending = wait.take(found)) {
+        if (found.si_code == SI_TKILL) found.si_code = SI_USER;  // as the C library does
+        return pending;
+      }
       const timespec left = timeout ? remaining(end) : timespec{};
       const int next = wait_in_kernel(site, kernel, &found, timeout ? &left : nullptr);
       if (next < 0 || !(is_our_sample(next, found) || is_wake_up(found))) return next;

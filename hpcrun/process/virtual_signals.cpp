@@ -64,8 +64,12 @@ void send_pending(SignalMask signals) noexcept {
   });
 }
 
-void send_unblocked() noexcept {
-  send_pending(pending_here() & ~blocked_here);
+SignalMask deliverable_here() noexcept {
+  return pending_here() & ~blocked_here;
+}
+
+void deliver_unblocked() noexcept {
+  for_each_signal(deliverable_here(), [](int signal) { wake(sys_gettid(), signal); });
 }
 
 // Raised by the instruction itself (int3, single step): the kernel kills rather than block or ignore these.
@@ -104,7 +108,7 @@ void call_program(int signal, const struct sigaction& action, siginfo_t& info, u
   blocked_here = returned & held_signals();
   // Of ours, what was blocked around a call that waits is again.
   set_bits(context.uc_sigmask, (returned & ~held_signals()) | (interrupted & held_signals()));
-  send_unblocked();
+  deliver_unblocked();
 }
 
 // Not in the handler itself: samples would have its frame on the stack, too.
@@ -124,15 +128,29 @@ void call_program(int signal, const struct sigaction& action, siginfo_t& info, u
     set_bits(context.uc_sigmask, to_bits(context.uc_sigmask) | mask_of(signal));
     return resend_signal(info);
   }
-  if (blocked) return put_pending(info, info.si_code == SI_TKILL ? sys_gettid() : 0);
+  if (blocked) {
+    put_pending(info, info.si_code == SI_TKILL ? sys_gettid() : 0);
+    return;
+  }
   if (action.sa_handler == SIG_IGN) return;
   die_of(signal, info);
+}
+
+// One that was put for the thread: the signal that was to tell so may be one of ours that came before it.
+[[gnu::noinline]] void deliver(int signal, ucontext_t& context) noexcept {
+  siginfo_t info;
+  if (in_unmeasured_child() || !take_pending(signal, info)) return;
+  // After this one, or as its handler jumps away.
+  if (deliverable_here() & mask_of(signal)) wake(sys_gettid(), signal);
+  forward(signal, info, context);
 }
 
 void on_signal(int signal, siginfo_t* info, void* context) {
   const int saved_errno = errno;
   const bool is_ours = handle_sample_signal(signal, *info, context);
   if (!is_ours) forward(signal, *info, *static_cast<ucontext_t*>(context));
+  if (deliverable_here() & mask_of(signal)) [[unlikely]]
+    deliver(signal, *static_cast<ucontext_t*>(context));
   errno = saved_errno;
   const Isolation* const with = isolation.load(std::memory_order_acquire);
   if (is_ours && with) with->return_from_sample(context);
@@ -198,8 +216,7 @@ void release_signal(int signal) noexcept {
   released.fetch_or(mask_of(signal), std::memory_order_release);
   if (kernel_action(signal).sa_sigaction == on_signal) install(signal);
   virtual_blocked();
-  siginfo_t info;
-  while (take_pending(signal, info)) resend_signal(info);
+  give_pending_to_kernel(signal);
 }
 
 int unused_realtime_signal(SignalMask but_not) noexcept {
@@ -279,7 +296,19 @@ struct sigaction virtual_action(int signal) noexcept {
 
 void set_virtual_blocked(SignalMask blocked) noexcept {
   blocked_here = blocked & held_signals();
-  send_unblocked();
+  deliver_unblocked();
+}
+
+bool may_lose(int signal) noexcept {
+  return signal > 0 && signal <= kSignals && (mask_of(signal) & held_signals() & kStandardSignals) &&
+         !in_unmeasured_child();
+}
+
+bool send_virtually(const siginfo_t& info, int tid) noexcept {
+  if (!put_pending(info, tid)) return false;
+  if (wake(tid, info.si_signo) == 0) return true;
+  drop_pending_of(info.si_signo, tid);
+  return false;
 }
 
 VirtualMask::VirtualMask(SignalMask blocked) noexcept

@@ -56,6 +56,14 @@ struct sigaction virtual_action(int signal) noexcept;
 // Replaces the virtual blocked set and delivers what was pending and is not blocked any more.
 void set_virtual_blocked(SignalMask blocked) noexcept;
 
+// Whether the kernel may drop the signal when the program sends it to a thread, for one of ours that waits
+// for that thread already.
+bool may_lose(int signal) noexcept;
+
+// Sends such a signal to a thread of this process, with what it tells, by way of the pending ones: whichever
+// of the two the kernel keeps, the thread finds it. False where it was not sent, as the thread is not there.
+bool send_virtually(const siginfo_t& info, int tid) noexcept;
+
 // From construction to end() the thread's virtual blocked set is another one, and held signals are blocked in
 // the kernel: a system call has to let them in.
 class VirtualMask {

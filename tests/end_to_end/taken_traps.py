@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A program that takes its handlers of SIGTRAP back while breakpoints raise the signal: its own reach its handlers, or kill
-it where there is none; the breakpoints' never do."""
+"""A program that takes its handlers of SIGTRAP back and sends the signal to single threads while breakpoints raise it: its own
+reach its handlers, each of them, or kill it where there is none; the breakpoints' never do."""
 
 import driver
 
@@ -25,6 +25,15 @@ class TakenTraps(driver.EndToEnd):
 
     def test_a_handler_that_comes_and_goes_all_the_time(self):
         self.check("alternates")
+
+    def test_each_that_is_sent_to_a_thread_is_taken(self):
+        self.check("answers")
+
+    def test_each_that_is_sent_to_a_thread_that_blocks_it_at_times(self):
+        self.check("answers_unblocked")
+
+    def test_each_that_is_sent_to_a_thread_that_waits_for_it(self):
+        self.check("answers_waited_for")
 
     def test_without_a_handler_the_programs_own_kills_it(self):
         self.check("dies", ends_with=128 + 5)

@@ -1,8 +1,11 @@
-// A program that installs handlers of SIGTRAP and takes them back while the processor's breakpoints raise the
-// same signal in its threads, which contend for a cache line all the time: taken_traps CASE. Each case prints
-// facts that must be the same whether or not anybody looks for that.
+// A program that uses SIGTRAP while the processor's breakpoints raise the same signal in its threads, which
+// contend for a cache line all the time: taken_traps CASE. It installs handlers and takes them back, and
+// sends the signal to single threads. Each case prints facts that must be the same whether or not anybody
+// looks for that.
 
+#include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -29,6 +32,10 @@ void contend(int word) {
 void contend_for(double cpu_seconds) {
   const double end = thread_cpu_seconds() + cpu_seconds;
   while (thread_cpu_seconds() < end) contend(0);
+}
+
+void contend_briefly() {
+  for (int i = 0; i < 50; ++i) words[0] = words[0] + 1;
 }
 
 void keep_code(int, siginfo_t* info, void*) {
@@ -106,6 +113,131 @@ void alternates() {
   std::printf("sent %d handled %d of them %d by others\n", sent.load(), traps.load(), not_sent.load());
 }
 
+constexpr int kValue = 4711;
+
+// The ways to send the signal to a thread.
+struct Way {
+  const char* name;
+  void (*send)(pthread_t thread, pid_t tid);
+  int code;
+};
+
+constexpr Way kWays[] = {
+    {"pthread_kill", [](pthread_t thread, pid_t) { pthread_kill(thread, SIGTRAP); }, SI_TKILL},
+    {"pthread_sigqueue",
+     [](pthread_t thread, pid_t) {
+       sigval value{};
+       value.sival_int = kValue;
+       pthread_sigqueue(thread, SIGTRAP, value);
+     },
+     SI_QUEUE},
+    {"tgkill", [](pthread_t, pid_t tid) { tgkill(getpid(), tid, SIGTRAP); }, SI_TKILL},
+    {"syscall tgkill", [](pthread_t, pid_t tid) { syscall(SYS_tgkill, getpid(), tid, SIGTRAP); }, SI_TKILL},
+    {"syscall tkill", [](pthread_t, pid_t tid) { syscall(SYS_tkill, tid, SIGTRAP); }, SI_TKILL},
+    {"syscall rt_tgsigqueueinfo",
+     [](pthread_t, pid_t tid) {
+       siginfo_t info{};
+       info.si_code = SI_QUEUE;
+       info.si_pid = getpid();
+       info.si_uid = getuid();
+       info.si_value.sival_int = kValue;
+       syscall(SYS_rt_tgsigqueueinfo, getpid(), tid, SIGTRAP, &info);
+     },
+     SI_QUEUE},
+};
+
+std::atomic<int> expected_code{0};
+std::atomic<int> wrong{0};  // taken signals that tell something else than was sent, or another thread
+
+void check_told(const siginfo_t& info, pid_t taker) {
+  const int code = expected_code.load();
+  const bool is_right = info.si_signo == SIGTRAP && info.si_code == code && info.si_pid == getpid() &&
+                        info.si_uid == getuid() && gettid() == taker &&
+                        (code != SI_QUEUE || info.si_value.sival_int == kValue);
+  if (!is_right) wrong.fetch_add(1);
+}
+
+pid_t target = 0;
+
+void count_told(int, siginfo_t* info, void*) {
+  check_told(*info, target);
+  traps.fetch_add(1);
+}
+
+// Has another thread send as often as asked, by each way; take(n) returns when the n-th was taken.
+template <typename Take>
+void print_taken(int turns, Take take) {
+  target = gettid();
+  const pthread_t self = pthread_self();
+  for (const Way& way : kWays) {
+    std::atomic<int> turn{0};
+    traps.store(0);
+    wrong.store(0);
+    expected_code.store(way.code);
+    std::thread sender([&] {
+      for (int i = 1; i <= turns; ++i) {
+        while (turn.load() < i) words[2] = words[2] + 1;
+        way.send(self, target);
+      }
+    });
+    for (int i = 1; i <= turns; ++i) {
+      turn.store(i);
+      take(i);
+    }
+    sender.join();
+    std::printf("%s: taken %d wrong %d\n", way.name, traps.load(), wrong.load());
+  }
+}
+
+void answers() {
+  install(count_told);
+  print_taken(kTurns / 2, [](int turn) {
+    while (traps.load() < turn) words[0] = words[0] + 1;
+  });
+  std::printf("raised");
+  expected_code.store(SI_TKILL);
+  for (int i = 0; i < kTurns; ++i) {
+    const int before = traps.load();
+    contend_briefly();
+    raise(SIGTRAP);
+    if (traps.load() != before + 1) std::printf(" lost %d", i);
+  }
+  std::printf(" wrong %d\n", wrong.load());
+}
+
+// Blocked while it is sent as well as while it is not: it comes as soon as it is unblocked.
+void answers_unblocked() {
+  install(count_told);
+  print_taken(kTurns / 4, [](int turn) {
+    while (traps.load() < turn) {
+      block();
+      contend_briefly();
+      unblock();
+    }
+  });
+}
+
+void answers_waited_for() {
+  const sigset_t set = only_own();
+  block();
+  print_taken(kTurns / 4, [&](int turn) {
+    siginfo_t info{};
+    contend_briefly();
+    if (turn % 2) {
+      sigset_t pending;
+      do {
+        contend_briefly();
+        sigpending(&pending);
+      } while (!sigismember(&pending, SIGTRAP));
+    }
+    while (sigwaitinfo(&set, &info) != SIGTRAP) {
+    }
+    if (info.si_code == SI_USER) info.si_code = SI_TKILL;  // which the C library makes of it here
+    check_told(info, target);
+    traps.fetch_add(1);
+  });
+}
+
 void dies() {
   install(keep_code);
   contend_for(kLongSeconds);
@@ -122,7 +254,12 @@ int main(int, char** argv) {
   std::thread partner([] {
     while (!is_over.load()) contend(1);
   });
-  const int status = run_case(argv, {{"takes_back", takes_back}, {"alternates", alternates}, {"dies", dies}});
+  const int status = run_case(argv, {{"takes_back", takes_back},
+                                     {"alternates", alternates},
+                                     {"answers", answers},
+                                     {"answers_unblocked", answers_unblocked},
+                                     {"answers_waited_for", answers_waited_for},
+                                     {"dies", dies}});
   is_over.store(true);
   partner.join();
   return status;
