@@ -54,7 +54,10 @@ std::string inputs_of(const TeamRequest& request) {
 
 std::unique_ptr<Team> join_team(const TeamRequest& request) {
   const std::optional<ParallelJob> job = parallel_job();
-  if (!job && !request.resume) return nullptr;
+  if (!job && !request.resume) {
+    Team::remove_abandoned(folder_of(request));
+    return nullptr;
+  }
   Team::Place place;
   place.folder = folder_of(request);
   place.resume = request.resume;

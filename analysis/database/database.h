@@ -4,6 +4,7 @@
 // wrote it. Not for measurement files, and not thread-safe per Database (traces have a position).
 
 #include <filesystem>
+#include <functional>
 #include <stdexcept>
 #include <string>
 
@@ -50,8 +51,13 @@ void invalidate_database(const std::filesystem::path& directory);
 // does not depend; of a team each process calls it and writes its share, and the first returns the summaries.
 std::vector<Summary> write_database(const Database& database, const std::filesystem::path& directory,
                                     int jobs = 1);
+//
+// `complete`, of each process, is called before the new database takes its place: what the first one's writes
+// into `folder` comes with it. Only the first one's gets the summaries, where there were none.
+using Completion =
+    std::function<void(const std::filesystem::path& folder, const std::vector<Summary>& summaries)>;
 std::vector<Summary> write_database(const Database& database, const std::filesystem::path& directory,
-                                    int jobs, Team& team);
+                                    int jobs, Team& team, const Completion& complete = {});
 
 // Reads a database with summaries for every metric; statistics that the writer left out are computed from the
 // profiles. Needs meta.db and profile.db; trace.db and run.json are optional. A trace is read when its

@@ -317,44 +317,24 @@ WrittenContexts write_contexts(const Database& database, const WrittenProfiles& 
                                const std::filesystem::path& directory, int jobs, Team& team) {
   std::vector<Share> shares(static_cast<size_t>(team.size()));
   Share& own = shares[static_cast<size_t>(team.rank())];
-  const auto part = [&] { return team.folder() / fmt::format("cct.part.{}", team.rank()); };
   team.collect(
       "cct",
       [&] {
-        OutputFile file = team.is_first() ? OutputFile(directory, kCct) : OutputFile(part());
+        OutputFile file = begin_part(directory, kCct, team);
         CctWriter(database, written, directory, jobs,
                   share_of(written.value_counts, team.rank(), team.size()), own)
             .write(file);
-        file.close();
+        end_part(std::move(file), directory, kCct, team);
       },
       [&](Packer& out) { out(team.rank(), own); },
       [&](Unpacker& in) {
         const int rank = in.get<int>();
         in(shares[static_cast<size_t>(rank)]);
       });
-  std::vector<uint64_t> begins;  // of each process's share
-  team.from_first(
-      "cct.begins",
-      [&] {
-        uint64_t begin = 0;
-        for (const Share& share : shares) {
-          begins.push_back(begin);
-          begin += share.bytes;
-        }
-        begins.push_back(begin);
-      },
-      begins);
-  team.collect(
-      std::string(kCct.name),
-      [&] {
-        if (team.is_first()) return;
-        copy_part(part(), directory / kCct.name, begins[static_cast<size_t>(team.rank())]);
-      },
-      [](Packer&) {}, [](Unpacker&) {});
-  std::error_code missing;
-  if (team.is_shared()) std::filesystem::remove(part(), missing);
   if (!team.is_first()) return {};
-  OutputFile file(directory, kCct, begins.back());
+  uint64_t end = 0;
+  for (const Share& share : shares) end += share.bytes;
+  OutputFile file(directory, kCct, end);
   write_infos(shares, static_cast<uint32_t>(database.contexts.size() + 1), file);
   return statistics_of(shares, database);
 }

@@ -77,6 +77,8 @@ void replace_files(const fs::path& from, const fs::path& to) {
     else
       fs::remove(to / name);
   }
+  if (fs::exists(from / format::kFindingsFile))
+    fs::rename(from / format::kFindingsFile, to / format::kFindingsFile);
   fs::rename(from / format::kMeta.name, to / format::kMeta.name);
 }
 
@@ -91,8 +93,8 @@ std::vector<Summary> write_database(const Database& database, const fs::path& di
   return write_database(database, directory, jobs, Team::alone());
 }
 
-std::vector<Summary> write_database(const Database& database, const fs::path& directory, int jobs,
-                                    Team& team) try {
+std::vector<Summary> write_database(const Database& database, const fs::path& directory, int jobs, Team& team,
+                                    const Completion& complete) try {
   require_place_for_database(directory);
   validate(database);
 
@@ -109,13 +111,17 @@ std::vector<Summary> write_database(const Database& database, const fs::path& di
   const WrittenProfiles written = write_profiles(database, place, jobs, team);
   WrittenContexts contexts = write_contexts(database, written, place, jobs, team);
   write_traces(database, place, jobs, team);
-  if (!team.is_first()) return {};
+  if (!team.is_first()) {
+    if (complete) complete(place, {});
+    return {};
+  }
   finish_profiles(database, written, contexts, place);
   write_launches(database, place);
   write_instructions(database, place);
   write_taxonomy(database, place);
   write_run(database, place);
 
+  if (complete) complete(place, contexts.summaries);
   if (fs::exists(target)) {
     replace_files(place, target);
   } else {

@@ -324,7 +324,6 @@ void put_profile_info(OutputBuffer& out, const ValueBlock& block, uint64_t tuple
 
 }  // namespace
 
-// The first process writes to the file itself, the others parts that follow it.
 WrittenProfiles write_profiles(const Database& database, const std::filesystem::path& directory, int jobs,
                                Team& team) {
   WrittenProfiles written;
@@ -336,39 +335,27 @@ WrittenProfiles write_profiles(const Database& database, const std::filesystem::
   };
   std::vector<Share> shares(static_cast<size_t>(team.size()));
   Share& own = shares[static_cast<size_t>(team.rank())];
-  const auto part = [&] { return team.folder() / fmt::format("profile.part.{}", team.rank()); };
   team.share(
       "values",
       [&] {
-        OutputFile file = team.is_first() ? OutputFile(directory, kProfile) : OutputFile(part());
+        OutputFile file = begin_part(directory, kProfile, team);
         own.blocks = ProfilesWriter(database, written.cuts, *written.lex_aware, jobs).write(file);
         file.align(8);
         own.bytes = file.offset();
-        file.close();
+        end_part(std::move(file), directory, kProfile, team);
       },
       [&](Packer& out) { out(team.rank(), own.bytes, own.blocks); },
       [&](Unpacker& in) {
         Share& share = shares[static_cast<size_t>(in.get<int>())];
         in(share.bytes, share.blocks);
       });
-  uint64_t own_begin = 0;
   for (Share& share : shares) {
-    if (&share == &own) own_begin = written.end;
     for (ValueBlock& block : share.blocks) {
       move(block, written.end);
       written.blocks.push_back(std::move(block));
     }
     written.end += share.bytes;
   }
-  team.share(
-      std::string(kProfile.name),
-      [&] {
-        if (team.is_first()) return;
-        copy_part(part(), directory / kProfile.name, own_begin);
-      },
-      [](Packer&) {}, [](Unpacker&) {});
-  std::error_code missing;
-  if (team.is_shared()) std::filesystem::remove(part(), missing);
   written.value_counts = count_values(written);
   return written;
 }

@@ -38,10 +38,12 @@ AnalyzeResult run_analyze(const std::vector<std::filesystem::path>& directories,
   if (options.copy_sources) mark_sources(analysis.database.files);
   AnalyzeResult result{output.empty() ? directories.front() / "database" : output,
                        std::move(analysis.warnings)};
-  analysis.database.summaries =
-      write_database(analysis.database, result.database, options.jobs, *options.team);
+  const auto find = [&](const fs::path& folder, const std::vector<Summary>& summaries) {
+    analysis.database.summaries = summaries;
+    write_findings(analysis.database, folder, *options.team);
+  };
+  write_database(analysis.database, result.database, options.jobs, *options.team, find);
   if (!options.team->is_first()) return result;
-  write_findings(analysis.database, result.database);
   write_repairs(analysis, output.empty() ? directories.front() : result.database, result.warnings);
   return result;
 }

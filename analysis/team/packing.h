@@ -25,6 +25,10 @@ constexpr bool kIsMap<std::map<T...>> = true;
 template <typename... T>
 constexpr bool kIsMap<std::unordered_map<T...>> = true;
 template <typename T>
+constexpr bool kIsPair = false;
+template <typename... T>
+constexpr bool kIsPair<std::pair<T...>> = true;
+template <typename T>
 constexpr bool kIsVector = false;
 template <typename... T>
 constexpr bool kIsVector<std::vector<T...>> = true;
@@ -62,6 +66,9 @@ class Packer {
         put(key);
         put(mapped);
       }
+    } else if constexpr (kIsPair<T>) {
+      put(value.first);
+      put(value.second);
     } else {
       fields(*this, const_cast<T&>(value));  // which reads it
     }
@@ -124,6 +131,9 @@ class Unpacker {
         auto key = get<typename T::key_type>();
         get(value[std::move(key)]);
       }
+    } else if constexpr (kIsPair<T>) {
+      get(value.first);
+      get(value.second);
     } else {
       fields(*this, value);
     }

@@ -12,6 +12,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::chrono::microseconds kFirstPoll = 200us, kLastPoll = 50ms;
+// More than of another process: what others write waits in memory until it is known where it belongs.
+constexpr double kShareOfFirst = 1.2;
 constexpr auto kSignOfLife = 3s;  // of another analysis on another machine, which beats every second
 
 // Waits longer from time to time.
@@ -41,6 +43,22 @@ std::string packed(const T& value) {
   Packer out;
   out(value);
   return out.bytes();
+}
+
+// Throws TeamError where another analysis is at work in a folder.
+void require_nobody(const SharedFolder& folder) {
+  if (const auto welcome = folder.read(kWelcome)) {
+    const auto others = Unpacker(*welcome).get<std::vector<Member>>();
+    const Member& first = others.at(0);
+    const std::string sign = folder.read("alive.0").value_or("");
+    if (!first.is_here()) std::this_thread::sleep_for(kSignOfLife);
+    const bool lives = first.is_here() ? !first.has_ended() : folder.read("alive.0").value_or("") != sign;
+    if (lives)
+      throw TeamError(
+          fmt::format("{}: process {} on {} analyzes into it; let it end, or choose another "
+                      "database with -o",
+                      folder.path().string(), first.pid, first.host));
+  }
 }
 
 }  // namespace
@@ -94,19 +112,15 @@ bool Team::is_own_failure() const {
          folder_->read(kFailed).value_or(std::to_string(rank())) == std::to_string(rank());
 }
 
+void Team::remove_abandoned(const std::filesystem::path& path) {
+  const SharedFolder folder(path);
+  if (!folder.refresh()) return;
+  require_nobody(folder);
+  folder.remove_all();
+}
+
 void Team::open() {
-  if (const auto welcome = folder_->read(kWelcome)) {
-    const auto others = Unpacker(*welcome).get<std::vector<Member>>();
-    const Member& first = others.at(0);
-    const std::string sign = folder_->read("alive.0").value_or("");
-    if (!first.is_here()) std::this_thread::sleep_for(kSignOfLife);
-    const bool lives = first.is_here() ? !first.has_ended() : folder_->read("alive.0").value_or("") != sign;
-    if (lives)
-      throw TeamError(
-          fmt::format("{}: process {} on {} analyzes into it; let it end, or choose another "
-                      "database with -o",
-                      place_.folder.string(), first.pid, first.host));
-  }
+  require_nobody(*folder_);
   const std::string inputs = fmt::format("{} processes\n{}", size(), place_.inputs ? place_.inputs() : "");
   resumes_ = place_.resume && folder_->read(kInputs) == inputs;
   if (!resumes_) folder_->remove_all();
@@ -225,7 +239,8 @@ std::pair<size_t, size_t> share_of(const std::vector<uint64_t>& weights, int ran
   const auto begin_of = [&](int share) {
     uint64_t before = 0;
     size_t piece = 0;
-    const double target = static_cast<double>(all) * share / size;
+    const double shares = share == 0 ? 0 : share - 1 + kShareOfFirst;
+    const double target = static_cast<double>(all) * shares / (size - 1 + kShareOfFirst);
     while (piece < weights.size() &&
            static_cast<double>(before) + static_cast<double>(weights[piece] + 1) / 2 <= target)
       before += weights[piece++] + 1;

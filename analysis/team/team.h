@@ -47,6 +47,8 @@ class Team {
   Team& operator=(const Team&) = delete;
 
   static Team& alone();
+  // Removes what a team that was killed has left. Throws TeamError where one is at work there.
+  static void remove_abandoned(const std::filesystem::path& folder);
 
   int rank() const { return place_.rank; }
   int size() const { return place_.size; }
@@ -144,7 +146,7 @@ class Team {
 };
 
 // The pieces of work of process `rank` of `size`, which follow each other: from the first number to before
-// the second. All get about the same weight.
+// the second. All get about the same weight, but the first process a fifth more.
 std::pair<size_t, size_t> share_of(const std::vector<uint64_t>& weights, int rank, int size);
 
 }  // namespace prof

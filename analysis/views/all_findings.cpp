@@ -4,6 +4,7 @@
 
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "analysis/database/database.h"
 #include "analysis/database/format.h"
@@ -66,26 +67,39 @@ void write_file(const std::vector<Finding>& findings, const fs::path& path) {
 
 }  // namespace
 
-std::vector<Finding> all_findings(const CallTree& tree, const RunSummary& run, const StallReport* stalls) {
+std::vector<Finding> all_findings(const CallTree& tree, const RunSummary& run, const StallReport* stalls,
+                                  std::optional<std::vector<RankCost>> ranks) {
   std::vector<Finding> findings = find(tree, run);
   if (stalls) add_findings(findings, stalls->findings);
   add_findings(findings, contention_findings(tree, run));
   add_findings(findings, lock_findings(tree, run));
   add_findings(findings, deadlock_findings(tree, run));
   add_findings(findings, idle_findings(tree, run));
-  if (!why_no_ranks(tree)) add_findings(findings, rank_report(tree, run).findings);
+  if (!why_no_ranks(tree)) add_findings(findings, rank_report(tree, run, std::move(ranks)).findings);
   return findings;
 }
 
-std::vector<Finding> all_findings(const CallTree& tree, const RunSummary& run, const StallOptions& stalls) {
-  if (why_no_stalls(tree)) return all_findings(tree, run, nullptr);
+std::vector<Finding> all_findings(const CallTree& tree, const RunSummary& run, const StallOptions& stalls,
+                                  std::optional<std::vector<RankCost>> ranks) {
+  if (why_no_stalls(tree)) return all_findings(tree, run, nullptr, std::move(ranks));
   const StallReport report = stall_report(tree, run, stalls);
-  return all_findings(tree, run, &report);
+  return all_findings(tree, run, &report, std::move(ranks));
 }
 
-void write_findings(const Database& database, const fs::path& directory) {
-  const CallTree tree = build_call_tree(database, select(database, {}, {}), false);
-  const std::vector<Finding> findings = all_findings(tree, run_summary(database), StallOptions{});
+void write_findings(const Database& database, const fs::path& directory, Team& team) {
+  // What was measured at all the summaries say.
+  Selection selection;
+  if (team.is_first()) selection = select(database, {}, {});
+  std::optional<std::vector<RankCost>> ranks;
+  if (team.is_shared()) {
+    team.from_first(
+        "metrics", [] {}, selection.metrics);
+    ranks = rank_costs_together(database, selection, team);
+  }
+  if (!team.is_first()) return;
+  const CallTree tree = build_call_tree(database, selection, false);
+  const std::vector<Finding> findings =
+      all_findings(tree, run_summary(database), StallOptions{}, std::move(ranks));
   const fs::path path = directory / format::kFindingsFile;
   const fs::path unfinished = path.string() + ".writing-" + std::to_string(::getpid());
   std::error_code error;

@@ -15,6 +15,14 @@
 #include "analysis/views/wording.h"
 
 namespace prof {
+
+// For other processes (analysis/team/packing.h).
+template <typename Archive>
+void fields(Archive& archive, RankCost& cost) {
+  auto& [rank, node, threads, seconds, by_activity, cpu_s, kernels_s, copies_s, idle_s, uses, places] = cost;
+  archive(rank, node, threads, seconds, by_activity, cpu_s, kernels_s, copies_s, idle_s, uses, places);
+}
+
 namespace {
 
 using Patterns = std::vector<std::string>;
@@ -76,7 +84,7 @@ bool has_own_line(const Database& database, const Function& function) {
 // Which place each context is in.
 class Places {
  public:
-  explicit Places(const CallTree& tree) : database_(*tree.database), place_of_(database_.contexts.size()) {
+  explicit Places(const Database& database) : database_(database), place_of_(database_.contexts.size()) {
     const std::vector<bool> starts = contexts_in(database_, start_calls()),
                             files = contexts_in(database_, file_calls()),
                             communicates = contexts_in(database_, communication_calls()),
@@ -120,22 +128,12 @@ class Places {
                                                        : step.innermost;
       place_of_[c] = number_of({step.activity, program, step.caller, step.call, kNone});
     }
-    find_dearest_contexts(tree);
   }
 
   const std::vector<uint32_t>& place_of() const { return place_of_; }
   std::vector<RankPlace> take() { return std::move(places_); }
   size_t size() const { return places_.size(); }
   RankActivity activity(uint32_t place) const { return places_[place].activity; }
-
- private:
-  uint32_t number_of(const RankPlace& place) {
-    const auto [at, is_new] =
-        numbers_.try_emplace(std::tuple(place.activity, place.function, place.caller, place.call),
-                             static_cast<uint32_t>(places_.size()));
-    if (is_new) places_.push_back(place);
-    return at->second;
-  }
 
   // By all ranks together, so that it does not depend on their order.
   void find_dearest_contexts(const CallTree& tree) {
@@ -147,6 +145,15 @@ class Places {
       most[place_of_[c]] = cost;
       places_[place_of_[c]].context = c;
     }
+  }
+
+ private:
+  uint32_t number_of(const RankPlace& place) {
+    const auto [at, is_new] =
+        numbers_.try_emplace(std::tuple(place.activity, place.function, place.caller, place.call),
+                             static_cast<uint32_t>(places_.size()));
+    if (is_new) places_.push_back(place);
+    return at->second;
   }
 
   const Database& database_;
@@ -174,22 +181,27 @@ using Visit = std::function<void(uint32_t profile, std::span<const ProfileValue>
 
 void visit_values(const CallTree& tree, const Visit& visit) {
   const Database& database = *tree.database;
+  const std::vector<uint32_t>& profiles = tree.selection.profiles;
+  if (profiles.empty()) return;
   if (!database.values.compute) {
     std::vector<ProfileValue> buffer;
-    for (const uint32_t profile : tree.selection.profiles)
-      visit(profile, values_of(database, profile, buffer));
+    for (const uint32_t profile : profiles) visit(profile, values_of(database, profile, buffer));
     return;
   }
   std::vector<bool> is_selected(database.profiles.size());
-  for (const uint32_t profile : tree.selection.profiles) is_selected[profile] = true;
-  const auto compute = [&](size_t piece) { return database.values.compute(database, piece); };
-  const auto use = [&](size_t piece, const std::vector<std::vector<ProfileValue>>& all) {
-    for (uint32_t i = 0; i < all.size(); ++i)
-      if (const uint32_t profile = database.values.first[piece] + i; is_selected[profile])
-        visit(profile, all[i]);
+  for (const uint32_t profile : profiles) is_selected[profile] = true;
+  const std::vector<uint32_t>& first = database.values.first;
+  const auto piece_of = [&](uint32_t profile) {
+    return static_cast<size_t>(std::ranges::upper_bound(first, profile) - first.begin()) - 1;
   };
-  make_in_order(database.values.first.size() - 1, static_cast<int>(std::thread::hardware_concurrency()),
-                compute, use);
+  const auto [lowest, highest] = std::ranges::minmax(profiles);
+  const size_t begin = piece_of(lowest), end = piece_of(highest) + 1;
+  const auto compute = [&](size_t i) { return database.values.compute(database, begin + i); };
+  const auto use = [&](size_t i, const std::vector<std::vector<ProfileValue>>& all) {
+    for (uint32_t at = 0; at < all.size(); ++at)
+      if (const uint32_t profile = first[begin + i] + at; is_selected[profile]) visit(profile, all[at]);
+  };
+  make_in_order(end - begin, static_cast<int>(std::thread::hardware_concurrency()), compute, use);
 }
 
 // Sums over the threads of a rank.
@@ -235,6 +247,45 @@ class RankSums {
   std::vector<double> sums_;  // by place; zero between calls
 };
 
+// And not of a device.
+bool is_of_rank(const ProfileId& id) {
+  return id.rank >= 0 && id.device < 0;
+}
+
+// What the selected profiles spent, by rank.
+std::map<int32_t, RankCost> count(const CallTree& tree, const Places& places) {
+  OwnCostsByThread own(tree, places.place_of(), places.size());
+  RankSums sums(places, compared_metric(tree), cpu_metric(tree));
+  std::map<int32_t, RankCost> ranks;
+  visit_values(tree, [&](uint32_t profile, std::span<const ProfileValue> values) {
+    const ProfileId& id = tree.database->profiles[profile].id;
+    if (!is_of_rank(id)) return;
+    RankCost& rank = ranks[id.rank];
+    rank.rank = id.rank;
+    if (rank.node.empty()) rank.node = id.host;
+    sums.add(rank, own.of(values), tree.metrics());
+  });
+  return ranks;
+}
+
+// Of the ranks that begin in the own pieces all profiles, for those of one are counted one after the other.
+std::vector<uint32_t> own_profiles(const Database& database) {
+  const ProfileValues& values = database.values;
+  const std::vector<Profile>& profiles = database.profiles;
+  const auto begin_from = [&](uint32_t profile) {
+    while (profile > 0 && profile < profiles.size() &&
+           profiles[profile].id.rank == profiles[profile - 1].id.rank)
+      ++profile;
+    return profile;
+  };
+  const uint32_t begin = begin_from(values.first[values.own_begin]);
+  const uint32_t end = begin_from(values.first[values.own_end]);
+  std::vector<uint32_t> own;
+  for (uint32_t profile = begin; profile < end; ++profile)
+    if (is_of_rank(profiles[profile].id)) own.push_back(profile);
+  return own;
+}
+
 void add_devices(const RunSummary& run, std::map<int32_t, RankCost>& ranks) {
   for (const DeviceUse& use : run.devices) {
     const auto at = ranks.find(use.rank);
@@ -254,26 +305,39 @@ const char* activity_name(RankActivity activity) {
   return kNames[static_cast<size_t>(activity)];
 }
 
-RankCosts rank_costs(const CallTree& tree, const RunSummary& run) {
+RankCosts rank_costs(const CallTree& tree, const RunSummary& run,
+                     std::optional<std::vector<RankCost>> known) {
   RankCosts costs;
   costs.metric = compared_metric(tree);
   if (costs.metric == kNone) return costs;
-  Places places(tree);
-  OwnCostsByThread own(tree, places.place_of(), places.size());
-  RankSums sums(places, costs.metric, cpu_metric(tree));
+  Places places(*tree.database);
   std::map<int32_t, RankCost> ranks;
-  visit_values(tree, [&](uint32_t profile, std::span<const ProfileValue> values) {
-    const ProfileId& id = tree.database->profiles[profile].id;
-    if (id.rank < 0 || id.device >= 0) return;
-    RankCost& rank = ranks[id.rank];
-    rank.rank = id.rank;
-    if (rank.node.empty()) rank.node = id.host;
-    sums.add(rank, own.of(values), tree.metrics());
-  });
+  if (known)
+    for (RankCost& rank : *known) ranks.emplace(rank.rank, std::move(rank));
+  else
+    ranks = count(tree, places);
   add_devices(run, ranks);
+  places.find_dearest_contexts(tree);
   costs.places = places.take();
   for (auto& [number, rank] : ranks) costs.ranks.push_back(std::move(rank));
   return costs;
+}
+
+std::vector<RankCost> rank_costs_together(const Database& database, const Selection& selection, Team& team) {
+  CallTree tree;  // of which counting needs no more than this
+  tree.database = &database;
+  tree.selection = selection;
+  tree.selection.profiles = own_profiles(database);
+  std::vector<RankCost> all;
+  team.collect(
+      "ranks",
+      [&] {
+        if (compared_metric(tree) == kNone || tree.selection.profiles.empty()) return;
+        for (auto& [number, rank] : count(tree, Places(database))) all.push_back(std::move(rank));
+      },
+      [&](Packer& out) { out(all); },
+      [&](Unpacker& in) { std::ranges::move(in.get<std::vector<RankCost>>(), std::back_inserter(all)); });
+  return all;
 }
 
 }  // namespace prof

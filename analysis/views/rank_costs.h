@@ -5,10 +5,12 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "analysis/team/team.h"
 #include "analysis/views/call_tree.h"
 #include "analysis/views/run_summary.h"
 
@@ -56,6 +58,12 @@ struct RankCosts {
 
 // By REALTIME where it was measured, else by the first selected metric that is a time; without ranks where
 // there is none. Reads the values of the selected profiles.
-RankCosts rank_costs(const CallTree& tree, const RunSummary& run);
+// `ranks`: what rank_costs_together() returned.
+RankCosts rank_costs(const CallTree& tree, const RunSummary& run,
+                     std::optional<std::vector<RankCost>> ranks = {});
+
+// What each rank spent on processors, counted by the processes of a team, each for the ranks of its own
+// pieces (Database::values): they need no summaries. The result is the first one's.
+std::vector<RankCost> rank_costs_together(const Database& database, const Selection& selection, Team& team);
 
 }  // namespace prof

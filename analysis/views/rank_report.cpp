@@ -344,9 +344,10 @@ std::optional<std::string> why_no_ranks(const CallTree& tree) {
   return "ranks are compared by their time; measure CPUTIME or REALTIME, or choose one with --metric";
 }
 
-RankReport rank_report(const CallTree& tree, const RunSummary& run) {
+RankReport rank_report(const CallTree& tree, const RunSummary& run,
+                       std::optional<std::vector<RankCost>> ranks) {
   RankReport report;
-  report.costs = rank_costs(tree, run);
+  report.costs = rank_costs(tree, run, std::move(ranks));
   if (report.costs.ranks.size() < 2) return report;
   Comparison(tree, run, report).compare();
   report.findings = rank_findings(tree, report);

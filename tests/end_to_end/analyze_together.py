@@ -152,6 +152,15 @@ class AnalyzeTogether(EndToEnd):
         self.assertNotIn("from the begin", said[0])
         self.assert_same(database, expected)
 
+    def test_one_alone_removes_what_was_left(self):
+        job = self.job(30, contexts=2000)
+        expected, database = self.folder / "alone", self.folder / "database"
+        self.alone(job, "-o", expected)
+        parts = self.interrupted(job, database)
+        self.assertTrue(parts.exists())
+        self.alone(job, "-o", database)
+        self.assert_same(database, expected)
+
     def test_one_that_was_interrupted_resumes(self):
         job = self.job(30, contexts=2000)
         expected, database = self.folder / "alone", self.folder / "database"
