@@ -39,14 +39,9 @@ void require_directories(const TeamRequest& request, int rank) {
 
 std::string inputs_of(const TeamRequest& request) {
   std::string text = fmt::format("{}\n{}\n", short_version(), request.options);
-  for (const fs::path& directory : request.directories) {
-    uintmax_t bytes = 0;
-    std::error_code error;
-    for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error))
-      if (at->path().extension() == ".prof") bytes += at->file_size(error);
-    text +=
-        fmt::format("{} {} {}", fs::absolute(directory).string(), bytes, state_of_measurements(directory));
-  }
+  for (const fs::path& directory : request.directories)
+    text += fmt::format("{} {} {}", fs::absolute(directory).string(), bytes_of_measurements(directory),
+                        state_of_measurements(directory));
   return text;
 }
 

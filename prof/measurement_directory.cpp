@@ -14,8 +14,10 @@
 
 #include "analysis/database/database.h"
 #include "analysis/pipeline/run_record.h"
+#include "analysis/pipeline/stored_files.h"
 #include "analysis/repair/repair_file.h"
 #include "hpcrun/measurement/checksum.h"
+#include "hpcrun/measurement/container_format.h"
 #include "hpcrun/measurement/format.h"
 #include "hpcrun/measurement/pause.h"
 #include "hpcrun/measurement/repair_plan.h"
@@ -56,9 +58,10 @@ void refuse_files_of_others(const fs::path& directory) {
   const fs::path record = directory / "run.json";
   if (fs::exists(record, error) && !is_run_record(record))
     fail(kOwnFailure, "{}: was not written by prof; choose another directory with -o", record.string());
-  for (const fs::path& of_rank : rank_records(directory))
-    if (!is_run_record(of_rank))
-      fail(kOwnFailure, "{}: was not written by prof; choose another directory with -o", of_rank.string());
+  for (const StoredFile& of_rank : rank_records(directory))
+    if (!of_rank.is_member() && !is_run_record(of_rank.path))
+      fail(kOwnFailure, "{}: was not written by prof; choose another directory with -o",
+           of_rank.path.string());
   const fs::path launch = directory / kLaunchFile;
   if (fs::exists(launch, error) && !is_launch_file(launch))
     fail(kOwnFailure, "{}: was not written by prof; choose another directory with -o", launch.string());
@@ -77,13 +80,13 @@ bool is_shared_table(const fs::path& file) {
 
 // Only what a run left is removed: never a file that a user put there.
 void empty_of_measurements(const fs::path& directory) {
-  std::vector<fs::path> measurements;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory))
-    if (is_measurement_file(entry.path())) measurements.push_back(entry.path());
-  for (const fs::path& file : measurements) fs::remove(file);
+  std::vector<StoredFile> files = rank_records(directory);
+  std::ranges::move(clock_files(directory), std::back_inserter(files));
+  std::ranges::copy_if(stored_files(directory).files, std::back_inserter(files), is_measurement);
+  for (const StoredFile& file : files)
+    if (!file.is_member()) fs::remove(file.path);
+  for (const fs::path& container : containers_in(directory)) fs::remove(container);
   fs::remove(directory / "run.json");
-  for (const fs::path& record : rank_records(directory)) fs::remove(record);
-  for (const fs::path& clock : clock_files(directory)) fs::remove(clock);
   fs::remove(directory / kLaunchFile);
   fs::remove(directory / kRepairFile);
   fs::remove(directory / hpcrun::kRepairPlanFile);
@@ -113,7 +116,7 @@ fs::path create_measurement_directory(const std::string& asked, const std::strin
     fail(kOwnFailure, "cannot write to {}: {}; choose another directory with -o", directory.string(),
          std::strerror(errno));
   refuse_files_of_others(directory);
-  if (has_measurements(directory)) {
+  if (is_taken(directory)) {
     if (!force)
       fail(kOwnFailure, "{} holds the measurements of another run; choose another with -o or add --force",
            directory.string());
@@ -173,47 +176,59 @@ std::string present_time() {
 
 // The first page of a measurement file counts every sample. Times of files tell less: a process writes to its
 // file through memory, which renews the file's time now and then at most.
+// What members are their checksums say.
 std::string state_of_measurements(const fs::path& directory) {
-  std::vector<fs::path> files;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error))
-    if (is_measurement_file(entry.path()) || entry.path().filename() == "run.json")
-      files.push_back(entry.path());
-  for (fs::path& record : rank_records(directory)) files.push_back(std::move(record));
-  std::ranges::sort(files);
+  size_t files = 0;
   uint32_t sum = 0;
-  std::array<char, hpcrun::kPageBytes> page{};
-  for (const fs::path& file : files) {
-    const std::string name = file.filename().string();
-    std::ifstream in(file, std::ios::binary);
-    in.read(page.data(), page.size());
+  for (const StoredFile& file : stored_files(directory).files) {
+    const std::string name = file.path.filename().string();
+    if (!is_measurement(file) && name != "run.json" && !rank_of_record(file.path)) continue;
+    const std::string begin = file.is_member() ? fmt::format("{} {}", file.bytes, file.checksum)
+                                               : beginning_of(file, hpcrun::kPageBytes);
     sum = hpcrun::crc32c(sum, name.data(), name.size());
-    sum = hpcrun::crc32c(sum, page.data(), static_cast<size_t>(in.gcount()));
+    sum = hpcrun::crc32c(sum, begin.data(), begin.size());
+    ++files;
   }
-  return fmt::format("{} {:08x}\n", files.size(), sum);
+  return fmt::format("{} {:08x}\n", files, sum);
+}
+
+uint64_t bytes_of_measurements(const fs::path& directory) {
+  uint64_t bytes = 0;
+  for (const StoredFile& file : stored_files(directory).files) {
+    std::error_code error;
+    if (file.path.extension() == ".prof")
+      bytes += file.is_member() ? file.bytes : fs::file_size(file.path, error);
+  }
+  return bytes;
 }
 
 bool has_measurements(const fs::path& directory) {
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error))
-    if (is_measurement_file(entry.path())) return true;
-  return false;
+  return std::ranges::any_of(stored_files(directory).files, is_measurement);
+}
+
+// A container is there from the begin of a run on.
+bool is_taken(const fs::path& directory) {
+  return has_measurements(directory) || !containers_in(directory).empty();
 }
 
 fs::path unreadable_measurement(const fs::path& directory) {
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory, error))
-    if (entry.path().extension() == ".prof" && access(entry.path().c_str(), R_OK) != 0 && errno == EACCES)
+    if ((entry.path().extension() == ".prof" || entry.path().extension() == hpcrun::kContainerSuffix) &&
+        access(entry.path().c_str(), R_OK) != 0 && errno == EACCES)
       return entry.path();
   return {};
 }
 
 bool is_measurement_file(const fs::path& file) {
   std::error_code error;
-  if (file.extension() != ".prof" || !fs::is_regular_file(file, error)) return false;
-  std::array<char, sizeof hpcrun::kFileMagic> magic{};
-  std::ifstream(file, std::ios::binary).read(magic.data(), magic.size());
-  return std::equal(magic.begin(), magic.end(), hpcrun::kFileMagic);
+  return fs::is_regular_file(file, error) && is_measurement(file);
+}
+
+bool is_measurement(const StoredFile& file) {
+  return file.path.extension() == ".prof" &&
+         beginning_of(file, sizeof hpcrun::kFileMagic) ==
+             std::string_view(hpcrun::kFileMagic, sizeof hpcrun::kFileMagic);
 }
 
 }  // namespace prof

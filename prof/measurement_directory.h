@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "hpcrun/measurement/stored_file.h"
 #include "prof/launch.h"
 
 namespace prof {
@@ -40,13 +41,21 @@ std::string present_time();
 // One line that is another whenever more was measured into the directory, by processes that still run too.
 std::string state_of_measurements(const std::filesystem::path& directory);
 
-// True when the runtime wrote at least one measurement file: others' files named *.prof do not count.
+// All measurement files together.
+uint64_t bytes_of_measurements(const std::filesystem::path& directory);
+
+// True when there is at least one measurement file that the runtime wrote, alone or in a container: others'
+// files named *.prof do not count.
 bool has_measurements(const std::filesystem::path& directory);
 
-// A file named *.prof in the directory that this user may not read; empty where there is none.
+// True where a run has measured, or is going to leave what its ranks measure elsewhere meanwhile.
+bool is_taken(const std::filesystem::path& directory);
+
+// A measurement file or container in the directory that this user may not read; empty where there is none.
 std::filesystem::path unreadable_measurement(const std::filesystem::path& directory);
 
-// True for a file that the runtime wrote.
+// True for what the runtime wrote.
 bool is_measurement_file(const std::filesystem::path& file);
+bool is_measurement(const StoredFile& file);
 
 }  // namespace prof

@@ -17,6 +17,8 @@ class NodeClock {
   NodeClock(std::filesystem::path directory, ClockAddress first);
   // At the end of the program.
   void compare_again() const;
+  // Where it keeps the result; empty where another rank does.
+  const std::filesystem::path& file() const { return file_; }
 
  private:
   void write(const std::optional<ClockDifference>& end) const;

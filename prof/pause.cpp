@@ -8,10 +8,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "prof/measured_process.h"
 #include "prof/measurement_directory.h"
 #include "prof/message.h"
+#include "prof/node_directory.h"
 
 namespace prof {
 
@@ -56,9 +58,11 @@ void change_run(const fs::path& directory, bool pausing) {
   std::error_code error;
   if (!fs::is_directory(directory, error))
     fail(kOwnFailure, "{}: neither a process id nor a measurement directory", directory.string());
-  if (files_of_running(directory).empty())
-    fail(kOwnFailure, "{}: no process of this run is being measured", directory.string());
-  pausing ? pause_run(directory) : resume_run(directory);
+  std::vector<fs::path> all = node_directories(directory);
+  all.push_back(directory);
+  std::erase_if(all, [](const fs::path& one) { return files_of_running(one).empty(); });
+  if (all.empty()) fail(kOwnFailure, "{}: no process of this run is being measured", directory.string());
+  for (const fs::path& one : all) pausing ? pause_run(one) : resume_run(one);
 }
 
 void add_command(CLI::App& app, int& status, const char* name, const char* what, bool pausing) {

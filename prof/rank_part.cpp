@@ -2,11 +2,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
+#include "analysis/pipeline/stored_files.h"
+#include "hpcrun/measurement/container.h"
 #include "hpcrun/sample/config.h"
 #include "prof/directory_name.h"
 #include "prof/measurement_directory.h"
@@ -30,12 +35,34 @@ constexpr auto kPatienceForOthersFiles = 2s;
 constexpr auto kPatienceForEnds = 10s;
 // The nodes of a larger job are not kept for one process that analyzes.
 constexpr int kMostRanksToAnalyze = 64;
+// How many times as long as it looked who waits for files rests: the file system is for others.
+constexpr int kRest = 10;
 constexpr int kMostRanksToWatch = 64;
 
 bool has_file(const fs::path& file) {
   std::error_code error;
   return fs::exists(file, error);
 }
+
+// Of the containers in a directory.
+class NewMembers {
+ public:
+  // The names of those that have come since it was asked last.
+  std::vector<std::string> in(const fs::path& directory) {
+    std::vector<std::string> names;
+    for (const fs::path& path : containers_in(directory)) {
+      ContainerReader& container = containers_.try_emplace(path, path).first->second;
+      const size_t before = container.members().size();
+      container.read_on();
+      for (size_t i = before; i < container.members().size(); ++i)
+        names.push_back(container.members()[i].path.filename().string());
+    }
+    return names;
+  }
+
+ private:
+  std::map<fs::path, ContainerReader> containers_;
+};
 
 }  // namespace
 
@@ -95,7 +122,7 @@ fs::path RankPart::await_directory(const std::string& program, bool force) const
   Clock::time_point first_seen = Clock::time_point::max();
   while (!is_published(directory)) {
     const Clock::time_point now = Clock::now();
-    if (!force && first_seen == Clock::time_point::max() && has_measurements(directory)) first_seen = now;
+    if (!force && first_seen == Clock::time_point::max() && is_taken(directory)) first_seen = now;
     // The rank that makes the directory refuses it as well, and says so.
     if (first_seen < now - kPatienceForOthersFiles) throw CommandError(kOwnFailure, "");
     if (start < now - kPatienceForDirectory)
@@ -118,10 +145,20 @@ ClockAddress RankPart::first_clock(const fs::path& directory) const {
   return address;
 }
 
-void RankPart::publish(const fs::path& directory, const ClockAddress& clock) const {
+uint64_t RankPart::token(const fs::path& directory) const {
+  std::ifstream in(directory / kLaunchFile);
+  const auto launch = nlohmann::json::parse(in, nullptr, false);
+  if (!launch.is_object() || !launch.contains("token") || !launch["token"].is_number_unsigned())
+    fail(kOwnFailure, "{}: another rank runs another prof; measure all with one", directory.string());
+  return launch["token"].get<uint64_t>();
+}
+
+void RankPart::publish(const fs::path& directory, const ClockAddress& clock, uint64_t token) const {
   const fs::path unfinished = directory / (std::string(kLaunchFile) + ".writing");
-  nlohmann::ordered_json launch = {
-      {"launch", job_.launch}, {"size", job_.size}, {"ranks", ranks_.empty() ? "all" : ranks_}};
+  nlohmann::ordered_json launch = {{"launch", job_.launch},
+                                   {"size", job_.size},
+                                   {"ranks", ranks_.empty() ? "all" : ranks_},
+                                   {"token", token}};
   if (clock.port != 0)
     launch["clock"] = {
         {"host", clock.host}, {"addresses", clock.addresses}, {"port", clock.port}, {"token", clock.token}};
@@ -141,19 +178,22 @@ std::string RankPart::record_name() const {
 
 void RankPart::await_others(const fs::path& directory) const {
   if (sharing_ != Sharing::All) return;
-  std::vector<fs::path> awaited;
+  std::set<std::string> awaited;
   for (int rank = 0; rank < job_.size; ++rank)
-    if (choice_.contains(rank)) awaited.push_back(directory / fmt::format("run-{}.json", rank));
+    if (choice_.contains(rank)) awaited.insert(fmt::format("run-{}.json", rank));
   const Clock::time_point start = Clock::now();
+  NewMembers members;
   while (true) {
-    std::erase_if(awaited, has_file);
+    const Clock::time_point look = Clock::now();
+    std::erase_if(awaited, [&](const std::string& name) { return has_file(directory / name); });
+    for (const std::string& name : members.in(directory)) awaited.erase(name);
     if (awaited.empty()) break;
     if (start < Clock::now() - kPatienceForEnds) {
       remark("{} of {} measured ranks have not ended; `prof report {}` shows them when they have",
              awaited.size(), choice_.count(job_.size), directory.string());
       return;
     }
-    std::this_thread::sleep_for(kPoll);
+    std::this_thread::sleep_for(std::max<Clock::duration>(kPoll, kRest * (Clock::now() - look)));
   }
   std::error_code error;
   fs::remove(directory / kLaunchFile, error);

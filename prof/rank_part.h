@@ -36,14 +36,16 @@ class RankPart {
   bool makes_directory() const;
   // The directory that another rank makes. Throws CommandError (125) where that does not happen.
   std::filesystem::path await_directory(const std::string& program, bool force) const;
-  // Lets the others go on: what they find in the directory is there.
-  void publish(const std::filesystem::path& directory, const ClockAddress& clock) const;
+  // Lets the others go on: what they find in the directory is there. `token`: of the launch.
+  void publish(const std::filesystem::path& directory, const ClockAddress& clock, uint64_t token) const;
+  // The token that was published. Throws CommandError (125).
+  uint64_t token(const std::filesystem::path& directory) const;
   // The first rank's clock, as it published it.
   ClockAddress first_clock(const std::filesystem::path& directory) const;
   // "run-7.json"
   std::string record_name() const;
-  // Waits, not for long, until the records of all measured ranks are in the directory; ends what publish()
-  // began where they are.
+  // Waits, not for long, until the records of all measured ranks are in the directory, alone or in
+  // containers; ends what publish() began where they are.
   void await_others(const std::filesystem::path& directory) const;
   // True where the first rank analyzes what all have measured; else it says how to.
   bool analyzes() const;

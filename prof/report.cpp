@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "analysis/pipeline/stored_files.h"
 #include "prof/analyze.h"
 #include "prof/export/export_command.h"
 #include "prof/measurement_directory.h"
@@ -21,6 +22,9 @@ Database open_database(const fs::path& path, ReadValues when) {
   if (is_measurement_file(path))
     fail(kOwnFailure, "{}: the measurements of one process; give the directory that it is in, {}",
          path.string(), path.has_parent_path() ? path.parent_path().string() : ".");
+  if (is_container(path))
+    fail(kOwnFailure, "{}: the measurements of one node; give the directory that it is in, {}", path.string(),
+         path.has_parent_path() ? path.parent_path().string() : ".");
   // Of another user's run only the database may be readable.
   if (const fs::path file = unreadable_measurement(path); !file.empty()) {
     if (is_database(path / "database")) return read_database(path / "database", when);

@@ -23,6 +23,7 @@
 #include "prof/memory_events.h"
 #include "prof/message.h"
 #include "prof/node_clock.h"
+#include "prof/node_directory.h"
 #include "prof/outside/sampler.h"
 #include "prof/perf_maps.h"
 #include "prof/rank_part.h"
@@ -44,6 +45,9 @@ enum class DeviceTrace : uint8_t { Exact, Sampled };
 const std::map<std::string, DeviceTrace> kDeviceTraces = {{"exact", DeviceTrace::Exact},
                                                           {"sampled", DeviceTrace::Sampled}};
 
+enum class Aggregate : uint8_t { None, Node };
+const std::map<std::string, Aggregate> kAggregates = {{"none", Aggregate::None}, {"node", Aggregate::Node}};
+
 struct RunOptions {
   std::optional<int> pid;
   MeasuringOptions measuring;
@@ -51,7 +55,8 @@ struct RunOptions {
   DeviceTrace device_trace = DeviceTrace::Exact;
   std::string repair;   // as the user wrote it; empty: nothing is to be changed
   uint32_t verify = 0;  // pairs of runs; 0: none
-  std::string ranks;    // of a parallel program that are measured, as the user wrote it; empty: all
+  Aggregate aggregate = Aggregate::None;
+  std::string ranks;  // of a parallel program that are measured, as the user wrote it; empty: all
   std::vector<std::string> command;
 };
 
@@ -170,27 +175,40 @@ struct PreparedDirectory {
   const RepairFile* given = nullptr;
 };
 
-fs::path make_directory(const RunOptions& whole, const PreparedDirectory& content) {
-  const MeasuringOptions& options = whole.measuring;
-  fs::path directory = create_measurement_directory(options.output, whole.command[0], options.force);
+void prepare(const fs::path& directory, const PreparedDirectory& content) {
   if (content.is_paused) start_paused(directory);
   make_room_for_shared_tables(directory);
   if (!content.repair_plan.empty()) write_repair_plan(content.repair_plan, directory);
+}
+
+// One for all ranks that share it. `clock`: which nodes of other ranks may ask; `token`: of the launch.
+fs::path open_directory(const RunOptions& whole, const std::optional<RankPart>& rank,
+                        std::optional<ClockServer>& clock, uint64_t& token,
+                        const PreparedDirectory& content) {
+  const MeasuringOptions& options = whole.measuring;
+  if (rank && rank->shares_directory() && !rank->makes_directory()) {
+    fs::path directory = rank->await_directory(whole.command[0], options.force);
+    if (whole.aggregate == Aggregate::Node) token = rank->token(directory);
+    return directory;
+  }
+  token = token_of_launch();
+  fs::path directory = create_measurement_directory(options.output, whole.command[0], options.force);
+  if (whole.aggregate == Aggregate::None) prepare(directory, content);
   if (!content.given->is_empty()) write_repair_file(*content.given, directory / kRepairFile);
+  if (rank && rank->shares_directory()) {
+    if (rank->shares_with_all()) clock.emplace();
+    rank->publish(directory, clock ? clock->address() : ClockAddress{}, token);
+  }
   return directory;
 }
 
-// One for all ranks that share it. `clock`: which nodes of other ranks may ask.
-fs::path open_directory(const RunOptions& whole, const std::optional<RankPart>& rank,
-                        std::optional<ClockServer>& clock, const PreparedDirectory& content) {
-  if (rank && rank->shares_directory() && !rank->makes_directory())
-    return rank->await_directory(whole.command[0], whole.measuring.force);
-  fs::path directory = make_directory(whole, content);
-  if (rank && rank->shares_directory()) {
-    if (rank->shares_with_all()) clock.emplace();
-    rank->publish(directory, clock ? clock->address() : ClockAddress{});
-  }
-  return directory;
+// What a rank leaves beside its measurements.
+std::vector<fs::path> records_of_rank(const fs::path& place, const std::optional<RankPart>& rank,
+                                      const std::optional<NodeClock>& clock) {
+  std::vector<fs::path> files;
+  if (clock && !clock->file().empty()) files.push_back(clock->file());
+  if (rank) files.push_back(place / rank->record_name());  // last: by it others know that all is there
+  return files;
 }
 
 int run_program(const RunOptions& whole) {
@@ -200,6 +218,9 @@ int run_program(const RunOptions& whole) {
   const bool shares_directory = rank && rank->shares_directory();
   if (rank && whole.verify > 0)
     fail(kOwnFailure, "--verify runs the program again, which one rank of many cannot; leave it out");
+  if (rank && !shares_directory && whole.aggregate == Aggregate::Node)
+    fail(kOwnFailure, "--aggregate=node is for ranks that share a directory; leave %r and %p out of -o {}",
+         whole.measuring.output);
   const std::vector<std::string>& command = whole.command;
   const MeasuringOptions& options = whole.measuring;
   if (whole.device_trace == DeviceTrace::Sampled && !options.trace)
@@ -256,25 +277,32 @@ int run_program(const RunOptions& whole) {
   else
     require_sources(probe, events);
   std::optional<ClockServer> clock;
-  const fs::path directory =
-      open_directory(whole, rank, clock, {options.window.starts_paused(), repair_plan, &given});
+  const PreparedDirectory content{options.window.starts_paused(), repair_plan, &given};
+  uint64_t token = 0;
+  const fs::path directory = open_directory(whole, rank, clock, token, content);
   if (!measures) run_bare(command);
+  std::optional<NodeDirectory> node;
+  if (whole.aggregate == Aggregate::Node)
+    node.emplace(directory, rank ? rank->job().launch : fmt::format("{}", getpid()), token,
+                 [&](const fs::path& local) { prepare(local, content); });
+  // Where processes measure.
+  const fs::path place = node ? node->path() : directory;
   // In order of preference: nothing better than this machine allows.
   const hpcrun::Trigger trigger = users ? std::max(*users, probe.trigger) : probe.trigger;
 
   Launch plan;
   plan.program = target.path;
   plan.arguments = command;
-  plan.measurement_directory = directory;
+  plan.measurement_directory = place;
   plan.window = options.window;
   const auto told =
       rank ? rank->environment(short_version()) : std::vector<std::pair<std::string, std::string>>();
   std::optional<OutsideSampler> outside(
-      std::in_place, OutsidePlan{directory, events, options.trace, true,
+      std::in_place, OutsidePlan{place, events, options.trace, true,
                                  fmt::format("{}", fmt::join(command, " ")), outside_refusal(events), told});
   if (target.needs_outside()) plan.before_exec = [&](pid_t child) { outside->attach(child, target.image); };
   plan.environment = {
-      {"LD_PRELOAD", preload_list(runtime, others)},  {hpcrun::kEnvDirectory, directory.string()},
+      {"LD_PRELOAD", preload_list(runtime, others)},  {hpcrun::kEnvDirectory, place.string()},
       {hpcrun::kEnvEvents, format_events(events)},    {hpcrun::kEnvTrace, options.trace ? "1" : "0"},
       {hpcrun::kEnvTrigger, trigger_name(trigger)},   {hpcrun::kEnvOutside, outside->socket_name()},
       {hpcrun::kEnvOutsideExec, find_outside_exec()},
@@ -294,18 +322,21 @@ int run_program(const RunOptions& whole) {
   plan.environment.insert(plan.environment.end(), devices.environment.begin(), devices.environment.end());
   if (rank) {
     plan.environment.insert(plan.environment.end(), told.begin(), told.end());
-    plan.watches_debuggers = rank->watches_debuggers();
+    plan.watches_debuggers = node || rank->watches_debuggers();
     if (shares_directory) plan.file_prefix = rank->file_prefix();
   }
   const std::string start = present_time();
   std::optional<NodeClock> of_node;
-  if (rank && rank->shares_with_all() && !clock) of_node.emplace(directory, rank->first_clock(directory));
+  if (rank && rank->shares_with_all() && !clock) of_node.emplace(place, rank->first_clock(directory));
   const Outcome outcome = launch(plan);
+  plan.measurement_directory = directory;
   outside.reset();
-  keep_perf_maps(directory, plan.file_prefix);
+  keep_perf_maps(place, plan.file_prefix);
   if (of_node) of_node->compare_again();
+  if (shares_directory) write_run_record(place, command, start, outcome, probe.cost_s, rank->record_name());
+  const bool is_collected = !node || node->collect(plan.file_prefix, records_of_rank(place, rank, of_node));
+  node.reset();
   if (shares_directory) {
-    write_run_record(directory, command, start, outcome, probe.cost_s, rank->record_name());
     if (!rank->makes_directory()) return outcome.exit_status;
     rank->await_others(directory);
   }
@@ -314,8 +345,9 @@ int run_program(const RunOptions& whole) {
   if (options.window.delay_s && outcome.wall_s < *options.window.delay_s)
     say("the program ended after {:.2g} s, before measuring began (--delay)", outcome.wall_s);
   if (!has_measurements(directory)) {
-    say("nothing was measured: the program did not load the runtime or could not write to {}",
-        directory.string());
+    if (is_collected)
+      say("nothing was measured: the program did not load the runtime or could not write to {}",
+          place.string());
     return outcome.exit_status;
   }
   if (rank && options.analyze && !rank->analyzes()) {
@@ -333,6 +365,8 @@ int run(const RunOptions& options) {
   if (options.pid) {
     if (!options.repair.empty() && parse_repair_request(options.repair).is_for_anything())
       fail(kOwnFailure, "--repair is for programs that `prof run` starts; leave it out for running ones");
+    if (options.aggregate == Aggregate::Node)
+      fail(kOwnFailure, "--aggregate is for programs that `prof run` starts; leave it out for running ones");
     if (!options.command.empty())
       fail(kOwnFailure, "-p names a process that runs already; leave '{}' out, or -p", options.command[0]);
     return attach(*options.pid, options.measuring);
@@ -388,6 +422,11 @@ void add_run_command(CLI::App& app, int& status) {
       ->add_option("--ranks", options->ranks,
                    "Of a parallel program, the ranks to measure: 0-15,1024 or a share, 10% [all]")
       ->type_name("LIST|PCT%");
+  command
+      ->add_option("--aggregate", options->aggregate,
+                   "Measure on a disk of each node, and leave one file a node: node or none [none]")
+      ->transform(choice(kAggregates))
+      ->type_name("HOW");
   command->add_option("command", options->command, "The program to measure, and its arguments")
       ->type_name("PROGRAM [ARGUMENT]...");
   command->prefix_command(false);

@@ -34,7 +34,19 @@ std::string doubt(const struct stat& status, const PerfMap& map) {
   return modified + kClockLag < map.process_start_ns ? "older than the process" : "";
 }
 
+// A copy, which ends where the member does.
+File open_member(const StoredFile& member) {
+  const std::optional<std::string> text = contents_of(member);
+  File file(text ? std::tmpfile() : nullptr);
+  if (!file || std::fwrite(text->data(), 1, text->size(), file.get()) != text->size()) return nullptr;
+  std::rewind(file.get());
+  return file;
+}
+
 File open_map(const PerfMap& map, std::vector<std::string>& warnings) {
+  // Whoever added it to the container believed it.
+  if (const std::optional<StoredFile> stored = find_stored(map.path); stored && stored->is_member())
+    return open_member(*stored);
   const int fd = open(map.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   struct stat status {};
   if (fd < 0 || fstat(fd, &status) != 0) return nullptr;
@@ -106,7 +118,7 @@ std::filesystem::path kept_perf_map_path(const ProcessMeasurement& measurement) 
 
 PerfMap perf_map_of(const ProcessMeasurement& measurement, const std::string& this_host) {
   PerfMap map = left_perf_map(measurement);
-  if (const std::filesystem::path kept = kept_perf_map_path(measurement); access(kept.c_str(), F_OK) == 0) {
+  if (const std::filesystem::path kept = kept_perf_map_path(measurement); find_stored(kept)) {
     map.path = kept;
   } else if (measurement.process.host != this_host) {
     map.path.clear();

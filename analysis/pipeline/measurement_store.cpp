@@ -9,6 +9,7 @@
 #include "analysis/pipeline/locks.h"
 #include "analysis/pipeline/measurement_outline.h"
 #include "analysis/pipeline/parallel.h"
+#include "analysis/pipeline/stored_files.h"
 #include "analysis/pipeline/waits.h"
 
 namespace prof {
@@ -16,33 +17,31 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> measurement_files(const fs::path& directory) {
-  std::vector<fs::path> files;
-  std::error_code error;
-  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
-    std::error_code unreadable;
-    if (at->path().extension() == ".prof" && at->is_regular_file(unreadable)) files.push_back(at->path());
-  }
-  if (error) {
+StoredFiles measurement_files(const fs::path& directory) {
+  StoredFiles stored = stored_files(directory);
+  if (stored.error) {
     throw AnalyzeError(AnalyzeError::Kind::NoDirectory,
-                       fmt::format("cannot read {}: {}", directory.string(), error.message()));
+                       fmt::format("cannot read {}: {}", directory.string(), stored.error.message()));
   }
-  if (files.empty()) {
+  std::erase_if(stored.files, [](const StoredFile& file) { return file.path.extension() != ".prof"; });
+  if (stored.files.empty()) {
     throw AnalyzeError(
         AnalyzeError::Kind::NoMeasurements,
-        fmt::format("no measurement files (*.prof) in {}; `prof run -o DIR program` makes some",
-                    directory.string()));
+        !stored.damage.empty()
+            ? stored.damage.front()
+            : fmt::format("no measurement files (*.prof) in {}; `prof run -o DIR program` makes some",
+                          directory.string()));
   }
-  return files;
+  return stored;
 }
 
 // A file of which only the header was left, or less, reads as a process without metrics: no run has those.
-ProcessMeasurement read_usable(const fs::path& file) {
+ProcessMeasurement read_usable(const StoredFile& file) {
   ProcessMeasurement measurement = read_measurement(file);
   if (measurement.metrics.empty() && measurement.threads.empty() && !measurement.warnings.empty())
     throw MeasurementError(
         MeasurementError::Kind::Empty,
-        fmt::format("{}: nothing in it can be used: {}", file.string(), measurement.warnings.front()));
+        fmt::format("{}: nothing in it can be used: {}", file.path.string(), measurement.warnings.front()));
   return measurement;
 }
 
@@ -157,20 +156,29 @@ void fields(Archive& archive, Loaded& loaded) {
 }
 
 struct File {
-  fs::path path;
+  StoredFile stored;
   uint32_t directory;
 };
 
 template <typename Archive>
 void fields(Archive& archive, File& file) {
-  archive(file.path, file.directory);
+  auto& [path, container, offset, bytes, checksum] = file.stored;
+  archive(path, container, offset, bytes, checksum, file.directory);
 }
 
-std::vector<File> files_of(const std::vector<fs::path>& directories) {
-  std::vector<File> files;
-  for (uint32_t i = 0; i < directories.size(); ++i)
-    for (fs::path& path : measurement_files(directories[i])) files.push_back({std::move(path), i});
-  std::ranges::sort(files, {}, &File::path);
+struct Files {
+  std::vector<File> all;
+  std::vector<std::string> damage;
+};
+
+Files files_of(const std::vector<fs::path>& directories) {
+  Files files;
+  for (uint32_t i = 0; i < directories.size(); ++i) {
+    StoredFiles stored = measurement_files(directories[i]);
+    for (StoredFile& file : stored.files) files.all.push_back({std::move(file), i});
+    std::ranges::move(stored.damage, std::back_inserter(files.damage));
+  }
+  std::ranges::stable_sort(files.all, {}, [](const File& file) { return file.stored.as_file(); });
   return files;
 }
 
@@ -186,7 +194,7 @@ long rank_in_name(const fs::path& path) {
 // The files that this process reads: of ranks that follow each other, as it will merge them.
 std::vector<size_t> files_to_read(const std::vector<File>& files, const Team& team) {
   std::vector<std::pair<long, size_t>> order;
-  for (size_t i = 0; i < files.size(); ++i) order.emplace_back(rank_in_name(files[i].path), i);
+  for (size_t i = 0; i < files.size(); ++i) order.emplace_back(rank_in_name(files[i].stored.path), i);
   std::ranges::sort(order);
   const auto [begin, end] = share_of(std::vector<uint64_t>(files.size()), team.rank(), team.size());
   std::vector<size_t> own;
@@ -200,9 +208,11 @@ MeasurementStore::MeasurementStore(const std::vector<fs::path>& directories, con
                                    std::vector<std::string>& warnings, const Visitor& visitor)
     : clocks_(directories), most_bytes_(options.kept_bytes) {
   Team& team = *options.team;
-  std::vector<File> files;
+  Files found;
   team.from_first(
-      "files", [&] { files = files_of(directories); }, files);
+      "files", [&] { found = files_of(directories); }, found.all, found.damage);
+  const std::vector<File>& files = found.all;
+  std::ranges::copy(found.damage, std::back_inserter(warnings));
   std::vector<RecordsOfDirectory> records(directories.begin(), directories.end());
   const auto record_of = [&](size_t file, const MeasuredProcess& process) -> const RunRecord& {
     return records[files[file].directory].of(process);
@@ -217,7 +227,7 @@ MeasurementStore::MeasurementStore(const std::vector<fs::path>& directories, con
           const size_t file = own[i];
           Loaded& one = loaded[file];
           try {
-            auto measurement = std::make_shared<ProcessMeasurement>(read_usable(files[file].path));
+            auto measurement = std::make_shared<ProcessMeasurement>(read_usable(files[file].stored));
             one.warnings = std::move(measurement->warnings);
             const RunRecord& record = record_of(file, measurement->process);
             if (!is_end_known(measurement->process, record))
@@ -248,7 +258,7 @@ MeasurementStore::MeasurementStore(const std::vector<fs::path>& directories, con
   FileWarnings file_warnings;
   for (size_t i = 0; i < loaded.size(); ++i) {
     if (loaded[i].failure.empty()) {
-      file_warnings.add(files[i].path, loaded[i].warnings);
+      file_warnings.add(files[i].stored.path, loaded[i].warnings);
       files_.push_back(i);
     } else {
       warnings.push_back(loaded[i].failure + "; left out");
@@ -271,6 +281,7 @@ MeasurementStore::MeasurementStore(const std::vector<fs::path>& directories, con
     const size_t file = files_[index];
     outlines_.push_back(std::move(loaded[file].outline));
     contents_.push_back(std::move(loaded[file].contents));
+    stored_.push_back(files[file].stored);
     records_.push_back(record_of(file, outlines_.back().process));
     if (const auto kept = kept_by_index_.find(file); kept != kept_by_index_.end()) {
       kept->second->index = index;
@@ -283,7 +294,7 @@ MeasurementStore::MeasurementStore(const std::vector<fs::path>& directories, con
 ProcessMeasurement MeasurementStore::read_again(size_t index) const {
   const ProcessMeasurement& outline = outlines_[index];
   try {
-    ProcessMeasurement measurement = read_usable(outline.file);
+    ProcessMeasurement measurement = read_usable(stored_[index]);
     charge(measurement, records_[index]);
     clocks_.correct(measurement.process);
     if (reduce_to(outline.threads, contents_[index].nodes, measurement)) return measurement;

@@ -70,6 +70,7 @@ class MeasurementStore {
   std::vector<ProcessMeasurement> outlines_;
   std::vector<Contents> contents_;
   std::vector<size_t> files_;
+  std::vector<StoredFile> stored_;
   std::vector<RunRecord> records_;  // of each file's directory
   NodeClocks clocks_;
   size_t most_bytes_;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -36,9 +35,8 @@ bool has_trace(const ProcessMeasurement& measurement) {
 
 NodeClocks::NodeClocks(const std::vector<fs::path>& directories) {
   for (const fs::path& directory : directories) {
-    for (const fs::path& path : clock_files(directory)) {
-      std::ifstream file(path);
-      const auto record = nlohmann::json::parse(file, nullptr, false);
+    for (const StoredFile& file : clock_files(directory)) {
+      const auto record = nlohmann::json::parse(contents_of(file).value_or(""), nullptr, false);
       if (!record.is_object() || !record.contains("host") || !record["host"].is_string()) continue;
       const std::optional<int64_t> begin = offset_in(record, "begin"), after = offset_in(record, "end");
       if (!begin) continue;

@@ -4,9 +4,10 @@
 #include <charconv>
 #include <cstdint>
 #include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string_view>
+
+#include "analysis/pipeline/stored_files.h"
 
 namespace prof {
 namespace {
@@ -56,12 +57,36 @@ std::optional<int64_t> start(const Json& record) {
 }
 
 // Empty: a rank was killed as it compared.
-bool is_ours(const std::filesystem::path& path) {
-  std::error_code error;
-  if (std::filesystem::file_size(path, error) == 0 && !error) return true;
-  std::ifstream file(path);
-  const auto record = nlohmann::json::parse(file, nullptr, false);
+bool is_clock_file(const StoredFile& file) {
+  const std::string name = file.path.filename().string();
+  if (!name.starts_with("clock-") || !name.ends_with(".json")) return false;
+  const std::optional<std::string> text = contents_of(file);
+  if (!text) return false;
+  if (text->empty()) return true;
+  const auto record = Json::parse(*text, nullptr, false);
   return record.is_object() && record.contains("host") && record.contains("reference");
+}
+
+template <typename Predicate>
+std::vector<StoredFile> files_that(const std::filesystem::path& directory, const Predicate& are) {
+  std::vector<StoredFile> files = stored_files(directory).files;
+  std::erase_if(files, [&](const StoredFile& file) { return !are(file); });
+  return files;
+}
+
+RunRecord record_in(const std::optional<std::string>& contents) {
+  const Json record = contents ? Json::parse(*contents, nullptr, false) : Json();
+  if (!record.is_object()) return {};
+  return {command(record),
+          text(record, "host"),
+          start(record),
+          number(record, "wall_s", kLongestRun),
+          number(record, "cpu_s", kLongestRun),
+          integer(record, "exit_status", kLastStatus),
+          integer(record, "signal", kLastSignal),
+          number(record, "trigger_cost_s", kDearestTrigger),
+          integer(record, "pid", INT32_MAX),
+          integer(record, "end_monotonic_ns", INT64_MAX)};
 }
 
 }  // namespace
@@ -78,34 +103,19 @@ std::optional<int32_t> rank_of_record(const std::filesystem::path& file) {
                                                                           : std::nullopt;
 }
 
-std::vector<std::filesystem::path> rank_records(const std::filesystem::path& directory) {
-  std::vector<std::filesystem::path> files;
-  std::error_code error;
-  for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end;
-       at.increment(error))
-    if (rank_of_record(at->path())) files.push_back(at->path());
-  std::ranges::sort(files);
-  return files;
+std::vector<StoredFile> rank_records(const std::filesystem::path& directory) {
+  return files_that(directory, [](const StoredFile& file) { return rank_of_record(file.path).has_value(); });
 }
 
-std::vector<std::filesystem::path> clock_files(const std::filesystem::path& directory) {
-  std::vector<std::filesystem::path> files;
-  std::error_code error;
-  for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end;
-       at.increment(error)) {
-    const std::string name = at->path().filename().string();
-    if (name.starts_with("clock-") && name.ends_with(".json") && is_ours(at->path()))
-      files.push_back(at->path());
-  }
-  std::ranges::sort(files);
-  return files;
+std::vector<StoredFile> clock_files(const std::filesystem::path& directory) {
+  return files_that(directory, is_clock_file);
 }
 
 std::vector<RankRecord> read_rank_records(const std::filesystem::path& directory) {
   std::vector<RankRecord> records;
-  for (const std::filesystem::path& file : rank_records(directory))
-    records.push_back({*rank_of_record(file), read_record_file(file)});
-  std::ranges::sort(records, {}, &RankRecord::rank);
+  for (const StoredFile& file : rank_records(directory))
+    records.push_back({*rank_of_record(file.path), record_in(contents_of(file))});
+  std::ranges::stable_sort(records, {}, &RankRecord::rank);
   return records;
 }
 
@@ -114,19 +124,7 @@ RunRecord read_run_record(const std::filesystem::path& directory) {
 }
 
 RunRecord read_record_file(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  const Json record = Json::parse(in, nullptr, false);
-  if (!record.is_object()) return {};
-  return {command(record),
-          text(record, "host"),
-          start(record),
-          number(record, "wall_s", kLongestRun),
-          number(record, "cpu_s", kLongestRun),
-          integer(record, "exit_status", kLastStatus),
-          integer(record, "signal", kLastSignal),
-          number(record, "trigger_cost_s", kDearestTrigger),
-          integer(record, "pid", INT32_MAX),
-          integer(record, "end_monotonic_ns", INT64_MAX)};
+  return record_in(contents_of(file));
 }
 
 }  // namespace prof

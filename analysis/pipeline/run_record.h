@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "hpcrun/measurement/stored_file.h"
+
 namespace prof {
 
 struct RunRecord {
@@ -24,11 +26,11 @@ struct RunRecord {
 std::optional<int32_t> rank_of_record(const std::filesystem::path& file);
 
 // The files in which the ranks of a parallel program have a record each, "run-7.json"; by path.
-std::vector<std::filesystem::path> rank_records(const std::filesystem::path& directory);
+std::vector<StoredFile> rank_records(const std::filesystem::path& directory);
 
 // What nodes found of their clocks (analysis/pipeline/node_clocks.h), "clock-<host>.json"; by path. Files of
 // others are not among them.
-std::vector<std::filesystem::path> clock_files(const std::filesystem::path& directory);
+std::vector<StoredFile> clock_files(const std::filesystem::path& directory);
 
 // Never fails: what is missing, of another type or out of any sensible range is not known.
 RunRecord read_run_record(const std::filesystem::path& directory);

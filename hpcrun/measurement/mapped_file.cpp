@@ -10,16 +10,17 @@
 
 namespace prof {
 
-MappedFile::MappedFile(const std::filesystem::path& path) {
+MappedFile::MappedFile(const StoredFile& file) {
   const auto refuse = [&](MeasurementError::Kind kind, const std::string& why) {
-    throw MeasurementError(kind, path.string() + ": " + why);
+    throw MeasurementError(kind, file.path.string() + ": " + why);
   };
   const auto cannot_open = [&](int error) {
     const bool forbidden = error == EACCES || error == EPERM;
     refuse(MeasurementError::Kind::CannotOpen,
            std::generic_category().message(error) + (forbidden ? "; analyze as the user who measured" : ""));
   };
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor =
+      ::open((file.is_member() ? file.container : file.path).c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) cannot_open(errno);
   struct stat status {};
   ::fstat(descriptor, &status);
@@ -27,13 +28,18 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
     ::close(descriptor);
     refuse(MeasurementError::Kind::NotAMeasurement, "not a regular file");
   }
-  const auto size = static_cast<size_t>(status.st_size);
+  const auto whole = static_cast<uint64_t>(status.st_size);
+  if (file.is_member() && (file.offset > whole || file.bytes > whole - file.offset)) {
+    ::close(descriptor);
+    refuse(MeasurementError::Kind::DamagedMember, "the container was cut off while it was read");
+  }
+  const auto size = static_cast<size_t>(file.is_member() ? file.bytes : whole);
   if (size == 0) {
     ::close(descriptor);
     refuse(MeasurementError::Kind::Empty,
            "the file is empty: the process ended, or the disk was full, before anything was measured");
   }
-  void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
+  void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, static_cast<off_t>(file.offset));
   const int error = errno;
   ::close(descriptor);
   if (mapped == MAP_FAILED) cannot_open(error);

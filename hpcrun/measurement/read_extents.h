@@ -36,7 +36,7 @@ T load_at(std::span<const uint8_t> bytes, size_t offset) {
 
 class MappedFile {
  public:
-  explicit MappedFile(const std::filesystem::path& path);  // throws MeasurementError
+  explicit MappedFile(const StoredFile& file);  // throws MeasurementError
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;

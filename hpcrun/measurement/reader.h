@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "hpcrun/measurement/format.h"
+#include "hpcrun/measurement/stored_file.h"
 
 namespace prof {
 
@@ -25,6 +26,7 @@ class MeasurementError : public std::runtime_error {
     NotAMeasurement,
     UnsupportedVersion,
     DamagedHeader,
+    DamagedMember,
   };
   MeasurementError(Kind kind, const std::string& line) : std::runtime_error(line), kind_(kind) {}
   Kind kind() const noexcept { return kind_; }
@@ -328,7 +330,7 @@ struct MeasuredSymbol {
 };
 
 struct ProcessMeasurement {
-  std::filesystem::path file;
+  std::filesystem::path file;  // StoredFile::path
   MeasuredProcess process;
   std::vector<MeasuredMetric> metrics;   // sorted by id
   std::vector<MeasuredModule> modules;   // sorted by id
@@ -349,7 +351,9 @@ struct ProcessMeasurement {
   uint64_t counter(hpcrun::Counter which) const { return counters[static_cast<size_t>(which)]; }
 };
 
-// Throws MeasurementError with one line that names the file.
+// Throws MeasurementError with one line that names the file; also where the checksum of a member of a
+// container does not hold.
+ProcessMeasurement read_measurement(const StoredFile& file);
 ProcessMeasurement read_measurement(const std::filesystem::path& path);
 
 // Only file, process, counters, stack_reasons and owner, which takes no longer for a large file. Throws as

@@ -28,6 +28,7 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
          {"prof run -e CPUTIME@4000 --trace -o fine ./app", "finer, and recorded over time"},
          {"prof run -e CPUTIME -e REALTIME -o both ./app", "waiting included"},
          {"mpirun -n 64 prof run --ranks 10% ./app", "measure a tenth of the ranks of a parallel program"},
+         {"mpirun -n 64 prof run --aggregate=node ./app", "one file a node, written when the program ends"},
          {"prof run --repair -o first ./app", "repair what threads contend for, as the program runs"}},
         "docs/run.md"}},
       {"prof attach",

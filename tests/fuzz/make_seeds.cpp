@@ -4,10 +4,12 @@
 
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <stdexcept>
 
 #include "analysis/database/database.h"
 #include "analysis/pprof/profile.pb.h"
+#include "hpcrun/measurement/container_writer.h"
 #include "tests/analysis/attribution/go_table.h"
 #include "tests/analysis/database/databases.h"
 #include "tests/analysis/database/files.h"
@@ -105,6 +107,18 @@ void add_measurements(const Seeds& seeds) {
     std::string bytes = test::read_bytes(file);
     bytes.resize(bytes.find_last_not_of('\0') + 1);  // what is reserved is not of interest
     seeds.add("measurement", name, bytes);
+  }
+}
+
+void add_containers(const Seeds& seeds) {
+  const test::TemporaryDirectory directory;
+  const fs::path container = directory.path() / "node.ranks", file = directory.path() / "run-0.json";
+  ContainerWriter::create(container, {"node", "/tmp/prof-1-node", "here"});
+  seeds.add("container", "empty", test::read_bytes(container));
+  for (const size_t bytes : {2, 4096, 5000}) {
+    std::ofstream(file) << std::string(bytes, 'x');
+    ContainerWriter(container, 0).add(file);
+    seeds.add("container", "of-" + std::to_string(bytes), test::read_bytes(container));
   }
 }
 
@@ -256,6 +270,7 @@ int main(int argc, char** argv) {
   add_databases(seeds);
   add_timelines(seeds);
   add_measurements(seeds);
+  add_containers(seeds);
   add_imports(seeds);
   add_rings(seeds);
   add_plans(seeds);

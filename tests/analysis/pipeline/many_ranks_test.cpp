@@ -4,9 +4,11 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 #include "analysis/database/database.h"
 #include "analysis/pipeline/run_analyze.h"
+#include "hpcrun/measurement/container_writer.h"
 #include "tests/analysis/pipeline/measured_program.h"
 
 namespace {
@@ -105,6 +107,57 @@ TEST_CASE("A database does not depend on threads, on memory, or on the order of 
   std::ranges::reverse(parts);
   run_analyze(parts, job / "order", options);
   check_same_bytes(job / "order", job / "one");
+}
+
+TEST_CASE("A database of containers is that of the files in them") {
+  const Job job(60);
+  AnalyzeOptions options;
+  options.copy_sources = false;
+  run_analyze(job.parts(), job / "files", options);
+  const fs::path packed = job / "packed";
+  fs::create_directory(packed);
+  for (const fs::path& part : job.parts()) {
+    const fs::path container = packed / (part.filename().string() + ".ranks");
+    ContainerWriter::create(container, {});
+    ContainerWriter writer(container, 0);
+    for (const fs::directory_entry& file : fs::directory_iterator(part)) writer.add(file.path());
+  }
+  run_analyze({packed}, job / "containers", options);
+  check_same_bytes(job / "containers", job / "files");
+  options.kept_bytes = 0;  // all are read again
+  run_analyze({packed}, job / "again", options);
+  check_same_bytes(job / "again", job / "files");
+
+  // What was copied there as well counts once.
+  for (const fs::directory_entry& file : fs::directory_iterator(job.parts()[0])) fs::copy(file, packed);
+  run_analyze({packed}, job / "copied", options);
+  check_same_bytes(job / "copied", job / "files");
+}
+
+TEST_CASE("A member whose bytes are others is left out and named, and all others are analyzed") {
+  const Job job(4);
+  const fs::path packed = job / "packed", container = packed / "node.ranks";
+  fs::create_directory(packed);
+  ContainerWriter::create(container, {});
+  std::vector<fs::path> files;
+  for (const fs::path& part : job.parts())
+    for (const fs::directory_entry& file : fs::directory_iterator(part)) files.push_back(file.path());
+  std::ranges::sort(files);
+  ContainerWriter writer(container, 0);
+  for (const fs::path& file : files) writer.add(file);
+  ContainerReader reader(container);
+  reader.read_on();
+  REQUIRE(reader.members().size() == 4);
+  const StoredFile& second = reader.members()[1];
+  std::fstream(container).seekp(static_cast<std::streamoff>(second.offset + second.bytes / 2)).put('x');
+  const Analysis analysis = analyze({packed}, {});
+  std::set<int32_t> ranks;
+  for (const Profile& profile : analysis.database.profiles) ranks.insert(profile.id.rank);
+  CHECK(ranks.size() == 3);
+  REQUIRE(analysis.warnings.size() == 1);
+  CHECK(analysis.warnings[0] == second.path.string() +
+                                    ": damaged: its bytes in the container are not those that were "
+                                    "added; left out");
 }
 
 TEST_CASE("Values that are written as they are computed are those that are kept") {
