@@ -116,6 +116,9 @@ std::vector<Summary> write_database(const Database& database, const fs::path& di
     return {};
   }
   finish_profiles(database, written, contexts, place);
+  // Of an analysis that was interrupted behind this.
+  for (const std::string_view table : {format::kLaunchFile, format::kInstructionFile})
+    fs::remove(place / table);
   write_launches(database, place);
   write_instructions(database, place);
   write_taxonomy(database, place);
