@@ -339,10 +339,13 @@ void NodeDirectory::leave() {
 // Its lock last: who comes meanwhile waits for it, and finds that it is gone.
 void NodeDirectory::remove() const {
   std::error_code error;
-  const KnownContainer known = known_container(path_);
-  // Nothing was measured.
-  if (!known.name.empty() && known.end <= hpcrun::kContainerHeaderBytes)
-    fs::remove(common_ / known.name, error);
+  if (const std::string name = known_container(path_).name; !name.empty()) {
+    ContainerReader container(common_ / name);
+    container.read_on();
+    container.read_rest();
+    // Nothing was measured.
+    if (container.members().empty() && container.damage().empty()) fs::remove(container.path(), error);
+  }
   std::vector<fs::path> entries;
   for (fs::directory_iterator at(path_, error), end; !error && at != end; at.increment(error))
     if (at->path().filename() != kPresenceFile) entries.push_back(at->path());

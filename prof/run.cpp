@@ -22,7 +22,6 @@
 #include "prof/measuring_options.h"
 #include "prof/memory_events.h"
 #include "prof/message.h"
-#include "prof/node_clock.h"
 #include "prof/node_directory.h"
 #include "prof/outside/sampler.h"
 #include "prof/perf_maps.h"
@@ -30,6 +29,7 @@
 #include "prof/repair_request.h"
 #include "prof/repair_trial.h"
 #include "prof/report/choice.h"
+#include "prof/run_directory.h"
 #include "prof/runtime_library.h"
 #include "prof/target.h"
 #include "prof/trigger.h"
@@ -168,49 +168,6 @@ void verify_repairs(const RunOptions& options, const RepairRequest& request, con
   become(bare);
 }
 
-// What processes that are going to be measured there look for.
-struct PreparedDirectory {
-  bool is_paused = false;
-  std::string repair_plan;
-  const RepairFile* given = nullptr;
-};
-
-void prepare(const fs::path& directory, const PreparedDirectory& content) {
-  if (content.is_paused) start_paused(directory);
-  make_room_for_shared_tables(directory);
-  if (!content.repair_plan.empty()) write_repair_plan(content.repair_plan, directory);
-}
-
-// One for all ranks that share it. `clock`: which nodes of other ranks may ask; `token`: of the launch.
-fs::path open_directory(const RunOptions& whole, const std::optional<RankPart>& rank,
-                        std::optional<ClockServer>& clock, uint64_t& token,
-                        const PreparedDirectory& content) {
-  const MeasuringOptions& options = whole.measuring;
-  if (rank && rank->shares_directory() && !rank->makes_directory()) {
-    fs::path directory = rank->await_directory(whole.command[0], options.force);
-    if (whole.aggregate == Aggregate::Node) token = rank->token(directory);
-    return directory;
-  }
-  token = token_of_launch();
-  fs::path directory = create_measurement_directory(options.output, whole.command[0], options.force);
-  if (whole.aggregate == Aggregate::None) prepare(directory, content);
-  if (!content.given->is_empty()) write_repair_file(*content.given, directory / kRepairFile);
-  if (rank && rank->shares_directory()) {
-    if (rank->shares_with_all()) clock.emplace();
-    rank->publish(directory, clock ? clock->address() : ClockAddress{}, token);
-  }
-  return directory;
-}
-
-// What a rank leaves beside its measurements.
-std::vector<fs::path> records_of_rank(const fs::path& place, const std::optional<RankPart>& rank,
-                                      const std::optional<NodeClock>& clock) {
-  std::vector<fs::path> files;
-  if (clock && !clock->file().empty()) files.push_back(clock->file());
-  if (rank) files.push_back(place / rank->record_name());  // last: by it others know that all is there
-  return files;
-}
-
 int run_program(const RunOptions& whole) {
   const std::optional<RankPart> rank = RankPart::take(whole.ranks, whole.measuring.output);
   const bool measures = !rank || rank->is_measured();
@@ -276,15 +233,18 @@ int run_program(const RunOptions& whole) {
     require_outside_sampling(target, events);
   else
     require_sources(probe, events);
-  std::optional<ClockServer> clock;
-  const PreparedDirectory content{options.window.starts_paused(), repair_plan, &given};
-  uint64_t token = 0;
-  const fs::path directory = open_directory(whole, rank, clock, token, content);
+  const bool aggregates = whole.aggregate == Aggregate::Node;
+  const DirectoryRequest request{
+      options.output, command[0], options.force, aggregates, options.window.starts_paused(),
+      repair_plan,    &given};
+  RunDirectory opened;
+  open_directory(request, rank, opened);
+  const fs::path& directory = opened.path;
   if (!measures) run_bare(command);
   std::optional<NodeDirectory> node;
-  if (whole.aggregate == Aggregate::Node)
-    node.emplace(directory, rank ? rank->job().launch : fmt::format("{}", getpid()), token,
-                 [&](const fs::path& local) { prepare(local, content); });
+  if (aggregates)
+    node.emplace(directory, rank ? rank->job().launch : fmt::format("{}", getpid()), opened.token,
+                 [&](const fs::path& local) { prepare_for_processes(request, local); });
   // Where processes measure.
   const fs::path place = node ? node->path() : directory;
   // In order of preference: nothing better than this machine allows.
@@ -327,7 +287,7 @@ int run_program(const RunOptions& whole) {
   }
   const std::string start = present_time();
   std::optional<NodeClock> of_node;
-  if (rank && rank->shares_with_all() && !clock) of_node.emplace(place, rank->first_clock(directory));
+  if (rank && rank->shares_with_all() && !opened.clock) of_node.emplace(place, rank->first_clock(directory));
   const Outcome outcome = launch(plan);
   plan.measurement_directory = directory;
   outside.reset();

@@ -167,6 +167,9 @@ class Aggregate(EndToEnd):
             self.skipTest("there is no mpirun (Debian: openmpi-bin)")
         run = self.mpirun("-q", "--no-analyze", command=("dies", "1"))
         self.assertNotEqual(0, run.status)
+        # mpirun kills the others soon; what one of them had no time to add stays on the node.
+        for left in self.left():
+            subprocess.run(f"cp {left}/*.* {run.directory}", shell=True, stderr=subprocess.DEVNULL)
         status, said = self.analyze(run.directory)
         self.assertEqual(0, status, said)
         self.assertIn("rank 1 was killed by SIGKILL", said)
@@ -184,6 +187,18 @@ class Aggregate(EndToEnd):
         status, said = self.analyze(self.folder / "job")
         self.assertEqual(0, status, said)
         self.assertNotIn("left no measurements", said)
+
+    def test_a_rank_that_comes_when_the_others_of_its_node_have_left_adds_to_their_file(self):
+        first = self.rank(0, command=("true",))
+        container = self.folder / "job" / f"{HOST}.ranks"
+        deadline = time.monotonic() + 30
+        while not container.exists() or "run-0.json" not in members(container) or self.left():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+        self.assertEqual([0, 0], self.end(self.rank(1, command=("true",)), first)[0])
+        self.assertEqual([container], list(container.parent.glob("*.ranks")))
+        self.assertLessEqual({"run-0.json", "run-1.json"}, set(members(container)))
+        self.assertEqual([], self.left())
 
     def test_a_process_that_runs_on_stays_where_it_is_and_is_named(self):
         run = self.prof_run(["sh", "-c", "sleep 2 >/dev/null 2>&1 & sleep 0.3"], env=self.environment,

@@ -1,0 +1,43 @@
+#include "prof/run_directory.h"
+
+#include "prof/measured_process.h"
+#include "prof/measurement_directory.h"
+#include "prof/node_directory.h"
+#include "prof/repair_request.h"
+
+namespace prof {
+
+namespace fs = std::filesystem;
+
+void prepare_for_processes(const DirectoryRequest& request, const fs::path& directory) {
+  if (request.is_paused) start_paused(directory);
+  make_room_for_shared_tables(directory);
+  if (!request.repair_plan.empty()) write_repair_plan(request.repair_plan, directory);
+}
+
+void open_directory(const DirectoryRequest& request, const std::optional<RankPart>& rank,
+                    RunDirectory& opened) {
+  if (rank && rank->shares_directory() && !rank->makes_directory()) {
+    opened.path = rank->await_directory(request.program, request.force);
+    if (request.aggregates) opened.token = rank->token(opened.path);
+    return;
+  }
+  opened.token = token_of_launch();
+  opened.path = create_measurement_directory(request.asked, request.program, request.force);
+  if (!request.aggregates) prepare_for_processes(request, opened.path);
+  if (!request.given->is_empty()) write_repair_file(*request.given, opened.path / kRepairFile);
+  if (rank && rank->shares_directory()) {
+    if (rank->shares_with_all()) opened.clock.emplace();
+    rank->publish(opened.path, opened.clock ? opened.clock->address() : ClockAddress{}, opened.token);
+  }
+}
+
+std::vector<fs::path> records_of_rank(const fs::path& directory, const std::optional<RankPart>& rank,
+                                      const std::optional<NodeClock>& clock) {
+  std::vector<fs::path> files;
+  if (clock && !clock->file().empty()) files.push_back(clock->file());
+  if (rank) files.push_back(directory / rank->record_name());  // last: by it others know that all is there
+  return files;
+}
+
+}  // namespace prof
