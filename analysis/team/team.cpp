@@ -16,16 +16,17 @@ constexpr std::chrono::microseconds kFirstPoll = 200us, kLastPoll = 50ms;
 constexpr double kShareOfFirst = 1.2;
 constexpr auto kSignOfLife = 3s;  // of another analysis on another machine, which beats every second
 
-// Waits longer from time to time.
+// The longer it has waited, the longer it waits: so it comes late by a small part of that.
 class Poll {
  public:
   void operator()() {
-    std::this_thread::sleep_for(pause_);
-    pause_ = std::min<std::chrono::microseconds>(2 * pause_, kLastPoll);
+    const auto waited = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start_);
+    std::this_thread::sleep_for(std::clamp(waited / 20, kFirstPoll, kLastPoll));
   }
 
  private:
-  std::chrono::microseconds pause_ = kFirstPoll;
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start_ = Clock::now();
 };
 
 constexpr char kInputs[] = "inputs", kWelcome[] = "welcome", kFailed[] = "failed", kDied[] = "died";
