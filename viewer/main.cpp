@@ -9,6 +9,7 @@
 #include <string>
 
 #include "viewer/options/view_options.h"
+#include "viewer/window/application.h"
 #include "viewer/window/main_window.h"
 #include "viewer/window/screenshot.h"
 #include "viewer/window/theme.h"
@@ -55,14 +56,12 @@ int main(int argc, char** argv) {
   if (writes_file(options)) qputenv("QT_QPA_PLATFORM", "offscreen");
   qInstallMessageHandler(on_qt_message);
   int no_arguments = 1;
-  QApplication application(no_arguments, argv);
-  QApplication::setOrganizationName("prof");
-  QApplication::setApplicationName("prof");
-  QApplication::setApplicationDisplayName("prof");
+  Application application(no_arguments, argv);
   try {
     if (writes_file(options)) return write_files(options);
     use_theme(options.theme.empty() ? remembered_theme() : theme_of(options.theme));
     MainWindow window;
+    application.tell_failures_to([&window](const QString& why) { window.tell_failure(why); });
     window.open_as_asked(options);
     window.show();
     return QApplication::exec();

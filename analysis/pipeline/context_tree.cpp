@@ -58,6 +58,7 @@ uint32_t ContextTree::same_above(uint32_t parent, uint32_t function) const {
 template <typename Child>
 uint32_t ContextTree::follow(uint32_t parent, PlaceId place, const Child& child) const {
   for (const PlaceFrame& frame : places_.chain(place)) {
+    if (frame.calls_itself && contexts_[parent].function == frame.function) continue;
     if (const uint32_t above = same_above(parent, frame.function); above != kNone) {
       parent = above;
     } else {

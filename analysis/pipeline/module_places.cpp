@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "analysis/attribution/hex.h"
+#include "analysis/attribution/own_runtime.h"
 #include "analysis/pipeline/parallel.h"
 
 namespace prof {
@@ -85,7 +86,10 @@ AttributedModule ModulePlaces::attribute_names(const std::vector<uint64_t>& numb
 }
 
 AttributedModule ModulePlaces::attribute(const Module& module, const AttributionOptions& options) const {
-  if (module.kind == ModuleKind::File) return attribute_module(module.identity, module.addresses, options);
+  if (module.kind == ModuleKind::File) {
+    AttributedModule attributed = attribute_module(module.identity, module.addresses, options);
+    return is_own_runtime(module.identity.path) ? fold_own_functions(attributed) : attributed;
+  }
   if (module.kind == ModuleKind::Jit) return attribute_jit(module.perf_map, module.addresses);
   if (module.kind == ModuleKind::Device) return attribute_names(module.addresses);
   AttributedModule unknown;
@@ -106,6 +110,7 @@ void ModulePlaces::add(const Module& module, AttributedModule& attributed, Place
   }
   const auto file = [&](uint32_t index) { return index == kNoFile ? kNone : files[index]; };
 
+  const bool is_own = is_own_runtime(module.identity.path);
   const auto first_function = static_cast<uint32_t>(database.functions.size());
   for (AttributedFunction& function : attributed.functions) {
     database.functions.push_back({std::move(function.name), module.database_module, function.offset,
@@ -114,8 +119,11 @@ void ModulePlaces::add(const Module& module, AttributedModule& attributed, Place
   std::vector<PlaceFrame> chain;
   for (size_t address = 0; address < module.addresses.size(); ++address) {
     chain.clear();
-    for (const AttributedFrame& frame : attributed.chain(address))
-      chain.push_back({first_function + frame.function, file(frame.file), frame.line, frame.inlined});
+    for (const AttributedFrame& frame : attributed.chain(address)) {
+      const uint32_t function = first_function + frame.function;
+      const bool is_folded = is_own && is_folded_function(database.functions[function].name);
+      chain.push_back({function, file(frame.file), frame.line, frame.inlined, is_folded});
+    }
     table.add(chain);
   }
 }

@@ -17,6 +17,7 @@ struct PlaceFrame {
   uint32_t file;
   uint32_t line;
   bool inlined;
+  bool calls_itself = false;  // by way of functions that are not told apart: it is there once
 };
 
 class PlaceTable {

@@ -180,9 +180,9 @@ class PerfettoWriter {
 
   void write_thread(uint32_t profile) {
     if (!has_trace(database_, profile)) return;
-    const auto [thread_track_uuid, process, thread] = thread_track(profile);
+    const ThreadTrack track = thread_track(profile);
     const uint64_t first_counter = next_track_;
-    for (size_t m = 0; m < tree_.metrics(); ++m) write_counter(thread_track_uuid, tree_.metric(m));
+    for (size_t m = 0; m < tree_.metrics(); ++m) write_counter(track.uuid, tree_.metric(m));
 
     const OwnCosts& costs = costs_.of(profile);
     weights_.prepare(profile, costs);
@@ -192,7 +192,7 @@ class PerfettoWriter {
       end_ns = end;
       if (context == kNone) return;
       const uint32_t node = tree_.node_of[context];
-      write_sample(begin, process, thread, node);
+      write_sample(begin, track.process, track.thread, node);
       // A counter has a value from its time on: that of a sample is what was spent in its stretch of time.
       for (size_t m = 0; m < tree_.metrics(); ++m) {
         const double weight = weights_.of(node, m);
@@ -201,7 +201,7 @@ class PerfettoWriter {
       }
     });
     for (const size_t i : weights_.untraced()) {
-      write_sample(end_ns, process, thread, costs.nodes[i]);
+      write_sample(end_ns, track.process, track.thread, costs.nodes[i]);
       for (size_t m = 0; m < tree_.metrics(); ++m)
         write_count(end_ns, first_counter + m, spent_[m] += costs.values[i * tree_.metrics() + m]);
     }

@@ -115,7 +115,7 @@ void add_containers(const Seeds& seeds) {
   const fs::path container = directory.path() / "node.ranks", file = directory.path() / "run-0.json";
   ContainerWriter::create(container, {"node", "/tmp/prof-1-node", "here"});
   seeds.add("container", "empty", test::read_bytes(container));
-  for (const size_t bytes : {2, 4096, 5000}) {
+  for (const size_t bytes : {2u, 4096u, 5000u}) {
     std::ofstream(file) << std::string(bytes, 'x');
     ContainerWriter(container, 0).add(file);
     seeds.add("container", "of-" + std::to_string(bytes), test::read_bytes(container));

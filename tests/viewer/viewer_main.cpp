@@ -1,13 +1,13 @@
 // Tests have an application without a display, and settings of their own.
 
 #define CATCH_CONFIG_RUNNER
-#include <QApplication>
 #include <QStandardPaths>
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <cstdlib>
 
 #include "tests/analysis/database/files.h"
+#include "viewer/window/application.h"
 
 int main(int argc, char** argv) {
   const prof::test::TemporaryDirectory settings;
@@ -21,8 +21,6 @@ int main(int argc, char** argv) {
     if (type == QtFatalMsg) std::abort();
   });
   int no_arguments = 1;
-  QApplication application(no_arguments, argv);
-  QApplication::setOrganizationName("prof");
-  QApplication::setApplicationName("prof");
+  const prof::viewer::Application application(no_arguments, argv);
   return Catch::Session().run(argc, argv);
 }

@@ -159,10 +159,20 @@ const std::filesystem::path& Document::directory_of_file(uint32_t file) const {
   return other_ && file >= database_->files.size() ? other_->directory : directory_;
 }
 
+template <typename Choice>
+void Document::rebuild_with(Choice& choice, Choice chosen) {
+  std::swap(choice, chosen);
+  try {
+    rebuild();
+  } catch (...) {
+    choice = std::move(chosen);
+    throw;
+  }
+}
+
 void Document::choose_threads(std::vector<uint32_t> profiles) {
   if (profiles == threads_) return;
-  threads_ = std::move(profiles);
-  rebuild();
+  rebuild_with(threads_, std::move(profiles));
   emit tree_changed();
 }
 
@@ -174,8 +184,7 @@ void Document::choose_all_threads() {
 
 void Document::merge_recursion(bool is_merged) {
   if (is_merged == merges_) return;
-  merges_ = is_merged;
-  rebuild();
+  rebuild_with(merges_, is_merged);
   emit tree_changed();
 }
 

@@ -144,6 +144,9 @@ class Document : public QObject {
   // tree_ anew, by what is chosen.
   void take_tree(const PreparedTree* prepared);
   std::shared_ptr<const CallTree> tree_of_both(const PreparedTree* prepared) const;
+  // Of what can no longer be read all stays as it was.
+  template <typename Choice>
+  void rebuild_with(Choice& choice, Choice chosen);
   void rebuild();
   void take_time();
   void give_up_time(const QString& why);

@@ -54,7 +54,7 @@ DeviceMoments::DeviceMoments(Document& document, QObject* parent) : QObject(pare
   search_ = std::thread([this, &database] {
     try {
       found_ = search(database, is_cancelled_);
-    } catch (const DatabaseError&) {
+    } catch (const std::exception&) {
       // the timeline says so
     }
     QMetaObject::invokeMethod(

@@ -33,12 +33,12 @@ void FindingSearch::start() {
 void FindingSearch::search(std::shared_ptr<const CallTree> tree, uint64_t turn, const std::stop_token& stop) {
   const RunSummary& run = document_.run();
   Known known;
-  known.findings = all_findings(*tree, run, nullptr);
-  known.why_no_stalls = prof::why_no_stalls(*tree).value_or("");
-  known.is_complete = !known.why_no_stalls.empty();
-  tell(known, turn);
-  if (known.is_complete) return;
   try {
+    known.findings = all_findings(*tree, run, nullptr);
+    known.why_no_stalls = prof::why_no_stalls(*tree).value_or("");
+    known.is_complete = !known.why_no_stalls.empty();
+    tell(known, turn);
+    if (known.is_complete) return;
     StallOptions options;
     options.is_cancelled = [&stop] { return stop.stop_requested(); };
     known.stalls = stall_report(*tree, run, options);

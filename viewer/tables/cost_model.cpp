@@ -287,7 +287,7 @@ void CostModel::sort(int column, Qt::SortOrder order) {
 
 const ThreadSpread* CostModel::spread(uint32_t row, size_t metric) const {
   if (!thread_costs_) {
-    count_by_thread();
+    if (is_complete() && !not_counted_) count_by_thread();
     return nullptr;
   }
   const auto [at, is_new] = spreads_.try_emplace({row, metric});
@@ -296,7 +296,6 @@ const ThreadSpread* CostModel::spread(uint32_t row, size_t metric) const {
 }
 
 void CostModel::count_by_thread() const {
-  if (counting_.joinable()) return;
   counting_ = std::jthread([this, tree = tree_, turn = ++turn_](const std::stop_token& stop) {
     try {
       counted_ = std::make_unique<ThreadCosts>(*tree, stop);
@@ -318,15 +317,16 @@ void CostModel::stop_counting() {
 
 void CostModel::take_counts() const {
   if (thread_costs_) return;
-  count_by_thread();
-  counting_.join();
-  if (not_counted_) std::rethrow_exception(std::exchange(not_counted_, nullptr));
+  if (is_complete() && !counted_ && !not_counted_) count_by_thread();
+  if (!is_complete()) counting_.join();
+  if (not_counted_) std::rethrow_exception(not_counted_);
   thread_costs_ = std::move(counted_);
 }
 
 void CostModel::show_counts(uint64_t turn) {
   if (turn != turn_) return;
-  if (counting_.joinable()) take_counts();
+  if (!is_complete()) counting_.join();
+  if (!not_counted_) take_counts();
   const int by_column = sorted_column();
   if (by_column >= 0 && columns_[static_cast<size_t>(by_column)].kind == ColumnKind::Spread)
     sort(by_column, order_);
@@ -334,6 +334,7 @@ void CostModel::show_counts(uint64_t turn) {
     if (!item.children.empty())
       emit dataChanged(index_of_item(item.children.front()),
                        index_of_item(item.children.back(), columnCount() - 1));
+  if (not_counted_) std::rethrow_exception(not_counted_);  // told where the event came from
 }
 
 double CostModel::number(uint32_t row, const Column& column) const {
@@ -381,7 +382,7 @@ QString CostModel::text(uint32_t row, const Column& column) const {
     }
     case ColumnKind::Spread: {
       const double value = number(row, column);
-      if (!thread_costs_) return "...";
+      if (!thread_costs_) return is_complete() ? "unknown" : "...";
       return value == 0 ? QString() : quantity(tree_->metric(column.metric), value);
     }
     case ColumnKind::Change:

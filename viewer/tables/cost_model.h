@@ -60,7 +60,8 @@ class CostModel : public QAbstractItemModel {
   Rows* rows() const { return rows_.get(); }
   const QString& name_of(uint32_t frame) const;
   // False while statistics over threads are computed in the background, for a column that shows them: its
-  // texts are "..." then. Exact values (kExactRole) wait for them.
+  // texts are "..." then. Exact values (kExactRole) wait for them. Where they cannot be read the texts are
+  // "unknown", and that is thrown once into the event loop, and for each exact value.
   bool is_complete() const { return !counting_.joinable(); }
   // Rows that the last search found, in the order of reading.
   std::vector<uint32_t> found_rows();

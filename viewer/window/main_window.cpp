@@ -198,6 +198,12 @@ void MainWindow::fail(const fs::path& path, const QString& why) {
   box->open();
 }
 
+void MainWindow::tell_failure(const QString& why) {
+  if (!document_ || told_failures_.contains(why)) return;  // a table fails again for each of its rows
+  told_failures_.insert(why);
+  fail(document_->directory(), why);
+}
+
 void MainWindow::analyze(const fs::path& directory, std::function<void(const std::string&)> then) {
   auto* const analysis = new Analysis(this);
   auto* const progress = new QProgressDialog("Analyzing " + text_of(directory), "Cancel", 0, 0, this);
@@ -257,6 +263,7 @@ void MainWindow::choose_to_compare() {
 void MainWindow::show_document(std::unique_ptr<Document> document) {
   close_document();
   document_ = std::move(document);
+  told_failures_.clear();
   start_->show_failure({});
   connect(document_.get(), &Document::page_asked, this, &MainWindow::show_page);
   connect(document_.get(), &Document::metric_changed, this,

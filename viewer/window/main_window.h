@@ -2,6 +2,7 @@
 // The window: pages of the opened document in docks that the user arranges, and what is done with all of it.
 
 #include <QMainWindow>
+#include <QSet>
 #include <QStackedWidget>
 #include <filesystem>
 #include <functional>
@@ -48,6 +49,8 @@ class MainWindow : public QMainWindow {
   void show_page(const QString& id);
   // The database as it is now, with the same page in front.
   void reload();
+  // What went wrong with what is open, beside it; once for each line.
+  void tell_failure(const QString& why);
 
  protected:
   void closeEvent(QCloseEvent* event) override;
@@ -75,6 +78,7 @@ class MainWindow : public QMainWindow {
   void show_help();
 
   std::unique_ptr<Document> document_;
+  QSet<QString> told_failures_;  // of the document
   std::map<QString, QDockWidget*> docks_;
   StartPage* start_ = nullptr;
   QMenu* pages_menu_ = nullptr;

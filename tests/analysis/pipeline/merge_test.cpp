@@ -211,6 +211,25 @@ TEST_CASE("a sample without a stack counts for its thread, a frame without a mod
               {{"main thread", values(1, 3, 1)}, {"main thread/[unknown]", values(2, 2, 2)}});
 }
 
+TEST_CASE("what the runtime in the program calls of itself is one call") {
+  const TemporaryDirectory directory;
+  const std::filesystem::path runtime = directory / "libhpcrun-memory.so";
+  std::filesystem::copy_file(fixture_module(), runtime);
+  Recorder recorder(directory / "a.prof");
+  describe(recorder.file, runtime);
+  const FixturePlaces places = fixture_places();
+  RecordedThread& thread = recorder.add_thread();
+  sample(thread, {places.outer}, kMisses, 1);
+  sample(thread, {places.outer, places.plain}, kMisses, 2);
+  sample(thread, {places.outer, places.plain, places.inlined, places.plain}, kMisses, 4);
+  recorder.finish();
+  const Database database = analyze({directory.path()}).database;
+  check_equal(values_by_path(database, database.profiles[0], 1),
+              {{"main thread", values(0, 7, 0)},
+               {"main thread/exported_entry", values(1, 7, 1)},
+               {"main thread/exported_entry/[prof]", values(6, 6, 6)}});
+}
+
 TEST_CASE("generated code is named by the process's perf map on this host only") {
   const std::string map = "/tmp/perf-" + std::to_string(getpid()) + ".map";
   std::ofstream(map) << "700000 100 Program::hot()\n";

@@ -8,10 +8,13 @@
 #include <fstream>
 #include <sstream>
 
+#include "analysis/database/read.h"
 #include "analysis/views/wording.h"
 #include "tests/analysis/database/databases.h"
+#include "tests/viewer/database_folder.h"
 #include "viewer/document/words.h"
 #include "viewer/tables/table_text.h"
+#include "viewer/window/application.h"
 
 using namespace prof;
 using namespace prof::viewer;
@@ -213,4 +216,30 @@ TEST_CASE("statistics over threads come from the background, and their order wit
   model.show(nullptr);
   CHECK(model.is_complete());
   QTest::qWait(1);
+}
+
+TEST_CASE("statistics that cannot be read are unknown, and said to be once") {
+  const test::DatabaseFolder folder(test::random_database(4, {80, 3, 2, 10}));
+  const Database database = read_database(folder.path());
+  const CallTree tree = tree_of(database);
+  std::filesystem::resize_file(folder.path() / "profile.db", 64);
+  CostModel model(Reading::Flat);
+  show_all(model, tree);
+  model.fetchMore({});
+  int column = 0;
+  while (model.columns()[static_cast<size_t>(column)].kind != ColumnKind::Spread) ++column;
+  int failures = 0;
+  auto* const application = static_cast<Application*>(qApp);
+  application->tell_failures_to([&](const QString& why) {
+    CHECK(why.contains("profile.db"));
+    ++failures;
+  });
+  CHECK(model.index(0, column).data().toString() == "...");
+  REQUIRE(QTest::qWaitFor([&] { return failures > 0; }, 20'000));
+  CHECK(model.is_complete());
+  CHECK(model.index(0, column).data().toString() == "unknown");
+  CHECK_THROWS_AS(model.index(0, column).data(kExactRole), DatabaseError);
+  QTest::qWait(20);
+  CHECK(failures == 1);
+  application->tell_failures_to({});
 }

@@ -8,10 +8,12 @@
 #include <QMimeData>
 #include <QTest>
 #include <QTextBrowser>
+#include <QTimer>
 #include <catch2/catch.hpp>
 
 #include "tests/analysis/database/databases.h"
 #include "tests/viewer/database_folder.h"
+#include "viewer/window/application.h"
 
 using namespace prof;
 using namespace prof::viewer;
@@ -74,4 +76,25 @@ TEST_CASE("a database that cannot be opened leaves the one that is open") {
   REQUIRE(box);
   CHECK(box->text().contains("/nowhere"));
   box->close();
+}
+
+TEST_CASE("a database that is damaged while it is shown is told once, and the window stays") {
+  const test::DatabaseFolder folder(test::random_database(4, {80, 3, 2, 10}));
+  MainWindow window;
+  window.show();
+  window.open(folder.path());
+  REQUIRE(window.document());
+  auto* const application = static_cast<Application*>(qApp);
+  application->tell_failures_to([&](const QString& why) { window.tell_failure(why); });
+  std::filesystem::resize_file(folder.path() / "profile.db", 64);
+  QTimer::singleShot(0, &window, [&] { window.document()->choose_threads({0}); });
+  QTimer::singleShot(0, &window, [&] { window.document()->choose_threads({0}); });
+  REQUIRE(QTest::qWaitFor([&] { return window.findChild<QMessageBox*>("failure") != nullptr; }, 20'000));
+  QTest::qWait(50);
+  REQUIRE(window.findChildren<QMessageBox*>("failure").size() == 1);
+  auto* const box = window.findChild<QMessageBox*>("failure");
+  CHECK(box->text().contains("profile.db"));
+  CHECK(window.isVisible());
+  box->close();
+  application->tell_failures_to({});
 }

@@ -1,0 +1,49 @@
+#include "analysis/attribution/own_runtime.h"
+
+#include <map>
+#include <string>
+
+namespace prof {
+namespace {
+
+constexpr std::string_view kFolded = "[prof]";
+
+// What programs call has the C name of what it stands for, or is an operator. What it calls in turn is C++,
+// of our own C names, of Zydis, or in a stripped library without any name.
+bool is_in_front(std::string_view function) {
+  const std::string_view name = function.substr(0, function.find('('));
+  return name.find("::") == std::string_view::npos && name.find("+0x") == std::string_view::npos &&
+         !name.starts_with("hpcrun_") && !name.starts_with("prof_") && !name.starts_with("Zydis");
+}
+
+}  // namespace
+
+bool is_own_runtime(std::string_view module_path) {
+  const std::string_view name = module_path.substr(module_path.rfind('/') + 1);
+  return name.starts_with("libhpcrun.so") || name.starts_with("libhpcrun-");
+}
+
+bool is_folded_function(std::string_view function) {
+  return function == kFolded;
+}
+
+AttributedModule fold_own_functions(const AttributedModule& attributed) {
+  AttributedModule folded;
+  folded.warnings = attributed.warnings;
+  folded.build_id = attributed.build_id;
+  std::map<std::string_view, uint32_t> numbers;
+  for (size_t address = 0; address + 1 < attributed.first.size(); ++address) {
+    const AttributedFunction& function = attributed.functions[attributed.chain(address).front().function];
+    const std::string_view name = is_in_front(function.name) ? std::string_view(function.name) : kFolded;
+    const auto [at, added] = numbers.try_emplace(name, static_cast<uint32_t>(folded.functions.size()));
+    if (added)
+      folded.functions.push_back(
+          {std::string(name), is_folded_function(name) ? 0 : function.offset, kNoFile, 0});
+    folded.first.push_back(static_cast<uint32_t>(folded.frames.size()));
+    folded.frames.push_back({.function = at->second});
+  }
+  folded.first.push_back(static_cast<uint32_t>(folded.frames.size()));
+  return folded;
+}
+
+}  // namespace prof

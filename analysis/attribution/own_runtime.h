@@ -1,0 +1,22 @@
+#pragma once
+// The runtime that prof puts into measured programs, as their profiles show it: not by its own functions,
+// which say nothing of the program, but as one function, "[prof]". Functions that stand in front of the
+// program's, malloc for instance, keep their names.
+
+#include <string_view>
+
+#include "analysis/attribution/attribution.h"
+
+namespace prof {
+
+// Whether a module is the runtime or one of the libraries that come with it.
+bool is_own_runtime(std::string_view module_path);
+
+// `attributed`, which is of such a module, with one function at each address and without source lines.
+AttributedModule fold_own_functions(const AttributedModule& attributed);
+
+// Whether fold_own_functions() made a function of this name from the module's own: where it calls itself,
+// that is one call.
+bool is_folded_function(std::string_view function);
+
+}  // namespace prof
