@@ -166,6 +166,7 @@ void Document::rebuild_with(Choice& choice, Choice chosen) {
     rebuild();
   } catch (...) {
     choice = std::move(chosen);
+    emit tree_changed();  // pages have let go of it
     throw;
   }
 }

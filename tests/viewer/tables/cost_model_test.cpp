@@ -220,7 +220,7 @@ TEST_CASE("statistics over threads come from the background, and their order wit
 
 TEST_CASE("statistics that cannot be read are unknown, and said to be once") {
   const test::DatabaseFolder folder(test::random_database(4, {80, 3, 2, 10}));
-  const Database database = read_database(folder.path());
+  const Database database = read_database(folder.path(), ReadValues::WhenAskedFor);
   const CallTree tree = tree_of(database);
   std::filesystem::resize_file(folder.path() / "profile.db", 64);
   CostModel model(Reading::Flat);

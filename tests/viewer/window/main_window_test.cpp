@@ -1,5 +1,6 @@
 #include "viewer/window/main_window.h"
 
+#include <QAbstractItemView>
 #include <QApplication>
 #include <QDragEnterEvent>
 #include <QDropEvent>
@@ -95,6 +96,7 @@ TEST_CASE("a database that is damaged while it is shown is told once, and the wi
   auto* const box = window.findChild<QMessageBox*>("failure");
   CHECK(box->text().contains("profile.db"));
   CHECK(window.isVisible());
+  CHECK(window.page("flat")->table()->model()->rowCount() > 0);
   box->close();
   application->tell_failures_to({});
 }
