@@ -16,7 +16,9 @@ constexpr int kParted = 6;        // from this height on, rows have a line betwe
 constexpr double kPalest = 0.35;  // of a frame's colour, however short it ran
 
 QRgb blend(QRgb below, QRgb above, double share) {
-  const auto part = [&](int one, int other) { return static_cast<int>(one + (other - one) * share); };
+  constexpr int kWhole = 1 << 16;
+  const int of_above = static_cast<int>(share * kWhole);
+  const auto part = [&](int one, int other) { return one + (other - one) * of_above / kWhole; };
   return qRgb(part(qRed(below), qRed(above)), part(qGreen(below), qGreen(above)),
               part(qBlue(below), qBlue(above)));
 }
@@ -65,10 +67,11 @@ void paint_column(Canvas& canvas, int x, int y, int height, std::span<const Shar
   canvas.fill(x, y, y + height, request.idle);
   if (sums.running == 0) return;
   const double coverage = std::min(static_cast<double>(sums.running) / full_ns, 1.0);
-  const int bar = std::max(1, static_cast<int>(std::lround(coverage * height)));
+  const int bar = std::max(1, static_cast<int>(coverage * height + 0.5));
   const int end = y + height;
-  const double strength = height == 1 ? std::max(coverage, kPalest) : 1;
-  canvas.fill(x, end - bar, end, blend(request.idle, request.colours[sums.key_of_most], strength));
+  const QRgb colour = request.colours[sums.key_of_most];
+  canvas.fill(x, end - bar, end,
+              height == 1 ? blend(request.idle, colour, std::max(coverage, kPalest)) : colour);
   if (height <= kLowRow || sums.most == sums.running) return;
   // Frames with half a pixel of the bar at least, in an order that neighbouring columns share; the rest of it
   // stays with the one that has most.

@@ -110,7 +110,7 @@ void Columns::end_pixel() {
     sums_.of_key[key] = 0;
   }
   sums_.touched.clear();
-  std::swap(sums_, next_);
+  if (!next_.touched.empty()) std::swap(sums_, next_);
   first_.push_back(shares_.size());
   ++pixel_;
 }
