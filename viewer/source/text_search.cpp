@@ -1,22 +1,16 @@
 #include "viewer/source/text_search.h"
 
 #include <QHBoxLayout>
-#include <QKeyEvent>
 
 namespace prof::viewer {
 
 TextSearch::TextSearch(QWidget* parent)
     : QWidget(parent),
-      text_(new QLineEdit),
+      text_(new SearchLine("Search in the file (Ctrl+F)")),
       case_(new QCheckBox("&Case")),
       is_expression_(new QCheckBox("Re&gular expression")),
       found_(new QLabel) {
-  text_->setObjectName("search");
-  text_->setPlaceholderText("Search in the file (Ctrl+F)");
   text_->setToolTip("Enter: the next one, Shift+Enter: the one before");
-  text_->setClearButtonEnabled(true);
-  text_->setMinimumWidth(fontMetrics().averageCharWidth() * 30);
-  text_->installEventFilter(this);
   case_->setObjectName("case");
   case_->setToolTip("Capitals and small letters are different ones");
   is_expression_->setObjectName("expression");
@@ -28,13 +22,11 @@ TextSearch::TextSearch(QWidget* parent)
   line->addWidget(is_expression_);
   line->addWidget(found_, 1);
   connect(text_, &QLineEdit::textChanged, this, &TextSearch::changed);
+  connect(text_, &SearchLine::next_asked, this, &TextSearch::next_asked);
+  connect(text_, &SearchLine::previous_asked, this, &TextSearch::previous_asked);
+  connect(text_, &SearchLine::left, this, &TextSearch::left);
   connect(case_, &QCheckBox::toggled, this, &TextSearch::changed);
   connect(is_expression_, &QCheckBox::toggled, this, &TextSearch::changed);
-}
-
-void TextSearch::start() {
-  text_->setFocus();
-  text_->selectAll();
 }
 
 QRegularExpression TextSearch::expression() {
@@ -47,21 +39,6 @@ QRegularExpression TextSearch::expression() {
   if (expression.isValid()) return expression;
   tell(expression.errorString());
   return {};
-}
-
-bool TextSearch::eventFilter(QObject*, QEvent* event) {
-  if (event->type() != QEvent::KeyPress) return false;
-  const auto* const key = static_cast<QKeyEvent*>(event);
-  if (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) {
-    if (key->modifiers() & Qt::ShiftModifier)
-      emit previous_asked();
-    else
-      emit next_asked();
-    return true;
-  }
-  if (key->key() != Qt::Key_Escape) return false;
-  emit left();
-  return true;
 }
 
 }  // namespace prof::viewer

@@ -3,9 +3,10 @@
 
 #include <QCheckBox>
 #include <QLabel>
-#include <QLineEdit>
 #include <QRegularExpression>
 #include <QWidget>
+
+#include "viewer/document/search_line.h"
 
 namespace prof::viewer {
 
@@ -15,7 +16,7 @@ class TextSearch : public QWidget {
  public:
   explicit TextSearch(QWidget* parent = nullptr);
 
-  void start();  // the keys go there
+  void start() { text_->start(); }  // the keys go there
   // What is searched for; without a pattern: nothing, or an expression that is none, which is told.
   QRegularExpression expression();
   void tell(const QString& what) { found_->setText(what); }
@@ -26,11 +27,8 @@ class TextSearch : public QWidget {
   void previous_asked();
   void left();  // the keys go back to the text
 
- protected:
-  bool eventFilter(QObject* watched, QEvent* event) override;
-
  private:
-  QLineEdit* text_;
+  SearchLine* text_;
   QCheckBox* case_;
   QCheckBox* is_expression_;
   QLabel* found_;

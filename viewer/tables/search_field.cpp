@@ -1,18 +1,13 @@
 #include "viewer/tables/search_field.h"
 
 #include <QHBoxLayout>
-#include <QKeyEvent>
 #include <QRegularExpression>
 
 namespace prof::viewer {
 
-SearchField::SearchField(QWidget* parent) : QWidget(parent), expression_(new QLineEdit), found_(new QLabel) {
-  expression_->setObjectName("search");
-  expression_->setPlaceholderText("Search functions (Ctrl+F)");
+SearchField::SearchField(QWidget* parent)
+    : QWidget(parent), expression_(new SearchLine("Search functions (Ctrl+F)")), found_(new QLabel) {
   expression_->setToolTip("A regular expression; Enter: the next one, Shift+Enter: the one before");
-  expression_->setClearButtonEnabled(true);
-  expression_->setMinimumWidth(fontMetrics().averageCharWidth() * 30);
-  expression_->installEventFilter(this);
   found_->setObjectName("found");
   found_->setMinimumWidth(fontMetrics().averageCharWidth() * 14);
   auto* const line = new QHBoxLayout(this);
@@ -20,11 +15,9 @@ SearchField::SearchField(QWidget* parent) : QWidget(parent), expression_(new QLi
   line->addWidget(expression_);
   line->addWidget(found_);
   connect(expression_, &QLineEdit::textChanged, this, &SearchField::changed);
-}
-
-void SearchField::start() {
-  expression_->setFocus();
-  expression_->selectAll();
+  connect(expression_, &SearchLine::next_asked, this, &SearchField::next_asked);
+  connect(expression_, &SearchLine::previous_asked, this, &SearchField::previous_asked);
+  connect(expression_, &SearchLine::left, this, &SearchField::left);
 }
 
 void SearchField::search_for(const QString& expression) {
@@ -55,21 +48,6 @@ std::vector<bool> SearchField::matches(const CallTree& tree) {
   }
   tell(told);
   return matches;
-}
-
-bool SearchField::eventFilter(QObject*, QEvent* event) {
-  if (event->type() != QEvent::KeyPress) return false;
-  const auto* const key = static_cast<QKeyEvent*>(event);
-  if (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) {
-    if (key->modifiers() & Qt::ShiftModifier)
-      emit previous_asked();
-    else
-      emit next_asked();
-    return true;
-  }
-  if (key->key() != Qt::Key_Escape) return false;
-  emit left();
-  return true;
 }
 
 }  // namespace prof::viewer

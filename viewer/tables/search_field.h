@@ -2,11 +2,11 @@
 // Where a regular expression for functions is typed, and what it found is told.
 
 #include <QLabel>
-#include <QLineEdit>
 #include <QWidget>
 #include <vector>
 
 #include "analysis/views/call_tree.h"
+#include "viewer/document/search_line.h"
 
 namespace prof::viewer {
 
@@ -16,7 +16,7 @@ class SearchField : public QWidget {
  public:
   explicit SearchField(QWidget* parent = nullptr);
 
-  void start();  // the keys go there
+  void start() { expression_->start(); }  // the keys go there
   void search_for(const QString& expression);
   // Per frame of the tree whether its name matches; empty where nothing is searched for, or the expression
   // is none (which is told). Lower-case letters match upper-case ones as well.
@@ -29,11 +29,8 @@ class SearchField : public QWidget {
   void previous_asked();  // Shift+Enter
   void left();            // Escape
 
- protected:
-  bool eventFilter(QObject* watched, QEvent* event) override;
-
  private:
-  QLineEdit* expression_;
+  SearchLine* expression_;
   QLabel* found_;
 };
 
