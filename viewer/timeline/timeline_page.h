@@ -44,6 +44,9 @@ class TimelinePage : public Page {
   void changeEvent(QEvent* event) override;
 
  private:
+  // Of an item of the call stack: its frame, and its depth.
+  static constexpr int kFrameRole = Qt::UserRole, kDepthRole = Qt::UserRole + 1;
+
   QWidget* make_controls();
   void tell(const QString& note);
   QWidget* make_sides();
