@@ -54,7 +54,10 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
   connect(all, &QAction::triggered, this, [this] { this->document().choose_time({}); });
   view_->addActions({choose, all});
   view_->setContextMenuPolicy(Qt::ActionsContextMenu);
-  connect(view_, &TimelineView::refined, this, [this] { this->document().traces().give_back(); });
+  // Not while it paints: it takes milliseconds where much is to be given back.
+  connect(
+      view_, &TimelineView::refined, this, [this] { this->document().traces().give_back(); },
+      Qt::QueuedConnection);
   connect(view_, &TimelineView::cursor_changed, this, &TimelinePage::show_stack);
   connect(view_, &TimelineView::group_asked, this, [this](const QString& group) {
     groups_.toggle(group);

@@ -15,11 +15,12 @@ namespace {
 
 constexpr int kMinimapHeight = 44;
 constexpr int kMostLabelWidth = 240;
-constexpr double kTallestRow = 44;               // where few rows leave room for more
-constexpr double kHighestRow = 200;              // that Ctrl and the wheel make
-constexpr std::chrono::milliseconds kBudget{8};  // for rows, of a repaint that is to take 16
-constexpr size_t kMostArrows = 60;               // more would hide the picture
-constexpr int kPixelsAround = 2;                 // of a pointer
+constexpr double kTallestRow = 44;   // where few rows leave room for more
+constexpr double kHighestRow = 200;  // that Ctrl and the wheel make
+constexpr std::chrono::milliseconds kBudget{
+    4};                             // for rows, of a repaint; what it leaves comes in the next one
+constexpr size_t kMostArrows = 60;  // more would hide the picture
+constexpr int kPixelsAround = 2;    // of a pointer
 
 }  // namespace
 

@@ -80,12 +80,15 @@ void TimelineView::paint_labels(QPainter& painter) const {
   const int text_height = fontMetrics().height();
   // Of rows that are too low for a label each, only some have one.
   const auto every = static_cast<size_t>(std::max(1.0, std::ceil((text_height - 2) / height)));
-  for (size_t i = 0; i < rows_.size(); ++i) {
-    const double y = top_of(i);
+  constexpr double kLeastParted = 3;  // lower rows have no lines between groups
+  const size_t step = height >= kLeastParted ? 1 : every;
+  const double top = top_of(0);
+  const auto above = static_cast<size_t>(std::max(0.0, (area.top() - top) / height));
+  for (size_t i = above / every * every; i < rows_.size(); i += step) {
+    const double y = top + static_cast<double>(i) * height;
     if (y > area.bottom()) break;
-    if (y + height * static_cast<double>(every) < area.top()) continue;
     const bool begins_group = i > 0 ? rows_[i].group != rows_[i - 1].group : rows_[i].is_group();
-    if (begins_group && height >= 3) {
+    if (begins_group && height >= kLeastParted) {
       painter.setPen(palette().color(QPalette::PlaceholderText));
       const int left = every == 1 ? 0 : area.right();  // not through labels that are higher than rows
       painter.drawLine(QPointF(left, std::floor(y)), QPointF(viewport()->width(), std::floor(y)));
