@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "analysis/attribution/own_runtime.h"
 #include "analysis/views/wording.h"
 
 namespace prof {
@@ -30,7 +31,7 @@ const FindingFrame& telling_frame(const std::vector<FindingFrame>& frames) {
 bool is_of_system(const FindingFrame& frame) {
   const std::string_view module = frame.module;
   return module.starts_with("/lib") || module.starts_with("/usr/lib") || module.starts_with('[') ||
-         base_name(frame.module).starts_with("libhpcrun");
+         is_own_runtime(module);
 }
 
 std::vector<FindingFrame> program_part(std::vector<FindingFrame> frames) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/attribution/own_runtime.h"
 #include "analysis/views/idleness.h"
 #include "analysis/views/measurement_findings.h"
 #include "analysis/views/wording.h"
@@ -13,7 +14,8 @@ namespace {
 
 constexpr double kWorthNaming = 0.10;  // a smaller hot spot is not what makes a program slow
 constexpr double kMostOfIt = 0.5;
-constexpr size_t kNameColumns = 48;  // a sentence stays readable; the finding's context has the full name
+constexpr size_t kMostOfRuntime = 8;  // functions of the runtime before the program's dearest one
+constexpr size_t kNameColumns = 48;   // a sentence stays readable; the finding's context has the full name
 
 FindingFrame describe(const CallTree& tree, uint32_t frame, const Place& place) {
   const Database& database = *tree.database;
@@ -65,8 +67,15 @@ enum class Naming : uint8_t {
   None       // no name, or start code's
 };
 
+// Not the program's: the measurement's findings tell what the runtime took.
+bool is_of_runtime(const CallTree& tree, uint32_t frame) {
+  const uint32_t module = tree.frames[frame].module;
+  return module < tree.database->modules.size() && is_own_runtime(tree.database->modules[module].path);
+}
+
 Naming naming(const CallTree& tree, const PathStep& step) {
   const Frame& frame = tree.frames[step.frame];
+  if (is_of_runtime(tree, step.frame)) return Naming::None;
   const std::string name = frame_name(*tree.database, frame);
   if (!has_symbol(*tree.database, frame) || is_start_code(name)) return Naming::None;
   return is_library_internal(name) ? Naming::Internal : Naming::Helpful;
@@ -126,9 +135,11 @@ class Finder {
   void hot_spots() {
     if (tree_.totals[0] <= 0) return;
     const Metric& metric = tree_.metric(0);
-    const std::vector<HotFunction> functions = hot_functions(tree_, 1);
+    const std::vector<HotFunction> functions = hot_functions(tree_, 1 + kMostOfRuntime);
     const std::vector<PathStep> path = hot_path(tree_);
-    const HotFunction* hot = functions.empty() ? nullptr : &functions.front();
+    const auto first = std::ranges::find_if_not(
+        functions, [&](const HotFunction& function) { return is_of_runtime(tree_, function.frame); });
+    const HotFunction* hot = first == functions.end() ? nullptr : &*first;
     const double share = hot ? tree_.share(hot->cost.exclusive, 0) : 0;
     if (hot && share >= kWorthNaming) {
       Finding finding = costed_finding(tree_, "hot-path", metric, hot->cost.exclusive);

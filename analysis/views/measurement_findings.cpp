@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/attribution/own_runtime.h"
 #include "analysis/views/code_generators.h"
 #include "analysis/views/wording.h"
 
@@ -116,10 +117,10 @@ class MeasurementFinder {
     return samples && *samples > 0 && *samples < kFewSamples;
   }
 
-  // Of many short processes, what their samples cost at most is little of it.
-  bool is_mostly_starts(double overhead_s) const {
+  // What samples cost at most is little of it.
+  bool is_mostly_else(double overhead_s) const {
     const double in_samples = static_cast<double>(sampling_.samples.value_or(0)) * kMostSecondsOfSample;
-    return run_.processes >= kManyProcesses && in_samples < overhead_s * kMostOfOverhead;
+    return in_samples < overhead_s * kMostOfOverhead;
   }
 
   void overhead() {
@@ -132,11 +133,15 @@ class MeasurementFinder {
     Finding finding;
     finding.kind = "overhead";
     finding.severity = severity_of(share, 0.1, 0.3);
-    const bool starts = is_mostly_starts(*run_.overhead_cpu_s);
-    finding.advice = starts ? "measure the part that runs longer, or a longer run of it"
-                            : "ask for fewer samples per second";
-    const std::string why =
-        starts ? fmt::format(", most of it the start of {} short processes", run_.processes) : "";
+    std::string why;
+    finding.advice = "ask for fewer samples per second";
+    const bool starts = run_.processes >= kManyProcesses;
+    if ((starts || sampling_.samples) && is_mostly_else(*run_.overhead_cpu_s)) {
+      finding.advice = starts ? "measure the part that runs longer, or a longer run of it"
+                              : "measure a longer run, for that is done once";
+      why = starts ? fmt::format(", most of it the start of {} short processes", run_.processes)
+                   : ", most of it to learn how the libraries that it loads are unwound";
+    }
     finding.sentence = fmt::format("Measuring took about {} of the CPU time{}: {}.", words_for_percent(share),
                                    why, finding.advice);
     finding.values = {{"share", share}, {"processes", static_cast<double>(run_.processes)}};
@@ -173,6 +178,9 @@ class MeasurementFinder {
     for (uint32_t n = 0; n < tree_.nodes.size(); ++n) {
       const Frame& frame = tree_.frames[tree_.nodes[n].frame];
       if (has_line[n] || definition(frame).known() || frame.kind == FrameKind::Entry) continue;
+      if (frame.module < result.of_module.size() &&
+          is_own_runtime(tree_.database->modules[frame.module].path))
+        continue;  // its lines are of no use to the user
       const double cost = tree_.cost(n, 0).exclusive;
       result.cost += cost;
       if (frame.module >= result.of_module.size()) continue;

@@ -33,7 +33,8 @@ enum class StreamKind : uint16_t {
 // Live counters of the process, one 64-bit number each.
 enum class Counter : uint16_t {
   Samples = 0,             // samples recorded
-  HandlerNanoseconds = 1,  // CPU time of the runtime: in handlers, summed over threads, and at its start
+  HandlerNanoseconds = 1,  // CPU time of the runtime: in handlers, summed over threads, at its start, and for
+                           // modules loaded later
   RuntimeBytes = 2,        // high water of memory mapped by the runtime
   EndMonotonicNs = 3,      // CLOCK_MONOTONIC at a normal end; 0: killed, crashed or still running
   Threads = 4,             // threads seen, the main thread included

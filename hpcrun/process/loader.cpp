@@ -58,11 +58,11 @@ HPCRUN_EXPORT HPCRUN_TAIL_CALLS void* dlopen(const char* name, int mode) noexcep
   if (!is_sampling_here()) return next(name, mode);
   before_library_opens(name);
   if (depends_on_caller(name, __builtin_return_address(0))) {
-    refresh_tables();
+    refresh_tables_meanwhile();
     return next(name, mode);
   }
   void* handle = next(name, mode);
-  if (handle) refresh_tables();
+  if (handle) refresh_tables_meanwhile();
   return handle;
 }
 
@@ -72,6 +72,6 @@ HPCRUN_EXPORT int dlclose(void* handle) noexcept {
   invalidate_walk_caches();
   const int result = next(handle);
   invalidate_walk_caches();
-  refresh_tables();
+  refresh_tables_meanwhile();
   return result;
 }

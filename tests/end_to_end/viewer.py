@@ -178,6 +178,40 @@ class Viewer(driver.EndToEnd):
         self.assertIn("flame-graph", self.refused(run.directory, "--view", "flame-graph", "--table",
                                                   self.folder / "x.csv"))
 
+    def test_tables_go_where_they_are_asked_to(self):
+        """Into pipes as well, and never over what is no file or is the database's own."""
+        run = self.prof_run([driver.sample("hot_loop")], options=["--trace"])
+        table = self.folder / "flat.csv"
+        self.assertEqual(0, self.view(run.directory, "--view", "flat", "--table", table).returncode)
+        done = self.view(run.directory, "--view", "flat", "--table", "-")
+        self.assertEqual((0, table.read_bytes()), (done.returncode, done.stdout), done.stderr)
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+            self.assertEqual(0, self.view(run.directory, "--view", "flat", "--table", pipe).returncode)
+            self.assertEqual(table.read_bytes(), reader.communicate(timeout=20)[0])
+        self.assertTrue(pipe.is_fifo())
+        self.assertIn("/dev/full", self.refused(run.directory, "--view", "flat", "--table", "/dev/full"))
+        self.assertTrue(pathlib.Path("/dev/full").is_char_device())
+
+        own = run.directory / "database" / "meta.db"
+        before = own.read_bytes()
+        for option in ("--table", "--screenshot"):
+            other = own if option == "--table" else own.with_name("picture.png")
+            other.touch()
+            self.assertIn("is a file of the database", self.refused(run.directory, "--view", "flat", option, other))
+        self.assertEqual(before, own.read_bytes())
+        self.assertIn("locks", self.refused(run.directory, "--view", "locks", "--table", table))
+
+        # A page of which something cannot be read is no success.
+        trace = run.directory / "database" / "trace.db"
+        damaged = bytearray(trace.read_bytes())
+        for at in range(len(damaged) // 2, len(damaged), 97):
+            damaged[at] ^= 0x5a
+        trace.write_bytes(damaged)
+        for option, file in (("--table", "timeline.csv"), ("--screenshot", "timeline.png")):
+            self.assertIn("trace.db", self.refused(run.directory / "database", "--view", "timeline", option, self.folder / file))
+
     def test_two_runs_are_compared(self):
         first, second = (self.prof_run([driver.sample("hot_loop")], directory=self.folder / name)
                          for name in ("before", "after"))

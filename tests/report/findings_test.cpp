@@ -59,6 +59,21 @@ TEST_CASE("the hottest function is named with its line, its share and where it i
   CHECK(finding.contexts[0].frames[1].file == "src/main.cpp");
 }
 
+TEST_CASE("what the runtime itself took is no place in the program") {
+  DatabaseBuilder b;
+  b.metric("CPUTIME", "sec");
+  b.function("[prof]", "", "/opt/prof/lib/libhpcrun.so");
+  b.function("work", "work.cpp", "/home/me/app", 3);
+  const uint32_t t = b.thread(0);
+  b.spend(t, {{"main", 2}, {"[prof]"}}, 6);
+  b.spend(t, {{"main", 3}, {"work", 5}}, 3);
+  const Database database = b.build();
+  const std::vector<Finding> findings = findings_of(database);
+  CHECK(findings.front().sentence ==
+        "33 % of the CPU time is in work (work.cpp:5), reached from main (main.cpp:3).");
+  for (const Finding& finding : findings) CHECK(finding.sentence.find("[prof]") == std::string::npos);
+}
+
 TEST_CASE("a line that has not all of a function's cost is named with its share of it") {
   DatabaseBuilder b;
   b.metric("CPUTIME", "sec");
@@ -187,6 +202,16 @@ TEST_CASE("dropped samples, overhead and too few samples are found") {
   CHECK(only_sentence(R"({"run": {"cpu_s": 10}, "overhead": {"cpu_s_estimate": 0.8}})") ==
         "Measuring took about 8.0 % of the CPU time: ask for fewer samples per second.");
   CHECK(only_sentence(R"({"run": {"cpu_s": 10}, "overhead": {"cpu_s_estimate": 0.4}})").empty());
+  CHECK(
+      only_sentence(
+          R"({"run": {"cpu_s": 10}, "sampling": {"samples": 9000}, "overhead": {"cpu_s_estimate": 0.8}})") ==
+      "Measuring took about 8.0 % of the CPU time, most of it to learn how the libraries that it loads are "
+      "unwound: "
+      "measure a longer run, for that is done once.");
+  CHECK(
+      only_sentence(
+          R"({"run": {"cpu_s": 10}, "sampling": {"samples": 90000}, "overhead": {"cpu_s_estimate": 0.8}})") ==
+      "Measuring took about 8.0 % of the CPU time: ask for fewer samples per second.");
   // Of next to no CPU time it says little: most is start and end. A program that waits has nothing to gain.
   CHECK(only_sentence(R"({"run": {"cpu_s": 0.003}, "overhead": {"cpu_s_estimate": 0.002}})").empty());
   CHECK(only_sentence(R"({"run": {"wall_s": 100, "cpu_s": 0.3}, "overhead": {"cpu_s_estimate": 0.2}})")

@@ -29,6 +29,8 @@ class Page : public QWidget {
   virtual QString title() const = 0;
   // Why there is nothing to show, in a sentence; empty: there is.
   virtual QString why_empty() const { return {}; }
+  // What of it could not be read, in a line that names file and defect; empty: nothing failed.
+  virtual QString failure() const { return {}; }
   // False while something is computed in the background that the page will show: pictures wait for it.
   virtual bool is_complete() const { return true; }
   // What the mouse wheel, the keys and the tab order go to first.

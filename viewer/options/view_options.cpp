@@ -95,7 +95,9 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
   command.add_option("--screenshot", options.screenshot, "Write a picture instead of opening a window")
       ->type_name("FILE")
       ->check(CLI::Validator(check_picture, ""));
-  command.add_option("--table", options.table, "Write the page's table as CSV instead of opening a window")
+  command
+      .add_option("--table", options.table,
+                  "Write the page's table as CSV instead of opening a window; - is standard output")
       ->type_name("FILE");
   command.add_option("--size", options.size, "Of the window or the picture, in pixels")
       ->type_name("WxH")

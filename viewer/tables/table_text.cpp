@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <QFile>
 #include <QItemSelectionModel>
 #include <QSaveFile>
 #include <algorithm>
@@ -63,19 +64,45 @@ QString text_of_selection(const QAbstractItemView& view) {
   return lines.join('\n') + '\n';
 }
 
+namespace {
+
+void write_all(QAbstractItemModel& model, QIODevice& out) {
+  QStringList names{"depth"};
+  for (int column = 0; column < model.columnCount(); ++column) names << quoted(header(model, column));
+  out.write((names.join(',') + "\r\n").toUtf8());
+  write_rows(model, {}, 0, out);
+}
+
+// A file is replaced when all is written; pipes, devices and what links name are written to as they are.
+bool is_replaced(const std::filesystem::path& file) {
+  std::error_code error;
+  const auto type = std::filesystem::symlink_status(file, error).type();
+  return type == std::filesystem::file_type::regular || type == std::filesystem::file_type::not_found;
+}
+
+}  // namespace
+
 void write_csv(QAbstractItemModel& model, const std::filesystem::path& file) {
-  QSaveFile out(QString::fromStdString(file.string()));
-  bool is_written = out.open(QIODevice::WriteOnly);
-  if (is_written) {
-    QStringList names{"depth"};
-    for (int column = 0; column < model.columnCount(); ++column) names << quoted(header(model, column));
-    out.write((names.join(',') + "\r\n").toUtf8());
-    write_rows(model, {}, 0, out);
-    is_written = out.commit();
+  bool is_written = false;
+  QString why;
+  if (file != "-" && is_replaced(file)) {
+    QSaveFile out(QString::fromStdString(file.string()));
+    if (out.open(QIODevice::WriteOnly)) {
+      write_all(model, out);
+      is_written = out.commit();
+    }
+    why = out.errorString();
+  } else {
+    QFile out(QString::fromStdString(file.string()));
+    if (file == "-" ? out.open(stdout, QIODevice::WriteOnly)
+                    : out.open(QIODevice::WriteOnly | QIODevice::Truncate)) {
+      write_all(model, out);
+      is_written = out.flush() && out.error() == QFileDevice::NoError;
+    }
+    why = out.errorString();
   }
   if (!is_written)
-    throw std::runtime_error(
-        fmt::format("cannot write {}: {}", file.string(), out.errorString().toStdString()));
+    throw std::runtime_error(fmt::format("cannot write {}: {}", file.string(), why.toStdString()));
 }
 
 }  // namespace prof::viewer

@@ -12,7 +12,7 @@ namespace prof::viewer {
 QString text_of_selection(const QAbstractItemView& view);
 
 // All rows that the model has (children that it has not loaded are loaded), exact values where it knows them
-// (kExactRole). RFC 4180. Throws std::runtime_error, with one line.
+// (kExactRole). RFC 4180; "-" is standard output. Throws std::runtime_error, with one line.
 void write_csv(QAbstractItemModel& model, const std::filesystem::path& file);
 
 // Of an item: the value without words, for CSV.

@@ -265,8 +265,10 @@ void TimelinePage::open_traces() {
     view_->show_whole({traces.mapped().begin_ns(), traces.mapped().end_ns()});
     if (wanted) view_->show_range(*wanted);
     connect(&traces, &Traces::ready, this, [this] { end_of_build({}); });
-    connect(&traces, &Traces::not_ready, this,
-            [this](const QString& why) { end_of_build(why.isEmpty() ? "not indexed: cancelled" : why); });
+    connect(&traces, &Traces::not_ready, this, [this](const QString& why) {
+      failure_ = why;
+      end_of_build(why.isEmpty() ? "not indexed: cancelled" : why);
+    });
     connect(&traces, &Traces::progressed, this, [this](double share) {
       progress_->setVisible(true);
       cancel_->setVisible(true);
@@ -282,7 +284,8 @@ void TimelinePage::open_traces() {
     traces.want_index();
   } catch (const DatabaseError& error) {
     is_open_ = false;
-    tell(error.what());
+    failure_ = error.what();
+    tell(failure_);
   }
 }
 

@@ -32,6 +32,7 @@ class TimelinePage : public Page {
   QString title() const override { return "Timeline"; }
   std::vector<PageKey> keys() const override;
   QString why_empty() const override;
+  QString failure() const override { return failure_; }
   bool is_complete() const override;
   QWidget* main_widget() override { return view_; }
   QAbstractItemView* table() override { return table_; }
@@ -81,6 +82,7 @@ class TimelinePage : public Page {
   QToolButton* cancel_;
   QToolButton* choose_;
   QLabel* note_;
+  QString failure_;
   QLabel* stack_title_;
   QListWidget* stack_;
   QLabel* times_title_;

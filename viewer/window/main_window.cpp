@@ -390,6 +390,7 @@ void MainWindow::export_table() {
   const QString name = QFileDialog::getSaveFileName(this, "Export table", page->id() + ".csv", "CSV (*.csv)");
   if (name.isEmpty()) return;
   try {
+    check_output(*document_, name.toStdString());
     write_csv(*page->table()->model(), name.toStdString());
   } catch (const std::exception& error) {
     fail(name.toStdString(), error.what());
@@ -403,6 +404,7 @@ void MainWindow::export_picture() {
       QFileDialog::getSaveFileName(this, "Export picture", page->id() + ".png", "Pictures (*.png *.svg)");
   if (name.isEmpty()) return;
   try {
+    check_output(*document_, name.toStdString());
     write_picture(*page, name.toStdString());
   } catch (const std::exception& error) {
     fail(name.toStdString(), error.what());

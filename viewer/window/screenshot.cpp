@@ -40,6 +40,7 @@ void write_table(Page& page, const std::string& file) {
   if (!page.table())
     throw std::runtime_error(
         fmt::format("the page {} has no table; --screenshot writes its picture", page.id().toStdString()));
+  if (const QString why = page.why_empty(); !why.isEmpty()) throw std::runtime_error(why.toStdString());
   write_csv(*page.table()->model(), file);
 }
 
@@ -65,12 +66,23 @@ void write_picture(QWidget& widget, const std::filesystem::path& file) {
         fmt::format("cannot write {}; is its folder there, and is it yours to write to?", file.string()));
 }
 
+void check_output(const Document& document, const std::filesystem::path& file) {
+  std::error_code error;
+  const auto folder = std::filesystem::weakly_canonical(file, error).parent_path();
+  if (folder == std::filesystem::weakly_canonical(document.directory(), error) &&
+      std::filesystem::exists(file, error))
+    throw std::runtime_error(
+        fmt::format("{} is a file of the database that is shown; write to another one", file.string()));
+}
+
 int write_files(const ViewOptions& options) {
   use_theme(theme_of(options.theme));
   if (options.database.empty())
     throw std::runtime_error(options.table.empty() ? "--screenshot needs a DATABASE to show"
                                                    : "--table needs a DATABASE to show");
   Document document(options.database);
+  for (const std::string* file : {&options.screenshot, &options.table})
+    if (!file->empty()) check_output(document, *file);
   QString why_not;
   QObject::connect(&document, &Document::time_not_chosen, &document,
                    [&](const QString& why) { why_not = why; });
@@ -85,6 +97,7 @@ int write_files(const ViewOptions& options) {
   choose_function(document, options);
   wait_until_complete(document, *page);
   if (!why_not.isEmpty()) throw std::runtime_error(why_not.toStdString());
+  if (const QString why = page->failure(); !why.isEmpty()) throw std::runtime_error(why.toStdString());
   if (!options.screenshot.empty()) write_picture(*page, options.screenshot);
   if (!options.table.empty()) write_table(*page, options.table);
   return 0;

@@ -4,6 +4,7 @@
 #include <QWidget>
 #include <filesystem>
 
+#include "viewer/document/document.h"
 #include "viewer/options/view_options.h"
 
 namespace prof::viewer {
@@ -11,6 +12,9 @@ namespace prof::viewer {
 // Of a page as the options name it, alone: its picture, its table, or both. Returns the exit status; throws
 // what opening throws, and std::runtime_error, with one line, where a file cannot be written.
 int write_files(const ViewOptions& options);
+
+// Throws std::runtime_error for a file that belongs to the database itself.
+void check_output(const Document& document, const std::filesystem::path& file);
 
 // As it is shown: .png or .svg, by the name's ending. Throws std::runtime_error.
 void write_picture(QWidget& widget, const std::filesystem::path& file);
