@@ -59,27 +59,27 @@ class AllocationContext {
 };
 
 // How often a thread is asked where it allocates: compilers and others that recurse do so by ever new call
-// paths, and each costs a walk of the stack. The first kFirst walks are free; after these, one in kNsPerWalk.
-// Zeroed memory is a valid one.
+// paths, and each costs a walk of the stack. The first kFirst walks are free; after these, one in kNsPerWalk,
+// and fewer of a thread that is alone: nobody contends with it. Zeroed memory is a valid one.
 class WalkPace {
  public:
   static constexpr uint32_t kFirst = 4'096;
-  static constexpr uint64_t kNsPerWalk = 400'000;
+  static constexpr uint64_t kNsPerWalk = 400'000, kNsPerWalkAlone = 2'000'000;
   static constexpr uint32_t kAskedEach = 64;  // refusals: the clock costs, too
 
   template <typename Clock>
-  bool takes(Clock now_ns) noexcept {
+  bool takes(Clock now_ns, bool is_alone) noexcept {
     if (taken_ < kFirst) return ++taken_, true;
     if (left_ == 0) {
       if (refused_++ % kAskedEach != 0) return false;
-      earn(now_ns());
+      earn(now_ns(), is_alone ? kNsPerWalkAlone : kNsPerWalk);
     }
     return left_ > 0 && (--left_, true);
   }
 
  private:
-  void earn(uint64_t now_ns) noexcept {
-    const uint64_t walks = since_ns_ ? (now_ns - since_ns_) / kNsPerWalk : 0;
+  void earn(uint64_t now_ns, uint64_t ns_per_walk) noexcept {
+    const uint64_t walks = since_ns_ ? (now_ns - since_ns_) / ns_per_walk : 0;
     if (walks || !since_ns_) since_ns_ = now_ns;
     left_ = static_cast<uint32_t>(walks < kFirst ? walks : kFirst);
   }

@@ -93,18 +93,19 @@ bool is_each_wanted() noexcept {
 }
 
 bool may_walk(AllocationContexts* contexts) noexcept {
-  if (!contexts || contexts->pace.takes(monotonic_ns) || is_each_wanted()) return true;
+  if (!contexts || contexts->pace.takes(monotonic_ns, is_alone()) || is_each_wanted()) return true;
   knows_all_paths.store(false, std::memory_order_relaxed);
   return false;
 }
 
 enum class Walks { All, AtPace };
+constexpr SiteId kNotWalked = kLastSite + 1;  // as there were too many walks
 
 SiteId site_of(ThreadState& thread, uint64_t bytes, size_t align, const void* frame,
                Walks walks = Walks::All) noexcept {
   const AllocationCall call = call_at(frame, thread.unwinder.stack());
   AllocationContext* context = thread.allocations ? thread.allocations->find(call) : nullptr;
-  if (!context && walks == Walks::AtPace && !may_walk(thread.allocations)) return kNoSite;
+  if (!context && walks == Walks::AtPace && !may_walk(thread.allocations)) return kNotWalked;
   if (!context && !(context = learn_context(thread, call))) return kNoSite;
   SiteId site = context->site_of(bytes);
   if (site == kNoSite) {
@@ -128,11 +129,16 @@ void note(uint64_t begin, uint64_t bytes, SiteId site) noexcept {
 void allocated(void* at, size_t bytes, size_t align, const void* frame) noexcept {
   if (!is_sampling_this_copy()) return;
   const bool is_closed = isolates_pages() && tell_isolation(at, bytes, caller_at(frame));
-  if (!is_closed && is_alone()) hooks->frequent.count(bytes, frame);
+  const bool may_pass_over = !is_closed && is_alone();
+  if (may_pass_over) hooks->frequent.count(bytes, frame);
   ThreadState* const thread = this_thread();
   if (!thread || thread->busy) return;
   const SiteId site = site_of(*thread, std::max<size_t>(bytes, 1), align, frame, Walks::AtPace);
-  if (site != kNoSite) note(reinterpret_cast<uint64_t>(at), bytes, site);
+  if (site == kNotWalked) {
+    if (may_pass_over) hooks->frequent.count_refused(bytes, frame);
+  } else if (site != kNoSite) {
+    note(reinterpret_cast<uint64_t>(at), bytes, site);
+  }
 }
 
 // What comes in the allocation's place has nothing to do with it.

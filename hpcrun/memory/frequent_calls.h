@@ -1,13 +1,15 @@
 #pragma once
 // Which calls of the allocator a program with one thread makes over and over. Where it is repaired as it
 // runs, these are passed over until it makes a second thread: of what is allocated in loops nobody need know
-// all, and a program that never has another thread pays for the first ones alone. The runtime counts,
-// libhpcrun-memory.so asks. Without locks; async-signal-safe. Zeroed memory is a valid one that passes over
-// nothing.
+// all, and a program that never has another thread pays for the first ones alone. Passed over are also those
+// whose call paths are ever new ones, as where a program recurses, once nobody walks these any more. The
+// runtime counts, libhpcrun-memory.so asks. Without locks; async-signal-safe. Zeroed memory is a valid one
+// that passes over nothing.
 
 #include <sys/single_threaded.h>
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 
 #include "hpcrun/memory/outer_calls.h"
@@ -17,11 +19,14 @@ namespace hpcrun {
 class FrequentCalls {
  public:
   static constexpr uint32_t kOften = 1'000;
+  static constexpr uint32_t kOftenRefused = 64;
   static constexpr uint64_t kSmallBytes = 16'384;  // larger ones are few, and written to as they are made
 
-  // From now on small ones are passed over that were counted kOften times, while the process has one thread
-  // as far as the C library knows.
+  // From now on small ones are passed over that were counted kOften times, or refused kOftenRefused times,
+  // while the process has one thread as far as the C library knows.
   void begin(bool passes) noexcept {
+    for (std::atomic<uint16_t>& tag : refused_) tag.store(0, std::memory_order_relaxed);
+    for (std::atomic<uint8_t>& count : refusals_) count.store(0, std::memory_order_relaxed);
     for (std::atomic<uint64_t>& word : frequent_) word.store(0, std::memory_order_relaxed);
     for (std::atomic<uint16_t>& count : counts_) count.store(0, std::memory_order_relaxed);
     passes_.store(passes, std::memory_order_relaxed);
@@ -32,34 +37,68 @@ class FrequentCalls {
   }
   bool is_frequent(uint64_t bytes, const void* frame) const noexcept {
     if (!counts(bytes)) return false;
-    const uint32_t place = place_of(bytes, frame);
-    return frequent_[place / 64].load(std::memory_order_relaxed) >> place % 64 & 1;
+    const uint64_t code = code_of(frame);
+    const uint32_t place = place_of(bytes, frame, code);
+    return (frequent_[place / 64].load(std::memory_order_relaxed) >> place % 64 & 1) ||
+           is_refused(refusal_of(bytes, code));
   }
 
   // Of this size, from the same place of the program: by the innermost return addresses, and how deep they
   // are.
   void count(uint64_t bytes, const void* frame) noexcept {
     if (!counts(bytes)) return;
-    const uint32_t place = place_of(bytes, frame);
+    const uint32_t place = place_of(bytes, frame, code_of(frame));
     const auto count = static_cast<uint16_t>(counts_[place].load(std::memory_order_relaxed) + 1);
     if (count <= kOften) counts_[place].store(count, std::memory_order_relaxed);
     if (count == kOften) frequent_[place / 64].fetch_or(uint64_t{1} << place % 64, std::memory_order_relaxed);
   }
 
+  // The stack of the call was not walked, as too many were: of about this size, by the innermost return
+  // addresses, however deep they are.
+  void count_refused(uint64_t bytes, const void* frame) noexcept {
+    if (!counts(bytes)) return;
+    const Refusal refusal = refusal_of(bytes, code_of(frame));
+    if (is_refused(refusal)) return;
+    std::atomic<uint8_t>& count = refusals_[refusal.place];
+    const auto before = count.load(std::memory_order_relaxed);
+    const bool is_often = before + 1u >= kOftenRefused;
+    count.store(is_often ? 0 : static_cast<uint8_t>(before + 1), std::memory_order_relaxed);
+    if (is_often) refused_[refusal.place].store(refusal.tag, std::memory_order_relaxed);
+  }
+
   void learn_outer(uint64_t caller, uint64_t distance) noexcept { outer_.learn(caller, distance); }
 
  private:
-  static constexpr unsigned kCountBits = 12;
+  static constexpr unsigned kCountBits = 12, kRefusalBits = 11;
+  static constexpr uint64_t kMix = 0x9e3779b97f4a7c15u;
 
   bool counts(uint64_t bytes) const noexcept {
     return passes_.load(std::memory_order_relaxed) && bytes < kSmallBytes;
   }
-  uint32_t place_of(uint64_t bytes, const void* frame) const noexcept {
+  // The return address, and that of the function that makes the call where it is known how far up it lies.
+  uint64_t code_of(const void* frame) const noexcept {
     const uint64_t caller = caller_at(frame), distance = outer_.distance_of(caller);
-    uint64_t key = (caller ^ reinterpret_cast<uint64_t>(frame) << 16 ^ bytes << 40) * 0x9e3779b97f4a7c15u;
+    uint64_t code = caller * kMix;
     if (distance && OuterCalls::is_readable(frame, distance))
-      key = (key ^ word_above(frame, static_cast<int64_t>(distance))) * 0xd6e8feb86659fd93u;
+      code = (code ^ word_above(frame, static_cast<int64_t>(distance))) * kMix;
+    return code;
+  }
+  static uint32_t place_of(uint64_t bytes, const void* frame, uint64_t code) noexcept {
+    const uint64_t key = (code ^ reinterpret_cast<uint64_t>(frame) << 16 ^ bytes << 40) * kMix;
     return static_cast<uint32_t>(key >> (64 - kCountBits));
+  }
+
+  // The tag, never 0, lest calls from elsewhere be taken for these.
+  struct Refusal {
+    uint32_t place;
+    uint16_t tag;
+  };
+  static Refusal refusal_of(uint64_t bytes, uint64_t code) noexcept {
+    const uint64_t key = (code ^ static_cast<uint64_t>(std::bit_width(bytes)) << 40) * kMix;
+    return {static_cast<uint32_t>(key >> (64 - kRefusalBits)), static_cast<uint16_t>(key >> 32 | 1)};
+  }
+  bool is_refused(Refusal refusal) const noexcept {
+    return refused_[refusal.place].load(std::memory_order_relaxed) == refusal.tag;
   }
 
   std::atomic<bool> passes_;
@@ -68,6 +107,8 @@ class FrequentCalls {
   // cache.
   std::atomic<uint64_t> frequent_[(1 << kCountBits) / 64];
   std::atomic<uint16_t> counts_[1 << kCountBits];
+  std::atomic<uint16_t> refused_[1 << kRefusalBits];  // tag of the calls there that are passed over
+  std::atomic<uint8_t> refusals_[1 << kRefusalBits];
 };
 
 // Which releases are worth a question: those of allocations that are known, or that are not the allocator's

@@ -72,6 +72,7 @@ void close(const void* at, uint64_t bytes) noexcept {
 }
 
 void offer(const void* at, uint64_t bytes) noexcept {
+  if (!controller.isolates_untold()) return;
   const auto low = reinterpret_cast<uint64_t>(at);
   const CommonCall call;
   if (common_memory_file() < 0) return;
@@ -148,7 +149,9 @@ void close_to_isolation(const void* at, uint64_t bytes) noexcept {
   const auto low = reinterpret_cast<uint64_t>(at);
   {
     const CommonCall call;
-    if ((common_memory_file() < 0 && !is_common_awaited()) || low + bytes >= kAddressSpaceBytes) return;
+    // After a fork, too, when the memory is private until it is made common again.
+    const bool has_table = common_state.phase.load() != CommonPhase::None || is_common_awaited();
+    if (!has_table || low + bytes >= kAddressSpaceBytes) return;
     common_state.hold.closed.set(page_down(low), page_up(low + bytes));
   }
   if (controller.pid.load(std::memory_order_relaxed)) end_isolation_of(low, low + bytes);

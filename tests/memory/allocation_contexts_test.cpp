@@ -123,11 +123,11 @@ TEST_CASE("a thread is asked at a pace where it allocates") {
   auto pace = std::make_unique<WalkPace>();
   uint64_t now_ns = 5'000'000'000, asked = 0;
   const auto clock = [&] { return ++asked, now_ns; };
-  for (uint32_t i = 0; i < WalkPace::kFirst; ++i) CHECK(pace->takes(clock));
+  for (uint32_t i = 0; i < WalkPace::kFirst; ++i) CHECK(pace->takes(clock, false));
   CHECK(asked == 0);
-  const auto taken_of = [&](uint32_t calls) {
+  const auto taken_of = [&](uint32_t calls, bool is_alone = false) {
     uint32_t taken = 0;
-    for (uint32_t i = 0; i < calls; ++i) taken += pace->takes(clock);
+    for (uint32_t i = 0; i < calls; ++i) taken += pace->takes(clock, is_alone);
     return taken;
   };
   CHECK(taken_of(1'000) == 0);
@@ -140,4 +140,6 @@ TEST_CASE("a thread is asked at a pace where it allocates") {
   CHECK(taken_of(1'000) == 1);
   now_ns += 100'000 * WalkPace::kNsPerWalk;  // nor is all kept that was not used
   CHECK(taken_of(100'000) == WalkPace::kFirst);
+  now_ns += 3 * WalkPace::kNsPerWalkAlone;  // nobody contends with a thread that is alone
+  CHECK(taken_of(1'000, true) == 3);
 }
