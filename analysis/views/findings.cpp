@@ -110,9 +110,15 @@ const PathStep* spreading_step(const CallTree& tree, const std::vector<PathStep>
   }
 }
 
+// Says why the program takes that long, and what to change; a hot spot only says where.
+bool names_a_cause(const Finding& finding) {
+  return finding.cost && !finding.advice.empty() && finding.kind != "line-information";
+}
+
 void put_in_order(std::vector<Finding>& findings) {
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
     if (a.severity != b.severity) return a.severity > b.severity;
+    if (names_a_cause(a) != names_a_cause(b)) return names_a_cause(a);
     return (a.cost ? a.cost->share_of_run : 0) > (b.cost ? b.cost->share_of_run : 0);
   });
 }

@@ -3,8 +3,11 @@
 #include <QEvent>
 #include <QUrlQuery>
 #include <QVBoxLayout>
+#include <cmath>
 
 #include "analysis/views/comparison_in_words.h"
+#include "analysis/views/run_summary.h"
+#include "analysis/views/significance.h"
 #include "analysis/views/wording.h"
 #include "viewer/document/colours.h"
 #include "viewer/document/other_run.h"
@@ -15,7 +18,8 @@ namespace prof::viewer {
 
 namespace {
 
-constexpr size_t kMostOfEach = 12;  // functions that take more, and that take less
+constexpr size_t kMostOfEach = 12;      // functions that take more, that take less, and of chance
+constexpr double kWorthJudging = 0.02;  // of the total, the threshold of `prof diff`
 
 QString html(const std::string& text) {
   return QString::fromStdString(text).toHtmlEscaped();
@@ -51,12 +55,41 @@ QString runs_in_words(const Document& document) {
   return "<table cellspacing=\"2\">" + text + "</table>";
 }
 
+double samples_of(const Database& database, const std::string& metric) {
+  const RunSummary run = run_summary(database);
+  const auto at = run.by_metric.find(metric);
+  return at == run.by_metric.end() ? 0 : static_cast<double>(at->second.samples.value_or(0));
+}
+
+// Of each function whether it changed by more than runs of the same program do, judged as `prof diff` does:
+// of those that have kWorthJudging of the total.
+std::vector<bool> are_beyond_chance(const Document& document, const std::vector<FunctionChange>& changes,
+                                    double all_before, double all_after) {
+  const std::string& metric = document.tree().metric(document.metric()).name;
+  double before = samples_of(document.database(), metric),
+         after = samples_of(*document.other_run()->database, metric);
+  if (document.comparing().is_other_before) std::swap(before, after);
+  std::vector<RowOfRuns> rows;
+  std::vector<size_t> judged;
+  for (size_t i = 0; i < changes.size(); ++i) {
+    const Change& change = changes[i].exclusive;
+    if (std::abs(change.difference()) < kWorthJudging * all_before) continue;
+    judged.push_back(i);
+    rows.push_back(
+        {{sampled_cost(change.before, all_before, before)}, {sampled_cost(change.after, all_after, after)}});
+  }
+  std::vector<bool> are_beyond(changes.size(), false);
+  const Judgement judgement = judge(rows);
+  for (size_t r = 0; r < rows.size(); ++r) are_beyond[judged[r]] = judgement.rows[r].adjusted < kSignificant;
+  return are_beyond;
+}
+
 QString sentence(const QPalette& palette, const Document& document, Rows& functions,
-                 const FunctionChange& change) {
+                 const FunctionChange& change, bool is_beyond_chance) {
   const CallTree& tree = document.tree();
   const size_t m = document.metric();
   const Place place = functions.place(change.frame, placed_by(tree, functions, change.frame, m));
-  const int sign = change.exclusive.difference() > 0 ? 1 : -1;
+  const int sign = !is_beyond_chance ? 0 : change.exclusive.difference() > 0 ? 1 : -1;
   QString text = QString("<tr><td width=\"80\" align=\"right\" bgcolor=\"%1\">%2&nbsp;</td><td>&nbsp;")
                      .arg(change_colour(palette, sign).name(),
                           html(words_for_difference(tree.metric(m), change.exclusive)));
@@ -108,24 +141,36 @@ void DiffPage::fill() {
   if (!tree.compared || tree.distinct_metrics() == 0) return text_->setHtml("<p>" + why_empty() + "</p>");
   const size_t m = document().metric();
   const std::unique_ptr<Rows> functions = make_rows(Reading::Flat, tree);
-  QString more, less;
-  size_t more_count = 0, less_count = 0;
-  for (const FunctionChange& change : changed_functions(tree, m)) {
-    const bool is_more = change.exclusive.difference() > 0;
-    size_t& count = is_more ? more_count : less_count;
-    if (count++ < kMostOfEach) (is_more ? more : less) += sentence(palette(), document(), *functions, change);
-  }
-  const auto part = [&](const QString& title, const QString& rows, size_t count) {
-    if (count == 0) return QString();
-    const size_t left = count > kMostOfEach ? count - kMostOfEach : 0;
-    return "<h3>" + title + "</h3><table cellspacing=\"3\">" + rows + "</table>" +
-           (left > 0 ? QString("<p>and %L1 more; the page Flat has all of them</p>").arg(left) : QString());
+  struct Part {
+    explicit Part(QString words) : title(std::move(words)) {}
+    QString title, rows;
+    size_t count = 0;
+    double cost = 0;
   };
   const QString name = html(tree.metric(m).name);
+  Part more("Functions that take more " + name + " themselves"),
+      less("Functions that take less " + name + " themselves"),
+      chance("Within what chance makes, or below 2 % of all");
+  const std::vector<FunctionChange> changes = changed_functions(tree, m);
+  const size_t before = tree.compared->before(m), after = tree.compared->after(m);
+  const std::vector<bool> are_beyond =
+      are_beyond_chance(document(), changes, tree.totals[before], tree.totals[after]);
+  for (size_t i = 0; i < changes.size(); ++i) {
+    const double difference = changes[i].exclusive.difference();
+    Part& part = !are_beyond[i] ? chance : difference > 0 ? more : less;
+    part.cost += std::abs(difference);
+    if (part.count++ < kMostOfEach)
+      part.rows += sentence(palette(), document(), *functions, changes[i], are_beyond[i]);
+  }
+  if (less.cost > more.cost) std::swap(more, less);  // the larger one first
   QString text = runs_in_words(document());
-  text += part("Functions that take more " + name + " themselves", more, more_count);
-  text += part("Functions that take less " + name + " themselves", less, less_count);
-  if (more_count + less_count == 0) text += "<p>No function takes more or less " + name + " than before.</p>";
+  for (const Part* part : {&more, &less, &chance}) {
+    if (part->count == 0) continue;
+    text += "<h3>" + part->title + "</h3><table cellspacing=\"3\">" + part->rows + "</table>";
+    if (part->count > kMostOfEach)
+      text += QString("<p>and %L1 more; the page Flat has all of them</p>").arg(part->count - kMostOfEach);
+  }
+  if (changes.empty()) text += "<p>No function takes more or less " + name + " than before.</p>";
   text_->setHtml(text);
 }
 

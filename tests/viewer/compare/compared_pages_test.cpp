@@ -263,6 +263,32 @@ TEST_CASE("the page diff says what changed most, with links to the rows") {
   CHECK(sources[0][1].toUInt() == 20);
 }
 
+TEST_CASE("what chance makes comes last, and the larger part of the change first") {
+  test::DatabaseBuilder builder;
+  builder.metric("CPUTIME", "sec");
+  builder.thread(0, "main");
+  for (const char* const name : {"main", "work", "leaf", "old_name", "rest"})
+    builder.function(name, "sum.cpp", "/a/sum", 1);
+  builder.spend(0, {{"main", 10}, {"work", 20}}, 1);                // 3 s less
+  builder.spend(0, {{"main", 10}, {"work", 21}, {"leaf", 40}}, 4);  // 1 s more
+  builder.spend(0, {{"main", 11}, {"old_name", 50}}, 2.05);         // as runs differ
+  builder.spend(0, {{"main", 12}, {"rest", 60}}, 1.01);
+  Runs runs(builder.build());
+  DiffPage page(runs.document);
+  page.show();
+  runs.compare();
+  const QString text = page.text();
+  CAPTURE(text.toStdString());
+  const qsizetype less = text.indexOf("Functions that take less"),
+                  more = text.indexOf("Functions that take more"),
+                  chance = text.indexOf("Within what chance makes");
+  CHECK((0 < less && less < more && more < chance));
+  CHECK((less < text.indexOf("work (") && text.indexOf("work (") < more));
+  CHECK((more < text.indexOf("leaf (") && text.indexOf("leaf (") < chance));
+  CHECK(chance < text.indexOf("old_name ("));
+  CHECK(chance < text.indexOf("rest ("));
+}
+
 TEST_CASE("nothing is different between equal databases") {
   Runs runs(test::run_before());
   DiffPage page(runs.document);
