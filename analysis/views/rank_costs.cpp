@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/attribution/own_runtime.h"
 #include "analysis/database/parallel_for.h"
 #include "analysis/database/stored_values.h"
 #include "analysis/stalls/barriers.h"
@@ -19,8 +20,10 @@ namespace prof {
 // For other processes (analysis/team/packing.h).
 template <typename Archive>
 void fields(Archive& archive, RankCost& cost) {
-  auto& [rank, node, threads, seconds, by_activity, cpu_s, kernels_s, copies_s, idle_s, uses, places] = cost;
-  archive(rank, node, threads, seconds, by_activity, cpu_s, kernels_s, copies_s, idle_s, uses, places);
+  auto& [rank, node, threads, seconds, by_activity, cpu_s, kernels_s, copies_s, idle_s, uses, line, line_s,
+         line_communication_s, places] = cost;
+  archive(rank, node, threads, seconds, by_activity, cpu_s, kernels_s, copies_s, idle_s, uses, line, line_s,
+          line_communication_s, places);
 }
 
 namespace {
@@ -72,7 +75,7 @@ bool is_of_system(const Database& database, const Function& function) {
   if (function.module == kNone) return false;
   const std::string& module = database.modules[function.module].path;
   return module.starts_with("/lib") || module.starts_with("/usr/lib") || module.starts_with('[') ||
-         base_name(module).starts_with("libhpcrun");
+         is_own_runtime(module);
 }
 
 bool has_own_line(const Database& database, const Function& function) {
@@ -210,8 +213,9 @@ class RankSums {
   RankSums(const Places& places, uint32_t metric, uint32_t cpu)
       : places_(places), metric_(metric), cpu_(cpu), sums_(places.size()) {}
 
-  void add(RankCost& rank, const OwnCosts& costs, size_t width) {
+  void add(RankCost& rank, uint32_t profile, const OwnCosts& costs, size_t width) {
     ++rank.threads;
+    double all = 0, communication = 0;
     for (const auto& [place, cost] : rank.places) sums_[place] = cost;
     std::vector<uint32_t> touched;
     for (const auto& [place, cost] : rank.places) touched.push_back(place);
@@ -221,11 +225,17 @@ class RankSums {
       if (cost <= 0) continue;
       const uint32_t place = costs.nodes[i];
       rank.seconds += cost;
+      all += cost;
+      if (places_.activity(place) == RankActivity::Communication) communication += cost;
       rank.by_activity[static_cast<size_t>(places_.activity(place))] += cost;
       if (sums_[place] == 0) touched.push_back(place);
       sums_[place] += cost;
     }
     keep(rank, touched);
+    if (rank.line != kNone && communication <= rank.line_communication_s) return;
+    rank.line = profile;
+    rank.line_s = all;
+    rank.line_communication_s = communication;
   }
 
  private:
@@ -263,7 +273,7 @@ std::map<int32_t, RankCost> count(const CallTree& tree, const Places& places) {
     RankCost& rank = ranks[id.rank];
     rank.rank = id.rank;
     if (rank.node.empty()) rank.node = id.host;
-    sums.add(rank, own.of(values), tree.metrics());
+    sums.add(rank, profile, own.of(values), tree.metrics());
   });
   return ranks;
 }
@@ -318,6 +328,7 @@ RankCosts rank_costs(const CallTree& tree, const RunSummary& run,
     ranks = count(tree, places);
   add_devices(run, ranks);
   places.find_dearest_contexts(tree);
+  costs.place_of = places.place_of();
   costs.places = places.take();
   for (auto& [number, rank] : ranks) costs.ranks.push_back(std::move(rank));
   return costs;

@@ -46,6 +46,10 @@ struct RankCost {
   double cpu_s = 0;                                       // CPUTIME; 0 where that was not measured
   double kernels_s = 0, copies_s = 0, device_idle_s = 0;  // of the devices it used
   bool uses_devices = false;
+  // The thread that communicates most, the first one of equals: its profile, what it spent, and in
+  // communication.
+  uint32_t line = kNone;
+  double line_s = 0, line_communication_s = 0;
   std::vector<std::pair<uint32_t, double>> places;  // by RankCosts::places, the dearest kLargest; by number
 };
 
@@ -53,7 +57,8 @@ struct RankCosts {
   static constexpr size_t kLargest = 256;
   uint32_t metric = kNone;  // position in the tree's metrics of the time that ranks are compared by
   std::vector<RankPlace> places;
-  std::vector<RankCost> ranks;  // by rank
+  std::vector<uint32_t> place_of;  // by context
+  std::vector<RankCost> ranks;     // by rank
 };
 
 // By REALTIME where it was measured, else by the first selected metric that is a time; without ranks where

@@ -17,6 +17,8 @@ namespace {
 // Of what a rank takes.
 constexpr double kMediumShare = 0.15, kHighShare = 0.25;
 constexpr size_t kMostOfAKind = 4;  // the report has them all
+constexpr size_t kMostPlaces = 2;
+constexpr double kWorthNaming = 0.1;  // of what ranks wait
 
 Severity severity_of(double share) {
   return share >= kHighShare ? Severity::High : share >= kMediumShare ? Severity::Medium : Severity::Low;
@@ -56,6 +58,7 @@ class RankFindings {
   std::vector<Finding> all() {
     for (size_t i = 0; i < std::min(report_.outliers.size(), kMostOfAKind); ++i) add(report_.outliers[i]);
     for (size_t i = 0; i < std::min(report_.imbalances.size(), kMostOfAKind); ++i) add(report_.imbalances[i]);
+    if (report_.late_by_turns_s > 0) add(*report_.late);
     return std::move(findings_);
   }
 
@@ -128,6 +131,33 @@ class RankFindings {
                       {"late_ranks", static_cast<double>(imbalance.late.size())},
                       {"late_spend_s", imbalance.blamed_s},
                       {"first_rank", static_cast<double>(report_.costs.ranks[imbalance.late.front()].rank)}};
+  }
+
+  void add(const LateRanks& late) {
+    Finding& finding = start("late-by-turns", report_.late_by_turns_s);
+    finding.sentence = fmt::format(
+        "Ranks wait {} on average ({} of their time) for others that are late by turns, and meanwhile are in",
+        words_for_duration(report_.late_by_turns_s),
+        words_for_percent(report_.late_by_turns_s / report_.find("time")->mean));
+    size_t named = 1;
+    while (named < std::min(late.places.size(), kMostPlaces) &&
+           late.places[named].seconds >= kWorthNaming * late.blamed_s)
+      ++named;
+    for (size_t i = 0; i < named; ++i) {
+      finding.sentence +=
+          fmt::format("{}{} ({})",
+                      i == 0           ? " "
+                      : i + 1 == named ? " and "
+                                       : ", ",
+                      place(late.places[i].place), words_for_percent(late.places[i].seconds / late.blamed_s));
+      add_context(finding, "late", late.places[i].place);
+    }
+    finding.sentence += ".";
+    finding.advice = fmt::format(
+        "Divide the work of {} more evenly among the ranks in each step, or let ranks go on without waiting.",
+        place(late.places.front().place));
+    finding.values = {
+        {"wait_s", report_.late_by_turns_s}, {"blamed_s", late.blamed_s}, {"nobody_s", late.nobody_s}};
   }
 
   const CallTree& tree_;

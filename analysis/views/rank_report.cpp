@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "analysis/views/wording.h"
 
@@ -25,6 +26,8 @@ constexpr double kExplained = 0.3;
 constexpr double kAlike = 0.2;
 constexpr size_t kComparedPlaces = 96;
 constexpr double kDefaultPeriod = 1e-3;  // of the default rate
+// Where one rank is late so much of the time, it is no turn of its.
+constexpr double kMostOfOne = 0.75;
 
 using Values = std::vector<double>;
 
@@ -125,7 +128,7 @@ class Comparison {
       period_ = 1 / *sampling->second.requested_hz;
   }
 
-  void compare() {
+  void compare(const CallTree& tree) {
     for (const Quantity& quantity : quantities()) {
       const Values values = values_of(quantity);
       const RankStatistics& statistics =
@@ -135,6 +138,7 @@ class Comparison {
     std::ranges::stable_sort(report_.outliers, std::greater(), &RankOutlier::excess);
     find_imbalances();
     find_clusters();
+    find_late(tree);
   }
 
  private:
@@ -316,6 +320,33 @@ class Comparison {
     }
   }
 
+  // Waiting of a rank, the mean, that nothing above explains.
+  double unexplained() const {
+    double waits = report_.find("communication")->mean;
+    double longest = 0;
+    for (const RankOutlier& outlier : report_.outliers) longest = std::max(longest, outlier.awaited_s);
+    for (const RankImbalance& imbalance : report_.imbalances) waits -= imbalance.avoidable;
+    return waits - longest;
+  }
+
+  void find_late(const CallTree& tree) {
+    const double waits = unexplained();
+    if (waits < kLeastShare * typical_time()) return;
+    const std::vector<TraceSource>& traces = tree.database->traces;
+    report_.would_need_traces =
+        std::ranges::none_of(traces, [](const TraceSource& trace) { return bool{trace}; });
+    if (report_.would_need_traces) return;
+    report_.late =
+        late_ranks(tree, report_.costs, period_, static_cast<int>(std::thread::hardware_concurrency()));
+    if (!report_.late || report_.late->by_rank.empty()) return;
+    const double latest = *std::ranges::max_element(report_.late->by_rank);
+    const double for_others = std::min(report_.late->blamed_s / static_cast<double>(ranks_.size()), waits);
+    if (latest > kMostOfOne * report_.late->blamed_s || for_others < kLeastShare * typical_time() ||
+        for_others < kChance * chance(for_others))
+      return;
+    report_.late_by_turns_s = for_others;
+  }
+
   RankReport& report_;
   const std::vector<RankCost>& ranks_;
   const DensePlaces dense_;
@@ -349,7 +380,7 @@ RankReport rank_report(const CallTree& tree, const RunSummary& run,
   RankReport report;
   report.costs = rank_costs(tree, run, std::move(ranks));
   if (report.costs.ranks.size() < 2) return report;
-  Comparison(tree, run, report).compare();
+  Comparison(tree, run, report).compare(tree);
   report.findings = rank_findings(tree, report);
   return report;
 }

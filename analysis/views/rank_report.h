@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/views/findings.h"
+#include "analysis/views/late_ranks.h"
 #include "analysis/views/rank_costs.h"
 
 namespace prof {
@@ -60,7 +61,12 @@ struct RankReport {
   std::vector<RankImbalance> imbalances;  // by falling avoidable time; none that an outlier explains
   std::vector<RankCluster> clusters;  // by falling size; at most kMostClusters, the last one of all others
   std::vector<uint32_t> cluster_of;   // per rank
-  std::vector<Finding> findings;      // by falling severity and cost
+  // Who was late, by the traces, where ranks wait for longer than the above explains; and how much a rank
+  // waits for ranks that are late by turns, which is a finding.
+  std::optional<LateRanks> late;
+  double late_by_turns_s = 0;      // the mean over all ranks; 0: that is none
+  bool would_need_traces = false;  // to tell who is late
+  std::vector<Finding> findings;   // by falling severity and cost
 
   const RankStatistics* find(const std::string& quantity) const;
 };

@@ -19,6 +19,7 @@ constexpr size_t kLabelColumns = 15;
 constexpr size_t kNodeColumns = 14;
 constexpr size_t kMostRanks = 32;  // of more, those that differ most
 constexpr size_t kShownClusters = 6;
+constexpr size_t kShownLate = 5;
 
 double of(const RankCost& rank, RankActivity activity) {
   return rank.by_activity[static_cast<size_t>(activity)];
@@ -40,12 +41,15 @@ class RanksText {
     for (const RankStatistics& statistics : report_.statistics)
       if (statistics.maximum > 0) labelled(statistics.name, words_for_statistics(statistics));
     for (const std::string& note : run_.degradations) labelled("note", note);
+    if (report_.would_need_traces)
+      labelled("note", "traces tell whether ranks are late by turns: measure with prof run --trace");
     out_.print("{}\n", bold(style_, "findings"));
     if (report_.findings.empty()) out_.write("  none: no rank is slower than chance makes it\n");
     for (const Finding& finding : report_.findings) {
       out_.write(wrapped_behind("  * ", finding.sentence, style_));
       if (!finding.advice.empty()) out_.write(wrapped_behind("    Change: ", finding.advice, style_));
     }
+    if (report_.late) late(*report_.late);
     clusters();
     ranks();
   }
@@ -55,6 +59,19 @@ class RanksText {
     out_.write(wrapped_behind(fmt::format("{:<{}}", label, kLabelColumns), text, style_));
   }
   void labelled(const std::string& label, const std::string& text) { labelled(label.c_str(), text); }
+
+  void late(const LateRanks& late) {
+    out_.print("{}\n", bold(style_, fmt::format("what ranks are late in, of {} that others wait for them",
+                                                words_for_duration(late.blamed_s))));
+    for (size_t i = 0; i < std::min(late.places.size(), kShownLate); ++i)
+      out_.write(wrapped_behind(
+          fmt::format("{:>7} {:>9}  ", words_for_percent(late.places[i].seconds / late.blamed_s),
+                      words_for_duration(late.places[i].seconds)),
+          words_for_rank_place(tree_, report_.costs.places[late.places[i].place]), style_));
+    if (late.nobody_s > 0)
+      out_.print("  and {} in which all wait: transfers, or what is not measured\n",
+                 words_for_duration(late.nobody_s));
+  }
 
   void clusters() {
     out_.print("{}\n", bold(style_, "ranks that spend their time alike"));
@@ -130,6 +147,7 @@ Json rank_as_json(const RankReport& report, uint32_t index) {
     json["copies_s"] = rank.copies_s;
     json["device_idle_s"] = rank.device_idle_s;
   }
+  if (report.late) json["late_s"] = report.late->by_rank[index];
   json["group"] = report.cluster_of[index];
   return json;
 }
@@ -144,6 +162,21 @@ Json cluster_as_json(const CallTree& tree, const RankReport& report, const RankC
                       {"share", cluster.shares[i]}});
   }
   return {{"ranks", std::move(ranks)}, {"time_s", cluster.seconds}, {"places", std::move(places)}};
+}
+
+Json late_as_json(const CallTree& tree, const RankReport& report) {
+  const LateRanks& late = *report.late;
+  Json places = Json::array();
+  for (const LateRanks::Blame& blame : late.places) {
+    const RankPlace& place = report.costs.places[blame.place];
+    places.push_back({{"place", words_for_rank_place(tree, place)},
+                      {"activity", activity_name(place.activity)},
+                      {"blame_s", blame.seconds}});
+  }
+  return {{"waited_s", late.waited_s},
+          {"blamed_s", late.blamed_s},
+          {"nobody_s", late.nobody_s},
+          {"places", std::move(places)}};
 }
 
 }  // namespace
@@ -167,6 +200,7 @@ void ranks_as_json(const CallTree& tree, const RunSummary& run, const RankReport
   json["groups"] = Json::array();
   for (const RankCluster& cluster : report.clusters)
     json["groups"].push_back(cluster_as_json(tree, report, cluster));
+  if (report.late) json["late"] = late_as_json(tree, report);
   json["ranks"] = Json::array();
   for (uint32_t r = 0; r < report.costs.ranks.size(); ++r) json["ranks"].push_back(rank_as_json(report, r));
   out.write(json.dump(2, ' ', false, Json::error_handler_t::replace));
@@ -176,14 +210,15 @@ void ranks_as_json(const CallTree& tree, const RunSummary& run, const RankReport
 void ranks_as_csv(const RankReport& report, Output& out) {
   out.write(
       "rank,node,threads,time (sec),cpu (sec),compute (sec),communication (sec),threads (sec),io (sec),"
-      "device (sec),start (sec),kernels (sec),copies (sec),device idle (sec),group\n");
+      "device (sec),start (sec),kernels (sec),copies (sec),device idle (sec),late (sec),group\n");
   for (uint32_t r = 0; r < report.costs.ranks.size(); ++r) {
     const RankCost& rank = report.costs.ranks[r];
     out.print("{},{},{},{:.6f},{:.6f}", rank.rank, csv_field(rank.node), rank.threads, rank.seconds,
               rank.cpu_s);
     for (const double seconds : rank.by_activity) out.print(",{:.6f}", seconds);
-    out.print(",{:.6f},{:.6f},{:.6f},{}\n", rank.kernels_s, rank.copies_s, rank.device_idle_s,
-              report.cluster_of[r]);
+    out.print(",{:.6f},{:.6f},{:.6f},", rank.kernels_s, rank.copies_s, rank.device_idle_s);
+    if (report.late) out.print("{:.6f}", report.late->by_rank[r]);
+    out.print(",{}\n", report.cluster_of[r]);
   }
 }
 

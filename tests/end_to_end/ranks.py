@@ -84,6 +84,25 @@ class MpiRanks(EndToEnd):
         said = self.analyze(forced.directory, other)
         self.assertIn("measurements of 2 launches are analyzed as one run", said)
 
+    def test_ranks_that_are_late_by_turns_are_found_in_traces(self):
+        """Both spend the same; each of eight steps one of two prepares for 50 ms, for which the other waits."""
+        launcher = [*MPIRUN[:-1], "2"]
+        run = self.mpirun("-q", "--trace", command=("turns", "2"), launcher=launcher)
+        self.assertEqual(0, run.status, run.stderr)
+        report = run.report("ranks")
+        found = [finding for finding in report["findings"] if finding["kind"] == "late-by-turns"]
+        self.assertEqual(1, len(found), report["findings"])
+        self.assertIn("prepare", found[0]["sentence"])
+        self.assert_within(found[0]["values"]["wait_s"], 0.12, 0.3, "what a rank waits, 0.2 s")
+        blamed = report["late"]["blamed_s"]
+        prepares = sum(place["blame_s"] for place in report["late"]["places"] if "prepare" in place["place"])
+        self.assert_within(prepares / blamed, 0.8, 1.01, "the part of prepare()")
+        for rank in report["ranks"]:
+            self.assert_within(rank["late_s"] / blamed, 0.3, 0.7, "half of the blame")
+        # Nothing of the kind where both do the same.
+        even = self.mpirun("-q", "--trace", command=("works", "20"), launcher=launcher, directory="even")
+        self.assertEqual([], [finding["kind"] for finding in even.report("ranks")["findings"]])
+
     def test_a_subset_is_measured_and_the_others_run_bare(self):
         run = self.mpirun("--ranks", "1,3", "--no-analyze")
         self.assertEqual(0, run.status, run.stderr)

@@ -9,6 +9,7 @@
 #include "analysis/views/all_findings.h"
 #include "analysis/views/rank_report.h"
 #include "analysis/views/ranks_in_words.h"
+#include "tests/analysis/database/databases.h"
 #include "tests/report/database_builder.h"
 #include "tests/report/rendered.h"
 
@@ -151,6 +152,112 @@ TEST_CASE("one of two ranks can be slow") {
   const RankReport report = report_of(run_of({.ranks = 2, .slow_rank = 1}, 1));
   REQUIRE(!report.findings.empty());
   CHECK(report.findings.front().sentence.starts_with("Rank 1 computes 1."));
+}
+
+// Four ranks in four steps: each solves for a second, and one loads for another second while the others wait
+// for it; at the end all wait for half a second. late_rank: which one, or -1 for each in its turn. Of its
+// time a rank had `cpu` on a processor.
+Database in_steps(int late_rank, double cpu = 1) {
+  constexpr int kRanks = 4, kSteps = 4;
+  constexpr uint64_t kBegin = 1'700'000'000'000'000'000, kSample = 5'000'000, kSecond = 1'000'000'000;
+  DatabaseBuilder b;
+  b.function("main", "main.cpp", "/home/me/flow", 3);
+  b.function("solve", "solve.cpp", "/home/me/flow", 10);
+  b.function("load", "load.cpp", "/home/me/flow", 30);
+  b.function("MPI_Allreduce", "", "/usr/lib/libmpi.so");
+  b.metric("CPUTIME", "sec");
+  const auto late_in = [&](int step) { return late_rank < 0 ? step : late_rank; };
+  for (int rank = 0; rank < kRanks; ++rank) {
+    const uint32_t thread = b.thread(0, "flow", rank);
+    int turns = 0;
+    for (int step = 0; step < kSteps; ++step) turns += late_in(step) == rank;
+    b.spend(thread, {{"main", 40}, {"solve", 14}}, kSteps * cpu);
+    if (turns > 0) b.spend(thread, {{"main", 41}, {"load", 33}}, turns * cpu);
+    b.spend(thread, {{"main", 43}, {"MPI_Allreduce"}}, (kSteps - turns + 0.5) * cpu);
+  }
+  Database database = b.build();
+  const auto context = [&](const char* function) {
+    for (uint32_t c = 0; c < database.contexts.size(); ++c)
+      if (const uint32_t f = database.contexts[c].function;
+          f != kNone && database.functions[f].name == function)
+        return c;
+    return kNone;
+  };
+  const uint32_t solve = context("solve"), load = context("load"), wait = context("MPI_Allreduce");
+  for (int rank = 0; rank < kRanks; ++rank) {
+    std::vector<TraceRecord> records;
+    uint64_t time = kBegin;
+    const auto stay = [&](uint32_t in, uint64_t ns) {
+      for (const uint64_t end = time + ns; time < end; time += kSample) records.push_back({time, in});
+    };
+    for (int step = 0; step < kSteps; ++step) {
+      stay(solve, kSecond);
+      stay(late_in(step) == rank ? load : wait, kSecond);
+    }
+    stay(wait, kSecond / 2);
+    records.push_back({time, kNone});
+    database.traces.push_back(trace_of(records));
+  }
+  database.run_json =
+      R"({"sampling": {"samples": 6800, "metrics": {"CPUTIME": {"requested_hz": 200, "samples": 6800}}}})";
+  return database;
+}
+
+TEST_CASE("waiting for ranks that are late by turns is blamed on what they do meanwhile") {
+  const Database database = in_steps(-1);
+  const RankReport report = report_of(database);
+  CHECK(report.outliers.empty());
+  CHECK(report.imbalances.empty());
+  REQUIRE(report.late);
+  const LateRanks& late = *report.late;
+  CHECK(late.waited_s == Approx(14));
+  CHECK(late.blamed_s == Approx(12));
+  CHECK(late.nobody_s == Approx(2));
+  REQUIRE(late.places.size() == 1);
+  CHECK(late.places[0].seconds == Approx(12));
+  CHECK(late.by_rank.size() == 4);
+  for (const double blame : late.by_rank) CHECK(blame == Approx(3));
+  REQUIRE(report.findings.size() == 1);
+  CHECK(report.findings[0].kind == "late-by-turns");
+  CHECK(report.findings[0].sentence ==
+        "Ranks wait 3.00 s on average (35 % of their time) for others that are late by turns, and meanwhile "
+        "are in load "
+        "(load.cpp:33) (100 %).");
+
+  const CallTree tree = build_call_tree(database, select(database, {}, {}), false);
+  for (const int jobs : {1, 2, 7}) {
+    const auto again = late_ranks(tree, report.costs, kPeriod, jobs);
+    REQUIRE(again);
+    CHECK(again->blamed_s == late.blamed_s);
+    CHECK(again->by_rank == late.by_rank);
+    CHECK(again->places[0].seconds == late.places[0].seconds);
+  }
+
+  ReportOptions options;
+  options.view = ReportView::Ranks;
+  options.format = ReportFormat::Json;
+  const auto json = nlohmann::json::parse(rendered(database, options).text);
+  CHECK(json["late"]["blamed_s"].get<double>() == Approx(12));
+  CHECK(json["late"]["places"][0]["place"] == "load (load.cpp:33)");
+  CHECK(json["ranks"][2]["late_s"].get<double>() == Approx(3));
+  options.format = ReportFormat::Csv;
+  CHECK(rendered(database, options).text.find(",3.000000,0\n") != std::string::npos);
+}
+
+TEST_CASE("who is late is told once, and not of ranks without processors or traces") {
+  const RankReport slow = report_of(in_steps(2));
+  REQUIRE(!slow.findings.empty());
+  CHECK(slow.findings[0].values.at("first_rank") == 2);
+  for (const Finding& finding : slow.findings) CHECK(finding.kind != "late-by-turns");
+
+  CHECK(!report_of(in_steps(-1, 0.5)).late);
+
+  Database without = in_steps(-1);
+  without.traces.clear();
+  const RankReport report = report_of(without);
+  CHECK(!report.late);
+  CHECK(report.would_need_traces);
+  CHECK(report.findings.empty());
 }
 
 TEST_CASE("statistics are over ranks, and activities add up to the time") {

@@ -1,6 +1,7 @@
 // A parallel program whose ranks compute the same and meet in MPI_Allreduce.
-//   mpi_ranks [slow RANK | dies RANK | works N]
-// slow: the rank prepares for a while before it meets the others. dies: it kills itself halfway.
+//   mpi_ranks [slow RANK | turns RANKS | dies RANK | works N]
+// slow: the rank prepares for a while before it meets the others. turns: one of the first RANKS does, each in
+// its turn. dies: it kills itself halfway.
 // works: all compute N million divisions a step, instead of for a time.
 
 #define OMPI_SKIP_MPICXX 1
@@ -66,7 +67,8 @@ int main(int argc, char** argv) {
   for (int step = 0; step < kSteps; ++step) {
     if (rank == which && strcmp(how, "dies") == 0 && step == kSteps / 2) raise(SIGKILL);
     double own = compute(divisions), all = 0;
-    if (rank == which && strcmp(how, "slow") == 0) own += prepare();
+    const int late = strcmp(how, "slow") == 0 ? which : strcmp(how, "turns") == 0 ? step % which : -1;
+    if (rank == late) own += prepare();
     MPI_Allreduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     steps += all > 0;
   }
