@@ -64,6 +64,19 @@ class NewMembers {
   std::map<fs::path, ContainerReader> containers_;
 };
 
+// "rank 3", "ranks 3, 5 and 9", "ranks 3, 5, 9, 11 and 40 more"
+std::string words_for_awaited(const std::map<std::string, int>& awaited) {
+  constexpr size_t kMostNamed = 4;
+  std::vector<int> ranks;
+  for (const auto& [file, rank] : awaited) ranks.push_back(rank);
+  std::ranges::sort(ranks);
+  const size_t named = std::min(ranks.size(), kMostNamed);
+  std::string text = ranks.size() == 1 ? "rank" : "ranks";
+  for (size_t i = 0; i < named; ++i)
+    text += fmt::format("{} {}", i == 0 ? "" : i + 1 == ranks.size() ? " and" : ",", ranks[i]);
+  return named < ranks.size() ? fmt::format("{} and {} more", text, ranks.size() - named) : text;
+}
+
 }  // namespace
 
 RankPart::RankPart(ParallelJob job, RankChoice choice, std::string ranks, const std::string& asked)
@@ -178,19 +191,19 @@ std::string RankPart::record_name() const {
 
 void RankPart::await_others(const fs::path& directory) const {
   if (sharing_ != Sharing::All) return;
-  std::set<std::string> awaited;
+  std::map<std::string, int> awaited;
   for (int rank = 0; rank < job_.size; ++rank)
-    if (choice_.contains(rank)) awaited.insert(fmt::format("run-{}.json", rank));
+    if (choice_.contains(rank)) awaited.emplace(fmt::format("run-{}.json", rank), rank);
   const Clock::time_point start = Clock::now();
   NewMembers members;
   while (true) {
     const Clock::time_point look = Clock::now();
-    std::erase_if(awaited, [&](const std::string& name) { return has_file(directory / name); });
+    std::erase_if(awaited, [&](const auto& file) { return has_file(directory / file.first); });
     for (const std::string& name : members.in(directory)) awaited.erase(name);
     if (awaited.empty()) break;
     if (start < Clock::now() - kPatienceForEnds) {
-      remark("{} of {} measured ranks have not ended; `prof report {}` shows them when they have",
-             awaited.size(), choice_.count(job_.size), directory.string());
+      remark("{} of {} measured have not ended; `prof report {}` shows them when they have",
+             words_for_awaited(awaited), choice_.count(job_.size), directory.string());
       return;
     }
     std::this_thread::sleep_for(std::max<Clock::duration>(kPoll, kRest * (Clock::now() - look)));

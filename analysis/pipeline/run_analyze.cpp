@@ -40,7 +40,7 @@ AnalyzeResult run_analyze(const std::vector<std::filesystem::path>& directories,
                        std::move(analysis.warnings)};
   const auto find = [&](const fs::path& folder, const std::vector<Summary>& summaries) {
     analysis.database.summaries = summaries;
-    write_findings(analysis.database, folder, *options.team);
+    write_findings(analysis.database, folder, *options.team, options.jobs);
   };
   write_database(analysis.database, result.database, options.jobs, *options.team, find);
   if (!options.team->is_first()) return result;

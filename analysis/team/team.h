@@ -92,14 +92,10 @@ class Team {
       give(step, out.bytes());
     }
   }
-  // Returns when all have come here.
-  void wait_for_all(const std::string& step) {
-    share(
-        step, [] {}, [](Packer&) {}, [](Unpacker&) {});
-  }
 
   // Of the first process, when all is done: removes the folder. Of the others, when they have done their
-  // part.
+  // part. The last step has to be one that only the first process waits in: another one would find the folder
+  // gone.
   void finish();
 
  private:

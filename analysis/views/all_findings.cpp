@@ -68,7 +68,7 @@ void write_file(const std::vector<Finding>& findings, const fs::path& path) {
 }  // namespace
 
 std::vector<Finding> all_findings(const CallTree& tree, const RunSummary& run, const StallReport* stalls,
-                                  std::optional<std::vector<RankCost>> ranks) {
+                                  RankOptions ranks) {
   std::vector<Finding> findings = find(tree, run);
   if (stalls) add_findings(findings, stalls->findings);
   add_findings(findings, contention_findings(tree, run));
@@ -80,21 +80,21 @@ std::vector<Finding> all_findings(const CallTree& tree, const RunSummary& run, c
 }
 
 std::vector<Finding> all_findings(const CallTree& tree, const RunSummary& run, const StallOptions& stalls,
-                                  std::optional<std::vector<RankCost>> ranks) {
+                                  RankOptions ranks) {
   if (why_no_stalls(tree)) return all_findings(tree, run, nullptr, std::move(ranks));
   const StallReport report = stall_report(tree, run, stalls);
   return all_findings(tree, run, &report, std::move(ranks));
 }
 
-void write_findings(const Database& database, const fs::path& directory, Team& team) {
+void write_findings(const Database& database, const fs::path& directory, Team& team, int jobs) {
   // What was measured at all the summaries say.
   Selection selection;
   if (team.is_first()) selection = select(database, {}, {});
-  std::optional<std::vector<RankCost>> ranks;
+  RankOptions ranks{.jobs = jobs};
   if (team.is_shared()) {
     team.from_first(
         "metrics", [] {}, selection.metrics);
-    ranks = rank_costs_together(database, selection, team);
+    ranks.counted = rank_costs_together(database, selection, team, jobs);
   }
   if (!team.is_first()) return;
   const CallTree tree = build_call_tree(database, selection, false);

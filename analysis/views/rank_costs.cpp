@@ -182,7 +182,7 @@ uint32_t cpu_metric(const CallTree& tree) {
 
 using Visit = std::function<void(uint32_t profile, std::span<const ProfileValue> values)>;
 
-void visit_values(const CallTree& tree, const Visit& visit) {
+void visit_values(const CallTree& tree, int jobs, const Visit& visit) {
   const Database& database = *tree.database;
   const std::vector<uint32_t>& profiles = tree.selection.profiles;
   if (profiles.empty()) return;
@@ -204,7 +204,7 @@ void visit_values(const CallTree& tree, const Visit& visit) {
     for (uint32_t at = 0; at < all.size(); ++at)
       if (const uint32_t profile = first[begin + i] + at; is_selected[profile]) visit(profile, all[at]);
   };
-  make_in_order(end - begin, static_cast<int>(std::thread::hardware_concurrency()), compute, use);
+  make_in_order(end - begin, jobs, compute, use);
 }
 
 // Sums over the threads of a rank.
@@ -263,11 +263,11 @@ bool is_of_rank(const ProfileId& id) {
 }
 
 // What the selected profiles spent, by rank.
-std::map<int32_t, RankCost> count(const CallTree& tree, const Places& places) {
+std::map<int32_t, RankCost> count(const CallTree& tree, const Places& places, int jobs) {
   OwnCostsByThread own(tree, places.place_of(), places.size());
   RankSums sums(places, compared_metric(tree), cpu_metric(tree));
   std::map<int32_t, RankCost> ranks;
-  visit_values(tree, [&](uint32_t profile, std::span<const ProfileValue> values) {
+  visit_values(tree, jobs, [&](uint32_t profile, std::span<const ProfileValue> values) {
     const ProfileId& id = tree.database->profiles[profile].id;
     if (!is_of_rank(id)) return;
     RankCost& rank = ranks[id.rank];
@@ -315,17 +315,20 @@ const char* activity_name(RankActivity activity) {
   return kNames[static_cast<size_t>(activity)];
 }
 
-RankCosts rank_costs(const CallTree& tree, const RunSummary& run,
-                     std::optional<std::vector<RankCost>> known) {
+int RankOptions::threads() const {
+  return jobs > 0 ? jobs : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+RankCosts rank_costs(const CallTree& tree, const RunSummary& run, RankOptions options) {
   RankCosts costs;
   costs.metric = compared_metric(tree);
   if (costs.metric == kNone) return costs;
   Places places(*tree.database);
   std::map<int32_t, RankCost> ranks;
-  if (known)
-    for (RankCost& rank : *known) ranks.emplace(rank.rank, std::move(rank));
+  if (options.counted)
+    for (RankCost& rank : *options.counted) ranks.emplace(rank.rank, std::move(rank));
   else
-    ranks = count(tree, places);
+    ranks = count(tree, places, options.threads());
   add_devices(run, ranks);
   places.find_dearest_contexts(tree);
   costs.place_of = places.place_of();
@@ -334,7 +337,8 @@ RankCosts rank_costs(const CallTree& tree, const RunSummary& run,
   return costs;
 }
 
-std::vector<RankCost> rank_costs_together(const Database& database, const Selection& selection, Team& team) {
+std::vector<RankCost> rank_costs_together(const Database& database, const Selection& selection, Team& team,
+                                          int jobs) {
   CallTree tree;  // of which counting needs no more than this
   tree.database = &database;
   tree.selection = selection;
@@ -344,7 +348,8 @@ std::vector<RankCost> rank_costs_together(const Database& database, const Select
       "ranks",
       [&] {
         if (compared_metric(tree) == kNone || tree.selection.profiles.empty()) return;
-        for (auto& [number, rank] : count(tree, Places(database))) all.push_back(std::move(rank));
+        for (auto& [number, rank] : count(tree, Places(database), RankOptions{.jobs = jobs}.threads()))
+          all.push_back(std::move(rank));
       },
       [&](Packer& out) { out(all); },
       [&](Unpacker& in) { std::ranges::move(in.get<std::vector<RankCost>>(), std::back_inserter(all)); });

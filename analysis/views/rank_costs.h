@@ -61,14 +61,20 @@ struct RankCosts {
   std::vector<RankCost> ranks;     // by rank
 };
 
+struct RankOptions {
+  std::optional<std::vector<RankCost>> counted = {};  // what rank_costs_together() returned
+  int jobs = 0;                                       // threads to use; 0: as many as there are processors
+
+  int threads() const;
+};
+
 // By REALTIME where it was measured, else by the first selected metric that is a time; without ranks where
 // there is none. Reads the values of the selected profiles.
-// `ranks`: what rank_costs_together() returned.
-RankCosts rank_costs(const CallTree& tree, const RunSummary& run,
-                     std::optional<std::vector<RankCost>> ranks = {});
+RankCosts rank_costs(const CallTree& tree, const RunSummary& run, RankOptions options = {});
 
 // What each rank spent on processors, counted by the processes of a team, each for the ranks of its own
 // pieces (Database::values): they need no summaries. The result is the first one's.
-std::vector<RankCost> rank_costs_together(const Database& database, const Selection& selection, Team& team);
+std::vector<RankCost> rank_costs_together(const Database& database, const Selection& selection, Team& team,
+                                          int jobs = 0);
 
 }  // namespace prof

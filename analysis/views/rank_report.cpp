@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <set>
-#include <thread>
 
 #include "analysis/views/wording.h"
 
@@ -128,7 +127,7 @@ class Comparison {
       period_ = 1 / *sampling->second.requested_hz;
   }
 
-  void compare(const CallTree& tree) {
+  void compare(const CallTree& tree, int jobs) {
     for (const Quantity& quantity : quantities()) {
       const Values values = values_of(quantity);
       const RankStatistics& statistics =
@@ -138,7 +137,7 @@ class Comparison {
     std::ranges::stable_sort(report_.outliers, std::greater(), &RankOutlier::excess);
     find_imbalances();
     find_clusters();
-    find_late(tree);
+    find_late(tree, jobs);
   }
 
  private:
@@ -329,15 +328,14 @@ class Comparison {
     return waits - longest;
   }
 
-  void find_late(const CallTree& tree) {
+  void find_late(const CallTree& tree, int jobs) {
     const double waits = unexplained();
     if (waits < kLeastShare * typical_time()) return;
     const std::vector<TraceSource>& traces = tree.database->traces;
     report_.would_need_traces =
         std::ranges::none_of(traces, [](const TraceSource& trace) { return bool{trace}; });
     if (report_.would_need_traces) return;
-    report_.late =
-        late_ranks(tree, report_.costs, period_, static_cast<int>(std::thread::hardware_concurrency()));
+    report_.late = late_ranks(tree, report_.costs, period_, jobs);
     if (!report_.late || report_.late->by_rank.empty()) return;
     const double latest = *std::ranges::max_element(report_.late->by_rank);
     const double for_others = std::min(report_.late->blamed_s / static_cast<double>(ranks_.size()), waits);
@@ -375,12 +373,12 @@ std::optional<std::string> why_no_ranks(const CallTree& tree) {
   return "ranks are compared by their time; measure CPUTIME or REALTIME, or choose one with --metric";
 }
 
-RankReport rank_report(const CallTree& tree, const RunSummary& run,
-                       std::optional<std::vector<RankCost>> ranks) {
+RankReport rank_report(const CallTree& tree, const RunSummary& run, RankOptions options) {
   RankReport report;
-  report.costs = rank_costs(tree, run, std::move(ranks));
+  const int jobs = options.threads();
+  report.costs = rank_costs(tree, run, std::move(options));
   if (report.costs.ranks.size() < 2) return report;
-  Comparison(tree, run, report).compare(tree);
+  Comparison(tree, run, report).compare(tree, jobs);
   report.findings = rank_findings(tree, report);
   return report;
 }

@@ -75,9 +75,7 @@ constexpr size_t kMostClusters = 16;
 // Why a run cannot be compared by ranks, as one line; nothing where it can.
 std::optional<std::string> why_no_ranks(const CallTree& tree);
 
-// `ranks`: what each spent, where that has been counted (rank_costs_together()).
-RankReport rank_report(const CallTree& tree, const RunSummary& run,
-                       std::optional<std::vector<RankCost>> ranks = {});
+RankReport rank_report(const CallTree& tree, const RunSummary& run, RankOptions options = {});
 
 // The findings of a report that has all but these (rank_findings.cpp).
 std::vector<Finding> rank_findings(const CallTree& tree, const RankReport& report);

@@ -49,7 +49,7 @@ class RanksText {
       out_.write(wrapped_behind("  * ", finding.sentence, style_));
       if (!finding.advice.empty()) out_.write(wrapped_behind("    Change: ", finding.advice, style_));
     }
-    if (report_.late) late(*report_.late);
+    if (report_.late && !report_.late->places.empty()) late(*report_.late);
     clusters();
     ranks();
   }

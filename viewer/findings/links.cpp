@@ -34,6 +34,17 @@ QString source_link(const Document& document, const SourcePlace& place) {
   return link("source", QString::number(place.file), QString::number(place.line), text);
 }
 
+// What the user can change, else where it is spent. Where no line is known of either, the instructions; never
+// what calls main().
+QString code_link(const Document& document, const std::vector<FindingFrame>& frames) {
+  if (frames.empty() || !is_page("source")) return {};
+  std::vector<FindingFrame> telling;
+  std::ranges::remove_copy_if(program_part(frames), std::back_inserter(telling), is_of_system);
+  telling.push_back(frames.front());
+  if (const auto place = place_of(document, telling)) return source_link(document, *place);
+  return link("function", "source", QString::fromStdString(frames.front().function), "Instructions");
+}
+
 QString title_of_page(const QString& id) {
   return id.left(1).toUpper() + id.mid(1);
 }
@@ -87,9 +98,7 @@ QString links_of(const Document& document, const Finding& finding) {
   QStringList links;
   const QString page = page_of_finding(finding.kind);
   for (const FindingContext& context : finding.contexts) {
-    // What the user can change; of a system library's code hardly anybody has the source.
-    const std::optional<SourcePlace> place = place_of(document, program_part(context.frames));
-    const QString text = place ? source_link(document, *place) : QString();
+    const QString text = code_link(document, context.frames);
     if (!text.isEmpty() && !links.contains(text)) links << text;
     constexpr qsizetype kMostPlaces = 2;  // both sides
     if (links.size() == kMostPlaces) break;

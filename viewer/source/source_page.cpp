@@ -155,6 +155,7 @@ void SourcePage::show_function(uint32_t frame) {
     show_source(line.place.file, line.place.line);
   } else {
     file_ = kNone;
+    files_view_->setCurrentIndex({});
     view_->show_text({}, Language::None);
     path_->setText("no line of source is known of " +
                    QString::fromStdString(frame_name(*tree.database, tree.frames[frame])));
@@ -221,10 +222,33 @@ void SourcePage::fill() {
   } else if (asked_file_ != kNone) {
     asked_for_code_ = false;
     show_source(std::exchange(asked_file_, kNone), asked_line_);
-  } else if (file_ == kNone && files_.rowCount() > 0) {
-    show_source(files_.item(0)->data(kFileRole).toUInt(), 0);
+  } else if (file_ == kNone) {
+    show_dearest();
+    return;
   }
   if (file_ == kNone) path_->setText(why_empty());
+}
+
+// The file in which most is spent, or, where more is in a function of which no line is known, its
+// instructions.
+void SourcePage::show_dearest() {
+  const CallTree& tree = document().tree();
+  const size_t m = document().metric();
+  std::vector<double> of_frame(tree.frames.size(), 0);
+  for (uint32_t node = 0; node < tree.nodes.size(); ++node)
+    if (tree.frames[tree.nodes[node].frame].module != kNone)
+      of_frame[tree.nodes[node].frame] += tree.cost(node, m).exclusive;
+  const double in_lines = files_.rowCount() > 0 ? files_.item(0, 1)->data(kExactRole).toDouble() : 0;
+  const auto most = std::ranges::max_element(of_frame);
+  if (most != of_frame.end() && *most > in_lines && !document().other_run()) {
+    show_function(static_cast<uint32_t>(most - of_frame.begin()));
+    asked_for_code_ = false;
+    if (file_ != kNone || *most > 0) return;
+  }
+  if (files_.rowCount() > 0)
+    show_source(files_.item(0)->data(kFileRole).toUInt(), 0);
+  else
+    path_->setText(why_empty());
 }
 
 void SourcePage::fill_files() {

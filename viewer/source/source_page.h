@@ -32,6 +32,7 @@ class SourcePage : public Page {
   void show_source(uint32_t file, uint32_t line);
   // Its instructions, and its line that costs most. `frame` is an index into CallTree::frames.
   void show_function(uint32_t frame);
+  void show_dearest();
   SourceView& view() { return *view_; }
   CodeView& code() { return *code_; }
 

@@ -293,6 +293,12 @@ void MainWindow::fill_metrics() {
   metrics_->setCurrentIndex(static_cast<int>(document_->metric()));
 }
 
+// Ctrl with 1 to 9, and 0; of more pages with Shift as well.
+QKeySequence key_of_page(int number) {
+  constexpr int kDigits = 10;
+  return QKeySequence(QString("Ctrl+%1%2").arg(number > kDigits ? "Shift+" : "").arg(number % kDigits));
+}
+
 void MainWindow::make_pages() {
   start_->hide();
   QDockWidget* before = nullptr;
@@ -309,9 +315,8 @@ void MainWindow::make_pages() {
     before = dock;
     docks_[id] = dock;
     pages_menu_->addAction(dock->toggleViewAction());
-    if (++number < 10)
-      pages_menu_->addAction("Go to " + dock->windowTitle(), QKeySequence(QString("Ctrl+%1").arg(number)),
-                             this, [this, id] { show_page(id); });
+    pages_menu_->addAction("Go to " + dock->windowTitle(), key_of_page(++number), this,
+                           [this, id] { show_page(id); });
   }
   restoreState(QSettings().value(kDocks).toByteArray(), kLayoutVersion);
   if (!docks_.empty()) show_page(QString::fromStdString(kPages.front()));

@@ -7,6 +7,7 @@
 #include <QTest>
 #include <QTextBlock>
 #include <QTextLayout>
+#include <QTreeView>
 #include <catch2/catch.hpp>
 #include <fstream>
 
@@ -67,6 +68,26 @@ TEST_CASE("the file that costs most is shown at its hottest line, and keys go on
   CHECK(shown.page->view().tip_of(5).contains("at the line itself: 1 s, 10 %"));
   CHECK(shown.page->view().tip_of(5).contains("with what it calls: 4 s, 40 %"));
   CHECK(shown.page->view().tip_of(4).isEmpty());
+}
+
+TEST_CASE("where most is spent without lines, that is told, and no file is chosen") {
+  test::DatabaseBuilder builder;
+  builder.metric("CPUTIME", "sec");
+  builder.thread(0, "main");
+  builder.function("main", "sum.cpp", "sum", 1);
+  builder.function("decode", "", "/nowhere/libdecode.so");
+  builder.spend(0, {{"main", 3}}, 1);
+  builder.spend(0, {{"main", 5}, {"decode"}}, 9);
+  const test::DatabaseFolder folder(builder.build());
+  Document document(folder.path());
+  SourcePage page(document);
+  page.resize(1000, 500);
+  page.show();
+  CHECK(page.findChild<QLabel*>("path")->text() == "no line of source is known of decode");
+  auto* const files = page.findChild<QTreeView*>("files");
+  CHECK(page.table() == files);
+  CHECK(!files->currentIndex().isValid());
+  CHECK(QTest::qWaitFor([&] { return page.is_complete(); }, 10'000));
 }
 
 TEST_CASE("any page can ask for a line") {
