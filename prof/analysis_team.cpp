@@ -55,6 +55,7 @@ std::unique_ptr<Team> join_team(const TeamRequest& request) {
   }
   Team::Place place;
   place.folder = folder_of(request);
+  place.program = short_version();
   place.resume = request.resume;
   if (job) {
     place.rank = job->rank;

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace prof {
@@ -176,10 +177,16 @@ struct Database;
 // Values of profiles that are not kept in memory, in pieces that are computed when they are asked for.
 struct ProfileValues {
   std::vector<uint32_t> first;  // profile of each piece, and one behind the last
-  // Pieces that this process of a team is to write; alone all of them.
-  size_t own_begin = 0, own_end = 0;
+  // Pieces that the processes of a team are to write: the first one of each process, and one behind the last.
+  std::vector<size_t> shares;
   // Of each profile of a piece what Profile::values would be. Callable by several threads at once.
   std::function<std::vector<std::vector<ProfileValue>>(const Database& database, size_t piece)> compute;
+
+  // The first profile of a process's share, and one behind the last.
+  std::pair<size_t, size_t> profiles_of(int rank) const {
+    const auto process = static_cast<size_t>(rank);
+    return {first[shares[process]], first[shares[process + 1]]};
+  }
 };
 
 class StoredValues;

@@ -44,6 +44,11 @@ class ProfileFile {
     }
   }
 
+  // That what was read is what was written.
+  void require(bool holds) const {
+    if (!holds) fail(EIO);
+  }
+
  private:
   [[noreturn]] void fail(int error) const {
     throw DatabaseError(DatabaseError::Kind::Unreadable,
@@ -60,6 +65,13 @@ T load(const char* at) {
   T value;
   std::memcpy(&value, at, sizeof value);
   return value;
+}
+
+// Of a range of contexts (WrittenProfiles::cuts), as an id; behind the last range how many ids there are.
+uint32_t first_context(const Database& database, const WrittenProfiles& written, size_t range) {
+  if (range == 0) return 0;
+  return range <= written.cuts.size() ? written.cuts[range - 1]
+                                      : static_cast<uint32_t>(database.contexts.size() + 1);
 }
 
 struct Entry {
@@ -100,16 +112,16 @@ class CctWriter {
  public:
   CctWriter(const Database& database, const WrittenProfiles& written, const std::filesystem::path& directory,
             int jobs, std::pair<size_t, size_t> ranges, Share& share)
-      : written_(written),
+      : database_(database),
+        written_(written),
         metrics_(static_cast<uint32_t>(database.metrics.size())),
         ids_(static_cast<uint32_t>(metrics_ * kScopes)),
-        contexts_(static_cast<uint32_t>(database.contexts.size() + 1)),
         jobs_(jobs),
         ranges_(ranges),
         profiles_(directory / kProfile.name),
         share_(share) {
-    share.first = first_context(ranges.first);
-    share.end = first_context(ranges.second);
+    share.first = first_context(database, written, ranges.first);
+    share.end = first_context(database, written, ranges.second);
     share.summaries.resize(size_t{metrics_} * (share.end - share.first));
   }
 
@@ -136,10 +148,6 @@ class CctWriter {
     return pieces;
   }
 
-  uint32_t first_context(size_t range) const {
-    if (range == 0) return 0;
-    return range <= written_.cuts.size() ? written_.cuts[range - 1] : contexts_;
-  }
   static ValueBlock::Before before(const ValueBlock& block, size_t range) {
     if (range == 0) return {0, 0};
     return range <= block.cuts.size() ? block.cuts[range - 1]
@@ -147,7 +155,8 @@ class CctWriter {
   }
 
   Piece make(size_t first_range, size_t end_range) {
-    const uint32_t first = first_context(first_range), end = first_context(end_range);
+    const uint32_t first = first_context(database_, written_, first_range),
+                   end = first_context(database_, written_, end_range);
     std::vector<Entry> entries;
     uint64_t count = 0;
     for (size_t range = first_range; range < end_range; ++range) count += written_.value_counts[range];
@@ -168,9 +177,13 @@ class CctWriter {
         const size_t next = at + kContextIndexBytes;
         const uint64_t stop =
             next < indices.size() ? load<uint64_t>(&indices[next + sizeof context]) : to.values;
-        for (auto i = load<uint64_t>(&indices[at + sizeof context]); i < stop; ++i) {
+        const auto start = load<uint64_t>(&indices[at + sizeof context]);
+        profiles_.require(context >= first && context < end && start >= from.values && stop <= to.values);
+        for (uint64_t i = start; i < stop; ++i) {
           const char* const value = &values[(i - from.values) * kProfileValueBytes];
-          const uint32_t key = (context - first) * ids_ + load<uint16_t>(value);
+          const auto id = load<uint16_t>(value);
+          profiles_.require(id < ids_);
+          const uint32_t key = (context - first) * ids_ + id;
           entries.push_back({key, profile, load<double>(value + sizeof(uint16_t))});
           ++begin[key + 1];
         }
@@ -255,10 +268,10 @@ class CctWriter {
     file.write(piece.bytes.view());
   }
 
+  const Database& database_;
   const WrittenProfiles& written_;
   uint32_t metrics_;
-  uint32_t ids_;       // of metrics and scopes
-  uint32_t contexts_;  // with the global one
+  uint32_t ids_;  // of metrics and scopes
   int jobs_;
   std::pair<size_t, size_t> ranges_;
   ProfileFile profiles_;
@@ -317,19 +330,24 @@ WrittenContexts write_contexts(const Database& database, const WrittenProfiles& 
                                const std::filesystem::path& directory, int jobs, Team& team) {
   std::vector<Share> shares(static_cast<size_t>(team.size()));
   Share& own = shares[static_cast<size_t>(team.rank())];
+  const auto ranges_of = [&](int rank) { return share_of(written.value_counts, rank, team.size()); };
   team.collect(
       "cct",
       [&] {
         OutputFile file = begin_part(directory, kCct, team);
-        CctWriter(database, written, directory, jobs,
-                  share_of(written.value_counts, team.rank(), team.size()), own)
-            .write(file);
+        CctWriter(database, written, directory, jobs, ranges_of(team.rank()), own).write(file);
         end_part(std::move(file), directory, kCct, team);
       },
-      [&](Packer& out) { out(team.rank(), own); },
-      [&](Unpacker& in) {
-        const int rank = in.get<int>();
-        in(shares[static_cast<size_t>(rank)]);
+      [&](Packer& out) { out(own); },
+      [&](Unpacker& in, int rank) {
+        Share& share = shares[static_cast<size_t>(rank)];
+        in(share);
+        const auto [begin, end] = ranges_of(rank);
+        Unpacker::require(share.first == first_context(database, written, begin) &&
+                              share.end == first_context(database, written, end) &&
+                              share.infos.size() == share.end - share.first &&
+                              share.summaries.size() == database.metrics.size() * share.infos.size(),
+                          "it is of other contexts");
       });
   if (!team.is_first()) return {};
   uint64_t end = 0;

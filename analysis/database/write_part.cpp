@@ -17,11 +17,8 @@ void end_part(OutputFile part, const std::filesystem::path& directory, const for
   // The file is there when the first process has said how much it wrote.
   if (team.is_first()) part.close();
   team.share(
-      fmt::format("{}.bytes", kind.name), [] {}, [&](Packer& out) { out(own, bytes[own]); },
-      [&](Unpacker& in) {
-        const auto of = in.get<size_t>();
-        in(bytes.at(of));
-      });
+      fmt::format("{}.bytes", kind.name), [] {}, [&](Packer& out) { out(bytes[own]); },
+      [&](Unpacker& in, int rank) { in(bytes[static_cast<size_t>(rank)]); });
   uint64_t begin = 0;
   for (size_t before = 0; before < own; ++before) begin += bytes[before];
   if (!team.is_first()) part.move_to(directory / kind.name, begin);

@@ -176,9 +176,10 @@ struct Group {
 // Writes the profiles of some pieces (ProfileValues).
 class ProfilesWriter {
  public:
-  ProfilesWriter(const Database& database, const std::vector<uint32_t>& cuts, LexAware& lex_aware, int jobs)
+  ProfilesWriter(const Database& database, const std::vector<uint32_t>& cuts, LexAware& lex_aware, int jobs,
+                 int rank)
       : database_(database), cuts_(cuts), lex_aware_(lex_aware), jobs_(jobs) {
-    find_groups();
+    find_groups(static_cast<size_t>(rank));
   }
 
   std::vector<ValueBlock> write(OutputFile& file) {
@@ -195,10 +196,10 @@ class ProfilesWriter {
   }
 
   // Pieces that are together until there are enough profiles.
-  void find_groups() {
-    const auto [begin, end] = database_.values.compute
-                                  ? std::pair(database_.values.own_begin, database_.values.own_end)
-                                  : std::pair(size_t{0}, database_.profiles.size());
+  void find_groups(size_t rank) {
+    const std::vector<size_t>& shares = database_.values.shares;
+    const auto [begin, end] = database_.values.compute ? std::pair(shares[rank], shares[rank + 1])
+                                                       : std::pair(size_t{0}, database_.profiles.size());
     const size_t enough = database_.profiles.size() / kMostGroups + 1;
     groups_.push_back(begin);
     for (size_t piece = begin + 1; piece <= end; ++piece)
@@ -251,6 +252,29 @@ std::vector<uint32_t> find_cuts(const Database& database) {
   std::vector<uint32_t> cuts;
   for (size_t i = 1; i < ranges; ++i) cuts.push_back(static_cast<uint32_t>(i * ids / ranges));
   return cuts;
+}
+
+// What another process says of the values that it has written.
+void require_blocks(const std::vector<ValueBlock>& blocks, uint64_t bytes, const Database& database,
+                    const WrittenProfiles& written, int rank) {
+  constexpr char kBeyond[] = "it names values beyond those that it has";
+  const auto [begin, end] = database.values.profiles_of(rank);
+  Unpacker::require(blocks.size() == end - begin, "it is of other profiles");
+  const auto fits = [&](uint64_t offset, uint64_t count, uint64_t each) {
+    return offset <= bytes && count <= (bytes - offset) / each;
+  };
+  for (const ValueBlock& block : blocks) {
+    Unpacker::require(fits(block.values, block.value_count, kProfileValueBytes) &&
+                          fits(block.indices, block.context_count, kContextIndexBytes) &&
+                          block.cuts.size() == written.cuts.size(),
+                      kBeyond);
+    ValueBlock::Before before{0, 0};
+    for (const ValueBlock::Before& cut : block.cuts) {
+      Unpacker::require(cut.contexts >= before.contexts && cut.values >= before.values, kBeyond);
+      before = cut;
+    }
+    Unpacker::require(before.contexts <= block.context_count && before.values <= block.value_count, kBeyond);
+  }
 }
 
 std::vector<uint64_t> count_values(const WrittenProfiles& written) {
@@ -339,15 +363,17 @@ WrittenProfiles write_profiles(const Database& database, const std::filesystem::
       "values",
       [&] {
         OutputFile file = begin_part(directory, kProfile, team);
-        own.blocks = ProfilesWriter(database, written.cuts, *written.lex_aware, jobs).write(file);
+        own.blocks =
+            ProfilesWriter(database, written.cuts, *written.lex_aware, jobs, team.rank()).write(file);
         file.align(8);
         own.bytes = file.offset();
         end_part(std::move(file), directory, kProfile, team);
       },
-      [&](Packer& out) { out(team.rank(), own.bytes, own.blocks); },
-      [&](Unpacker& in) {
-        Share& share = shares[static_cast<size_t>(in.get<int>())];
+      [&](Packer& out) { out(own.bytes, own.blocks); },
+      [&](Unpacker& in, int rank) {
+        Share& share = shares[static_cast<size_t>(rank)];
         in(share.bytes, share.blocks);
+        require_blocks(share.blocks, share.bytes, database, written, rank);
       });
   for (Share& share : shares) {
     for (ValueBlock& block : share.blocks) {

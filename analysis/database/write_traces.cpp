@@ -65,11 +65,10 @@ void write_trace(const Database& database, size_t profile, OutputFile& file, Ext
   if (written < extent.records) fail(profile, "became shorter as it was read again");
 }
 
-// Profiles whose traces this process writes.
-std::pair<size_t, size_t> own_traces(const Database& database) {
-  const ProfileValues& values = database.values;
-  if (!values.compute) return {0, database.traces.size()};
-  return {values.first[values.own_begin], values.first[values.own_end]};
+// Profiles whose traces a process writes.
+std::pair<size_t, size_t> traces_of(const Database& database, int rank) {
+  return database.values.compute ? database.values.profiles_of(rank)
+                                 : std::pair(size_t{0}, database.traces.size());
 }
 
 }  // namespace
@@ -90,7 +89,7 @@ bool write_traces(const Database& database, const std::filesystem::path& directo
     file.align(8);
     extents[i].begin = file.leave(extents[i].records * kTraceElementBytes);
   }
-  const auto [own_begin, own_end] = own_traces(database);
+  const auto [own_begin, own_end] = traces_of(database, team.rank());
   team.collect(
       std::string(kTrace.name),
       [&, begin = own_begin, end = own_end] {
@@ -100,12 +99,11 @@ bool write_traces(const Database& database, const std::filesystem::path& directo
         if (!team.is_first()) file.close();
       },
       [&, begin = own_begin, end = own_end](Packer& out) {
-        out(begin, end);
-        for (size_t i = begin; i < end; ++i) out(extents[i]);
+        for (size_t i = begin; i < end; ++i) out(extents[i].first_ns, extents[i].last_ns);
       },
-      [&](Unpacker& in) {
-        const auto begin = in.get<size_t>(), end = in.get<size_t>();
-        for (size_t i = begin; i < end; ++i) in(extents[i]);
+      [&](Unpacker& in, int rank) {
+        const auto [begin, end] = traces_of(database, rank);
+        for (size_t i = begin; i < end; ++i) in(extents[i].first_ns, extents[i].last_ns);
       });
   if (!team.is_first()) return true;
 

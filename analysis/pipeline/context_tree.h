@@ -25,7 +25,7 @@ class ContextTree {
 
   // Takes in what another tree over the same places has.
   void add(const ContextTree& other);
-  // Takes in a tree's contexts; returns which they are here.
+  // Takes in a tree's contexts, of which parents come before their children; returns which they are here.
   std::vector<uint32_t> add(const std::vector<Context>& contexts);
 
   // Gives contexts an order that depends on what they are alone: callers first, what they call behind them.

@@ -25,8 +25,11 @@ void InstructionSums::give(Packer& out) const {
   out(entries);
 }
 
-void InstructionSums::take(Unpacker& in) {
-  for (const Entry& entry : in.get<std::vector<Entry>>()) sums_[entry.key] += entry.sum;
+void InstructionSums::take(Unpacker& in, size_t places, size_t metrics) {
+  for (const Entry& entry : in.get<std::vector<Entry>>()) {
+    Unpacker::require(entry.key.place < places && entry.key.metric < metrics, "it is of other instructions");
+    sums_[entry.key] += entry.sum;
+  }
 }
 
 std::vector<InstructionCost> InstructionSums::costs(const Places& places) const {

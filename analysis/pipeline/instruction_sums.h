@@ -18,9 +18,9 @@ class InstructionSums {
            const std::vector<PlaceId>& place_of);
   void add(const InstructionSums& other);
 
-  // For another process, and what another one gave.
+  // For another process, and what another one gave, of so many places and metrics.
   void give(Packer& out) const;
-  void take(Unpacker& in);
+  void take(Unpacker& in, size_t places, size_t metrics);
 
   // Of places in code of files, by module, offset and metric.
   std::vector<InstructionCost> costs(const Places& places) const;

@@ -15,6 +15,9 @@ ProcessMeasurement outline_of(const ProcessMeasurement& measurement);
 // Whether they were.
 MeasurementStore::Contents contents_of(const ProcessMeasurement& measurement);
 
+// Whether another process can have made them: what names something in the measurement names what is there.
+bool is_outline(const ProcessMeasurement& outline, const MeasurementStore::Contents& contents);
+
 // For other processes (analysis/team/packing.h). Of measurements the outlines.
 template <typename Archive>
 void fields(Archive& archive, MeasurementStore::Contents& contents) {

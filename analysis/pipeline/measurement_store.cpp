@@ -191,12 +191,12 @@ long rank_in_name(const fs::path& path) {
   return dash == std::string::npos ? 0 : std::strtol(name.c_str() + dash + 1, nullptr, 10);
 }
 
-// The files that this process reads: of ranks that follow each other, as it will merge them.
-std::vector<size_t> files_to_read(const std::vector<File>& files, const Team& team) {
+// The files that a process reads: of ranks that follow each other, as it will merge them.
+std::vector<size_t> files_to_read(const std::vector<File>& files, int rank, int processes) {
   std::vector<std::pair<long, size_t>> order;
   for (size_t i = 0; i < files.size(); ++i) order.emplace_back(rank_in_name(files[i].stored.path), i);
   std::ranges::sort(order);
-  const auto [begin, end] = share_of(std::vector<uint64_t>(files.size()), team.rank(), team.size());
+  const auto [begin, end] = share_of(std::vector<uint64_t>(files.size()), rank, processes);
   std::vector<size_t> own;
   for (size_t i = begin; i < end; ++i) own.push_back(order[i].second);
   return own;
@@ -212,6 +212,8 @@ MeasurementStore::MeasurementStore(const std::vector<fs::path>& directories, con
   team.from_first(
       "files", [&] { found = files_of(directories); }, found.all, found.damage);
   const std::vector<File>& files = found.all;
+  for (const File& file : files)
+    team.require(file.directory < directories.size(), "files", 0, "it is of other directories");
   std::ranges::copy(found.damage, std::back_inserter(warnings));
   std::vector<RecordsOfDirectory> records(directories.begin(), directories.end());
   const auto record_of = [&](size_t file, const MeasuredProcess& process) -> const RunRecord& {
@@ -219,7 +221,7 @@ MeasurementStore::MeasurementStore(const std::vector<fs::path>& directories, con
   };
 
   std::vector<Loaded> loaded(files.size());
-  const std::vector<size_t> own = files_to_read(files, team);
+  const std::vector<size_t> own = files_to_read(files, team.rank(), team.size());
   team.share(
       "outlines",
       [&] {
@@ -246,12 +248,16 @@ MeasurementStore::MeasurementStore(const std::vector<fs::path>& directories, con
         });
       },
       [&](Packer& out) {
-        out(own);
         for (const size_t file : own) out(loaded[file]);
         visitor.give(out);
       },
-      [&](Unpacker& in) {
-        for (const size_t file : in.get<std::vector<size_t>>()) in(loaded[file]);
+      [&](Unpacker& in, int rank) {
+        for (const size_t file : files_to_read(files, rank, team.size())) {
+          Loaded& one = loaded[file];
+          in(one);
+          Unpacker::require(!one.failure.empty() || is_outline(one.outline, one.contents),
+                            "it is of other measurements");
+        }
         visitor.take(in);
       });
 

@@ -1,5 +1,9 @@
 #include "analysis/pipeline/merged_run.h"
 
+#include <fmt/format.h>
+
+#include <stdexcept>
+
 #include "analysis/database/pool.h"
 #include "analysis/pipeline/devices.h"
 #include "analysis/pipeline/parallel.h"
@@ -36,6 +40,34 @@ std::vector<uint32_t> contexts_of_nodes(const ProcessMeasurement& measurement, c
   return context_of;
 }
 
+// What another process has merged.
+void require_contexts(const std::vector<Context>& contexts, const Database& database) {
+  for (size_t i = 0; i < contexts.size(); ++i) {
+    const Context& context = contexts[i];
+    bool is_known = context.relation <= Relation::InlinedCall;
+    if (context.kind == ContextKind::Entry)
+      is_known &= context.parent == kNone;
+    else if (context.kind == ContextKind::Function)
+      is_known &= context.parent < i && context.function < database.functions.size();
+    else
+      is_known &=
+          context.kind == ContextKind::Line && context.parent < i && context.file < database.files.size();
+    Unpacker::require(is_known, "it is of other functions");
+  }
+}
+
+constexpr uint64_t kMostTraceRecords = uint64_t{1} << 40;
+
+// work() on a measurement, which has to be the one that was read before.
+template <typename Work>
+auto with_known_frames(const ProcessMeasurement& measurement, const Work& work) try {
+  return work();
+} catch (const std::out_of_range&) {
+  throw AnalyzeError(
+      AnalyzeError::Kind::AllUnusable,
+      fmt::format("{}: was replaced while it was analyzed; analyze it again", measurement.file.string()));
+}
+
 // A tree that one thread of the analysis adds to.
 struct PartialTree {
   PartialTree(const PlaceTable& places, bool merge_recursion) : tree(places, contexts, merge_recursion) {}
@@ -65,32 +97,39 @@ MergedRun::MergedRun(const std::vector<std::filesystem::path>& directories, cons
   first_line_.push_back(static_cast<uint32_t>(lines_.size()));
   std::vector<uint64_t> bytes;
   for (const ProcessMeasurement& outline : store_.outlines()) bytes.push_back(outline.file_bytes);
-  own_ = share_of(bytes, options.team->rank(), options.team->size());
+  Team& team = *options.team;
+  for (int rank = 0; rank < team.size(); ++rank) shares_.push_back(share_of(bytes, rank, team.size()));
+  const std::pair<size_t, size_t> own = measurements_of(team.rank());
   InstructionSums instructions;
-  options.team->share(
-      "contexts", [&] { merge(options, instructions); },
+  team.share(
+      "contexts", [&] { merge(options, own, instructions); },
       [&](Packer& out) {
-        out(database.contexts, uint64_t{first_line_[own_.first]});
-        out(uint64_t{first_line_[own_.second]});
-        for (uint32_t l = first_line_[own_.first]; l < first_line_[own_.second]; ++l)
+        out(database.contexts);
+        for (uint32_t l = first_line_[own.first]; l < first_line_[own.second]; ++l)
           out(lines_[l].trace_records);
         instructions.give(out);
       },
-      [&](Unpacker& in) {
-        tree_.add(in.get<std::vector<Context>>());
-        const auto begin = in.get<uint64_t>(), end = in.get<uint64_t>();
-        for (uint64_t l = begin; l < end; ++l) in(lines_[l].trace_records);
-        instructions.take(in);
+      [&](Unpacker& in, int rank) {
+        const auto contexts = in.get<std::vector<Context>>();
+        require_contexts(contexts, database);
+        tree_.add(contexts);
+        const auto [begin, end] = measurements_of(rank);
+        for (uint32_t l = first_line_[begin]; l < first_line_[end]; ++l) {
+          in(lines_[l].trace_records);
+          Unpacker::require(lines_[l].trace_records < kMostTraceRecords, "a trace is longer than any can be");
+        }
+        instructions.take(in, places_.table().size(), database.metrics.size());
       });
   database.instructions = instructions.costs(places_);
   tree_.sort();
 }
 
-void MergedRun::merge(const AnalyzeOptions& options, InstructionSums& instructions) {
+void MergedRun::merge(const AnalyzeOptions& options, std::pair<size_t, size_t> share,
+                      InstructionSums& instructions) {
   Pool<PartialTree> trees(
       [&] { return std::make_unique<PartialTree>(places_.table(), options.merge_recursion); });
-  parallel_for(own_.second - own_.first, options, "merging call paths", [&](size_t piece) {
-    const size_t i = own_.first + piece;
+  parallel_for(share.second - share.first, options, "merging call paths", [&](size_t piece) {
+    const size_t i = share.first + piece;
     const Pool<PartialTree>::Borrowed partial(trees);
     ContextTree& tree = partial->tree;
     const std::shared_ptr<const ProcessMeasurement> measurement = store_.whole(i);
@@ -99,11 +138,13 @@ void MergedRun::merge(const AnalyzeOptions& options, InstructionSums& instructio
     for (uint32_t l = first_line_[i]; l < first_line_[i + 1]; ++l) {
       const MeasuredThread& line = measurement->threads[lines_[l].thread];
       place_of.clear();
-      contexts_of_nodes(
-          *measurement, line, [&](bool main_thread) { return tree.entry(main_thread); },
-          [&](uint32_t parent, uint64_t frame) {
-            return tree.extend(parent, place_of.emplace_back(places_.place(file, frame)));
-          });
+      with_known_frames(*measurement, [&] {
+        contexts_of_nodes(
+            *measurement, line, [&](bool main_thread) { return tree.entry(main_thread); },
+            [&](uint32_t parent, uint64_t frame) {
+              return tree.extend(parent, place_of.emplace_back(places_.place(file, frame)));
+            });
+      });
       if (line.kind == LineKind::Thread) partial->instructions.add(line, columns_[i], place_of);
       if (line.trace_bytes != 0) lines_[l].trace_records = trace_records(line, measurement->process);
     }
@@ -117,11 +158,13 @@ void MergedRun::merge(const AnalyzeOptions& options, InstructionSums& instructio
 std::vector<uint32_t> MergedRun::contexts_of(size_t measurement, const ProcessMeasurement& whole,
                                              const MeasuredThread& thread) const {
   const size_t file = store_.file_of(measurement);
-  return contexts_of_nodes(
-      whole, thread, [&](bool main_thread) { return tree_.known_entry(main_thread); },
-      [&](uint32_t parent, uint64_t frame) {
-        return tree_.known_extension(parent, places_.place(file, frame));
-      });
+  return with_known_frames(whole, [&] {
+    return contexts_of_nodes(
+        whole, thread, [&](bool main_thread) { return tree_.known_entry(main_thread); },
+        [&](uint32_t parent, uint64_t frame) {
+          return tree_.known_extension(parent, places_.place(file, frame));
+        });
+  });
 }
 
 MergedRun::Process MergedRun::process(size_t measurement) const {

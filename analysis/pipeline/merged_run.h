@@ -35,9 +35,11 @@ class MergedRun {
     uint64_t trace_records = 0;  // of the database's trace; 0: it has none
   };
   const std::vector<Line>& lines() const { return lines_; }
-  // The measurements whose call paths this process has merged, and whose values it is to write: from the
-  // first number to before the second. Those of others it can process as well, in more time.
-  std::pair<size_t, size_t> own_measurements() const { return own_; }
+  // The measurements whose call paths a process of the team has merged, and whose values it is to write: from
+  // the first number to before the second. Each can process those of others as well, in more time.
+  std::pair<size_t, size_t> measurements_of(int process) const {
+    return shares_[static_cast<size_t>(process)];
+  }
   // Those of one measurement, which are lines() from here to that of the next one.
   uint32_t first_line(size_t measurement) const { return first_line_[measurement]; }
 
@@ -59,15 +61,15 @@ class MergedRun {
                                     const MeasuredThread& thread) const;
 
  private:
-  void merge(const AnalyzeOptions& options, InstructionSums& instructions);
+  void merge(const AnalyzeOptions& options, std::pair<size_t, size_t> share, InstructionSums& instructions);
 
   Places places_;  // the store's reading fills it
   MeasurementStore store_;
   ContextTree tree_;
   std::vector<std::vector<MetricColumn>> columns_;
   std::vector<Line> lines_;
-  std::vector<uint32_t> first_line_;  // and one behind the last
-  std::pair<size_t, size_t> own_;
+  std::vector<uint32_t> first_line_;               // and one behind the last
+  std::vector<std::pair<size_t, size_t>> shares_;  // by process
 };
 
 }  // namespace prof

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <functional>
 #include <numeric>
+#include <stdexcept>
 
 #include "analysis/attribution/hex.h"
 #include "analysis/attribution/own_runtime.h"
@@ -32,6 +34,24 @@ void fields(Archive& archive, AttributedModule& module) {
   auto& [files, functions, frames, first, warnings, build_id] = module;
   archive(files, functions, frames, first, warnings, build_id);
 }
+
+namespace {
+
+// What another process says of so many addresses.
+void require_whole(const AttributedModule& module, size_t addresses) {
+  const auto names_file = [&](uint32_t file) { return file == kNoFile || file < module.files.size(); };
+  bool whole = module.first.size() == addresses + 1 && module.first.back() <= module.frames.size();
+  for (size_t i = 0; whole && i < addresses; ++i) whole = module.first[i] < module.first[i + 1];
+  for (const AttributedFunction& function : module.functions) whole = whole && names_file(function.file);
+  for (const AttributedFrame& frame : module.frames) {
+    uint8_t inlined;
+    std::memcpy(&inlined, &frame.inlined, sizeof inlined);
+    whole = whole && frame.function < module.functions.size() && names_file(frame.file) && inlined <= 1;
+  }
+  Unpacker::require(whole, "it is of other addresses");
+}
+
+}  // namespace
 
 uint32_t ModulePlaces::module(ModuleKind kind, const ModuleIdentity& identity, const PerfMap& perf_map) {
   const auto [at, added] = by_identity_.try_emplace(
@@ -65,6 +85,7 @@ std::vector<uint32_t> ModulePlaces::take(Unpacker& in) {
   std::vector<uint32_t> here;
   for (auto left = in.get<uint64_t>(); left > 0; --left) {
     const auto kind = in.get<ModuleKind>();
+    Unpacker::require(kind <= ModuleKind::Unknown && kind != ModuleKind::Device, "it has unknown modules");
     const auto identity = in.get<ModuleIdentity>();
     here.push_back(module(kind, identity, in.get<PerfMap>()));
     std::ranges::move(in.get<std::vector<uint64_t>>(), std::back_inserter(modules_[here.back()].addresses));
@@ -151,11 +172,15 @@ void ModulePlaces::attribute(const AttributionOptions& options, int jobs, PlaceT
         });
       },
       [&](Packer& out) {
-        out(uint64_t{first});
         for (size_t i = first; i < order.size(); i += processes) out(attributed[order[i]]);
       },
-      [&](Unpacker& in) {
-        for (size_t i = in.get<uint64_t>(); i < order.size(); i += processes) in(attributed[order[i]]);
+      [&](Unpacker& in, int rank) {
+        for (auto i = static_cast<size_t>(rank); i < order.size(); i += processes) {
+          AttributedModule& module = attributed[order[i]];
+          in(module);
+          const size_t addresses = modules_[order[i]].addresses.size();
+          if (addresses != 0) require_whole(module, addresses);
+        }
       });
 
   for (const auto& [identity, i] : by_identity_) {
@@ -183,8 +208,10 @@ std::optional<ModulePlaces::Code> ModulePlaces::code_at(PlaceId place) const {
 }
 
 PlaceId ModulePlaces::place(uint32_t module, uint64_t address) const {
-  const Module& found = modules_[module];
+  const Module& found = modules_.at(module);
   const auto at = std::lower_bound(found.addresses.begin(), found.addresses.end(), address);
+  if (at == found.addresses.end() || *at != address)
+    throw std::out_of_range("an address that was not needed");
   return found.first_place + static_cast<PlaceId>(at - found.addresses.begin());
 }
 

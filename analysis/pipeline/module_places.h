@@ -37,7 +37,8 @@ class ModulePlaces {
 
   // For another process: modules with the addresses that are needed.
   void give(Packer& out) const;
-  // Takes in what another one gave; the numbers that its modules have here, by those that they have there.
+  // Takes in what another one gave, before attribute(); the numbers that its modules have here, by those that
+  // they have there.
   std::vector<uint32_t> take(Unpacker& in);
 
   // Attributes all that is needed, on up to `jobs` threads of each process of `team`, adds the places to
@@ -54,7 +55,7 @@ class ModulePlaces {
   };
   std::optional<Code> code_at(PlaceId place) const;
 
-  // Of an address that was needed before attribute().
+  // Of an address that was needed before attribute(). Throws std::out_of_range where it was not.
   PlaceId place(uint32_t module, uint64_t address) const;
 
  private:

@@ -47,10 +47,11 @@ std::vector<Profile> profiles_of(const MergedRun& run) {
 }
 
 // By measurement.
-ProfileValues values_of(std::shared_ptr<const MergedRun> run) {
+ProfileValues values_of(std::shared_ptr<const MergedRun> run, int processes) {
   ProfileValues values;
   for (size_t i = 0; i <= run->store().size(); ++i) values.first.push_back(run->first_line(i));
-  std::tie(values.own_begin, values.own_end) = run->own_measurements();
+  for (int rank = 0; rank < processes; ++rank) values.shares.push_back(run->measurements_of(rank).first);
+  values.shares.push_back(run->store().size());
   auto propagations = std::make_shared<Pool<Propagation>>([] { return std::make_unique<Propagation>(); });
   values.compute = [run = std::move(run), propagations](const Database& database, size_t piece) {
     const MergedRun::Process process = run->process(piece);
@@ -285,7 +286,7 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
   const std::vector<ProcessMeasurement>& outlines = run->store().outlines();
 
   database.profiles = profiles_of(*run);
-  database.values = values_of(run);
+  database.values = values_of(run, options.team->size());
   if (!options.leaves_values) keep_values(database, options);
 
   add_traces(run, database);

@@ -90,14 +90,17 @@ void Places::give(Packer& out) const {
 void Places::take(Unpacker& in) {
   const std::vector<uint32_t> here = modules_.take(in);
   const auto count = in.get<uint64_t>();
-  if (measurements_.size() < count) measurements_.resize(count);
   for (size_t file = 0; file < count; ++file) {
     OfMeasurement known;
     in(known.modules, known.task_of);
     if (known.modules.empty() && known.task_of.empty()) continue;  // the other process did not read it
     for (uint32_t& module : known.modules)
-      if (module != kNoModule) module = here[module];
+      if (module != kNoModule) {
+        Unpacker::require(module < here.size(), "it is of other modules");
+        module = here[module];
+      }
     for (const auto& [frame, name] : known.task_of) tasks_.try_emplace(name, 0);
+    if (measurements_.size() <= file) measurements_.resize(file + 1);
     measurements_[file] = std::move(known);
   }
 }
@@ -121,10 +124,10 @@ void Places::attribute(const AnalyzeOptions& options, Database& database,
 
 PlaceId Places::place(size_t file, uint64_t frame) const {
   if (frame == kLostFrame) return modules_.place(lost_, frame);
-  const OfMeasurement& known = measurements_[file];
+  const OfMeasurement& known = measurements_.at(file);
   if (hpcrun::frame_module(frame) == hpcrun::kModuleDevice)
     return modules_.place(device_, known.task_numbers.at(frame));
-  return modules_.place(known.modules[hpcrun::frame_module(frame)], hpcrun::frame_offset(frame));
+  return modules_.place(known.modules.at(hpcrun::frame_module(frame)), hpcrun::frame_offset(frame));
 }
 
 }  // namespace prof

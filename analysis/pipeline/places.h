@@ -27,7 +27,8 @@ class Places {
   // on the measurements' order.
   void attribute(const AnalyzeOptions& options, Database& database, std::vector<std::string>& warnings);
 
-  // After attribute(): the place of a frame in the given measurement, which must be one that was collected.
+  // After attribute(): the place of a frame in the given measurement. Throws std::out_of_range where
+  // collect() has not seen it.
   PlaceId place(size_t file, uint64_t frame) const;
 
   // After attribute().

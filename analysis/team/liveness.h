@@ -14,11 +14,12 @@ namespace prof {
 
 // Who a process is, for all processes of the analysis.
 struct Member {
-  std::string host;
-  std::string pid_space;  // the same for processes that see each other's numbers
+  std::string host = {};
+  std::string pid_space = {};  // the same for processes that see each other's numbers
   int32_t pid = 0;
-  std::string processors;  // that it may use
-  uint64_t nonce = 0;      // no other process has it
+  std::string processors = {};  // that it may use
+  uint64_t nonce = 0;           // no other process has it
+  std::string program = {};     // Team::Place::program
 
   static Member self();
   // True where this machine knows that it has ended.
@@ -28,8 +29,8 @@ struct Member {
 
 template <typename Archive>
 void fields(Archive& archive, Member& member) {
-  auto& [host, pid_space, pid, processors, nonce] = member;
-  archive(host, pid_space, pid, processors, nonce);
+  auto& [host, pid_space, pid, processors, nonce, program] = member;
+  archive(host, pid_space, pid, processors, nonce, program);
 }
 
 // Leaves signs of life until its end.

@@ -77,9 +77,21 @@ class Packer {
   std::string bytes_;
 };
 
+// What is unpacked is not what this prof packs. what() says why, in a few words.
+class DamagedPart : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Any bytes may be unpacked: sizes are checked here, and whoever takes numbers that name something checks
+// those. All functions throw DamagedPart.
 class Unpacker {
  public:
   explicit Unpacker(std::string_view bytes) : rest_(bytes) {}
+
+  static void require(bool holds, const char* otherwise) {
+    if (!holds) throw DamagedPart(otherwise);
+  }
 
   template <typename... T>
   void operator()(T&... values) {
@@ -91,25 +103,29 @@ class Unpacker {
     get(value);
     return value;
   }
-  bool at_end() const { return rest_.empty(); }
+  // That nothing is left.
+  void end() const { require(rest_.empty(), "it is longer than what it holds"); }
 
  private:
   void get_raw(void* to, size_t bytes) {
-    if (bytes > rest_.size()) throw std::length_error("a part of the analysis is shorter than it says");
+    require(bytes <= rest_.size(), kTooShort);
     if (bytes > 0) std::memcpy(to, rest_.data(), bytes);
     rest_.remove_prefix(bytes);
   }
   // Of things that take a byte at least.
   size_t get_size(size_t bytes_of_one) {
     const auto size = get<uint64_t>();
-    if (size > rest_.size() / bytes_of_one)
-      throw std::length_error("a part of the analysis is shorter than it says");
+    require(size <= rest_.size() / bytes_of_one, kTooShort);
     return static_cast<size_t>(size);
   }
 
   template <typename T>
   void get(T& value) {
-    if constexpr (std::is_trivially_copyable_v<T>) {
+    if constexpr (std::is_same_v<T, bool>) {
+      const auto byte = get<uint8_t>();
+      require(byte <= 1, "a truth value is neither true nor false");
+      value = byte != 0;
+    } else if constexpr (std::is_trivially_copyable_v<T>) {
       get_raw(&value, sizeof value);
     } else if constexpr (std::is_same_v<T, std::string>) {
       value.resize(get_size(1));
@@ -139,6 +155,7 @@ class Unpacker {
     }
   }
 
+  static constexpr char kTooShort[] = "it is shorter than what it holds";
   std::string_view rest_;
 };
 

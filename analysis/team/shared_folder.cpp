@@ -110,6 +110,14 @@ bool SharedFolder::has(const std::string& name) const {
   return fs::exists(path_ / name, error);
 }
 
+std::vector<std::string> SharedFolder::names() const {
+  std::vector<std::string> names;
+  std::error_code error;  // others may remove what is there
+  for (fs::directory_iterator at(path_, error), end; !error && at != end; at.increment(error))
+    names.push_back(at->path().filename().string());
+  return names;
+}
+
 void SharedFolder::remove(const std::string& name) const {
   std::error_code error;
   fs::remove(path_ / name, error);

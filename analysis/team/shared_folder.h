@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace prof {
 
@@ -23,6 +24,7 @@ class SharedFolder {
   // Nothing where it is not there, or is not what was written.
   std::optional<std::string> read(const std::string& name) const;
   bool has(const std::string& name) const;
+  std::vector<std::string> names() const;
   void remove(const std::string& name) const;
 
   // The folder with all that is in it. It is moved away first: whoever comes to it meanwhile finds none.

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
+#include <optional>
 #include <thread>
 
 namespace prof {
@@ -29,6 +31,9 @@ class Poll {
   Clock::time_point start_ = Clock::now();
 };
 
+// In which a network file system shows a file whole that was written whole.
+constexpr auto kWholeWithin = 5s;
+
 constexpr char kInputs[] = "inputs", kWelcome[] = "welcome", kFailed[] = "failed", kDied[] = "died";
 
 std::string hello_of(int rank) {
@@ -46,20 +51,44 @@ std::string packed(const T& value) {
   return out.bytes();
 }
 
+// Nothing where it is of another prof.
+template <typename T>
+std::optional<T> unpacked(const std::string& bytes) {
+  try {
+    Unpacker in(bytes);
+    T value = in.get<T>();
+    in.end();
+    return value;
+  } catch (const DamagedPart&) {
+    return std::nullopt;
+  }
+}
+
 // Throws TeamError where another analysis is at work in a folder.
 void require_nobody(const SharedFolder& folder) {
-  if (const auto welcome = folder.read(kWelcome)) {
-    const auto others = Unpacker(*welcome).get<std::vector<Member>>();
-    const Member& first = others.at(0);
-    const std::string sign = folder.read("alive.0").value_or("");
-    if (!first.is_here()) std::this_thread::sleep_for(kSignOfLife);
-    const bool lives = first.is_here() ? !first.has_ended() : folder.read("alive.0").value_or("") != sign;
-    if (lives)
-      throw TeamError(
-          fmt::format("{}: process {} on {} analyzes into it; let it end, or choose another "
-                      "database with -o",
-                      folder.path().string(), first.pid, first.host));
-  }
+  const std::optional<std::string> welcome = folder.read(kWelcome);
+  if (!welcome) return;
+  std::vector<Member> others = unpacked<std::vector<Member>>(*welcome).value_or(std::vector<Member>());
+  // Of another prof it is only seen whether there is one.
+  if (others.empty()) others.push_back({.host = "another machine"});
+  const Member& first = others.front();
+  const std::string sign = folder.read("alive.0").value_or("");
+  if (!first.is_here()) std::this_thread::sleep_for(kSignOfLife);
+  const bool lives = first.is_here() ? !first.has_ended() : folder.read("alive.0").value_or("") != sign;
+  if (lives)
+    throw TeamError(
+        fmt::format("{}: process {} on {} analyzes into it; let it end, or choose another "
+                    "database with -o",
+                    folder.path().string(), first.pid, first.host));
+}
+
+// The number that a file of a rank says, which is below `size`.
+std::optional<int> rank_in(const std::string& text, int size) {
+  int rank = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
+  if (error != std::errc() || end != text.data() + text.size() || rank < 0 || rank >= size)
+    return std::nullopt;
+  return rank;
 }
 
 }  // namespace
@@ -73,7 +102,9 @@ Team::Team(Place place)
     : place_(std::move(place)),
       folder_(std::make_unique<SharedFolder>(place_.folder)),
       self_(Member::self()) {
+  self_.program = place_.program;
   try {
+    if (place_.resume) remove_damaged();
     if (is_first()) {
       open();
       welcome();
@@ -84,6 +115,7 @@ Team::Team(Place place)
     throw TeamError(fmt::format("{}: cannot write there: {}; choose another directory with -o",
                                 place_.folder.parent_path().string(), error.code().message()));
   }
+  require_same_program();
   joined_ = true;
   heartbeat_ = std::make_unique<Heartbeat>(*folder_, rank());
   for (int other = 0; other < size(); ++other)
@@ -142,8 +174,12 @@ void Team::open() {
 void Team::welcome() {
   members_.assign(1, self_);
   const Clock::time_point start = Clock::now();
-  for (int other = 1; other < size(); ++other)
-    members_.push_back(Unpacker(await(hello_of(other), other, start)).get<Member>());
+  for (int other = 1; other < size(); ++other) {
+    // Where another prof says who it is in other words, all that is known is that it is another one.
+    const std::string hello = await(hello_of(other), other, start);
+    members_.push_back(
+        unpacked<Member>(hello).value_or(Member{.host = "some node", .program = "another prof"}));
+  }
   folder_->write(kWelcome, packed(members_), "0");
   for (int other = 1; other < size(); ++other) await(joined_of(other), other, start);
 }
@@ -173,7 +209,7 @@ void Team::be_welcome() {
                       rank(), size(), self_.host, place_.folder.parent_path().string()));
     if (!folder_->refresh()) continue;
     if (const auto welcome = folder_->read(kWelcome)) {
-      members_ = Unpacker(*welcome).get<std::vector<Member>>();
+      members_ = unpacked<std::vector<Member>>(*welcome).value_or(std::vector<Member>());
       const auto own = static_cast<size_t>(rank());
       if (members_.size() == static_cast<size_t>(size()) && members_[own].nonce == self_.nonce)
         return folder_->write(joined_of(rank()), "", std::to_string(rank()));
@@ -185,6 +221,24 @@ void Team::be_welcome() {
       // It was removed meanwhile.
     }
   }
+}
+
+// Parts that an earlier analysis left, before others know that this process is here: what they find damaged
+// later was damaged meanwhile.
+void Team::remove_damaged() const {
+  const std::string own = fmt::format(".{}", rank());
+  for (const std::string& name : folder_->names())
+    if (name.ends_with(own) && name != hello_of(rank()) && !folder_->read(name)) folder_->remove(name);
+}
+
+void Team::require_same_program() {
+  const auto other = std::ranges::find_if(
+      members_, [&](const Member& member) { return member.program != members_.front().program; });
+  if (other == members_.end()) return;
+  if (!is_first()) throw TeamError("");
+  folder_->remove_all();
+  throw TeamError(fmt::format("process {} on {} is {}, and process 0 is {}; start the same prof everywhere",
+                              other - members_.begin(), other->host, other->program, self_.program));
 }
 
 int Team::sharing_processors() const {
@@ -209,23 +263,41 @@ void Team::give(const std::string& step, const std::string& part) {
 }
 
 std::string Team::take(const std::string& step, int other) {
+  const std::string name = name_of(step, other);
+  std::optional<Clock::time_point> damaged_since;
   for (Poll poll;; poll()) {
     const bool is_there = folder_->refresh();
-    if (auto part = folder_->read(name_of(step, other))) return std::move(*part);
+    if (auto part = folder_->read(name)) return std::move(*part);
     if (!is_there || folder_->has(kFailed)) throw TeamError("");
     require_life(other);
+    if (!folder_->has(name)) continue;
+    if (!damaged_since) damaged_since = Clock::now();
+    if (Clock::now() - *damaged_since > kWholeWithin)
+      throw TeamError(fmt::format("{}: is not what was written; choose another directory with -o",
+                                  (folder_->path() / name).string()));
   }
 }
 
+void Team::refuse(const std::string& step, int other, const char* why) const {
+  throw TeamError(fmt::format("{}: is not what this prof writes: {}; analyze again, without --resume",
+                              (folder_->path() / name_of(step, other)).string(), why));
+}
+
 void Team::require_life(int other) {
-  std::optional<std::string> dead = folder_->read(kDied);
-  if (!dead && watches_[static_cast<size_t>(other)].has_died()) {
-    dead = std::to_string(other);
-    folder_->write(kDied, *dead, std::to_string(rank()));
+  std::optional<int> dead;
+  if (const std::optional<std::string> said = folder_->read(kDied)) {
+    dead = rank_in(*said, size()).value_or(other);
+  } else if (watches_[static_cast<size_t>(other)].has_died()) {
+    dead = other;
+    try {
+      folder_->write(kDied, std::to_string(other), std::to_string(rank()));
+    } catch (const std::system_error&) {
+      // Then the others find it out themselves.
+    }
   }
   if (!dead) return;
   keeps_folder_ = true;
-  const int number = std::stoi(*dead);
+  const int number = *dead;
   if (rank() != (number == 0 ? 1 : 0)) throw TeamError("");  // one of them says it
   throw TeamError(
       fmt::format("process {} of {} on {} has died; `prof analyze --resume` with the same "

@@ -31,7 +31,8 @@ class Team {
     std::filesystem::path folder;  // of the team alone; only the folder that it is in has to be there
     int rank = 0;
     int size = 1;
-    bool resume = false;  // goes on with what is in the folder, where it was made of the same inputs
+    std::string program = {};  // all have to have the same
+    bool resume = false;       // goes on with what is in the folder, where it was made of the same inputs
     // Of the first process: what the result depends on, as any text.
     std::function<std::string()> inputs;
     double patience_s = 120;  // for the others to come
@@ -65,8 +66,9 @@ class Team {
   const std::filesystem::path& folder() const { return folder_->path(); }
 
   // compute() this process's share of a step, and load() what each of the others has saved of theirs: save()
-  // gets a Packer and load() an Unpacker. Where an earlier analysis got as far as this, the own share is
-  // loaded as well. Alone there is only compute(). Throws TeamError.
+  // gets a Packer, and load() an Unpacker and the rank of who saved it. Where an earlier analysis got as far
+  // as this, the own share is loaded as well. Alone there is only compute(). Throws TeamError, also for what
+  // load() refuses (Unpacker::require) or leaves.
   template <typename Compute, typename Save, typename Load>
   void share(const std::string& step, Compute compute, Save save, Load load) {
     exchange(step, compute, save, load, true);
@@ -76,21 +78,26 @@ class Team {
   void collect(const std::string& step, Compute compute, Save save, Load load) {
     exchange(step, compute, save, load, is_first());
   }
-  // What the first process makes: all have it.
+  // What the first process makes: all have it, and check it with require() where it names something.
   template <typename Make, typename... T>
   void from_first(const std::string& step, Make make, T&... made) {
     if (!is_shared()) return make();
+    const auto load = [&](Unpacker& in, int) { in(made...); };
     if (!is_first()) {
-      const std::string part = take(step, 0);
-      Unpacker{part}.operator()(made...);
+      unpack(step, 0, take(step, 0), load);
     } else if (const auto own = folder_->read(name_of(step, 0))) {
-      Unpacker{*own}.operator()(made...);
+      unpack(step, 0, *own, load);
     } else {
       make();
       Packer out;
       out(made...);
       give(step, out.bytes());
     }
+  }
+
+  // Throws TeamError where what `rank` has said in a step cannot be.
+  void require(bool holds, const std::string& step, int rank, const char* otherwise) const {
+    if (!holds) refuse(step, rank, otherwise);
   }
 
   // Of the first process, when all is done: removes the folder. Of the others, when they have done their
@@ -105,8 +112,7 @@ class Team {
   void exchange(const std::string& step, Compute compute, Save save, Load load, bool takes) {
     if (!is_shared()) return compute();
     if (const auto own = folder_->read(name_of(step, rank()))) {
-      Unpacker in(*own);
-      load(in);
+      unpack(step, rank(), *own, load);
     } else {
       compute();
       Packer out;
@@ -114,13 +120,21 @@ class Team {
       give(step, out.bytes());
     }
     if (!takes) return;
-    for (int other = 0; other < size(); ++other) {
-      if (other == rank()) continue;
-      const std::string part = take(step, other);
+    for (int other = 0; other < size(); ++other)
+      if (other != rank()) unpack(step, other, take(step, other), load);
+  }
+
+  template <typename Load>
+  void unpack(const std::string& step, int rank, const std::string& part, Load load) const {
+    try {
       Unpacker in(part);
-      load(in);
+      load(in, rank);
+      in.end();
+    } catch (const DamagedPart& damage) {
+      refuse(step, rank, damage.what());
     }
   }
+  [[noreturn]] void refuse(const std::string& step, int rank, const char* why) const;
 
   static std::string name_of(const std::string& step, int rank);
   void give(const std::string& step, const std::string& part);
@@ -129,6 +143,8 @@ class Team {
   void welcome();  // by the first process
   std::string await(const std::string& name, int other, Clock::time_point start);
   void be_welcome();  // by another
+  void remove_damaged() const;
+  void require_same_program();
   void require_life(int rank);
 
   Place place_;

@@ -94,6 +94,8 @@ void write_findings(const Database& database, const fs::path& directory, Team& t
   if (team.is_shared()) {
     team.from_first(
         "metrics", [] {}, selection.metrics);
+    for (const uint32_t metric : selection.metrics)
+      team.require(metric < database.metrics.size(), "metrics", 0, "it is of other metrics");
     ranks.counted = rank_costs_together(database, selection, team, jobs);
   }
   if (!team.is_first()) return;

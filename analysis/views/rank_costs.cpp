@@ -278,21 +278,20 @@ std::map<int32_t, RankCost> count(const CallTree& tree, const Places& places, in
   return ranks;
 }
 
-// Of the ranks that begin in the own pieces all profiles, for those of one are counted one after the other.
-std::vector<uint32_t> own_profiles(const Database& database) {
-  const ProfileValues& values = database.values;
+// Of the ranks that begin in a process's pieces all profiles, for those of one are counted one after the
+// other.
+std::vector<uint32_t> profiles_of_ranks(const Database& database, int process) {
   const std::vector<Profile>& profiles = database.profiles;
-  const auto begin_from = [&](uint32_t profile) {
+  const auto begin_from = [&](size_t profile) {
     while (profile > 0 && profile < profiles.size() &&
            profiles[profile].id.rank == profiles[profile - 1].id.rank)
       ++profile;
     return profile;
   };
-  const uint32_t begin = begin_from(values.first[values.own_begin]);
-  const uint32_t end = begin_from(values.first[values.own_end]);
+  const auto [begin, end] = database.values.profiles_of(process);
   std::vector<uint32_t> own;
-  for (uint32_t profile = begin; profile < end; ++profile)
-    if (is_of_rank(profiles[profile].id)) own.push_back(profile);
+  for (size_t profile = begin_from(begin); profile < begin_from(end); ++profile)
+    if (is_of_rank(profiles[profile].id)) own.push_back(static_cast<uint32_t>(profile));
   return own;
 }
 
@@ -342,17 +341,27 @@ std::vector<RankCost> rank_costs_together(const Database& database, const Select
   CallTree tree;  // of which counting needs no more than this
   tree.database = &database;
   tree.selection = selection;
-  tree.selection.profiles = own_profiles(database);
+  tree.selection.profiles = profiles_of_ranks(database, team.rank());
+  const Places places(database);
   std::vector<RankCost> all;
   team.collect(
       "ranks",
       [&] {
         if (compared_metric(tree) == kNone || tree.selection.profiles.empty()) return;
-        for (auto& [number, rank] : count(tree, Places(database), RankOptions{.jobs = jobs}.threads()))
+        for (auto& [number, rank] : count(tree, places, RankOptions{.jobs = jobs}.threads()))
           all.push_back(std::move(rank));
       },
       [&](Packer& out) { out(all); },
-      [&](Unpacker& in) { std::ranges::move(in.get<std::vector<RankCost>>(), std::back_inserter(all)); });
+      [&](Unpacker& in, int) {
+        auto others = in.get<std::vector<RankCost>>();
+        for (const RankCost& cost : others) {
+          Unpacker::require(cost.line == kNone || cost.line < database.profiles.size(),
+                            "it is of other profiles");
+          for (const auto& [place, seconds] : cost.places)
+            Unpacker::require(place < places.size(), "it is of other places");
+        }
+        std::ranges::move(others, std::back_inserter(all));
+      });
   return all;
 }
 

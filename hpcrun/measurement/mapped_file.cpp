@@ -39,7 +39,8 @@ MappedFile::MappedFile(const StoredFile& file) {
     refuse(MeasurementError::Kind::Empty,
            "the file is empty: the process ended, or the disk was full, before anything was measured");
   }
-  void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, static_cast<off_t>(file.offset));
+  void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor,
+                        static_cast<off_t>(file.is_member() ? file.offset : 0));
   const int error = errno;
   ::close(descriptor);
   if (mapped == MAP_FAILED) cannot_open(error);

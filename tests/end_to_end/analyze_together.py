@@ -14,6 +14,9 @@ from driver import BUILD, PROF, EndToEnd, main, sample
 
 MAKE_RANKS = BUILD / "tests/make_ranks"
 FILES = ("meta.db", "profile.db", "cct.db", "trace.db", "run.json", "instructions.sqlite", "metrics/default.yaml")
+# That processes have shares of, in their order.
+STEPS = ("files", "outlines", "source", "contexts", "profile.db.bytes", "values", "cct.db.bytes", "cct", "trace.db",
+         "metrics", "ranks")
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
 ENVIRONMENT = {**os.environ, "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
 
@@ -151,6 +154,40 @@ class AnalyzeTogether(EndToEnd):
         self.assertEqual([0, 0], status, said)
         self.assertNotIn("from the begin", said[0])
         self.assert_same(database, expected)
+
+    def killed_behind(self, step, victims, job, database):
+        """Two processes of which some are killed as soon as the first of them has saved its share of a step. False:
+        they came to the end."""
+        processes = self.begin(2, job, "-o", database)
+        share = database.parent / f".{database.name}.parts" / f"{step}.{victims[0]}"
+        while not share.exists() and processes[0].poll() is None:
+            pass
+        for victim in victims:
+            processes[victim].kill()
+        status, said = self.end(processes)
+        for rank, of_one in enumerate(status):
+            self.assertIn(of_one, (0, -signal.SIGKILL) if rank in victims else (0, 125), said)
+        return status[0] != 0
+
+    def test_whenever_they_are_killed_resume_goes_on(self):
+        job = self.job(20, contexts=1500)
+        expected, database = self.folder / "alone", self.folder / "database"
+        self.alone(job, "-o", expected)
+        everybody = [(1,), (0,), (0, 1)]
+        interrupted = set()
+        for number, step in enumerate(STEPS):
+            victims = everybody[number % 3] if step != "files" else (0,)  # the others have no share of that
+            with self.subTest(step=step, victims=victims):
+                if self.killed_behind(step, victims, job, database):
+                    interrupted.add(step)
+                    self.assertFalse((database / "meta.db").exists())
+                    status, said = self.end(self.begin(2, "--resume", job, "-o", database))
+                    self.assertEqual([0, 0], status, said)
+                    self.assertNotIn("from the begin", said[0])
+                self.assert_same(database, expected)
+                shutil.rmtree(database)
+        # Later steps are short, and may be over before a signal comes.
+        self.assertLessEqual({"files", "outlines", "source", "contexts"}, interrupted)
 
     def test_one_alone_removes_what_was_left(self):
         job = self.job(30, contexts=2000)

@@ -167,7 +167,9 @@ void run(const Bytes& input, unsigned timeout) {
 
 int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
-  state.crash_file = "crash-" + fs::path(argv[0]).filename().string() + "-" + std::to_string(getpid());
+  state.crash_file =
+      fs::absolute("crash-" + fs::path(argv[0]).filename().string() + "-" + std::to_string(getpid()))
+          .string();
 #ifndef __SANITIZE_ADDRESS__  // which reserves terabytes
   const rlimit memory{kMostMemory, kMostMemory};
   setrlimit(RLIMIT_AS, &memory);

@@ -15,6 +15,7 @@
 #include "tests/analysis/database/files.h"
 #include "tests/analysis/import/perf_writer.h"
 #include "tests/fuzz/database_files.h"
+#include "tests/fuzz/team_seed.h"
 #include "tests/fuzz/timeline_seed.h"
 #include "tests/measurement/synthetic.h"
 #include "tests/repair/layout/plans.h"
@@ -84,6 +85,12 @@ void add_timelines(const Seeds& seeds) {
   test::append_part(input, test::read_bytes(seed.path() / "trace.db"));
   seeds.add("timeline", "traces", input);
   seeds.add("timeline", "traces-and-index", input + test::read_bytes(seed.path() / viewer::kIndexFile));
+}
+
+void add_team_parts(const Seeds& seeds) {
+  const test::TeamSeed seed;
+  for (size_t i = 0; i < seed.parts().size(); ++i)
+    seeds.add("team_parts", seed.parts()[i], static_cast<char>(i) + seed.text_of(seed.parts()[i]));
 }
 
 void add_measurements(const Seeds& seeds) {
@@ -269,6 +276,7 @@ int main(int argc, char** argv) {
   const Seeds seeds(argv[1]);
   add_databases(seeds);
   add_timelines(seeds);
+  add_team_parts(seeds);
   add_measurements(seeds);
   add_containers(seeds);
   add_imports(seeds);

@@ -33,7 +33,7 @@ Outcome add_up(Team& team) {
         ++outcome.computed;
         outcome.sum = team.rank() + 1;
       },
-      [&](Packer& out) { out(team.rank() + 1); }, [&](Unpacker& in) { outcome.sum += in.get<int>(); });
+      [&](Packer& out) { out(team.rank() + 1); }, [&](Unpacker& in, int) { outcome.sum += in.get<int>(); });
   return outcome;
 }
 
@@ -51,7 +51,7 @@ TEST_CASE("all processes get what each has computed, and leave nothing") {
         Team team(place(folder, rank, kSize));
         outcomes[static_cast<size_t>(rank)] = add_up(team);
         team.collect(
-            "end", [] {}, [](Packer&) {}, [](Unpacker&) {});  // the first one goes last
+            "end", [] {}, [](Packer&) {}, [](Unpacker&, int) {});  // the first one goes last
         team.finish();
       });
   }
@@ -98,6 +98,128 @@ TEST_CASE("what a killed team left is removed, but not under one that is at work
   SharedFolder(folder).write("sum.0", "left", "0");
   Team::remove_abandoned(folder);
   CHECK(fs::is_empty(directory.path()));
+}
+
+namespace {
+
+// What one that ended in the middle of things leaves, when it had saved `part` as its share.
+void leave(const fs::path& folder, const std::string& part) {
+  fs::path kept = folder;
+  kept += ".kept";
+  {
+    Team team(place(folder, 0, 1));
+    fs::copy(folder, kept, fs::copy_options::recursive);
+    team.finish();
+  }
+  fs::remove(kept / "welcome");  // of a process that lives
+  fs::rename(kept, folder);
+  SharedFolder(folder).write("sum.0", part, "0");
+}
+
+Team::Place resumed(const fs::path& folder) {
+  Team::Place again = place(folder, 0, 1);
+  again.resume = true;
+  return again;
+}
+
+std::string failure_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const TeamError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+}  // namespace
+
+TEST_CASE("a share that is shorter or longer than what is taken of it is refused") {
+  const test::TemporaryDirectory directory;
+  const fs::path folder = directory.path() / "parts";
+  const std::string part = GENERATE("", "abc", "abcde");  // an int has 4
+  leave(folder, part);
+  Team team(resumed(folder));
+  REQUIRE(team.resumes());
+  const std::string said = failure_of([&] { add_up(team); });
+  CAPTURE(said);
+  CHECK(said.starts_with((folder / "sum.0").string() + ": is not what this prof writes: it is "));
+  CHECK(said.ends_with("analyze again, without --resume"));
+}
+
+TEST_CASE("a share that names what is not there is refused, also where the first has made it for all") {
+  const test::TemporaryDirectory directory;
+  const fs::path folder = directory.path() / "parts";
+  leave(folder, std::string(4, '\1'));
+  Team team(resumed(folder));
+  const auto load = [](Unpacker& in, int rank) {
+    Unpacker::require(in.get<int>() < 5 && rank == 0, "it is of other things");
+  };
+  CHECK(failure_of([&] {
+          team.share(
+              "sum", [] {}, [](Packer&) {}, load);
+        }).find("it is of other things") != std::string::npos);
+  int made = 0;
+  team.from_first(
+      "sum", [] {}, made);
+  CHECK(made == 0x01010101);
+  CHECK(failure_of([&] { team.require(made < 5, "sum", 0, "it is of other things"); }).find("sum.0") !=
+        std::string::npos);
+}
+
+TEST_CASE("an own share that was damaged on the disk is computed anew") {
+  const test::TemporaryDirectory directory;
+  const fs::path folder = directory.path() / "parts";
+  leave(folder, std::string(4, '\1'));
+  test::write_bytes(folder / "sum.0", "damaged");
+  Team team(resumed(folder));
+  CHECK_FALSE(fs::exists(folder / "sum.0"));
+  CHECK(add_up(team).computed == 1);
+}
+
+TEST_CASE("a share that is damaged while its process lives ends who waits for it") {
+  const test::TemporaryDirectory directory;
+  const fs::path folder = directory.path() / "parts";
+  std::string said;
+  {
+    std::jthread other([&] {
+      Team team(place(folder, 1, 2));
+      test::write_bytes(folder / "sum.1", "damaged");
+      while (!SharedFolder(folder).has("failed") && SharedFolder(folder).refresh())
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    });
+    Team team(place(folder, 0, 2));
+    said = failure_of([&] { add_up(team); });
+  }
+  CHECK(said == (folder / "sum.1").string() + ": is not what was written; choose another directory with -o");
+}
+
+TEST_CASE("processes of different programs do not work together") {
+  const test::TemporaryDirectory directory;
+  const fs::path folder = directory.path() / "parts";
+  std::vector<std::string> said(2);
+  {
+    std::vector<std::jthread> processes;
+    for (int rank = 0; rank < 2; ++rank)
+      processes.emplace_back([&, rank] {
+        Team::Place of = place(folder, rank, 2);
+        of.program = rank == 0 ? "prof 1" : "prof 2";
+        said[static_cast<size_t>(rank)] = failure_of([&] { const Team team(of); });
+      });
+  }
+  CHECK(said[0].find("is prof 2, and process 0 is prof 1; start the same prof everywhere") !=
+        std::string::npos);
+  CHECK(said[1].empty());
+  CHECK(fs::is_empty(directory.path()));
+}
+
+TEST_CASE("what another prof left is no obstacle") {
+  const test::TemporaryDirectory directory;
+  const fs::path folder = directory.path() / "parts";
+  fs::create_directory(folder);
+  SharedFolder(folder).write("welcome", "said in other words", "0");
+  Team team(place(folder, 0, 1));
+  CHECK(add_up(team).computed == 1);
+  team.finish();
 }
 
 TEST_CASE("the shares of processes follow each other and are all the pieces") {

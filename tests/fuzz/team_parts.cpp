@@ -1,0 +1,43 @@
+// Any bytes as what one process of an analysis leaves the others; the first byte says which part. It is
+// refused, or the analysis goes on with it, to a database that keeps the rules or cannot be read.
+
+#include <cstdlib>
+#include <iostream>
+
+#include "analysis/database/database.h"
+#include "analysis/pipeline/pipeline.h"
+#include "tests/analysis/database/rules.h"
+#include "tests/fuzz/team_seed.h"
+
+namespace {
+
+// Where nothing was changed it has to come to its end.
+const prof::test::TeamSeed& seed() {
+  static const prof::test::TeamSeed seed;
+  static const bool is_sound = [] {
+    for (const std::string& part : seed.parts()) seed.resume_with(part, seed.text_of(part));
+    return true;
+  }();
+  if (!is_sound) std::abort();
+  return seed;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const prof::test::TeamSeed& whole = seed();
+  if (size == 0) return 0;
+  const std::string& part = whole.parts()[data[0] % whole.parts().size()];
+  try {
+    const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
+    const std::string broken = prof::test::broken_rule(prof::read_database(whole.resume_with(part, text)));
+    if (!broken.empty()) {
+      std::cerr << part << ": broken rule: " << broken << '\n';
+      std::abort();
+    }
+  } catch (const prof::TeamError&) {
+  } catch (const prof::AnalyzeError&) {
+  } catch (const prof::DatabaseError&) {
+  }
+  return 0;
+}
