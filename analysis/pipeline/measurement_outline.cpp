@@ -72,7 +72,10 @@ bool is_outline(const ProcessMeasurement& outline, const MeasurementStore::Conte
   const std::vector<MeasuredThread>& threads = outline.threads;
   const auto rise = [](uint32_t a, uint32_t b) { return a < b; };
   const auto is_line = [&](const MeasuredThread& thread) {
-    return thread.kind <= LineKind::Device && thread.quantum_ns > 0 && thread.nodes.size() == 1 &&
+    const bool is_of_queue =
+        std::ranges::find(outline.queues, thread.index, &MeasuredQueue::line) != outline.queues.end();
+    return thread.kind <= LineKind::Device && (thread.kind == LineKind::Queue) == is_of_queue &&
+           thread.quantum_ns > 0 && thread.nodes.size() == 1 &&
            std::ranges::all_of(thread.cells, [](const MeasuredCell& cell) { return cell.node == 0; });
   };
   return std::ranges::is_sorted(threads, rise, &MeasuredThread::index) &&

@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <fstream>
 #include <random>
 #include <system_error>
 
@@ -32,6 +33,18 @@ std::string processors_of_this_process() {
   return words;
 }
 
+// Also one whose parent has not asked for its end yet.
+bool has_process_ended(int32_t pid) {
+  if (::kill(pid, 0) != 0) return errno == ESRCH;
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string text;
+  std::getline(file, text);
+  const size_t name_end = text.rfind(") ");
+  if (name_end == std::string::npos || name_end + 2 >= text.size()) return false;
+  const char state = text[name_end + 2];
+  return state == 'Z' || state == 'X';
+}
+
 }  // namespace
 
 Member Member::self() {
@@ -53,7 +66,7 @@ bool Member::is_here() const {
 }
 
 bool Member::has_ended() const {
-  return is_here() && ::kill(pid, 0) != 0 && errno == ESRCH;
+  return is_here() && has_process_ended(pid);
 }
 
 Heartbeat::Heartbeat(SharedFolder folder, int rank)

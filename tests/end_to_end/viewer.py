@@ -54,6 +54,16 @@ class Viewer(driver.EndToEnd):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("<svg", drawing.read_text()[:400])
 
+    def test_a_picture_says_what_it_shows(self):
+        run = self.prof_run([driver.sample("deep_calls"), "40", "20000", "1"], options=["--trace"])
+        drawing = self.folder / "flame.svg"
+        done = self.view(run.directory, "--view", "flame-graph", "--thread", "1", "--time", "0..100", "--screenshot", drawing)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        said = " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", drawing.read_text()))
+        for part in ("deep_calls", "TRACED_TIME", "1 of 2 threads", "0.0"):
+            self.assertIn(part, said)
+        self.assertRegex(said, r"all: \d+ ms")
+
     def test_measurements_are_analyzed_first(self):
         run = self.prof_run([driver.sample("hot_loop")], options=["--no-analyze"])
         picture = self.folder / "summary.png"
@@ -243,6 +253,13 @@ class Viewer(driver.EndToEnd):
         database = next(pathlib.Path(run.directory).glob("**/meta.db")).parent
         self.assertIn("nowhere", self.refused(database, "--screenshot", "/nowhere/x.png"))
         self.assertIn("NOTHING", self.refused(database, "--metric", "NOTHING", "--screenshot", folder / "x.png"))
+        small = self.refused(database, "--view", "timeline", "--size", "200x200", "--screenshot", folder / "x.png")
+        least = re.search(r"does not fit into 200x200; ask for --size (\d+)x(\d+)$", small)
+        self.assertIsNotNone(least, small)
+        picture = folder / "least.png"
+        done = self.view(database, "--view", "timeline", "--size", "x".join(least.groups()), "--screenshot", picture)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertEqual(size_of_png(picture), tuple(map(int, least.groups())))
         (database / "profile.db").write_bytes(b"HPCPROF-profdb__")
         self.assertIn("profile.db", self.refused(database, "--screenshot", folder / "x.png"))
         self.assertIn("no-such-place", self.refused(folder / "no-such-place", "--screenshot", folder / "x.png"))

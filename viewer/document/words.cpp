@@ -16,6 +16,14 @@ QString counted(double value) {
   return english.toString(value, 'f', 0);
 }
 
+// Of a number from 1 to 1000.
+QString three_digits(double value) {
+  const int whole = value < 9.995 ? 1 : value < 99.95 ? 2 : 3;
+  QString text = QString::number(value, 'f', 3 - whole);
+  while (text.contains('.') && (text.endsWith('0') || text.endsWith('.'))) text.chop(1);
+  return text;
+}
+
 }  // namespace
 
 QString quantity(const Metric& metric, double value) {
@@ -39,9 +47,10 @@ QString exact_quantity(const Metric& metric, double value) {
 }
 
 QString duration(uint64_t ns) {
-  constexpr uint64_t kUs = 1'000, kMs = 1'000'000;
+  constexpr uint64_t kUs = 1'000, kMs = 1'000'000, kSecond = 1'000'000'000;
   if (ns < kUs) return QString::number(ns) + " ns";
-  if (ns < kMs) return QString::number(static_cast<double>(ns) / kUs, 'g', 3) + " us";
+  if (ns < kMs) return three_digits(static_cast<double>(ns) / kUs) + " us";
+  if (ns < kSecond) return three_digits(static_cast<double>(ns) / kMs) + " ms";
   return QString::fromStdString(words_for_duration(static_cast<double>(ns) / kNsPerSecond));
 }
 

@@ -74,6 +74,7 @@ EvidenceTable::EvidenceTable(Document& document, const QStringList& columns, QWi
   setUniformRowHeights(true);
   setAlternatingRowColors(true);
   setAllColumnsShowFocus(true);
+  setTextElideMode(Qt::ElideMiddle);  // places end with their lines
   setSelectionMode(ExtendedSelection);
   header()->setSortIndicator(-1, Qt::DescendingOrder);  // as the pages fill it, until a column is clicked
   setSortingEnabled(true);

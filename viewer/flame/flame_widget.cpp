@@ -179,7 +179,7 @@ const FlameWidget::Look& FlameWidget::look_of(uint32_t frame) const {
 
 QString FlameWidget::label_of(const FlameBox& box) const {
   if (box.merged > 0) return QString("%L1 more").arg(box.merged);
-  if (box.row == kNone) return "all";
+  if (box.row == kNone) return "all: " + quantity(document_.tree().metric(weighed()), box.weight);
   return look_of(rows_->frame(box.row)).name + (rows_->is_inlined(box.row) ? " [inlined]" : "");
 }
 

@@ -1,5 +1,8 @@
 #include "viewer/options/view_options.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <charconv>
 
@@ -72,10 +75,12 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
       .add_flag("--same-total", options.same_total,
                 "With --compare, scales this one's costs to the first one's totals")
       ->needs("--compare");
-  command.add_option("--view", options.view, "The page in front")->check(CLI::IsMember(kPages));
+  command.add_option("--view", options.view, fmt::format("The page in front: {}", fmt::join(kPages, ", ")))
+      ->type_name("PAGE")
+      ->check(CLI::IsMember(kPages));
   command.add_option("--function", options.function, "The function that is chosen, as reports name it")
       ->type_name("NAME");
-  command.add_option("--metric", options.metric, "The metric that is shown first");
+  command.add_option("--metric", options.metric, "The metric that is shown first")->type_name("METRIC");
   command.add_option("--thread", options.threads, "Only these threads, as `prof report --thread` takes them")
       ->type_name("THREAD")
       ->allow_extra_args(false);
@@ -91,6 +96,7 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
       ->type_name("N")
       ->check(CLI::Range(0, kDeepest));
   command.add_option("--theme", options.theme, "Light or dark colours")
+      ->type_name("light|dark")
       ->check(CLI::IsMember({"light", "dark"}));
   command.add_option("--screenshot", options.screenshot, "Write a picture instead of opening a window")
       ->type_name("FILE")

@@ -252,7 +252,7 @@ void SourceView::paint_margin(QPainter& painter, const QRect& dirty) const {
   double top = blockBoundingGeometry(block).translated(contentOffset()).top() + header_height();
   for (; block.isValid() && top <= dirty.bottom(); block = block.next()) {
     const double height = blockBoundingRect(block).height();
-    if (block.isVisible() && top + height >= dirty.top())
+    if (block.isVisible() && top + height >= dirty.top() && !document()->isEmpty())
       paint_line(painter, static_cast<int>(top), static_cast<int>(height),
                  static_cast<uint32_t>(block.blockNumber() + 1));
     top += height;

@@ -46,9 +46,10 @@ TablePage::TablePage(Reading reading, Document& document, QWidget* parent)
   view_->setExpandsOnDoubleClick(false);
   view_->setSelectionMode(QAbstractItemView::ExtendedSelection);
   view_->setRootIsDecorated(reading != Reading::Flat);
-  view_->setIndentation(fontMetrics().averageCharWidth() * 2);
+  fit_indentation();
   view_->setContextMenuPolicy(Qt::CustomContextMenu);
   view_->header()->setStretchLastSection(false);
+  view_->setTextElideMode(Qt::ElideMiddle);
   view_->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);  // columns stay where they are
   view_->installEventFilter(this);
   auto* const column = new QVBoxLayout(this);
@@ -58,6 +59,10 @@ TablePage::TablePage(Reading reading, Document& document, QWidget* parent)
   column->addWidget(view_);
   make_keys();
   connect(view_, &QTreeView::activated, this, &TablePage::ask_for_source);
+  connect(view_->selectionModel(), &QItemSelectionModel::currentChanged, this, &TablePage::indent_down_to);
+  connect(view_->header(), &QHeaderView::sectionResized, this, [this](int resized) {
+    if (resized == 0) fit_indentation();
+  });
   connect(view_, &QWidget::customContextMenuRequested, this, &TablePage::show_menu);
   connect(&document, &Document::tree_will_change, this, &TablePage::forget);
   connect(&document, &Document::tree_changed, this, &TablePage::take_tree);
@@ -249,6 +254,21 @@ void TablePage::open_again(const QModelIndex& parent) {
     view_->expand(index);
     open_again(index);
   }
+}
+
+void TablePage::indent_down_to(const QModelIndex& index) {
+  int level = 0;
+  for (QModelIndex above = index.parent(); above.isValid(); above = above.parent()) ++level;
+  if (level <= deepest_) return;
+  deepest_ = level;
+  fit_indentation();
+}
+
+// Names of deep call paths keep half of their column.
+void TablePage::fit_indentation() {
+  constexpr int kLeast = 2;  // pixels
+  const int most = fontMetrics().averageCharWidth() * 2;
+  view_->setIndentation(std::clamp(view_->columnWidth(0) / 2 / std::max(deepest_, 1), kLeast, most));
 }
 
 void TablePage::choose_row(const QModelIndex& index) {

@@ -52,6 +52,8 @@ class TablePage : public Page {
   void sort_by_metric();
   void search();
   void choose_row(const QModelIndex& index);
+  void indent_down_to(const QModelIndex& index);
+  void fit_indentation();
   void choose_function(uint32_t frame);
   void zoom(uint32_t row);
   void tell_zoom();
@@ -76,6 +78,7 @@ class TablePage : public Page {
   };
   Sorting sortings_[2];  // of one run, and of two that are compared
   bool compares_ = false;
+  int deepest_ = 0;  // level of the rows that were chosen
   bool is_filled_ = false;
   bool was_filled_ = false;
   QSet<QString> opened_;  // paths, while the tree changes

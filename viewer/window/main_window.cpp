@@ -410,7 +410,7 @@ void MainWindow::export_picture() {
   if (name.isEmpty()) return;
   try {
     check_output(*document_, name.toStdString());
-    write_picture(*page, name.toStdString());
+    write_picture(*document_, *page, name.toStdString());
   } catch (const std::exception& error) {
     fail(name.toStdString(), error.what());
   }

@@ -22,6 +22,7 @@ namespace prof::viewer {
 
 namespace {
 
+constexpr int kMargin = 6;           // pixels beside the line above a picture
 constexpr int kLongestMs = 120'000;  // that a page may need until it is complete
 
 void wait_until_complete(const Document& document, const Page& page) {
@@ -44,22 +45,59 @@ void write_table(Page& page, const std::string& file) {
   write_csv(*page.table()->model(), file);
 }
 
+// Whose costs, of what and when: what the window has around a page.
+QString caption_of(const Document& document, const Page& page) {
+  static const QStringList kOfOneMetric = {"flame-graph", "source", "threads"};
+  QStringList said{QString::fromStdString(document.database().title)};
+  const CallTree& tree = document.tree();
+  if (kOfOneMetric.contains(page.id()) && document.metric() < tree.metrics())
+    said << QString::fromStdString(tree.metric(static_cast<uint32_t>(document.metric())).name);
+  if (const OtherRun* const other = document.other_run())
+    said << "compared with " + QString::fromStdString(other->directory.string());
+  if (!document.has_all_threads())
+    said << QString("%1 of %2 threads")
+                .arg(document.threads().size())
+                .arg(document.database().profiles.size());
+  if (const QString time = document.chosen_time_in_words(); !time.isEmpty()) said << time;
+  return said.join("  \u00b7  ");
+}
+
+int caption_height(const QWidget& page) {
+  return page.fontMetrics().height() * 3 / 2;
+}
+
 }  // namespace
 
-void write_picture(QWidget& widget, const std::filesystem::path& file) {
+void write_picture(const Document& document, Page& page, const std::filesystem::path& file) {
   const QString name = QString::fromStdString(file.string());
   bool is_written = false;
+  const QRect all(0, 0, page.width(), page.height() + caption_height(page));
+  const auto paint = [&](QPainter& painter) {
+    const QPalette& colours = page.palette();
+    painter.fillRect(all, colours.color(QPalette::Window));
+    painter.setPen(colours.color(QPalette::WindowText));
+    painter.setFont(page.font());
+    const QRect line = QRect(0, 0, all.width(), caption_height(page)).adjusted(kMargin, 0, -kMargin, 0);
+    painter.drawText(
+        line, Qt::AlignLeft | Qt::AlignVCenter,
+        page.fontMetrics().elidedText(caption_of(document, page), Qt::ElideMiddle, line.width()));
+    page.render(&painter, QPoint(0, caption_height(page)));
+  };
   if (file.extension() == ".svg") {
     QSvgGenerator generator;
     generator.setFileName(name);
-    generator.setSize(widget.size());
-    generator.setViewBox(widget.rect());
+    generator.setSize(all.size());
+    generator.setViewBox(all);
     QPainter painter;
     is_written = painter.begin(&generator);
-    if (is_written) widget.render(&painter);
+    if (is_written) paint(painter);
     is_written = is_written && painter.end();
   } else {
-    is_written = widget.grab().save(name);
+    QPixmap picture(all.size());
+    QPainter painter(&picture);
+    paint(painter);
+    painter.end();
+    is_written = picture.save(name);
   }
   if (!is_written)
     throw std::runtime_error(
@@ -91,14 +129,21 @@ int write_files(const ViewOptions& options) {
   choose(document, options);
   const std::unique_ptr<Page> page = make_page(QString::fromStdString(first_page(options)), document);
   const Size size = *size_of(options.size);
-  page->resize(size.width, size.height);
+  const int height = size.height - (options.screenshot.empty() ? 0 : caption_height(*page));
+  page->resize(size.width, height);
   page->setAttribute(Qt::WA_DontShowOnScreen);
   page->show();
+  if (!options.screenshot.empty() && page->size() != QSize(size.width, height)) {
+    const QSize least = page->size().expandedTo({size.width, height});
+    throw std::runtime_error(fmt::format("the page {} does not fit into {}x{}; ask for --size {}x{}",
+                                         page->id().toStdString(), size.width, size.height, least.width(),
+                                         least.height() + size.height - height));
+  }
   choose_function(document, options);
   wait_until_complete(document, *page);
   if (!why_not.isEmpty()) throw std::runtime_error(why_not.toStdString());
   if (const QString why = page->failure(); !why.isEmpty()) throw std::runtime_error(why.toStdString());
-  if (!options.screenshot.empty()) write_picture(*page, options.screenshot);
+  if (!options.screenshot.empty()) write_picture(document, *page, options.screenshot);
   if (!options.table.empty()) write_table(*page, options.table);
   return 0;
 }

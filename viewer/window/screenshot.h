@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "viewer/document/document.h"
+#include "viewer/document/page.h"
 #include "viewer/options/view_options.h"
 
 namespace prof::viewer {
@@ -16,7 +17,8 @@ int write_files(const ViewOptions& options);
 // Throws std::runtime_error for a file that belongs to the database itself.
 void check_output(const Document& document, const std::filesystem::path& file);
 
-// As it is shown: .png or .svg, by the name's ending. Throws std::runtime_error.
-void write_picture(QWidget& widget, const std::filesystem::path& file);
+// As it is shown, below a line that says what it shows of which program: .png or .svg, by the name's ending.
+// Throws std::runtime_error.
+void write_picture(const Document& document, Page& page, const std::filesystem::path& file);
 
 }  // namespace prof::viewer

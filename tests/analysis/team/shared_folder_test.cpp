@@ -1,3 +1,6 @@
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 
 #include "analysis/team/liveness.h"
@@ -85,6 +88,13 @@ TEST_CASE("a process knows of those on its machine whether they have ended") {
   Member ended = self;
   ended.pid = 0x7ffffff0;  // more than the system gives
   CHECK(ended.has_ended());
+  Member unreaped = self;
+  unreaped.pid = fork();
+  if (unreaped.pid == 0) _exit(0);
+  siginfo_t end{};
+  REQUIRE(waitid(P_PID, static_cast<id_t>(unreaped.pid), &end, WEXITED | WNOWAIT) == 0);
+  CHECK(unreaped.has_ended());
+  waitpid(unreaped.pid, nullptr, 0);
   Member elsewhere = ended;
   elsewhere.host += "-other";
   CHECK_FALSE(elsewhere.is_here());

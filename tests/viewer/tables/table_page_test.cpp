@@ -65,6 +65,28 @@ TEST_CASE("the hot path is open from the start, and found by a key") {
   CHECK(shown.chosen() == "inner");
 }
 
+TEST_CASE("names of deep call paths are seen, and are indented as others where there is room") {
+  test::DatabaseBuilder builder;
+  builder.metric("CPUTIME", "sec");
+  builder.thread(0, "main");
+  builder.function("down", "sum.cpp", "sum", 1);
+  const auto depth = GENERATE(size_t{3}, size_t{60});
+  builder.spend(0, std::vector<test::At>(depth, {"down", 10}), 1);
+  const test::DatabaseFolder folder(builder.build());
+  Document document(folder.path());
+  QSettings().clear();
+  TablePage page(Reading::TopDown, document);
+  page.resize(1000, 600);
+  page.show();
+  auto& view = *static_cast<QTreeView*>(page.table());
+  const int usual = 2 * page.fontMetrics().averageCharWidth();
+  CHECK((view.indentation() == usual) == (depth == 3));
+  const QRect name = view.visualRect(view.currentIndex());
+  CHECK(name.width() >= view.columnWidth(0) / 3);
+  view.header()->resizeSection(0, 4000);
+  CHECK(view.indentation() == usual);
+}
+
 TEST_CASE("tables are sorted by cost from the start, and by the document's metric") {
   Shown shown(Reading::Flat);
   CHECK(shown.page.model().index(0, 0).data().toString() == "inner");
