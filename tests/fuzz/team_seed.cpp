@@ -7,6 +7,7 @@
 #include "analysis/pipeline/run_analyze.h"
 #include "analysis/team/shared_folder.h"
 #include "hpcrun/unwind/frame.h"
+#include "tests/analysis/team/left_parts.h"
 #include "tests/measurement/recorder.h"
 
 namespace prof::test {
@@ -82,10 +83,9 @@ TeamSeed::TeamSeed() {
     write_rank(fs::path(kMeasurements) / ("node-" + std::to_string(rank) + "-7-0.prof"), rank);
   Team team(place(false));
   analyze_as(team);
-  fs::copy(kParts, kLeft, fs::copy_options::recursive);
+  copy_as_left(kParts, kLeft);
   fs::copy(kDatabase, fs::path(kLeft) / kDatabase, fs::copy_options::recursive);
   team.finish();
-  for (const char* of_the_living : {"welcome", "alive.0"}) fs::remove(fs::path(kLeft) / of_the_living);
   for (const std::string& part : SharedFolder(kLeft).names())
     if (part.ends_with(".0")) parts_.push_back(part);
   std::ranges::sort(parts_);

@@ -4,6 +4,7 @@
 
 #include "analysis/team/team.h"
 #include "tests/analysis/database/files.h"
+#include "tests/analysis/team/left_parts.h"
 
 using namespace prof;
 namespace fs = std::filesystem;
@@ -69,10 +70,9 @@ TEST_CASE("what an earlier analysis of the same inputs left is taken up, and of 
   {
     Team team(place(folder, 0, 1));
     CHECK(add_up(team).computed == 1);
-    fs::copy(folder, kept, fs::copy_options::recursive);  // as one that was killed here would leave it
+    test::copy_as_left(folder, kept);
     team.finish();
   }
-  fs::remove(kept / "welcome");  // of a process that lives
   fs::rename(kept, folder);
   Team::Place again = place(folder, 0, 1, same ? "same" : "other");
   again.resume = true;
@@ -108,10 +108,9 @@ void leave(const fs::path& folder, const std::string& part) {
   kept += ".kept";
   {
     Team team(place(folder, 0, 1));
-    fs::copy(folder, kept, fs::copy_options::recursive);
+    test::copy_as_left(folder, kept);
     team.finish();
   }
-  fs::remove(kept / "welcome");  // of a process that lives
   fs::rename(kept, folder);
   SharedFolder(folder).write("sum.0", part, "0");
 }
