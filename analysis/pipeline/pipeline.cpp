@@ -265,13 +265,14 @@ std::vector<std::filesystem::path> distinct_directories(
   return distinct;
 }
 
-// The launcher of one rank saw only that.
+// Of the ranks of one directory: the launcher of one rank saw only that.
 void add_up_ranks(const std::vector<RankRecord>& ranks, RunRecord& record) {
   if (ranks.empty()) return;
   double cpu_s = 0;
   for (const RankRecord& rank : ranks) {
     cpu_s += rank.record.cpu_s.value_or(0);
-    if (record.exit_status.value_or(0) == 0) record.exit_status = rank.record.exit_status;
+    if (record.exit_status.value_or(0) == 0 && rank.record.exit_status)
+      record.exit_status = rank.record.exit_status;
   }
   record.cpu_s = cpu_s;
 }
@@ -302,8 +303,9 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
   std::vector<RankRecord> of_ranks;
   for (const std::filesystem::path& directory : distinct) {
     records.push_back(read_run_record(directory));
-    std::ranges::move(read_rank_records(directory), std::back_inserter(of_ranks));
-    add_up_ranks(of_ranks, records.back());
+    std::vector<RankRecord> own = read_rank_records(directory);
+    add_up_ranks(own, records.back());
+    std::ranges::move(own, std::back_inserter(of_ranks));
   }
   std::ranges::move(check_ranks(outlines, of_ranks), std::back_inserter(analysis.warnings));
   std::ranges::move(run->store().clocks().warnings(outlines), std::back_inserter(analysis.warnings));

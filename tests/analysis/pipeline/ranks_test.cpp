@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "analysis/pipeline/pipeline.h"
 #include "analysis/pipeline/rank_checks.h"
@@ -90,6 +91,26 @@ TEST_CASE("How ranks ended is what their launchers saw") {
   CHECK(said_of({{0}, {1}, {2}, {3}}, directory / "") ==
         Lines{"rank 2 ended with exit status 1", "rank 1 was killed by SIGKILL"});
   CHECK(analyze({directory / ""}).database.run_json.find("\"cpu_s\": 5.0") != std::string::npos);
+}
+
+TEST_CASE("Ranks of several directories are added up once, and how some ended is not told of others") {
+  const TemporaryDirectory first, second;
+  for (const int rank : {0, 1}) write(first / "", {rank});
+  for (const int rank : {2, 3}) write(second / "", {rank});
+  std::ofstream(first / "run.json") << R"({"exit_status": 0, "signal": 0, "cpu_s": 2})";
+  std::ofstream(first / "run-0.json") << R"({"exit_status": 0, "signal": 0, "cpu_s": 2})";
+  std::ofstream(first / "run-1.json") << R"({"exit_status": 3, "signal": 0, "cpu_s": 4})";
+  std::ofstream(second / "run.json") << R"({"exit_status": 0, "signal": 0, "cpu_s": 8})";
+  std::ofstream(second / "run-2.json") << R"({"exit_status": 0, "signal": 0, "cpu_s": 8})";
+  std::ofstream(second / "run-3.json") << R"({"exit_status": 0, "signal": 0, "cpu_s": 16})";
+  const auto run_of = [](const std::vector<fs::path>& directories) {
+    return nlohmann::json::parse(analyze(directories).database.run_json)["run"];
+  };
+  for (const auto& directories : {std::vector{first / "", second / ""}, std::vector{second / "", first / ""}})
+    CHECK(run_of(directories)["cpu_s"] == 30.0);
+  CHECK(run_of({first / ""})["exit_status"] == 3);
+  CHECK(run_of({second / ""})["exit_status"] == 0);
+  CHECK_FALSE(run_of({first / "", second / ""}).contains("exit_status"));
 }
 
 TEST_CASE("Ranks are chosen by numbers or as a share") {
