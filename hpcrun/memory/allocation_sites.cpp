@@ -33,14 +33,16 @@ void AllocationSites::forget() noexcept {
 
 // The key's, or the free one that becomes the key's. There are more places than numbers.
 AllocationSites::Place* AllocationSites::place_of(uint64_t key, bool make) noexcept {
-  for (uint32_t step = 0; step < kPlaces; ++step) {
-    Place& place = places_[((key >> 32) + step) % kPlaces];
-    uint64_t found = place.key.load(std::memory_order_acquire);
-    if (found == key) return &place;
-    if (found != 0) continue;
-    if (!make) return nullptr;
-    if (place.key.compare_exchange_strong(found, key, std::memory_order_acq_rel) || found == key)
-      return &place;
+  for (uint32_t level = 0; level < kLevels; ++level) {
+    for (uint32_t step = 0; step < tries(level); ++step) {
+      Place& place = tried(key, level, step);
+      uint64_t found = place.key.load(std::memory_order_acquire);
+      if (found == key) return &place;
+      if (found != 0) continue;
+      if (!make) return nullptr;
+      if (place.key.compare_exchange_strong(found, key, std::memory_order_acq_rel) || found == key)
+        return &place;
+    }
   }
   return nullptr;
 }

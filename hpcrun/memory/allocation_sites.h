@@ -41,13 +41,23 @@ class AllocationSites {
   uint32_t count() const noexcept { return given_out_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr uint32_t kPlaces = 131'072;
+  // Places are looked for in one level after the other, each twice as large, at a few places of each but the
+  // last: a program with few sites touches few pages.
+  static constexpr uint32_t kLevels = 7, kFirstPlaces = 1'024, kTries = 16;
+  static constexpr uint32_t kPlaces = ((1 << kLevels) - 1) * kFirstPlaces;
 
   struct Place {
     std::atomic<uint64_t> key;     // of path and size; 0: free
     std::atomic<uint32_t> number;  // 0: being given out
     std::atomic<uint32_t> sizes;   // of a path whose sizes vary: how many there were
   };
+
+  // Where a key may lie: the first free one of these becomes its place.
+  static uint32_t tries(uint32_t level) noexcept { return level + 1 < kLevels ? kTries : kFirstPlaces << level; }
+  Place& tried(uint64_t key, uint32_t level, uint32_t step) noexcept {
+    const uint32_t places = kFirstPlaces << level;
+    return places_[places - kFirstPlaces + ((key >> 32) + step) % places];
+  }
 
   Place* place_of(uint64_t key, bool make) noexcept;
   SiteId number_at(Place& place, const AllocationSite& site) noexcept;

@@ -99,13 +99,12 @@ bool may_walk(AllocationContexts* contexts) noexcept {
 }
 
 enum class Walks { All, AtPace };
-constexpr SiteId kNotWalked = kLastSite + 1;  // as there were too many walks
 
 SiteId site_of(ThreadState& thread, uint64_t bytes, size_t align, const void* frame,
                Walks walks = Walks::All) noexcept {
   const AllocationCall call = call_at(frame, thread.unwinder.stack());
   AllocationContext* context = thread.allocations ? thread.allocations->find(call) : nullptr;
-  if (!context && walks == Walks::AtPace && !may_walk(thread.allocations)) return kNotWalked;
+  if (!context && walks == Walks::AtPace && !may_walk(thread.allocations)) return kNoSite;
   if (!context && !(context = learn_context(thread, call))) return kNoSite;
   SiteId site = context->site_of(bytes);
   if (site == kNoSite) {
@@ -129,16 +128,12 @@ void note(uint64_t begin, uint64_t bytes, SiteId site) noexcept {
 void allocated(void* at, size_t bytes, size_t align, const void* frame) noexcept {
   if (!is_sampling_this_copy()) return;
   const bool is_closed = isolates_pages() && tell_isolation(at, bytes, caller_at(frame));
-  const bool may_pass_over = !is_closed && is_alone();
-  if (may_pass_over) hooks->frequent.count(bytes, frame);
+  if (!is_closed && is_alone() && hooks->frequent.count(bytes, frame))
+    knows_all_paths.store(false, std::memory_order_relaxed);
   ThreadState* const thread = this_thread();
   if (!thread || thread->busy) return;
   const SiteId site = site_of(*thread, std::max<size_t>(bytes, 1), align, frame, Walks::AtPace);
-  if (site == kNotWalked) {
-    if (may_pass_over) hooks->frequent.count_refused(bytes, frame);
-  } else if (site != kNoSite) {
-    note(reinterpret_cast<uint64_t>(at), bytes, site);
-  }
+  if (site != kNoSite) note(reinterpret_cast<uint64_t>(at), bytes, site);
 }
 
 // What comes in the allocation's place has nothing to do with it.
@@ -246,6 +241,7 @@ bool passes_over() noexcept {
 
 void follow() noexcept {
   hooks->frequent.begin(passes_over());
+  heap.calls.store(&hooks->frequent, std::memory_order_release);
   hooks->released.store(released, std::memory_order_relaxed);
   hooks->unmapped.store(unmapped, std::memory_order_relaxed);
   hooks->mapped.store(mapped, std::memory_order_relaxed);
@@ -293,6 +289,7 @@ void finish_heap() noexcept {
   // A program that never had a second thread has no contention to be told.
   if (!knows_all_paths.exchange(true) && process_state.thread_count.load(std::memory_order_relaxed) > 1)
     process_state.file.write_note(kTooManyPaths);
+  heap.calls.store(nullptr, std::memory_order_relaxed);
   placing.answer.store(nullptr, std::memory_order_relaxed);
   hooks->place.store(nullptr, std::memory_order_relaxed);
   hooks->made.store(nullptr, std::memory_order_relaxed);

@@ -1,10 +1,10 @@
 #pragma once
 // Which calls of the allocator a program with one thread makes over and over. Where it is repaired as it
 // runs, these are passed over until it makes a second thread: of what is allocated in loops nobody need know
-// all, and a program that never has another thread pays for the first ones alone. Passed over are also those
-// whose call paths are ever new ones, as where a program recurses, once nobody walks these any more. The
-// runtime counts, libhpcrun-memory.so asks. Without locks; async-signal-safe. Zeroed memory is a valid one
-// that passes over nothing.
+// all, and a program that never has another thread pays for the first ones alone. Of the others, too, it pays
+// for some at first and with each sample: where ever new ones come, as from a program that recurses, the rest
+// is passed over until the next sample. The runtime counts, libhpcrun-memory.so asks. Without locks;
+// async-signal-safe. Zeroed memory is a valid one that passes over nothing.
 
 #include <sys/single_threaded.h>
 
@@ -19,14 +19,14 @@ namespace hpcrun {
 class FrequentCalls {
  public:
   static constexpr uint32_t kOften = 1'000;
-  static constexpr uint32_t kOftenRefused = 64;
+  // To be told of one takes some 80 ns: 1.6 ms at first, and a fifth of a percent at 50 samples a second.
+  static constexpr int32_t kToldAtFirst = 20'000, kToldASample = 500;
   static constexpr uint64_t kSmallBytes = 16'384;  // larger ones are few, and written to as they are made
 
-  // From now on small ones are passed over that were counted kOften times, or refused kOftenRefused times,
-  // while the process has one thread as far as the C library knows.
+  // From now on small ones are passed over that were counted kOften times, or came when as many were counted
+  // as may be told, while the process has one thread as far as the C library knows.
   void begin(bool passes) noexcept {
-    for (std::atomic<uint16_t>& tag : refused_) tag.store(0, std::memory_order_relaxed);
-    for (std::atomic<uint8_t>& count : refusals_) count.store(0, std::memory_order_relaxed);
+    left_.store(kToldAtFirst, std::memory_order_relaxed);
     for (std::atomic<uint64_t>& word : frequent_) word.store(0, std::memory_order_relaxed);
     for (std::atomic<uint16_t>& count : counts_) count.store(0, std::memory_order_relaxed);
     passes_.store(passes, std::memory_order_relaxed);
@@ -37,41 +37,36 @@ class FrequentCalls {
   }
   bool is_frequent(uint64_t bytes, const void* frame) const noexcept {
     if (!counts(bytes)) return false;
-    const uint64_t code = code_of(frame);
-    const uint32_t place = place_of(bytes, frame, code);
-    return (frequent_[place / 64].load(std::memory_order_relaxed) >> place % 64 & 1) ||
-           is_refused(refusal_of(bytes, code));
+    if (is_spent()) return true;
+    const uint32_t place = place_of(bytes, frame);
+    return frequent_[place / 64].load(std::memory_order_relaxed) >> place % 64 & 1;
   }
 
   // Of this size, from the same place of the program: by the innermost return addresses, and how deep they
-  // are.
-  void count(uint64_t bytes, const void* frame) noexcept {
-    if (!counts(bytes)) return;
-    const uint32_t place = place_of(bytes, frame, code_of(frame));
+  // are. True: it is the last one to be told of until the next sample.
+  bool count(uint64_t bytes, const void* frame) noexcept {
+    if (!counts(bytes)) return false;
+    left_.store(left_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    const uint32_t place = place_of(bytes, frame);
     const auto count = static_cast<uint16_t>(counts_[place].load(std::memory_order_relaxed) + 1);
     if (count <= kOften) counts_[place].store(count, std::memory_order_relaxed);
     if (count == kOften) frequent_[place / 64].fetch_or(uint64_t{1} << place % 64, std::memory_order_relaxed);
+    return is_spent();
   }
 
-  // The stack of the call was not walked, as too many were: of about this size, by the innermost return
-  // addresses, however deep they are.
-  void count_refused(uint64_t bytes, const void* frame) noexcept {
-    if (!counts(bytes)) return;
-    const Refusal refusal = refusal_of(bytes, code_of(frame));
-    if (is_refused(refusal)) return;
-    std::atomic<uint8_t>& count = refusals_[refusal.place];
-    const auto before = count.load(std::memory_order_relaxed);
-    const bool is_often = before + 1u >= kOftenRefused;
-    count.store(is_often ? 0 : static_cast<uint8_t>(before + 1), std::memory_order_relaxed);
-    if (is_often) refused_[refusal.place].store(refusal.tag, std::memory_order_relaxed);
+  // A sample came: of some more is to be told.
+  void renew() noexcept {
+    if (left_.load(std::memory_order_relaxed) < kToldASample)
+      left_.store(kToldASample, std::memory_order_relaxed);
   }
 
   void learn_outer(uint64_t caller, uint64_t distance) noexcept { outer_.learn(caller, distance); }
 
  private:
-  static constexpr unsigned kCountBits = 12, kRefusalBits = 11;
+  static constexpr unsigned kCountBits = 12;
   static constexpr uint64_t kMix = 0x9e3779b97f4a7c15u;
 
+  bool is_spent() const noexcept { return left_.load(std::memory_order_relaxed) <= 0; }
   bool counts(uint64_t bytes) const noexcept {
     return passes_.load(std::memory_order_relaxed) && bytes < kSmallBytes;
   }
@@ -83,32 +78,18 @@ class FrequentCalls {
       code = (code ^ word_above(frame, static_cast<int64_t>(distance))) * kMix;
     return code;
   }
-  static uint32_t place_of(uint64_t bytes, const void* frame, uint64_t code) noexcept {
-    const uint64_t key = (code ^ reinterpret_cast<uint64_t>(frame) << 16 ^ bytes << 40) * kMix;
+  uint32_t place_of(uint64_t bytes, const void* frame) const noexcept {
+    const uint64_t key = (code_of(frame) ^ reinterpret_cast<uint64_t>(frame) << 16 ^ bytes << 40) * kMix;
     return static_cast<uint32_t>(key >> (64 - kCountBits));
   }
 
-  // The tag, never 0, lest calls from elsewhere be taken for these.
-  struct Refusal {
-    uint32_t place;
-    uint16_t tag;
-  };
-  static Refusal refusal_of(uint64_t bytes, uint64_t code) noexcept {
-    const uint64_t key = (code ^ static_cast<uint64_t>(std::bit_width(bytes)) << 40) * kMix;
-    return {static_cast<uint32_t>(key >> (64 - kRefusalBits)), static_cast<uint16_t>(key >> 32 | 1)};
-  }
-  bool is_refused(Refusal refusal) const noexcept {
-    return refused_[refusal.place].load(std::memory_order_relaxed) == refusal.tag;
-  }
-
   std::atomic<bool> passes_;
+  std::atomic<int32_t> left_;  // to be told of
   OuterCalls outer_;
   // Those that were counted kOften times, apart: asked at each call, they are to stay in the first level
   // cache.
   std::atomic<uint64_t> frequent_[(1 << kCountBits) / 64];
   std::atomic<uint16_t> counts_[1 << kCountBits];
-  std::atomic<uint16_t> refused_[1 << kRefusalBits];  // tag of the calls there that are passed over
-  std::atomic<uint8_t> refusals_[1 << kRefusalBits];
 };
 
 // Which releases are worth a question: those of allocations that are known, or that are not the allocator's

@@ -8,6 +8,7 @@
 
 #include "hpcrun/memory/allocation_map.h"
 #include "hpcrun/memory/allocation_sites.h"
+#include "hpcrun/memory/frequent_calls.h"
 #include "hpcrun/memory/mappings.h"
 #include "hpcrun/memory/told_objects.h"
 
@@ -18,6 +19,7 @@ struct Heap {
   Mappings mappings;
   AllocationSites sites;
   ToldObjects told;
+  std::atomic<FrequentCalls*> calls{nullptr};  // while the allocator's calls are followed
 };
 
 extern constinit Heap heap;

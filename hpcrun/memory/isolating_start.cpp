@@ -111,6 +111,10 @@ uint64_t note_totals(const Isolation& with) noexcept {
   count(Counter::CommitNanoseconds, totals.commit_ns);
   count(Counter::MergedWords, totals.merged_words);
   count(Counter::ConvertedNanoseconds, totals.twins_cpu_ns);
+  count(Counter::IsolationGuarantee,
+        (totals.was_annotated ? kIsolatedAnnotated : 0) | (totals.was_plain ? kIsolatedPlain : 0));
+  count(Counter::MeetingsIsolated, totals.isolated_pace);
+  count(Counter::MeetingsCommon, totals.common_pace);
   return totals.conversions;
 }
 

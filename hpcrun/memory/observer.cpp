@@ -155,7 +155,10 @@ void on_sample(ThreadState& thread, const ucontext_t& context, const Stack& stac
   if (!memory) return;
   memory->stack = &stack;
   judge_time(weight_ns);
-  if (is_alone()) return memory->pace.forget();
+  if (is_alone()) {
+    if (FrequentCalls* const calls = heap.calls.load(std::memory_order_acquire)) calls->renew();
+    return memory->pace.forget();
+  }
   watch->sample(watched(thread, *memory), stopped_at(context, now), weight_ns);
 }
 

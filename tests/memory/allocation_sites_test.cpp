@@ -2,6 +2,8 @@
 
 #include "hpcrun/memory/allocation_sites.h"
 
+#include <sys/resource.h>
+
 #include <catch2/catch.hpp>
 
 #include <atomic>
@@ -37,6 +39,19 @@ TEST_CASE("a context with a size has one number, whoever asks") {
   CHECK(other != number);
   CHECK(sites->site(other).bytes == 48);
   CHECK(sites->number_of(0x1235, {1, 78, 40}) != number);
+}
+
+TEST_CASE("a program with few sites touches few pages") {
+  const auto sites = started();
+  const auto faults = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_minflt;
+  };
+  const long before = faults();
+  for (uint64_t path = 1; path <= 1000; ++path) sites->number_of(path * 0x9e3779b97f4a7c15u, {1, 2, 40});
+  CHECK(faults() - before < 150);  // 2,000 places of 16 bytes, with room, and 1,000 sites of 48
+  CHECK(sites->count() == 1000);
 }
 
 TEST_CASE("many sizes of one context are few numbers, with what is not exceeded") {

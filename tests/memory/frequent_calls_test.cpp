@@ -30,7 +30,10 @@ std::unique_ptr<FrequentCalls> begun() {
 }
 
 void count(FrequentCalls& calls, uint64_t bytes, const void* frame, uint32_t times) {
-  for (uint32_t i = 0; i < times; ++i) calls.count(bytes, frame);
+  for (uint32_t i = 0; i < times; ++i) {
+    calls.renew();
+    calls.count(bytes, frame);
+  }
 }
 
 }  // namespace
@@ -70,48 +73,30 @@ TEST_CASE("callers of the function around the allocator are told apart") {
   CHECK_FALSE(calls->is_frequent(32, call.frame()));
 }
 
-TEST_CASE("what comes by ever new call paths is passed over once nobody walks these") {
+TEST_CASE("of ever new calls so many are told at first, and some with each sample") {
   const auto calls = begun();
-  Call call(0x1000, 0x5000);
-  calls->learn_outer(0x1000, Call::kOuterDistance);
-  const auto refuse = [&](uint32_t times) {
-    for (uint32_t i = 0; i < times; ++i) calls->count_refused(48, call.frame());
+  uint64_t next = 1;
+  const auto told = [&] {
+    for (int64_t n = 0;; ++n) {
+      const Call call(next++ * 0x1000);
+      if (calls->is_frequent(48, call.frame())) return n;
+      const bool is_last = calls->count(48, call.frame());
+      REQUIRE(is_last == calls->is_frequent(64, call.frame()));
+    }
   };
-  refuse(FrequentCalls::kOftenRefused - 1);
-  CHECK_FALSE(calls->is_frequent(48, call.frame()));
-  refuse(1);
-  // At any depth, and of about this size.
-  const Call elsewhere = call;
-  for (const Call* at : {static_cast<const Call*>(&call), &elsewhere}) {
-    CHECK(calls->is_frequent(48, at->frame()));
-    CHECK(calls->is_frequent(63, at->frame()));
-    CHECK_FALSE(calls->is_frequent(64, at->frame()));
-  }
-  call.words[12] = 0x6000;
-  CHECK_FALSE(calls->is_frequent(48, call.frame()));
+  CHECK(told() == FrequentCalls::kToldAtFirst);
+  CHECK(told() == 0);
+  calls->renew();
+  CHECK(told() == FrequentCalls::kToldASample);
+  // Samples in which nothing came are not saved up.
+  for (int sample = 0; sample < 10; ++sample) calls->renew();
+  CHECK(told() == FrequentCalls::kToldASample);
+  // Large ones are told all the same.
+  CHECK_FALSE(calls->is_frequent(FrequentCalls::kSmallBytes, Call(0x1000).frame()));
 
   calls->begin(true);
-  CHECK_FALSE(calls->is_frequent(48, elsewhere.frame()));
-}
-
-TEST_CASE("nobody's calls are passed over for those that were refused elsewhere") {
-  const auto calls = begun();
-  constexpr uint64_t kCalls = 20'000;  // more than there are places
-  for (uint64_t i = 1; i <= kCalls; ++i) {
-    const Call call(i * 0x1000);
-    for (uint32_t n = 0; n < FrequentCalls::kOftenRefused; ++n) calls->count_refused(48, call.frame());
-  }
-  uint64_t passed_over = 0;
-  for (uint64_t i = kCalls + 1; i <= 2 * kCalls; ++i)
-    passed_over += calls->is_frequent(48, Call(i * 0x1000).frame());
-  CHECK(passed_over < 10);
-}
-
-TEST_CASE("large allocations are never passed over that were refused") {
-  const auto calls = begun();
-  const Call call(0x1000);
-  for (uint32_t n = 0; n < 1'000; ++n) calls->count_refused(FrequentCalls::kSmallBytes, call.frame());
-  CHECK_FALSE(calls->is_frequent(FrequentCalls::kSmallBytes, call.frame()));
+  calls->renew();
+  CHECK(told() == FrequentCalls::kToldAtFirst);
 }
 
 TEST_CASE("known beginnings may lie in their pages alone") {
