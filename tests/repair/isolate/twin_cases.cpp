@@ -16,31 +16,13 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include <algorithm>
 #include <atomic>
-#include <initializer_list>
-#include <string>
 
 #include "tests/repair/isolate/isolated.h"
 #include "tests/repair/isolate/team.h"
+#include "tests/repair/isolate/twin_turns.h"
 
 namespace {
-
-void become_twin() {
-  REQUIRE_THAT(isolated_convert());
-  REQUIRE_THAT(isolated_is_twin());
-}
-
-uint64_t now_ns(clockid_t clock = CLOCK_MONOTONIC) {
-  timespec time;
-  clock_gettime(clock, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
-
-void pause_ms(int ms) {
-  const timespec time{ms / 1000, ms % 1000 * 1'000'000L};
-  REQUIRE_THAT(nanosleep(&time, nullptr) == 0);
-}
 
 // --- changing over
 
@@ -120,22 +102,6 @@ void asked_back_anywhere() {
 }
 
 // --- synchronisation, between twins and threads at home, which change over all the time
-
-template <typename Lock>
-void count_under(Lock lock) {
-  static uint64_t counted;
-  counted = 0;
-  constexpr int kTurns = 1500;
-  Team team(4, [&](int i) {
-    for (int turn = 0; turn < kTurns; ++turn) {
-      if (i < 3 && turn % 100 == 20 * i) REQUIRE_THAT(isolated_convert());
-      if (i < 2 && turn % 100 == 60) isolated_give_back();
-      lock([&] { counted = counted + 1; });
-    }
-  });
-  team.join();
-  REQUIRE_THAT(counted == 4 * kTurns);
-}
 
 void mutexes() {
   isolated_start();
@@ -453,18 +419,6 @@ void signals() {
   }
   team.join();
   REQUIRE_THAT(handled == 2 && handled_as_twin == 0);
-}
-
-// Is the thread in the kernel with a call of one of these numbers, as twin or at home?
-bool waits_in(int tid, std::initializer_list<long> calls) {
-  const int twin = isolated_twin_of(tid);
-  const std::string path = twin ? "/proc/" + std::to_string(twin) + "/syscall"
-                                : "/proc/self/task/" + std::to_string(tid) + "/syscall";
-  const int file = open(path.c_str(), O_RDONLY);
-  char text[16] = {};
-  const bool is_read = file >= 0 && read(file, text, sizeof text - 1) > 0;
-  if (file >= 0) close(file);
-  return is_read && std::ranges::count(calls, strtol(text, nullptr, 10));
 }
 
 std::atomic<int> handlers_run;

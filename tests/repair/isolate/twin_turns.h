@@ -1,0 +1,77 @@
+#pragma once
+// What cases of twins (twin_cases.cpp, meeting_cases.cpp, futex_cases.cpp) have in common: threads that
+// change over, wait, and count under a lock.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <time.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+
+#include "tests/repair/isolate/isolated.h"
+#include "tests/repair/isolate/team.h"
+
+inline void become_twin() {
+  REQUIRE_THAT(isolated_convert());
+  REQUIRE_THAT(isolated_is_twin());
+}
+
+inline uint64_t now_ns(clockid_t clock = CLOCK_MONOTONIC) {
+  timespec time;
+  clock_gettime(clock, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+inline void pause_ms(int ms) {
+  const timespec time{ms / 1000, ms % 1000 * 1'000'000L};
+  REQUIRE_THAT(nanosleep(&time, nullptr) == 0);
+}
+
+// A limit that passes.
+constexpr int kLimitMs = 30;
+
+inline timespec in_ms(clockid_t clock, int ms) {
+  timespec time;
+  clock_gettime(clock, &time);
+  time.tv_nsec += ms * 1'000'000L;
+  time.tv_sec += time.tv_nsec / 1'000'000'000;
+  time.tv_nsec %= 1'000'000'000;
+  return time;
+}
+
+// Of a team the first two are twins, and the last is at home.
+constexpr int kTeam = 3;
+inline void take_place(int i) {
+  if (i < kTeam - 1) become_twin();
+}
+
+// Four threads add under the lock, of which three change over all the time. `lock` calls what it is given.
+template <typename Lock>
+void count_under(Lock lock) {
+  static uint64_t counted;
+  counted = 0;
+  constexpr int kTurns = 1500;
+  Team team(4, [&](int i) {
+    for (int turn = 0; turn < kTurns; ++turn) {
+      if (i < 3 && turn % 100 == 20 * i) REQUIRE_THAT(isolated_convert());
+      if (i < 2 && turn % 100 == 60) isolated_give_back();
+      lock([&] { counted = counted + 1; });
+    }
+  });
+  team.join();
+  REQUIRE_THAT(counted == 4 * kTurns);
+}
+
+// Is the thread in the kernel with a call of one of these numbers, as twin or at home?
+inline bool waits_in(int tid, std::initializer_list<long> calls) {
+  const int twin = isolated_twin_of(tid);
+  const std::string path = twin ? "/proc/" + std::to_string(twin) + "/syscall"
+                                : "/proc/self/task/" + std::to_string(tid) + "/syscall";
+  const int file = open(path.c_str(), O_RDONLY);
+  char text[16] = {};
+  const bool is_read = file >= 0 && read(file, text, sizeof text - 1) > 0;
+  if (file >= 0) close(file);
+  return is_read && text[0] != 'r' && std::ranges::count(calls, strtol(text, nullptr, 10));
+}
