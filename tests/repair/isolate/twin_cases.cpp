@@ -17,8 +17,12 @@
 #include <time.h>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "tests/repair/isolate/isolated.h"
+#include "tests/repair/isolate/isolated_atomics.h"
 #include "tests/repair/isolate/team.h"
 #include "tests/repair/isolate/twin_turns.h"
 
@@ -581,6 +585,36 @@ void segfault() {
   *nowhere = 1;
 }
 
+// On a page that each twin has for itself. Named for debuggers.
+extern "C" {
+alignas(4096) volatile uint64_t words_of_crash[512];
+}
+
+// One thread of three crashes, after it wrote what nobody else has; another one has what it wrote only for
+// itself.
+void crashes_with_own_page() {
+  isolated_make_common();
+  isolated_plan_atomics(false);
+  isolated_add_page(const_cast<uint64_t*>(words_of_crash));
+  words_of_crash[0] = 1;
+  REQUIRE_THAT(isolated_begin() == 0);
+  static std::atomic<bool> is_written{false};
+  new Team(2, [](int i) {
+    become_twin();
+    REQUIRE_THAT(isolated_pages() == 1);
+    if (i == 0) {
+      words_of_crash[1] = 0x1111;
+      is_written = true;
+      for (;;) continue;
+    }
+    while (!is_written) continue;
+    words_of_crash[2] = 0x5eed5eed5eed;
+    REQUIRE_THAT(words_of_crash[1] == 0);  // the other's page is another one
+    *nowhere = 1;
+  });
+  for (;;) pause();
+}
+
 int overflow(int depth) {
   volatile char frame[4096];
   frame[0] = static_cast<char>(depth);
@@ -635,6 +669,36 @@ void main_thread_leaves() {
   });
   become_twin();
   pthread_exit(nullptr);
+}
+
+size_t children_of_any_kind() {
+  size_t count = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream children(task.path() / "children");
+    count += static_cast<size_t>(std::distance(std::istream_iterator<int>(children), {}));
+  }
+  return count;
+}
+
+// Processes that have ended are taken away as the program runs on, whatever its threads do.
+void leaves_no_zombie() {
+  isolated_start();
+  Team team(2, [](int i) {
+    for (int turn = 0; turn < 200; ++turn) {
+      while (!isolated_convert()) sched_yield();  // the other one's memory grows
+      if (turn % 50 == 25 * i) pause_ms(1);
+      isolated_give_back();
+      // A thread's last one may be there still.
+      if (turn % 20 == 0) REQUIRE_THAT(children_of_any_kind() <= 4);
+    }
+  });
+  team.join();
+  for (int tries = 0; children_of_any_kind(); ++tries) {
+    REQUIRE_THAT(tries < 2'000);
+    pause_ms(10);
+  }
+  REQUIRE_THAT(isolated_counts().conversions > 200);
+  REQUIRE_THAT(waitpid(-1, nullptr, __WALL) == -1 && errno == ECHILD);
 }
 
 void runs_on() {
@@ -820,11 +884,13 @@ constexpr Case kCases[] = {
     {"cancelled", cancelled},
     {"handled_faults", handled_faults},
     {"segfault", segfault},
+    {"crashes_with_own_page", crashes_with_own_page},
     {"stack_overflow", stack_overflow},
     {"aborts", aborts},
     {"exits", exits},
     {"ends_at_once", ends_at_once},
     {"main_thread_leaves", main_thread_leaves},
+    {"leaves_no_zombie", leaves_no_zombie},
     {"runs_on", runs_on},
     {"children", children},
     {"executes", executes},

@@ -1,38 +1,63 @@
 #!/usr/bin/env python3
 """Threads that are processes behave as threads: the cases of twin_cases.cpp, and how their program ends.
 
-No process of a case may be left when its program has ended, however it ended.
+No process of a case may be left when its program has ended, however it ended: none that runs, and none that has ended and
+for which nobody waits.
 """
 
+import ctypes
 import os
 import pathlib
+import resource
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
 TESTS = pathlib.Path(os.environ["PROF_BUILD"]) / "tests"
 PATIENCE = 60  # s
 
+# Whose parent has ended becomes ours, and is waited for here, as init does: what is left has a parent that does not.
+PR_SET_CHILD_SUBREAPER = 36
+assert ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1) == 0
 
-def living(session):
-    """Processes of the session that a case began: zombies are dead, whoever waits for them."""
-    found = []
+
+def of_session(session):
+    """Its processes, with the letter of their state and their parent."""
+    found = {}
     for folder in pathlib.Path("/proc").glob("[0-9]*"):
         try:
             fields = (folder / "stat").read_text().rpartition(") ")[2].split()
         except OSError:
             continue
-        if fields[0] not in "ZX" and int(fields[3]) == session:
-            found.append(int(folder.name))
+        if int(fields[3]) == session:
+            found[int(folder.name)] = (fields[0], int(fields[1]))
+    return found
+
+
+def living(session):
+    return [process for process, (state, _) in of_session(session).items() if state not in "ZX"]
+
+
+def left_of(session):
+    """Zombies as well, but for those that have come to us, which go."""
+    found = of_session(session)
+    for process, (_, parent) in found.items():
+        if parent == os.getpid():
+            try:
+                os.waitpid(process, os.WNOHANG)
+            except ChildProcessError:
+                pass
     return found
 
 
 class Case:
-    def __init__(self, *arguments, program="twin_cases"):
+    def __init__(self, *arguments, program="twin_cases", **more):
         self.program = subprocess.Popen([TESTS / program, *arguments], stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, start_new_session=True)
+                                        stderr=subprocess.PIPE, start_new_session=True, **more)
 
     def end(self):
         try:
@@ -47,9 +72,9 @@ class Case:
     def left(self):
         """What is left a while after the end: a twin that is killed takes a moment."""
         deadline = time.monotonic() + PATIENCE
-        while (found := living(self.program.pid)) and time.monotonic() < deadline:
+        while (found := left_of(self.program.pid)) and time.monotonic() < deadline:
             time.sleep(0.02)
-        return found
+        return list(found)
 
 
 class Twins(unittest.TestCase):
@@ -118,6 +143,24 @@ class Twins(unittest.TestCase):
     def test_a_segmentation_fault_ends_the_program(self):
         self.ends("segfault", -signal.SIGSEGV)
 
+    def test_the_core_of_a_program_has_what_its_twin_wrote_last(self):
+        pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
+        if not pattern.startswith("core") or not shutil.which("gdb"):
+            self.skipTest(f"cores go to {pattern}" if shutil.which("gdb") else "gdb is not installed")
+        with tempfile.TemporaryDirectory() as folder:
+            unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+            case = Case("crashes_with_own_page", cwd=folder, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, unlimited))
+            self.assertEqual((case.end(), case.errors, case.left()), (-signal.SIGSEGV, "", []))
+            cores = list(pathlib.Path(folder).glob("core*"))
+            self.assertEqual(len(cores), 1)
+            looks = ["print/x *(unsigned long(*)[3])&words_of_crash", "info threads", "backtrace"]
+            told = subprocess.run(["gdb", "-batch", "-nx", *(word for look in looks for word in ("-ex", look)), TESTS / "twin_cases", cores[0]],
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=PATIENCE).stdout
+        # What another twin wrote to its own page at last went with it.
+        self.assertRegex(told, r"\$1 = \{0x1, 0x(0|1111), 0x5eed5eed5eed\}")
+        self.assertEqual(told.count("Thread 0x"), 4, told)  # three, and the one that crashed once more
+        self.assertRegex(told, r"#[0-9]+ .*crashes_with_own_page")
+
     def test_so_does_a_stack_overflow(self):
         self.ends("stack_overflow", -signal.SIGSEGV)
 
@@ -134,6 +177,9 @@ class Twins(unittest.TestCase):
 
     def test_the_main_thread_may_leave_first(self):
         self.ends("main_thread_leaves", 9)
+
+    def test_no_zombie_is_left_as_the_program_runs_on(self):
+        self.ends("leaves_no_zombie")
 
     def test_a_twin_has_children_with_the_mask_of_the_program(self):
         blocked = int(self.ends("children").output, 16)
