@@ -11,6 +11,7 @@
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "analysis/database/database.h"
 #include "analysis/pipeline/run_record.h"
@@ -23,6 +24,7 @@
 #include "hpcrun/measurement/repair_plan.h"
 #include "hpcrun/sample/config.h"
 #include "prof/directory_name.h"
+#include "prof/launch_record.h"
 #include "prof/measured_process.h"
 #include "prof/message.h"
 
@@ -45,13 +47,6 @@ bool is_repair_file(const fs::path& file) {
   return json.is_object() && json.value("schema", "") == kRepairSchema;
 }
 
-// What a rank published for the others (rank_part.h).
-bool is_launch_file(const fs::path& file) {
-  std::ifstream in(file);
-  const auto launch = nlohmann::json::parse(in, nullptr, false);
-  return launch.is_object() && launch.contains("launch") && launch.contains("size");
-}
-
 // The names that a run is going to need: files of others by these names would be lost.
 void refuse_files_of_others(const fs::path& directory) {
   std::error_code error;
@@ -63,7 +58,7 @@ void refuse_files_of_others(const fs::path& directory) {
       fail(kOwnFailure, "{}: was not written by prof; choose another directory with -o",
            of_rank.path.string());
   const fs::path launch = directory / kLaunchFile;
-  if (fs::exists(launch, error) && !is_launch_file(launch))
+  if (fs::exists(launch, error) && !launch_record(directory))
     fail(kOwnFailure, "{}: was not written by prof; choose another directory with -o", launch.string());
   const fs::path repairs = directory / kRepairFile;
   if (fs::exists(repairs, error) && !is_repair_file(repairs))
@@ -121,6 +116,11 @@ fs::path create_measurement_directory(const std::string& asked, const std::strin
       fail(kOwnFailure, "{} holds the measurements of another run; choose another with -o or add --force",
            directory.string());
     empty_of_measurements(directory);
+  }
+  if (const std::optional<LaunchRecord> launch = launch_record(directory)) {
+    if (!force && !is_abandoned(*launch))
+      fail(kOwnFailure, "{}", words_for_launch_of_others(directory, *launch));
+    fs::remove(directory / kLaunchFile);
   }
   return directory;
 }

@@ -13,13 +13,10 @@ namespace prof {
 // Where a directory is made: `asked` with its % expanded, or the default name in the current one. Absolute.
 std::filesystem::path measurement_directory_path(const std::string& asked, const std::string& program);
 
-// In a directory that many ranks share, while they run: by it they know that it is theirs (rank_part.h).
-constexpr char kLaunchFile[] = "launch.json";
-
 // Creates the directory: `asked` with its % expanded (directory_name.h), or prof-<program>-<job id or
-// time>-<pid> in the current one. An
-// existing directory with measurements in it is not touched unless `force`, which removes them and run.json,
-// and invalidates database/; files of others stay, and one in the way of those two is an error. Throws
+// time>-<pid> in the current one. An existing directory with measurements in it, or that a launch of many
+// ranks has taken (launch_record.h), is not touched unless `force`, which removes them and run.json, and
+// invalidates database/; files of others stay, and one in the way of those two is an error. Throws
 // CommandError (125) or DatabaseError. The path is absolute.
 std::filesystem::path create_measurement_directory(const std::string& asked, const std::string& program,
                                                    bool force);

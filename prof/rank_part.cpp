@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 
@@ -14,6 +12,7 @@
 #include "hpcrun/measurement/container.h"
 #include "hpcrun/sample/config.h"
 #include "prof/directory_name.h"
+#include "prof/launcher_process.h"
 #include "prof/measurement_directory.h"
 #include "prof/message.h"
 
@@ -27,10 +26,16 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kPoll = 20ms;
+// Thousands of ranks that wait for one file of a network file system are as many questions to it.
+constexpr auto kMostBetweenLooks = 500ms;
 // A network file system may hide a new file for a minute from who has looked for it before.
 constexpr auto kPatienceForDirectory = 120s;
 // In which a rank of this launch could have written what looks like another run's.
 constexpr auto kPatienceForOthersFiles = 2s;
+// In which the rank that makes the directory could do away with what a launch left that was killed.
+constexpr auto kPatienceForOthersLaunch = 20s;
+// By which a node's clock may be late, and its ranks be started later than those of others.
+constexpr auto kMostLateness = 30s;
 // MPI_Finalize lets all ranks go at about the same time.
 constexpr auto kPatienceForEnds = 10s;
 // The nodes of a larger job are not kept for one process that analyzes.
@@ -108,6 +113,13 @@ std::optional<RankPart> RankPart::take(const std::string& ranks, const std::stri
     fail(kOwnFailure, "--ranks {}: none of them is among the {} ranks of this launch", ranks, part.job_.size);
   if (part.sharing_ == Sharing::Node && part.job_.local_rank < 0)
     fail(kOwnFailure, "-o {}: the launcher does not number the ranks of a node; use %r instead of %h", asked);
+  if (part.sharing_ == Sharing::All && part.job_.name == LaunchName::OfParent && part.job_.spans_nodes) {
+    if (part.job_.local_rank > 0) throw CommandError(kOwnFailure, "");  // one rank of each node says it
+    fail(kOwnFailure,
+         "{}: the launcher tells ranks on several nodes nothing that they have in common; give each node a "
+         "directory (-o 'DIR-%h'), or start them in a batch job",
+         host_name());
+  }
   if (!part.is_first()) {
     speak_as(fmt::format("rank {}", part.job_.rank));
     set_quiet(true);
@@ -123,66 +135,67 @@ fs::path RankPart::name_of_directory(const std::string& program) const {
   return measurement_directory_path(asked_, program);
 }
 
-bool RankPart::is_published(const fs::path& directory) const {
-  std::ifstream in(directory / kLaunchFile);
-  const auto launch = nlohmann::json::parse(in, nullptr, false);
-  return launch.is_object() && launch.value("launch", "") == job_.launch;
+// Of a launch that has no name of its own in its batch job, the file may be what the job's last launch left
+// as it was killed: before the process was started that has started this one.
+bool RankPart::is_of_earlier_launch(const LaunchRecord& record) const {
+  if (job_.name != LaunchName::OfBatchJob) return false;
+  const auto start = start_of_process(getppid());
+  return start && record.written < *start - kMostLateness;
+}
+
+void RankPart::refuse_others(const fs::path& directory, const LaunchRecord& others) const {
+  // The rank that makes the directory refuses it as well, and says so; besides it one rank of each node does.
+  if (job_.local_rank > 0) throw CommandError(kOwnFailure, "");
+  fail(kOwnFailure, "{}", words_for_launch_of_others(directory, others));
 }
 
 fs::path RankPart::await_directory(const std::string& program, bool force) const {
   const fs::path directory = name_of_directory(program);
   const Clock::time_point start = Clock::now();
-  Clock::time_point first_seen = Clock::time_point::max();
-  while (!is_published(directory)) {
-    const Clock::time_point now = Clock::now();
-    if (!force && first_seen == Clock::time_point::max() && is_taken(directory)) first_seen = now;
+  Clock::duration pause = kPoll;
+  std::optional<bool> is_of_others;  // looked for once: all of a directory has to be read for it
+  while (true) {
+    const std::optional<LaunchRecord> record = launch_record(directory);
+    const bool is_own = record && record->launch == job_.launch && !is_of_earlier_launch(*record);
+    if (is_own) return directory;
+    if (!is_of_others) is_of_others = is_taken(directory);
+    const Clock::duration waited = Clock::now() - start;
+    if (record && waited > (force ? kPatienceForDirectory : kPatienceForOthersLaunch))
+      refuse_others(directory, *record);
     // The rank that makes the directory refuses it as well, and says so.
-    if (first_seen < now - kPatienceForOthersFiles) throw CommandError(kOwnFailure, "");
-    if (start < now - kPatienceForDirectory)
+    if (!force && *is_of_others && waited > kPatienceForOthersFiles) throw CommandError(kOwnFailure, "");
+    if (waited > kPatienceForDirectory)
       fail(kOwnFailure,
            "{} has no {} by rank {}; name one that all nodes share with -o, or one a node (-o 'DIR-%h')",
            host_name(), directory.string(), first_);
-    std::this_thread::sleep_for(kPoll);
+    std::this_thread::sleep_for(pause);
+    pause = std::min<Clock::duration>(pause * 5 / 4, kMostBetweenLooks);
   }
-  return directory;
 }
 
 ClockAddress RankPart::first_clock(const fs::path& directory) const {
-  ClockAddress address;
-  try {
-    std::ifstream in(directory / kLaunchFile);
-    const auto clock = nlohmann::json::parse(in).at("clock");
-    address = {clock.at("host"), clock.at("addresses"), clock.at("port"), clock.at("token")};
-  } catch (const nlohmann::json::exception&) {  // it does not answer
-  }
-  return address;
+  const std::optional<LaunchRecord> record = launch_record(directory);
+  return record ? record->clock : ClockAddress{};
 }
 
 uint64_t RankPart::token(const fs::path& directory) const {
-  std::ifstream in(directory / kLaunchFile);
-  const auto launch = nlohmann::json::parse(in, nullptr, false);
-  if (!launch.is_object() || !launch.contains("token") || !launch["token"].is_number_unsigned())
+  const std::optional<LaunchRecord> record = launch_record(directory);
+  if (!record || record->token == 0)
     fail(kOwnFailure, "{}: another rank runs another prof; measure all with one", directory.string());
-  return launch["token"].get<uint64_t>();
+  return record->token;
 }
 
 void RankPart::publish(const fs::path& directory, const ClockAddress& clock, uint64_t token) const {
-  const fs::path unfinished = directory / (std::string(kLaunchFile) + ".writing");
-  nlohmann::ordered_json launch = {{"launch", job_.launch},
-                                   {"size", job_.size},
-                                   {"ranks", ranks_.empty() ? "all" : ranks_},
-                                   {"token", token}};
-  if (clock.port != 0)
-    launch["clock"] = {
-        {"host", clock.host}, {"addresses", clock.addresses}, {"port", clock.port}, {"token", clock.token}};
-  std::ofstream file(unfinished);
-  file << launch.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
-  file.close();
-  std::error_code error;
-  if (file) fs::rename(unfinished, directory / kLaunchFile, error);
-  if (!file || error)
-    fail(kOwnFailure, "cannot write {}, for which the other ranks wait; choose another directory with -o",
-         (directory / kLaunchFile).string());
+  LaunchRecord record;
+  record.launch = job_.launch;
+  record.size = job_.size;
+  record.ranks = ranks_.empty() ? "all" : ranks_;
+  record.token = token;
+  record.clock = clock;
+  if (create_launch_record(directory, record)) return;
+  // Another launch was there between our look and now.
+  const std::optional<LaunchRecord> others = launch_record(directory);
+  fail(kOwnFailure, "{}", words_for_launch_of_others(directory, others.value_or(LaunchRecord{})));
 }
 
 std::string RankPart::record_name() const {

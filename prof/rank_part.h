@@ -12,6 +12,7 @@
 
 #include "analysis/pipeline/rank_choice.h"
 #include "prof/clock_exchange.h"
+#include "prof/launch_record.h"
 #include "prof/parallel_job.h"
 
 namespace prof {
@@ -36,7 +37,8 @@ class RankPart {
   bool makes_directory() const;
   // The directory that another rank makes. Throws CommandError (125) where that does not happen.
   std::filesystem::path await_directory(const std::string& program, bool force) const;
-  // Lets the others go on: what they find in the directory is there. `token`: of the launch.
+  // Lets the others go on: what they find in the directory is there. `token`: of the launch. Throws
+  // CommandError (125), where another launch did the same in this directory as well.
   void publish(const std::filesystem::path& directory, const ClockAddress& clock, uint64_t token) const;
   // The token that was published. Throws CommandError (125).
   uint64_t token(const std::filesystem::path& directory) const;
@@ -62,7 +64,8 @@ class RankPart {
   enum class Sharing : uint8_t { None, Node, All };
   RankPart(ParallelJob job, RankChoice choice, std::string ranks, const std::string& asked);
   std::filesystem::path name_of_directory(const std::string& program) const;
-  bool is_published(const std::filesystem::path& directory) const;
+  bool is_of_earlier_launch(const LaunchRecord& record) const;
+  [[noreturn]] void refuse_others(const std::filesystem::path& directory, const LaunchRecord& others) const;
 
   ParallelJob job_;
   RankChoice choice_;

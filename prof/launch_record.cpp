@@ -1,0 +1,81 @@
+#include "prof/launch_record.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "prof/message.h"
+
+namespace prof {
+
+namespace fs = std::filesystem;
+using std::chrono::duration_cast;
+using std::chrono::nanoseconds;
+using std::chrono::system_clock;
+
+std::optional<LaunchRecord> launch_record(const fs::path& directory) {
+  std::ifstream in(directory / kLaunchFile);
+  const auto json = nlohmann::json::parse(in, nullptr, false);
+  if (!json.is_object() || !json.contains("launch") || !json.contains("size")) return std::nullopt;
+  LaunchRecord record;
+  try {
+    record.launch = json.at("launch");
+    record.size = json.at("size");
+    record.ranks = json.value("ranks", "");
+    record.token = json.value("token", uint64_t{0});
+    record.host = json.value("host", "");
+    record.pid = json.value("pid", 0);
+    record.written = system_clock::time_point(
+        duration_cast<system_clock::duration>(nanoseconds(json.value("written_ns", int64_t{0}))));
+    if (const auto clock = json.find("clock"); clock != json.end())
+      record.clock = {clock->at("host"), clock->at("addresses"), clock->at("port"), clock->at("token")};
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+  return record;
+}
+
+bool create_launch_record(const fs::path& directory, LaunchRecord record) {
+  const int64_t now = duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
+  nlohmann::ordered_json json = {{"launch", record.launch}, {"size", record.size}, {"ranks", record.ranks},
+                                 {"token", record.token},   {"host", host_name()}, {"pid", getpid()},
+                                 {"written_ns", now}};
+  if (record.clock.port != 0)
+    json["clock"] = {{"host", record.clock.host},
+                     {"addresses", record.clock.addresses},
+                     {"port", record.clock.port},
+                     {"token", record.clock.token}};
+  const std::string text = json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  const fs::path path = directory / kLaunchFile;
+  // Whoever reads it before it is whole takes it for none, and looks again.
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0 && errno == EEXIST) return false;
+  const bool is_whole =
+      file >= 0 && write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const bool is_closed = file >= 0 && close(file) == 0;
+  if (is_whole && is_closed) return true;
+  const int error = errno;
+  if (file >= 0) unlink(path.c_str());
+  fail(kOwnFailure, "cannot write {}, for which the other ranks wait: {}; choose another directory with -o",
+       path.string(), std::strerror(error));
+}
+
+bool is_abandoned(const LaunchRecord& record) {
+  return record.pid > 0 && record.host == host_name() && kill(record.pid, 0) != 0 && errno == ESRCH;
+}
+
+std::string words_for_launch_of_others(const fs::path& directory, const LaunchRecord& others) {
+  return fmt::format(
+      "{} is taken by another launch ({}, {} ranks), which runs or was killed; choose another directory with "
+      "-o, or add "
+      "--force where nothing runs",
+      directory.string(), others.launch, others.size);
+}
+
+}  // namespace prof
