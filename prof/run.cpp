@@ -138,20 +138,23 @@ RepairFile given_repairs(const RepairRequest& request) {
 }
 
 // Runs the program again, with and without what repair.json has now. What fails here is said; the run that
-// was measured stands.
+// was measured stands. `preload`: without what isolates pages, which brings an allocator along: a trial would
+// compare allocators.
 void verify_repairs(const RunOptions& options, const RepairRequest& request, const Launch& measured,
-                    int exit_status) {
+                    const std::string& preload, int exit_status) {
   const fs::path path = measured.measurement_directory / kRepairFile;
   try {
     std::error_code missing;
     RepairFile file = fs::exists(path, missing) ? read_repair_file(path) : RepairFile{};
     TrialSetting setting{measured, measured.measurement_directory, request, exit_status, options.verify};
+    setting.request.isolate = setting.request.isolate_always = false;
     // As little as the runtime can measure.
     setting.launch.window = {};
     setting.launch.before_exec = {};
     std::erase_if(setting.launch.environment, [](const auto& variable) {
-      return variable.first != "LD_PRELOAD" && variable.first != hpcrun::kEnvTrigger;
+      return variable.first != hpcrun::kEnvTrigger;
     });
+    setting.launch.environment.emplace_back("LD_PRELOAD", preload);
     setting.launch.environment.emplace_back(hpcrun::kEnvEvents, "CPUTIME@1");
     try_repairs(setting, file);
     if (!file.is_empty()) write_repair_file(file, path);
@@ -187,6 +190,10 @@ int run_program(const RunOptions& whole) {
   const RepairRequest repairs = whole.repair.empty() ? RepairRequest{} : parse_repair_request(whole.repair);
   if (whole.verify > 0 && !repairs.is_for_anything())
     fail(kOwnFailure, "--verify tries what --repair finds; add --repair, or leave --verify out");
+  if (whole.verify > 0 && !repairs.layout && !repairs.locks)
+    fail(kOwnFailure,
+         "--verify tries allocations and locks that are laid out anew, not pages that are isolated as the "
+         "program runs; use --repair=layout,locks,isolate, or leave --verify out");
   if (whole.verify > 0 && !options.analyze)
     fail(kOwnFailure, "--verify needs the analysis that finds repairs; leave --no-analyze out");
   // What an earlier run found is known: nothing needs to be looked for again.
@@ -222,6 +229,7 @@ int run_program(const RunOptions& whole) {
   if (contention != ContentionRequest::None || repairs.layout)
     others.push_back(preloadable(find_memory_preload()));
   if (locks || repairs.locks) others.push_back(preloadable(find_sync_preload()));
+  const std::string trial_preload = preload_list(runtime, others);
   if (repairs.isolate || by_pages) {
     const char* const asked = by_pages ? "-e contention:pages" : "--repair=isolate";
     require_kernel_for_isolation(asked, by_pages ? "-e contention" : "--repair");
@@ -314,7 +322,7 @@ int run_program(const RunOptions& whole) {
     rank->say_how_to_analyze(directory);
   } else if (options.analyze)
     analyze_and_summarize(directory, [&] {
-      if (whole.verify > 0) verify_repairs(whole, repairs, plan, outcome.exit_status);
+      if (whole.verify > 0) verify_repairs(whole, repairs, plan, trial_preload, outcome.exit_status);
     });
   else
     remark("measurements are in {}", directory.string());

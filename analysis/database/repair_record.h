@@ -53,6 +53,13 @@ struct RepairsRecord {
   double commit_s = 0;
   uint64_t merged_words = 0;
   double converted_s = 0;  // their CPU time
+  // What held for the program's data meanwhile: "annotated", or "calls" where not all code said where it works
+  // atomically; empty: nothing was isolated.
+  std::string guarantee;
+  // How often threads met in a second of CPU time with pages of their own, and with common ones, as that was
+  // tried last; 0: it was not.
+  double isolated_meetings = 0;
+  double common_meetings = 0;
 
   bool was_asked_for() const { return layout || locks || plan || isolate; }
 };
@@ -76,6 +83,9 @@ void for_each_field(RecordOf<RepairsRecord> auto& record, Visit visit) {
   visit("commit_s", record.commit_s);
   visit("merged_words", record.merged_words);
   visit("converted_s", record.converted_s);
+  visit("guarantee", record.guarantee);
+  visit("isolated_meetings", record.isolated_meetings);
+  visit("common_meetings", record.common_meetings);
 }
 
 template <typename Visit>

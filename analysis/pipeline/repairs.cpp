@@ -84,6 +84,17 @@ RepairsRecord::Page page_of(const MeasuredRepair& repair, double since_s) {
   return page;
 }
 
+// Of several processes, what holds for all of them, and the comparison of the one that met most often.
+void add_balance(const ProcessMeasurement& measurement, RepairsRecord& record) {
+  if (const uint64_t code = measurement.counter(Counter::IsolationGuarantee);
+      code != 0 && measurement.counter(Counter::Conversions) != 0)
+    record.guarantee = code == hpcrun::kIsolatedAnnotated && record.guarantee != "calls" ? "annotated" : "calls";
+  const auto isolated = static_cast<double>(measurement.counter(Counter::MeetingsIsolated));
+  if (isolated <= record.isolated_meetings) return;
+  record.isolated_meetings = isolated;
+  record.common_meetings = static_cast<double>(measurement.counter(Counter::MeetingsCommon));
+}
+
 // Of a context that is in no inlined or called function: empty.
 std::string function_of(const Database& database, uint32_t context) {
   for (; context != kNone; context = database.contexts[context].parent) {
@@ -269,6 +280,7 @@ void RunRepairs::add(const ProcessMeasurement& measurement, std::span<const Thre
   record_.commit_s += static_cast<double>(measurement.counter(Counter::CommitNanoseconds)) / kSecond;
   record_.merged_words += measurement.counter(Counter::MergedWords);
   record_.converted_s += static_cast<double>(measurement.counter(Counter::ConvertedNanoseconds)) / kSecond;
+  add_balance(measurement, record_);
   const uint64_t start_ns = measurement.process.start_monotonic_ns;
   const auto since = [start_ns](const MeasuredRepair& repair) {
     return static_cast<double>(repair.time_ns - std::min(repair.time_ns, start_ns)) / kSecond;

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 #include "analysis/views/code_in_words.h"
 #include "analysis/views/finding_json.h"
@@ -69,6 +71,58 @@ std::string conversions_in_words(const RepairsRecord& repairs) {
       words_for_duration(repairs.converted_s));
 }
 
+// Of the CPU time of threads as processes.
+double cost_of_isolation(const RepairsRecord& repairs) {
+  constexpr double kBothWays = 2;  // a conversion, and the way back
+  const double cost = repairs.commit_s + kBothWays * repairs.conversion_s;
+  return repairs.converted_s > 0 ? std::min(cost / repairs.converted_s, 1.0) : 0;
+}
+
+// Of CPU time, at most, before the pages were isolated; a page may have been several times.
+double shared_before(const RepairsRecord& repairs) {
+  std::map<uint64_t, double> shares;
+  for (const RepairsRecord::Page& page : repairs.pages)
+    if (page.kind == "isolated") shares[page.address] = std::max(shares[page.address], page.share);
+  double sum = 0;
+  for (const auto& [address, share] : shares) sum += share;
+  return std::min(sum, 1.0);
+}
+
+std::string percent(double share) {
+  const double value = 100 * share;
+  return fmt::format("{:.{}f} %", value, value < 10 ? 1 : 0);
+}
+
+std::string balance_in_words(const RepairsRecord& repairs) {
+  std::string text = fmt::format(
+      "That is {} in a second of this time, of which commits and conversions took {}",
+      words_for_count(static_cast<uint64_t>(
+                          std::lround(static_cast<double>(repairs.commits) / repairs.converted_s)),
+                      "commit"),
+      percent(cost_of_isolation(repairs)));
+  if (const double before = shared_before(repairs); before > 0)
+    text += fmt::format("; sharing the pages had taken {} at most", percent(before));
+  text += ".";
+  if (repairs.common_meetings > 0)
+    text += fmt::format(" Threads met {:.2f} times as often as with the pages in common, as that was tried.",
+                        repairs.isolated_meetings / repairs.common_meetings);
+  return text;
+}
+
+std::string balance_in_short(const RepairsRecord& repairs) {
+  if (repairs.converted_s == 0) return {};
+  const double before = shared_before(repairs);
+  return fmt::format(": costs {}{}", percent(cost_of_isolation(repairs)),
+                     before > 0 ? fmt::format(", sharing cost {}", percent(before)) : "");
+}
+
+std::string guarantee_in_words(const RepairsRecord& repairs) {
+  if (repairs.guarantee == "annotated")
+    return "All of the program's code is annotated: what C and C++ promise of its data holds.";
+  return "Not all of the program's code is annotated: its data are what they would be where threads meet by "
+         "calls, or by atomic instructions, which end isolation.";
+}
+
 }  // namespace
 
 std::string repairs_in_short(const RepairsRecord& repairs) {
@@ -93,9 +147,10 @@ std::string repairs_in_short(const RepairsRecord& repairs) {
   const uint64_t shared = repairs.pages.size() - isolated;
   if (isolated > 0)
     parts.push_back(
-        fmt::format("{} isolated since {}", words_for_count(isolated, "page"),
+        fmt::format("{} isolated since {}{}", words_for_count(isolated, "page"),
                     words_for_duration(
-                        std::ranges::find(repairs.pages, "isolated", &RepairsRecord::Page::kind)->since_s)));
+                        std::ranges::find(repairs.pages, "isolated", &RepairsRecord::Page::kind)->since_s),
+                    balance_in_short(repairs)));
   if (shared > 0) parts.push_back(fmt::format("{} not, or no more", words_for_count(shared, "page")));
   return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, "; "));
 }
@@ -112,6 +167,8 @@ std::vector<std::string> repairs_in_words(const CallTree& tree, const RepairsRec
                                words_for_count(repairs.refused_allocations, "allocation")));
   for (const RepairsRecord::Page& page : repairs.pages) told.push_back(page_in_words(page));
   if (repairs.conversions > 0) told.push_back(conversions_in_words(repairs));
+  if (repairs.conversions > 0 && repairs.converted_s > 0) told.push_back(balance_in_words(repairs));
+  if (!repairs.guarantee.empty()) told.push_back(guarantee_in_words(repairs));
   if (repairs.moved_locks > 0)
     told.push_back(
         fmt::format("{} moved to lines of their own.", words_for_count(repairs.moved_locks, "lock")));

@@ -12,7 +12,7 @@ namespace hpcrun {
 
 constexpr char kFileMagic[8] = {'p', 'r', 'o', 'f', 'm', 'e', 'a', 's'};
 constexpr uint16_t kFormatMajor = 1;   // a reader refuses any other
-constexpr uint16_t kFormatMinor = 10;  // a reader accepts newer ones and ignores what it does not know
+constexpr uint16_t kFormatMinor = 11;  // a reader accepts newer ones and ignores what it does not know
 constexpr uint32_t kByteOrderMark = 0x01020304;
 constexpr uint32_t kPageBytes = 4096;
 
@@ -78,7 +78,15 @@ enum class Counter : uint16_t {
   CommitNanoseconds = 56,     // by those of which the time was taken
   MergedWords = 57,           // that commits wrote to common pages
   ConvertedNanoseconds = 58,  // CPU time of threads as processes
+  // Since minor version 11:
+  IsolationGuarantee = 59,  // kIsolated..., bits: the program's code, while pages were isolated
+  // How often threads met in a second of CPU time with pages of their own, and on trial with common ones, as
+  // these were tried last; 0: they were not.
+  MeetingsIsolated = 60,
+  MeetingsCommon = 61,
 };
+constexpr uint64_t kIsolatedAnnotated = 1;  // all of it said where it works atomically
+constexpr uint64_t kIsolatedPlain = 2;      // some did not
 constexpr uint64_t kRepairsLayout = 1;  // of what this run finds
 constexpr uint64_t kRepairsLocks = 2;
 constexpr uint64_t kRepairsByPlan = 4;

@@ -75,7 +75,9 @@ Benefit::Verdict Benefit::look_at_isolated(const IsolationTotals& passed, uint64
 }
 
 Benefit::Verdict Benefit::look_at_common(const IsolationTotals& passed, uint64_t now_ns) noexcept {
-  if (pace_of(passed) >= pace_) return Verdict::Lost;
+  const uint64_t common = pace_of(passed);
+  if (common > 0) tried_ = {pace_, common};
+  if (common >= pace_) return Verdict::Lost;
   phase_ = Phase::Isolated;
   next_trial_ns_ = now_ns + to_next_trial_ns_;
   to_next_trial_ns_ = std::min(2 * to_next_trial_ns_, kMostBetweenNs);

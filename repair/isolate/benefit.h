@@ -30,6 +30,14 @@ class Benefit {
   // `share_ppm`: of CPU time, lost to sharing before.
   Verdict look(const IsolationTotals& now, uint64_t share_ppm, uint64_t now_ns) noexcept;
 
+  // Meetings in a second of CPU time, with the pages isolated and in common, as they were compared last; zeros:
+  // they were not. Threads that did not run in a trial are not compared.
+  struct Paces {
+    uint64_t isolated = 0;
+    uint64_t common = 0;
+  };
+  const Paces& tried() const noexcept { return tried_; }
+
  private:
   enum class Phase : uint8_t { Isolated, Leaving, Common };
 
@@ -43,6 +51,7 @@ class Benefit {
   uint64_t next_trial_ns_ = 0;
   uint64_t to_next_trial_ns_ = 0;
   uint64_t pace_ = 0;  // meetings in a second of CPU time, with the pages isolated
+  Paces tried_;
   uint32_t expensive_ = 0;
   IsolationTotals before_;
 };

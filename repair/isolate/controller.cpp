@@ -117,6 +117,7 @@ class Loop {
       known.is_told = true;
       tell(known, WhyShared::None);
     });
+    (are_modules_annotated() ? controller.was_annotated : controller.was_plain).store(true);
     controller.stage.store(Stage::Asking);
     visit_threads();
     if (controller.finds_written()) controller.shared.look();
@@ -263,7 +264,10 @@ class Loop {
     uint64_t share_ppm = 0;
     for_each_known(KnownPage::State::Isolated,
                    [&share_ppm](const KnownPage& known) { share_ppm += known.request.share_ppm; });
-    switch (benefit_.look(now, share_ppm, now_ns)) {
+    const Benefit::Verdict verdict = benefit_.look(now, share_ppm, now_ns);
+    controller.isolated_pace.store(benefit_.tried().isolated);
+    controller.common_pace.store(benefit_.tried().common);
+    switch (verdict) {
       case Benefit::Verdict::GoOn:
         break;
       case Benefit::Verdict::MakeCommon:

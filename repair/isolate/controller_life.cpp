@@ -206,6 +206,10 @@ void controller_after_fork() noexcept {
   controller.is_forbidden.store(false);
   controller.outlives_fork.store(false);
   controller.forks.store(0);
+  controller.was_annotated.store(false);
+  controller.was_plain.store(false);
+  controller.isolated_pace.store(0);
+  controller.common_pace.store(0);
   controller.is_ending.store(false);
   controller.refusal.store(nullptr);
   controller.stage.store(Stage::Unborn);

@@ -14,6 +14,10 @@ void sum_up(IsolationTotals& totals) noexcept {
   totals.longest_conversion_ns = counts.longest_conversion_ns;
   totals.twins_cpu_ns = cpu_ns_of_twins();
   totals.is_over = nobody_has_pages;
+  totals.was_annotated = controller.was_annotated;
+  totals.was_plain = controller.was_plain;
+  totals.isolated_pace = controller.isolated_pace;
+  totals.common_pace = controller.common_pace;
   uint64_t ticks = 0;
   for_each_pages([&](const PrivatePages& pages) {
     totals.commits += pages.commits();

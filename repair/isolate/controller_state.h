@@ -32,6 +32,10 @@ struct Controller {
   IsolationHost host;
   RandomPages random;
   SharedPages shared;
+  std::atomic<bool> was_annotated{false};  // IsolationTotals
+  std::atomic<bool> was_plain{false};
+  std::atomic<uint64_t> isolated_pace{0};
+  std::atomic<uint64_t> common_pace{0};
   uint64_t ticks_per_us = 0;  // of the time stamp counter
 
   // Pages are isolated that nobody asked for.

@@ -55,6 +55,12 @@ struct IsolationTotals {
   uint64_t commit_ns = 0;
   uint64_t merged_words = 0;
   uint64_t twins_cpu_ns = 0;
+  bool was_annotated = false;  // all code said where it works atomically, as pages were isolated
+  bool was_plain = false;      // some did not; both where libraries came or went
+  // Meetings in a second of CPU time, as they were compared last: with pages of their own, and in common. 0:
+  // they were not.
+  uint64_t isolated_pace = 0;
+  uint64_t common_pace = 0;
   bool is_over = false;  // the program executed an atomic instruction of its own (WhyShared::AtomicCode)
 };
 

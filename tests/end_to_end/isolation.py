@@ -47,7 +47,10 @@ class Isolation(repair_runs.RepairRuns):
                 self.assertEqual((repairs["isolate"], repairs["layout"], repairs["locks"]), (True, False, False))
                 self.assertGreater(repairs["conversions"], 0)
                 self.assertGreater(repairs["converted_s"], 0)
-                self.assertIn(b" isolated since ", run.stderr)
+                self.assertRegex(run.stderr, rb" isolated since [^:\n]+: costs [0-9.]+ %, sharing cost [0-9.]+ %")
+                report = self.plain_run([str(driver.PROF), "report", str(run.directory), "--view=contention"])
+                told = " ".join(report.stdout.decode().split())
+                self.assertRegex(told, r"That is [0-9]+ commits? in a second of this time, of which commits and conversions took [0-9.]+ %")
                 found = run.report("contention")["data"]
                 self.assertTrue(any("each thread had its page for itself" in data["repair"] for data in found), found)
 
@@ -122,6 +125,7 @@ class Isolation(repair_runs.RepairRuns):
                     run = self.run_until(lambda run: self.pages(run, "isolated"), [program, str(steps)], told, options=[f"--repair={how}"])
                     repairs = self.repairs(run)
                     self.assertGreater(repairs["merged_words"], 0)
+                    self.assertEqual(repairs["guarantee"], "annotated" if is_annotated else "calls")
                     if is_annotated:
                         self.assertLess(repairs["commits"], steps)
 

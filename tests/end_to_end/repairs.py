@@ -124,6 +124,7 @@ class Repairs(repair_runs.RepairRuns):
                       self.refusal("--repair", program=driver.program("static_work")))
         self.assertIn("--verify tries what --repair finds", self.refusal("--verify"))
         self.assertIn("leave --no-analyze out", self.refusal("--repair", "--verify", "--no-analyze"))
+        self.assertIn("use --repair=layout,locks,isolate, or leave --verify out", self.refusal("--repair=isolate", "--verify"))
         running = self.plain_run([str(driver.PROF), "run", "--repair", "-p", "1"])
         self.assertEqual(running.returncode, 125)
         self.assertIn(b"--repair is for programs that `prof run` starts", running.stderr)
@@ -232,6 +233,22 @@ class Repairs(repair_runs.RepairRuns):
         again = self.prof_run([program], options=[f"--repair=layout:{run.directory}"])
         repairs = again.summary()["repairs"]
         self.assertEqual((repairs["planned_sites"], repairs["placed_allocations"]), (1, 16))
+
+    def test_trials_have_the_program_s_own_allocator_on_both_sides(self):
+        """Isolated pages bring an allocator along, and are not tried."""
+        program, given = self.repairs_of_harmed("better")
+        preloads = self.folder / "preloads"
+        script = self.folder / "telling"
+        script.write_text(f'#!/bin/sh\necho "$LD_PRELOAD $PROF_REPAIR $PROF_ISOLATE" >> {preloads}\nexec {program}\n')
+        script.chmod(0o755)
+        run = self.prof_run([str(script)], options=[f"--repair=layout:{given},isolate", "--verify=2"])
+        self.assertEqual((run.status, run.stdout), (0, b"done\n"), run.stderr)
+        measured, *trials = preloads.read_text().splitlines()
+        self.assertIn("libhpcrun-isolate.so", measured)
+        self.assertEqual(len(trials), 4, run.stderr)
+        for trial in trials:
+            self.assertNotRegex(trial, "isolate|jemalloc|asked")
+        self.assertEqual(sum("libhpcrun-memory.so" in trial for trial in trials), 2)
 
     def test_repairs_of_which_none_helps_are_all_taken_back(self):
         program, given = self.repairs_of_harmed("worse")

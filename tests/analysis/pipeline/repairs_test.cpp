@@ -4,8 +4,90 @@
 
 #include <catch2/catch.hpp>
 
+#include "analysis/views/repairs_in_words.h"
+
 using namespace prof;
 using hpcrun::Counter;
+
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+
+// A process whose threads were processes for ten seconds, with a page that took half of the time before.
+ProcessMeasurement isolated_process(uint64_t guarantee, uint64_t isolated_pace, uint64_t common_pace) {
+  ProcessMeasurement measurement;
+  const auto count = [&](Counter counter) -> uint64_t& {
+    return measurement.counters[static_cast<size_t>(counter)];
+  };
+  count(Counter::Repairs) = hpcrun::kRepairsIsolate;
+  count(Counter::Conversions) = 4;
+  count(Counter::ConversionNanoseconds) = 50 * kMs;
+  count(Counter::LongestConversion) = 20 * kMs;
+  count(Counter::PageCommits) = 25'000;
+  count(Counter::CommitNanoseconds) = 100 * kMs;
+  count(Counter::ConvertedNanoseconds) = 10'000 * kMs;
+  count(Counter::IsolationGuarantee) = guarantee;
+  count(Counter::MeetingsIsolated) = isolated_pace;
+  count(Counter::MeetingsCommon) = common_pace;
+  MeasuredRepair& page = measurement.repairs.emplace_back();
+  page.kind = hpcrun::RepairKind::PageIsolated;
+  page.address = 0x1000;
+  page.conflicts = 500'000;
+  measurement.repairs.push_back(page);  // and again, after a fork
+  return measurement;
+}
+
+RepairsRecord record_of(const std::vector<ProcessMeasurement>& processes) {
+  RunRepairs repairs;
+  for (const ProcessMeasurement& one : processes) repairs.add(one, {});
+  return repairs.take();
+}
+
+std::string all_words(const RepairsRecord& record) {
+  std::string all;
+  for (const std::string& line : repairs_in_words(CallTree{}, record)) all += line + "\n";
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("what isolation cost and gained is told, by commits in a second and by shares of the time") {
+  const RepairsRecord record = record_of({isolated_process(hpcrun::kIsolatedPlain, 30'000, 20'000)});
+  const std::string all = all_words(record);
+  CHECK(all.find("That is 2500 commits in a second of this time, of which commits and conversions took 2.0 %; "
+                 "sharing the pages had taken 50 % at most. Threads met 1.50 times as often as with the pages in "
+                 "common, as that was tried.") != std::string::npos);
+  CHECK(repairs_in_short(record).ends_with(": costs 2.0 %, sharing cost 50 %"));
+}
+
+TEST_CASE("what was not tried, or shared by nobody, is not told") {
+  ProcessMeasurement measurement = isolated_process(hpcrun::kIsolatedPlain, 0, 0);
+  for (MeasuredRepair& page : measurement.repairs) page.conflicts = 0;  // isolate:always
+  const RepairsRecord record = record_of({measurement});
+  CHECK(all_words(record).find("conversions took 2.0 %.\n") != std::string::npos);
+  CHECK(repairs_in_short(record).ends_with(": costs 2.0 %"));
+}
+
+TEST_CASE("the guarantee is that of annotated code only where all of it was, in all processes, at all times") {
+  using hpcrun::kIsolatedAnnotated;
+  using hpcrun::kIsolatedPlain;
+  const auto guarantee = [](std::vector<uint64_t> processes) {
+    std::vector<ProcessMeasurement> all;
+    for (const uint64_t one : processes) all.push_back(isolated_process(one, 0, 0));
+    return record_of(all).guarantee;
+  };
+  CHECK(guarantee({kIsolatedAnnotated}) == "annotated");
+  CHECK(guarantee({kIsolatedPlain}) == "calls");
+  CHECK(guarantee({kIsolatedAnnotated | kIsolatedPlain}) == "calls");
+  CHECK(guarantee({kIsolatedAnnotated, kIsolatedPlain}) == "calls");
+  CHECK(guarantee({kIsolatedPlain, kIsolatedAnnotated}) == "calls");
+  CHECK(guarantee({0}).empty());
+  ProcessMeasurement unconverted = isolated_process(kIsolatedAnnotated, 0, 0);
+  unconverted.counters[static_cast<size_t>(Counter::Conversions)] = 0;
+  CHECK(record_of({unconverted}).guarantee.empty());
+  CHECK(all_words(record_of({isolated_process(kIsolatedAnnotated, 0, 0)}))
+            .find("All of the program's code is annotated") != std::string::npos);
+}
 
 TEST_CASE("locks that stayed are told of by each reason that the runtime has") {
   ProcessMeasurement measurement;

@@ -72,6 +72,15 @@ TEST_CASE("Threads that meet more often with pages of their own keep them, and a
   }
 }
 
+TEST_CASE("What a trial compared is kept") {
+  Run run;
+  CHECK(run.benefit.tried().common == 0);
+  REQUIRE(run.next(1'000, 600, 0.1, 200) == Verdict::MakeCommon);
+  REQUIRE(run.next(1'000, 600, 0.1, 100) == Verdict::IsolateAgain);
+  CHECK(run.benefit.tried().isolated == 1'000'000);
+  CHECK(run.benefit.tried().common == 600'000);
+}
+
 TEST_CASE("Threads that did not run in a trial are not judged by it") {
   Run run;
   REQUIRE(run.next(1'000, 5'000, 0.1, 200) == Verdict::MakeCommon);
@@ -79,6 +88,7 @@ TEST_CASE("Threads that did not run in a trial are not judged by it") {
   CHECK(run.benefit.look(run.totals, kShare, run.now_ns) == Verdict::GoOn);
   run.now_ns += 100 * kMs;
   CHECK(run.benefit.look(run.totals, kShare, run.now_ns) == Verdict::IsolateAgain);
+  CHECK(run.benefit.tried().common == 0);
 }
 
 TEST_CASE("Each session begins with what was counted before") {
