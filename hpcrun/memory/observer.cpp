@@ -139,9 +139,9 @@ MemoryThread* ready_memory_of(ThreadState& thread) noexcept {
   return memory;
 }
 
-StoppedAt stopped_at(const ucontext_t& context, uint64_t now) noexcept {
+StoppedAt stopped_at(ThreadState& thread, const ucontext_t& context, uint64_t now) noexcept {
   const auto pc = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
-  return {state_of(context), pc, instruction_before(pc), now};
+  return {state_of(context), pc, thread.unwinder.instruction_before(pc), now};
 }
 
 WatchedThread watched(const ThreadState& thread, MemoryThread& memory) noexcept {
@@ -159,7 +159,7 @@ void on_sample(ThreadState& thread, const ucontext_t& context, const Stack& stac
     if (FrequentCalls* const calls = heap.calls.load(std::memory_order_acquire)) calls->renew();
     return memory->pace.forget();
   }
-  watch->sample(watched(thread, *memory), stopped_at(context, now), weight_ns);
+  watch->sample(watched(thread, *memory), stopped_at(thread, context, now), weight_ns);
 }
 
 void on_hit(ThreadState& thread, const ucontext_t& context, uint64_t signal_data, uint64_t now) noexcept {
@@ -167,7 +167,7 @@ void on_hit(ThreadState& thread, const ucontext_t& context, uint64_t signal_data
   if (!memory) return;
   memory->stack = nullptr;
   memory->interrupted = &context;
-  watch->hit(watched(thread, *memory), stopped_at(context, now), signal_data);
+  watch->hit(watched(thread, *memory), stopped_at(thread, context, now), signal_data);
 }
 
 // What the runtime itself does, in handlers above all, is sampled like everything.

@@ -83,6 +83,9 @@ struct CfiRow {
   RegisterRule registers[kRegisterCount];
 };
 
+// Linkers pad functions to 16 bytes. So short a gap is not told from the function before it.
+constexpr uint64_t kPaddingBytes = 15;
+
 constexpr unsigned kMaxRememberedRows = 8;  // compilers use 1; deeper nesting is reported as malformed
 
 // State of a run through instructions. About 3 KiB: lives in an arena where the stack is small.

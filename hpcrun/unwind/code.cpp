@@ -37,6 +37,15 @@ const LoadedModule* Unwinder::State::verified_module(uint64_t address) noexcept 
   return same ? module : nullptr;
 }
 
+// Leaves the row in `live` where the module has an index in place of a table.
+Rule Unwinder::State::rule_of(const LoadedModule& module, uint64_t address) noexcept {
+  if (!module.table) return {};
+  const uint64_t elf_address = address - module.load_bias;
+  const CfiIndex* const index = module.table->index;
+  if (!index) return lookup(*module.table, elf_address);
+  return index->find(elf_address, row()) ? make_rule(live.machine.row(), live.cie.signal_frame) : Rule{};
+}
+
 // Is there a call instruction right before? Encodings of call: E8 rel32, or FF /2 with a ModRM byte and 0, 1,
 // 2, 4 or 5 bytes behind it (prefixes lie before).
 bool Unwinder::State::is_call_return(uint64_t address) noexcept {
@@ -69,7 +78,7 @@ Step Unwinder::State::resolve_at(uint64_t address) noexcept {
   if (const LoadedModule* module = verified_module(address)) {
     uncached.key = make_frame(module->id, address - module->load_bias);
     executable = address >= module->text_start && address < module->text_end;
-    if (module->table) uncached.rule = lookup(*module->table, address - module->load_bias);
+    uncached.rule = rule_of(*module, address);
   } else {
     LiveCode found;
     if (find_live_code(address, live, found)) {

@@ -8,9 +8,6 @@
 namespace hpcrun {
 namespace {
 
-// Linkers pad functions to 16 bytes. No row says "nothing" about so short a gap: the rule before goes on.
-constexpr uint64_t kPadding = 15;
-
 constexpr uint8_t kHdrTableEncoding = kPointerDataRelative | kPointerS4;
 
 struct FdeRef {
@@ -118,7 +115,7 @@ class Compiler {
       return;
     }
     const uint64_t begin = std::max(fde.start, covered_);
-    if (begin > covered_ + kPadding) add_row(covered_, 0);
+    if (begin > covered_ + kPaddingBytes) add_row(covered_, 0);
     uint32_t program = UINT32_MAX;
     if (!machine_.start(cie_, fde, !cie_fresh_)) return;
     cie_fresh_ = false;

@@ -84,6 +84,8 @@ const UnwindTable* compile_image(const ImageDescription& image, const char* path
   auto* table = static_cast<UnwindTable*>(lasting_allocate(sizeof(UnwindTable)));
   if (!table) return nullptr;
   new (table) UnwindTable;
+  table->index = CfiIndex::build(sources);
+  if (table->index) return table;
   // A file without call frame information keeps an empty table, so that it is not tried again.
   if (compile_table(sources, *table) != CompileStatus::Ok) *table = UnwindTable{};
   share_table(image, *table);

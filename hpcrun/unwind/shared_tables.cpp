@@ -247,12 +247,13 @@ const UnwindTable* find_shared_table(const ImageDescription& image) noexcept {
                           reinterpret_cast<const Rule*>(rules),
                           header->counts[2],
                           copied,
-                          header->counts[3]};
+                          header->counts[3],
+                          nullptr};
   return table;
 }
 
 void share_table(const ImageDescription& image, const UnwindTable& table) noexcept {
-  if (!has_name(image) || table.row_count < kLeastRows) return;
+  if (!has_name(image) || table.row_count < kLeastRows) return;  // an index has none
   const Mapped<Paths> paths(image);
   if (!paths || !write_table(paths->unfinished, key_of(image), table)) return;
   if (raw_syscall(SYS_rename, reinterpret_cast<long>(paths->unfinished),

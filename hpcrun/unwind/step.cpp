@@ -96,14 +96,18 @@ Step Unwinder::State::step_by_interpretation(const Rule& rule, uint64_t address)
     bias = found.load_bias;
   } else {
     const LoadedModule* module = loaded_module(address);
-    if (!module || !module->table || static_cast<uint32_t>(rule.cfa_offset) >= module->table->program_count) {
-      return Step::failed(StackReason::NoUnwindInfo);
-    }
-    const CfiProgram& program = module->table->programs[rule.cfa_offset];
+    if (!module || !module->table) return Step::failed(StackReason::NoUnwindInfo);
+    const UnwindTable& table = *module->table;
     bias = module->load_bias;
-    if (!live.machine.start(program.cie, program.fde, false) || !live.machine.run_to(address - bias)) {
-      return Step::failed(StackReason::NoUnwindInfo);
+    bool is_found = false;
+    if (table.index) {
+      is_found = table.index->find(address - bias, row());
+    } else if (static_cast<uint32_t>(rule.cfa_offset) < table.program_count) {
+      const CfiProgram& program = table.programs[rule.cfa_offset];
+      is_found =
+          live.machine.start(program.cie, program.fde, false) && live.machine.run_to(address - bias);
     }
+    if (!is_found) return Step::failed(StackReason::NoUnwindInfo);
   }
   bool ended = false;
   const EvaluationStatus status = apply_row(live.machine.row(), registers, bias, memory, caller, ended);

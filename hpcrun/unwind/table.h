@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "hpcrun/unwind/cfi.h"
+#include "hpcrun/unwind/cfi_index.h"
 #include "hpcrun/unwind/rule.h"
 
 namespace hpcrun {
@@ -37,6 +38,7 @@ struct UnwindTable {
   uint32_t rule_count = 0;
   const CfiProgram* programs = nullptr;
   uint32_t program_count = 0;
+  const CfiIndex* index = nullptr;  // of a large module, in place of all that
 };
 
 // The address from which the rule for an ELF address is in force: an instruction begins there. 0 where the

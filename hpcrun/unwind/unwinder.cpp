@@ -151,13 +151,6 @@ FrameKey frame_of(const void* code) noexcept {
   return module ? make_frame(module->id, address - module->load_bias) : FrameKey{0};
 }
 
-uint64_t instruction_before(uint64_t address) noexcept {
-  const SnapshotReader reader;
-  const LoadedModule* const module = find_module(reader.snapshot(), address);
-  const uint64_t begin = module && module->table ? row_begin(*module->table, address - module->load_bias) : 0;
-  return begin ? begin + module->load_bias : address;
-}
-
 bool Unwinder::attach(Arena& arena, StackBounds bounds) noexcept {
   state_ = static_cast<State*>(arena.allocate(sizeof(State)));
   if (!state_) return false;
@@ -168,6 +161,21 @@ bool Unwinder::attach(Arena& arena, StackBounds bounds) noexcept {
 
 void Unwinder::set_stack(StackBounds bounds) noexcept {
   state_->bounds = bounds;
+}
+
+uint64_t Unwinder::instruction_before(uint64_t address) noexcept {
+  const SnapshotReader reader;
+  const LoadedModule* const module = find_module(reader.snapshot(), address);
+  if (!module || !module->table) return address;
+  const uint64_t elf_address = address - module->load_bias;
+  const CfiIndex* const index = module->table->index;
+  uint64_t begin = 0;
+  if (!index) {
+    begin = row_begin(*module->table, elf_address);
+  } else if (index->find(elf_address, state_->row())) {
+    begin = state_->live.machine.from();
+  }
+  return begin ? begin + module->load_bias : address;
 }
 
 StackBounds Unwinder::stack() const noexcept {

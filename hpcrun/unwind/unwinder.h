@@ -32,10 +32,6 @@ struct Stack {
 // The frame key of a code address; 0 when no module that is known has it.
 FrameKey frame_of(const void* code) noexcept;
 
-// Where an instruction begins, at or before a code address and not far from it, as the call frame information
-// tells; the address itself where it does not.
-uint64_t instruction_before(uint64_t address) noexcept;
-
 class Unwinder {
  public:
   // Takes what the walk needs from the arena (about 200 KiB). Returns false when there is no memory.
@@ -44,6 +40,10 @@ class Unwinder {
   // The thread's stack, where attach() could not know it. By the thread itself.
   void set_stack(StackBounds bounds) noexcept;
   StackBounds stack() const noexcept;
+
+  // Where an instruction begins, at or before a code address and not far from it, as the call frame
+  // information tells; the address itself where it does not.
+  uint64_t instruction_before(uint64_t address) noexcept;
 
   // Walks from the interrupted context. Never fails: what it could not walk is in reason.
   Stack walk(const ucontext_t& context) noexcept;

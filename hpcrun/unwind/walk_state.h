@@ -23,7 +23,7 @@ struct CachedCode {
 };
 static_assert(sizeof(CachedCode) == 40);
 
-constexpr unsigned kCacheBits = 11;  // 2,048 entries, 80 KiB: the call sites of a hot region and more
+constexpr unsigned kCacheBits = 13;  // 8,192 entries, 320 KiB as they are used: the call sites of a compiler
 constexpr size_t kCacheEntries = size_t{1} << kCacheBits;
 
 enum class StepKind : uint8_t {
@@ -84,13 +84,15 @@ struct Unwinder::State {
   WalkRecord* record = nullptr;  // of a walk that is recorded
   uint32_t bp_word = 0;          // which of its words the frame pointer came from; kNoWord: from none
   StackMemory memory;
-  LiveScratch live;
+  LiveScratch live;  // of lookups, too
   CachedCode uncached;
   CachedCode cache[kCacheEntries];
   FrameKey frames[kMaxDepth];
 
   uint64_t pc() const noexcept { return registers.value[kReturnAddress]; }
   uint64_t sp() const noexcept { return registers.value[kRsp]; }
+
+  CfiIndex::Row row() noexcept { return {live.cie, live.fde, live.machine}; }
 
   static size_t slot(uint64_t address) noexcept {
     return static_cast<size_t>((address * 0x9e3779b97f4a7c15u) >> (64 - kCacheBits));
@@ -101,6 +103,7 @@ struct Unwinder::State {
   Step resolve_at(uint64_t address) noexcept;
   const LoadedModule* loaded_module(uint64_t address) noexcept;
   const LoadedModule* verified_module(uint64_t address) noexcept;
+  Rule rule_of(const LoadedModule& module, uint64_t address) noexcept;
   bool is_call_return(uint64_t address) noexcept;
   bool came_from_exception_runtime() const noexcept;
   bool calls_exception_runtime(uint64_t return_address) noexcept;

@@ -131,8 +131,7 @@ uint64_t Unwinder::State::stub_target(uint64_t address) noexcept {
 
 bool Unwinder::State::has_cfi(uint64_t address) noexcept {
   const LoadedModule* const module = loaded_module(address);
-  return module && module->table &&
-         lookup(*module->table, address - module->load_bias).kind != RuleKind::None;
+  return module && rule_of(*module, address).kind != RuleKind::None;
 }
 
 // A direct call tells where it goes; one that goes elsewhere than to the code at hand is left over from
@@ -236,10 +235,14 @@ Step Unwinder::State::step_without_cfi() noexcept {
 // Assembly in a module of compiled code is called by that. In one without information the caller may have
 // none either, and would be skipped.
 bool Unwinder::State::is_mostly_compiled() noexcept {
-  constexpr uint64_t kMostBytesPerRow = 256;  // compilers need a row for every 20 or so
+  constexpr uint64_t kMostBytesPerRow = 256;         // compilers need a row for every 20 or so,
+  constexpr uint64_t kMostBytesPerFunction = 4'096;  // and a function for every few hundred
   const LoadedModule* const module = loaded_module(pc());
-  return module && module->table &&
-         module->table->row_count * kMostBytesPerRow >= module->text_end - module->text_start;
+  if (!module || !module->table) return false;
+  const CfiIndex* const index = module->table->index;
+  const uint64_t told = index ? index->functions() * kMostBytesPerFunction
+                              : module->table->row_count * kMostBytesPerRow;
+  return told >= module->text_end - module->text_start;
 }
 
 // The next word of the frame that can be its return address. Room that the code has not written yet holds
