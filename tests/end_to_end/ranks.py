@@ -10,7 +10,7 @@ import subprocess
 import sys
 import unittest
 
-from driver import PROF, EndToEnd, Run, main, program
+from driver import PROF, EndToEnd, Run, lack_of_mpi, main, program
 
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "4"]
 ENVIRONMENT = {**os.environ, "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
@@ -103,6 +103,17 @@ class MpiRanks(EndToEnd):
         even = self.mpirun("-q", "--trace", command=("works", "20"), launcher=launcher, directory="even")
         self.assertEqual([], [finding["kind"] for finding in even.report("ranks")["findings"]])
 
+    def test_a_rank_that_is_late_to_one_of_two_collectives_is_found_with_what_it_does_before(self):
+        """Two ranks meet twice in each of eight steps; the second one assembles for 60 ms before the second time."""
+        run = self.mpirun("-q", command=("collective", "1"), launcher=[*MPIRUN[:-1], "2"])
+        self.assertEqual(0, run.status, run.stderr)
+        first = run.report("ranks")["findings"][0]
+        self.assertIn(first["kind"], ("slow-rank", "load-imbalance"))
+        self.assertEqual(1, first["values"]["first_rank"])
+        self.assertIn("assemble", first["sentence"])
+        self.assertIn("MPI_Allgather, called by (anonymous namespace)::exchange", first["sentence"])
+        self.assertNotIn("MPI_Allreduce", first["sentence"])
+
     def test_a_subset_is_measured_and_the_others_run_bare(self):
         run = self.mpirun("--ranks", "1,3", "--no-analyze")
         self.assertEqual(0, run.status, run.stderr)
@@ -182,7 +193,7 @@ class MpiRanks(EndToEnd):
 
 
 if __name__ == "__main__":
-    if not shutil.which("mpirun"):
-        print("skipped: there is no mpirun (Debian: openmpi-bin)")
+    if lack_of_mpi():
+        print(f"skipped: {lack_of_mpi()}")
         sys.exit(77)
     main()

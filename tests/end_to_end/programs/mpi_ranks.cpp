@@ -1,7 +1,8 @@
 // A parallel program whose ranks compute the same and meet in MPI_Allreduce.
-//   mpi_ranks [slow RANK | turns RANKS | dies RANK | works N]
+//   mpi_ranks [slow RANK | turns RANKS | collective RANK | dies RANK | works N]
 // slow: the rank prepares for a while before it meets the others. turns: one of the first RANKS does, each in
-// its turn. dies: it kills itself halfway.
+// its turn. collective: they meet a second time in each step, and before that alone the rank assembles for a
+// while. dies: it kills itself halfway.
 // works: all compute N million divisions a step, instead of for a time.
 
 #define OMPI_SKIP_MPICXX 1
@@ -13,12 +14,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <vector>
 
 namespace {
 
 constexpr int kSteps = 8;
 constexpr double kComputeSeconds = 0.025;
 constexpr double kPrepareSeconds = 0.050;
+constexpr double kAssembleSeconds = 0.060;  // another number: equal functions become one
 
 double cpu_seconds() {
   timespec time{};
@@ -53,6 +56,19 @@ double cpu_seconds() {
   return sum;
 }
 
+[[gnu::noinline]] double assemble() {
+  double sum = spend(kAssembleSeconds);
+  asm volatile("" : "+m"(sum));
+  return sum;
+}
+
+// The second meeting.
+[[gnu::noinline]] void exchange(double own, bool is_late, double* all) {
+  own += compute(0);
+  if (is_late) own += assemble();
+  MPI_Allgather(&own, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, MPI_COMM_WORLD);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -63,6 +79,7 @@ int main(int argc, char** argv) {
   int rank = 0, size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
+  std::vector<double> gathered(static_cast<size_t>(size));
   int steps = 0;
   for (int step = 0; step < kSteps; ++step) {
     if (rank == which && strcmp(how, "dies") == 0 && step == kSteps / 2) raise(SIGKILL);
@@ -71,6 +88,7 @@ int main(int argc, char** argv) {
     if (rank == late) own += prepare();
     MPI_Allreduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     steps += all > 0;
+    if (strcmp(how, "collective") == 0) exchange(own, rank == which, gathered.data());
   }
   printf("rank %d of %d: %d steps\n", rank, size, steps);
   MPI_Finalize();
