@@ -26,7 +26,12 @@ namespace {
 
 constexpr int kThreads = 2;
 
-alignas(4096) volatile uint64_t counted[kThreads];  // side by side, and no lock on their page
+// No lock is on their page.
+struct alignas(4096) {
+  volatile uint64_t counted[kThreads];
+  volatile uint64_t written_last;
+} side_by_side;
+volatile uint64_t (&counted)[kThreads] = side_by_side.counted;
 // Of a library that is loaded later, whose data threads use under the mutex.
 void (*add_to_loaded)() = nullptr;
 uint64_t (*loaded_sum)() = nullptr;
@@ -232,6 +237,53 @@ bool map_and_load() {
   return counts && is_right;
 }
 
+// The break moves up and down beneath threads that write to what it adds, and one of them moves it as well.
+std::atomic<uint64_t*> added;  // under the mutex
+uint64_t written_to_added, moved_by_thread;
+
+void add_to_added() {
+  if (uint64_t* const words = added) {
+    ++words[0];
+    ++words[8192];
+    ++written_to_added;
+  }
+  constexpr intptr_t kBytes = 8192;
+  if (under_mutex % 50 || gettid() == getpid()) return;
+  auto* const top = static_cast<char*>(sbrk(kBytes));
+  if (top == reinterpret_cast<char*>(-1)) return;
+  bool is_zero = true;
+  for (intptr_t at = 0; at < kBytes; ++at) is_zero &= top[at] == 0;
+  memset(top, 0x55, kBytes);
+  if (is_zero && sbrk(-kBytes) == top + kBytes) ++moved_by_thread;
+}
+
+bool move_break() {
+  bool is_right = true;
+  uint64_t sum = 0;
+  constexpr intptr_t kBytes = 64 * 4096;
+  add_to_loaded = add_to_added;
+  const auto begin = reinterpret_cast<uint64_t>(sbrk(0));
+  const bool counts = run([&] {
+    while (!is_over) {
+      {
+        const std::lock_guard guard(mutex);
+        auto* const words = static_cast<uint64_t*>(sbrk(kBytes));
+        is_right &= reinterpret_cast<uint64_t>(words) == begin;
+        for (intptr_t i = 0; i < kBytes / 8; ++i) is_right &= words[i] == 0;
+        added = words;
+      }
+      usleep(10'000);
+      const std::lock_guard guard(mutex);
+      is_right &= added[0] == added[8192];
+      sum += added[0];
+      added = nullptr;
+      is_right &= brk(reinterpret_cast<void*>(begin)) == 0;
+    }
+  });
+  return counts && is_right && sum == written_to_added && sum > 0 && moved_by_thread > 0 &&
+         reinterpret_cast<uint64_t>(sbrk(0)) == begin;
+}
+
 // Threads that are processes are children of the program's, which only the kernel tells.
 bool has_children() {
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task"))
@@ -259,14 +311,16 @@ bool load() {
 [[noreturn]] void end_by(const std::string& how) {
   std::thread([] { count(1); }).detach();
   std::thread([&how] {
-    milliseconds = 1'000'000;
-    const auto until = Clock::now() + std::chrono::milliseconds(300);
+    const auto until = Clock::now() + std::chrono::milliseconds(milliseconds);
     while (Clock::now() < until)
       for (int i = 0; i < 100'000; ++i) counted[0] = counted[0] + 1;
     if (how == "exit") exit(3);
     if (how == "_exit") _exit(4);
     if (how == "abort") abort();
-    if (how == "fault") *nowhere = 1;
+    if (how == "fault") {
+      side_by_side.written_last = 0x5eed5eed5eed;
+      *nowhere = 1;
+    }
     if (how == "exec") execl("/bin/echo", "echo", "executed", nullptr);
   }).detach();
   for (;;) pause();
@@ -284,15 +338,11 @@ int main(int argc, char** argv) {
   const struct {
     const char* name;
     bool (*function)();
-  } ways[] = {{"count", count_alone},
-              {"asynchronous", count_beside_asynchronous_input},
-              {"fork", fork_twice},
-              {"forked", fork_once},
-              {"child", fork_first},
-              {"spawn", spawn},
-              {"signals", take_signals},
-              {"map", map_and_load},
-              {"load", load}};
+  } ways[] = {{"count", count_alone},    {"asynchronous", count_beside_asynchronous_input},
+              {"fork", fork_twice},      {"forked", fork_once},
+              {"child", fork_first},     {"spawn", spawn},
+              {"signals", take_signals}, {"map", map_and_load},
+              {"break", move_break},     {"load", load}};
   for (const auto& way : ways)
     if (how == way.name) {
       const bool is_right = way.function();

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Programs that fork while their threads are processes with pages of their own: parent and child have the memory that was there,
+what each writes from then on is its own, and both go on to be isolated. What they print, and leave, is as without."""
+
+import shutil
+import unittest
+
+import driver
+import repair_runs
+
+# Threads that hash, while another one forks under their lock; children have threads, too.
+PYTHON = """
+import hashlib, os, threading, time
+data, lock, counts, over = bytes(range(256)) * 4096, threading.Lock(), [0, 0], threading.Event()
+words = list(range(50000))
+def work(number):
+    while not over.is_set():
+        one = hashlib.sha256(data).hexdigest()
+        with lock:
+            counts[number] += 1
+            words[number] += 1
+            assert words[number] - number == counts[number]
+            assert one == expected
+expected = hashlib.sha256(data).hexdigest()
+threads = [threading.Thread(target=work, args=(number,)) for number in range(2)]
+for thread in threads: thread.start()
+for turn in range(3):
+    time.sleep(0.7)
+    r, w = os.pipe()
+    with lock:
+        child = os.fork()
+        if child == 0:
+            right = words[0] == counts[0] and words[1] - 1 == counts[1] and sum(words[2:]) == sum(range(2, 50000)) + turn
+            own = []
+            def hash_own():
+                own.append([hashlib.sha256(data).hexdigest() for _ in range(40)] == [expected] * 40)
+            words[2] = -1
+            news = [threading.Thread(target=hash_own) for _ in range(2)]
+            for thread in news: thread.start()
+            for thread in news: thread.join()
+            os.write(w, f"{right} {own} {words[2]}".encode())
+            os._exit(turn)
+        words[2] += 1
+    status = os.waitpid(child, 0)[1]
+    print(os.read(r, 100), status >> 8, words[2])
+over.set()
+for thread in threads: thread.join()
+print(all(count > 10 for count in counts), words[0] == counts[0], words[1] - 1 == counts[1])
+"""
+
+PERL = """
+use threads; use threads::shared; $| = 1;
+my $over :shared = 0; my @sums :shared = (0, 0);
+my @all = (1..20000);
+my @threads = map { my $number = $_; threads->create(sub {
+  my $passes = 0;
+  while (!$over) { my $sum = 0; $sum += $_ for @all; lock(@sums); $sums[$number] += $sum; $passes++ }
+  return $passes * 200010000 == $sums[$number];
+}) } 0..1;
+for my $turn (1..3) {
+  select undef, undef, undef, 0.7;
+  my $child = fork;
+  if (!$child) { push @all, 1..100; my $s = 0; $s += $_ for @all; print "child $s\\n"; require POSIX; POSIX::_exit($turn) }
+  waitpid $child, 0; push @all, $turn; print $? >> 8, " ", scalar @all, " ", `echo $turn`;
+}
+{ lock($over); $over = 1 }
+print $_->join ? "right\\n" : "wrong\\n" for @threads;
+"""
+
+# It has no threads; what it forks has, and forks as well.
+BASH = """
+life() { (exec $LIFE $1 1000) | tr a-z A-Z; }
+f() { sort --parallel=2 -S 2M -n numbers | md5sum; }
+for i in 1 2; do echo $(life fork) $( (exit $i) || echo $?); done
+life fork & f > second & wait; cat second <(life spawn | tr A-F a-f); exit 3
+"""
+
+# The server computes while it forks to save; the copy has what there was then, and is what the next server has.
+REDIS = """
+ask() { redis-cli -s socket "$@"; }
+start() {
+  $1 redis-server --port 0 --unixsocket $PWD/socket --save "" --dir . --logfile log --enable-debug-command yes >/dev/null 2>&1 &
+  until ask ping >/dev/null 2>&1; do sleep 0.05; done
+}
+count() { ask eval "local s = 0 for i = 1, 6000000 do s = s + i % 7 end return s" 0; }
+rm -f dump.rdb
+start
+ask eval "for i = 1, 20000 do redis.call('set', 'key' .. i, string.rep('x', i % 100)) end return redis.call('dbsize')" 0
+for turn in 1 2; do
+  count
+  ask set turn $turn; ask debug digest > then; ask bgsave; ask set turn later; count
+  while ask info persistence | grep -q rdb_bgsave_in_progress:1; do sleep 0.02; done
+  ask info persistence | grep -o "rdb_last_bgsave_status:ok"
+done
+ask get turn; ask dbsize; ask shutdown nosave; wait; echo $?
+start "env -u LD_PRELOAD -u PROF_ISOLATE"
+ask debug digest | diff - then && echo as it was; ask get turn; ask shutdown nosave; wait; echo $?
+"""
+
+
+class IsolatedForks(repair_runs.RepairRuns):
+    def forks(self, command, status=0):
+        """Runs it without, and with pages isolated until it forked; what it prints."""
+        bare = self.plain_run(command, timeout=60)
+        self.assertEqual(bare.returncode, status, bare.stderr)
+        for _ in range(repair_runs.ATTEMPTS):
+            run = self.prof_run(command, options=["-q", "--repair=isolate:always"])
+            self.assertEqual((run.status, run.stdout.decode()), (status, bare.stdout.decode()), run.stderr)
+            repairs = run.summary()["repairs"]
+            forked = any(page["why"] == "the program forked" for page in repairs["pages"] if page["kind"] == "shared")
+            if repairs["conversions"] and repairs["commits"] and forked:
+                print(f"{command[0]}: {repairs['conversions']} conversions, {repairs['commits']} commits, {repairs['merged_words']} merged words")
+                return bare.stdout.decode()
+        self.fail(f"no thread that forked was met at work: {repairs['conversions']} conversions, {repairs['commits']} commits, forked: {forked}")
+
+    def test_python_forks_beside_threads(self):
+        lines = self.forks(["/usr/bin/python3", "-c", PYTHON]).splitlines()
+        self.assertEqual(lines, [f"b'True [True, True] -1' {turn} {3 + turn}" for turn in range(3)] + ["True True True"])
+
+    def test_perl_forks_beside_threads(self):
+        lines = self.forks(["perl", "-e", PERL]).splitlines()
+        self.assertEqual(lines[-2:], ["right", "right"])
+        self.assertEqual(lines[:2], [f"child {200010000 + 5050}", "1 20001 1"])
+
+    def test_bash_forks_programs_with_threads(self):
+        (self.folder / "numbers").write_text("".join(f"{i * 7919 % 100003} line {i}\n" for i in range(50_000)))
+        lines = self.forks(["env", f"LIFE={driver.program('isolated_life')}", "bash", "-c", BASH], 3).splitlines()
+        self.assertEqual(lines[:3] + lines[-1:], ["FORK RIGHT 1", "FORK RIGHT 2", "FORK RIGHT", "SPaWN RIGHT"])
+
+    @unittest.skipUnless(shutil.which("redis-server"), "redis-server is not installed")
+    def test_redis_saves_in_the_background(self):
+        lines = self.forks(["bash", "-c", REDIS]).splitlines()
+        self.assertEqual(lines.count("rdb_last_bgsave_status:ok"), 2)
+        self.assertEqual(lines[-6:], ["later", "20001", "0", "as it was", "2", "0"])
+
+
+if __name__ == "__main__":
+    driver.main()

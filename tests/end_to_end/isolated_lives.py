@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""Programs whose threads are processes move their break as they would. However one ends, or prof before it, it leaves no process, none
+that runs and none that has ended and for which nobody waits; and one core."""
+
+import ctypes
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import subprocess
+import time
+
+import driver
+import repair_runs
+
+LIFE = driver.program("isolated_life")
+PATIENCE = 60  # s
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def children(process):
+    """Those of all its threads, with the letters of their states."""
+    found = {}
+    for task in pathlib.Path(f"/proc/{process}/task").glob("*"):
+        try:
+            for child in (task / "children").read_text().split():
+                found[int(child)] = pathlib.Path(f"/proc/{child}/stat").read_text().rpartition(") ")[2][0]
+        except OSError:
+            pass
+    return found
+
+
+def executes(process, program):
+    try:
+        return os.path.samefile(f"/proc/{process}/exe", program)
+    except OSError:
+        return False
+
+
+def in_session(session):
+    """Its processes, zombies as well."""
+    found = []
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if int((folder / "stat").read_text().rpartition(") ")[2].split()[3]) == session:
+                found.append(int(folder.name))
+        except OSError:
+            pass
+    return found
+
+
+class IsolatedLives(repair_runs.RepairRuns):
+    def setUp(self):
+        super().setUp()
+        # Whose parent has ended becomes ours, and is waited for, as init does.
+        self.assertEqual(ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1), 0)
+
+    def start(self, command):
+        """prof, in a session of its own, and its program."""
+        self.runs += 1
+        self.directory = self.folder / f"run{self.runs}"
+        prof = subprocess.Popen([str(driver.PROF), "run", "-q", "--no-analyze", "--repair=isolate:always", "-o", str(self.directory), "--", *command],
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder, start_new_session=True)
+        self.addCleanup(lambda: [os.kill(process, signal.SIGKILL) for process in in_session(prof.pid) if process != os.getpid()])
+        program = self.wait_for(lambda: [child for child in children(prof.pid) if executes(child, command[0])], "prof starts nothing")[0]
+        return prof, program
+
+    def wait_for(self, what, message):
+        deadline = time.monotonic() + PATIENCE
+        while not (found := what()):
+            self.assertLess(time.monotonic(), deadline, message)
+            time.sleep(0.02)
+        return found
+
+    def twins(self, program):
+        return [child for child, state in children(program).items() if state not in "ZX"]
+
+    def status_of_orphan(self, process):
+        """Its exit status, when it has come to us and has ended."""
+        def ended():
+            try:
+                found, status = os.waitpid(process, os.WNOHANG)
+            except ChildProcessError:
+                return None  # its parent lives
+            return [os.waitstatus_to_exitcode(status)] if found else None
+        return self.wait_for(ended, f"process {process} does not end")[0]
+
+    def assert_nothing_left(self, prof):
+        def is_empty():
+            for process in (found := in_session(prof.pid)):
+                try:
+                    os.waitpid(process, os.WNOHANG)
+                except ChildProcessError:
+                    pass
+            return not found
+        self.wait_for(is_empty, f"left: {in_session(prof.pid)}")
+
+    def test_the_break_moves_for_all(self):
+        self.run_until(lambda run: run.summary()["repairs"]["conversions"], [LIFE, "break", "1200"], b"break right\n",
+                       options=["-q", "--repair=isolate:always"])
+
+    def test_nothing_is_left_of_a_program_whoever_is_killed(self):
+        for victim in ("program", "first twin", "last twin"):
+            with self.subTest(victim):
+                prof, program = self.start([driver.sample("statistics"), "1000000"])
+                while prof.poll() is None:
+                    twins = self.wait_for(lambda: prof.poll() is not None or self.twins(program), "no thread becomes a process")
+                    if twins is not True:
+                        # A twin may be about to leave.
+                        try:
+                            os.kill({"program": program, "first twin": twins[0], "last twin": twins[-1]}[victim], signal.SIGKILL)
+                        except ProcessLookupError:
+                            pass
+                        time.sleep(0.2)
+                prof.communicate(timeout=PATIENCE)
+                self.assertEqual(prof.returncode, 128 + signal.SIGKILL)
+                self.assert_nothing_left(prof)
+
+    def test_a_program_goes_on_where_prof_is_killed_and_leaves_nothing(self):
+        for how, told in (("count", b"count right\n"), ("fork", b"fork right\n")):
+            with self.subTest(how):
+                for _ in range(repair_runs.ATTEMPTS):
+                    prof, program = self.start([LIFE, how, "1500", "100000"])
+                    is_met = self.wait_for(lambda: prof.poll() is not None or self.twins(program), "no thread becomes a process") is not True
+                    prof.kill()
+                    status = prof.wait(PATIENCE)
+                    if is_met and status == -signal.SIGKILL:
+                        self.assertEqual(self.status_of_orphan(program), 0)
+                    self.assertEqual(prof.communicate()[0], told)
+                    self.assert_nothing_left(prof)
+                    if is_met:
+                        break
+                else:
+                    self.fail(f"no thread became a process in {repair_runs.ATTEMPTS} runs")
+
+    def test_twins_that_have_left_are_waited_for_as_the_program_runs(self):
+        prof, program = self.start([LIFE, "signals", "2500"])  # each brings the threads home
+        most, seen = 0, set()
+        while prof.poll() is None:
+            states = children(program)
+            seen.update(states)
+            most = max(most, sum(state == "Z" for state in states.values()))
+            time.sleep(0.005)
+        told, _ = prof.communicate(timeout=PATIENCE)
+        self.assertEqual((prof.returncode, told), (0, b"signals right\n"))
+        print(f"{len(seen)} processes seen, at most {most} at once had ended")
+        # Of each thread one.
+        self.assertLessEqual(most, 3)
+        self.assert_nothing_left(prof)
+
+    def test_one_core_has_what_the_thread_wrote_that_crashed(self):
+        pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
+        if not pattern.startswith("core") or not shutil.which("gdb"):
+            self.skipTest(f"cores go to {pattern}" if shutil.which("gdb") else "gdb is not installed")
+        unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+        before = resource.getrlimit(resource.RLIMIT_CORE)
+        resource.setrlimit(resource.RLIMIT_CORE, unlimited)
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_CORE, before)
+        for _ in range(repair_runs.ATTEMPTS):
+            prof, program = self.start([LIFE, "fault", "1000"])
+            is_met = False
+            while prof.poll() is None:
+                is_met |= bool(self.twins(program))
+                time.sleep(0.005)
+            told, said = prof.communicate(timeout=PATIENCE)
+            self.assertEqual((prof.returncode, told), (128 + signal.SIGSEGV, b""), said)
+            cores = list(self.folder.glob("core*"))
+            self.assertEqual(len(cores), 1)
+            looks = ["print/x '(anonymous namespace)::side_by_side'.written_last", "backtrace"]
+            told = self.plain_run(["gdb", "-batch", "-nx", *(word for look in looks for word in ("-ex", look)), LIFE, str(cores[0])]).stdout.decode()
+            cores[0].unlink()
+            self.assertIn("$1 = 0x5eed5eed5eed", told)
+            self.assertIn("end_by", told)
+            self.assert_nothing_left(prof)
+            if is_met:
+                return
+        self.fail(f"no thread became a process in {repair_runs.ATTEMPTS} runs")
+
+
+if __name__ == "__main__":
+    driver.main()
