@@ -202,8 +202,21 @@ void Document::choose_depth(std::optional<uint32_t> depth) {
 }
 
 void Document::ask_for_function(const std::string& name) {
+  std::vector<bool> is_named(tree_->frames.size());
   for (uint32_t frame = 0; frame < tree_->frames.size(); ++frame)
-    if (frame_name(*tree_->database, tree_->frames[frame]) == name) return emit function_asked(frame);
+    is_named[frame] = frame_name(*tree_->database, tree_->frames[frame]) == name;
+  const auto first = std::ranges::find(is_named, true);
+  if (first == is_named.end()) return;
+  auto dearest = static_cast<uint32_t>(first - is_named.begin());
+  double most = 0;
+  for (uint32_t node = 0; node < tree_->nodes.size() && tree_->metrics() > 0; ++node) {
+    if (!is_named[tree_->nodes[node].frame]) continue;
+    const double cost = tree_->cost(node, metric_).inclusive;
+    if (cost <= most) continue;
+    most = cost;
+    dearest = tree_->nodes[node].frame;
+  }
+  emit function_asked(dearest);
 }
 
 }  // namespace prof::viewer

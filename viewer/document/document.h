@@ -104,7 +104,7 @@ class Document : public QObject {
   void ask_for_page(const QString& id) { emit page_asked(id); }
   void ask_for_source(uint32_t file, uint32_t line) { emit source_asked(file, line); }
   void ask_for_function(uint32_t frame) { emit function_asked(frame); }
-  // Nothing happens where tree() has no such function.
+  // The one that costs most, where several have the name. Nothing happens where tree() has none.
   void ask_for_function(const std::string& name);
   // The timeline, and there that time.
   void ask_for_moment(const Moment& moment) {

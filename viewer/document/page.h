@@ -35,8 +35,10 @@ class Page : public QWidget {
   virtual bool is_complete() const { return true; }
   // What the mouse wheel, the keys and the tab order go to first.
   virtual QWidget* main_widget() { return this; }
-  // The table that is exported as CSV and copied as text; nullptr: the page is a picture.
+  // The table that is exported as CSV and copied as text; nullptr: the page has none.
   virtual QAbstractItemView* table() { return nullptr; }
+  // What is copied where no table has the keys and no text is selected: lines; empty: nothing is chosen.
+  virtual QString chosen_text() const { return {}; }
   // What keys do beyond those of tables, for the window's help.
   virtual std::vector<PageKey> keys() const { return {}; }
 

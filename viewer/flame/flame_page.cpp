@@ -10,6 +10,12 @@
 
 namespace prof::viewer {
 
+namespace {
+
+constexpr const char* kDirectionSetting = "flame/direction";
+
+}  // namespace
+
 double found_share(const CallTree& tree, const std::vector<bool>& frames, size_t metric) {
   double sum = 0;
   for (uint32_t n = 0; n < tree.nodes.size();) {
@@ -27,9 +33,13 @@ FlamePage::FlamePage(Document& document, QWidget* parent)
       widths_(new QComboBox),
       legend_(new ChangeLegend),
       area_(new QScrollArea),
-      flames_(new FlameWidget(document)) {
+      flames_(new FlameWidget(document)),
+      table_(new QTreeView(this)) {
+  table_->setObjectName("frames");
+  table_->hide();
   direction_->addItems({"From the entry points", "From the functions that spend"});
   direction_->setObjectName("direction");
+  direction_->setCurrentIndex(QSettings().value(kDirectionSetting).toInt() == 1 ? 1 : 0);
   direction_->setToolTip("What the frames on top are (D)");
   widths_->addItems({"As wide as after", "As wide as before"});
   widths_->setObjectName("widths");
@@ -68,7 +78,8 @@ FlamePage::FlamePage(Document& document, QWidget* parent)
 
   connect(search_, &SearchField::changed, this, &FlamePage::search);
   connect(search_, &SearchField::left, this, [this] { flames_->setFocus(); });
-  connect(direction_, &QComboBox::currentIndexChanged, this, [this] {
+  connect(direction_, &QComboBox::currentIndexChanged, this, [this](int direction) {
+    QSettings().setValue(kDirectionSetting, direction);
     flames_->forget();
     if (isVisible()) fill();
   });
@@ -80,6 +91,10 @@ FlamePage::FlamePage(Document& document, QWidget* parent)
     if (!place.isEmpty()) area_->ensureVisible(0, place.center().y());
   });
   connect(&document, &Document::tree_will_change, flames_, &FlameWidget::forget);
+  connect(&document, &Document::tree_will_change, this, [this] {
+    table_->setModel(nullptr);
+    model_.reset();
+  });
   connect(&document, &Document::tree_changed, this, [this] {
     asked_function_ = kNone;
     if (isVisible()) fill();
@@ -94,6 +109,24 @@ FlamePage::FlamePage(Document& document, QWidget* parent)
     else
       asked_function_ = frame;
   });
+}
+
+QString FlamePage::why_empty() const {
+  return document().tree().metrics() > 0 ? QString() : "nothing was measured: all metrics are zero";
+}
+
+QAbstractItemView* FlamePage::table() {
+  const CallTree& tree = document().tree();
+  model_ = std::make_unique<CostModel>(reading());
+  model_->show(&tree);
+  model_->set_metric(document().metric());
+  for (const Column& column : known_columns(tree))
+    if (column.kind != ColumnKind::Spread) model_->insert_column(model_->columnCount(), column);
+  if (tree.metrics() > 0)
+    model_->sort(model_->column_of(heaviest_key(tree, document().metric(), reading() == Reading::TopDown)),
+                 Qt::DescendingOrder);
+  table_->setModel(model_.get());
+  return table_;
 }
 
 Reading FlamePage::reading() const {
@@ -129,6 +162,7 @@ void FlamePage::search() {
 std::vector<PageKey> FlamePage::keys() const {
   return {{"Arrows", "choose a frame: above, below, beside"},        {"Enter", "zoom into the frame"},
           {"Backspace, Escape; Home", "what was shown before; all"}, {"Ctrl+Enter", "the frame's source"},
+          {"Space", "the exact numbers of the frame"},
           {"D", "turn the graph round: callers or callees"},         {"Ctrl+F", "search"}};
 }
 

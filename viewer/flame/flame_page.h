@@ -3,9 +3,12 @@
 
 #include <QComboBox>
 #include <QScrollArea>
+#include <QTreeView>
+#include <memory>
 
 #include "viewer/document/page.h"
 #include "viewer/flame/flame_widget.h"
+#include "viewer/tables/cost_model.h"
 #include "viewer/tables/search_field.h"
 
 namespace prof::viewer {
@@ -22,6 +25,10 @@ class FlamePage : public Page {
   QString title() const override { return "Flame graph"; }
   std::vector<PageKey> keys() const override;
   QWidget* main_widget() override { return flames_; }
+  QString chosen_text() const override { return flames_->text_of_chosen(); }
+  // All call paths of the graph, as it is turned; it is not shown.
+  QAbstractItemView* table() override;
+  QString why_empty() const override;
   FlameWidget& flames() { return *flames_; }
 
  protected:
@@ -38,7 +45,9 @@ class FlamePage : public Page {
   ChangeLegend* legend_;
   QScrollArea* area_;
   FlameWidget* flames_;
-  uint32_t asked_function_ = kNone;  // while the page is hidden
+  QTreeView* table_;
+  std::unique_ptr<CostModel> model_;  // of the table, made when it is asked for
+  uint32_t asked_function_ = kNone;   // while the page is hidden
 };
 
 // What was spent in functions that match (per frame), and in all that they call: 0..1.

@@ -1,7 +1,11 @@
 #include "viewer/flame/flame_widget.h"
 
+#include <QApplication>
+#include <QClipboard>
+#include <QContextMenuEvent>
 #include <QHelpEvent>
 #include <QKeyEvent>
+#include <QMenu>
 #include <QPainter>
 #include <QToolTip>
 #include <algorithm>
@@ -10,6 +14,7 @@
 #include "analysis/views/comparison_in_words.h"
 #include "viewer/document/colours.h"
 #include "viewer/document/words.h"
+#include "viewer/tables/function_menu.h"
 
 namespace prof::viewer {
 
@@ -143,6 +148,53 @@ void FlameWidget::ask_for_source() {
   if (!rows_ || chosen_ == kNone) return;
   const Place place = rows_->place(chosen_, placed_by(document_.tree(), *rows_, chosen_, document_.metric()));
   if (place.known()) document_.ask_for_source(place.file, place.line);
+}
+
+QString FlameWidget::text_of_chosen() const {
+  if (!rows_ || document_.tree().metrics() == 0) return {};
+  const CallTree& tree = document_.tree();
+  const size_t m = weighed();
+  const Metric& metric = tree.metric(m);
+  QString text;
+  for (uint32_t row = chosen_; row != kNone; row = rows_->parent(row)) {
+    const double weight = rows_->weight(row, m);
+    text.prepend(look_of(rows_->frame(row)).name + "\t" + quantity(metric, weight) + "\t" +
+                 percent(tree.share(weight, m)) + "\n");
+  }
+  return "function\t" + QString::fromStdString(metric.name) + "\tshare\nall\t" +
+         quantity(metric, tree.totals[m]) + "\t" + percent(1) + "\n" + text;
+}
+
+// The menu of a frame: of the one below the pointer, or, by a key, of the chosen one.
+void FlameWidget::contextMenuEvent(QContextMenuEvent* event) {
+  if (!rows_) return;
+  if (event->reason() == QContextMenuEvent::Mouse)
+    if (const FlameBox* const box = box_at(event->pos()); box && box->merged == 0) choose(box->row);
+  if (chosen_ == kNone) return;
+  const uint32_t row = chosen_, frame = rows_->frame(row);
+  QMenu menu;
+  menu.addAction("Source\tCtrl+Enter", this, &FlameWidget::ask_for_source);
+  menu.addAction("Instructions", this, [this, frame] {
+    document_.ask_for_page("source");
+    document_.ask_for_function(frame);
+  });
+  menu.addAction("Zoom into\tEnter", this, [this, row] { zoom(row); });
+  menu.addAction("Zoom back\tBackspace", this, &FlameWidget::zoom_back)->setEnabled(!zooms_.empty());
+  menu.addSeparator();
+  add_pages_of_function(menu, document_, [this, frame] { document_.ask_for_function(frame); }, "flame-graph");
+  menu.addSeparator();
+  menu.addAction("Copy name", this,
+                 [this, frame] { QApplication::clipboard()->setText(look_of(frame).name); });
+  const QRect place = place_of(row);
+  menu.exec(event->reason() == QContextMenuEvent::Mouse ? event->globalPos()
+                                                        : mapToGlobal(place.bottomLeft()));
+}
+
+void FlameWidget::show_tip_of_chosen() {
+  for (const std::vector<FlameBox>& level : layout_.levels)
+    for (const FlameBox& box : level)
+      if (box.row == chosen_ && box.merged == 0)
+        return QToolTip::showText(mapToGlobal(place_of(chosen_).bottomLeft()), tip_of(box), this);
 }
 
 QRect FlameWidget::place_of(size_t level, const FlameBox& box) const {
@@ -289,6 +341,8 @@ void FlameWidget::keyPressEvent(QKeyEvent* event) {
       return zoom_back();
     case Qt::Key_Home:
       return zoom(kNone);
+    case Qt::Key_Space:
+      return show_tip_of_chosen();
     default:
       event->ignore();
   }

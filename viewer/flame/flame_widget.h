@@ -43,6 +43,8 @@ class FlameWidget : public QWidget {
   // In the widget; empty where the row is not shown.
   QRect place_of(uint32_t row) const;
   QString tip_of(const FlameBox& box) const;
+  // The chosen frame and those above it, a line each, with what was spent in it.
+  QString text_of_chosen() const;
 
  signals:
   void zoomed_to(uint32_t row);
@@ -55,6 +57,7 @@ class FlameWidget : public QWidget {
   void mousePressEvent(QMouseEvent* event) override;
   void mouseDoubleClickEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
   bool event(QEvent* event) override;
 
  private:
@@ -73,6 +76,7 @@ class FlameWidget : public QWidget {
   QString change_tip(uint32_t row) const;
   void paint_box(QPainter& painter, const QRect& place, const FlameBox& box) const;
   void choose(uint32_t row);
+  void show_tip_of_chosen();
   void move_along(int step);
   void move_down();
   QStringList path_of(uint32_t row) const;

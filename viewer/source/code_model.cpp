@@ -159,6 +159,9 @@ QVariant CodeModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant CodeModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation == Qt::Horizontal && role == Qt::TextAlignmentRole)  // as the cells below
+    return QVariant::fromValue(section == Value || section == Address ? Qt::AlignRight | Qt::AlignVCenter
+                                                                      : Qt::AlignLeft | Qt::AlignVCenter);
   if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
   switch (section) {
     case Value:

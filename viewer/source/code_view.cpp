@@ -195,15 +195,22 @@ void CodeView::show_metric() {
   table_->header()->resizeSection(CodeModel::Address, fixed.averageCharWidth() * 8);
   table_->header()->resizeSection(CodeModel::Bytes, fixed.averageCharWidth() * 26);
   table_->header()->resizeSection(CodeModel::Jumps, fixed.averageCharWidth() * 7);
-  // Names of what is called may be long: as much as leaves room for lines.
+  // Names of what is called may be long: as much as leaves room for lines, and inlined functions behind them.
   size_t longest = kLeastLetters;
-  for (const CodeRow& instruction : model_.code().rows)
-    longest = std::max(longest, instruction.text.size() + 2);
+  int line = 0;
+  for (int r = 0; r < model_.rowCount(); ++r) {
+    longest = std::max(longest, model_.code().rows[static_cast<size_t>(r)].text.size() + 2);
+    const auto letters = model_.index(r, CodeModel::Line).data().toString().size() + 2;
+    line = std::max(line, static_cast<int>(std::min<qsizetype>(letters, kMostLetters)));
+  }
+  const int room = width_of_cost(font) * 4 / 5 + fixed.averageCharWidth() * (8 + 7) +
+                   (bytes_->isChecked() ? fixed.averageCharWidth() * 26 : 0) +
+                   font.averageCharWidth() * line;  // of the other columns
   const int least = fixed.averageCharWidth() * static_cast<int>(kLeastLetters);
   table_->header()->resizeSection(
       CodeModel::Text,
       std::clamp(fixed.averageCharWidth() * static_cast<int>(std::min(longest, kMostLetters)), least,
-                 std::max(least, width() * 2 / 5)));
+                 std::max(least, std::max(width() * 2 / 5, width() - room))));
   if (row >= 0) choose_row(static_cast<uint32_t>(row));
   tell();
 }

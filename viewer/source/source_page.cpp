@@ -10,6 +10,7 @@
 #include "analysis/disassembly/machine_function.h"
 #include "analysis/views/places.h"
 #include "analysis/views/wording.h"
+#include "viewer/document/remembered.h"
 #include "viewer/document/words.h"
 #include "viewer/source/source_file.h"
 #include "viewer/tables/cost_delegate.h"
@@ -28,6 +29,7 @@ constexpr const char* kCodeSetting = "source/instructions";
 SourcePage::SourcePage(Document& document, QWidget* parent)
     : Page(document, parent),
       files_view_(new QTreeView),
+      lines_view_(new QTreeView(this)),
       path_(new QLabel),
       search_(new TextSearch),
       view_(new SourceView(document)),
@@ -40,6 +42,9 @@ SourcePage::SourcePage(Document& document, QWidget* parent)
   files_view_->setEditTriggers(QAbstractItemView::NoEditTriggers);
   files_view_->setItemDelegate(new CostDelegate(files_view_));
   files_view_->setObjectName("files");
+  lines_view_->setObjectName("lines");
+  lines_view_->setModel(&lines_);
+  lines_view_->hide();
   path_->setObjectName("path");
   path_->setWordWrap(true);
   path_->setMargin(4);
@@ -59,6 +64,7 @@ SourcePage::SourcePage(Document& document, QWidget* parent)
   constexpr int kFilesSeen = 6, kLinesSeen = 40;
   files_and_text->setSizes(
       {kFilesSeen * fontMetrics().height() * 4 / 3, kLinesSeen * fontMetrics().height()});
+  remember_splitter(*files_and_text, "source-files");
   auto* const parts = new QSplitter;
   parts->addWidget(files_and_text);
   parts->addWidget(code_);
@@ -66,6 +72,7 @@ SourcePage::SourcePage(Document& document, QWidget* parent)
   parts->setStretchFactor(1, 1);
   const int letter = fontMetrics().averageCharWidth();
   parts->setSizes({letter * 115, letter * 90});
+  remember_splitter(*parts, "source");
   auto* const whole = new QVBoxLayout(this);
   whole->setContentsMargins(0, 0, 0, 0);
   whole->addWidget(parts);
@@ -116,7 +123,29 @@ void SourcePage::make_code() {
 
 QAbstractItemView* SourcePage::table() {
   const bool is_used = code_->isVisible() && code_->isAncestorOf(focusWidget());
+  const bool is_text_used = view_ == focusWidget() && file_ != kNone;
+  if (!is_used && is_text_used) {
+    fill_lines();
+    return lines_view_;
+  }
   return is_used || asked_for_code_ ? static_cast<QAbstractItemView*>(code_->table()) : files_view_;
+}
+
+void SourcePage::fill_lines() {
+  std::vector<LineModel::Row> rows;
+  for (uint32_t line = 1; line <= static_cast<uint32_t>(view_->blockCount()); ++line)
+    rows.push_back({line, view_->cost_of(line), view_->text_of(line)});
+  lines_.show(std::move(rows), document().tree().metric(document().metric()));
+}
+
+// The line that the cursor is at, with what it costs.
+QString SourcePage::chosen_text() const {
+  if (!view_->hasFocus() || file_ == kNone || document().tree().metrics() == 0) return {};
+  const uint32_t line = view_->current_line();
+  const QString path = QString::fromStdString(document().tree().database->files[file_].path);
+  const QString tip = view_->tip_of(line);
+  return path + ":" + QString::number(line) + "\n" + view_->text_of(line) + "\n" +
+         (tip.isEmpty() ? QString() : tip + "\n");
 }
 
 void SourcePage::on_line_chosen() {
@@ -200,6 +229,9 @@ void SourcePage::go_to_found(bool next) {
 QString SourcePage::why_empty() const {
   const CallTree& tree = document().tree();
   if (tree.metrics() > 0 && !file_costs(tree, document().metric()).empty()) return {};
+  if (tree.metrics() == 0) return "nothing was measured: all metrics are zero";
+  if (tree.totals[document().metric()] <= 0)
+    return "nothing was measured of the threads and the time that are chosen";
   return "no line of a source file is known: build the program with -g";
 }
 
@@ -209,7 +241,7 @@ void SourcePage::showEvent(QShowEvent* event) {
 }
 
 void SourcePage::fill() {
-  if (document().tree().metrics() == 0) return;
+  if (document().tree().metrics() == 0) return show_nothing();
   if (!is_filled_) {
     is_filled_ = true;
     fill_files();
@@ -227,6 +259,16 @@ void SourcePage::fill() {
     return;
   }
   if (file_ == kNone) path_->setText(why_empty());
+}
+
+void SourcePage::show_nothing() {
+  is_filled_ = false;
+  file_ = kNone;
+  files_.clear();
+  view_->show_costs({});
+  view_->show_text({}, Language::None);
+  path_->setText(why_empty());
+  code_->show_nothing(why_empty());
 }
 
 // The file in which most is spent, or, where more is in a function of which no line is known, its
@@ -273,6 +315,7 @@ void SourcePage::fill_files() {
     cost->setData(file.exclusive > 0 ? quantity(metric, file.exclusive) : QString(), kQuantityRole);
     files_.appendRow({name, cost});
   }
+  files_.horizontalHeaderItem(1)->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
   files_view_->header()->resizeSection(0, fontMetrics().averageCharWidth() * 40);
   files_view_->header()->resizeSection(1, width_of_cost(fontMetrics()));
 }

@@ -8,6 +8,7 @@
 
 #include "viewer/document/page.h"
 #include "viewer/source/code_view.h"
+#include "viewer/source/line_model.h"
 #include "viewer/source/source_view.h"
 #include "viewer/source/text_search.h"
 
@@ -25,8 +26,10 @@ class SourcePage : public Page {
   QString why_empty() const override;
   QWidget* main_widget() override { return view_; }
   bool is_complete() const override { return code_->is_complete(); }
-  // The instructions where they are used, or were asked for.
+  // The instructions where they are used, or were asked for; the lines of the text where that has the keys;
+  // else the files.
   QAbstractItemView* table() override;
+  QString chosen_text() const override;
 
   // Line 0: the one that costs most.
   void show_source(uint32_t file, uint32_t line);
@@ -43,9 +46,11 @@ class SourcePage : public Page {
   void fill();
   void fill_files();
   void fill_costs();
+  void fill_lines();
   void make_search();
   void make_code();
   void on_line_chosen();
+  void show_nothing();
   void show_code_of_line(uint32_t line);
   void follow_code(uint32_t file, uint32_t line, bool asks);
   void tell_found();
@@ -53,6 +58,8 @@ class SourcePage : public Page {
 
   QTreeView* files_view_;
   QStandardItemModel files_;
+  LineModel lines_;
+  QTreeView* lines_view_;  // is not shown
   QLabel* path_;
   TextSearch* search_;
   SourceView* view_;

@@ -61,7 +61,7 @@ SourceView::SourceView(Document& document, QWidget* parent)
 }
 
 int SourceView::cost_width() const {
-  return fontMetrics().horizontalAdvance("999 ms  100 %") + kGap;
+  return std::max(widest_, fontMetrics().horizontalAdvance("999 ms  100 %")) + kGap;
 }
 
 int SourceView::header_height() const {
@@ -78,15 +78,37 @@ void SourceView::show_text(const QString& text, Language language) {
   setPlainText(text.endsWith('\n') ? text.chopped(1) : text);  // no empty line after the last one
   highlighter_->use(language, palette());
   find();
+  fit_margin();
+}
+
+void SourceView::fit_margin() {
   setViewportMargins(margin_width(), header_height(), 0, 0);
   margin_->setGeometry(contentsRect().left(), contentsRect().top(), margin_width(), contentsRect().height());
+}
+
+QString SourceView::in_words(double value) const {
+  const CallTree& tree = document_.tree();
+  const size_t m = document_.metric();
+  return value > 0 ? quantity(tree.metric(m), value) + "  " + percent(tree.share(value, m)) : QString();
+}
+
+Cost SourceView::cost_of(uint32_t line) const {
+  const auto at = costs_.find(line);
+  return at == costs_.end() ? Cost() : at->second;
+}
+
+QString SourceView::text_of(uint32_t line) const {
+  return QPlainTextEdit::document()->findBlockByNumber(static_cast<int>(line) - 1).text();
 }
 
 void SourceView::show_costs(const std::vector<LineCost>& costs) {
   costs_.clear();
   hottest_.clear();
   most_ = 0;
+  widest_ = 0;
+  const auto width = [this](double value) { return fontMetrics().horizontalAdvance(in_words(value)); };
   for (const LineCost& line : costs) {
+    widest_ = std::max({widest_, width(line.cost.inclusive), width(line.cost.exclusive)});
     costs_[line.line] = line.cost;
     hottest_.push_back(line.line);
     most_ = std::max(most_, line.cost.exclusive);
@@ -95,6 +117,7 @@ void SourceView::show_costs(const std::vector<LineCost>& costs) {
     const Cost &x = costs_[a], &y = costs_[b];
     return std::tie(x.exclusive, x.inclusive) > std::tie(y.exclusive, y.inclusive);
   });
+  fit_margin();
   margin_->update();
 }
 
@@ -224,12 +247,8 @@ void SourceView::paint_line(QPainter& painter, int top, int height, uint32_t lin
   const int width = cost_width();
   const auto at = costs_.find(line);
   if (at != costs_.end()) {
-    const CallTree& tree = document_.tree();
-    const size_t m = document_.metric();
     const auto cell = [&](int left, double value) {
-      const QString text =
-          value > 0 ? quantity(tree.metric(m), value) + "  " + percent(tree.share(value, m)) : QString();
-      painter.drawText(left, top, width - kGap, height, Qt::AlignRight | Qt::AlignVCenter, text);
+      painter.drawText(left, top, width - kGap, height, Qt::AlignRight | Qt::AlignVCenter, in_words(value));
     };
     if (most_ > 0 && at->second.exclusive > 0) {
       constexpr double kLeastHeat = 0.1;

@@ -28,6 +28,9 @@ class SourceView : public QPlainTextEdit {
   // To the next line by falling cost (of the line itself, then with calls), or the one before.
   void go_to_hot(bool next);
   QString tip_of(uint32_t line) const;
+  // Of a line; nothing where it costs nothing.
+  Cost cost_of(uint32_t line) const;
+  QString text_of(uint32_t line) const;
 
   // What is searched for, in this text and those after it; without a pattern nothing is.
   void search(const QRegularExpression& expression);
@@ -48,6 +51,8 @@ class SourceView : public QPlainTextEdit {
 
  private:
   int cost_width() const;
+  QString in_words(double value) const;
+  void fit_margin();
   int header_height() const;
   void mark();
   void find();
@@ -60,6 +65,7 @@ class SourceView : public QPlainTextEdit {
   std::map<uint32_t, Cost> costs_;
   std::vector<uint32_t> hottest_;  // lines, by falling cost
   double most_ = 0;                // of a line itself
+  int widest_ = 0;                 // pixels of a cost in words
   struct Match {
     int begin, end;  // characters of the text
   };

@@ -1,28 +1,33 @@
 #include "viewer/tables/chosen_columns.h"
 
-#include <QDialog>
-#include <QDialogButtonBox>
-#include <QFormLayout>
 #include <QHeaderView>
-#include <QLabel>
-#include <QLineEdit>
 #include <QMenu>
-#include <QPushButton>
 #include <QSettings>
 #include <algorithm>
 #include <utility>
 
 #include "viewer/tables/cost_delegate.h"
+#include "viewer/tables/derived_dialog.h"
 
 namespace prof::viewer {
 
 namespace {
 
 constexpr size_t kMetricsAtFirst = 2;
+constexpr const char* kWidths = "/widths";  // of a setting: those that the user gave
+constexpr const char* kPlaces = "/places";  // of a setting: keys from left to right, where the user moved them
 constexpr const char* kDerived = "derived";  // "name = formula", of all tables
 
 QStringList derived() {
   return QSettings().value(kDerived).toStringList();
+}
+
+QString name_of(const QString& definition) {
+  return definition.section(" = ", 0, 0);
+}
+
+QString formula_of(const QString& definition) {
+  return definition.section(" = ", 1);
 }
 
 QString definition_of(const Column& column) {
@@ -34,7 +39,7 @@ std::vector<Column> all_columns(const CallTree& tree) {
   if (tree.compared) return columns;  // formulas are of one run
   for (const QString& definition : derived()) {
     try {
-      columns.push_back(derived_column(tree, definition.section(" = ", 0, 0), definition.section(" = ", 1)));
+      columns.push_back(derived_column(tree, name_of(definition), formula_of(definition)));
     } catch (const FormulaError&) {
       // Its metrics are not in this database.
     }
@@ -57,6 +62,8 @@ ChosenColumns::ChosenColumns(const QString& name, bool is_inclusive, CostModel& 
   QHeaderView& header = *view.header();
   header.setContextMenuPolicy(Qt::CustomContextMenu);
   connect(&header, &QHeaderView::customContextMenuRequested, this, &ChosenColumns::show_menu);
+  connect(&header, &QHeaderView::sectionResized, this, &ChosenColumns::remember_width);
+  connect(&header, &QHeaderView::sectionMoved, this, &ChosenColumns::remember_places);
 }
 
 void ChosenColumns::set_width(int position) {
@@ -68,14 +75,48 @@ void ChosenColumns::set_width(int position) {
   if (column.kind == ColumnKind::Place) width = 24 * font.averageCharWidth();
   if (column.kind == ColumnKind::Module) width = 20 * font.averageCharWidth();
   if (column.is_number()) width = std::max(title, width_of_cost(font));
-  view_.header()->resizeSection(position, widths_.value(column.key, width));
+  const QVariantMap given = QSettings().value(setting() + kWidths).toMap();
+  is_busy_ = true;
+  view_.header()->resizeSection(position,
+                                given.value(column.key, widths_.value(column.key, width)).toInt());
+  is_busy_ = false;
+}
+
+// Widths that follow from the window are none that the user gave.
+void ChosenColumns::remember_width(int position, int, int width) {
+  if (is_busy_ || position >= model_.columnCount() || width == 0) return;
+  QVariantMap given = QSettings().value(setting() + kWidths).toMap();
+  given[model_.columns()[static_cast<size_t>(position)].key] = width;
+  QSettings().setValue(setting() + kWidths, given);
+}
+
+void ChosenColumns::remember_places() {
+  if (is_busy_) return;
+  QStringList keys;
+  for (int place = 0; place < view_.header()->count(); ++place)
+    keys << model_.columns()[static_cast<size_t>(view_.header()->logicalIndex(place))].key;
+  QSettings().setValue(setting() + kPlaces, keys);
+}
+
+// Those that were not there when the user moved columns stay behind them.
+void ChosenColumns::take_places() {
+  QHeaderView& header = *view_.header();
+  int place = 0;
+  is_busy_ = true;
+  for (const QString& key : QSettings().value(setting() + kPlaces).toStringList())
+    if (const int column = model_.column_of(key); column >= 0)
+      header.moveSection(header.visualIndex(column), place++);
+  is_busy_ = false;
 }
 
 void ChosenColumns::give_rest_to_functions() {
   const int rest = view_.viewport()->width() - view_.header()->length();
   const int function = model_.column_of("function");
-  if (rest > 0 && function >= 0)
-    view_.header()->resizeSection(function, view_.header()->sectionSize(function) + rest);
+  const bool is_given = QSettings().value(setting() + kWidths).toMap().contains("function");
+  if (rest <= 0 || function < 0 || is_given) return;
+  is_busy_ = true;
+  view_.header()->resizeSection(function, view_.header()->sectionSize(function) + rest);
+  is_busy_ = false;
 }
 
 void ChosenColumns::insert(const CallTree& tree, const Column& column) {
@@ -91,6 +132,7 @@ void ChosenColumns::insert(const CallTree& tree, const Column& column) {
     ++position;
   model_.insert_column(position, column);
   set_width(position);
+  take_places();
   mark_sorted();
 }
 
@@ -172,11 +214,22 @@ void ChosenColumns::add_derived(const CallTree& tree, const QString& name, const
   tree_ = &tree;
   const Column column = derived_column(tree, name, formula);
   QStringList all = derived();
-  all.removeIf([&](const QString& other) { return other.section(" = ", 0, 0) == name; });
+  all.removeIf([&](const QString& other) { return name_of(other) == name; });
   all << definition_of(column);
   QSettings().setValue(kDerived, all);
   if (const int shown = model_.column_of(column.key); shown >= 0) model_.remove_column(shown);
   insert(tree, column);
+  remember();
+}
+
+void ChosenColumns::remove_derived(const QString& name) {
+  QStringList all = derived();
+  all.removeIf([&](const QString& other) { return name_of(other) == name; });
+  QSettings().setValue(kDerived, all);
+  if (const int shown = model_.column_of("=" + name); shown >= 0) {
+    model_.remove_column(shown);
+    mark_sorted();
+  }
   remember();
 }
 
@@ -196,41 +249,31 @@ void ChosenColumns::show_menu(const QPoint& at) {
       metric = column.metric;
       metric_menu = menu.addMenu(QString::fromStdString(tree.metric(metric).name));
     }
-    QAction* const action = (is_of_metric ? metric_menu : &menu)->addAction(column.title);
+    const bool is_derived = column.kind == ColumnKind::Derived;
+    QMenu* const into = is_of_metric ? metric_menu : is_derived ? menu.addMenu(column.title) : &menu;
+    QAction* const action = into->addAction(is_derived ? "Shown" : column.title);
     action->setCheckable(true);
     action->setChecked(model_.column_of(column.key) >= 0);
     action->setEnabled(column.kind != ColumnKind::Function);
     connect(action, &QAction::triggered, this, [this, key = column.key] { toggle(*tree_, key); });
+    if (!is_derived) continue;
+    into->setToolTip(column.meaning);
+    into->addAction("Edit...", this, [this, name = column.title] { ask_for_derived(name); });
+    into->addAction("Remove", this, [this, name = column.title] { remove_derived(name); });
   }
   menu.addSeparator();
-  menu.addAction("Add a derived metric...", this, &ChosenColumns::ask_for_derived)->setEnabled(!compares_);
+  menu.addAction("Add a derived metric...", this, [this] { ask_for_derived({}); })
+      ->setEnabled(!compares_ && tree.metrics() > 0);
   menu.exec(view_.header()->mapToGlobal(at));
 }
 
-void ChosenColumns::ask_for_derived() {
-  QDialog dialog(&view_);
-  dialog.setWindowTitle("Derived metric");
-  auto* const form = new QFormLayout(&dialog);
-  auto* const name = new QLineEdit;
-  auto* const formula = new QLineEdit;
-  auto* const failure = new QLabel;
-  failure->setWordWrap(true);
-  formula->setMinimumWidth(60 * dialog.fontMetrics().averageCharWidth());
-  formula->setPlaceholderText(cost_key(*tree_, 0, true) + " / 1000");
-  auto* const buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel);
-  form->addRow("Name", name);
-  form->addRow("Formula", formula);
-  form->addRow(failure);
-  form->addRow(buttons);
-  connect(buttons, &QDialogButtonBox::rejected, &dialog, &QDialog::reject);
-  connect(buttons, &QDialogButtonBox::accepted, &dialog, [&] {
-    try {
-      add_derived(*tree_, name->text().isEmpty() ? formula->text() : name->text().replace("=", " "),
-                  formula->text());
-      dialog.accept();
-    } catch (const FormulaError& error) {
-      failure->setText(error.what());
-    }
+void ChosenColumns::ask_for_derived(const QString& name) {
+  DerivedDialog dialog(*tree_, view_.window());
+  for (const QString& definition : derived())
+    if (!name.isEmpty() && name_of(definition) == name) dialog.edit(name, formula_of(definition));
+  dialog.take_by([this, &name](const QString& given, const QString& formula) {
+    add_derived(*tree_, given, formula);  // throws before anything changes
+    if (!name.isEmpty() && given != name) remove_derived(name);
   });
   dialog.exec();
 }

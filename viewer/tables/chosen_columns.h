@@ -1,5 +1,5 @@
 #pragma once
-// Which columns a table shows: chosen by a menu on its header, and remembered.
+// Which columns a table shows: chosen by a menu on its header, and remembered, with their widths and order.
 
 #include <QMap>
 #include <QObject>
@@ -29,6 +29,10 @@ class ChosenColumns : public QObject {
   // A column of a formula, at the end. Throws FormulaError.
   void add_derived(const CallTree& tree, const QString& name, const QString& formula);
 
+  void remove_derived(const QString& name);
+  // The menu, at a point of the header.
+  void show_menu(const QPoint& at);
+
   // The widths, before the model shows another tree.
   void keep_widths();
   // Widens the column of the functions where the columns leave space.
@@ -38,12 +42,15 @@ class ChosenColumns : public QObject {
   // Two runs that are compared have columns of their own; those of before come back.
   void change_mode(const CallTree& tree);
   QString setting() const { return compares_ ? name_ + "-compared" : name_; }
-  void show_menu(const QPoint& at);
-  void ask_for_derived();
+  // Empty: a new one.
+  void ask_for_derived(const QString& name);
   void insert(const CallTree& tree, const Column& column);
   void remember() const;
   QStringList shown_keys() const;
   void set_width(int position);
+  void remember_width(int position, int before, int width);
+  void remember_places();
+  void take_places();
   void mark_sorted();
 
   const QString name_;
@@ -52,6 +59,7 @@ class ChosenColumns : public QObject {
   QTreeView& view_;
   const CallTree* tree_ = nullptr;
   QStringList left_;  // keys that the tree has no metrics for
+  bool is_busy_ = false;  // changes widths or places itself
   bool compares_ = false;
   QStringList kept_, kept_of_other_mode_;  // keys, while the other mode's are shown
   QMap<QString, int> widths_, widths_of_other_mode_;

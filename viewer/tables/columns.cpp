@@ -1,5 +1,6 @@
 #include "viewer/tables/columns.h"
 
+#include <QRegularExpression>
 #include <array>
 
 namespace prof::viewer {
@@ -66,6 +67,12 @@ void add_metric(const CallTree& tree, size_t metric, std::vector<Column>& column
 
 QString cost_key(const CallTree& tree, size_t metric, bool is_inclusive) {
   return name_of(tree, metric) + "." + scope_of(is_inclusive);
+}
+
+QString formula_term(const CallTree& tree, size_t metric, bool is_inclusive) {
+  const QString name = name_of(tree, metric);
+  static const QRegularExpression plain("^[A-Za-z_][A-Za-z0-9_:]*$");
+  return (plain.match(name).hasMatch() ? name : "[" + name + "]") + "." + scope_of(is_inclusive);
 }
 
 QString change_key(const CallTree& tree, size_t metric, bool is_inclusive, ChangePart part) {

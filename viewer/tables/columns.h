@@ -42,6 +42,9 @@ std::vector<Column> known_columns(const CallTree& tree);
 // "CPUTIME.incl": the key of the column of a cost.
 QString cost_key(const CallTree& tree, size_t metric, bool is_inclusive);
 
+// The same as formulas have it: "[L1-misses].incl".
+QString formula_term(const CallTree& tree, size_t metric, bool is_inclusive);
+
 // "CPUTIME.incl.difference": of two runs that are compared.
 QString change_key(const CallTree& tree, size_t metric, bool is_inclusive, ChangePart part);
 

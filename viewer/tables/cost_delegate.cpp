@@ -33,6 +33,12 @@ void paint_cost(QPainter& painter, const QStyleOptionViewItem& option, const QMo
   if (share > 0 && !is_selected)
     painter.fillRect(bar, sign.isValid() ? colour_of_sign(option.palette, sign.toInt())
                                          : heat_colour(option.palette, kBarHeat));
+  if (share > 0 && is_selected) {
+    QColor veil = option.palette.color(QPalette::HighlightedText);
+    constexpr int kFaint = 60;
+    veil.setAlpha(kFaint);
+    painter.fillRect(bar, veil);
+  }
   painter.setPen(option.palette.color(is_selected ? QPalette::HighlightedText : QPalette::Text));
   QRect text = option.rect.adjusted(kMargin, 0, -kMargin, 0);
   painter.drawText(text, Qt::AlignRight | Qt::AlignVCenter, signed_percent(share, sign.toInt()));

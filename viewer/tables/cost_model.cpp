@@ -73,6 +73,18 @@ void CostModel::show(const CallTree* tree) {
   endResetModel();
 }
 
+std::unique_ptr<CostModel> CostModel::copy() const {
+  auto copy = std::make_unique<CostModel>(reading_);
+  copy->show(tree_);
+  copy->columns_ = columns_;
+  copy->metric_ = metric_;
+  copy->threshold_ = threshold_;
+  copy->zoomed_ = zoomed_;
+  copy->sorted_by_ = sorted_by_;
+  copy->order_ = order_;
+  return copy;
+}
+
 void CostModel::set_metric(size_t metric) {
   if (metric == metric_) return;
   metric_ = metric;

@@ -34,6 +34,8 @@ class CostModel : public QAbstractItemModel {
 
   // The tree must outlive its being shown; nullptr: nothing is. Keeps columns whose metrics are still there.
   void show(const CallTree* tree);
+  // Another one of the same rows and columns in the same order, of which nothing is loaded.
+  std::unique_ptr<CostModel> copy() const;
   // The metric by which places are chosen.
   void set_metric(size_t metric);
   // Rows below this share (0..100) of every metric are not there.

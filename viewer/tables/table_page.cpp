@@ -7,21 +7,17 @@
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QMenu>
-#include <QScrollBar>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "analysis/views/hot_path.h"
 #include "viewer/tables/cost_delegate.h"
+#include "viewer/tables/function_menu.h"
 
 namespace prof::viewer {
 
 namespace {
-
-constexpr int kMostOpenedAgain = 500;  // rows, when the tree changes
-constexpr qsizetype kMostStepsTold = 4;
 
 QString id_of(Reading reading) {
   return reading == Reading::TopDown ? "top-down" : reading == Reading::BottomUp ? "bottom-up" : "flat";
@@ -36,6 +32,7 @@ TablePage::TablePage(Reading reading, Document& document, QWidget* parent)
       view_(new QTreeView),
       search_(new SearchField),
       zoom_label_(new QLabel),
+      why_empty_(new QLabel),
       merges_(new QCheckBox("Collapse &recursion")),
       threshold_(new QDoubleSpinBox),
       columns_(id_of(reading), reading == Reading::TopDown, model_, *view_) {
@@ -56,6 +53,11 @@ TablePage::TablePage(Reading reading, Document& document, QWidget* parent)
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   column->addWidget(make_bar());
+  why_empty_->setObjectName("why_empty");
+  why_empty_->setWordWrap(true);
+  why_empty_->setMargin(fontMetrics().averageCharWidth());
+  why_empty_->hide();
+  column->addWidget(why_empty_);
   column->addWidget(view_);
   make_keys();
   connect(view_, &QTreeView::activated, this, &TablePage::ask_for_source);
@@ -98,7 +100,7 @@ QWidget* TablePage::make_bar() {
   merges_->setToolTip("Calls of a function that is already on the path go on at its outermost frame");
   merges_->setChecked(document().is_recursion_merged());
   line->addWidget(merges_);
-  auto* const label = new QLabel("&Hide below");
+  auto* const label = new QLabel("Hide bel&ow");
   label->setBuddy(threshold_);
   threshold_->setObjectName("threshold");
   threshold_->setSuffix(" %");
@@ -115,8 +117,7 @@ QWidget* TablePage::make_bar() {
   connect(zoom_label_, &QLabel::linkActivated, this, [this](const QString& link) { zoom(link.toUInt()); });
   connect(merges_, &QCheckBox::toggled, this,
           [this](bool is_on) { this->document().merge_recursion(is_on); });
-  connect(threshold_, &QDoubleSpinBox::valueChanged, this,
-          [this](double percent) { model_.set_threshold(percent); });
+  connect(threshold_, &QDoubleSpinBox::valueChanged, this, &TablePage::hide_below);
   return bar;
 }
 
@@ -152,7 +153,11 @@ bool TablePage::eventFilter(QObject*, QEvent* event) {
       zoom_back();
       return true;
     case Qt::Key_Asterisk:
-      return true;  // would open a million rows
+      open_all_below();
+      return true;
+    case Qt::Key_C:
+      columns_.show_menu({0, view_->header()->height()});
+      return true;
     default:
       return false;
   }
@@ -191,6 +196,8 @@ void TablePage::take_tree() {
 void TablePage::fill() {
   if (is_filled_) return;
   is_filled_ = true;
+  why_empty_->setText(why_empty());
+  why_empty_->setVisible(!why_empty_->text().isEmpty());
   columns_.leave(document().tree());
   model_.show(&document().tree());
   sort_by_metric();
@@ -223,84 +230,6 @@ void TablePage::sort_by_metric() {
   }
   sorted_metric_ = metric;
   view_->sortByColumn(column, order);
-}
-
-QStringList TablePage::path_of(const QModelIndex& index) const {
-  QStringList path;
-  for (QModelIndex at = index.siblingAtColumn(0); at.isValid(); at = at.parent())
-    path.prepend(at.data().toString());
-  return path;
-}
-
-void TablePage::remember_opened(const QModelIndex& parent) {
-  for (int row = 0; row < model_.rowCount(parent) && opened_.size() < kMostOpenedAgain; ++row) {
-    const QModelIndex index = model_.index(row, 0, parent);
-    if (!view_->isExpanded(index)) continue;
-    opened_ << path_of(index).join('\n');
-    remember_opened(index);
-  }
-}
-
-void TablePage::open_again(const QModelIndex& parent) {
-  for (int row = 0; row < model_.rowCount(parent) && (!opened_.isEmpty() || !chosen_.isEmpty()); ++row) {
-    const QModelIndex index = model_.index(row, 0, parent);
-    const QString path = path_of(index).join('\n');
-    if (path == chosen_) {
-      chosen_.clear();
-      view_->setCurrentIndex(index);
-    }
-    if (!opened_.remove(path)) continue;
-    if (model_.canFetchMore(index)) model_.fetchMore(index);
-    view_->expand(index);
-    open_again(index);
-  }
-}
-
-void TablePage::indent_down_to(const QModelIndex& index) {
-  int level = 0;
-  for (QModelIndex above = index.parent(); above.isValid(); above = above.parent()) ++level;
-  if (level <= deepest_) return;
-  deepest_ = level;
-  fit_indentation();
-}
-
-// Names of deep call paths keep half of their column.
-void TablePage::fit_indentation() {
-  constexpr int kLeast = 2;  // pixels
-  const int most = fontMetrics().averageCharWidth() * 2;
-  view_->setIndentation(std::clamp(view_->columnWidth(0) / 2 / std::max(deepest_, 1), kLeast, most));
-}
-
-void TablePage::choose_row(const QModelIndex& index) {
-  if (!index.isValid()) return;
-  view_->setCurrentIndex(index);  // opens what is above it
-  view_->scrollTo(index, QAbstractItemView::PositionAtCenter);
-  view_->horizontalScrollBar()->setValue(0);
-}
-
-void TablePage::show_hot_path() {
-  if (!is_filled_ || document().tree().metrics() == 0) return;
-  const CallTree& tree = document().tree();
-  Rows& rows = *model_.rows();
-  const size_t metric = document().metric();
-  // Of two runs where they differ most.
-  const auto weight = [&](uint32_t of) {
-    const double one = rows.weight(of, metric);
-    return tree.compared ? std::abs(one - rows.weight(of, metric + tree.compared->count)) : one;
-  };
-  const auto heaviest = [&](const std::vector<uint32_t>& among) {
-    const auto at = std::max_element(among.begin(), among.end(),
-                                     [&](uint32_t a, uint32_t b) { return weight(a) < weight(b); });
-    return at == among.end() ? kNone : *at;
-  };
-  uint32_t row = model_.row_of(view_->currentIndex());
-  if (row == kNone) row = model_.zoomed() == kNone ? heaviest(rows.roots()) : model_.zoomed();
-  while (row != kNone) {
-    const uint32_t child = heaviest(rows.children(row));
-    if (child == kNone || !continues_hot_path(tree, weight(row), weight(child), metric)) break;
-    row = child;
-  }
-  if (row != kNone) choose_row(model_.index_of(row));
 }
 
 void TablePage::search() {
@@ -360,46 +289,6 @@ void TablePage::choose_function(uint32_t frame) {
   choose_row(index);
 }
 
-void TablePage::zoom(uint32_t row) {
-  if (row == model_.zoomed()) return;
-  zooms_.push_back(model_.zoomed());
-  model_.zoom(row);
-  if (model_.canFetchMore({})) model_.fetchMore({});
-  if (row != kNone) view_->expand(model_.index(0, 0));
-  view_->setCurrentIndex(model_.index(0, 0));
-  tell_zoom();
-}
-
-void TablePage::zoom_to_selected() {
-  const uint32_t row = model_.row_of(view_->currentIndex());
-  if (row != kNone && reading_ != Reading::Flat) zoom(row);
-}
-
-void TablePage::zoom_back() {
-  if (zooms_.empty()) return;
-  const uint32_t back = zooms_.back(), from = model_.zoomed();
-  zoom(back);
-  zooms_.resize(zooms_.size() - 2);  // itself, and what zoom() has kept
-  choose_row(model_.index_of(from));
-  tell_zoom();
-}
-
-void TablePage::tell_zoom() {
-  const uint32_t row = model_.zoomed();
-  zoom_label_->clear();
-  if (row == kNone) return;
-  QStringList steps;
-  for (uint32_t at = row; at != kNone; at = model_.rows()->parent(at)) {
-    const QString name = model_.name_of(model_.rows()->frame(at));
-    const QString shown =
-        fontMetrics().elidedText(name, Qt::ElideRight, 24 * fontMetrics().averageCharWidth()).toHtmlEscaped();
-    steps.prepend(at == row ? shown : QString("<a href=\"%1\">%2</a>").arg(at).arg(shown));
-  }
-  if (steps.size() > kMostStepsTold) steps = QStringList{"..."} + steps.mid(steps.size() - kMostStepsTold);
-  steps.prepend(QString("<a href=\"%1\">all</a>").arg(kNone));
-  zoom_label_->setText(steps.join(" &gt; "));
-}
-
 void TablePage::ask_for_source() {
   const uint32_t row = model_.row_of(view_->currentIndex());
   if (row == kNone) return;
@@ -429,14 +318,7 @@ void TablePage::show_menu(const QPoint& at) {
     menu.addAction("Zoom back\tBackspace", this, &TablePage::zoom_back)->setEnabled(!zooms_.empty());
   }
   menu.addSeparator();
-  for (const auto& [page, name] :
-       {std::pair{"top-down", "Show in Top-down"}, std::pair{"bottom-up", "Show in Bottom-up"},
-        std::pair{"flat", "Show in Flat"}, std::pair{"flame-graph", "Show in Flame graph"}})
-    if (id() != page)
-      menu.addAction(name, this, [this, page = QString(page), frame] {
-        document().ask_for_page(page);
-        document().ask_for_function(frame);
-      });
+  add_pages_of_function(menu, document(), [this, frame] { document().ask_for_function(frame); }, id());
   menu.addSeparator();
   menu.addAction("Copy name", this,
                  [this, frame] { QApplication::clipboard()->setText(model_.name_of(frame)); });
@@ -446,6 +328,8 @@ void TablePage::show_menu(const QPoint& at) {
 std::vector<PageKey> TablePage::keys() const {
   return {{"H", "open and select the hot path from the row on"},
           {"I", "the instructions of the function, beside its source"},
+          {"C", "choose columns, and derived metrics"},
+          {"*", "open all below the row, up to 2,000 rows"},
           {"Z, Backspace", "show the row and what is below it alone; what was shown before"},
           {"Ctrl+F, F3, Shift+F3", "search; the next and the previous that was found"}};
 }

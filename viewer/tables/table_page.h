@@ -33,6 +33,8 @@ class TablePage : public Page {
   void show_hot_path();
   // To the next row (forward) whose function the search found, or the one before.
   void go_to_found(bool forward);
+  // Of the selected row, as far as a few thousand rows.
+  void open_all_below();
   void zoom_to_selected();
   void zoom_back();
   // Of the selected row.
@@ -51,6 +53,9 @@ class TablePage : public Page {
   void fill();
   void sort_by_metric();
   void search();
+  void hide_below(double percent);
+  void note_open(const QModelIndex& parent, std::vector<uint32_t>& rows) const;
+  void open_row(const QModelIndex& index);
   void choose_row(const QModelIndex& index);
   void indent_down_to(const QModelIndex& index);
   void fit_indentation();
@@ -67,6 +72,7 @@ class TablePage : public Page {
   QTreeView* view_;
   SearchField* search_;
   QLabel* zoom_label_;
+  QLabel* why_empty_;  // shown where there is a reason
   QCheckBox* merges_;
   QDoubleSpinBox* threshold_;
   ChosenColumns columns_;

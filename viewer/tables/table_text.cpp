@@ -7,15 +7,21 @@
 #include <QSaveFile>
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "viewer/tables/cost_model.h"
 
 namespace prof::viewer {
 
 namespace {
 
-int depth_of(QModelIndex index) {
-  int depth = 0;
-  while ((index = index.parent()).isValid()) ++depth;
-  return depth;
+// From the outermost row inwards: as rows are shown, from above.
+std::vector<int> place_of(QModelIndex index) {
+  std::vector<int> place;
+  for (; index.isValid(); index = index.parent()) place.push_back(index.row());
+  std::ranges::reverse(place);
+  return place;
 }
 
 QString header(const QAbstractItemModel& model, int column) {
@@ -50,16 +56,19 @@ void write_rows(QAbstractItemModel& model, const QModelIndex& parent, int depth,
 
 QString text_of_selection(const QAbstractItemView& view) {
   const QAbstractItemModel& model = *view.model();
-  QModelIndexList rows = view.selectionModel()->selectedRows();
+  const QModelIndexList rows = view.selectionModel()->selectedRows();
   if (rows.isEmpty()) return {};
+  std::vector<std::pair<std::vector<int>, QModelIndex>> from_above;
+  for (const QModelIndex& row : rows) from_above.emplace_back(place_of(row), row);
+  std::ranges::sort(from_above, {}, &std::pair<std::vector<int>, QModelIndex>::first);
   QStringList names;
   for (int column = 0; column < model.columnCount(); ++column) names << header(model, column);
   QStringList lines{names.join('\t')};
-  for (const QModelIndex& row : rows) {
+  for (const auto& [place, row] : from_above) {
     QStringList cells;
     for (int column = 0; column < model.columnCount(); ++column)
       cells << row.siblingAtColumn(column).data().toString();
-    lines << QString(2 * depth_of(row), ' ') + cells.join('\t');
+    lines << QString(2 * (static_cast<qsizetype>(place.size()) - 1), ' ') + cells.join('\t');
   }
   return lines.join('\n') + '\n';
 }
@@ -80,9 +89,7 @@ bool is_replaced(const std::filesystem::path& file) {
   return type == std::filesystem::file_type::regular || type == std::filesystem::file_type::not_found;
 }
 
-}  // namespace
-
-void write_csv(QAbstractItemModel& model, const std::filesystem::path& file) {
+void write_file(QAbstractItemModel& model, const std::filesystem::path& file) {
   bool is_written = false;
   QString why;
   if (file != "-" && is_replaced(file)) {
@@ -103,6 +110,18 @@ void write_csv(QAbstractItemModel& model, const std::filesystem::path& file) {
   }
   if (!is_written)
     throw std::runtime_error(fmt::format("cannot write {}: {}", file.string(), why.toStdString()));
+}
+
+}  // namespace
+
+// What a table has not loaded is loaded into another one, which then goes: the one that is shown stays as it
+// is, and sorts no more rows than it did.
+void write_csv(QAbstractItemModel& model, const std::filesystem::path& file) {
+  if (const auto* const costs = qobject_cast<const CostModel*>(&model)) {
+    const std::unique_ptr<CostModel> copy = costs->copy();
+    return write_file(*copy, file);
+  }
+  write_file(model, file);
 }
 
 }  // namespace prof::viewer

@@ -7,12 +7,11 @@
 
 namespace prof::viewer {
 
-// The selected rows, with the columns' names above them, tabs between columns; children two spaces further
-// in.
+// The selected rows as they are shown, from above, with the columns' names above them, tabs between columns;
+// children two spaces further in.
 QString text_of_selection(const QAbstractItemView& view);
 
-// All rows that the model has (children that it has not loaded are loaded), exact values where it knows them
-// (kExactRole). RFC 4180; "-" is standard output. Throws std::runtime_error, with one line.
+// All rows that there are, loaded or not, with exact values where the model knows them (kExactRole). RFC 4180; "-" is standard output. Throws std::runtime_error, with one line.
 void write_csv(QAbstractItemModel& model, const std::filesystem::path& file);
 
 // Of an item: the value without words, for CSV.

@@ -26,10 +26,12 @@ ThreadPlot::ThreadPlot(Order order, QWidget* parent) : QWidget(parent), order_(o
 }
 
 void ThreadPlot::show_values(std::vector<double> values, std::vector<bool> is_chosen,
-                             std::function<QString(double)> words, std::function<QString(uint32_t)> name) {
+                             std::function<QString(double)> words, std::function<QString(double)> exact,
+                             std::function<QString(uint32_t)> name) {
   values_ = std::move(values);
   is_chosen_ = std::move(is_chosen);
   words_ = std::move(words);
+  exact_ = std::move(exact);
   name_ = std::move(name);
   distribution_ = distribution(values_);
   make_bars();
@@ -60,7 +62,7 @@ void ThreadPlot::make_bars() {
 QRect ThreadPlot::area() const {
   const int letter = fontMetrics().averageCharWidth(), line = fontMetrics().height();
   constexpr int kLabelLetters = 9;
-  return rect().adjusted(kLabelLetters * letter, line + letter, -letter, -line - letter);
+  return rect().adjusted(kLabelLetters * letter, 2 * line + letter, -letter, -line - letter);
 }
 
 QRect ThreadPlot::place_of(size_t bar) const {
@@ -127,9 +129,12 @@ void ThreadPlot::paint_axis(QPainter& painter) const {
   const auto label = [&](const QString& text, Qt::Alignment where) {
     painter.drawText(below, where, fontMetrics().elidedText(text, Qt::ElideMiddle, all.width() / 2 - letter));
   };
-  label(is_count ? words_(distribution_.minimum) : name_(bars_.front().threads[0]), Qt::AlignLeft);
+  // Ends that read alike are told in all digits.
+  const bool are_alike = words_(distribution_.minimum) == words_(distribution_.maximum);
+  const auto& put = are_alike && bars_.size() > 1 ? exact_ : words_;
+  label(is_count ? put(distribution_.minimum) : name_(bars_.front().threads[0]), Qt::AlignLeft);
   if (bars_.size() > 1)
-    label(is_count ? words_(distribution_.maximum) : name_(bars_.back().threads[0]), Qt::AlignRight);
+    label(is_count ? put(distribution_.maximum) : name_(bars_.back().threads[0]), Qt::AlignRight);
 }
 
 void ThreadPlot::paint_bars(QPainter& painter) const {
@@ -172,7 +177,7 @@ QString ThreadPlot::words_at(const QPoint& point) const {
   const Bar& bar = bars_[at];
   if (order_ != Order::Histogram) {
     const double value = values_[bar.threads[0]];
-    return "thread " + name_(bar.threads[0]) + ": " + words_(value) +
+    return "thread " + name_(bar.threads[0]) + ": " + exact_(value) +
            (distribution_.is_outlier(value) ? ", out of line" : "");
   }
   QStringList names;
@@ -181,7 +186,7 @@ QString ThreadPlot::words_at(const QPoint& point) const {
   if (bar.threads.size() > kNamed) names << "...";
   const double width = (distribution_.maximum - distribution_.minimum) / static_cast<double>(bars_.size());
   const double low = distribution_.minimum + width * static_cast<double>(at);
-  return QString("%1 with %2 to %3").arg(bar.threads.size()).arg(words_(low), words_(low + width)) +
+  return QString("%1 with %2 to %3").arg(bar.threads.size()).arg(exact_(low), exact_(low + width)) +
          (names.isEmpty() ? "" : ": " + names.join(", "));
 }
 

@@ -24,9 +24,11 @@ class ThreadPlot : public QWidget {
     std::vector<uint32_t> threads;  // into the values
   };
 
-  // `words` puts a value into words, with its unit; `name` a thread. Values are not below 0.
+  // `words` puts a value into words, with its unit; `exact` as well, with all digits; `name` a thread. Values
+  // are not below 0.
   void show_values(std::vector<double> values, std::vector<bool> is_chosen,
-                   std::function<QString(double)> words, std::function<QString(uint32_t)> name);
+                   std::function<QString(double)> words, std::function<QString(double)> exact,
+                   std::function<QString(uint32_t)> name);
 
   const std::vector<Bar>& bars() const { return bars_; }
   // Where a bar is painted, as high as the plot.
@@ -62,7 +64,7 @@ class ThreadPlot : public QWidget {
   const Order order_;
   std::vector<double> values_;
   std::vector<bool> is_chosen_;
-  std::function<QString(double)> words_;
+  std::function<QString(double)> words_, exact_;
   std::function<QString(uint32_t)> name_;
   Distribution distribution_;
   std::vector<Bar> bars_;

@@ -85,6 +85,18 @@ std::vector<double> thread_values(const CallTree& tree, uint32_t metric, std::op
   return values;
 }
 
+std::vector<uint32_t> comparable(const Database& database, const std::vector<double>& values) {
+  bool any_of_kind[] = {false, false};  // threads, queues
+  const auto kind = [&](uint32_t profile) { return database.profiles[profile].id.device >= 0 ? 1 : 0; };
+  for (uint32_t profile = 0; profile < values.size(); ++profile)
+    if (values[profile] != 0) any_of_kind[kind(profile)] = true;
+  const bool is_of_one_kind = any_of_kind[0] != any_of_kind[1];
+  std::vector<uint32_t> profiles;
+  for (uint32_t profile = 0; profile < values.size(); ++profile)
+    if (!is_of_one_kind || any_of_kind[kind(profile)]) profiles.push_back(profile);
+  return profiles;
+}
+
 Distribution distribution(std::vector<double> values) {
   Distribution result;
   if (values.empty()) return result;

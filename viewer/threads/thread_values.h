@@ -17,6 +17,10 @@ enum class CostKind : uint8_t { Inclusive, Exclusive };
 std::vector<double> thread_values(const CallTree& tree, uint32_t metric, std::optional<uint32_t> frame,
                                   CostKind kind);
 
+// Of which profiles a metric can be compared: without the queues of devices where only threads have any of
+// it, and without the threads where only queues have. Rising.
+std::vector<uint32_t> comparable(const Database& database, const std::vector<double>& values);
+
 struct Distribution {
   double minimum = 0, first_quartile = 0, median = 0, third_quartile = 0, maximum = 0;
   double mean = 0, stddev = 0;  // of the population

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "analysis/views/wording.h"
+#include "viewer/document/remembered.h"
 #include "viewer/document/words.h"
 
 namespace prof::viewer {
@@ -75,17 +76,20 @@ ThreadsPage::ThreadsPage(Document& document, QWidget* parent)
   halves->setStretchFactor(1, 1);
   constexpr int kPlots = 700, kTable = 500;  // as they share any width
   halves->setSizes({kPlots, kTable});
+  remember_splitter(*plots, "threads-plots");
+  remember_splitter(*below, "threads-below");
+  remember_splitter(*halves, "threads");
   auto* const column = new QVBoxLayout(this);
   column->setContentsMargins(0, fontMetrics().averageCharWidth(), 0, 0);
   column->addLayout(tools);
   column->addWidget(halves, 1);
 
   for (ThreadPlot* const plot : {by_thread_, sorted_, histogram_})
-    connect(plot, &ThreadPlot::threads_asked, this, &ThreadsPage::choose);
+    connect(plot, &ThreadPlot::threads_asked, this, &ThreadsPage::choose_shown);
   connect(table_, &QTableView::activated, this,
-          [this](const QModelIndex& row) { choose({model_.thread(row.row())}, false); });
+          [this](const QModelIndex& row) { choose_shown({model_.thread(row.row())}, false); });
   connect(sentence_, &QLabel::linkActivated, this,
-          [this](const QString& thread) { choose({thread.toUInt()}, false); });
+          [this](const QString& profile) { choose({profile.toUInt()}, false); });
   connect(kind_, &QComboBox::activated, this, &ThreadsPage::renew);
   connect(whole_program_, &QPushButton::clicked, this, &ThreadsPage::forget_function);
   connect(all_threads_, &QPushButton::clicked, this, [this] { this->document().choose_all_threads(); });
@@ -122,8 +126,13 @@ void ThreadsPage::forget_function() {
   renew();
 }
 
-void ThreadsPage::choose(const std::vector<uint32_t>& threads, bool adds) {
-  std::vector<uint32_t> chosen = threads;
+void ThreadsPage::choose_shown(const std::vector<uint32_t>& threads, bool adds) {
+  std::vector<uint32_t> profiles;
+  for (const uint32_t thread : threads) profiles.push_back(shown_[thread]);
+  choose(std::move(profiles), adds);
+}
+
+void ThreadsPage::choose(std::vector<uint32_t> chosen, bool adds) {
   if (adds && !document().has_all_threads())
     chosen.insert(chosen.end(), document().threads().begin(), document().threads().end());
   std::ranges::sort(chosen);
@@ -131,10 +140,20 @@ void ThreadsPage::choose(const std::vector<uint32_t>& threads, bool adds) {
   document().choose_threads(std::move(chosen));
 }
 
+QString ThreadsPage::why_empty() const {
+  return document().tree().metrics() > 0 ? QString() : "nothing was measured: all metrics are zero";
+}
+
 void ThreadsPage::fill() {
   const CallTree& tree = document().tree();
   const Database& database = *tree.database;
-  if (tree.metrics() == 0) return;
+  all_threads_->setEnabled(!document().has_all_threads());
+  if (const QString why = why_empty(); !why.isEmpty()) {
+    sentence_->setText(why);
+    shown_.clear();
+    for (ThreadPlot* const plot : {by_thread_, sorted_, histogram_}) plot->show_values({}, {}, {}, {}, {});
+    return model_.show_values({}, {}, {}, {});
+  }
   const Metric metric = tree.metric(document().metric());
   std::optional<uint32_t> frame;
   for (uint32_t f = 0; function_ && f < tree.frames.size() && !frame; ++f)
@@ -145,18 +164,28 @@ void ThreadsPage::fill() {
     values = thread_values(tree, tree.selection.metrics[document().metric()], frame, kind);
   kind_->setVisible(function_.has_value());
   whole_program_->setVisible(function_.has_value());
-  all_threads_->setEnabled(!document().has_all_threads());
-  sentence_->setText(in_words(metric, values));
+  shown_ = comparable(database, values);
+  const bool leaves_queues = shown_.size() < values.size() && database.profiles[shown_[0]].id.device < 0;
+  const QString left = QString(" Left out: %1 %2 without any of it.")
+                           .arg(values.size() - shown_.size())
+                           .arg(leaves_queues ? "queues of devices" : "threads");
+  const bool has_all = shown_.size() == values.size();
+  std::vector<double> compared;
+  std::vector<bool> is_chosen;
+  for (const uint32_t profile : shown_) {
+    compared.push_back(values[profile]);
+    is_chosen.push_back(std::ranges::binary_search(document().threads(), profile));
+  }
+  values = std::move(compared);
+  sentence_->setText(in_words(metric, values) + (has_all ? QString() : left));
 
-  std::vector<bool> is_chosen(values.size());
-  for (const uint32_t thread : document().threads()) is_chosen[thread] = true;
   const auto words = [metric](double value) { return quantity(metric, value); };
   const auto exact = [metric](double value) { return exact_quantity(metric, value); };
-  const auto name = [&database](uint32_t thread) { return label_of(database, thread); };
-  for (ThreadPlot* const plot : {by_thread_, sorted_, histogram_})
-    plot->show_values(values, is_chosen, words, name);
   std::vector<QString> names;
-  for (uint32_t thread = 0; thread < values.size(); ++thread) names.push_back(name(thread));
+  for (const uint32_t profile : shown_) names.push_back(label_of(database, profile));
+  const auto name = [names](uint32_t thread) { return names[thread]; };
+  for (ThreadPlot* const plot : {by_thread_, sorted_, histogram_})
+    plot->show_values(values, is_chosen, words, exact, name);
   model_.show_values(std::move(names), values, words, exact);
 }
 
@@ -177,8 +206,8 @@ QString ThreadsPage::in_words(const Metric& metric, const std::vector<double>& v
   QStringList names;
   for (size_t i = 0; i < std::min(kNamedOutliers, outliers.size()); ++i)
     names << QString("<a href=\"%1\">%2</a>")
-                 .arg(outliers[i])
-                 .arg(label_of(*document().tree().database, outliers[i]).toHtmlEscaped());
+                 .arg(shown_[outliers[i]])
+                 .arg(label_of(*document().tree().database, shown_[outliers[i]]).toHtmlEscaped());
   if (outliers.size() > kNamedOutliers) names << "...";
   return text + " Out of line: " + names.join(", ") + ".";
 }

@@ -22,6 +22,7 @@ class ThreadsPage : public Page {
 
   QString id() const override { return "threads"; }
   QString title() const override { return "Threads"; }
+  QString why_empty() const override;
   QWidget* main_widget() override { return by_thread_; }
   QAbstractItemView* table() override { return table_; }
   std::vector<PageKey> keys() const override;
@@ -34,7 +35,10 @@ class ThreadsPage : public Page {
   void fill();
   void forget_function();
   void choose_function(uint32_t frame);
-  void choose(const std::vector<uint32_t>& threads, bool adds);
+  // Profiles.
+  void choose(std::vector<uint32_t> chosen, bool adds);
+  // Of positions in shown_.
+  void choose_shown(const std::vector<uint32_t>& threads, bool adds);
   QString in_words(const Metric& metric, const std::vector<double>& values) const;
 
   std::optional<QString> function_;  // its name, by which it is found in another tree
@@ -45,6 +49,7 @@ class ThreadsPage : public Page {
   ThreadPlot* by_thread_;
   ThreadPlot* sorted_;
   ThreadPlot* histogram_;
+  std::vector<uint32_t> shown_;  // profiles, whose values are compared
   ThreadTable model_;
   QTableView* table_;
   bool is_filled_ = false;

@@ -53,6 +53,8 @@ QVariant FunctionTimes::data(const QModelIndex& index, int role) const {
 }
 
 QVariant FunctionTimes::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation == Qt::Horizontal && role == Qt::TextAlignmentRole && section != Function)
+    return QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter);
   if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
   static const char* const kNames[] = {"Function", "Time", "Share"};
   return kNames[section];

@@ -24,6 +24,8 @@ class TimeWindow {
   bool pan(double share, Step step = Step::New);
   bool show_whole() { return show(whole_); }
   bool undo();
+  // How many can be undone.
+  size_t steps() const { return before_.size(); }
 
   // In ns: what a pixel can still tell apart.
   static constexpr uint64_t kShortest = 2'000;

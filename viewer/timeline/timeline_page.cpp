@@ -9,15 +9,14 @@
 
 #include "analysis/database/database.h"
 #include "analysis/views/selection.h"
-#include "viewer/document/colours.h"
-#include "viewer/document/words.h"
-#include "viewer/timeline/time_axis.h"
+#include "viewer/document/remembered.h"
 
 namespace prof::viewer {
 
 namespace {
 
 constexpr int kTimesAfterMs = 30;  // without another change
+constexpr const char* kOrderSetting = "timeline/rows";
 
 }  // namespace
 
@@ -32,6 +31,7 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
   splitter->setStretchFactor(0, 3);
   splitter->setStretchFactor(1, 1);
   splitter->setSizes({940, 320});
+  remember_splitter(*splitter, "timeline");
   layout->addWidget(splitter, 1);
   setFocusProxy(view_);
 
@@ -41,6 +41,7 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
   const auto start_times = [this] { times_later_.start(); };
   connect(view_, &TimelineView::range_changed, this, start_times);
   connect(view_, &TimelineView::selection_changed, this, start_times);
+  connect(view_, &TimelineView::sight_changed, this, start_times);
   connect(view_, &TimelineView::range_changed, this, &TimelinePage::offer_choice);
   connect(view_, &TimelineView::selection_changed, this, &TimelinePage::offer_choice);
   connect(&document, &Document::chosen_time_changed, this, &TimelinePage::offer_choice);
@@ -115,7 +116,8 @@ QWidget* TimelinePage::make_controls() {
   connect(depth_, &QSlider::valueChanged, this, &TimelinePage::depth_moved);
   filter_ = new QLineEdit;
   filter_->setObjectName("filter");
-  filter_->setPlaceholderText("part of a label, or a pattern: 0.*");
+  filter_->setPlaceholderText("label, or 0.*");
+  filter_->setToolTip("Parts of labels, or patterns as 0.*, parted by commas");
   filter_->setClearButtonEnabled(true);
   filter_->setMinimumWidth(100);
   filter_->setMaximumWidth(320);
@@ -125,8 +127,11 @@ QWidget* TimelinePage::make_controls() {
   order_ = new QComboBox;
   order_->setObjectName("order");
   order_->addItems({"by process", "by node", "by kind", "by thread", "by name"});  // as RowOrder
+  order_->setCurrentIndex(
+      std::clamp(QSettings().value(kOrderSetting).toInt(), 0, order_->count() - 1));
   order_->setToolTip("How rows are grouped; a click on a group's label opens and closes it");
-  connect(order_, &QComboBox::currentIndexChanged, this, [this] {
+  connect(order_, &QComboBox::currentIndexChanged, this, [this](int order) {
+    QSettings().setValue(kOrderSetting, order);
     if (is_open_) show_rows();
   });
   shows_launches_ = new QCheckBox("&Launches");
@@ -142,10 +147,15 @@ QWidget* TimelinePage::make_controls() {
   progress_->setMaximumWidth(180);
   progress_->hide();
   cancel_ = new QToolButton;
-  cancel_->setText("Cancel");
-  cancel_->setToolTip("Pixels then show samples of the trace, and there are no times by function");
+  cancel_->setObjectName("cancel");
   cancel_->hide();
-  connect(cancel_, &QToolButton::clicked, this, [this] { this->document().traces().cancel(); });
+  connect(cancel_, &QToolButton::clicked, this, [this] {
+    Traces& traces = this->document().traces();
+    if (traces.is_building()) return traces.cancel();
+    traces.want_index();
+    tell({});
+    offer_to_cancel();
+  });
   choose_ = new QToolButton;
   choose_->setObjectName("choose");
   choose_->setText("Choose for all pages");
@@ -158,7 +168,7 @@ QWidget* TimelinePage::make_controls() {
   note_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // a long one does not widen the window
   auto* const depth_label = new QLabel("&Depth");
   depth_label->setBuddy(depth_);
-  auto* const filter_label = new QLabel("&Rows");
+  auto* const filter_label = new QLabel("Ro&ws");
   filter_label->setBuddy(filter_);
   for (QWidget* const widget :
        std::initializer_list<QWidget*>{depth_label, depth_, depth_text_, filter_label, filter_, order_,
@@ -166,49 +176,6 @@ QWidget* TimelinePage::make_controls() {
     layout->addWidget(widget);
   layout->addWidget(note_, 1);
   return bar;
-}
-
-QWidget* TimelinePage::make_sides() {
-  const auto titled = [](QLabel*& title, QWidget* widget) {
-    auto* const box = new QWidget;
-    auto* const layout = new QVBoxLayout(box);
-    layout->setContentsMargins(0, 0, 0, 0);
-    title = new QLabel;
-    title->setWordWrap(true);
-    layout->addWidget(title);
-    layout->addWidget(widget, 1);
-    return box;
-  };
-  stack_ = new QListWidget;
-  stack_->setObjectName("stack");
-  stack_->setUniformItemSizes(true);
-  // A click colours by that depth, Enter or a double click goes to the function.
-  connect(stack_, &QListWidget::itemClicked, this,
-          [this](const QListWidgetItem* item) { depth_->setValue(item->data(kDepthRole).toInt()); });
-  connect(stack_, &QListWidget::itemActivated, this, [this](const QListWidgetItem* item) {
-    document().ask_for_function(names_[item->data(kFrameRole).toUInt()].toStdString());
-  });
-  table_ = new QTreeView;
-  table_->setObjectName("times");
-  table_->setModel(times_);
-  table_->setRootIsDecorated(false);
-  table_->setUniformRowHeights(true);
-  table_->setAlternatingRowColors(true);
-  table_->setSortingEnabled(true);
-  table_->sortByColumn(FunctionTimes::Time, Qt::DescendingOrder);
-  table_->header()->setStretchLastSection(false);
-  table_->header()->setSectionResizeMode(FunctionTimes::Function, QHeaderView::Stretch);
-  table_->header()->setSectionResizeMode(FunctionTimes::Time, QHeaderView::ResizeToContents);
-  table_->header()->setSectionResizeMode(FunctionTimes::Share, QHeaderView::ResizeToContents);
-  connect(table_, &QTreeView::activated, this, [this](const QModelIndex& index) {
-    const FunctionTime& time = times_->at(index.row());
-    if (time.frame != kNone) document().ask_for_function(time.name.toStdString());
-  });
-  auto* const sides = new QSplitter(Qt::Vertical);
-  sides->addWidget(titled(stack_title_, stack_));
-  sides->addWidget(titled(times_title_, table_));
-  sides->setStretchFactor(1, 1);
-  return sides;
 }
 
 QString TimelinePage::why_empty() const {
@@ -268,10 +235,13 @@ void TimelinePage::open_traces() {
     connect(&traces, &Traces::not_ready, this, [this](const QString& why) {
       failure_ = why;
       end_of_build(why.isEmpty() ? "not indexed: cancelled" : why);
+      cancel_->setText("Index");
+      cancel_->setToolTip("Reads the traces again, for exact pixels and times by function");
+      cancel_->show();
     });
     connect(&traces, &Traces::progressed, this, [this](double share) {
       progress_->setVisible(true);
-      cancel_->setVisible(true);
+      offer_to_cancel();
       progress_->setValue(static_cast<int>(100 * share));
     });
     launches_ = new LaunchReader(document().database(), this);
@@ -291,7 +261,12 @@ void TimelinePage::open_traces() {
 
 // With as much time around it, its row open and in sight.
 void TimelinePage::go_to(const Moment& moment) {
-  if (!view_->row_of(moment.profile)) filter_->clear();
+  const std::vector<uint32_t>& chosen = document().threads();
+  const bool is_chosen = std::ranges::binary_search(chosen, moment.profile);
+  tell(is_chosen ? QString()
+                 : QString::fromStdString(thread_label(document().database(), moment.profile)) +
+                       " is not among the chosen threads: Ctrl+Shift+T chooses all");
+  if (is_chosen && !view_->row_of(moment.profile)) filter_->clear();
   const auto row = [&]() -> const TimelineRow* {
     const std::optional<size_t> at = view_->row_of(moment.profile);
     return at ? &view_->rows()[*at] : nullptr;
@@ -306,6 +281,12 @@ void TimelinePage::go_to(const Moment& moment) {
   if (const std::optional<size_t> at = view_->row_of(moment.profile))
     view_->move_cursor(TimelineView::Cursor{*at, moment.at_ns});
   view_->setFocus();
+}
+
+void TimelinePage::offer_to_cancel() {
+  cancel_->setText("Cancel");
+  cancel_->setToolTip("Pixels then show samples of the trace, and there are no times by function");
+  cancel_->show();
 }
 
 void TimelinePage::end_of_build(const QString& why) {
@@ -358,37 +339,14 @@ void TimelinePage::follow_time() {
   if (is_open_) view_->show_range(document().shown_time().value_or(view_->whole()));
 }
 
-void TimelinePage::show_times() {
-  const Traces& traces = document().traces();
-  const TimeRange range = view_->selected().value_or(view_->shown());
-  const QString what = view_->selected() ? "Selected" : "Shown";
-  std::vector<size_t> rows;  // of open groups once
-  for (const TimelineRow& row : view_->rows())
-    if (!row.is_group() || !row.is_open) rows.insert(rows.end(), row.rows.begin(), row.rows.end());
-  times_title_->setText(QString("%1: %2 in %3 rows").arg(what, duration(range.ns())).arg(rows.size()));
-  if (!traces.index()) return times_->show({}, 0);
-  Times times(traces.mapped().contexts());
-  for (const size_t row : rows) traces.index()->add_times(row, range.begin_ns, range.end_ns, times);
-  std::vector<uint64_t> of_frame(frames_.frames, 0);
-  for (size_t c = 0; c < times.by_context.size(); ++c) of_frame[frames_.of_context[c]] += times.by_context[c];
-  std::vector<FunctionTime> shown;
-  uint64_t all = times.idle;
-  for (uint32_t frame = 0; frame < of_frame.size(); ++frame) {
-    if (of_frame[frame] == 0) continue;
-    all += of_frame[frame];
-    shown.push_back(
-        {names_[frame], QColor(colour_of_function(names_[frame].toStdString())), of_frame[frame], frame});
-  }
-  if (times.idle > 0) shown.push_back({"(nothing ran)", idle_colour(palette()), times.idle, kNone});
-  times_->show(std::move(shown), all);
-  traces.give_back();
-}
-
 std::vector<PageKey> TimelinePage::keys() const {
   return {{"+, -", "zoom"},
           {"Left, Right", "move; with Shift by all that is shown"},
-          {"Home, Backspace", "all of the run; undo of the last zoom or move"},
+          {"Home, Backspace", "all of the run; undo of the last zoom, move or height of rows"},
           {"Up, Down", "another row"},
+          {"Ctrl+Left, Ctrl+Right", "the cursor to another time; with Shift the time on the way is selected"},
+          {", .", "the cursor to where something else begins to run in its row"},
+          {"Ctrl++, Ctrl+-", "higher rows, lower ones"},
           {"Space", "opens and closes the row's group"},
           {"G", "from a task to where it was submitted, and back"},
           {"Page Up, Page Down", "other rows"},

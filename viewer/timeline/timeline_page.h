@@ -6,9 +6,10 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
-#include <QListWidget>
 #include <QProgressBar>
 #include <QSlider>
+#include <QSplitter>
+#include <QStandardItemModel>
 #include <QTimer>
 #include <QToolButton>
 #include <QTreeView>
@@ -35,7 +36,8 @@ class TimelinePage : public Page {
   QString failure() const override { return failure_; }
   bool is_complete() const override;
   QWidget* main_widget() override { return view_; }
-  QAbstractItemView* table() override { return table_; }
+  // The call stack where it has the keys, else the times.
+  QAbstractItemView* table() override;
 
   // The selected time for all pages, or, where none is, what is shown.
   void choose_time();
@@ -45,8 +47,9 @@ class TimelinePage : public Page {
   void changeEvent(QEvent* event) override;
 
  private:
-  // Of an item of the call stack: its frame, and its depth.
-  static constexpr int kFrameRole = Qt::UserRole, kDepthRole = Qt::UserRole + 1;
+  // Of an item of the call stack: its frame, its depth, and its line: file and line.
+  static constexpr int kFrameRole = Qt::UserRole + 20, kDepthRole = kFrameRole + 1,
+                       kFileRole = kFrameRole + 2, kLineRole = kFrameRole + 3;
 
   QWidget* make_controls();
   void tell(const QString& note);
@@ -60,11 +63,18 @@ class TimelinePage : public Page {
   void show_launches();
   void show_times();
   void show_stack();
+  void add_to_stack(uint32_t context);
+  // The stack takes no room where there is none.
+  void make_room_for_stack(bool has_cursor);
+  void go_to_function(const QString& name);
+  void go_to_frame_of_stack(const QModelIndex& index);
+  void show_menu_of(const QString& name, const QPoint& at);
   void depth_moved(int depth);
   void follow_depth();
   void follow_time();
   void offer_choice();
   void go_to(const Moment& moment);
+  void offer_to_cancel();
   void end_of_build(const QString& why);
   QString describe_task(const TimelineView::Cursor& cursor) const;
   QString describe(const TimelineView::Cursor& cursor) const;
@@ -84,7 +94,9 @@ class TimelinePage : public Page {
   QLabel* note_;
   QString failure_;
   QLabel* stack_title_;
-  QListWidget* stack_;
+  QTreeView* stack_;
+  QStandardItemModel stack_model_;
+  QSplitter* sides_;
   QLabel* times_title_;
   QTreeView* table_;
   FunctionTimes* times_;

@@ -1,5 +1,8 @@
 // What a timeline page tells of one instant: in its call stack, and in the tooltip of its picture.
 
+#include <map>
+
+#include "analysis/views/places.h"
 #include "viewer/document/colours.h"
 #include "viewer/document/words.h"
 #include "viewer/timeline/time_axis.h"
@@ -23,8 +26,10 @@ QString running_at(const MappedTraces& traces, const TimelineRow& group, uint64_
 }  // namespace
 
 void TimelinePage::show_stack() {
-  stack_->clear();
+  stack_model_.clear();
+  stack_model_.setHorizontalHeaderLabels({"Call stack"});
   const auto cursor = view_->cursor();
+  make_room_for_stack(cursor.has_value());
   if (!cursor) {
     stack_title_->setText("Click into the timeline for the call stack of that instant");
     return;
@@ -38,21 +43,38 @@ void TimelinePage::show_stack() {
   stack_title_->setText(row.label + " at " +
                         instant(cursor->time_ns, view_->whole().begin_ns, view_->shown()) +
                         (found ? ", for " + duration(found->end_ns - found->begin_ns) : QString()));
-  if (!found || found->context == kNone) {
-    stack_->addItem(found ? "(nothing ran)" : "(not followed)");
-    return;
-  }
+  if (found && found->context != kNone)
+    add_to_stack(found->context);
+  else
+    stack_model_.appendRow(new QStandardItem(found ? "(nothing ran)" : "(not followed)"));
+}
+
+// From the entry point on. The line of a frame is that in which it runs, or calls the next one.
+void TimelinePage::add_to_stack(uint32_t context) {
   const CallTree& tree = document().measured_tree();
-  for (const uint32_t node : path_of(tree, found->context)) {
+  const std::vector<Context>& contexts = document().database().contexts;
+  std::map<uint32_t, Place> place_of_node;
+  for (uint32_t c = context; c != kNone; c = contexts[c].parent)
+    if (const Place place = place_of(contexts[c]); place.known()) place_of_node.try_emplace(tree.node_of[c], place);
+  for (const uint32_t node : path_of(tree, context)) {
     const uint32_t frame = tree.nodes[node].frame;
-    auto* const item = new QListWidgetItem(names_[frame], stack_);
+    auto* const item = new QStandardItem(names_[frame]);
     QPixmap swatch(10, 10);
     swatch.fill(QColor(colour_of_function(names_[frame].toStdString())));
     item->setIcon(swatch);
     item->setToolTip(names_[frame]);
-    item->setData(kFrameRole, frame);
-    item->setData(kDepthRole, tree.nodes[node].depth);
-    if (tree.nodes[node].depth == depth()) stack_->setCurrentItem(item);
+    item->setData(frame, kFrameRole);
+    item->setData(tree.nodes[node].depth, kDepthRole);
+    if (const auto at = place_of_node.find(node); at != place_of_node.end()) {
+      const Place& place = at->second;
+      item->setData(place.file, kFileRole);
+      item->setData(place.line, kLineRole);
+      item->setToolTip(names_[frame] + "\n" +
+                       QString::fromStdString(document().database().files[place.file].path) + ":" +
+                       QString::number(place.line));
+    }
+    stack_model_.appendRow(item);
+    if (tree.nodes[node].depth == depth()) stack_->setCurrentIndex(item->index());
   }
 }
 

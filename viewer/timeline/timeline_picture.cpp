@@ -59,54 +59,84 @@ class Canvas {
   int height_;
 };
 
-// One column of a row from `y` on; `full_ns` is what fills its height. `parts` is scratch memory.
-void paint_column(Canvas& canvas, int x, int y, int height, std::span<const Share> shares, double full_ns,
-                  const PictureRequest& request, std::vector<Share>& parts) {
-  const PixelSums sums = sums_of(shares);
-  if (sums.all == 0) return;
-  canvas.fill(x, y, y + height, request.idle);
-  if (sums.running == 0) return;
-  const double coverage = std::min(static_cast<double>(sums.running) / full_ns, 1.0);
-  const int bar = std::max(1, static_cast<int>(coverage * height + 0.5));
-  const int end = y + height;
-  const QRgb colour = request.colours[sums.key_of_most];
-  canvas.fill(x, end - bar, end,
-              height == 1 ? blend(request.idle, colour, std::max(coverage, kPalest)) : colour);
-  if (height <= kLowRow || sums.most == sums.running) return;
+// One row from `y` on, column by column.
+class RowPainter {
+ public:
+  RowPainter(QImage& image, int y, int height, const PictureRequest& request, RowFrames& frames)
+      : canvas_(image), y_(y), height_(height), request_(request), frames_(frames) {
+    frames_.begin(request.colours.size());
+  }
+
+  // `full_ns` is what fills its height.
+  void paint(int x, std::span<const Share> shares, double full_ns) {
+    canvas_.fill(x, y_, y_ + height_, request_.gap);
+    const PixelSums sums = sums_of(shares);
+    if (sums.all == 0) return;
+    canvas_.fill(x, y_, y_ + height_, request_.idle);
+    if (sums.running == 0) return;
+    const double coverage = std::min(static_cast<double>(sums.running) / full_ns, 1.0);
+    const int bar = std::max(1, static_cast<int>(coverage * height_ + 0.5));
+    const int top = y_ + height_ - bar;
+    frames_.note(x, top, shares);
+    const bool is_alone = sums.most == sums.running;
+    if (height_ > kLowRow && !is_alone) return paint_parts(x, bar, shares, sums);
+    const uint32_t key = is_alone ? sums.key_of_most : frames_.turn(shares, sums.running);
+    frames_.note_painted(key);
+    const QRgb colour = request_.colours[key];
+    canvas_.fill(x, top, y_ + height_,
+                 height_ == 1 ? blend(request_.idle, colour, std::max(coverage, kPalest)) : colour);
+  }
+
+  // Behind the last column.
+  void finish(int columns) {
+    for (const RowFrames::Spot& spot : frames_.unpainted(columns))
+      canvas_.fill(spot.x, spot.top, spot.top + 1, request_.colours[spot.key]);
+  }
+
+ private:
   // Frames with half a pixel of the bar at least, in an order that neighbouring columns share; the rest of it
   // stays with the one that has most.
-  const uint64_t least = sums.running / (2 * static_cast<uint64_t>(bar));
-  parts.clear();
-  uint64_t rest = sums.running;
-  for (const Share& share : shares) {
-    if (share.key == kNone || (share.ns < least && share.key != sums.key_of_most)) continue;
-    parts.push_back(share);
-    rest -= share.ns;
+  void paint_parts(int x, int bar, std::span<const Share> shares, const PixelSums& sums) {
+    const uint64_t least = sums.running / (2 * static_cast<uint64_t>(bar));
+    parts_.clear();
+    uint64_t rest = sums.running;
+    for (const Share& share : shares) {
+      if (share.key == kNone || (share.ns < least && share.key != sums.key_of_most)) continue;
+      parts_.push_back(share);
+      rest -= share.ns;
+    }
+    std::sort(parts_.begin(), parts_.end(),
+              [](const Share& one, const Share& other) { return one.key < other.key; });
+    const int end = y_ + height_;
+    uint64_t below = 0;
+    int bottom = end;
+    for (const Share& part : parts_) {
+      below += part.ns + (part.key == sums.key_of_most ? rest : 0);
+      const double share = static_cast<double>(below) / static_cast<double>(sums.running);
+      const int top = end - static_cast<int>(share * bar + 0.5);
+      canvas_.fill(x, top, bottom, request_.colours[part.key]);
+      if (top < bottom) frames_.note_painted(part.key);
+      bottom = top;
+    }
   }
-  std::sort(parts.begin(), parts.end(),
-            [](const Share& one, const Share& other) { return one.key < other.key; });
-  uint64_t below = 0;
-  int bottom = end;
-  for (const Share& part : parts) {
-    below += part.ns + (part.key == sums.key_of_most ? rest : 0);
-    const double share = static_cast<double>(below) / static_cast<double>(sums.running);
-    const int top = end - static_cast<int>(share * bar + 0.5);
-    canvas.fill(x, top, bottom, request.colours[part.key]);
-    bottom = top;
-  }
-}
+
+  Canvas canvas_;
+  const int y_, height_;
+  const PictureRequest& request_;
+  RowFrames& frames_;
+  std::vector<Share> parts_;
+};
 
 void paint_sums(QImage& image, int y, int height, const RowSums& sums, const PixelScale& scale, size_t rows,
                 const PictureRequest& request) {
-  Canvas canvas(image);
-  std::vector<Share> parts;
+  RowFrames frames;
+  RowPainter painter(image, y, height, request, frames);
   for (int x = 0; x < scale.pixels(); ++x) {
     const auto at = static_cast<size_t>(x);
-    canvas.fill(x, y, y + height, request.gap);
-    paint_column(canvas, x, y, height, sums.pixel(x),
-                 static_cast<double>(scale.edges[at + 1] - scale.edges[at]) * static_cast<double>(rows),
-                 request, parts);
+    painter.paint(x, sums.pixel(x),
+                  static_cast<double>(scale.edges[at + 1] - scale.edges[at]) * static_cast<double>(rows));
   }
+  painter.finish(scale.pixels());
 }
 
 }  // namespace
@@ -199,20 +229,19 @@ void TimelinePicture::begin(const PictureRequest& request) {
   for (int x = 0; x < image_.width(); ++x) canvas.fill(x, end, image_.height(), request.gap);
 }
 
-void TimelinePicture::paint_line(const Line& line, Columns& columns, std::vector<Run>& runs) {
+void TimelinePicture::paint_line(const Line& line, Columns& columns, RowFrames& frames,
+                                 std::vector<Run>& runs) {
   columns.fill(*request_.traces, request_.index, line.rows.front(), scale_, request_.keys,
                static_cast<uint32_t>(request_.colours.size()));
   RunFinder finder(line, runs);
-  Canvas canvas(image_);
-  std::vector<Share> parts;
+  RowPainter painter(image_, line.y, line.height, request_, frames);
   for (int x = 0; x < scale_.pixels(); ++x) {
     const auto at = static_cast<size_t>(x);
     const auto shares = columns.pixel(x);
-    canvas.fill(x, line.y, line.y + line.height, request_.gap);
-    paint_column(canvas, x, line.y, line.height, shares,
-                 static_cast<double>(scale_.edges[at + 1] - scale_.edges[at]), request_, parts);
+    painter.paint(x, shares, static_cast<double>(scale_.edges[at + 1] - scale_.edges[at]));
     if (line.height >= kLeastRunHeight) finder.add(x, shares);
   }
+  painter.finish(scale_.pixels());
   finder.end(scale_.pixels());
 }
 
@@ -220,13 +249,14 @@ void TimelinePicture::advance(std::chrono::milliseconds budget) {
   if (is_complete()) return;
   const auto deadline = std::chrono::steady_clock::now() + budget;
   columns_.resize(kThreads);
+  frames_.resize(kThreads);
   std::vector<std::vector<Run>> runs(kThreads);
   image_.bits();  // detaches once, not in each thread
   parallel_for(kThreads, kThreads, [&](size_t thread) {
     do {
       const size_t line = next_++;
       if (line >= lines_.size()) return;
-      paint_line(lines_[line], columns_[thread], runs[thread]);
+      paint_line(lines_[line], columns_[thread], frames_[thread], runs[thread]);
     } while (std::chrono::steady_clock::now() < deadline);
   });
   for (const std::vector<Run>& some : runs) runs_.insert(runs_.end(), some.begin(), some.end());
@@ -261,8 +291,17 @@ void RowSums::add(const Columns& row) {
       else
         sums.insert(at, {key, ns});
     };
-    const PixelSums pixel = sums_of(row.pixel(static_cast<int>(x)));
-    add(pixel.key_of_most, pixel.running);
+    const auto shares = row.pixel(static_cast<int>(x));
+    const PixelSums pixel = sums_of(shares);
+    constexpr uint64_t kLeastPart = 8;
+    uint64_t rest = pixel.running;
+    for (const Share& share : shares) {
+      if (share.key == kNone || share.key == pixel.key_of_most || share.ns < pixel.running / kLeastPart)
+        continue;
+      add(share.key, share.ns);
+      rest -= share.ns;
+    }
+    add(pixel.key_of_most, rest);
     add(kNone, pixel.all - pixel.running);
   }
 }

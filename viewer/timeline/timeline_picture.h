@@ -1,8 +1,8 @@
 #pragma once
 // Paints rows of traces into a picture, by a few threads: for each pixel column a bar, as high as its share
 // of the time in which something ran, made up of the frames in proportion to their time. Where a row is too
-// low for that, the frame with most time, paler where little ran. Whatever ran is seen: at least a pixel of
-// it.
+// low for that, one of the frames, which take turns by their time, paler where little ran. Whatever ran is
+// seen: a pixel of each frame in its row at least (row_frames.h).
 
 #include <QColor>
 #include <QImage>
@@ -11,13 +11,14 @@
 #include <span>
 #include <vector>
 
+#include "viewer/timeline/row_frames.h"
 #include "viewer/trace/columns.h"
 #include "viewer/trace/time_range.h"
 
 namespace prof::viewer {
 
 // Rows in MappedTraces that are painted as one: a bar is as high as the share of them in which something ran,
-// of the frames that had most of each one's pixel.
+// of the frames that had most of each one's pixel, or an eighth of it.
 using PictureRow = std::vector<size_t>;
 
 struct PictureRequest {
@@ -76,7 +77,7 @@ class TimelinePicture {
   // Of the rows that are sums, one after the other.
   void advance_sums(std::chrono::steady_clock::time_point deadline);
   void stretch(const PictureRequest& request);
-  void paint_line(const Line& line, Columns& columns, std::vector<Run>& runs);
+  void paint_line(const Line& line, Columns& columns, RowFrames& frames, std::vector<Run>& runs);
 
   PictureRequest request_;
   PixelScale scale_{0, 0, 1};
@@ -86,7 +87,8 @@ class TimelinePicture {
   size_t next_sum_ = 0, next_row_ = 0;
   RowSums sum_;
   std::vector<Run> runs_;
-  std::vector<Columns> columns_;  // of each thread
+  std::vector<Columns> columns_;   // of each thread
+  std::vector<RowFrames> frames_;  // likewise
 };
 
 // All rows of the request in one. In pieces as above.

@@ -14,7 +14,7 @@ namespace prof::viewer {
 namespace {
 
 constexpr int kMinimapHeight = 44;
-constexpr int kMostLabelWidth = 240;
+constexpr int kMostLabelWidth = 280;
 constexpr double kTallestRow = 44;   // where few rows leave room for more
 constexpr double kHighestRow = 200;  // that Ctrl and the wheel make
 constexpr std::chrono::milliseconds kBudget{
@@ -95,6 +95,7 @@ void TimelineView::show_whole(TimeRange whole) {
   window_.set_whole(whole);
   selected_.reset();
   cursor_.reset();
+  heights_.clear();
   forget_overview();
   changed();
   emit range_changed();
@@ -128,6 +129,7 @@ void TimelineView::move_cursor(std::optional<Cursor> cursor) {
 void TimelineView::resizeEvent(QResizeEvent*) {
   update_scroll_bar();
   changed();
+  emit sight_changed();
 }
 
 void TimelineView::changeEvent(QEvent* event) {
@@ -248,7 +250,7 @@ void TimelineView::measure_labels() {
 }
 
 int TimelineView::label_width() const {
-  return std::min(labels_width_ + 2 * kPartGap + 2, std::min(kMostLabelWidth, viewport()->width() / 4));
+  return std::min(labels_width_ + 2 * kPartGap + 2, std::min(kMostLabelWidth, viewport()->width() / 3));
 }
 
 QRect TimelineView::picture_area() const {
@@ -300,6 +302,11 @@ std::optional<size_t> TimelineView::row_at(int y) const {
   const double row = (y - picture_area().top() + verticalScrollBar()->value() + 0.5) / row_height();
   if (row < 0 || row >= static_cast<double>(rows_.size())) return {};
   return static_cast<size_t>(row);
+}
+
+bool TimelineView::is_in_sight(size_t row) const {
+  const QRect area = picture_area();
+  return top_of(row) < area.bottom() + 1 && top_of(row) + row_height() > area.top();
 }
 
 uint64_t TimelineView::time_at(int x) const {

@@ -1,7 +1,7 @@
 #pragma once
 // The picture of a timeline with its ruler, labels and minimap (timeline_view_paint.cpp), and what mouse and
 // keys do there (timeline_view_input.cpp): the wheel zooms at the pointer, with Ctrl the rows' height, with
-// Shift it scrolls them; dragging moves, with Shift it selects a time, on the minimap it goes there; a click
+// Shift it scrolls them, a horizontal one, or one with Alt, moves; dragging moves, with Shift it selects a time, on the minimap it goes there; a click
 // chooses an instant, or opens and closes a group at its label. Arrows lead from where a thread submitted a
 // task to where the device began it: of what is at the pointer or the cursor, and all where they are few.
 
@@ -76,6 +76,8 @@ class TimelineView : public QAbstractScrollArea {
   QRect labels_area() const;
   QRect minimap_area() const;
   std::optional<size_t> row_at(int y) const;
+  // Where rows are higher than they fit, some are scrolled out of it.
+  bool is_in_sight(size_t row) const;
   uint64_t time_at(int x) const;
 
   // The tooltip of an instant, as rich text: which row, from when to when, which call path.
@@ -86,6 +88,8 @@ class TimelineView : public QAbstractScrollArea {
   void range_changed();
   void selection_changed();
   void cursor_changed();
+  // Other rows are in sight.
+  void sight_changed();
   // Some of the traces was read and painted.
   void refined();
   // A group is to be opened or closed, by its key.
@@ -103,7 +107,10 @@ class TimelineView : public QAbstractScrollArea {
   void leaveEvent(QEvent* event) override;
   bool viewportEvent(QEvent* event) override;
   void changeEvent(QEvent* event) override;
-  void scrollContentsBy(int, int) override { changed(); }
+  void scrollContentsBy(int, int) override {
+    changed();
+    emit sight_changed();
+  }
 
  private:
   enum class Drag : uint8_t { None, Move, Select, Minimap };
@@ -139,6 +146,13 @@ class TimelineView : public QAbstractScrollArea {
   bool act(int key, Qt::KeyboardModifiers modifiers);
   bool move(int key, Qt::KeyboardModifiers modifiers);
   void move_cursor_by_rows(int rows);
+  // By a part of what is shown; `selects`: all the time on the way.
+  void move_cursor_in_time(int direction, bool selects);
+  // To where something else begins to run in its row.
+  void move_cursor_to_change(int direction);
+  void put_cursor_at(uint64_t time_ns);
+  void make_rows_higher(double steps);
+  bool undo();
 
   Content content_;
   std::vector<TimelineRow> rows_;
@@ -154,6 +168,12 @@ class TimelineView : public QAbstractScrollArea {
 
   int labels_width_ = 0;
   double tallness_ = 1;  // of rows: 1 where all fit
+  struct Height {
+    size_t steps;  // of window_, behind which it came
+    double tallness;
+  };
+  std::vector<Height> heights_;           // before the one of now
+  std::optional<uint64_t> select_from_;   // by keys
   TimelinePicture picture_;
   bool is_stale_ = true;
   Overview overview_;

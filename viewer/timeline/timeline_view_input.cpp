@@ -28,14 +28,12 @@ TimeWindow::Step TimelineView::step() {
 }
 
 void TimelineView::wheelEvent(QWheelEvent* event) {
-  const double steps = event->angleDelta().y() / kDegreesOfWheelStep;
-  const double sideways = event->angleDelta().x() / kDegreesOfWheelStep;
+  double steps = event->angleDelta().y() / kDegreesOfWheelStep;
+  double sideways = event->angleDelta().x() / kDegreesOfWheelStep;
+  // Some platforms turn the wheel round themselves.
+  if (event->modifiers() & Qt::AltModifier && sideways == 0) std::swap(steps, sideways);
   event->accept();
-  if (event->modifiers() & Qt::ControlModifier) {
-    tallness_ = std::clamp(tallness_ * std::pow(kZoomOfStep, -steps), 1.0, 10'000.0);
-    update_scroll_bar();
-    return changed();
-  }
+  if (event->modifiers() & Qt::ControlModifier) return make_rows_higher(steps);
   if (event->modifiers() & Qt::ShiftModifier) {
     verticalScrollBar()->setValue(verticalScrollBar()->value() -
                                   static_cast<int>(steps * 3 * verticalScrollBar()->singleStep()));
@@ -50,6 +48,30 @@ void TimelineView::wheelEvent(QWheelEvent* event) {
   if (!is_other) return;
   changed();
   emit range_changed();
+}
+
+void TimelineView::make_rows_higher(double steps) {
+  const double wanted = std::clamp(tallness_ * std::pow(kZoomOfStep, -steps), 1.0, 10'000.0);
+  if (wanted == tallness_) return;
+  const bool is_new = step() == TimeWindow::Step::New;
+  if (is_new || heights_.empty() || heights_.back().steps != window_.steps())
+    heights_.push_back({window_.steps(), tallness_});
+  tallness_ = wanted;
+  update_scroll_bar();
+  changed();
+  emit sight_changed();
+}
+
+// Of what came last: the rows' height, or the time.
+bool TimelineView::undo() {
+  since_step_.invalidate();
+  if (heights_.empty() || heights_.back().steps < window_.steps()) return window_.undo();
+  tallness_ = heights_.back().tallness;
+  heights_.pop_back();
+  update_scroll_bar();
+  changed();
+  emit sight_changed();
+  return false;
 }
 
 void TimelineView::go_to_minimap(int x) {
@@ -132,7 +154,23 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
 }
 
 bool TimelineView::act(int key, Qt::KeyboardModifiers modifiers) {
+  const bool has_control = modifiers & Qt::ControlModifier;
   switch (key) {
+    case Qt::Key_Left:
+    case Qt::Key_Right:
+      if (!has_control) return move(key, modifiers);
+      move_cursor_in_time(key == Qt::Key_Left ? -1 : 1, modifiers & Qt::ShiftModifier);
+      return true;
+    case Qt::Key_Plus:
+    case Qt::Key_Equal:
+    case Qt::Key_Minus:
+      if (!has_control) return move(key, modifiers);
+      make_rows_higher(key == Qt::Key_Minus ? -1 : 1);
+      return true;
+    case Qt::Key_Comma:
+    case Qt::Key_Period:
+      move_cursor_to_change(key == Qt::Key_Comma ? -1 : 1);
+      return true;
     case Qt::Key_Escape:
       select({});
       return true;
@@ -181,8 +219,7 @@ bool TimelineView::move(int key, Qt::KeyboardModifiers modifiers) {
       is_other = window_.show_whole();
       break;
     case Qt::Key_Backspace:
-      is_other = window_.undo();
-      since_step_.invalidate();
+      is_other = undo();
       break;
     case Qt::Key_Return:
     case Qt::Key_Enter:
@@ -206,6 +243,45 @@ void TimelineView::move_cursor_by_rows(int by) {
     if (by > 0 && to.row + 1 < rows_.size()) ++to.row;
   }
   move_cursor(to);
+}
+
+void TimelineView::move_cursor_in_time(int direction, bool selects) {
+  if (!cursor_) return move_cursor_by_rows(0);
+  constexpr uint64_t kStepsInSight = 50;
+  const uint64_t from = cursor_->time_ns, step = std::max<uint64_t>(shown().ns() / kStepsInSight, 1);
+  const uint64_t to = direction < 0 ? from - std::min(step, from - std::min(whole().begin_ns, from))
+                                    : std::min(from + step, whole().end_ns);
+  if (selects) {
+    if (!selected_ || !select_from_) select_from_ = from;
+    select(TimeRange{std::min(*select_from_, to), std::max(*select_from_, to)});
+  } else {
+    select_from_.reset();
+  }
+  put_cursor_at(to);
+}
+
+void TimelineView::move_cursor_to_change(int direction) {
+  if (!cursor_) return move_cursor_by_rows(0);
+  const TimelineRow& row = rows_[cursor_->row];
+  if (row.is_group() || !content_.traces) return;
+  const uint64_t time = cursor_->time_ns;
+  const auto runs_at = [&](uint64_t at) { return instant_at(*content_.traces, row.rows.front(), at); };
+  auto run = runs_at(time);
+  if (direction < 0 && (!run || run->begin_ns == time) && time > 0) run = runs_at(time - 1);
+  if (run) put_cursor_at(direction < 0 ? run->begin_ns : run->end_ns);
+}
+
+// And what is shown goes with it.
+void TimelineView::put_cursor_at(uint64_t time_ns) {
+  if (time_ns < shown().begin_ns || time_ns > shown().end_ns) {
+    const uint64_t half = shown().ns() / 2;
+    const uint64_t begin = time_ns - std::min(half, time_ns - std::min(whole().begin_ns, time_ns));
+    if (window_.show({begin, begin + shown().ns()}, step())) {
+      changed();
+      emit range_changed();
+    }
+  }
+  move_cursor(Cursor{cursor_->row, time_ns});
 }
 
 bool TimelineView::viewportEvent(QEvent* event) {

@@ -1,8 +1,5 @@
 #include "viewer/window/main_window.h"
 
-#include <QAbstractItemView>
-#include <QApplication>
-#include <QClipboard>
 #include <QCloseEvent>
 #include <QComboBox>
 #include <QDockWidget>
@@ -19,13 +16,11 @@
 #include "analysis/database/database.h"
 #include "viewer/compare/comparison_bar.h"
 #include "viewer/document/other_run.h"
-#include "viewer/tables/table_text.h"
 #include "viewer/threads/thread_filter.h"
 #include "viewer/timeline/timeline_page.h"
 #include "viewer/window/choose.h"
 #include "viewer/window/help.h"
 #include "viewer/window/pages.h"
-#include "viewer/window/screenshot.h"
 #include "viewer/window/theme.h"
 #include "viewer/window/time_chip.h"
 
@@ -93,6 +88,7 @@ void MainWindow::make_menus() {
 
   QMenu* const edit = menuBar()->addMenu("&Edit");
   edit->addAction("&Copy as text", QKeySequence::Copy, this, &MainWindow::copy);
+  edit->addAction("&Sort by...", QKeySequence("Ctrl+Shift+O"), this, &MainWindow::choose_sorting);
 
   QMenu* const view = menuBar()->addMenu("&View");
   pages_menu_ = view->addMenu("&Pages");
@@ -194,6 +190,13 @@ void MainWindow::fail(const fs::path& path, const QString& why) {
   // Not modal: what is open stays usable.
   auto* const box = new QMessageBox(QMessageBox::Warning, "prof view", text, QMessageBox::Ok, this);
   box->setObjectName("failure");
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  box->open();
+}
+
+void MainWindow::tell(const QString& text) {
+  auto* const box = new QMessageBox(QMessageBox::Information, "prof view", text, QMessageBox::Ok, this);
+  box->setObjectName("note");
   box->setAttribute(Qt::WA_DeleteOnClose);
   box->open();
 }
@@ -314,6 +317,9 @@ void MainWindow::make_pages() {
     if (before) tabifyDockWidget(before, dock);
     before = dock;
     docks_[id] = dock;
+    connect(dock, &QDockWidget::visibilityChanged, this, [this, id](bool is_seen) {
+      if (is_seen) raised_ = id;
+    });
     pages_menu_->addAction(dock->toggleViewAction());
     pages_menu_->addAction("Go to " + dock->windowTitle(), key_of_page(++number), this,
                            [this, id] { show_page(id); });
@@ -332,6 +338,7 @@ void MainWindow::close_document() {
   compare_->setEnabled(false);
   for (const auto& [id, dock] : docks_) delete dock;  // its page knows the document
   docks_.clear();
+  raised_.clear();
   document_.reset();
   metrics_->clear();
   metrics_->setEnabled(false);
@@ -372,48 +379,8 @@ void MainWindow::show_page(const QString& id) {
   if (at == docks_.end()) return;
   at->second->show();
   at->second->raise();
+  raised_ = id;
   page(id)->main_widget()->setFocus();
-}
-
-Page* MainWindow::page_in_front() const {
-  for (QWidget* at = QApplication::focusWidget(); at; at = at->parentWidget())
-    if (auto* const page = qobject_cast<Page*>(at)) return page;
-  for (const auto& [id, dock] : docks_)
-    if (!dock->visibleRegion().isEmpty()) return static_cast<Page*>(dock->widget());
-  return nullptr;
-}
-
-void MainWindow::copy() {
-  const Page* const page = page_in_front();
-  QAbstractItemView* const table = page ? const_cast<Page*>(page)->table() : nullptr;
-  if (table) QApplication::clipboard()->setText(text_of_selection(*table));
-}
-
-void MainWindow::export_table() {
-  Page* const page = page_in_front();
-  if (!page || !page->table()) return;
-  const QString name = QFileDialog::getSaveFileName(this, "Export table", page->id() + ".csv", "CSV (*.csv)");
-  if (name.isEmpty()) return;
-  try {
-    check_output(*document_, name.toStdString());
-    write_csv(*page->table()->model(), name.toStdString());
-  } catch (const std::exception& error) {
-    fail(name.toStdString(), error.what());
-  }
-}
-
-void MainWindow::export_picture() {
-  Page* const page = page_in_front();
-  if (!page) return;
-  const QString name =
-      QFileDialog::getSaveFileName(this, "Export picture", page->id() + ".png", "Pictures (*.png *.svg)");
-  if (name.isEmpty()) return;
-  try {
-    check_output(*document_, name.toStdString());
-    write_picture(*document_, *page, name.toStdString());
-  } catch (const std::exception& error) {
-    fail(name.toStdString(), error.what());
-  }
 }
 
 void MainWindow::choose_file() {
@@ -444,6 +411,7 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 // With Ctrl held the second one is compared with that which is open.
 void MainWindow::dropEvent(QDropEvent* event) {
   const fs::path path = event->mimeData()->urls().first().toLocalFile().toStdString();
+  event->acceptProposedAction();
   if (document_ && event->modifiers() & Qt::ControlModifier) return compare_with(path);
   open(path);
 }

@@ -66,13 +66,17 @@ class MainWindow : public QMainWindow {
   void fill_metrics();
   void choose_time_in_front();
   void fail(const std::filesystem::path& path, const QString& why);
+  // What is no failure of a file; not modal either.
+  void tell(const QString& text);
   void remember(const std::filesystem::path& path);
   void choose_file();
   void analyze(const std::filesystem::path& directory, std::function<void(const std::string& database)> then);
   void choose_to_compare();
   void read_to_compare(const std::filesystem::path& path, bool same_total);
+  // That has the keys, else the one that came to the front last.
   Page* page_in_front() const;
   void copy();
+  void choose_sorting();
   void export_table();
   void export_picture();
   void show_help();
@@ -80,6 +84,7 @@ class MainWindow : public QMainWindow {
   std::unique_ptr<Document> document_;
   QSet<QString> told_failures_;  // of the document
   std::map<QString, QDockWidget*> docks_;
+  QString raised_;  // the page that came to the front last
   StartPage* start_ = nullptr;
   QMenu* pages_menu_ = nullptr;
   QMenu* recent_menu_ = nullptr;

@@ -1,9 +1,15 @@
 #include "viewer/flame/flame_page.h"
 
+#include <QContextMenuEvent>
+#include <QFile>
 #include <QImage>
 #include <QLineEdit>
+#include <QMenu>
+#include <QSettings>
 #include <QSignalSpy>
 #include <QTest>
+#include <QTimer>
+#include <QToolTip>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -11,6 +17,7 @@
 #include "tests/report/database_builder.h"
 #include "tests/viewer/database_folder.h"
 #include "viewer/document/colours.h"
+#include "viewer/tables/table_text.h"
 
 using namespace prof;
 using namespace prof::viewer;
@@ -31,7 +38,8 @@ Database sample() {
 }
 
 struct Shown {
-  Shown() : folder(sample()), document(folder.path()), page(document) {
+  explicit Shown(const Database& database = sample())
+      : folder(forgetting(database)), document(folder.path()), page(document) {
     page.resize(1000, 400);
     page.show();
     QCoreApplication::processEvents();
@@ -55,6 +63,12 @@ struct Shown {
     int pixels = 0;
     for (int x = 0; x < picture.width(); ++x) pixels += picture.pixel(x, place.top() + 1) == colour;
     return pixels / static_cast<double>(picture.width());
+  }
+
+  // How others have turned the graph.
+  static const Database& forgetting(const Database& database) {
+    QSettings().clear();
+    return database;
   }
 
   test::DatabaseFolder folder;
@@ -122,6 +136,123 @@ TEST_CASE("tooltips have exact numbers, the place and the share") {
   CHECK(tip.contains("CPUTIME: 7 s, 70 % of 10 s"));
   CHECK(tip.contains("in the function itself: 4 s"));
   CHECK(tip.contains("sum.cpp:"));
+}
+
+TEST_CASE("widths are those of the metric, the threads and the time that are chosen") {
+  test::DatabaseBuilder builder;
+  builder.metric("CPUTIME", "sec");
+  builder.metric("FAULTS", "");
+  builder.thread(0, "main");
+  builder.thread(1, "worker");
+  for (const char* const name : {"main", "work", "rest"}) builder.function(name, "sum.cpp", "sum", 1);
+  builder.spend(0, {{"main", 10}, {"work", 20}}, 6);
+  builder.spend(0, {{"main", 11}, {"rest", 30}}, 2);
+  builder.spend(1, {{"main", 11}, {"rest", 30}}, 2);
+  builder.spend(1, {{"main", 10}, {"work", 20}}, 30, 1);
+  builder.spend(1, {{"main", 11}, {"rest", 30}}, 70, 1);
+  Database database = builder.build();
+  const auto context = [&](const std::string& name) {
+    for (uint32_t c = 0; c < database.contexts.size(); ++c)
+      if (database.contexts[c].kind == ContextKind::Function &&
+          database.functions[database.contexts[c].function].name == name)
+        return c;
+    return kNone;
+  };
+  constexpr uint64_t kBegin = 1'000'000'000, kMs = 1'000'000;
+  database.traces = {test::trace_of({{kBegin, context("work")},
+                                     {kBegin + 10 * kMs, context("rest")},
+                                     {kBegin + 40 * kMs, kNone},
+                                     {kBegin + 50 * kMs, kNone}}),
+                     {}};
+  Shown shown(database);
+  const auto share = [&](const char* name) {
+    const FlameBox& box = shown.box(name, 3);
+    return box.end - box.begin;
+  };
+  CHECK(share("work") == Approx(0.6));
+  CHECK(std::abs(shown.shown_share("work", 3) - 0.6) < 0.01);
+  shown.document.choose_metric(1);
+  CHECK(shown.box("work", 3).weight == Approx(30));
+  CHECK(share("work") == Approx(0.3));
+  CHECK(share("rest") == Approx(0.7));
+  CHECK(std::abs(shown.shown_share("rest", 3) - 0.7) < 0.01);
+  shown.document.choose_metric(0);
+  shown.document.choose_threads({0});
+  CHECK(share("work") == Approx(0.75));
+  shown.document.choose_all_threads();
+  shown.document.choose_time(TimeRange{kBegin + 5 * kMs, kBegin + 25 * kMs});
+  REQUIRE(QTest::qWaitFor([&] { return !shown.document.is_time_awaited(); }, 20'000));
+  CHECK(shown.box("work", 3).weight == Approx(0.005));
+  CHECK(share("work") == Approx(0.25));
+  CHECK(std::abs(shown.shown_share("work", 3) - 0.25) < 0.01);
+}
+
+TEST_CASE("the chosen frame is copied with those above it, and its numbers are told by a key") {
+  Shown shown;
+  CHECK(shown.page.chosen_text() == "function\tCPUTIME\tshare\nall\t10.0 s\t100 %\n");
+  for (int i = 0; i < 3; ++i) QTest::keyClick(&shown.flames(), Qt::Key_Down);
+  CHECK(shown.page.chosen_text().toStdString() ==
+        "function\tCPUTIME\tshare\nall\t10.0 s\t100 %\nmain thread\t10.0 s\t100 %\nmain\t10.0 s\t100 %\n"
+        "work\t7.00 s\t70 %\n");
+  QTest::keyClick(&shown.flames(), Qt::Key_Space);
+  CHECK(QToolTip::text() == shown.flames().tip_of(shown.box("work", 3)));
+}
+
+TEST_CASE("the menu of a frame leads to its source and to other pages, by mouse and by key") {
+  Shown shown;
+  QSignalSpy pages(&shown.document, &Document::page_asked), functions(&shown.document, &Document::function_asked);
+  const auto choose = [&](QContextMenuEvent::Reason reason, QPoint at, const QString& wanted) {
+    bool is_done = false;
+    QTimer::singleShot(0, [&] {
+      auto* const menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+      REQUIRE(menu);
+      for (QAction* const action : menu->actions())
+        if (action->text() == wanted) {
+          action->trigger();
+          is_done = true;
+        }
+      menu->close();
+    });
+    QContextMenuEvent event(reason, at, shown.flames().mapToGlobal(at));
+    QApplication::sendEvent(&shown.flames(), &event);
+    CHECK(is_done);
+  };
+  choose(QContextMenuEvent::Mouse, shown.flames().place_of(shown.box("rest", 3).row).center(),
+         "Show in Bottom-up");
+  CHECK(shown.name(shown.flames().chosen()) == "rest");
+  CHECK(shown.flames().zoomed() == kNone);
+  REQUIRE(pages.size() == 1);
+  CHECK(pages[0][0] == "bottom-up");
+  REQUIRE(functions.size() == 1);
+  choose(QContextMenuEvent::Keyboard, {}, "Instructions");
+  CHECK(pages.back()[0] == "source");
+}
+
+TEST_CASE("the graph is exported as a table of all its paths") {
+  Shown shown;
+  const test::TemporaryDirectory folder;
+  const auto exported = [&] {
+    write_csv(*shown.page.table()->model(), folder.path() / "flames.csv");
+    QFile file(QString::fromStdString((folder.path() / "flames.csv").string()));
+    REQUIRE(file.open(QIODevice::ReadOnly));
+    return QString::fromUtf8(file.readAll()).split("\r\n", Qt::SkipEmptyParts);
+  };
+  QStringList lines = exported();
+  REQUIRE(lines.size() == 7);
+  CHECK(lines[0] == "depth,Function,Place,Module,CPUTIME incl,CPUTIME excl");
+  CHECK(lines[3].startsWith("2,work,"));
+  CHECK(lines[3].endsWith(",7,4"));
+  shown.page.findChild<QComboBox*>("direction")->setCurrentIndex(1);
+  lines = exported();
+  CHECK(lines[1].section(',', 0, 1) == "0,work");
+  CHECK(lines[1].endsWith(",4"));
+}
+
+TEST_CASE("which way round the graph is, is remembered") {
+  Shown shown;
+  shown.page.findChild<QComboBox*>("direction")->setCurrentIndex(1);
+  const FlamePage again(shown.document);
+  CHECK(again.findChild<QComboBox*>("direction")->currentIndex() == 1);
 }
 
 TEST_CASE("what is too narrow is merged, and nothing is lost") {

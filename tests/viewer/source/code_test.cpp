@@ -2,6 +2,7 @@
 
 #include <link.h>
 
+#include <QAbstractItemModelTester>
 #include <QComboBox>
 #include <QSettings>
 #include <QTest>
@@ -9,6 +10,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <sstream>
 
 #include "tests/report/database_builder.h"
@@ -94,6 +96,8 @@ struct Shown {
     page.emplace(*document);
     page->resize(1200, 600);
     page->show();
+    tester = std::make_unique<QAbstractItemModelTester>(code().table()->model(),
+                                                        QAbstractItemModelTester::FailureReportingMode::Fatal);
     document->ask_for_function("shown_function");
     wait();
   }
@@ -101,6 +105,8 @@ struct Shown {
     REQUIRE(QTest::qWaitFor([this] { return page->is_complete(); }, 20'000));
   }
   CodeView& code() { return page->code(); }
+  // For as long as the page is there.
+  std::unique_ptr<QAbstractItemModelTester> tester;
   const CodeModel& model() { return page->code().model(); }
   const CodeRow& current() {
     return model().code().rows[static_cast<size_t>(code().table()->currentIndex().row())];

@@ -1,5 +1,6 @@
 #include "viewer/source/source_page.h"
 
+#include <QAbstractItemModelTester>
 #include <QCheckBox>
 #include <QLineEdit>
 #include <QSignalSpy>
@@ -11,9 +12,11 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
+#include "tests/analysis/database/databases.h"
 #include "tests/report/database_builder.h"
 #include "tests/viewer/database_folder.h"
 #include "viewer/source/source_file.h"
+#include "viewer/tables/table_text.h"
 
 using namespace prof;
 using namespace prof::viewer;
@@ -113,6 +116,87 @@ TEST_CASE("files are listed by cost; of one that is missing it is told where it 
   emit shown.page->table()->activated(files.index(1, 0));
   CHECK(shown.path() == "no source file at " + shown.sources.filePath("leaf.cpp"));
   CHECK(shown.page->view().toPlainText().isEmpty());
+}
+
+TEST_CASE("the lines of the text that has the keys are a table, with text and exact costs") {
+  Shown shown;
+  shown.page->show();
+  shown.page->view().setFocus();
+  const QAbstractItemModel& lines = *shown.page->table()->model();
+  const QAbstractItemModelTester tester(shown.page->table()->model(),
+                                        QAbstractItemModelTester::FailureReportingMode::Fatal);
+  REQUIRE(lines.rowCount() == 6);
+  CHECK(lines.headerData(1, Qt::Horizontal).toString() == "CPUTIME with calls");
+  CHECK(lines.headerData(2, Qt::Horizontal).toString() == "CPUTIME line itself");
+  CHECK(lines.index(4, 0).data(kExactRole).toInt() == 5);
+  CHECK(lines.index(4, 1).data(kExactRole).toDouble() == Approx(4));
+  CHECK(lines.index(4, 2).data(kExactRole).toDouble() == Approx(1));
+  CHECK(lines.index(4, 3).data().toString() == "  call();");
+  CHECK(lines.index(3, 2).data(kExactRole).toDouble() == 0);
+  auto* const files = shown.page->findChild<QTreeView*>("files");
+  files->setFocus();
+  CHECK(shown.page->table() == files);
+}
+
+TEST_CASE("the line of the cursor is copied with what it costs") {
+  Shown shown;
+  shown.page->show();
+  shown.page->activateWindow();
+  REQUIRE(QTest::qWaitForWindowActive(&*shown.page));
+  shown.page->view().setFocus();
+  CHECK(shown.page->chosen_text().toStdString() ==
+        shown.sources.filePath("sum.cpp").toStdString() +
+            ":3\n  add();\nCPUTIME of line 3\nat the line itself: 6 s, 60 %\nwith what it calls: 6 s, 60 %\n");
+}
+
+TEST_CASE("a click beside the text goes to its line, and costs of any size have room there") {
+  Shown shown;
+  shown.page->show();
+  SourceView& view = shown.page->view();
+  const int usual = view.margin_width();
+  int y = 0;
+  while (view.line_at(y) != 5) REQUIRE(++y < 500);
+  QTest::mouseClick(view.childAt(5, y + 2), Qt::LeftButton, {}, {5, y + 2});
+  CHECK(view.current_line() == 5);
+
+  test::DatabaseBuilder builder;
+  builder.metric("INSTRUCTIONS", "");
+  builder.thread(0, "main");
+  builder.function("main", "sum.cpp", "sum", 1);
+  builder.spend(0, {{"main", 3}}, 12'345'678'901);
+  Database database = builder.build();
+  for (SourceFile& file : database.files) file.path = shown.sources.filePath("sum.cpp").toStdString();
+  const test::DatabaseFolder folder(database);
+  Document document(folder.path());
+  SourcePage page(document);
+  page.resize(1000, 500);
+  page.show();
+  const int wide = page.view().fontMetrics().horizontalAdvance("12,345,678,901  100 %");
+  CHECK(page.view().margin_width() > 2 * wide);
+  CHECK(page.view().margin_width() > usual);
+}
+
+TEST_CASE("where nothing was measured that is told, of all of the run and of a part of it") {
+  test::DatabaseBuilder builder;
+  builder.thread(0, "main");
+  const test::DatabaseFolder nothing(builder.build());
+  Document empty(nothing.path());
+  SourcePage without(empty);
+  without.show();
+  CHECK(without.findChild<QLabel*>("path")->text().toStdString() == "nothing was measured: all metrics are zero");
+
+  Database database = sample("/nowhere");
+  database.traces = {test::trace_of({{1'000'000'000, 1}, {2'000'000'000, kNone}, {3'000'000'000, kNone}})};
+  const test::DatabaseFolder folder(database);
+  Document document(folder.path());
+  SourcePage page(document);
+  page.show();
+  REQUIRE(page.table()->model()->rowCount() == 2);
+  CHECK(page.why_empty().isEmpty());
+  document.choose_time(TimeRange{2'500'000'000, 2'600'000'000});
+  REQUIRE(QTest::qWaitFor([&] { return !document.is_time_awaited(); }, 20'000));
+  CHECK(page.table()->model()->rowCount() == 0);
+  CHECK(page.why_empty().toStdString() == "nothing was measured of the threads and the time that are chosen");
 }
 
 TEST_CASE("the database's copy of a file comes before the file at its path") {

@@ -1,15 +1,24 @@
 #include "viewer/tables/table_page.h"
 
+#include <QDialog>
+#include <QDialogButtonBox>
+#include <QFile>
 #include <QHeaderView>
 #include <QLineEdit>
+#include <QMenu>
+#include <QPushButton>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTest>
+#include <QTimer>
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <functional>
 
 #include "tests/analysis/database/databases.h"
 #include "tests/report/database_builder.h"
 #include "tests/viewer/database_folder.h"
+#include "viewer/tables/table_text.h"
 
 using namespace prof;
 using namespace prof::viewer;
@@ -179,6 +188,183 @@ TEST_CASE("a function is chosen where it is heaviest, at once or when the page i
   CHECK(shown.chosen() == "main thread");
   shown.page.show();
   CHECK(shown.view().currentIndex().parent().data().toString() == "rest");
+}
+
+TEST_CASE("what is open and selected stays so when rows are hidden") {
+  Shown shown(Reading::TopDown);
+  auto& threshold = *shown.page.findChild<QDoubleSpinBox*>("threshold");
+  REQUIRE(shown.chosen() == "inner");
+  const auto opened = [&] { return shown.view().isExpanded(shown.view().currentIndex().parent()); };
+  for (const double percent : {1.0, 20.0, 0.0}) {
+    threshold.setValue(percent);
+    CAPTURE(percent);
+    CHECK(shown.chosen() == "inner");
+    CHECK(opened());
+  }
+  // The row itself is hidden: the one above it is chosen.
+  threshold.setValue(80);
+  CHECK(shown.chosen() == "work");
+  CHECK(shown.view().isExpanded(shown.view().currentIndex().parent()));
+}
+
+TEST_CASE("all below a row is opened by a key") {
+  Shown shown(Reading::TopDown);
+  shown.view().collapseAll();
+  shown.view().setCurrentIndex(shown.page.model().index(0, 0));
+  shown.press(Qt::Key_Asterisk);
+  const CostModel& model = shown.page.model();
+  int open = 0;
+  const std::function<void(const QModelIndex&)> count = [&](const QModelIndex& parent) {
+    for (int row = 0; row < model.rowCount(parent); ++row) {
+      const QModelIndex index = model.index(row, 0, parent);
+      if (!model.hasChildren(index)) continue;
+      CHECK(shown.view().isExpanded(index));
+      ++open;
+      count(index);
+    }
+  };
+  count({});
+  CHECK(open == 5);  // the entry, main, work, inner and rest
+}
+
+TEST_CASE("rows are copied in the order in which they are shown") {
+  Shown shown(Reading::Flat);
+  const CostModel& model = shown.page.model();
+  REQUIRE(model.rowCount() >= 3);
+  shown.view().clearSelection();
+  for (const int row : {2, 0, 1})
+    shown.view().selectionModel()->select(model.index(row, 0),
+                                          QItemSelectionModel::Select | QItemSelectionModel::Rows);
+  const QStringList lines = text_of_selection(shown.view()).split('\n', Qt::SkipEmptyParts);
+  REQUIRE(lines.size() == 4);
+  for (int row = 0; row < 3; ++row)
+    CHECK(lines[row + 1].section('\t', 0, 0) == model.index(row, 0).data().toString());
+}
+
+TEST_CASE("an exported table has all rows, and the one that is shown loads none for it") {
+  Shown shown(Reading::TopDown);
+  shown.view().sortByColumn(shown.page.model().column_of("function"), Qt::AscendingOrder);
+  CostModel& model = shown.page.model();
+  const auto loaded = [&] {
+    int rows = 0;
+    const std::function<void(const QModelIndex&)> count = [&](const QModelIndex& parent) {
+      rows += model.rowCount(parent);
+      for (int row = 0; row < model.rowCount(parent); ++row) count(model.index(row, 0, parent));
+    };
+    count({});
+    return rows;
+  };
+  const int before = loaded();
+  const test::TemporaryDirectory folder;
+  write_csv(model, folder.path() / "table.csv");
+  CHECK(loaded() == before);
+  CHECK(shown.chosen() == "inner");
+  QFile file(QString::fromStdString((folder.path() / "table.csv").string()));
+  REQUIRE(file.open(QIODevice::ReadOnly));
+  QStringList rows;
+  for (const QString& line : QString::fromUtf8(file.readAll()).split("\r\n", Qt::SkipEmptyParts))
+    rows << line.section(',', 0, 1);
+  CHECK(rows == QStringList{"depth,Function", "0,main thread", "1,main", "2,rest", "3,leaf", "2,work", "3,inner",
+                            "4,leaf"});
+  CHECK(rows.size() - 1 > before);
+}
+
+TEST_CASE("a table of threads that did nothing says so") {
+  Shown shown(Reading::Flat);
+  auto* const why = shown.page.findChild<QLabel*>("why_empty");
+  CHECK(why->isHidden());
+  shown.document.choose_threads({});
+  CHECK(why->isVisible());
+  CHECK(why->text() == "nothing was measured of the threads that are chosen");
+  shown.document.choose_all_threads();
+  CHECK(why->isHidden());
+}
+
+TEST_CASE("the menu of columns opens by a key; derived metrics are added, edited and removed there") {
+  Shown shown(Reading::Flat);
+  const CostModel& model = shown.page.model();
+  // Of the menu that the key opens the entry of that path.
+  const auto choose = [&](const QStringList& path, const std::function<void()>& then = {}) {
+    bool is_done = false;
+    QTimer::singleShot(0, [&] {
+      auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+      REQUIRE(menu);
+      QMenu* const top = menu;
+      QAction* entry = nullptr;
+      for (const QString& step : path) {
+        const QList<QAction*> actions = menu->actions();
+        const auto at = std::ranges::find(actions, step, &QAction::text);
+        REQUIRE(at != actions.end());
+        entry = *at;
+        if (entry->menu()) menu = entry->menu();
+      }
+      if (then) QTimer::singleShot(0, [&then] { then(); });
+      top->close();
+      entry->trigger();
+      is_done = true;
+    });
+    shown.press(Qt::Key_C);
+    CHECK(is_done);
+  };
+  const auto type = [](const QString& name, const QString& formula) {
+    auto* const dialog = qobject_cast<QDialog*>(QApplication::activeModalWidget());
+    REQUIRE(dialog);
+    CHECK(dialog->findChild<QLineEdit*>("formula")->placeholderText() == "CPUTIME.incl / 1000");
+    const auto ok = [&] { dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok)->click(); };
+    dialog->findChild<QLineEdit*>("formula")->setText("CPUTIME.");
+    ok();
+    CHECK(!dialog->findChild<QLabel*>("failure")->text().isEmpty());  // and it stays
+    dialog->findChild<QLineEdit*>("name")->setText(name);
+    dialog->findChild<QLineEdit*>("formula")->setText(formula);
+    ok();
+  };
+  choose({"CPUTIME", "CPUTIME excl max"});
+  CHECK(model.column_of("CPUTIME.excl.max") > 0);
+  choose({"Add a derived metric..."}, [&] { type("half", "CPUTIME.incl / 2"); });
+  REQUIRE(model.column_of("=half") > 0);
+  CHECK(shown.text(model.index(0, 0), "=half") == "3.5");
+  choose({"half", "Edit..."}, [&] { type("third", "CPUTIME.incl / 3"); });
+  CHECK(model.column_of("=half") < 0);
+  CHECK(shown.text(model.index(0, 0), "=third") == "2.333");
+  choose({"third", "Remove"});
+  CHECK(model.column_of("=third") < 0);
+  CHECK(QSettings().value("derived").toStringList().isEmpty());
+}
+
+TEST_CASE("the example of a formula is one, whatever the metric is called") {
+  test::DatabaseBuilder builder;
+  builder.metric("L1-misses", "");
+  builder.thread(0, "main");
+  builder.function("main", "sum.cpp", "sum", 1);
+  builder.spend(0, {{"main", 10}}, 8000);
+  const Database database = builder.build();
+  const CallTree tree = build_call_tree(database, select(database, {}, {}), false);
+  const QString example = formula_term(tree, 0, true) + " / 1000";
+  CHECK(example == "[L1-misses].incl / 1000");
+  Cost cost;
+  cost.inclusive = 8000;
+  CHECK(derived_column(tree, "k", example).formula->value([&](size_t) { return cost; }) == Approx(8));
+}
+
+TEST_CASE("widths and places of columns are remembered") {
+  const test::DatabaseFolder folder(sample());
+  QSettings().clear();
+  Document document(folder.path());
+  {
+    TablePage page(Reading::Flat, document);
+    page.resize(1000, 600);
+    page.show();
+    QHeaderView& header = *static_cast<QTreeView*>(page.table())->header();
+    header.resizeSection(page.model().column_of("place"), 77);
+    header.moveSection(page.model().column_of("CPUTIME.excl"), 1);
+  }
+  TablePage page(Reading::Flat, document);
+  page.resize(1000, 600);
+  page.show();
+  const QHeaderView& header = *static_cast<QTreeView*>(page.table())->header();
+  CHECK(header.sectionSize(page.model().column_of("place")) == 77);
+  CHECK(header.visualIndex(page.model().column_of("CPUTIME.excl")) == 1);
+  CHECK(header.visualIndex(page.model().column_of("function")) == 0);
 }
 
 TEST_CASE("rows below the threshold are hidden, and recursion is collapsed on request") {

@@ -128,7 +128,7 @@ TEST_CASE("bars are as high as their values, and outliers have a colour of their
   };
   CHECK(colour(0) == colour(1));
   CHECK(colour(5) != colour(1));
-  CHECK(plot.words_at(plot.place_of(5).center()).toStdString() == "thread 100.5 team: 3.00 s, out of line");
+  CHECK(plot.words_at(plot.place_of(5).center()).toStdString() == "thread 100.5 team: 3 s, out of line");
 }
 
 TEST_CASE("the table has each thread with its value, sorted, and chooses by Enter") {
@@ -144,6 +144,59 @@ TEST_CASE("the table has each thread with its value, sorted, and chooses by Ente
   table->setCurrentIndex(table->model()->index(3, 0));
   QTest::keyClick(table, Qt::Key_Return);
   CHECK(opened.document.threads() == std::vector<uint32_t>{3});
+}
+
+TEST_CASE("tooltips of plots have all digits and the unit") {
+  Opened opened;
+  opened.document.ask_for_function(opened.frame("work"));
+  opened.page.findChild<QComboBox*>()->setCurrentIndex(1);
+  emit opened.page.findChild<QComboBox*>()->activated(1);
+  CHECK(opened.plot(0).words_at(opened.plot(0).place_of(3).center()).toStdString() == "thread 100.3 team: 0.93 s");
+  CHECK(opened.plot(2).words_at(opened.plot(2).place_of(0).center()).startsWith("1 with 0.5 s to 0.55875 s: "));
+}
+
+TEST_CASE("queues of devices are left out where the metric is one of threads, and threads where it is one of queues") {
+  DatabaseBuilder b;
+  b.function("work", "work.cpp", "/home/me/team", 3);
+  b.metric("CPUTIME", "sec");
+  b.metric("DEVICE_TIME", "sec");
+  for (int32_t t = 0; t < 4; ++t) b.spend(b.thread(t, "team"), {{"work", 4}}, 2);
+  const uint32_t queue = b.thread(9, "queue");
+  b.spend(queue, {{"work", 4}}, 5, 1);
+  Database database = b.build();
+  database.profiles[queue].id.device = 0;
+  database.profiles[queue].id.queue = 1;
+  const DatabaseFolder folder(database);
+  Document document(folder.path());
+  ThreadsPage page(document);
+  page.resize(1000, 700);
+  page.show();
+  const auto sentence = [&] { return page.findChild<QLabel*>("sentence")->text(); };
+  auto& plot = *page.findChild<ThreadPlot*>("by_thread");
+  CHECK(plot.bars().size() == 4);
+  CAPTURE(sentence().toStdString());
+  CHECK(sentence().contains("2.00 s to 2.00 s, median 2.00 s, mean 2.00 s"));
+  CHECK(sentence().contains("No thread is out of line. Left out: 1 queues of devices without any of it."));
+  CHECK(page.table()->model()->rowCount() == 4);
+  document.choose_metric(1);
+  REQUIRE(plot.bars().size() == 1);
+  CHECK(plot.bars()[0].height == Approx(5));
+  CHECK(sentence().contains("Left out: 4 threads without any of it."));
+  QTest::mouseClick(&plot, Qt::LeftButton, {}, plot.place_of(0).center());
+  CHECK(document.threads() == std::vector<uint32_t>{queue});  // not the first one
+}
+
+TEST_CASE("where nothing was measured that is told") {
+  DatabaseBuilder b;
+  b.thread(0, "team");
+  const DatabaseFolder folder(b.build());
+  Document document(folder.path());
+  ThreadsPage page(document);
+  page.resize(1000, 700);
+  page.show();
+  CHECK(page.findChild<QLabel*>("sentence")->text().toStdString() == "nothing was measured: all metrics are zero");
+  CHECK(page.why_empty() == page.findChild<QLabel*>("sentence")->text());
+  CHECK(page.table()->model()->rowCount() == 0);
 }
 
 TEST_CASE("nothing is computed while the page is hidden") {

@@ -2,6 +2,8 @@
 #include "viewer/document/colours.h"
 
 #include <QAbstractItemModelTester>
+#include <QScrollBar>
+#include <QSettings>
 #include <QSignalSpy>
 #include <QTest>
 #include <QToolButton>
@@ -11,6 +13,7 @@
 #include "tests/analysis/database/databases.h"
 #include "tests/viewer/database_folder.h"
 #include "tests/viewer/trace/random_traces.h"
+#include "viewer/tables/table_text.h"
 
 using namespace prof;
 using namespace prof::viewer;
@@ -57,7 +60,7 @@ Database two_rows() {
 class Shown {
  public:
   explicit Shown(const Database& database, QSize size = {1000, 500})
-      : folder_(database), document(folder_.path()), page(document) {
+      : folder_(forgetting(database)), document(folder_.path()), page(document) {
     page.resize(size);
     page.show();
     settle();
@@ -69,6 +72,11 @@ class Shown {
   }
 
  private:
+  // How others have arranged the page.
+  static const Database& forgetting(const Database& database) {
+    QSettings().clear();
+    return database;
+  }
   test::DatabaseFolder folder_;
 
  public:
@@ -150,7 +158,8 @@ TEST_CASE("the depth chooses which frame of the call path gives the colour") {
 
 TEST_CASE("times by function are exactly those of what is shown") {
   Shown shown(two_rows());
-  QAbstractItemModelTester tester(shown.page.findChild<QTreeView*>("times")->model());
+  QAbstractItemModelTester tester(shown.page.findChild<QTreeView*>("times")->model(),
+                                  QAbstractItemModelTester::FailureReportingMode::Fatal);
   CHECK(shown.times() ==
         std::map<QString, QString>{{"main", "600 ms"}, {"work", "300 ms"}, {"(nothing ran)", "600 ms"}});
   const uint64_t begin = test::kTracesBegin;
@@ -231,20 +240,203 @@ TEST_CASE("wheel, drag and keys move through the time") {
   CHECK(shown.document.shown_time().value_or(whole) == view.shown());
 }
 
+TEST_CASE("keys move the cursor in time, and select the time on the way") {
+  Shown shown(two_rows());
+  TimelineView& view = *shown.view;
+  const uint64_t begin = test::kTracesBegin;
+  QTest::keyClick(&view, Qt::Key_Right, Qt::ControlModifier);
+  REQUIRE(view.cursor());
+  CHECK(view.cursor()->time_ns == begin + 500 * kMs);
+  QTest::keyClick(&view, Qt::Key_Right, Qt::ControlModifier);
+  CHECK(view.cursor()->time_ns == begin + 520 * kMs);
+  CHECK(!view.selected());
+  QTest::keyClick(&view, Qt::Key_Left, Qt::ControlModifier | Qt::ShiftModifier);
+  QTest::keyClick(&view, Qt::Key_Left, Qt::ControlModifier | Qt::ShiftModifier);
+  CHECK(view.selected() == TimeRange{begin + 480 * kMs, begin + 520 * kMs});
+  CHECK(view.cursor()->time_ns == begin + 480 * kMs);
+  CHECK(view.shown() == view.whole());
+
+  QTest::keyClick(&view, Qt::Key_Period);  // where `work` begins
+  CHECK(view.cursor()->time_ns == begin + 600 * kMs);
+  QTest::keyClick(&view, Qt::Key_Period);
+  CHECK(view.cursor()->time_ns == begin + 900 * kMs);
+  QTest::keyClick(&view, Qt::Key_Comma);
+  QTest::keyClick(&view, Qt::Key_Comma);
+  CHECK(view.cursor()->time_ns == begin);
+  // What is shown goes with the cursor.
+  view.show_range({begin, begin + 100 * kMs});
+  QTest::keyClick(&view, Qt::Key_Period);
+  CHECK(view.shown() == TimeRange{begin + 550 * kMs, begin + 650 * kMs});
+}
+
+TEST_CASE("a horizontal wheel, or one with Alt, moves") {
+  Shown shown(two_rows());
+  const uint64_t begin = test::kTracesBegin;
+  shown.view->show_range({begin + 400 * kMs, begin + 600 * kMs});
+  const auto turn = [&](QPoint by, Qt::KeyboardModifiers modifiers) {
+    const QPoint where = shown.at(0.5);
+    QWheelEvent event(where, shown.view->viewport()->mapToGlobal(where), {}, by, Qt::NoButton, modifiers,
+                      Qt::NoScrollPhase, false);
+    QApplication::sendEvent(shown.view->viewport(), &event);
+  };
+  turn({-120, 0}, {});
+  CHECK(shown.view->shown() == TimeRange{begin + 420 * kMs, begin + 620 * kMs});
+  turn({0, 120}, Qt::AltModifier);
+  CHECK(shown.view->shown() == TimeRange{begin + 400 * kMs, begin + 600 * kMs});
+}
+
+TEST_CASE("the height of rows is changed by wheel and keys, and undone; times are of the rows in sight") {
+  Shown shown(test::traced_database(std::vector<size_t>(40, 30), 5), {900, 400});
+  QScrollBar& bar = *shown.view->verticalScrollBar();
+  const auto title = [&] {
+    shown.settle();
+    for (const QLabel* const label : shown.page.findChildren<QLabel*>())
+      if (label->text().startsWith("Shown: ")) return label->text().section(" in ", 1);
+    return QString();
+  };
+  CHECK(title() == "40 rows");
+  QTest::keyClick(shown.view, Qt::Key_Plus);
+  const TimeRange zoomed = shown.view->shown();
+  CHECK(bar.maximum() == 0);
+  for (int i = 0; i < 20; ++i) QTest::keyClick(shown.view, Qt::Key_Plus, Qt::ControlModifier);
+  CHECK(shown.view->shown() == zoomed);
+  REQUIRE(bar.maximum() > 0);
+  size_t in_sight = 0;
+  for (size_t row = 0; row < shown.view->rows().size(); ++row) in_sight += shown.view->is_in_sight(row);
+  CHECK(in_sight < 10);
+  CHECK(title() == QString("%1 rows").arg(in_sight));
+  const std::map<QString, QString> above = shown.times();
+  bar.setValue(bar.maximum());
+  CHECK(title().endsWith(" rows"));
+  CHECK(shown.times() != above);
+  QTest::keyClick(shown.view, Qt::Key_Backspace);  // one gesture
+  CHECK(bar.maximum() == 0);
+  CHECK(shown.view->shown() == zoomed);
+  QTest::keyClick(shown.view, Qt::Key_Backspace);
+  CHECK(shown.view->shown() == shown.view->whole());
+  CHECK(title() == "40 rows");
+}
+
+TEST_CASE("the thread of a moment that is not among the chosen ones is told") {
+  Shown shown(two_rows());
+  shown.document.choose_threads({0});
+  const uint64_t begin = test::kTracesBegin;
+  const TimeRange range{begin + 100 * kMs, begin + 200 * kMs};
+  shown.document.ask_for_moment({range, 1, begin + 150 * kMs});
+  const auto* const note = shown.page.findChild<QLabel*>("note");
+  CHECK(note->text() == "0.1 second is not among the chosen threads: Ctrl+Shift+T chooses all");
+  CHECK(shown.view->selected() == range);
+  shown.document.choose_all_threads();
+  shown.document.ask_for_moment({range, 1, begin + 150 * kMs});
+  CHECK(note->text().isEmpty());
+  REQUIRE(shown.view->cursor());
+  CHECK(shown.view->rows()[shown.view->cursor()->row].profile == 1);
+}
+
+TEST_CASE("indexing is cancelled, and begun again") {
+  const test::DatabaseFolder folder(test::traced_database(std::vector<size_t>(40, 40'000), 9));
+  Document document(folder.path());
+  TimelinePage page(document);
+  page.resize(900, 400);
+  page.show();
+  auto* const button = page.findChild<QToolButton*>("cancel");
+  auto* const note = page.findChild<QLabel*>("note");
+  REQUIRE(document.traces().is_building());
+  button->click();
+  REQUIRE(QTest::qWaitFor([&] { return !document.traces().is_building(); }, 20'000));
+  REQUIRE(!document.traces().index());
+  CHECK(note->text() == "not indexed: cancelled");
+  CHECK(button->isVisible());
+  CHECK(button->text() == "Index");
+  const QAbstractItemModel& times = *page.findChild<QTreeView*>("times")->model();
+  CHECK(times.rowCount() == 0);
+  button->click();
+  CHECK(button->text() == "Cancel");
+  REQUIRE(QTest::qWaitFor([&] { return page.is_complete(); }, 20'000));
+  CHECK(document.traces().index());
+  CHECK(times.rowCount() > 0);
+  CHECK(button->isHidden());
+  CHECK(note->text().isEmpty());
+}
+
+TEST_CASE("rare frames are seen among busy time, in high rows and in low ones") {
+  // `main` all the time, but for a millionth of it.
+  Database database = two_rows();
+  const uint64_t begin = test::kTracesBegin;
+  const auto rare = GENERATE(uint64_t{1'000}, uint64_t{100'000});
+  database.traces[0] = test::trace_of({{begin, 1},
+                                       {begin + 400 * kMs, 2},
+                                       {begin + 400 * kMs + rare, 1},
+                                       {begin + 1000 * kMs, 1}});
+  const auto rows = GENERATE(size_t{1}, size_t{120}, size_t{700});
+  while (database.profiles.size() < rows) {
+    database.profiles.push_back(database.profiles[0]);
+    database.profiles.back().id.thread = static_cast<int>(database.profiles.size());
+    database.traces.push_back(test::trace_of({{begin, 1}, {begin + 1000 * kMs, 1}}));
+  }
+  CAPTURE(rare, rows);
+  Shown shown(database);
+  shown.document.choose_all_threads();
+  shown.settle();
+  const QImage image = shown.picture();
+  const QRect area = shown.view->picture_area();
+  int seen = 0;
+  for (int y = area.top(); y <= area.bottom(); ++y)
+    for (int x = area.left(); x <= area.right(); ++x)
+      seen += image.pixel(x, y) == colour_of_function("work");
+  CHECK(seen >= (rows > 600 ? 0 : 1));  // a line of pixels shows one of its rows there
+  CHECK(seen <= 8);
+}
+
+TEST_CASE("frames of low rows take turns by their time") {
+  // Every 100 us `work` runs for 25 of them.
+  Database database = two_rows();
+  const uint64_t begin = test::kTracesBegin;
+  std::vector<TraceRecord> records;
+  for (uint64_t i = 0; i < 10'000; ++i) {
+    records.push_back({begin + i * 100'000, 1});
+    records.push_back({begin + i * 100'000 + 75'000, 2});
+  }
+  records.push_back({begin + 1000 * kMs, 1});
+  database.traces.assign(150, test::trace_of(records));
+  while (database.profiles.size() < 150) {
+    database.profiles.push_back(database.profiles[0]);
+    database.profiles.back().id.thread = static_cast<int>(database.profiles.size());
+  }
+  Shown shown(database);
+  shown.page.findChild<QComboBox*>("order")->setCurrentIndex(3);  // threads: no groups of several
+  shown.settle();
+  REQUIRE(shown.view->rows().size() == 150);
+  const QImage image = shown.picture();
+  const double first = 1.0 / shown.view->picture_area().height();
+  CHECK(shown.share_of(image, QColor(colour_of_function("work")), first) == Approx(0.25).margin(0.01));
+  CHECK(shown.share_of(image, QColor(colour_of_function("main")), first) == Approx(0.75).margin(0.01));
+}
+
 TEST_CASE("a click shows the call stack of its instant, and a click there colours by its depth") {
   Shown shown(two_rows());
   const QPoint where(shown.at(0.75).x(), shown.view->picture_area().top() + 10);
   QTest::mouseClick(shown.view->viewport(), Qt::LeftButton, {}, where);
-  const auto* const stack = shown.page.findChild<QListWidget*>("stack");
-  REQUIRE(stack->count() == 3);
-  CHECK(stack->item(0)->text() == "main thread");
-  CHECK(stack->item(1)->text() == "main");
-  CHECK(stack->item(2)->text() == "work");
+  auto* const stack = shown.page.findChild<QTreeView*>("stack");
+  const QAbstractItemModel& frames = *stack->model();
+  REQUIRE(frames.rowCount() == 3);
+  CHECK(frames.index(0, 0).data() == "main thread");
+  CHECK(frames.index(1, 0).data() == "main");
+  CHECK(frames.index(2, 0).data() == "work");
   QSignalSpy asked(&shown.document, &Document::function_asked);
-  emit const_cast<QListWidget*>(stack)->itemActivated(stack->item(2));
+  QSignalSpy page(&shown.document, &Document::page_asked);
+  emit stack->activated(frames.index(2, 0));
   CHECK(asked.size() == 1);
-  emit const_cast<QListWidget*>(stack)->itemClicked(stack->item(1));
+  REQUIRE(page.size() == 1);
+  CHECK(page[0][0] == "source");
+  emit stack->clicked(frames.index(1, 0));
   CHECK(shown.document.depth() == 1u);
+  // All of it is a table, where it has the keys.
+  stack->setFocus();
+  REQUIRE(QTest::qWaitForWindowActive(&shown.page));
+  CHECK(shown.page.table() == stack);
+  stack->selectAll();
+  CHECK(text_of_selection(*stack) == "Call stack\nmain thread\nmain\nwork\n");
 }
 
 TEST_CASE("rows are those of the chosen threads, and named as reports name them") {

@@ -1,6 +1,7 @@
 // What is done with the window by keys and menus.
 
 #include <QAction>
+#include <QAbstractButton>
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
@@ -8,9 +9,14 @@
 #include <QDockWidget>
 #include <QFile>
 #include <QFileDialog>
+#include <QHeaderView>
 #include <QImage>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QPlainTextEdit>
 #include <QSettings>
 #include <QTest>
 #include <QTextBrowser>
@@ -104,6 +110,152 @@ TEST_CASE("chosen rows are copied as text") {
   const QString text = QApplication::clipboard()->text();
   CHECK(text.startsWith("data\tverdict\t"));
   CHECK(text.contains("counters (count.cpp:1)\tfalse sharing\t75 %\t1.50 s"));
+}
+
+TEST_CASE("what is copied is what has the keys: text that is selected, rows, frames, lines") {
+  Opened opened(example());
+  const auto copied = [&](QWidget& widget) {
+    widget.setFocus();
+    QApplication::clipboard()->setText("before");
+    QTest::keyClick(&widget, Qt::Key_C, Qt::ControlModifier);
+    return QApplication::clipboard()->text();
+  };
+  const auto to_front = [&](const char* page) -> QWidget& {
+    opened.window.show_page(page);
+    QTest::qWait(1);
+    return *opened.window.page(page);
+  };
+  // A text without a selection is copied as a whole.
+  auto& summary = *to_front("summary").findChild<QTextBrowser*>();
+  REQUIRE(QTest::qWaitFor([&] { return opened.window.page("summary")->is_complete(); }, 10'000));
+  CHECK(copied(summary) == summary.toPlainText());
+  QTextCursor cursor = summary.textCursor();
+  cursor.setPosition(2);
+  cursor.setPosition(9, QTextCursor::KeepAnchor);
+  summary.setTextCursor(cursor);
+  CHECK(copied(summary) == summary.toPlainText().mid(2, 7));
+
+  auto& source = *to_front("source").findChild<QPlainTextEdit*>();
+  source.setPlainText("int one;\nint two;\n");
+  source.selectAll();
+  CHECK(copied(source) == "int one;\nint two;\n");
+  auto& files = *opened.window.page("source")->findChild<QTreeView*>("files");
+  files.setCurrentIndex(files.model()->index(0, 0));
+  CHECK(copied(files).section('\t', 0, 0) == "File");
+
+  to_front("flame-graph");
+  CHECK(copied(*opened.window.page("flame-graph")->main_widget()).startsWith("function\t"));
+
+  auto& flat = static_cast<QAbstractItemView&>(*to_front("flat").findChild<QTreeView*>());
+  auto& search = *opened.window.page("flat")->findChild<QLineEdit*>("search");
+  CHECK(copied(flat).startsWith("Function\tPlace\t"));
+  search.setText("searched");
+  search.selectAll();
+  CHECK(copied(search) == "searched");
+}
+
+TEST_CASE("without the keys in a page, the one that came to the front last is copied") {
+  Opened opened(counting(both_sides));
+  opened.window.show_page("flat");
+  opened.window.show_page("contention");
+  QTest::qWait(1);
+  QApplication::focusWidget()->clearFocus();
+  REQUIRE(!QApplication::focusWidget());
+  opened.press(Qt::Key_C, Qt::ControlModifier);
+  CHECK(QApplication::clipboard()->text().startsWith("data\tverdict\t"));
+  // Side by side, "bottom-up" is the first by name.
+  auto* const dock = opened.window.findChild<QDockWidget*>("bottom-up");
+  opened.window.addDockWidget(Qt::RightDockWidgetArea, dock);
+  opened.window.show_page("contention");
+  QTest::qWait(1);
+  QApplication::focusWidget()->clearFocus();
+  REQUIRE(!dock->visibleRegion().isEmpty());
+  opened.press(Qt::Key_C, Qt::ControlModifier);
+  CHECK(QApplication::clipboard()->text().startsWith("data\tverdict\t"));
+}
+
+TEST_CASE("a table is sorted by keys, and one that has an order of its own says so") {
+  Opened opened(example());
+  opened.window.show_page("flat");
+  QTest::qWait(1);
+  auto& view = *static_cast<QTreeView*>(opened.window.page("flat")->table());
+  const auto choose = [&](const QString& column) {
+    bool is_done = false;
+    QTimer::singleShot(0, [&] {
+      auto* const menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+      REQUIRE(menu);
+      for (QAction* const action : menu->actions())
+        if (action->text() == column) {
+          action->trigger();
+          is_done = true;
+        }
+      menu->close();
+    });
+    opened.press(Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);
+    CHECK(is_done);
+  };
+  const auto first = [&] { return view.model()->index(0, 0).data().toString(); };
+  const auto last = [&] { return view.model()->index(view.model()->rowCount() - 1, 0).data().toString(); };
+  choose("Function");
+  CHECK(first() < last());
+  choose("Function");  // turned round
+  CHECK(first() > last());
+  choose("CPUTIME excl");
+  CHECK(view.header()->sortIndicatorOrder() == Qt::DescendingOrder);
+  CHECK(view.model()->headerData(view.header()->sortIndicatorSection(), Qt::Horizontal) == "CPUTIME excl");
+
+  opened.window.show_page("summary");
+  QTest::qWait(1);
+  opened.press(Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);
+  auto* const note = opened.window.findChild<QMessageBox*>("note");
+  REQUIRE(note);
+  CHECK(note->text() == "What is in front on the page Summary has an order of its own.");
+  note->close();
+}
+
+TEST_CASE("a page that has no table to export says so, and pictures need an ending that is one") {
+  Opened opened(example());
+  opened.window.show_page("summary");
+  QTest::qWait(1);
+  opened.press(Qt::Key_S, Qt::ControlModifier | Qt::ShiftModifier);
+  auto* const note = opened.window.findChild<QMessageBox*>("note");
+  REQUIRE(note);
+  CHECK(note->text() == "The page Summary has no table to export; Ctrl+Shift+P exports its picture.");
+  note->close();
+
+  const TemporaryDirectory folder;
+  const auto path = [&](const char* name) { return QString::fromStdString((folder.path() / name).string()); };
+  name_file(path("page"));
+  opened.press(Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
+  CHECK(!QImage(path("page.png")).isNull());
+  name_file(path("page.svg"));
+  opened.press(Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
+  CHECK(content(path("page.svg")).contains("<svg"));
+  name_file(path("page.tiff"));
+  opened.press(Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
+  auto* const failure = opened.window.findChild<QMessageBox*>("failure");
+  REQUIRE(failure);
+  CHECK(failure->text().endsWith("page.tiff: pictures end in .png or .svg"));
+  failure->close();
+  CHECK(!QFile::exists(path("page.tiff")));
+}
+
+TEST_CASE("letters after Alt mean one thing on each page and in the menus") {
+  Opened opened(example());
+  QStringList of_window;
+  for (const QAction* const menu : opened.window.menuBar()->actions())
+    of_window << QKeySequence::mnemonic(menu->text()).toString();
+  for (const std::string& id : kPages) {
+    QStringList all = of_window;
+    const Page* const page = opened.window.page(QString::fromStdString(id));
+    for (const auto* const button : page->findChildren<QAbstractButton*>())
+      all << QKeySequence::mnemonic(button->text()).toString();
+    for (const auto* const label : page->findChildren<QLabel*>())
+      if (label->buddy()) all << QKeySequence::mnemonic(label->text()).toString();
+    all.removeAll(QString());
+    CAPTURE(id, all.join(' ').toStdString());
+    CHECK(all.removeDuplicates() == 0);
+  }
 }
 
 TEST_CASE("a table is exported as CSV with exact values, a page as a picture") {

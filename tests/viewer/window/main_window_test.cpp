@@ -61,6 +61,7 @@ TEST_CASE("a database that is dropped on the window is opened") {
   CHECK(enter.isAccepted());
   QDropEvent drop(QPointF(50, 50), Qt::CopyAction, &files, Qt::LeftButton, {});
   QApplication::sendEvent(&window, &drop);
+  CHECK(drop.isAccepted());  // who dropped it is told that it arrived
   REQUIRE(window.document());
   CHECK(window.document()->directory() == folder.path());
 }
