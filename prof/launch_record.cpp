@@ -70,12 +70,12 @@ bool is_abandoned(const LaunchRecord& record) {
   return record.pid > 0 && record.host == host_name() && kill(record.pid, 0) != 0 && errno == ESRCH;
 }
 
-std::string words_for_launch_of_others(const fs::path& directory, const LaunchRecord& others) {
-  return fmt::format(
-      "{} is taken by another launch ({}, {} ranks), which runs or was killed; choose another directory with "
-      "-o, or add "
-      "--force where nothing runs",
-      directory.string(), others.launch, others.size);
+void refuse_launch_of_others(const fs::path& directory, const LaunchRecord& others) {
+  fail(kOwnFailure,
+       "{} is taken by another launch ({}, {} ranks), which runs or was killed; choose another directory "
+       "with -o, or "
+       "add --force where nothing runs",
+       directory.string(), others.launch, others.size);
 }
 
 }  // namespace prof

@@ -36,7 +36,8 @@ bool create_launch_record(const std::filesystem::path& directory, LaunchRecord r
 // True where the process that wrote it was one of this node and is no more: the launch was killed.
 bool is_abandoned(const LaunchRecord& record);
 
-// One line for who wanted the directory: whose it is, and what to do.
-std::string words_for_launch_of_others(const std::filesystem::path& directory, const LaunchRecord& others);
+// Throws CommandError (125), with one line that says whose the directory is that somebody wanted, and what to
+// do.
+[[noreturn]] void refuse_launch_of_others(const std::filesystem::path& directory, const LaunchRecord& others);
 
 }  // namespace prof

@@ -118,8 +118,7 @@ fs::path create_measurement_directory(const std::string& asked, const std::strin
     empty_of_measurements(directory);
   }
   if (const std::optional<LaunchRecord> launch = launch_record(directory)) {
-    if (!force && !is_abandoned(*launch))
-      fail(kOwnFailure, "{}", words_for_launch_of_others(directory, *launch));
+    if (!force && !is_abandoned(*launch)) refuse_launch_of_others(directory, *launch);
     fs::remove(directory / kLaunchFile);
   }
   return directory;

@@ -30,6 +30,8 @@ constexpr auto kPoll = 20ms;
 constexpr auto kMostBetweenLooks = 500ms;
 // A network file system may hide a new file for a minute from who has looked for it before.
 constexpr auto kPatienceForDirectory = 120s;
+// All of a directory has to be read to see whether it is taken.
+constexpr auto kBetweenListings = 5s;
 // In which a rank of this launch could have written what looks like another run's.
 constexpr auto kPatienceForOthersFiles = 2s;
 // In which the rank that makes the directory could do away with what a launch left that was killed.
@@ -146,24 +148,29 @@ bool RankPart::is_of_earlier_launch(const LaunchRecord& record) const {
 void RankPart::refuse_others(const fs::path& directory, const LaunchRecord& others) const {
   // The rank that makes the directory refuses it as well, and says so; besides it one rank of each node does.
   if (job_.local_rank > 0) throw CommandError(kOwnFailure, "");
-  fail(kOwnFailure, "{}", words_for_launch_of_others(directory, others));
+  refuse_launch_of_others(directory, others);
 }
 
 fs::path RankPart::await_directory(const std::string& program, bool force) const {
   const fs::path directory = name_of_directory(program);
   const Clock::time_point start = Clock::now();
   Clock::duration pause = kPoll;
-  std::optional<bool> is_of_others;  // looked for once: all of a directory has to be read for it
+  Clock::time_point next_listing = start, first_seen = Clock::time_point::max();
   while (true) {
     const std::optional<LaunchRecord> record = launch_record(directory);
     const bool is_own = record && record->launch == job_.launch && !is_of_earlier_launch(*record);
     if (is_own) return directory;
-    if (!is_of_others) is_of_others = is_taken(directory);
-    const Clock::duration waited = Clock::now() - start;
+    const Clock::time_point now = Clock::now();
+    const Clock::duration waited = now - start;
     if (record && waited > (force ? kPatienceForDirectory : kPatienceForOthersLaunch))
       refuse_others(directory, *record);
+    const bool may_be_taken = !force && first_seen == Clock::time_point::max();
+    if (may_be_taken && now >= next_listing) {
+      if (is_taken(directory)) first_seen = now;
+      next_listing = Clock::now() + kBetweenListings;
+    }
     // The rank that makes the directory refuses it as well, and says so.
-    if (!force && *is_of_others && waited > kPatienceForOthersFiles) throw CommandError(kOwnFailure, "");
+    if (first_seen < now - kPatienceForOthersFiles) throw CommandError(kOwnFailure, "");
     if (waited > kPatienceForDirectory)
       fail(kOwnFailure,
            "{} has no {} by rank {}; name one that all nodes share with -o, or one a node (-o 'DIR-%h')",
@@ -195,7 +202,7 @@ void RankPart::publish(const fs::path& directory, const ClockAddress& clock, uin
   if (create_launch_record(directory, record)) return;
   // Another launch was there between our look and now.
   const std::optional<LaunchRecord> others = launch_record(directory);
-  fail(kOwnFailure, "{}", words_for_launch_of_others(directory, others.value_or(LaunchRecord{})));
+  refuse_launch_of_others(directory, others.value_or(LaunchRecord{}));
 }
 
 std::string RankPart::record_name() const {

@@ -267,7 +267,8 @@ TEST_CASE("a directory is taken by one launch") {
   CHECK(is_abandoned(dead));
   dead.host = "elsewhere";
   CHECK_FALSE(is_abandoned(dead));
-  CHECK(words_for_launch_of_others(folder.path, *read).find("99.0, 4 ranks") != std::string::npos);
+  CHECK_THROWS_WITH(refuse_launch_of_others(folder.path, *read),
+                    Catch::Contains("another launch (99.0, 4 ranks)"));
   // What is not whole or something else is none.
   for (const char* text : {"", "{\"launch\": \"99", "{\"launch\": 5, \"size\": 4}", "[]"}) {
     std::ofstream(folder.path / kLaunchFile) << text;

@@ -14,7 +14,7 @@ import sys
 import time
 import unittest
 
-from driver import PROF, EndToEnd, Run, main, program, sample
+from driver import PROF, EndToEnd, Run, lack_of_mpi, main, program, sample
 
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "4"]
 DATABASE = ("meta.db", "profile.db", "cct.db", "trace.db", "run.json")
@@ -77,8 +77,8 @@ class Aggregate(EndToEnd):
         return found
 
     def test_ranks_of_a_node_leave_one_file_which_is_analyzed_as_the_files_in_it(self):
-        if not shutil.which("mpirun"):
-            self.skipTest("there is no mpirun (Debian: openmpi-bin)")
+        if lack_of_mpi():
+            self.skipTest(lack_of_mpi())
         run = self.mpirun("--trace")
         said = run.stderr.decode()
         self.assertEqual(0, run.status, said)
@@ -163,8 +163,8 @@ class Aggregate(EndToEnd):
         self.assertNotIn("left no measurements", said)
 
     def test_a_rank_that_dies_loses_nothing(self):
-        if not shutil.which("mpirun"):
-            self.skipTest("there is no mpirun (Debian: openmpi-bin)")
+        if lack_of_mpi():
+            self.skipTest(lack_of_mpi())
         run = self.mpirun("-q", "--no-analyze", command=("dies", "1"))
         self.assertNotEqual(0, run.status)
         # mpirun kills the others soon; what one of them had no time to add stays on the node.

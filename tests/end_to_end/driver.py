@@ -27,6 +27,15 @@ def sample(name):
     return str(SAMPLES / name)
 
 
+def lack_of_mpi():
+    """Why programs of MPI cannot be run here; empty where they can."""
+    if not shutil.which("mpirun"):
+        return "there is no mpirun (Debian: openmpi-bin)"
+    if not (PROGRAMS / "mpi_ranks").exists():
+        return "prof was built where there was no MPI (Debian: libopenmpi-dev)"
+    return ""
+
+
 BECOME_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
 
 

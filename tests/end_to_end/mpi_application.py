@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 
-from driver import PROF, EndToEnd, Run, main
+from driver import PROF, EndToEnd, Run, lack_of_mpi, main
 from ranks import ENVIRONMENT, MPIRUN
 
 NWCHEM = shutil.which("nwchem.openmpi")
@@ -58,6 +58,9 @@ class MpiApplication(EndToEnd):
 
 
 if __name__ == "__main__":
+    if lack_of_mpi():
+        print(f"skipped: {lack_of_mpi()}")
+        sys.exit(77)
     if not NWCHEM or not os.path.isdir(LIBRARY):
         print("skipped: NWChem is not installed (tools/setup programs, or apt-get install nwchem-openmpi)")
         sys.exit(77)

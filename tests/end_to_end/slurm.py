@@ -13,7 +13,7 @@ import tempfile
 import time
 import unittest
 
-from driver import PROF, EndToEnd, main, program, sample
+from driver import PROF, EndToEnd, lack_of_mpi, main, program, sample
 
 SOURCE = pathlib.Path(os.environ.get("PROF_SOURCE", "."))
 NEEDED = ("munged", "slurmctld", "slurmd", "srun", "sbatch", "sinfo")
@@ -131,7 +131,25 @@ class UnderSlurm(EndToEnd):
         self.assertEqual([0, 1, 2], self.ranks_in(self.folder / "step"))
         self.assertEqual(1, said.count(f"{self.folder}/step/database"), said)
 
+    def test_mpich_in_an_allocation_makes_launches_of_its_own(self):
+        """Its proxies are tasks of a step, or children of a shell that is one; their ranks are others."""
+        if not all(shutil.which(name) for name in ("mpiexec.hydra", "mpicxx.mpich")):
+            self.skipTest("MPICH is not here (Debian: mpich, libmpich-dev)")
+        subprocess.run(["mpicxx.mpich", "-O2", "-o", self.folder / "app", SOURCE / "tests/end_to_end/programs/mpi_ranks.cpp"],
+                       check=True)
+        launch = ["mpiexec.hydra", "-n", "2", str(PROF), "run", "-q", "--no-analyze", "--", "./app"]
+        for before in (["salloc", "-n", "2"], ["srun", "-n", "1", "--overlap"]):
+            done = self.slurm.run(*before, *launch, cwd=self.folder)
+            self.assertEqual(0, done.returncode, done.stderr.decode())
+        made = list(self.folder.glob("prof-app-*"))
+        self.assertEqual(2, len(made), made)
+        for directory in made:
+            self.assertRegex(directory.name, r"^prof-app-\d+\.\S+-\d+$")
+            self.assertEqual([0, 1], self.ranks_in(directory))
+
     def test_the_batch_script_of_the_documentation_runs(self):
+        if lack_of_mpi():
+            self.skipTest(lack_of_mpi())
         text = (SOURCE / "docs/cluster.md").read_text()
         script = re.search(r"```bash\n(#!/bin/bash\n#SBATCH.*?)```", text, re.DOTALL).group(1)
         shutil.copy(program("mpi_ranks"), self.folder / "app")
