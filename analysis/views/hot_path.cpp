@@ -13,7 +13,7 @@ constexpr double kRounding = 1e-9;   // two halves of one cost add up to it only
 
 // The chain of callers that dominates the exclusive cost of some instances of one function.
 std::vector<PathStep> dominating_callers(const CallTree& tree, const std::vector<Place>& sites,
-                                         const uint32_t* begin, const uint32_t* end) {
+                                         const uint32_t* begin, const uint32_t* end, size_t metric) {
   struct Walk {
     uint32_t caller_frame, node, below;
     double cost;
@@ -21,7 +21,7 @@ std::vector<PathStep> dominating_callers(const CallTree& tree, const std::vector
   double all = 0;
   std::vector<Walk> walks;
   for (const uint32_t* node = begin; node != end; ++node) {
-    const double cost = tree.cost(*node, 0).exclusive;
+    const double cost = tree.cost(*node, metric).exclusive;
     if (cost > 0) walks.push_back({0, *node, *node, cost});
     all += cost;
   }
@@ -103,12 +103,12 @@ std::vector<PathStep> hot_path(const CallTree& tree) {
   return path;
 }
 
-std::vector<HotFunction> hot_functions(const CallTree& tree, size_t limit) {
+std::vector<HotFunction> hot_functions(const CallTree& tree, size_t limit, size_t metric) {
   std::vector<HotFunction> hot;
-  if (tree.metrics() == 0) return hot;
+  if (tree.metrics() <= metric) return hot;
   std::vector<double> exclusive(tree.frames.size(), 0);
   for (uint32_t n = 0; n < tree.nodes.size(); ++n)
-    exclusive[tree.nodes[n].frame] += tree.cost(n, 0).exclusive;
+    exclusive[tree.nodes[n].frame] += tree.cost(n, metric).exclusive;
   std::vector<uint32_t> order;
   for (uint32_t f = 0; f < tree.frames.size(); ++f)
     if (exclusive[f] > 0) order.push_back(f);
@@ -120,17 +120,18 @@ std::vector<HotFunction> hot_functions(const CallTree& tree, size_t limit) {
   order.resize(shown);
 
   const FrameInstances all = instances_of_frames(tree);
-  const std::vector<Place> sites = call_sites(tree);
+  const std::vector<Place> sites = call_sites(tree, metric);
   std::vector<uint32_t> group_of_node(tree.nodes.size(), kNone);
   for (uint32_t i = 0; i < shown; ++i)
     for (uint32_t n = all.first[order[i]]; n < all.first[order[i] + 1]; ++n) group_of_node[all.nodes[n]] = i;
-  const std::vector<HeaviestLine> lines = heaviest_lines(tree, group_of_node, order, LineWeight::Exclusive);
+  const std::vector<HeaviestLine> lines =
+      heaviest_lines(tree, group_of_node, order, LineWeight::Exclusive, metric);
   for (uint32_t i = 0; i < shown; ++i) {
     const uint32_t *begin = all.nodes.data() + all.first[order[i]],
                    *end = all.nodes.data() + all.first[order[i] + 1];
-    hot.push_back({order[i], sum_instances(tree, mark_outermost(tree, begin, end), 0), lines[i].place,
+    hot.push_back({order[i], sum_instances(tree, mark_outermost(tree, begin, end), metric), lines[i].place,
                    part(lines[i].cost.exclusive, exclusive[order[i]]),
-                   dominating_callers(tree, sites, begin, end)});
+                   dominating_callers(tree, sites, begin, end, metric)});
   }
   return hot;
 }

@@ -10,7 +10,8 @@ namespace prof {
 
 struct PathStep {
   uint32_t frame = 0;
-  double inclusive = 0;  // of the first metric; for a caller of a hot function: what came along this chain
+  double inclusive = 0;  // of the first metric; for a caller of a hot function: what of its
+                         // metric came along this chain
   Place place;           // the line of the call to the next step; of the last step its own heaviest line
   // 0..1: how much of `inclusive` is at that line; 1 where none is known, and for callers of hot functions
   double share_at_place = 1;
@@ -25,14 +26,14 @@ bool continues_hot_path(const CallTree& tree, double parent, double child, size_
 
 struct HotFunction {
   uint32_t frame = 0;
-  Cost cost;  // of the first metric; recursion counted once
+  Cost cost;  // of the metric that is asked for; recursion counted once
   Place place;
   double share_at_place = 1;  // 0..1: how much of the exclusive cost is at that line; 1 where none is known
   // The nearest caller first, each holding at least half of the exclusive cost; entry points left out.
   std::vector<PathStep> callers;
 };
 
-// The functions of the highest exclusive cost, at most `limit`.
-std::vector<HotFunction> hot_functions(const CallTree& tree, size_t limit);
+// The functions of the highest exclusive cost of a metric, at most `limit`.
+std::vector<HotFunction> hot_functions(const CallTree& tree, size_t limit, size_t metric = 0);
 
 }  // namespace prof

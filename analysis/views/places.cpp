@@ -72,15 +72,16 @@ Place definition(const Frame& frame) {
 }
 
 std::vector<HeaviestLine> heaviest_lines(const CallTree& tree, const std::vector<uint32_t>& group_of_node,
-                                         const std::vector<uint32_t>& frame_of_group, LineWeight weight) {
+                                         const std::vector<uint32_t>& frame_of_group, LineWeight weight,
+                                         size_t metric) {
   std::vector<HeaviestLine> best(frame_of_group.size());
   std::vector<WeightedLine> lines;
   const std::vector<Context>& contexts = tree.database->contexts;
-  for (uint32_t c = 0; c < contexts.size() && tree.metrics() > 0; ++c) {
+  for (uint32_t c = 0; c < contexts.size() && tree.metrics() > metric; ++c) {
     const uint32_t group = group_of_node[tree.node_of[c]];
     const Place place = place_of(contexts[c]);
     if (group == kNone || !place.known()) continue;
-    const Cost& cost = tree.by_context[0][c];
+    const Cost& cost = tree.by_context[metric][c];
     if (cost.inclusive > 0) lines.push_back({group, place, cost});
   }
   keep_heaviest(lines, weight, best);
@@ -127,12 +128,12 @@ std::vector<double> inclusive_at(const CallTree& tree, const std::vector<uint32_
   return sums;
 }
 
-std::vector<Place> call_sites(const CallTree& tree) {
+std::vector<Place> call_sites(const CallTree& tree, size_t metric) {
   std::vector<Place> sites(tree.nodes.size());
   std::vector<double> heaviest(tree.nodes.size(), -1);
   for (uint32_t c = 0; c < tree.node_of.size(); ++c) {
     const uint32_t node = tree.node_of[c];
-    const double weight = inclusive(tree, c, 0);
+    const double weight = inclusive(tree, c, metric);
     if (weight <= heaviest[node] || !makes_node(tree, c)) continue;
     heaviest[node] = weight;
     sites[node] = site_of(tree, c);

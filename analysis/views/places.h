@@ -27,11 +27,12 @@ enum class LineWeight : uint8_t {
   Inclusive   // where most is spent in the function and what it calls
 };
 
-// For each group of nodes the heaviest line by the first metric; without line information the place where the
+// For each group of nodes the heaviest line by a metric; without line information the place where the
 // function is defined. group_of_node holds a group or kNone for each node; frame_of_group a frame for each
 // group.
 std::vector<HeaviestLine> heaviest_lines(const CallTree& tree, const std::vector<uint32_t>& group_of_node,
-                                         const std::vector<uint32_t>& frame_of_group, LineWeight weight);
+                                         const std::vector<uint32_t>& frame_of_group, LineWeight weight,
+                                         size_t metric = 0);
 
 // For each group of nodes what was spent at its place with all that is called from there, by the first
 // metric.
@@ -39,7 +40,7 @@ std::vector<double> inclusive_at(const CallTree& tree, const std::vector<uint32_
                                  const std::vector<Place>& place_of_group);
 
 // For each node the line in its caller from which it is called, the heaviest where there are several.
-std::vector<Place> call_sites(const CallTree& tree);
+std::vector<Place> call_sites(const CallTree& tree, size_t metric = 0);
 
 // The contexts of each node, for questions about a few nodes of a large tree.
 class NodeContexts {

@@ -3,20 +3,10 @@
 #include <QHBoxLayout>
 #include <QSignalBlocker>
 
+#include "viewer/compare/names.h"
 #include "viewer/document/other_run.h"
 
 namespace prof::viewer {
-
-namespace {
-
-// A database in a folder of measurements is named as that.
-QString name_of(const std::filesystem::path& directory) {
-  const std::filesystem::path path = directory.filename().empty() ? directory.parent_path() : directory;
-  const bool is_inside = path.filename() == "database" && path.has_parent_path();
-  return QString::fromStdString((is_inside ? path.parent_path() : path).filename().string());
-}
-
-}  // namespace
 
 ComparisonBar::ComparisonBar(QWidget* parent)
     : QWidget(parent),
@@ -65,7 +55,7 @@ void ComparisonBar::renew() {
   const OtherRun* const other = document_ ? document_->other_run() : nullptr;
   emit shown(other != nullptr);
   if (!other) return;
-  QString before = name_of(document_->directory()), after = name_of(other->directory);
+  auto [before, after] = names_of(document_->directory(), other->directory);
   if (document_->comparing().is_other_before) std::swap(before, after);
   const QFontMetrics font = fontMetrics();
   const int width = 26 * font.averageCharWidth();

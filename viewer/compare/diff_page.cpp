@@ -9,6 +9,7 @@
 #include "analysis/views/run_summary.h"
 #include "analysis/views/significance.h"
 #include "analysis/views/wording.h"
+#include "viewer/compare/names.h"
 #include "viewer/document/colours.h"
 #include "viewer/document/other_run.h"
 #include "viewer/document/words.h"
@@ -43,10 +44,9 @@ QString source_link(const Database& database, const Place& place) {
 // Which run is which, and how they are shown.
 QString runs_in_words(const Document& document) {
   const CallTree& tree = document.tree();
-  QString opened = html(document.directory().string()),
-          other = html(document.other_run()->directory.string());
-  if (document.comparing().is_other_before) std::swap(opened, other);
-  QString text = row("before", opened) + row("after", other);
+  auto [before, after] = names_of(document.directory(), document.other_run()->directory);
+  if (document.comparing().is_other_before) std::swap(before, after);
+  QString text = row("before", before.toHtmlEscaped()) + row("after", after.toHtmlEscaped());
   for (size_t m = 0; m < tree.distinct_metrics(); ++m) {
     QString words = html(total_in_words(tree, m));
     if (const std::string scale = scale_in_words(tree, m); !scale.empty()) words += " &ndash; " + html(scale);

@@ -3,6 +3,7 @@
 #include <QScrollArea>
 #include <QStringList>
 #include <algorithm>
+#include <functional>
 
 #include "analysis/views/code_in_words.h"
 #include "analysis/views/repairs_in_words.h"
@@ -42,7 +43,7 @@ ContentionPage::ContentionPage(Document& document, QWidget* parent)
   auto* const scrolled = new QScrollArea;
   scrolled->setWidgetResizable(true);
   scrolled->setWidget(picture_);
-  add_beside_details(scrolled);
+  add_beside_details(scrolled, picture_);
   connect(&rows(), &EvidenceTable::row_chosen, this, &ContentionPage::show_picture);
 }
 
@@ -72,26 +73,33 @@ void ContentionPage::fill() {
 
 void ContentionPage::add_record(const ContendedRecord& record, const Finding& finding) {
   const CallTree& tree = document().measured_tree();
-  QString details = paragraph("", html(finding.sentence)) + paragraph("Change:", html(finding.advice)) +
-                    paragraph("Repair:", html(record.repair));
-  for (const ContendedRecord::Allocation& allocation : record.allocations)
-    details += paragraph("Allocated:", linked_path(document(), frames_of(tree, allocation.context)));
   QStringList code;
-  for (const ContendedRecord::Side& side : record.sides)
+  double seen = 0;
+  for (const ContendedRecord::Side& side : record.sides) {
+    seen += static_cast<double>(side.accesses);
     if (const std::vector<FindingFrame> frames = frames_of(tree, side.context); !frames.empty())
       code << html("thread " + thread_label(document().database(), side.profile) + ": ") +
                   linked(document(), telling_frame(frames));
-  details += paragraph("Code:", code.join("<br>"));
+  }
+  code.removeDuplicates();
+  QString details = paragraph("", html(finding.sentence)) + paragraph("Code:", code.join("<br>")) +
+                    paragraph("Change:", html(finding.advice)) + paragraph("Repair:", html(record.repair));
+  for (const ContendedRecord::Allocation& allocation : record.allocations)
+    details += paragraph("Allocated:", linked_path(document(), frames_of(tree, allocation.context)));
   Evidence evidence{{}, details};
   if (!finding.contexts.empty()) evidence.frames = finding.contexts.front().frames;
-  QStandardItem* const item = rows().add(
-      {object_in_words(tree, record), record.sharing + " sharing", share_cell(finding.cost->share_of_run),
-       cost_cell(*finding.cost), words_for_count(threads_of(record), "thread"), ""},
-      std::move(evidence));
+  Cell accesses = count_cell(seen);
+  accesses.tip += " accesses of " + QString::fromStdString(words_for_count(threads_of(record), "thread"));
+  QStandardItem* const item =
+      rows().add({object_in_words(tree, record), record.sharing + " sharing",
+                  share_cell(finding.cost->share_of_run), cost_cell(*finding.cost), accesses, ""},
+                 std::move(evidence));
   item->setData(QVariant::fromValue<qulonglong>(&record - document().run().contention.data()), kRecordRole);
   items_.push_back(item);
   const double cpu_s = document().run().cpu_s.value_or(0);
-  for (const ContendedRecord::Side& side : record.sides) {
+  std::vector<ContendedRecord::Side> sides = record.sides;
+  std::ranges::stable_sort(sides, std::greater(), &ContendedRecord::Side::weight_s);
+  for (const ContendedRecord::Side& side : sides) {
     const std::vector<FindingFrame> frames = frames_of(tree, side.context);
     rows().add(
         {"thread " + thread_label(document().database(), side.profile) + ": " + part_in_words(record, side),

@@ -19,6 +19,9 @@ class ContentionPage : public EvidencePage {
 
  protected:
   void fill() override;
+  QString limit_of_threads() const override {
+    return "Of all threads: what they contend for is not known of some of them alone.";
+  }
   QModelIndex row_of_finding(const QString& sentence) const override;
 
  private:

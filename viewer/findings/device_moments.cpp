@@ -32,12 +32,24 @@ void keep_longest(std::vector<Row>& rows, size_t most, const NsOf& ns_of) {
   std::sort(rows.begin(), rows.end(), is_longer);
 }
 
-// Between tasks, of all queues together.
-std::vector<TimeRange> idle_between(std::vector<TimeRange> tasks) {
+// When the first queue was there; the first task's begin where no trace tells.
+uint64_t begin_of_queues(const Database& database, uint64_t first_task_ns) {
+  uint64_t begin = first_task_ns;
+  for (size_t p = 0; p < database.traces.size(); ++p) {
+    if (!database.traces[p] || database.profiles[p].id.device < 0) continue;
+    TraceSource trace = database.traces[p];  // with a position of its own
+    std::vector<TraceRecord> block;
+    if (trace(block) && !block.empty()) begin = std::min(begin, block.front().time_ns);
+  }
+  return begin;
+}
+
+// Without tasks, of all queues together.
+std::vector<TimeRange> idle_between(const Database& database, std::vector<TimeRange> tasks) {
   std::sort(tasks.begin(), tasks.end(),
             [](const TimeRange& one, const TimeRange& other) { return one.begin_ns < other.begin_ns; });
   std::vector<TimeRange> idle;
-  uint64_t busy_until = tasks.empty() ? 0 : tasks.front().begin_ns;
+  uint64_t busy_until = tasks.empty() ? 0 : begin_of_queues(database, tasks.front().begin_ns);
   for (const TimeRange& task : tasks) {
     if (task.begin_ns > busy_until) idle.push_back({busy_until, task.begin_ns});
     busy_until = std::max(busy_until, task.end_ns);
@@ -89,7 +101,7 @@ DeviceMoments::Known DeviceMoments::search(const Database& database, const std::
       all = {std::min(all.begin_ns, range.begin_ns), std::max(all.end_ns, range.end_ns)};
     }
   }
-  known.idle = idle_between(std::move(tasks));
+  known.idle = idle_between(database, std::move(tasks));
   DeviceWaitSource waits = database.device_waits;
   const auto ns_of = [](const Moment& wait) { return wait.range.ns(); };
   for (std::vector<WaitForDevice> block; waits && waits(block);) {
@@ -111,15 +123,22 @@ std::optional<Moment> DeviceMoments::all_of(uint32_t queue) const {
   return all == known_.queues.end() ? std::nullopt : std::optional(all->second);
 }
 
-// The two innermost functions are called from each other there, whatever they call.
+// The two innermost functions are called from each other there, whatever they call. Stacks may lack a
+// function of another module, where it only jumped on into a third one: as functions of OpenCL's loader do.
 bool DeviceMoments::is_in(uint32_t context, const std::vector<FindingFrame>& code) const {
   if (context == kNone || code.empty()) return false;
   const std::vector<FindingFrame> path = frames_of(document_.measured_tree(), context);
   const auto compared = static_cast<ptrdiff_t>(std::min<size_t>(code.size(), 2));
-  return std::search(path.begin(), path.end(), code.begin(), code.begin() + compared,
-                     [](const FindingFrame& one, const FindingFrame& other) {
-                       return one.function == other.function;
-                     }) != path.end();
+  if (std::search(path.begin(), path.end(), code.begin(), code.begin() + compared,
+                  [](const FindingFrame& one, const FindingFrame& other) {
+                    return one.function == other.function;
+                  }) != path.end())
+    return true;
+  if (code.size() < 2 || code[1].line == 0 || code[0].module == code[1].module) return false;
+  for (size_t i = 1; i < path.size(); ++i)
+    if (path[i].function == code[1].function && path[i].line == code[1].line && path[i].file == code[1].file)
+      return path[i - 1].module != path[i].module;
+  return false;
 }
 
 std::optional<Moment> DeviceMoments::idleness_in(const std::vector<FindingFrame>& code) const {

@@ -1,5 +1,6 @@
 #include "viewer/findings/evidence_page.h"
 
+#include <QStringList>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -48,6 +49,10 @@ EvidencePage::EvidencePage(Document& document, const QStringList& columns, QWidg
   layers_->addWidget(content);
   layers_->addWidget(empty_);
 
+  for (QSplitter* const splitter : {halves_, beside_})
+    connect(splitter, &QSplitter::splitterMoved, this, [this] { is_divided_ = true; });
+  for (const auto opened : {&QTreeView::expanded, &QTreeView::collapsed})
+    connect(table_, opened, this, &EvidencePage::divide, Qt::QueuedConnection);
   connect(table_, &EvidenceTable::row_chosen, this, &EvidencePage::show_details);
   connect(details_, &QTextBrowser::anchorClicked, this, &EvidencePage::follow_link);
   connect(sentences_, &QLabel::linkActivated, this, [this](const QString& link) { follow_link(QUrl(link)); });
@@ -63,8 +68,9 @@ QModelIndex EvidencePage::row_of_finding(const QString&) const {
   return {};
 }
 
-void EvidencePage::add_beside_details(QWidget* widget) {
+void EvidencePage::add_beside_details(QWidget* widget, QWidget* contents) {
   beside_->addWidget(widget);
+  beside_details_ = contents;
 }
 
 void EvidencePage::show_sentences(const QString& text) {
@@ -76,8 +82,9 @@ void EvidencePage::renew() {
   is_filled_ = false;
   if (!isVisible()) return;
   is_filled_ = true;
+  const EvidenceTable::Look look = table_->look();
   table_->clear();
-  const QString limit = document().chosen_time() ? limit_of_time() : QString();
+  const QString limit = limits();
   limit_->setText("<i>" + limit + "</i>");
   limit_->setVisible(!limit.isEmpty());
   const QString reason = why_empty();
@@ -86,17 +93,40 @@ void EvidencePage::renew() {
   if (!reason.isEmpty()) return;
   fill();
   table_->finish();
+  table_->take_look(look);
   show_details(table_->currentIndex());
-  divide();
+  // When the sentences have their place.
+  QMetaObject::invokeMethod(this, &EvidencePage::divide, Qt::QueuedConnection);
 }
 
-// A short table leaves the room to the details.
+QString EvidencePage::limits() const {
+  QStringList said;
+  if (document().chosen_time()) said << limit_of_time();
+  if (!document().has_all_threads()) said << limit_of_threads();
+  said.removeAll(QString());
+  return said.join(" ");
+}
+
+// A short table leaves the room to the details, and details that are short to the table, which has whole
+// rows.
 void EvidencePage::divide() {
-  if (is_divided_ || table_->model()->rowCount() == 0) return;
-  is_divided_ = true;
-  const int all = halves_->height();
-  const int table = std::clamp(table_->height_of_rows(), all / 4, all / 2);
+  if (is_divided_ || !isVisible() || table_->model()->rowCount() == 0) return;
+  constexpr int kLeastLines = 8;
+  const int all = halves_->height() - halves_->handleWidth();
+  const int line = details_->fontMetrics().lineSpacing();
+  const int needed = static_cast<int>(details_->document()->size().height()) + 2 * details_->frameWidth();
+  const int details = std::min(std::max(needed, kLeastLines * line), all / 2);
+  const int table = table_->height_of_rows(all - details);
   halves_->setSizes({table, all - table});
+  if (!beside_details_) return;
+  const int width = beside_->width() - beside_->handleWidth();
+  const int beside = std::clamp(beside_details_->sizeHint().width(), width / 3, width * 3 / 5);
+  beside_->setSizes({width - beside, beside});
+}
+
+void EvidencePage::resizeEvent(QResizeEvent* event) {
+  Page::resizeEvent(event);
+  QMetaObject::invokeMethod(this, &EvidencePage::divide, Qt::QueuedConnection);
 }
 
 void EvidencePage::showEvent(QShowEvent* event) {

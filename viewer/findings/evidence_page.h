@@ -29,10 +29,12 @@ class EvidencePage : public Page {
   virtual QString limit_of_time() const {
     return "Of all of the run: what is shown here is not known by time.";
   }
+  // The same of chosen threads.
+  virtual QString limit_of_threads() const { return {}; }
   // The row of a finding's evidence, by its sentence; none: the page has no row for it.
   virtual QModelIndex row_of_finding(const QString& sentence) const;
-  // Beside the details.
-  void add_beside_details(QWidget* widget);
+  // Beside the details, as wide as its contents need where there is room for both.
+  void add_beside_details(QWidget* widget, QWidget* contents);
 
   // HTML.
   void show_sentences(const QString& text);
@@ -44,8 +46,10 @@ class EvidencePage : public Page {
   void renew();
 
   void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
+  QString limits() const;
   void divide();
   void show_details(const QModelIndex& row);
   void show_finding(const QString& page, const QString& sentence);
@@ -59,8 +63,9 @@ class EvidencePage : public Page {
   QSplitter* beside_;
   QSplitter* halves_;
   QStackedLayout* layers_;
+  QWidget* beside_details_ = nullptr;
   bool is_filled_ = false;
-  bool is_divided_ = false;  // between table and details; from then on as the user has it
+  bool is_divided_ = false;  // between table and details, by the user
 };
 
 }  // namespace prof::viewer

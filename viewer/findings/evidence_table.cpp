@@ -8,6 +8,7 @@
 #include <QScrollBar>
 #include <QStyledItemDelegate>
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "analysis/views/wording.h"
@@ -21,7 +22,30 @@ namespace {
 
 constexpr int kEvidenceRole = Qt::UserRole + 20;
 constexpr int kLeastOfWidest = 30;  // average letters that the widest column keeps where all do not fit
-constexpr int kGap = 10;  // pixels between a number, which ends at its cell's right, and a text that follows
+// Between a number, which ends at its cell's right, and a text that follows.
+constexpr const char* kGap = "   ";
+
+bool is_text(const QAbstractItemModel& model, int column) {
+  const QVariant alignment = model.headerData(column, Qt::Horizontal, Qt::TextAlignmentRole);
+  return column > 0 && !(alignment.toInt() & Qt::AlignRight);
+}
+
+// Titles stand where the texts below them do.
+class EvidenceHeader : public QHeaderView {
+ public:
+  explicit EvidenceHeader(QWidget* parent) : QHeaderView(Qt::Horizontal, parent) {
+    setSectionsClickable(true);
+    setSectionsMovable(true);
+    setStretchLastSection(true);
+    setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  }
+
+ protected:
+  void initStyleOptionForIndex(QStyleOptionHeader* option, int column) const override {
+    QHeaderView::initStyleOptionForIndex(option, column);
+    if (is_text(*model(), column)) option->text.prepend(kGap);
+  }
+};
 
 // Texts after the first column keep their distance from what is to their left.
 class EvidenceDelegate : public QStyledItemDelegate {
@@ -30,23 +54,35 @@ class EvidenceDelegate : public QStyledItemDelegate {
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
     QStyleOptionViewItem inset = option;
-    if (is_text(index)) {
+    if (is_text(*index.model(), index.column())) {
       // The part that is left out has the selection's colour too.
       option.widget->style()->drawPrimitive(QStyle::PE_PanelItemViewItem, &option, painter, option.widget);
-      inset.rect.setLeft(inset.rect.left() + kGap);
+      inset.rect.setLeft(inset.rect.left() + gap(option));
     }
     QStyledItemDelegate::paint(painter, inset, index);
   }
 
   QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
-    return QStyledItemDelegate::sizeHint(option, index) + QSize(is_text(index) ? kGap : 0, 0);
+    const bool has_gap = is_text(*index.model(), index.column());
+    return QStyledItemDelegate::sizeHint(option, index) + QSize(has_gap ? gap(option) : 0, 0);
   }
 
  private:
-  static bool is_text(const QModelIndex& index) {
-    return index.column() > 0 && !index.data(Qt::TextAlignmentRole).isValid();
-  }
+  static int gap(const QStyleOptionViewItem& option) { return option.fontMetrics.horizontalAdvance(kGap); }
 };
+
+// Of a row in its table: where it is, and its texts, which stay when numbers become others.
+QString key_of(QModelIndex row) {
+  QString key;
+  for (; row.isValid(); row = row.parent()) {
+    for (int column = 0; column < row.model()->columnCount(row.parent()); ++column) {
+      const QModelIndex cell = row.siblingAtColumn(column);
+      if (column == 0 || !cell.data(Qt::TextAlignmentRole).isValid()) key += cell.data().toString() + '\t';
+    }
+    key += '\n';
+  }
+  return key;
+}
 
 }  // namespace
 
@@ -64,10 +100,17 @@ Cell count_cell(double count) {
   return {quantity({}, count), count, quantity({}, count)};
 }
 
+bool is_same_code(const std::vector<FindingFrame>& one, const std::vector<FindingFrame>& other) {
+  return std::ranges::equal(one, other, [](const FindingFrame& a, const FindingFrame& b) {
+    return a.function == b.function && a.line == b.line && a.file == b.file && a.module == b.module;
+  });
+}
+
 EvidenceTable::EvidenceTable(Document& document, const QStringList& columns, QWidget* parent)
     : QTreeView(parent), document_(document) {
   model_.setHorizontalHeaderLabels(columns);
   model_.setSortRole(kExactRole);
+  setHeader(new EvidenceHeader(this));
   setModel(&model_);
   setItemDelegate(new EvidenceDelegate(this));
   setEditTriggers(NoEditTriggers);
@@ -80,6 +123,10 @@ EvidenceTable::EvidenceTable(Document& document, const QStringList& columns, QWi
   setSortingEnabled(true);
   connect(selectionModel(), &QItemSelectionModel::currentRowChanged, this, &EvidenceTable::row_chosen);
   connect(this, &QTreeView::activated, this, &EvidenceTable::show_source);
+  // The arrow takes room.
+  connect(header(), &QHeaderView::sortIndicatorChanged, this, [this](int column) {
+    if (column >= 0) header()->resizeSection(column, std::max(columnWidth(column), width_needed(column)));
+  });
 }
 
 QStandardItem* EvidenceTable::add(const std::vector<Cell>& cells, Evidence evidence, QStandardItem* parent) {
@@ -117,35 +164,92 @@ void EvidenceTable::clear() {
   evidence_.clear();
 }
 
-void EvidenceTable::finish() {
-  int needed = 0, widest = 0;
-  for (int column = 0; column < model_.columnCount(); ++column) {
-    resizeColumnToContents(column);
-    setColumnWidth(column, columnWidth(column) + fontMetrics().averageCharWidth());
-    needed += columnWidth(column);
-    if (columnWidth(column) > columnWidth(widest)) widest = column;
-  }
-  const int least = std::min(kLeastOfWidest * fontMetrics().averageCharWidth(), columnWidth(widest));
+// Of its rows and its title.
+int EvidenceTable::width_needed(int column) const {
+  QFont bold = font();
+  bold.setBold(true);
+  const QString gap = is_text(model_, column) ? kGap : "";
+  const QString title = model_.headerData(column, Qt::Horizontal).toString();
+  const int around = 2 * (style()->pixelMetric(QStyle::PM_HeaderMargin, nullptr, header()) + 1);
+  const bool has_arrow = header()->sortIndicatorSection() == column;
+  const int of_title = has_arrow ? header()->sectionSizeHint(column)
+                                 : QFontMetrics(header()->font()).horizontalAdvance(gap + title) + around;
+  return std::max(sizeHintForColumn(column), of_title) + fontMetrics().averageCharWidth();
+}
+
+// Where not all fit the widest one is cut.
+void EvidenceTable::fit_columns() {
+  std::vector<int> widths;
+  for (int column = 0; column < model_.columnCount(); ++column) widths.push_back(width_needed(column));
+  const auto widest = std::ranges::max_element(widths);
   // The bar comes when the rows are laid out.
   const int bar = verticalScrollBar()->isVisible() ? 0 : verticalScrollBar()->sizeHint().width();
-  const int room = viewport()->width() - bar;
-  if (needed > room) setColumnWidth(widest, std::max(least, columnWidth(widest) - (needed - room)));
+  const int over = std::accumulate(widths.begin(), widths.end(), 0) - (viewport()->width() - bar);
+  const int least = std::min(kLeastOfWidest * fontMetrics().averageCharWidth(), *widest);
+  if (over > 0) *widest = std::max(least, *widest - over);
+  for (int column = 0; column < model_.columnCount(); ++column)
+    setColumnWidth(column, widths[static_cast<size_t>(column)]);
+}
+
+void EvidenceTable::finish() {
+  if (header()->sortIndicatorSection() >= 0)
+    model_.sort(header()->sortIndicatorSection(), header()->sortIndicatorOrder());
+  fit_columns();
   QModelIndex first = model_.index(0, 0);
   if (isFirstColumnSpanned(0, {}) && model_.rowCount(first) > 0) first = model_.index(0, 0, first);
   setCurrentIndex(first);
   scrollToTop();
 }
 
-int EvidenceTable::height_of_rows() const {
-  int rows = 1;  // room for a scroll bar
+template <typename Visit>
+void EvidenceTable::for_each_row(const QModelIndex& parent, const Visit& visit) const {
+  for (int r = 0; r < model_.rowCount(parent); ++r) {
+    const QModelIndex row = model_.index(r, 0, parent);
+    visit(row);
+    for_each_row(row, visit);
+  }
+}
+
+EvidenceTable::Look EvidenceTable::look() const {
+  Look look{key_of(currentIndex()), key_of(indexAt({0, 0})), {}, {}};
+  for_each_row({}, [&](const QModelIndex& row) {
+    if (model_.hasChildren(row)) (isExpanded(row) ? look.open : look.closed).insert(key_of(row));
+  });
+  return look;
+}
+
+void EvidenceTable::take_look(const Look& look) {
+  QModelIndex top;
+  for_each_row({}, [&](const QModelIndex& row) {
+    const QString key = key_of(row);
+    if (look.open.contains(key)) expand(row);
+    if (look.closed.contains(key)) collapse(row);
+    if (key == look.current) setCurrentIndex(row);
+    if (key == look.top) top = row;
+  });
+  if (top.isValid()) scrollTo(top, PositionAtTop);
+}
+
+int EvidenceTable::height_of_rows(int most) const {
+  int rows = 0;
   for (QModelIndex row = model_.index(0, 0); row.isValid(); row = indexBelow(row)) ++rows;
-  return header()->height() + rows * std::max(rowHeight(model_.index(0, 0)), fontMetrics().height());
+  const int height = std::max(rowHeight(model_.index(0, 0)), fontMetrics().height());
+  const int bar = horizontalScrollBar()->isVisible() ? horizontalScrollBar()->sizeHint().height() : 0;
+  const int around = header()->sizeHint().height() + 2 * frameWidth() + bar;
+  return around + std::clamp((most - around) / height, 1, std::max(rows, 1)) * height;
 }
 
 const Evidence& EvidenceTable::evidence(const QModelIndex& row) const {
   static const Evidence none;
   const QVariant at = row.siblingAtColumn(0).data(kEvidenceRole);
   return at.isValid() ? evidence_[at.toULongLong()] : none;
+}
+
+QModelIndex EvidenceTable::row_in(const std::vector<FindingFrame>& code, const QModelIndex& parent) const {
+  for (int r = 0; r < model_.rowCount(parent); ++r)
+    if (const QModelIndex row = model_.index(r, 0, parent); is_same_code(evidence(row).frames, code))
+      return row;
+  return {};
 }
 
 QString EvidenceTable::details(QModelIndex row) const {

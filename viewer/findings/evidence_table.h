@@ -2,6 +2,7 @@
 // A table of evidence: rows and rows within rows, sorted by any column, each with a call path. Small: pages
 // fill it at once.
 
+#include <QSet>
 #include <QStandardItemModel>
 #include <QString>
 #include <QStringList>
@@ -44,6 +45,9 @@ struct Evidence {
   std::function<std::optional<Moment>()> moment = {};
 };
 
+// The same calls of the same functions at the same lines.
+bool is_same_code(const std::vector<FindingFrame>& one, const std::vector<FindingFrame>& other);
+
 class EvidenceTable : public QTreeView {
   Q_OBJECT
 
@@ -55,13 +59,23 @@ class EvidenceTable : public QTreeView {
   // A heading over rows of one kind, shown open.
   QStandardItem* add_heading(const QString& text);
   void clear();
-  // Chooses the first row, and gives columns the width that their contents need.
+  // Sorts the rows as the header says, chooses the first one, and gives columns the width that they need.
   void finish();
 
-  // Of the header and all rows that are open.
-  int height_of_rows() const;
+  // What the user has made of the rows, to be found again when they are others: by their texts.
+  struct Look {
+    QString current, top;  // rows
+    QSet<QString> open, closed;
+  };
+  Look look() const;
+  void take_look(const Look& look);
+
+  // Of the header and whole rows, in pixels: of all that are open, at most so much.
+  int height_of_rows(int most) const;
 
   const Evidence& evidence(const QModelIndex& row) const;
+  // The first row below `parent` whose call path that is; none: there is no such row.
+  QModelIndex row_in(const std::vector<FindingFrame>& code, const QModelIndex& parent = {}) const;
   // HTML of the row, or of the nearest one that it is in and that has some.
   QString details(QModelIndex row) const;
   // True where the row leads to a line of source.
@@ -78,6 +92,11 @@ class EvidenceTable : public QTreeView {
   void contextMenuEvent(QContextMenuEvent* event) override;
 
  private:
+  void fit_columns();
+  int width_needed(int column) const;
+  template <typename Visit>
+  void for_each_row(const QModelIndex& parent, const Visit& visit) const;
+
   Document& document_;
   QStandardItemModel model_;
   std::vector<Evidence> evidence_;

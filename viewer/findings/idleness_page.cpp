@@ -2,6 +2,7 @@
 
 #include <QStringList>
 
+#include "analysis/views/code_in_words.h"
 #include "analysis/views/devices_in_words.h"
 #include "analysis/views/wording.h"
 #include "viewer/document/words.h"
@@ -11,9 +12,12 @@ namespace prof::viewer {
 
 namespace {
 
+// Of a caller the name alone: the details have all of it.
 std::string where(const Blamed& blamed) {
   std::string text = blamed.what;
-  if (!blamed.caller.empty()) text += " <- " + blamed.caller;
+  QString caller = QString::fromStdString(function_in_words({{blamed.caller, "", "", 0}}));
+  caller.remove("(anonymous namespace)::");
+  if (!blamed.caller.empty()) text += " <- " + caller.toStdString();
   if (!blamed.place.empty()) text += " (" + blamed.place + ")";
   return text;
 }
@@ -63,23 +67,36 @@ void IdlenessPage::fill() {
   for (const Finding& finding : found.findings) said << html(finding.sentence);
   said << "<small>" + html(kBlameCaveat) + "</small>";
   show_sentences(said.join("<br>"));
-  add_blame("what keeps devices idle, and its share of the idleness", found.device,
-            [this](const Blamed& blamed) { return moments_->idleness_in(blamed.context.frames); });
+  findings_ = found.findings;
+  device_idle_ =
+      add_blame("what keeps devices idle, and its share of the idleness", found.device,
+                [this](const Blamed& blamed) { return moments_->idleness_in(blamed.context.frames); });
   add_unblamed(found.unblamed_s);
-  add_blame("what keeps threads waiting, and its share of that", found.cpu,
-            [this](const Blamed& blamed) { return moments_->run_of(blamed.what); });
+  cpu_idle_ = add_blame("what keeps threads waiting, and its share of that", found.cpu,
+                        [this](const Blamed& blamed) { return moments_->run_of(blamed.what); });
   add_waits(found.waits);
   add_tasks(found.tasks);
   add_devices();
 }
 
-void IdlenessPage::add_blame(const char* heading, const std::vector<Blamed>& all, const FindMoment& find) {
-  if (all.empty()) return;
+QModelIndex IdlenessPage::row_of_finding(const QString& sentence) const {
+  for (const Finding& finding : findings_) {
+    if (QString::fromStdString(finding.sentence) != sentence) continue;
+    const QStandardItem* const heading = finding.kind == "device-idle" ? device_idle_ : cpu_idle_;
+    if (heading) return rows().row_in(finding.contexts.front().frames, heading->index());
+  }
+  return {};
+}
+
+QStandardItem* IdlenessPage::add_blame(const char* heading, const std::vector<Blamed>& all,
+                                       const FindMoment& find) {
+  if (all.empty()) return nullptr;
   QStandardItem* const parent = rows().add_heading(heading);
   for (const Blamed& blamed : all)
     rows().add({where(blamed), seconds_cell(blamed.value_s), share_cell(blamed.share),
                 share_cell(blamed.share_of_run)},
                {blamed.context.frames, {}, [blamed, find] { return find(blamed); }}, parent);
+  return parent;
 }
 
 void IdlenessPage::add_unblamed(double seconds) {

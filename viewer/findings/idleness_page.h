@@ -20,15 +20,22 @@ class IdlenessPage : public EvidencePage {
 
  protected:
   void fill() override;
+  QString limit_of_threads() const override {
+    return "What devices did is of all threads, blame and waits are of the chosen ones.";
+  }
+  QModelIndex row_of_finding(const QString& sentence) const override;
 
  private:
   using FindMoment = std::function<std::optional<Moment>(const Blamed&)>;
-  void add_blame(const char* heading, const std::vector<Blamed>& all, const FindMoment& find);
+  QStandardItem* add_blame(const char* heading, const std::vector<Blamed>& all, const FindMoment& find);
   void add_unblamed(double seconds);
   void add_waits(const std::vector<Waiting>& waits);
   void add_tasks(const std::vector<RankedTask>& tasks);
   void add_devices();
 
+  std::vector<Finding> findings_;  // with their rows below one of these headings; nullptr: there are none
+  QStandardItem* device_idle_ = nullptr;
+  QStandardItem* cpu_idle_ = nullptr;
   DeviceMoments* moments_ = nullptr;  // from when the page is seen
 };
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analysis/views/wording.h"
 #include "viewer/document/colours.h"
 
 namespace prof::viewer {
@@ -19,7 +20,7 @@ constexpr size_t kMostPictures = 4;
 constexpr size_t kMostRows = 16;
 constexpr size_t kBytesPerTick = 8;
 constexpr int kLabelLetters = 24;  // that a thread's label may take
-constexpr int kLeastCell = 6;
+constexpr int kLeastCell = 5;
 constexpr int kRowsAround = 4;  // title, ruler, common bytes, and a gap
 // Of threads; told apart on light and dark grounds.
 constexpr int kHues[] = {210, 28, 130, 330, 48, 275, 180, 0};
@@ -32,6 +33,10 @@ QString title(const LinePicture& picture) {
 
 const char* does(char letter) {
   return letter == 'b' ? "reads and writes" : letter == 'w' ? "writes" : "reads";
+}
+
+const char* word_for(char letter) {
+  return letter == 'b' ? "both" : letter == 'w' ? "writes" : "reads";
 }
 
 // Which of the bytes several threads use, at least one of them writing: '=' there, '-' where one uses it.
@@ -58,6 +63,7 @@ LinePictureView::LinePictureView(Document& document, QWidget* parent) : QWidget(
 void LinePictureView::show_record(const ContendedRecord* record) {
   record_ = record;
   pictures_ = record ? line_pictures(*record) : std::vector<LinePicture>();
+  lines_ = pictures_.size();
   if (pictures_.size() > kMostPictures) pictures_.resize(kMostPictures);
   updateGeometry();
   setMinimumHeight(minimumSizeHint().height());
@@ -83,7 +89,7 @@ int LinePictureView::label_width() const {
 }
 
 int LinePictureView::cell_width() const {
-  const int room = width() - label_width() - 2 * fontMetrics().averageCharWidth();
+  const int room = width() - label_width() - 3 * fontMetrics().averageCharWidth();  // with a "64" behind
   return std::clamp(room / static_cast<int>(kBytes), kLeastCell, row_height());
 }
 
@@ -91,10 +97,27 @@ size_t LinePictureView::rows_shown(size_t picture) const {
   return std::min(pictures_[picture].rows.size(), kMostRows);
 }
 
+QString LinePictureView::rows_left_out(size_t picture) const {
+  const size_t more = pictures_[picture].rows.size() - rows_shown(picture);
+  return more == 0 ? QString()
+                   : QString("and %1 more on this line; the table has all")
+                         .arg(QString::fromStdString(words_for_count(more, "thread")));
+}
+
+QString LinePictureView::lines_left_out() const {
+  const size_t more = lines_ - pictures_.size();
+  return more == 0 ? QString()
+                   : QString("and %1 more of these data; the table has all")
+                         .arg(QString::fromStdString(words_for_count(more, "line")));
+}
+
+int LinePictureView::rows_of(size_t picture) const {
+  return static_cast<int>(rows_shown(picture)) + kRowsAround + (rows_left_out(picture).isEmpty() ? 0 : 1);
+}
+
 int LinePictureView::top_of(size_t picture) const {
   int rows = 0;
-  for (size_t before = 0; before < picture; ++before)
-    rows += static_cast<int>(rows_shown(before)) + kRowsAround;
+  for (size_t before = 0; before < picture; ++before) rows += rows_of(before);
   return rows * row_height() + fontMetrics().averageCharWidth();
 }
 
@@ -105,14 +128,15 @@ QRect LinePictureView::cell(size_t picture, size_t row, size_t byte) const {
 }
 
 QSize LinePictureView::minimumSizeHint() const {
-  const int height = pictures_.empty() ? row_height() : top_of(pictures_.size());
-  return {label_width() + kLeastCell * static_cast<int>(kBytes) + 2 * fontMetrics().averageCharWidth(),
+  const int more = lines_left_out().isEmpty() ? 0 : row_height();
+  const int height = pictures_.empty() ? row_height() : top_of(pictures_.size()) + more;
+  return {label_width() + kLeastCell * static_cast<int>(kBytes) + 3 * fontMetrics().averageCharWidth(),
           height};
 }
 
 QSize LinePictureView::sizeHint() const {
-  constexpr int kCell = 9;
-  return {label_width() + kCell * static_cast<int>(kBytes), minimumSizeHint().height()};
+  constexpr int kCell = 7;  // words of what is done to 8 bytes fit
+  return minimumSizeHint() + QSize((kCell - kLeastCell) * static_cast<int>(kBytes), 0);
 }
 
 QColor LinePictureView::colour_of(uint32_t profile) const {
@@ -127,6 +151,9 @@ QColor LinePictureView::colour_of(uint32_t profile) const {
 void LinePictureView::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   for (size_t picture = 0; picture < pictures_.size(); ++picture) paint_picture(painter, picture);
+  painter.setPen(palette().color(QPalette::PlaceholderText));
+  painter.drawText(QRect(margin(), top_of(pictures_.size()), width() - margin(), row_height()),
+                   Qt::AlignVCenter, lines_left_out());
 }
 
 void LinePictureView::paint_picture(QPainter& painter, size_t picture) const {
@@ -140,18 +167,24 @@ void LinePictureView::paint_picture(QPainter& painter, size_t picture) const {
   painter.drawText(line, Qt::AlignVCenter, QString::fromStdString(record_->sharing) + " sharing", &taken);
   painter.setFont(font());
   painter.drawText(line.adjusted(taken.width() + margin(), 0, 0, 0), Qt::AlignVCenter,
-                   title(pictures_[picture]) + ":  r read   w written   b both");
+                   title(pictures_[picture]) + ": full where written, pale where read");
   paint_ruler(painter, top + row_height());
   for (size_t row = 0; row < rows_shown(picture); ++row) paint_row(painter, picture, row);
+  const QRect below = cell(picture, rows_shown(picture) + 1, 0);
+  painter.setPen(palette().color(QPalette::PlaceholderText));
+  painter.drawText(QRect(margin(), below.top(), width() - margin(), below.height()), Qt::AlignVCenter,
+                   rows_left_out(picture));
   paint_verdict(painter, picture);
 }
 
 void LinePictureView::paint_ruler(QPainter& painter, int top) const {
   painter.setPen(palette().color(QPalette::PlaceholderText));
-  for (size_t byte = 0; byte < kBytes; byte += kBytesPerTick) {
+  constexpr int kTick = 3;
+  for (size_t byte = 0; byte <= kBytes; byte += kBytesPerTick) {
     const int x = label_width() + static_cast<int>(byte) * cell_width();
-    painter.drawText(QRect(x, top, cell_width() * static_cast<int>(kBytesPerTick), row_height()),
-                     Qt::AlignBottom | Qt::AlignLeft, QString::number(byte));
+    const QRect label(x + 2, top - 1, cell_width() * static_cast<int>(kBytesPerTick), row_height());
+    painter.drawText(label, Qt::AlignBottom | Qt::AlignLeft, QString::number(byte));
+    painter.drawLine(x, top + row_height() - 2 * kTick, x, top + row_height() + 1);
   }
 }
 
@@ -162,22 +195,34 @@ void LinePictureView::paint_row(QPainter& painter, size_t picture, size_t row) c
   const QString label = QString::fromStdString(thread_label(document_.database(), thread.profile));
   painter.drawText(QRect(margin(), first.top(), label_width(), first.height()), Qt::AlignVCenter,
                    fontMetrics().elidedText(label, Qt::ElideMiddle, label_width() - 2 * margin()));
-  const QColor colour = colour_of(thread.profile);
-  QColor pale = colour;
+  // The line itself, with what nobody uses of it.
+  const QRect line = first.united(cell(picture, row, kBytes - 1)).adjusted(0, 2, 0, -2);
+  painter.fillRect(line, palette().color(QPalette::Base));
+  paint_uses(painter, picture, row);
+  painter.setPen(palette().color(QPalette::PlaceholderText));
+  painter.drawRect(line);
+}
+
+// Neighbouring bytes of which the thread does the same, within each 8, where most fields begin, are one piece
+// with a word in it.
+void LinePictureView::paint_uses(QPainter& painter, size_t picture, size_t row) const {
+  const LinePicture::Row& thread = pictures_[picture].rows[row];
+  const QColor full = colour_of(thread.profile);
+  QColor pale = full;
   pale.setAlphaF(0.35F);
-  for (size_t byte = 0; byte < kBytes; ++byte) {
-    const QRect at = cell(picture, row, byte).adjusted(0, 2, 0, -2);
+  for (size_t byte = 0, end; byte < kBytes; byte = end) {
     const char letter = thread.bytes[byte];
-    // A gap at each 8 bytes, where most fields begin.
-    const QRect inner = at.adjusted(byte % kBytesPerTick == 0 ? 1 : 0, 0, 0, 0);
-    if (letter == '.') {
-      painter.fillRect(inner, palette().color(QPalette::AlternateBase));
-      continue;
+    end = byte + 1;
+    while (end % kBytesPerTick != 0 && thread.bytes[end] == letter) ++end;
+    if (letter == '.') continue;
+    const QRect piece = cell(picture, row, byte).united(cell(picture, row, end - 1)).adjusted(1, 3, 0, -2);
+    painter.fillRect(piece, letter == 'r' ? pale : full);
+    painter.setPen(letter == 'r' ? palette().color(QPalette::WindowText) : ink_on(full));
+    for (const QString& word : {QString(word_for(letter)), QString(QChar(letter))}) {
+      if (fontMetrics().horizontalAdvance(word) + 2 > piece.width()) continue;
+      painter.drawText(piece, Qt::AlignCenter, word);
+      break;
     }
-    painter.fillRect(inner, letter == 'r' ? pale : colour);
-    if (fontMetrics().averageCharWidth() > cell_width()) continue;
-    painter.setPen(letter == 'r' ? palette().color(QPalette::WindowText) : ink_on(colour));
-    painter.drawText(at, Qt::AlignCenter, QString(QChar(letter)));
   }
 }
 

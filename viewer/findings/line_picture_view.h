@@ -23,6 +23,8 @@ class LinePictureView : public QWidget {
   QSize minimumSizeHint() const override;
   // Of a byte in the row of a thread, in the widget; for tests and tooltips.
   QRect cell(size_t picture, size_t row, size_t byte) const;
+  // "and 2 more lines of these data; ..."; empty: nothing is left out.
+  QString lines_left_out() const;
   // "thread 0.1 worker writes counters[1].hits, byte 8 of the line"; empty where there is no cell.
   QString words_at(const QPoint& point) const;
 
@@ -36,16 +38,22 @@ class LinePictureView : public QWidget {
   int label_width() const;
   int cell_width() const;
   size_t rows_shown(size_t picture) const;
+  // The same of threads.
+  QString rows_left_out(size_t picture) const;
+  // Its rows, and those around them.
+  int rows_of(size_t picture) const;
   int top_of(size_t picture) const;
   QColor colour_of(uint32_t profile) const;
   void paint_picture(QPainter& painter, size_t picture) const;
   void paint_ruler(QPainter& painter, int top) const;
+  void paint_uses(QPainter& painter, size_t picture, size_t row) const;
   void paint_row(QPainter& painter, size_t picture, size_t row) const;
   void paint_verdict(QPainter& painter, size_t picture) const;
 
   Document& document_;
   const ContendedRecord* record_ = nullptr;
   std::vector<LinePicture> pictures_;
+  size_t lines_ = 0;  // that the record has
 };
 
 }  // namespace prof::viewer

@@ -49,6 +49,16 @@ QString title_of_page(const QString& id) {
   return id.left(1).toUpper() + id.mid(1);
 }
 
+// That the finding is about: of ranks what the slow ones do, not where the others wait for them.
+const FindingFrame* function_of(const Finding& finding) {
+  const FindingContext* of = nullptr;
+  for (const FindingContext& context : finding.contexts)
+    if (!context.frames.empty() &&
+        (!of || context.role == "slow" || (context.role == "late" && of->role != "late")))
+      of = &context;
+  return of ? &of->frames.front() : nullptr;
+}
+
 }  // namespace
 
 QString html(const std::string& text) {
@@ -90,6 +100,8 @@ QString page_of_finding(const std::string& kind) {
   if (kind == "stall") return "stalls";
   if (kind == "device-idle" || kind == "cpu-idle") return "idleness";
   if (kind.ends_with("-sharing")) return "contention";
+  if (kind == "slow-rank" || kind == "slow-node" || kind == "load-imbalance" || kind == "late-by-turns")
+    return "threads";
   if (kind == "lock" || kind == "deadlock" || kind == "idle-threads") return "locks";
   return {};
 }
@@ -103,10 +115,9 @@ QString links_of(const Document& document, const Finding& finding) {
     constexpr qsizetype kMostPlaces = 2;  // both sides
     if (links.size() == kMostPlaces) break;
   }
-  if (page == "top-down" && is_page(page) && !finding.contexts.empty() &&
-      !finding.contexts.front().frames.empty())
-    links << link("function", page, QString::fromStdString(finding.contexts.front().frames.front().function),
-                  title_of_page(page));
+  const FindingFrame* const function = function_of(finding);
+  if ((page == "top-down" || page == "threads") && is_page(page) && function)
+    links << link("function", page, QString::fromStdString(function->function), title_of_page(page));
   else if (is_page(page))
     links << link("finding", page, QString::fromStdString(finding.sentence), title_of_page(page));
   return links.isEmpty() ? QString() : "Show: " + links.join(" &middot; ");

@@ -14,6 +14,20 @@ namespace prof::viewer {
 
 namespace {
 
+constexpr const char* kOfReleases =
+    "Of a release: how long all threads together waited until then, so it may be longer than one wait.";
+
+bool is_of(const Finding& finding, const LockRecord& lock, const CallTree& tree) {
+  const auto is = [&](const char* name, double value) {
+    const auto known = finding.values.find(name);
+    return known != finding.values.end() && known->second == value;
+  };
+  return finding.cost->value == lock.waited_s && is("waits", static_cast<double>(lock.waits)) &&
+         is("longest_s", lock.longest_s) && is("blamed_s", lock.blamed_s) &&
+         (lock.waiters.empty() ||
+          is_same_code(finding.contexts.front().frames, frames_of(tree, lock.waiters.front().context)));
+}
+
 QString paragraph(const std::string& text) {
   return "<p>" + html(text) + "</p>";
 }
@@ -42,14 +56,15 @@ void LocksPage::fill() {
   for (const Finding& finding : idle_findings(document().measured_tree(), run))
     said << html(finding.sentence);
   show_sentences(said.join("<br>"));
-  locks_.clear();
-  for (const LockRecord& lock : run.locks.locks) add_lock(lock);
+  rows_of_findings_.clear();
+  const std::vector<Finding> findings = lock_findings(document().measured_tree(), run);
+  for (const LockRecord& lock : run.locks.locks) add_lock(lock, findings);
   add_open_waits();
   add_blocked();
   add_work();
 }
 
-void LocksPage::add_lock(const LockRecord& lock) {
+void LocksPage::add_lock(const LockRecord& lock, const std::vector<Finding>& findings) {
   const CallTree& tree = document().measured_tree();
   const std::string what = lock_in_words(tree, lock);
   Evidence evidence{
@@ -62,7 +77,9 @@ void LocksPage::add_lock(const LockRecord& lock) {
   QStandardItem* const item = rows().add(
       {kind, seconds_cell(lock.waited_s), counted(lock.waits, "wait"), seconds_cell(lock.longest_s), ""},
       std::move(evidence));
-  locks_.emplace_back(QString::fromStdString(what), item);
+  for (const Finding& finding : findings)
+    if (is_of(finding, lock, tree))
+      rows_of_findings_.emplace_back(QString::fromStdString(finding.sentence), item);
   add_sides("waited", lock.waiters, item);
   add_sides("others waited until it was released", lock.holders, item);
   if (lock.open_s > 0)
@@ -76,21 +93,29 @@ void LocksPage::add_sides(const char* what, const std::vector<LockSide>& sides, 
   const bool are_waits = std::string_view(what) == "waited";
   for (const LockSide& side : sides) {
     const std::vector<FindingFrame> frames = user_of_lock(document().measured_tree(), side.context);
+    Cell longest = seconds_cell(side.longest_s);
+    if (!are_waits) longest.tip += ": what all threads together waited for one release at most";
     rows().add({what, seconds_cell(side.seconds), counted(side.count, are_waits ? "wait" : "release"),
-                seconds_cell(side.longest_s), (side.open ? "not ended: " : "") + words_for_call(frames)},
-               {frames, {}}, parent);
+                longest, (side.open ? "not ended: " : "") + words_for_call(frames)},
+               {frames, are_waits ? QString() : rows().details(parent->index()) + paragraph(kOfReleases)},
+               parent);
   }
 }
 
 void LocksPage::add_open_waits() {
   const std::vector<OpenWaitRecord>& open = document().run().locks.open;
   if (open.empty()) return;
+  const std::vector<Finding> deadlocks = deadlock_findings(document().measured_tree(), document().run());
   QStandardItem* const heading = rows().add_heading("waited for a lock when the process ended");
   for (const OpenWaitRecord& wait : open) {
     const std::vector<FindingFrame> frames = user_of_lock(document().measured_tree(), wait.context);
-    rows().add({wait.name.empty() ? wait.kind : wait.name, seconds_cell(wait.seconds), "", "",
-                words_for_call(frames)},
-               {frames, paragraph(open_wait_in_words(document().measured_tree(), wait))}, heading);
+    const std::string words = open_wait_in_words(document().measured_tree(), wait);
+    QStandardItem* const item = rows().add({wait.name.empty() ? wait.kind : wait.name,
+                                            seconds_cell(wait.seconds), "", "", words_for_call(frames)},
+                                           {frames, paragraph(words)}, heading);
+    for (const Finding& finding : deadlocks)
+      if (wait.deadlock != 0 && finding.sentence.find(words) != std::string::npos)
+        rows_of_findings_.emplace_back(QString::fromStdString(finding.sentence), item);
   }
 }
 
@@ -109,18 +134,23 @@ void LocksPage::add_blocked() {
 void LocksPage::add_work() {
   const std::vector<WorkWhileIdle> all = work_while_idle(document().measured_tree(), document().run());
   if (all.empty()) return;
+  const std::vector<Finding> findings = idle_findings(document().measured_tree(), document().run());
   QStandardItem* const heading = rows().add_heading("worked while others waited without a lock");
   for (const WorkWhileIdle& work : all) {
-    const std::vector<FindingFrame> frames =
-        program_part(frames_of(document().measured_tree(), work.context));
-    rows().add({idle_in_words(work), seconds_cell(work.seconds), "", "", code_in_words(frames)}, {frames, {}},
-               heading);
+    const std::vector<FindingFrame> whole = frames_of(document().measured_tree(), work.context),
+                                    frames = program_part(whole);
+    QStandardItem* const item =
+        rows().add({idle_in_words(work), seconds_cell(work.seconds), "", "", code_in_words(frames)},
+                   {frames, {}}, heading);
+    for (const Finding& finding : findings)
+      if (is_same_code(finding.contexts.front().frames, whole))
+        rows_of_findings_.emplace_back(QString::fromStdString(finding.sentence), item);
   }
 }
 
 QModelIndex LocksPage::row_of_finding(const QString& sentence) const {
-  for (const auto& [name, item] : locks_)
-    if (sentence.contains(name)) return item->index();
+  for (const auto& [of, item] : rows_of_findings_)
+    if (of == sentence) return item->index();
   return {};
 }
 

@@ -21,16 +21,20 @@ class LocksPage : public EvidencePage {
 
  protected:
   void fill() override;
+  QString limit_of_threads() const override {
+    return "Of all threads: who waited for whom is not known of some of them alone.";
+  }
   QModelIndex row_of_finding(const QString& sentence) const override;
 
  private:
-  void add_lock(const LockRecord& lock);
+  void add_lock(const LockRecord& lock, const std::vector<Finding>& findings);
   void add_sides(const char* what, const std::vector<LockSide>& sides, QStandardItem* parent);
   void add_open_waits();
   void add_blocked();
   void add_work();
 
-  std::vector<std::pair<QString, QStandardItem*>> locks_;  // as sentences name them
+  // Of findings, by their sentences.
+  std::vector<std::pair<QString, QStandardItem*>> rows_of_findings_;
 };
 
 }  // namespace prof::viewer

@@ -79,4 +79,13 @@ void StallsPage::fill() {
   }
 }
 
+// The dearest one of those that the finding sums up.
+QModelIndex StallsPage::row_of_finding(const QString& sentence) const {
+  if (!search_ || !search_->stalls()) return {};
+  for (const Finding& finding : search_->stalls()->findings)
+    if (QString::fromStdString(finding.sentence) == sentence)
+      return rows().row_in(finding.contexts.front().frames);
+  return {};
+}
+
 }  // namespace prof::viewer

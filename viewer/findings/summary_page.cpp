@@ -1,6 +1,8 @@
 #include "viewer/findings/summary_page.h"
 
+#include <QDateTime>
 #include <QEvent>
+#include <QLocale>
 #include <QScrollBar>
 #include <QStringList>
 #include <QVBoxLayout>
@@ -35,10 +37,18 @@ QString explained(const std::string& text, const Reasons& reasons) {
   return text.empty() ? QString() : html(text + reasons_in_words(reasons, kReasons));
 }
 
+// "25 November 2026, 00:02:52 UTC"; what is no ISO 8601 as it is.
+QString moment_in_words(const std::string& moment) {
+  const QString text = QString::fromStdString(moment);
+  const QDateTime time = QDateTime::fromString(text, Qt::ISODate);
+  if (!time.isValid()) return text.toHtmlEscaped();
+  return QLocale(QLocale::English).toString(time.toUTC(), "d MMMM yyyy, HH:mm:ss") + " UTC";
+}
+
 QString what_ran(const CallTree& tree, const RunSummary& run) {
   QString text = line("program", "<b>" + html(run.command) + "</b>" + html(ending_in_words(run)));
   text += line("ran", ran_in_words(run));
-  if (!run.start.empty()) text += line("began", run.start);
+  text += line("began", moment_in_words(run.start));
   text += line("selected", selected_in_words(tree));
   text += line("sampled", sampled_in_words(tree, run));
   text += line("paused", paused_in_words(run));
@@ -56,12 +66,23 @@ QColor colour_of(Severity severity, const QPalette& palette) {
   return readable_on(palette.color(QPalette::Base), QColor::fromHsl(hue, 170, is_dark(palette) ? 150 : 95));
 }
 
+// A column of the same width in both lists.
+QString share_column(double share, const QString& of) {
+  QString text = "<td width=\"95\" align=\"right\">";
+  if (share > 0) text += percent(share) + (of.isEmpty() ? "" : " " + of);
+  return text + "&nbsp;&nbsp;</td>";
+}
+
+// What the share is: of paths and of what was not seen it is their cost, else what a change saves at most.
+QString meaning_of_share(const Finding& finding) {
+  const QString page = page_of_finding(finding.kind);
+  return page.isEmpty() || page == "top-down" ? "spent" : "to save";
+}
+
 QString found(const Document& document, const Finding& finding, const QPalette& palette) {
-  QString text = QString("<tr><td width=\"70\"><font color=\"%1\"><b>%2</b></font></td>")
+  QString text = QString("<tr><td width=\"50\"><font color=\"%1\"><b>%2</b></font></td>")
                      .arg(colour_of(finding.severity, palette).name(), html(severity_name(finding.severity)));
-  const bool has_share = finding.cost && finding.cost->share_of_run > 0;
-  text += "<td width=\"60\" align=\"right\">" + (has_share ? percent(finding.cost->share_of_run) : "") +
-          "&nbsp;&nbsp;</td>";
+  text += share_column(finding.cost ? finding.cost->share_of_run : 0, meaning_of_share(finding));
   text += "<td>" + html(finding.sentence);
   // Of the measurement itself sentences end with it.
   const bool is_said = finding.sentence.find(finding.advice) != std::string::npos;
@@ -82,11 +103,12 @@ FindingFrame as_frame(const CallTree& tree, uint32_t frame, const Place& place) 
 
 QString hot(const Document& document) {
   const CallTree& tree = document.tree();
+  const size_t m = document.metric();
   QString text;
-  for (const HotFunction& function : hot_functions(tree, kHotFunctions)) {
-    const double share = tree.share(function.cost.exclusive, 0);
+  for (const HotFunction& function : hot_functions(tree, kHotFunctions, m)) {
+    const double share = tree.share(function.cost.exclusive, m);
     if (!text.isEmpty() && share < kWorthALine) break;
-    text += "<tr><td align=\"right\" width=\"60\">" + percent(share) + "&nbsp;&nbsp;</td><td>" +
+    text += "<tr><td width=\"50\"></td>" + share_column(share, {}) + "<td>" +
             linked(document, as_frame(tree, function.frame, function.place));
     for (size_t i = 0; i < std::min(kCallers, function.callers.size()); ++i)
       text += " &#8592; " +
@@ -94,10 +116,10 @@ QString hot(const Document& document) {
     text += "</td></tr>";
   }
   if (text.isEmpty()) return {};
-  const Metric& metric = tree.metric(0);
+  const Metric& metric = tree.metric(m);
   return "<h3>Functions by their own cost</h3><p>" + html(metric.name) + ", " +
-         quantity(metric, tree.totals[0]) +
-         " in all; the heaviest line of each, and its main callers</p><table cellspacing=\"2\">" + text +
+         quantity(metric, tree.totals[m]) +
+         " in all; the heaviest line of each, and its main callers</p><table cellspacing=\"4\">" + text +
          "</table>";
 }
 
@@ -113,6 +135,7 @@ SummaryPage::SummaryPage(Document& document, QWidget* parent)
   connect(text_, &QTextBrowser::anchorClicked, this,
           [this](const QUrl& link) { follow(this->document(), link); });
   connect(&document, &Document::tree_changed, this, &SummaryPage::renew);
+  connect(&document, &Document::metric_changed, this, &SummaryPage::renew);
 }
 
 bool SummaryPage::is_complete() const {

@@ -9,8 +9,10 @@
 #include <QPainter>
 #include <QPixmap>
 #include <QSvgGenerator>
+#include <algorithm>
 #include <stdexcept>
 
+#include "viewer/compare/names.h"
 #include "viewer/document/document.h"
 #include "viewer/document/other_run.h"
 #include "viewer/tables/table_text.h"
@@ -20,10 +22,14 @@
 
 namespace prof::viewer {
 
+namespace fs = std::filesystem;
+
 namespace {
 
 constexpr int kMargin = 6;           // pixels beside the line above a picture
 constexpr int kLongestMs = 120'000;  // that a page may need until it is complete
+// In a directory of measurements, beside the database.
+constexpr const char* kMeasured[] = {".prof", ".ranks", ".json"};
 
 void wait_until_complete(const Document& document, const Page& page) {
   QElapsedTimer timer;
@@ -53,7 +59,7 @@ QString caption_of(const Document& document, const Page& page) {
   if (kOfOneMetric.contains(page.id()) && document.metric() < tree.metrics())
     said << QString::fromStdString(tree.metric(static_cast<uint32_t>(document.metric())).name);
   if (const OtherRun* const other = document.other_run())
-    said << "compared with " + QString::fromStdString(other->directory.string());
+    said << "compared with " + names_of(document.directory(), other->directory).other;
   if (!document.has_all_threads())
     said << QString("%1 of %2 threads")
                 .arg(document.threads().size())
@@ -62,13 +68,17 @@ QString caption_of(const Document& document, const Page& page) {
   return said.join("  \u00b7  ");
 }
 
+bool is_below(const fs::path& file, const fs::path& folder) {
+  return std::ranges::mismatch(folder, file).in1 == folder.end();
+}
+
 int caption_height(const QWidget& page) {
   return page.fontMetrics().height() * 3 / 2;
 }
 
 }  // namespace
 
-void write_picture(const Document& document, Page& page, const std::filesystem::path& file) {
+void write_picture(const Document& document, Page& page, const fs::path& file) {
   const QString name = QString::fromStdString(file.string());
   bool is_written = false;
   const QRect all(0, 0, page.width(), page.height() + caption_height(page));
@@ -93,7 +103,9 @@ void write_picture(const Document& document, Page& page, const std::filesystem::
     if (is_written) paint(painter);
     is_written = is_written && painter.end();
   } else {
-    QPixmap picture(all.size());
+    const qreal ratio = page.devicePixelRatio();
+    QPixmap picture(all.size() * ratio);
+    picture.setDevicePixelRatio(ratio);
     QPainter painter(&picture);
     paint(painter);
     painter.end();
@@ -104,13 +116,22 @@ void write_picture(const Document& document, Page& page, const std::filesystem::
         fmt::format("cannot write {}; is its folder there, and is it yours to write to?", file.string()));
 }
 
-void check_output(const Document& document, const std::filesystem::path& file) {
+void check_output(const Document& document, const fs::path& file) {
   std::error_code error;
-  const auto folder = std::filesystem::weakly_canonical(file, error).parent_path();
-  if (folder == std::filesystem::weakly_canonical(document.directory(), error) &&
-      std::filesystem::exists(file, error))
-    throw std::runtime_error(
-        fmt::format("{} is a file of the database that is shown; write to another one", file.string()));
+  if (!fs::exists(file, error)) return;
+  const fs::path asked = fs::weakly_canonical(file, error);
+  const auto refuse_files_of = [&](const fs::path& directory) {
+    const fs::path database = fs::weakly_canonical(directory, error);
+    if (is_below(asked, database))
+      throw std::runtime_error(
+          fmt::format("{} is a file of the database that is shown; write to another one", file.string()));
+    if (database.filename() == "database" && asked.parent_path() == database.parent_path() &&
+        std::ranges::find(kMeasured, asked.extension()) != std::end(kMeasured))
+      throw std::runtime_error(
+          fmt::format("{} is a measurement of the run that is shown; write to another file", file.string()));
+  };
+  refuse_files_of(document.directory());
+  if (document.other_run()) refuse_files_of(document.other_run()->directory);
 }
 
 int write_files(const ViewOptions& options) {
@@ -119,13 +140,13 @@ int write_files(const ViewOptions& options) {
     throw std::runtime_error(options.table.empty() ? "--screenshot needs a DATABASE to show"
                                                    : "--table needs a DATABASE to show");
   Document document(options.database);
-  for (const std::string* file : {&options.screenshot, &options.table})
-    if (!file->empty()) check_output(document, *file);
   QString why_not;
   QObject::connect(&document, &Document::time_not_chosen, &document,
                    [&](const QString& why) { why_not = why; });
   if (!options.compare.empty())
     document.compare_with(read_other_run(document.database(), options.compare), {options.same_total, false});
+  for (const std::string* file : {&options.screenshot, &options.table})
+    if (!file->empty()) check_output(document, *file);
   choose(document, options);
   const std::unique_ptr<Page> page = make_page(QString::fromStdString(first_page(options)), document);
   const Size size = *size_of(options.size);

@@ -2,9 +2,13 @@
 
 #include <QLabel>
 #include <QTextBrowser>
+#include <QTreeView>
 #include <catch2/catch.hpp>
+#include <map>
+#include <tuple>
 
 #include "analysis/views/idleness.h"
+#include "tests/report/contended.h"
 #include "tests/report/example.h"
 #include "tests/report/idle_device.h"
 #include "tests/report/stalled_ranks.h"
@@ -83,6 +87,136 @@ TEST_CASE("the lock of a finding is chosen") {
   shown.document().ask_for_finding(
       "locks", QString::fromStdString(report["findings"][0]["sentence"].get<std::string>()));
   CHECK(shown.page().table()->currentIndex() == shown.model().index(0, 0));
+}
+
+TEST_CASE("of locks whose names begin alike the one of the finding is chosen") {
+  Database database = locked();
+  nlohmann::json run = nlohmann::json::parse(database.run_json);
+  nlohmann::json other = run["locks"]["locks"][0];
+  other["name"] = "queue_lock";
+  other["waited_s"] = 1.0;
+  other["blamed_s"] = 1.0;
+  run["locks"]["locks"].push_back(other);
+  database.run_json = run.dump();
+  Shown shown(database, "locks");
+  const nlohmann::json report = reported(database, ReportView::Locks);
+  REQUIRE(report["findings"].size() == 2);
+  for (const nlohmann::json& finding : report["findings"]) {
+    const QString sentence = QString::fromStdString(finding["sentence"].get<std::string>());
+    shown.document().ask_for_finding("locks", sentence);
+    CAPTURE(sentence.toStdString());
+    const QString chosen = text(shown.page().table()->currentIndex(), 0).section(' ', 0, 0);
+    CHECK(sentence.contains("for " + chosen + " ("));
+  }
+}
+
+TEST_CASE("a deadlock and threads that are idle lead to their rows") {
+  Database database = locked();
+  nlohmann::json run = nlohmann::json::parse(database.run_json);
+  run["locks"]["idle"] = {{{"context", 1},
+                           {"threads", 1},
+                           {"seconds", 6.0},
+                           {"cpu_s", 3.0},
+                           {"idle_cpu_s", 3.0},
+                           {"idle_threads", 4.0},
+                           {"working_threads", 2.0}}};
+  nlohmann::json wait = {{"host", "build1"},  {"rank", -1},      {"process", 7},  {"thread", 11},
+                         {"kind", "mutex"},   {"name", "other"}, {"address", 8},  {"context", 2},
+                         {"seconds", 1.0},    {"holder", 12},    {"deadlock", 0}, {"thread_name", "a"},
+                         {"holder_name", "b"}};
+  run["locks"]["open"] = {wait};
+  wait["name"] = "first";
+  wait["deadlock"] = 1;
+  run["locks"]["open"].push_back(wait);
+  wait["name"] = "second";
+  wait["thread"] = 12;
+  wait["holder"] = 11;
+  run["locks"]["open"].push_back(wait);
+  database.run_json = run.dump();
+  Shown shown(database, "locks");
+  std::map<std::string, QString> chosen;
+  const nlohmann::json report = reported(database, ReportView::Locks);
+  for (const nlohmann::json& finding : report["findings"]) {
+    shown.page().table()->setCurrentIndex({});
+    shown.document().ask_for_finding("locks", QString::fromStdString(finding["sentence"].get<std::string>()));
+    const QModelIndex row = shown.page().table()->currentIndex();
+    chosen[finding["kind"].get<std::string>()] = row.parent().data().toString() + ": " + text(row, 0);
+  }
+  CHECK(chosen["deadlock"].toStdString() == "waited for a lock when the process ended: first");
+  CHECK(chosen["idle-threads"].toStdString() ==
+        "worked while others waited without a lock: 4 of 6 threads waited");
+}
+
+TEST_CASE("findings of stalls and of idleness lead to their rows") {
+  for (const auto& [database, view, id] : {std::tuple(stalled_ranks(), ReportView::Stalls, "stalls"),
+                                           std::tuple(program(), ReportView::Idleness, "idleness")}) {
+    Shown shown(database, id);
+    const nlohmann::json findings = reported(database, view)["findings"];
+    REQUIRE(!findings.empty());
+    for (const nlohmann::json& finding : findings) {
+      const std::string sentence = finding["sentence"].get<std::string>();
+      CAPTURE(sentence);
+      shown.page().table()->setCurrentIndex({});
+      shown.document().ask_for_finding(id, QString::fromStdString(sentence));
+      const QModelIndex row = shown.page().table()->currentIndex();
+      REQUIRE(row.isValid());
+      const std::string name = finding["contexts"][0]["frames"][0]["function"].get<std::string>();
+      CHECK(row.siblingAtColumn(row.parent().isValid() ? 0 : 4)
+                .data()
+                .toString()
+                .contains(QString::fromStdString(name).remove("__GI___")));
+      CHECK(exact(row, 1) == Approx(finding["cost"]["value"].get<double>()));
+    }
+  }
+}
+
+TEST_CASE("pages that know nothing of single threads say so where some are chosen") {
+  for (const auto& [database, id] :
+       {std::pair(locked(), "locks"), std::pair(counting(both_sides), "contention"),
+        std::pair(program(), "idleness")}) {
+    Shown shown(database, id);
+    const auto& limit = shown.part<QLabel>("limit");
+    CAPTURE(id);
+    CHECK(limit.isHidden());
+    shown.document().choose_threads({0});
+    CHECK(limit.isVisible());
+    CHECK(limit.text().contains("of all threads", Qt::CaseInsensitive));
+    shown.document().choose_all_threads();
+    CHECK(limit.isHidden());
+  }
+}
+
+TEST_CASE("a table that is filled anew stays sorted, open and chosen as it was") {
+  Database database = locked();
+  nlohmann::json run = nlohmann::json::parse(database.run_json);
+  nlohmann::json other = run["locks"]["locks"][0];
+  other["name"] = "small";
+  other["waited_s"] = 1.0;
+  run["locks"]["locks"].push_back(other);
+  database.run_json = run.dump();
+  Shown locks(database, "locks");
+  auto& table = *static_cast<QTreeView*>(locks.page().table());
+  table.sortByColumn(1, Qt::AscendingOrder);
+  table.collapse(row_named(locks.model(), "queue"));
+  const QModelIndex release = locks.model().index(1, 0, row_named(locks.model(), "small"));
+  table.setCurrentIndex(release);
+  const QString chosen = text(release, 0);
+  locks.document().choose_threads({0});
+  CHECK(row_named(locks.model(), "small").row() < row_named(locks.model(), "queue").row());
+  CHECK(!table.isExpanded(row_named(locks.model(), "queue")));
+  CHECK(table.isExpanded(row_named(locks.model(), "small")));
+  CHECK(text(table.currentIndex(), 0) == chosen);
+  CHECK(text(table.currentIndex().parent(), 0).startsWith("small"));
+}
+
+TEST_CASE("tables end with a whole row, and titles stand above their texts") {
+  Shown shown(program(), "idleness");
+  QTest::qWait(1);
+  const auto& table = *static_cast<QTreeView*>(shown.page().table());
+  const int row = table.visualRect(shown.model().index(0, 0)).height();
+  REQUIRE(row > 0);
+  CHECK(table.viewport()->height() % row == 0);
+  CHECK(shown.part<QTextBrowser>("details").height() > 5 * row);
 }
 
 TEST_CASE("stalls are listed by what they cost, with the finding above") {

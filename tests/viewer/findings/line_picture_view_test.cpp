@@ -6,6 +6,7 @@
 
 #include "tests/report/contended.h"
 #include "tests/viewer/database_folder.h"
+#include "viewer/document/colours.h"
 
 using namespace prof;
 using namespace prof::test;
@@ -44,6 +45,53 @@ TEST_CASE("bytes that a thread uses have its colour, others none; nothing is in 
         "thread 100.1 count reads and writes counters[1].hits, byte 9 of the line");
   CHECK(view.words_at(view.cell(0, 0, 9).center()).toStdString() ==
         "thread 100.0 count was not seen to use byte 9 of the line");
+}
+
+TEST_CASE("a line has a frame around all its 64 bytes, and its end is marked") {
+  const DatabaseFolder folder(counting(both_sides));
+  Document document(folder.path());
+  LinePictureView view(document);
+  view.resize(900, 300);
+  view.show_record(&document.run().contention.front());
+  const QImage image = view.grab().toImage();
+  const QRect last = view.cell(0, 0, 63);
+  const QColor ground = image.pixelColor(image.width() - 2, image.height() - 2),
+               unused = image.pixelColor(last.left() - 3, last.center().y()),
+               frame = image.pixelColor(last.left() - 3, last.top() + 2);
+  CHECK(unused != ground);
+  CHECK(contrast(frame, unused) > 3);
+  // The tick and the number behind it.
+  const QRect ruler(last.right() + 1, view.cell(0, 0, 0).top() - last.height(), 30, last.height());
+  int marked = 0;
+  for (int x = ruler.left(); x < ruler.right(); ++x)
+    for (int y = ruler.top(); y < ruler.bottom(); ++y) marked += image.pixelColor(x, y) != ground;
+  CHECK(marked > 20);
+}
+
+TEST_CASE("what a picture leaves out it says") {
+  Database database = counting(both_sides);
+  nlohmann::json run = nlohmann::json::parse(database.run_json);
+  nlohmann::json& sides = run["contention"][0]["sides"];
+  const nlohmann::json first = sides[0];
+  sides.clear();
+  for (uint32_t line = 0; line < 6; ++line) {
+    nlohmann::json side = first;
+    side["line"] = 64 * line;
+    side["offset"] = 64 * line;
+    sides.push_back(side);
+  }
+  database.run_json = run.dump();
+  const DatabaseFolder folder(database);
+  Document document(folder.path());
+  LinePictureView view(document);
+  view.resize(900, 300);
+  const ContendedRecord& record = document.run().contention.front();
+  view.show_record(&record);
+  REQUIRE(line_pictures(record).size() == 6);
+  CHECK(view.lines_left_out().toStdString() == "and 2 lines more of these data; the table has all");
+  // Below the last of them.
+  const QRect last = view.cell(3, 1, 0);
+  CHECK(view.minimumSizeHint().height() > last.bottom() + last.height());
 }
 
 TEST_CASE("bytes that one thread writes and another reads are in common") {

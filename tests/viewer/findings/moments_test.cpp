@@ -29,14 +29,6 @@ std::function<bool(std::vector<Row>&)> source_of(std::vector<Row> rows) {
   };
 }
 
-uint32_t context_of(const Database& database, const std::string& function) {
-  for (uint32_t c = 0; c < database.contexts.size(); ++c)
-    if (const uint32_t f = database.contexts[c].function;
-        f != kNone && database.functions[f].name == function)
-      return c;
-  return kNone;
-}
-
 // The thread prepares for 100 ns, waits for 300, prepares for 400. KernelN runs from 150 to 250 and from 300
 // to 390, so that nothing runs between these and from 390 to 800, when KernelM follows for 10.
 Database traced() {
@@ -111,6 +103,46 @@ TEST_CASE("rows of idleness lead to the longest time of what they sum up") {
   CHECK(range_of("kernels and copies", "KernelM") == std::tuple(800, 810, 1));
   CHECK(range_of("device 0", "queue 1") == std::tuple(150, 810, 1));
   CHECK(!shown.part<QTextBrowser>("details").toPlainText().isEmpty());
+}
+
+TEST_CASE("a call that stacks lack because its library jumps on is found by the line that it is called at") {
+  Database database = traced();
+  const uint32_t step = context_of(database, "step");
+  REQUIRE(step != kNone);
+  // At line 31 of step the blame has clReleaseMemObject, the samples have the driver alone.
+  const uint32_t in_driver = context_of(database, "release_in_driver");
+  uint32_t line = kNone;
+  for (uint32_t c = 0; c < database.contexts.size(); ++c)
+    if (database.contexts[c].kind == ContextKind::Line && database.contexts[c].line == 31) line = c;
+  REQUIRE(line != kNone);
+  Context driver = database.contexts[in_driver];
+  driver.parent = line;
+  const auto jumped = static_cast<uint32_t>(database.contexts.size());
+  database.contexts.push_back(driver);
+  database.summaries.resize(database.contexts.size() * database.metrics.size());
+  database.traces[0] =
+      trace_of({{kBegin, context_of(database, "prepare")}, {kBegin + 400, jumped}, {kBegin + 900, kNone}});
+  Shown shown(database, "idleness");
+  QSignalSpy moments(&shown.document(), &Document::moment_asked);
+  shown.page().table()->setCurrentIndex(
+      row_of(shown.model(), "what keeps devices idle", "clReleaseMemObject"));
+  CHECK(shown.part<QTextBrowser>("details").toPlainText().contains("Show in the timeline"));
+  QTest::keyClick(shown.page().table(), Qt::Key_T);
+  REQUIRE(moments.size() == 1);
+  CHECK(moments[0][0].value<Moment>().range == TimeRange{kBegin + 390, kBegin + 800});
+}
+
+TEST_CASE("before its first task a device is idle from when its queue is there") {
+  Database database = traced();
+  const uint32_t prepare = context_of(database, "prepare"), wait = context_of(database, "clFinish");
+  database.traces[0] = trace_of({{kBegin - 5000, prepare}, {kBegin + 140, wait}});
+  database.traces[1] = trace_of({{kBegin - 5000, kNone}, {kBegin + 900, prepare}});
+  Shown shown(database, "idleness");
+  QSignalSpy moments(&shown.document(), &Document::moment_asked);
+  shown.page().table()->setCurrentIndex(row_of(shown.model(), "what keeps devices idle", "prepare"));
+  QTest::keyClick(shown.page().table(), Qt::Key_T);
+  REQUIRE(moments.size() == 1);
+  CHECK(moments[0][0].value<Moment>().range == TimeRange{kBegin - 5000, kBegin + 150});
 }
 
 TEST_CASE("without traces rows of idleness lead to no time") {

@@ -3,6 +3,7 @@
 #include <QTextBlock>
 #include <QTextBrowser>
 #include <catch2/catch.hpp>
+#include <tuple>
 
 #include "tests/report/contended.h"
 #include "tests/report/database_builder.h"
@@ -65,6 +66,67 @@ TEST_CASE("the summary has the findings of the report, with those of traces, in 
       REQUIRE(at >= 0);
     }
   }
+}
+
+TEST_CASE("functions are those of the report, of the chosen metric") {
+  DatabaseBuilder builder;
+  builder.metric("CPUTIME", "sec");
+  const uint32_t faults = builder.metric("PAGE_FAULTS", "");
+  builder.function("main", "app.cpp", "/home/me/app");
+  builder.function("compute", "app.cpp", "/home/me/app");
+  builder.function("allocate", "app.cpp", "/home/me/app");
+  const uint32_t thread = builder.thread(0);
+  builder.spend(thread, {{"main", 4}, {"compute", 17}}, 9);
+  builder.spend(thread, {{"main", 5}, {"allocate", 31}}, 1);
+  builder.spend(thread, {{"main", 5}, {"allocate", 33}}, 80, faults);
+  builder.spend(thread, {{"main", 4}, {"compute", 18}}, 20, faults);
+  const Database database = builder.build();
+  Shown shown(database, "summary");
+  const nlohmann::json rows = reported(database, ReportView::Flat)["rows"];
+  const auto share_of = [&](const char* metric, const std::string& function) {
+    double all = 0, own = 0;
+    for (const nlohmann::json& row : rows) {
+      const double cost = row["values"].value(metric, nlohmann::json::object()).value("exclusive", 0.0);
+      all += cost;
+      if (row["function"] == function) own = cost;
+    }
+    return QString("%1 % ").arg(qRound(own / all * 100));
+  };
+  for (const auto& [metric, first, line, second] : {std::tuple("CPUTIME", "compute", 17, "allocate"),
+                                                    std::tuple("PAGE_FAULTS", "allocate", 33, "compute")}) {
+    const QString said = words(shown).section("Functions by their own cost", 1);
+    CAPTURE(said.toStdString());
+    CHECK(said.contains(QString("%1, ").arg(metric)));
+    CHECK(said.contains(share_of(metric, first) + QString("%1 (app.cpp:%2)").arg(first).arg(line)));
+    CHECK(said.contains(share_of(metric, second) + second));
+    CHECK(said.indexOf(first) < said.indexOf(second));
+    shown.document().choose_metric(1);
+  }
+}
+
+TEST_CASE("times are told as people write them, and shares with what they are of") {
+  Shown example_shown(example(), "summary");
+  CHECK(words(example_shown).contains("began 2 May 2024, 10:00:00 UTC"));
+  CHECK(words(example_shown).contains(QRegularExpression("\\d % spent ")));
+  Shown contended(counting(both_sides), "summary");
+  CHECK(words(contended).contains("75 % to save 2 threads use different bytes"));
+}
+
+TEST_CASE("findings of ranks lead to the threads, with what slow ranks do") {
+  DatabaseBuilder builder;
+  builder.metric("CPUTIME", "sec");
+  builder.function("solve", "app.cpp", "/home/me/app");
+  builder.spend(builder.thread(0, "", 0), {{"solve", 17}}, 9);
+  const DatabaseFolder folder(builder.build());
+  Document document(folder.path());
+  Finding finding;
+  finding.kind = "load-imbalance";
+  finding.contexts = {{"waits", {{"MPI_Wait", "", "", 0}}}, {"late", {{"solve", "src/app.cpp", "", 17}}}};
+  const QString links = links_of(document, finding);
+  CAPTURE(links.toStdString());
+  CHECK(links.contains("function:threads?of=solve"));
+  for (const char* const kind : {"slow-rank", "slow-node", "load-imbalance", "late-by-turns"})
+    CHECK(page_of_finding(kind) == "threads");
 }
 
 TEST_CASE("a finding's link leads to the page of its evidence") {
