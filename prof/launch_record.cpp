@@ -28,6 +28,7 @@ std::optional<LaunchRecord> launch_record(const fs::path& directory) {
     record.launch = json.at("launch");
     record.size = json.at("size");
     record.ranks = json.value("ranks", "");
+    record.all_ranks = json.value("all_ranks", true);
     record.token = json.value("token", uint64_t{0});
     record.host = json.value("host", "");
     record.pid = json.value("pid", 0);
@@ -43,9 +44,10 @@ std::optional<LaunchRecord> launch_record(const fs::path& directory) {
 
 bool create_launch_record(const fs::path& directory, LaunchRecord record) {
   const int64_t now = duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
-  nlohmann::ordered_json json = {{"launch", record.launch}, {"size", record.size}, {"ranks", record.ranks},
-                                 {"token", record.token},   {"host", host_name()}, {"pid", getpid()},
-                                 {"written_ns", now}};
+  nlohmann::ordered_json json = {{"launch", record.launch}, {"size", record.size},
+                                 {"ranks", record.ranks},   {"all_ranks", record.all_ranks},
+                                 {"token", record.token},   {"host", host_name()},
+                                 {"pid", getpid()},         {"written_ns", now}};
   if (record.clock.port != 0)
     json["clock"] = {{"host", record.clock.host},
                      {"addresses", record.clock.addresses},

@@ -17,9 +17,10 @@ constexpr char kLaunchFile[] = "launch.json";
 struct LaunchRecord {
   std::string launch;  // ParallelJob::launch
   int size = 0;
-  std::string ranks;   // as --ranks has them, "all" without
-  uint64_t token = 0;  // of the launch; 0: another prof wrote it
-  ClockAddress clock;  // of who wrote it
+  std::string ranks;      // as --ranks has them, "all" without
+  bool all_ranks = true;  // have this directory; else those of a node
+  uint64_t token = 0;     // of the launch; 0: another prof wrote it
+  ClockAddress clock;     // of who wrote it
   // Who wrote it, and when; empty and 0 where another prof did.
   std::string host;
   int pid = 0;

@@ -197,6 +197,7 @@ void RankPart::publish(const fs::path& directory, const ClockAddress& clock, uin
   record.launch = job_.launch;
   record.size = job_.size;
   record.ranks = ranks_.empty() ? "all" : ranks_;
+  record.all_ranks = shares_with_all();
   record.token = token;
   record.clock = clock;
   if (create_launch_record(directory, record)) return;

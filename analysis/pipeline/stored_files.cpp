@@ -1,11 +1,18 @@
 #include "analysis/pipeline/stored_files.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <tuple>
 #include <utility>
 
+#include "analysis/pipeline/rank_choice.h"
+#include "analysis/pipeline/run_record.h"
 #include "hpcrun/measurement/container.h"
 #include "hpcrun/measurement/container_format.h"
 
@@ -14,7 +21,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void add_members(const fs::path& path, StoredFiles& stored) {
+constexpr size_t kMostNodesNamed = 4;
+
+std::string own_host_name() {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  return host.data();
+}
+
+void add_members(const fs::path& path, StoredFiles& stored, std::vector<ContainerOwner>& owners) {
   ContainerReader container(path);
   if (!container.is_container()) return;
   container.read_on();
@@ -27,6 +42,53 @@ void add_members(const fs::path& path, StoredFiles& stored) {
     stored.damage.push_back(
         fmt::format("{}: no rank of {} added what it measured, which then is in {} there, if it is left",
                     path.string(), container.owner().host, container.owner().local));
+  else if (container.damage().empty())
+    owners.push_back(container.owner());
+}
+
+// How many ranks of the launch that all measure into the directory have not left their record, which comes
+// last. launch.json is gone when all have.
+size_t count_unfinished(const fs::path& directory, const std::vector<StoredFile>& files, int& size) {
+  std::ifstream in(directory / "launch.json");
+  const auto launch = nlohmann::json::parse(in, nullptr, false);
+  if (!launch.is_object() || !launch.contains("all_ranks") || launch["all_ranks"] != true) return 0;
+  if (!launch.contains("size") || !launch["size"].is_number_integer()) return 0;
+  size = launch["size"].get<int>();
+  const auto words = launch.find("ranks");
+  const bool has_choice = words != launch.end() && words->is_string() && *words != "all";
+  const auto choice = has_choice ? RankChoice::parse(words->get<std::string>()) : RankChoice();
+  if (!choice) return 0;
+  std::set<int32_t> finished;
+  for (const StoredFile& file : files)
+    if (const auto rank = rank_of_record(file.path); rank && *rank < size && choice->contains(*rank))
+      finished.insert(*rank);
+  return choice->count(size) - finished.size();
+}
+
+// Where a launcher or the batch system has killed all at once, measurements stay on the nodes.
+void name_what_nodes_have(const fs::path& directory, const std::vector<ContainerOwner>& owners,
+                          StoredFiles& stored) {
+  if (owners.empty()) return;
+  int size = 0;
+  const size_t unfinished = count_unfinished(directory, stored.files, size);
+  if (unfinished == 0) return;
+  const std::string host = own_host_name();
+  std::vector<ContainerOwner> left;
+  std::error_code error;
+  std::ranges::copy_if(owners, std::back_inserter(left), [&](const ContainerOwner& owner) {
+    return owner.host != host || fs::exists(owner.local, error);
+  });
+  std::ranges::sort(left, {}, &ContainerOwner::host);
+  const size_t named = std::min(left.size(), kMostNodesNamed);
+  for (size_t i = 0; i < named; ++i)
+    stored.damage.push_back(
+        fmt::format("{}: {} of {} ranks have not added what they measured: they were killed, or still run; "
+                    "what those of {} "
+                    "have is in {} there, if it is left{}",
+                    directory.string(), unfinished, size, left[i].host, left[i].local,
+                    i + 1 == named && named < left.size()
+                        ? fmt::format("; {} more nodes have it likewise", left.size() - named)
+                        : ""));
 }
 
 uint64_t size_of(const StoredFile& file) {
@@ -49,21 +111,23 @@ void leave_out_copies(std::vector<StoredFile>& files) {
 
 StoredFiles stored_files(const fs::path& directory) {
   StoredFiles stored;
+  std::vector<ContainerOwner> owners;
   for (fs::directory_iterator at(directory, stored.error), end; !stored.error && at != end;
        at.increment(stored.error)) {
     std::error_code unreadable;
     if (!at->is_regular_file(unreadable)) continue;
     if (at->path().extension() == hpcrun::kContainerSuffix)
-      add_members(at->path(), stored);
+      add_members(at->path(), stored, owners);
     else
       stored.files.emplace_back(at->path());
   }
   std::ranges::sort(stored.containers);
-  std::ranges::sort(stored.damage);
   std::ranges::sort(stored.files, {}, [](const StoredFile& file) {
     return std::tuple(file.as_file(), file.is_member(), file.path, file.offset);
   });
   leave_out_copies(stored.files);
+  name_what_nodes_have(directory, owners, stored);
+  std::ranges::sort(stored.damage);
   return stored;
 }
 

@@ -1,13 +1,19 @@
 // Clocks are compared by asking each other, and one rank of a node keeps the result.
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "prof/clock_exchange.h"
 #include "prof/node_clock.h"
@@ -33,6 +39,71 @@ fs::path own_record(const Folder& folder) {
   gethostname(host.data(), host.size() - 1);
   return folder.path / ("clock-" + std::string(host.data()) + ".json");
 }
+
+sockaddr_in loopback(uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+// A network between a server and who asks it, which loses the questions of these numbers, as they come.
+class LossyNetwork {
+ public:
+  LossyNetwork(const ClockServer& server, std::array<bool, 20> lost)
+      : lost_(lost), inside_(socket(AF_INET, SOCK_DGRAM, 0)), outside_(socket(AF_INET, SOCK_DGRAM, 0)) {
+    const sockaddr_in to = loopback(server.address().port), any = loopback(0);
+    REQUIRE(bind(outside_, reinterpret_cast<const sockaddr*>(&any), sizeof any) == 0);
+    REQUIRE(connect(inside_, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0);
+    const timeval patience{.tv_sec = 0, .tv_usec = 50'000};
+    for (const int end : {inside_, outside_})
+      setsockopt(end, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    sockaddr_in own{};
+    socklen_t size = sizeof own;
+    getsockname(outside_, reinterpret_cast<sockaddr*>(&own), &size);
+    address_ = server.address();
+    address_.addresses = {"127.0.0.1"};
+    address_.port = ntohs(own.sin_port);
+    thread_ = std::thread([this] { pass(); });
+  }
+  ~LossyNetwork() {
+    ends_ = true;
+    thread_.join();
+    close(inside_);
+    close(outside_);
+  }
+  LossyNetwork(const LossyNetwork&) = delete;
+  LossyNetwork& operator=(const LossyNetwork&) = delete;
+  const ClockAddress& address() const { return address_; }
+  size_t asked() const { return asked_; }
+
+ private:
+  void pass() {
+    while (!ends_) {
+      std::array<char, 256> packet{};
+      sockaddr_storage from{};
+      socklen_t size = sizeof from;
+      const ssize_t got =
+          recvfrom(outside_, packet.data(), packet.size(), 0, reinterpret_cast<sockaddr*>(&from), &size);
+      if (got <= 0) continue;
+      const size_t number = asked_++;
+      if (number < lost_.size() && lost_[number]) continue;
+      if (send(inside_, packet.data(), static_cast<size_t>(got), 0) != got) continue;
+      const ssize_t answer = recv(inside_, packet.data(), packet.size(), 0);
+      if (answer > 0)
+        sendto(outside_, packet.data(), static_cast<size_t>(answer), 0,
+               reinterpret_cast<const sockaddr*>(&from), size);
+    }
+  }
+
+  std::array<bool, 20> lost_;
+  int inside_, outside_;
+  ClockAddress address_;
+  std::atomic<size_t> asked_ = 0;
+  std::atomic<bool> ends_ = false;
+  std::thread thread_;
+};
 
 nlohmann::json read(const fs::path& file) {
   std::ifstream in(file);
@@ -64,6 +135,23 @@ TEST_CASE("nobody answers who does not know the token, nor where there is nobody
   address.addresses = {"no address"};
   CHECK_FALSE(clock_difference(address));
   CHECK_FALSE(clock_difference(ClockAddress{}));
+}
+
+TEST_CASE("a network that loses packets does not keep clocks from being compared") {
+  const ClockServer server;
+  for (const std::array<bool, 20>& lost :
+       {std::array<bool, 20>{true, true}, std::array<bool, 20>{false, true, false, false, true}}) {
+    const LossyNetwork network(server, lost);
+    const auto difference = clock_difference(network.address());
+    REQUIRE(difference);
+    CHECK(std::abs(difference->offset_ns) <= difference->error_ns + 1);
+    CHECK(network.asked() >= 16);
+  }
+  std::array<bool, 20> all{};
+  all.fill(true);
+  const LossyNetwork nothing_passes(server, all);
+  CHECK_FALSE(clock_difference(nothing_passes.address()));
+  CHECK(nothing_passes.asked() == 3);
 }
 
 TEST_CASE("one rank of each other node compares clocks, at the begin and at the end") {

@@ -188,6 +188,31 @@ class Aggregate(EndToEnd):
         self.assertEqual(0, status, said)
         self.assertNotIn("left no measurements", said)
 
+    def test_what_stays_on_a_node_whose_ranks_are_killed_at_once_is_named(self):
+        """One has added what it measured before: the file of the node is not empty."""
+        ranks = [self.rank(rank, size=3, command=command) for rank, command in enumerate((("sleep", "60"), ("true",), ("sleep", "60")))]
+        files = [self.await_file(f"prof-*/{HOST}-{rank}-*.prof")[0] for rank in (0, 2)]
+        self.assertEqual(0, ranks[1].wait(timeout=30))
+        for rank in (ranks[0], ranks[2]):
+            rank.kill()
+        for file in files:
+            os.kill(int(file.name.split("-")[-2]), signal.SIGKILL)
+        self.end(*ranks)
+        left, = self.left()
+        job = self.folder / "job"
+        self.assertEqual(["run-1.json"], [name for name in members(job / f"{HOST}.ranks") if name.startswith("run-")])
+        status, said = self.analyze(job)
+        self.assertEqual(0, status, said)
+        self.assertIn(f"{job}: 2 of 3 ranks have not added what they measured: they were killed, or still run; what those of {HOST} "
+                      f"have is in {left} there, if it is left", said)
+        for file in files:
+            shutil.copy(file, job)
+        shutil.rmtree(left)
+        status, said = self.analyze(job)
+        self.assertEqual(0, status, said)
+        self.assertNotIn("have not added", said)
+        self.assertNotIn("left no measurements", said)
+
     def test_a_rank_that_comes_when_the_others_of_its_node_have_left_adds_to_their_file(self):
         first = self.rank(0, command=("true",))
         container = self.folder / "job" / f"{HOST}.ranks"
