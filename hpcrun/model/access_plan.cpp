@@ -84,24 +84,52 @@ class PastRegisters {
   uint16_t lost_ = 0;
 };
 
-void plan_preceding(uint64_t begin, uint64_t pc, Code& code, AccessPlan& plan) noexcept {
-  if (begin >= pc || pc - begin > kMostPrecedingBytes) return;
-  Instruction last[kMostPrecedingInstructions];
-  uint64_t addresses[kMostPrecedingInstructions];
+// The instructions just before a pc.
+struct Preceding {
   size_t count = 0;
-  uint64_t at = begin;
-  while (at < pc) {
-    const size_t place = count % kMostPrecedingInstructions;
-    if (!code.decode_at(at, last[place])) return;
-    addresses[place] = at;
-    at += last[place].length;
-    ++count;
+  Instruction instructions[kMostPrecedingInstructions];  // a ring, of which the last one is at count - 1
+  uint64_t addresses[kMostPrecedingInstructions];
+
+  static size_t place(size_t number) noexcept { return number % kMostPrecedingInstructions; }
+
+  // False: from `begin` on no instruction ends at the pc.
+  bool decode(uint64_t begin, uint64_t pc, Code& code) noexcept {
+    count = 0;
+    uint64_t at = begin;
+    while (at < pc) {
+      if (!code.decode_at(at, instructions[place(count)])) return false;
+      addresses[place(count)] = at;
+      at += instructions[place(count)].length;
+      ++count;
+    }
+    return at == pc;
   }
-  if (at != pc) return;
+};
+
+// Instructions have lengths of their own, so decoding that begins anywhere goes along with the code's after
+// some: where two such ways end in the same instructions, these are the code's.
+bool decode_nearby(uint64_t pc, Code& code, Preceding& preceding) noexcept {
+  constexpr uint64_t kStarts[] = {128, 123};  // bytes before the pc
+  Preceding other;
+  if (!other.decode(pc - kStarts[0], pc, code) || !preceding.decode(pc - kStarts[1], pc, code)) return false;
+  for (size_t back = 1; back <= kMostPrecedingInstructions; ++back) {
+    if (other.addresses[Preceding::place(other.count - back)] !=
+        preceding.addresses[Preceding::place(preceding.count - back)])
+      return false;
+  }
+  return true;
+}
+
+void plan_preceding(uint64_t begin, uint64_t pc, Code& code, AccessPlan& plan) noexcept {
+  constexpr uint64_t kNearby = 192;  // bytes that are decoded no faster from nearby
+  if (begin >= pc || pc - begin > kMostPrecedingBytes) return;
+  Preceding preceding;
+  if (!(pc - begin > kNearby && decode_nearby(pc, code, preceding)) && !preceding.decode(begin, pc, code))
+    return;
   PastRegisters registers;
-  for (size_t back = 1; back <= count && back <= kMostPrecedingInstructions; ++back) {
-    const size_t place = (count - back) % kMostPrecedingInstructions;
-    const Instruction& instruction = last[place];
+  for (size_t back = 1; back <= preceding.count && back <= kMostPrecedingInstructions; ++back) {
+    const size_t place = Preceding::place(preceding.count - back);
+    const Instruction& instruction = preceding.instructions[place];
     // Not by this way: who returns from a call or takes a jump comes from elsewhere.
     if (instruction.flow == Instruction::Flow::Call || instruction.flow == Instruction::Flow::Jump ||
         instruction.flow == Instruction::Flow::End)
@@ -111,8 +139,8 @@ void plan_preceding(uint64_t begin, uint64_t pc, Code& code, AccessPlan& plan) n
       Expression address;
       if (is_of_the_stack(instruction.memory[i]) || !registers.address(instruction.memory[i], address))
         continue;
-      plan_access(instruction.memory[i], address, instruction, addresses[place], -static_cast<int>(back),
-                  plan);
+      plan_access(instruction.memory[i], address, instruction, preceding.addresses[place],
+                  -static_cast<int>(back), plan);
     }
   }
 }

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -126,6 +127,37 @@ TEST_CASE("plans name the addresses that instructions use") {
     CHECK(tally.right > 1'000);
     CHECK(static_cast<double>(tally.seen_one_later) > seen * static_cast<double>(tally.accesses));
   }
+}
+
+TEST_CASE("in long functions what is just before the pc is found from nearby, and is the same") {
+  // This program's own code, one function after the other.
+  constexpr size_t kBytes = 16'000;
+  const auto* const text = reinterpret_cast<const uint8_t*>(&plan_accesses);
+  const std::vector<Memory> memory{{kCode, {text, text + kBytes}}};
+  std::vector<uint64_t> begins;
+  for (size_t at = 0; at + kMostInstructionBytes < kBytes;) {
+    Instruction instruction;
+    REQUIRE(decode(memory[0].bytes.data() + at, kBytes - at, kCode + at, instruction));
+    begins.push_back(kCode + at);
+    at += instruction.length;
+  }
+  size_t compared = 0, preceding = 0;
+  for (size_t i = 100; i < begins.size(); ++i) {
+    const uint64_t pc = begins[i], near = begins[i - 20];
+    const uint64_t far = *std::ranges::lower_bound(begins, pc - std::min(pc - kCode, uint64_t{2'000}));
+    REQUIRE(pc - near < 180);
+    const std::vector<Access> from_near = accesses(memory, near, pc, registers());
+    const std::vector<Access> from_far = accesses(memory, far, pc, registers());
+    REQUIRE(from_near.size() == from_far.size());
+    for (size_t n = 0; n < from_near.size(); ++n) {
+      REQUIRE(from_near[n].address == from_far[n].address);
+      REQUIRE(from_near[n].instruction == from_far[n].instruction);
+      preceding += from_near[n].distance < 0;
+    }
+    ++compared;
+  }
+  CHECK(compared > 2'000);
+  CHECK(preceding > 500);
 }
 
 TEST_CASE("a locked instruction that ends at the pc is seen") {
