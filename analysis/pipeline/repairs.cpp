@@ -61,6 +61,8 @@ std::string why_in_words(uint64_t why) {
     case hpcrun::WhyShared::AtomicCode:
       return "threads use atomic operations of the program's own, by which they may synchronise (prof c++ "
              "tells)";
+    case hpcrun::WhyShared::CpuTime:
+      return "the program has a timer or a limit of its CPU time, which would not count threads as processes";
     default:
       return {};
   }

@@ -76,6 +76,11 @@ class Loop {
   bool tick() noexcept {
     if (controller.is_forbidden.load()) return drop_for_fork();
     if (is_without_session_) return drop_all(WhyShared::NoSession);
+    if (session.watches_time.load()) {
+      controller.refusal.store(why_no_session(SessionStart::WatchesTime));
+      drop_all(WhyShared::CpuTime);
+      return !end_session();
+    }
     if (nobody_has_pages.load()) {
       drop_all(WhyShared::AtomicCode);
       return !end_session();
@@ -184,6 +189,8 @@ class Loop {
                                 : "memory that came as the program ran cannot be made common";
       case SessionStart::SignalReader:
         return "the program reads signals from descriptors (signalfd)";
+      case SessionStart::WatchesTime:
+        return "the program has a timer or a limit of its CPU time (setitimer, timer_create, ulimit -t)";
       default:
         return "a thread of the program's takes no signals";
     }
@@ -217,6 +224,10 @@ class Loop {
       benefit_.begin(now, monotonic_ns());
       return true;
     }
+    if (result == SessionStart::WatchesTime) {
+      controller.refusal.store(why_no_session(result));
+      return drop_all(WhyShared::CpuTime);
+    }
     if (moves_all) {
       // Threads have stood still in vain, and have waited for one that is asleep in the kernel, or busy.
       controller.common_from_ns.store(monotonic_ns() + kForkRestNs);
@@ -243,17 +254,21 @@ class Loop {
       release_twins();
     }
     uint32_t working = 0;
+    const uint64_t now_ns = monotonic_ns();
     for_each_record([&](ThreadRecord& record) {
-      if (&record == self || !visits_.has_worked(record)) return;
-      ++working;
-      if (controller.isolates_at_random() && visits_.rests(record)) return;
-      if (record.where.load() == Where::Home)
-        ask_to_convert(record);
-      else
-        ask_to_commit(record);
+      if (&record == self) return;
+      const ThreadVisits::Did did = visits_.look(record);
+      if (did == ThreadVisits::Did::Nothing) return;
+      const bool is_home = record.where.load() == Where::Home;
+      if (did == ThreadVisits::Did::Work) {
+        ++working;
+        if (controller.isolates_at_random() && visits_.rests(record, now_ns)) return;
+        if (is_home) ask_to_convert(record);
+      }
+      // On a busy machine a thread gets little of a round. One that waits in a call has committed before.
+      if (!is_home && !__atomic_load_n(&record.in_trap, __ATOMIC_RELAXED)) ask_to_commit(record);
     });
     if (controller.finds_written()) controller.shared.count_period(true, working);
-    visits_.end_visit();
   }
 
   void weigh() noexcept {

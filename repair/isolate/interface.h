@@ -27,6 +27,7 @@ enum class WhyShared : uint64_t {
   AtomicModule = 11,  // code of a module cannot be kept from working on it atomically
   Remapped = 12,      // the program gave the memory back, or changed what it is
   AtomicCode = 13,    // the program synchronises by atomic operations of its own
+  CpuTime = 14,       // the program has its CPU time watched, by a timer or a limit
   kCount,
 };
 

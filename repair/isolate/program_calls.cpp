@@ -2,7 +2,10 @@
 
 #include <errno.h>
 #include <sys/resource.h>
+#include <sys/times.h>
 #include <time.h>
+
+#include <algorithm>
 
 #include "hpcrun/guest/syscalls.h"
 #include "repair/isolate/program_actions.h"
@@ -75,6 +78,22 @@ long get_clock(const SystemCall& call) noexcept {
   return result;
 }
 
+// In the kernel's units for programs, hundredths of a second.
+long get_times(const SystemCall& call) noexcept {
+  constexpr uint64_t kTickNs = 10'000'000;
+  const long result = make(call);
+  if (result < 0 || !call.arguments[0]) return result;
+  auto& times = *reinterpret_cast<tms*>(call.arguments[0]);
+  times.tms_utime += static_cast<clock_t>(cpu_ns_of_twins() / kTickNs);
+  auto left = static_cast<clock_t>(session.past_cpu_ns.load() / kTickNs);
+  for (clock_t* const of_children : {&times.tms_cutime, &times.tms_cstime}) {
+    const clock_t part = std::min(left, *of_children);
+    *of_children -= part;
+    left -= part;
+  }
+  return result;
+}
+
 }  // namespace
 
 long call_in_program(const SystemCall& call) noexcept {
@@ -87,6 +106,8 @@ long call_in_program(const SystemCall& call) noexcept {
       return get_clock(call);
     case SYS_getrusage:
       return get_usage(call);
+    case SYS_times:
+      return get_times(call);
     case SYS_sched_setaffinity:
     case SYS_sched_setparam:
     case SYS_sched_setscheduler:

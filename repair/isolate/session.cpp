@@ -10,6 +10,7 @@
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
 #include "repair/isolate/clone_calls.h"
+#include "repair/isolate/cpu_time.h"
 #include "repair/isolate/interrupted_calls.h"
 #include "repair/isolate/parked.h"
 #include "repair/isolate/program_actions.h"
@@ -227,6 +228,7 @@ void start_afresh(int pid) noexcept {
   session.twins.store(0);
   session.changing.store(0);
   session.ending.store(false);
+  session.watches_time.store(false);
   session.past_cpu_ns.store(0);
   session.phase.store(Phase::Off);
 }
@@ -357,10 +359,14 @@ SessionStart begin_isolation(const SessionOptions& options) noexcept {
     result = this_record() ? SessionStart::NoDispatch : SessionStart::TooMany;
   } else if (reads_signals_from_descriptors()) {
     result = SessionStart::SignalReader;
+  } else if (is_cpu_time_watched()) {
+    result = SessionStart::WatchesTime;
   } else {
     this_record()->hidden_mask = mask & own_signal_bits();
     if (!gather(has_come))
       result = session.failed.load() ? SessionStart::TooMany : SessionStart::Unreachable;
+    else if (is_cpu_time_watched())  // meanwhile
+      result = SessionStart::WatchesTime;
     else if (session.hooks.all_stopped && !session.hooks.all_stopped())
       result = SessionStart::NotCommon;
     session.has_private_memory.store(false);
@@ -397,6 +403,7 @@ bool end_isolation() noexcept {
       dispatch_calls(false);
       mask |= self->hidden_mask;
       for_each_record([](ThreadRecord& record) { await_end_of_twin(record); });
+      if (session.watches_time.exchange(false)) release_twins();
       change_phase(Phase::Off);
       await_changes();
       show_own_signals();
@@ -408,6 +415,10 @@ bool end_isolation() noexcept {
   release_twins();
   set_kernel_mask(mask);
   return done || session.phase.load() == Phase::Off;
+}
+
+void begin_to_watch_time() noexcept {
+  if (!session.watches_time.exchange(true)) bring_all_home();
 }
 
 void twin_ended(int pid) noexcept {

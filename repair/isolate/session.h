@@ -64,6 +64,7 @@ enum class SessionStart : uint8_t {
   Unreachable,   // a thread did not take the request signal for kPatience
   NotCommon,     // hooks.all_stopped() said so
   SignalReader,  // the program reads signals from descriptors, which only know their own process
+  WatchesTime,   // the program has its CPU time watched (cpu_time.h)
 };
 
 // Not async-signal-safe in one thing: the first call must not be made in a handler. Threads wait meanwhile,
@@ -97,6 +98,7 @@ struct Session {
   std::atomic<bool> failed{false};              // one of them cannot enter
   std::atomic<uint32_t> holds{0};               // nobody becomes a twin
   std::atomic<bool> has_private_memory{false};  // writable, since the session began: nobody becomes a twin
+  std::atomic<bool> watches_time{false};        // SessionStart::WatchesTime, since the session began
   std::atomic<uint32_t> twins{0};               // threads that are, or are about to be
   std::atomic<bool> ending{false};              // the process ends: dead twins are no news
   std::atomic<uint64_t> past_cpu_ns{0};         // of twins that left
@@ -117,6 +119,10 @@ bool is_in_session(const ThreadRecord* record) noexcept;
 inline void note_private_memory() noexcept {
   if (session.hooks.all_stopped) session.has_private_memory.store(true);
 }
+
+// At home: the program is about to have its CPU time watched. All threads are at home from here on, for the
+// rest of the session.
+void begin_to_watch_time() noexcept;
 
 // Of the calling thread alone: its record, and the dispatch of its calls.
 bool enter_session() noexcept;

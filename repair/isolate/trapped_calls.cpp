@@ -12,6 +12,7 @@
 #include "hpcrun/guest/syscalls.h"
 #include "repair/isolate/call_table.h"
 #include "repair/isolate/clone_calls.h"
+#include "repair/isolate/cpu_time.h"
 #include "repair/isolate/futex_calls.h"
 #include "repair/isolate/interrupted_calls.h"
 #include "repair/isolate/mask_calls.h"
@@ -177,6 +178,7 @@ long TrappedCall::interrupted() noexcept {
 MadeBy TrappedCall::made_by_now() const noexcept {
   const long* a = call_.arguments;
   if (is_futex_call(call_.number)) return futex_made_by(call_);
+  if (begins_to_watch_cpu_time(call_)) return MadeBy::Home;
   if (const int path = path_argument(call_.number); path >= 0) {
     constexpr char kOwn[] = {'/', 'p', 'r', 'o', 'c', '/'};
     char begin[sizeof kOwn];
@@ -198,8 +200,6 @@ MadeBy TrappedCall::made_by_now() const noexcept {
           clock < 0 || clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID;
       return is_cpu_time ? MadeBy::Original : MadeBy::Twin;
     }
-    case SYS_clock_nanosleep:
-      return a[0] == CLOCK_PROCESS_CPUTIME_ID || a[0] < 0 ? MadeBy::Home : MadeBy::Twin;
     case SYS_tgkill:
       return a[1] == record_.tid.load() ? MadeBy::Home : MadeBy::Original;
     case SYS_tkill:
@@ -359,6 +359,7 @@ long TrappedCall::make_certainly_at_home() noexcept {
   }
   if (is_clone_call(call_.number)) return clone_at_home(call_, context_);
   if (makes_private_memory(call_)) note_private_memory();
+  if (is_session_on() && begins_to_watch_cpu_time(call_)) begin_to_watch_time();
   const MadeBy by = made_by_now();
   if (by == MadeBy::HomeAlone && is_session_on()) return make_alone_at_home();
   if (by == MadeBy::Original) return call_in_program(call_);

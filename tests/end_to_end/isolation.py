@@ -160,6 +160,15 @@ class Isolation(repair_runs.RepairRuns):
         self.assertEqual(self.repairs(run)["conversions"], 0)
         self.assertIn("Nothing was isolated: the program has asynchronous input and output (io_uring, libaio).", run.summary()["degradations"])
 
+    def test_programs_whose_cpu_time_is_limited_are_left_alone(self):
+        command = [driver.sample("statistics"), "300"]
+        run = self.prof_run(["/bin/sh", "-c", f"ulimit -t 10000; exec {' '.join(command)}"], options=["--repair=isolate:always"])
+        self.assertEqual((run.status, run.stdout), (0, self.bare(command)), run.stderr)
+        self.assertEqual(self.repairs(run)["conversions"], 0)
+        self.assertIn("Nothing was isolated: the program has a timer or a limit of its CPU time (setitimer, timer_create, ulimit -t).",
+                      run.summary()["degradations"])
+        self.assertIn("a timer or a limit of its CPU time", " ".join(page["why"] for page in self.pages(run, "shared")))
+
     def test_programs_that_forked_are_isolated_again(self):
         for how in ("forked", "child"):
             with self.subTest(how):

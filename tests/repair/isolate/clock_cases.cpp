@@ -1,0 +1,227 @@
+// What the kernel does by a process's CPU time and to its state, case by case, as twin_cases.cpp: times, timers
+// and limits of CPU time, stops. clock_cases.py runs them.
+
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/times.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "repair/isolate/session.h"
+#include "tests/repair/isolate/isolated.h"
+#include "tests/repair/isolate/team.h"
+#include "tests/repair/isolate/twin_turns.h"
+
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+
+void burn(uint64_t ns) {
+  const uint64_t begin = now_ns(CLOCK_THREAD_CPUTIME_ID);
+  while (now_ns(CLOCK_THREAD_CPUTIME_ID) - begin < ns) continue;
+}
+
+volatile sig_atomic_t handled = 0;
+void handle(int signal) {
+  struct sigaction action {};
+  action.sa_handler = [](int) { handled = handled + 1; };
+  sigaction(signal, &action, nullptr);
+}
+
+// --- CPU time
+
+// In hundredths of a second; twins that run, and those that left, are the program's own time.
+clock_t own(const tms& times) {
+  return times.tms_utime + times.tms_stime;
+}
+
+void times_of_all() {
+  isolated_start();
+  tms before{};
+  REQUIRE_THAT(times(&before) != -1);
+  become_twin();
+  burn(300 * kMs);
+  tms running{};
+  REQUIRE_THAT(times(&running) != -1);
+  REQUIRE_THAT(own(running) - own(before) >= 25);
+  isolated_give_back();
+  pause_ms(50);
+  become_twin();  // the one before has been waited for
+  tms left{};
+  REQUIRE_THAT(times(&left) != -1);
+  REQUIRE_THAT(own(left) >= own(running));
+  REQUIRE_THAT(left.tms_cutime + left.tms_cstime <= before.tms_cutime + before.tms_cstime + 2);
+  REQUIRE_THAT(times(nullptr) != -1);
+}
+
+// The signal comes although all that works is a thread that was a twin when the timer was set.
+void timer_comes_by(int which, int signal) {
+  handle(signal);
+  isolated_start();
+  std::atomic<bool> over{false};
+  std::atomic<int> twins{0};
+  Team other(1, [&](int) {
+    become_twin();
+    ++twins;
+    while (!over) continue;
+  });
+  while (!twins) sched_yield();
+  become_twin();
+  const itimerval none{{0, 0}, {0, 0}};
+  REQUIRE_THAT(setitimer(which, &none, nullptr) == 0);
+  REQUIRE_THAT(isolated_is_twin());  // nothing is watched by that
+  const itimerval interval{{0, 0}, {0, 100'000}};
+  REQUIRE_THAT(setitimer(which, &interval, nullptr) == 0);
+  REQUIRE_THAT(!isolated_is_twin() && !isolated_convert());
+  const uint64_t begin = now_ns();
+  while (!handled && now_ns() - begin < 20'000 * kMs) continue;
+  REQUIRE_THAT(handled == 1);
+  over = true;
+}
+void virtual_timer() {
+  timer_comes_by(ITIMER_VIRTUAL, SIGVTALRM);
+}
+void profiling_timer() {
+  timer_comes_by(ITIMER_PROF, SIGPROF);
+}
+
+void posix_timer() {
+  handle(SIGUSR1);
+  isolated_start();
+  become_twin();
+  sigevent event{};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = SIGUSR1;
+  timer_t timer;
+  REQUIRE_THAT(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
+  REQUIRE_THAT(isolated_is_twin());
+  REQUIRE_THAT(timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer) == 0);
+  REQUIRE_THAT(!isolated_is_twin() && !isolated_convert());
+  const itimerspec limit{{0, 0}, {0, 50'000'000}};
+  REQUIRE_THAT(timer_settime(timer, 0, &limit, nullptr) == 0);
+  burn(200 * kMs);
+  REQUIRE_THAT(handled == 1);
+}
+
+// A limit is the process's, not each twin's.
+void limit() {
+  handle(SIGXCPU);
+  isolated_start();
+  become_twin();
+  const rlimit all{RLIM_INFINITY, RLIM_INFINITY};
+  REQUIRE_THAT(setrlimit(RLIMIT_CPU, &all) == 0);
+  const rlimit second{1, RLIM_INFINITY};
+  REQUIRE_THAT(setrlimit(RLIMIT_CPU, &second) == 0);
+  REQUIRE_THAT(!isolated_convert());
+  Team other(1, [](int) {
+    const uint64_t begin = now_ns();
+    while (!handled && now_ns() - begin < 20'000 * kMs) continue;
+  });
+  other.join();
+  REQUIRE_THAT(handled >= 1);
+}
+
+void sleep_by_cpu_time() {
+  isolated_start();
+  std::atomic<bool> over{false};
+  std::atomic<int> twins{0};
+  Team other(1, [&](int) {
+    become_twin();
+    ++twins;
+    while (!over) continue;
+  });
+  while (!twins) sched_yield();
+  become_twin();
+  const timespec time{0, 50'000'000};
+  REQUIRE_THAT(clock_nanosleep(CLOCK_PROCESS_CPUTIME_ID, 0, &time, nullptr) == 0);
+  over = true;
+}
+
+void no_session_comes_about() {
+  isolated_make_common();
+  constexpr int kWatches = static_cast<int>(hpcrun::SessionStart::WatchesTime);
+  const itimerval none{{0, 0}, {0, 0}}, long_time{{0, 0}, {1'000, 0}};
+  REQUIRE_THAT(setitimer(ITIMER_PROF, &long_time, nullptr) == 0);
+  REQUIRE_THAT(isolated_begin() == kWatches);
+  REQUIRE_THAT(setitimer(ITIMER_PROF, &none, nullptr) == 0);
+
+  sigevent event{};
+  event.sigev_notify = SIGEV_NONE;
+  timer_t real, of_cpu;
+  REQUIRE_THAT(timer_create(CLOCK_MONOTONIC, &event, &real) == 0);
+  REQUIRE_THAT(timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &of_cpu) == 0);
+  REQUIRE_THAT(isolated_begin() == kWatches);
+  REQUIRE_THAT(timer_delete(of_cpu) == 0);
+
+  rlimit limit{1'000'000, RLIM_INFINITY};
+  REQUIRE_THAT(setrlimit(RLIMIT_CPU, &limit) == 0);
+  REQUIRE_THAT(isolated_begin() == kWatches);
+  limit.rlim_cur = RLIM_INFINITY;
+  REQUIRE_THAT(setrlimit(RLIMIT_CPU, &limit) == 0);
+
+  REQUIRE_THAT(isolated_begin() == 0);
+  become_twin();
+}
+
+// A session after one in which time was watched is as any other.
+void begins_again() {
+  handle(SIGPROF);
+  isolated_start();
+  become_twin();
+  const itimerval none{{0, 0}, {0, 0}}, long_time{{0, 0}, {1'000, 0}};
+  REQUIRE_THAT(setitimer(ITIMER_PROF, &long_time, nullptr) == 0);
+  REQUIRE_THAT(!isolated_convert());
+  REQUIRE_THAT(isolated_end());
+  REQUIRE_THAT(setitimer(ITIMER_PROF, &none, nullptr) == 0);
+  REQUIRE_THAT(isolated_begin() == 0);
+  become_twin();
+}
+
+// --- stops
+
+// Two twins count where the test sees it: a number a line, every 10 ms.
+void counts_on() {
+  isolated_start();
+  static std::atomic<uint64_t> counted{0};
+  Team team(2, [](int) {
+    become_twin();
+    for (;;) ++counted;
+  });
+  for (;;) {
+    printf("%llu\n", static_cast<unsigned long long>(counted.load()));
+    fflush(stdout);
+    pause_ms(10);
+  }
+}
+
+struct Case {
+  const char* name;
+  void (*run)();
+};
+constexpr Case kCases[] = {
+    {"times", times_of_all},
+    {"virtual_timer", virtual_timer},
+    {"profiling_timer", profiling_timer},
+    {"posix_timer", posix_timer},
+    {"limit", limit},
+    {"sleep", sleep_by_cpu_time},
+    {"no_session_comes_about", no_session_comes_about},
+    {"begins_again", begins_again},
+    {"counts_on", counts_on},
+};
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  for (const Case& each : kCases) {
+    if (count != 2 || strcmp(each.name, arguments[1])) continue;
+    each.run();
+    return 0;
+  }
+  for (const Case& each : kCases) puts(each.name);
+  return count == 1 ? 0 : 2;
+}
