@@ -27,7 +27,8 @@ bool can_draw() {
 ProgressBar::ProgressBar()
     : enabled_(can_draw()),
       columns_(std::min(terminal_columns(stderr), kWidest)),
-      next_(Clock::now() + kFirst) {}
+      first_(Clock::now() + kFirst),
+      next_(first_) {}
 
 ProgressBar::~ProgressBar() {
   if (drawn_) std::fputs("\r\033[K", stderr);
@@ -37,9 +38,12 @@ void ProgressBar::show(std::string_view stage, size_t done, size_t total) {
   if (!enabled_) return;
   const std::lock_guard guard(mutex_);
   const Clock::time_point now = Clock::now();
-  if (now < next_) return;
+  if (now < (done >= total ? first_ : next_)) return;
+  if (stage == stage_ && done <= done_) return;  // another thread was faster
   next_ = now + kEvery;
   drawn_ = true;
+  stage_ = stage;
+  done_ = done;
   std::fputs(("\r\033[K" + progress_line(stage, done, total, columns_)).c_str(), stderr);
 }
 

@@ -17,7 +17,8 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  // `done` of `total` pieces of a stage ("reading files"). From any thread; draws at most ten times a second.
+  // `done` of `total` pieces of a stage ("reading files"). From any thread; draws at most ten times a second,
+  // and the end of each stage.
   void show(std::string_view stage, size_t done, size_t total);
 
  private:
@@ -26,8 +27,10 @@ class ProgressBar {
   bool enabled_;
   size_t columns_;
   std::mutex mutex_;
-  Clock::time_point next_;  // when it may be drawn again
+  Clock::time_point first_, next_;  // when it may be drawn at all, and again
   bool drawn_ = false;
+  std::string stage_;  // that was drawn last, and how much of it
+  size_t done_ = 0;
 };
 
 // "reading files  [#####     ]  50 %", at most `columns` wide.

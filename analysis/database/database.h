@@ -9,6 +9,7 @@
 #include <string>
 
 #include "analysis/database/model.h"
+#include "analysis/database/progress.h"
 
 namespace prof {
 
@@ -53,11 +54,13 @@ std::vector<Summary> write_database(const Database& database, const std::filesys
                                     int jobs = 1);
 //
 // `complete`, of each process, is called before the new database takes its place: what the first one's writes
-// into `folder` comes with it. Only the first one's gets the summaries, where there were none.
+// into `folder` comes with it. Only the first one's gets the summaries, where there were none. It is not called
+// where an analysis goes on that was interrupted behind it.
 using Completion =
     std::function<void(const std::filesystem::path& folder, const std::vector<Summary>& summaries)>;
 std::vector<Summary> write_database(const Database& database, const std::filesystem::path& directory,
-                                    int jobs, Team& team, const Completion& complete = {});
+                                    int jobs, Team& team, const Completion& complete = {},
+                                    const Progress& progress = {});
 
 // Reads a database with summaries for every metric; statistics that the writer left out are computed from the
 // profiles. Needs meta.db and profile.db; trace.db and run.json are optional. A trace is read when its

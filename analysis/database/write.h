@@ -7,10 +7,18 @@
 
 #include "analysis/database/model.h"
 #include "analysis/database/output.h"
+#include "analysis/database/progress.h"
 #include "analysis/database/written_profiles.h"
 #include "analysis/team/team.h"
 
 namespace prof {
+
+// Who writes: on `jobs` threads of each process of the team.
+struct Writers {
+  int jobs;
+  Team& team;
+  const Progress& progress;  // of the own share
+};
 
 // Throws DatabaseError::InvalidModel when the rules of model.h or the limits of the format are broken.
 // Values of profiles are left to validate_values().
@@ -23,17 +31,17 @@ std::vector<bool> write_sources(const Database& database, const std::filesystem:
 // `copied`: for each file whether src/ has it.
 void write_meta(const Database& database, const std::vector<bool>& copied,
                 const std::filesystem::path& directory);
-// The values of the profiles, on `jobs` threads of each process of the team, as the others with jobs.
-WrittenProfiles write_profiles(const Database& database, const std::filesystem::path& directory, int jobs,
-                               Team& team);
+// The values of the profiles.
+WrittenProfiles write_profiles(const Database& database, const std::filesystem::path& directory,
+                               const Writers& writers);
 // Reads the values from profile.db, which is in the directory. The result is the first process's.
 WrittenContexts write_contexts(const Database& database, const WrittenProfiles& written,
-                               const std::filesystem::path& directory, int jobs, Team& team);
+                               const std::filesystem::path& directory, const Writers& writers);
 // The statistics, and the list of profiles.
 void finish_profiles(const Database& database, const WrittenProfiles& written,
                      const WrittenContexts& contexts, const std::filesystem::path& directory);
 // False, and no file, when no profile has a trace.
-bool write_traces(const Database& database, const std::filesystem::path& directory, int jobs, Team& team);
+bool write_traces(const Database& database, const std::filesystem::path& directory, const Writers& writers);
 void write_taxonomy(const Database& database, const std::filesystem::path& directory);
 // False, and no file, when there are no launches.
 bool write_launches(const Database& database, const std::filesystem::path& directory);

@@ -111,25 +111,29 @@ struct Piece {
 class CctWriter {
  public:
   CctWriter(const Database& database, const WrittenProfiles& written, const std::filesystem::path& directory,
-            int jobs, std::pair<size_t, size_t> ranges, Share& share)
+            const Writers& writers, Share& share)
       : database_(database),
         written_(written),
         metrics_(static_cast<uint32_t>(database.metrics.size())),
         ids_(static_cast<uint32_t>(metrics_ * kScopes)),
-        jobs_(jobs),
-        ranges_(ranges),
+        writers_(writers),
+        ranges_(share_of(written.value_counts, writers.team.rank(), writers.team.size())),
         profiles_(directory / kProfile.name),
         share_(share) {
-    share.first = first_context(database, written, ranges.first);
-    share.end = first_context(database, written, ranges.second);
+    share.first = first_context(database, written, ranges_.first);
+    share.end = first_context(database, written, ranges_.second);
     share.summaries.resize(size_t{metrics_} * (share.end - share.first));
   }
 
   void write(OutputFile& file) {
     const std::vector<size_t> pieces = find_pieces();
+    Stage stage(writers_.progress, "writing contexts", pieces.size() - 1);
     make_in_order(
-        pieces.size() - 1, jobs_, [&](size_t i) { return make(pieces[i], pieces[i + 1]); },
-        [&](size_t, Piece&& piece) { use(piece, file); });
+        pieces.size() - 1, writers_.jobs, [&](size_t i) { return make(pieces[i], pieces[i + 1]); },
+        [&](size_t, Piece&& piece) {
+          use(piece, file);
+          stage.add();
+        });
     file.align(4);
     share_.bytes = file.offset();
   }
@@ -272,7 +276,7 @@ class CctWriter {
   const WrittenProfiles& written_;
   uint32_t metrics_;
   uint32_t ids_;  // of metrics and scopes
-  int jobs_;
+  const Writers& writers_;
   std::pair<size_t, size_t> ranges_;
   ProfileFile profiles_;
   Share& share_;
@@ -327,7 +331,8 @@ WrittenContexts statistics_of(const std::vector<Share>& shares, const Database& 
 
 // As write_profiles() does it.
 WrittenContexts write_contexts(const Database& database, const WrittenProfiles& written,
-                               const std::filesystem::path& directory, int jobs, Team& team) {
+                               const std::filesystem::path& directory, const Writers& writers) {
+  Team& team = writers.team;
   std::vector<Share> shares(static_cast<size_t>(team.size()));
   Share& own = shares[static_cast<size_t>(team.rank())];
   const auto ranges_of = [&](int rank) { return share_of(written.value_counts, rank, team.size()); };
@@ -335,7 +340,7 @@ WrittenContexts write_contexts(const Database& database, const WrittenProfiles& 
       "cct",
       [&] {
         OutputFile file = begin_part(directory, kCct, team);
-        CctWriter(database, written, directory, jobs, ranges_of(team.rank()), own).write(file);
+        CctWriter(database, written, directory, writers, own).write(file);
         end_part(std::move(file), directory, kCct, team);
       },
       [&](Packer& out) { out(own); },

@@ -59,27 +59,45 @@ class TemporarySibling {
   fs::path path_;
 };
 
-// Nothing reads a database without meta.db: it goes first and comes last.
-void replace_files(const fs::path& from, const fs::path& to) {
+// What an analysis that is interrupted has passed: all files are written, and those of an older database that
+// the new one does not have are gone.
+constexpr char kWritten[] = "written", kCleared[] = "cleared";
+
+// Nothing reads a database without meta.db: it goes first.
+void clear(const fs::path& from, const fs::path& to) {
   constexpr std::array kOptional = {format::kTrace.name, format::kLaunchFile, format::kInstructionFile};
   fs::remove(to / format::kMeta.name);
   fs::remove_all(to / format::kSourceFolder);
-  if (fs::exists(from / format::kSourceFolder))
-    fs::rename(from / format::kSourceFolder, to / format::kSourceFolder);
+  for (const auto name : kOptional)
+    if (!fs::exists(from / name)) fs::remove(to / name);
+}
+
+// What is not there any longer was moved before an interruption. meta.db comes last.
+void move_files(const fs::path& from, const fs::path& to) {
   fs::create_directories((to / format::kTaxonomyFile).parent_path());
-  for (const auto name :
-       {format::kTaxonomyFile, format::kRunFile, format::kCct.name, format::kProfile.name}) {
-    fs::rename(from / name, to / name);
+  for (const std::string_view name :
+       {format::kSourceFolder, format::kTaxonomyFile, format::kRunFile, format::kCct.name,
+        format::kProfile.name, format::kTrace.name, format::kLaunchFile, format::kInstructionFile,
+        format::kFindingsFile, format::kMeta.name})
+    if (fs::exists(from / name)) fs::rename(from / name, to / name);
+}
+
+void require_done(const fs::path& to) {
+  if (fs::exists(to / format::kMeta.name)) return;
+  throw DatabaseError(
+      DatabaseError::Kind::Unwritable,
+      fmt::format("{}: was written, and is there no longer; analyze again, without --resume", to.string()));
+}
+
+// After any interruption it can be called again.
+void put_in_place(const fs::path& from, const fs::path& to, Team& team) {
+  if (!fs::exists(from / format::kMeta.name)) return require_done(to);
+  if (!fs::exists(to)) return fs::rename(from, to);
+  if (!team.has_passed(kCleared)) {
+    clear(from, to);
+    team.pass(kCleared);
   }
-  for (const auto name : kOptional) {
-    if (fs::exists(from / name))
-      fs::rename(from / name, to / name);
-    else
-      fs::remove(to / name);
-  }
-  if (fs::exists(from / format::kFindingsFile))
-    fs::rename(from / format::kFindingsFile, to / format::kFindingsFile);
-  fs::rename(from / format::kMeta.name, to / format::kMeta.name);
+  move_files(from, to);
 }
 
 fs::path without_trailing_slash(const fs::path& directory) {
@@ -87,31 +105,17 @@ fs::path without_trailing_slash(const fs::path& directory) {
   return absolute.has_filename() ? absolute : absolute.parent_path();
 }
 
-}  // namespace
-
-std::vector<Summary> write_database(const Database& database, const fs::path& directory, int jobs) {
-  return write_database(database, directory, jobs, Team::alone());
-}
-
-std::vector<Summary> write_database(const Database& database, const fs::path& directory, int jobs, Team& team,
-                                    const Completion& complete) try {
-  require_place_for_database(directory);
-  validate(database);
-
-  const fs::path target = without_trailing_slash(directory);
-  std::optional<TemporarySibling> temporary;
-  fs::path place;  // while it is written
-  if (team.is_shared()) {
-    place = team.folder() / "database";
-    if (team.is_first()) fs::create_directories(place);
-  } else {
-    place = temporary.emplace(target).path();
+std::vector<Summary> write_files(const Database& database, const fs::path& place, const Writers& writers,
+                                 const Completion& complete) {
+  const bool is_first = writers.team.is_first();
+  if (is_first) {
+    fs::create_directories(place);
+    write_meta(database, write_sources(database, place), place);
   }
-  if (team.is_first()) write_meta(database, write_sources(database, place), place);
-  const WrittenProfiles written = write_profiles(database, place, jobs, team);
-  WrittenContexts contexts = write_contexts(database, written, place, jobs, team);
-  write_traces(database, place, jobs, team);
-  if (!team.is_first()) {
+  const WrittenProfiles written = write_profiles(database, place, writers);
+  WrittenContexts contexts = write_contexts(database, written, place, writers);
+  write_traces(database, place, writers);
+  if (!is_first) {
     if (complete) complete(place, {});
     return {};
   }
@@ -123,14 +127,36 @@ std::vector<Summary> write_database(const Database& database, const fs::path& di
   write_instructions(database, place);
   write_taxonomy(database, place);
   write_run(database, place);
-
   if (complete) complete(place, contexts.summaries);
-  if (fs::exists(target)) {
-    replace_files(place, target);
-  } else {
-    fs::rename(place, target);
-  }
   return std::move(contexts.summaries);
+}
+
+}  // namespace
+
+std::vector<Summary> write_database(const Database& database, const fs::path& directory, int jobs) {
+  return write_database(database, directory, jobs, Team::alone());
+}
+
+std::vector<Summary> write_database(const Database& database, const fs::path& directory, int jobs, Team& team,
+                                    const Completion& complete, const Progress& progress) try {
+  require_place_for_database(directory);
+  validate(database);
+
+  const fs::path target = without_trailing_slash(directory);
+  std::optional<TemporarySibling> temporary;
+  fs::path place;  // while it is written
+  if (team.is_shared()) {
+    place = team.folder() / "database";
+  } else {
+    place = temporary.emplace(target).path();
+  }
+  std::vector<Summary> summaries;
+  const bool was_written = team.has_passed(kWritten);
+  if (!was_written) summaries = write_files(database, place, {jobs, team, progress}, complete);
+  if (!team.is_first()) return {};
+  team.pass(kWritten);
+  put_in_place(place, target, team);
+  return was_written ? read_database(target, ReadValues::WhenAskedFor).summaries : std::move(summaries);
 } catch (const fs::filesystem_error& error) {
   throw DatabaseError(DatabaseError::Kind::Unwritable,
                       fmt::format("{}: cannot write a database there: {}; choose another directory with -o",

@@ -176,17 +176,21 @@ struct Group {
 // Writes the profiles of some pieces (ProfileValues).
 class ProfilesWriter {
  public:
-  ProfilesWriter(const Database& database, const std::vector<uint32_t>& cuts, LexAware& lex_aware, int jobs,
-                 int rank)
-      : database_(database), cuts_(cuts), lex_aware_(lex_aware), jobs_(jobs) {
-    find_groups(static_cast<size_t>(rank));
+  ProfilesWriter(const Database& database, const std::vector<uint32_t>& cuts, LexAware& lex_aware,
+                 const Writers& writers)
+      : database_(database), cuts_(cuts), lex_aware_(lex_aware), writers_(writers) {
+    find_groups(static_cast<size_t>(writers.team.rank()));
   }
 
   std::vector<ValueBlock> write(OutputFile& file) {
     std::vector<ValueBlock> blocks;
+    Stage stage(writers_.progress, "writing values", groups_.size() - 1);
     make_in_order(
-        groups_.size() - 1, jobs_, [this](size_t group) { return make(group); },
-        [&](size_t, Group&& group) { use(std::move(group), file, blocks); });
+        groups_.size() - 1, writers_.jobs, [this](size_t group) { return make(group); },
+        [&](size_t, Group&& group) {
+          use(std::move(group), file, blocks);
+          stage.add();
+        });
     return blocks;
   }
 
@@ -241,7 +245,7 @@ class ProfilesWriter {
   const Database& database_;
   const std::vector<uint32_t>& cuts_;
   LexAware& lex_aware_;
-  int jobs_;
+  const Writers& writers_;
   std::vector<size_t> groups_;  // first piece of each, and one behind the last
 };
 
@@ -348,8 +352,9 @@ void put_profile_info(OutputBuffer& out, const ValueBlock& block, uint64_t tuple
 
 }  // namespace
 
-WrittenProfiles write_profiles(const Database& database, const std::filesystem::path& directory, int jobs,
-                               Team& team) {
+WrittenProfiles write_profiles(const Database& database, const std::filesystem::path& directory,
+                               const Writers& writers) {
+  Team& team = writers.team;
   WrittenProfiles written;
   written.cuts = find_cuts(database);
   written.lex_aware = std::make_unique<LexAware>(database);
@@ -363,8 +368,7 @@ WrittenProfiles write_profiles(const Database& database, const std::filesystem::
       "values",
       [&] {
         OutputFile file = begin_part(directory, kProfile, team);
-        own.blocks =
-            ProfilesWriter(database, written.cuts, *written.lex_aware, jobs, team.rank()).write(file);
+        own.blocks = ProfilesWriter(database, written.cuts, *written.lex_aware, writers).write(file);
         file.align(8);
         own.bytes = file.offset();
         end_part(std::move(file), directory, kProfile, team);

@@ -46,7 +46,7 @@ void put(const Database& database, size_t profile, const TraceRecord& record, Ex
 }
 
 // As many records as were counted: the process that wrote the trace may still run.
-void write_trace(const Database& database, size_t profile, OutputFile& file, Extent& extent) {
+void write_trace(const Database& database, size_t profile, OutputFile& file, Extent& extent, Stage& stage) {
   TraceSource trace = database.traces[profile];
   IdleRecords idle;
   OutputBuffer out;
@@ -57,6 +57,7 @@ void write_trace(const Database& database, size_t profile, OutputFile& file, Ext
     if (block.size() > extent.records - written) block.resize(extent.records - written);
     for (const TraceRecord& record : block) put(database, profile, record, extent, out);
     written += block.size();
+    stage.add(block.size());
     if (out.size() < kBlockBytes && written < extent.records) continue;
     file.write_at(at, out.view());
     at += out.size();
@@ -73,11 +74,12 @@ std::pair<size_t, size_t> traces_of(const Database& database, int rank) {
 
 }  // namespace
 
-bool write_traces(const Database& database, const std::filesystem::path& directory, int jobs, Team& team) {
+bool write_traces(const Database& database, const std::filesystem::path& directory, const Writers& writers) {
+  Team& team = writers.team;
   const std::vector<TraceSource>& traces = database.traces;
   if (std::ranges::none_of(traces, [](const TraceSource& trace) { return bool{trace}; })) return false;
   std::vector<Extent> extents(traces.size());
-  parallel_for(traces.size(), jobs, [&](size_t i) {
+  parallel_for(traces.size(), writers.jobs, [&](size_t i) {
     if (traces[i])
       extents[i].records =
           database.trace_records.empty() ? count_records(traces[i]) : database.trace_records[i];
@@ -93,8 +95,12 @@ bool write_traces(const Database& database, const std::filesystem::path& directo
   team.collect(
       std::string(kTrace.name),
       [&, begin = own_begin, end = own_end] {
-        parallel_for(end - begin, jobs, [&](size_t i) {
-          if (extents[begin + i].records != 0) write_trace(database, begin + i, file, extents[begin + i]);
+        size_t records = 0;
+        for (size_t i = begin; i < end; ++i) records += extents[i].records;
+        Stage stage(writers.progress, "writing traces", records);
+        parallel_for(end - begin, writers.jobs, [&](size_t i) {
+          Extent& extent = extents[begin + i];
+          if (extent.records != 0) write_trace(database, begin + i, file, extent, stage);
         });
         if (!team.is_first()) file.close();
       },

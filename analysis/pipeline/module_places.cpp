@@ -1,7 +1,6 @@
 #include "analysis/pipeline/module_places.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <functional>
 #include <numeric>
@@ -164,11 +163,11 @@ void ModulePlaces::attribute(const AttributionOptions& options, int jobs, PlaceT
   team.share(
       "source",
       [&] {
-        std::atomic<size_t> done{0};
+        Stage told(progress, "finding source lines", own);
         parallel_for(own, jobs, [&](size_t i) {
-          if (progress) progress("finding source lines", done++, own);
           const uint32_t module = order[first + i * processes];
           if (!modules_[module].addresses.empty()) attributed[module] = attribute(modules_[module], options);
+          told.add();
         });
       },
       [&](Packer& out) {

@@ -1,8 +1,6 @@
 #pragma once
 // Runs independent pieces of an analysis on a few threads.
 
-#include <atomic>
-
 #include "analysis/database/parallel_for.h"
 #include "analysis/pipeline/pipeline.h"
 
@@ -11,11 +9,10 @@ namespace prof {
 // parallel_for() by the options of an analysis, which is told how far it is.
 template <typename Work>
 void parallel_for(size_t count, const AnalyzeOptions& options, const char* stage, Work work) {
-  std::atomic<size_t> done{0};
+  Stage told(options.progress, stage, count);
   parallel_for(count, options.jobs, [&](size_t i) {
     work(i);
-    const size_t now = ++done;
-    if (options.progress) options.progress(stage, now, count);
+    told.add();
   });
 }
 

@@ -10,7 +10,6 @@
 // inclusive adds everything below.
 
 #include <filesystem>
-#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -18,14 +17,11 @@
 #include "analysis/attribution/attribution.h"
 #include "analysis/database/contended_record.h"
 #include "analysis/database/model.h"
+#include "analysis/database/progress.h"
 #include "analysis/repair/repair_file.h"
 #include "analysis/team/team.h"
 
 namespace prof {
-
-// Told that `done` of `total` pieces of a stage ("reading files") are done; may be empty. Called from several
-// threads at once.
-using Progress = std::function<void(const char* stage, size_t done, size_t total)>;
 
 struct AnalyzeOptions {
   // Folds recursion: a function that is on its own call path already continues at that occurrence, so

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <random>
 #include <system_error>
 #include <utility>
 
@@ -23,6 +24,13 @@ struct Header {
   uint64_t bytes = 0;
   uint64_t checksum = 0;
 };
+
+constexpr char kRemoved[] = ".removed-";
+
+uint64_t random_number() {
+  std::random_device random;
+  return uint64_t{random()} << 32 | random();
+}
 
 uint64_t checksum_of(std::string_view text) {
   uint64_t hash = 14695981039346656037u ^ text.size();
@@ -125,11 +133,10 @@ void SharedFolder::remove(const std::string& name) const {
 
 void SharedFolder::remove_all() const {
   std::error_code error;
-  fs::path away = path_;
-  away += fmt::format(".removed-{}", ::getpid());
-  fs::remove_all(away, error);
-  fs::rename(path_, away, error);
-  if (!error) fs::remove_all(away, error);
+  const std::string prefix = path_.filename().string() + kRemoved;
+  fs::rename(path_, path_.parent_path() / fmt::format("{}{}-{}", prefix, ::getpid(), random_number()), error);
+  for (const std::string& name : SharedFolder(path_.parent_path()).names())
+    if (name.starts_with(prefix)) fs::remove_all(path_.parent_path() / name, error);
 }
 
 }  // namespace prof

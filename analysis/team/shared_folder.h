@@ -27,7 +27,8 @@ class SharedFolder {
   std::vector<std::string> names() const;
   void remove(const std::string& name) const;
 
-  // The folder with all that is in it. It is moved away first: whoever comes to it meanwhile finds none.
+  // The folder with all that is in it, and what others left that died as they removed it. It is moved away
+  // first: whoever comes to it meanwhile finds none.
   void remove_all() const;
 
  private:

@@ -95,6 +95,12 @@ class Team {
     }
   }
 
+  // Of the first process, when all have done their shares of the steps so far: an analysis that goes on here
+  // needs none of what they made, and is behind it. Nothing where a process is alone. Throws TeamError.
+  void pass(const std::string& step);
+  // Whether this analysis, or the one that it goes on with, has passed it.
+  bool has_passed(const std::string& step) const;
+
   // Throws TeamError where what `rank` has said in a step cannot be.
   void require(bool holds, const std::string& step, int rank, const char* otherwise) const {
     if (!holds) refuse(step, rank, otherwise);

@@ -2,6 +2,7 @@
 """`mpirun -n 4 prof analyze DIR`: processes share the work of an analysis, whose database is that of one process, byte
 for byte; one that dies or fails ends the others, and --resume goes on."""
 
+import functools
 import os
 import pathlib
 import shutil
@@ -14,11 +15,19 @@ from driver import BUILD, PROF, EndToEnd, main, sample
 
 MAKE_RANKS = BUILD / "tests/make_ranks"
 FILES = ("meta.db", "profile.db", "cct.db", "trace.db", "run.json", "instructions.sqlite", "metrics/default.yaml")
-# That processes have shares of, in their order.
+# That processes have shares of, in their order, and those of the first process alone.
 STEPS = ("files", "outlines", "source", "contexts", "profile.db.bytes", "values", "cct.db.bytes", "cct", "trace.db",
-         "metrics", "ranks")
+         "metrics", "ranks", "written")
+OF_FIRST = ("files", "metrics", "written")
+RENAME = "/^rename"
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
 ENVIRONMENT = {**os.environ, "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+
+
+@functools.cache
+def can_trace():
+    return bool(shutil.which("strace")) and subprocess.run(["strace", "-o", "/dev/null", "true"],
+                                                           stderr=subprocess.DEVNULL).returncode == 0
 
 
 class AnalyzeTogether(EndToEnd):
@@ -101,6 +110,29 @@ class AnalyzeTogether(EndToEnd):
         self.assertEqual(told.replace(str(expected), ""), said[0].replace(str(database), ""))
         self.assert_same(database, expected)
 
+    def test_what_is_corrupt_is_told_as_by_one_process(self):
+        job = self.job(8)
+        files = sorted(job.glob("*.prof"))
+        for number, file in enumerate(files):
+            if number % 3 != 0:
+                continue
+            # Bits that are wrong, in files of their whole length: in the first all over it, in others in the middle.
+            content = bytearray(file.read_bytes())
+            places = range(64, len(content), 97) if number == 0 else range(len(content) // 3, 2 * len(content) // 3, 31)
+            for place in places:
+                content[place] ^= 0x55
+            file.write_bytes(content)
+        expected = self.folder / "alone"
+        told = self.alone(job, "-o", expected)
+        self.assertIn(files[0].name, told)
+        for size in (2, 4):
+            database = self.folder / f"by{size}"
+            status, said = self.end(self.begin(size, job, "-o", database))
+            self.assertEqual([0] * size, status, said)
+            self.assertEqual(told.replace(str(expected), ""), said[0].replace(str(database), ""))
+            self.assertEqual([""] * (size - 1), said[1:])
+            self.assert_same(database, expected)
+
     @unittest.skipUnless(shutil.which("mpirun"), "there is no mpirun (Debian: openmpi-bin)")
     def test_mpirun_starts_them(self):
         job = self.job(10)
@@ -155,39 +187,80 @@ class AnalyzeTogether(EndToEnd):
         self.assertNotIn("from the begin", said[0])
         self.assert_same(database, expected)
 
-    def killed_behind(self, step, victims, job, database):
-        """Two processes of which some are killed as soon as the first of them has saved its share of a step. False:
-        they came to the end."""
-        processes = self.begin(2, job, "-o", database)
-        share = database.parent / f".{database.name}.parts" / f"{step}.{victims[0]}"
-        while not share.exists() and processes[0].poll() is None:
-            pass
-        for victim in victims:
-            processes[victim].kill()
+    def killed_as(self, deaths, job, database):
+        """Two processes, of which some are killed as they call the system for a file, before it does anything:
+        {rank: (system calls, file, at which of these calls)}."""
+        words = [PROF, "analyze", job, "-o", database]
+        processes = []
+        for rank in range(2):
+            calls, file, number = (*deaths.get(rank, (None, None)), 1)[:3]
+            fatal = ["strace", "-f", "-qqq", "-o", "/dev/null", "-P", file, "-e", f"trace={calls}",
+                     "-e", f"inject={calls}:signal=KILL:when={number}"] if file else []
+            processes.append(subprocess.Popen([str(word) for word in fatal + words], stderr=subprocess.PIPE,
+                                              env={**os.environ, "PMI_RANK": str(rank), "PMI_SIZE": "2"}))
         status, said = self.end(processes)
         for rank, of_one in enumerate(status):
-            self.assertIn(of_one, (0, -signal.SIGKILL) if rank in victims else (0, 125), said)
-        return status[0] != 0
+            # Who has done its part may be gone when the other one dies.
+            self.assertIn(of_one, (-signal.SIGKILL,) if rank in deaths else (0, 125), (deaths, said))
 
-    def test_whenever_they_are_killed_resume_goes_on(self):
-        job = self.job(20, contexts=1500)
+    def assert_resumes_behind(self, deaths, job, database, expected):
+        if not can_trace():
+            self.skipTest("strace cannot follow a process here")
+        self.killed_as(deaths, job, database)
+        status, said = self.end(self.begin(2, "--resume", job, "-o", database))
+        self.assertEqual([0, 0], status, said)
+        self.assertNotIn("from the begin", said[0])
+        self.assert_same(database, expected)
+
+    def test_whichever_step_they_die_in_resume_goes_on(self):
+        job = self.job(6, contexts=300, records=100)
         expected, database = self.folder / "alone", self.folder / "database"
         self.alone(job, "-o", expected)
+        parts = self.folder / ".database.parts"
         everybody = [(1,), (0,), (0, 1)]
-        interrupted = set()
         for number, step in enumerate(STEPS):
-            victims = everybody[number % 3] if step != "files" else (0,)  # the others have no share of that
+            victims = (0,) if step in OF_FIRST else everybody[number % 3]
+            deaths = {rank: (RENAME, parts / f"{step}.{rank}.writing-{rank}") for rank in victims}
             with self.subTest(step=step, victims=victims):
-                if self.killed_behind(step, victims, job, database):
-                    interrupted.add(step)
-                    self.assertFalse((database / "meta.db").exists())
-                    status, said = self.end(self.begin(2, "--resume", job, "-o", database))
-                    self.assertEqual([0, 0], status, said)
-                    self.assertNotIn("from the begin", said[0])
-                self.assert_same(database, expected)
+                self.assert_resumes_behind(deaths, job, database, expected)
                 shutil.rmtree(database)
-        # Later steps are short, and may be over before a signal comes.
-        self.assertLessEqual({"files", "outlines", "source", "contexts"}, interrupted)
+
+    def test_whichever_file_they_die_in_resume_goes_on(self):
+        job = self.job(6, contexts=300, records=100)
+        expected, database = self.folder / "alone", self.folder / "database"
+        self.alone(job, "-o", expected)
+        unfinished = self.folder / ".database.parts/database"
+        for victim, name in [(0, "meta.db"), (0, "profile.db"), (1, "profile.db"), (0, "cct.db"), (1, "cct.db"),
+                             (0, "trace.db"), (1, "trace.db"), (0, "instructions.sqlite"), (0, "metrics/default.yaml"),
+                             (0, "run.json")]:
+            with self.subTest(victim=victim, name=name):
+                self.assert_resumes_behind({victim: ("/^p?write", unfinished / name)}, job, database, expected)
+                shutil.rmtree(database)
+
+    def test_whenever_it_dies_as_the_database_takes_its_place_resume_goes_on(self):
+        job = self.job(6, contexts=300, records=100)
+        expected, database = self.folder / "alone", self.folder / "database"
+        self.alone(job, "-o", expected)
+        parts = self.folder / ".database.parts"
+        # To where nothing was; and when all is done, as it removes the folder, which it tried at the begin as well.
+        for death in ((RENAME, parts / "database"), (RENAME, parts, 2)):
+            with self.subTest(death=death):
+                self.assert_resumes_behind({0: death}, job, database, expected)
+                shutil.rmtree(database)
+
+        # Over an older one, file by file: nothing reads it while meta.db is missing.
+        older = self.folder / "older"
+        smaller = self.folder / "smaller"
+        smaller.mkdir()
+        shutil.copy(sorted(job.glob("*.prof"))[0], smaller)
+        self.alone(smaller, "-o", older)
+        deaths = [("/^unlink", database / "meta.db")]
+        deaths += [(RENAME, parts / "database" / name) for name in (*FILES, "findings.sqlite", "src")]
+        for death in deaths:
+            with self.subTest(death=death):
+                shutil.copytree(older, database)
+                self.assert_resumes_behind({0: death}, job, database, expected)
+                shutil.rmtree(database)
 
     def test_one_alone_removes_what_was_left(self):
         job = self.job(30, contexts=2000)

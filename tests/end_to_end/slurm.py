@@ -147,6 +147,21 @@ class UnderSlurm(EndToEnd):
             self.assertRegex(directory.name, r"^prof-app-\d+\.\S+-\d+$")
             self.assertEqual([0, 1], self.ranks_in(directory))
 
+    def test_tasks_analyze_together(self):
+        done = self.slurm.run("srun", "-n", "3", str(PROF), "run", "-q", "--no-analyze", "-o", "step", "--",
+                              sample("hot_loop"), cwd=self.folder)
+        self.assertEqual(0, done.returncode, done.stderr.decode())
+        together = self.slurm.run("srun", "-n", "2", str(PROF), "analyze", "step", "-o", "together.db", cwd=self.folder)
+        said = together.stderr.decode()
+        self.assertEqual(0, together.returncode, said)
+        self.assertEqual(1, said.count("together.db"), said)  # the first task alone speaks
+        alone = self.slurm.run(str(PROF), "analyze", "step", "-o", "alone.db", cwd=self.folder)
+        self.assertEqual(0, alone.returncode, alone.stderr.decode())
+        for name in ("meta.db", "profile.db", "cct.db", "run.json"):
+            self.assertTrue((self.folder / "together.db" / name).read_bytes() ==
+                            (self.folder / "alone.db" / name).read_bytes(), name)
+        self.assertEqual([], list(self.folder.glob(".together.db.*")))
+
     def test_the_batch_script_of_the_documentation_runs(self):
         if lack_of_mpi():
             self.skipTest(lack_of_mpi())

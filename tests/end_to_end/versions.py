@@ -2,6 +2,9 @@
 """`prof diff` finds the function that became slower between two builds of a program, and nothing in runs that are the same."""
 
 import json
+import os
+import pathlib
+import re
 import subprocess
 
 import driver
@@ -25,6 +28,7 @@ BEFORE = SOURCE + "int main() { parse(0.06); hot(0.06); print(0.06); }\n"
 AFTER = "// A line more.\n" + SOURCE.replace("WORK(parse)\nWORK(hot)", "WORK(hot)\nWORK(parse)") + \
     "int main() { parse(0.06); hot(0.12); print(0.06); }\n"
 RUNS = 3
+SOURCE_TREE = pathlib.Path(os.environ.get("PROF_SOURCE", "."))
 
 
 class Versions(driver.EndToEnd):
@@ -34,7 +38,15 @@ class Versions(driver.EndToEnd):
         for turn in range(RUNS):
             run = self.prof_run(["./app"], directory=self.folder / f"{name}-{turn}", options=["-q"])
             self.assertEqual(run.status, 0, run.stderr)
+        (self.folder / "app").rename(self.folder / f"app-{name}")
         return [f"{name}-{turn}" for turn in range(RUNS)]
+
+    def check(self, *programs, **environment):
+        """check-regressions of docs/ci.md"""
+        path = f"{driver.PROF.parent}:{os.environ['PATH']}"
+        return subprocess.run(["./check-regressions", *programs], cwd=self.folder, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=120,
+                              env={**os.environ, "PATH": path, "TURNS": "3", **environment})
 
     def diff(self, *arguments):
         return subprocess.run([str(driver.PROF), "diff", *arguments], cwd=self.folder, stdout=subprocess.PIPE,
@@ -61,6 +73,17 @@ class Versions(driver.EndToEnd):
         self.assertRegex(lines[0], r"^prof: regression: hot\(double\) \(app\.cpp:\d+\) \+\d+\.\d % "
                                    r"\(.+ -> .+, 3 runs a side, p [=<] [0-9.e-]+\)$")
         self.assertIn("regressions\n", done.stdout)
+
+        # The script of the documentation, whose status a job of CI ends with.
+        script = re.search(r"<<'SCRIPT'\n(.*?)^SCRIPT$", (SOURCE_TREE / "docs/ci.md").read_text(), re.DOTALL | re.MULTILINE)
+        (self.folder / "check-regressions").write_text(script.group(1))
+        (self.folder / "check-regressions").chmod(0o755)
+        done = self.check("./app-before", "./app-after", REGRESSION="10%")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("prof: regression: hot(double) (app.cpp:", done.stderr)
+        done = self.check("./app-before", "./app-before", REGRESSION="10%")
+        self.assertEqual((done.returncode, "regression" in done.stderr), (0, False), done.stderr)
+        self.assertEqual(self.check("./app-before", "./no-such-program").returncode, 127)
 
         # hot moved to another line: the source was kept with each database.
         lines = json.loads(self.diff(*sides, "--by=line", "--format=json").stdout)

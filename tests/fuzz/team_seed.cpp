@@ -86,6 +86,8 @@ TeamSeed::TeamSeed() {
   copy_as_left(kParts, kLeft);
   fs::copy(kDatabase, fs::path(kLeft) / kDatabase, fs::copy_options::recursive);
   team.finish();
+  for (const char* passed : {"written.0", "cleared.0"})  // behind which no part is read
+    fs::remove(fs::path(kLeft) / passed);
   for (const std::string& part : SharedFolder(kLeft).names())
     if (part.ends_with(".0")) parts_.push_back(part);
   std::ranges::sort(parts_);

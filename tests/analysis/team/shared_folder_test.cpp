@@ -100,3 +100,17 @@ TEST_CASE("a process knows of those on its machine whether they have ended") {
   CHECK_FALSE(elsewhere.is_here());
   CHECK_FALSE(elsewhere.has_ended());
 }
+
+TEST_CASE("with the folder goes what others left that died as they removed it") {
+  const Folder folder;
+  folder.shared.write("step.0", kText, "0");
+  const fs::path beside = folder.directory.path();
+  for (const char* left : {"parts.removed-1", "parts.removed-2-77"}) {
+    fs::create_directory(beside / left);
+    SharedFolder(beside / left).write("step.1", kText, "1");
+  }
+  fs::create_directory(beside / "parts.of-another");
+  folder.shared.remove_all();
+  CHECK(SharedFolder(beside).names() == std::vector<std::string>{"parts.of-another"});
+  folder.shared.remove_all();  // where it is not
+}

@@ -84,6 +84,32 @@ TEST_CASE("what an earlier analysis of the same inputs left is taken up, and of 
   team.finish();
 }
 
+TEST_CASE("what was passed is passed when the analysis goes on, and not in another one") {
+  const bool same = GENERATE(true, false);
+  const test::TemporaryDirectory directory;
+  const fs::path folder = directory.path() / "parts", kept = directory.path() / "kept";
+  {
+    Team team(place(folder, 0, 1));
+    CHECK_FALSE(team.has_passed("end"));
+    team.pass("end");
+    CHECK(team.has_passed("end"));
+    CHECK_FALSE(team.has_passed("other"));
+    test::copy_as_left(folder, kept);
+    team.finish();
+  }
+  fs::rename(kept, folder);
+  Team::Place again = place(folder, 0, 1, same ? "same" : "other");
+  again.resume = true;
+  Team team(again);
+  CHECK(team.has_passed("end") == same);
+  team.finish();
+}
+
+TEST_CASE("a process alone passes nothing") {
+  Team::alone().pass("end");
+  CHECK_FALSE(Team::alone().has_passed("end"));
+}
+
 TEST_CASE("what a killed team left is removed, but not under one that is at work") {
   const test::TemporaryDirectory directory;
   const fs::path folder = directory.path() / "parts";
