@@ -2,6 +2,7 @@
 // runs are put behind each other; those of one number are repetitions.
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,10 +24,7 @@ class ExtrapWriter {
   ExtrapWriter(const CallTree& tree, Output& out) : tree_(tree), out_(out), paths_(name_paths(tree)) {}
 
   void write() {
-    const RunSummary run = run_summary(*tree_.database);
-    const bool are_ranked = run.ranks > 0;
-    workers_ = std::max<uint64_t>(are_ranked ? run.ranks : run.threads, 1);
-    parameter_ = are_ranked ? "ranks" : "threads";
+    count_workers();
     own_ = own_costs_of_paths(tree_, paths_, tree_.selection.profiles);
     inclusive_ = with_callees(paths_, own_, tree_.metrics());
     for (size_t p = 0; p < paths_.paths.size(); ++p) {
@@ -41,6 +39,18 @@ class ExtrapWriter {
   }
 
  private:
+  // What a run says of itself. One that was imported says nothing: it has what its threads are of.
+  void count_workers() {
+    const RunSummary run = run_summary(*tree_.database);
+    std::set<int32_t> ranks;
+    for (const Profile& profile : tree_.database->profiles)
+      if (profile.id.rank >= 0) ranks.insert(profile.id.rank);
+    const uint64_t ranks_of_run = std::max<uint64_t>(run.ranks, ranks.size());
+    workers_ = ranks_of_run > 0 ? ranks_of_run : run.threads > 0 ? run.threads : tree_.database->profiles.size();
+    workers_ = std::max<uint64_t>(workers_, 1);
+    parameter_ = ranks_of_run > 0 ? "ranks" : "threads";
+  }
+
   void write_line(const std::string& path, const std::string& metric, double value) {
     out_.print("{{\"params\":{{\"{}\":{}}},\"callpath\":", parameter_, workers_);
     write_json_string(out_, path);
