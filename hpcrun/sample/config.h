@@ -80,6 +80,8 @@ constexpr RankVariables kRankVariables[] = {
     // A batch script has SLURM_PROCID=0 and is no step.
     {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", true},
     {"PMIX_RANK", nullptr, nullptr, false},
+    // mpiexec -pmi-port of MPICH.
+    {"PMI_ID", nullptr, "MPI_LOCALRANKID", false},
 };
 
 // - PROF_LAUNCH: what all ranks that were launched together have in common (prof/parallel_job.h)

@@ -291,6 +291,14 @@ TEST_CASE("a batch script, a launch of one process and nonsense are no parallel 
   CHECK_FALSE(parallel_job());
 }
 
+TEST_CASE("a rank whose launcher does not say how many there are is no part of a launch") {
+  for (const char* name : {"PMIX_RANK", "PMI_ID"}) {
+    const Environment environment(Variables{{name, "3"}});
+    CHECK_FALSE(parallel_job());
+    CHECK(expand_directory_name("job-%r", identity_of_this_run()) == "job-3");
+  }
+}
+
 TEST_CASE("letters of a directory's name") {
   CHECK(names_any_of("out-%r", "pr"));
   CHECK_FALSE(names_any_of("out-%h", "pr"));

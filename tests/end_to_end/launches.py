@@ -174,6 +174,23 @@ class Mpich(EndToEnd):
         self.assertEqual([0, 2], [rank["rank"] for rank in report["ranks"]])
         self.assertEqual([], [note for note in report["notes"] if "left no measurements" in note])
 
+    def test_ranks_whose_number_is_not_told_are_runs_of_their_own_that_are_analyzed_together(self):
+        self.mpiexec("-q", "--no-analyze", "-o", "job-%r", ranks=2, launcher=["-pmi-port"])
+        made = [self.folder / f"job-{rank}" for rank in range(2)]
+        self.assertEqual([[0], [1]], [self.ranks_in(directory) for directory in made])
+        done = subprocess.run([PROF, "analyze", *made, "-o", self.folder / "database"], stderr=subprocess.PIPE)
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertEqual([0, 1], [rank["rank"] for rank in self.report(self.folder / "database")["ranks"]])
+
+    def test_prof_follows_mpiexec_to_its_ranks(self):
+        for number, words in enumerate(([], ["-pmi-port"])):
+            done = subprocess.run([PROF, "run", "-q", "--no-analyze", "-o", f"job-{number}", "--", "mpiexec.hydra", *words, "-n", "2",
+                                   self.program, "works", "1"], cwd=self.folder, env=without_launchers(), stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=100)
+            self.assertEqual(0, done.returncode, done.stderr)
+            report = self.report(self.folder / f"job-{number}")
+            self.assertEqual([0, 1], [rank["rank"] for rank in report["ranks"]])
+
     def test_ranks_of_a_node_leave_one_file(self):
         self.mpiexec("-q", "--aggregate=node", "-o", "job")
         self.assertEqual([f"{HOST}.ranks"], [file.name for file in (self.folder / "job").glob("*.ranks")])
