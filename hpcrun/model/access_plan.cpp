@@ -20,14 +20,24 @@ class Code {
   explicit Code(const MemoryReader& reader) noexcept : reader_(reader) {}
 
   bool decode_at(uint64_t address, Instruction& out) noexcept {
-    if (address < begin_ || address + kMostInstructionBytes > begin_ + count_) {
-      begin_ = address;
-      count_ = reader_.read(reader_.context, address, bytes_, sizeof bytes_);
-    }
+    have(address);
     return decode(bytes_ + (address - begin_), count_ - (address - begin_), address, out);
   }
 
+  // 0: no instruction.
+  uint8_t length_at(uint64_t address) noexcept {
+    have(address);
+    bool is_locked;
+    return decode_length(bytes_ + (address - begin_), count_ - (address - begin_), is_locked);
+  }
+
  private:
+  void have(uint64_t address) noexcept {
+    if (address >= begin_ && address + kMostInstructionBytes <= begin_ + count_) return;
+    begin_ = address;
+    count_ = reader_.read(reader_.context, address, bytes_, sizeof bytes_);
+  }
+
   const MemoryReader& reader_;
   uint64_t begin_ = 0;
   size_t count_ = 0;
@@ -84,39 +94,44 @@ class PastRegisters {
   uint16_t lost_ = 0;
 };
 
-// The instructions just before a pc.
-struct Preceding {
-  size_t count = 0;
-  Instruction instructions[kMostPrecedingInstructions];  // a ring, of which the last one is at count - 1
-  uint64_t addresses[kMostPrecedingInstructions];
-
-  static size_t place(size_t number) noexcept { return number % kMostPrecedingInstructions; }
-
+// Where the instructions just before a pc begin.
+class Preceding {
+ public:
   // False: from `begin` on no instruction ends at the pc.
-  bool decode(uint64_t begin, uint64_t pc, Code& code) noexcept {
-    count = 0;
-    uint64_t at = begin;
-    while (at < pc) {
-      if (!code.decode_at(at, instructions[place(count)])) return false;
-      addresses[place(count)] = at;
-      at += instructions[place(count)].length;
-      ++count;
+  bool find(uint64_t begin, uint64_t pc, Code& code) noexcept {
+    count_ = 0;
+    for (uint64_t at = begin; at < pc; ++count_) {
+      const uint8_t length = code.length_at(at);
+      if (length == 0) return false;
+      addresses_[count_ % kMostPrecedingInstructions] = at;
+      at += length;
+      if (at > pc) return false;
     }
-    return at == pc;
+    return true;
   }
+
+  size_t count() const noexcept {
+    return count_ < kMostPrecedingInstructions ? count_ : kMostPrecedingInstructions;
+  }
+
+  // `back`: from 1, the last one, to count().
+  uint64_t address(size_t back) const noexcept {
+    return addresses_[(count_ - back) % kMostPrecedingInstructions];
+  }
+
+ private:
+  size_t count_ = 0;
+  uint64_t addresses_[kMostPrecedingInstructions];
 };
 
 // Instructions have lengths of their own, so decoding that begins anywhere goes along with the code's after
 // some: where two such ways end in the same instructions, these are the code's.
-bool decode_nearby(uint64_t pc, Code& code, Preceding& preceding) noexcept {
+bool find_from_nearby(uint64_t pc, Code& code, Preceding& preceding) noexcept {
   constexpr uint64_t kStarts[] = {128, 123};  // bytes before the pc
   Preceding other;
-  if (!other.decode(pc - kStarts[0], pc, code) || !preceding.decode(pc - kStarts[1], pc, code)) return false;
-  for (size_t back = 1; back <= kMostPrecedingInstructions; ++back) {
-    if (other.addresses[Preceding::place(other.count - back)] !=
-        preceding.addresses[Preceding::place(preceding.count - back)])
-      return false;
-  }
+  if (!other.find(pc - kStarts[0], pc, code) || !preceding.find(pc - kStarts[1], pc, code)) return false;
+  for (size_t back = 1; back <= preceding.count(); ++back)
+    if (other.address(back) != preceding.address(back)) return false;
   return true;
 }
 
@@ -124,12 +139,13 @@ void plan_preceding(uint64_t begin, uint64_t pc, Code& code, AccessPlan& plan) n
   constexpr uint64_t kNearby = 192;  // bytes that are decoded no faster from nearby
   if (begin >= pc || pc - begin > kMostPrecedingBytes) return;
   Preceding preceding;
-  if (!(pc - begin > kNearby && decode_nearby(pc, code, preceding)) && !preceding.decode(begin, pc, code))
+  if (!(pc - begin > kNearby && find_from_nearby(pc, code, preceding)) && !preceding.find(begin, pc, code))
     return;
   PastRegisters registers;
-  for (size_t back = 1; back <= preceding.count && back <= kMostPrecedingInstructions; ++back) {
-    const size_t place = Preceding::place(preceding.count - back);
-    const Instruction& instruction = preceding.instructions[place];
+  for (size_t back = 1; back <= preceding.count(); ++back) {
+    const uint64_t at = preceding.address(back);
+    Instruction instruction;
+    if (!code.decode_at(at, instruction)) return;
     // Not by this way: who returns from a call or takes a jump comes from elsewhere.
     if (instruction.flow == Instruction::Flow::Call || instruction.flow == Instruction::Flow::Jump ||
         instruction.flow == Instruction::Flow::End)
@@ -139,8 +155,7 @@ void plan_preceding(uint64_t begin, uint64_t pc, Code& code, AccessPlan& plan) n
       Expression address;
       if (is_of_the_stack(instruction.memory[i]) || !registers.address(instruction.memory[i], address))
         continue;
-      plan_access(instruction.memory[i], address, instruction, preceding.addresses[place],
-                  -static_cast<int>(back), plan);
+      plan_access(instruction.memory[i], address, instruction, at, -static_cast<int>(back), plan);
     }
   }
 }
