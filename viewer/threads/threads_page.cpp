@@ -165,11 +165,10 @@ void ThreadsPage::fill() {
   kind_->setVisible(function_.has_value());
   whole_program_->setVisible(function_.has_value());
   shown_ = comparable(database, values);
-  const bool leaves_queues = shown_.size() < values.size() && database.profiles[shown_[0]].id.device < 0;
-  const QString left = QString(" Left out: %1 %2 without any of it.")
-                           .arg(values.size() - shown_.size())
-                           .arg(leaves_queues ? "queues of devices" : "threads");
-  const bool has_all = shown_.size() == values.size();
+  const size_t left = values.size() - shown_.size();
+  const bool are_queues = left > 0 && database.profiles[shown_[0]].id.device < 0;
+  const QString what = are_queues ? (left == 1 ? "queue of a device" : "queues of devices")
+                                  : (left == 1 ? "thread" : "threads");
   std::vector<double> compared;
   std::vector<bool> is_chosen;
   for (const uint32_t profile : shown_) {
@@ -177,7 +176,8 @@ void ThreadsPage::fill() {
     is_chosen.push_back(std::ranges::binary_search(document().threads(), profile));
   }
   values = std::move(compared);
-  sentence_->setText(in_words(metric, values) + (has_all ? QString() : left));
+  sentence_->setText(in_words(metric, values) +
+                     (left > 0 ? QString(" Left out: %1 %2 without any of it.").arg(left).arg(what) : ""));
 
   const auto words = [metric](double value) { return quantity(metric, value); };
   const auto exact = [metric](double value) { return exact_quantity(metric, value); };

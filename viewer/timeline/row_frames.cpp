@@ -57,11 +57,13 @@ std::vector<RowFrames::Spot> RowFrames::unpainted(int columns) {
   constexpr int kPart = 8;
   const auto most = static_cast<size_t>(std::max(columns / kPart, 1));
   std::vector<Spot> spots;
+  std::vector<bool> is_taken(static_cast<size_t>(columns));
   for (const uint32_t key : keys) {
     const Of& frame = frames_[key];
     if (spots.size() >= most) break;
-    if (std::none_of(spots.begin(), spots.end(), [&](const Spot& spot) { return spot.x == frame.x; }))
-      spots.push_back({frame.x, frame.top, key});
+    if (is_taken[static_cast<size_t>(frame.x)]) continue;
+    is_taken[static_cast<size_t>(frame.x)] = true;
+    spots.push_back({frame.x, frame.top, key});
   }
   return spots;
 }

@@ -79,7 +79,9 @@ void TimelinePage::make_room_for_stack(bool has_cursor) {
   if (stack_->isVisibleTo(sides_) == has_cursor && has_cursor) return;
   stack_->setVisible(has_cursor);
   QWidget* const box = stack_title_->parentWidget();
-  box->setMaximumHeight(has_cursor ? QWIDGETSIZE_MAX : 3 * fontMetrics().height());
+  const int title = 2 * fontMetrics().lineSpacing() + stack_title_->fontMetrics().descent();
+  box->setMinimumHeight(title);
+  box->setMaximumHeight(has_cursor ? QWIDGETSIZE_MAX : title);
   if (has_cursor) sides_->setSizes({1'000, 1'000});  // as they share any height
 }
 

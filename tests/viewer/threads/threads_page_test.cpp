@@ -176,7 +176,7 @@ TEST_CASE("queues of devices are left out where the metric is one of threads, an
   CHECK(plot.bars().size() == 4);
   CAPTURE(sentence().toStdString());
   CHECK(sentence().contains("2.00 s to 2.00 s, median 2.00 s, mean 2.00 s"));
-  CHECK(sentence().contains("No thread is out of line. Left out: 1 queues of devices without any of it."));
+  CHECK(sentence().contains("No thread is out of line. Left out: 1 queue of a device without any of it."));
   CHECK(page.table()->model()->rowCount() == 4);
   document.choose_metric(1);
   REQUIRE(plot.bars().size() == 1);

@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "analysis/database/database.h"
 #include "tests/analysis/database/databases.h"
 #include "tests/report/database_builder.h"
 #include "tests/report/rendered.h"
