@@ -47,7 +47,8 @@ struct ClockDifference {
   int64_t error_ns = 0;   // at most, either way
 };
 
-// Takes some milliseconds; without an answer a second and a half at most. Packets that are lost are sent again.
+// Takes some milliseconds; without an answer a second and a half at most. Packets that are lost are sent
+// again.
 std::optional<ClockDifference> clock_difference(const ClockAddress& other);
 
 }  // namespace prof

@@ -1,5 +1,5 @@
 #pragma once
-// launch.json in a directory that many ranks share, while they run: the rank that made the directory says in
+// kLaunchFile in a directory that many ranks share, while they run: the rank that made the directory says in
 // it whose it is, and the others wait for it (rank_part.h).
 
 #include <chrono>
@@ -8,11 +8,10 @@
 #include <optional>
 #include <string>
 
+#include "analysis/pipeline/stored_files.h"
 #include "prof/clock_exchange.h"
 
 namespace prof {
-
-constexpr char kLaunchFile[] = "launch.json";
 
 struct LaunchRecord {
   std::string launch;  // ParallelJob::launch

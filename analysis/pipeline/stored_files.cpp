@@ -22,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMostNodesNamed = 4;
+constexpr int64_t kMostRanks = 100'000'000;  // a damaged file has any number
 
 std::string own_host_name() {
   std::array<char, 256> host{};
@@ -49,11 +50,13 @@ void add_members(const fs::path& path, StoredFiles& stored, std::vector<Containe
 // How many ranks of the launch that all measure into the directory have not left their record, which comes
 // last. launch.json is gone when all have.
 size_t count_unfinished(const fs::path& directory, const std::vector<StoredFile>& files, int& size) {
-  std::ifstream in(directory / "launch.json");
+  std::ifstream in(directory / kLaunchFile);
   const auto launch = nlohmann::json::parse(in, nullptr, false);
   if (!launch.is_object() || !launch.contains("all_ranks") || launch["all_ranks"] != true) return 0;
   if (!launch.contains("size") || !launch["size"].is_number_integer()) return 0;
-  size = launch["size"].get<int>();
+  const auto ranks = launch["size"].get<int64_t>();
+  if (ranks < 1 || ranks > kMostRanks) return 0;
+  size = static_cast<int>(ranks);
   const auto words = launch.find("ranks");
   const bool has_choice = words != launch.end() && words->is_string() && *words != "all";
   const auto choice = has_choice ? RankChoice::parse(words->get<std::string>()) : RankChoice();

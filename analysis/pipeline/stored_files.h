@@ -11,12 +11,15 @@
 
 namespace prof {
 
+// In a directory that many ranks share, until all of them have ended (prof/launch_record.h).
+constexpr char kLaunchFile[] = "launch.json";
+
 struct StoredFiles {
   // By where they would be as files. A member that is there as a file as well, which was copied from the node
   // that it is of, counts once.
   std::vector<StoredFile> files;
   std::vector<std::filesystem::path> containers;
-  std::vector<std::string> damage;  // of containers, a line each
+  std::vector<std::string> damage;  // of containers, and what ranks had not added to them, a line each
   std::error_code error;            // the directory cannot be read
 };
 
