@@ -6,13 +6,12 @@
 #include <map>
 
 #include "analysis/database/parallel_for.h"
+#include "analysis/views/rank_processors.h"
 
 namespace prof {
 namespace {
 
 constexpr double kNsPerSecond = 1e9;
-// Of the time that samples tell of a rank so much has to be its CPU time.
-constexpr double kHadProcessor = 0.8;
 
 // What a rank's thread did, from record to record.
 class Line {
@@ -123,34 +122,62 @@ struct Extent {
   }
 };
 
-}  // namespace
-
-std::optional<LateRanks> late_ranks(const CallTree& tree, const RankCosts& costs, double period_s, int jobs) {
-  const Database& database = *tree.database;
-  std::vector<size_t> ranks;  // that have a trace
+std::vector<size_t> ranks_with_traces(const CallTree& tree, const RankCosts& costs) {
+  const std::vector<TraceSource>& traces = tree.database->traces;
+  std::vector<size_t> ranks;
   for (size_t r = 0; r < costs.ranks.size(); ++r)
-    if (const uint32_t line = costs.ranks[r].line; line < database.traces.size() && database.traces[line])
-      ranks.push_back(r);
-  if (ranks.size() < 2) return std::nullopt;
-  const auto period_ns = static_cast<uint64_t>(period_s * kNsPerSecond);
-  const auto line = [&](size_t i) { return Line(tree, costs, costs.ranks[ranks[i]], period_ns); };
+    if (const uint32_t line = costs.ranks[r].line; line < traces.size() && traces[line]) ranks.push_back(r);
+  return ranks;
+}
 
+uint64_t in_ns(double period_s) {
+  return static_cast<uint64_t>(period_s * kNsPerSecond);
+}
+
+// Of all ranks that have a trace together.
+struct TracedTime {
+  Extent run;
+  double known_s = 0, spent_s = 0;
+
+  bool lacked_processors() const { return spent_s < kHadProcessor * known_s; }
+};
+
+TracedTime traced_time(const CallTree& tree, const RankCosts& costs, const std::vector<size_t>& ranks,
+                       double period_s, int jobs) {
   std::vector<Extent> extents(ranks.size());
   parallel_for(ranks.size(), jobs, [&](size_t i) {
     const auto add = [&](uint64_t begin, uint64_t end, uint32_t = 0) { extents[i].add(begin, end); };
-    line(i).visit(add, add);
+    Line(tree, costs, costs.ranks[ranks[i]], in_ns(period_s)).visit(add, add);
   });
-  Extent run;
-  double known_s = 0, spent_s = 0;
+  TracedTime time;
   for (size_t i = 0; i < ranks.size(); ++i) {
     if (extents[i].known_ns == 0) continue;
-    run.add(extents[i].begin_ns, extents[i].end_ns);
-    known_s += static_cast<double>(extents[i].known_ns) / kNsPerSecond;
-    spent_s += costs.ranks[ranks[i]].line_s;
+    time.run.add(extents[i].begin_ns, extents[i].end_ns);
+    time.known_s += static_cast<double>(extents[i].known_ns) / kNsPerSecond;
+    time.spent_s += costs.ranks[ranks[i]].line_s;
   }
-  if (run.end_ns == 0 || spent_s < kHadProcessor * known_s) return std::nullopt;
+  return time;
+}
 
-  Bins bins(run.begin_ns, run.end_ns, period_ns);
+}  // namespace
+
+std::optional<double> traced_processor_share(const CallTree& tree, const RankCosts& costs, double period_s,
+                                             int jobs) {
+  const std::vector<size_t> ranks = ranks_with_traces(tree, costs);
+  if (ranks.size() < 2) return std::nullopt;
+  const TracedTime time = traced_time(tree, costs, ranks, period_s, jobs);
+  return time.known_s > 0 ? std::optional(std::min(1.0, time.spent_s / time.known_s)) : std::nullopt;
+}
+
+std::optional<LateRanks> late_ranks(const CallTree& tree, const RankCosts& costs, double period_s, int jobs) {
+  const std::vector<size_t> ranks = ranks_with_traces(tree, costs);
+  if (ranks.size() < 2) return std::nullopt;
+  const uint64_t period_ns = in_ns(period_s);
+  const auto line = [&](size_t i) { return Line(tree, costs, costs.ranks[ranks[i]], period_ns); };
+  const TracedTime time = traced_time(tree, costs, ranks, period_s, jobs);
+  if (time.run.end_ns == 0 || time.lacked_processors()) return std::nullopt;
+
+  Bins bins(time.run.begin_ns, time.run.end_ns, period_ns);
   parallel_for(ranks.size(), jobs, [&](size_t i) {
     line(i).visit([&](uint64_t begin, uint64_t end) { bins.add_wait(begin, end); },
                   [&](uint64_t begin, uint64_t end, uint32_t) { bins.add_work(begin, end); });

@@ -8,11 +8,10 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/attribution/own_runtime.h"
 #include "analysis/database/parallel_for.h"
 #include "analysis/database/stored_values.h"
-#include "analysis/stalls/barriers.h"
 #include "analysis/views/own_costs.h"
+#include "analysis/views/rank_places.h"
 #include "analysis/views/wording.h"
 
 namespace prof {
@@ -20,150 +19,13 @@ namespace prof {
 // For other processes (analysis/team/packing.h).
 template <typename Archive>
 void fields(Archive& archive, RankCost& cost) {
-  auto& [rank, node, threads, seconds, by_activity, cpu_s, kernels_s, copies_s, idle_s, uses, line, line_s,
-         line_communication_s, places] = cost;
-  archive(rank, node, threads, seconds, by_activity, cpu_s, kernels_s, copies_s, idle_s, uses, line, line_s,
-          line_communication_s, places);
+  auto& [rank, node, threads, seconds, by_activity, cpu_s, kernels_s, copies_s, idle_s, uses, bytes, places,
+         line, line_s, line_by_activity, line_compute_cpu_s, line_places] = cost;
+  archive(rank, node, threads, seconds, by_activity, cpu_s, kernels_s, copies_s, idle_s, uses, bytes, places,
+          line, line_s, line_by_activity, line_compute_cpu_s, line_places);
 }
 
 namespace {
-
-using Patterns = std::vector<std::string>;
-
-const Patterns& start_calls() {
-  static const Patterns kCalls = {"MPI_Init*", "PMPI_Init*", "mpi_init*_", "pmpi_init*_"};
-  return kCalls;
-}
-
-const Patterns& file_calls() {
-  static const Patterns kCalls = {
-      "MPI_File_*",   "PMPI_File_*", "mpi_file_*_", "pmpi_file_*_", "read",      "write",      "pread",
-      "pwrite",       "pread64",     "pwrite64",    "readv",        "writev",    "preadv",     "pwritev",
-      "open",         "open64",      "openat",      "openat64",     "fsync",     "fdatasync",  "fread",
-      "fwrite",       "fopen",       "fopen64",     "fclose",       "fflush",    "getline",    "fgets",
-      "fputs",        "ftruncate",   "rename",      "unlink",       "libc_read", "libc_write", "libc_pread*",
-      "libc_pwrite*", "libc_open*",  "libc_fsync",  "H5D*",         "nc_*"};
-  return kCalls;
-}
-
-const Patterns& communication_calls() {
-  static const Patterns kCalls = {"MPI_*", "PMPI_*",  "mpi_*_",  "pmpi_*_",
-                                  "nccl*", "gloo::*", "shmem_*", "upc_barrier*"};
-  return kCalls;
-}
-
-const Patterns& device_calls() {
-  static const Patterns kCalls = {"cudaDeviceSynchronize*",
-                                  "cudaStreamSynchronize*",
-                                  "cudaEventSynchronize*",
-                                  "cudaMemcpy*",
-                                  "cudaMemset*",
-                                  "cuCtxSynchronize*",
-                                  "cuStreamSynchronize*",
-                                  "cuEventSynchronize*",
-                                  "cuMemcpy*",
-                                  "hipDeviceSynchronize",
-                                  "hipStreamSynchronize*",
-                                  "hipMemcpy*",
-                                  "clFinish",
-                                  "clWaitForEvents",
-                                  "clEnqueue*Buffer*"};
-  return kCalls;
-}
-
-bool is_of_system(const Database& database, const Function& function) {
-  if (function.module == kNone) return false;
-  const std::string& module = database.modules[function.module].path;
-  return module.starts_with("/lib") || module.starts_with("/usr/lib") || module.starts_with('[') ||
-         is_own_runtime(module);
-}
-
-bool has_own_line(const Database& database, const Function& function) {
-  if (function.file == kNone || function.line == 0 || is_of_system(database, function)) return false;
-  const std::string& file = database.files[function.file].path;
-  return !file.starts_with("/usr/include/") && !file.starts_with("/usr/lib/");
-}
-
-// Which place each context is in.
-class Places {
- public:
-  explicit Places(const Database& database) : database_(database), place_of_(database_.contexts.size()) {
-    const std::vector<bool> starts = contexts_in(database_, start_calls()),
-                            files = contexts_in(database_, file_calls()),
-                            communicates = contexts_in(database_, communication_calls()),
-                            devices = contexts_in(database_, device_calls()),
-                            threads = contexts_in(database_, known_barriers());
-    struct Step {
-      // Functions: of the program with lines, of the program, of anything; and what it calls.
-      uint32_t with_line = kNone, caller = kNone, own = kNone, innermost = kNone, call = kNone;
-      RankActivity activity = RankActivity::Compute;
-    };
-    std::vector<Step> steps(database_.contexts.size());
-    for (uint32_t c = 0; c < steps.size(); ++c) {
-      const Context& context = database_.contexts[c];
-      Step& step = steps[c];
-      if (context.parent != kNone) step = steps[context.parent];
-      const RankActivity above = step.activity;
-      step.activity = starts[c]         ? RankActivity::Start
-                      : files[c]        ? RankActivity::Io
-                      : communicates[c] ? RankActivity::Communication
-                      : devices[c]      ? RankActivity::Device
-                      : threads[c]      ? RankActivity::Threads
-                                        : RankActivity::Compute;
-      // What MPI does inside is MPI's, whatever it calls.
-      if (above == RankActivity::Communication && !starts[c]) step.activity = above;
-      if (context.kind == ContextKind::Function && context.function != kNone) {
-        step.innermost = context.function;
-        if (step.activity == RankActivity::Compute) {
-          step.call = kNone;
-          const Function& function = database_.functions[context.function];
-          if (has_own_line(database_, function) && step.with_line != context.function) {
-            step.caller = step.with_line;
-            step.with_line = context.function;
-          }
-          if (!is_of_system(database_, function)) step.own = context.function;
-        } else if (step.activity != above) {
-          step.call = context.function;
-        }
-      }
-      const uint32_t program = step.with_line != kNone ? step.with_line
-                               : step.own != kNone     ? step.own
-                                                       : step.innermost;
-      place_of_[c] = number_of({step.activity, program, step.caller, step.call, kNone});
-    }
-  }
-
-  const std::vector<uint32_t>& place_of() const { return place_of_; }
-  std::vector<RankPlace> take() { return std::move(places_); }
-  size_t size() const { return places_.size(); }
-  RankActivity activity(uint32_t place) const { return places_[place].activity; }
-
-  // By all ranks together, so that it does not depend on their order.
-  void find_dearest_contexts(const CallTree& tree) {
-    std::vector<double> most(places_.size(), -1);
-    for (uint32_t c = 0; c < place_of_.size(); ++c) {
-      if (tree.metrics() == 0) return;
-      const double cost = tree.by_context[0][c].exclusive;
-      if (cost < most[place_of_[c]]) continue;  // of a function and its line the line
-      most[place_of_[c]] = cost;
-      places_[place_of_[c]].context = c;
-    }
-  }
-
- private:
-  uint32_t number_of(const RankPlace& place) {
-    const auto [at, is_new] =
-        numbers_.try_emplace(std::tuple(place.activity, place.function, place.caller, place.call),
-                             static_cast<uint32_t>(places_.size()));
-    if (is_new) places_.push_back(place);
-    return at->second;
-  }
-
-  const Database& database_;
-  std::vector<uint32_t> place_of_;
-  std::vector<RankPlace> places_;
-  std::map<std::tuple<RankActivity, uint32_t, uint32_t, uint32_t>, uint32_t> numbers_;
-};
 
 uint32_t compared_metric(const CallTree& tree) {
   for (const char* name : {"REALTIME", "CPUTIME"})
@@ -210,71 +72,110 @@ void visit_values(const CallTree& tree, int jobs, const Visit& visit) {
 // Sums over the threads of a rank.
 class RankSums {
  public:
-  RankSums(const Places& places, uint32_t metric, uint32_t cpu)
+  RankSums(const RankPlaces& places, uint32_t metric, uint32_t cpu)
       : places_(places), metric_(metric), cpu_(cpu), sums_(places.size()) {}
 
   void add(RankCost& rank, uint32_t profile, const OwnCosts& costs, size_t width) {
     ++rank.threads;
-    double all = 0, communication = 0;
+    RankCost line;  // of this thread
     for (const auto& [place, cost] : rank.places) sums_[place] = cost;
     std::vector<uint32_t> touched;
     for (const auto& [place, cost] : rank.places) touched.push_back(place);
     for (size_t i = 0; i < costs.nodes.size(); ++i) {
-      if (cpu_ != kNone) rank.cpu_s += costs.values[i * width + cpu_];
+      const uint32_t place = costs.nodes[i];
+      const auto activity = static_cast<size_t>(places_.activity(place));
+      const double cpu = cpu_ != kNone ? costs.values[i * width + cpu_] : 0;
+      rank.cpu_s += cpu;
+      if (places_.activity(place) == RankActivity::Compute) line.line_compute_cpu_s += cpu;
       const double cost = costs.values[i * width + metric_];
       if (cost <= 0) continue;
-      const uint32_t place = costs.nodes[i];
       rank.seconds += cost;
-      all += cost;
-      if (places_.activity(place) == RankActivity::Communication) communication += cost;
-      rank.by_activity[static_cast<size_t>(places_.activity(place))] += cost;
+      line.line_s += cost;
+      rank.by_activity[activity] += cost;
+      line.line_by_activity[activity] += cost;
+      line.line_places.emplace_back(place, cost);
       if (sums_[place] == 0) touched.push_back(place);
       sums_[place] += cost;
     }
-    keep(rank, touched);
-    if (rank.line != kNone && communication <= rank.line_communication_s) return;
+    rank.places.clear();
+    for (const uint32_t place : touched) rank.places.emplace_back(place, std::exchange(sums_[place], 0));
+    keep_largest(rank.places);
+    constexpr auto kWaits = static_cast<size_t>(RankActivity::Communication);
+    if (rank.line != kNone && line.line_by_activity[kWaits] <= rank.line_by_activity[kWaits]) return;
     rank.line = profile;
-    rank.line_s = all;
-    rank.line_communication_s = communication;
+    rank.line_s = line.line_s;
+    rank.line_by_activity = line.line_by_activity;
+    rank.line_compute_cpu_s = line.line_compute_cpu_s;
+    keep_largest(line.line_places);
+    rank.line_places = std::move(line.line_places);
   }
 
  private:
-  void keep(RankCost& rank, const std::vector<uint32_t>& touched) {
-    rank.places.clear();
-    for (const uint32_t place : touched) rank.places.emplace_back(place, std::exchange(sums_[place], 0));
-    if (rank.places.size() > RankCosts::kLargest) {
-      std::ranges::sort(rank.places, [](const auto& a, const auto& b) {
+  static void keep_largest(RankCost::Places& places) {
+    if (places.size() > RankCosts::kLargest) {
+      std::ranges::sort(places, [](const auto& a, const auto& b) {
         return std::tuple(-a.second, a.first) < std::tuple(-b.second, b.first);
       });
-      rank.places.resize(RankCosts::kLargest);
-      rank.places.shrink_to_fit();
+      places.resize(RankCosts::kLargest);
+      places.shrink_to_fit();
     }
-    std::ranges::sort(rank.places);
+    std::ranges::sort(places);
   }
 
-  const Places& places_;
+  const RankPlaces& places_;
   const uint32_t metric_, cpu_;
   std::vector<double> sums_;  // by place; zero between calls
 };
 
-// And not of a device.
 bool is_of_rank(const ProfileId& id) {
-  return id.rank >= 0 && id.device < 0;
+  return id.rank >= 0;
 }
 
+// What the queue of a device copied.
+class CopiedBytes {
+ public:
+  explicit CopiedBytes(const Database& database) : database_(database), counts_(database.metrics.size()) {
+    for (size_t m = 0; m < counts_.size(); ++m)
+      counts_[m] = database.metrics[m].name == "H_TO_D_BYTES" || database.metrics[m].name == "D_TO_H_BYTES";
+  }
+
+  double of(std::span<const ProfileValue> values) const {
+    double bytes = 0;
+    for (const ProfileValue& value : values)
+      if (counts_[value.metric] && database_.contexts[value.context].parent == kNone)
+        bytes += value.values.inclusive;
+    return bytes;
+  }
+
+ private:
+  const Database& database_;
+  std::vector<bool> counts_;  // by metric
+};
+
 // What the selected profiles spent, by rank.
-std::map<int32_t, RankCost> count(const CallTree& tree, const Places& places, int jobs) {
+std::map<int32_t, RankCost> count(const CallTree& tree, const RankPlaces& places, int jobs) {
   OwnCostsByThread own(tree, places.place_of(), places.size());
   RankSums sums(places, compared_metric(tree), cpu_metric(tree));
+  const CopiedBytes copied(*tree.database);
   std::map<int32_t, RankCost> ranks;
+  std::map<int32_t, double> bytes;
   visit_values(tree, jobs, [&](uint32_t profile, std::span<const ProfileValue> values) {
     const ProfileId& id = tree.database->profiles[profile].id;
     if (!is_of_rank(id)) return;
+    if (id.device >= 0) {
+      bytes[id.rank] += copied.of(values);
+      return;
+    }
     RankCost& rank = ranks[id.rank];
     rank.rank = id.rank;
     if (rank.node.empty()) rank.node = id.host;
     sums.add(rank, profile, own.of(values), tree.metrics());
   });
+  for (auto& [number, rank] : ranks) {
+    if (rank.threads == 1) rank.line_places = {};
+    if (const auto own_bytes = bytes.find(number); own_bytes != bytes.end())
+      rank.copied_bytes = own_bytes->second;
+  }
   return ranks;
 }
 
@@ -308,12 +209,6 @@ void add_devices(const RunSummary& run, std::map<int32_t, RankCost>& ranks) {
 
 }  // namespace
 
-const char* activity_name(RankActivity activity) {
-  constexpr const char* kNames[kRankActivities] = {"compute", "communication", "threads",
-                                                   "io",      "device",        "start"};
-  return kNames[static_cast<size_t>(activity)];
-}
-
 int RankOptions::threads() const {
   return jobs > 0 ? jobs : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
@@ -322,7 +217,7 @@ RankCosts rank_costs(const CallTree& tree, const RunSummary& run, RankOptions op
   RankCosts costs;
   costs.metric = compared_metric(tree);
   if (costs.metric == kNone) return costs;
-  Places places(*tree.database);
+  RankPlaces places(*tree.database);
   std::map<int32_t, RankCost> ranks;
   if (options.counted)
     for (RankCost& rank : *options.counted) ranks.emplace(rank.rank, std::move(rank));
@@ -342,7 +237,7 @@ std::vector<RankCost> rank_costs_together(const Database& database, const Select
   tree.database = &database;
   tree.selection = selection;
   tree.selection.profiles = profiles_of_ranks(database, team.rank());
-  const Places places(database);
+  const RankPlaces places(database);
   std::vector<RankCost> all;
   team.collect(
       "ranks",
@@ -357,8 +252,9 @@ std::vector<RankCost> rank_costs_together(const Database& database, const Select
         for (const RankCost& cost : others) {
           Unpacker::require(cost.line == kNone || cost.line < database.profiles.size(),
                             "it is of other profiles");
-          for (const auto& [place, seconds] : cost.places)
-            Unpacker::require(place < places.size(), "it is of other places");
+          for (const RankCost::Places* list : {&cost.places, &cost.line_places})
+            for (const auto& [place, seconds] : *list)
+              Unpacker::require(place < places.size(), "it is of other places");
         }
         std::ranges::move(others, std::back_inserter(all));
       });

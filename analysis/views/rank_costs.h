@@ -22,7 +22,7 @@ enum class RankActivity : uint8_t {
   Communication,  // is in a call of MPI, NCCL, Gloo or SHMEM: waits for other ranks, mostly
   Threads,        // waits for other threads of its rank
   Io,             // reads, writes or opens files
-  Device,         // waits for an accelerator, or copies to and from it
+  Device,         // waits for an accelerator, copies to and from it, or makes it ready
   Start           // MPI_Init
 };
 constexpr size_t kRankActivities = 6;
@@ -46,11 +46,18 @@ struct RankCost {
   double cpu_s = 0;                                       // CPUTIME; 0 where that was not measured
   double kernels_s = 0, copies_s = 0, device_idle_s = 0;  // of the devices it used
   bool uses_devices = false;
-  // The thread that communicates most, the first one of equals: its profile, what it spent, and in
-  // communication.
+  double copied_bytes = 0;                                  // to and from them; 0 where that was not measured
+  using Places = std::vector<std::pair<uint32_t, double>>;  // by RankCosts::places; by number
+  Places places;                                            // the dearest kLargest of all threads together
+  // The thread that communicates most, the first one of equals: its profile, what it spent, and its CPUTIME
+  // while it computed.
   uint32_t line = kNone;
-  double line_s = 0, line_communication_s = 0;
-  std::vector<std::pair<uint32_t, double>> places;  // by RankCosts::places, the dearest kLargest; by number
+  double line_s = 0;
+  std::array<double, kRankActivities> line_by_activity{};
+  double line_compute_cpu_s = 0;
+  Places line_places;  // as places; empty where the rank has one thread
+
+  const Places& places_of_line() const { return threads > 1 ? line_places : places; }
 };
 
 struct RankCosts {

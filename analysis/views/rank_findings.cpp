@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <map>
 
 #include "analysis/views/rank_report.h"
@@ -19,6 +20,7 @@ constexpr double kMediumShare = 0.15, kHighShare = 0.25;
 constexpr size_t kMostOfAKind = 4;  // the report has them all
 constexpr size_t kMostPlaces = 2;
 constexpr double kWorthNaming = 0.1;  // of what ranks wait
+constexpr double kSameBytes = 0.05;
 
 Severity severity_of(double share) {
   return share >= kHighShare ? Severity::High : share >= kMediumShare ? Severity::Medium : Severity::Low;
@@ -50,10 +52,15 @@ std::string how_long(const RankOutlier& outlier) {
   return fmt::format("{:.1f} x as long as the median {}", outlier.seconds / outlier.median, times);
 }
 
+std::string how_many_bytes(double ratio) {
+  if (std::abs(ratio - 1) < kSameBytes) return "for the same number of bytes";
+  return fmt::format("for {:.1f} x as many bytes", ratio);
+}
+
 class RankFindings {
  public:
   RankFindings(const CallTree& tree, const RankReport& report)
-      : tree_(tree), report_(report), typical_(report.find("time")->maximum) {}
+      : tree_(tree), report_(report), typical_(report.line.maximum) {}
 
   std::vector<Finding> all() {
     for (size_t i = 0; i < std::min(report_.outliers.size(), kMostOfAKind); ++i) add(report_.outliers[i]);
@@ -72,11 +79,13 @@ class RankFindings {
     if (context != kNone) finding.contexts.push_back({role, frames_of(tree_, context)});
   }
 
-  Finding& start(const char* kind, double seconds) {
+  Finding& start(const char* kind, double seconds) { return start(kind, seconds, typical_); }
+
+  Finding& start(const char* kind, double seconds, double whole) {
     Finding finding;
     finding.kind = kind;
     finding.metric = tree_.metric(report_.costs.metric).name;
-    const double share = typical_ > 0 ? std::min(1.0, seconds / typical_) : 0;
+    const double share = whole > 0 ? std::min(1.0, seconds / whole) : 0;
     finding.severity = severity_of(share);
     finding.cost = FindingCost{seconds, "sec", share, "of a rank; an upper bound of what is saved"};
     findings_.push_back(std::move(finding));
@@ -84,11 +93,15 @@ class RankFindings {
   }
 
   void add(const RankOutlier& outlier) {
-    Finding& finding = start(outlier.node.empty() ? "slow-rank" : "slow-node", outlier.excess());
+    const bool is_of_all = outlier.quantity == "compute" && !outlier.is_of_line;
+    Finding& finding = start(outlier.node.empty() ? "slow-rank" : "slow-node", outlier.excess(),
+                             is_of_all ? report_.find("time")->maximum : typical_);
     const bool is_one = outlier.ranks.size() == 1 || !outlier.node.empty();
     finding.sentence =
         fmt::format("{} {} {}", capitalised(words_for_ranks_of(report_, outlier.ranks, outlier.node)),
                     verb(outlier.quantity, is_one), how_long(outlier));
+    if (outlier.is_of_line) finding.sentence += " in the thread that communicates";
+    if (outlier.bytes_ratio) finding.sentence += ", " + how_many_bytes(*outlier.bytes_ratio);
     if (outlier.place != kNone) finding.sentence += ", mostly in " + place(outlier.place);
     if (outlier.awaited_in != kNone)
       finding.sentence += fmt::format("; the others wait {} longer in {}",
@@ -108,6 +121,7 @@ class RankFindings {
                       {"median_s", outlier.median},
                       {"others_wait_s", outlier.awaited_s},
                       {"first_rank", static_cast<double>(report_.costs.ranks[outlier.ranks.front()].rank)}};
+    if (outlier.bytes_ratio) finding.values["bytes_ratio"] = *outlier.bytes_ratio;
   }
 
   void add(const RankImbalance& imbalance) {
@@ -115,7 +129,7 @@ class RankFindings {
     const std::string late = words_for_ranks_of(report_, imbalance.late);
     finding.sentence = fmt::format(
         "Ranks wait {} on average ({} of their time) in {}, for {}", words_for_duration(imbalance.seconds),
-        words_for_percent(imbalance.seconds / report_.find("time")->mean), place(imbalance.place), late);
+        words_for_percent(imbalance.seconds / report_.line.mean), place(imbalance.place), late);
     if (imbalance.blamed != kNone)
       finding.sentence +=
           fmt::format(", which spend{} {} more than the others in {}", imbalance.late.size() == 1 ? "s" : "",
@@ -126,6 +140,10 @@ class RankFindings {
       add_context(finding, "late", imbalance.blamed);
       finding.advice =
           fmt::format("Divide the work of {} more evenly among the ranks.", place(imbalance.blamed));
+    } else if (imbalance.late_sleep) {
+      finding.advice =
+          fmt::format("Measure with -e REALTIME: CPU time does not see what {} meanwhile.",
+                      imbalance.late.size() == 1 ? "this rank waits for" : "these ranks wait for");
     }
     finding.values = {{"wait_s", imbalance.seconds},
                       {"late_ranks", static_cast<double>(imbalance.late.size())},
@@ -138,7 +156,7 @@ class RankFindings {
     finding.sentence = fmt::format(
         "Ranks wait {} on average ({} of their time) for others that are late by turns, and meanwhile are in",
         words_for_duration(report_.late_by_turns_s),
-        words_for_percent(report_.late_by_turns_s / report_.find("time")->mean));
+        words_for_percent(report_.late_by_turns_s / report_.line.mean));
     size_t named = 1;
     while (named < std::min(late.places.size(), kMostPlaces) &&
            late.places[named].seconds >= kWorthNaming * late.blamed_s)

@@ -6,10 +6,14 @@
 #include <map>
 #include <set>
 
+#include "analysis/views/rank_processors.h"
+#include "analysis/views/rank_quantities.h"
 #include "analysis/views/wording.h"
 
 namespace prof {
 namespace {
+
+using Values = RankValues;
 
 // An outlier is so many robust deviations above the median (1.4826 of the median distance is the standard
 // deviation of a normal distribution), so much of a rank's time, and so many standard deviations of what
@@ -23,141 +27,84 @@ constexpr double kMostOfNode = 0.75;
 constexpr double kExplained = 0.3;
 // Two profiles are alike where their shares differ by less, added up over all places (at most 2).
 constexpr double kAlike = 0.2;
-constexpr size_t kComparedPlaces = 96;
 constexpr double kDefaultPeriod = 1e-3;  // of the default rate
 // Where one rank is late so much of the time, it is no turn of its.
 constexpr double kMostOfOne = 0.75;
-
-using Values = std::vector<double>;
-
-double lower_median(Values values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<ptrdiff_t>((values.size() - 1) / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-RankStatistics statistics_of(const std::string& name, const Values& values) {
-  RankStatistics statistics;
-  statistics.name = name;
-  const auto count = static_cast<double>(values.size());
-  statistics.minimum = *std::ranges::min_element(values);
-  statistics.maximum = *std::ranges::max_element(values);
-  double sum = 0, squares = 0;
-  for (const double value : values) sum += value;
-  statistics.mean = sum / count;
-  for (const double value : values) squares += (value - statistics.mean) * (value - statistics.mean);
-  statistics.stddev = std::sqrt(squares / count);
-  statistics.median = lower_median(values);
-  Values distances;
-  for (const double value : values) distances.push_back(std::abs(value - statistics.median));
-  statistics.deviation = lower_median(std::move(distances));
-  return statistics;
-}
-
-struct Quantity {
-  const char* name;
-  bool is_judged;  // else a rank that has more of it is no slower for that
-  bool is_sampled;
-  std::function<double(const RankCost&)> of;
-};
-
-const std::vector<Quantity>& quantities() {
-  static const auto kOf = [](RankActivity activity) {
-    return [activity](const RankCost& rank) { return rank.by_activity[static_cast<size_t>(activity)]; };
-  };
-  static const std::vector<Quantity> kAll = {
-      {"time", false, true, [](const RankCost& rank) { return rank.seconds; }},
-      {"cpu", false, true, [](const RankCost& rank) { return rank.cpu_s; }},
-      {"compute", true, true, kOf(RankActivity::Compute)},
-      {"communication", false, true, kOf(RankActivity::Communication)},
-      {"threads", false, true, kOf(RankActivity::Threads)},
-      {"io", true, true, kOf(RankActivity::Io)},
-      {"device", true, true, kOf(RankActivity::Device)},
-      {"start", false, true, kOf(RankActivity::Start)},
-      {"kernels", true, false, [](const RankCost& rank) { return rank.kernels_s; }},
-      {"copies", true, false, [](const RankCost& rank) { return rank.copies_s; }}};
-  return kAll;
-}
-
-// The dearest places of all ranks, and those that are dear in any of them, with the costs of each rank.
-class DensePlaces {
- public:
-  explicit DensePlaces(const RankCosts& costs) {
-    Values sums(costs.places.size()), most(costs.places.size());
-    for (const RankCost& rank : costs.ranks) {
-      for (const auto& [place, cost] : rank.places) {
-        sums[place] += cost;
-        most[place] = std::max(most[place], cost);
-      }
-    }
-    std::set<uint32_t> chosen;
-    for (const Values& weights : {sums, most}) {
-      std::vector<uint32_t> order;
-      for (uint32_t place = 0; place < weights.size(); ++place)
-        if (weights[place] > 0) order.push_back(place);
-      std::ranges::stable_sort(order, std::greater(), [&](uint32_t place) { return weights[place]; });
-      for (size_t i = 0; i < std::min(order.size(), kComparedPlaces / 2); ++i) chosen.insert(order[i]);
-    }
-    places_.assign(chosen.begin(), chosen.end());
-    std::map<uint32_t, size_t> at;
-    for (size_t i = 0; i < places_.size(); ++i) at[places_[i]] = i;
-    costs_.assign(places_.size(), Values(costs.ranks.size()));
-    for (size_t r = 0; r < costs.ranks.size(); ++r)
-      for (const auto& [place, cost] : costs.ranks[r].places)
-        if (const auto known = at.find(place); known != at.end()) costs_[known->second][r] = cost;
-  }
-
-  size_t size() const { return places_.size(); }
-  uint32_t place(size_t i) const { return places_[i]; }
-  const Values& costs(size_t i) const { return costs_[i]; }  // by rank
-
- private:
-  std::vector<uint32_t> places_;
-  std::vector<Values> costs_;
-};
+constexpr double kMostOfRank = 0.9;
 
 class Comparison {
  public:
   Comparison(const CallTree& tree, const RunSummary& run, RankReport& report)
-      : report_(report), ranks_(report.costs.ranks), dense_(report.costs) {
+      : tree_(tree),
+        report_(report),
+        ranks_(report.costs.ranks),
+        dense_(report.costs, false),
+        lines_(report.costs, true),
+        processors_(tree, run, report.costs) {
     const std::string& metric = tree.metric(report.costs.metric).name;
     const auto sampling = run.by_metric.find(metric);
     if (sampling != run.by_metric.end() && sampling->second.requested_hz.value_or(0) > 0)
       period_ = 1 / *sampling->second.requested_hz;
+    report.line = statistics_of("line", values_of([](const RankCost& rank) { return rank.line_s; }));
+    // Of helpers that take less nobody need know.
+    has_threads_ = std::ranges::any_of(
+        ranks_, [](const RankCost& rank) { return rank.line_s < kMostOfRank * rank.seconds; });
   }
 
-  void compare(const CallTree& tree, int jobs) {
-    for (const Quantity& quantity : quantities()) {
-      const Values values = values_of(quantity);
-      const RankStatistics& statistics =
-          report_.statistics.emplace_back(statistics_of(quantity.name, values));
-      if (quantity.is_judged) find_outliers(quantity, values, statistics);
+  void compare(int jobs) {
+    jobs_ = jobs;
+    for (const RankQuantity& quantity : rank_quantities()) {
+      report_.statistics.push_back(statistics_of(quantity.name, values_of(quantity.of)));
+      if (quantity.is_judged) find_outliers(quantity);
     }
-    std::ranges::stable_sort(report_.outliers, std::greater(), &RankOutlier::excess);
+    std::ranges::stable_sort(report_.outliers, std::greater(), &RankOutlier::share);
     find_imbalances();
     find_clusters();
-    find_late(tree, jobs);
+    find_late();
   }
 
  private:
-  Values values_of(const Quantity& quantity) const {
+  // Values of a quantity, by rank, and what a tenth of makes a difference.
+  struct Judged {
+    const RankQuantity& quantity;
+    bool is_of_line;
+    double whole;
     Values values;
-    for (const RankCost& rank : ranks_) values.push_back(quantity.of(rank));
+  };
+
+  Values values_of(const RankQuantityOf& of) const {
+    Values values;
+    for (const RankCost& rank : ranks_) values.push_back(of(rank));
     return values;
   }
 
   double typical_time() const { return report_.find("time")->median; }
+  // What makes others wait is what the thread does that communicates: the sum over sixteen threads is none of
+  // it. Of one thread it is the same.
+  double typical_line() const { return report_.line.median; }
   // What chance makes of a cost that is sampled, as a standard deviation.
   double chance(double seconds) const { return std::sqrt(period_ * std::max(seconds, period_)); }
 
-  void find_outliers(const Quantity& quantity, const Values& values, const RankStatistics& statistics) {
+  // First by that thread, then by all of a rank, which may compute more in others, or leave files and devices
+  // to them.
+  void find_outliers(const RankQuantity& quantity) {
+    if (quantity.of_line)
+      find_outliers({quantity, has_threads_, typical_line(), values_of(quantity.of_line)});
+    const bool is_of_all = std::string(quantity.name) == activity_name(RankActivity::Compute);
+    find_outliers({quantity, false, is_of_all ? typical_time() : typical_line(), values_of(quantity.of)});
+  }
+
+  void find_outliers(const Judged& judged) {
+    const Values& values = judged.values;
+    const RankStatistics statistics = statistics_of(judged.quantity.name, values);
     const double median = statistics.median;
-    double least = std::max(kDeviations * kNormal * statistics.deviation, kLeastShare * typical_time());
-    if (quantity.is_sampled) least = std::max(least, kChance * chance(median));
+    double least = std::max(kDeviations * kNormal * statistics.deviation, kLeastShare * judged.whole);
+    if (judged.quantity.is_sampled) least = std::max(least, kChance * chance(median));
     std::vector<uint32_t> slow;
     for (uint32_t r = 0; r < values.size(); ++r)
-      if (values[r] - median > least && values[r] > kNoticeableRatio * median) slow.push_back(r);
+      if (values[r] - median > least && values[r] > kNoticeableRatio * median &&
+          !is_known(judged.quantity.name, r))
+        slow.push_back(r);
     if (slow.empty()) return;
     std::vector<uint32_t> single;
     for (auto& [node, of_node] : by_node(slow)) {
@@ -169,13 +116,19 @@ class Comparison {
       const bool is_whole = all >= 2 && all < ranks_.size() && rather_slow.size() == all &&
                             static_cast<double>(of_node.size()) >= kMostOfNode * static_cast<double>(all);
       if (is_whole)
-        add_outlier(quantity, values, median, rather_slow, node);
+        add_outlier(judged, median, rather_slow, node);
       else
         single.insert(single.end(), of_node.begin(), of_node.end());
     }
     if (single.empty()) return;
     std::ranges::sort(single);
-    add_outlier(quantity, values, median, single, {});
+    add_outlier(judged, median, single, {});
+  }
+
+  bool is_known(const std::string& quantity, uint32_t rank) const {
+    return std::ranges::any_of(report_.outliers, [&](const RankOutlier& outlier) {
+      return outlier.quantity == quantity && std::ranges::binary_search(outlier.ranks, rank);
+    });
   }
 
   std::map<std::string, std::vector<uint32_t>> by_node(const std::vector<uint32_t>& ranks) const {
@@ -184,28 +137,65 @@ class Comparison {
     return nodes;
   }
 
-  void add_outlier(const Quantity& quantity, const Values& values, double median,
-                   const std::vector<uint32_t>& slow, const std::string& node) {
-    RankOutlier outlier{quantity.name, slow, node, 0, median, kNone, kNone, 0};
-    for (const uint32_t r : slow) outlier.seconds += values[r] / static_cast<double>(slow.size());
+  void add_outlier(const Judged& judged, double median, const std::vector<uint32_t>& slow,
+                   const std::string& node) {
+    RankOutlier outlier{.quantity = judged.quantity.name, .ranks = slow, .node = node, .median = median};
+    outlier.seconds = mean_of(judged.values, slow);
+    outlier.is_of_line = judged.is_of_line;
+    outlier.share = judged.whole > 0 ? outlier.excess() / judged.whole : 0;
+    if (only_lacks_processor(outlier)) return;
+    const double others_wait = outlier.share * typical_line();
+    const DenseRankPlaces& own = judged.is_of_line ? lines_ : dense_;
     double most = 0;
-    for (size_t i = 0; i < dense_.size(); ++i) {
-      const uint32_t place = dense_.place(i);
-      const RankActivity activity = report_.costs.places[place].activity;
-      if (activity == RankActivity::Communication) {
-        const double longer = mean_of_others(dense_.costs(i), slow) - mean_of(dense_.costs(i), slow);
-        if (longer > outlier.awaited_s && longer > kExplained * outlier.excess()) {
-          outlier.awaited_in = place;
-          outlier.awaited_s = longer;
-        }
-      }
-      if (activity_name(activity) != outlier.quantity) continue;
-      const double more = mean_of(dense_.costs(i), slow) - lower_median(dense_.costs(i));
+    for (size_t i = 0; i < own.size(); ++i) {
+      if (activity_name(activity(own, i)) != outlier.quantity) continue;
+      const double more = mean_of(own.costs(i), slow) - lower_median(own.costs(i));
       if (more <= most) continue;
       most = more;
-      outlier.place = place;
+      outlier.place = own.place(i);
+    }
+    for (size_t i = 0; i < lines_.size(); ++i) {
+      if (activity(lines_, i) != RankActivity::Communication) continue;
+      const double longer = mean_of_others(lines_.costs(i), slow) - mean_of(lines_.costs(i), slow);
+      if (longer <= outlier.awaited_s || longer <= kExplained * others_wait) continue;
+      outlier.awaited_in = lines_.place(i);
+      outlier.awaited_s = longer;
+    }
+    if (outlier.quantity == "copies") {
+      const Values bytes = values_of([](const RankCost& rank) { return rank.copied_bytes; });
+      if (const double typical = lower_median(bytes); typical > 0)
+        outlier.bytes_ratio = mean_of(bytes, slow) / typical;
     }
     report_.outliers.push_back(std::move(outlier));
+  }
+
+  RankActivity activity(const DenseRankPlaces& places, size_t i) const {
+    return report_.costs.places[places.place(i)].activity;
+  }
+
+  // In the time of a clock, where processors are few; in CPU time a rank that computes longer is slow
+  // whatever processors there are.
+  bool only_lacks_processor(const RankOutlier& outlier) {
+    if (outlier.quantity != activity_name(RankActivity::Compute) || !is_of_clock() ||
+        computes_longer(outlier.ranks, outlier.share * typical_line()))
+      return false;
+    return lacked_processors({});
+  }
+
+  bool is_of_clock() const { return tree_.metric(report_.costs.metric).name == "REALTIME"; }
+
+  // By the CPU time of their communicating threads, so that it explains a wait of so many seconds.
+  bool computes_longer(const std::vector<uint32_t>& late, double seconds) const {
+    const Values cpu = values_of([](const RankCost& rank) { return rank.line_compute_cpu_s; });
+    return mean_of(cpu, late) - mean_of_others(cpu, late) > kExplained * seconds;
+  }
+
+  // Remembers that it was so.
+  bool lacked_processors(const std::vector<uint32_t>& waiting) {
+    const std::optional<double> share = processors_.of(waiting, period_, jobs_);
+    if (!share || *share >= kHadProcessor) return false;
+    report_.had_processor = std::min(*share, report_.had_processor.value_or(1));
+    return true;
   }
 
   static double mean_of(const Values& values, const std::vector<uint32_t>& ranks) {
@@ -222,11 +212,11 @@ class Comparison {
   }
 
   void find_imbalances() {
-    for (size_t i = 0; i < dense_.size(); ++i) {
-      if (report_.costs.places[dense_.place(i)].activity != RankActivity::Communication) continue;
-      const Values& waits = dense_.costs(i);
+    for (size_t i = 0; i < lines_.size(); ++i) {
+      if (activity(lines_, i) != RankActivity::Communication) continue;
+      const Values& waits = lines_.costs(i);
       RankImbalance imbalance;
-      imbalance.place = dense_.place(i);
+      imbalance.place = lines_.place(i);
       for (const double wait : waits) imbalance.seconds += wait / static_cast<double>(waits.size());
       const double least = *std::ranges::min_element(waits);
       // The late ones are those that wait nearly as little as the one that waits least.
@@ -234,10 +224,11 @@ class Comparison {
       for (uint32_t r = 0; r < waits.size(); ++r)
         if (waits[r] <= border) imbalance.late.push_back(r);
       imbalance.avoidable = imbalance.seconds - mean_of(waits, imbalance.late);
-      if (imbalance.avoidable < kLeastShare * typical_time() ||
+      if (imbalance.avoidable < kLeastShare * typical_line() ||
           imbalance.avoidable < kChance * chance(imbalance.seconds) || is_explained(imbalance))
         continue;
       blame(imbalance);
+      if (only_lacks_processors(imbalance)) continue;
       report_.imbalances.push_back(std::move(imbalance));
     }
     std::ranges::stable_sort(report_.imbalances, std::greater(), &RankImbalance::avoidable);
@@ -252,18 +243,41 @@ class Comparison {
     });
   }
 
+  // Where the late ones' communicating threads wait for other threads, what these do is to blame.
   void blame(RankImbalance& imbalance) const {
-    for (size_t i = 0; i < dense_.size(); ++i) {
-      if (report_.costs.places[dense_.place(i)].activity == RankActivity::Communication) continue;
-      const Values& costs = dense_.costs(i);
+    blame(imbalance, lines_, false);
+    if (imbalance.blamed != kNone && report_.costs.places[imbalance.blamed].activity == RankActivity::Threads)
+      blame(imbalance, dense_, true);
+    if (imbalance.blamed != kNone || is_of_clock()) return;
+    const Values lines = values_of([](const RankCost& rank) { return rank.line_s; });
+    imbalance.late_sleep =
+        mean_of_others(lines, imbalance.late) - mean_of(lines, imbalance.late) > imbalance.avoidable / 2;
+  }
+
+  void blame(RankImbalance& imbalance, const DenseRankPlaces& places, bool is_computing) const {
+    double most = 0;
+    for (size_t i = 0; i < places.size(); ++i) {
+      if (activity(places, i) == RankActivity::Communication ||
+          (is_computing && activity(places, i) != RankActivity::Compute))
+        continue;
+      const Values& costs = places.costs(i);
       const double late = mean_of(costs, imbalance.late);
       const double more = late - mean_of_others(costs, imbalance.late);
-      if (more <= imbalance.blamed_s || more < kExplained * imbalance.avoidable ||
-          more < kChance * chance(late))
-        continue;
-      imbalance.blamed = dense_.place(i);
+      if (more <= most || more < kExplained * imbalance.avoidable || more < kChance * chance(late)) continue;
+      most = more;
+      imbalance.blamed = places.place(i);
       imbalance.blamed_s = more;
     }
+  }
+
+  // Nothing that takes CPU time explains the wait.
+  bool only_lacks_processors(const RankImbalance& imbalance) {
+    if (is_of_clock() ? computes_longer(imbalance.late, imbalance.avoidable) : imbalance.blamed != kNone)
+      return false;
+    std::vector<uint32_t> waiting;
+    for (uint32_t r = 0; r < ranks_.size(); ++r)
+      if (!std::ranges::binary_search(imbalance.late, r)) waiting.push_back(r);
+    return lacked_processors(waiting);
   }
 
   Values shares_of(uint32_t rank) const {
@@ -321,34 +335,41 @@ class Comparison {
 
   // Waiting of a rank, the mean, that nothing above explains.
   double unexplained() const {
-    double waits = report_.find("communication")->mean;
+    double waits = 0;
+    for (const RankCost& rank : ranks_)
+      waits += rank.line_by_activity[static_cast<size_t>(RankActivity::Communication)] /
+               static_cast<double>(ranks_.size());
     double longest = 0;
     for (const RankOutlier& outlier : report_.outliers) longest = std::max(longest, outlier.awaited_s);
     for (const RankImbalance& imbalance : report_.imbalances) waits -= imbalance.avoidable;
     return waits - longest;
   }
 
-  void find_late(const CallTree& tree, int jobs) {
+  void find_late() {
     const double waits = unexplained();
-    if (waits < kLeastShare * typical_time()) return;
-    const std::vector<TraceSource>& traces = tree.database->traces;
+    if (waits < kLeastShare * typical_line() || report_.had_processor) return;
+    const std::vector<TraceSource>& traces = tree_.database->traces;
     report_.would_need_traces =
         std::ranges::none_of(traces, [](const TraceSource& trace) { return bool{trace}; });
     if (report_.would_need_traces) return;
-    report_.late = late_ranks(tree, report_.costs, period_, jobs);
+    report_.late = late_ranks(tree_, report_.costs, period_, jobs_);
     if (!report_.late || report_.late->by_rank.empty()) return;
     const double latest = *std::ranges::max_element(report_.late->by_rank);
     const double for_others = std::min(report_.late->blamed_s / static_cast<double>(ranks_.size()), waits);
-    if (latest > kMostOfOne * report_.late->blamed_s || for_others < kLeastShare * typical_time() ||
+    if (latest > kMostOfOne * report_.late->blamed_s || for_others < kLeastShare * typical_line() ||
         for_others < kChance * chance(for_others))
       return;
     report_.late_by_turns_s = for_others;
   }
 
+  const CallTree& tree_;
   RankReport& report_;
   const std::vector<RankCost>& ranks_;
-  const DensePlaces dense_;
+  const DenseRankPlaces dense_, lines_;  // of all threads of a rank, and of the one that communicates
+  ProcessorShare processors_;
+  bool has_threads_ = false;  // that do something beside that one
   double period_ = kDefaultPeriod;
+  int jobs_ = 1;
 };
 
 }  // namespace
@@ -378,7 +399,7 @@ RankReport rank_report(const CallTree& tree, const RunSummary& run, RankOptions 
   const int jobs = options.threads();
   report.costs = rank_costs(tree, run, std::move(options));
   if (report.costs.ranks.size() < 2) return report;
-  Comparison(tree, run, report).compare(tree, jobs);
+  Comparison(tree, run, report).compare(jobs);
   report.findings = rank_findings(tree, report);
   return report;
 }

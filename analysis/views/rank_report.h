@@ -33,17 +33,24 @@ struct RankOutlier {
   uint32_t awaited_in = kNone;     // the place at which the others wait longer meanwhile; kNone: none
   double awaited_s = 0;            // so much longer, the mean of the others
 
+  // Where ranks have several threads: of that which communicates, else of all together.
+  bool is_of_line = false;
+  double share = 0;  // of the excess in a rank's time, or that thread's
+  // Of copies, where it is known: how many bytes they copy, over the median of all ranks.
+  std::optional<double> bytes_ratio = {};
+
   double excess() const { return seconds - median; }
 };
 
 // Waiting in one call that most ranks do longer than those who come late to it.
 struct RankImbalance {
   uint32_t place = 0;          // where they wait
-  double seconds = 0;          // the mean over all ranks
+  double seconds = 0;          // the mean over all ranks, of the thread that communicates
   double avoidable = 0;        // of it: beyond what the late ones wait
   std::vector<uint32_t> late;  // indices into RankCosts::ranks
   uint32_t blamed = kNone;     // the place where these spend more than the others; kNone: not known
   double blamed_s = 0;         // so much more, the mean of the late ones
+  bool late_sleep = false;     // CPU time does not say what they do
 };
 
 // Ranks that spend their time alike: their shares by place differ by less than chance and a fifth.
@@ -57,7 +64,8 @@ struct RankCluster {
 struct RankReport {
   RankCosts costs;
   std::vector<RankStatistics> statistics;
-  std::vector<RankOutlier> outliers;      // by falling excess
+  RankStatistics line;                    // of the time of each rank's thread that communicates
+  std::vector<RankOutlier> outliers;      // by falling share
   std::vector<RankImbalance> imbalances;  // by falling avoidable time; none that an outlier explains
   std::vector<RankCluster> clusters;  // by falling size; at most kMostClusters, the last one of all others
   std::vector<uint32_t> cluster_of;   // per rank
@@ -66,7 +74,10 @@ struct RankReport {
   std::optional<LateRanks> late;
   double late_by_turns_s = 0;      // the mean over all ranks; 0: that is none
   bool would_need_traces = false;  // to tell who is late
-  std::vector<Finding> findings;   // by falling severity and cost
+  // Where ranks had no processor for a fifth of the time or more: the part for which they had one. Waiting
+  // that nothing else explains is then blamed on nobody.
+  std::optional<double> had_processor;
+  std::vector<Finding> findings;  // by falling severity and cost
 
   const RankStatistics* find(const std::string& quantity) const;
 };

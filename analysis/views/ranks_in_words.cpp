@@ -79,6 +79,14 @@ std::string words_for_rank_place(const CallTree& tree, const RankPlace& place) {
   return fmt::format("{}, called by {}", code, function_of(tree, place, place.caller));
 }
 
+std::string words_for_lack_of_processors(const RankReport& report) {
+  return fmt::format(
+      "ranks had a processor for {} of the time only: waiting that nothing else explains is blamed on "
+      "nobody; "
+      "start no more ranks and threads than there are processors",
+      words_for_percent(*report.had_processor));
+}
+
 std::string words_for_statistics(const RankStatistics& statistics) {
   return fmt::format("{} on average, {} to {}, deviation {}, imbalance {}",
                      words_for_duration(statistics.mean), words_for_duration(statistics.minimum),

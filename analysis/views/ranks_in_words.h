@@ -22,6 +22,9 @@ std::string words_for_ranks_and_nodes(const RankReport& report);
 // "solve (solve.cpp:7), called by step (sim.cpp:12)", "MPI_Allreduce, called by step (sim.cpp:12)"
 std::string words_for_rank_place(const CallTree& tree, const RankPlace& place);
 
+// Why nobody is blamed; had_processor is known.
+std::string words_for_lack_of_processors(const RankReport& report);
+
 // "2 s on average, 1.9 s to 2.4 s, deviation 0.1 s, imbalance 20 %"
 std::string words_for_statistics(const RankStatistics& statistics);
 

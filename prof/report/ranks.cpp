@@ -17,7 +17,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kLabelColumns = 15;
 constexpr size_t kNodeColumns = 14;
-constexpr size_t kMostRanks = 32;  // of more, those that differ most
+constexpr size_t kMostRanks = 32;       // of more, those that differ most
+constexpr double kNoDifference = 0.01;  // of a rank's time
 constexpr size_t kShownClusters = 6;
 constexpr size_t kShownLate = 5;
 
@@ -41,6 +42,7 @@ class RanksText {
     for (const RankStatistics& statistics : report_.statistics)
       if (statistics.maximum > 0) labelled(statistics.name, words_for_statistics(statistics));
     for (const std::string& note : run_.degradations) labelled("note", note);
+    if (report_.had_processor) labelled("note", words_for_lack_of_processors(report_));
     if (report_.would_need_traces)
       labelled("note", "traces tell whether ranks are late by turns: measure with prof run --trace");
     out_.print("{}\n", bold(style_, "findings"));
@@ -88,15 +90,28 @@ class RanksText {
       out_.print("  and {}\n", words_for_count(report_.clusters.size() - kShownClusters, "more group"));
   }
 
+  // By how much a rank differs most, in what ranks are judged by: over how much they do otherwise.
+  double difference(uint32_t index) const {
+    const RankCost& rank = report_.costs.ranks[index];
+    double most = 0;
+    const auto add = [&](const char* name, double seconds) {
+      const RankStatistics& all = *report_.find(name);
+      const double usual = all.deviation + kNoDifference * report_.line.median;
+      if (usual > 0) most = std::max(most, std::abs(seconds - all.median) / usual);
+    };
+    for (const RankActivity activity : {RankActivity::Compute, RankActivity::Io, RankActivity::Device})
+      add(activity_name(activity), of(rank, activity));
+    add("kernels", rank.kernels_s);
+    add("copies", rank.copies_s);
+    return most;
+  }
+
   // By rank.
   std::vector<uint32_t> shown_ranks() const {
     std::vector<uint32_t> shown;
     for (uint32_t r = 0; r < report_.costs.ranks.size(); ++r) shown.push_back(r);
     if (shown.size() <= kMostRanks) return shown;
-    const double typical = report_.find("compute")->median;
-    std::ranges::stable_sort(shown, std::greater(), [&](uint32_t r) {
-      return std::abs(of(report_.costs.ranks[r], RankActivity::Compute) - typical);
-    });
+    std::ranges::stable_sort(shown, std::greater(), [&](uint32_t r) { return difference(r); });
     shown.resize(kMostRanks);
     std::ranges::sort(shown);
     return shown;
@@ -104,18 +119,22 @@ class RanksText {
 
   void ranks() {
     const std::vector<uint32_t> shown = shown_ranks();
-    out_.print("{}\n", bold(style_, fmt::format("{:>6}  {:<{}}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}  group",
-                                                "rank", "node", kNodeColumns, "time", "compute", "comm",
-                                                "threads", "io", "device", "kernels")));
+    const bool has_devices = report_.find("kernels")->maximum > 0 || report_.find("copies")->maximum > 0;
+    out_.print("{}\n",
+               bold(style_, fmt::format("{:>6}  {:<{}}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{}  group", "rank",
+                                        "node", kNodeColumns, "time", "compute", "comm", "threads", "io",
+                                        "device", has_devices ? "  kernels   copies" : "")));
     for (const uint32_t r : shown) {
       const RankCost& rank = report_.costs.ranks[r];
       const auto cell = [](double seconds) { return seconds > 0 ? words_for_duration(seconds) : "-"; };
-      const std::string line = fmt::format(
-          "{:>6}  {:<{}}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}  {}", rank.rank,
-          shorten_end(printable(rank.node), kNodeColumns - 1), kNodeColumns, cell(rank.seconds),
-          cell(of(rank, RankActivity::Compute)), cell(of(rank, RankActivity::Communication)),
-          cell(of(rank, RankActivity::Threads)), cell(of(rank, RankActivity::Io)),
-          cell(of(rank, RankActivity::Device)), cell(rank.kernels_s), cluster_name(report_.cluster_of[r]));
+      const std::string line =
+          fmt::format("{:>6}  {:<{}}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{}  {}", rank.rank,
+                      shorten_end(printable(rank.node), kNodeColumns - 1), kNodeColumns, cell(rank.seconds),
+                      cell(of(rank, RankActivity::Compute)), cell(of(rank, RankActivity::Communication)),
+                      cell(of(rank, RankActivity::Threads)), cell(of(rank, RankActivity::Io)),
+                      cell(of(rank, RankActivity::Device)),
+                      has_devices ? fmt::format("{:>9}{:>9}", cell(rank.kernels_s), cell(rank.copies_s)) : "",
+                      cluster_name(report_.cluster_of[r]));
       out_.print("{}\n", line);
     }
     if (shown.size() < report_.costs.ranks.size())
@@ -146,6 +165,7 @@ Json rank_as_json(const RankReport& report, uint32_t index) {
     json["kernels_s"] = rank.kernels_s;
     json["copies_s"] = rank.copies_s;
     json["device_idle_s"] = rank.device_idle_s;
+    if (rank.copied_bytes > 0) json["copied_bytes"] = rank.copied_bytes;
   }
   if (report.late) json["late_s"] = report.late->by_rank[index];
   json["group"] = report.cluster_of[index];
@@ -196,6 +216,10 @@ void ranks_as_json(const CallTree& tree, const RunSummary& run, const RankReport
   for (const RankStatistics& statistics : report.statistics)
     json["statistics"].push_back(statistics_as_json(statistics));
   json["notes"] = run.degradations;
+  if (report.had_processor) {
+    json["notes"].push_back(words_for_lack_of_processors(report));
+    json["had_processor"] = *report.had_processor;
+  }
   json["findings"] = findings_as_json(report.findings);
   json["groups"] = Json::array();
   for (const RankCluster& cluster : report.clusters)

@@ -1,0 +1,45 @@
+#include "analysis/views/rank_processors.h"
+
+#include <algorithm>
+
+#include "analysis/views/late_ranks.h"
+
+namespace prof {
+namespace {
+
+// In which MPI_Init sleeps, or the last rank to start comes.
+constexpr double kStartSeconds = 1;
+
+std::optional<double> share(double had_s, double known_s) {
+  return known_s > 0 ? std::optional(std::min(1.0, had_s / known_s)) : std::nullopt;
+}
+
+std::optional<double> while_computing(const RankCosts& costs) {
+  double cpu_s = 0, all_s = 0;
+  for (const RankCost& rank : costs.ranks) {
+    cpu_s += rank.line_compute_cpu_s;
+    all_s += rank.line_by_activity[static_cast<size_t>(RankActivity::Compute)];
+  }
+  return cpu_s > 0 ? share(cpu_s, all_s) : std::nullopt;
+}
+
+std::optional<double> while_waiting(const RunSummary& run, const RankCosts& costs,
+                                    const std::vector<uint32_t>& waiting) {
+  const std::optional<double> run_s = run.program_s ? run.program_s : run.wall_s;
+  if (!run_s || std::ranges::any_of(costs.ranks, &RankCost::uses_devices)) return std::nullopt;
+  double spent_s = 0;
+  for (const uint32_t rank : waiting) spent_s += costs.ranks[rank].line_s;
+  return share(spent_s, static_cast<double>(waiting.size()) * (*run_s - kStartSeconds));
+}
+
+}  // namespace
+
+std::optional<double> ProcessorShare::of(const std::vector<uint32_t>& waiting, double period_s, int jobs) {
+  const std::string& metric = tree_.metric(costs_.metric).name;
+  if (metric == "REALTIME") return while_computing(costs_);
+  if (metric != "CPUTIME") return std::nullopt;
+  if (!by_traces_) by_traces_ = traced_processor_share(tree_, costs_, period_s, jobs);
+  return *by_traces_ ? *by_traces_ : while_waiting(run_, costs_, waiting);
+}
+
+}  // namespace prof
