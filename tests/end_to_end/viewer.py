@@ -12,6 +12,7 @@ import unittest
 
 import driver
 
+LIMIT_S = 60  # that one picture or table may take
 VIEWER = driver.PROF.parent.parent / "lib/prof-viewer"
 
 
@@ -24,7 +25,7 @@ def size_of_png(path):
 @unittest.skipUnless(VIEWER.exists(), "built without Qt")
 class Viewer(driver.EndToEnd):
     def view(self, *words):
-        return self.plain_run([str(driver.PROF), "view", *map(str, words)])
+        return self.plain_run([str(driver.PROF), "view", *map(str, words)], timeout=LIMIT_S)
 
     def pages(self):
         """All that there are, as the refusal of another one names them."""
@@ -212,6 +213,16 @@ class Viewer(driver.EndToEnd):
             self.assertIn("is a file of the database", self.refused(run.directory, "--view", "flat", option, other))
         self.assertEqual(before, own.read_bytes())
         self.assertIn("locks", self.refused(run.directory, "--view", "locks", "--table", table))
+
+        # Nor over what another run that is compared was measured into.
+        other = self.prof_run([driver.sample("hot_loop")])
+        inner = next((other.directory / "database" / "src").rglob("*.cpp"), other.directory / "database" / "profile.db")
+        measured = next(other.directory.glob("*.prof"))
+        for file, why in ((other.directory / "database" / "meta.db", "is a file of the database"), (inner, "is a file of"),
+                          (measured, "is a measurement of the run"), (other.directory / "run.json", "is a measurement")):
+            before = file.read_bytes()
+            self.assertIn(why, self.refused(run.directory, "--compare", other.directory, "--view", "flat", "--table", file))
+            self.assertEqual(before, file.read_bytes())
 
         # A page of which something cannot be read is no success.
         trace = run.directory / "database" / "trace.db"

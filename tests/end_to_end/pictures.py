@@ -1,0 +1,112 @@
+"""Pictures that `prof view` writes, read back: pixels of PNG files, and the texts of SVG drawings with their places. Pages are
+laid out alike in both, so that a text of the drawing says where to look in the picture."""
+
+import collections
+import re
+import struct
+import zlib
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+class Picture:
+    """The pixels of a PNG file, 8 bits a channel, as 0xrrggbb: pixel(x, y)."""
+
+    def __init__(self, path):
+        data = path.read_bytes()
+        assert data.startswith(PNG), data[:8]
+        packed = b""
+        at = len(PNG)
+        while at < len(data):
+            length, kind = struct.unpack(">I4s", data[at:at + 8])
+            body = data[at + 8:at + 8 + length]
+            if kind == b"IHDR":
+                self.width, self.height, depth, colours, _, _, interlaced = struct.unpack(">IIBBBBB", body)
+                assert depth == 8 and colours in (2, 6) and not interlaced
+                self.channels = 3 if colours == 2 else 4
+            elif kind == b"IDAT":
+                packed += body
+            at += 12 + length
+        self.rows = self.unfiltered(zlib.decompress(packed))
+
+    def unfiltered(self, data):
+        step, stride = self.channels, self.width * self.channels
+        rows, above = [], bytearray(stride)
+        for y in range(self.height):
+            begin = y * (stride + 1)
+            kind, row = data[begin], bytearray(data[begin + 1:begin + 1 + stride])
+            if kind == 1:
+                for i in range(step, stride):
+                    row[i] = (row[i] + row[i - step]) & 255
+            elif kind == 2:
+                row = bytearray((a + b) & 255 for a, b in zip(row, above))
+            elif kind == 3:
+                for i in range(stride):
+                    row[i] = (row[i] + ((row[i - step] if i >= step else 0) + above[i]) // 2) & 255
+            elif kind == 4:
+                for i in range(stride):
+                    left, corner = (row[i - step], above[i - step]) if i >= step else (0, 0)
+                    up = above[i]
+                    whole = left + up - corner
+                    best = min((abs(whole - left), 0, left), (abs(whole - up), 1, up), (abs(whole - corner), 2, corner))
+                    row[i] = (row[i] + best[2]) & 255
+            rows.append(row)
+            above = row
+        return rows
+
+    def pixel(self, x, y):
+        at = int(x) * self.channels
+        return int.from_bytes(self.rows[int(y)][at:at + 3], "big")
+
+    def line(self, y, begin=0, end=None):
+        """The pixels from `begin` to before `end`."""
+        return [self.pixel(x, y) for x in range(int(begin), self.width if end is None else int(end))]
+
+    def colours(self, left, top, right, bottom):
+        """How many pixels of each colour are there."""
+        counts = collections.Counter()
+        for y in range(max(int(top), 0), min(int(bottom), self.height)):
+            counts.update(self.line(y, max(left, 0), min(right, self.width)))
+        return counts
+
+    def run(self, x, y):
+        """How many pixels of the colour that is there lie in a row around it."""
+        line, colour = self.line(y), self.pixel(x, y)
+        begin = end = int(x)
+        while begin > 0 and line[begin - 1] == colour:
+            begin -= 1
+        while end < self.width and line[end] == colour:
+            end += 1
+        return end - begin
+
+
+Text = collections.namedtuple("Text", "words x y")  # where its first letter stands on the line
+
+
+class Drawing:
+    """The texts of an SVG file."""
+
+    def __init__(self, path):
+        self.texts = []
+        moved = (1, 1, 0, 0)
+        pattern = r'<g [^>]*?transform="matrix\(([^)]*)\)"|<text [^>]*? x="([^"]*)" y="([^"]*)"[^>]*>([^<]*)</text>'
+        for matrix, x, y, words in re.findall(pattern, path.read_text(), re.DOTALL):
+            if matrix:
+                a, _, _, d, e, f = map(float, matrix.split(","))
+                moved = (a, d, e, f)
+            else:
+                for name, letter in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&amp;", "&")):
+                    words = words.replace(name, letter)
+                self.texts.append(Text(words, moved[2] + moved[0] * float(x), moved[3] + moved[1] * float(y)))
+
+    def all(self, words):
+        """Those that begin so, from top to bottom."""
+        return sorted((text for text in self.texts if text.words.startswith(words)), key=lambda text: (text.y, text.x))
+
+    def one(self, words):
+        found = self.all(words)
+        assert found, f"{words!r} is none of {[text.words for text in self.texts]}"
+        return found[0]
+
+    def said(self):
+        return " ".join(text.words for text in self.texts)
