@@ -1,5 +1,6 @@
 #include "viewer/window/main_window.h"
 
+#include <QApplication>
 #include <QCloseEvent>
 #include <QComboBox>
 #include <QDockWidget>
@@ -56,6 +57,12 @@ MainWindow::MainWindow() : start_(new StartPage(this)) {
   start_->show_recent(recent());
   make_menus();
   make_tools();
+  connect(this, &QMainWindow::tabifiedDockWidgetActivated, this,
+          [this](QDockWidget* dock) { raised_ = dock->objectName(); });
+  connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, QWidget* now) {
+    for (QWidget* at = now; at && isAncestorOf(at); at = at->parentWidget())
+      if (const auto* const page = qobject_cast<Page*>(at)) raised_ = page->id();
+  });
   if (!restoreGeometry(QSettings().value(kGeometry).toByteArray())) resize(1280, 800);
 }
 
@@ -317,9 +324,6 @@ void MainWindow::make_pages() {
     if (before) tabifyDockWidget(before, dock);
     before = dock;
     docks_[id] = dock;
-    connect(dock, &QDockWidget::visibilityChanged, this, [this, id](bool is_seen) {
-      if (is_seen) raised_ = id;
-    });
     pages_menu_->addAction(dock->toggleViewAction());
     pages_menu_->addAction("Go to " + dock->windowTitle(), key_of_page(++number), this,
                            [this, id] { show_page(id); });
