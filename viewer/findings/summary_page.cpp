@@ -80,7 +80,7 @@ QString meaning_of_share(const Finding& finding) {
 }
 
 QString found(const Document& document, const Finding& finding, const QPalette& palette) {
-  QString text = QString("<tr><td width=\"50\"><font color=\"%1\"><b>%2</b></font></td>")
+  QString text = QString("<tr><td width=\"62\"><font color=\"%1\"><b>%2</b></font></td>")
                      .arg(colour_of(finding.severity, palette).name(), html(severity_name(finding.severity)));
   text += share_column(finding.cost ? finding.cost->share_of_run : 0, meaning_of_share(finding));
   text += "<td>" + html(finding.sentence);
@@ -108,7 +108,7 @@ QString hot(const Document& document) {
   for (const HotFunction& function : hot_functions(tree, kHotFunctions, m)) {
     const double share = tree.share(function.cost.exclusive, m);
     if (!text.isEmpty() && share < kWorthALine) break;
-    text += "<tr><td width=\"50\"></td>" + share_column(share, {}) + "<td>" +
+    text += "<tr><td width=\"62\"></td>" + share_column(share, {}) + "<td>" +
             linked(document, as_frame(tree, function.frame, function.place));
     for (size_t i = 0; i < std::min(kCallers, function.callers.size()); ++i)
       text += " &#8592; " +
