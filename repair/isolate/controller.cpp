@@ -51,6 +51,7 @@ class Loop {
       if (now_ns >= next_look_ns) next_look_ns = now_ns + kIdleNs;
       if (const uint64_t us = (now_ns - begin_ns) / 1'000)
         controller.ticks_per_us = (__builtin_ia32_rdtsc() - begin_ticks) / us;
+      session.beats.fetch_add(1);
       const uint32_t news = page_news.load();
       controller.is_at_work.store(true);
       const bool is_at_work = tick();
@@ -87,6 +88,13 @@ class Loop {
     }
     if (controller.isolates_at_random()) controller.random.choose(monotonic_ns());
     if (common_memory_file() < 0) return make_all_common();
+    if (needed_common.needs_all()) {
+      for_each_known(KnownPage::State::Isolated, [](KnownPage& known) {
+        common_state.hold.closed.set(known.page.load(), known.page.load() + kPageBytes);
+      });
+      drop_all(WhyShared::SyncObject);
+      needed_common.take_all();
+    }
     for_each_known(KnownPage::State::Asked, admit);
     needed_common.take([](uint64_t page, uint64_t why) {
       KnownPage* const known = find_known(page, false);

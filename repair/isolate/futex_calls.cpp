@@ -45,6 +45,33 @@ MadeBy futex_made_by(const SystemCall& call) noexcept {
   return waits ? MadeBy::Home : MadeBy::Original;
 }
 
+void for_each_futex(const SystemCall& call, void (*use)(uint64_t address)) noexcept {
+  constexpr unsigned kMost = 128;  // FUTEX_WAITV_MAX; the kernel refuses more
+  unsigned listed = 0;
+  switch (call.number) {
+    case SYS_futex:
+      use(static_cast<uint64_t>(call.arguments[0]));
+      use(static_cast<uint64_t>(call.arguments[4]));
+      return;
+    case kWaitv:
+      listed = static_cast<unsigned>(call.arguments[1]);
+      break;
+    case kRequeue:
+      listed = 2;
+      break;
+    default:
+      use(static_cast<uint64_t>(call.arguments[0]));
+      return;
+  }
+  if (listed > kMost) return;
+  for (unsigned i = 0; i < listed; ++i) {
+    FutexWaiter waiter;
+    const uint64_t at = static_cast<uint64_t>(call.arguments[0]) + i * sizeof waiter;
+    if (!safe_read(at, &waiter, sizeof waiter)) return;
+    use(waiter.address);
+  }
+}
+
 SharedFutexCall::SharedFutexCall(const SystemCall& call) noexcept : call_(call) {
   // Whoever is in the session meets the others there. A thread that is still in a call of the session before
   // meets them as they are until it enters with them, even where they have begun to.
@@ -70,7 +97,7 @@ SharedFutexCall::SharedFutexCall(const SystemCall& call) noexcept : call_(call) 
 
 void SharedFutexCall::share_list(int argument, unsigned count) noexcept {
   if (count > kMost) return;  // the kernel refuses it as it is
-  if (!safe_read(static_cast<uint64_t>(call_.arguments[argument]), waiters_, count * sizeof(Waiter))) return;
+  if (!safe_read(static_cast<uint64_t>(call_.arguments[argument]), waiters_, count * sizeof(FutexWaiter))) return;
   for (unsigned i = 0; i < count; ++i) waiters_[i].flags &= ~kPrivate;
   call_.arguments[argument] = reinterpret_cast<long>(waiters_);
 }

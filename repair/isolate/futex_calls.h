@@ -8,8 +8,19 @@
 
 namespace hpcrun {
 
+struct FutexWaiter {  // futex_waitv
+  uint64_t value;
+  uint64_t address;
+  uint32_t flags;
+  uint32_t reserved;
+};
+
 bool is_futex_call(long number) noexcept;
 MadeBy futex_made_by(const SystemCall& call) noexcept;
+
+// use(address) for each word at which the call waits, or wakes others. Addresses are the program's, and may be
+// bad.
+void for_each_futex(const SystemCall& call, void (*use)(uint64_t address)) noexcept;
 
 // A call as it is to be made, and what it points to.
 class SharedFutexCall {
@@ -22,14 +33,8 @@ class SharedFutexCall {
   void share_list(int argument, unsigned count) noexcept;
 
   static constexpr unsigned kMost = 128;  // FUTEX_WAITV_MAX
-  struct Waiter {                         // futex_waitv
-    uint64_t value;
-    uint64_t address;
-    uint32_t flags;
-    uint32_t reserved;
-  };
   SystemCall call_;
-  Waiter waiters_[kMost];
+  FutexWaiter waiters_[kMost];
 };
 
 }  // namespace hpcrun

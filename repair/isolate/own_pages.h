@@ -36,19 +36,26 @@ inline void commit_own_pages(Stores stores = Stores::All) noexcept {
 class NeededCommon {
  public:
   static constexpr uint32_t kPlaces = 64;
+  // Where there is no room, all pages are needed.
   void add(uint64_t page, uint64_t why) noexcept {
     for (std::atomic<uint64_t>& place : places_) {
       uint64_t seen = 0;
       if (place.compare_exchange_strong(seen, page | why, std::memory_order_acq_rel) || page_of(seen) == page)
         return;
     }
+    needs_all_.store(true, std::memory_order_release);
   }
   bool holds(uint64_t page) const noexcept {
+    if (needs_all()) return true;
     for (const std::atomic<uint64_t>& place : places_)
       if (page_of(place.load(std::memory_order_acquire)) == page) return true;
     return false;
   }
+  bool needs_all() const noexcept { return needs_all_.load(std::memory_order_acquire); }
+  // When nobody isolates again any page that was isolated.
+  void take_all() noexcept { needs_all_.store(false, std::memory_order_release); }
   void clear() noexcept {
+    take_all();
     for (std::atomic<uint64_t>& place : places_) place.store(0, std::memory_order_relaxed);
   }
   // use(page, why), true where the place is free afterwards: nobody isolates the page again.
@@ -64,6 +71,7 @@ class NeededCommon {
   static uint64_t page_of(uint64_t place) noexcept { return place & ~uint64_t{kPageBytes - 1}; }
 
   std::atomic<uint64_t> places_[kPlaces] = {};
+  std::atomic<bool> needs_all_{false};
 };
 extern constinit NeededCommon needed_common;
 

@@ -100,6 +100,7 @@ struct Session {
   std::atomic<bool> has_private_memory{false};  // writable, since the session began: nobody becomes a twin
   std::atomic<bool> watches_time{false};        // SessionStart::WatchesTime, since the session began
   std::atomic<uint32_t> twins{0};               // threads that are, or are about to be
+  std::atomic<uint32_t> beats{0};               // changes while the program runs, of a session that has a controller
   std::atomic<bool> ending{false};              // the process ends: dead twins are no news
   std::atomic<uint64_t> past_cpu_ns{0};         // of twins that left
 };

@@ -24,14 +24,24 @@ Path path_of(const char* prefix, int number, const char* suffix) noexcept {
 }
 
 // Its begin; negative where there is none.
-long read_of_task(int tid, const char* file, char* text, size_t bytes) noexcept {
-  const Path path = path_of("/proc/self/task/", tid, file);
+long read_begin(const Path& path, char* text, size_t bytes) noexcept {
   const long descriptor =
       raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path.text), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return descriptor;
   const long read = raw_syscall(SYS_read, descriptor, reinterpret_cast<long>(text), static_cast<long>(bytes));
   raw_syscall(SYS_close, descriptor);
   return read;
+}
+
+long read_of_task(int tid, const char* file, char* text, size_t bytes) noexcept {
+  return read_begin(path_of("/proc/self/task/", tid, file), text, bytes);
+}
+
+// Of "tid (name) state": the name is the program's and may have brackets.
+char state_in(const char* text, long bytes) noexcept {
+  for (long at = bytes - 3; at >= 0; --at)
+    if (text[at] == ')') return text[at + 2];
+  return 0;
 }
 
 // A number of the kernel's, decimal or after 0x, and what follows; false where there is none.
@@ -57,10 +67,14 @@ bool is_dead_task(int tid) noexcept {
   char text[128];
   const long bytes = read_of_task(tid, "/stat", text, sizeof text);
   if (bytes < 0) return true;
-  // "tid (name) state": the name is the program's and may have brackets.
-  for (long at = bytes - 3; at >= 0; --at)
-    if (text[at] == ')') return text[at + 2] == 'Z' || text[at + 2] == 'X';
-  return bytes <= 0;
+  const char state = state_in(text, bytes);
+  return state == 'Z' || state == 'X' || bytes == 0;
+}
+
+bool is_stopped_task(int tid) noexcept {
+  char text[128];
+  const char state = state_in(text, read_begin(path_of("/proc/", tid, "/stat"), text, sizeof text));
+  return state == 'T' || state == 't';
 }
 
 // "number argument... stack pc", "-1 stack pc" outside of calls, or "running" (proc(5)).

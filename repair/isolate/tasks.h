@@ -50,6 +50,9 @@ void for_each_task(Use use) noexcept {
 // Of a main thread that ended before the others.
 bool is_dead_task(int tid) noexcept;
 
+// By a signal, with its process, or by a debugger. Of any process.
+bool is_stopped_task(int tid) noexcept;
+
 // The call of the kernel that a task waits in.
 struct TaskCall {
   int tid = 0;

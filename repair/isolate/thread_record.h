@@ -56,6 +56,7 @@ struct alignas(64) ThreadRecord {
   bool in_trap = false;            // of a twin: it looks at asked_back by itself
   uint32_t own_interruptions = 0;  // signals of ours
   uint32_t program_returns = 0;    // returns from the program's handlers
+  uint32_t beats_seen = 0;         // Session::beats, as the twin looked last whether the program is stopped
   uint64_t twins_cpu_ns = 0;       // of the thread's twins that have left
 
   // The call that was begun again as the session began (interrupted_calls.h), until it is made or ended.

@@ -200,6 +200,10 @@ MadeBy TrappedCall::made_by_now() const noexcept {
           clock < 0 || clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID;
       return is_cpu_time ? MadeBy::Original : MadeBy::Twin;
     }
+    case SYS_close_range: {
+      constexpr long kUnshare = 2;  // CLOSE_RANGE_UNSHARE: the thread's descriptors become its own
+      return a[2] & kUnshare ? MadeBy::Home : MadeBy::Twin;
+    }
     case SYS_tgkill:
       return a[1] == record_.tid.load() ? MadeBy::Home : MadeBy::Original;
     case SYS_tkill:
@@ -301,10 +305,8 @@ bool TrappedCall::make_as_twin(long& result) noexcept {
   }
   switch (made_by_now()) {
     case MadeBy::Twin:
-      if (is_futex_call(call_.number) && session.hooks.waits_on) {
-        session.hooks.waits_on(static_cast<uint64_t>(call_.arguments[0]));
-        session.hooks.waits_on(static_cast<uint64_t>(call_.arguments[4]));
-      }
+      if (is_futex_call(call_.number) && session.hooks.waits_on)
+        for_each_futex(call_, session.hooks.waits_on);
       if (!pass(result)) return false;
       // The signal that goes with these was sent to this process and is blocked: made again at home, the call
       // fails again and sends it there.

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <ucontext.h>
 
 #include "hpcrun/guest/clock.h"
@@ -13,6 +14,7 @@
 #include "repair/isolate/session.h"
 #include "repair/isolate/signal_masks.h"
 #include "repair/isolate/switch.h"
+#include "repair/isolate/tasks.h"
 #include "repair/isolate/thread_record.h"
 #include "repair/isolate/wait_word.h"
 
@@ -85,11 +87,25 @@ void install_fault_handlers() noexcept {
   kernel_action(*session.sampling.signal, &action, nullptr);
 }
 
+// stop_with_program(). Where the user has too many timers, there is none.
+void begin_to_look() noexcept {
+  sigevent event{};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = session.request_signal;
+  int timer = 0;  // the kernel's number
+  if (raw_syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, reinterpret_cast<long>(&event),
+                  reinterpret_cast<long>(&timer)) < 0)
+    return;
+  const itimerspec each{{0, kLookNs}, {0, kLookNs}};
+  raw_syscall(SYS_timer_settime, timer, 0, reinterpret_cast<long>(&each), 0);
+}
+
 // In the new process.
 void become_twin(ThreadRecord& record, uint64_t begin) noexcept {
   raw_syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
   if (raw_syscall(SYS_getppid) != session.pid) raw_syscall(SYS_exit_group, 0);
   install_fault_handlers();
+  begin_to_look();
   dispatch_calls(true);
   if (record.has_rseq) register_restartable_sequences();
   if (session.hooks.converted) session.hooks.converted();
@@ -209,6 +225,19 @@ uint64_t convert_in_handler(uint64_t interrupted) noexcept {
 void ask_to_convert(ThreadRecord& record) noexcept {
   if (record.where.load() != Where::Home || record.wanted.exchange(1)) return;
   raw_syscall(SYS_tgkill, session.pid, record.tid.load(), session.request_signal);
+}
+
+// The original is stopped with its process. Where somebody beats time, and did since, the program runs, and no
+// descriptor is opened.
+void stop_with_program(ThreadRecord& record) noexcept {
+  const uint32_t beats = session.beats.load();
+  if (record.beats_seen != beats) {
+    record.beats_seen = beats;
+    return;
+  }
+  const timespec moment{0, 50'000'000};
+  while (session.beats.load() == beats && is_stopped_task(record.tid.load()))
+    raw_syscall(SYS_nanosleep, reinterpret_cast<long>(&moment), 0);
 }
 
 void leave_where_asked() noexcept {

@@ -38,6 +38,12 @@ enum class Leaving : uint8_t {
   kCount,
 };
 
+// A twin is no task of the program's process, which may be stopped (SIGSTOP, SIGTSTP, a debugger): it looks
+// after each kLookNs of its CPU time, by a timer whose signal is the request signal, and waits here until the
+// program goes on. In the handler of that signal.
+constexpr uint64_t kLookNs = 100'000'000;
+void stop_with_program(ThreadRecord& record) noexcept;
+
 // Goes on in the original, as the thread; nothing happens at home.
 void give_back(Leaving reason = Leaving::Plain) noexcept;
 

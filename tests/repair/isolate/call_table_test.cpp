@@ -6,7 +6,9 @@
 #include <sys/syscall.h>
 
 #include <catch2/catch.hpp>
+#include <vector>
 
+#include "repair/isolate/futex_calls.h"
 #include "repair/isolate/interrupted_calls.h"
 
 using namespace hpcrun;
@@ -27,7 +29,31 @@ ucontext_t context_at(uint64_t pc, uint64_t stack) {
   return context;
 }
 
+std::vector<uint64_t> futexes_of(long number, const long (&arguments)[6]) {
+  static std::vector<uint64_t> found;
+  found.clear();
+  SystemCall call;
+  call.number = number;
+  std::copy(arguments, arguments + 6, call.arguments);
+  for_each_futex(call, [](uint64_t address) { found.push_back(address); });
+  return found;
+}
+
 }  // namespace
+
+TEST_CASE("The words of a futex call are those of its list, where it has one") {
+  constexpr long kWaitv = 449, kWake = 454, kWait = 455, kRequeue = 456;
+  using Words = std::vector<uint64_t>;
+  const FutexWaiter list[] = {{1, 0x1000, 2, 0}, {2, 0x2008, 2, 0}, {3, 0x3010, 2, 0}};
+  const long at = reinterpret_cast<long>(list);
+  CHECK(futexes_of(kWaitv, {at, 3, 0, 0, 0x9000, 0}) == Words{0x1000, 0x2008, 0x3010});
+  CHECK(futexes_of(kRequeue, {at, 0, 1, 1, 0x9000, 0}) == Words{0x1000, 0x2008});
+  CHECK(futexes_of(kWait, {0x1000, 1, -1, 2, 0x9000, 0}) == Words{0x1000});
+  CHECK(futexes_of(kWake, {0x1000, -1, 1, 2, 0, 0}) == Words{0x1000});
+  CHECK(futexes_of(SYS_futex, {0x1000, FUTEX_WAKE_OP, 1, 1, 0x2000, 0}) == Words{0x1000, 0x2000});
+  CHECK(futexes_of(kWaitv, {at, 129, 0, 0, 0, 0}).empty());  // refused by the kernel
+  CHECK(futexes_of(kWaitv, {8, 3, 0, 0, 0, 0}).empty());     // and this
+}
 
 TEST_CASE("handlers end no call that does not wait") {
   for (const int operation :

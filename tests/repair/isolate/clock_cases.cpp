@@ -1,5 +1,5 @@
 // What the kernel does by a process's CPU time and to its state, case by case, as twin_cases.cpp: times, timers
-// and limits of CPU time, stops. clock_cases.py runs them.
+// and limits of CPU time, stops; and descriptors that a thread has for itself. clock_cases.py runs them.
 
 #include <signal.h>
 #include <string.h>
@@ -198,6 +198,24 @@ void counts_on() {
   }
 }
 
+// --- descriptors of a thread's own
+
+void unshared_descriptors() {
+  isolated_start();
+  become_twin();
+  const int mine = dup(1), kept = dup(1);
+  constexpr unsigned kUnshare = 2;
+  REQUIRE_THAT(syscall(SYS_close_range, kept, kept, 0) == 0 && isolated_is_twin());
+  const long result = syscall(SYS_close_range, mine, mine, kUnshare);
+  if (result != 0 && errno == ENOSYS) return;
+  REQUIRE_THAT(result == 0 && !isolated_is_twin());
+  REQUIRE_THAT(dup(mine) == -1 && errno == EBADF);
+  become_twin();  // has them as well
+  REQUIRE_THAT(dup(mine) == -1 && errno == EBADF);
+  isolated_give_back();
+  REQUIRE_THAT(dup(mine) == -1 && errno == EBADF);
+}
+
 struct Case {
   const char* name;
   void (*run)();
@@ -212,6 +230,7 @@ constexpr Case kCases[] = {
     {"no_session_comes_about", no_session_comes_about},
     {"begins_again", begins_again},
     {"counts_on", counts_on},
+    {"unshared_descriptors", unshared_descriptors},
 };
 
 }  // namespace

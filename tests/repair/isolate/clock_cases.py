@@ -2,7 +2,12 @@
 """The kernel counts a program's CPU time, and stops and continues it, with threads that are processes as without: the cases of
 clock_cases.cpp."""
 
+import os
+import pathlib
+import signal
+import subprocess
 import sys
+import time
 import unittest
 
 import twins
@@ -31,6 +36,59 @@ class Clocks(unittest.TestCase):
     def test_where_cpu_time_is_watched_no_session_begins_until_it_is_not(self):
         self.ends("no_session_comes_about")
         self.ends("begins_again")
+
+
+    def test_descriptors_of_a_thread_s_own_stay_so_when_it_comes_home(self):
+        self.ends("unshared_descriptors")
+
+
+class Stops(unittest.TestCase):
+    def children(self, program):
+        """The CPU time of each, in the kernel's ticks."""
+        found = {}
+        for folder in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                fields = (folder / "stat").read_text().rpartition(") ")[2].split()
+            except OSError:
+                continue
+            if int(fields[1]) == program:
+                found[int(folder.name)] = int(fields[11]) + int(fields[12])
+        return found
+
+    def wait_for(self, is_so, message):
+        deadline = time.monotonic() + twins.PATIENCE
+        while not is_so():
+            self.assertLess(time.monotonic(), deadline, message)
+            time.sleep(0.02)
+
+    def stands_still(self, program):
+        """But for looking now and then whether the program goes on."""
+        before = self.children(program)
+        time.sleep(0.5)
+        after = self.children(program)
+        return before.keys() == after.keys() and all(after[twin] - before[twin] <= 2 for twin in before)
+
+    def test_twins_stop_and_go_on_with_the_program(self):
+        # In the session of the test: programs without a shell are not stopped by SIGTSTP.
+        program = subprocess.Popen([twins.TESTS / "clock_cases", "counts_on"], stdout=subprocess.DEVNULL, process_group=0)
+        try:
+            self.wait_for(lambda: len(self.children(program.pid)) == 2, "no twins")
+            for stop in (signal.SIGSTOP, signal.SIGTSTP, signal.SIGSTOP):
+                with self.subTest(stop.name):
+                    before = self.children(program.pid)
+                    self.wait_for(lambda: all(ticks > before[twin] + 5 for twin, ticks in self.children(program.pid).items()),
+                                  "twins do not run")
+                    os.kill(program.pid, stop)
+                    try:
+                        self.assertEqual(os.waitid(os.P_PID, program.pid, os.WSTOPPED).si_status, stop)
+                        self.wait_for(lambda: self.stands_still(program.pid), "twins work on")
+                        self.assertTrue(self.stands_still(program.pid))
+                    finally:
+                        os.kill(program.pid, signal.SIGCONT)
+        finally:
+            program.kill()
+            program.wait()
+        self.wait_for(lambda: not self.children(program.pid), "twins are left")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "repair/isolate/own_pages.h"
 #include "tests/repair/isolate/twin_processes.h"
 
 using namespace hpcrun;
@@ -281,4 +282,20 @@ TEST_CASE("Pages that are set aside are common until they are taken back") {
   CHECK(one[0] == 1);
   CHECK(other[0] == 2);
   CHECK(one[1] == 0);  // it ended without a commit
+}
+
+TEST_CASE("Where more pages are needed in common than there is room for, all are, until that is done") {
+  static constinit NeededCommon needed;
+  for (uint64_t page = 1; page <= NeededCommon::kPlaces; ++page) needed.add(page * kPageBytes, 3);
+  CHECK_FALSE(needed.needs_all());
+  CHECK_FALSE(needed.holds(100 * kPageBytes));
+  needed.add(7 * kPageBytes, 3);  // known
+  CHECK_FALSE(needed.needs_all());
+  needed.add(100 * kPageBytes, 3);
+  CHECK(needed.needs_all());
+  CHECK(needed.holds(100 * kPageBytes));
+  CHECK(needed.holds(200 * kPageBytes));
+  needed.take_all();
+  CHECK_FALSE(needed.holds(200 * kPageBytes));
+  CHECK(needed.holds(7 * kPageBytes));
 }
