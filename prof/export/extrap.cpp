@@ -46,7 +46,9 @@ class ExtrapWriter {
     for (const Profile& profile : tree_.database->profiles)
       if (profile.id.rank >= 0) ranks.insert(profile.id.rank);
     const uint64_t ranks_of_run = std::max<uint64_t>(run.ranks, ranks.size());
-    workers_ = ranks_of_run > 0 ? ranks_of_run : run.threads > 0 ? run.threads : tree_.database->profiles.size();
+    workers_ = ranks_of_run > 0  ? ranks_of_run
+               : run.threads > 0 ? run.threads
+                                 : tree_.database->profiles.size();
     workers_ = std::max<uint64_t>(workers_, 1);
     parameter_ = ranks_of_run > 0 ? "ranks" : "threads";
   }

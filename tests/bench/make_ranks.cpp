@@ -1,9 +1,12 @@
 // make_ranks FILE -o DIRECTORY [--ranks N] [--threads N] [--contexts N] [--records N] [--nodes N] [--seed N]
+//            [--waits] [--containers]
 // Writes the measurements of a parallel job, as if the process that FILE was measured from had been one of
 // its ranks: the modules and metrics of FILE, the call paths of its thread that has most, and more paths of
 // the same call sites up to the number of contexts. Every rank has nearly all of the contexts, in an order of
 // its own; what it spends in each is spread by a few per cent, as is the speed of nodes, and one rank in 500
 // is slower.
+//   --waits       FILE is of a program of MPI: ranks wait for each other in its calls (made_waits.h)
+//   --containers  a file for each node, with those of its ranks
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +16,9 @@
 #include <string>
 #include <vector>
 
+#include "hpcrun/measurement/container_writer.h"
 #include "hpcrun/measurement/reader.h"
+#include "tests/bench/made_waits.h"
 #include "tests/measurement/recorder.h"
 
 namespace {
@@ -21,6 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using hpcrun::FrameKey;
 using hpcrun::NodeId;
+using prof::test::Part;
 using prof::test::Random;
 
 struct Job {
@@ -31,17 +37,23 @@ struct Job {
   uint32_t records = 20'000;  // of a thread's trace
   uint32_t ranks_of_node = 64;
   uint64_t seed = 1;
+  bool waits = false;
+  bool containers = false;
 };
 
 constexpr uint64_t kPeriodNs = 5'000'000;  // 200 samples a second
 constexpr size_t kMaxDepth = 60;
+constexpr uint32_t kRecordsOfStep = 60;
+constexpr uint32_t kMostSteps = 64;
 
 // The job's own tree: what its ranks have in common.
 struct Program {
   prof::ProcessMeasurement measured;
   std::vector<prof::MeasuredNode> nodes;  // as those of a thread
   std::vector<uint32_t> depth;
-  std::vector<double> weight;  // of the time, adds up to 1
+  std::vector<double> weight;  // of the time, adds up to 1; where ranks wait, 1 for work and 1 for waiting
+  std::vector<Part> part;      // all is work where ranks do not wait
+  std::vector<prof::test::Steps> steps;  // one, or none where ranks do not wait
 };
 
 // Every rank leaves out one of twelve.
@@ -50,7 +62,7 @@ uint32_t contexts_of_program(const Job& job) {
 }
 
 Program make_program(const Job& job) {
-  Program program{prof::read_measurement(job.from), {}, {}, {}};
+  Program program{prof::read_measurement(job.from), {}, {}, {}, {}, {}};
   const auto largest = std::ranges::max_element(
       program.measured.threads, {}, [](const prof::MeasuredThread& thread) { return thread.nodes.size(); });
   if (largest == program.measured.threads.end() || largest->nodes.size() < 2)
@@ -61,27 +73,38 @@ Program make_program(const Job& job) {
 
   if (program.nodes.size() > wanted + 1) program.nodes.resize(wanted + 1);
   const size_t real = program.nodes.size();
+  program.part = job.waits ? prof::test::parts_of(program.measured, program.nodes)
+                           : std::vector<Part>(real, Part::Compute);
+  const auto has = [&](Part part) { return std::ranges::find(program.part, part) != program.part.end(); };
+  if (!has(Part::Compute) || (job.waits && !has(Part::Wait)))
+    throw std::runtime_error(job.from +
+                             ": does not wait in MPI, or not work; measure another rank, or for longer");
   program.depth.assign(real, 0);
   for (size_t i = 1; i < real; ++i) program.depth[i] = program.depth[program.nodes[i].parent] + 1;
   while (program.nodes.size() <= wanted) {
     auto parent = static_cast<uint32_t>(random.below(program.nodes.size()));
     while (program.depth[parent] >= kMaxDepth) parent = program.nodes[parent].parent;
     // Of the same call site a path goes on once: the frames of a node's children differ.
-    const FrameKey frame = program.nodes[1 + random.below(real - 1)].frame;
+    const size_t site = 1 + random.below(real - 1);
+    const FrameKey frame = program.nodes[site].frame;
+    if (program.part[parent] != Part::Compute || program.part[site] != Part::Compute) continue;
     const bool is_there = std::ranges::any_of(program.nodes, [&](const prof::MeasuredNode& node) {
       return node.parent == parent && node.frame == frame;
     });
     if (is_there) continue;
     program.nodes.push_back({parent, frame});
     program.depth.push_back(program.depth[parent] + 1);
+    program.part.push_back(Part::Compute);
   }
-  double all = 0;
+  double all = 0, all_waiting = 0;
   for (size_t i = 0; i < program.nodes.size(); ++i) {
     program.weight.push_back(i == 0 ? 0
                                     : std::pow(static_cast<double>(random.below(1'000'000) + 1) * 1e-6, 6));
-    all += program.weight.back();
+    if (program.part[i] == Part::Neither) program.weight.back() = 0;
+    (program.part[i] == Part::Wait ? all_waiting : all) += program.weight.back();
   }
-  for (double& weight : program.weight) weight /= all;
+  for (size_t i = 0; i < program.nodes.size(); ++i)
+    program.weight[i] /= program.part[i] == Part::Wait ? all_waiting : all;
   return program;
 }
 
@@ -93,16 +116,45 @@ double around_one(Random& random, double spread) {
 double slowness(const Job& job, uint32_t rank) {
   Random of_node(job.seed + rank / job.ranks_of_node + 1'000'000);
   Random of_rank(job.seed + rank + 2'000'000);
-  return around_one(of_node, 0.01) * around_one(of_rank, 0.02) * (rank % 500 == 137 ? 1.3 : 1);
+  return around_one(of_node, 0.01) * around_one(of_rank, 0.02) *
+         (rank % 500 == (job.waits ? 137 % std::min(job.ranks, 500u) : 137) ? 1.3 : 1);
+}
+
+void add_steps(const Job& job, Program& program) {
+  std::vector<double> of_ranks;
+  for (uint32_t rank = 0; rank < job.ranks; ++rank) of_ranks.push_back(slowness(job, rank));
+  const uint32_t steps = std::clamp(job.records / kRecordsOfStep, 8u, kMostSteps) / 8 * 8;
+  program.steps.emplace_back(of_ranks, job.seed + 4'000'000, static_cast<double>(job.records * kPeriodNs),
+                             steps);
 }
 
 // The contexts of one thread in the order in which it came to them; parents first or not.
 std::vector<uint32_t> shuffled_contexts(const Program& program, Random& random) {
   std::vector<uint32_t> order;
   for (uint32_t i = 1; i < program.nodes.size(); ++i)
-    if (random.below(13) != 0) order.push_back(i);
+    if (random.below(13) != 0 || program.part[i] != Part::Compute) order.push_back(i);
   for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
   return order;
+}
+
+// The trace of a thread that works and waits. `work`, `wait`: nodes that it is at meanwhile.
+uint64_t write_steps(prof::test::RecordedThread& thread, const std::vector<prof::test::Steps::Step>& steps,
+                     const std::vector<NodeId>& work, const std::vector<NodeId>& wait, Random& random,
+                     uint64_t start_ns) {
+  double end = static_cast<double>(start_ns);
+  double time = end;
+  const auto stay_until = [&](const std::vector<NodeId>& nodes) {
+    for (; time < end; time += static_cast<double>(kPeriodNs))
+      if (!thread.trace.append(static_cast<uint64_t>(time), nodes[random.below(nodes.size())]))
+        throw std::runtime_error("the file is full");
+  };
+  for (const prof::test::Steps::Step& step : steps) {
+    end += step.work_ns;
+    stay_until(work);
+    end += step.wait_ns;
+    stay_until(wait);
+  }
+  return static_cast<uint64_t>(time);
 }
 
 void write_thread(prof::test::Recorder& recorder, uint32_t index, const Program& program, const Job& job,
@@ -113,8 +165,23 @@ void write_thread(prof::test::Recorder& recorder, uint32_t index, const Program&
   Random random(job.seed + rank * 1000 + index + 3'000'000);
   const double slow = slowness(job, rank);
   const std::vector<uint32_t> contexts = shuffled_contexts(program, random);
-  std::vector<NodeId> nodes;
+  std::vector<NodeId> nodes, work, wait;
   std::vector<FrameKey> path;
+  std::vector<prof::test::Steps::Step> steps;
+  double work_ns = static_cast<double>(job.records * kPeriodNs) * slow, wait_ns = 0;
+  if (index == 0 && !program.steps.empty()) {
+    steps = program.steps.front().of_rank(rank);
+    work_ns = 0;
+    for (const prof::test::Steps::Step& step : steps) {
+      work_ns += step.work_ns;
+      wait_ns += step.wait_ns;
+    }
+    // Ranks that have not all contexts work as long as their steps say.
+    double has = 0;
+    for (const uint32_t context : contexts)
+      if (program.part[context] == Part::Compute) has += program.weight[context];
+    work_ns /= has;
+  }
   for (const uint32_t context : contexts) {
     path.clear();
     for (uint32_t at = context; at != 0; at = program.nodes[at].parent)
@@ -122,15 +189,18 @@ void write_thread(prof::test::Recorder& recorder, uint32_t index, const Program&
     const NodeId node = thread.tree.insert(path.data(), static_cast<uint32_t>(path.size()));
     if (node == hpcrun::kNoNode) throw std::runtime_error("the tree is full");
     nodes.push_back(node);
-    const double ns = program.weight[context] * job.records * kPeriodNs * slow * around_one(random, 0.05);
+    const bool is_wait = program.part[context] == Part::Wait;
+    const double ns = program.weight[context] * (is_wait ? wait_ns : work_ns) * around_one(random, 0.05);
     const auto value = static_cast<uint64_t>(ns);
     if (value == 0) continue;
+    (is_wait ? wait : work).push_back(node);
     if (!thread.tree.add(node, 0, value, std::max<uint64_t>(1, value / kPeriodNs)))
       throw std::runtime_error("the file is full");
   }
   uint64_t time = start_ns;
   size_t at = 0;
-  for (uint32_t i = 0; i < job.records; ++i) {
+  if (!steps.empty()) time = write_steps(thread, steps, work, wait, random, start_ns);
+  for (uint32_t i = 0; steps.empty() && i < job.records; ++i) {
     at = random.below(50) == 0 ? random.below(nodes.size()) : (at + random.below(16)) % nodes.size();
     time += static_cast<uint64_t>(static_cast<double>(kPeriodNs) * slow * around_one(random, 0.05));
     if (!thread.trace.append(time, nodes[at])) throw std::runtime_error("the file is full");
@@ -150,7 +220,7 @@ void write_rank(const Program& program, const Job& job, uint32_t rank) {
                               static_cast<int32_t>(1000 + rank),
                               900,
                               static_cast<int32_t>(rank),
-                              prof::test::kStartRealtime + rank * 10'000,
+                              prof::test::kStartRealtime + (job.waits ? 0 : rank * 10'000),
                               start_ns,
                               of.environment.c_str()};
   const fs::path path = fs::path(job.output) /
@@ -169,6 +239,22 @@ void write_rank(const Program& program, const Job& job, uint32_t rank) {
   recorder.file.counter(hpcrun::Counter::Threads) = job.threads;
   recorder.file.stack_counter(0) = samples;
   recorder.finish(start_ns + (job.records + 1) * kPeriodNs);
+}
+
+// Each node's files become one.
+void pack(const Job& job) {
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(job.output))
+    if (entry.path().extension() == ".prof") files.push_back(entry.path());
+  std::ranges::sort(files);
+  for (const fs::path& file : files) {
+    const std::string host = file.filename().string().substr(0, file.filename().string().find('-'));
+    const fs::path container = fs::path(job.output) / (host + ".ranks");
+    if (!fs::exists(container))
+      prof::ContainerWriter::create(container, {host, "/tmp/prof-made-" + host, "made"});
+    prof::ContainerWriter(container, fs::file_size(container)).add(file);
+    fs::remove(file);
+  }
 }
 
 }  // namespace
@@ -191,6 +277,10 @@ int main(int argc, char** argv) {
         job.records = number();
       } else if (option == "--nodes") {
         job.ranks_of_node = std::max(1u, number());
+      } else if (option == "--waits") {
+        job.waits = true;
+      } else if (option == "--containers") {
+        job.containers = true;
       } else if (option == "--seed") {
         job.seed = number();
       } else {
@@ -204,14 +294,16 @@ int main(int argc, char** argv) {
   if (job.from.empty() || job.output.empty()) {
     std::fputs(
         "usage: make_ranks FILE -o DIRECTORY [--ranks N] [--threads N] [--contexts N] [--records N] "
-        "[--nodes RANKS_OF_A_NODE] [--seed N]\n",
+        "[--nodes RANKS_OF_A_NODE] [--seed N] [--waits] [--containers]\n",
         stderr);
     return 2;
   }
   try {
-    const Program program = make_program(job);
+    Program program = make_program(job);
+    if (job.waits) add_steps(job, program);
     fs::create_directories(job.output);
     for (uint32_t rank = 0; rank < job.ranks; ++rank) write_rank(program, job, rank);
+    if (job.containers) pack(job);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "make_ranks: %s\n", error.what());
     return 1;

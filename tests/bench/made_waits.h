@@ -1,0 +1,43 @@
+#pragma once
+// For make_ranks: a job whose ranks wait for each other in a collective operation of MPI, as the program that
+// was measured does.
+
+#include <cstdint>
+#include <vector>
+
+#include "hpcrun/measurement/reader.h"
+
+namespace prof::test {
+
+enum class Part : uint8_t {
+  Compute,  // the program's own code
+  Wait,     // MPI, but for its begin and end
+  Neither,
+};
+
+// Of each node of a thread.
+std::vector<Part> parts_of(const ProcessMeasurement& measured, const std::vector<MeasuredNode>& nodes);
+
+// Steps, at whose ends all ranks have to have come. One rank in 500 is slow in all of them, and in
+// those of the second half each eighth rank is late, in its turn.
+class Steps {
+ public:
+  // `slowness`: of each rank, around 1. All take about `all_ns`.
+  Steps(const std::vector<double>& slowness, uint64_t seed, double all_ns, uint32_t steps);
+
+  struct Step {
+    double work_ns, wait_ns;
+  };
+  // In their order.
+  std::vector<Step> of_rank(uint32_t rank) const;
+
+ private:
+  double work(uint32_t rank, uint32_t step) const;
+
+  const std::vector<double> slowness_;
+  uint64_t seed_;
+  double unit_ns_ = 1;
+  std::vector<double> longest_;  // of each step, in units
+};
+
+}  // namespace prof::test
