@@ -142,13 +142,19 @@ struct TracedTime {
   bool lacked_processors() const { return spent_s < kHadProcessor * known_s; }
 };
 
-TracedTime traced_time(const CallTree& tree, const RankCosts& costs, const std::vector<size_t>& ranks,
-                       double period_s, int jobs) {
+std::vector<Extent> traced_extents(const CallTree& tree, const RankCosts& costs,
+                                   const std::vector<size_t>& ranks, double period_s, int jobs) {
   std::vector<Extent> extents(ranks.size());
   parallel_for(ranks.size(), jobs, [&](size_t i) {
     const auto add = [&](uint64_t begin, uint64_t end, uint32_t = 0) { extents[i].add(begin, end); };
     Line(tree, costs, costs.ranks[ranks[i]], in_ns(period_s)).visit(add, add);
   });
+  return extents;
+}
+
+TracedTime traced_time(const CallTree& tree, const RankCosts& costs, const std::vector<size_t>& ranks,
+                       double period_s, int jobs) {
+  const std::vector<Extent> extents = traced_extents(tree, costs, ranks, period_s, jobs);
   TracedTime time;
   for (size_t i = 0; i < ranks.size(); ++i) {
     if (extents[i].known_ns == 0) continue;
@@ -161,12 +167,13 @@ TracedTime traced_time(const CallTree& tree, const RankCosts& costs, const std::
 
 }  // namespace
 
-std::optional<double> traced_processor_share(const CallTree& tree, const RankCosts& costs, double period_s,
-                                             int jobs) {
+std::vector<double> traced_seconds(const CallTree& tree, const RankCosts& costs, double period_s, int jobs) {
   const std::vector<size_t> ranks = ranks_with_traces(tree, costs);
-  if (ranks.size() < 2) return std::nullopt;
-  const TracedTime time = traced_time(tree, costs, ranks, period_s, jobs);
-  return time.known_s > 0 ? std::optional(std::min(1.0, time.spent_s / time.known_s)) : std::nullopt;
+  std::vector<double> seconds(costs.ranks.size());
+  const std::vector<Extent> extents = traced_extents(tree, costs, ranks, period_s, jobs);
+  for (size_t i = 0; i < ranks.size(); ++i)
+    seconds[ranks[i]] = static_cast<double>(extents[i].known_ns) / kNsPerSecond;
+  return seconds;
 }
 
 std::optional<LateRanks> late_ranks(const CallTree& tree, const RankCosts& costs, double period_s, int jobs) {

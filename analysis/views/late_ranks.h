@@ -34,10 +34,9 @@ struct LateRanks {
   std::vector<double> by_rank;  // of blamed_s, as RankCosts::ranks
 };
 
-// By their traces: for which part of the time of which samples tell something a processor was had, 0..1.
-// Nothing where fewer than two ranks have a trace.
-std::optional<double> traced_processor_share(const CallTree& tree, const RankCosts& costs, double period_s,
-                                             int jobs);
+// By their traces: the time in seconds of which samples of each rank's line tell something, as
+// RankCosts::ranks; 0 without a trace.
+std::vector<double> traced_seconds(const CallTree& tree, const RankCosts& costs, double period_s, int jobs);
 
 // Nothing where no rank has a trace, or traces follow CPU time that ranks did not have: where ranks wait for
 // processors nobody can tell who waits for whom. `period_s`: of the samples. Reads the traces of the ranks

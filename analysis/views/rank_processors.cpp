@@ -34,12 +34,31 @@ std::optional<double> while_waiting(const RunSummary& run, const RankCosts& cost
 
 }  // namespace
 
+const std::vector<double>& ProcessorShare::traced(double period_s, int jobs) {
+  if (!traced_) traced_ = traced_seconds(tree_, costs_, period_s, jobs);
+  return *traced_;
+}
+
 std::optional<double> ProcessorShare::of(const std::vector<uint32_t>& waiting, double period_s, int jobs) {
   const std::string& metric = tree_.metric(costs_.metric).name;
   if (metric == "REALTIME") return while_computing(costs_);
   if (metric != "CPUTIME") return std::nullopt;
-  if (!by_traces_) by_traces_ = traced_processor_share(tree_, costs_, period_s, jobs);
-  return *by_traces_ ? *by_traces_ : while_waiting(run_, costs_, waiting);
+  double had_s = 0, known_s = 0;
+  const std::vector<double>& all = traced(period_s, jobs);
+  for (size_t r = 0; r < all.size(); ++r) {
+    if (all[r] == 0) continue;
+    had_s += costs_.ranks[r].line_s;
+    known_s += all[r];
+  }
+  return known_s > 0 ? share(had_s, known_s) : while_waiting(run_, costs_, waiting);
+}
+
+double ProcessorShare::lack_of(const std::vector<uint32_t>& ranks, double period_s, int jobs) {
+  if (tree_.metric(costs_.metric).name != "CPUTIME" || ranks.empty()) return 0;
+  const std::vector<double>& all = traced(period_s, jobs);
+  double lack_s = 0;
+  for (const uint32_t r : ranks) lack_s += std::max(0.0, all[r] - costs_.ranks[r].line_s);
+  return lack_s / static_cast<double>(ranks.size());
 }
 
 }  // namespace prof

@@ -26,11 +26,16 @@ class ProcessorShare {
   // Reads the traces once.
   std::optional<double> of(const std::vector<uint32_t>& waiting, double period_s, int jobs);
 
+  // By traces of CPUTIME: for how many seconds these ranks had no processor, the mean; 0 where none tell.
+  double lack_of(const std::vector<uint32_t>& ranks, double period_s, int jobs);
+
  private:
+  const std::vector<double>& traced(double period_s, int jobs);
+
   const CallTree& tree_;
   const RunSummary& run_;
   const RankCosts& costs_;
-  std::optional<std::optional<double>> by_traces_;
+  std::optional<std::vector<double>> traced_;
 };
 
 }  // namespace prof

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "analysis/views/rank_processors.h"
@@ -274,6 +275,8 @@ class Comparison {
   bool only_lacks_processors(const RankImbalance& imbalance) {
     if (is_of_clock() ? computes_longer(imbalance.late, imbalance.avoidable) : imbalance.blamed != kNone)
       return false;
+    // The late ones were late because they had none, whatever the others had.
+    if (processors_.lack_of(imbalance.late, period_, jobs_) > imbalance.avoidable / 2) return true;
     std::vector<uint32_t> waiting;
     for (uint32_t r = 0; r < ranks_.size(); ++r)
       if (!std::ranges::binary_search(imbalance.late, r)) waiting.push_back(r);
@@ -348,6 +351,9 @@ class Comparison {
   void find_late() {
     const double waits = unexplained();
     if (waits < kLeastShare * typical_line() || report_.had_processor) return;
+    std::vector<uint32_t> all(ranks_.size());
+    std::iota(all.begin(), all.end(), 0);
+    if (lacked_processors(all)) return;
     const std::vector<TraceSource>& traces = tree_.database->traces;
     report_.would_need_traces =
         std::ranges::none_of(traces, [](const TraceSource& trace) { return bool{trace}; });

@@ -8,6 +8,7 @@
 
 #include "analysis/views/rank_report.h"
 #include "analysis/views/wording.h"
+#include "tests/analysis/database/databases.h"
 #include "tests/report/database_builder.h"
 #include "tests/report/rendered.h"
 
@@ -347,6 +348,35 @@ TEST_CASE("ranks that wait are blamed on nobody where they had no processor") {
     slow.spend(thread, {{"main", 43}, {"MPI_Allreduce"}}, 3 - longer);
   }
   CHECK(first_of(slow.report()).values.at("first_rank") == kSlow);
+}
+
+TEST_CASE("a rank that is late because others had its processor is not blamed") {
+  constexpr uint64_t kBegin = 1'700'000'000'000'000'000, kSample = 5'000'000, kSecond = 1'000'000'000;
+  for (const double cpu : {4.0, 6.0}) {  // of six seconds in which the first rank solves
+    Job job(1);
+    for (int rank = 0; rank < 2; ++rank) {
+      const uint32_t thread = job.thread(rank);
+      job.b.spend(thread, {{"main", 40}, {"solve", 14}}, rank == 0 ? cpu : 4);
+      job.b.spend(thread, {{"main", 43}, {"MPI_Allreduce"}}, rank == 0 ? 0.5 : 2.5);
+    }
+    const auto context = [&](const char* name) {
+      for (uint32_t c = 0; c < job.b.database.contexts.size(); ++c)
+        if (const uint32_t f = job.b.database.contexts[c].function;
+            f != kNone && job.b.database.functions[f].name == name)
+          return c;
+      return kNone;
+    };
+    for (int rank = 0; rank < 2; ++rank) {
+      const uint64_t waits_from = kBegin + (rank == 0 ? 6 : 4) * kSecond, end = kBegin + 13 * kSecond / 2;
+      std::vector<TraceRecord> records;
+      for (uint64_t time = kBegin; time < end; time += kSample)
+        records.push_back({time, context(time < waits_from ? "solve" : "MPI_Allreduce")});
+      records.push_back({end, kNone});
+      job.b.database.traces.push_back(trace_of(records));
+    }
+    const RankReport report = job.report();
+    CHECK(report.findings.empty() == (cpu < 6));
+  }
 }
 
 TEST_CASE("of the clock's time, what ranks lack processors for is nobody's fault") {
