@@ -160,10 +160,13 @@ void FlamePage::search() {
 }
 
 std::vector<PageKey> FlamePage::keys() const {
-  return {{"Arrows", "choose a frame: above, below, beside"},        {"Enter", "zoom into the frame"},
-          {"Backspace, Escape; Home", "what was shown before; all"}, {"Ctrl+Enter", "the frame's source"},
+  return {{"Arrows", "choose a frame: above, below, beside"},
+          {"Enter", "zoom into the frame"},
+          {"Backspace, Escape; Home", "what was shown before; all"},
+          {"Ctrl+Enter", "the frame's source"},
           {"Space", "the exact numbers of the frame"},
-          {"D", "turn the graph round: callers or callees"},         {"Ctrl+F", "search"}};
+          {"D", "turn the graph round: callers or callees"},
+          {"Ctrl+F", "search"}};
 }
 
 }  // namespace prof::viewer

@@ -181,7 +181,8 @@ void FlameWidget::contextMenuEvent(QContextMenuEvent* event) {
   menu.addAction("Zoom into\tEnter", this, [this, row] { zoom(row); });
   menu.addAction("Zoom back\tBackspace", this, &FlameWidget::zoom_back)->setEnabled(!zooms_.empty());
   menu.addSeparator();
-  add_pages_of_function(menu, document_, [this, frame] { document_.ask_for_function(frame); }, "flame-graph");
+  add_pages_of_function(
+      menu, document_, [this, frame] { document_.ask_for_function(frame); }, "flame-graph");
   menu.addSeparator();
   menu.addAction("Copy name", this,
                  [this, frame] { QApplication::clipboard()->setText(look_of(frame).name); });

@@ -15,7 +15,8 @@ namespace {
 
 constexpr size_t kMetricsAtFirst = 2;
 constexpr const char* kWidths = "/widths";  // of a setting: those that the user gave
-constexpr const char* kPlaces = "/places";  // of a setting: keys from left to right, where the user moved them
+constexpr const char* kPlaces =
+    "/places";  // of a setting: keys from left to right, where the user moved them
 constexpr const char* kDerived = "derived";  // "name = formula", of all tables
 
 QStringList derived() {
@@ -77,8 +78,7 @@ void ChosenColumns::set_width(int position) {
   if (column.is_number()) width = std::max(title, width_of_cost(font));
   const QVariantMap given = QSettings().value(setting() + kWidths).toMap();
   is_busy_ = true;
-  view_.header()->resizeSection(position,
-                                given.value(column.key, widths_.value(column.key, width)).toInt());
+  view_.header()->resizeSection(position, given.value(column.key, widths_.value(column.key, width)).toInt());
   is_busy_ = false;
 }
 

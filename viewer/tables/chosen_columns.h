@@ -58,7 +58,7 @@ class ChosenColumns : public QObject {
   CostModel& model_;
   QTreeView& view_;
   const CallTree* tree_ = nullptr;
-  QStringList left_;  // keys that the tree has no metrics for
+  QStringList left_;      // keys that the tree has no metrics for
   bool is_busy_ = false;  // changes widths or places itself
   bool compares_ = false;
   QStringList kept_, kept_of_other_mode_;  // keys, while the other mode's are shown

@@ -318,7 +318,8 @@ void TablePage::show_menu(const QPoint& at) {
     menu.addAction("Zoom back\tBackspace", this, &TablePage::zoom_back)->setEnabled(!zooms_.empty());
   }
   menu.addSeparator();
-  add_pages_of_function(menu, document(), [this, frame] { document().ask_for_function(frame); }, id());
+  add_pages_of_function(
+      menu, document(), [this, frame] { document().ask_for_function(frame); }, id());
   menu.addSeparator();
   menu.addAction("Copy name", this,
                  [this, frame] { QApplication::clipboard()->setText(model_.name_of(frame)); });

@@ -11,7 +11,8 @@ namespace prof::viewer {
 // children two spaces further in.
 QString text_of_selection(const QAbstractItemView& view);
 
-// All rows that there are, loaded or not, with exact values where the model knows them (kExactRole). RFC 4180; "-" is standard output. Throws std::runtime_error, with one line.
+// All rows that there are, loaded or not, with exact values where the model knows them (kExactRole). RFC
+// 4180; "-" is standard output. Throws std::runtime_error, with one line.
 void write_csv(QAbstractItemModel& model, const std::filesystem::path& file);
 
 // Of an item: the value without words, for CSV.

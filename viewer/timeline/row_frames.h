@@ -39,8 +39,8 @@ class RowFrames {
   };
   Of& of(uint32_t key);
 
-  std::vector<Of> frames_;          // by key
-  std::vector<uint32_t> there_;     // keys that ran
+  std::vector<Of> frames_;       // by key
+  std::vector<uint32_t> there_;  // keys that ran
   std::vector<bool> is_there_;
 };
 

@@ -127,8 +127,7 @@ QWidget* TimelinePage::make_controls() {
   order_ = new QComboBox;
   order_->setObjectName("order");
   order_->addItems({"by process", "by node", "by kind", "by thread", "by name"});  // as RowOrder
-  order_->setCurrentIndex(
-      std::clamp(QSettings().value(kOrderSetting).toInt(), 0, order_->count() - 1));
+  order_->setCurrentIndex(std::clamp(QSettings().value(kOrderSetting).toInt(), 0, order_->count() - 1));
   order_->setToolTip("How rows are grouped; a click on a group's label opens and closes it");
   connect(order_, &QComboBox::currentIndexChanged, this, [this](int order) {
     QSettings().setValue(kOrderSetting, order);

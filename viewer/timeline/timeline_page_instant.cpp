@@ -55,7 +55,8 @@ void TimelinePage::add_to_stack(uint32_t context) {
   const std::vector<Context>& contexts = document().database().contexts;
   std::map<uint32_t, Place> place_of_node;
   for (uint32_t c = context; c != kNone; c = contexts[c].parent)
-    if (const Place place = place_of(contexts[c]); place.known()) place_of_node.try_emplace(tree.node_of[c], place);
+    if (const Place place = place_of(contexts[c]); place.known())
+      place_of_node.try_emplace(tree.node_of[c], place);
   for (const uint32_t node : path_of(tree, context)) {
     const uint32_t frame = tree.nodes[node].frame;
     auto* const item = new QStandardItem(names_[frame]);

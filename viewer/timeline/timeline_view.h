@@ -1,9 +1,10 @@
 #pragma once
 // The picture of a timeline with its ruler, labels and minimap (timeline_view_paint.cpp), and what mouse and
 // keys do there (timeline_view_input.cpp): the wheel zooms at the pointer, with Ctrl the rows' height, with
-// Shift it scrolls them, a horizontal one, or one with Alt, moves; dragging moves, with Shift it selects a time, on the minimap it goes there; a click
-// chooses an instant, or opens and closes a group at its label. Arrows lead from where a thread submitted a
-// task to where the device began it: of what is at the pointer or the cursor, and all where they are few.
+// Shift it scrolls them, a horizontal one, or one with Alt, moves; dragging moves, with Shift it selects a
+// time, on the minimap it goes there; a click chooses an instant, or opens and closes a group at its label.
+// Arrows lead from where a thread submitted a task to where the device began it: of what is at the pointer or
+// the cursor, and all where they are few.
 
 #include <QAbstractScrollArea>
 #include <QElapsedTimer>
@@ -172,8 +173,8 @@ class TimelineView : public QAbstractScrollArea {
     size_t steps;  // of window_, behind which it came
     double tallness;
   };
-  std::vector<Height> heights_;           // before the one of now
-  std::optional<uint64_t> select_from_;   // by keys
+  std::vector<Height> heights_;          // before the one of now
+  std::optional<uint64_t> select_from_;  // by keys
   TimelinePicture picture_;
   bool is_stale_ = true;
   Overview overview_;

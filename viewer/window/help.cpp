@@ -45,8 +45,7 @@ Help::Help(const QMenuBar& menus, const std::vector<const Page*>& pages, QWidget
   text += section("Everywhere", row("Tab, Shift+Tab", "to the next part of the page, and back") +
                                     row("Alt and a letter", "the menu with that letter underlined"));
   text += section("Tables", row("Arrows", "another row; open and close rows") +
-                                row("Enter", "the row's line of source") +
-                                row("Ctrl+A", "choose all rows"));
+                                row("Enter", "the row's line of source") + row("Ctrl+A", "choose all rows"));
   for (const Page* const page : pages) {
     QString rows;
     for (const PageKey& key : page->keys()) rows += row(key.keys, key.what);

@@ -111,8 +111,7 @@ void MainWindow::export_table() {
 void MainWindow::export_picture() {
   Page* const page = page_in_front();
   if (!page) return;
-  const QString name =
-      ask_for_file(this, "Export picture", page->id() + ".png", "Pictures (*.png *.svg)");
+  const QString name = ask_for_file(this, "Export picture", page->id() + ".png", "Pictures (*.png *.svg)");
   if (name.isEmpty()) return;
   if (!name.endsWith(".png") && !name.endsWith(".svg"))
     return fail(name.toStdString(), "pictures end in .png or .svg");

@@ -200,7 +200,8 @@ TEST_CASE("the chosen frame is copied with those above it, and its numbers are t
 
 TEST_CASE("the menu of a frame leads to its source and to other pages, by mouse and by key") {
   Shown shown;
-  QSignalSpy pages(&shown.document, &Document::page_asked), functions(&shown.document, &Document::function_asked);
+  QSignalSpy pages(&shown.document, &Document::page_asked),
+      functions(&shown.document, &Document::function_asked);
   const auto choose = [&](QContextMenuEvent::Reason reason, QPoint at, const QString& wanted) {
     bool is_done = false;
     QTimer::singleShot(0, [&] {

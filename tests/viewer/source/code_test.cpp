@@ -96,8 +96,8 @@ struct Shown {
     page.emplace(*document);
     page->resize(1200, 600);
     page->show();
-    tester = std::make_unique<QAbstractItemModelTester>(code().table()->model(),
-                                                        QAbstractItemModelTester::FailureReportingMode::Fatal);
+    tester = std::make_unique<QAbstractItemModelTester>(
+        code().table()->model(), QAbstractItemModelTester::FailureReportingMode::Fatal);
     document->ask_for_function("shown_function");
     wait();
   }

@@ -144,9 +144,10 @@ TEST_CASE("the line of the cursor is copied with what it costs") {
   shown.page->activateWindow();
   REQUIRE(QTest::qWaitForWindowActive(&*shown.page));
   shown.page->view().setFocus();
-  CHECK(shown.page->chosen_text().toStdString() ==
-        shown.sources.filePath("sum.cpp").toStdString() +
-            ":3\n  add();\nCPUTIME of line 3\nat the line itself: 6 s, 60 %\nwith what it calls: 6 s, 60 %\n");
+  CHECK(
+      shown.page->chosen_text().toStdString() ==
+      shown.sources.filePath("sum.cpp").toStdString() +
+          ":3\n  add();\nCPUTIME of line 3\nat the line itself: 6 s, 60 %\nwith what it calls: 6 s, 60 %\n");
 }
 
 TEST_CASE("a click beside the text goes to its line, and costs of any size have room there") {
@@ -183,7 +184,8 @@ TEST_CASE("where nothing was measured that is told, of all of the run and of a p
   Document empty(nothing.path());
   SourcePage without(empty);
   without.show();
-  CHECK(without.findChild<QLabel*>("path")->text().toStdString() == "nothing was measured: all metrics are zero");
+  CHECK(without.findChild<QLabel*>("path")->text().toStdString() ==
+        "nothing was measured: all metrics are zero");
 
   Database database = sample("/nowhere");
   database.traces = {test::trace_of({{1'000'000'000, 1}, {2'000'000'000, kNone}, {3'000'000'000, kNone}})};

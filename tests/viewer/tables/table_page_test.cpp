@@ -264,8 +264,8 @@ TEST_CASE("an exported table has all rows, and the one that is shown loads none 
   QStringList rows;
   for (const QString& line : QString::fromUtf8(file.readAll()).split("\r\n", Qt::SkipEmptyParts))
     rows << line.section(',', 0, 1);
-  CHECK(rows == QStringList{"depth,Function", "0,main thread", "1,main", "2,rest", "3,leaf", "2,work", "3,inner",
-                            "4,leaf"});
+  CHECK(rows == QStringList{"depth,Function", "0,main thread", "1,main", "2,rest", "3,leaf", "2,work",
+                            "3,inner", "4,leaf"});
   CHECK(rows.size() - 1 > before);
 }
 

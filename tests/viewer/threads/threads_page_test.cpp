@@ -151,11 +151,15 @@ TEST_CASE("tooltips of plots have all digits and the unit") {
   opened.document.ask_for_function(opened.frame("work"));
   opened.page.findChild<QComboBox*>()->setCurrentIndex(1);
   emit opened.page.findChild<QComboBox*>()->activated(1);
-  CHECK(opened.plot(0).words_at(opened.plot(0).place_of(3).center()).toStdString() == "thread 100.3 team: 0.93 s");
-  CHECK(opened.plot(2).words_at(opened.plot(2).place_of(0).center()).startsWith("1 with 0.5 s to 0.55875 s: "));
+  CHECK(opened.plot(0).words_at(opened.plot(0).place_of(3).center()).toStdString() ==
+        "thread 100.3 team: 0.93 s");
+  CHECK(
+      opened.plot(2).words_at(opened.plot(2).place_of(0).center()).startsWith("1 with 0.5 s to 0.55875 s: "));
 }
 
-TEST_CASE("queues of devices are left out where the metric is one of threads, and threads where it is one of queues") {
+TEST_CASE(
+    "queues of devices are left out where the metric is one of threads, and threads where it is one of "
+    "queues") {
   DatabaseBuilder b;
   b.function("work", "work.cpp", "/home/me/team", 3);
   b.metric("CPUTIME", "sec");
@@ -194,7 +198,8 @@ TEST_CASE("where nothing was measured that is told") {
   ThreadsPage page(document);
   page.resize(1000, 700);
   page.show();
-  CHECK(page.findChild<QLabel*>("sentence")->text().toStdString() == "nothing was measured: all metrics are zero");
+  CHECK(page.findChild<QLabel*>("sentence")->text().toStdString() ==
+        "nothing was measured: all metrics are zero");
   CHECK(page.why_empty() == page.findChild<QLabel*>("sentence")->text());
   CHECK(page.table()->model()->rowCount() == 0);
 }

@@ -364,10 +364,8 @@ TEST_CASE("rare frames are seen among busy time, in high rows and in low ones") 
   Database database = two_rows();
   const uint64_t begin = test::kTracesBegin;
   const auto rare = GENERATE(uint64_t{1'000}, uint64_t{100'000});
-  database.traces[0] = test::trace_of({{begin, 1},
-                                       {begin + 400 * kMs, 2},
-                                       {begin + 400 * kMs + rare, 1},
-                                       {begin + 1000 * kMs, 1}});
+  database.traces[0] = test::trace_of(
+      {{begin, 1}, {begin + 400 * kMs, 2}, {begin + 400 * kMs + rare, 1}, {begin + 1000 * kMs, 1}});
   const auto rows = GENERATE(size_t{1}, size_t{120}, size_t{700});
   while (database.profiles.size() < rows) {
     database.profiles.push_back(database.profiles[0]);
@@ -382,8 +380,7 @@ TEST_CASE("rare frames are seen among busy time, in high rows and in low ones") 
   const QRect area = shown.view->picture_area();
   int seen = 0;
   for (int y = area.top(); y <= area.bottom(); ++y)
-    for (int x = area.left(); x <= area.right(); ++x)
-      seen += image.pixel(x, y) == colour_of_function("work");
+    for (int x = area.left(); x <= area.right(); ++x) seen += image.pixel(x, y) == colour_of_function("work");
   CHECK(seen >= (rows > 600 ? 0 : 1));  // a line of pixels shows one of its rows there
   CHECK(seen <= 8);
 }

@@ -1,7 +1,7 @@
 // What is done with the window by keys and menus.
 
-#include <QAction>
 #include <QAbstractButton>
+#include <QAction>
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>

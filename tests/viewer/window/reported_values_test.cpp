@@ -108,7 +108,8 @@ TEST_CASE("frames of the flame graph weigh what the report's rows cost, in both 
         for (const FlameBox& box : levels[level])
           if (box.merged == 0)
             shown[{level, frame_name(*document.tree().database,
-                                     document.tree().frames[page.flames().rows()->frame(box.row)])}] += box.weight;
+                                     document.tree().frames[page.flames().rows()->frame(box.row)])}] +=
+                box.weight;
       const double total = document.tree().totals[metric];
       REQUIRE(!shown.empty());
       for (const auto& [at, weight] : expected) {
