@@ -60,7 +60,7 @@ std::string why_in_words(uint64_t why) {
       return "the program gave the memory back";
     case hpcrun::WhyShared::AtomicCode:
       return "threads use atomic operations of the program's own, by which they may synchronise (prof c++ "
-             "tells)";
+             "tells), or OpenMP's (which nothing tells)";
     case hpcrun::WhyShared::CpuTime:
       return "the program has a timer or a limit of its CPU time, which would not count threads as processes";
     default:
