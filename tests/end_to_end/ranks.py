@@ -60,7 +60,8 @@ class MpiRanks(EndToEnd):
         self.assert_within(compute[2], 0.4, 0.9, "what the slow rank computed, 0.6 s")
         for rank in (0, 1, 3):
             self.assert_within(compute[rank], 0.1, 0.35, f"what rank {rank} computed, 0.2 s")
-        self.assertEqual([], [note for note in report["notes"] if "rank" in note])
+        # Four ranks may lack processors, which is told; there is nothing else to tell of them.
+        self.assertEqual([], [note for note in report["notes"] if "rank" in note and "had a processor" not in note])
         summary = run.summary()
         self.assertEqual(4, summary["run"]["ranks"])
         self.assertIn("slow-rank", [finding["kind"] for finding in summary["findings"]])
