@@ -41,9 +41,9 @@ class MadeRanks(EndToEnd):
         self.assertEqual([SLOW], [finding["values"]["first_rank"] for finding in slow], report["findings"])
         self.assertIn("MPI_Allreduce", slow[0]["sentence"])
         self.assertEqual({"slow-rank", "late-by-turns"}, {finding["kind"] for finding in report["findings"]})
-        # Ranks wait as long as they do not work.
+        # Ranks wait as long as they do not work, but for what is spread at random: speeds by 3 %, each context by 5 %.
         whole = [rank["compute_s"] + rank["communication_s"] for rank in report["ranks"]]
-        self.assertLess(max(whole) / min(whole), 1.05)
+        self.assertLess(max(whole) / min(whole), 1.1)
         self.assertEqual(SLOW, min(report["ranks"], key=lambda rank: rank["communication_s"])["rank"])
 
 
