@@ -121,11 +121,11 @@ class EndToEnd(unittest.TestCase):
         self.runs = 0
 
     def prof_run(self, command, *, events=(), options=(), directory=None, wrap=lambda c: c, timeout=100,
-                 cwd=None, env=None, stdin=subprocess.DEVNULL):
+                 cwd=None, env=None, stdin=subprocess.DEVNULL, prof=PROF):
         """prof run -e EVENT... -o DIR -- command, under `wrap` (another user, another limit)."""
         self.runs += 1
         directory = directory or self.folder / f"run{self.runs}"
-        whole = [str(PROF), "run"]
+        whole = [str(prof), "run"]
         for event in events:
             whole += ["-e", event]
         whole += [*options, "-o", str(directory), "--", *command]

@@ -3,7 +3,9 @@
 they share falsely: the page is isolated or it is not, and what is seen is what C++ allows either way, but where the documentation says
 that nothing is guaranteed (docs/isolation.md)."""
 
+import os
 import re
+import shutil
 
 import driver
 import repair_runs
@@ -12,17 +14,18 @@ LITMUS = driver.program("plain_litmus")
 MILLISECONDS = 1200
 # Told by a plain store alone, or two of them to one place: what was seen is printed.
 NOT_GUARANTEED = {"message_release_acquire", "message_consume", "message_fences", "spin_flag", "figure_3"}
-# Atomic instructions end isolation; a mutex does not.
+# Atomic instructions end isolation; locks of the C library do not.
 DECLINED, REPAIRED = "message_exchange", "mutex"
+UNCOMMITTING = driver.BUILD / "tests/uncommitting/libhpcrun-isolate.so"
 
 
 class PlainLitmus(repair_runs.RepairRuns):
     def cases(self):
         return self.plain_run([LITMUS]).stdout.decode().split()
 
-    def run_case(self, case, options):
+    def run_case(self, case, options, prof=driver.PROF):
         """What was seen that is not allowed, and what became of the page."""
-        run = self.prof_run([LITMUS, case, str(MILLISECONDS)], options=options)
+        run = self.prof_run([LITMUS, case, str(MILLISECONDS)], options=options, prof=prof)
         self.assertEqual(run.status, 0, run.stderr)
         rounds, wrong = (int(number) for number in re.findall(r"\d+", run.stdout.decode()))
         self.assertGreater(rounds, 0, case)
@@ -50,6 +53,27 @@ class PlainLitmus(repair_runs.RepairRuns):
                 self.assertEqual(wrong, 0, case)
             else:
                 self.skipTest(f"{case} is {fates[case]}: the machine is too busy to find anything")
+
+    def test_without_commits_it_goes_wrong(self):
+        """The same by a prof whose library leaves out the commits: what a mutex guards gets lost."""
+        prof = self.folder / "broken/bin/prof"
+        libraries = prof.parent.parent / "lib"
+        for folder in (prof.parent, libraries):
+            folder.mkdir(parents=True)
+        try:
+            os.link(driver.PROF, prof)
+        except OSError:  # on another file system
+            shutil.copy(driver.PROF, prof)
+        for library in (driver.BUILD / "lib").iterdir():
+            (libraries / library.name).symlink_to(UNCOMMITTING if library.name == UNCOMMITTING.name else library)
+        for _ in range(2 * repair_runs.ATTEMPTS):
+            wrong, fate = self.run_case(REPAIRED, ["--repair=isolate"], prof)
+            print(f"{REPAIRED} without commits: {fate}, {wrong} rounds wrong")
+            if "repaired" in fate:
+                break
+        else:
+            self.skipTest(f"{REPAIRED} is {fate}: the machine is too busy to find anything")
+        self.assertGreater(wrong, 0)
 
 
 if __name__ == "__main__":

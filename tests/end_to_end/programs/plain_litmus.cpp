@@ -3,6 +3,7 @@
 // what C++ does not allow.
 
 #include <pthread.h>
+#include <semaphore.h>
 
 #include <atomic>
 #include <chrono>
@@ -34,6 +35,8 @@ struct alignas(kPage) {
 } shared;
 
 alignas(kPage) pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+alignas(kPage) sem_t semaphore;
+alignas(kPage) pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 alignas(kPage) std::atomic<bool> is_over;
 alignas(kPage) pthread_barrier_t barrier;
 alignas(kPage) uint64_t rounds[2];
@@ -207,6 +210,20 @@ void mutex_guards(int self) {
   guard(
       self, [] { return pthread_mutex_lock(&mutex) == 0; }, [] { pthread_mutex_unlock(&mutex); });
 }
+void semaphore_guards(int self) {
+  guard(
+      self, [] { return sem_wait(&semaphore) == 0; }, [] { sem_post(&semaphore); });
+}
+void read_write_lock(int self) {
+  guard(
+      self, [] { return pthread_rwlock_wrlock(&rwlock) == 0; }, [] { pthread_rwlock_unlock(&rwlock); });
+}
+// What each wrote before all met is there for all afterwards.
+void barrier_tells(int self) {
+  uint64_t round = 0;
+  in_rounds(
+      self, [&] { shared.data[self] = ++round; }, [] { wrong[0] += shared.data[0] != shared.data[1]; });
+}
 void spin_lock(int self) {
   guard(
       self, [self] { return await(self, [] { return shared.lock.exchange(1, kAcquire) == 0; }); },
@@ -246,12 +263,16 @@ constexpr Case kCases[] = {
     {"figure_3", figure_3},
     {"figure_11", figure_11, look_at_elements},
     {"mutex", mutex_guards, look_at_guarded},
+    {"semaphore", semaphore_guards, look_at_guarded},
+    {"read_write_lock", read_write_lock, look_at_guarded},
+    {"barrier", barrier_tells},
     {"spin_lock", spin_lock, look_at_guarded},
     {"ticket_lock", ticket_lock, look_at_guarded},
 };
 
 void run(const Case& chosen, int milliseconds) {
   pthread_barrier_init(&barrier, nullptr, 2);
+  sem_init(&semaphore, 0, 1);
   for (int i = 0; i < 3; ++i) shared.elements[i] = 10 * (i + 1);
   end = Clock::now() + std::chrono::milliseconds(milliseconds);
   std::thread other([&] { chosen.part(1); });
