@@ -9,7 +9,6 @@
 #include <sys/single_threaded.h>
 
 #include <atomic>
-#include <bit>
 #include <cstdint>
 
 #include "hpcrun/memory/outer_calls.h"

@@ -216,10 +216,6 @@ void unshared_descriptors() {
   REQUIRE_THAT(dup(mine) == -1 && errno == EBADF);
 }
 
-struct Case {
-  const char* name;
-  void (*run)();
-};
 constexpr Case kCases[] = {
     {"times", times_of_all},
     {"virtual_timer", virtual_timer},
@@ -236,11 +232,5 @@ constexpr Case kCases[] = {
 }  // namespace
 
 int main(int count, char** arguments) {
-  for (const Case& each : kCases) {
-    if (count != 2 || strcmp(each.name, arguments[1])) continue;
-    each.run();
-    return 0;
-  }
-  for (const Case& each : kCases) puts(each.name);
-  return count == 1 ? 0 : 2;
+  return run_case(kCases, count, arguments);
 }

@@ -213,10 +213,6 @@ void futex2() {
   });
 }
 
-struct Case {
-  const char* name;
-  void (*run)();
-};
 constexpr Case kCases[] = {
     {"futex_bits", futex_bits}, {"futex_requeue", futex_requeue}, {"futex_wake_op", futex_wake_op},
     {"own_mutex", own_mutex},   {"futex_waitv", futex_waitv},     {"futex2", futex2},
@@ -225,11 +221,5 @@ constexpr Case kCases[] = {
 }  // namespace
 
 int main(int count, char** arguments) {
-  for (const Case& each : kCases) {
-    if (count != 2 || strcmp(each.name, arguments[1])) continue;
-    each.run();
-    return 0;
-  }
-  for (const Case& each : kCases) puts(each.name);
-  return count == 1 ? 0 : 2;
+  return run_case(kCases, count, arguments);
 }

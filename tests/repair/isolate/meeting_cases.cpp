@@ -385,10 +385,6 @@ void cxx_semaphores() {
   REQUIRE_THAT(most == 2 && within == 0);
 }
 
-struct Case {
-  const char* name;
-  void (*run)();
-};
 constexpr Case kCases[] = {
     {"onces", onces},
     {"limits_of_locks", limits_of_locks},
@@ -403,11 +399,5 @@ constexpr Case kCases[] = {
 }  // namespace
 
 int main(int count, char** arguments) {
-  for (const Case& each : kCases) {
-    if (count != 2 || strcmp(each.name, arguments[1])) continue;
-    each.run();
-    return 0;
-  }
-  for (const Case& each : kCases) puts(each.name);
-  return count == 1 ? 0 : 2;
+  return run_case(kCases, count, arguments);
 }

@@ -860,10 +860,6 @@ void affinity() {
   REQUIRE_THAT(sched_getaffinity(0, sizeof seen, &seen) == 0 && CPU_EQUAL(&seen, &one));
 }
 
-struct Case {
-  const char* name;
-  void (*run)();
-};
 constexpr Case kCases[] = {
     {"conversions", conversions},
     {"identity", identity},
@@ -903,11 +899,5 @@ constexpr Case kCases[] = {
 }  // namespace
 
 int main(int count, char** arguments) {
-  for (const Case& each : kCases) {
-    if (count != 2 || strcmp(each.name, arguments[1])) continue;
-    each.run();
-    return 0;
-  }
-  for (const Case& each : kCases) puts(each.name);
-  return count == 1 ? 0 : 2;
+  return run_case(kCases, count, arguments);
 }

@@ -1,9 +1,11 @@
 #pragma once
-// What cases of twins (twin_cases.cpp, meeting_cases.cpp, futex_cases.cpp) have in common: threads that
-// change over, wait, and count under a lock.
+// What cases of twins (twin_cases.cpp, meeting_cases.cpp, futex_cases.cpp, clock_cases.cpp) have in common:
+// how one is chosen, and threads that change over, wait, and count under a lock.
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include <algorithm>
@@ -12,6 +14,23 @@
 
 #include "tests/repair/isolate/isolated.h"
 #include "tests/repair/isolate/team.h"
+
+struct Case {
+  const char* name;
+  void (*run)();
+};
+
+// The status of a program that runs the case that it is told, or lists all.
+template <size_t kCount>
+int run_case(const Case (&cases)[kCount], int count, char** arguments) {
+  for (const Case& each : cases) {
+    if (count != 2 || strcmp(each.name, arguments[1])) continue;
+    each.run();
+    return 0;
+  }
+  for (const Case& each : cases) puts(each.name);
+  return count == 1 ? 0 : 2;
+}
 
 inline void become_twin() {
   REQUIRE_THAT(isolated_convert());
