@@ -1,9 +1,13 @@
 #include "prof/debugger_watch.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <fstream>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "prof/message.h"
@@ -18,24 +22,25 @@ namespace {
 constexpr std::chrono::milliseconds kInterval{100};
 constexpr std::chrono::seconds kSettling{1};
 
-int number_of(const std::string& text) {
-  int number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
+// The beginning of a file of /proc. By system calls alone: it is read ten times a second beside a program whose processors it
+// takes.
+std::string beginning_of(const std::string& path) {
+  std::string text(2048, '\0');
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const ssize_t length = descriptor < 0 ? 0 : read(descriptor, text.data(), text.size());
+  if (descriptor >= 0) close(descriptor);
+  text.resize(static_cast<size_t>(std::max<ssize_t>(length, 0)));
+  return text;
 }
 
 bool is_debugged(int pid) {
-  std::ifstream status(fmt::format("/proc/{}/status", pid));
-  constexpr std::string_view kField = "TracerPid:\t";
-  for (std::string line; std::getline(status, line);) {
-    if (line.compare(0, kField.size(), kField) != 0) continue;
-    const int tracer = number_of(line.substr(kField.size()));
-    if (tracer == 0) return false;
-    std::string name;
-    std::ifstream(fmt::format("/proc/{}/comm", tracer)) >> name;
-    return name != "strace";
-  }
-  return false;
+  const std::string status = beginning_of(fmt::format("/proc/{}/status", pid));
+  constexpr std::string_view kField = "\nTracerPid:\t";
+  const size_t at = status.find(kField);
+  if (at == std::string::npos) return false;
+  int tracer = 0;
+  std::from_chars(status.data() + at + kField.size(), status.data() + status.size(), tracer);
+  return tracer != 0 && beginning_of(fmt::format("/proc/{}/comm", tracer)) != "strace\n";
 }
 
 }  // namespace

@@ -59,17 +59,17 @@ class AllocationContext {
 };
 
 // How often a thread is asked where it allocates: compilers and others that recurse do so by ever new call
-// paths, and each costs a walk of the stack. The first kFirst walks are free; after these, one in kNsPerWalk,
-// and fewer of a thread that is alone: nobody contends with it. Zeroed memory is a valid one.
+// paths, and each costs a walk of the stack. The first kFirst walks are free; after these, one in kNsPerWalk;
+// fewer of a thread that is alone: nobody contends with it. Zeroed memory is a valid one.
 class WalkPace {
  public:
-  static constexpr uint32_t kFirst = 4'096;
+  static constexpr uint32_t kFirst = 4'096, kFirstAlone = 1'024;
   static constexpr uint64_t kNsPerWalk = 400'000, kNsPerWalkAlone = 2'000'000;
   static constexpr uint32_t kAskedEach = 64;  // refusals: the clock costs, too
 
   template <typename Clock>
   bool takes(Clock now_ns, bool is_alone) noexcept {
-    if (taken_ < kFirst) return ++taken_, true;
+    if (taken_ < (is_alone ? kFirstAlone : kFirst)) return ++taken_, true;
     if (left_ == 0) {
       if (refused_++ % kAskedEach != 0) return false;
       earn(now_ns(), is_alone ? kNsPerWalkAlone : kNsPerWalk);

@@ -11,7 +11,7 @@
 // there is something by a plain store, which nobody sees, and read it under a lock that has nothing to do
 // with that: there each lock and each release commits.
 //
-// What is known of a mutex is read and written by who has it.
+// What is known of a mutex is read and written by who has it. lock_protocol.h has the steps.
 
 #include <atomic>
 #include <cstdint>

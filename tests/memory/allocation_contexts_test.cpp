@@ -123,13 +123,17 @@ TEST_CASE("a thread is asked at a pace where it allocates") {
   auto pace = std::make_unique<WalkPace>();
   uint64_t now_ns = 5'000'000'000, asked = 0;
   const auto clock = [&] { return ++asked, now_ns; };
-  for (uint32_t i = 0; i < WalkPace::kFirst; ++i) CHECK(pace->takes(clock, false));
-  CHECK(asked == 0);
   const auto taken_of = [&](uint32_t calls, bool is_alone = false) {
     uint32_t taken = 0;
     for (uint32_t i = 0; i < calls; ++i) taken += pace->takes(clock, is_alone);
     return taken;
   };
+  CHECK(taken_of(WalkPace::kFirstAlone, true) == WalkPace::kFirstAlone);
+  CHECK(asked == 0);
+  CHECK(taken_of(100, true) == 0);
+  asked = 0;
+  CHECK(taken_of(WalkPace::kFirst - WalkPace::kFirstAlone) == WalkPace::kFirst - WalkPace::kFirstAlone);
+  CHECK(asked == 0);
   CHECK(taken_of(1'000) == 0);
   CHECK(asked <= 1'000 / WalkPace::kAskedEach + 1);
   now_ns += 10 * WalkPace::kNsPerWalk;

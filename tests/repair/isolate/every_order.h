@@ -3,9 +3,11 @@
 
 #include <ucontext.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace hpcrun::test {
@@ -35,14 +37,22 @@ class EveryOrder {
   void step() { swapcontext(&running_->context, &scheduler_); }
 
   void take(Lock& lock) {
-    running_->waits_for = &lock;
-    step();
-    running_->waits_for = nullptr;
+    wait_until([&lock] { return !lock.held; });
     lock.held = true;
   }
   void release(Lock& lock) {
     step();
     lock.held = false;
+  }
+  // The condition holds as the actor goes on. It keeps nothing of its own: an actor may wait for ever.
+  void wait_until(std::function<bool()> condition) {
+    running_->goes_on_when = std::move(condition);
+    step();
+    running_->goes_on_when = nullptr;
+  }
+  // For `finish`: whether actors were left that wait for ever.
+  bool is_stuck() const {
+    return std::ranges::any_of(fibers_, [](const Fiber& fiber) { return !fiber.done; });
   }
 
  private:
@@ -53,7 +63,7 @@ class EveryOrder {
     ucontext_t context{};
     std::unique_ptr<char[]> stack;
     const Actor* actor = nullptr;
-    Lock* waits_for = nullptr;
+    std::function<bool()> goes_on_when;  // empty: at any time
     bool done = false;
   };
   static constexpr size_t kStackBytes = 64 << 10;
@@ -71,7 +81,7 @@ class EveryOrder {
       Fiber& fiber = fibers_[a];
       if (!fiber.stack) fiber.stack.reset(new char[kStackBytes]);
       fiber.actor = &actors[a];
-      fiber.waits_for = nullptr;
+      fiber.goes_on_when = nullptr;
       fiber.done = false;
       getcontext(&fiber.context);
       fiber.context.uc_stack = {fiber.stack.get(), 0, kStackBytes};
@@ -84,7 +94,7 @@ class EveryOrder {
     for (size_t taken = 0;; ++taken) {
       ready.clear();
       for (Fiber& fiber : fibers_)
-        if (!fiber.done && !(fiber.waits_for && fiber.waits_for->held)) ready.push_back(&fiber);
+        if (!fiber.done && (!fiber.goes_on_when || fiber.goes_on_when())) ready.push_back(&fiber);
       if (ready.empty()) return;
       if (taken == choices_.size()) choices_.push_back({0, ready.size()});
       running_ = ready[choices_[taken].taken];
