@@ -13,7 +13,7 @@ namespace hpcrun {
 
 // A thread with private pages, for as long as it has them, by a number that no other such time has.
 using LockUser = uint64_t;
-constexpr LockUser kNobody = 0;   // a thread without pages, or outside of sessions
+constexpr LockUser kNobody = 0;  // a thread without pages, or outside of sessions
 constexpr LockUser kSeveral = 1;
 
 // Of kSeveral.
@@ -37,8 +37,8 @@ bool await_commit(Caller& caller, LockUser user, const LockLimits& limits) noexc
   // Two threads that wait for each other have committed both.
   caller.commit(Stores::All);
   const uint64_t before = caller.own_commits_of(user);
-  for (uint32_t looks = 0; caller.owes(user) && caller.own_commits_of(user) == before && !caller.has_left(user);
-       ++looks) {
+  for (uint32_t looks = 0;
+       caller.owes(user) && caller.own_commits_of(user) == before && !caller.has_left(user); ++looks) {
     if (looks % limits.ask_again == 0) caller.ask_to_commit(user);
     caller.wait_a_moment();
   }

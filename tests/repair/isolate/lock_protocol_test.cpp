@@ -19,16 +19,16 @@ namespace {
 
 enum class Without {
   Nothing,
-  Waiting,       // for the commit of the one whose mutex it was
-  Asking,        // for it
-  AskingAgain,   // where it was put off
-  Owing,         // one's only mutex is released without a word
-  CommitOfOwn,   // before the release of a mutex of several
+  Waiting,         // for the commit of the one whose mutex it was
+  Asking,          // for it
+  AskingAgain,     // where it was put off
+  Owing,           // one's only mutex is released without a word
+  CommitOfOwn,     // before the release of a mutex of several
   CommitOfOthers,  // after a lock
-  Keeping,       // who took the mutex last
-  Order,         // the commit comes behind the release
-  Merging,       // which is said to be done before it is
-  Leaving,       // is without a commit
+  Keeping,         // who took the mutex last
+  Order,           // the commit comes behind the release
+  Merging,         // which is said to be done before it is
+  Leaving,         // is without a commit
 };
 
 struct Mutex {
@@ -55,8 +55,8 @@ struct World {
   std::vector<Thread> threads;
   uint64_t last_number = 0;
   size_t ended = 0;
-  bool is_over = false;      // no more steps
-  bool merges_last = false;  // there is a step between what a merge does and its end
+  bool is_over = false;           // no more steps
+  bool merges_last = false;       // there is a step between what a merge does and its end
   std::set<std::string> reached;  // what a check is worth depends on
   std::string wrong;
 
