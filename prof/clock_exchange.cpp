@@ -4,7 +4,9 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -34,9 +36,15 @@ struct Message {
   int64_t received_ns, sent_ns;  // of an answer, CLOCK_REALTIME
 };
 
-int64_t now_ns() {
+int64_t monotonic_ns() {
   using namespace std::chrono;
-  return duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
+  return duration_cast<nanoseconds>(steady_clock::now().time_since_epoch()).count();
+}
+
+// To be added to CLOCK_MONOTONIC for CLOCK_REALTIME, until somebody sets that.
+int64_t to_realtime_ns() {
+  using namespace std::chrono;
+  return duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count() - monotonic_ns();
 }
 
 // Of networks first; the loopback's is for processes of one node.
@@ -85,14 +93,16 @@ std::optional<sockaddr_in6> parse_address(const std::string& text, uint16_t port
 
 std::optional<ClockDifference> ask(int socket, uint64_t token, uint64_t question) {
   Message message{token, question, 0, 0};
-  const int64_t asked = now_ns();
+  const int64_t to_realtime = to_realtime_ns();
+  const int64_t asked = monotonic_ns() + to_realtime;
   if (send(socket, &message, sizeof message, 0) != sizeof message) return std::nullopt;
   do {  // a late answer to an earlier question is passed over
     if (recv(socket, &message, sizeof message, 0) != sizeof message) return std::nullopt;
   } while (message.token != token || message.question != question);
-  const int64_t answered = now_ns();
+  const int64_t answered = monotonic_ns() + to_realtime;
   const int64_t way = (answered - asked) - (message.sent_ns - message.received_ns);
-  return ClockDifference{((message.received_ns - asked) + (message.sent_ns - answered)) / 2, way / 2};
+  return ClockDifference{((message.received_ns - asked) + (message.sent_ns - answered)) / 2, way / 2,
+                         answered, answered - to_realtime, ""};
 }
 
 class Socket {
@@ -117,12 +127,12 @@ std::string host_name() {
   return host.data();
 }
 
-ClockServer::ClockServer() : socket_(open_socket()) {
+ClockServer::ClockServer() : socket_(open_socket()), end_(eventfd(0, EFD_CLOEXEC)) {
   sockaddr_in6 any{};
   any.sin6_family = AF_INET6;
   any.sin6_addr = in6addr_any;
   socklen_t size = sizeof any;
-  if (socket_ < 0 || bind(socket_, reinterpret_cast<const sockaddr*>(&any), sizeof any) != 0 ||
+  if (socket_ < 0 || end_ < 0 || bind(socket_, reinterpret_cast<const sockaddr*>(&any), sizeof any) != 0 ||
       getsockname(socket_, reinterpret_cast<sockaddr*>(&any), &size) != 0)
     return;
   std::random_device random;
@@ -136,21 +146,28 @@ ClockServer::ClockServer() : socket_(open_socket()) {
 }
 
 ClockServer::~ClockServer() {
-  ends_ = true;
-  if (thread_.joinable()) thread_.join();
+  if (thread_.joinable()) {
+    eventfd_write(end_, 1);
+    thread_.join();
+  }
   if (socket_ >= 0) close(socket_);
+  if (end_ >= 0) close(end_);
 }
 
 void ClockServer::answer() const {
-  while (!ends_) {
+  const int64_t to_realtime = to_realtime_ns();
+  std::array<pollfd, 2> either = {pollfd{end_, POLLIN, 0}, pollfd{socket_, POLLIN, 0}};
+  while (true) {
+    if (poll(either.data(), either.size(), -1) < 0) continue;
+    if (either[0].revents) return;
     Message message;
     sockaddr_in6 from{};
     socklen_t size = sizeof from;
     const ssize_t got =
         recvfrom(socket_, &message, sizeof message, 0, reinterpret_cast<sockaddr*>(&from), &size);
-    message.received_ns = now_ns();
+    message.received_ns = monotonic_ns() + to_realtime;
     if (got != sizeof message || message.token != address_.token) continue;
-    message.sent_ns = now_ns();
+    message.sent_ns = monotonic_ns() + to_realtime;
     sendto(socket_, &message, sizeof message, 0, reinterpret_cast<const sockaddr*>(&from), size);
   }
 }
@@ -175,6 +192,7 @@ std::optional<ClockDifference> clock_difference(const ClockAddress& other) {
         else if (again->error_ns < best->error_ns)
           best = again;
       }
+      best->address = other.addresses[i];
       return best;
     }
   }

@@ -22,6 +22,13 @@ bool create(const fs::path& file) {
   return true;
 }
 
+nlohmann::ordered_json to_json(const ClockDifference& difference) {
+  return {{"offset_ns", difference.offset_ns},
+          {"error_ns", difference.error_ns},
+          {"realtime_ns", difference.realtime_ns},
+          {"monotonic_ns", difference.monotonic_ns}};
+}
+
 }  // namespace
 
 NodeClock::NodeClock(fs::path directory, ClockAddress first) : first_(std::move(first)) {
@@ -36,6 +43,7 @@ NodeClock::NodeClock(fs::path directory, ClockAddress first) : first_(std::move(
   }
   file_ = file;
   begin_ = *difference;
+  first_.addresses = {begin_.address};
   write(std::nullopt);
 }
 
@@ -46,10 +54,8 @@ void NodeClock::compare_again() const {
 
 void NodeClock::write(const std::optional<ClockDifference>& end) const {
   nlohmann::ordered_json record = {
-      {"host", host_name()},
-      {"reference", first_.host},
-      {"begin", {{"offset_ns", begin_.offset_ns}, {"error_ns", begin_.error_ns}}}};
-  if (end) record["end"] = {{"offset_ns", end->offset_ns}, {"error_ns", end->error_ns}};
+      {"host", host_name()}, {"reference", first_.host}, {"begin", to_json(begin_)}};
+  if (end) record["end"] = to_json(*end);
   const fs::path unfinished = file_.string() + ".writing";
   std::ofstream out(unfinished);
   out << record.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';

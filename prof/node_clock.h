@@ -15,7 +15,8 @@ class NodeClock {
   // Does nothing on the first rank's node, where another rank of this node is faster, and where nobody
   // answers.
   NodeClock(std::filesystem::path directory, ClockAddress first);
-  // At the end of the program.
+  // At the end of the program, for what the clock has drifted by. Where the first rank's node does not answer
+  // any more, what was found at the begin stays, after 0.3 s at most.
   void compare_again() const;
   // Where it keeps the result; empty where another rank does.
   const std::filesystem::path& file() const { return file_; }

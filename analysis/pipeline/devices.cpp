@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "analysis/pipeline/common_time.h"
 #include "analysis/pipeline/run_times.h"
 #include "hpcrun/measurement/device_metrics.h"
 
@@ -36,17 +37,13 @@ void add_totals(const MeasuredThread& line, DeviceUse& use) {
   }
 }
 
-uint64_t to_epoch(const MeasuredProcess& process) {
-  return process.start_realtime_ns - process.start_monotonic_ns;
-}
-
 class TaskSource {
  public:
   TaskSource(const MeasuredThread& line, std::vector<uint32_t> context_of, const MeasuredProcess& process)
       : start_(line.tasks()),
         reader_(start_),
         context_of_(std::make_shared<const std::vector<uint32_t>>(std::move(context_of))),
-        to_epoch_(to_epoch(process)) {}
+        common_time_(process) {}
 
   bool operator()(std::vector<TraceRecord>& block) {
     block.clear();
@@ -54,12 +51,12 @@ class TaskSource {
     while (block.size() < 2 * kBlockTasks && reader_.next(task)) {
       if (task.stands_until_ns <= end_ns_) continue;
       const uint64_t start = std::max(task.stands_from_ns, end_ns_);
-      if (end_ns_ != 0 && start > end_ns_) block.push_back({end_ns_ + to_epoch_, kNone});
-      block.push_back({start + to_epoch_, (*context_of_)[task.node]});
+      if (end_ns_ != 0 && start > end_ns_) block.push_back({common_time_(end_ns_), kNone});
+      block.push_back({common_time_(start), (*context_of_)[task.node]});
       end_ns_ = task.stands_until_ns;
     }
     if (block.empty() && end_ns_ != 0) {
-      block.push_back({end_ns_ + to_epoch_, kNone});
+      block.push_back({common_time_(end_ns_), kNone});
       end_ns_ = 0;
       return true;
     }
@@ -72,23 +69,23 @@ class TaskSource {
   RecordReader<DeviceTask> start_;
   RecordReader<DeviceTask> reader_;
   std::shared_ptr<const std::vector<uint32_t>> context_of_;
-  uint64_t to_epoch_;    // added to monotonic times; may wrap
+  CommonTime common_time_;
   uint64_t end_ns_ = 0;  // of the last task, whose end is not written yet
 };
 
-DeviceLaunch to_row(const QueueLaunches& queue, const DeviceTask& task, uint64_t to_epoch) {
+DeviceLaunch to_row(const QueueLaunches& queue, const DeviceTask& task, const CommonTime& common_time) {
   const std::vector<uint32_t>& threads = queue.profile_of_thread;
   return {queue.task_of[task.node],
           queue.profile,
           task.thread < threads.size() ? threads[task.thread] : kNone,
-          task.submit_ns + to_epoch,
-          task.start_ns + to_epoch,
-          task.end_ns + to_epoch,
+          common_time(task.submit_ns),
+          common_time(task.start_ns),
+          common_time(task.end_ns),
           task.is_sampled ? task.stands_until_ns - task.stands_from_ns : 0};
 }
 
-WaitForDevice to_row(const ThreadWaits& thread, const DeviceWait& wait, uint64_t to_epoch) {
-  return {thread.call_of[wait.node], thread.profile, wait.begin_ns + to_epoch, wait.end_ns + to_epoch,
+WaitForDevice to_row(const ThreadWaits& thread, const DeviceWait& wait, const CommonTime& common_time) {
+  return {thread.call_of[wait.node], thread.profile, common_time(wait.begin_ns), common_time(wait.end_ns),
           wait.launch_latency_ns,    wait.gap_ns,    wait.wake_latency_ns};
 }
 
@@ -108,7 +105,7 @@ class RowsOfLines {
       if (!reader_) {
         const OpenedLine opened = line.open();
         reader_ = (opened.line->*records_)();
-        to_epoch_ = to_epoch(opened.measurement->process);
+        common_time_.emplace(opened.measurement->process);
       }
       Measured one;
       if (!reader_->next(one)) {
@@ -116,7 +113,7 @@ class RowsOfLines {
         ++at_;
         continue;
       }
-      block.push_back(to_row(line.what, one, to_epoch_));
+      block.push_back(to_row(line.what, one, *common_time_));
     }
     if (!block.empty()) return true;
     at_ = 0;
@@ -128,7 +125,7 @@ class RowsOfLines {
   Records records_;
   size_t at_ = 0;
   std::optional<RecordReader<Measured>> reader_;
-  uint64_t to_epoch_ = 0;  // added to monotonic times; may wrap
+  std::optional<CommonTime> common_time_;  // of the line that is read
 };
 
 }  // namespace

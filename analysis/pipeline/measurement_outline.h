@@ -25,9 +25,15 @@ void fields(Archive& archive, MeasurementStore::Contents& contents) {
   archive(accesses, lock_waits, device_waits, repairs, nodes);
 }
 template <typename Archive>
+void fields(Archive& archive, ClockDrift& drift) {
+  auto& [from, until, lost] = drift;
+  archive(from, until, lost);
+}
+template <typename Archive>
 void fields(Archive& archive, MeasuredProcess& process) {
-  auto& [command, executable, host, environment, pid, parent, rank, realtime, monotonic, end, seen] = process;
-  archive(command, executable, host, environment, pid, parent, rank, realtime, monotonic, end, seen);
+  auto& [command, executable, host, environment, pid, parent, rank, realtime, monotonic, end, seen, drift] =
+      process;
+  archive(command, executable, host, environment, pid, parent, rank, realtime, monotonic, end, seen, drift);
 }
 template <typename Archive>
 void fields(Archive& archive, MeasuredMetric& metric) {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "analysis/database/idle_records.h"
+#include "analysis/pipeline/common_time.h"
 #include "analysis/pipeline/devices.h"
 
 namespace prof {
@@ -17,7 +18,7 @@ class Source {
       : start_(thread.trace()),
         reader_(start_),
         context_of_(std::make_shared<const std::vector<uint32_t>>(std::move(context_of))),
-        to_epoch_(process.start_realtime_ns - process.start_monotonic_ns),
+        common_time_(process),
         thread_start_ns_(thread.start_ns),
         last_ns_(thread.start_ns) {}
 
@@ -35,7 +36,7 @@ class Source {
       // A thread whose start record was lost begins at its first sample.
       if (last_ns_ == 0) last_ns_ = sample.time_ns;
       const uint32_t context = sample.node == kTraceGapNode ? kNone : (*context_of_)[sample.node];
-      block.push_back({last_ns_ + to_epoch_, context});
+      block.push_back({common_time_(last_ns_), context});
       last_ns_ = std::max(last_ns_, sample.time_ns);
     }
     if (count == 0) {
@@ -44,7 +45,7 @@ class Source {
         rewind();
         return false;
       }
-      block.push_back({last_ns_ + to_epoch_, kNone});
+      block.push_back({common_time_(last_ns_), kNone});
     }
     any_ = true;
     return true;
@@ -61,7 +62,7 @@ class Source {
   TraceReader start_;
   TraceReader reader_;
   std::shared_ptr<const std::vector<uint32_t>> context_of_;
-  uint64_t to_epoch_;  // added to monotonic times; may wrap
+  CommonTime common_time_;
   uint64_t thread_start_ns_;
   uint64_t last_ns_;
   bool done_ = false;

@@ -35,6 +35,14 @@ class MeasurementError : public std::runtime_error {
   Kind kind_;
 };
 
+// What a node's clock loses on the one that all times are told by: in equal steps between two times of
+// CLOCK_MONOTONIC, nothing before and no more after. The analysis finds it.
+struct ClockDrift {
+  uint64_t from_ns = 0;
+  uint64_t until_ns = 0;
+  int64_t lost_ns = 0;
+};
+
 struct MeasuredProcess {
   std::string command;
   std::string executable;
@@ -47,6 +55,7 @@ struct MeasuredProcess {
   uint64_t start_monotonic_ns = 0;
   uint64_t end_monotonic_ns = 0;  // 0: did not end normally (or is still running)
   uint64_t seen_until_ns = 0;     // the least that it lived for, as the analysis finds it; 0: not known
+  ClockDrift drift;
 };
 
 struct MeasuredMetric {

@@ -21,6 +21,7 @@ struct Rank {
   std::string environment = "PROF_LAUNCH=4711.0\nPROF_RELEASE=prof 1\nOMPI_COMM_WORLD_SIZE=4\n";
   std::string executable = "/home/me/app";
   std::string host = "n1";
+  std::vector<uint64_t> sampled_ns = {kMillisecond};  // since the start
 };
 
 void write(const fs::path& directory, const Rank& rank) {
@@ -35,7 +36,7 @@ void write(const fs::path& directory, const Rank& rank) {
   recorder.file.write_thread_start(0, 1000 + rank.number, kStartMonotonic, "app");
   RecordedThread& thread = recorder.add_thread();
   sample(thread, {fixture_places().outer}, kTime, kMillisecond);
-  REQUIRE(thread.trace.append(kStartMonotonic + kMillisecond, 1));
+  for (const uint64_t time : rank.sampled_ns) REQUIRE(thread.trace.append(kStartMonotonic + time, 1));
   recorder.finish();
 }
 
@@ -170,4 +171,61 @@ TEST_CASE("The lines of a timeline have the first rank's time") {
   std::ofstream(directory / "clock-n4.json")
       << R"({"host": "n4", "reference": "n1", "begin": {"offset_ns": 0, "error_ns": 9}})";
   CHECK(said(analyze({directory / ""})) == 0);
+}
+
+TEST_CASE("A clock that drifts is followed from the begin of the program to its end") {
+  constexpr uint64_t kHour = 3'600'000 * kMillisecond;
+  // What is told of n2: its clock is off by `begin`, and by `end` an hour later, when somebody has set its
+  // CLOCK_REALTIME forward by `set`.
+  const auto record = [](int64_t begin, int64_t end, int64_t error, int64_t set) {
+    const auto start = static_cast<int64_t>(kStartMonotonic), epoch = static_cast<int64_t>(kStartRealtime);
+    const auto hour = static_cast<int64_t>(kHour);
+    const auto at = [&](int64_t offset, int64_t time, int64_t forward) {
+      return nlohmann::json{{"offset_ns", offset - forward},
+                            {"error_ns", error},
+                            {"realtime_ns", epoch + time + forward},
+                            {"monotonic_ns", start + time}};
+    };
+    return nlohmann::json{
+        {"host", "n2"}, {"reference", "n1"}, {"begin", at(begin, 0, 0)}, {"end", at(end, hour, set)}};
+  };
+  const TemporaryDirectory directory;
+  const std::vector<uint64_t> times = {kHour / 4, kHour, 2 * kHour, 3 * kHour};
+  write(directory / "", {.number = 0, .sampled_ns = times});
+  write(directory / "", {.number = 1, .host = "n2", .sampled_ns = times});
+  // How much later the records of the second rank are than those of the first, whose times are the same.
+  const auto later = [&](const nlohmann::json& told) {
+    std::ofstream(directory / "clock-n2.json") << told;
+    std::vector<std::vector<uint64_t>> lines;
+    for (TraceSource trace : analyze({directory / ""}).database.traces) {
+      std::vector<TraceRecord> block;
+      REQUIRE(trace(block));
+      lines.emplace_back();
+      for (const TraceRecord& one : block) lines.back().push_back(one.time_ns);
+      trace(block);
+      if (!block.empty()) lines.back().push_back(block.back().time_ns);
+    }
+    REQUIRE(lines.size() == 2);
+    REQUIRE(lines[0].size() == lines[1].size());
+    std::vector<int64_t> by;
+    for (size_t i = 0; i < lines[0].size(); ++i)
+      by.push_back(static_cast<int64_t>(lines[1][i] - lines[0][i]));
+    return by;
+  };
+  using Times = std::vector<int64_t>;
+  // Spans that samples end at: the thread's start, a quarter, one, two and three hours after it.
+  CHECK(later(record(3'000'000, 23'000'000, 100, 0)) ==
+        Times{3'000'000, 8'000'000, 23'000'000, 23'000'000, 23'000'000});
+  CHECK(later(record(3'000'000, -17'000'000, 100, 0)) ==
+        Times{3'000'000, -2'000'000, -17'000'000, -17'000'000, -17'000'000});
+  // Set by two seconds meanwhile: what it measures time by went on.
+  CHECK(later(record(3'000'000, 23'000'000, 100, 2'000'000'000)) ==
+        Times{3'000'000, 8'000'000, 23'000'000, 23'000'000, 23'000'000});
+  // Less than the comparisons are sure of, and more than a clock drifts by: the mean.
+  CHECK(later(record(3'000'000, 23'000'000, 10'000'000, 0)) == Times(5, 13'000'000));
+  CHECK(later(record(0, static_cast<int64_t>(kHour), 100, 0)) == Times(5, static_cast<int64_t>(kHour / 2)));
+  // Killed before the end.
+  nlohmann::json begin = record(3'000'000, 0, 100, 0);
+  begin.erase("end");
+  CHECK(later(begin) == Times(5, 3'000'000));
 }
