@@ -153,6 +153,7 @@ std::vector<Summary> write_database(const Database& database, const fs::path& di
   std::vector<Summary> summaries;
   const bool was_written = team.has_passed(kWritten);
   if (!was_written) summaries = write_files(database, place, {jobs, team, progress}, complete);
+  team.leave();
   if (!team.is_first()) return {};
   team.pass(kWritten);
   put_in_place(place, target, team);

@@ -270,6 +270,19 @@ bool Team::has_passed(const std::string& step) const {
   return is_shared() && folder_->refresh() && folder_->read(name_of(step, 0)).has_value();
 }
 
+// What an earlier analysis left of these is of other processes.
+void Team::leave() {
+  if (!is_shared()) return;
+  if (!is_first()) return give("left", std::to_string(self_.nonce));
+  for (int other = 1; other < size(); ++other) {
+    const std::string nonce = std::to_string(members_[static_cast<size_t>(other)].nonce);
+    for (Poll poll; folder_->refresh() && folder_->read(name_of("left", other)) != nonce; poll()) {
+      if (folder_->has(kFailed)) throw TeamError("");
+      require_life(other);
+    }
+  }
+}
+
 std::string Team::take(const std::string& step, int other) {
   const std::string name = name_of(step, other);
   std::optional<Clock::time_point> damaged_since;

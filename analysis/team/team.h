@@ -106,9 +106,13 @@ class Team {
     if (!holds) refuse(step, rank, otherwise);
   }
 
-  // Of the first process, when all is done: removes the folder. Of the others, when they have done their
-  // part. The last step has to be one that only the first process waits in: another one would find the folder
-  // gone.
+  // By each process when it needs the folder and what is in it no longer; the first waits until none of the
+  // others does. They may be steps behind it, where all that it needs of them was left by an earlier
+  // analysis. Throws TeamError.
+  void leave();
+
+  // Of the first process, when all is done and the others have left: removes the folder. Of the others, when
+  // they have left.
   void finish();
 
  private:

@@ -15,10 +15,11 @@ from driver import BUILD, PROF, EndToEnd, main, sample
 
 MAKE_RANKS = BUILD / "tests/make_ranks"
 FILES = ("meta.db", "profile.db", "cct.db", "trace.db", "run.json", "instructions.sqlite", "metrics/default.yaml")
-# That processes have shares of, in their order, and those of the first process alone.
+# That processes have shares of, in their order; those of the first process alone, and of all but it.
 STEPS = ("files", "outlines", "source", "contexts", "profile.db.bytes", "values", "cct.db.bytes", "cct", "trace.db",
-         "metrics", "ranks", "written")
+         "metrics", "ranks", "left", "written")
 OF_FIRST = ("files", "metrics", "written")
+OF_OTHERS = ("left",)
 RENAME = "/^rename"
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
 ENVIRONMENT = {**os.environ, "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
@@ -219,7 +220,7 @@ class AnalyzeTogether(EndToEnd):
         parts = self.folder / ".database.parts"
         everybody = [(1,), (0,), (0, 1)]
         for number, step in enumerate(STEPS):
-            victims = (0,) if step in OF_FIRST else everybody[number % 3]
+            victims = (0,) if step in OF_FIRST else (1,) if step in OF_OTHERS else everybody[number % 3]
             deaths = {rank: (RENAME, parts / f"{step}.{rank}.writing-{rank}") for rank in victims}
             with self.subTest(step=step, victims=victims):
                 self.assert_resumes_behind(deaths, job, database, expected)
@@ -261,6 +262,25 @@ class AnalyzeTogether(EndToEnd):
                 shutil.copytree(older, database)
                 self.assert_resumes_behind({0: death}, job, database, expected)
                 shutil.rmtree(database)
+
+    def test_the_first_does_not_end_before_those_that_resume_slowly(self):
+        if not can_trace():
+            self.skipTest("strace cannot follow a process here")
+        job = self.job(6, contexts=300, records=100)
+        expected, database = self.folder / "alone", self.folder / "database"
+        self.alone(job, "-o", expected)
+        parts = self.folder / ".database.parts"
+        # All that the first one needs of the other is there.
+        self.killed_as({0: (RENAME, parts / "written.0.writing-0")}, job, database)
+        processes = self.begin(2, "--resume", job, "-o", database)
+        while not (parts / "joined.1").exists():
+            self.assertIsNone(processes[0].poll())
+        processes[1].send_signal(signal.SIGSTOP)
+        time.sleep(0.5)
+        processes[1].send_signal(signal.SIGCONT)
+        status, said = self.end(processes)
+        self.assertEqual([0, 0], status, said)
+        self.assert_same(database, expected)
 
     def test_one_alone_removes_what_was_left(self):
         job = self.job(30, contexts=2000)

@@ -1,3 +1,4 @@
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <numeric>
 #include <thread>
@@ -51,8 +52,7 @@ TEST_CASE("all processes get what each has computed, and leave nothing") {
       processes.emplace_back([&, rank] {
         Team team(place(folder, rank, kSize));
         outcomes[static_cast<size_t>(rank)] = add_up(team);
-        team.collect(
-            "end", [] {}, [](Packer&) {}, [](Unpacker&, int) {});  // the first one goes last
+        team.leave();
         team.finish();
       });
   }
@@ -61,6 +61,53 @@ TEST_CASE("all processes get what each has computed, and leave nothing") {
     CHECK(outcome.sum == 1 + 2 + 3);
   }
   CHECK(fs::is_empty(directory.path()));
+}
+
+TEST_CASE("the first process leaves last, whatever an earlier analysis left") {
+  const test::TemporaryDirectory directory;
+  const fs::path folder = directory.path() / "parts", kept = directory.path() / "kept";
+  const auto of = [&](int rank) {
+    Team::Place both = place(folder, rank, 2);
+    both.resume = true;
+    return both;
+  };
+  {
+    std::jthread other([&] {
+      Team team(of(1));
+      add_up(team);
+      team.leave();
+      team.finish();
+    });
+    Team team(of(0));
+    add_up(team);
+    team.leave();
+    test::copy_as_left(folder, kept);
+    team.finish();
+  }
+  fs::rename(kept, folder);
+  std::atomic<bool> has_left = false;
+  bool came_last = false;
+  Outcome outcome;
+  {
+    std::jthread other([&] {
+      Team team(of(1));
+      // The first one has all that it needs meanwhile.
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      outcome = add_up(team);
+      has_left = true;
+      team.leave();
+      team.finish();
+    });
+    Team team(of(0));
+    REQUIRE(team.resumes());
+    CHECK(add_up(team).computed == 0);
+    team.leave();
+    came_last = has_left;
+    team.finish();
+  }
+  CHECK(came_last);
+  CHECK(outcome.computed == 0);
+  CHECK(outcome.sum == 3);
 }
 
 TEST_CASE("what an earlier analysis of the same inputs left is taken up, and of others is not") {
