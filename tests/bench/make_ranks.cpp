@@ -4,9 +4,9 @@
 // its ranks: the modules and metrics of FILE, the call paths of its thread that has most, and more paths of
 // the same call sites up to the number of contexts. Every rank has nearly all of the contexts, in an order of
 // its own; what it spends in each is spread by a few per cent, as is the speed of nodes, and one rank in 500
-// is slower.
+// is slower. Ranks leave their records and nodes their clocks, as those of a real job.
 //   --waits       FILE is of a program of MPI: ranks wait for each other in its calls (made_waits.h)
-//   --containers  a file for each node, with those of its ranks
+//   --containers  a file for each node, with those of its ranks, as of --aggregate=node
 
 #include <algorithm>
 #include <cmath>
@@ -18,6 +18,7 @@
 
 #include "hpcrun/measurement/container_writer.h"
 #include "hpcrun/measurement/reader.h"
+#include "tests/bench/made_records.h"
 #include "tests/bench/made_waits.h"
 #include "tests/measurement/recorder.h"
 
@@ -209,10 +210,24 @@ void write_thread(prof::test::Recorder& recorder, uint32_t index, const Program&
   recorder.file.write_thread_end(index, time, job.records * kPeriodNs);
 }
 
+uint64_t length_ns(const Job& job) {
+  return (job.records + 1) * kPeriodNs;
+}
+
+std::string host_of(uint32_t node) {
+  return "node" + std::to_string(10'000 + node).substr(1);
+}
+
+fs::path measurement_file(const Job& job, uint32_t rank) {
+  return fs::path(job.output) / (host_of(rank / job.ranks_of_node) + "-" + std::to_string(rank) + "-" +
+                                 std::to_string(1000 + rank) + "-0.prof");
+}
+
 void write_rank(const Program& program, const Job& job, uint32_t rank) {
-  const std::string host = "node" + std::to_string(10'000 + rank / job.ranks_of_node).substr(1);
-  // Every node has a clock of its own since its start.
-  const uint64_t start_ns = prof::test::kStartMonotonic + rank / job.ranks_of_node * 7'000'000'000u;
+  const uint32_t node = rank / job.ranks_of_node;
+  const std::string host = host_of(node);
+  const prof::test::NodeTime time = prof::test::time_of_node(node);
+  const uint64_t start_ns = time.start_monotonic_ns;
   const prof::MeasuredProcess& of = program.measured.process;
   hpcrun::ProcessInfo process{of.command.c_str(),
                               of.executable.c_str(),
@@ -220,12 +235,10 @@ void write_rank(const Program& program, const Job& job, uint32_t rank) {
                               static_cast<int32_t>(1000 + rank),
                               900,
                               static_cast<int32_t>(rank),
-                              prof::test::kStartRealtime + (job.waits ? 0 : rank * 10'000),
+                              time.start_realtime_ns,
                               start_ns,
                               of.environment.c_str()};
-  const fs::path path = fs::path(job.output) /
-                        (host + "-" + std::to_string(rank) + "-" + std::to_string(1000 + rank) + "-0.prof");
-  prof::test::Recorder recorder(path, process);
+  prof::test::Recorder recorder(measurement_file(job, rank), process);
   for (const prof::MeasuredMetric& metric : program.measured.metrics)
     recorder.file.write_metric({metric.id, metric.name.c_str(), metric.unit.c_str(), metric.scale,
                                 metric.source.c_str(), metric.requested_hz, metric.note.c_str()});
@@ -238,22 +251,38 @@ void write_rank(const Program& program, const Job& job, uint32_t rank) {
   recorder.file.counter(hpcrun::Counter::Samples) = samples;
   recorder.file.counter(hpcrun::Counter::Threads) = job.threads;
   recorder.file.stack_counter(0) = samples;
-  recorder.finish(start_ns + (job.records + 1) * kPeriodNs);
+  recorder.finish(start_ns + length_ns(job));
+  prof::test::write_rank_record(job.output, static_cast<int>(rank), of.command, host, time, length_ns(job));
+  if (rank == 0) prof::test::write_rank_record(job.output, -1, of.command, host, time, length_ns(job));
 }
 
-// Each node's files become one.
+void write_clocks(const Job& job) {
+  for (uint32_t node = 1; node * job.ranks_of_node < job.ranks; ++node)
+    prof::test::write_clock(job.output, host_of(node), host_of(0), prof::test::time_of_node(node),
+                            length_ns(job));
+}
+
+// Each node's files become one, in which a rank's record comes behind its measurements.
 void pack(const Job& job) {
-  std::vector<fs::path> files;
-  for (const fs::directory_entry& entry : fs::directory_iterator(job.output))
-    if (entry.path().extension() == ".prof") files.push_back(entry.path());
-  std::ranges::sort(files);
-  for (const fs::path& file : files) {
-    const std::string host = file.filename().string().substr(0, file.filename().string().find('-'));
-    const fs::path container = fs::path(job.output) / (host + ".ranks");
-    if (!fs::exists(container))
-      prof::ContainerWriter::create(container, {host, "/tmp/prof-made-" + host, "made"});
-    prof::ContainerWriter(container, fs::file_size(container)).add(file);
-    fs::remove(file);
+  std::vector<std::vector<fs::path>> of_node((job.ranks + job.ranks_of_node - 1) / job.ranks_of_node);
+  const fs::path directory = job.output;
+  for (uint32_t rank = 0; rank < job.ranks; ++rank) {
+    const uint32_t node = rank / job.ranks_of_node;
+    const std::string number = std::to_string(rank);
+    std::vector<fs::path>& files = of_node[node];
+    if (node > 0 && files.empty()) files.push_back(directory / ("clock-" + host_of(node) + ".json"));
+    files.push_back(measurement_file(job, rank));
+    files.push_back(directory / ("run-" + number + ".json"));
+  }
+  for (uint32_t node = 0; node < of_node.size(); ++node) {
+    const std::string host = host_of(node);
+    const fs::path container = directory / (host + ".ranks");
+    prof::ContainerWriter::create(container, {host, "/tmp/prof-made-" + host, "made"});
+    prof::ContainerWriter writer(container, fs::file_size(container));
+    for (const fs::path& file : of_node[node]) {
+      writer.add(file);
+      fs::remove(file);
+    }
   }
 }
 
@@ -303,6 +332,7 @@ int main(int argc, char** argv) {
     if (job.waits) add_steps(job, program);
     fs::create_directories(job.output);
     for (uint32_t rank = 0; rank < job.ranks; ++rank) write_rank(program, job, rank);
+    write_clocks(job);
     if (job.containers) pack(job);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "make_ranks: %s\n", error.what());

@@ -27,8 +27,11 @@ class MadeRanks(EndToEnd):
             job = self.folder / f"job{len(options)}"
             subprocess.run([MAKE_RANKS, file, "-o", job, "--ranks", str(RANKS), "--nodes", "16", "--contexts", "200",
                             "--records", "2000", "--waits", *options], check=True)
-            left = sorted(path.suffix for path in job.iterdir())
-            self.assertEqual([".ranks"] * 4 if options else [".prof"] * RANKS, left)
+            left = sorted(path.name for path in job.iterdir())
+            measurements = [name for name in left if not name.endswith(".json")]
+            self.assertEqual(4 if options else RANKS, len(measurements), left)
+            records = [] if options else [f"run-{rank}.json" for rank in range(RANKS)] + [f"clock-node{n:04}.json" for n in (1, 2, 3)]
+            self.assertEqual(sorted(["run.json", *records]), [name for name in left if name.endswith(".json")])
             subprocess.run([PROF, "analyze", "-q", job], check=True, timeout=100)
             databases.append(job / "database")
         for name in ("meta.db", "profile.db", "cct.db", "trace.db"):
