@@ -3,8 +3,11 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <set>
+#include <thread>
 
 #include "analysis/views/all_findings.h"
 #include "analysis/views/rank_report.h"
@@ -298,6 +301,33 @@ TEST_CASE("values that are computed as they are asked for give the same report")
     return all;
   };
   CHECK(report_of(computed).findings.front().sentence == report_of(kept).findings.front().sentence);
+}
+
+TEST_CASE("with one thread given, ranks are compared on no other") {
+  const Database kept = in_steps(-1);
+  std::mutex lock;
+  std::set<std::thread::id> of_values, of_traces;
+  const auto note = [&](std::set<std::thread::id>& threads) {
+    const std::lock_guard guard(lock);
+    threads.insert(std::this_thread::get_id());
+  };
+  Database noted = kept;
+  for (Profile& profile : noted.profiles) profile.values.clear();
+  noted.values.first = {0, 1, 2, 3, 4};
+  noted.values.compute = [&](const Database&, size_t piece) {
+    note(of_values);
+    return std::vector<std::vector<ProfileValue>>{kept.profiles[piece].values};
+  };
+  for (TraceSource& trace : noted.traces)
+    trace = [&note, &of_traces, read = trace](std::vector<TraceRecord>& block) mutable {
+      note(of_traces);
+      return read(block);
+    };
+  const CallTree tree = build_call_tree(noted, select(noted, {}, {}), false);
+  REQUIRE(rank_report(tree, run_summary(noted), {.jobs = 1}).late);
+  const std::set own = {std::this_thread::get_id()};
+  CHECK(of_values == own);
+  CHECK(of_traces == own);
 }
 
 TEST_CASE("the summary has what the ranks say") {
