@@ -69,11 +69,10 @@ template <typename Function, typename Wait>
     return wait_for(LockKind::Mutex, mutex, function(), [=] { return wait(place); });
   });
 }
-// With one thread, where nothing of the mutex is to be known or changed: a jump into the C library.
+// With one thread, where nothing of the mutex is to be known: a jump into the C library. Whatever else was found
+// contended, this one it takes alone, and it is moved when others are there.
 inline bool passes_by(const pthread_mutex_t* mutex) noexcept {
-  if (!__libc_single_threaded || shadow_address(mutex) || followed()) return false;
-  const LockRepair* const repair = sync_switches.repair.load(std::memory_order_relaxed);
-  return !repair || repair->lines->is_empty();
+  return __libc_single_threaded && !shadow_address(mutex) && !followed();
 }
 
 // Apart, so that what passes by needs no registers on the way.
