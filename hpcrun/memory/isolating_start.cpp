@@ -100,21 +100,39 @@ uint64_t bit_of(int signal) noexcept {
   return signal ? uint64_t{1} << (signal - 1) : 0;
 }
 
+// The thread that ends the program may have summed up more than the library's, which stores later.
+void raise(Counter counter, uint64_t value) noexcept {
+  std::atomic<uint64_t>& noted = process_state.file.counter(counter);
+  for (uint64_t before = noted.load(std::memory_order_relaxed);
+       before < value && !noted.compare_exchange_weak(before, value, std::memory_order_relaxed);)
+    continue;
+}
+
+void note_totals(const IsolationTotals& totals) noexcept {
+  raise(Counter::Conversions, totals.conversions);
+  raise(Counter::ConversionNanoseconds, totals.conversion_ns);
+  raise(Counter::LongestConversion, totals.longest_conversion_ns);
+  raise(Counter::PageCommits, totals.commits);
+  raise(Counter::CommitNanoseconds, totals.commit_ns);
+  raise(Counter::MergedWords, totals.merged_words);
+  raise(Counter::ConvertedNanoseconds, totals.twins_cpu_ns);
+  process_state.file.counter(Counter::IsolationGuarantee)
+      .fetch_or((totals.was_annotated ? kIsolatedAnnotated : 0) | (totals.was_plain ? kIsolatedPlain : 0),
+                std::memory_order_relaxed);
+  count(Counter::MeetingsIsolated, totals.isolated_pace);
+  count(Counter::MeetingsCommon, totals.common_pace);
+}
+
+// While the program runs.
+void note(const IsolationTotals& totals) noexcept {
+  if (is_sampling_this_copy()) note_totals(totals);
+}
+
 // How often a thread became a process.
 uint64_t note_totals(const Isolation& with) noexcept {
   IsolationTotals totals;
   with.totals(totals);
-  count(Counter::Conversions, totals.conversions);
-  count(Counter::ConversionNanoseconds, totals.conversion_ns);
-  count(Counter::LongestConversion, totals.longest_conversion_ns);
-  count(Counter::PageCommits, totals.commits);
-  count(Counter::CommitNanoseconds, totals.commit_ns);
-  count(Counter::MergedWords, totals.merged_words);
-  count(Counter::ConvertedNanoseconds, totals.twins_cpu_ns);
-  count(Counter::IsolationGuarantee,
-        (totals.was_annotated ? kIsolatedAnnotated : 0) | (totals.was_plain ? kIsolatedPlain : 0));
-  count(Counter::MeetingsIsolated, totals.isolated_pace);
-  count(Counter::MeetingsCommon, totals.common_pace);
+  note_totals(totals);
   return totals.conversions;
 }
 
@@ -141,7 +159,7 @@ void start_isolating(int signal) noexcept {
   static constexpr TwinSampling kSampling = {
       &process_state.timer_signal, leave_home, begin_as_twin, end_as_twin, come_home, take_sample_as_twin};
   const uint64_t samples = bit_of(SIGTRAP) | bit_of(process_state.timer_signal);
-  if (!found->start({signal, samples, pages, tell, note_changed_line, leave_out_thread, kSampling}))
+  if (!found->start({signal, samples, pages, tell, note_changed_line, leave_out_thread, note, kSampling}))
     return note_refusal(found->refusal() ? found->refusal() : "the process is the child of one that forked");
   process_state.let_calls_pass.store(found->let_calls_pass, std::memory_order_release);
   leave_moved_code.store(found->leave_moved_code, std::memory_order_release);

@@ -45,6 +45,7 @@ class Loop {
   void run() noexcept {
     const uint64_t begin_ns = monotonic_ns(), begin_ticks = __builtin_ia32_rdtsc();
     uint64_t next_look_ns = begin_ns + kIdleNs;
+    bool was_at_work = false;
     for (;;) {
       const uint64_t now_ns = monotonic_ns();
       if (now_ns >= next_look_ns && is_needless()) return;
@@ -56,6 +57,9 @@ class Loop {
       controller.is_at_work.store(true);
       const bool is_at_work = tick();
       controller.is_at_work.store(false);
+      look_at_twins();
+      if (is_at_work || was_at_work) note();
+      was_at_work = is_at_work;
       if (controller.is_forbidden.load() && !is_session_on() && !controller.outlives_fork.load()) return;
       wait_while(
           page_news, news,
@@ -64,6 +68,13 @@ class Loop {
   }
 
  private:
+  static void note() noexcept {
+    if (!controller.host.note) return;
+    IsolationTotals totals;
+    sum_up(totals);
+    controller.host.note(totals);
+  }
+
   // Whether all threads of the program are gone; or, of one that forked, all but one, whose memory becomes
   // common again as it makes another, when there is a new one of ours.
   static bool is_needless() noexcept {
@@ -252,7 +263,9 @@ class Loop {
   // True: there is none.
   bool end_session() noexcept {
     if (!is_session_on()) return true;
-    return end_isolation();
+    if (!end_isolation()) return false;
+    known_mutexes.store(0);  // from here on locks are followed for nobody
+    return true;
   }
 
   void visit_threads() noexcept {

@@ -202,6 +202,7 @@ void allow_isolation() noexcept {
 }
 
 void controller_after_fork() noexcept {
+  begin_sums_of_child();
   controller.pid.store(0);
   controller.is_forbidden.store(false);
   controller.outlives_fork.store(false);

@@ -47,8 +47,10 @@ struct Controller {
 };
 extern constinit Controller controller;
 
-// What was done so far, added to `totals`.
+// What this process has done so far.
 void sum_up(IsolationTotals& totals) noexcept;
+// In a forked child: what was done until now is its parent's.
+void begin_sums_of_child() noexcept;
 
 // The life of our thread.
 void* run_controller(void*);

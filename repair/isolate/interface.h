@@ -99,6 +99,9 @@ struct IsolationHost {
   void (*changed)(uint64_t line, uint64_t bytes) noexcept = nullptr;
   // In the library's own thread, as it begins: it is none of the program's. May be null.
   void (*begin_own_thread)() noexcept = nullptr;
+  // In that thread, each kCommitNs while something is isolated, and once more when nothing is: what was done
+  // until now, so that it is known of a program that crashes. May be null.
+  void (*note)(const IsolationTotals& totals) noexcept = nullptr;
   TwinSampling sampling;
 };
 

@@ -15,7 +15,7 @@ namespace hpcrun {
 namespace {
 
 // A request signal is lost where the user has more signals queued than RLIMIT_SIGPENDING; then this is how
-// long it takes.
+// long it takes. So it is until it is seen that the twin was killed.
 constexpr timespec kLook{0, 100'000'000};
 
 int take_signal(uint64_t signals, siginfo_t& info, const timespec& at_most) noexcept {
@@ -114,9 +114,7 @@ void stay_parked(ThreadRecord& record, int twin) noexcept {
     siginfo_t info;
     const int signal = take_signal((program & ~kFaultSignals) | request, info, kLook);
     if (signal > 0 && !(signal_bit(signal) & request)) on_program_signal(record, info);
-    const bool is_news = signal > 0 && (signal_bit(signal) & request) && info.si_code > 0;
-    if (is_news && info.si_pid != twin) twin_ended(info.si_pid);
-    if (is_news || signal == -EAGAIN) look_at_twin(record);
+    if (signal == -EAGAIN) look_at_twin(record);
   }
   record.where.store(Where::Home);
   stack_t& stack = record.handler_stack;

@@ -198,8 +198,6 @@ void on_request(int, siginfo_t* info, void* raw) {
     set_mask_bits(context.uc_sigmask, give_back_in_handler(Leaving::Asked));
     return;
   }
-  if (info->si_code == CLD_EXITED || info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED)
-    twin_ended(info->si_pid);
   if (session.phase.load() == Phase::Leaving) leave_with_all(context, turn);
   // What is made there has to be made in the program's process.
   if (record->wanted.exchange(0) && is_session_on() && !is_at_clone_site(context)) {
@@ -422,10 +420,8 @@ void begin_to_watch_time() noexcept {
   if (!session.watches_time.exchange(true)) bring_all_home();
 }
 
-void twin_ended(int pid) noexcept {
-  for_each_record([pid](ThreadRecord& record) {
-    if (record.twin.load() == pid) look_at_twin(record);
-  });
+void look_at_twins() noexcept {
+  for_each_record(look_at_twin);
 }
 
 }  // namespace hpcrun

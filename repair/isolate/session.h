@@ -137,8 +137,9 @@ bool do_calls_pass() noexcept;
 // would need room on the program's alternate stack, where Rust's has 8 KiB in all.
 [[noreturn]] void return_from_sample(void* context) noexcept;
 
-// A child of the program's process ended that may be a twin. One that nobody sent away takes the program with
-// it, as the death of a thread would: it ends by the same signal.
-void twin_ended(int pid) noexcept;
+// Waits for twins that have left, if their processes have ended. One that ended though nobody sent it away takes
+// the program with it, as the death of a thread would: it ends by the same signal. Parked originals look at
+// their own ten times a second.
+void look_at_twins() noexcept;
 
 }  // namespace hpcrun

@@ -190,7 +190,9 @@ Conversion convert(const uint64_t* program_mask) noexcept {
     record->in_trap = false;
     record->has_rseq = unregister_restartable_sequences();
     call(session.sampling.leave_home);
-    result = hpcrun_part(record, CLONE_FILES | CLONE_FS | CLONE_SYSVSEM | CLONE_IO | session.request_signal);
+    // Without a signal as it ends: the kernel would give that to any thread of the program's, which may wait
+    // in a call. It is no child that wait() sees.
+    result = hpcrun_part(record, CLONE_FILES | CLONE_FS | CLONE_SYSVSEM | CLONE_IO);
   }
   if (result < 0) {
     record->where.store(Where::Home);
@@ -227,8 +229,8 @@ void ask_to_convert(ThreadRecord& record) noexcept {
   raw_syscall(SYS_tgkill, session.pid, record.tid.load(), session.request_signal);
 }
 
-// The original is stopped with its process. Where somebody beats time, and did since, the program runs, and no
-// descriptor is opened.
+// The original is stopped with its process. Where somebody beats time, and did since, the program runs, and
+// no descriptor is opened.
 void stop_with_program(ThreadRecord& record) noexcept {
   const uint32_t beats = session.beats.load();
   if (record.beats_seen != beats) {
