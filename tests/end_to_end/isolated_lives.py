@@ -149,6 +149,33 @@ class IsolatedLives(repair_runs.RepairRuns):
         self.assertLessEqual(most, 3)
         self.assert_nothing_left(prof)
 
+    def test_what_was_isolated_is_told_however_the_program_ends(self):
+        ends = {"exit": 3, "_exit": 4, "abort": 128 + signal.SIGABRT, "fault": 128 + signal.SIGSEGV}
+        told = ("conversions", "conversion_s", "longest_conversion_s", "commits", "commit_s", "merged_words", "converted_s")
+        for how, status in ends.items():
+            with self.subTest(how):
+                for _ in range(repair_runs.ATTEMPTS):
+                    run = self.prof_run([LIFE, how, "1000"], options=["--repair=isolate:always"])
+                    self.assertEqual(run.status, status, run.stderr)
+                    repairs = run.summary()["repairs"]
+                    isolated = [page for page in repairs["pages"] if page["kind"] == "isolated"]
+                    if any(repairs[name] for name in told):
+                        break
+                # A thread of two writes all the time, and commits each 10 ms at least.
+                self.assertTrue(isolated)
+                self.assertEqual({name: repairs[name] for name in told if not repairs[name]}, {})
+                self.assertGreater(repairs["commits"], repairs["converted_s"] * 10)
+                self.assertLessEqual(repairs["converted_s"], run.summary()["run"]["cpu_s"])
+                self.assertEqual(repairs["guarantee"], "calls")
+                self.assertIn(b"isolated since", run.stderr)
+
+    def test_children_do_not_count_what_their_parent_did(self):
+        def has_converted(run):
+            repairs, cpu_s = run.summary()["repairs"], run.summary()["run"]["cpu_s"]
+            self.assertLessEqual(repairs["converted_s"], cpu_s)
+            return repairs["converted_s"] > 0.3 * cpu_s
+        self.run_until(has_converted, [LIFE, "late_forks", "1500", "100000"], b"late_forks right\n", options=["--repair=isolate:always"])
+
     def test_one_core_has_what_the_thread_wrote_that_crashed(self):
         pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
         if not pattern.startswith("core") or not shutil.which("gdb"):

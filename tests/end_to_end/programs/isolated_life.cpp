@@ -162,6 +162,22 @@ bool fork_twice() {
   return counts && right == 2;
 }
 
+// Children that only end, when threads have counted for most of the time.
+bool fork_late() {
+  int right = 0;
+  constexpr int kChildren = 8;
+  const bool counts = run([&] {
+    usleep(static_cast<useconds_t>(milliseconds) * 900);
+    for (int child_number = 0; child_number < kChildren; ++child_number) {
+      const pid_t child = fork();
+      if (child == 0) _exit(7);
+      int status = 0;
+      right += waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7;
+    }
+  });
+  return counts && right == kChildren;
+}
+
 // Before anything was isolated.
 bool fork_once() {
   bool is_right = false;
@@ -342,7 +358,8 @@ int main(int argc, char** argv) {
               {"fork", fork_twice},      {"forked", fork_once},
               {"child", fork_first},     {"spawn", spawn},
               {"signals", take_signals}, {"map", map_and_load},
-              {"break", move_break},     {"load", load}};
+              {"break", move_break},     {"load", load},
+              {"late_forks", fork_late}};
   for (const auto& way : ways)
     if (how == way.name) {
       const bool is_right = way.function();
