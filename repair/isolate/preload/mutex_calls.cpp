@@ -45,25 +45,32 @@ int waited(const void* mutex, Call call) {
 
 }  // namespace
 
-// A process that never had a second thread has nobody to tell.
+// A process that never had a second thread has nobody to tell: it goes on by a jump, for which what is to be told lies
+// apart.
 #define HPCRUN_LOCK(name, parameters, arguments, ...)                              \
   HPCRUN_STAND_BEFORE(name);                                                       \
-  HPCRUN_EXPORT int name parameters __VA_ARGS__ {                                  \
-    if (__libc_single_threaded) return HPCRUN_BEHIND(name) arguments;              \
+  [[gnu::noinline]] static int name##_among_others parameters __VA_ARGS__ {        \
     const MeetsOthers meets;                                                       \
     keep_common(object);                                                           \
     return locked(object, [&]() -> int { return HPCRUN_BEHIND(name) arguments; }); \
   }                                                                                \
+  HPCRUN_EXPORT int name parameters __VA_ARGS__ {                                  \
+    if (__libc_single_threaded) return HPCRUN_BEHIND(name) arguments;              \
+    return name##_among_others arguments;                                          \
+  }                                                                                \
   static_assert(true)
-#define HPCRUN_UNLOCK(name, parameters, ...)                        \
-  HPCRUN_STAND_BEFORE(name);                                        \
-  HPCRUN_EXPORT int name parameters __VA_ARGS__ {                   \
-    if (__libc_single_threaded) return HPCRUN_BEHIND(name)(object); \
-    const MeetsOthers meets;                                        \
-    keep_common(object);                                            \
-    before_unlock(object);                                          \
-    return HPCRUN_BEHIND(name)(object);                             \
-  }                                                                 \
+#define HPCRUN_UNLOCK(name, parameters, ...)                                \
+  HPCRUN_STAND_BEFORE(name);                                                \
+  [[gnu::noinline]] static int name##_among_others parameters __VA_ARGS__ { \
+    const MeetsOthers meets;                                                \
+    keep_common(object);                                                    \
+    before_unlock(object);                                                  \
+    return HPCRUN_BEHIND(name)(object);                                     \
+  }                                                                         \
+  HPCRUN_EXPORT int name parameters __VA_ARGS__ {                           \
+    if (__libc_single_threaded) return HPCRUN_BEHIND(name)(object);         \
+    return name##_among_others(object);                                     \
+  }                                                                         \
   static_assert(true)
 #define HPCRUN_CONDITION(name, parameters, arguments)                             \
   HPCRUN_STAND_BEFORE(name);                                                      \
