@@ -85,14 +85,27 @@ endfunction()
 # tests look at their own machine code clears them.
 set(PROF_TEST_OPTIONS -O1)
 
-# Of the four that tools/test gives ctest: two tests that compute, or up to four that wait.
-set(PROF_TEST_SLOTS 2)
+# Of the eight that tools/test gives ctest: two tests that compute and two that wait.
+set(PROF_TEST_SLOTS 3)
 
-# A Catch2 test program, run by ctest as NAME: prof_add_test(NAME SOURCES... LINK LIBS... [TIMEOUT s])
+# How ctest runs a test: with those that take longest first, of those that compute, or it would begin with all that wait.
+function(prof_schedule_test name seconds waits)
+  if(waits)
+    set_tests_properties(${name} PROPERTIES COST ${seconds})
+  else()
+    math(EXPR cost "1000 + ${seconds}")
+    set_tests_properties(${name} PROPERTIES COST ${cost} PROCESSORS ${PROF_TEST_SLOTS})
+  endif()
+endfunction()
+
+# A Catch2 test program, run by ctest as NAME: prof_add_test(NAME SOURCES... LINK LIBS... [TIMEOUT s] [SECONDS about what it takes])
 function(prof_add_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT;SECONDS" "SOURCES;LINK" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
+  endif()
+  if(NOT ARG_SECONDS)
+    set(ARG_SECONDS 0)
   endif()
   add_executable(test_${name} ${ARG_SOURCES})
   target_link_libraries(test_${name} PRIVATE prof_host_flags prof_test_main ${ARG_LINK})
@@ -101,27 +114,27 @@ function(prof_add_test name)
     prof_take_headers(test_${name} prof_test_headers)
   endif()
   add_test(NAME ${name} COMMAND test_${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} PROCESSORS ${PROF_TEST_SLOTS})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+  prof_schedule_test(${name} ${ARG_SECONDS} FALSE)
 endfunction()
 
 # A test script run by ctest as NAME. It finds the build in $PROF_BUILD and the sources in $PROF_SOURCE,
 # and says that it skips by exit status 77 after printing why. SERIAL: it looks at what threads do at a time, so it runs
-# alone (label "chance": see tools/test); WAITS: it mostly waits, so that others run beside it. SECONDS: about what it takes where that is long, as ctest begins with the longest.
+# alone (label "chance": see tools/test); WAITS: it mostly waits, so that others run beside it. SECONDS: about what it takes where that is
+# long. ARGUMENTS: of the script, as the names of some of its test cases.
 function(prof_add_script_test name script)
-  cmake_parse_arguments(ARG "SERIAL;WAITS" "TIMEOUT;SECONDS" "" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL;WAITS" "TIMEOUT;SECONDS" "ARGUMENTS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
-  add_test(NAME ${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/${script})
+  if(NOT ARG_SECONDS)
+    set(ARG_SECONDS 0)
+  endif()
+  add_test(NAME ${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/${script} ${ARG_ARGUMENTS})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} SKIP_RETURN_CODE 77
     ENVIRONMENT "PROF_BUILD=${CMAKE_BINARY_DIR};PROF_SOURCE=${CMAKE_SOURCE_DIR}")
   if(ARG_SERIAL)
     set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE LABELS chance)
   endif()
-  if(NOT ARG_WAITS)
-    set_tests_properties(${name} PROPERTIES PROCESSORS ${PROF_TEST_SLOTS})
-  endif()
-  if(ARG_SECONDS)
-    set_tests_properties(${name} PROPERTIES COST ${ARG_SECONDS})
-  endif()
+  prof_schedule_test(${name} ${ARG_SECONDS} ${ARG_WAITS})
 endfunction()

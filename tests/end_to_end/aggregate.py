@@ -35,7 +35,7 @@ def members(container):
     return found
 
 
-class Aggregate(EndToEnd):
+class RanksOfNode(EndToEnd):
     def setUp(self):
         super().setUp()
         self.local = self.folder / "local"
@@ -76,53 +76,8 @@ class Aggregate(EndToEnd):
             time.sleep(0.01)
         return found
 
-    def test_ranks_of_a_node_leave_one_file_which_is_analyzed_as_the_files_in_it(self):
-        if lack_of_mpi():
-            self.skipTest(lack_of_mpi())
-        run = self.mpirun("--trace")
-        said = run.stderr.decode()
-        self.assertEqual(0, run.status, said)
-        self.assertEqual({"database", f"{HOST}.ranks", "run.json"}, {path.name for path in run.directory.iterdir()})
-        self.assertEqual([], self.left())
-        self.assertEqual(1, said.count(f"{run.directory}/database"), said)
-        self.assertNotIn("have not ended", said)
-        report = run.report("ranks")
-        self.assertEqual([0, 1, 2, 3], [rank["rank"] for rank in report["ranks"]])
-        self.assertEqual(2, report["findings"][0]["values"]["first_rank"])
 
-        # The same as files, read as the documentation says.
-        files = self.folder / "files"
-        files.mkdir()
-        shutil.copy(run.directory / "run.json", files)
-        packed = members(run.directory / f"{HOST}.ranks")
-        self.assertEqual([f"run-{rank}.json" for rank in range(4)], sorted(name for name in packed if name.endswith(".json")))
-        for name, contents in packed.items():
-            (files / name).write_bytes(contents)
-        for number, words in enumerate(([files], [run.directory])):
-            self.assertEqual(0, self.analyze(*words, "-o", self.folder / f"db{number}")[0])
-        for name in DATABASE:
-            self.assertGreater((self.folder / "db0" / name).stat().st_size, 100)
-            self.assertTrue((self.folder / "db0" / name).read_bytes() == (self.folder / "db1" / name).read_bytes(), name)
-
-        # By several processes, and where something was added the database is made anew.
-        together = [subprocess.Popen([PROF, "analyze", "-q", "--no-sources", run.directory, "-o", self.folder / "db2"],
-                                     env={**os.environ, "PMI_RANK": str(rank), "PMI_SIZE": "2"}) for rank in range(2)]
-        self.assertEqual([0, 0], [process.wait(timeout=60) for process in together])
-        for name in DATABASE:
-            self.assertTrue((self.folder / "db2" / name).read_bytes() == (self.folder / "db1" / name).read_bytes(), name)
-
-        # The directory is taken, until --force.
-        again = self.mpirun("--no-analyze", "-q")
-        self.assertNotEqual(0, again.status)
-        self.assertEqual(1, again.stderr.decode().count("holds the measurements of another run"), again.stderr)
-        self.assertEqual(packed, members(run.directory / f"{HOST}.ranks"))
-        forced = self.mpirun("--no-analyze", "-q", "--force", command=())
-        self.assertEqual(0, forced.status, forced.stderr)
-        self.assertTrue(set(packed) - set(members(run.directory / f"{HOST}.ranks")))
-        status, said = self.analyze(run.directory, files, "-o", self.folder / "two")
-        self.assertEqual(0, status)
-        self.assertIn("measurements of 2 launches are analyzed as one run", said)
-
+class Aggregate(RanksOfNode):
     def test_a_program_alone_with_all_its_children(self):
         work = sample("hot_loop")
         run = self.prof_run(["sh", "-c", f"{work} >/dev/null & {work} >/dev/null; wait; exit 3"],
@@ -161,19 +116,6 @@ class Aggregate(EndToEnd):
         self.assertEqual(0, status, said)
         self.assertNotIn("were not compared", said)
         self.assertNotIn("left no measurements", said)
-
-    def test_a_rank_that_dies_loses_nothing(self):
-        if lack_of_mpi():
-            self.skipTest(lack_of_mpi())
-        run = self.mpirun("-q", "--no-analyze", command=("dies", "1"))
-        self.assertNotEqual(0, run.status)
-        # mpirun kills the others soon; what one of them had no time to add stays on the node.
-        for left in self.left():
-            subprocess.run(f"cp {left}/*.* {run.directory}", shell=True, stderr=subprocess.DEVNULL)
-        status, said = self.analyze(run.directory)
-        self.assertEqual(0, status, said)
-        self.assertIn("rank 1 was killed by SIGKILL", said)
-        self.assertEqual({0, 1, 2, 3}, {rank["rank"] for rank in run.report("ranks")["ranks"]})
 
     def test_what_a_killed_prof_left_the_last_rank_of_the_node_adds(self):
         ranks = [self.rank(0, command=("sleep", "3")), self.rank(1, command=("sleep", "60"))]
@@ -313,6 +255,70 @@ class Aggregate(EndToEnd):
         done = subprocess.run([PROF, "run", "--aggregate=node", "-p", "1"], stderr=subprocess.PIPE)
         self.assertEqual(125, done.returncode)
         self.assertIn(b"--aggregate is for programs that `prof run` starts", done.stderr)
+
+
+class AggregateOfMpi(RanksOfNode):
+    """What four ranks do at a time is judged: alone on the machine."""
+
+    def test_ranks_of_a_node_leave_one_file_which_is_analyzed_as_the_files_in_it(self):
+        if lack_of_mpi():
+            self.skipTest(lack_of_mpi())
+        run = self.mpirun("--trace")
+        said = run.stderr.decode()
+        self.assertEqual(0, run.status, said)
+        self.assertEqual({"database", f"{HOST}.ranks", "run.json"}, {path.name for path in run.directory.iterdir()})
+        self.assertEqual([], self.left())
+        self.assertEqual(1, said.count(f"{run.directory}/database"), said)
+        self.assertNotIn("have not ended", said)
+        report = run.report("ranks")
+        self.assertEqual([0, 1, 2, 3], [rank["rank"] for rank in report["ranks"]])
+        self.assertEqual(2, report["findings"][0]["values"]["first_rank"])
+
+        # The same as files, read as the documentation says.
+        files = self.folder / "files"
+        files.mkdir()
+        shutil.copy(run.directory / "run.json", files)
+        packed = members(run.directory / f"{HOST}.ranks")
+        self.assertEqual([f"run-{rank}.json" for rank in range(4)], sorted(name for name in packed if name.endswith(".json")))
+        for name, contents in packed.items():
+            (files / name).write_bytes(contents)
+        for number, words in enumerate(([files], [run.directory])):
+            self.assertEqual(0, self.analyze(*words, "-o", self.folder / f"db{number}")[0])
+        for name in DATABASE:
+            self.assertGreater((self.folder / "db0" / name).stat().st_size, 100)
+            self.assertTrue((self.folder / "db0" / name).read_bytes() == (self.folder / "db1" / name).read_bytes(), name)
+
+        # By several processes, and where something was added the database is made anew.
+        together = [subprocess.Popen([PROF, "analyze", "-q", "--no-sources", run.directory, "-o", self.folder / "db2"],
+                                     env={**os.environ, "PMI_RANK": str(rank), "PMI_SIZE": "2"}) for rank in range(2)]
+        self.assertEqual([0, 0], [process.wait(timeout=60) for process in together])
+        for name in DATABASE:
+            self.assertTrue((self.folder / "db2" / name).read_bytes() == (self.folder / "db1" / name).read_bytes(), name)
+
+        # The directory is taken, until --force.
+        again = self.mpirun("--no-analyze", "-q")
+        self.assertNotEqual(0, again.status)
+        self.assertEqual(1, again.stderr.decode().count("holds the measurements of another run"), again.stderr)
+        self.assertEqual(packed, members(run.directory / f"{HOST}.ranks"))
+        forced = self.mpirun("--no-analyze", "-q", "--force", command=())
+        self.assertEqual(0, forced.status, forced.stderr)
+        self.assertTrue(set(packed) - set(members(run.directory / f"{HOST}.ranks")))
+        status, said = self.analyze(run.directory, files, "-o", self.folder / "two")
+        self.assertEqual(0, status)
+        self.assertIn("measurements of 2 launches are analyzed as one run", said)
+
+    def test_a_rank_that_dies_loses_nothing(self):
+        if lack_of_mpi():
+            self.skipTest(lack_of_mpi())
+        run = self.mpirun("-q", "--no-analyze", command=("dies", "1"))
+        self.assertNotEqual(0, run.status)
+        # mpirun kills the others soon; what one of them had no time to add stays on the node.
+        for left in self.left():
+            subprocess.run(f"cp {left}/*.* {run.directory}", shell=True, stderr=subprocess.DEVNULL)
+        status, said = self.analyze(run.directory)
+        self.assertEqual(0, status, said)
+        self.assertIn("rank 1 was killed by SIGKILL", said)
+        self.assertEqual({0, 1, 2, 3}, {rank["rank"] for rank in run.report("ranks")["ranks"]})
 
 
 if __name__ == "__main__":

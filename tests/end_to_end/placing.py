@@ -25,7 +25,7 @@ def plan_of_cases(placement):
     return plan(entries, [PLACED, library])
 
 
-class Placing(driver.EndToEnd):
+class PlannedRuns(driver.EndToEnd):
     def run_planned(self, data, command, events=("CPUTIME",), env=""):
         """The program with this plan, and nothing else of the run."""
         file = self.folder / "plan"
@@ -54,6 +54,8 @@ class Placing(driver.EndToEnd):
                     found.append((numbers[1], numbers[4], *numbers[5:9]))
         return found
 
+
+class Placing(PlannedRuns):
     def test_allocations_lie_as_planned_however_they_are_made(self):
         for placement in ((64, 0, 64), (64, 16, 64), (128, 48, 128)):
             for events in (["CPUTIME"], ["contention"]):
@@ -138,6 +140,17 @@ class Placing(driver.EndToEnd):
                 self.assertEqual((run.status, run.stdout), (plain.returncode, plain.stdout), run.stderr)
                 self.assertGreater(self.counters(run)[PLACED_ALLOCATIONS], 1000)
 
+    def test_what_is_not_contended_for_is_left_alone(self):
+        for sample in ("requests_fixed", "reuse"):
+            run = self.prof_run([driver.sample(sample)], events=["contention"], options=["--no-analyze"],
+                                env={**os.environ, "PROF_REPAIR": "layout,locks"})
+            self.assertEqual(run.status, 0, run.stderr)
+            self.assertEqual(([], 0), (self.repairs(run), self.counters(run)[PLACED_ALLOCATIONS]))
+
+
+class PlacingOfContended(PlannedRuns):
+    """Threads have to run at the same time: alone on the machine."""
+
     def test_what_the_run_finds_contended_for_is_laid_out_anew_in_this_run(self):
         # On a machine that is busy otherwise threads may hardly ever run at the same time.
         for _ in range(3):
@@ -150,13 +163,6 @@ class Placing(driver.EndToEnd):
                 break
         self.assertEqual([(1, 8, 64, 0, 64, 0)], self.repairs(run))
         self.assertGreater(self.counters(run)[PLACED_ALLOCATIONS], 0)
-
-    def test_what_is_not_contended_for_is_left_alone(self):
-        for sample in ("requests_fixed", "reuse"):
-            run = self.prof_run([driver.sample(sample)], events=["contention"], options=["--no-analyze"],
-                                env={**os.environ, "PROF_REPAIR": "layout,locks"})
-            self.assertEqual(run.status, 0, run.stderr)
-            self.assertEqual(([], 0), (self.repairs(run), self.counters(run)[PLACED_ALLOCATIONS]))
 
     def test_what_no_placement_helps_is_declined(self):
         for _ in range(3):
