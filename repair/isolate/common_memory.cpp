@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +22,12 @@
 namespace hpcrun {
 
 constinit CommonState common_state;
+constinit thread_local uint32_t own_common_calls = 0;
+
+void wait_a_moment() noexcept {
+  const timespec moment{0, 50'000};
+  raw_syscall(SYS_nanosleep, reinterpret_cast<long>(&moment), 0);
+}
 
 namespace {
 
@@ -156,11 +163,21 @@ void make_private(void* is_done, const OwnMapping& mapping) noexcept {
     sys_madvise(at, bytes, MADV_DONTDUMP);
 }
 
+// Those of other threads. One may be stopped, or wait for what this thread has.
+void await_calls() noexcept {
+  constexpr int kPatience = 200;
+  for (int tries = 0; tries < kPatience && common_state.calls_under_way > own_common_calls; ++tries)
+    wait_a_moment();
+}
+
 bool make_all_private() noexcept {
+  common_state.is_leaving = true;
+  await_calls();
   common_state.phase = CommonPhase::Left;
   common_state.may_have_missed_some = common_state.calls_under_way != 0;
   bool is_done = true;
   for_each_mapping(make_private, &is_done);
+  common_state.is_leaving = false;
   return is_done;
 }
 

@@ -59,20 +59,45 @@ struct CommonState {
   // may be shared still.
   std::atomic<uint32_t> calls_under_way{0};
   std::atomic<bool> may_have_missed_some{false};
+  // While all mappings are gone through one after the other calls wait: what they map could be taken for what
+  // was there as the list was read.
+  std::atomic<bool> is_leaving{false};
 
   SpinLock maps_lock;  // who reads /proc/self/maps, with all signals blocked
 };
 
 extern CommonState common_state;
 
+// Asleep: a yielding thread of a higher priority would keep the other one from going on.
+void wait_a_moment() noexcept;
+
+// CommonCall objects of the calling thread that live.
+extern thread_local constinit uint32_t own_common_calls __attribute__((tls_model("initial-exec")));
+
 // While one lives, its thread has decided by the phase, or uses the tables of pages: where it is stopped the
-// memory does not become common (make_common).
+// memory does not become common (make_common). Begins behind leave_common(), which waits for some
+// milliseconds for those that live.
 class CommonCall {
  public:
-  CommonCall() noexcept { common_state.calls_under_way.fetch_add(1, std::memory_order_acq_rel); }
-  ~CommonCall() { common_state.calls_under_way.fetch_sub(1, std::memory_order_acq_rel); }
+  CommonCall() noexcept {
+    while (!begins()) wait_a_moment();
+    ++own_common_calls;
+  }
+  ~CommonCall() {
+    --own_common_calls;
+    common_state.calls_under_way.fetch_sub(1);
+  }
   CommonCall(const CommonCall&) = delete;
   CommonCall& operator=(const CommonCall&) = delete;
+
+ private:
+  // Within another one it does not wait: that one is waited for.
+  static bool begins() noexcept {
+    common_state.calls_under_way.fetch_add(1);
+    if (own_common_calls || !common_state.is_leaving.load()) return true;
+    common_state.calls_under_way.fetch_sub(1);
+    return false;
+  }
 };
 
 // By its name in /proc/self/maps.
