@@ -25,16 +25,29 @@ using namespace hpcrun;
 
 extern "C" {
 void stepping_resume() noexcept;
+void stepping_go_on() noexcept;
+// Of repair/isolate/preload/regions.cpp: busy with the private pages from nearly begin to end.
+void hpcrun_commit() noexcept;
+void hpcrun_region_begin() noexcept;
+void hpcrun_region_end() noexcept;
 __attribute__((visibility("hidden"))) uint64_t stepping_returns_to = 0;
 }
 
-// Sets the trap flag and goes on where the function that was skipped was called.
+// stepping_resume: sets the trap flag and goes on where the function that was skipped was called;
+// stepping_go_on(): sets it for its caller.
 __asm__(R"(
   .text
   .globl stepping_resume
   .hidden stepping_resume
 stepping_resume:
   pushq stepping_returns_to(%rip)
+  pushfq
+  orq $0x100, (%rsp)
+  popfq
+  ret
+  .globl stepping_go_on
+  .hidden stepping_go_on
+stepping_go_on:
   pushfq
   orq $0x100, (%rsp)
   popfq
@@ -51,6 +64,7 @@ uint64_t wanted_bytes = 0;
 SteppingPlan plan;
 uint64_t places = 0;
 bool has_other_run = false;
+bool works_on_pages = false;  // one of the functions above does
 struct Code {
   uint64_t low = 0, high = 0;
   bool has(uint64_t at) const noexcept { return at >= low && at < high; }
@@ -135,10 +149,45 @@ void skip(ucontext_t& context) noexcept {
   run_on(context);
 }
 
+// The processor traps behind each element that a string instruction copies or fills, 512 times for a page:
+// all but the last one are done here, as the places between them are none for this: they come while the pages
+// are worked on. Backwards none goes.
+void hurry_on(ucontext_t& context) noexcept {
+  auto& registers = context.uc_mcontext.gregs;
+  const auto* const code = reinterpret_cast<const uint8_t*>(registers[REG_RIP]);
+  constexpr uint8_t kRepeats = 0xf3, kWide = 0x48, kMoveBytes = 0xa4, kMove = 0xa5, kStore = 0xab;
+  if (code[0] != kRepeats || registers[REG_RCX] < 2) return;
+  const bool is_wide = code[1] == kWide;
+  const uint8_t operation = code[is_wide ? 2 : 1];
+  const auto count = static_cast<size_t>(registers[REG_RCX]) - 1;
+  auto* const to = reinterpret_cast<char*>(registers[REG_RDI]);
+  const size_t width = operation == kMoveBytes ? 1 : is_wide ? 8 : 4;
+  if (operation == kMoveBytes || operation == kMove) {
+    memcpy(to, reinterpret_cast<const void*>(registers[REG_RSI]), count * width);
+    registers[REG_RSI] += static_cast<greg_t>(count * width);
+  } else if (operation == kStore) {
+    for (size_t i = 0; i < count; ++i) memcpy(to + i * width, &registers[REG_RAX], width);
+  } else {
+    return;
+  }
+  registers[REG_RDI] += static_cast<greg_t>(count * width);
+  registers[REG_RCX] = 1;
+}
+
 void on_step(int, siginfo_t*, void* raw) noexcept {
   auto& context = *static_cast<ucontext_t*>(raw);
   const auto at = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
+  if (library.has(at)) hurry_on(context);
   const bool is_busy = own_pages && own_pages->is_busy();
+  if (program.has(at)) works_on_pages = false;
+  works_on_pages |= at == reinterpret_cast<uint64_t>(&hpcrun_commit) ||
+                    at == reinterpret_cast<uint64_t>(&hpcrun_region_begin) ||
+                    at == reinterpret_cast<uint64_t>(&hpcrun_region_end);
+  // Thousands of steps that are no places.
+  if (is_busy && works_on_pages && places > 0) {
+    own_pages->is_busy_until(stepping_go_on);
+    return run_on(context);
+  }
   if (places > 0 && is_skipped(at, *reinterpret_cast<uint64_t*>(context.uc_mcontext.gregs[REG_RSP])))
     return skip(context);
   if (!program.has(at) && (!is_looked_at(at) || is_busy || places == 0)) return;
@@ -187,7 +236,7 @@ EXPORT void stepping_begin(const void* address, uint64_t bytes) {
 EXPORT uint64_t stepping_run(void (*part)(), const SteppingPlan* wanted) {
   plan = *wanted;
   places = 0;
-  has_other_run = false;
+  has_other_run = works_on_pages = false;
   if (plan.injects == kSteppingConvert) {
     isolated_pages_leave();
     isolated_pages_want(wanted_pages, wanted_bytes);
