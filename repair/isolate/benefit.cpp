@@ -45,6 +45,11 @@ void Benefit::begin(const IsolationTotals& now, uint64_t now_ns) noexcept {
   wait(now_ns, kFirstNs);
 }
 
+void Benefit::begin_anew(const IsolationTotals& now, uint64_t now_ns) noexcept {
+  before_ = now;
+  wait(now_ns, kWeighNs);
+}
+
 Benefit::Verdict Benefit::look(const IsolationTotals& now, uint64_t share_ppm, uint64_t now_ns) noexcept {
   const IsolationTotals passed = difference(now, before_);
   before_ = now;

@@ -1,9 +1,9 @@
 #pragma once
-// Whether isolated pages are worth it. What commits and conversions take is known, and is held against what
+// Whether an isolated page is worth it. What commits and conversions take is known, and is held against what
 // was lost to sharing; what commits cost in cache lines that threads take from each other is not. Threads
-// that meet often are therefore compared with themselves: their pages are common for a moment now and then,
-// and where they meet as often then as with pages of their own, for each nanosecond of CPU time, nothing is
-// gained.
+// that meet often are therefore compared with themselves: the page is common for a moment now and then,
+// and where they meet as often then as with a page of their own, for each nanosecond of CPU time, nothing is
+// gained. page_balance.h judges all pages.
 //
 // Of the controller's thread.
 
@@ -17,13 +17,17 @@ class Benefit {
  public:
   enum class Verdict : uint8_t {
     GoOn,
-    MakeCommon,  // the pages, until the next verdict but GoOn
+    MakeCommon,  // the page, until the next verdict but GoOn
     IsolateAgain,
     Lost,
   };
 
-  // A session begins, in which pages are isolated.
+  // The page is isolated from now on. `now`, here and below: what was done for all pages, of commits and
+  // conversions the page's part.
   void begin(const IsolationTotals& now, uint64_t now_ns) noexcept;
+
+  // What was counted until now says nothing: another page was on trial meanwhile.
+  void begin_anew(const IsolationTotals& now, uint64_t now_ns) noexcept;
 
   // Whether anything can be said by now.
   bool is_due(uint64_t now_ns) const noexcept { return now_ns >= due_ns_; }

@@ -2,13 +2,13 @@
 
 #include "hpcrun/guest/clock.h"
 #include "repair/isolate/atomic_sites.h"
-#include "repair/isolate/benefit.h"
 #include "repair/isolate/common_memory.h"
 #include "repair/isolate/common_state.h"
 #include "repair/isolate/controller_state.h"
 #include "repair/isolate/isolatable_memory.h"
 #include "repair/isolate/known_pages.h"
 #include "repair/isolate/lock_users.h"
+#include "repair/isolate/page_balance.h"
 #include "repair/isolate/planned_modules.h"
 #include "repair/isolate/session.h"
 #include "repair/isolate/tasks.h"
@@ -237,10 +237,10 @@ class Loop {
     if (result == SessionStart::Done || result == SessionStart::AlreadyOn) {
       tries_ = 0;
       if (controller.finds_written()) controller.refusal.store(nullptr);  // of a time before
-      isolated_pages.pause(false);
+      isolated_pages.pause(0);
       IsolationTotals now;
       sum_up(now);
-      benefit_.begin(now, monotonic_ns());
+      balance_.begin(now);
       return true;
     }
     if (result == SessionStart::WatchesTime) {
@@ -294,35 +294,44 @@ class Loop {
 
   void weigh() noexcept {
     const uint64_t now_ns = monotonic_ns();
-    if (!benefit_.is_due(now_ns)) return;
+    PageBalance::Page pages[kMaxPrivatePages];
+    uint32_t count = 0;
+    for_each_known(KnownPage::State::Isolated, [&](const KnownPage& known) {
+      if (count < kMaxPrivatePages) pages[count++] = {known.page.load(), known.request.share_ppm};
+    });
+    if (!balance_.is_due(pages, count, now_ns)) return;
     IsolationTotals now;
     sum_up(now);
-    uint64_t share_ppm = 0;
-    for_each_known(KnownPage::State::Isolated,
-                   [&share_ppm](const KnownPage& known) { share_ppm += known.request.share_ppm; });
-    const Benefit::Verdict verdict = benefit_.look(now, share_ppm, now_ns);
-    controller.isolated_pace.store(benefit_.tried().isolated);
-    controller.common_pace.store(benefit_.tried().common);
-    switch (verdict) {
+    const PageBalance::Verdict verdict = balance_.look(pages, count, now, timed_ticks_of, now_ns);
+    controller.isolated_pace.store(balance_.tried().isolated);
+    controller.common_pace.store(balance_.tried().common);
+    switch (verdict.is) {
       case Benefit::Verdict::GoOn:
         break;
       case Benefit::Verdict::MakeCommon:
-        isolated_pages.pause(true);
+        isolated_pages.pause(verdict.page);
         break;
       case Benefit::Verdict::Lost:
-        for_each_known(KnownPage::State::Isolated,
-                       [](KnownPage& known) { set_shared(known, WhyShared::Expensive); });
+        for_each_known(KnownPage::State::Isolated, [&verdict](KnownPage& known) {
+          if (known.page.load() == verdict.page) set_shared(known, WhyShared::Expensive);
+        });
         [[fallthrough]];
       case Benefit::Verdict::IsolateAgain:
-        isolated_pages.pause(false);
+        isolated_pages.pause(0);
         break;
     }
+  }
+
+  static uint64_t timed_ticks_of(uint64_t page) noexcept {
+    uint64_t ticks = 0;
+    for_each_pages([&](const PrivatePages& pages) { ticks += pages.timed_ticks_of(page); });
+    return ticks;
   }
 
   ThreadVisits visits_;
   uint32_t tries_ = 0;
   bool is_without_session_ = false;  // for good
-  Benefit benefit_;
+  PageBalance balance_;
 };
 
 }  // namespace

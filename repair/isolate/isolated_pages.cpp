@@ -46,12 +46,12 @@ bool IsolatedPages::has_several_writers(uint64_t page) const noexcept {
 void IsolatedPages::clear() noexcept {
   for (std::atomic<uint64_t>& place : pages_) place.store(0, std::memory_order_relaxed);
   count_.store(0, std::memory_order_relaxed);
-  is_paused_.store(false);
+  paused_.store(0);
   changes_.fetch_add(1, std::memory_order_release);
 }
 
-void IsolatedPages::pause(bool is_on) noexcept {
-  if (is_paused_.exchange(is_on) != is_on) changes_.fetch_add(1, std::memory_order_release);
+void IsolatedPages::pause(uint64_t page) noexcept {
+  if (paused_.exchange(page) != page) changes_.fetch_add(1, std::memory_order_release);
 }
 
 void IsolatedPages::follow(PrivatePages& own, uint32_t& followed) const noexcept {
@@ -60,9 +60,10 @@ void IsolatedPages::follow(PrivatePages& own, uint32_t& followed) const noexcept
   followed = changes;
   uint64_t wanted[kMaxPrivatePages] = {};
   uint32_t count = 0;
-  const bool is_paused = is_paused_.load();
+  const uint64_t paused = paused_.load();
   for (const std::atomic<uint64_t>& place : pages_)
-    if (const uint64_t page = is_paused ? 0 : place.load(std::memory_order_relaxed)) wanted[count++] = page;
+    if (const uint64_t page = place.load(std::memory_order_relaxed); page && page != paused)
+      wanted[count++] = page;
   own.keep_only(wanted, count);
   for (uint32_t i = 0; i < count; ++i)
     if (!needs_common(wanted[i])) own.isolate(wanted[i]);

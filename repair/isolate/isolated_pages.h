@@ -15,8 +15,8 @@ class IsolatedPages {
   bool add(uint64_t page) noexcept;
   void remove(uint64_t page) noexcept;
   void clear() noexcept;
-  // True: until it is told otherwise no twin has any.
-  void pause(bool is_on) noexcept;
+  // Until it is told otherwise no twin has this one; 0: all that there are may be had.
+  void pause(uint64_t page) noexcept;
   uint32_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
 
   // A thread, by a number from 1 on, changed something on the page.
@@ -37,7 +37,7 @@ class IsolatedPages {
   std::atomic<bool> has_several_[kMaxPrivatePages] = {};
   std::atomic<uint32_t> count_{0};
   std::atomic<uint32_t> changes_{1};
-  std::atomic<bool> is_paused_{false};
+  std::atomic<uint64_t> paused_{0};
 };
 
 }  // namespace hpcrun

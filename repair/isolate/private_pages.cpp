@@ -179,7 +179,8 @@ bool PrivatePages::isolate(uint64_t address) noexcept {
     return false;
   }
   __builtin_memcpy(at(page), at(base_of(slot)), kPageBytes);
-  pages_[count_++] = {page, slot};
+  pages_[count_] = {page, slot, cost_of(page)};
+  ++count_;
   used_slots_ |= uint64_t{1} << slot;
   return true;
 }
@@ -199,12 +200,48 @@ uint32_t PrivatePages::merge_page(uint32_t place, Stores stores) noexcept {
   }
 }
 
+// Those of a page that it had before, or of one that it has no more.
+uint32_t PrivatePages::cost_of(uint64_t page) noexcept {
+  uint32_t free = 0;
+  for (uint32_t cost = 0; cost < kMaxPrivatePages; ++cost) {
+    if (costs_[cost].page == page) return cost;
+    if (costs_[free].page && !costs_[cost].page) free = cost;
+  }
+  while (costs_[free].page && holds(costs_[free].page)) ++free;  // fewer than kMaxPrivatePages are held
+  set(costs_[free].page, page);
+  set(costs_[free].ticks, uint64_t{0});
+  return free;
+}
+
+uint64_t PrivatePages::timed_ticks_of(uint64_t page) const noexcept {
+  for (const Cost& cost : costs_)
+    if (__atomic_load_n(&cost.page, __ATOMIC_RELAXED) == page)
+      return __atomic_load_n(&cost.ticks, __ATOMIC_RELAXED);
+  return 0;
+}
+
+uint64_t PrivatePages::merge_timed(Stores stores) noexcept {
+  uint64_t words = 0;
+  uint64_t before = __builtin_ia32_rdtsc();
+  for (uint32_t place = 0; place < count_; ++place) {
+    words += merge_page(place, stores);
+    const uint64_t now = __builtin_ia32_rdtsc();
+    uint64_t& ticks = costs_[pages_[place].cost].ticks;
+    __atomic_store_n(&ticks, ticks + (now - before), __ATOMIC_RELAXED);
+    before = now;
+  }
+  return words;
+}
+
 void PrivatePages::commit_pages(Stores stores) noexcept {
   const Busy busy(*this);
   const bool is_timed = commits_ % kTimed == 0;
   const uint64_t begin = is_timed ? __builtin_ia32_rdtsc() : 0;
   uint64_t words = 0;
-  for (uint32_t place = 0; place < count_; ++place) words += merge_page(place, stores);
+  if (is_timed)
+    words = merge_timed(stores);
+  else
+    for (uint32_t place = 0; place < count_; ++place) words += merge_page(place, stores);
   if (is_timed)
     __atomic_store_n(&timed_ticks_, timed_ticks_ + (__builtin_ia32_rdtsc() - begin), __ATOMIC_RELAXED);
   __atomic_store_n(&commits_, commits_ + 1, __ATOMIC_RELAXED);

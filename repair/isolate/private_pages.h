@@ -30,8 +30,9 @@ using ChangedLine = void (*)(uint64_t line, uint64_t bytes) noexcept;
 void tell_changed_lines(ChangedLine changed) noexcept;
 
 // Of one twin; lies in memory that nobody else uses. All but the counts are for the twin alone,
-// in which nothing else runs meanwhile but handlers, which may commit. Async-signal-safe.
-class PrivatePages {
+// in which nothing else runs meanwhile but handlers, which may commit. Async-signal-safe. Lines of its own:
+// those of two twins lie side by side, and each writes to its own at every lock.
+class alignas(64) PrivatePages {
  public:
   // In a new twin, before it has any.
   void begin() noexcept;
@@ -62,8 +63,12 @@ class PrivatePages {
     else if (!busy_)
       pass_by();
   }
-  // What the thread wrote before is committed when another one asks for it, at the latest.
-  void owe() noexcept { set(owes_, true); }
+  // What the thread wrote before is committed when another one asks for it, at the latest: instead of a commit
+  // after a lock and one before its release.
+  void owe() noexcept {
+    set(owes_, true);
+    count_meetings(2);
+  }
 
   // Where the same byte of common memory lies: in a view of the page where the page is the twin's own, until
   // that changes; else at the address itself.
@@ -90,11 +95,13 @@ class PrivatePages {
   bool holds(uint64_t address) const noexcept { return find(address) < count_; }
   uint32_t count() const noexcept { return count_; }
   uint64_t commits() const noexcept { return __atomic_load_n(&commits_, __ATOMIC_RELAXED); }
-  // Commits, and those that there was no page for.
+  // Commits, and those that there was no page for, or no need.
   uint64_t meetings() const noexcept { return commits() + __atomic_load_n(&passed_by_, __ATOMIC_RELAXED); }
   // What one of kTimed of them took, summed up, in ticks of the time stamp counter.
   static constexpr uint64_t kTimed = 16;
   uint64_t timed_ticks() const noexcept { return __atomic_load_n(&timed_ticks_, __ATOMIC_RELAXED); }
+  // The page's part of them, each time that the thread had it. For other threads.
+  uint64_t timed_ticks_of(uint64_t page) const noexcept;
   // For other threads. Whether it owes a commit, how often it has committed stores of its own, and the number
   // of the time that it has had pages since begin(), which no other time of any twin has; 0: it has none.
   bool owes() const noexcept { return __atomic_load_n(&owes_, __ATOMIC_ACQUIRE); }
@@ -113,7 +120,10 @@ class PrivatePages {
   void commit_pages(Stores stores) noexcept;
   void pass_by() noexcept {
     set(owes_, false);
-    __atomic_store_n(&passed_by_, passed_by_ + 1, __ATOMIC_RELAXED);
+    count_meetings(1);
+  }
+  void count_meetings(uint64_t more) noexcept {
+    __atomic_store_n(&passed_by_, passed_by_ + more, __ATOMIC_RELAXED);
   }
   uint32_t find(uint64_t address) const noexcept;
   uint32_t merge_page(uint32_t place, Stores stores) noexcept;
@@ -123,7 +133,15 @@ class PrivatePages {
   struct Page {
     uint64_t address;
     uint32_t slot;  // where its common view and its base are
+    uint32_t cost;  // where its ticks are counted
   };
+  struct Cost {
+    uint64_t page;
+    uint64_t ticks;
+  };
+  uint32_t cost_of(uint64_t page) noexcept;
+  uint64_t merge_timed(Stores stores) noexcept;
+
   Page pages_[kMaxPrivatePages] = {};
   uint64_t used_slots_ = 0;  // a bit for each
   uint32_t count_ = 0;
@@ -139,6 +157,7 @@ class PrivatePages {
   uint64_t own_commits_ = 0;
   uint64_t number_ = 0;
   bool owes_ = false;
+  Cost costs_[kMaxPrivatePages] = {};  // of pages that the thread has, or had
 };
 static_assert(kMaxPrivatePages == 64);
 
