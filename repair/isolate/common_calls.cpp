@@ -1,11 +1,13 @@
 #include "repair/isolate/common_calls.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "repair/isolate/blocked_signals.h"
 #include "repair/isolate/common_memory.h"
@@ -372,6 +374,23 @@ long common_mremap(void* at, size_t bytes, size_t new_bytes, int flags, void* ne
   return move_common(low, old_size, new_size, flags, nullptr, phase);
 }
 
+namespace {
+
+// Whether common memory, which is a file's, has huge pages where a program asks for them.
+bool has_huge_pages_by_advice() noexcept {
+  constexpr const char* kSetting = "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
+  const long file =
+      raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(kSetting), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  char text[128] = {};  // always within_size [advise] never deny force
+  raw_syscall(SYS_read, file, reinterpret_cast<long>(text), sizeof text - 1);
+  raw_syscall(SYS_close, file);
+  return strstr(text, "[always]") || strstr(text, "[within_size]") || strstr(text, "[advise]") ||
+         strstr(text, "[force]");
+}
+
+}  // namespace
+
 long common_madvise(void* at, size_t bytes, int advice) noexcept {
   const Call call;
   const CommonPhase phase = call.phase();
@@ -401,6 +420,15 @@ long common_madvise(void* at, size_t bytes, int advice) noexcept {
       for_each_run(low, high, [&](uint64_t from, uint64_t end, bool is_common) {
         const long one = is_common ? keep_private(from, end, advice)
                                    : sys_madvise(reinterpret_cast<void*>(from), end - from, advice);
+        if (one < 0) result = one;
+      });
+      return result;
+    case MADV_HUGEPAGE:
+    case MADV_NOHUGEPAGE:
+      // A hint, of which nothing is lost that the program could see. The kernel would part mappings for it.
+      for_each_run(low, high, [&](uint64_t from, uint64_t end, bool is_common) {
+        if (is_common && phase == CommonPhase::Common && !has_huge_pages_by_advice()) return;
+        const long one = sys_madvise(reinterpret_cast<void*>(from), end - from, advice);
         if (one < 0) result = one;
       });
       return result;

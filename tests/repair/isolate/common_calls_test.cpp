@@ -14,6 +14,7 @@
 #include "hpcrun/guest/arena.h"
 #include "hpcrun/guest/syscalls.h"
 #include "repair/isolate/common_memory.h"
+#include "repair/isolate/common_state.h"
 #include "repair/isolate/pages.h"
 #include "repair/isolate/runtime_memory.h"
 #include "tests/repair/isolate/child.h"
@@ -123,6 +124,19 @@ TEST_CASE("pages that are not needed read as zeros, whatever they are protected 
     if (hpcrun::common_mprotect(piece, 4 * kPageBytes, kPlain)) return false;
     return piece[kPageBytes - 1] == 7 && is_zero(piece + kPageBytes, 2 * kPageBytes) &&
            piece[3 * kPageBytes] == 7;
+  }));
+}
+
+TEST_CASE("a wish for huge pages leaves memory common, and as it was") {
+  const int advice = GENERATE(MADV_HUGEPAGE, MADV_NOHUGEPAGE);
+  CHECK(holds_in_child([=] {
+    if (!hpcrun::make_common()) return false;
+    constexpr size_t kBytes = size_t{4} << 20;
+    char* const piece = map(kBytes);
+    memset(piece, 7, kBytes / 2);
+    if (hpcrun::common_madvise(piece, kBytes, advice)) return false;
+    return hpcrun::is_common(piece) && !hpcrun::common_state.hold.altered.has(reinterpret_cast<uint64_t>(piece)) &&
+           piece[kBytes / 2 - 1] == 7 && is_zero(piece + kBytes / 2, kBytes / 2);
   }));
 }
 
