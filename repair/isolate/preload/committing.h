@@ -17,35 +17,55 @@ namespace hpcrun {
 
 enum class Tells { Others, Us, Both };
 
+// Apart, so that calls need no registers where the thread has no private pages.
+[[gnu::noinline]] inline void keep_bytes_common(PrivatePages& pages, uint64_t low,
+                                                           size_t bytes) noexcept {
+  constexpr auto kWhy = static_cast<uint64_t>(WhyShared::SyncObject);
+  share_own_page(pages, low, kWhy);
+  share_own_page(pages, low + bytes - 1, kWhy);
+}
+
 // What threads meet at lies on no private page of the twin from now on.
 template <typename Object>
-inline void keep_common(const volatile Object* object) {
-  if (PrivatePages* const pages = own_pages) [[unlikely]] {
-    constexpr auto kWhy = static_cast<uint64_t>(WhyShared::SyncObject);
-    const auto low = reinterpret_cast<uint64_t>(object);
-    share_own_page(*pages, low, kWhy);
-    if constexpr (!std::is_void_v<Object>) share_own_page(*pages, low + sizeof(Object) - 1, kWhy);
-  }
+inline void keep_common(const volatile Object* object) noexcept {
+  constexpr size_t kBytes = [] {
+    if constexpr (std::is_void_v<Object>)
+      return size_t{1};
+    else
+      return sizeof(Object);
+  }();
+  if (PrivatePages* const pages = own_pages) [[unlikely]]
+    keep_bytes_common(*pages, reinterpret_cast<uint64_t>(object), kBytes);
 }
 
 // In a call that works on what threads meet at: the thread gets no page meanwhile, which may be that of the
 // object. Who leaves the call by a jump gets none any more.
 class MeetsOthers {
  public:
-  MeetsOthers() noexcept { enter(); }
-  ~MeetsOthers() { leave(); }
+  // What was before is kept, not counted back: calls that follow each other fast would wait for each other's
+  // counting, which goes through memory.
+  MeetsOthers() noexcept : before_(open_regions) {
+    open_regions = before_ + 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  }
+  ~MeetsOthers() {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    open_regions = before_;
+    if (before_ == 0 && asked_in_region) [[unlikely]]
+      ask_again();
+  }
   MeetsOthers(const MeetsOthers&) = delete;
   MeetsOthers& operator=(const MeetsOthers&) = delete;
 
-  static void enter() noexcept {
-    ++open_regions;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  }
+  // Of a thread that is cancelled in the call.
   static void leave() noexcept {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (--open_regions == 0 && asked_in_region) [[unlikely]]
       ask_again();
   }
+
+ private:
+  const uint32_t before_;
 };
 
 template <Tells tells, typename Call>
