@@ -110,7 +110,8 @@ class ContentionPages(repair_runs.RepairRuns):
                 self.assertEqual(self.found(run), [])
 
     def test_programs_with_atomic_operations_of_their_own_do_the_same_and_are_told(self):
-        for sample, arguments in (("counters", ["60"]), ("workers", ["40"]), ("references", ["200"]), ("sessions", ["80"]), ("regression", ["40"])):
+        for sample, arguments in (("counters", ["60"]), ("workers", ["40"]), ("references", ["200"]), ("sessions", ["80"]), ("regression", ["40"]),
+                                  ("fields", []), ("total", [])):
             with self.subTest(sample):
                 command = [driver.sample(sample), *arguments]
                 is_told = lambda run: any("an atomic operation of its own" in note for note in run.report("contention")["notes"])
