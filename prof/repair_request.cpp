@@ -167,6 +167,8 @@ RepairRequest parse_repair_request(const std::string& text) {
     } else if (kind == hpcrun::kRepairIsolate || kind == hpcrun::kRepairIsolateAlways) {
       request.isolate = true;
       request.isolate_always |= kind == hpcrun::kRepairIsolateAlways;
+      // The page of a lock is never isolated: what helps there is a line of its own.
+      request.locks |= kind == hpcrun::kRepairIsolate;
     } else {
       fail(kOwnFailure,
            "--repair: '{}' is none of: layout, layout:FILE, locks, isolate, isolate:always, none{}", kind,
@@ -193,7 +195,8 @@ std::vector<RepairKindDescription> list_repairs() {
       {"layout", "allocations that threads contend for, laid out anew: for the rest of the run"},
       {"layout:FILE", "the same from the start, as an earlier run found it (repair.json)"},
       {"locks", "locks that share a cache line get lines of their own"},
-      {"isolate", "pages that threads share falsely become each thread's own, merged where they synchronise"},
+      {"isolate",
+       "pages that threads share falsely become each thread's own, merged where they synchronise; with locks"},
       {"isolate:always", "the same of small objects and variables, shared or not: a trial of the mechanism"}};
 }
 

@@ -14,7 +14,7 @@ import repair_runs
 
 LIFE = driver.program("isolated_life")
 LOCKS = driver.program("wandering_locks")
-FOUND = {"statistics": ["1500"], "references_locked": ["400"]}
+FOUND = {"statistics": ["1500"], "references_locked": ["400"], "adjacent": ["6000"], "elements": ["1500"]}
 # Threads use what is shared atomically, or other data and may synchronise by that.
 DECLINED = {"counters": (["60"], "atomic operations work on it"), "workers": (["60"], "atomic operations work on it"),
             "references": (["400"], "atomic operations of the program's own")}
@@ -48,7 +48,7 @@ class Isolation(repair_runs.RepairRuns):
                 page = self.pages(run, "isolated")[0]
                 self.assertGreater(page["share"], 0.02)
                 repairs = self.repairs(run)
-                self.assertEqual((repairs["isolate"], repairs["layout"], repairs["locks"]), (True, False, False))
+                self.assertEqual((repairs["isolate"], repairs["layout"], repairs["locks"]), (True, False, True))
                 self.assertGreater(repairs["conversions"], 0)
                 self.assertGreater(repairs["converted_s"], 0)
                 self.assertRegex(run.stderr, rb" isolated since [^:\n]+: costs [0-9.]+ %, sharing cost [0-9.]+ %")
@@ -57,6 +57,11 @@ class Isolation(repair_runs.RepairRuns):
                 self.assertRegex(told, r"That is [0-9]+ commits? in a second of this time, of which commits and conversions took [0-9.]+ %")
                 found = run.report("contention")["data"]
                 self.assertTrue(any("each thread had its page for itself" in data["repair"] for data in found), found)
+
+    def test_locks_get_lines_of_their_own(self):
+        command = [driver.sample("lock_pool"), "100"]
+        run = self.run_until(lambda run: self.repairs(run)["moved_locks"] == 2, command, self.bare(command), options=["--repair=isolate"])
+        self.assertEqual(self.pages(run, "isolated"), [])
 
     def test_what_layout_repairs_is_left_to_it(self):
         requests, statistics = [driver.sample("requests")], [driver.sample("statistics"), "1500"]
