@@ -9,6 +9,7 @@
 
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
+#include "repair/isolate/blocked_signals.h"
 #include "repair/isolate/clone_calls.h"
 #include "repair/isolate/cpu_time.h"
 #include "repair/isolate/interrupted_calls.h"
@@ -421,6 +422,7 @@ void begin_to_watch_time() noexcept {
 }
 
 void look_at_twins() noexcept {
+  const BlockedSignals blocked;  // who waits for a twin's end as well spins meanwhile
   for_each_record(look_at_twin);
 }
 
