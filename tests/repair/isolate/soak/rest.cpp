@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <string>
 
 #include "soak.h"
@@ -53,7 +54,7 @@ void for_each_line(const char* path, Use use) {
   fclose(file);
 }
 
-uint64_t common_megabytes() {
+uint64_t common_kilobytes() {
   uint64_t blocks = 0;
   for_each_entry("/proc/self/fd", [&](const std::string& number) {
     const std::string path = "/proc/self/fd/" + number;
@@ -63,7 +64,7 @@ uint64_t common_megabytes() {
         stat(path.c_str(), &status) == 0)
       blocks += static_cast<uint64_t>(status.st_blocks);
   });
-  return blocks >> 11;
+  return blocks >> 1;
 }
 
 // The least of several looks: the thread that isolates pages has some open while it looks around.
@@ -81,11 +82,27 @@ size_t descriptors() {
 
 }  // namespace
 
+// Not after forks, which map the file privately.
+bool is_memory_common() {
+  bool is = false;
+  for_each_line("/proc/self/maps",
+                [&](const char* line) { is |= strstr(line, "memfd") && strstr(line, " rw-s "); });
+  return is;
+}
+
+bool has_children() {
+  return !children().empty();
+}
+
 Rest look_at_rest() {
   constexpr int kPatience = 3'000;  // of 10 ms
-  // Besides this thread there may be the one that isolates pages, which looks once a second whether it is
-  // needed still.
-  for (int tries = 0; tasks() > 2 || !children().empty(); ++tries) {
+  // Besides this thread there is the one that isolates pages. It looks once a second whether it is needed,
+  // and is not after forks, which leave the memory private until it has gone and a thread is made.
+  const auto is_at_rest = [] {
+    const size_t now = tasks();
+    return now == 1 || (now == 2 && is_memory_common());
+  };
+  for (int tries = 0; !is_at_rest() || has_children(); ++tries) {
     if (tries == kPatience) dprintf(2, "left: %zu tasks, children %s\n", tasks(), children().c_str());
     SOAK_REQUIRE(tries < kPatience);
     usleep(10'000);
@@ -93,10 +110,32 @@ Rest look_at_rest() {
   Rest rest;
   rest.descriptors = descriptors();
   for_each_line("/proc/self/maps", [&](const char*) { ++rest.mappings; });
-  uint64_t own_kb = 0;
-  for_each_line("/proc/self/status", [&](const char* line) { sscanf(line, "RssAnon: %lu kB", &own_kb); });
-  rest.megabytes = common_megabytes() + (own_kb >> 10);
+  for_each_line("/proc/self/status",
+                [&](const char* line) { sscanf(line, "RssAnon: %lu kB", &rest.own_kb); });
+  rest.common_kb = common_kilobytes();
   return rest;
+}
+
+bool Growth::is_known() const {
+  return rests_.size() >= kWarm + 3 * kLeast;
+}
+
+void Growth::check() const {
+  const size_t count = std::min((rests_.size() - kWarm) / 3, kMost);
+  const std::span all(rests_), first = all.subspan(kWarm, count), last = all.last(count);
+  const auto most = [&](size_t Rest::*what) { return std::ranges::max(first, {}, what).*what; };
+  const auto least = [&](size_t Rest::*what) { return std::ranges::min(last, {}, what).*what; };
+  // Of what is left behind, each time or now and then, there is more at each rest of the last ones. Nothing
+  // opens descriptors but for a while, and what is private as all memory is common is a page of the loader's
+  // and the main thread's first ones.
+  SOAK_REQUIRE(least(&Rest::descriptors) <= most(&Rest::descriptors));
+  SOAK_REQUIRE(least(&Rest::own_kb) <= most(&Rest::own_kb));
+  // Mappings come together again, or not, as the heap's pieces are given back: 30 more were seen.
+  constexpr size_t kPieces = 64;
+  SOAK_REQUIRE(least(&Rest::mappings) <= most(&Rest::mappings) + kPieces);
+  // The heap keeps what it had for ten seconds, in pieces of 2 MiB: 12 MiB lay between two rests.
+  constexpr size_t kHeapKb = 16 << 10;
+  SOAK_REQUIRE(least(&Rest::common_kb) <= most(&Rest::common_kb) + kHeapKb);
 }
 
 }  // namespace soak

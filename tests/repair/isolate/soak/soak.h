@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <random>
 #include <span>
+#include <vector>
 
 #define SOAK_REQUIRE(condition)                                        \
   do {                                                                 \
@@ -59,13 +60,31 @@ bool is_time_to_fork() noexcept;
 // Signals that were sent are all received before a worker ends.
 void await_own_signals();
 
+bool has_children();  // twins are children as well
+
 // What there is of the process when it has one thread.
 struct Rest {
   size_t descriptors = 0;
   size_t mappings = 0;
-  size_t megabytes = 0;  // of memory that is its own, or common
+  size_t common_kb = 0;  // of memory
+  size_t own_kb = 0;
 };
-// When all other threads and all children are gone. Twins are children as well.
+// When all other threads and all children are gone.
 Rest look_at_rest();
+
+// What there was at rests, the first ones against the last ones.
+class Growth {
+ public:
+  void add(const Rest& rest) { rests_.push_back(rest); }
+  // Whether there were enough.
+  bool is_known() const;
+  void check() const;
+
+ private:
+  // The very first ones make what stays. Of all others, some ten in 20 s, the first third is compared with
+  // the last one.
+  static constexpr size_t kWarm = 5, kLeast = 2, kMost = 40;
+  std::vector<Rest> rests_;
+};
 
 }  // namespace soak
