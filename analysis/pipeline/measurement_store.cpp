@@ -50,22 +50,6 @@ bool is_end_known(const MeasuredProcess& process, const RunRecord& record) {
   return process.end_monotonic_ns != 0 || (record.pid == process.pid && record.end_monotonic_ns);
 }
 
-// What the launchers of a directory's processes saw: of many ranks each its own.
-class RecordsOfDirectory {
- public:
-  explicit RecordsOfDirectory(const fs::path& directory)
-      : record_(read_run_record(directory)), of_ranks_(read_rank_records(directory)) {}
-
-  const RunRecord& of(const MeasuredProcess& process) const {
-    const auto own = std::ranges::lower_bound(of_ranks_, process.rank, {}, &RankRecord::rank);
-    return own != of_ranks_.end() && own->rank == process.rank ? own->record : record_;
-  }
-
- private:
-  RunRecord record_;
-  std::vector<RankRecord> of_ranks_;
-};
-
 // Warnings of the reader with the file they are about. A run of many processes tends to have the same one
 // many times, which then is one line.
 class FileWarnings {
@@ -215,9 +199,9 @@ MeasurementStore::MeasurementStore(const std::vector<fs::path>& directories, con
   for (const File& file : files)
     team.require(file.directory < directories.size(), "files", 0, "it is of other directories");
   std::ranges::copy(found.damage, std::back_inserter(warnings));
-  std::vector<RecordsOfDirectory> records(directories.begin(), directories.end());
+  for (const fs::path& directory : directories) of_directories_.push_back(read_records(directory));
   const auto record_of = [&](size_t file, const MeasuredProcess& process) -> const RunRecord& {
-    return records[files[file].directory].of(process);
+    return of_directories_[files[file].directory].of(process.rank);
   };
 
   std::vector<Loaded> loaded(files.size());
@@ -288,7 +272,7 @@ MeasurementStore::MeasurementStore(const std::vector<fs::path>& directories, con
     outlines_.push_back(std::move(loaded[file].outline));
     contents_.push_back(std::move(loaded[file].contents));
     stored_.push_back(files[file].stored);
-    records_.push_back(record_of(file, outlines_.back().process));
+    records_.push_back(&record_of(file, outlines_.back().process));
     if (const auto kept = kept_by_index_.find(file); kept != kept_by_index_.end()) {
       kept->second->index = index;
       by_index.emplace(index, kept->second);
@@ -301,7 +285,7 @@ ProcessMeasurement MeasurementStore::read_again(size_t index) const {
   const ProcessMeasurement& outline = outlines_[index];
   try {
     ProcessMeasurement measurement = read_usable(stored_[index]);
-    charge(measurement, records_[index]);
+    charge(measurement, *records_[index]);
     clocks_.correct(measurement.process);
     if (reduce_to(outline.threads, contents_[index].nodes, measurement)) return measurement;
   } catch (const MeasurementError& error) {

@@ -43,6 +43,9 @@ class MeasurementStore {
   size_t size() const { return outlines_.size(); }
   size_t file_of(size_t index) const { return files_[index]; }
   const NodeClocks& clocks() const { return clocks_; }
+  const std::vector<DirectoryRecords>& records() const {
+    return of_directories_;
+  }  // as the directories given
 
   // What of it an outline lacks.
   struct Contents {
@@ -71,7 +74,8 @@ class MeasurementStore {
   std::vector<Contents> contents_;
   std::vector<size_t> files_;
   std::vector<StoredFile> stored_;
-  std::vector<RunRecord> records_;  // of each file's directory
+  std::vector<DirectoryRecords> of_directories_;
+  std::vector<const RunRecord*> records_;  // of each file, in these
   NodeClocks clocks_;
   size_t most_bytes_;
 

@@ -301,11 +301,10 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
 
   std::vector<RunRecord> records;
   std::vector<RankRecord> of_ranks;
-  for (const std::filesystem::path& directory : distinct) {
-    records.push_back(read_run_record(directory));
-    std::vector<RankRecord> own = read_rank_records(directory);
-    add_up_ranks(own, records.back());
-    std::ranges::move(own, std::back_inserter(of_ranks));
+  for (const DirectoryRecords& directory : run->store().records()) {
+    records.push_back(directory.run);
+    add_up_ranks(directory.of_ranks, records.back());
+    std::ranges::copy(directory.of_ranks, std::back_inserter(of_ranks));
   }
   std::ranges::move(check_ranks(outlines, of_ranks), std::back_inserter(analysis.warnings));
   std::ranges::move(run->store().clocks().warnings(outlines), std::back_inserter(analysis.warnings));

@@ -72,8 +72,9 @@ void check_missing(const std::vector<ProcessMeasurement>& measurements, std::vec
   for (int32_t rank = 0; rank < size; ++rank)
     if (choice.contains(rank) && !there.contains(rank)) missing.insert(rank);
   if (missing.empty()) return;
-  warnings.push_back(fmt::format("{} of {} left no measurements: died at the start, or measured elsewhere",
-                                 of_ranks(missing), size));
+  warnings.push_back(fmt::format(
+      "{} of {} left no measurements: died at the start, measured elsewhere, or left damaged files",
+      of_ranks(missing), size));
 }
 
 // A rank is the process with most samples; helpers that it starts may differ.

@@ -119,6 +119,15 @@ std::vector<RankRecord> read_rank_records(const std::filesystem::path& directory
   return records;
 }
 
+const RunRecord& DirectoryRecords::of(int32_t rank) const {
+  const auto own = std::ranges::lower_bound(of_ranks, rank, {}, &RankRecord::rank);
+  return own != of_ranks.end() && own->rank == rank ? own->record : run;
+}
+
+DirectoryRecords read_records(const std::filesystem::path& directory) {
+  return {read_run_record(directory), read_rank_records(directory)};
+}
+
 RunRecord read_run_record(const std::filesystem::path& directory) {
   return read_record_file(directory / "run.json");
 }

@@ -45,4 +45,15 @@ struct RankRecord {
 // Of all ranks of a directory, by rank.
 std::vector<RankRecord> read_rank_records(const std::filesystem::path& directory);
 
+// What the launchers of a directory's processes saw: of many ranks each its own. Of ten thousand ranks these
+// are as many files, which are read once.
+struct DirectoryRecords {
+  RunRecord run;
+  std::vector<RankRecord> of_ranks;  // by rank
+
+  // The rank's own, or else the directory's.
+  const RunRecord& of(int32_t rank) const;
+};
+DirectoryRecords read_records(const std::filesystem::path& directory);
+
 }  // namespace prof

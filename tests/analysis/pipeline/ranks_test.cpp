@@ -63,8 +63,10 @@ TEST_CASE("Ranks that are whole and alike are nothing to speak of") {
 
 TEST_CASE("Missing ranks are named, unless they were not to be measured") {
   const TemporaryDirectory directory;
-  CHECK(said_of({{0}, {2}}, directory / "") ==
-        Lines{"ranks 1 and 3 of 4 left no measurements: died at the start, or measured elsewhere"});
+  CHECK(
+      said_of({{0}, {2}}, directory / "") ==
+      Lines{"ranks 1 and 3 of 4 left no measurements: died at the start, measured elsewhere, or left damaged "
+            "files"});
   const std::string chosen = Rank().environment + "PROF_RANKS=50%\n";
   const TemporaryDirectory other;
   CHECK(said_of({{0, chosen}, {2, chosen}}, other / "") == Lines{});
