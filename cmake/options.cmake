@@ -14,8 +14,10 @@ if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
 endif()
 
 option(PROF_PRECOMPILED_HEADERS "Compile common headers once: builds take two thirds of the time" ON)
+option(PROF_UNITY_BUILD "Compile several sources of a library or a test at a time: builds take two thirds of the time" ON)
 if(PROF_SANITIZE)
   set(PROF_PRECOMPILED_HEADERS OFF)
+  set(PROF_UNITY_BUILD OFF)
 endif()
 
 find_program(PROF_CCACHE ccache)

@@ -28,16 +28,19 @@ function(prof_runtime_sources)
 endfunction()
 
 # Headers that are compiled once and taken by many targets, which are compiled with the same options:
-# prof_precompile_headers(NAME HEADERS... LINK LIBS... OPTIONS OPTIONS...), then prof_take_headers(TARGET NAME).
+# prof_precompile_headers(NAME HEADERS... LINK LIBS... OPTIONS OPTIONS... [FLAGS TARGET]), then prof_take_headers(TARGET NAME).
 # Every file names all that it needs nevertheless: the builds for fuzzing and with sanitizers precompile nothing.
 function(prof_precompile_headers name)
-  cmake_parse_arguments(ARG "" "" "HEADERS;LINK;OPTIONS" ${ARGN})
+  cmake_parse_arguments(ARG "" "FLAGS" "HEADERS;LINK;OPTIONS" ${ARGN})
   if(NOT PROF_PRECOMPILED_HEADERS)
     return()
   endif()
+  if(NOT ARG_FLAGS)
+    set(ARG_FLAGS prof_host_flags)
+  endif()
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp "")
   add_library(${name} OBJECT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
-  target_link_libraries(${name} PRIVATE prof_host_flags ${ARG_LINK})
+  target_link_libraries(${name} PRIVATE ${ARG_FLAGS} ${ARG_LINK})
   target_compile_options(${name} PRIVATE ${ARG_OPTIONS})
   target_precompile_headers(${name} PRIVATE ${ARG_HEADERS})
 endfunction()
@@ -48,6 +51,34 @@ function(prof_take_headers target name)
     target_compile_options(${target} PRIVATE
       $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow;-Wno-stringop-overread>)
   endif()
+endfunction()
+
+# The guest's headers of the C++ library alone: some of its sources declare functions of the C library in their own way.
+prof_precompile_headers(hpcrun_guest_headers FLAGS hpcrun_guest_flags
+  HEADERS <algorithm> <array> <atomic> <bit> <cstddef> <cstdint> <cstring> <new> <span> <utility>)
+function(prof_take_guest_headers)
+  if(PROF_PRECOMPILED_HEADERS)
+    foreach(target IN LISTS ARGN)
+      target_precompile_headers(${target} REUSE_FROM hpcrun_guest_headers)
+    endforeach()
+  endif()
+endfunction()
+prof_take_guest_headers(hpcrun_sample_path hpcrun_runtime)
+
+# Sources are compiled several at a time, so that what they include is instantiated and compiled once for all of them: names in them
+# differ also where they are of one file alone. The guest's sources are compiled one by one, wherever they are, and tests of what changes
+# the running program.
+function(prof_compile_together target)
+  if(NOT PROF_UNITY_BUILD OR CMAKE_CURRENT_SOURCE_DIR MATCHES "^${CMAKE_SOURCE_DIR}/(hpcrun|tests/memory|tests/repair)")
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    if(source MATCHES "^${CMAKE_SOURCE_DIR}/(hpcrun|repair)/")
+      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
+  endforeach()
 endfunction()
 
 # Code outside the measured process: prof_add_library(NAME SOURCES... LINK LIBS... [HEADERS precompiled ones])
@@ -73,19 +104,30 @@ function(prof_add_library name)
     set(ARG_HEADERS prof_host_headers)
   endif()
   prof_take_headers(${name} ${ARG_HEADERS})
+  prof_compile_together(${name})
+endfunction()
+
+# For executables, which are compiled as the libraries are then.
+function(prof_take_host_headers target)
+  if(PROF_PRECOMPILED_HEADERS)
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${target} PRIVATE -fPIC)
+    prof_take_headers(${target} prof_host_headers)
+  endif()
 endfunction()
 
 function(prof_add_executable name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE prof_host_flags ${ARG_LINK})
+  prof_take_host_headers(${name})
 endfunction()
 
-# Tests are compiled more often than they run: so they take two thirds of the time. A folder whose
-# tests look at their own machine code clears them.
+# Tests are compiled more often than they run: so they take two thirds of the time, or half of it where they compute
+# nothing themselves (tests/CMakeLists.txt). A folder whose tests look at their own machine code clears them.
 set(PROF_TEST_OPTIONS -O1)
 
-# Of the eight that tools/test gives ctest: two tests that compute and two that wait.
+# Of the eleven that tools/test gives ctest: three tests that compute, two thirds of the time each, and two that wait.
 set(PROF_TEST_SLOTS 3)
 
 # How ctest runs a test: with those that take longest first, of those that compute, or it would begin with all that wait.
@@ -110,8 +152,9 @@ function(prof_add_test name)
   add_executable(test_${name} ${ARG_SOURCES})
   target_link_libraries(test_${name} PRIVATE prof_host_flags prof_test_main ${ARG_LINK})
   target_compile_options(test_${name} PRIVATE ${PROF_TEST_OPTIONS})
-  if(PROF_TEST_OPTIONS STREQUAL "-O1")
-    prof_take_headers(test_${name} prof_test_headers)
+  if(PROF_TEST_OPTIONS)
+    prof_take_headers(test_${name} prof_test_headers${PROF_TEST_OPTIONS})
+    prof_compile_together(test_${name})
   endif()
   add_test(NAME ${name} COMMAND test_${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT})

@@ -78,10 +78,10 @@ class EndSignals {
   sigset_t before_{};
 };
 
-std::optional<MeasuredProcess> measured(int pid) {
+std::optional<RunningProcess> measured(int pid) {
   const fs::path file = file_of_process(pid);
   if (file.empty()) return std::nullopt;
-  MeasuredProcess process(file);
+  RunningProcess process(file);
   if (!process.is_valid() || !process.is_running()) return std::nullopt;
   return process;
 }
@@ -158,7 +158,7 @@ bool has_executed_another(int pid) {
 
 // Why it ended, in words.
 std::string wait_for_end(int pid, const Window& window, const EndSignals& signals,
-                         const MeasuredProcess& process) {
+                         const RunningProcess& process) {
   const auto start = Clock::now();
   const double length = window.duration_s ? window.delay_s.value_or(0) + *window.duration_s : 0;
   for (;;) {
@@ -208,7 +208,7 @@ int attach(int pid, const MeasuringOptions& options) {
   std::string why;
   bool detached = true;
   {
-    const std::optional<MeasuredProcess> process = measured(target.pid);
+    const std::optional<RunningProcess> process = measured(target.pid);
     if (process) {
       say("process {} is being measured{}", target.pid,
           options.window.duration_s ? "" : " until it ends or prof is interrupted (Ctrl-C)");
@@ -221,7 +221,7 @@ int attach(int pid, const MeasuringOptions& options) {
     if (!why.empty()) say("process {} is measured no more: {}", target.pid, why);
     // Children that it forked are measured as it is.
     for (const fs::path& file : files_of_running(directory))
-      detached = detach(MeasuredProcess(file).pid(), runtime) && detached;
+      detached = detach(RunningProcess(file).pid(), runtime) && detached;
   }
   Outcome outcome;
   outcome.exit_status = -1;  // not known

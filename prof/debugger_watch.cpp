@@ -76,7 +76,7 @@ void DebuggerWatch::find_processes() {
   for (const fs::directory_entry& entry : fs::directory_iterator(directory_, error)) {
     if (!entry.path().filename().string().starts_with(file_prefix_)) continue;
     if (entry.path().extension() != ".prof" || seen_.contains(entry.path().filename())) continue;
-    MeasuredProcess process(entry.path());
+    RunningProcess process(entry.path());
     if (!process.is_valid() && !is_settled) continue;
     seen_.insert(entry.path().filename());
     if (!process.is_valid()) continue;

@@ -30,8 +30,8 @@ class DebuggerWatch {
 
  private:
   struct Watched {
-    explicit Watched(MeasuredProcess measured) : process(std::move(measured)) {}
-    MeasuredProcess process;
+    explicit Watched(RunningProcess measured) : process(std::move(measured)) {}
+    RunningProcess process;
     bool debugged = false;
     bool rests = false;  // its perf events were switched off from here
   };

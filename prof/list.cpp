@@ -28,50 +28,51 @@ namespace prof {
 namespace {
 
 enum class ListFormat : uint8_t { Text, Names, Json };
-const std::map<std::string, ListFormat> kFormats = {
+const std::map<std::string, ListFormat> kListFormats = {
     {"text", ListFormat::Text}, {"names", ListFormat::Names}, {"json", ListFormat::Json}};
 
 constexpr size_t kWidestName = 44;
 
-struct Row {
+struct Listed {
   std::string name;
   std::string kind;  // "clock", "export", ...
   std::string text;
 };
 
-void print_rows(const std::string& what, const std::vector<Row>& rows, ListFormat format) {
+void print_rows(const std::string& what, const std::vector<Listed>& rows, ListFormat format) {
   std::string out;
   if (format == ListFormat::Json) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const Row& row : rows) list.push_back({{"name", row.name}, {"kind", row.kind}, {"text", row.text}});
+    for (const Listed& row : rows)
+      list.push_back({{"name", row.name}, {"kind", row.kind}, {"text", row.text}});
     const nlohmann::ordered_json json = {{"schema", "prof-list/1"}, {"list", what}, {"rows", list}};
     out = json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   } else if (format == ListFormat::Names) {
-    for (const Row& row : rows) out += printable(row.name) + "\n";
+    for (const Listed& row : rows) out += printable(row.name) + "\n";
   } else {
     size_t name = 0;
     size_t kind = 0;
-    for (const Row& row : rows) {
+    for (const Listed& row : rows) {
       name = std::max(name, std::min(columns_of(row.name), kWidestName));
       kind = std::max(kind, columns_of(row.kind));
     }
-    for (const Row& row : rows)
+    for (const Listed& row : rows)
       out +=
           fmt::format("{:<{}}  {:<{}}  {}\n", printable(row.name), name, row.kind, kind, printable(row.text));
   }
   std::fputs(out.c_str(), stdout);  // main() looks at errors
 }
 
-std::vector<Row> events() {
-  std::vector<Row> rows;
+std::vector<Listed> events() {
+  std::vector<Listed> rows;
   for (const EventDescription& event : list_events())
     rows.push_back({event.name, event.name.find("::") == event.name.npos ? "clock" : "counter", event.text});
   return rows;
 }
 
-std::vector<Row> measurable_metrics() {
-  std::vector<Row> rows = {{"CPUTIME", "sec", "CPU time, user and system"},
-                           {"REALTIME", "sec", "time that passed, waiting included"}};
+std::vector<Listed> measurable_metrics() {
+  std::vector<Listed> rows = {{"CPUTIME", "sec", "CPU time, user and system"},
+                              {"REALTIME", "sec", "time that passed, waiting included"}};
   for (const EventDescription& event : list_events())
     if (event.name.find("::") != event.name.npos) rows.push_back({event.name, "events", event.text});
   const auto add = [&rows](const auto& metrics) {
@@ -88,8 +89,8 @@ std::string meaning(const Metric& metric) {
   return words == metric.name && !metric.description.empty() ? metric.description : words;
 }
 
-std::vector<Row> metrics_of(const std::string& path) {
-  std::vector<Row> rows;
+std::vector<Listed> metrics_of(const std::string& path) {
+  std::vector<Listed> rows;
   for (const Metric& metric : open_database(path, ReadValues::WhenAskedFor).metrics)
     rows.push_back({metric.name, metric.unit.empty() ? "events" : metric.unit, meaning(metric)});
   return rows;
@@ -103,8 +104,8 @@ std::string purpose(const std::string& command, const std::string& format) {
 }
 
 // What the other commands declare that they take: a format that is added there is listed here.
-std::vector<Row> formats(const CLI::App& root) {
-  std::vector<Row> rows;
+std::vector<Listed> formats(const CLI::App& root) {
+  std::vector<Listed> rows;
   for (const char* name : {"report", "export", "import"}) {
     const auto named = [name](const CLI::App* command) { return command->get_name() == name; };
     for (const CLI::App* command : root.get_subcommands(named)) {
@@ -118,11 +119,11 @@ std::vector<Row> formats(const CLI::App& root) {
 }
 
 CLI::App* add_list(CLI::App& list, const std::string& name, const std::string& text, int& status,
-                   std::function<std::vector<Row>()> rows) {
+                   std::function<std::vector<Listed>()> rows) {
   auto format = std::make_shared<ListFormat>();
   CLI::App* command = list.add_subcommand(name, text);
   command->add_option("--format", *format, "Columns, only names, or JSON [text]")
-      ->transform(choice(kFormats))
+      ->transform(choice(kListFormats))
       ->type_name("FORMAT");
   command->callback([name, format, &status, rows = std::move(rows)] {
     print_rows(name, rows(), *format);
@@ -148,7 +149,7 @@ void add_list_command(CLI::App& app, int& status) {
            [&app] { return formats(app); });
 
   add_list(*list, "repairs", "Repairs of running programs, for prof run --repair", status, [] {
-    std::vector<Row> rows;
+    std::vector<Listed> rows;
     for (const RepairKindDescription& kind : list_repairs()) rows.push_back({kind.name, "repair", kind.text});
     return rows;
   });

@@ -106,7 +106,7 @@ int process_of_file(const fs::path& path) {
 
 }  // namespace
 
-MeasuredProcess::MeasuredProcess(const fs::path& file) {
+RunningProcess::RunningProcess(const fs::path& file) {
   const int descriptor = open(file.c_str(), O_RDWR | O_CLOEXEC);
   if (descriptor < 0) return;
   struct stat status {};
@@ -123,47 +123,47 @@ MeasuredProcess::MeasuredProcess(const fs::path& file) {
   page_ = nullptr;
 }
 
-MeasuredProcess::~MeasuredProcess() {
+RunningProcess::~RunningProcess() {
   if (page_) munmap(page_, hpcrun::kPageBytes);
 }
 
-MeasuredProcess::MeasuredProcess(MeasuredProcess&& other) noexcept
+RunningProcess::RunningProcess(RunningProcess&& other) noexcept
     : page_(std::exchange(other.page_, nullptr)), pid_(other.pid_) {}
 
-MeasuredProcess& MeasuredProcess::operator=(MeasuredProcess&& other) noexcept {
+RunningProcess& RunningProcess::operator=(RunningProcess&& other) noexcept {
   std::swap(page_, other.page_);
   std::swap(pid_, other.pid_);
   return *this;
 }
 
-std::atomic<uint64_t>* MeasuredProcess::counters() const {
+std::atomic<uint64_t>* RunningProcess::counters() const {
   return reinterpret_cast<std::atomic<uint64_t>*>(static_cast<char*>(page_) + hpcrun::kCountersOffset);
 }
 
-int MeasuredProcess::measured_by() const {
+int RunningProcess::measured_by() const {
   return static_cast<int>(counters()[static_cast<size_t>(hpcrun::Counter::MeasuredBy)].load());
 }
 
-bool MeasuredProcess::is_running() const {
+bool RunningProcess::is_running() const {
   const bool ended = counters()[static_cast<size_t>(hpcrun::Counter::EndMonotonicNs)].load() != 0;
   return !ended && (kill(pid_, 0) == 0 || errno == EPERM);
 }
 
-bool MeasuredProcess::is_paused() const {
+bool RunningProcess::is_paused() const {
   return hpcrun::PauseSwitch(counters()).is_paused();
 }
 
-bool MeasuredProcess::pause() {
+bool RunningProcess::pause() {
   hpcrun::PauseSwitch(counters()).pause(monotonic_ns());
   return switch_events(false);
 }
 
-bool MeasuredProcess::resume() {
+bool RunningProcess::resume() {
   hpcrun::PauseSwitch(counters()).resume(monotonic_ns());
   return switch_events(true);
 }
 
-bool MeasuredProcess::switch_events(bool on) {
+bool RunningProcess::switch_events(bool on) {
   return measured_by() ||
          for_each_perf_event(pid_, on ? hpcrun::enable_perf_event : hpcrun::disable_perf_event);
 }
@@ -173,7 +173,7 @@ std::vector<fs::path> files_of_running(const fs::path& directory) {
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
     if (entry.path().extension() != ".prof") continue;
-    if (const MeasuredProcess process(entry.path()); process.is_valid() && process.is_running())
+    if (const RunningProcess process(entry.path()); process.is_valid() && process.is_running())
       files.push_back(entry.path());
   }
   return files;
@@ -216,13 +216,13 @@ fs::path file_of_process(int pid) {
 
 void pause_run(const fs::path& directory) {
   start_paused(directory);  // first: none that starts now slips through
-  for (const fs::path& file : files_of_running(directory)) MeasuredProcess(file).pause();
+  for (const fs::path& file : files_of_running(directory)) RunningProcess(file).pause();
 }
 
 void resume_run(const fs::path& directory) {
   std::error_code error;
   fs::remove(directory / hpcrun::kPausedMarker, error);
-  for (const fs::path& file : files_of_running(directory)) MeasuredProcess(file).resume();
+  for (const fs::path& file : files_of_running(directory)) RunningProcess(file).resume();
 }
 
 namespace {

@@ -10,14 +10,14 @@
 namespace prof {
 
 // A process and the counters of its measurement file. Movable; closes nothing of the process's.
-class MeasuredProcess {
+class RunningProcess {
  public:
   // Invalid where the file is none of a process that runs and has it mapped, or that a `prof` measures from
   // outside which has it mapped.
-  explicit MeasuredProcess(const std::filesystem::path& file);
-  ~MeasuredProcess();
-  MeasuredProcess(MeasuredProcess&& other) noexcept;
-  MeasuredProcess& operator=(MeasuredProcess&& other) noexcept;
+  explicit RunningProcess(const std::filesystem::path& file);
+  ~RunningProcess();
+  RunningProcess(RunningProcess&& other) noexcept;
+  RunningProcess& operator=(RunningProcess&& other) noexcept;
 
   bool is_valid() const { return page_ != nullptr; }
   int pid() const { return pid_; }

@@ -32,7 +32,7 @@ constexpr NamedMemoryEvent kUopsRemoteHitm{MemoryEvent::RemoteModifiedLoads,
                                            "MEM_LOAD_UOPS_L3_MISS_RETIRED:REMOTE_HITM"};
 constexpr NamedMemoryEvent kUopsStores{MemoryEvent::Stores, "MEM_UOPS_RETIRED:ALL_STORES"};
 constexpr NamedMemoryEvent kHitm{MemoryEvent::ModifiedLoads, "MEM_LOAD_L3_HIT_RETIRED:XSNP_HITM"};
-constexpr NamedMemoryEvent kForwarded{MemoryEvent::ForwardedLoads, "MEM_LOAD_L3_HIT_RETIRED:XSNP_FWD"};
+constexpr NamedMemoryEvent kForwardedLoads{MemoryEvent::ForwardedLoads, "MEM_LOAD_L3_HIT_RETIRED:XSNP_FWD"};
 constexpr NamedMemoryEvent kRemoteHitm{MemoryEvent::RemoteModifiedLoads,
                                        "MEM_LOAD_L3_MISS_RETIRED:REMOTE_HITM"};
 constexpr NamedMemoryEvent kStores{MemoryEvent::Stores, "MEM_INST_RETIRED:ALL_STORES"};
@@ -51,7 +51,7 @@ constexpr CoreMemoryEvents kIntel[] = {
     {"clx", {kHitm, kRemoteHitm, kStores}},
     {"icl", {kHitm, kStores}},
     {"icx", {kHitm, kRemoteHitm, kStores}},
-    {"spr", {kForwarded, kRemoteHitm, kStores}},
+    {"spr", {kForwardedLoads, kRemoteHitm, kStores}},
 };
 
 // PEBS at 3 ("precise distribution") has one counter for all events on some processors; at 1 the instruction

@@ -139,7 +139,7 @@ std::vector<fs::path> files_in(const fs::path& directory) {
 
 bool is_still_measured(const fs::path& file) {
   if (file.extension() != ".prof") return false;
-  const MeasuredProcess process(file);
+  const RunningProcess process(file);
   return process.is_valid() && process.is_running();
 }
 

@@ -28,7 +28,7 @@ std::optional<int> pid_in(const std::string& text) {
   return pid;
 }
 
-MeasuredProcess find_process(int pid) {
+RunningProcess find_process(int pid) {
   if (kill(pid, 0) != 0 && errno == ESRCH) fail(kOwnFailure, "there is no process {}", pid);
   const fs::path file = file_of_process(pid);
   if (file.empty())
@@ -36,7 +36,7 @@ MeasuredProcess find_process(int pid) {
          "process {} is not being measured, or belongs to another user; start it with `prof run` or use "
          "`prof attach {}`",
          pid, pid);
-  MeasuredProcess process(file);
+  RunningProcess process(file);
   if (!process.is_valid())
     fail(kOwnFailure, "cannot open {}: {}; become the user who measures", file.string(),
          std::strerror(errno));
@@ -44,7 +44,7 @@ MeasuredProcess find_process(int pid) {
 }
 
 void change_process(int pid, bool pausing) {
-  MeasuredProcess process = find_process(pid);
+  RunningProcess process = find_process(pid);
   if (process.is_paused() == pausing)
     say("process {} {} already", pid, pausing ? "is paused" : "is measured");
   if (!(pausing ? process.pause() : process.resume()))

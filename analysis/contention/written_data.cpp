@@ -79,7 +79,7 @@ std::set<LineLife> lines_to_tell(std::span<const WrittenBytes* const> written) {
   return lines;
 }
 
-struct Gathered {
+struct GatheredLines {
   ContendedData data;
   std::vector<const WrittenBytes*> written;
 };
@@ -115,10 +115,10 @@ void sort_distinct(std::vector<T>& values) {
 std::vector<ContendedData> find_written_data(std::span<const WrittenBytes> written,
                                              std::span<const DataObject> objects) {
   const std::map<uint64_t, FindingKey> owners = owners_of_lines(written, objects);
-  std::map<FindingKey, Gathered> findings;
+  std::map<FindingKey, GatheredLines> findings;
   for (const WrittenBytes& one : written) {
     const FindingKey& owner = owners.at(one.line);
-    Gathered& finding = findings[owner];
+    GatheredLines& finding = findings[owner];
     ContendedData& data = finding.data;
     data.has_object = std::get<0>(owner);
     if (data.has_object) data.site = static_cast<uint32_t>(std::get<1>(owner));

@@ -124,7 +124,7 @@ void ProfileFile::visit_block(const Block& block, uint64_t begin, uint64_t end, 
 template <typename Visit>
 void ProfileFile::visit_summary(uint64_t begin, uint64_t end, Visit&& visit) const {
   visit_block(summary_, begin, end, [&](uint32_t context, uint16_t statistic, double value) {
-    const StatisticUse use = uses_[statistic];
+    const StatisticUse use = statistic < uses_.size() ? uses_[statistic] : StatisticUse::Unlisted;
     if (use == StatisticUse::Unlisted) corrupt("a statistic that meta.db does not list");
     if (use == StatisticUse::Unused || context == kNone) return;
     if (use == StatisticUse::Count && (value < 0 || value > UINT32_MAX))

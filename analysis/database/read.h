@@ -40,10 +40,29 @@ struct StatisticId {
   Values Summary::*statistic = nullptr;  // nullptr: the count, or a statistic that the model does not keep
 };
 
+// By identifiers of 16 bits, of which few are listed: all others are as made.
+template <typename Id>
+class Identifiers {
+ public:
+  Id& made(uint16_t id) {
+    if (id >= ids_.size()) ids_.resize(size_t{id} + 1);
+    return ids_[id];
+  }
+  const Id& operator[](uint16_t id) const { return id < ids_.size() ? ids_[id] : unlisted_; }
+  // One more than the largest that is listed.
+  size_t size() const { return ids_.size(); }
+  auto begin() const { return ids_.begin(); }
+  auto end() const { return ids_.end(); }
+
+ private:
+  std::vector<Id> ids_;
+  Id unlisted_;
+};
+
 struct MetaIndex {
   ContextIds contexts;
-  std::vector<PropagatedId> propagated = std::vector<PropagatedId>(UINT16_MAX + 1);
-  std::vector<StatisticId> statistics = std::vector<StatisticId>(UINT16_MAX + 1);
+  Identifiers<PropagatedId> propagated;
+  Identifiers<StatisticId> statistics;
   std::vector<std::string> identifier_names;  // by kind
 };
 

@@ -116,13 +116,13 @@ class MetaReader {
   }
 
   void read_instance(uint32_t metric, uint64_t at_instance) {
-    PropagatedId& id = index_.propagated[at<uint16_t>(at_instance + 8)];
+    PropagatedId& id = index_.propagated.made(at<uint16_t>(at_instance + 8));
     if (id.listed) bytes_.corrupt("two metrics have the same identifier");
     id = {true, metric, scope_member(at<uint64_t>(at_instance))};
   }
 
   void read_summary(uint32_t metric, uint64_t at_summary) {
-    StatisticId& id = index_.statistics[at<uint16_t>(at_summary + 0x12)];
+    StatisticId& id = index_.statistics.made(at<uint16_t>(at_summary + 0x12));
     if (id.listed) bytes_.corrupt("two statistics have the same identifier");
     id = {.listed = true, .metric = metric, .scope = scope_member(at<uint64_t>(at_summary))};
     const std::string formula = string(at<uint64_t>(at_summary + 8));

@@ -78,7 +78,7 @@ std::vector<std::vector<Cost>> StoredValues::costs(std::span<const uint32_t> met
   };
   std::vector<Target> targets(file_->index().statistics.size());
   for (size_t s = 0; s < targets.size(); ++s) {
-    const StatisticId& id = file_->index().statistics[s];
+    const StatisticId& id = file_->index().statistics[static_cast<uint16_t>(s)];
     if (id.statistic != &Summary::sum || (id.scope != &Values::inclusive && id.scope != &Values::exclusive))
       continue;
     if (const size_t m = column_of(id.metric); m < metrics.size())

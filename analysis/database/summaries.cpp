@@ -6,13 +6,13 @@
 namespace prof {
 namespace {
 
-constexpr double Values::*kScopes[] = {&Values::exclusive, &Values::inclusive, &Values::point};
+constexpr double Values::*kScopeValues[] = {&Values::exclusive, &Values::inclusive, &Values::point};
 
 }  // namespace
 
 void add(Summary& summary, const Values& values) {
   const bool first = summary.profiles == 0;
-  for (const auto scope : kScopes) {
+  for (const auto scope : kScopeValues) {
     const double value = values.*scope;
     summary.sum.*scope += value;
     summary.sum_of_squares.*scope += value * value;

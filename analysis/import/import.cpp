@@ -15,7 +15,7 @@
 namespace prof {
 namespace {
 
-constexpr uint64_t kNanoseconds = 1'000'000'000;
+constexpr uint64_t kSecondNs = 1'000'000'000;
 constexpr size_t kLookedAt = 4096;  // of a file without a magic number
 constexpr size_t kReadBytes = size_t{1} << 20;
 
@@ -126,7 +126,7 @@ Import import_file(const std::filesystem::path& file, const ImportOptions& optio
     cannot_open(source.name,
                 "it is a directory; `prof report` opens databases and measurements, and what `perf record "
                 "--threads` wrote cannot be imported");
-  source.written_ns = static_cast<uint64_t>(status.st_mtim.tv_sec) * kNanoseconds +
+  source.written_ns = static_cast<uint64_t>(status.st_mtim.tv_sec) * kSecondNs +
                       static_cast<uint64_t>(status.st_mtim.tv_nsec);
   source.owner = status.st_uid;
   if (S_ISREG(status.st_mode) && status.st_size > 0) {

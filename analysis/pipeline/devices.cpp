@@ -6,6 +6,7 @@
 #include <set>
 
 #include "analysis/pipeline/common_time.h"
+#include "analysis/pipeline/nanosecond.h"
 #include "analysis/pipeline/run_times.h"
 #include "hpcrun/measurement/device_metrics.h"
 
@@ -13,7 +14,6 @@ namespace prof {
 namespace {
 
 constexpr size_t kBlockTasks = 8 * 1024;
-constexpr double kNanosecond = 1e-9;
 
 const MeasuredThread* line_of(const ProcessMeasurement& measurement, uint32_t index) {
   const auto at = std::ranges::lower_bound(measurement.threads, index, {}, &MeasuredThread::index);

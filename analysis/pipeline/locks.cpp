@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "analysis/pipeline/nanosecond.h"
 #include "analysis/pipeline/open_waits.h"
 #include "analysis/pipeline/process_variables.h"
 #include "hpcrun/measurement/lock_metrics.h"
@@ -18,7 +19,6 @@ using hpcrun::LockKind;
 using hpcrun::LockMetric;
 using hpcrun::LockRole;
 
-constexpr double kNanosecond = 1e-9;
 constexpr size_t kMostLocks = 256;
 constexpr size_t kMostSides = 64;  // of each
 constexpr size_t kMostWork = 1024;

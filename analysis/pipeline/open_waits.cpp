@@ -4,13 +4,13 @@
 #include <map>
 
 #include "analysis/pipeline/locks.h"
+#include "analysis/pipeline/nanosecond.h"
 
 namespace prof {
 namespace {
 
 using hpcrun::LockRole;
 
-constexpr double kNanosecond = 1e-9;
 constexpr size_t kMostWaits = 256;
 
 // Who was seen last to have each lock.

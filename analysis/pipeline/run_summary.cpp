@@ -9,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "analysis/pipeline/nanosecond.h"
 #include "analysis/pipeline/run_times.h"
 #include "hpcrun/unwind/frame.h"
 
@@ -18,8 +19,6 @@ namespace {
 using Json = nlohmann::json;
 using hpcrun::Counter;
 using hpcrun::StackReason;
-
-constexpr double kNanosecond = 1e-9;
 
 constexpr std::pair<Counter, const char*> kDropReasons[] = {
     {Counter::DroppedNoMemory, "no_memory"},

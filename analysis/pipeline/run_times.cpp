@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/pipeline/nanosecond.h"
+
 namespace prof {
 namespace {
 
 using hpcrun::Counter;
-
-constexpr double kNanosecond = 1e-9;
 
 using Span = std::pair<uint64_t, uint64_t>;  // CLOCK_REALTIME, as far as the process's start tells it
 

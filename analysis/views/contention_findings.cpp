@@ -134,7 +134,7 @@ FindingCost cost_of(const ContendedRecord& record, const RunSummary& run) {
   return {record.transfers, "loads", 0, "periods of the sampled loads that found the line in another cache"};
 }
 
-Severity severity_of(const ContendedRecord& record, double share) {
+Severity contention_severity(const ContendedRecord& record, double share) {
   if (is_counted(record))
     return record.interleaved_per_s >= kHighInterleaved     ? Severity::High
            : record.interleaved_per_s >= kMediumInterleaved ? Severity::Medium
@@ -181,7 +181,7 @@ Finding finding(const CallTree& tree, const ContendedRecord& record, const RunSu
   finding.cost = cost_of(record, run);
   const double share = finding.cost->share_of_run;
   finding.kind = record.sharing + "-sharing";
-  finding.severity = severity_of(record, share);
+  finding.severity = contention_severity(record, share);
   if (has_cpu_time(record)) finding.metric = "CPUTIME";
   finding.sentence = sentence(tree, record, run);
   size_t shown = 0;

@@ -7,9 +7,9 @@
 namespace prof {
 namespace {
 
-constexpr double kDominating = 0.5;  // of the cost of the step before: nothing else can be as heavy
-constexpr double kLeastShare = 0.1;  // of the total: what is less does not explain where the cost is
-constexpr double kRounding = 1e-9;   // two halves of one cost add up to it only nearly
+constexpr double kDominating = 0.5;      // of the cost of the step before: nothing else can be as heavy
+constexpr double kLeastOfTotal = 0.1;    // of the total: what is less does not explain where the cost is
+constexpr double kShareRounding = 1e-9;  // two halves of one cost add up to it only nearly
 
 // The chain of callers that dominates the exclusive cost of some instances of one function.
 std::vector<PathStep> dominating_callers(const CallTree& tree, const std::vector<Place>& sites,
@@ -48,7 +48,7 @@ std::vector<PathStep> dominating_callers(const CallTree& tree, const std::vector
         to = next;
       }
     }
-    if (heaviest <= 0 || heaviest < all * kDominating * (1 - kRounding)) return callers;
+    if (heaviest <= 0 || heaviest < all * kDominating * (1 - kShareRounding)) return callers;
     const auto first = walks.begin() + static_cast<ptrdiff_t>(from),
                last = walks.begin() + static_cast<ptrdiff_t>(to);
     const auto widest =
@@ -76,8 +76,8 @@ void add_shares(const CallTree& tree, const std::vector<uint32_t>& step_of_node,
 }  // namespace
 
 bool continues_hot_path(const CallTree& tree, double parent, double child, size_t metric) {
-  const double least = std::max(parent * kDominating, tree.totals[metric] * kLeastShare);
-  return child > 0 && child >= least * (1 - kRounding);
+  const double least = std::max(parent * kDominating, tree.totals[metric] * kLeastOfTotal);
+  return child > 0 && child >= least * (1 - kShareRounding);
 }
 
 std::vector<PathStep> hot_path(const CallTree& tree) {

@@ -15,8 +15,8 @@ namespace prof {
 namespace {
 
 // Of the time in which threads worked or were idle while others worked.
-constexpr double kLeastShare = 0.05, kMediumShare = 0.20, kHighShare = 0.50;
-constexpr double kLeastSeconds = 1e-3;
+constexpr double kLeastIdleShare = 0.05, kMediumIdleShare = 0.20, kHighIdleShare = 0.50;
+constexpr double kLeastIdleSeconds = 1e-3;
 constexpr size_t kShownWaits = 4;
 
 double blame_of(const RunSummary& run) {
@@ -57,9 +57,9 @@ std::string sentence(const CallTree& tree, const RunSummary& run, const WorkWhil
 Finding finding_of(const CallTree& tree, const RunSummary& run, const WorkWhileIdle& work, double share) {
   Finding finding;
   finding.kind = "idle-threads";
-  finding.severity = share >= kHighShare     ? Severity::High
-                     : share >= kMediumShare ? Severity::Medium
-                                             : Severity::Low;
+  finding.severity = share >= kHighIdleShare     ? Severity::High
+                     : share >= kMediumIdleShare ? Severity::Medium
+                                                 : Severity::Low;
   finding.metric = "IDLE_BLAME";
   finding.cost = FindingCost{work.seconds, "sec", share, "sampled; an upper bound of what is saved"};
   finding.sentence = sentence(tree, run, work);
@@ -120,9 +120,9 @@ std::vector<Finding> idle_findings(const CallTree& tree, const RunSummary& run) 
   std::vector<Finding> findings;
   const double whole = run.cpu_s.value_or(0) + blame_of(run);
   for (const WorkWhileIdle& work : work_while_idle(tree, run)) {
-    if (whole <= 0 || work.seconds <= work.cpu_s || work.seconds < kLeastSeconds) continue;
+    if (whole <= 0 || work.seconds <= work.cpu_s || work.seconds < kLeastIdleSeconds) continue;
     const double share = std::min(1.0, work.seconds / whole);
-    if (share >= kLeastShare) findings.push_back(finding_of(tree, run, work, share));
+    if (share >= kLeastIdleShare) findings.push_back(finding_of(tree, run, work, share));
   }
   return findings;
 }

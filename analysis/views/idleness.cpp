@@ -16,7 +16,7 @@
 namespace prof {
 namespace {
 
-constexpr double kRounding = 1e-12;           // seconds: less was not measured
+constexpr double kLeastIdleness = 1e-12;      // seconds: less was not measured
 constexpr char kDeviceModule[] = "[device]";  // as the analysis names it
 
 uint32_t metric_named(const Database& database, std::string_view name) {
@@ -193,7 +193,7 @@ class Blamer {
     // Differences of sums that are equal but for their rounding.
     for (std::vector<double>& own : own_)
       for (double& cost : own)
-        if (cost < kRounding) cost = 0;
+        if (cost < kLeastIdleness) cost = 0;
   }
 
   // The innermost first, entry points left out.

@@ -16,7 +16,7 @@ constexpr double kWorthTelling = 0.9;    // of a bound: a lower one that is as g
 constexpr double kMostly = 0.5;          // of the waits for a kernel
 constexpr size_t kFindingsOfAKind = 3;
 
-Severity severity_of(double share_of_run) {
+Severity idleness_severity(double share_of_run) {
   return share_of_run >= 0.2 ? Severity::High : share_of_run >= 0.05 ? Severity::Medium : Severity::Low;
 }
 
@@ -41,7 +41,7 @@ std::string from(const Blamed& blamed, const char* how) {
 Finding costed(const char* kind, const char* metric, const char* basis, const Blamed& blamed) {
   Finding finding;
   finding.kind = kind;
-  finding.severity = severity_of(blamed.share_of_run);
+  finding.severity = idleness_severity(blamed.share_of_run);
   finding.metric = metric;
   finding.cost = FindingCost{blamed.value_s, "sec", blamed.share_of_run, basis};
   finding.contexts.push_back(blamed.context);

@@ -12,8 +12,8 @@ namespace prof {
 namespace {
 
 // Of the time in which threads worked or waited for a lock.
-constexpr double kLeastShare = 0.01, kMediumShare = 0.05, kHighShare = 0.20;
-constexpr double kLeastSeconds = 1e-3;
+constexpr double kLeastLockShare = 0.01, kMediumLockShare = 0.05, kHighLockShare = 0.20;
+constexpr double kLeastLockSeconds = 1e-3;
 constexpr double kMainHolder = 0.5;  // of the time for which it is known who held the lock
 constexpr size_t kShownSides = 8;    // of each, as contexts of a finding
 
@@ -64,9 +64,9 @@ void add_contexts(const CallTree& tree, const std::vector<LockSide>& sides, cons
 Finding finding_of(const CallTree& tree, const LockRecord& record, double share) {
   Finding finding;
   finding.kind = "lock";
-  finding.severity = share >= kHighShare     ? Severity::High
-                     : share >= kMediumShare ? Severity::Medium
-                                             : Severity::Low;
+  finding.severity = share >= kHighLockShare     ? Severity::High
+                     : share >= kMediumLockShare ? Severity::Medium
+                                                 : Severity::Low;
   finding.metric = "LOCK_WAIT";
   finding.cost =
       FindingCost{record.waited_s, "sec", share, "every wait timed; an upper bound of what is saved"};
@@ -164,7 +164,7 @@ std::vector<Finding> lock_findings(const CallTree& tree, const RunSummary& run) 
   for (const LockRecord& record : run.locks.locks) {
     const double share = share_of(record.waited_s, run);
     if (is_in_deadlock(record, run)) continue;
-    if (share >= kLeastShare && record.waited_s >= kLeastSeconds)
+    if (share >= kLeastLockShare && record.waited_s >= kLeastLockSeconds)
       findings.push_back(finding_of(tree, record, share));
   }
   return findings;

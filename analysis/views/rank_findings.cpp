@@ -22,7 +22,7 @@ constexpr size_t kMostPlaces = 2;
 constexpr double kWorthNaming = 0.1;  // of what ranks wait
 constexpr double kSameBytes = 0.05;
 
-Severity severity_of(double share) {
+Severity rank_severity(double share) {
   return share >= kHighShare ? Severity::High : share >= kMediumShare ? Severity::Medium : Severity::Low;
 }
 
@@ -86,7 +86,7 @@ class RankFindings {
     finding.kind = kind;
     finding.metric = tree_.metric(report_.costs.metric).name;
     const double share = whole > 0 ? std::min(1.0, seconds / whole) : 0;
-    finding.severity = severity_of(share);
+    finding.severity = rank_severity(share);
     finding.cost = FindingCost{seconds, "sec", share, "of a rank; an upper bound of what is saved"};
     findings_.push_back(std::move(finding));
     return findings_.back();

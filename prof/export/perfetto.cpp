@@ -24,7 +24,7 @@ namespace pb = perfetto;
 constexpr uint32_t kSequence = 1;
 constexpr uint32_t kStateCleared = 1, kNeedsState = 2;  // sequence_flags
 // TrackEvent::type
-constexpr uint32_t kSliceBegins = 1, kSliceEnds = 2, kInstant = 3, kCounterEvent = 4;
+constexpr uint32_t kSliceBegins = 1, kSliceEnds = 2, kInstantEvent = 3, kCounterEvent = 4;
 constexpr uint64_t kTaskCategory = 1, kSubmitCategory = 2, kWaitCategory = 3;
 constexpr uint32_t kRealtimeClock = 1, kBoottimeClock = 6;
 constexpr uint32_t kUserMode = 2;
@@ -299,7 +299,7 @@ class PerfettoWriter {
 
   void write_submission(const DeviceLaunch& launch, uint64_t flow) {
     const uint64_t track = thread_track(launch.thread).uuid;
-    pb::TrackEvent& event = new_event(launch.submit_ns, kInstant, track);
+    pb::TrackEvent& event = new_event(launch.submit_ns, kInstantEvent, track);
     event.set_name_iid(submit_name(launch.task));
     event.add_category_iids(kSubmitCategory);
     event.add_flow_ids(flow);

@@ -21,7 +21,7 @@
 namespace prof {
 namespace {
 
-namespace pb = perftools::profiles;
+namespace profiles = perftools::profiles;
 
 constexpr int kSamplesInPiece = 1000;
 
@@ -59,7 +59,7 @@ class PprofWriter {
   void write_types() {
     for (size_t m = 0; m < tree_.metrics(); ++m) {
       units_.push_back(whole_unit(tree_.metric(m)));
-      pb::ValueType* type = piece_.add_sample_type();
+      profiles::ValueType* type = piece_.add_sample_type();
       type->set_type(text(tree_.metric(m).name));
       type->set_unit(text(units_[m].name));
     }
@@ -80,7 +80,7 @@ class PprofWriter {
 
   // Everything is resolved already: pprof need not look for the files.
   void write_mapping(uint32_t module) {
-    pb::Mapping* mapping = piece_.add_mapping();
+    profiles::Mapping* mapping = piece_.add_mapping();
     mapping->set_id(module + 1);
     mapping->set_filename(text(database_.modules[module].path));
     mapping->set_has_functions(true);
@@ -127,7 +127,7 @@ class PprofWriter {
     const auto [at, is_new] =
         functions_.try_emplace(uint64_t{frame_number} << 32 | file, functions_.size() + 1);
     if (!is_new) return at->second;
-    pb::Function* written = piece_.add_function();
+    profiles::Function* written = piece_.add_function();
     written->set_id(at->second);
     const int64_t name = text(frame_name(database_, frame));
     written->set_name(name);
@@ -138,13 +138,13 @@ class PprofWriter {
   }
 
   void write_location(uint32_t node) {
-    pb::Location* location = piece_.add_location();
+    profiles::Location* location = piece_.add_location();
     location->set_id(location_of_[node]);
     for (;; node = stacks_.nodes[node].parent) {
       const uint32_t frame_number = tree_.nodes[stacks_.nodes[node].call].frame;
       const Frame& frame = tree_.frames[frame_number];
       const Place& place = stacks_.nodes[node].place;
-      pb::Line* line = location->add_line();
+      profiles::Line* line = location->add_line();
       line->set_function_id(function(frame, frame_number, place));
       line->set_line(place.known() ? place.line : definition(frame).line);
       if (inlined(node)) continue;
@@ -156,7 +156,7 @@ class PprofWriter {
     }
   }
 
-  void add_locations(uint32_t node, pb::Sample& sample) {
+  void add_locations(uint32_t node, profiles::Sample& sample) {
     while (node != kNone) {
       const uint64_t location = location_of_[node];
       if (!location_written_[location]) write_location(node);
@@ -167,8 +167,8 @@ class PprofWriter {
     }
   }
 
-  void add_label(pb::Sample& sample, const char* key, const std::string& value) {
-    pb::Label* label = sample.add_label();
+  void add_label(profiles::Sample& sample, const char* key, const std::string& value) {
+    profiles::Label* label = sample.add_label();
     label->set_key(text(key));
     label->set_str(text(value));
   }
@@ -177,7 +177,7 @@ class PprofWriter {
     const ProfileId& id = database_.profiles[profile].id;
     const std::string name = thread_label(database_, profile);
     for (size_t i = 0; i < costs.nodes.size(); ++i) {
-      pb::Sample* sample = piece_.add_sample();
+      profiles::Sample* sample = piece_.add_sample();
       add_locations(costs.nodes[i], *sample);
       for (size_t m = 0; m < tree_.metrics(); ++m)
         sample->add_value(whole(costs.values[i * tree_.metrics() + m], units_[m]));
@@ -194,7 +194,7 @@ class PprofWriter {
   GzipOutput gzip_;
   const Stacks stacks_;
   std::vector<WholeUnit> units_;
-  pb::Profile piece_;
+  profiles::Profile piece_;
   std::string bytes_;
   std::unordered_map<std::string, int64_t> texts_;
   std::unordered_map<uint64_t, uint64_t> functions_;  // by number of the frame, then of the file

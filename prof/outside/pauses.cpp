@@ -7,20 +7,11 @@
 #include <ctime>
 
 #include "hpcrun/measurement/pause.h"
+#include "prof/outside/recorded_process.h"
 
 namespace prof {
 
 using hpcrun::Counter;
-
-namespace {
-
-uint64_t clock_ns(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
-}
-
-}  // namespace
 
 // The file has when the last pause ended and how long all were: where this one's start was not seen, it
 // follows.

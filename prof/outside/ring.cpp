@@ -16,12 +16,12 @@ namespace prof {
 
 namespace {
 
-constexpr size_t kPage = 4096;
+constexpr size_t kPageBytes = 4096;
 
 }  // namespace
 
 PerfRing::PerfRing(int processor, size_t pages, int& error) noexcept
-    : processor_(processor), bytes_(pages * kPage) {
+    : processor_(processor), bytes_(pages * kPageBytes) {
   perf_event_attr attr{};
   attr.size = sizeof attr;
   attr.type = PERF_TYPE_SOFTWARE;
@@ -35,7 +35,7 @@ PerfRing::PerfRing(int processor, size_t pages, int& error) noexcept
   descriptor_ = static_cast<int>(syscall(SYS_perf_event_open, &attr, 0, processor, -1, PERF_FLAG_FD_CLOEXEC));
   error = descriptor_ < 0 ? errno : 0;
   if (error) return;
-  void* mapped = mmap(nullptr, bytes_ + kPage, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+  void* mapped = mmap(nullptr, bytes_ + kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
   if (mapped == MAP_FAILED)
     error = errno;
   else
@@ -43,7 +43,7 @@ PerfRing::PerfRing(int processor, size_t pages, int& error) noexcept
 }
 
 PerfRing::~PerfRing() {
-  if (control_) munmap(control_, bytes_ + kPage);
+  if (control_) munmap(control_, bytes_ + kPageBytes);
   if (descriptor_ >= 0) close(descriptor_);
 }
 
@@ -55,7 +55,7 @@ PerfRing::PerfRing(PerfRing&& other) noexcept
 
 void PerfRing::read(const std::function<void(std::span<const uint8_t>)>& take) {
   auto* control = static_cast<perf_event_mmap_page*>(control_);
-  const auto* records = static_cast<const uint8_t*>(control_) + kPage;
+  const auto* records = static_cast<const uint8_t*>(control_) + kPageBytes;
   const uint64_t head = std::atomic_ref(control->data_head).load(std::memory_order_acquire);
   uint64_t tail = control->data_tail;
   std::vector<uint8_t> joined;

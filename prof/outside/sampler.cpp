@@ -27,12 +27,6 @@ constexpr int kLongestWaitMs = 50;
 constexpr uint32_t kNativeStackBytes = 24 * 1024;
 constexpr uint32_t kGoStackBytes = 4 * 1024;
 
-uint64_t clock_ns(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
-}
-
 // A thread that takes none of the signals that are meant for `prof`.
 template <typename Function>
 std::thread without_signals(Function function) {

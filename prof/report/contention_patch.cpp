@@ -13,11 +13,11 @@ namespace prof {
 namespace {
 
 namespace fs = std::filesystem;
-using Change = ContendedRecord::Change;
+using SourceChange = ContendedRecord::Change;
 
 constexpr uint64_t kLargestSource = 64u << 20;  // what nobody wrote is larger
 
-std::string where(const Change& change) {
+std::string where(const SourceChange& change) {
   return fmt::format("{}:{}", fs::path(change.file).filename().string(), change.line);
 }
 
@@ -36,7 +36,7 @@ std::string why_not_as_built(const fs::path& source, const std::string& module) 
 class PatchOfSources {
  public:
   void add(const ContendedRecord& record) {
-    for (const Change& change : record.changes) {
+    for (const SourceChange& change : record.changes) {
       const std::string why = add(change, record.module);
       if (why.empty()) {
         ++made_;
@@ -71,7 +71,7 @@ class PatchOfSources {
     return name.empty() || *name.begin() == ".." ? fs::path() : name;
   }
 
-  std::string add(const Change& change, const std::string& module) {
+  std::string add(const SourceChange& change, const std::string& module) {
     const fs::path path = fs::path(change.file).lexically_normal();
     if (change.file.empty() || !path.is_absolute())
       return "the debug information does not say which file it is";

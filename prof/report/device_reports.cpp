@@ -22,7 +22,7 @@ double part(double value, double whole) {
   return whole > 0 ? value / whole : 0;
 }
 
-std::string percent(double value, double whole) {
+std::string rounded_percent(double value, double whole) {
   return fmt::format("{:5.1f} %", 100 * part(value, whole));
 }
 
@@ -82,7 +82,7 @@ void devices_as_text(const Database& database, const RunSummary& run, TextStyle 
     out.print("  in use   {}\n", seconds(use.window_s));
     for (const DeviceTime& row : device_times(use)) {
       const std::string line = fmt::format("  {:<8} {}  {}  {}", row.name, seconds(row.seconds),
-                                           percent(row.seconds, use.window_s), row.meaning);
+                                           rounded_percent(row.seconds, use.window_s), row.meaning);
       out.print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
     }
     if (use.paused_s > 0) out.print("  measuring was paused for {} more\n", words_for_duration(use.paused_s));
@@ -125,8 +125,8 @@ void blame_as_text(const char* text, const std::vector<Blamed>& all, const TextS
   out.print("  {:>11}  {:>11}  {:>14}\n", "of idleness", "time", "of run at most");
   for (size_t i = 0; i < std::min(all.size(), kRowsShown); ++i)
     out.print("  {}  {}  {:>14}  {}\n",
-              heat(style, all[i].share, fmt::format("{:>11}", percent(all[i].share, 1))),
-              seconds(all[i].value_s), percent(all[i].share_of_run, 1), where(all[i]));
+              heat(style, all[i].share, fmt::format("{:>11}", rounded_percent(all[i].share, 1))),
+              seconds(all[i].value_s), rounded_percent(all[i].share_of_run, 1), where(all[i]));
   count_more(all.size(), out);
 }
 
@@ -175,7 +175,8 @@ void idleness_as_text(const RunSummary& run, const Idleness& found, TextStyle st
   for (const DeviceUse& use : run.devices) idle_s += use.idle_s();
   if (part(found.unblamed_s, idle_s) >= kWorthTelling)
     out.print("  {}  {}  {:>14}  while threads slept, or waited for something else\n",
-              fmt::format("{:>11}", percent(found.unblamed_s, idle_s)), seconds(found.unblamed_s), "");
+              fmt::format("{:>11}", rounded_percent(found.unblamed_s, idle_s)), seconds(found.unblamed_s),
+              "");
   blame_as_text("what keeps threads waiting", found.cpu, style, out);
   waits_as_text(found, style, out);
   ranks_as_text(found, style, out);

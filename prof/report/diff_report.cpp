@@ -25,9 +25,9 @@ constexpr size_t kProseColumns = 100;  // fits a screen and a mail
 constexpr size_t kHeadColumns = 10;    // "CPUTIME   "
 constexpr size_t kCostColumns = 11;
 constexpr size_t kRatioColumns = 10;
-constexpr size_t kShareColumns = 10;
+constexpr size_t kChangeColumns = 10;
 constexpr size_t kProbabilityColumns = 9;
-constexpr size_t kNameColumns = 60;  // of a function in a row; JSON has all of it
+constexpr size_t kFunctionColumns = 60;  // of a function in a row; JSON has all of it
 
 const std::map<std::string, ComparedBy> kKinds = {
     {"function", ComparedBy::Function}, {"path", ComparedBy::Path}, {"line", ComparedBy::Line}};
@@ -104,7 +104,7 @@ class DiffText {
     const bool scales = options_.changes.scaling != Scaling::None;
     out_.print("{:>{}}{:>{}}{:>{}}{:>{}}{:>{}}{:>{}}  {}\n", scales ? "expected" : "before", kCostColumns,
                "after", kCostColumns, "difference", kCostColumns + 1, "", kRatioColumns, "of total",
-               kShareColumns, "p", kProbabilityColumns, kind_name(options_.changes.by));
+               kChangeColumns, "p", kProbabilityColumns, kind_name(options_.changes.by));
     const size_t shown = std::min<size_t>(rows.size(), options_.limit);
     for (size_t i = 0; i < shown; ++i) write_row(*rows[i], verdict);
     if (shown < rows.size())
@@ -116,8 +116,8 @@ class DiffText {
     const Metric& what = runs_.what();
     const std::string share = fmt::format("{:+.1f} %", change.share * 100);
     const std::string p = words_for_p(change.significance.adjusted);
-    const std::string padded = fmt::format("{:>{}}", share, kShareColumns);
-    const std::string name = printable(words_for_row(runs_, change, kNameColumns));
+    const std::string padded = fmt::format("{:>{}}", share, kChangeColumns);
+    const std::string name = printable(words_for_row(runs_, change, kFunctionColumns));
     out_.print("{:>{}}{:>{}}{:>{}}{:>{}}{}{:>{}}  {}\n", words_for_amount(what, change.exclusive.before),
                kCostColumns, words_for_amount(what, change.exclusive.after), kCostColumns,
                words_for_difference(what, change.exclusive), kCostColumns + 1,
@@ -132,7 +132,8 @@ class DiffText {
     for (const uint32_t node : changes_.path_of_loss) {
       const Frame& frame = runs_.tree.frames[runs_.tree.nodes[node].frame];
       if (frame.kind == FrameKind::Entry) continue;
-      path += (path.empty() ? "" : " -> ") + shorten_middle(frame_name(runs_.database, frame), kNameColumns);
+      path +=
+          (path.empty() ? "" : " -> ") + shorten_middle(frame_name(runs_.database, frame), kFunctionColumns);
     }
     if (path.empty()) return;
     out_.print("\n{}\n{}", bold(style_, "most of it is lost along"), wrapped_behind("  ", path, style_));

@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kLabelColumns = 10;
+constexpr size_t kNoteColumns = 10;
 constexpr size_t kThreadColumns = 20;
 
 double seconds(uint64_t ns) {
@@ -60,7 +60,7 @@ class StallsText {
 
  private:
   void labelled(const char* label, const std::string& text) {
-    out_.write(wrapped_behind(fmt::format("{:<{}}", label, kLabelColumns), text, style_));
+    out_.write(wrapped_behind(fmt::format("{:<{}}", label, kNoteColumns), text, style_));
   }
 
   void row(const Stall& stall, const StalledThread& thread) {

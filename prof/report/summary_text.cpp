@@ -22,7 +22,6 @@ constexpr size_t kReasons = 2;
 constexpr size_t kLabelColumns = 10;
 constexpr size_t kHotNameColumns = 44;
 constexpr size_t kCallerNameColumns = 24;
-constexpr size_t kShareColumns = 8;       // " 100.0 %"
 constexpr size_t kPathIndentLevels = 12;  // as deep as a path can get on one screen
 
 using Lines = std::vector<std::string>;

@@ -10,6 +10,8 @@
 
 namespace prof {
 
+constexpr size_t kShareColumns = 8;  // " 100.0 %"
+
 std::string words_for_value(const Metric& metric, double value);  // in a column, without unit
 std::string words_for_total(const Metric& metric, double value);  // with unit
 

@@ -16,7 +16,6 @@ constexpr size_t kMetricsShown = 2;
 constexpr size_t kMostCostColumns = 66;
 constexpr uint32_t kWideLevels = 20;  // deeper trees are indented by one column a level
 constexpr uint32_t kMaxLevels = 80;   // still deeper rows carry their depth as a number instead
-constexpr size_t kShareColumns = 8;   // " 100.0 %"
 constexpr size_t kLeastValueColumns = 7;
 constexpr size_t kLeastNameColumns = 16;
 // Of the lines view: cells up to this width are aligned, wider ones push what follows to the right.

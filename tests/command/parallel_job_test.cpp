@@ -55,19 +55,19 @@ std::set<std::string> launches(const char* rank, const char* size, int count, co
   return names;
 }
 
-class Folder {
+class JobFolder {
  public:
-  Folder() {
+  JobFolder() {
     std::string name = (fs::temp_directory_path() / "prof-launch.XXXXXX").string();
     REQUIRE(mkdtemp(name.data()));
     path = name;
   }
-  ~Folder() { fs::remove_all(path); }
+  ~JobFolder() { fs::remove_all(path); }
   fs::path path;
 };
 
 // A process as /proc shows it.
-void add_process(const Folder& proc, int pid, int parent, const std::string& name,
+void add_process(const JobFolder& proc, int pid, int parent, const std::string& name,
                  const std::string& words = "") {
   const fs::path own = proc.path / std::to_string(pid);
   fs::create_directory(own);
@@ -197,7 +197,7 @@ TEST_CASE("what ranks have in common without a name of their launch is told") {
 }
 
 TEST_CASE("the proxy of Hydra above a rank tells where its mpiexec listens") {
-  const Folder proc;
+  const JobFolder proc;
   add_process(proc, 10, 1, "sshd");
   add_process(proc, 20, 10, "hydra_pmi_proxy", kProxyWords + '0' + '\0');
   add_process(proc, 30, 20, "a) script (");
@@ -240,7 +240,7 @@ TEST_CASE("the start of a process is told") {
 }
 
 TEST_CASE("a directory is taken by one launch") {
-  const Folder folder;
+  const JobFolder folder;
   CHECK_FALSE(launch_record(folder.path));
   LaunchRecord first;
   first.launch = "99.0";

@@ -29,7 +29,7 @@ class Files {
   const fs::path folder;
 };
 
-std::vector<Setting> read(const std::vector<fs::path>& files) {
+std::vector<Setting> read_files(const std::vector<fs::path>& files) {
   int status = 0;
   const Application application(status);
   return read_settings(application, files);
@@ -37,7 +37,7 @@ std::vector<Setting> read(const std::vector<fs::path>& files) {
 
 std::string refusal(const fs::path& file) {
   try {
-    read({file});
+    read_files({file});
   } catch (const CommandError& error) {
     return fs::path(file).filename().string() + std::string(error.what()).substr(file.string().size());
   }
@@ -64,7 +64,7 @@ TEST_CASE("variables come before files, and the first file before the second") {
   const fs::path first = files.put("first.toml", "[report]\nview = 'flat'\ndepth = 3\n");
   const fs::path second = files.put("second.toml", "[report]\ndepth = 4\nthreshold = 2.5\n");
   setenv("PROF_REPORT_VIEW", "top-down", 1);
-  const std::vector<Setting> settings = read({first, second});
+  const std::vector<Setting> settings = read_files({first, second});
   unsetenv("PROF_REPORT_VIEW");
   std::string effective;
   for (const Setting& setting : settings)
@@ -77,9 +77,9 @@ TEST_CASE("variables come before files, and the first file before the second") {
 TEST_CASE("lists are lists in files and separated by commas in variables") {
   const Files files;
   const fs::path file = files.put("a.toml", "[run]\nevent = ['CPUTIME', 'REALTIME@50']\n");
-  CHECK(read({file})[0].values == std::vector<std::string>{"CPUTIME", "REALTIME@50"});
+  CHECK(read_files({file})[0].values == std::vector<std::string>{"CPUTIME", "REALTIME@50"});
   setenv("PROF_RUN_EVENT", "CPUTIME@10,REALTIME", 1);
-  CHECK(read({})[0].values == std::vector<std::string>{"CPUTIME@10", "REALTIME"});
+  CHECK(read_files({})[0].values == std::vector<std::string>{"CPUTIME@10", "REALTIME"});
   unsetenv("PROF_RUN_EVENT");
 }
 

@@ -11,7 +11,7 @@ using hpcrun::StreamKind;
 
 namespace {
 
-uint64_t bytes_of(const std::filesystem::path& path, StreamKind kind) {
+uint64_t device_bytes_of(const std::filesystem::path& path, StreamKind kind) {
   uint64_t bytes = 0;
   for (const RawExtent& extent : raw_extents(file_contents(path)))
     if (extent.kind == kind) bytes += extent.length;
@@ -107,7 +107,7 @@ TEST_CASE("a task takes at most 12 bytes on a schedule of 10,000 launches a seco
   }
   queue.seal();
   recorder.finish();
-  const double average = static_cast<double>(bytes_of(recorder.path(), StreamKind::Tasks)) / kTasks;
+  const double average = static_cast<double>(device_bytes_of(recorder.path(), StreamKind::Tasks)) / kTasks;
   std::cout << "tasks of 2,000 contexts at 10 kHz: " << average << " bytes each\n";
   CHECK(average <= 12);
 }

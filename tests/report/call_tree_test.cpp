@@ -13,14 +13,14 @@ using namespace prof::test;
 
 namespace {
 
-struct Expected {
+struct ExpectedNode {
   std::string name;
   uint32_t depth;
   double inclusive, exclusive;
   uint32_t line;
 };
 
-void check_rows(const CallTree& tree, const View& view, const std::vector<Expected>& expected) {
+void check_rows(const CallTree& tree, const View& view, const std::vector<ExpectedNode>& expected) {
   REQUIRE(view.rows.size() == expected.size());
   for (size_t r = 0; r < expected.size(); ++r) {
     CAPTURE(r, expected[r].name);

@@ -13,7 +13,7 @@ std::string name(const CallTree& tree, uint32_t frame) {
   return frame_name(*tree.database, tree.frames[frame]);
 }
 
-CallTree tree_of(const Database& database) {
+CallTree hot_tree_of(const Database& database) {
   return build_call_tree(database, select(database, {}, {}), false);
 }
 
@@ -21,7 +21,7 @@ CallTree tree_of(const Database& database) {
 
 TEST_CASE("the hot path names the line of each call and the heaviest line at its end") {
   const Database database = example();
-  const CallTree tree = tree_of(database);
+  const CallTree tree = hot_tree_of(database);
   const std::vector<PathStep> path = hot_path(tree);
   REQUIRE(path.size() == 3);
   CHECK(name(tree, path[0].frame) == "main thread");
@@ -41,7 +41,7 @@ TEST_CASE("the hot path goes on at one half and ends below it") {
     b.spend(t, {{"main", 1}, {"left", 2}}, 5);
     b.spend(t, {{"main", 1}}, second);
     const Database database = b.build();
-    const CallTree tree = tree_of(database);
+    const CallTree tree = hot_tree_of(database);
     CHECK(name(tree, hot_path(tree).back().frame) == (second == 5.0 ? "left" : "main"));
   }
 }
@@ -56,13 +56,13 @@ TEST_CASE("the hot path ends where less than a tenth of the total is left") {
   b.spend(t, {{"main", 1}, {"f1", 2}}, 2.4);
   b.spend(t, {{"main", 1}}, 4.8);
   const Database database = b.build();
-  const CallTree tree = tree_of(database);
+  const CallTree tree = hot_tree_of(database);
   CHECK(name(tree, hot_path(tree).back().frame) == "f3");
 }
 
 TEST_CASE("hot functions come with the chain of callers that holds at least half of their cost") {
   const Database database = example();
-  const CallTree tree = tree_of(database);
+  const CallTree tree = hot_tree_of(database);
   const std::vector<HotFunction> hot = hot_functions(tree, 2);
   REQUIRE(hot.size() == 2);
   CHECK(name(tree, hot[0].frame) == "slow_sum");
@@ -86,7 +86,7 @@ TEST_CASE("a line comes with its share of the cost beside it") {
   b.spend(t, {{"main", 1}, {"f", 8}}, 4);
   b.spend(t, {{"main", 2}, {"g"}}, 3);
   const Database database = b.build();
-  const CallTree tree = tree_of(database);
+  const CallTree tree = hot_tree_of(database);
   const std::vector<PathStep> path = hot_path(tree);
   REQUIRE(path.size() == 3);
   CHECK(path[1].share_at_place == Approx(5.0 / 8));
@@ -99,6 +99,6 @@ TEST_CASE("a line comes with its share of the cost beside it") {
 
 TEST_CASE("nothing measured has no hot path") {
   const Database empty;
-  CHECK(hot_path(tree_of(empty)).empty());
-  CHECK(hot_functions(tree_of(empty), 5).empty());
+  CHECK(hot_path(hot_tree_of(empty)).empty());
+  CHECK(hot_functions(hot_tree_of(empty), 5).empty());
 }

@@ -19,7 +19,7 @@ ReportOptions json_options(ReportView view) {
   return options;
 }
 
-Json parsed(const Database& database, const ReportOptions& options) {
+Json parsed_json(const Database& database, const ReportOptions& options) {
   const Rendered result = rendered(database, options);
   REQUIRE(result.status == 0);
   return Json::parse(result.text);
@@ -89,7 +89,7 @@ TEST_CASE("every row of every table view follows the schema") {
   for (const ReportView view : {ReportView::TopDown, ReportView::BottomUp, ReportView::Flat}) {
     ReportOptions options = json_options(view);
     options.threshold_percent = 0;
-    const Json json = parsed(example(), options);
+    const Json json = parsed_json(example(), options);
     CHECK(keys(json) == Keys{"schema", "view", "database", "units", "totals", "threshold_percent", "rows"});
     CHECK(json["schema"] == "prof-report/1");
     CHECK(json["database"] == "prof-sum/database");
@@ -118,8 +118,8 @@ TEST_CASE("the golden summary is what is printed, and what docs/json.md shows") 
 
 TEST_CASE("docs/json.md describes every key that a report can have") {
   const std::string page = file_text(std::filesystem::path(PROF_SOURCE_DIR) / "docs/json.md");
-  std::vector<Json> open = {parsed(example(), json_options(ReportView::TopDown)),
-                            parsed(example(), json_options(ReportView::Summary))};
+  std::vector<Json> open = {parsed_json(example(), json_options(ReportView::TopDown)),
+                            parsed_json(example(), json_options(ReportView::Summary))};
   const Keys free_names = {"CPUTIME", "overrun", "end_of_stack", "bad_return_address"};
   while (!open.empty()) {
     const Json json = std::move(open.back());
@@ -137,7 +137,7 @@ TEST_CASE("docs/json.md describes every key that a report can have") {
 }
 
 TEST_CASE("the summary hands on what the run recorded and follows the schema") {
-  const Json json = parsed(example(), json_options(ReportView::Summary));
+  const Json json = parsed_json(example(), json_options(ReportView::Summary));
   CHECK(keys(json) == Keys{"schema", "view", "database", "units", "totals", "run", "sampling", "stacks",
                            "overhead", "modules", "degradations", "findings"});
   const Json recorded = Json::parse(kExampleRun);
@@ -154,7 +154,7 @@ TEST_CASE("of a record only what has the right type and range is handed on") {
       "threads": -1, "processes": 3},
       "sampling": {"samples": 1e300, "requested_hz": -5, "dropped": {"overrun": "many"}, "metrics": [1]},
       "stacks": 7, "overhead": {"cpu_s_estimate": 1e300, "runtime_bytes": "all"}, "degradations": [1, "slow"]})";
-  const Json json = parsed(database, json_options(ReportView::Summary));
+  const Json json = parsed_json(database, json_options(ReportView::Summary));
   CHECK(json["run"] == Json{{"command", "sum"}, {"processes", 3}, {"threads", 2}, {"ranks", 0}});
   CHECK(json["sampling"] == Json{{"dropped", Json::object()}});
   CHECK_FALSE(json.contains("stacks"));
@@ -165,7 +165,7 @@ TEST_CASE("of a record only what has the right type and range is handed on") {
 TEST_CASE("a database without a record of its run says what its profiles say") {
   Database database = example();
   database.run_json.clear();
-  const Json json = parsed(database, json_options(ReportView::Summary));
+  const Json json = parsed_json(database, json_options(ReportView::Summary));
   CHECK(json["run"] == Json{{"command", "sum"}, {"processes", 1}, {"threads", 2}, {"ranks", 0}});
   CHECK_FALSE(json.contains("sampling"));
   CHECK(json["degradations"] == Json::array());
@@ -175,7 +175,7 @@ TEST_CASE("names with quotes, control characters and broken UTF-8 stay valid JSO
   DatabaseBuilder b;
   b.metric("CPUTIME", "sec");
   b.spend(b.thread(0), {{"quote \" back \\ tab \t \xff Grüße", 1}}, 1);
-  const Json json = parsed(b.build(), json_options(ReportView::Flat));
+  const Json json = parsed_json(b.build(), json_options(ReportView::Flat));
   CHECK(json["rows"][0]["function"] == "quote \" back \\ tab \t \xEF\xBF\xBD Grüße");
 }
 
@@ -183,8 +183,8 @@ TEST_CASE("numbers that are none become zero, and an empty database has no rows"
   Database database = example();
   for (Summary& summary : database.summaries)
     if (summary.sum.exclusive == 0) summary.sum.exclusive = std::numeric_limits<double>::quiet_NaN();
-  const Json json = parsed(database, json_options(ReportView::TopDown));
+  const Json json = parsed_json(database, json_options(ReportView::TopDown));
   CHECK(json["rows"][0]["values"]["CPUTIME"]["exclusive"] == 0);
-  CHECK(parsed(Database{}, json_options(ReportView::TopDown))["rows"] == Json::array());
-  CHECK(parsed(Database{}, json_options(ReportView::Summary))["findings"][0]["kind"] == "no-samples");
+  CHECK(parsed_json(Database{}, json_options(ReportView::TopDown))["rows"] == Json::array());
+  CHECK(parsed_json(Database{}, json_options(ReportView::Summary))["findings"][0]["kind"] == "no-samples");
 }

@@ -8,7 +8,7 @@ using namespace prof;
 
 namespace {
 
-CallTree tree_of(const Database& database) {
+CallTree lines_tree_of(const Database& database) {
   return build_call_tree(database, select(database, {}, {}), false);
 }
 
@@ -31,7 +31,7 @@ TEST_CASE("a line costs what all functions spend at it and call from it") {
   builder.spend(0, {{"main", 1}, {"leaf", 9}}, 3);
   builder.spend(0, {{"main", 1}, {"twice", 1}}, 5);
   const Database database = builder.build();
-  const CallTree tree = tree_of(database);
+  const CallTree tree = lines_tree_of(database);
 
   const std::vector<LineCost> lines = line_costs(tree, file_named(database, "a.cpp"), 0);
   REQUIRE(lines.size() == 1);
@@ -53,7 +53,7 @@ TEST_CASE("a line that calls itself counts once") {
   builder.function("again", "a.cpp", "app");
   builder.spend(0, {{"again", 4}, {"again", 4}, {"again", 4}}, 1);
   const Database database = builder.build();
-  const std::vector<LineCost> lines = line_costs(tree_of(database), file_named(database, "a.cpp"), 0);
+  const std::vector<LineCost> lines = line_costs(lines_tree_of(database), file_named(database, "a.cpp"), 0);
   REQUIRE(lines.size() == 1);
   CHECK(lines[0].cost.inclusive == Approx(1));
   CHECK(lines[0].cost.exclusive == Approx(1));

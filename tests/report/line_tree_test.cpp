@@ -15,13 +15,13 @@ CallTree lines_of(const Database& database, const std::vector<std::string>& thre
   return split_by_line(build_call_tree(database, select(database, {}, threads), merged));
 }
 
-struct Expected {
+struct ExpectedLine {
   std::string function;
   uint32_t line;  // 0: not known
   double exclusive, inclusive;
 };
 
-void check(const CallTree& tree, const View& view, const std::vector<Expected>& expected) {
+void check(const CallTree& tree, const View& view, const std::vector<ExpectedLine>& expected) {
   REQUIRE(view.rows.size() == expected.size());
   for (size_t r = 0; r < expected.size(); ++r) {
     CAPTURE(r, expected[r].function, expected[r].line);

@@ -17,8 +17,8 @@ using namespace prof::test;
 
 namespace {
 
-constexpr double kPeriod = 5e-3;  // 200 samples a second
-constexpr int kSeeds = 10;
+constexpr double kSamplePeriod = 5e-3;  // 200 samples a second
+constexpr int kJobSeeds = 10;
 constexpr int kRanks = 16, kRanksOfNode = 4;
 constexpr int kSlow = 7;      // rank
 constexpr int kSlowNode = 2;  // ranks 8 to 11
@@ -27,9 +27,9 @@ bool is_on_slow_node(int rank) {
   return rank / kRanksOfNode == kSlowNode;
 }
 
-class Job {
+class CountedJob {
  public:
-  explicit Job(unsigned seed, std::vector<std::string> metrics = {"CPUTIME"})
+  explicit CountedJob(unsigned seed, std::vector<std::string> metrics = {"CPUTIME"})
       : metrics_(std::move(metrics)), random_(seed) {
     for (const char* own : {"main", "solve", "serial", "save", "worker"})
       b.function(own, std::string(own) + ".cpp", "/home/me/flow", 1);
@@ -41,7 +41,7 @@ class Job {
     b.metric("D_TO_H_BYTES", "bytes");
     run_ = {{"sampling", {{"samples", 9000}}}, {"devices", nlohmann::json::array()}};
     for (const std::string& metric : metrics_)
-      run_["sampling"]["metrics"][metric] = {{"requested_hz", 1 / kPeriod}, {"samples", 9000}};
+      run_["sampling"]["metrics"][metric] = {{"requested_hz", 1 / kSamplePeriod}, {"samples", 9000}};
   }
 
   uint32_t thread(int rank, int index = 0) {
@@ -52,7 +52,7 @@ class Job {
 
   // A number of samples that chance decides.
   void spend(uint32_t thread, const std::vector<At>& path, double seconds, uint32_t metric = 0) {
-    const double sampled = std::poisson_distribution<int>(seconds / kPeriod)(random_) * kPeriod;
+    const double sampled = std::poisson_distribution<int>(seconds / kSamplePeriod)(random_) * kSamplePeriod;
     if (sampled > 0) b.spend(thread, path, sampled, metric);
   }
 
@@ -91,17 +91,17 @@ class Job {
   Database kept_;
 };
 
-void spend_alike(Job& job, uint32_t thread, double waits = 2) {
+void spend_alike(CountedJob& job, uint32_t thread, double waits = 2) {
   job.spend(thread, {{"main", 40}, {"solve", 14}}, 5);
   job.spend(thread, {{"main", 43}, {"MPI_Allreduce"}}, waits);
 }
 
 // Sixteen threads a rank: all solve, and then the first one alone computes `serial(rank)` of ten seconds, and
 // waits for the rest of them.
-Job of_threads(
+CountedJob of_threads(
     unsigned seed, const std::function<double(int)>& serial,
     const std::function<double(int)>& solve = [](int) { return 5; }) {
-  Job job(seed);
+  CountedJob job(seed);
   for (int rank = 0; rank < kRanks; ++rank)
     for (int index = 0; index < 16; ++index) {
       const uint32_t thread = job.thread(rank, index);
@@ -125,7 +125,7 @@ bool says(const Finding& finding, const std::string& words) {
 }  // namespace
 
 TEST_CASE("of many threads it is the one that communicates for which others wait") {
-  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+  for (unsigned seed = 0; seed < kJobSeeds; ++seed) {
     const RankReport report = of_threads(seed, [](int rank) { return rank == kSlow ? 4.5 : 1.5; }).report();
     const Finding& first = first_of(report);
     INFO(first.sentence);
@@ -138,7 +138,7 @@ TEST_CASE("of many threads it is the one that communicates for which others wait
 }
 
 TEST_CASE("ranks of many threads that are alike give no finding") {
-  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+  for (unsigned seed = 0; seed < kJobSeeds; ++seed) {
     const RankReport report = of_threads(seed, [](int) { return 1.5; }).report();
     for (const Finding& finding : report.findings) FAIL_CHECK(finding.sentence);
   }
@@ -146,7 +146,7 @@ TEST_CASE("ranks of many threads that are alike give no finding") {
 
 TEST_CASE("waiting of ranks of many threads is blamed on what the latest compute") {
   const auto ramp = [](int rank) { return 4.0 + 3.0 * rank / kRanks; };
-  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+  for (unsigned seed = 0; seed < kJobSeeds; ++seed) {
     const RankReport report = of_threads(
                                   seed, [](int) { return 1.5; }, ramp)
                                   .report();
@@ -161,7 +161,7 @@ TEST_CASE("waiting of ranks of many threads is blamed on what the latest compute
 }
 
 TEST_CASE("a rank is slow whose other threads compute longer than those of other ranks") {
-  Job job(1);
+  CountedJob job(1);
   for (int rank = 0; rank < kRanks; ++rank)
     for (int index = 0; index < 16; ++index) {
       const double longer = rank == kSlow ? 2 : 0;
@@ -181,8 +181,8 @@ TEST_CASE("a rank is slow whose other threads compute longer than those of other
 
 TEST_CASE("threads that sleep all the time hide no slow rank, and make none") {
   for (const bool is_one_slow : {true, false})
-    for (unsigned seed = 0; seed < kSeeds; ++seed) {
-      Job job(seed, {"REALTIME"});
+    for (unsigned seed = 0; seed < kJobSeeds; ++seed) {
+      CountedJob job(seed, {"REALTIME"});
       for (int rank = 0; rank < kRanks; ++rank)
         for (int index = 0; index < 16; ++index) {
           const double longer = is_one_slow && rank == kSlow ? 2 : 0;
@@ -212,8 +212,8 @@ TEST_CASE("a rank that is slow for its files, or waits longer for its device, is
   };
   for (const auto& [call, does] :
        {Case{"write", "reads and writes files"}, Case{"cudaStreamSynchronize", "waits for devices"}})
-    for (unsigned seed = 0; seed < kSeeds; ++seed) {
-      Job job(seed);
+    for (unsigned seed = 0; seed < kJobSeeds; ++seed) {
+      CountedJob job(seed);
       for (int rank = 0; rank < kRanks; ++rank) {
         const uint32_t thread = job.thread(rank);
         spend_alike(job, thread, rank == kSlow ? 0.2 : 2.2);
@@ -230,7 +230,7 @@ TEST_CASE("a rank that is slow for its files, or waits longer for its device, is
 
 // The ranks of one node execute kernels or copy `times` as long as others.
 RankReport with_devices(double kernels, double copies, double bytes) {
-  Job job(1);
+  CountedJob job(1);
   for (int rank = 0; rank < kRanks; ++rank) {
     const bool is_slow = is_on_slow_node(rank);
     spend_alike(job, job.thread(rank), is_slow ? 0.2 : 2);
@@ -266,8 +266,8 @@ TEST_CASE("a node whose devices execute kernels slowly is named") {
 }
 
 TEST_CASE("a node on which devices take long to be ready is told with the call, for which others wait") {
-  for (unsigned seed = 0; seed < kSeeds; ++seed) {
-    Job job(seed);
+  for (unsigned seed = 0; seed < kJobSeeds; ++seed) {
+    CountedJob job(seed);
     for (int rank = 0; rank < kRanks; ++rank) {
       const double init = is_on_slow_node(rank) ? 7 : 0.6;
       const uint32_t thread = job.thread(rank);
@@ -287,7 +287,7 @@ TEST_CASE("calls that wait for devices, copy or make them ready are the activity
   for (const char* call : {"cuInit", "cuCtxCreate_v2", "cuDevicePrimaryCtxRetain", "hipInit",
                            "clGetPlatformIDs", "clCreateContext", "cuMemsetD32_v2", "cuMemFree_v2",
                            "cudaFree", "hipEventSynchronize", "hipMemset", "hipMemcpyAsync"}) {
-    Job job(1);
+    CountedJob job(1);
     job.b.function(call, "", "/usr/lib/libdevice.so");
     for (int rank = 0; rank < 2; ++rank) {
       const uint32_t thread = job.thread(rank);
@@ -300,8 +300,8 @@ TEST_CASE("calls that wait for devices, copy or make them ready are the activity
 }
 
 // All but one wait in MPI_Bcast for it, which takes no CPU time meanwhile.
-Job with_sleep(unsigned seed = 1) {
-  Job job(seed);
+CountedJob with_sleep(unsigned seed = 1) {
+  CountedJob job(seed);
   for (int rank = 0; rank < kRanks; ++rank) {
     const uint32_t thread = job.thread(rank);
     spend_alike(job, thread, 0.5);
@@ -311,7 +311,7 @@ Job with_sleep(unsigned seed = 1) {
 }
 
 TEST_CASE("where the late rank takes no CPU time, the clock is to be measured") {
-  Job job = with_sleep();
+  CountedJob job = with_sleep();
   job.took(9);
   const RankReport report = job.report();
   CHECK(first_of(report).kind == "load-imbalance");
@@ -322,7 +322,7 @@ TEST_CASE("where the late rank takes no CPU time, the clock is to be measured") 
 }
 
 TEST_CASE("ranks that wait are blamed on nobody where they had no processor") {
-  Job job = with_sleep();
+  CountedJob job = with_sleep();
   job.took(18);
   const RankReport report = job.report();
   CHECK(report.findings.empty());
@@ -339,7 +339,7 @@ TEST_CASE("ranks that wait are blamed on nobody where they had no processor") {
   CHECK(json["notes"].size() == 1);
 
   // A rank that computes longer is slow whatever processors there are.
-  Job slow(1);
+  CountedJob slow(1);
   slow.took(18);
   for (int rank = 0; rank < kRanks; ++rank) {
     const double longer = rank == kSlow ? 2 : 0;
@@ -353,7 +353,7 @@ TEST_CASE("ranks that wait are blamed on nobody where they had no processor") {
 TEST_CASE("a rank that is late because others had its processor is not blamed") {
   constexpr uint64_t kBegin = 1'700'000'000'000'000'000, kSample = 5'000'000, kSecond = 1'000'000'000;
   for (const double cpu : {4.0, 6.0}) {  // of six seconds in which the first rank solves
-    Job job(1);
+    CountedJob job(1);
     for (int rank = 0; rank < 2; ++rank) {
       const uint32_t thread = job.thread(rank);
       job.b.spend(thread, {{"main", 40}, {"solve", 14}}, rank == 0 ? cpu : 4);
@@ -381,7 +381,7 @@ TEST_CASE("a rank that is late because others had its processor is not blamed") 
 
 TEST_CASE("of the clock's time, what ranks lack processors for is nobody's fault") {
   for (const bool computes_longer : {true, false}) {
-    Job job(1, {"REALTIME", "CPUTIME"});
+    CountedJob job(1, {"REALTIME", "CPUTIME"});
     for (int rank = 0; rank < kRanks; ++rank) {
       const double longer = rank == kSlow ? 3 : 0;
       const uint32_t thread = job.thread(rank);
@@ -404,7 +404,7 @@ TEST_CASE("of the clock's time, what ranks lack processors for is nobody's fault
 
 TEST_CASE("of many ranks those are shown that differ most in anything, with what devices did") {
   constexpr int kMany = 80, kOdd = 61;
-  Job job(1);
+  CountedJob job(1);
   for (int rank = 0; rank < kMany; ++rank) {
     spend_alike(job, job.thread(rank));
     job.device(rank, 2.5, rank == kOdd ? 2.6 : 0.9, 4e9);

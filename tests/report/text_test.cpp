@@ -14,8 +14,8 @@ using namespace prof::test;
 
 namespace {
 
-std::string text_of(const Database& database, ReportView view, std::optional<uint32_t> columns = {},
-                    bool statistics = false) {
+std::string rendered_text_of(const Database& database, ReportView view, std::optional<uint32_t> columns = {},
+                             bool statistics = false) {
   ReportOptions options;
   options.view = view;
   options.columns = columns;
@@ -26,11 +26,11 @@ std::string text_of(const Database& database, ReportView view, std::optional<uin
 }  // namespace
 
 TEST_CASE("the golden text of each table view is what is printed") {
-  CHECK(text_of(example(), ReportView::TopDown) == golden("top-down.txt"));
-  CHECK(text_of(example(), ReportView::BottomUp) == golden("bottom-up.txt"));
-  CHECK(text_of(example(), ReportView::Flat) == golden("flat.txt"));
-  CHECK(text_of(example(), ReportView::Flat, {}, true) == golden("flat-statistics.txt"));
-  CHECK(text_of(example(), ReportView::Lines) == golden("lines.txt"));
+  CHECK(rendered_text_of(example(), ReportView::TopDown) == golden("top-down.txt"));
+  CHECK(rendered_text_of(example(), ReportView::BottomUp) == golden("bottom-up.txt"));
+  CHECK(rendered_text_of(example(), ReportView::Flat) == golden("flat.txt"));
+  CHECK(rendered_text_of(example(), ReportView::Flat, {}, true) == golden("flat-statistics.txt"));
+  CHECK(rendered_text_of(example(), ReportView::Lines) == golden("lines.txt"));
 }
 
 TEST_CASE("lines come with their text, from the database's copy before the file itself") {
@@ -48,14 +48,14 @@ TEST_CASE("lines come with their text, from the database's copy before the file 
   b.spend(t, {{"f", 4}}, 1);  // the file has no such line
   b.database.files[0].path = source;
   const Database database = b.build();
-  const auto lines = lines_of(text_of(database, ReportView::Lines));
+  const auto lines = lines_of(rendered_text_of(database, ReportView::Lines));
   REQUIRE(lines.size() == 5);
   CHECK(lines[2].ends_with("f  sum  sum +=  [2J" + std::string(200, 'x') + ";"));
   CHECK(lines[3].ends_with("f  sum  third"));
   CHECK(lines[4].ends_with("f  sum"));
   for (const uint32_t columns : {80, 100, 120}) {
     CAPTURE(columns);
-    const auto fitted = lines_of(text_of(database, ReportView::Lines, columns));
+    const auto fitted = lines_of(rendered_text_of(database, ReportView::Lines, columns));
     CHECK(columns_of(fitted[2]) == columns);
     CHECK(fitted[2].ends_with("..."));
     CHECK(fitted[2].find("work.cpp:2  f  sum  s") != std::string::npos);
@@ -84,7 +84,7 @@ TEST_CASE("a narrow terminal shortens names and never places") {
   b.metric("CPUTIME", "sec");
   b.function(std::string(200, 'n'), "somewhere.cpp", "/bin/x");
   b.spend(b.thread(0), {{std::string(200, 'n'), 77}}, 1);
-  const std::vector<std::string> lines = lines_of(text_of(b.build(), ReportView::TopDown, 90));
+  const std::vector<std::string> lines = lines_of(rendered_text_of(b.build(), ReportView::TopDown, 90));
   REQUIRE(lines.size() == 4);
   CHECK(columns_of(lines[3]) == 90);
   CHECK(lines[3].find("...") != std::string::npos);
@@ -95,7 +95,7 @@ TEST_CASE("without a terminal names stay whole") {
   DatabaseBuilder b;
   b.metric("CPUTIME", "sec");
   b.spend(b.thread(0), {{std::string(200, 'n'), 77}}, 1);
-  CHECK(text_of(b.build(), ReportView::TopDown).find(std::string(200, 'n')) != std::string::npos);
+  CHECK(rendered_text_of(b.build(), ReportView::TopDown).find(std::string(200, 'n')) != std::string::npos);
 }
 
 TEST_CASE("control characters in names do not reach the terminal") {
@@ -105,7 +105,7 @@ TEST_CASE("control characters in names do not reach the terminal") {
   const Database database = b.build();
   for (const ReportView view :
        {ReportView::Summary, ReportView::TopDown, ReportView::BottomUp, ReportView::Flat, ReportView::Lines})
-    CHECK(text_of(database, view).find('\033') == std::string::npos);
+    CHECK(rendered_text_of(database, view).find('\033') == std::string::npos);
 }
 
 TEST_CASE("more metrics than fit a line are named") {
@@ -113,13 +113,13 @@ TEST_CASE("more metrics than fit a line are named") {
   for (const char* name : {"CPUTIME", "REALTIME", "cycles"}) b.metric(name, name[0] == 'c' ? "" : "sec");
   const uint32_t t = b.thread(0);
   for (uint32_t metric = 0; metric < 3; ++metric) b.spend(t, {{"f", 1}}, 3, metric);
-  const std::string text = text_of(b.build(), ReportView::Flat);
+  const std::string text = rendered_text_of(b.build(), ReportView::Flat);
   CHECK(text.find("also measured: cycles (choose with --metric)\n") != std::string::npos);
   CHECK(text.find("REALTIME excl.") != std::string::npos);
 }
 
 TEST_CASE("a table of nothing says why it is empty") {
-  CHECK(text_of(Database{}, ReportView::TopDown).find("No samples.\n") != std::string::npos);
+  CHECK(rendered_text_of(Database{}, ReportView::TopDown).find("No samples.\n") != std::string::npos);
   ReportOptions options;
   options.view = ReportView::Flat;
   options.threshold_percent = 99;

@@ -7,7 +7,7 @@ namespace prof::viewer {
 
 namespace {
 
-constexpr double kNsPerSecond = 1e9;
+constexpr double kSecondNs = 1e9;
 
 uint64_t round_step(uint64_t shortest) {
   for (uint64_t power = 1;; power *= 10)
@@ -23,7 +23,7 @@ int digits_for(uint64_t step) {
 }
 
 QString seconds(int64_t ns, int digits) {
-  return QString::number(static_cast<double>(ns) / kNsPerSecond, 'f', digits) + " s";
+  return QString::number(static_cast<double>(ns) / kSecondNs, 'f', digits) + " s";
 }
 
 }  // namespace

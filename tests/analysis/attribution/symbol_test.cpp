@@ -22,17 +22,17 @@ namespace {
 namespace fs = std::filesystem;
 using prof::AttributedModule;
 
-const fs::path kPlain = fs::path(FIXTURE_FOLDER) / "libfixture.so";
+const fs::path kWithSymbols = fs::path(FIXTURE_FOLDER) / "libfixture.so";
 const fs::path kIbt = fs::path(FIXTURE_FOLDER) / "libfixture_ibt.so";
 
-void run(const std::string& command) {
+void run_command(const std::string& command) {
   INFO(command);
   REQUIRE(std::system(command.c_str()) == 0);
 }
 
 fs::path stripped_into(const fs::path& folder) {
   const fs::path out = folder / "libstripped.so";
-  run(fmt::format("objcopy --strip-all {} {}", kPlain.string(), out.string()));
+  run_command(fmt::format("objcopy --strip-all {} {}", kWithSymbols.string(), out.string()));
   return out;
 }
 
@@ -52,7 +52,7 @@ AttributedModule attribute(const fs::path& module, Extent extent) {
 TEST_CASE("all addresses of a stripped function fold into one, named by where it starts") {
   const ScratchDirectory scratch;
   const fs::path stripped = stripped_into(scratch.path());
-  const Extent extent = function_extent(kPlain, "unnamed_when_stripped");
+  const Extent extent = function_extent(kWithSymbols, "unnamed_when_stripped");
   const AttributedModule result = attribute(stripped, extent);
   CHECK(names(result) == std::set{fmt::format("libstripped.so+{:#x}", extent.start)});
   CHECK(result.functions[0].offset == extent.start);
@@ -63,15 +63,15 @@ TEST_CASE("all addresses of a stripped function fold into one, named by where it
 TEST_CASE("an exported function of a stripped library keeps its name") {
   const ScratchDirectory scratch;
   const fs::path stripped = stripped_into(scratch.path());
-  const AttributedModule result = attribute(stripped, function_extent(kPlain, "exported_entry"));
+  const AttributedModule result = attribute(stripped, function_extent(kWithSymbols, "exported_entry"));
   CHECK(names(result) == std::set<std::string>{"exported_entry"});
 }
 
 TEST_CASE("symbols name functions where only the debug information is stripped") {
   const ScratchDirectory scratch;
   const fs::path module = scratch.path() / "libsymbols.so";
-  run(fmt::format("objcopy --strip-debug {} {}", kPlain.string(), module.string()));
-  const AttributedModule result = attribute(module, function_extent(kPlain, "fixture4workEm"));
+  run_command(fmt::format("objcopy --strip-debug {} {}", kWithSymbols.string(), module.string()));
+  const AttributedModule result = attribute(module, function_extent(kWithSymbols, "fixture4workEm"));
   CHECK(names(result) == std::set<std::string>{"fixture::work(unsigned long)"});
 }
 
@@ -79,15 +79,15 @@ TEST_CASE("the compressed symbol table of .gnu_debugdata names functions") {
   const ScratchDirectory scratch;
   const fs::path stripped = stripped_into(scratch.path());
   const std::string symbols = (scratch.path() / "symbols").string();
-  run(fmt::format("objcopy --only-keep-debug {0} {1} && objcopy --strip-debug {1} && xz {1}", kPlain.string(),
-                  symbols));
-  run(fmt::format("objcopy --add-section .gnu_debugdata={}.xz {}", symbols, stripped.string()));
-  const AttributedModule result = attribute(stripped, function_extent(kPlain, "unnamed_when_stripped"));
+  run_command(fmt::format("objcopy --only-keep-debug {0} {1} && objcopy --strip-debug {1} && xz {1}",
+                          kWithSymbols.string(), symbols));
+  run_command(fmt::format("objcopy --add-section .gnu_debugdata={}.xz {}", symbols, stripped.string()));
+  const AttributedModule result = attribute(stripped, function_extent(kWithSymbols, "unnamed_when_stripped"));
   CHECK(names(result) == std::set<std::string>{"fixture::unnamed_when_stripped(unsigned long)"});
 }
 
 TEST_CASE("linkage stubs are named after what they call") {
-  for (const fs::path& module : {kPlain, kIbt}) {
+  for (const fs::path& module : {kWithSymbols, kIbt}) {
     INFO(module);
     const std::vector<Extent> sections = section_extents(module, ".plt");
     REQUIRE_FALSE(sections.empty());
@@ -137,14 +137,14 @@ TEST_CASE("the vDSO is named by this machine's own") {
 }
 
 TEST_CASE("a module that has changed since the run gives no names and one warning") {
-  std::vector<uint8_t> other = build_id(kPlain);
+  std::vector<uint8_t> other = build_id(kWithSymbols);
   other[0] = static_cast<uint8_t>(~other[0]);
-  const std::vector<uint64_t> addresses = addresses_of(function_extent(kPlain, "fixture4workEm"));
-  const AttributedModule result = prof::attribute_module({kPlain.string(), other}, addresses);
+  const std::vector<uint64_t> addresses = addresses_of(function_extent(kWithSymbols, "fixture4workEm"));
+  const AttributedModule result = prof::attribute_module({kWithSymbols.string(), other}, addresses);
   CHECK(names(result) == std::set<std::string>{"[libfixture.so]"});
   REQUIRE(result.warnings.size() == 1);
   CHECK(result.warnings[0] ==
-        kPlain.string() + ": has changed since the run (other build-id); its functions stay unnamed");
+        kWithSymbols.string() + ": has changed since the run (other build-id); its functions stay unnamed");
   CHECK(result.first.size() == addresses.size() + 1);
 }
 
@@ -175,8 +175,9 @@ TEST_CASE("a file that cannot be opened is not called missing") {
 TEST_CASE("a module without build-id that is newer than the run may be another") {
   const ScratchDirectory scratch;
   const fs::path module = scratch.path() / "libanonymous.so";
-  run(fmt::format("objcopy --remove-section=.note.gnu.build-id {} {}", kPlain.string(), module.string()));
-  const std::vector<uint64_t> addresses = addresses_of(function_extent(kPlain, "exported_entry"));
+  run_command(fmt::format("objcopy --remove-section=.note.gnu.build-id {} {}", kWithSymbols.string(),
+                          module.string()));
+  const std::vector<uint64_t> addresses = addresses_of(function_extent(kWithSymbols, "exported_entry"));
   constexpr uint64_t kModified = 1'700'000'000;
   const timespec times[2] = {{kModified, 0}, {kModified, 0}};
   REQUIRE(utimensat(AT_FDCWD, module.c_str(), times, 0) == 0);
@@ -192,7 +193,8 @@ TEST_CASE("a module without build-id that is newer than the run may be another")
                                       "it was rebuilt, names and lines are wrong");
   }
   // With a build-id its time says nothing.
-  CHECK(prof::attribute_module({kPlain.string(), build_id(kPlain), 1}, addresses).warnings.empty());
+  CHECK(
+      prof::attribute_module({kWithSymbols.string(), build_id(kWithSymbols), 1}, addresses).warnings.empty());
 }
 
 TEST_CASE("a perf map is believed when it is a file of the measured user and as young as the process") {

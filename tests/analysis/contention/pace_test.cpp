@@ -8,7 +8,7 @@ using namespace prof;
 
 namespace {
 
-constexpr uint64_t kLine = 0x1000;
+constexpr uint64_t kPacedLine = 0x1000;
 constexpr uint64_t kPeriodNs = 4'000'000;
 
 // A number that grows by so much in each nanosecond, give or take a part of that.
@@ -19,7 +19,7 @@ void add_counter(Paces& paces, uint32_t thread, uint16_t value, double alone, do
   for (size_t i = 0; i < times; ++i) {
     for (const bool is_alone : {true, false}) {
       const double rate = (is_alone ? alone : together) * about(random);
-      paces.add(thread, {kLine, value, std::llround(rate * kPeriodNs), kPeriodNs, is_alone});
+      paces.add(thread, {kPacedLine, value, std::llround(rate * kPeriodNs), kPeriodNs, is_alone});
     }
   }
 }
@@ -29,20 +29,20 @@ void add_counter(Paces& paces, uint32_t thread, uint16_t value, double alone, do
 TEST_CASE("what a thread loses is what its counter gains while the others are held") {
   Paces paces;
   add_counter(paces, 1, 0, 1.0, 0.4, 8);
-  REQUIRE(paces.cost(1, {kLine}).has_value());
-  CHECK(*paces.cost(1, {kLine}) == Approx(0.6).margin(0.03));
-  CHECK_FALSE(paces.cost(2, {kLine}).has_value());
-  CHECK_FALSE(paces.cost(1, {kLine + 64}).has_value());
+  REQUIRE(paces.cost(1, {kPacedLine}).has_value());
+  CHECK(*paces.cost(1, {kPacedLine}) == Approx(0.6).margin(0.03));
+  CHECK_FALSE(paces.cost(2, {kPacedLine}).has_value());
+  CHECK_FALSE(paces.cost(1, {kPacedLine + 64}).has_value());
 }
 
 TEST_CASE("a counter may count down, and one that others do not slow costs nothing") {
   Paces paces;
   add_counter(paces, 1, 3, -2.0, -1.0, 5);
-  CHECK(*paces.cost(1, {kLine}) == Approx(0.5).margin(0.03));
+  CHECK(*paces.cost(1, {kPacedLine}) == Approx(0.5).margin(0.03));
   add_counter(paces, 2, 3, 1.0, 1.0, 5);
-  CHECK(*paces.cost(2, {kLine}) == Approx(0).margin(0.03));
+  CHECK(*paces.cost(2, {kPacedLine}) == Approx(0).margin(0.03));
   add_counter(paces, 3, 3, 1.0, 1.5, 5);  // no cost is negative
-  CHECK(*paces.cost(3, {kLine}) == 0);
+  CHECK(*paces.cost(3, {kPacedLine}) == 0);
 }
 
 TEST_CASE("numbers that are no counters say nothing") {
@@ -50,27 +50,27 @@ TEST_CASE("numbers that are no counters say nothing") {
   std::mt19937_64 random(7);
   for (size_t i = 0; i < 40; ++i)
     for (uint16_t value = 0; value < 16; ++value)
-      paces.add(1, {kLine, value, static_cast<int64_t>(random()) >> 30, kPeriodNs, i % 2 == 0});
-  CHECK_FALSE(paces.cost(1, {kLine}).has_value());
+      paces.add(1, {kPacedLine, value, static_cast<int64_t>(random()) >> 30, kPeriodNs, i % 2 == 0});
+  CHECK_FALSE(paces.cost(1, {kPacedLine}).has_value());
   add_counter(paces, 1, 20, 1.0, 0.5, 20);
-  CHECK(*paces.cost(1, {kLine}) == Approx(0.5).margin(0.03));
+  CHECK(*paces.cost(1, {kPacedLine}) == Approx(0.5).margin(0.03));
 }
 
 TEST_CASE("few numbers, and loops that begin anew all the time, say nothing") {
   Paces paces;
   add_counter(paces, 1, 0, 1.0, 0.4, 1);
-  CHECK_FALSE(paces.cost(1, {kLine}).has_value());
+  CHECK_FALSE(paces.cost(1, {kPacedLine}).has_value());
   for (int i = 0; i < 10; ++i)
     for (const bool is_alone : {true, false})
-      paces.add(2, {kLine, 0, i % 2 ? 900 : -400, kPeriodNs, is_alone});
-  CHECK_FALSE(paces.cost(2, {kLine}).has_value());
-  paces.add(3, {kLine, 0, 5, 0, true});  // no time went by
-  CHECK_FALSE(paces.cost(3, {kLine}).has_value());
+      paces.add(2, {kPacedLine, 0, i % 2 ? 900 : -400, kPeriodNs, is_alone});
+  CHECK_FALSE(paces.cost(2, {kPacedLine}).has_value());
+  paces.add(3, {kPacedLine, 0, 5, 0, true});  // no time went by
+  CHECK_FALSE(paces.cost(3, {kPacedLine}).has_value());
 }
 
 TEST_CASE("of a thread that the others slow only at times the middle counts") {
   Paces paces;
   add_counter(paces, 1, 0, 1.0, 0.4, 9);
-  for (int i = 0; i < 4; ++i) paces.add(1, {kLine, 0, kPeriodNs, kPeriodNs, false});
-  CHECK(*paces.cost(1, {kLine}) == Approx(0.6).margin(0.03));
+  for (int i = 0; i < 4; ++i) paces.add(1, {kPacedLine, 0, kPeriodNs, kPeriodNs, false});
+  CHECK(*paces.cost(1, {kPacedLine}) == Approx(0.6).margin(0.03));
 }

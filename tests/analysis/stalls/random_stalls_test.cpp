@@ -19,7 +19,7 @@ struct Random {
   std::mt19937 engine;
 };
 
-bool is_barrier(uint32_t context) {
+bool is_made_barrier(uint32_t context) {
   return context == kBarrier || context == kInBarrier;
 }
 
@@ -97,7 +97,7 @@ class Reference {
         const bool is_long = context != kNone && is_longer(length, medians_[t]);
         if (context == kNone) {
           ++gaps;
-        } else if (is_barrier(context)) {
+        } else if (is_made_barrier(context)) {
           silent += is_long;
         } else {
           ++(is_long ? blocked : busy);
@@ -127,7 +127,7 @@ class Reference {
     for (size_t i = 1; i + 1 < before.size(); ++i) {
       const uint32_t last = before[i - 1].context, next = before[i + 1].context;
       if (before[i].context == kNone && !is_longer(before[i + 1].time_ns - before[i].time_ns, median) &&
-          ((is_barrier(last) && is_barrier(next)) || (is_condition(last) && is_condition(next))))
+          ((is_made_barrier(last) && is_made_barrier(next)) || (is_condition(last) && is_condition(next))))
         records[i].context = last;
     }
   }
@@ -172,7 +172,7 @@ class Reference {
   bool meets_others(size_t trace) const {
     const std::vector<TraceRecord>& records = traces_[trace];
     for (size_t i = 0; i + 1 < records.size(); ++i)
-      if (is_barrier(records[i].context) && records[i + 1].time_ns > records[i].time_ns) return true;
+      if (is_made_barrier(records[i].context) && records[i + 1].time_ns > records[i].time_ns) return true;
     return false;
   }
 
@@ -224,7 +224,7 @@ TEST_CASE("Random traces have the stalls that the definition says") {
       REQUIRE(stall.lost_ns > 0);
       REQUIRE(stall.lost_ns <= stall.end_ns - stall.begin_ns);
       REQUIRE_FALSE(stall.threads.empty());
-      if (stall.waiting != kNone) REQUIRE(is_barrier(stall.waiting));
+      if (stall.waiting != kNone) REQUIRE(is_made_barrier(stall.waiting));
     }
     REQUIRE(sum == found.lost_ns);
     with_loss += found.lost_ns > 0;

@@ -101,7 +101,7 @@ TEST_CASE("a window that closes while another run is read waits for nothing that
 
 TEST_CASE("the command line compares") {
   const test::DatabaseFolder first(test::run_before()), second(test::run_after());
-  ViewOptions options;
+  viewer::ViewOptions options;
   options.database = first.path().string();
   options.compare = second.path().string();
   options.same_total = true;

@@ -51,7 +51,7 @@ uint64_t offset_of_shown_function() {
 }
 
 // Of 10 s shown_function() spends 6 in its loop, 1 behind it, and main 3.
-Database sample() {
+Database code_sample() {
   shown_function(3);
   test::DatabaseBuilder builder;
   builder.metric("CPUTIME", "sec");
@@ -84,10 +84,10 @@ void add_costs(Database& database) {
   REQUIRE(database.instructions.size() == 2);
 }
 
-struct Shown {
-  explicit Shown(bool is_other_build = false) {
+struct ShownCode {
+  explicit ShownCode(bool is_other_build = false) {
     QSettings().clear();
-    Database database = sample();
+    Database database = code_sample();
     REQUIRE(database.modules.size() == 1);
     add_costs(database);
     if (is_other_build) database.modules[0].build_id = "0123456789abcdef";
@@ -121,7 +121,7 @@ struct Shown {
 }  // namespace
 
 TEST_CASE("a function's instructions stand beside its line, with what each costs") {
-  Shown shown;
+  ShownCode shown;
   CHECK(shown.page->view().current_line() == lines_of_shown_function[0]);
   REQUIRE(shown.model().rowCount() > 5);
   CHECK(shown.model().code().function == "shown_function");
@@ -138,7 +138,7 @@ TEST_CASE("a function's instructions stand beside its line, with what each costs
 }
 
 TEST_CASE("the chosen line's instructions are marked, and the line of the chosen instruction is chosen") {
-  Shown shown;
+  ShownCode shown;
   shown.page->view().go_to(static_cast<uint32_t>(lines_of_shown_function[1]));
   size_t marked = 0;
   for (int row = 0; row < shown.model().rowCount(); ++row) {
@@ -159,7 +159,7 @@ TEST_CASE("the chosen line's instructions are marked, and the line of the chosen
 }
 
 TEST_CASE("keys follow jumps and lead back; both syntaxes and bytes are there") {
-  Shown shown;
+  ShownCode shown;
   uint32_t jump = 0;
   while (jump < shown.model().code().rows.size() && shown.model().code().rows[jump].target_row == kNone)
     ++jump;
@@ -185,7 +185,7 @@ TEST_CASE("keys follow jumps and lead back; both syntaxes and bytes are there") 
 }
 
 TEST_CASE("instructions are copied as text and exported with exact values") {
-  Shown shown;
+  ShownCode shown;
   REQUIRE(shown.page->table() == shown.code().table());
   const QStringList lines = text_of_selection(*shown.page->table()).split('\n');
   CHECK(lines[0] == "CPUTIME excl\taddress\tbytes\tjumps\tinstruction\tline");
@@ -199,7 +199,7 @@ TEST_CASE("instructions are copied as text and exported with exact values") {
 }
 
 TEST_CASE("of another build one line says why there are no instructions; I hides them") {
-  Shown shown(true);
+  ShownCode shown(true);
   CHECK(shown.model().rowCount() == 0);
   CHECK(
       shown.page->findChild<QLabel*>("note")->text().contains("has changed since the run (other build-id)"));

@@ -20,8 +20,8 @@ Database four() {
   return b.build();
 }
 
-struct Opened {
-  Opened() : folder(four()), document(folder.path()) { filter.show_document(&document); }
+struct OpenedFilter {
+  OpenedFilter() : folder(four()), document(folder.path()) { filter.show_document(&document); }
   QListWidget& list() { return *filter.findChild<QListWidget*>("threads"); }
 
   DatabaseFolder folder;
@@ -32,7 +32,7 @@ struct Opened {
 }  // namespace
 
 TEST_CASE("a text leaves threads of that name, which Enter chooses") {
-  Opened opened;
+  OpenedFilter opened;
   CHECK(opened.filter.words() == "All 4 threads");
   QTest::keyClicks(opened.filter.text(), "WRIT");
   CHECK(opened.list().item(0)->isHidden());
@@ -44,7 +44,7 @@ TEST_CASE("a text leaves threads of that name, which Enter chooses") {
 }
 
 TEST_CASE("check boxes choose threads, several clicks at once; All resets") {
-  Opened opened;
+  OpenedFilter opened;
   opened.list().item(0)->setCheckState(Qt::Unchecked);
   opened.list().item(2)->setCheckState(Qt::Unchecked);
   CHECK(opened.document.has_all_threads());
@@ -56,14 +56,14 @@ TEST_CASE("check boxes choose threads, several clicks at once; All resets") {
 }
 
 TEST_CASE("no thread at all is no choice") {
-  Opened opened;
+  OpenedFilter opened;
   for (int row = 0; row < 4; ++row) opened.list().item(row)->setCheckState(Qt::Unchecked);
   REQUIRE(QTest::qWaitFor([&] { return opened.list().item(0)->checkState() == Qt::Checked; }, 5000));
   CHECK(opened.document.has_all_threads());
 }
 
 TEST_CASE("the list shows what was chosen elsewhere") {
-  Opened opened;
+  OpenedFilter opened;
   opened.document.choose_threads({1});
   CHECK(opened.list().item(0)->checkState() == Qt::Unchecked);
   CHECK(opened.list().item(1)->checkState() == Qt::Checked);

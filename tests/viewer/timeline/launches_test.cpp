@@ -15,8 +15,8 @@ using namespace prof::viewer;
 
 namespace {
 
-constexpr uint64_t kMs = 1'000'000;
-constexpr uint64_t kBegin = test::kTracesBegin;
+constexpr uint64_t kLaunchMs = 1'000'000;
+constexpr uint64_t kFirstLaunch = test::kTracesBegin;
 const std::atomic<bool> kNotCancelled{false};
 
 LaunchSource source_of(std::vector<DeviceLaunch> launches) {
@@ -32,22 +32,25 @@ Database device_run() {
   Database database = test::random_database(1, {3, 2, 1, 0});
   database.profiles[0].id = {"node", 0, 1, 0, "main", -1, -1};
   database.profiles[1].id = {"node", 0, 1, -1, "queue", 0, 0};
-  database.traces = {test::trace_of({{kBegin, 1}, {kBegin + 1000 * kMs, 1}}),
-                     test::trace_of({{kBegin, kNone},
-                                     {kBegin + 300 * kMs, 2},
-                                     {kBegin + 350 * kMs, kNone},
-                                     {kBegin + 700 * kMs, 2},
-                                     {kBegin + 750 * kMs, kNone},
-                                     {kBegin + 1000 * kMs, 1}})};
+  database.traces = {test::trace_of({{kFirstLaunch, 1}, {kFirstLaunch + 1000 * kLaunchMs, 1}}),
+                     test::trace_of({{kFirstLaunch, kNone},
+                                     {kFirstLaunch + 300 * kLaunchMs, 2},
+                                     {kFirstLaunch + 350 * kLaunchMs, kNone},
+                                     {kFirstLaunch + 700 * kLaunchMs, 2},
+                                     {kFirstLaunch + 750 * kLaunchMs, kNone},
+                                     {kFirstLaunch + 1000 * kLaunchMs, 1}})};
   database.task_names = {"kernel"};
-  database.launches = source_of({{0, 1, 0, kBegin + 100 * kMs, kBegin + 300 * kMs, kBegin + 350 * kMs, 0},
-                                 {0, 1, 0, kBegin + 500 * kMs, kBegin + 700 * kMs, kBegin + 750 * kMs, 0}});
+  database.launches = source_of({{0, 1, 0, kFirstLaunch + 100 * kLaunchMs, kFirstLaunch + 300 * kLaunchMs,
+                                  kFirstLaunch + 350 * kLaunchMs, 0},
+                                 {0, 1, 0, kFirstLaunch + 500 * kLaunchMs, kFirstLaunch + 700 * kLaunchMs,
+                                  kFirstLaunch + 750 * kLaunchMs, 0}});
   return database;
 }
 
-class Shown {
+class ShownLaunches {
  public:
-  explicit Shown(const Database& database) : folder_(database), document(folder_.path()), page(document) {
+  explicit ShownLaunches(const Database& database)
+      : folder_(database), document(folder_.path()), page(document) {
     page.resize(1200, 500);
     page.show();
     REQUIRE(QTest::qWaitFor([this] { return page.is_complete(); }, 20'000));
@@ -111,7 +114,7 @@ TEST_CASE("tasks are found by where they ran, and by where they were submitted")
 }
 
 TEST_CASE("arrows lead from a thread to its tasks: all of them where they are few, and those pointed to") {
-  Shown shown(device_run());
+  ShownLaunches shown(device_run());
   CHECK(shown.view->arrows().others.size() == 2);
   CHECK(shown.view->arrows().chosen.empty());
   const auto chosen = [&](QPoint where) {
@@ -119,9 +122,9 @@ TEST_CASE("arrows lead from a thread to its tasks: all of them where they are fe
     return shown.view->arrows().chosen;
   };
   REQUIRE(chosen(shown.at(320, 1)).size() == 1);
-  CHECK(chosen(shown.at(320, 1)).front()->submit_ns == kBegin + 100 * kMs);
+  CHECK(chosen(shown.at(320, 1)).front()->submit_ns == kFirstLaunch + 100 * kLaunchMs);
   REQUIRE(chosen(shown.at(500, 0)).size() == 1);
-  CHECK(chosen(shown.at(500, 0)).front()->start_ns == kBegin + 700 * kMs);
+  CHECK(chosen(shown.at(500, 0)).front()->start_ns == kFirstLaunch + 700 * kLaunchMs);
   CHECK(chosen(shown.at(900, 1)).empty());
 
   auto* const box = shown.page.findChild<QCheckBox*>("launches");
@@ -139,22 +142,22 @@ TEST_CASE("arrows lead from a thread to its tasks: all of them where they are fe
 }
 
 TEST_CASE("G leads from a task to where it was submitted, also out of what is shown, and back") {
-  Shown shown(device_run());
+  ShownLaunches shown(device_run());
   QTest::mouseClick(shown.view->viewport(), Qt::LeftButton, {}, shown.at(720, 1));
   REQUIRE(shown.view->cursor());
-  shown.view->show_range({kBegin + 600 * kMs, kBegin + 800 * kMs});
+  shown.view->show_range({kFirstLaunch + 600 * kLaunchMs, kFirstLaunch + 800 * kLaunchMs});
   QTest::keyClick(shown.view, Qt::Key_G);
   REQUIRE(shown.view->cursor());
   CHECK(shown.view->cursor()->row == 0);
-  CHECK(shown.view->cursor()->time_ns == kBegin + 500 * kMs);
-  CHECK(shown.view->shown().begin_ns == kBegin + 400 * kMs);
+  CHECK(shown.view->cursor()->time_ns == kFirstLaunch + 500 * kLaunchMs);
+  CHECK(shown.view->shown().begin_ns == kFirstLaunch + 400 * kLaunchMs);
   QTest::keyClick(shown.view, Qt::Key_G);
   CHECK(shown.view->cursor()->row == 1);
-  CHECK(shown.view->cursor()->time_ns == kBegin + 700 * kMs);
+  CHECK(shown.view->cursor()->time_ns == kFirstLaunch + 700 * kLaunchMs);
 }
 
 TEST_CASE("a run without devices has no switch for arrows") {
-  Shown shown(test::traced_database({50, 40}, 2));
+  ShownLaunches shown(test::traced_database({50, 40}, 2));
   CHECK(!shown.page.findChild<QCheckBox*>("launches")->isVisibleTo(&shown.page));
   CHECK(shown.view->arrows().others.empty());
   QTest::keyClick(shown.view, Qt::Key_G);

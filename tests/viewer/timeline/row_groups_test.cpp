@@ -18,7 +18,7 @@ using namespace prof::viewer;
 
 namespace {
 
-constexpr uint64_t kMs = 1'000'000;
+constexpr uint64_t kGroupMs = 1'000'000;
 
 // Two nodes with two ranks each, of each a main thread and another one; with a queue in the last one. Main
 // threads work in context 1 for all of the second, the others for the first half.
@@ -30,12 +30,12 @@ Database two_nodes() {
     database.profiles[static_cast<size_t>(p)].id = {p < 4 ? "one" : "two",          p / 2, 100 + p / 2, p % 2,
                                                     p % 2 == 0 ? "main" : "worker", -1,    -1};
     const uint64_t busy = p % 2 == 0 ? 1000 : 500;
-    std::vector<TraceRecord> records{{begin, 1}, {begin + busy * kMs, kNone}};
-    if (busy < 1000) records.push_back({begin + 1000 * kMs, 1});
+    std::vector<TraceRecord> records{{begin, 1}, {begin + busy * kGroupMs, kNone}};
+    if (busy < 1000) records.push_back({begin + 1000 * kGroupMs, 1});
     database.traces.push_back(test::trace_of(records));
   }
   database.profiles[8].id = {"two", 3, 103, -1, "queue", 0, 0};
-  database.traces.push_back(test::trace_of({{begin, kNone}, {begin + 1000 * kMs, 1}}));
+  database.traces.push_back(test::trace_of({{begin, kNone}, {begin + 1000 * kGroupMs, 1}}));
   return database;
 }
 
@@ -55,9 +55,9 @@ struct Rows {
   }
 };
 
-class Shown {
+class ShownGroups {
  public:
-  Shown() : document(folder_.path()), page(document) {
+  ShownGroups() : document(folder_.path()), page(document) {
     page.resize(1200, 800);
     page.show();
     settle();
@@ -119,7 +119,7 @@ TEST_CASE("groups of many rows are closed until they are opened") {
 }
 
 TEST_CASE("a group shows the share of its rows in which something ran, and times count each row once") {
-  Shown shown;
+  ShownGroups shown;
   shown.order_by(RowOrder::Node);
   REQUIRE(shown.view->rows().size() == 11);
   const auto idle_of = [&] {
@@ -153,9 +153,9 @@ TEST_CASE("a group shows the share of its rows in which something ran, and times
 }
 
 TEST_CASE("Space opens and closes the cursor's group, and the cursor stays") {
-  Shown shown;
+  ShownGroups shown;
   shown.order_by(RowOrder::Node);
-  const uint64_t time = test::kTracesBegin + 700 * kMs;
+  const uint64_t time = test::kTracesBegin + 700 * kGroupMs;
   shown.view->move_cursor(TimelineView::Cursor{2, time});
   const uint32_t profile = shown.view->rows()[2].profile;
   QTest::keyClick(shown.view, Qt::Key_Space);
@@ -174,21 +174,22 @@ TEST_CASE("Space opens and closes the cursor's group, and the cursor stays") {
 }
 
 TEST_CASE("who asks for a moment sees its thread at that time, in a group that is opened for it") {
-  Shown shown;
+  ShownGroups shown;
   shown.order_by(RowOrder::Node);
   shown.view->move_cursor(TimelineView::Cursor{0, test::kTracesBegin});
   QTest::keyClick(shown.view, Qt::Key_Space);
   shown.page.findChild<QLineEdit*>("filter")->setText("2.*, 3.*, 0.*");
-  const uint64_t begin = test::kTracesBegin + 400 * kMs;
+  const uint64_t begin = test::kTracesBegin + 400 * kGroupMs;
   const auto is_at = [&](uint32_t profile) {
     REQUIRE(shown.view->cursor());
     CHECK(shown.view->rows()[shown.view->cursor()->row].profile == profile);
-    CHECK(shown.view->cursor()->time_ns == begin + 5 * kMs);
-    CHECK(shown.view->selected() == TimeRange{begin, begin + 10 * kMs});
-    CHECK(shown.view->shown() == TimeRange{begin - 5 * kMs, begin + 15 * kMs});
+    CHECK(shown.view->cursor()->time_ns == begin + 5 * kGroupMs);
+    CHECK(shown.view->selected() == TimeRange{begin, begin + 10 * kGroupMs});
+    CHECK(shown.view->shown() == TimeRange{begin - 5 * kGroupMs, begin + 15 * kGroupMs});
   };
-  shown.document.ask_for_moment({{begin, begin + 10 * kMs}, 1, begin + 5 * kMs});
+  shown.document.ask_for_moment({{begin, begin + 10 * kGroupMs}, 1, begin + 5 * kGroupMs});
   is_at(1);
-  shown.document.ask_for_moment({{begin, begin + 10 * kMs}, 2, begin + 5 * kMs});  // whom the filter hides
+  shown.document.ask_for_moment(
+      {{begin, begin + 10 * kGroupMs}, 2, begin + 5 * kGroupMs});  // whom the filter hides
   is_at(2);
 }

@@ -8,8 +8,8 @@ using namespace prof::viewer;
 
 namespace {
 
-constexpr uint64_t kBegin = 1'700'000'000'000'000'000, kMs = 1'000'000;
-constexpr TimeRange kWhole{kBegin, kBegin + 1000 * kMs};
+constexpr uint64_t kBegin = 1'700'000'000'000'000'000, kWindowMs = 1'000'000;
+constexpr TimeRange kWhole{kBegin, kBegin + 1000 * kWindowMs};
 
 TimeWindow window() {
   TimeWindow window;
@@ -21,10 +21,10 @@ TimeWindow window() {
 
 TEST_CASE("a zoom keeps the instant where it is") {
   TimeWindow shown = window();
-  const uint64_t at = kBegin + 250 * kMs;
+  const uint64_t at = kBegin + 250 * kWindowMs;
   REQUIRE(shown.zoom(0.5, at));
-  CHECK(shown.shown().ns() == 500 * kMs);
-  CHECK(at - shown.shown().begin_ns == 125 * kMs);
+  CHECK(shown.shown().ns() == 500 * kWindowMs);
+  CHECK(at - shown.shown().begin_ns == 125 * kWindowMs);
 }
 
 TEST_CASE("neither zoom nor pan leaves the run, or shows less than a pixel can tell") {
@@ -34,20 +34,20 @@ TEST_CASE("neither zoom nor pan leaves the run, or shows less than a pixel can t
   for (int i = 0; i < 200; ++i) shown.zoom(0.5, kWhole.end_ns - 1);
   CHECK(shown.shown().ns() == TimeWindow::kShortest);
   CHECK(shown.shown().end_ns <= kWhole.end_ns);
-  shown.show({kBegin + 100 * kMs, kBegin + 200 * kMs});
+  shown.show({kBegin + 100 * kWindowMs, kBegin + 200 * kWindowMs});
   CHECK(shown.pan(100));
-  CHECK(shown.shown() == TimeRange{kBegin + 900 * kMs, kBegin + 1000 * kMs});
+  CHECK(shown.shown() == TimeRange{kBegin + 900 * kWindowMs, kBegin + 1000 * kWindowMs});
   CHECK(shown.pan(-100));
   CHECK(shown.shown().begin_ns == kBegin);
 }
 
 TEST_CASE("steps are undone one by one, those of a gesture together") {
   TimeWindow shown = window();
-  shown.show({kBegin, kBegin + 500 * kMs});
+  shown.show({kBegin, kBegin + 500 * kWindowMs});
   shown.zoom(0.5, kBegin);
   shown.zoom(0.5, kBegin, TimeWindow::Step::Continued);
   CHECK(shown.undo());
-  CHECK(shown.shown() == TimeRange{kBegin, kBegin + 500 * kMs});
+  CHECK(shown.shown() == TimeRange{kBegin, kBegin + 500 * kWindowMs});
   CHECK(shown.undo());
   CHECK(shown.shown() == kWhole);
   CHECK(!shown.undo());
@@ -66,7 +66,7 @@ TEST_CASE("ticks are round times from the run's begin") {
   REQUIRE(all.size() == 5);
   CHECK(all[0].label == "0.0 s");
   CHECK(all[1].label == "0.2 s");
-  CHECK(all[1].time_ns == kBegin + 200 * kMs);
+  CHECK(all[1].time_ns == kBegin + 200 * kWindowMs);
   const std::vector<Tick> some = ticks({kBegin + 7, kBegin + 1007}, kBegin, 4);
   REQUIRE(some.size() == 2);
   CHECK(some[0].label == "0.0000005 s");

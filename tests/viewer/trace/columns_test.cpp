@@ -16,8 +16,8 @@ constexpr uint32_t kKeys = 17;
 
 using PixelShares = std::map<std::pair<int, uint32_t>, uint64_t>;
 
-PixelShares by_records(const std::vector<test::Segment>& segments, const PixelScale& scale,
-                       const std::vector<uint32_t>& keys) {
+PixelShares columns_by_records(const std::vector<test::Segment>& segments, const PixelScale& scale,
+                               const std::vector<uint32_t>& keys) {
   PixelShares shares;
   for (const test::Segment& segment : segments) {
     for (int x = 0; x < scale.pixels(); ++x) {
@@ -81,7 +81,7 @@ TEST_CASE("a pixel of few records has exactly their times") {
   PixelShares got;
   for (int x = 0; x < scale.pixels(); ++x)
     for (const Share& share : columns.pixel(x)) got[{x, share.key}] = share.ns;
-  CHECK(got == by_records(test::segments_of(database.traces[0]), scale, keys));
+  CHECK(got == columns_by_records(test::segments_of(database.traces[0]), scale, keys));
 }
 
 TEST_CASE("one short task in a long rest is seen at every zoom") {
