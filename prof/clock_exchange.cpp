@@ -15,6 +15,7 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
 #include <random>
 
@@ -42,9 +43,24 @@ int64_t monotonic_ns() {
 }
 
 // To be added to CLOCK_MONOTONIC for CLOCK_REALTIME, until somebody sets that.
-int64_t to_realtime_ns() {
+struct ToRealtime {
+  int64_t ns;
+  int64_t error_ns;  // it is off by that at most
+};
+
+// One clock is read between two looks at the other: where the thread is interrupted meanwhile, the looks lie apart.
+ToRealtime to_realtime() {
   using namespace std::chrono;
-  return duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count() - monotonic_ns();
+  constexpr int kLooks = 8;
+  ToRealtime best{0, INT64_MAX};
+  for (int look = 0; look < kLooks; ++look) {
+    const int64_t before = monotonic_ns();
+    const int64_t realtime = duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
+    const int64_t apart = monotonic_ns() - before;
+    const int64_t error = (apart + 1) / 2;
+    if (error < best.error_ns) best = {realtime - before - apart / 2, error};
+  }
+  return best;
 }
 
 // Of networks first; the loopback's is for processes of one node.
@@ -93,7 +109,7 @@ std::optional<sockaddr_in6> parse_address(const std::string& text, uint16_t port
 
 std::optional<ClockDifference> ask(int socket, uint64_t token, uint64_t question) {
   Message message{token, question, 0, 0};
-  const int64_t to_realtime = to_realtime_ns();
+  const auto [to_realtime, own_error] = prof::to_realtime();
   const int64_t asked = monotonic_ns() + to_realtime;
   if (send(socket, &message, sizeof message, 0) != sizeof message) return std::nullopt;
   do {  // a late answer to an earlier question is passed over
@@ -101,8 +117,9 @@ std::optional<ClockDifference> ask(int socket, uint64_t token, uint64_t question
   } while (message.token != token || message.question != question);
   const int64_t answered = monotonic_ns() + to_realtime;
   const int64_t way = (answered - asked) - (message.sent_ns - message.received_ns);
-  return ClockDifference{((message.received_ns - asked) + (message.sent_ns - answered)) / 2, way / 2,
-                         answered, answered - to_realtime, ""};
+  // The other's reading of its clocks is about as far off as ours.
+  return ClockDifference{((message.received_ns - asked) + (message.sent_ns - answered)) / 2,
+                         way / 2 + 2 * own_error, answered, answered - to_realtime, ""};
 }
 
 class Socket {
@@ -155,7 +172,7 @@ ClockServer::~ClockServer() {
 }
 
 void ClockServer::answer() const {
-  const int64_t to_realtime = to_realtime_ns();
+  const int64_t to_realtime = prof::to_realtime().ns;
   std::array<pollfd, 2> either = {pollfd{end_, POLLIN, 0}, pollfd{socket_, POLLIN, 0}};
   while (true) {
     if (poll(either.data(), either.size(), -1) < 0) continue;

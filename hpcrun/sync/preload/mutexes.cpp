@@ -69,10 +69,11 @@ template <typename Function, typename Wait>
     return wait_for(LockKind::Mutex, mutex, function(), [=] { return wait(place); });
   });
 }
-// With one thread, where nothing of the mutex is to be known: a jump into the C library. Whatever else was found
-// contended, this one it takes alone, and it is moved when others are there.
+// With one thread, where nothing of the mutex is to be known or changed: a jump into the C library.
 inline bool passes_by(const pthread_mutex_t* mutex) noexcept {
-  return __libc_single_threaded && !shadow_address(mutex) && !followed();
+  if (!__libc_single_threaded || shadow_address(mutex) || followed()) return false;
+  const LockRepair* const repair = sync_switches.repair.load(std::memory_order_relaxed);
+  return !repair || repair->lines->is_empty();
 }
 
 // Apart, so that what passes by needs no registers on the way.
