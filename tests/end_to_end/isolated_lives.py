@@ -173,8 +173,9 @@ class IsolatedLives(repair_runs.RepairRuns):
         def has_converted(run):
             repairs, cpu_s = run.summary()["repairs"], run.summary()["run"]["cpu_s"]
             self.assertLessEqual(repairs["converted_s"], cpu_s)
-            return repairs["converted_s"] > 0.3 * cpu_s
-        self.run_until(has_converted, [LIFE, "late_forks", "1500", "100000"], b"late_forks right\n", options=["--repair=isolate:always"])
+            return repairs["converted_s"] > 0.15 * cpu_s  # with that of eight children it would be more than there is
+        # Which page is chosen, and when the one that the threads count on is, is chance.
+        self.run_until(has_converted, [LIFE, "late_forks", "1500", "100000"], b"late_forks right\n", options=["--repair=isolate:always"], attempts=12)
 
     def test_one_core_has_what_the_thread_wrote_that_crashed(self):
         pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()

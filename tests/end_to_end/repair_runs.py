@@ -9,9 +9,9 @@ ATTEMPTS = 4
 
 
 class RepairRuns(driver.EndToEnd):
-    def run_until(self, is_found, command, output=None, events=(), options=()):
+    def run_until(self, is_found, command, output=None, events=(), options=(), attempts=ATTEMPTS):
         """The program's run that found what is expected of it; `output`: the program's, None where it does not matter."""
-        for _ in range(ATTEMPTS):
+        for _ in range(attempts):
             run = self.prof_run(command, events=list(events), options=list(options))
             self.assertEqual(run.status, 0, run.stderr)
             if output is not None:
@@ -20,7 +20,7 @@ class RepairRuns(driver.EndToEnd):
                 self.skipTest("the kernel refuses breakpoints here")
             if is_found(run):
                 return run
-        self.fail(f"contention was not found in {ATTEMPTS} runs of {command}")
+        self.fail(f"contention was not found in {attempts} runs of {command}")
 
     def found(self, command, output=None, options=("--repair",)):
         """A run that found allocations to lay out anew."""
