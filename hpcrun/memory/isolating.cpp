@@ -40,6 +40,11 @@ void ask_to_isolate(const PageVerdict& verdict) noexcept {
   with->decline(page, verdict.has_locks ? WhyShared::AtomicUse : WhyShared::TrueSharing);
 }
 
+bool is_common_memory(const void* at) noexcept {
+  const Isolation* const with = isolation.load(std::memory_order_acquire);
+  return with && with->is_common(at);
+}
+
 void rest_isolation(bool is_about_to_execute) noexcept {
   if (const Isolation* const with = isolation.load(std::memory_order_acquire))
     with->execute(is_about_to_execute);

@@ -42,6 +42,9 @@ void note_isolation() noexcept;
 // The calling thread ends, or measuring does: it is no process of its own any more.
 void stay_at_home() noexcept;
 
+// Whether memory that the kernel calls shared is this process's alone. Async-signal-safe.
+bool is_common_memory(const void* at) noexcept;
+
 // Around the execution of another program, in the process that does so.
 void rest_isolation(bool is_about_to_execute) noexcept;
 

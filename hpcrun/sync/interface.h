@@ -70,6 +70,8 @@ struct LockRepair {
   // What became of a lock, which is told of once. The thread has it.
   void (*moved)(const void* lock) noexcept;
   void (*declined)(LockDeclined reason) noexcept;
+  // Whether memory is shared with no other program's process, though the kernel calls it shared.
+  bool (*is_own)(const void* at) noexcept;
 };
 
 // The library's, set by the runtime as it comes to know; nullptr: that is not asked for, now.

@@ -3,6 +3,7 @@
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/memory/contended_lines.h"
 #include "hpcrun/memory/heap.h"
+#include "hpcrun/memory/isolating.h"
 #include "hpcrun/sample/process_mark.h"
 #include "hpcrun/sample/state.h"
 
@@ -65,7 +66,7 @@ void declined(LockDeclined reason) noexcept {
   }
 }
 
-constexpr LockRepair kRepair{&hpcrun_contended_lines, moved, declined};
+constexpr LockRepair kRepair{&hpcrun_contended_lines, moved, declined, is_common_memory};
 
 }  // namespace
 

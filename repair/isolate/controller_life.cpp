@@ -251,4 +251,5 @@ const hpcrun::Isolation hpcrun_isolation = {hpcrun::start,
                                             hpcrun::leave_trampoline,
                                             hpcrun::return_from_sample,
                                             hpcrun::end,
-                                            hpcrun::execute};
+                                            hpcrun::execute,
+                                            hpcrun::is_common};

@@ -55,6 +55,11 @@ bool lies_in_shared_memory(const void* lock) noexcept {
   return true;
 }
 
+// Memory may become the threads' own to share (repair/isolate) between a question and the next.
+bool is_shared(const void* lock, const LockRepair& repair) noexcept {
+  return !repair.is_own(lock) && lies_in_shared_memory(lock) && !repair.is_own(lock);
+}
+
 // The same again would be found at each call, by a system call.
 void leave_for_good(const void* lock, LockDeclined reason, const LockRepair& repair) noexcept {
   decline_move(lock, reason, repair);
@@ -73,7 +78,7 @@ void decline_move(const volatile void* lock, LockDeclined reason, const LockRepa
 
 ShadowLock* take_shadow(const void* lock, const LockRepair& repair) noexcept {
   if (shadow_table.is_left(lock)) return nullptr;
-  if (lies_in_shared_memory(lock)) {
+  if (is_shared(lock, repair)) {
     leave_for_good(lock, LockDeclined::Shared, repair);
     return nullptr;
   }

@@ -82,7 +82,7 @@ start() {
   $1 redis-server --port 0 --unixsocket $PWD/socket --save "" --dir . --logfile log --enable-debug-command yes >/dev/null 2>&1 &
   until ask ping >/dev/null 2>&1; do sleep 0.05; done
 }
-count() { ask eval "local s = 0 for i = 1, 6000000 do s = s + i % 7 end return s" 0; }
+count() { ask eval "local s = 0 for i = 1, 25000000 do s = s + i % 7 end return s" 0; }
 rm -f dump.rdb
 start
 ask eval "for i = 1, 20000 do redis.call('set', 'key' .. i, string.rep('x', i % 100)) end return redis.call('dbsize')" 0

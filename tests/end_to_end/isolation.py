@@ -62,6 +62,10 @@ class Isolation(repair_runs.RepairRuns):
         command = [driver.sample("lock_pool"), "100"]
         run = self.run_until(lambda run: self.repairs(run)["moved_locks"] == 2, command, self.bare(command), options=["--repair=isolate"])
         self.assertEqual(self.pages(run, "isolated"), [])
+        # Memory that threads have in common already, other pages of which are isolated.
+        run = self.run_until(lambda run: self.repairs(run)["moved_locks"] == 2, command, self.bare(command),
+                             options=["--repair=locks,isolate:always"])
+        self.assertGreater(self.repairs(run)["conversions"], 0)
 
     def test_what_layout_repairs_is_left_to_it(self):
         requests, statistics = [driver.sample("requests")], [driver.sample("statistics"), "1500"]

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <random>
 #include <thread>
 
 static volatile uint64_t counted[2];
@@ -14,14 +15,11 @@ static volatile uint64_t counted[2];
   for (int i = 0; i < turns; ++i) counted[number] = counted[number] + 1;
 }
 
-// Milliseconds: the clock is asked in between, by a system call, which is dear in a thread that is a process.
-constexpr int kTurns = 1'000'000;
-
-[[gnu::noinline]] static void three_quarters(int number) {
-  count(number, 3 * kTurns);
+[[gnu::noinline]] static void three_quarters(int number, int turns) {
+  count(number, 3 * turns);
 }
-[[gnu::noinline]] static void one_quarter(int number) {
-  count(number, kTurns);
+[[gnu::noinline]] static void one_quarter(int number, int turns) {
+  count(number, turns);
 }
 
 static double cpu_ms() {
@@ -31,9 +29,13 @@ static double cpu_ms() {
 }
 
 [[gnu::noinline]] static void work(int number, double milliseconds) {
+  // Each time for some other milliseconds, so that it keeps step with no timer. The clock is asked in between,
+  // by a system call, which is dear in a thread that is a process.
+  std::minstd_rand random(static_cast<unsigned>(number) + 1);
   while (cpu_ms() < milliseconds) {
-    three_quarters(number);
-    one_quarter(number);
+    const int turns = 500'000 + static_cast<int>(random() % 1'000'000);
+    three_quarters(number, turns);
+    one_quarter(number, turns);
   }
 }
 
