@@ -18,6 +18,7 @@
 #include "repair/isolate/common_state.h"
 #include "repair/isolate/move_mappings.h"
 #include "repair/isolate/shown_arguments.h"
+#include "repair/isolate/tasks.h"
 
 namespace hpcrun {
 
@@ -48,12 +49,9 @@ bool refuse(const char* why) noexcept {
   return false;
 }
 
+// Who mounts no /proc is told of that later.
 bool has_one_thread() noexcept {
-  struct stat task {};
-  if (raw_syscall(SYS_newfstatat, AT_FDCWD, reinterpret_cast<long>("/proc/self/task"),
-                  reinterpret_cast<long>(&task), 0) < 0)
-    return true;              // who mounts no /proc is told of that later
-  return task.st_nlink <= 3;  // itself, its parent, and one for each thread
+  return count_tasks() <= 1;
 }
 
 bool has_limit(int resource) noexcept {

@@ -173,6 +173,7 @@ void execute(bool is_about_to) noexcept {
 }  // namespace
 
 bool end_isolation_for_fork() noexcept {
+  if (is_session_on()) give_back();  // a twin's process is not the program's
   const bool has_thread = controller.pid.load() == sys_getpid();
   controller.outlives_fork.store(has_thread && has_other_threads());
   controller.is_forbidden.store(true);

@@ -106,27 +106,57 @@ void stand_still(ThreadRecord& record, uint32_t turn) noexcept {
   set_kernel_mask(mask);
 }
 
-// Whoever takes SIGSYS from the session waits until nobody is in the midst of this (await_changes()).
-class Changing {
+// Counts the thread in.
+class Counted {
  public:
-  Changing() noexcept { session.changing.fetch_add(1); }
-  ~Changing() {
-    session.changing.fetch_sub(1);
-    wake_all(session.changing);
+  explicit Counted(std::atomic<uint32_t>& among) noexcept : among_(among) { among_.fetch_add(1); }
+  ~Counted() {
+    among_.fetch_sub(1);
+    wake_all(among_);
   }
-  Changing(const Changing&) = delete;
-  Changing& operator=(const Changing&) = delete;
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  std::atomic<uint32_t>& among_;
 };
 
-void await_changes() noexcept {
-  for (uint32_t count; (count = session.changing.load()) != 0;)
-    wait_while(session.changing, count, kWaitLong);
+void await_none(const std::atomic<uint32_t>& among) noexcept {
+  for (uint32_t count; (count = among.load()) != 0;) wait_while(among, count, kWaitLong);
+}
+
+// One is made at a time, when all threads that waited for the end of the one before have seen it: otherwise one that
+// is slow would take this for that. Who waits to make one takes part in those of others, by the request signal.
+class PhaseChange {
+ public:
+  PhaseChange() noexcept {
+    while (session.is_changing_phase.exchange(1)) wait_while(session.is_changing_phase, 1u, kWaitShort);
+    await_none(session.entering);
+    await_none(session.leaving);
+  }
+  ~PhaseChange() {
+    session.is_changing_phase.store(0);
+    wake_all(session.is_changing_phase);
+  }
+  PhaseChange(const PhaseChange&) = delete;
+  PhaseChange& operator=(const PhaseChange&) = delete;
+};
+
+// With the turn that it ends with. Asked by a thread that is counted as entering or leaving, which sees that end
+// before another phase is begun (PhaseChange).
+Phase phase_of_turn(uint32_t& turn) noexcept {
+  for (;;) {
+    turn = session.turns.load(std::memory_order_acquire);
+    const Phase phase = session.phase.load();
+    if (turn == session.turns.load(std::memory_order_acquire)) return phase;
+  }
 }
 
 // False: the session did not come about.
-bool enter_with_all(ucontext_t& context, uint32_t turn) noexcept {
-  const Changing changing;
-  if (session.phase.load() != Phase::Entering) return false;
+bool enter_with_all(ucontext_t& context) noexcept {
+  const Counted entering(session.entering);
+  uint32_t turn;
+  if (phase_of_turn(turn) != Phase::Entering) return false;
   if (!enter_session()) {
     session.failed.store(true);
     arrive();
@@ -148,7 +178,10 @@ bool enter_with_all(ucontext_t& context, uint32_t turn) noexcept {
 }
 
 // From here on handlers that interrupt this one may block SIGSYS again: nothing is dispatched any more.
-void leave_with_all(ucontext_t& context, uint32_t turn) noexcept {
+void leave_with_all(ucontext_t& context) noexcept {
+  const Counted leaving(session.leaving);
+  uint32_t turn;
+  if (phase_of_turn(turn) != Phase::Leaving) return;
   ThreadRecord& record = *this_record();
   dispatch_calls(false);
   record.session.store(0);
@@ -173,18 +206,36 @@ bool stop_passed_call(ucontext_t& context) noexcept {
   return true;
 }
 
+// The same of calls that handlers of the program's have interrupted, which the kernel begins again when these
+// return, with the arguments that the session before asked for. Their frames lie between here and the outermost
+// call; those of handlers on a stack of their own are not found.
+void stop_interrupted_calls(const ThreadRecord& record, const ucontext_t& context) noexcept {
+  constexpr uintptr_t kMost = 64 * 1024;
+  const auto low = static_cast<uintptr_t>(context.uc_mcontext.gregs[REG_RSP]) & ~(sizeof(greg_t) - 1);
+  const uintptr_t high = record.passed_calls;
+  if (high <= low || high - low > kMost) return;
+  const auto begin = reinterpret_cast<greg_t>(hpcrun_passed_call_begin);
+  const auto end = reinterpret_cast<greg_t>(hpcrun_passed_call_end);
+  static_assert(REG_RIP == REG_RSP + 1);
+  for (auto* at = reinterpret_cast<greg_t*>(low); at < reinterpret_cast<greg_t*>(high); ++at) {
+    const auto stack = static_cast<uintptr_t>(at[0]);
+    if (at[1] >= begin && at[1] < end && stack > reinterpret_cast<uintptr_t>(at) && stack <= high)
+      at[1] = reinterpret_cast<greg_t>(hpcrun_passed_call_stopped);
+  }
+}
+
 void on_request(int, siginfo_t* info, void* raw) {
   auto& context = *static_cast<ucontext_t*>(raw);
   ThreadRecord* record = this_record();
-  const uint32_t turn = session.turns.load(std::memory_order_acquire);
   if (!is_in_session(record)) {
     if (session.phase.load() != Phase::Entering || sys_getpid() != session.pid) return;
-    enter_with_all(context, turn);
+    enter_with_all(context);
     begin_call_again(context);
     // It may have been in a call since the session before, made as there was none.
     if ((record = this_record())) {
       ++record->own_interruptions;
       record->stop.store(1);
+      stop_interrupted_calls(*record, context);
     }
     stop_passed_call(context);
     return;
@@ -199,12 +250,13 @@ void on_request(int, siginfo_t* info, void* raw) {
     set_mask_bits(context.uc_sigmask, give_back_in_handler(Leaving::Asked));
     return;
   }
-  if (session.phase.load() == Phase::Leaving) leave_with_all(context, turn);
+  if (session.phase.load() == Phase::Leaving) leave_with_all(context);
   // What is made there has to be made in the program's process.
   if (record->wanted.exchange(0) && is_session_on() && !is_at_clone_site(context)) {
     set_mask_bits(context.uc_sigmask, convert_in_handler(mask_bits(context.uc_sigmask)));
     if (is_twin()) record->stop.store(1);  // a call that is about to be made is looked at again
   }
+  stop_interrupted_calls(*record, context);
   stop_passed_call(context);
 }
 
@@ -226,28 +278,45 @@ void start_afresh(int pid) noexcept {
   session.pid = pid;
   session.holds.store(0);
   session.twins.store(0);
-  session.changing.store(0);
+  session.entering.store(0);
+  session.leaving.store(0);
+  session.is_changing_phase.store(0);
   session.ending.store(false);
   session.watches_time.store(false);
   session.past_cpu_ns.store(0);
   session.phase.store(Phase::Off);
 }
 
-// Until every task of the process but this one is `settled`, it is sent the request signal once.
+// A look at all tasks. The kernel lists them while they come and go: where one ends meanwhile, another one may
+// be left out.
+struct TaskLook {
+  bool are_settled = true;
+  uint32_t found = 0;
+  uint64_t tids = 0;  // hash
+};
+
+// Until every task of the process but this one is `settled`, it is sent the request signal once. Two looks have
+// to find the same tasks settled, and the second one as many as there were before it: then nobody was left that
+// could make others. A main thread that ended stays among them.
 template <typename Settled>
 bool gather(Settled settled) noexcept {
   static int asked[kMaxThreads];
   int asked_count = 0;
   const int self = sys_gettid();
   const uint64_t begin = monotonic_ns();
+  TaskLook before{.are_settled = false};
   for (;;) {
-    bool all = true;
+    TaskLook look;
+    const uint32_t there_are = count_tasks();
     const uint32_t arrived = session.arrived.load();
     const bool is_late = monotonic_ns() - begin > kPatience / 100;
     for_each_task([&](int tid) {
+      constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;
+      ++look.found;
+      look.tids = (look.tids ^ static_cast<uint64_t>(tid)) * kGolden;
       if (tid == self || settled(tid)) return;
-      if (is_late && is_dead_task(tid)) return;
-      all = false;
+      if (is_late && tid == session.pid && is_dead_task(tid)) return;
+      look.are_settled = false;
       for (int i = 0; i < asked_count; ++i)
         if (asked[i] == tid) return;
       if (asked_count == static_cast<int>(kMaxThreads)) return session.failed.store(true);
@@ -256,9 +325,11 @@ bool gather(Settled settled) noexcept {
       raw_syscall(SYS_tgkill, session.pid, tid, session.request_signal);
     });
     if (session.failed.load()) return false;
-    if (all) return true;
+    const bool are_all = look.found == there_are;
+    if (look.are_settled && before.are_settled && look.tids == before.tids && are_all) return true;
     if (monotonic_ns() - begin > kPatience) return false;
-    wait_while(session.arrived, arrived, kWaitShort);
+    before = look;
+    if (!look.are_settled || !are_all) wait_while(session.arrived, arrived, kWaitShort);
   }
 }
 
@@ -316,7 +387,7 @@ void enter_session_as_new_thread() noexcept {
     }
     ThreadRecord* record = this_record();
     if (record && record->tid.load() == sys_gettid()) return;  // entered with all, as it waited here
-    const Changing changing;
+    const Counted entering(session.entering);
     if (session.phase.load() != Phase::On) continue;
     // A thread that has another's thread-local memory, or no room: its futexes stay private.
     if (record || !enter_session()) {
@@ -337,6 +408,7 @@ SessionStart begin_isolation(const SessionOptions& options) noexcept {
   const int pid = sys_getpid();
   if (this_record() && is_twin()) return SessionStart::AlreadyOn;
   start_afresh(pid);
+  const PhaseChange phase_change;
   Phase off = Phase::Off;
   if (!session.phase.compare_exchange_strong(off, Phase::Entering)) return SessionStart::AlreadyOn;
   if (!text.bytes) dl_iterate_phdr(find_text, nullptr);
@@ -375,7 +447,7 @@ SessionStart begin_isolation(const SessionOptions& options) noexcept {
     dispatch_calls(false);
     if (this_record()) this_record()->session.store(0);
     change_phase(Phase::Off);
-    await_changes();
+    await_none(session.entering);
     show_own_signals();
   } else {
     change_phase(Phase::On);
@@ -396,6 +468,7 @@ bool end_isolation() noexcept {
   Phase on = Phase::On;
   bring_all_home();
   bool done = false;
+  const PhaseChange phase_change;
   if (session.phase.compare_exchange_strong(on, Phase::Leaving)) {
     self->session.store(0);
     done = gather([](int tid) { return !is_in_session(record_of(tid)); });
@@ -405,7 +478,7 @@ bool end_isolation() noexcept {
       for_each_record([](ThreadRecord& record) { await_end_of_twin(record); });
       if (session.watches_time.exchange(false)) release_twins();
       change_phase(Phase::Off);
-      await_changes();
+      await_none(session.entering);
       show_own_signals();
     } else {
       self->session.store(session.number.load());
@@ -413,7 +486,9 @@ bool end_isolation() noexcept {
     }
   }
   release_twins();
-  set_kernel_mask(mask);
+  // It may have left with others, and has its own mask since.
+  const uint64_t here = set_kernel_mask(kAllSignals);
+  set_kernel_mask(is_in_session(self) ? mask : mask | (here & own_signal_bits()));
   return done || session.phase.load() == Phase::Off;
 }
 

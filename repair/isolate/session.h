@@ -93,8 +93,11 @@ struct Session {
   TwinSampling sampling;
   std::atomic<uint32_t> number{0};   // of this session
   std::atomic<uint32_t> arrived{0};  // changes as threads come to wait for the change of phase
-  // Threads that are about to enter, or leave, by themselves: their system calls may be dispatched.
-  std::atomic<uint32_t> changing{0};
+  // Threads that are about to enter: their system calls may be dispatched, and whoever takes SIGSYS from the
+  // session waits until there are none.
+  std::atomic<uint32_t> entering{0};
+  std::atomic<uint32_t> leaving{0};  // threads that wait for the end of Phase::Leaving
+  std::atomic<uint32_t> is_changing_phase{0};   // somebody begins or ends a session
   std::atomic<bool> failed{false};              // one of them cannot enter
   std::atomic<uint32_t> holds{0};               // nobody becomes a twin
   std::atomic<bool> has_private_memory{false};  // writable, since the session began: nobody becomes a twin

@@ -47,7 +47,11 @@ void for_each_task(Use use) noexcept {
   for_each_number_in("/proc/self/task", use);
 }
 
-// Of a main thread that ended before the others.
+// How many there are, a main thread that ended before the others included; 0: /proc does not tell.
+// for_each_task() may leave some out where others end meanwhile.
+uint32_t count_tasks() noexcept;
+
+// Of a main thread that ended before the others, or one that has just ended.
 bool is_dead_task(int tid) noexcept;
 
 // By a signal, with its process, or by a debugger. Of any process.

@@ -37,6 +37,7 @@ void reset(ThreadRecord& record) noexcept {
   record.hidden_mask = 0;
   record.holds_signal = false;
   record.call_at_home = 0;
+  record.passed_calls = 0;
   record.in_trap = false;
   record.twins_cpu_ns = 0;
   record.begun_again_pc = 0;

@@ -41,6 +41,7 @@ std::atomic<Entry*> entries{nullptr};
 std::atomic<uint32_t> entries_used{0};
 std::atomic<uint64_t> idle_bytes{0};
 std::atomic<uint32_t> next_asked{0};
+std::atomic<bool> is_collecting{false};
 
 Entry* table() noexcept {
   Entry* now = entries.load(std::memory_order_acquire);
@@ -81,7 +82,10 @@ void put_by(Entry& entry) noexcept {
   }
 }
 
+// One at a time: whoever found a thread gone and is interrupted would take the stack, when others have put it by,
+// from the next thread that runs on it.
 void collect(Entry* stacks, uint32_t count) noexcept {
+  if (is_collecting.exchange(true, std::memory_order_acquire)) return;
   const uint32_t begin = count ? next_asked.load(std::memory_order_relaxed) % count : 0;
   uint32_t asked = 0, seen = 0;
   for (; seen < count && asked < kMostAsked; ++seen) {
@@ -91,6 +95,7 @@ void collect(Entry* stacks, uint32_t count) noexcept {
     if (is_gone(entry) && change(entry, Use::Left, Use::Changing)) put_by(entry);
   }
   next_asked.store(begin + seen, std::memory_order_relaxed);
+  is_collecting.store(false, std::memory_order_release);
 }
 
 // The program may have protected a part of it, as Java does with pages of its own.
@@ -194,6 +199,7 @@ size_t guard_of_thread_stack(uint64_t address) noexcept {
 }
 
 void thread_stacks_after_fork() noexcept {
+  is_collecting.store(false);
   const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
   Entry* const stacks = entries.load(std::memory_order_acquire);
   const uint32_t count = entries_used.load(std::memory_order_acquire);

@@ -112,7 +112,9 @@ TrappedCall::TrappedCall(ThreadRecord& record, ucontext_t& context) noexcept
   record_.in_trap = true;  // from here on nobody but this code gives the thread back
   // What the thread was in when a handler of the program's was called, which has jumped out of it since.
   const auto stack = static_cast<uintptr_t>(registers[REG_RSP]);
-  if (stack > outer_call_at_home_ && !(context.uc_stack.ss_flags & SS_ONSTACK)) outer_call_at_home_ = 0;
+  const bool is_on_own_stack = context.uc_stack.ss_flags & SS_ONSTACK;
+  if (stack > outer_call_at_home_ && !is_on_own_stack) outer_call_at_home_ = 0;
+  if (stack > record.passed_calls && !is_on_own_stack) record.passed_calls = 0;
   record_.call_at_home = outer_call_at_home_;
 }
 
@@ -258,6 +260,8 @@ bool TrappedCall::pass_to_kernel(long& result) noexcept {
   }
   const uint32_t interruptions = record_.own_interruptions;
   const uint32_t returns = record_.program_returns;
+  const uintptr_t outer_passed_calls = record_.passed_calls;
+  if (!outer_passed_calls) record_.passed_calls = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   std::atomic<uint32_t>& stop = is_twin() ? record_.asked_back : record_.stop;
   has_begun_ = true;
   if (is_futex_call(call.number)) {
@@ -266,6 +270,7 @@ bool TrappedCall::pass_to_kernel(long& result) noexcept {
   } else {
     result = hpcrun_passed_call(call.number, call.arguments, &stop);
   }
+  record_.passed_calls = outer_passed_calls;
   if (result == -EINTR && interruptions != record_.own_interruptions && returns == record_.program_returns)
     result = kNotExecuted;
   return result != kNotExecuted;

@@ -127,6 +127,12 @@ class IsolatedForks(repair_runs.RepairRuns):
         lines = self.forks(["env", f"LIFE={driver.program('isolated_life')}", "bash", "-c", BASH], 3).splitlines()
         self.assertEqual(lines[:3] + lines[-1:], ["FORK RIGHT 1", "FORK RIGHT 2", "FORK RIGHT", "SPaWN RIGHT"])
 
+    def test_threads_make_the_next_and_end_while_memory_moves(self):
+        chains = driver.program("isolated_chains")
+        for additions in ("1000000", "20000", "1000000"):
+            run = self.prof_run([chains, "5", additions], options=["-q", "--no-analyze", "--repair=isolate:always"])
+            self.assertEqual((run.status, run.stdout), (0, b"right\n"), run.stderr)
+
     @unittest.skipUnless(shutil.which("redis-server"), "redis-server is not installed")
     def test_redis_saves_in_the_background(self):
         lines = self.forks(["bash", "-c", REDIS]).splitlines()

@@ -232,3 +232,23 @@ TEST_CASE("what lies around a stack in the midst of other memory is moved with i
     return waitpid(child, &status, 0) == child && status == 0;
   }));
 }
+
+TEST_CASE("new memory is zeros where other memory was common, which went by a call that nobody saw") {
+  CHECK(holds_in_child([] {
+    constexpr long kBytes = 8 * 4096;
+    if (!hpcrun::make_common()) return false;
+    const long piece =
+        hpcrun::common_mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    auto* const at = reinterpret_cast<char*>(piece);
+    memset(at, 1, kBytes);
+    // As the loader does with a library.
+    if (syscall(SYS_munmap, at, kBytes) != 0 ||
+        syscall(SYS_mmap, at, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != piece)
+      return false;
+    at[4096] = 2;
+    if (!hpcrun::make_common()) return false;
+    for (long byte = 0; byte < kBytes; ++byte)
+      if (at[byte] != (byte == 4096 ? 2 : 0)) return false;
+    return hpcrun::is_common(at);
+  }));
+}

@@ -1,10 +1,14 @@
 #include "repair/isolate/thread_stacks.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include "repair/isolate/common_memory.h"
@@ -110,5 +114,46 @@ TEST_CASE("stacks of detached threads are used again when the kernel has none of
       usleep(100);
     }
     return places.size() < 400;
+  }));
+}
+
+namespace {
+
+// Who runs on a stack, by its first word; a thread that is not alone there is wrong.
+std::atomic<int> strangers{0};
+
+void* run_alone(void* raw) {
+  auto* const stack = static_cast<hpcrun::ThreadStack*>(raw);
+  auto* const owner = static_cast<std::atomic<int>*>(stack->begin());
+  hpcrun::thread_stack_is_used(stack);
+  if (owner->exchange(gettid()) != 0) ++strangers;
+  for (int i = 0; i < 20; ++i) sched_yield();
+  int self = gettid();
+  if (!owner->compare_exchange_strong(self, 0)) ++strangers;
+  return nullptr;
+}
+
+void create_many(int count) {
+  for (int i = 0; i < count; ++i) {
+    hpcrun::ThreadStack* const stack = hpcrun::take_thread_stack(kBytes, kGuard, true);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstack(&attributes, stack->begin(), stack->bytes());
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_t thread;
+    if (pthread_create(&thread, &attributes, run_alone, stack) != 0) hpcrun::return_thread_stack(stack);
+    pthread_attr_destroy(&attributes);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a stack has one thread, however many look for stacks of threads that are gone") {
+  CHECK(holds_in_child([] {
+    if (!hpcrun::make_common()) return false;
+    std::vector<std::thread> creators;
+    for (int i = 0; i < 6; ++i) creators.emplace_back(create_many, 4'000);
+    for (std::thread& creator : creators) creator.join();
+    return strangers == 0;
   }));
 }
