@@ -376,8 +376,35 @@ bool enter_session() noexcept {
   return true;
 }
 
+namespace {
+
+// With all signals blocked: a request that came between would have the thread enter, and this would undo it. False:
+// to be tried again.
+bool enter_alone() noexcept {
+  ThreadRecord* record = this_record();
+  if (record && record->tid.load() == sys_gettid()) return true;  // entered with all, as it waited before
+  const Counted entering(session.entering);
+  if (session.phase.load() != Phase::On) return false;
+  // A thread that has another's thread-local memory, or no room: its futexes stay private.
+  if (record || !enter_session()) {
+    dispatch_calls(false);
+    session.holds.fetch_add(1);
+    return true;
+  }
+  // Whoever ends the session from here on finds the thread in it.
+  if (is_session_on()) return true;
+  dispatch_calls(false);
+  record = this_record();
+  record->session.store(0);
+  set_this_record(nullptr);
+  free_record(*record);
+  return false;
+}
+
+}  // namespace
+
 void enter_session_as_new_thread() noexcept {
-  for (;;) {
+  for (bool has_entered = false; !has_entered;) {
     const uint32_t turn = session.turns.load(std::memory_order_acquire);
     const Phase phase = session.phase.load();
     if (phase == Phase::Off) return;
@@ -385,22 +412,9 @@ void enter_session_as_new_thread() noexcept {
       wait_for_change_from(turn);
       continue;
     }
-    ThreadRecord* record = this_record();
-    if (record && record->tid.load() == sys_gettid()) return;  // entered with all, as it waited here
-    const Counted entering(session.entering);
-    if (session.phase.load() != Phase::On) continue;
-    // A thread that has another's thread-local memory, or no room: its futexes stay private.
-    if (record || !enter_session()) {
-      dispatch_calls(false);
-      session.holds.fetch_add(1);
-      return;
-    }
-    // Whoever ends the session from here on finds the thread in it.
-    if (is_session_on()) return;
-    dispatch_calls(false);
-    this_record()->session.store(0);
-    free_record(*this_record());
-    set_this_record(nullptr);
+    const uint64_t mask = set_kernel_mask(kAllSignals);
+    has_entered = enter_alone();
+    set_kernel_mask(mask);
   }
 }
 
