@@ -28,7 +28,7 @@ ARROWS = {
     "hpcrun/device/opencl": ["hpcrun/guest", "hpcrun/device/engine.h", "hpcrun/device/device_clock.h"],
     "hpcrun/device/cuda": ["hpcrun/guest", "hpcrun/device/engine.h", "hpcrun/device/device_clock.h"],
     "hpcrun/sync": ["hpcrun/guest", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct", "hpcrun/sample",
-                    "hpcrun/memory/contended_lines.h", "hpcrun/memory/heap.h"],
+                    "hpcrun/memory/contended_lines.h", "hpcrun/memory/heap.h", "hpcrun/memory/isolating.h"],
     "hpcrun/sync/preload": ["hpcrun/guest", "hpcrun/sync/interface.h", "repair/locks"],
     "repair/isolate": ["hpcrun/guest", "hpcrun/model"],
     "repair/isolate/preload": ["hpcrun/guest", "hpcrun/sample/config.h", "repair/isolate"],
