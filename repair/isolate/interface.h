@@ -140,8 +140,8 @@ struct Isolation {
   void (*end)() noexcept;
   // The program is about to execute another one, which a signal of ours would kill; or that came to nothing.
   void (*execute)(bool is_about_to) noexcept;
-  // Whether the byte lies in memory that threads as processes have in common: the kernel calls it shared, but it
-  // is this process's alone.
+  // Whether the byte lies in memory that threads as processes have in common: the kernel calls it shared, but
+  // it is this process's alone.
   bool (*is_common)(const void* at) noexcept;
 };
 

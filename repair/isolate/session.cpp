@@ -1,17 +1,13 @@
 #include "repair/isolate/session.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <link.h>
-#include <linux/futex.h>
-#include <sys/wait.h>
 #include <ucontext.h>
 
-#include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
 #include "repair/isolate/blocked_signals.h"
 #include "repair/isolate/clone_calls.h"
 #include "repair/isolate/cpu_time.h"
+#include "repair/isolate/gather.h"
 #include "repair/isolate/interrupted_calls.h"
 #include "repair/isolate/parked.h"
 #include "repair/isolate/program_actions.h"
@@ -125,8 +121,9 @@ void await_none(const std::atomic<uint32_t>& among) noexcept {
   for (uint32_t count; (count = among.load()) != 0;) wait_while(among, count, kWaitLong);
 }
 
-// One is made at a time, when all threads that waited for the end of the one before have seen it: otherwise one that
-// is slow would take this for that. Who waits to make one takes part in those of others, by the request signal.
+// One is made at a time, when all threads that waited for the end of the one before have seen it: otherwise
+// one that is slow would take this for that. Who waits to make one takes part in those of others, by the
+// request signal.
 class PhaseChange {
  public:
   PhaseChange() noexcept {
@@ -142,8 +139,8 @@ class PhaseChange {
   PhaseChange& operator=(const PhaseChange&) = delete;
 };
 
-// With the turn that it ends with. Asked by a thread that is counted as entering or leaving, which sees that end
-// before another phase is begun (PhaseChange).
+// With the turn that it ends with. Asked by a thread that is counted as entering or leaving, which sees that
+// end before another phase is begun (PhaseChange).
 Phase phase_of_turn(uint32_t& turn) noexcept {
   for (;;) {
     turn = session.turns.load(std::memory_order_acquire);
@@ -207,8 +204,8 @@ bool stop_passed_call(ucontext_t& context) noexcept {
 }
 
 // The same of calls that handlers of the program's have interrupted, which the kernel begins again when these
-// return, with the arguments that the session before asked for. Their frames lie between here and the outermost
-// call; those of handlers on a stack of their own are not found.
+// return, with the arguments that the session before asked for. Their frames lie between here and the
+// outermost call; those of handlers on a stack of their own are not found.
 void stop_interrupted_calls(const ThreadRecord& record, const ucontext_t& context) noexcept {
   constexpr uintptr_t kMost = 64 * 1024;
   const auto low = static_cast<uintptr_t>(context.uc_mcontext.gregs[REG_RSP]) & ~(sizeof(greg_t) - 1);
@@ -287,52 +284,6 @@ void start_afresh(int pid) noexcept {
   session.phase.store(Phase::Off);
 }
 
-// A look at all tasks. The kernel lists them while they come and go: where one ends meanwhile, another one may
-// be left out.
-struct TaskLook {
-  bool are_settled = true;
-  uint32_t found = 0;
-  uint64_t tids = 0;  // hash
-};
-
-// Until every task of the process but this one is `settled`, it is sent the request signal once. Two looks have
-// to find the same tasks settled, and the second one as many as there were before it: then nobody was left that
-// could make others. A main thread that ended stays among them.
-template <typename Settled>
-bool gather(Settled settled) noexcept {
-  static int asked[kMaxThreads];
-  int asked_count = 0;
-  const int self = sys_gettid();
-  const uint64_t begin = monotonic_ns();
-  TaskLook before{.are_settled = false};
-  for (;;) {
-    TaskLook look;
-    const uint32_t there_are = count_tasks();
-    const uint32_t arrived = session.arrived.load();
-    const bool is_late = monotonic_ns() - begin > kPatience / 100;
-    for_each_task([&](int tid) {
-      constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;
-      ++look.found;
-      look.tids = (look.tids ^ static_cast<uint64_t>(tid)) * kGolden;
-      if (tid == self || settled(tid)) return;
-      if (is_late && tid == session.pid && is_dead_task(tid)) return;
-      look.are_settled = false;
-      for (int i = 0; i < asked_count; ++i)
-        if (asked[i] == tid) return;
-      if (asked_count == static_cast<int>(kMaxThreads)) return session.failed.store(true);
-      asked[asked_count++] = tid;
-      if (session.phase.load() == Phase::Entering) note_call_of(tid);
-      raw_syscall(SYS_tgkill, session.pid, tid, session.request_signal);
-    });
-    if (session.failed.load()) return false;
-    const bool are_all = look.found == there_are;
-    if (look.are_settled && before.are_settled && look.tids == before.tids && are_all) return true;
-    if (monotonic_ns() - begin > kPatience) return false;
-    before = look;
-    if (!look.are_settled || !are_all) wait_while(session.arrived, arrived, kWaitShort);
-  }
-}
-
 bool has_come(int tid) noexcept {
   const ThreadRecord* const record = record_of(tid);
   return is_in_session(record) && (!session.moves_all || record->stands.load());
@@ -378,8 +329,8 @@ bool enter_session() noexcept {
 
 namespace {
 
-// With all signals blocked: a request that came between would have the thread enter, and this would undo it. False:
-// to be tried again.
+// With all signals blocked: a request that came between would have the thread enter, and this would undo it.
+// False: to be tried again.
 bool enter_alone() noexcept {
   ThreadRecord* record = this_record();
   if (record && record->tid.load() == sys_gettid()) return true;  // entered with all, as it waited before
@@ -418,11 +369,10 @@ void enter_session_as_new_thread() noexcept {
   }
 }
 
-SessionStart begin_isolation(const SessionOptions& options) noexcept {
-  const int pid = sys_getpid();
-  if (this_record() && is_twin()) return SessionStart::AlreadyOn;
-  start_afresh(pid);
-  const PhaseChange phase_change;
+namespace {
+
+// `mask`: the thread's. It is left with kHandlerMask, where a session was tried.
+SessionStart begin_phases(const SessionOptions& options, uint64_t mask) noexcept {
   Phase off = Phase::Off;
   if (!session.phase.compare_exchange_strong(off, Phase::Entering)) return SessionStart::AlreadyOn;
   if (!text.bytes) dl_iterate_phdr(find_text, nullptr);
@@ -437,7 +387,7 @@ SessionStart begin_isolation(const SessionOptions& options) noexcept {
 
   // A handler of the program's returns by a system call, which must not be dispatched before we can take it;
   // and no thread of the session may have one that blocks our signals.
-  const uint64_t mask = set_kernel_mask(kHandlerMask);
+  set_kernel_mask(kHandlerMask);
   hide_own_signals();
   install_handlers();
   SessionStart result = SessionStart::Done;
@@ -457,16 +407,52 @@ SessionStart begin_isolation(const SessionOptions& options) noexcept {
       result = SessionStart::NotCommon;
     session.has_private_memory.store(false);
   }
-  if (result != SessionStart::Done) {
-    dispatch_calls(false);
-    if (this_record()) this_record()->session.store(0);
-    change_phase(Phase::Off);
-    await_none(session.entering);
-    show_own_signals();
-  } else {
+  if (result == SessionStart::Done) {
     change_phase(Phase::On);
+    return result;
   }
-  set_kernel_mask(result == SessionStart::Done ? mask & ~own_signal_bits() : mask);
+  dispatch_calls(false);
+  if (this_record()) this_record()->session.store(0);
+  change_phase(Phase::Off);
+  await_none(session.entering);
+  show_own_signals();
+  return result;
+}
+
+// With all signals but ours and faults blocked; `mask` is the thread's, which changes where the session ends.
+bool end_phases(ThreadRecord& self, uint64_t& mask) noexcept {
+  Phase on = Phase::On;
+  if (!session.phase.compare_exchange_strong(on, Phase::Leaving)) return false;
+  self.session.store(0);
+  if (!gather([](int tid) noexcept { return !is_in_session(record_of(tid)); })) {
+    self.session.store(session.number.load());
+    change_phase(Phase::On);
+    return false;
+  }
+  dispatch_calls(false);
+  mask |= self.hidden_mask;
+  for_each_record([](ThreadRecord& record) { await_end_of_twin(record); });
+  if (session.watches_time.exchange(false)) release_twins();
+  change_phase(Phase::Off);
+  await_none(session.entering);
+  show_own_signals();
+  return true;
+}
+
+}  // namespace
+
+// Handlers of the program's, which may do the same, or jump, come before and after PhaseChange alone.
+SessionStart begin_isolation(const SessionOptions& options) noexcept {
+  const int pid = sys_getpid();
+  if (this_record() && is_twin()) return SessionStart::AlreadyOn;
+  start_afresh(pid);
+  const uint64_t mask = set_kernel_mask(kHandlerMask & ~signal_bit(options.request_signal));
+  SessionStart result;
+  {
+    const PhaseChange phase_change;
+    result = begin_phases(options, mask);
+  }
+  set_kernel_mask(is_in_session(this_record()) ? mask & ~own_signal_bits() : mask);
   return result;
 }
 
@@ -479,25 +465,11 @@ bool end_isolation() noexcept {
     set_kernel_mask(mask);
     return false;
   }
-  Phase on = Phase::On;
   bring_all_home();
-  bool done = false;
-  const PhaseChange phase_change;
-  if (session.phase.compare_exchange_strong(on, Phase::Leaving)) {
-    self->session.store(0);
-    done = gather([](int tid) { return !is_in_session(record_of(tid)); });
-    if (done) {
-      dispatch_calls(false);
-      mask |= self->hidden_mask;
-      for_each_record([](ThreadRecord& record) { await_end_of_twin(record); });
-      if (session.watches_time.exchange(false)) release_twins();
-      change_phase(Phase::Off);
-      await_none(session.entering);
-      show_own_signals();
-    } else {
-      self->session.store(session.number.load());
-      change_phase(Phase::On);
-    }
+  bool done;
+  {
+    const PhaseChange phase_change;
+    done = end_phases(*self, mask);
   }
   release_twins();
   // It may have left with others, and has its own mask since.

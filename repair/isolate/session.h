@@ -96,16 +96,16 @@ struct Session {
   // Threads that are about to enter: their system calls may be dispatched, and whoever takes SIGSYS from the
   // session waits until there are none.
   std::atomic<uint32_t> entering{0};
-  std::atomic<uint32_t> leaving{0};  // threads that wait for the end of Phase::Leaving
+  std::atomic<uint32_t> leaving{0};             // threads that wait for the end of Phase::Leaving
   std::atomic<uint32_t> is_changing_phase{0};   // somebody begins or ends a session
   std::atomic<bool> failed{false};              // one of them cannot enter
   std::atomic<uint32_t> holds{0};               // nobody becomes a twin
   std::atomic<bool> has_private_memory{false};  // writable, since the session began: nobody becomes a twin
   std::atomic<bool> watches_time{false};        // SessionStart::WatchesTime, since the session began
   std::atomic<uint32_t> twins{0};               // threads that are, or are about to be
-  std::atomic<uint32_t> beats{0};               // changes while the program runs, of a session that has a controller
-  std::atomic<bool> ending{false};              // the process ends: dead twins are no news
-  std::atomic<uint64_t> past_cpu_ns{0};         // of twins that left
+  std::atomic<uint32_t> beats{0};        // changes while the program runs, of a session that has a controller
+  std::atomic<bool> ending{false};       // the process ends: dead twins are no news
+  std::atomic<uint64_t> past_cpu_ns{0};  // of twins that left
 };
 extern Session session;
 
@@ -140,9 +140,9 @@ bool do_calls_pass() noexcept;
 // would need room on the program's alternate stack, where Rust's has 8 KiB in all.
 [[noreturn]] void return_from_sample(void* context) noexcept;
 
-// Waits for twins that have left, if their processes have ended. One that ended though nobody sent it away takes
-// the program with it, as the death of a thread would: it ends by the same signal. Parked originals look at
-// their own ten times a second.
+// Waits for twins that have left, if their processes have ended. One that ended though nobody sent it away
+// takes the program with it, as the death of a thread would: it ends by the same signal. Parked originals
+// look at their own ten times a second.
 void look_at_twins() noexcept;
 
 }  // namespace hpcrun

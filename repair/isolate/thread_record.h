@@ -53,8 +53,8 @@ struct alignas(64) ThreadRecord {
 
   // Where the thread is in a trapped call at home that cannot go on in a twin: the stack there, else 0.
   uintptr_t call_at_home = 0;
-  // Of the outermost call that is being passed to the kernel for the program, which handlers may have interrupted:
-  // the stack there, else 0.
+  // Of the outermost call that is being passed to the kernel for the program, which handlers may have
+  // interrupted: the stack there, else 0.
   uintptr_t passed_calls = 0;
   bool in_trap = false;            // of a twin: it looks at asked_back by itself
   uint32_t own_interruptions = 0;  // signals of ours

@@ -82,8 +82,8 @@ void put_by(Entry& entry) noexcept {
   }
 }
 
-// One at a time: whoever found a thread gone and is interrupted would take the stack, when others have put it by,
-// from the next thread that runs on it.
+// One at a time: whoever found a thread gone and is interrupted would take the stack, when others have put it
+// by, from the next thread that runs on it.
 void collect(Entry* stacks, uint32_t count) noexcept {
   if (is_collecting.exchange(true, std::memory_order_acquire)) return;
   const uint32_t begin = count ? next_asked.load(std::memory_order_relaxed) % count : 0;

@@ -29,8 +29,8 @@ static double cpu_ms() {
 }
 
 [[gnu::noinline]] static void work(int number, double milliseconds) {
-  // Each time for some other milliseconds, so that it keeps step with no timer. The clock is asked in between,
-  // by a system call, which is dear in a thread that is a process.
+  // Each time for some other milliseconds, so that it keeps step with no timer. The clock is asked in
+  // between, by a system call, which is dear in a thread that is a process.
   std::minstd_rand random(static_cast<unsigned>(number) + 1);
   while (cpu_ms() < milliseconds) {
     const int turns = 500'000 + static_cast<int>(random() % 1'000'000);

@@ -243,7 +243,8 @@ TEST_CASE("new memory is zeros where other memory was common, which went by a ca
     memset(at, 1, kBytes);
     // As the loader does with a library.
     if (syscall(SYS_munmap, at, kBytes) != 0 ||
-        syscall(SYS_mmap, at, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != piece)
+        syscall(SYS_mmap, at, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+                0) != piece)
       return false;
     at[4096] = 2;
     if (!hpcrun::make_common()) return false;

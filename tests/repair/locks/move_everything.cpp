@@ -18,10 +18,6 @@ void count_moved(const void*) noexcept {
 }
 void ignore(hpcrun::LockDeclined) noexcept {}
 
-bool owns_nothing_shared(const void*) noexcept {
-  return false;
-}
-
 // All bits of the filter.
 const hpcrun::ContendedLines* every_line() noexcept {
   static hpcrun::ContendedLines lines;
@@ -37,6 +33,7 @@ __attribute__((destructor)) void tell() noexcept {
 
 extern "C" __attribute__((visibility("default"))) void hpcrun_sync_attach(
     const void*, hpcrun::SyncSwitches* library) noexcept {
-  static const hpcrun::LockRepair repair{every_line(), count_moved, ignore, owns_nothing_shared};
+  static const hpcrun::LockRepair repair{every_line(), count_moved, ignore,
+                                         [](const void*) noexcept { return false; }};
   library->repair.store(&repair, std::memory_order_release);
 }

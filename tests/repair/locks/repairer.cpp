@@ -30,10 +30,6 @@ void count_declined(hpcrun::LockDeclined reason) noexcept {
   ++declined_locks[static_cast<unsigned>(reason)];
 }
 
-bool owns_nothing_shared(const void*) noexcept {
-  return false;
-}
-
 template <typename Function>
 void find(void* library, Function*& function, const char* name) {
   function = reinterpret_cast<Function*>(dlsym(library, name));
@@ -67,7 +63,7 @@ Repairer::Repairer() : lines_(std::make_unique<hpcrun::ContendedLines>()) {
   if (!switches) throw std::runtime_error("the library in front of the locks did not come");
   moved_locks = 0;
   for (std::atomic<unsigned>& reason : declined_locks) reason = 0;
-  repair_ = {lines_.get(), count_moved, count_declined, owns_nothing_shared};
+  repair_ = {lines_.get(), count_moved, count_declined, [](const void*) noexcept { return false; }};
   switches.load()->repair = &repair_;
 }
 
