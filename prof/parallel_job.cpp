@@ -100,6 +100,15 @@ std::string batch_job() {
   return {};
 }
 
+bool is_untold_rank() {
+  for (const RankVariables& names : hpcrun::kRankVariables)
+    if (number(names.rank) && number(names.size)) return false;
+  // By which a process finds its launcher (PMI-1 and 2, PMIx), or is told its number alone.
+  for (const char* name : {"PMI_FD", "PMI_PORT", "PMI_ID", "PMI_RANK", "PMIX_NAMESPACE", "PMIX_RANK"})
+    if (getenv(name)) return true;
+  return false;
+}
+
 std::optional<ParallelJob> parallel_job() {
   for (const RankVariables& names : hpcrun::kRankVariables) {
     const std::optional<int> rank = number(names.rank), size = number(names.size);

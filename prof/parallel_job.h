@@ -31,6 +31,10 @@ struct ParallelJob {
 // processes is not known.
 std::optional<ParallelJob> parallel_job();
 
+// Whether the process is a rank, of which the launcher does not tell both which one and of how many: MPI
+// itself is to be asked (hpcrun/mpi).
+bool is_untold_rank();
+
 // The batch system's id of the job (Slurm, PBS, LSF, Flux), and of a job in an array; empty outside of one.
 std::string batch_job();
 

@@ -24,6 +24,7 @@
 #include "prof/message.h"
 #include "prof/node_directory.h"
 #include "prof/outside/sampler.h"
+#include "prof/parallel_job.h"
 #include "prof/perf_maps.h"
 #include "prof/rank_part.h"
 #include "prof/repair_request.h"
@@ -229,6 +230,7 @@ int run_program(const RunOptions& whole) {
   if (contention != ContentionRequest::None || repairs.layout)
     others.push_back(preloadable(find_memory_preload()));
   if (locks || repairs.locks) others.push_back(preloadable(find_sync_preload()));
+  if (!rank && is_untold_rank()) others.push_back(preloadable(find_mpi_preload()));
   const std::string trial_preload = preload_list(runtime, others);
   if (repairs.isolate || by_pages) {
     const char* const asked = by_pages ? "-e contention:pages" : "--repair=isolate";

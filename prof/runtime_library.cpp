@@ -21,6 +21,7 @@ constexpr const char* kViewer = "prof-viewer";                   // likewise
 constexpr const char* kOpenClPreload = "libhpcrun-opencl.so";    // likewise
 constexpr const char* kMemoryPreload = "libhpcrun-memory.so";    // likewise
 constexpr const char* kSyncPreload = "libhpcrun-sync.so";        // likewise
+constexpr const char* kMpiPreload = "libhpcrun-mpi.so";          // likewise
 constexpr const char* kIsolatePreload = "libhpcrun-isolate.so";  // likewise
 constexpr const char* kRegionsPlugin = "prof-regions.so";        // likewise
 constexpr const char* kIsolatingAllocator = "libjemalloc.so.2";
@@ -84,6 +85,10 @@ fs::path find_memory_preload() {
 
 fs::path find_sync_preload() {
   return find_runtime_library().parent_path() / kSyncPreload;
+}
+
+fs::path find_mpi_preload() {
+  return find_runtime_library().parent_path() / kMpiPreload;
 }
 
 fs::path find_isolate_preload() {

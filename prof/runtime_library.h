@@ -21,6 +21,9 @@ std::filesystem::path find_memory_preload();
 // libhpcrun-sync.so, in front of locks (hpcrun/sync/preload).
 std::filesystem::path find_sync_preload();
 
+// The one in front of MPI_Init (hpcrun/mpi), beside the runtime.
+std::filesystem::path find_mpi_preload();
+
 // libhpcrun-isolate.so, which makes the program's memory common (repair/isolate/preload).
 std::filesystem::path find_isolate_preload();
 

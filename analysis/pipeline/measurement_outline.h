@@ -31,9 +31,10 @@ void fields(Archive& archive, ClockDrift& drift) {
 }
 template <typename Archive>
 void fields(Archive& archive, MeasuredProcess& process) {
-  auto& [command, executable, host, environment, pid, parent, rank, realtime, monotonic, end, seen, drift] =
-      process;
-  archive(command, executable, host, environment, pid, parent, rank, realtime, monotonic, end, seen, drift);
+  auto& [command, executable, host, environment, pid, parent, rank, ranks, realtime, monotonic, end, seen,
+         drift] = process;
+  archive(command, executable, host, environment, pid, parent, rank, ranks, realtime, monotonic, end, seen,
+          drift);
 }
 template <typename Archive>
 void fields(Archive& archive, MeasuredMetric& metric) {

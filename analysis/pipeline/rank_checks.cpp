@@ -150,6 +150,7 @@ LaunchOfProcess launch_of(const MeasuredProcess& process) {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE", "PMI_SIZE", "PALS_SIZE",
                            "FLUX_JOB_SIZE", "SLURM_STEP_NUM_TASKS"})
     if (launch.size <= 0) launch.size = number(variable(lines, name));
+  if (launch.size <= 0) launch.size = process.ranks;
   return launch;
 }
 

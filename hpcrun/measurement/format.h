@@ -84,10 +84,13 @@ enum class Counter : uint16_t {
   // these were tried last; 0: they were not.
   MeetingsIsolated = 60,
   MeetingsCommon = 61,
+  // What MPI says in MPI_Init, where the launcher does not: 1 + the rank in the lower half, how many there
+  // are in the upper one; 0: nobody asked.
+  RankByMpi = 62,
 };
 constexpr uint64_t kIsolatedAnnotated = 1;  // all of it said where it works atomically
 constexpr uint64_t kIsolatedPlain = 2;      // some did not
-constexpr uint64_t kRepairsLayout = 1;  // of what this run finds
+constexpr uint64_t kRepairsLayout = 1;      // of what this run finds
 constexpr uint64_t kRepairsLocks = 2;
 constexpr uint64_t kRepairsByPlan = 4;
 constexpr uint64_t kRepairsIsolate = 8;

@@ -88,6 +88,14 @@ const char* stream_name(StreamKind kind) {
   return "unknown";
 }
 
+// Where the launcher told the rank, MPI has the same; it may not have told how many there are.
+void take_rank_by_mpi(uint64_t told, MeasuredProcess& process) {
+  const uint64_t number = told & UINT32_MAX, ranks = told >> 32;
+  if (number == 0 || number > ranks || ranks > INT32_MAX) return;
+  if (process.rank < 0) process.rank = static_cast<int32_t>(number - 1);
+  process.ranks = static_cast<int32_t>(ranks);
+}
+
 Layout read_header(std::span<const uint8_t> file, const std::string& name, ProcessMeasurement& out,
                    Warnings& warnings) {
   using Kind = MeasurementError::Kind;
@@ -137,6 +145,7 @@ Layout read_header(std::span<const uint8_t> file, const std::string& name, Proce
   read_slots(file, counters_offset, counter_slots, out.counters);
   read_slots(file, reasons_offset, reason_slots, out.stack_reasons);
   process.end_monotonic_ns = out.counter(hpcrun::Counter::EndMonotonicNs);
+  take_rank_by_mpi(out.counter(hpcrun::Counter::RankByMpi), process);
   return layout;
 }
 

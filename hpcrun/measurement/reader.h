@@ -51,6 +51,7 @@ struct MeasuredProcess {
   int32_t pid = 0;
   int32_t parent_pid = 0;
   int32_t rank = -1;
+  int32_t ranks = 0;  // as MPI says; 0: it was not asked
   uint64_t start_realtime_ns = 0;
   uint64_t start_monotonic_ns = 0;
   uint64_t end_monotonic_ns = 0;  // 0: did not end normally (or is still running)

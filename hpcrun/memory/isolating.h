@@ -20,6 +20,9 @@ struct CodeRange {
 };
 extern constinit CodeRange c_library;
 
+// Before start_isolating(); false: that was. Sessions are told of, in whatever thread (interface.h).
+bool hear_of_sessions(const DirectLocks& calls) noexcept;
+
 // As measuring begins. `signal` is ours and used by nobody else; 0: there is none. Writes down why where
 // nothing can be isolated. Not async-signal-safe.
 void start_isolating(int signal) noexcept;

@@ -96,6 +96,9 @@ void count(Counter counter, uint64_t value) noexcept {
   process_state.file.counter(counter).store(value, std::memory_order_relaxed);
 }
 
+DirectLocks direct_locks;
+bool has_started = false;
+
 uint64_t bit_of(int signal) noexcept {
   return signal ? uint64_t{1} << (signal - 1) : 0;
 }
@@ -138,6 +141,12 @@ uint64_t note_totals(const Isolation& with) noexcept {
 
 }  // namespace
 
+bool hear_of_sessions(const DirectLocks& calls) noexcept {
+  if (has_started) return false;
+  direct_locks = calls;
+  return true;
+}
+
 void start_isolating(int signal) noexcept {
   const Config& config = process_state.config;
   if (!(config.repairs_isolate && config.contention) && !config.contention_by_pages) return;
@@ -159,7 +168,9 @@ void start_isolating(int signal) noexcept {
   static constexpr TwinSampling kSampling = {
       &process_state.timer_signal, leave_home, begin_as_twin, end_as_twin, come_home, take_sample_as_twin};
   const uint64_t samples = bit_of(SIGTRAP) | bit_of(process_state.timer_signal);
-  if (!found->start({signal, samples, pages, tell, note_changed_line, leave_out_thread, note, kSampling}))
+  has_started = true;
+  if (!found->start(
+          {signal, samples, pages, tell, note_changed_line, leave_out_thread, note, kSampling, direct_locks}))
     return note_refusal(found->refusal() ? found->refusal() : "the process is the child of one that forked");
   process_state.let_calls_pass.store(found->let_calls_pass, std::memory_order_release);
   leave_moved_code.store(found->leave_moved_code, std::memory_order_release);

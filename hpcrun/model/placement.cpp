@@ -80,6 +80,14 @@ uint64_t conflicts_on(const Part* parts, uint32_t count) noexcept {
   return sum;
 }
 
+// Of accesses that happened to be seen: fewer by more than twice what chance makes of either.
+bool are_clearly_fewer(uint64_t conflicts, uint64_t than) noexcept {
+  constexpr uint64_t kDeviations = 2;
+  if (conflicts >= than) return false;
+  const uint64_t difference = than - conflicts;
+  return difference * difference > kDeviations * kDeviations * (conflicts + than);
+}
+
 }  // namespace
 
 uint64_t conflicts_at(const ObjectUse* uses, uint32_t count, uint32_t offset) noexcept {
@@ -105,7 +113,8 @@ ChosenPlacement choose_placement(const ObjectUse* uses, uint32_t count, uint64_t
   for (uint64_t begin = 0; begin < kLineBytes; begin += step) {
     const auto offset = static_cast<uint32_t>(begin);
     const uint64_t conflicts = conflicts_at(uses, count, offset);
-    if (conflicts < best.conflicts && conflicts <= conflicts_now / kLeastGain)
+    const bool helps = conflicts < conflicts_now && conflicts <= conflicts_now / kLeastGain;
+    if (helps && (best.placement == kAsAllocated || are_clearly_fewer(conflicts, best.conflicts)))
       best = {{.align = kLineBytes, .offset = offset, .pad = kLineBytes}, conflicts};
   }
   return best;

@@ -23,6 +23,7 @@
 #include "hpcrun/memory/placing.h"
 #include "hpcrun/process/outside_request.h"
 #include "hpcrun/process/proc_file.h"
+#include "hpcrun/process/rank_of_process.h"
 #include "hpcrun/process/redirection.h"
 #include "hpcrun/process/surroundings.h"
 #include "hpcrun/process/thread_list.h"
@@ -63,14 +64,6 @@ void warn_unwritable(int error) noexcept {
   if (process_state.warned_unwritable && process_state.warned_unwritable->exchange(true)) return;
   warn("cannot write measurements to", error,
        "runs on unmeasured (others that fail like it are not reported)");
-}
-
-int rank_of_process() noexcept {
-  for (const RankVariables& names : kRankVariables) {
-    const char* const value = getenv(names.rank);
-    if (value && (!names.with_size_only || getenv(names.size))) return atoi(value);
-  }
-  return -1;
 }
 
 // NAME=value lines; what does not fit is left out.
@@ -122,6 +115,7 @@ int create_file() noexcept {
     snprintf(path, sizeof path, "%s/%s-%d-%d-%d.prof", process_state.config.directory, host,
              process.rank < 0 ? 0 : process.rank, process.pid, n);
     const int error = process_state.file.create(path, process);
+    if (!error) write_rank_by_mpi();
     if (error != EEXIST) return error;
   }
   return EEXIST;

@@ -5,6 +5,7 @@
 // but for the program's own rules about locks.
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "hpcrun/measurement/format.h"
@@ -74,10 +75,25 @@ struct LockRepair {
   bool (*is_own)(const void* at) noexcept;
 };
 
+// Why a mutex is not taken and released on the direct way (hpcrun/sync/preload/direct_mutex.h). Bits.
+enum Detour : uint32_t {
+  kUnknownMutexes = 1,  // the C library's are not made as those that we know, or nobody has looked yet
+  kFollowed = 2,        // who waits for whom is measured
+  kInSession = 4,       // threads may run as processes (repair/isolate/session.h)
+};
+
 // The library's, set by the runtime as it comes to know; nullptr: that is not asked for, now.
 struct SyncSwitches {
+  std::atomic<uint32_t> detours{kUnknownMutexes};       // none: the direct way
   std::atomic<const SyncInterface*> followed{nullptr};  // who waits for whom is measured
   std::atomic<const LockRepair*> repair{nullptr};
+  // Where each thread counts the calls that it is in on the direct way, from its thread pointer on: a
+  // uint32_t. Set before the runtime knows of the switches.
+  ptrdiff_t direct_calls = 0;
+
+  void set_detour(Detour why, bool is_needed) noexcept {
+    is_needed ? detours.fetch_or(why) : detours.fetch_and(~uint32_t{why});
+  }
 };
 
 }  // namespace hpcrun

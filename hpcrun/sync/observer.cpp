@@ -5,6 +5,7 @@
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/measurement/lock_metrics.h"
 #include "hpcrun/memory/heap.h"
+#include "hpcrun/memory/isolating.h"
 #include "hpcrun/sample/process_mark.h"
 #include "hpcrun/sample/signals_blocked.h"
 #include "hpcrun/sync/interface.h"
@@ -271,8 +272,16 @@ void start_following() noexcept {
 void set_switches() noexcept {
   SyncSwitches* const library = switches.load(std::memory_order_acquire);
   if (!library) return;
-  if (is_on.load(std::memory_order_acquire)) library->followed.store(&kInterface, std::memory_order_release);
+  if (is_on.load(std::memory_order_acquire)) {
+    library->followed.store(&kInterface, std::memory_order_release);
+    library->set_detour(kFollowed, true);
+  }
   library->repair.store(lock_repair(), std::memory_order_release);
+}
+
+void forbid_direct_calls(bool is_forbidden) noexcept {
+  if (SyncSwitches* const library = switches.load(std::memory_order_acquire))
+    library->set_detour(kInSession, is_forbidden);
 }
 
 void stop_moving_locks() noexcept {
@@ -319,6 +328,7 @@ void end_sync_thread(ThreadState& thread) noexcept {
 }
 
 void forget_sync() noexcept {
+  forbid_direct_calls(false);  // the parent's session
   stop_moving_locks();
   is_on.store(false, std::memory_order_relaxed);
   process_state.work_observer.store(nullptr, std::memory_order_relaxed);
@@ -334,5 +344,7 @@ __attribute__((visibility("default"))) void hpcrun_sync_attach(const void* code,
                                                                hpcrun::SyncSwitches* library) noexcept {
   hpcrun::process_state.sync_code.store(code, std::memory_order_release);
   hpcrun::switches.store(library, std::memory_order_release);
+  if (!hpcrun::hear_of_sessions({hpcrun::forbid_direct_calls, library->direct_calls}))
+    library->set_detour(hpcrun::kInSession, true);
   hpcrun::set_switches();
 }

@@ -231,6 +231,7 @@ class Loop {
       };
       options.hooks.memory_changes = end_isolation_of;
       options.hooks.before_fork = before_fork;
+      options.hooks.session = controller.host.direct_locks.forbid;
       options.sampling = controller.host.sampling;
       result = begin_isolation(options);
     }

@@ -49,6 +49,7 @@ void before_atomic(uint64_t instruction) noexcept {
 bool start(const IsolationHost& host) noexcept {
   if (common_memory_file() < 0 && !has_left_common() && !is_common_awaited()) return false;
   controller.host = host;
+  if (host.direct_locks.forbid) direct_calls_at.store(&controller.host.direct_locks.at);
   set_before_atomic(controller.isolates_at_random() ? nullptr : before_atomic);
   watch_changes(controller.finds_written() ? host.changed : nullptr);
   return true;

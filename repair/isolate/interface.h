@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 
 namespace hpcrun {
@@ -86,6 +87,15 @@ struct TwinSampling {
   bool (*take)(int signal, const siginfo_t& info, void* context) noexcept = nullptr;
 };
 
+// Calls of another library of ours, which work on what threads meet at without a word to this one.
+struct DirectLocks {
+  // Threads may be processes from now on, and no such call begins any more; or may be none any more.
+  void (*forbid)(bool is_forbidden) noexcept = nullptr;
+  // Where each thread counts those that it is in, from its thread pointer on: a uint32_t. Threads get no
+  // private page meanwhile.
+  ptrdiff_t at = 0;
+};
+
 // The runtime's.
 struct IsolationHost {
   int request_signal = 0;       // nobody else's, and never blocked by threads of the program
@@ -103,6 +113,7 @@ struct IsolationHost {
   // until now, so that it is known of a program that crashes. May be null.
   void (*note)(const IsolationTotals& totals) noexcept = nullptr;
   TwinSampling sampling;
+  DirectLocks direct_locks;
 };
 
 // The library's.

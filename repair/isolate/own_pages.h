@@ -2,6 +2,8 @@
 // The private pages of the calling thread, where it is a twin that has any, and when handlers may change what
 // it has. All calls are async-signal-safe.
 
+#include <pthread.h>
+
 #include <atomic>
 
 #include "repair/isolate/private_pages.h"
@@ -16,8 +18,18 @@ extern thread_local constinit PrivatePages* own_pages __attribute__((tls_model("
 // own_pages.
 extern thread_local constinit uint32_t open_regions __attribute__((tls_model("initial-exec")));
 
+// DirectLocks::at; nullptr: nobody has such calls.
+extern constinit std::atomic<const ptrdiff_t*> direct_calls_at;
+
+inline bool is_in_direct_call() noexcept {
+  const ptrdiff_t* const at = direct_calls_at.load(std::memory_order_relaxed);
+  if (!at) return false;
+  const auto* const thread = reinterpret_cast<const char*>(pthread_self());
+  return *reinterpret_cast<const volatile uint32_t*>(thread + *at) > 0;
+}
+
 inline bool is_in_region() noexcept {
-  return open_regions > 0;
+  return open_regions > 0 || is_in_direct_call();
 }
 
 // Set by a handler that would have changed what the thread has, but for a region. Threads that meet all the

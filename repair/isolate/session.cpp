@@ -371,6 +371,10 @@ void enter_session_as_new_thread() noexcept {
 
 namespace {
 
+void tell_of_session(bool begins) noexcept {
+  if (session.hooks.session) session.hooks.session(begins);
+}
+
 // `mask`: the thread's. It is left with kHandlerMask, where a session was tried.
 SessionStart begin_phases(const SessionOptions& options, uint64_t mask) noexcept {
   Phase off = Phase::Off;
@@ -382,6 +386,7 @@ SessionStart begin_phases(const SessionOptions& options, uint64_t mask) noexcept
   session.hooks = options.hooks;
   session.sampling = options.sampling;
   session.failed.store(false);
+  tell_of_session(true);
   forget_calls();
   session.number.fetch_add(1);
 
@@ -416,6 +421,7 @@ SessionStart begin_phases(const SessionOptions& options, uint64_t mask) noexcept
   change_phase(Phase::Off);
   await_none(session.entering);
   show_own_signals();
+  tell_of_session(false);
   return result;
 }
 
@@ -436,6 +442,7 @@ bool end_phases(ThreadRecord& self, uint64_t& mask) noexcept {
   change_phase(Phase::Off);
   await_none(session.entering);
   show_own_signals();
+  tell_of_session(false);
   return true;
 }
 

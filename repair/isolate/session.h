@@ -32,6 +32,8 @@ struct TwinHooks {
   bool (*is_busy)() = nullptr;
   // A twin is about to wait at, or wake others at, the word there, by a call of the kernel.
   void (*waits_on)(uint64_t address) = nullptr;
+  // A session is about to begin, or has ended.
+  void (*session)(bool begins) = nullptr;
   // All threads are at home, and the range's contents or protection are about to change.
   void (*memory_changes)(uint64_t low, uint64_t high) = nullptr;
   // As a session begins, by its caller, while all other threads stand still in handlers: makes what came

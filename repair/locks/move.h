@@ -67,6 +67,14 @@ inline bool lies_on_contended_line(const volatile void* lock, uint32_t bytes,
 // What the C library writes of a mutex that it takes and releases.
 constexpr uint32_t kMutexBytesWritten = offsetof(pthread_mutex_t, __data.__kind);
 
+// Of a mutex that the thread got in its original place: whether settle_mutex() has anything to do.
+inline bool is_to_be_settled(const pthread_mutex_t* mutex, const SyncSwitches& switches) noexcept {
+  if (shadow_address(mutex)) [[unlikely]]
+    return true;
+  const LockRepair* const repair = switches.repair.load(std::memory_order_acquire);
+  return repair && lies_on_contended_line(mutex, kMutexBytesWritten, *repair);
+}
+
 // The C library has given the thread the mutex in its original place. take(shadow) calls the C library once
 // more where that is needed; 0: the thread has it.
 template <typename Take>

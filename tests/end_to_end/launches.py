@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import unittest
 
-from driver import PROF, EndToEnd, main, sample
+from driver import PROF, EndToEnd, main, program, sample
 
 HOST = os.uname().nodename
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs/mpi_ranks.cpp")
@@ -60,6 +60,39 @@ class Launches(EndToEnd):
         status, said = self.end(*[self.start(rank, "--force", environment={"PMIX_NAMESPACE": "own"}) for rank in (0, 1)])
         self.assertEqual(([0, 0], ["", ""]), (status, said))
         self.assertEqual([0, 1], self.ranks_in(self.folder / "job"))
+
+    def untold(self, *words, rank=3, ranks=7, error=0, **environment):
+        """untold_rank, in an environment that tells nothing of its rank."""
+        names = {"UNTOLD_RANK": str(rank), "UNTOLD_RANKS": str(ranks), "UNTOLD_ERROR": str(error), **environment}
+        directory = self.folder / f"untold-{rank}"
+        done = subprocess.run([PROF, "run", "-q", "--no-analyze", "--force", "-o", directory, "--", program("untold_rank"),
+                               program("untold_module.so"), *words], env={**without_launchers(), **names}, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+        self.assertEqual((0, b"", f"{error}\n"), (done.returncode, done.stderr, done.stdout.decode()))
+        return directory
+
+    def ranks_told(self, *directories):
+        done = subprocess.run([PROF, "analyze", *directories, "-o", self.folder / "database"], stderr=subprocess.PIPE, timeout=60)
+        self.assertEqual(0, done.returncode, done.stderr)
+        report = subprocess.run([PROF, "report", self.folder / "database", "--view=ranks", "--format=json"], stdout=subprocess.PIPE,
+                                stderr=subprocess.DEVNULL, timeout=60)
+        shutil.rmtree(self.folder / "database")
+        # Of a run without ranks there is no such view.
+        ranks = json.loads(report.stdout)["ranks"] if report.returncode == 0 else []
+        return [rank["rank"] for rank in ranks], done.stderr.decode()
+
+    def test_mpi_is_asked_for_the_rank_where_the_launcher_does_not_tell_it(self):
+        """By a module that has MPI for itself, and by one whose MPI all have; forked children are of the same rank."""
+        first = self.untold(rank=1, ranks=3, PMIX_NAMESPACE="untold")
+        second = self.untold("global", rank=2, ranks=3, PMIX_NAMESPACE="untold")
+        self.assertEqual([2, 2], [len(list(directory.glob("*.prof"))) for directory in (first, second)])
+        ranks, said = self.ranks_told(first, second)
+        self.assertEqual([1, 2], ranks)
+        self.assertIn("rank 0 of 3 left no measurements", said)
+
+    def test_mpi_is_not_asked_where_it_has_failed_or_there_is_no_launcher(self):
+        for directory in (self.untold(error=15, PMIX_NAMESPACE="untold"), self.untold()):
+            self.assertEqual([], self.ranks_told(directory)[0])
 
     def test_a_rank_that_waits_in_a_directory_of_another_launch_says_so(self):
         self.leave_launch(0, host="elsewhere")
@@ -172,6 +205,9 @@ class Mpich(RanksOfMpich):
         done = subprocess.run([PROF, "analyze", *made, "-o", self.folder / "database"], stderr=subprocess.PIPE)
         self.assertEqual(0, done.returncode, done.stderr)
         self.assertEqual([0, 1], [rank["rank"] for rank in self.report(self.folder / "database")["ranks"]])
+        # How many there are MPI has said.
+        alone = subprocess.run([PROF, "analyze", made[1], "-o", self.folder / "alone"], stderr=subprocess.PIPE)
+        self.assertIn(b"rank 0 of 2 left no measurements", alone.stderr)
 
     def test_prof_follows_mpiexec_to_its_ranks(self):
         for number, words in enumerate(([], ["-pmi-port"])):

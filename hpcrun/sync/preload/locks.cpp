@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "hpcrun/sync/preload/call.h"
+#include "hpcrun/sync/preload/direct_mutex.h"
 #include "hpcrun/sync/preload/wait_for.h"
 #include "repair/locks/move.h"
 
@@ -18,10 +19,13 @@ namespace {
 
 __attribute__((constructor(102))) void find_runtime() noexcept {
   const auto attach = reinterpret_cast<decltype(&hpcrun_sync_attach)>(dlsym(RTLD_DEFAULT, kSyncAttachName));
-  if (!attach)
+  if (!attach) {
     dlerror();
-  else
-    attach(this_library(), &sync_switches);
+    return;
+  }
+  sync_switches.direct_calls = direct_calls_at();
+  attach(this_library(), &sync_switches);
+  sync_switches.set_detour(kUnknownMutexes, !knows_mutexes());
 }
 
 }  // namespace

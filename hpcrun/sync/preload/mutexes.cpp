@@ -1,8 +1,9 @@
-// In front of the C library's mutexes, which its C11 functions have as well. Where waiting is measured each
-// is asked for without waiting first; only where that fails is there something to measure. The functions that
-// ask do what those that wait do where these need not wait, errors included (glibc 2.36 and before); what
-// they refuse goes to those that wait. A mutex that was moved (repair/locks/move.h) is told of as if it were
-// where it was made.
+// In front of the C library's mutexes, which its C11 functions have as well. Those that are free are taken
+// and released directly (direct_mutex.h), unless there is a detour: where waiting is measured each is asked
+// for without waiting first; only where that fails is there something to measure. The functions that ask do
+// what those that wait do where these need not wait, errors included (glibc 2.36 and before); what they
+// refuse goes to those that wait. A mutex that was moved (repair/locks/move.h) is told of as if it were where
+// it was made.
 //
 // What else in the C library (glibc 2.36) gets a program's mutex:
 // - pthread_cond_*wait(), cnd_*wait(): in waits.cpp. Conditions of before 2.3.2, which 64-bit programs of
@@ -21,6 +22,7 @@
 #include <threads.h>
 
 #include "hpcrun/sync/preload/call.h"
+#include "hpcrun/sync/preload/direct_mutex.h"
 #include "hpcrun/sync/preload/wait_for.h"
 #include "repair/locks/move.h"
 
@@ -69,16 +71,9 @@ template <typename Function, typename Wait>
     return wait_for(LockKind::Mutex, mutex, function(), [=] { return wait(place); });
   });
 }
-// With one thread, where nothing of the mutex is to be known or changed: a jump into the C library.
-inline bool passes_by(const pthread_mutex_t* mutex) noexcept {
-  if (!__libc_single_threaded || shadow_address(mutex) || followed()) return false;
-  const LockRepair* const repair = sync_switches.repair.load(std::memory_order_relaxed);
-  return !repair || repair->lines->is_empty();
-}
 
-// Apart, so that what passes by needs no registers on the way.
 template <typename Function, typename Wait>
-[[gnu::noinline]] int take(pthread_mutex_t* mutex, Function function, bool may_ask, Wait wait) {
+int take(pthread_mutex_t* mutex, Function function, bool may_ask, Wait wait) {
   // With one thread the C library takes a free lock without an atomic instruction, but not when it is asked.
   const bool is_free = __libc_single_threaded && mutex->__data.__lock == 0;
   if (followed() && !is_free) return take_measured(mutex, function, may_ask, wait);
@@ -107,16 +102,65 @@ void tell_if_waited_for(const void* mutex, Function function) {
 
 #define HPCRUN_FUNCTION_LATER(name) [] { return HPCRUN_FUNCTION(name); }
 
+// Of calls that take the mutex, or say that they did not, by 0 or something else. Those behind the direct way
+// lie apart, so that it needs no registers for them.
+template <int (*Call)(pthread_mutex_t*)>
+[[gnu::noinline]] int settle(pthread_mutex_t* mutex) {
+  return settle_mutex(mutex, sync_switches, release_in_place, Call);
+}
+template <int (*Call)(pthread_mutex_t*), int (*Otherwise)(pthread_mutex_t*)>
+inline int take_directly_or(pthread_mutex_t* mutex) {
+  pthread_mutex_t* const place = wherever(mutex);
+  if (!take_directly(place)) [[unlikely]]
+    return Otherwise(mutex);
+  if (place == mutex && is_to_be_settled(mutex, sync_switches)) [[unlikely]]
+    return settle<Call>(mutex);
+  return 0;
+}
+
+int lock_in_place(pthread_mutex_t* mutex) {
+  return HPCRUN_BEHIND(pthread_mutex_lock)(mutex);
+}
+int try_in_place(pthread_mutex_t* mutex) {
+  return HPCRUN_BEHIND(pthread_mutex_trylock)(mutex);
+}
+[[gnu::noinline]] int lock_otherwise(pthread_mutex_t* mutex) {
+  return take(mutex, HPCRUN_FUNCTION_LATER(pthread_mutex_lock), true, lock_in_place);
+}
+[[gnu::noinline]] int try_otherwise(pthread_mutex_t* mutex) {
+  return take_mutex(mutex, sync_switches, release_in_place, try_in_place);
+}
+[[gnu::noinline]] int unlock_otherwise(pthread_mutex_t* mutex) {
+  tell_if_waited_for(mutex, HPCRUN_FUNCTION_LATER(pthread_mutex_unlock));
+  return HPCRUN_BEHIND(pthread_mutex_unlock)(wherever(mutex));
+}
+
+int c11_lock_in_place(pthread_mutex_t* mutex) {
+  return HPCRUN_BEHIND(mtx_lock)(c11_mutex_in(mutex));
+}
+int c11_try_in_place(pthread_mutex_t* mutex) {
+  return HPCRUN_BEHIND(mtx_trylock)(c11_mutex_in(mutex));
+}
+[[gnu::noinline]] int c11_lock_otherwise(pthread_mutex_t* mutex) {
+  return take_c11(c11_mutex_in(mutex), HPCRUN_FUNCTION_LATER(mtx_lock), true,
+                  [](mtx_t* place) { return HPCRUN_BEHIND(mtx_lock)(place); });
+}
+[[gnu::noinline]] int c11_try_otherwise(pthread_mutex_t* mutex) {
+  return take_mutex(mutex, sync_switches, release_in_place, c11_try_in_place);
+}
+[[gnu::noinline]] int c11_unlock_otherwise(pthread_mutex_t* mutex) {
+  tell_if_waited_for(mutex, HPCRUN_FUNCTION_LATER(mtx_unlock));
+  return HPCRUN_BEHIND(mtx_unlock)(c11_mutex_in(wherever(mutex)));
+}
+static_assert(thrd_success == 0);
+
 }  // namespace
 
 HPCRUN_EXPORT int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
-  if (passes_by(mutex)) return HPCRUN_BEHIND(pthread_mutex_lock)(mutex);
-  return take(mutex, HPCRUN_FUNCTION_LATER(pthread_mutex_lock), true,
-              [](pthread_mutex_t* place) { return HPCRUN_BEHIND(pthread_mutex_lock)(place); });
+  return take_directly_or<lock_in_place, lock_otherwise>(mutex);
 }
 HPCRUN_EXPORT int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {
-  return take_mutex(mutex, sync_switches, release_in_place,
-                    [](pthread_mutex_t* place) { return HPCRUN_BEHIND(pthread_mutex_trylock)(place); });
+  return take_directly_or<try_in_place, try_otherwise>(mutex);
 }
 HPCRUN_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* until) noexcept {
   return take(mutex, HPCRUN_FUNCTION_LATER(pthread_mutex_timedlock), is_valid(until),
@@ -129,8 +173,9 @@ HPCRUN_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t cloc
       [=](pthread_mutex_t* place) { return HPCRUN_BEHIND(pthread_mutex_clocklock)(place, clock, until); });
 }
 HPCRUN_EXPORT int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
-  tell_if_waited_for(mutex, HPCRUN_FUNCTION_LATER(pthread_mutex_unlock));
-  return HPCRUN_BEHIND(pthread_mutex_unlock)(wherever(mutex));
+  if (release_directly(wherever(mutex))) [[likely]]
+    return 0;
+  return unlock_otherwise(mutex);
 }
 HPCRUN_EXPORT int pthread_mutex_destroy(pthread_mutex_t* mutex) noexcept {
   return destroy_mutex(mutex, destroy_in_place);
@@ -147,20 +192,19 @@ HPCRUN_OTHER_NAME(pthread_mutex_destroy);
 // NOLINTEND(clang-diagnostic-unknown-attributes)
 
 HPCRUN_EXPORT int mtx_lock(mtx_t* mutex) {
-  return take_c11(mutex, HPCRUN_FUNCTION_LATER(mtx_lock), true,
-                  [](mtx_t* place) { return HPCRUN_BEHIND(mtx_lock)(place); });
+  return take_directly_or<c11_lock_in_place, c11_lock_otherwise>(mutex_in(mutex));
 }
 HPCRUN_EXPORT int mtx_trylock(mtx_t* mutex) {
-  return take_mutex(mutex_in(mutex), sync_switches, release_in_place,
-                    [](pthread_mutex_t* place) { return HPCRUN_BEHIND(mtx_trylock)(c11_mutex_in(place)); });
+  return take_directly_or<c11_try_in_place, c11_try_otherwise>(mutex_in(mutex));
 }
 HPCRUN_EXPORT int mtx_timedlock(mtx_t* mutex, const timespec* until) {
   return take_c11(mutex, HPCRUN_FUNCTION_LATER(mtx_timedlock), is_valid(until),
                   [=](mtx_t* place) { return HPCRUN_BEHIND(mtx_timedlock)(place, until); });
 }
 HPCRUN_EXPORT int mtx_unlock(mtx_t* mutex) {
-  tell_if_waited_for(mutex, HPCRUN_FUNCTION_LATER(mtx_unlock));
-  return HPCRUN_BEHIND(mtx_unlock)(c11_mutex_in(wherever(mutex_in(mutex))));
+  if (release_directly(wherever(mutex_in(mutex)))) [[likely]]
+    return thrd_success;
+  return c11_unlock_otherwise(mutex_in(mutex));
 }
 HPCRUN_EXPORT void mtx_destroy(mtx_t* mutex) {
   destroy_mutex(mutex_in(mutex), destroy_in_place);

@@ -3,32 +3,14 @@
 // where they are called; the end of a parallel region by what each thread calls there: it waits from when its
 // part is done until it has another one.
 
-#include "hpcrun/sync/preload/openmp.h"
+#include "hpcrun/guest/module_function.h"
+#include "hpcrun/sync/preload/call.h"
 
 #include <atomic>
 
 using namespace hpcrun;
 
 namespace hpcrun {
-
-void* RuntimeFunction::look_up(const void* caller, Known& entry) noexcept {
-  if (void* const next = dlsym(RTLD_NEXT, name_)) {
-    next_.store(next, std::memory_order_release);
-    return next;
-  }
-  dlerror();  // the program must not find our failure
-  Dl_info library;
-  if (!dladdr(caller, &library) || !library.dli_fname) return nullptr;
-  // Loaded already: nothing is but counted.
-  void* const handle = dlopen(library.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  void* const found = handle ? dlsym(handle, name_) : nullptr;
-  if (!found) dlerror();
-  if (handle) dlclose(handle);
-  uintptr_t none = 0;
-  if (found && entry.caller.compare_exchange_strong(none, reinterpret_cast<uintptr_t>(caller)))
-    entry.function.store(found, std::memory_order_release);
-  return found;
-}
 
 namespace {
 
@@ -152,7 +134,7 @@ const void* unnamed_section() noexcept {
 // HPCRUN_RUNTIME(result, name, types of arguments): the runtime's, as RUNTIME_OF(name) of the caller.
 #define HPCRUN_RUNTIME(result, name, ...)             \
   using hpcrun_type_##name = result(__VA_ARGS__);     \
-  static constinit RuntimeFunction hpcrun_of_##name { \
+  static constinit ModuleFunction hpcrun_of_##name { \
 #name                                             \
   }
 #define HPCRUN_RUNTIME_OF(name) \

@@ -1,6 +1,7 @@
 // libhpcrun-isolate.so: in front of mutexes and conditions, which commit as all calls of sync_calls.cpp do,
 // but for those that one thread alone takes (lock_users.h).
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sys/single_threaded.h>
@@ -45,8 +46,8 @@ int waited(const void* mutex, Call call) {
 
 }  // namespace
 
-// A process that never had a second thread has nobody to tell: it goes on by a jump, for which what is to be told lies
-// apart.
+// A process that never had a second thread has nobody to tell: it goes on by a jump, for which what is to be
+// told lies apart.
 #define HPCRUN_LOCK(name, parameters, arguments, ...)                              \
   HPCRUN_STAND_BEFORE(name);                                                       \
   [[gnu::noinline]] static int name##_among_others parameters __VA_ARGS__ {        \
@@ -108,6 +109,13 @@ HPCRUN_CONDITION(pthread_cond_clockwait,
 HPCRUN_CONDITION(cnd_wait, (cnd_t * object, mtx_t* mutex), (object, mutex));
 HPCRUN_CONDITION(cnd_timedwait, (cnd_t * object, mtx_t* mutex, const timespec* until),
                  (object, mutex, until));
+// For the library in front of this one: who is behind us.
+HPCRUN_EXPORT const void* hpcrun_isolate_behind(const char* name) noexcept {
+  void* const found = dlsym(RTLD_NEXT, name);  // from here: no jump
+  if (!found) dlerror();
+  return found;
+}
+
 HPCRUN_OBJECT(Others, int, pthread_cond_signal, (pthread_cond_t * object), (object), noexcept);
 HPCRUN_OBJECT(Others, int, pthread_cond_broadcast, (pthread_cond_t * object), (object), noexcept);
 HPCRUN_OBJECT(Others, int, cnd_signal, (cnd_t * object), (object));

@@ -85,6 +85,10 @@ unsigned Repairer::declined(hpcrun::LockDeclined reason) {
   return declined_locks[static_cast<unsigned>(reason)];
 }
 
+hpcrun::SyncSwitches& lock_switches() {
+  return *switches.load();
+}
+
 bool is_moved(const void* mutex) {
   const auto address = hpcrun::shadow_address(static_cast<const pthread_mutex_t*>(mutex));
   return address && reinterpret_cast<const hpcrun::ShadowLock*>(address)->original == mutex;

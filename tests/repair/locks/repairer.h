@@ -35,6 +35,9 @@ class Repairer {
   hpcrun::LockRepair repair_;
 };
 
+// Of the library in front of the locks.
+hpcrun::SyncSwitches& lock_switches();
+
 // Does the mutex lead to another place? As hpcrun/sync/shadow_lock.h has it.
 bool is_moved(const void* mutex);
 

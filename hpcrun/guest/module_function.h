@@ -1,0 +1,61 @@
+#pragma once
+// How functions are found of libraries that programs have from their own: OpenMP, MPI. Where one of these was
+// loaded for itself alone (a plugin, or a module of Python, with its libraries), the next function in the
+// program's order is none, or another library's. Then it is looked for as the caller's library would find it.
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace hpcrun {
+
+class ModuleFunction {
+ public:
+  constexpr explicit ModuleFunction(const char* name) : name_(name) {}
+
+  // For the call that returns to `caller`; nullptr: there is none. May take the loader's lock at the first
+  // call from a place.
+  void* get(const void* caller) noexcept {
+    if (void* const known = next_.load(std::memory_order_acquire)) [[likely]]
+      return known;
+    const auto site = reinterpret_cast<uintptr_t>(caller);
+    Known& entry = known_[site * 0x9e3779b97f4a7c15u >> (64 - kKnownBits)];
+    void* const function = entry.function.load(std::memory_order_acquire);
+    if (function && entry.caller.load(std::memory_order_relaxed) == site) return function;
+    return look_up(caller, entry);
+  }
+
+ private:
+  // An entry is taken once, for a caller and then its function.
+  struct Known {
+    std::atomic<uintptr_t> caller{0};
+    std::atomic<void*> function{nullptr};
+  };
+  static constexpr unsigned kKnownBits = 5;
+
+  [[gnu::noinline, gnu::cold]] void* look_up(const void* caller, Known& entry) noexcept {
+    if (void* const next = dlsym(RTLD_NEXT, name_)) {
+      next_.store(next, std::memory_order_release);
+      return next;
+    }
+    dlerror();  // the program must not find our failure
+    Dl_info library;
+    if (!dladdr(caller, &library) || !library.dli_fname) return nullptr;
+    // Loaded already: nothing is but counted.
+    void* const handle = dlopen(library.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    void* const found = handle ? dlsym(handle, name_) : nullptr;
+    if (!found) dlerror();
+    if (handle) dlclose(handle);
+    uintptr_t none = 0;
+    if (found && entry.caller.compare_exchange_strong(none, reinterpret_cast<uintptr_t>(caller)))
+      entry.function.store(found, std::memory_order_release);
+    return found;
+  }
+
+  const char* name_;
+  std::atomic<void*> next_{nullptr};
+  Known known_[1u << kKnownBits];
+};
+
+}  // namespace hpcrun

@@ -1,0 +1,61 @@
+#include "hpcrun/sync/preload/direct_mutex.h"
+
+#include <dlfcn.h>
+#include <gnu/libc-version.h>
+
+#include "hpcrun/guest/syscalls.h"
+
+namespace hpcrun {
+
+thread_local constinit uint32_t direct_calls = 0;
+
+namespace {
+
+using Fields = __pthread_mutex_s;
+
+HPCRUN_STAND_BEFORE(pthread_mutex_lock);
+HPCRUN_STAND_BEFORE(pthread_mutex_unlock);
+
+const void* module_of(const void* code) noexcept {
+  Dl_info info;
+  return code && dladdr(code, &info) ? info.dli_fbase : nullptr;
+}
+
+// libhpcrun-isolate.so stands behind this library, and says who is behind itself.
+const void* behind_ours(const char* name, const void* behind) noexcept {
+  using Ask = const void* (*)(const char*);
+  const auto ask = reinterpret_cast<Ask>(dlsym(RTLD_DEFAULT, "hpcrun_isolate_behind"));
+  if (!ask) dlerror();
+  return ask && module_of(reinterpret_cast<const void*>(ask)) == module_of(behind) ? ask(name) : behind;
+}
+
+// Not of another library that stands in front of the C library's, to see every lock.
+bool are_of_c_library() noexcept {
+  const void* const c_library = module_of(reinterpret_cast<const void*>(gnu_get_libc_version));
+  return module_of(behind_ours("pthread_mutex_lock", HPCRUN_FUNCTION(pthread_mutex_lock))) == c_library &&
+         module_of(behind_ours("pthread_mutex_unlock", HPCRUN_FUNCTION(pthread_mutex_unlock))) == c_library;
+}
+
+bool is(const volatile Fields& mutex, int lock, int owner, unsigned users) noexcept {
+  return mutex.__lock == lock && mutex.__owner == owner && mutex.__nusers == users && mutex.__kind == 0 &&
+         mutex.__count == 0;
+}
+
+}  // namespace
+
+ptrdiff_t direct_calls_at() noexcept {
+  return reinterpret_cast<const char*>(&direct_calls) - reinterpret_cast<const char*>(pthread_self());
+}
+
+bool knows_mutexes() noexcept {
+  const int self = sys_gettid();
+  if (number_of_thread() != self || !are_of_c_library()) return false;
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  if (!is(mutex.__data, 0, 0, 0)) return false;
+  HPCRUN_BEHIND(pthread_mutex_lock)(&mutex);
+  const bool is_taken = is(mutex.__data, 1, self, 1);  // not where locks are elided, which changes their kind
+  HPCRUN_BEHIND(pthread_mutex_unlock)(&mutex);
+  return is_taken && is(mutex.__data, 0, 0, 0);
+}
+
+}  // namespace hpcrun

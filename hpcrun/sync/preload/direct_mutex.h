@@ -1,0 +1,101 @@
+#pragma once
+// The direct way to take a mutex that is free and to release one for which nobody waits: what the C library
+// does with its fields is done here, without a call of it. Standing in front of its locks then costs a
+// program that has nothing measured or repaired nothing, or less (tests/bench/lock_cost). Only for mutexes
+// of the kind that programs get where they ask for no other, and only where the C library's were seen to be
+// made as this file has it, and nobody else stands in front of them; all else goes on to the C library.
+//
+// glibc 2.18 and later, nptl/pthread_mutex_lock.c: __lock is 0, 1, or 2 where a thread may sleep in futex(2);
+// __owner the number of the thread, and __nusers counts it.
+
+#include <pthread.h>
+#include <sys/single_threaded.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "hpcrun/sync/preload/call.h"
+
+namespace hpcrun {
+
+// Of the calling thread: how many calls it is in here, which handlers may ask for (SyncSwitches).
+extern thread_local constinit uint32_t direct_calls __attribute__((tls_model("initial-exec")));
+ptrdiff_t direct_calls_at() noexcept;
+
+// Whether mutexes are as described. Not async-signal-safe; as the library is loaded.
+bool knows_mutexes() noexcept;
+
+// Where the C library has the calling thread's number: in its own struct, which threads that became processes
+// keep. knows_mutexes() has looked.
+inline int number_of_thread() noexcept {
+  int number;
+  asm("movl %%fs:720, %0" : "=r"(number));
+  return number;
+}
+
+// What was before is kept, not counted back: calls that follow each other fast would wait for each other's
+// counting, which goes through memory.
+class DirectCall {
+ public:
+  DirectCall() noexcept : before_(direct_calls) {
+    direct_calls = before_ + 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  }
+  ~DirectCall() {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    direct_calls = before_;
+  }
+  DirectCall(const DirectCall&) = delete;
+  DirectCall& operator=(const DirectCall&) = delete;
+  bool is_allowed() const noexcept { return sync_switches.detours.load(std::memory_order_relaxed) == 0; }
+
+ private:
+  const uint32_t before_;
+};
+
+inline bool is_ordinary(const __pthread_mutex_s& mutex) noexcept {
+  constexpr int kNeverElided = 512;  // __kind of one whose attributes say that it is ordinary
+  return (mutex.__kind & ~kNeverElided) == 0;
+}
+
+// In a process with one thread nobody else changes the word, as the C library has it.
+inline bool change_word(int& word, int from, int to, int order) noexcept {
+  if (__libc_single_threaded) {
+    if (word != from) return false;
+    word = to;
+    return true;
+  }
+  return __atomic_compare_exchange_n(&word, &from, to, false, order, __ATOMIC_RELAXED);
+}
+
+// Of the mutex in this very place. False, and nothing has happened: the C library is to be asked.
+inline bool take_directly(pthread_mutex_t* mutex) noexcept {
+  const DirectCall call;
+  if (!call.is_allowed()) [[unlikely]]
+    return false;
+  __pthread_mutex_s& fields = mutex->__data;
+  if (!is_ordinary(fields) || !change_word(fields.__lock, 0, 1, __ATOMIC_ACQUIRE)) [[unlikely]]
+    return false;
+  fields.__owner = number_of_thread();
+  ++fields.__nusers;
+  return true;
+}
+
+inline bool release_directly(pthread_mutex_t* mutex) noexcept {
+  const DirectCall call;
+  if (!call.is_allowed()) [[unlikely]]
+    return false;
+  __pthread_mutex_s& fields = mutex->__data;
+  if (!is_ordinary(fields) || __atomic_load_n(&fields.__lock, __ATOMIC_RELAXED) != 1) [[unlikely]]
+    return false;
+  const int owner = fields.__owner;
+  fields.__owner = 0;
+  --fields.__nusers;
+  if (change_word(fields.__lock, 1, 0, __ATOMIC_RELEASE)) [[likely]]
+    return true;
+  fields.__owner = owner;  // somebody has begun to wait
+  ++fields.__nusers;
+  return false;
+}
+
+}  // namespace hpcrun
