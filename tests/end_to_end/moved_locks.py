@@ -51,6 +51,16 @@ class MovedLocks(driver.EndToEnd):
         first, second = sorted(self.moved_addresses(run))
         self.assertEqual((0, 40), (first % 64, second - first))
 
+    def test_another_library_in_front_of_locks_sees_each_of_them(self):
+        """By --repair mutexes are taken without the C library, but not past others."""
+        command = [driver.sample("sessions_fixed"), "4"]  # two threads' 500,000 pairs each
+        environment = {**os.environ, "LD_PRELOAD": driver.program("lock_counter.so")}
+        for repair in ("--repair=locks", "--repair=isolate"):
+            run = self.prof_run(command, options=["-q", "--no-analyze", repair], env=environment)
+            self.assertEqual(0, run.status, run.stderr)
+            # The allocator of isolation has locks of its own, which it tries and releases.
+            self.assertRegex(run.stderr, rb"1000000 taken, 1000\d\d\d released\n", repair)
+
     def test_a_pool_that_the_plan_names_is_repaired_from_the_start(self):
         pool = driver.sample("lock_pool")
         plan = self.folder / "plan"
