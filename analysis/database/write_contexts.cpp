@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <span>
 
 #include "analysis/database/database.h"
 #include "analysis/database/output.h"
@@ -21,6 +22,9 @@ namespace {
 using namespace format;
 
 constexpr uint64_t kValuesAtOnce = 512 * 1024;  // some 20 MB of memory
+// Of many profiles each has little of these: so much is read of each, of several pieces at a time.
+constexpr uint64_t kLeastBytesRead = 4096;
+constexpr size_t kMostPiecesRead = 16;
 
 // profile.db, which was just written.
 class ProfileFile {
@@ -33,11 +37,9 @@ class ProfileFile {
   ProfileFile& operator=(const ProfileFile&) = delete;
   ~ProfileFile() { ::close(descriptor_); }
 
-  void read(uint64_t offset, size_t bytes, std::vector<char>& out) const {
-    out.resize(bytes);
+  void read(uint64_t offset, size_t bytes, char* out) const {
     for (size_t done = 0; done < bytes;) {
-      const ssize_t got =
-          ::pread(descriptor_, out.data() + done, bytes - done, static_cast<off_t>(offset + done));
+      const ssize_t got = ::pread(descriptor_, out + done, bytes - done, static_cast<off_t>(offset + done));
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0) fail(got < 0 ? errno : EIO);
       done += static_cast<size_t>(got);
@@ -75,9 +77,8 @@ uint32_t first_context(const Database& database, const WrittenProfiles& written,
 }
 
 struct Entry {
-  uint32_t key;  // context and metric, from the first of the piece
-  uint32_t profile;
-  double value;
+  uint32_t profile = 0;
+  double value = 0;
 };
 
 struct ContextInfo {
@@ -127,13 +128,17 @@ class CctWriter {
 
   void write(OutputFile& file) {
     const std::vector<size_t> pieces = find_pieces();
-    Stage stage(writers_.progress, "writing contexts", pieces.size() - 1);
-    make_in_order(
-        pieces.size() - 1, writers_.jobs, [&](size_t i) { return make(pieces[i], pieces[i + 1]); },
-        [&](size_t, Piece&& piece) {
-          use(piece, file);
-          stage.add();
-        });
+    const size_t count = pieces.size() - 1, at_once = pieces_at_once();
+    Stage stage(writers_.progress, "writing contexts", count);
+    make_in_order((count + at_once - 1) / at_once, writers_.jobs,
+                  [&](size_t i) {
+                    const std::span all(pieces);
+                    return make(all.subspan(i * at_once, std::min(at_once, count - i * at_once) + 1));
+                  },
+                  [&](size_t, std::vector<Piece>&& made) {
+                    for (const Piece& piece : made) use(piece, file);
+                    stage.add(made.size());
+                  });
     file.align(4);
     share_.bytes = file.offset();
   }
@@ -158,24 +163,66 @@ class CctWriter {
                                       : ValueBlock::Before{block.context_count, block.value_count};
   }
 
-  Piece make(size_t first_range, size_t end_range) {
+  size_t pieces_at_once() const {
+    const uint64_t bytes = written_.blocks.size() * kLeastBytesRead;
+    return std::clamp<size_t>(bytes / (kValuesAtOnce * kProfileValueBytes), 1, kMostPiecesRead);
+  }
+
+  // What all profiles have of some ranges that follow each other.
+  struct Read {
+    size_t first_range, end_range;
+    std::vector<char> bytes;
+    std::vector<size_t> begin;  // of each profile; its indices, then its values
+  };
+
+  Read read(size_t first_range, size_t end_range) const {
+    Read all{first_range, end_range, {}, {0}};
+    const auto of = [&](const ValueBlock& block) {
+      const ValueBlock::Before from = before(block, first_range), to = before(block, end_range);
+      return std::pair(size_t{to.contexts - from.contexts} * kContextIndexBytes,
+                       static_cast<size_t>(to.values - from.values) * kProfileValueBytes);
+    };
+    for (const ValueBlock& block : written_.blocks) {
+      const auto [indices, values] = of(block);
+      all.begin.push_back(all.begin.back() + indices + values);
+    }
+    all.bytes.resize(all.begin.back());
+    for (size_t profile = 0; profile < written_.blocks.size(); ++profile) {
+      const ValueBlock& block = written_.blocks[profile];
+      const ValueBlock::Before from = before(block, first_range);
+      const auto [indices, values] = of(block);
+      char* const to = all.bytes.data() + all.begin[profile];
+      profiles_.read(block.indices + uint64_t{from.contexts} * kContextIndexBytes, indices, to);
+      profiles_.read(block.values + from.values * kProfileValueBytes, values, to + indices);
+    }
+    return all;
+  }
+
+  // Between two neighbours of `ranges` lies a piece.
+  std::vector<Piece> make(std::span<const size_t> ranges) {
+    const Read all = read(ranges.front(), ranges.back());
+    std::vector<Piece> pieces;
+    for (size_t i = 0; i + 1 < ranges.size(); ++i) pieces.push_back(make(all, ranges[i], ranges[i + 1]));
+    return pieces;
+  }
+
+  // use(profile, key, value) for all of the piece, by profile.
+  template <typename Use>
+  void for_each_value(const Read& all, size_t first_range, size_t end_range, Use use) const {
     const uint32_t first = first_context(database_, written_, first_range),
                    end = first_context(database_, written_, end_range);
-    std::vector<Entry> entries;
-    uint64_t count = 0;
-    for (size_t range = first_range; range < end_range; ++range) count += written_.value_counts[range];
-    entries.reserve(count);
-    // Where the entries of each key begin, first shifted by one.
-    std::vector<uint32_t> begin(size_t{end - first} * ids_ + 1, 0);
-    std::vector<char> indices, values;
     for (uint32_t profile = 0; profile < written_.blocks.size(); ++profile) {
       const ValueBlock& block = written_.blocks[profile];
       const ValueBlock::Before from = before(block, first_range), to = before(block, end_range);
       if (from.contexts == to.contexts) continue;
-      profiles_.read(block.indices + uint64_t{from.contexts} * kContextIndexBytes,
-                     size_t{to.contexts - from.contexts} * kContextIndexBytes, indices);
-      profiles_.read(block.values + from.values * kProfileValueBytes,
-                     (to.values - from.values) * kProfileValueBytes, values);
+      const ValueBlock::Before all_from = before(block, all.first_range),
+                               all_to = before(block, all.end_range);
+      const std::span bytes = std::span(all.bytes).subspan(all.begin[profile]);
+      const std::span indices = bytes.subspan((from.contexts - all_from.contexts) * kContextIndexBytes,
+                                              (to.contexts - from.contexts) * kContextIndexBytes);
+      const std::span values = bytes.subspan((all_to.contexts - all_from.contexts) * kContextIndexBytes +
+                                                 (from.values - all_from.values) * kProfileValueBytes,
+                                             (to.values - from.values) * kProfileValueBytes);
       for (size_t at = 0; at < indices.size(); at += kContextIndexBytes) {
         const auto context = load<uint32_t>(&indices[at]);
         const size_t next = at + kContextIndexBytes;
@@ -187,23 +234,30 @@ class CctWriter {
           const char* const value = &values[(i - from.values) * kProfileValueBytes];
           const auto id = load<uint16_t>(value);
           profiles_.require(id < ids_);
-          const uint32_t key = (context - first) * ids_ + id;
-          entries.push_back({key, profile, load<double>(value + sizeof(uint16_t))});
-          ++begin[key + 1];
+          use(profile, (context - first) * ids_ + id, value + sizeof id);
         }
       }
     }
-    for (size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
-    return sorted(entries, begin, first, end);
   }
 
-  // Entries come by profile, and keep that order among those of a key.
-  Piece sorted(const std::vector<Entry>& entries, const std::vector<uint32_t>& begin, uint32_t first,
-               uint32_t end) {
-    std::vector<uint32_t> order(entries.size());
+  // Entries lie by key, and by profile among those of a key: they are counted first, then put in their place.
+  Piece make(const Read& all, size_t first_range, size_t end_range) {
+    const uint32_t first = first_context(database_, written_, first_range),
+                   end = first_context(database_, written_, end_range);
+    std::vector<uint32_t> begin(size_t{end - first} * ids_ + 1, 0);  // of each key, at first shifted by one
+    for_each_value(all, first_range, end_range,
+                   [&](uint32_t, uint32_t key, const char*) { ++begin[key + 1]; });
+    for (size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
     std::vector<uint32_t> next(begin.begin(), begin.end() - 1);
-    for (uint32_t i = 0; i < entries.size(); ++i) order[next[entries[i].key]++] = i;
+    std::vector<Entry> entries(begin.back());
+    for_each_value(all, first_range, end_range, [&](uint32_t profile, uint32_t key, const char* value) {
+      entries[next[key]++] = {profile, load<double>(value)};
+    });
+    return made_of(entries, begin, first, end);
+  }
 
+  Piece made_of(const std::vector<Entry>& entries, const std::vector<uint32_t>& begin, uint32_t first,
+                uint32_t end) {
     Piece piece;
     OutputBuffer metrics;
     for (uint32_t context = first; context < end; ++context) {
@@ -212,18 +266,14 @@ class CctWriter {
       metrics.clear();
       const size_t first_key = size_t{context - first} * ids_;
       for (uint32_t metric = 0; metric < metrics_; ++metric)
-        summary_of(context, metric) = summarize(entries, order, &begin[first_key + metric * kScopes]);
+        summary_of(context, metric) = summarize(entries, &begin[first_key + metric * kScopes]);
       for (uint32_t id = 0; id < ids_; ++id) {
         const uint32_t from = begin[first_key + id], to = begin[first_key + id + 1];
         if (from == to) continue;
         metrics.put(static_cast<uint16_t>(id));
         metrics.put(info.value_count);
         ++info.metric_count;
-        for (uint32_t i = from; i < to; ++i) {
-          const Entry& entry = entries[order[i]];
-          piece.bytes.put<uint32_t>(entry.profile + 1);  // profile 0 is the summary
-          piece.bytes.put(entry.value);
-        }
+        put_entries(std::span(entries).subspan(from, to - from), piece.bytes);
         info.value_count += to - from;
       }
       info.indices = piece.bytes.size();
@@ -233,13 +283,22 @@ class CctWriter {
     return piece;
   }
 
+  static void put_entries(std::span<const Entry> entries, OutputBuffer& out) {
+    char* to = out.grow(entries.size() * kContextValueBytes);
+    for (const Entry& entry : entries) {
+      const uint32_t profile = entry.profile + 1;  // profile 0 is the summary
+      std::memcpy(to, &profile, sizeof profile);
+      std::memcpy(to + sizeof profile, &entry.value, sizeof entry.value);
+      to += kContextValueBytes;
+    }
+  }
+
   Summary& summary_of(uint32_t context, uint32_t metric) {
     return share_.summaries[size_t{metric} * (share_.end - share_.first) + (context - share_.first)];
   }
 
   // Over the profiles, in their order. `begin`: where the entries of each scope of a metric begin.
-  static Summary summarize(const std::vector<Entry>& entries, const std::vector<uint32_t>& order,
-                           const uint32_t* begin) {
+  static Summary summarize(const std::vector<Entry>& entries, const uint32_t* begin) {
     constexpr Scope kKept[] = {Scope::Point, Scope::Function, Scope::Execution};
     std::array<uint32_t, kScopes> next;
     std::copy_n(begin, kScopes, next.begin());
@@ -248,14 +307,14 @@ class CctWriter {
       uint32_t profile = UINT32_MAX;
       for (const Scope scope : kKept) {
         const auto at = static_cast<size_t>(scope);
-        if (next[at] < begin[at + 1]) profile = std::min(profile, entries[order[next[at]]].profile);
+        if (next[at] < begin[at + 1]) profile = std::min(profile, entries[next[at]].profile);
       }
       if (profile == UINT32_MAX) return summary;
       Values values;
       for (const Scope scope : kKept) {
         const auto at = static_cast<size_t>(scope);
-        if (next[at] < begin[at + 1] && entries[order[next[at]]].profile == profile)
-          values.*value_of(scope) = entries[order[next[at]++]].value;
+        if (next[at] < begin[at + 1] && entries[next[at]].profile == profile)
+          values.*value_of(scope) = entries[next[at]++].value;
       }
       add(summary, values);
     }
@@ -340,6 +399,7 @@ WrittenContexts write_contexts(const Database& database, const WrittenProfiles& 
       "cct",
       [&] {
         OutputFile file = begin_part(directory, kCct, team);
+        file.forget_written();
         CctWriter(database, written, directory, writers, own).write(file);
         end_part(std::move(file), directory, kCct, team);
       },

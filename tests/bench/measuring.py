@@ -21,8 +21,9 @@ EMPTY_SIGTRAP = BUILD / "tests/bench/libempty_sigtrap.so"
 class Cost:
     """What a process and all it waited for used."""
 
-    def __init__(self, cpu_s, wall_s, max_rss_bytes):
-        self.cpu_s = cpu_s
+    def __init__(self, user_s, kernel_s, wall_s, max_rss_bytes):
+        self.user_s = user_s
+        self.cpu_s = user_s + kernel_s
         self.wall_s = wall_s
         self.max_rss_bytes = max_rss_bytes
 
@@ -36,7 +37,7 @@ def run(command, env=None):
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         raise SystemExit(f"{command} ended with {process.returncode}:\n{stderr.decode(errors='replace')}")
-    return Cost(usage.ru_utime + usage.ru_stime, time.monotonic() - start, usage.ru_maxrss * 1024)
+    return Cost(usage.ru_utime, usage.ru_stime, time.monotonic() - start, usage.ru_maxrss * 1024)
 
 
 class Scratch:
