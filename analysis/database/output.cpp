@@ -189,7 +189,7 @@ void OutputFile::move_to(const std::filesystem::path& file, uint64_t offset) {
 
 void OutputFile::write_at(uint64_t offset, std::string_view bytes) {
   write_all(descriptor_, path_, offset, bytes);
-  if (behind_) behind_->wrote(descriptor_, offset, bytes.size());
+  if (behind_ && !is_part_) behind_->wrote(descriptor_, offset, bytes.size());
 }
 
 void write_text_file(const std::filesystem::path& path, std::string_view text) {

@@ -70,7 +70,8 @@ class OutputFile {
   OutputBuffer& buffer() { return buffer_; }
   void flush_if_full();
   void write(std::string_view bytes);
-  // From here on: nobody reads what is written before the file is whole (write_behind.h). Before anything is.
+  // From here on: nobody reads what is written before the file is whole (write_behind.h). Before anything is. Of a
+  // part, which is read to be moved: from there on.
   void forget_written() { behind_ = std::make_unique<WriteBehind>(); }
   // Leaves room, to which write_at() writes: where it begins.
   uint64_t leave(uint64_t bytes);

@@ -18,6 +18,7 @@
 #include "repair/isolate/common_state.h"
 #include "repair/isolate/move_mappings.h"
 #include "repair/isolate/shown_arguments.h"
+#include "repair/isolate/stranded_sleepers.h"
 #include "repair/isolate/tasks.h"
 
 namespace hpcrun {
@@ -175,6 +176,7 @@ bool make_all_private() noexcept {
   common_state.may_have_missed_some = common_state.calls_under_way != 0;
   bool is_done = true;
   for_each_mapping(make_private, &is_done);
+  wake_stranded_sleepers(common_state.hold.file);
   common_state.is_leaving = false;
   return is_done;
 }

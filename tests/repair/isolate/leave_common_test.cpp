@@ -1,6 +1,10 @@
 // Common memory is left, as a fork does, while other threads map, drop and protect theirs.
 
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -52,7 +56,56 @@ bool change_all_the_time(const std::atomic<bool>& is_over) {
   return true;
 }
 
+// What is made for several processes sleeps by shared keys, and robust mutexes do.
+struct Meeting {
+  sem_t semaphore;
+  pthread_mutex_t mutex;
+  Meeting() {
+    sem_init(&semaphore, 1, 0);
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&mutex, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+  }
+};
+
+template <typename Wait>
+bool wakes(const timespec& until, Wait wait) {
+  while (const int error = wait(&until))
+    if (error != EINTR) return false;
+  return true;
+}
+
 }  // namespace
+
+TEST_CASE(
+    "Threads that sleep by shared keys as common memory is left are woken by those who wake them "
+    "afterwards") {
+  CHECK(holds_in_child([] {
+    if (!hpcrun::make_common()) return false;
+    static Meeting meeting;
+    pthread_mutex_lock(&meeting.mutex);
+    timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 10;
+    std::atomic<int> woken{0};
+    std::thread at_semaphore([&] {
+      woken += wakes(
+          until, [](const timespec* end) { return sem_timedwait(&meeting.semaphore, end) == 0 ? 0 : errno; });
+    });
+    std::thread at_mutex([&] {
+      woken += wakes(until, [](const timespec* end) { return pthread_mutex_timedlock(&meeting.mutex, end); });
+    });
+    usleep(50'000);
+    if (!hpcrun::leave_common()) return false;
+    sem_post(&meeting.semaphore);
+    pthread_mutex_unlock(&meeting.mutex);
+    at_semaphore.join();
+    at_mutex.join();
+    return woken == 2;
+  }));
+}
 
 TEST_CASE("Memory that threads map while common memory is left keeps what they write there") {
   CHECK(holds_in_child([] {

@@ -1,0 +1,16 @@
+#pragma once
+// Threads that sleep on a futex of common memory by a key that is shared, as those of robust mutexes and of
+// what was made for several processes are (futex(2)): the kernel knows them by the file and the place in it.
+// When that memory becomes private, who wakes others at the same address has another key, and they would sleep
+// for ever.
+
+#include <cstdint>
+
+namespace hpcrun {
+
+// After the memory, of which offsets in `file` are the addresses, has become private: they wake, as by chance,
+// look at the word again, and sleep by the new key. Those with priority inheritance are not among them: the
+// kernel hands these locks over by itself. Other threads may run. Async-signal-safe.
+void wake_stranded_sleepers(int file) noexcept;
+
+}  // namespace hpcrun
