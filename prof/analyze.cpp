@@ -54,7 +54,7 @@ auto with_progress(AnalyzeOptions options, const Work& work) {
 // between them is made, page by page, for each.
 void keep_freed_memory() {
   constexpr int kLargest = 32 << 20;  // as malloc allows
-  constexpr int kMostKept = 256 << 20;
+  constexpr int kMostKept = 64 << 20;
   mallopt(M_MMAP_THRESHOLD, kLargest);
   mallopt(M_TRIM_THRESHOLD, kMostKept);
 }

@@ -24,7 +24,7 @@ using namespace format;
 constexpr uint64_t kValuesAtOnce = 512 * 1024;  // some 20 MB of memory
 // Of many profiles each has little of these: so much is read of each, of several pieces at a time.
 constexpr uint64_t kLeastBytesRead = 4096;
-constexpr size_t kMostPiecesRead = 16;
+constexpr size_t kMostPiecesRead = 32;  // by all threads together
 
 // profile.db, which was just written.
 class ProfileFile {
@@ -165,7 +165,8 @@ class CctWriter {
 
   size_t pieces_at_once() const {
     const uint64_t bytes = written_.blocks.size() * kLeastBytesRead;
-    return std::clamp<size_t>(bytes / (kValuesAtOnce * kProfileValueBytes), 1, kMostPiecesRead);
+    const size_t most = std::max<size_t>(kMostPiecesRead / static_cast<size_t>(writers_.jobs), 1);
+    return std::clamp<size_t>(bytes / (kValuesAtOnce * kProfileValueBytes), 1, most);
   }
 
   // What all profiles have of some ranges that follow each other.

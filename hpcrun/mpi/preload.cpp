@@ -6,8 +6,6 @@
 #include <link.h>
 #include <string.h>
 
-#include <type_traits>
-
 #include "hpcrun/guest/behind.h"
 #include "hpcrun/guest/module_function.h"
 #include "hpcrun/mpi/rank.h"
@@ -16,53 +14,75 @@ using namespace hpcrun;
 
 namespace {
 
-// A function or variable of the MPI library that the caller's library has, or, where it came by a jump from
-// one that nobody knows any more, of the first library that has one.
-class MpiSymbol {
+// The names of the files that are loaded: while they are listed nothing may be opened.
+class LoadedFiles {
  public:
-  constexpr explicit MpiSymbol(const char* name) : name_(name), symbol_(name) {}
+  LoadedFiles() noexcept { dl_iterate_phdr(add, this); }
 
-  void* get(const void* caller) noexcept {
-    if (void* const found = symbol_.get(caller)) return found;
-    Search search{name_, nullptr};
-    dl_iterate_phdr(look_in, &search);
-    return search.found;
+  // use(name) until that is true.
+  template <typename Use>
+  void until(Use use) const noexcept {
+    for (size_t at = 0; at < used_; at += strlen(names_ + at) + 1)
+      if (use(names_ + at)) return;
   }
 
  private:
-  struct Search {
-    const char* name;
-    void* found;
-  };
-
-  static int look_in(dl_phdr_info* module, size_t, void* raw) noexcept {
-    Search& search = *static_cast<Search*>(raw);
-    void* const handle = dlopen(module->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-    void* const found = handle ? dlsym(handle, search.name) : nullptr;
-    if (!found) dlerror();
-    if (handle) dlclose(handle);
-    Dl_info library;
-    if (found && dladdr(found, &library) && library.dli_fbase != own_base()) search.found = found;
-    return search.found != nullptr;
+  static int add(dl_phdr_info* module, size_t, void* raw) noexcept {
+    auto& self = *static_cast<LoadedFiles*>(raw);
+    const size_t bytes = strlen(module->dlpi_name) + 1;
+    if (self.used_ + bytes > sizeof self.names_) return 1;
+    memcpy(self.names_ + self.used_, module->dlpi_name, bytes);
+    self.used_ += bytes;
+    return 0;
   }
 
-  static const void* own_base() noexcept {
-    Dl_info library;
-    return dladdr(reinterpret_cast<const void*>(&look_in), &library) ? library.dli_fbase : nullptr;
+  size_t used_ = 0;
+  char names_[32 * 1024];
+};
+
+const void* module_of(const void* address) noexcept {
+  Dl_info library;
+  return dladdr(address, &library) ? library.dli_fbase : nullptr;
+}
+
+void* symbol_in(const char* file, const char* name) noexcept {
+  void* const handle = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
+  void* const found = handle ? dlsym(handle, name) : nullptr;
+  if (!found) dlerror();
+  if (handle) dlclose(handle);
+  return found;
+}
+
+// A function of the MPI library that the caller's library has, or, where it came by a jump from one that
+// nobody knows any more, of the first library that has one.
+class MpiFunction {
+ public:
+  constexpr explicit MpiFunction(const char* name) : name_(name), function_(name) {}
+
+  void* get(const void* caller) noexcept {
+    void* found = function_.get(caller);
+    if (found) return found;
+    const void* const own = module_of(reinterpret_cast<const void*>(&symbol_in));
+    LoadedFiles().until([&](const char* file) {
+      void* const here = symbol_in(file, name_);
+      if (here && module_of(here) != own) found = here;
+      return found != nullptr;
+    });
+    return found;
   }
 
+ private:
   const char* name_;
-  ModuleFunction symbol_;
+  ModuleFunction function_;
 };
 
 constexpr int kSuccess = 0;
 constexpr uintptr_t kWorldOfMpich = 0x44000000;
 constexpr int kMostVersionBytes = 8192;  // MPI_MAX_LIBRARY_VERSION_STRING, the larger of the two
 
-MpiSymbol get_version("PMPI_Get_library_version");
-MpiSymbol comm_rank("PMPI_Comm_rank");
-MpiSymbol comm_size("PMPI_Comm_size");
-MpiSymbol world_of_open_mpi("ompi_mpi_comm_world");
+MpiFunction get_version("PMPI_Get_library_version");
+MpiFunction comm_rank("PMPI_Comm_rank");
+MpiFunction comm_size("PMPI_Comm_size");
 
 bool has_abi_of_mpich(const char* version) noexcept {
   for (const char* name : {"MPICH", "Intel(R) MPI", "MVAPICH"})
@@ -70,9 +90,20 @@ bool has_abi_of_mpich(const char* version) noexcept {
   return false;
 }
 
-// nullptr: not known.
-void* world_of(const char* version, const void* caller) noexcept {
-  if (strstr(version, "Open MPI")) return world_of_open_mpi.get(caller);
+// Where a program names the variable it lies in the program, and not in the library (copy relocation).
+void* world_of_open_mpi(const char* file) noexcept {
+  constexpr char kName[] = "ompi_mpi_comm_world";
+  if (void* const found = dlsym(RTLD_DEFAULT, kName)) return found;
+  dlerror();
+  return symbol_in(file, kName);
+}
+
+// nullptr: not known. Of the standard's own binary interface (libmpi_abi.so) it is another number.
+void* world_of(const char* version, const void* function) noexcept {
+  Dl_info library;
+  if (!dladdr(function, &library) || !library.dli_fname || strstr(library.dli_fname, "mpi_abi"))
+    return nullptr;
+  if (strstr(version, "Open MPI")) return world_of_open_mpi(library.dli_fname);
   return has_abi_of_mpich(version) ? reinterpret_cast<void*>(kWorldOfMpich) : nullptr;
 }
 
@@ -86,7 +117,7 @@ void ask(const void* caller) noexcept {
   static char version[kMostVersionBytes];
   int length = 0, rank = -1, ranks = 0;
   if (version_of(version, &length) != kSuccess) return;
-  void* const world = world_of(version, caller);
+  void* const world = world_of(version, reinterpret_cast<const void*>(rank_in));
   if (!world || rank_in(world, &rank) != kSuccess || size_of(world, &ranks) != kSuccess) return;
   if (rank >= 0 && rank < ranks) hpcrun_set_rank(rank, ranks);
 }
@@ -94,35 +125,46 @@ void ask(const void* caller) noexcept {
 // MPI_ERR_OTHER, of a library that is not there: nobody can have called what nothing defines.
 constexpr int kNoLibrary = 15;
 
-template <typename Result, typename... Arguments>
-Result initialise(MpiSymbol& function, const void* caller, Arguments... arguments) {
-  const auto behind = reinterpret_cast<Result (*)(Arguments...)>(function.get(caller));
-  if constexpr (std::is_void_v<Result>) {
-    if (behind) behind(arguments...);
-    ask(caller);
-  } else {
-    const Result result = behind ? behind(arguments...) : kNoLibrary;
-    if (result == kSuccess) ask(caller);
-    return result;
-  }
+template <typename... Arguments>
+int initialise(MpiFunction& function, const void* caller, Arguments... arguments) {
+  const auto behind = reinterpret_cast<int (*)(Arguments...)>(function.get(caller));
+  const int result = behind ? behind(arguments...) : kNoLibrary;
+  if (result == kSuccess) ask(caller);
+  return result;
 }
 
-#define HPCRUN_INITIALISES(result, name, parameters, ...)                                        \
-  static MpiSymbol hpcrun_function_##name(#name);                                                \
-  HPCRUN_EXPORT result name parameters {                                                         \
-    return initialise<result>(hpcrun_function_##name, __builtin_return_address(0), __VA_ARGS__); \
-  }                                                                                              \
+// The result is the last argument, which may be left out.
+template <typename... Arguments>
+void initialise_fortran(MpiFunction& function, const void* caller, int* error, Arguments... arguments) {
+  const auto behind = reinterpret_cast<void (*)(Arguments...)>(function.get(caller));
+  if (!behind) return;
+  behind(arguments...);
+  if (!error || *error == kSuccess) ask(caller);
+}
+
+#define HPCRUN_MPI(name) static MpiFunction hpcrun_function_##name(#name)
+#define HPCRUN_INITIALISES(name, parameters, ...)                                        \
+  HPCRUN_MPI(name);                                                                      \
+  HPCRUN_EXPORT int name parameters {                                                    \
+    return initialise(hpcrun_function_##name, __builtin_return_address(0), __VA_ARGS__); \
+  }                                                                                      \
   static_assert(true) /* takes the semicolon */
+#define HPCRUN_FORTRAN_INITIALISES(name, parameters, ...)                                               \
+  HPCRUN_MPI(name);                                                                                     \
+  HPCRUN_EXPORT void name parameters {                                                                  \
+    return initialise_fortran(hpcrun_function_##name, __builtin_return_address(0), error, __VA_ARGS__); \
+  }                                                                                                     \
+  static_assert(true)
 
 }  // namespace
 
-HPCRUN_INITIALISES(int, MPI_Init, (int* count, char*** words), count, words);
-HPCRUN_INITIALISES(int, MPI_Init_thread, (int* count, char*** words, int required, int* provided), count,
-                   words, required, provided);
-// Fortran's, as gfortran, flang and ifort call them.
-HPCRUN_INITIALISES(void, mpi_init_, (int* error), error);
-HPCRUN_INITIALISES(void, mpi_init_f08_, (int* error), error);
-HPCRUN_INITIALISES(void, mpi_init_thread_, (int* required, int* provided, int* error), required, provided,
-                   error);
-HPCRUN_INITIALISES(void, mpi_init_thread_f08_, (int* required, int* provided, int* error), required, provided,
-                   error);
+HPCRUN_INITIALISES(MPI_Init, (int* count, char*** words), count, words);
+HPCRUN_INITIALISES(MPI_Init_thread, (int* count, char*** words, int required, int* provided), count, words,
+                   required, provided);
+// As gfortran, flang and ifort call them.
+HPCRUN_FORTRAN_INITIALISES(mpi_init_, (int* error), error);
+HPCRUN_FORTRAN_INITIALISES(mpi_init_f08_, (int* error), error);
+HPCRUN_FORTRAN_INITIALISES(mpi_init_thread_, (int* required, int* provided, int* error), required, provided,
+                           error);
+HPCRUN_FORTRAN_INITIALISES(mpi_init_thread_f08_, (int* required, int* provided, int* error), required,
+                           provided, error);

@@ -80,6 +80,7 @@ enum Detour : uint32_t {
   kUnknownMutexes = 1,  // the C library's are not made as those that we know, or nobody has looked yet
   kFollowed = 2,        // who waits for whom is measured
   kInSession = 4,       // threads may run as processes (repair/isolate/session.h)
+  kUnheard = 8,         // whether they do is not told any more
 };
 
 // The library's, set by the runtime as it comes to know; nullptr: that is not asked for, now.

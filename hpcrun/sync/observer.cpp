@@ -345,6 +345,6 @@ __attribute__((visibility("default"))) void hpcrun_sync_attach(const void* code,
   hpcrun::process_state.sync_code.store(code, std::memory_order_release);
   hpcrun::switches.store(library, std::memory_order_release);
   if (!hpcrun::hear_of_sessions({hpcrun::forbid_direct_calls, library->direct_calls}))
-    library->set_detour(hpcrun::kInSession, true);
+    library->set_detour(hpcrun::kUnheard, true);
   hpcrun::set_switches();
 }

@@ -9,8 +9,9 @@
 namespace hpcrun {
 
 // After the memory, of which offsets in `file` are the addresses, has become private: they wake, as by chance,
-// look at the word again, and sleep by the new key. Those with priority inheritance are not among them: the
-// kernel hands these locks over by itself. Other threads may run. Async-signal-safe.
+// look at the word again, and sleep by the new key. Not those at locks with priority inheritance, which the
+// kernel hands over and no call wakes, nor those of futex_waitv(2), whose words lie on a stack that may go
+// meanwhile. Other threads may run. Async-signal-safe.
 void wake_stranded_sleepers(int file) noexcept;
 
 }  // namespace hpcrun

@@ -83,6 +83,7 @@ void watch_changes(ChangedLine changed) noexcept {
 
 void ask_again() noexcept {
   asked_in_region = false;
+  if (is_in_direct_call()) return;  // which the program left by a jump: it would be asked for ever
   if (ThreadRecord* const record = this_record()) ask_to_commit(*record);
 }
 

@@ -115,6 +115,14 @@ class MpiRanks(EndToEnd):
         self.assertIn("MPI_Allgather, called by (anonymous namespace)::exchange", first["sentence"])
         self.assertNotIn("MPI_Allreduce", first["sentence"])
 
+    def test_mpi_says_how_many_ranks_there_are_where_the_launcher_does_not(self):
+        """As by a launcher of PMIx alone, of a program that names MPI_COMM_WORLD."""
+        hidden = [word for name in ("RANK", "SIZE", "LOCAL_RANK") for word in ("-u", f"OMPI_COMM_WORLD_{name}")]
+        run = self.mpirun("-q", "--no-analyze", directory="job-%r", launcher=[*MPIRUN[:-1], "2", "env", *hidden], command=("works", "1"))
+        self.assertEqual((0, b""), (run.status, run.stderr))
+        self.assertEqual([[0], [1]], [self.ranks_in(self.folder / f"job-{rank}") for rank in (0, 1)])
+        self.assertIn("rank 0 of 2 left no measurements", self.analyze(self.folder / "job-1"))
+
     def test_a_subset_is_measured_and_the_others_run_bare(self):
         run = self.mpirun("--ranks", "1,3", "--no-analyze")
         self.assertEqual(0, run.status, run.stderr)

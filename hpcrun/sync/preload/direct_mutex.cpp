@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
+#include <threads.h>
 
 #include "hpcrun/guest/syscalls.h"
 
@@ -14,7 +15,11 @@ namespace {
 using Fields = __pthread_mutex_s;
 
 HPCRUN_STAND_BEFORE(pthread_mutex_lock);
+HPCRUN_STAND_BEFORE(pthread_mutex_trylock);
 HPCRUN_STAND_BEFORE(pthread_mutex_unlock);
+HPCRUN_STAND_BEFORE(mtx_lock);
+HPCRUN_STAND_BEFORE(mtx_trylock);
+HPCRUN_STAND_BEFORE(mtx_unlock);
 
 const void* module_of(const void* code) noexcept {
   Dl_info info;
@@ -32,8 +37,11 @@ const void* behind_ours(const char* name, const void* behind) noexcept {
 // Not of another library that stands in front of the C library's, to see every lock.
 bool are_of_c_library() noexcept {
   const void* const c_library = module_of(reinterpret_cast<const void*>(gnu_get_libc_version));
-  return module_of(behind_ours("pthread_mutex_lock", HPCRUN_FUNCTION(pthread_mutex_lock))) == c_library &&
-         module_of(behind_ours("pthread_mutex_unlock", HPCRUN_FUNCTION(pthread_mutex_unlock))) == c_library;
+#define HPCRUN_IS_OF_C_LIBRARY(name) (module_of(behind_ours(#name, HPCRUN_FUNCTION(name))) == c_library)
+  return HPCRUN_IS_OF_C_LIBRARY(pthread_mutex_lock) && HPCRUN_IS_OF_C_LIBRARY(pthread_mutex_trylock) &&
+         HPCRUN_IS_OF_C_LIBRARY(pthread_mutex_unlock) && HPCRUN_IS_OF_C_LIBRARY(mtx_lock) &&
+         HPCRUN_IS_OF_C_LIBRARY(mtx_trylock) && HPCRUN_IS_OF_C_LIBRARY(mtx_unlock);
+#undef HPCRUN_IS_OF_C_LIBRARY
 }
 
 bool is(const volatile Fields& mutex, int lock, int owner, unsigned users) noexcept {

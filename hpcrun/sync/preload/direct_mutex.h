@@ -68,17 +68,25 @@ inline bool change_word(int& word, int from, int to, int order) noexcept {
   return __atomic_compare_exchange_n(&word, &from, to, false, order, __ATOMIC_RELAXED);
 }
 
-// Of the mutex in this very place. False, and nothing has happened: the C library is to be asked.
-inline bool take_directly(pthread_mutex_t* mutex) noexcept {
+enum class Taken : uint8_t {
+  No,  // nothing has happened: the C library is to be asked
+  Yes,
+  // What the thread that had it before wrote may not be in common memory yet: it is to be released, and taken
+  // again on the detour that began meanwhile.
+  Once,
+};
+
+// Of the mutex in this very place.
+inline Taken take_directly(pthread_mutex_t* mutex) noexcept {
   const DirectCall call;
   if (!call.is_allowed()) [[unlikely]]
-    return false;
+    return Taken::No;
   __pthread_mutex_s& fields = mutex->__data;
   if (!is_ordinary(fields) || !change_word(fields.__lock, 0, 1, __ATOMIC_ACQUIRE)) [[unlikely]]
-    return false;
+    return Taken::No;
   fields.__owner = number_of_thread();
   ++fields.__nusers;
-  return true;
+  return call.is_allowed() ? Taken::Yes : Taken::Once;
 }
 
 inline bool release_directly(pthread_mutex_t* mutex) noexcept {

@@ -108,11 +108,16 @@ template <int (*Call)(pthread_mutex_t*)>
 [[gnu::noinline]] int settle(pthread_mutex_t* mutex) {
   return settle_mutex(mutex, sync_switches, release_in_place, Call);
 }
+template <int (*Otherwise)(pthread_mutex_t*)>
+[[gnu::noinline, gnu::cold]] int take_again(pthread_mutex_t* mutex, pthread_mutex_t* place) {
+  release_in_place(place);
+  return Otherwise(mutex);
+}
 template <int (*Call)(pthread_mutex_t*), int (*Otherwise)(pthread_mutex_t*)>
 inline int take_directly_or(pthread_mutex_t* mutex) {
   pthread_mutex_t* const place = wherever(mutex);
-  if (!take_directly(place)) [[unlikely]]
-    return Otherwise(mutex);
+  if (const Taken taken = take_directly(place); taken != Taken::Yes) [[unlikely]]
+    return taken == Taken::No ? Otherwise(mutex) : take_again<Otherwise>(mutex, place);
   if (place == mutex && is_to_be_settled(mutex, sync_switches)) [[unlikely]]
     return settle<Call>(mutex);
   return 0;

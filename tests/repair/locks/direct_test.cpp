@@ -43,6 +43,7 @@ struct Watch {
   unsigned instructions = 0;
   unsigned between = 0;
   unsigned unknown = 0;
+  unsigned detour_at = 0;  // the instruction from which on there is one; 0: never
 };
 Watch watch;
 
@@ -54,6 +55,7 @@ bool is_whole(const volatile __pthread_mutex_s& mutex) {
 
 void look(int, siginfo_t*, void*) {
   ++watch.instructions;
+  if (watch.instructions == watch.detour_at) lock_switches().set_detour(hpcrun::kInSession, true);
   if (is_whole(watch.mutex->__data)) return;
   ++watch.between;
   watch.unknown += direct_calls() == 0;
@@ -61,8 +63,8 @@ void look(int, siginfo_t*, void*) {
 
 class Stepping {
  public:
-  explicit Stepping(const pthread_mutex_t& mutex) {
-    watch = {&mutex};
+  explicit Stepping(const pthread_mutex_t& mutex, unsigned detour_at = 0) {
+    watch = {.mutex = &mutex, .detour_at = detour_at};
     struct sigaction action {};
     action.sa_sigaction = look;
     action.sa_flags = SA_SIGINFO;
@@ -185,4 +187,34 @@ TEST_CASE("on a detour no direct call changes a mutex") {
   }
   CHECK(watch.between >= 2);
   CHECK(watch.unknown == watch.between);  // the C library's calls, which others know of
+}
+
+TEST_CASE("a detour that begins at any instruction finds mutexes taken once, and released") {
+  const Company company;
+  alignas(64) pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  unsigned again = 0;
+  for (unsigned at = 1; at <= 120; ++at) {
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+    unsigned in_lock = 0;
+    {
+      const Stepping stepping(mutex, at);
+      pthread_mutex_lock(&mutex);
+      in_lock = watch.instructions;
+    }
+    CAPTURE(at);
+    CHECK(mutex.__data.__lock == 1);
+    CHECK(mutex.__data.__nusers == 1);
+    CHECK(mutex.__data.__owner == gettid());
+    again += in_lock > at && direct_calls() == 0;
+    {
+      const Stepping stepping(mutex, at);
+      pthread_mutex_unlock(&mutex);
+    }
+    lock_switches().set_detour(hpcrun::kInSession, false);
+    CHECK(mutex.__data.__lock == 0);
+    CHECK(mutex.__data.__nusers == 0);
+    CHECK(mutex.__data.__owner == 0);
+  }
+  CHECK(again > 10);
 }
