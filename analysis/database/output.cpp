@@ -100,7 +100,6 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       held_(std::move(other.held_)),
       flushed_(other.flushed_),
       buffer_(std::move(other.buffer_)),
-      behind_(std::move(other.behind_)),
       sections_(std::move(other.sections_)) {}
 
 OutputFile::~OutputFile() {
@@ -175,7 +174,6 @@ void OutputFile::put(std::string_view bytes) {
 void OutputFile::move_to(const std::filesystem::path& file, uint64_t offset) {
   flush();
   OutputFile to(file, 0, offset);
-  to.behind_ = std::move(behind_);
   held_.for_each([&](std::string_view bytes) { to.put(bytes); });
   if (descriptor_ >= 0) {
     close();
@@ -189,7 +187,6 @@ void OutputFile::move_to(const std::filesystem::path& file, uint64_t offset) {
 
 void OutputFile::write_at(uint64_t offset, std::string_view bytes) {
   write_all(descriptor_, path_, offset, bytes);
-  if (behind_ && !is_part_) behind_->wrote(descriptor_, offset, bytes.size());
 }
 
 void write_text_file(const std::filesystem::path& path, std::string_view text) {

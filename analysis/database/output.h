@@ -4,14 +4,12 @@
 
 #include <cstring>
 #include <filesystem>
-#include <memory>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include "analysis/database/format.h"
 #include "analysis/database/held_bytes.h"
-#include "analysis/database/write_behind.h"
 
 namespace prof {
 
@@ -70,9 +68,6 @@ class OutputFile {
   OutputBuffer& buffer() { return buffer_; }
   void flush_if_full();
   void write(std::string_view bytes);
-  // From here on: nobody reads what is written before the file is whole (write_behind.h). Before anything is. Of a
-  // part, which is read to be moved: from there on.
-  void forget_written() { behind_ = std::make_unique<WriteBehind>(); }
   // Leaves room, to which write_at() writes: where it begins.
   uint64_t leave(uint64_t bytes);
   // Callable by several threads at once, for different places.
@@ -98,7 +93,6 @@ class OutputFile {
   HeldBytes held_;  // of a part the begin
   uint64_t flushed_ = 0;
   OutputBuffer buffer_;
-  std::unique_ptr<WriteBehind> behind_;
   std::vector<std::pair<uint64_t, uint64_t>> sections_;  // size, pointer
 };
 

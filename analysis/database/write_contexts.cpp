@@ -400,7 +400,6 @@ WrittenContexts write_contexts(const Database& database, const WrittenProfiles& 
       "cct",
       [&] {
         OutputFile file = begin_part(directory, kCct, team);
-        file.forget_written();
         CctWriter(database, written, directory, writers, own).write(file);
         end_part(std::move(file), directory, kCct, team);
       },

@@ -86,7 +86,6 @@ bool write_traces(const Database& database, const std::filesystem::path& directo
   });
 
   OutputFile file(directory, kTrace, header_bytes(kTrace));
-  file.forget_written();
   for (size_t i = 0; i < extents.size(); ++i) {
     if (!traces[i]) continue;
     file.align(8);

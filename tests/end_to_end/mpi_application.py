@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A real MPI program, Debian's NWChem on 4 ranks: it computes what it computes without us, and the report says in which of MPI's
-functions its ranks spend their time. Skipped where it is not installed (tools/setup programs)."""
+functions its ranks spend their time. Skipped where it is not installed (tools/setup test)."""
 
 import os
 import re
@@ -62,6 +62,6 @@ if __name__ == "__main__":
         print(f"skipped: {lack_of_mpi()}")
         sys.exit(77)
     if not NWCHEM or not os.path.isdir(LIBRARY):
-        print("skipped: NWChem is not installed (tools/setup programs, or apt-get install nwchem-openmpi)")
+        print("skipped: NWChem is not installed (tools/setup test, or apt-get install nwchem-openmpi)")
         sys.exit(77)
     main()
