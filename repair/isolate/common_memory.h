@@ -38,7 +38,8 @@ const char* why_not_common() noexcept;
 
 // Before the process forks: from now on its memory is private, and what parent and child then write is their
 // own. Other threads may run, in this process alone; those that sleep on a futex by a key that is shared wake
-// as by chance (stranded_sleepers.h). False: the kernel refused, and the process must not fork. Nothing happens where nothing is common.
+// as by chance (stranded_sleepers.h). False: the kernel refused, and the process must not fork. Nothing
+// happens where nothing is common.
 // Async-signal-safe.
 bool leave_common() noexcept;
 

@@ -1,9 +1,9 @@
 #pragma once
 // The direct way to take a mutex that is free and to release one for which nobody waits: what the C library
 // does with its fields is done here, without a call of it. Standing in front of its locks then costs a
-// program that has nothing measured or repaired nothing, or less (tests/bench/lock_cost). Only for mutexes
-// of the kind that programs get where they ask for no other, and only where the C library's were seen to be
-// made as this file has it, and nobody else stands in front of them; all else goes on to the C library.
+// program next to nothing where nothing is measured (tests/bench/lone_cost). Only for mutexes of the kind
+// that programs get where they ask for no other, and only where the C library's were seen to be made as this
+// file has it, and nobody else stands in front of them; all else goes on to the C library.
 //
 // glibc 2.18 and later, nptl/pthread_mutex_lock.c: __lock is 0, 1, or 2 where a thread may sleep in futex(2);
 // __owner the number of the thread, and __nusers counts it.
