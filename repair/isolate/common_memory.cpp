@@ -176,8 +176,8 @@ bool make_all_private() noexcept {
   common_state.may_have_missed_some = common_state.calls_under_way != 0;
   bool is_done = true;
   for_each_mapping(make_private, &is_done);
-  wake_stranded_sleepers(common_state.hold.file);
   common_state.is_leaving = false;
+  wake_stranded_sleepers(common_state.hold.file);
   return is_done;
 }
 
