@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/single_threaded.h>
 #include <sys/ucontext.h>
 #include <threads.h>
 #include <unistd.h>
@@ -102,6 +103,22 @@ class Company {
   std::thread thread_;
 };
 
+// Threads of tests before have left the C library's sign that the process had some.
+class Surroundings {
+ public:
+  explicit Surroundings(bool has_company)
+      : company_(has_company ? std::make_unique<Company>() : nullptr), before_(__libc_single_threaded) {
+    __libc_single_threaded = !has_company;
+  }
+  ~Surroundings() { __libc_single_threaded = before_; }
+  Surroundings(const Surroundings&) = delete;
+  Surroundings& operator=(const Surroundings&) = delete;
+
+ private:
+  const std::unique_ptr<Company> company_;
+  const char before_;
+};
+
 }  // namespace
 
 TEST_CASE("the C library's mutexes are known") {
@@ -109,7 +126,7 @@ TEST_CASE("the C library's mutexes are known") {
 }
 
 TEST_CASE("a mutex that was taken directly looks like one that the C library took") {
-  const auto company = GENERATE(false, true) ? std::make_unique<Company>() : nullptr;
+  const Surroundings surroundings(GENERATE(false, true));
   for (const int kind :
        {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_ADAPTIVE_NP}) {
     pthread_mutex_t ours = make_mutex(kind), native = make_mutex(kind);
@@ -159,7 +176,7 @@ TEST_CASE("threads exclude each other, whichever way each of them goes") {
 }
 
 TEST_CASE("who interrupts a thread with half a mutex can know that it is in a direct call") {
-  const auto company = GENERATE(false, true) ? std::make_unique<Company>() : nullptr;
+  const Surroundings surroundings(GENERATE(false, true));
   alignas(64) pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_lock(&mutex);  // what is bound lazily is bound
   pthread_mutex_unlock(&mutex);
