@@ -231,6 +231,7 @@ void stop_using_sigtrap() noexcept {
 
 void use_timer_signal(int signal) noexcept {
   const ThreadListLock lock;
+  process_state.left_timer_signals.fetch_or(uint64_t{1} << (process_state.timer_signal - 1));
   process_state.timer_signal = signal;
   for_each_thread(rearm_timers);
 }

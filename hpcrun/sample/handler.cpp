@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "hpcrun/guest/clock.h"
+#include "hpcrun/guest/descriptors.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/sample/late_threads.h"
 #include "hpcrun/sample/perf_event.h"
@@ -329,24 +330,31 @@ Origin from_timer(const siginfo_t& info) noexcept {
 }
 
 // F_SETSIG: si_fd names the descriptor. One that no event has (any more) comes late, of an event that was
-// closed: the signals queue.
-Origin from_descriptor(const siginfo_t& info) noexcept {
+// closed: the signals queue. So does one of the number that the program has taken since: there it may have
+// descriptors of its own that raise it.
+Origin from_descriptor(int signal, const siginfo_t& info) noexcept {
   Origin origin{false, process_state.config.event_count, true};
   for (uint32_t event = 0; event < process_state.config.event_count; ++event) {
     if (process_state.sources[event] != Source::Setsig) continue;
     if (process_state.pid != own_process()) return {};  // a child of _Fork(): the thread's state dangles
-    origin.ours = true;
     const ThreadState* thread = this_thread();
-    if (thread && thread->events[event].descriptor == info.si_fd) origin.event = event;
+    const bool is_of_thread = thread && thread->events[event].descriptor == info.si_fd;
+    origin.ours |= is_of_thread || signal == process_state.timer_signal || is_own_descriptor(info.si_fd);
+    if (is_of_thread) origin.event = event;
   }
   return origin;
+}
+
+bool may_be_of_events(int signal) noexcept {
+  return signal == process_state.timer_signal ||
+         (process_state.left_timer_signals.load(std::memory_order_acquire) >> (signal - 1) & 1);
 }
 
 Origin origin_of(int signal, const siginfo_t& info) noexcept {
   if (signal == SIGTRAP && info.si_code == kTrapPerf) return from_data(perf_data_of(info), true);
   if (info.si_code == SI_TIMER) return from_timer(info);
   const bool is_ready = info.si_code == POLL_IN || info.si_code == POLL_HUP;
-  return signal == process_state.timer_signal && is_ready ? from_descriptor(info) : Origin{};
+  return is_ready && may_be_of_events(signal) ? from_descriptor(signal, info) : Origin{};
 }
 
 }  // namespace

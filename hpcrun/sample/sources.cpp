@@ -114,10 +114,15 @@ void for_each_event(void (*change)(int)) noexcept {
     if (state.descriptor != kNoDescriptor) change(state.descriptor);
 }
 
+// With those that were in use before: samples may be on their way.
+uint64_t raised_signals() noexcept {
+  return source_signals() | process_state.left_timer_signals.load(std::memory_order_acquire);
+}
+
 // A signal that is pending after its source was stopped would meet a thread without state. What the program
 // sent is sent again.
 void drain_signals() noexcept {
-  const uint64_t mask = source_signals() & ~(uint64_t{1} << (SIGTRAP - 1));
+  const uint64_t mask = raised_signals() & ~(uint64_t{1} << (SIGTRAP - 1));
   if (!mask) return;
   constexpr size_t kMostForeign = 32;
   siginfo_t foreign[kMostForeign];
@@ -231,7 +236,7 @@ void arm_thread(ThreadState& thread) noexcept {
 
 void disarm_thread(ThreadState& thread) noexcept {
   uint64_t old = 0;
-  const uint64_t mask = source_signals();
+  const uint64_t mask = raised_signals();
   raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, reinterpret_cast<long>(&mask), reinterpret_cast<long>(&old),
               sizeof mask);
   for (EventState& state : thread.events) {

@@ -136,6 +136,7 @@ struct ProcessState {
   int timer_event = -1;                      // the event that timers took over from it, or -1
   int pid = 0;
   int timer_signal = 0;         // real-time signal of POSIX timers and F_SETSIG
+  std::atomic<uint64_t> left_timer_signals{0};  // bit n-1 for signal n: was it before; some may be on their way
   int isolation_signal = 0;     // of libhpcrun-isolate.so, or 0
   int spare_signal = 0;         // one that could take its place, or 0
   bool protects_waits = false;  // a source in use would interrupt system calls that wait (waiting.h)

@@ -39,6 +39,9 @@ class Waits(driver.EndToEnd):
     def test_a_program_gets_the_signals_that_it_comes_to_handle(self):
         self.check("interrupted_waits", "takes_signals")
 
+    def test_samples_on_their_way_are_no_signals_of_the_program(self):
+        self.check("interrupted_waits", "takes_signals_while_threads_compute")
+
     def test_a_program_may_handle_all_signals(self):
         self.check("interrupted_waits", "takes_all_signals")
 

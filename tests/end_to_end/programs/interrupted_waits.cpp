@@ -129,6 +129,24 @@ void takes_signals() {
   }
 }
 
+// A thread that is interrupted by the scheduler has its samples on their way for long.
+void takes_signals_while_threads_compute() {
+  std::atomic<bool> ends{false};
+  std::vector<std::thread> busy;
+  for (int i = 0; i < 6; ++i)
+    busy.emplace_back([&] {
+      while (!ends.load(std::memory_order_relaxed)) {
+      }
+    });
+  for (int signal = SIGRTMAX - 1; signal > SIGRTMIN + 5; --signal) {
+    usleep(10'000);
+    handle(signal, 0);
+  }
+  ends = true;
+  for (std::thread& thread : busy) thread.join();
+  std::printf("handled %d\n", handled.load());
+}
+
 void takes_all_signals() {
   for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) handle(signal, 0);
   handled = 0;
@@ -161,6 +179,8 @@ int main(int, char** argv) {
     restarts();
   } else if (what == "takes_signals") {
     takes_signals();
+  } else if (what == "takes_signals_while_threads_compute") {
+    takes_signals_while_threads_compute();
   } else if (what == "takes_all_signals") {
     takes_all_signals();
   } else if (what == "waits_for_signals") {
