@@ -14,7 +14,6 @@ namespace {
 
 constexpr size_t kBufferBytes =
     1 << 20;  // one write(2) per mebibyte: the system call no longer shows in a profile
-constexpr uint64_t kMostHeldBytes = 256 << 20;  // of a part, of which a process has one at a time
 
 [[noreturn]] void fail(const std::filesystem::path& path, int error) {
   throw DatabaseError(
@@ -39,28 +38,6 @@ void write_all(int descriptor, const std::filesystem::path& path, uint64_t offse
   }
 }
 
-// What a file holds from an offset on.
-template <typename Use>
-void copy_rest(const std::filesystem::path& path, uint64_t offset, Use use) {
-  const int from = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (from < 0) fail(path, errno);
-  std::vector<char> block(kBufferBytes);
-  ssize_t got = 0;
-  try {
-    while ((got = ::pread(from, block.data(), block.size(), static_cast<off_t>(offset))) > 0 ||
-           (got < 0 && errno == EINTR)) {
-      if (got < 0) continue;
-      use(std::string_view(block.data(), static_cast<size_t>(got)));
-      offset += static_cast<uint64_t>(got);
-    }
-    if (got < 0) fail(path, errno);
-  } catch (...) {
-    ::close(from);
-    throw;
-  }
-  ::close(from);
-}
-
 }  // namespace
 
 void OutputBuffer::put_string(std::string_view text) {
@@ -83,24 +60,7 @@ OutputFile::OutputFile(const std::filesystem::path& directory, const format::Fil
       kind_(kind),
       descriptor_(open_to_write(path_, 0)),
       flushed_(offset),
-      sections_(kind.sections) {
-  if (offset == 0) buffer_.put_zeros(format::header_bytes(kind));
-}
-
-OutputFile::OutputFile(std::filesystem::path path, int flags, uint64_t offset)
-    : path_(std::move(path)), descriptor_(open_to_write(path_, flags)), flushed_(offset) {}
-
-OutputFile::OutputFile(std::filesystem::path part) : path_(std::move(part)), is_part_(true) {}
-
-OutputFile::OutputFile(OutputFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      kind_(other.kind_),
-      is_part_(other.is_part_),
-      descriptor_(std::exchange(other.descriptor_, -1)),
-      held_(std::move(other.held_)),
-      flushed_(other.flushed_),
-      buffer_(std::move(other.buffer_)),
-      sections_(std::move(other.sections_)) {}
+      sections_(kind.sections) {}
 
 OutputFile::~OutputFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
@@ -162,27 +122,8 @@ void OutputFile::flush() {
 }
 
 void OutputFile::put(std::string_view bytes) {
-  if (is_part_ && held_.size() == flushed_ && flushed_ + bytes.size() <= kMostHeldBytes) {
-    held_.append(bytes);
-  } else {
-    if (descriptor_ < 0) descriptor_ = open_to_write(path_, O_TRUNC);
-    write_at(flushed_, bytes);
-  }
+  write_at(flushed_, bytes);
   flushed_ += bytes.size();
-}
-
-void OutputFile::move_to(const std::filesystem::path& file, uint64_t offset) {
-  flush();
-  OutputFile to(file, 0, offset);
-  held_.for_each([&](std::string_view bytes) { to.put(bytes); });
-  if (descriptor_ >= 0) {
-    close();
-    copy_rest(path_, held_.size(), [&](std::string_view bytes) { to.put(bytes); });
-    std::error_code missing;
-    std::filesystem::remove(path_, missing);
-  }
-  to.close();
-  held_ = {};
 }
 
 void OutputFile::write_at(uint64_t offset, std::string_view bytes) {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "analysis/database/format.h"
-#include "analysis/database/held_bytes.h"
 
 namespace prof {
 
@@ -52,13 +51,8 @@ class OutputBuffer {
 class OutputFile {
  public:
   OutputFile(const std::filesystem::path& directory, const format::FileKind& kind);
-  // Goes on from an offset with a file that was closed, or that other processes write to as well. From 0 on
-  // it is written anew, and what is there stays until then.
+  // Goes on from an offset with a file that was closed, or that other processes write to as well.
   OutputFile(const std::filesystem::path& directory, const format::FileKind& kind, uint64_t offset);
-  // What will be a part of one that is there, where it is not known yet: without header, and ended by
-  // move_to(). It is held in memory, and what is too much for that in the file `part`.
-  explicit OutputFile(std::filesystem::path part);
-  OutputFile(OutputFile&& other) noexcept;
   OutputFile(const OutputFile&) = delete;
   ~OutputFile();
 
@@ -78,19 +72,14 @@ class OutputFile {
   void finish();
   // What there is so far.
   void close();
-  // A part, to where it belongs.
-  void move_to(const std::filesystem::path& file, uint64_t offset);
 
  private:
-  OutputFile(std::filesystem::path path, int flags, uint64_t offset);
   void flush();
   void put(std::string_view bytes);
 
   std::filesystem::path path_;
   format::FileKind kind_{};
-  bool is_part_ = false;
   int descriptor_ = -1;
-  HeldBytes held_;  // of a part the begin
   uint64_t flushed_ = 0;
   OutputBuffer buffer_;
   std::vector<std::pair<uint64_t, uint64_t>> sections_;  // size, pointer

@@ -55,12 +55,4 @@ constexpr uint32_t context_id(uint32_t context) {
   return context + 1;
 }
 
-// A file that the processes of a team write together, each its part, which follow each other: the first
-// process to the file itself, the others to where their parts turn out to begin. The first one leaves what
-// is there, for where an analysis is resumed the others may have written already.
-OutputFile begin_part(const std::filesystem::path& directory, const format::FileKind& kind, Team& team);
-// When the first process has come here, and this one's part is in its place.
-void end_part(OutputFile part, const std::filesystem::path& directory, const format::FileKind& kind,
-              Team& team);
-
 }  // namespace prof

@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
 #include <span>
 
 #include "analysis/database/database.h"
 #include "analysis/database/output.h"
 #include "analysis/database/parallel_for.h"
+#include "analysis/database/pieced_file.h"
 #include "analysis/database/statistics.h"
 #include "analysis/database/summaries.h"
 #include "analysis/database/write.h"
@@ -25,6 +27,7 @@ constexpr uint64_t kValuesAtOnce = 512 * 1024;  // some 20 MB of memory
 // Of many profiles each has little of these: so much is read of each, of several pieces at a time.
 constexpr uint64_t kLeastBytesRead = 4096;
 constexpr size_t kMostPiecesRead = 32;  // by all threads together
+constexpr uint64_t kLeastTurns = 8;     // of each process
 
 // profile.db, which was just written.
 class ProfileFile {
@@ -88,85 +91,125 @@ struct ContextInfo {
   uint64_t indices = 0;
 };
 
-// What a process has written: some contexts that follow each other, as ids.
-struct Share {
-  uint32_t first = 0, end = 0;
-  uint64_t bytes = 0;
-  std::vector<ContextInfo> infos;  // from the begin of the share; the first one's from that of the file
-  std::vector<Summary> summaries;  // by metric, then context
-};
-
-template <typename Archive>
-void fields(Archive& archive, Share& share) {
-  auto& [first, end, bytes, infos, summaries] = share;
-  archive(first, end, bytes, infos, summaries);
-}
-
 // Some contexts that follow each other, as they will lie in the file.
 struct Piece {
   OutputBuffer bytes;
   std::vector<ContextInfo> infos;  // from the begin of bytes
+  std::vector<Summary> summaries;  // by metric, then context
 };
 
-// Writes the contexts of some ranges (WrittenProfiles::cuts).
+// What is known of a piece that was written.
+struct WrittenPiece {
+  uint64_t bytes = 0;
+  std::vector<ContextInfo> infos;
+  std::vector<Summary> summaries;
+};
+
+template <typename Archive>
+void fields(Archive& archive, WrittenPiece& piece) {
+  archive(piece.bytes, piece.infos, piece.summaries);
+}
+
+// Writes the contexts of ranges (WrittenProfiles::cuts) in pieces, of which each process of the team has
+// some.
 class CctWriter {
  public:
-  CctWriter(const Database& database, const WrittenProfiles& written, const std::filesystem::path& directory,
-            const Writers& writers, Share& share)
+  CctWriter(const Database& database, const WrittenProfiles& written, const Writers& writers)
       : database_(database),
         written_(written),
         metrics_(static_cast<uint32_t>(database.metrics.size())),
         ids_(static_cast<uint32_t>(metrics_ * kScopes)),
-        writers_(writers),
-        ranges_(share_of(written.value_counts, writers.team.rank(), writers.team.size())),
-        profiles_(directory / kProfile.name),
-        share_(share) {
-    share.first = first_context(database, written, ranges_.first);
-    share.end = first_context(database, written, ranges_.second);
-    share.summaries.resize(size_t{metrics_} * (share.end - share.first));
+        writers_(writers) {
+    find_pieces();
+    turn_ = std::clamp<size_t>(piece_count() / (kLeastTurns * static_cast<size_t>(writers.team.size())), 1,
+                               pieces_to_read());
   }
 
-  void write(OutputFile& file) {
-    const std::vector<size_t> pieces = find_pieces();
-    const size_t count = pieces.size() - 1, at_once = pieces_at_once();
-    Stage stage(writers_.progress, "writing contexts", count);
-    make_in_order((count + at_once - 1) / at_once, writers_.jobs,
-                  [&](size_t i) {
-                    const std::span all(pieces);
-                    return make(all.subspan(i * at_once, std::min(at_once, count - i * at_once) + 1));
-                  },
-                  [&](size_t, std::vector<Piece>&& made) {
-                    for (const Piece& piece : made) use(piece, file);
-                    stage.add(made.size());
-                  });
-    file.align(4);
-    share_.bytes = file.offset();
+  Turns turns() const { return {piece_count(), turn_, writers_.team.size()}; }
+
+  std::vector<WrittenPiece> write(const std::filesystem::path& directory) {
+    profiles_.emplace(directory / kProfile.name);
+    PiecedFile file(directory, kCct, writers_.team, turns());
+    const std::vector<std::pair<size_t, size_t>> batches = own_batches();
+    std::vector<WrittenPiece> written;
+    Stage stage(writers_.progress, "writing contexts", turns().of(writers_.team.rank()).size());
+    make_in_order(
+        batches.size(), writers_.jobs,
+        [&](size_t i) {
+          const auto [begin, end] = batches[i];
+          return make(std::span(pieces_).subspan(begin, end - begin + 1));
+        },
+        [&](size_t, std::vector<Piece>&& made) {
+          for (Piece& piece : made) {
+            written.push_back({piece.bytes.size(), std::move(piece.infos), std::move(piece.summaries)});
+            file.put(std::move(piece.bytes));
+          }
+          stage.add(made.size());
+        });
+    file.close();
+    return written;
   }
+
+  // That what another process says of its pieces can be.
+  void require(const std::vector<WrittenPiece>& written, int rank) const {
+    const std::vector<size_t> pieces = turns().of(rank);
+    bool holds = written.size() == pieces.size();
+    for (size_t i = 0; holds && i < pieces.size(); ++i) {
+      const size_t contexts = end_of(pieces[i]) - first_of(pieces[i]);
+      holds = written[i].infos.size() == contexts &&
+              written[i].summaries.size() == database_.metrics.size() * contexts;
+    }
+    Unpacker::require(holds, "it is of other contexts");
+  }
+
+  uint32_t first_of(size_t piece) const { return first_context(database_, written_, pieces_[piece]); }
+  uint32_t end_of(size_t piece) const { return first_of(piece + 1); }
 
  private:
+  size_t piece_count() const { return pieces_.size() - 1; }
+
   // Ranges of contexts that are together until there are enough values: the first range of each.
-  std::vector<size_t> find_pieces() const {
-    std::vector<size_t> pieces{ranges_.first};
+  void find_pieces() {
+    uint64_t all = 0;
+    for (const uint64_t values : written_.value_counts) all += values;
+    const uint64_t turns = kLeastTurns * static_cast<uint64_t>(writers_.team.size());
+    const uint64_t enough = std::min(kValuesAtOnce, all / turns + 1);
+    pieces_.push_back(0);
     uint64_t values = 0;
-    for (size_t range = ranges_.first; range < ranges_.second; ++range) {
+    for (size_t range = 0; range < written_.value_counts.size(); ++range) {
       values += written_.value_counts[range];
-      if (values < kValuesAtOnce && range + 1 < ranges_.second) continue;
-      pieces.push_back(range + 1);
+      if (values < enough && range + 1 < written_.value_counts.size()) continue;
+      pieces_.push_back(range + 1);
       values = 0;
     }
-    return pieces;
+  }
+
+  // At a time, so that enough is read of each profile.
+  size_t pieces_to_read() const {
+    const uint64_t bytes = written_.blocks.size() * kLeastBytesRead;
+    return std::clamp<size_t>(bytes / (kValuesAtOnce * kProfileValueBytes), 1, kMostPiecesRead);
+  }
+
+  // Own pieces that are read together, each from the first to before the second: at most a turn.
+  std::vector<std::pair<size_t, size_t>> own_batches() const {
+    const size_t most =
+        std::min(turn_, std::max<size_t>(kMostPiecesRead / static_cast<size_t>(writers_.jobs), 1));
+    std::vector<std::pair<size_t, size_t>> batches;
+    for (const size_t piece : turns().of(writers_.team.rank())) {
+      const bool goes_on = !batches.empty() && batches.back().second == piece && piece % turn_ != 0 &&
+                           piece - batches.back().first < most;
+      if (goes_on)
+        ++batches.back().second;
+      else
+        batches.emplace_back(piece, piece + 1);
+    }
+    return batches;
   }
 
   static ValueBlock::Before before(const ValueBlock& block, size_t range) {
     if (range == 0) return {0, 0};
     return range <= block.cuts.size() ? block.cuts[range - 1]
                                       : ValueBlock::Before{block.context_count, block.value_count};
-  }
-
-  size_t pieces_at_once() const {
-    const uint64_t bytes = written_.blocks.size() * kLeastBytesRead;
-    const size_t most = std::max<size_t>(kMostPiecesRead / static_cast<size_t>(writers_.jobs), 1);
-    return std::clamp<size_t>(bytes / (kValuesAtOnce * kProfileValueBytes), 1, most);
   }
 
   // What all profiles have of some ranges that follow each other.
@@ -193,8 +236,8 @@ class CctWriter {
       const ValueBlock::Before from = before(block, first_range);
       const auto [indices, values] = of(block);
       char* const to = all.bytes.data() + all.begin[profile];
-      profiles_.read(block.indices + uint64_t{from.contexts} * kContextIndexBytes, indices, to);
-      profiles_.read(block.values + from.values * kProfileValueBytes, values, to + indices);
+      profiles_->read(block.indices + uint64_t{from.contexts} * kContextIndexBytes, indices, to);
+      profiles_->read(block.values + from.values * kProfileValueBytes, values, to + indices);
     }
     return all;
   }
@@ -230,11 +273,11 @@ class CctWriter {
         const uint64_t stop =
             next < indices.size() ? load<uint64_t>(&indices[next + sizeof context]) : to.values;
         const auto start = load<uint64_t>(&indices[at + sizeof context]);
-        profiles_.require(context >= first && context < end && start >= from.values && stop <= to.values);
+        profiles_->require(context >= first && context < end && start >= from.values && stop <= to.values);
         for (uint64_t i = start; i < stop; ++i) {
           const char* const value = &values[(i - from.values) * kProfileValueBytes];
           const auto id = load<uint16_t>(value);
-          profiles_.require(id < ids_);
+          profiles_->require(id < ids_);
           use(profile, (context - first) * ids_ + id, value + sizeof id);
         }
       }
@@ -260,6 +303,7 @@ class CctWriter {
   Piece made_of(const std::vector<Entry>& entries, const std::vector<uint32_t>& begin, uint32_t first,
                 uint32_t end) {
     Piece piece;
+    piece.summaries.resize(size_t{metrics_} * (end - first));
     OutputBuffer metrics;
     for (uint32_t context = first; context < end; ++context) {
       piece.bytes.align(4);
@@ -267,7 +311,8 @@ class CctWriter {
       metrics.clear();
       const size_t first_key = size_t{context - first} * ids_;
       for (uint32_t metric = 0; metric < metrics_; ++metric)
-        summary_of(context, metric) = summarize(entries, &begin[first_key + metric * kScopes]);
+        piece.summaries[size_t{metric} * (end - first) + (context - first)] =
+            summarize(entries, &begin[first_key + metric * kScopes]);
       for (uint32_t id = 0; id < ids_; ++id) {
         const uint32_t from = begin[first_key + id], to = begin[first_key + id + 1];
         if (from == to) continue;
@@ -281,6 +326,7 @@ class CctWriter {
       piece.bytes.append(metrics.view());
       piece.infos.push_back(info);
     }
+    piece.bytes.align(4);
     return piece;
   }
 
@@ -292,10 +338,6 @@ class CctWriter {
       std::memcpy(to + sizeof profile, &entry.value, sizeof entry.value);
       to += kContextValueBytes;
     }
-  }
-
-  Summary& summary_of(uint32_t context, uint32_t metric) {
-    return share_.summaries[size_t{metric} * (share_.end - share_.first) + (context - share_.first)];
   }
 
   // Over the profiles, in their order. `begin`: where the entries of each scope of a metric begin.
@@ -321,71 +363,83 @@ class CctWriter {
     }
   }
 
-  void use(const Piece& piece, OutputFile& file) {
-    file.align(4);
-    const uint64_t base = file.offset();
-    for (ContextInfo info : piece.infos) {
-      info.values += base;
-      info.indices += base;
-      share_.infos.push_back(info);
-    }
-    file.write(piece.bytes.view());
-  }
-
   const Database& database_;
   const WrittenProfiles& written_;
   uint32_t metrics_;
   uint32_t ids_;  // of metrics and scopes
   const Writers& writers_;
-  std::pair<size_t, size_t> ranges_;
-  ProfileFile profiles_;
-  Share& share_;
+  std::vector<size_t> pieces_;  // first range of each, and one behind the last
+  size_t turn_ = 1;             // of how many pieces
+  std::optional<ProfileFile> profiles_;
 };
 
-void write_infos(const std::vector<Share>& shares, uint32_t contexts, OutputFile& file) {
-  file.align(8);
-  const uint64_t begin = file.offset();
-  OutputBuffer out;
-  out.put<uint64_t>(begin + 16);
-  out.put(contexts);
-  out.put<uint8_t>(kContextInfoBytes);
-  out.align(8);
-  uint64_t base = 0;
-  for (const Share& share : shares) {
-    for (const ContextInfo& info : share.infos) {
-      out.put(info.value_count);
-      out.put(base + info.values);
-      out.put(info.metric_count);
-      out.align(8);
-      out.put(base + info.indices);
+// What all processes have written.
+class AllPieces {
+ public:
+  AllPieces(const Database& database, const CctWriter& writer,
+            std::vector<std::vector<WrittenPiece>>&& written)
+      : database_(database), writer_(writer) {
+    const Turns turns = writer.turns();
+    std::vector<std::vector<uint64_t>> sizes(written.size());
+    for (size_t rank = 0; rank < written.size(); ++rank)
+      for (const WrittenPiece& piece : written[rank]) sizes[rank].push_back(piece.bytes);
+    places_ = turns.places(sizes, PiecedFile::first_place(kCct));
+    std::vector<size_t> passed(written.size());
+    for (size_t piece = 0; piece < turns.pieces; ++piece) {
+      const auto by = static_cast<size_t>(turns.owner(piece));
+      pieces_.push_back(std::move(written[by][passed[by]++]));
     }
-    base += share.bytes;
   }
-  file.write(out.view());
-  file.end_section(0, begin);
-  file.finish();
-}
 
-WrittenContexts statistics_of(const std::vector<Share>& shares, const Database& database) {
-  const size_t metrics = database.metrics.size(), contexts = database.contexts.size();
-  WrittenContexts written;
-  written.global.resize(metrics);
-  if (database.summaries.empty()) written.summaries.resize(metrics * contexts);
-  for (const Share& share : shares) {
-    for (size_t metric = 0; metric < metrics; ++metric) {
-      const auto of_metric =
-          share.summaries.begin() + static_cast<ptrdiff_t>(metric * (share.end - share.first));
-      for (uint32_t id = share.first; id < share.end; ++id) {
-        const Summary& summary = of_metric[id - share.first];
-        if (id == kGlobalContext)
-          written.global[metric] = summary;
-        else if (!written.summaries.empty())
-          written.summaries[metric * contexts + id - context_id(0)] = summary;
+  void finish(const std::filesystem::path& directory) const {
+    OutputFile file(directory, kCct, places_.back());
+    file.align(8);
+    const uint64_t begin = file.offset();
+    OutputBuffer out;
+    out.put<uint64_t>(begin + 16);
+    out.put(static_cast<uint32_t>(database_.contexts.size() + 1));
+    out.put<uint8_t>(kContextInfoBytes);
+    out.align(8);
+    for (size_t piece = 0; piece < pieces_.size(); ++piece) {
+      for (const ContextInfo& info : pieces_[piece].infos) {
+        out.put(info.value_count);
+        out.put(places_[piece] + info.values);
+        out.put(info.metric_count);
+        out.align(8);
+        out.put(places_[piece] + info.indices);
       }
     }
+    file.write(out.view());
+    file.end_section(0, begin);
+    file.finish();
   }
-  return written;
-}
+
+  WrittenContexts statistics() const {
+    const size_t metrics = database_.metrics.size(), contexts = database_.contexts.size();
+    WrittenContexts written;
+    written.global.resize(metrics);
+    if (database_.summaries.empty()) written.summaries.resize(metrics * contexts);
+    for (size_t piece = 0; piece < pieces_.size(); ++piece) {
+      const uint32_t first = writer_.first_of(piece), end = writer_.end_of(piece);
+      for (size_t metric = 0; metric < metrics; ++metric) {
+        for (uint32_t id = first; id < end; ++id) {
+          const Summary& summary = pieces_[piece].summaries[metric * (end - first) + (id - first)];
+          if (id == kGlobalContext)
+            written.global[metric] = summary;
+          else if (!written.summaries.empty())
+            written.summaries[metric * contexts + id - context_id(0)] = summary;
+        }
+      }
+    }
+    return written;
+  }
+
+ private:
+  const Database& database_;
+  const CctWriter& writer_;
+  std::vector<WrittenPiece> pieces_;
+  std::vector<uint64_t> places_;  // of each, and one behind the last
+};
 
 }  // namespace
 
@@ -393,33 +447,19 @@ WrittenContexts statistics_of(const std::vector<Share>& shares, const Database& 
 WrittenContexts write_contexts(const Database& database, const WrittenProfiles& written,
                                const std::filesystem::path& directory, const Writers& writers) {
   Team& team = writers.team;
-  std::vector<Share> shares(static_cast<size_t>(team.size()));
-  Share& own = shares[static_cast<size_t>(team.rank())];
-  const auto ranges_of = [&](int rank) { return share_of(written.value_counts, rank, team.size()); };
+  CctWriter writer(database, written, writers);
+  std::vector<std::vector<WrittenPiece>> all(static_cast<size_t>(team.size()));
+  std::vector<WrittenPiece>& own = all[static_cast<size_t>(team.rank())];
   team.collect(
-      "cct",
-      [&] {
-        OutputFile file = begin_part(directory, kCct, team);
-        CctWriter(database, written, directory, writers, own).write(file);
-        end_part(std::move(file), directory, kCct, team);
-      },
-      [&](Packer& out) { out(own); },
+      "cct", [&] { own = writer.write(directory); }, [&](Packer& out) { out(own); },
       [&](Unpacker& in, int rank) {
-        Share& share = shares[static_cast<size_t>(rank)];
-        in(share);
-        const auto [begin, end] = ranges_of(rank);
-        Unpacker::require(share.first == first_context(database, written, begin) &&
-                              share.end == first_context(database, written, end) &&
-                              share.infos.size() == share.end - share.first &&
-                              share.summaries.size() == database.metrics.size() * share.infos.size(),
-                          "it is of other contexts");
+        in(all[static_cast<size_t>(rank)]);
+        writer.require(all[static_cast<size_t>(rank)], rank);
       });
   if (!team.is_first()) return {};
-  uint64_t end = 0;
-  for (const Share& share : shares) end += share.bytes;
-  OutputFile file(directory, kCct, end);
-  write_infos(shares, static_cast<uint32_t>(database.contexts.size() + 1), file);
-  return statistics_of(shares, database);
+  const AllPieces pieces(database, writer, std::move(all));
+  pieces.finish(directory);
+  return pieces.statistics();
 }
 
 }  // namespace prof

@@ -9,6 +9,7 @@
 #include "analysis/database/lex_aware.h"
 #include "analysis/database/output.h"
 #include "analysis/database/parallel_for.h"
+#include "analysis/database/pieced_file.h"
 #include "analysis/database/statistics.h"
 #include "analysis/database/write.h"
 
@@ -173,25 +174,57 @@ struct Group {
   std::vector<std::vector<double>> lex_aware;
 };
 
-// Writes the profiles of some pieces (ProfileValues).
+// What a process has written: some groups.
+struct Share {
+  std::vector<uint64_t> sizes;                  // of each
+  std::vector<std::vector<ValueBlock>> blocks;  // of each; from its begin
+};
+
+template <typename Archive>
+void fields(Archive& archive, Share& share) {
+  archive(share.sizes, share.blocks);
+}
+
+// Writes profiles in groups of pieces (ProfileValues), of which each process of the team has some.
 class ProfilesWriter {
  public:
   ProfilesWriter(const Database& database, const std::vector<uint32_t>& cuts, LexAware& lex_aware,
                  const Writers& writers)
       : database_(database), cuts_(cuts), lex_aware_(lex_aware), writers_(writers) {
-    find_groups(static_cast<size_t>(writers.team.rank()));
+    find_groups();
   }
 
-  std::vector<ValueBlock> write(OutputFile& file) {
-    std::vector<ValueBlock> blocks;
-    Stage stage(writers_.progress, "writing values", groups_.size() - 1);
+  Turns turns() const { return {groups_.size() - 1, 1, writers_.team.size()}; }
+
+  Share write(const std::filesystem::path& directory) {
+    PiecedFile file(directory, kProfile, writers_.team, turns());
+    const std::vector<size_t> own = turns().of(writers_.team.rank());
+    Share share;
+    Stage stage(writers_.progress, "writing values", own.size());
     make_in_order(
-        groups_.size() - 1, writers_.jobs, [this](size_t group) { return make(group); },
+        own.size(), writers_.jobs, [&](size_t i) { return make(own[i]); },
         [&](size_t, Group&& group) {
-          use(std::move(group), file, blocks);
+          for (size_t i = 0; i < group.values.size(); ++i)
+            lex_aware_.add(group.values[i], group.lex_aware[i]);
+          share.blocks.push_back(std::move(group.blocks));
+          file.put(std::move(group.bytes.buffer()));
           stage.add();
         });
-    return blocks;
+    file.close();
+    share.sizes = file.sizes();
+    return share;
+  }
+
+  // That what another process says of its groups can be.
+  void require(const Share& share, int rank) const {
+    const std::vector<size_t> groups = turns().of(rank);
+    Unpacker::require(share.sizes.size() == groups.size() && share.blocks.size() == groups.size(),
+                      "it is of other profiles");
+    for (size_t i = 0; i < groups.size(); ++i) {
+      const size_t profiles = first_profile(groups_[groups[i] + 1]) - first_profile(groups_[groups[i]]);
+      Unpacker::require(share.blocks[i].size() == profiles, "it is of other profiles");
+      require_blocks(share.blocks[i], share.sizes[i]);
+    }
   }
 
  private:
@@ -200,15 +233,34 @@ class ProfilesWriter {
   }
 
   // Pieces that are together until there are enough profiles.
-  void find_groups(size_t rank) {
-    const std::vector<size_t>& shares = database_.values.shares;
-    const auto [begin, end] = database_.values.compute ? std::pair(shares[rank], shares[rank + 1])
-                                                       : std::pair(size_t{0}, database_.profiles.size());
+  void find_groups() {
+    const size_t pieces =
+        database_.values.compute ? database_.values.first.size() - 1 : database_.profiles.size();
     const size_t enough = database_.profiles.size() / kMostGroups + 1;
-    groups_.push_back(begin);
-    for (size_t piece = begin + 1; piece <= end; ++piece)
-      if (piece == end || first_profile(piece) - first_profile(groups_.back()) >= enough)
+    groups_.push_back(0);
+    for (size_t piece = 1; piece <= pieces; ++piece)
+      if (piece == pieces || first_profile(piece) - first_profile(groups_.back()) >= enough)
         groups_.push_back(piece);
+  }
+
+  void require_blocks(const std::vector<ValueBlock>& blocks, uint64_t bytes) const {
+    constexpr char kBeyond[] = "it names values beyond those that it has";
+    const auto fits = [&](uint64_t offset, uint64_t count, uint64_t each) {
+      return offset <= bytes && count <= (bytes - offset) / each;
+    };
+    for (const ValueBlock& block : blocks) {
+      Unpacker::require(fits(block.values, block.value_count, kProfileValueBytes) &&
+                            fits(block.indices, block.context_count, kContextIndexBytes) &&
+                            block.cuts.size() == cuts_.size(),
+                        kBeyond);
+      ValueBlock::Before before{0, 0};
+      for (const ValueBlock::Before& cut : block.cuts) {
+        Unpacker::require(cut.contexts >= before.contexts && cut.values >= before.values, kBeyond);
+        before = cut;
+      }
+      Unpacker::require(before.contexts <= block.context_count && before.values <= block.value_count,
+                        kBeyond);
+    }
   }
 
   Group make(size_t index) {
@@ -228,18 +280,8 @@ class ProfilesWriter {
         group.lex_aware.push_back(std::move(lex_aware));
       }
     }
+    group.bytes.align(8);
     return group;
-  }
-
-  void use(Group&& group, OutputFile& file, std::vector<ValueBlock>& blocks) {
-    file.align(8);
-    const uint64_t base = file.offset();
-    for (ValueBlock& block : group.blocks) {
-      move(block, base);
-      blocks.push_back(std::move(block));
-    }
-    file.write(group.bytes.buffer().view());
-    for (size_t i = 0; i < group.values.size(); ++i) lex_aware_.add(group.values[i], group.lex_aware[i]);
   }
 
   const Database& database_;
@@ -258,29 +300,6 @@ std::vector<uint32_t> find_cuts(const Database& database) {
   return cuts;
 }
 
-// What another process says of the values that it has written.
-void require_blocks(const std::vector<ValueBlock>& blocks, uint64_t bytes, const Database& database,
-                    const WrittenProfiles& written, int rank) {
-  constexpr char kBeyond[] = "it names values beyond those that it has";
-  const auto [begin, end] = database.values.profiles_of(rank);
-  Unpacker::require(blocks.size() == end - begin, "it is of other profiles");
-  const auto fits = [&](uint64_t offset, uint64_t count, uint64_t each) {
-    return offset <= bytes && count <= (bytes - offset) / each;
-  };
-  for (const ValueBlock& block : blocks) {
-    Unpacker::require(fits(block.values, block.value_count, kProfileValueBytes) &&
-                          fits(block.indices, block.context_count, kContextIndexBytes) &&
-                          block.cuts.size() == written.cuts.size(),
-                      kBeyond);
-    ValueBlock::Before before{0, 0};
-    for (const ValueBlock::Before& cut : block.cuts) {
-      Unpacker::require(cut.contexts >= before.contexts && cut.values >= before.values, kBeyond);
-      before = cut;
-    }
-    Unpacker::require(before.contexts <= block.context_count && before.values <= block.value_count, kBeyond);
-  }
-}
-
 std::vector<uint64_t> count_values(const WrittenProfiles& written) {
   std::vector<uint64_t> counts(written.cuts.size() + 1);
   for (const ValueBlock& block : written.blocks) {
@@ -292,6 +311,22 @@ std::vector<uint64_t> count_values(const WrittenProfiles& written) {
     counts.back() += block.value_count - before;
   }
   return counts;
+}
+
+// In the order of the profiles.
+void put_together(std::vector<Share>& shares, const Turns& turns, WrittenProfiles& written) {
+  std::vector<std::vector<uint64_t>> sizes;
+  for (const Share& share : shares) sizes.push_back(share.sizes);
+  const std::vector<uint64_t> places = turns.places(sizes, PiecedFile::first_place(kProfile));
+  std::vector<size_t> passed(shares.size());
+  for (size_t group = 0; group < turns.pieces; ++group) {
+    const auto by = static_cast<size_t>(turns.owner(group));
+    for (ValueBlock& block : shares[by].blocks[passed[by]++]) {
+      move(block, places[group]);
+      written.blocks.push_back(std::move(block));
+    }
+  }
+  written.end = places.back();
 }
 
 // The format identifies a node by a number; the name itself is in run.json.
@@ -358,34 +393,17 @@ WrittenProfiles write_profiles(const Database& database, const std::filesystem::
   WrittenProfiles written;
   written.cuts = find_cuts(database);
   written.lex_aware = std::make_unique<LexAware>(database);
-  struct Share {
-    uint64_t bytes = 0;
-    std::vector<ValueBlock> blocks;
-  };
+  ProfilesWriter writer(database, written.cuts, *written.lex_aware, writers);
   std::vector<Share> shares(static_cast<size_t>(team.size()));
   Share& own = shares[static_cast<size_t>(team.rank())];
   team.share(
-      "values",
-      [&] {
-        OutputFile file = begin_part(directory, kProfile, team);
-        own.blocks = ProfilesWriter(database, written.cuts, *written.lex_aware, writers).write(file);
-        file.align(8);
-        own.bytes = file.offset();
-        end_part(std::move(file), directory, kProfile, team);
-      },
-      [&](Packer& out) { out(own.bytes, own.blocks); },
+      "values", [&] { own = writer.write(directory); }, [&](Packer& out) { out(own); },
       [&](Unpacker& in, int rank) {
         Share& share = shares[static_cast<size_t>(rank)];
-        in(share.bytes, share.blocks);
-        require_blocks(share.blocks, share.bytes, database, written, rank);
+        in(share);
+        writer.require(share, rank);
       });
-  for (Share& share : shares) {
-    for (ValueBlock& block : share.blocks) {
-      move(block, written.end);
-      written.blocks.push_back(std::move(block));
-    }
-    written.end += share.bytes;
-  }
+  put_together(shares, writer.turns(), written);
   written.value_counts = count_values(written);
   return written;
 }

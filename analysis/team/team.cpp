@@ -14,8 +14,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::chrono::microseconds kFirstPoll = 200us, kLastPoll = 50ms;
-// More than of another process: what others write waits in memory until it is known where it belongs.
-constexpr double kShareOfFirst = 1.2;
 constexpr auto kSignOfLife = 3s;  // of another analysis on another machine, which beats every second
 
 // The longer it has waited, the longer it waits: so it comes late by a small part of that.
@@ -262,6 +260,17 @@ void Team::give(const std::string& step, const std::string& part) {
   }
 }
 
+std::optional<std::string> Team::heard(const std::string& what, int rank) const {
+  return folder_->refresh() ? folder_->read(name_of(what, rank)) : std::nullopt;
+}
+
+void Team::wait(int rank, const std::function<bool()>& until) {
+  for (Poll poll; !until(); poll()) {
+    if (!folder_->refresh() || folder_->has(kFailed)) throw TeamError("");
+    require_life(rank);
+  }
+}
+
 void Team::pass(const std::string& step) {
   if (is_shared()) give(step, "");
 }
@@ -333,8 +342,7 @@ std::pair<size_t, size_t> share_of(const std::vector<uint64_t>& weights, int ran
   const auto begin_of = [&](int share) {
     uint64_t before = 0;
     size_t piece = 0;
-    const double shares = share == 0 ? 0 : share - 1 + kShareOfFirst;
-    const double target = static_cast<double>(all) * shares / (size - 1 + kShareOfFirst);
+    const double target = static_cast<double>(all) * share / size;
     while (piece < weights.size() &&
            static_cast<double>(before) + static_cast<double>(weights[piece] + 1) / 2 <= target)
       before += weights[piece++] + 1;

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -95,6 +96,13 @@ class Team {
     }
   }
 
+  // In the midst of a step: what this process has to say, in place of what it said before, and what another
+  // one has said, also in an earlier analysis that this one goes on with. Throw TeamError.
+  void say(const std::string& what, const std::string& words) { give(what, words); }
+  std::optional<std::string> heard(const std::string& what, int rank) const;
+  // Looks until() it is so, which is for another process to do. Throws TeamError where that one has ended.
+  void wait(int rank, const std::function<bool()>& until);
+
   // Of the first process, when all have done their shares of the steps so far: an analysis that goes on here
   // needs none of what they made, and is behind it. Nothing where a process is alone. Throws TeamError.
   void pass(const std::string& step);
@@ -168,7 +176,7 @@ class Team {
 };
 
 // The pieces of work of process `rank` of `size`, which follow each other: from the first number to before
-// the second. All get about the same weight, but the first process a fifth more.
+// the second. All get about the same weight.
 std::pair<size_t, size_t> share_of(const std::vector<uint64_t>& weights, int rank, int size);
 
 }  // namespace prof

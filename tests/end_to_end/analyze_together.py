@@ -16,7 +16,7 @@ from driver import BUILD, PROF, EndToEnd, main, sample
 MAKE_RANKS = BUILD / "tests/make_ranks"
 FILES = ("meta.db", "profile.db", "cct.db", "trace.db", "run.json", "instructions.sqlite", "metrics/default.yaml")
 # That processes have shares of, in their order; those of the first process alone, and of all but it.
-STEPS = ("files", "outlines", "source", "contexts", "profile.db.bytes", "values", "cct.db.bytes", "cct", "trace.db",
+STEPS = ("files", "outlines", "source", "contexts", "profile.db.sizes", "values", "cct.db.sizes", "cct", "trace.db",
          "metrics", "ranks", "left", "written")
 OF_FIRST = ("files", "metrics", "written")
 OF_OTHERS = ("left",)
