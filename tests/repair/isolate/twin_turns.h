@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <span>
 #include <string>
 
 #include "tests/repair/isolate/isolated.h"
@@ -21,8 +22,7 @@ struct Case {
 };
 
 // The status of a program that runs the case that it is told, or lists all.
-template <size_t kCount>
-int run_case(const Case (&cases)[kCount], int count, char** arguments) {
+inline int run_case(std::span<const Case> cases, int count, char** arguments) {
   for (const Case& each : cases) {
     if (count != 2 || strcmp(each.name, arguments[1])) continue;
     each.run();

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Threads that are processes behave as threads: the cases of twin_cases.cpp, and how their program ends.
+"""Threads that are processes behave as threads: the cases of twin_cases.cpp and its kin, and how their program ends.
 
 No process of a case may be left when its program has ended, however it ended: none that runs, and none that has ended and
 for which nobody waits.

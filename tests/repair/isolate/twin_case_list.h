@@ -1,0 +1,19 @@
+#pragma once
+// The cases of twin_cases.cpp, by what they are about.
+
+#include <signal.h>
+
+#include <span>
+
+#include "tests/repair/isolate/twin_turns.h"
+
+std::span<const Case> sync_cases();
+std::span<const Case> signal_cases();
+std::span<const Case> end_cases();
+
+inline sigset_t only(int signal) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, signal);
+  return set;
+}
