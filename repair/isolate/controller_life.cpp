@@ -107,7 +107,7 @@ bool create_thread(CreateThread create) noexcept {
   const int error = create(
       &thread, &attributes,
       [](void* own_stack) -> void* {
-        thread_stack_is_used(static_cast<ThreadStack*>(own_stack));
+        thread_stack_is_used(static_cast<ThreadStack*>(own_stack), sys_gettid());
         return run_controller(nullptr);
       },
       stack);

@@ -181,8 +181,8 @@ void return_thread_stack(ThreadStack* stack) noexcept {
   put_by(entry);
 }
 
-void thread_stack_is_used(ThreadStack* stack) noexcept {
-  static_cast<Entry*>(stack)->thread.store(sys_gettid(), std::memory_order_release);
+void thread_stack_is_used(ThreadStack* stack, int thread) noexcept {
+  static_cast<Entry*>(stack)->thread.store(thread, std::memory_order_release);
 }
 
 void thread_stack_is_left(uint64_t address) noexcept {

@@ -151,6 +151,12 @@ bool is_twin() noexcept {
   return record && record->where.load(std::memory_order_relaxed) == Where::Twin;
 }
 
+int thread_number() noexcept {
+  const int task = sys_gettid();
+  const ThreadRecord* const record = this_record();  // asked for last: whoever was a twin before has one
+  return record ? record->tid.load() : task;
+}
+
 bool was_asked_back() noexcept {
   return this_record()->asked_back.load();
 }

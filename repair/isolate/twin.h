@@ -49,6 +49,9 @@ void give_back(Leaving reason = Leaving::Plain) noexcept;
 
 bool is_twin() noexcept;
 
+// The calling thread's number, which is its original's: a handler may make it a twin at any time.
+int thread_number() noexcept;
+
 // The thread of this id gives itself back soon: at once where it runs the program's code or waits in a system
 // call. Nothing happens where it is no twin.
 void ask_back(int tid) noexcept;

@@ -26,7 +26,7 @@ namespace {
 HPCRUN_TAIL_CALLS void* run_thread(void* raw) {
   auto* const stack = static_cast<ThreadStack*>(raw);
   const ThreadStart start = stack->start;
-  thread_stack_is_used(stack);
+  thread_stack_is_used(stack, thread_number());
   return start.routine(start.argument);
 }
 

@@ -103,6 +103,9 @@ EXPORT void isolated_give_back() {
 EXPORT bool isolated_is_twin() {
   return is_twin();
 }
+EXPORT int isolated_thread_number() {
+  return thread_number();
+}
 EXPORT int isolated_twin_of(int tid) {
   const ThreadRecord* const record = record_of(tid);
   return record ? record->twin.load() : 0;

@@ -19,6 +19,7 @@ bool isolated_convert();  // false: the thread stays at home
 int isolated_convert_result();
 void isolated_give_back();
 bool isolated_is_twin();
+int isolated_thread_number();
 void isolated_ask_back(int tid);
 int isolated_twin_of(int tid);  // its process; 0: none
 void isolated_bring_all_home();

@@ -26,7 +26,7 @@ struct Start {
 
 void* run(void* argument) {
   auto& start = *static_cast<Start*>(argument);
-  hpcrun::thread_stack_is_used(start.stack);
+  hpcrun::thread_stack_is_used(start.stack, gettid());
   int local = 0;
   start.is_common = hpcrun::is_common(&local);
   return nullptr;
@@ -125,7 +125,7 @@ std::atomic<int> strangers{0};
 void* run_alone(void* raw) {
   auto* const stack = static_cast<hpcrun::ThreadStack*>(raw);
   auto* const owner = static_cast<std::atomic<int>*>(stack->begin());
-  hpcrun::thread_stack_is_used(stack);
+  hpcrun::thread_stack_is_used(stack, gettid());
   if (owner->exchange(gettid()) != 0) ++strangers;
   for (int i = 0; i < 20; ++i) sched_yield();
   int self = gettid();

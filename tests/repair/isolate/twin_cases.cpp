@@ -51,6 +51,7 @@ void identity() {
   become_twin();
   REQUIRE_THAT(getpid() == pid && thread_id() == tid && getppid() == parent);
   REQUIRE_THAT(getpgrp() == group && getsid(0) == session_id);
+  REQUIRE_THAT(isolated_is_twin() && isolated_thread_number() == tid);
   char link[64] = "";
   REQUIRE_THAT(readlink("/proc/self", link, sizeof link - 1) > 0);
   REQUIRE_THAT(atoi(link) == pid);
