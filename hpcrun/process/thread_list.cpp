@@ -23,15 +23,17 @@ bool fork_lock_is_held = false;
 
 ThreadListLock::ThreadListLock() noexcept {
   const uint64_t signals = ~source_signals();
+  uint64_t before = 0;
   raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, reinterpret_cast<long>(&signals),
-              reinterpret_cast<long>(&blocked_before_), sizeof signals);
+              reinterpret_cast<long>(&before), sizeof signals);
   while (list_lock.test_and_set(std::memory_order_acquire)) raw_syscall(SYS_sched_yield);
+  blocked_before_ = before;
 }
 
 ThreadListLock::~ThreadListLock() {
+  const uint64_t before = blocked_before_;
   list_lock.clear(std::memory_order_release);
-  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&blocked_before_), 0,
-              sizeof blocked_before_);
+  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&before), 0, sizeof before);
 }
 
 ThreadState* first_listed_thread() noexcept {

@@ -17,7 +17,7 @@ class ThreadListLock {
   ThreadListLock& operator=(const ThreadListLock&) = delete;
 
  private:
-  uint64_t blocked_before_ = 0;
+  uint64_t blocked_before_;  // written by who holds the lock: for fork() it lies where all find it
 };
 
 // These are for whoever holds the lock.

@@ -333,7 +333,8 @@ namespace {
 // False: to be tried again.
 bool enter_alone() noexcept {
   ThreadRecord* record = this_record();
-  if (record && record->tid.load() == sys_gettid()) return true;  // entered with all, as it waited before
+  // Entered with all, as it waited before, and is a twin since, perhaps.
+  if (record && (record->tid.load() == sys_gettid() || sys_getpid() != session.pid)) return true;
   const Counted entering(session.entering);
   if (session.phase.load() != Phase::On) return false;
   // A thread that has another's thread-local memory, or no room: its futexes stay private.
@@ -457,6 +458,7 @@ SessionStart begin_isolation(const SessionOptions& options) noexcept {
   SessionStart result;
   {
     const PhaseChange phase_change;
+    if (session.phase.load() == Phase::Off) free_records_of_ended_threads();
     result = begin_phases(options, mask);
   }
   set_kernel_mask(is_in_session(this_record()) ? mask & ~own_signal_bits() : mask);

@@ -1,5 +1,8 @@
 #include "repair/isolate/thread_record.h"
 
+#include <errno.h>
+#include <sys/syscall.h>
+
 #include "hpcrun/guest/syscalls.h"
 
 namespace hpcrun {
@@ -92,6 +95,14 @@ ThreadRecord* take_record(int tid) noexcept {
 
 void free_record(ThreadRecord& record) noexcept {
   record.tid.store(0, std::memory_order_release);
+}
+
+void free_records_of_ended_threads() noexcept {
+  const int process = sys_getpid();
+  for_each_record([process](ThreadRecord& record) {
+    int tid = record.tid.load();
+    if (raw_syscall(SYS_tgkill, process, tid, 0) == -ESRCH) record.tid.compare_exchange_strong(tid, 0);
+  });
 }
 
 }  // namespace hpcrun

@@ -81,6 +81,8 @@ ThreadRecord* record_of(int tid) noexcept;
 // The one that the thread left behind, or a free one; null where there is none, or no memory for its stacks.
 ThreadRecord* take_record(int tid) noexcept;
 void free_record(ThreadRecord& record) noexcept;
+// Of threads that ended outside of sessions, which nobody was told of. While no thread can enter one.
+void free_records_of_ended_threads() noexcept;
 
 // More threads than that are declined.
 constexpr size_t kMaxThreads = 4096;

@@ -36,8 +36,9 @@ uint64_t cpu_of(const ThreadRecord& record) noexcept {
 ThreadVisits::Did ThreadVisits::look(const ThreadRecord& record) noexcept {
   Visited& before = visited[place_of(record)];
   const uint64_t cpu_ns = cpu_of(record);
-  const bool is_known = before.tid == record.tid.load();
-  if (!is_known) before = {};  // another thread's, that had the record
+  // Not another one's that had the record, and maybe the number as well: then it has used more.
+  const bool is_known = before.tid == record.tid.load() && before.cpu_ns <= cpu_ns;
+  if (!is_known) before = {};
   const uint64_t passed_ns = is_known ? cpu_ns - before.cpu_ns : 0;
   before.tid = record.tid.load();
   before.cpu_ns = cpu_ns;

@@ -98,6 +98,8 @@ class TrappedCall {
   bool has_begun_ = false;
   uint32_t returns_before_;  // from handlers of the program's, before the call was begun for the first time
   uint64_t mask_ = 0;        // of a call that waits with one
+  uint64_t twin_mask_;       // that the context has where a twin made the call
+  bool has_new_mask_ = false;  // of the call's, at home
 };
 
 TrappedCall::TrappedCall(ThreadRecord& record, ucontext_t& context) noexcept
@@ -109,10 +111,13 @@ TrappedCall::TrappedCall(ThreadRecord& record, ucontext_t& context) noexcept
   limit_ = time_limit(call_.number, call_.arguments);
   ends_ = ends_by_handler(call_.number, call_.arguments);
   returns_before_ = record.program_returns;
+  twin_mask_ = twin_mask();
   record_.in_trap = true;  // from here on nobody but this code gives the thread back
   // What the thread was in when a handler of the program's was called, which has jumped out of it since.
   const auto stack = static_cast<uintptr_t>(registers[REG_RSP]);
-  const bool is_on_own_stack = context.uc_stack.ss_flags & SS_ONSTACK;
+  // Since Linux 4.7 the flags of the frame do not say so.
+  const bool is_on_own_stack =
+      stack - reinterpret_cast<uintptr_t>(context.uc_stack.ss_sp) < context.uc_stack.ss_size;
   if (stack > outer_call_at_home_ && !is_on_own_stack) outer_call_at_home_ = 0;
   if (stack > record.passed_calls && !is_on_own_stack) record.passed_calls = 0;
   record_.call_at_home = outer_call_at_home_;
@@ -129,7 +134,7 @@ void TrappedCall::go_home(Leaving reason) noexcept {
 // At home. A thread that was given back as this handler began has a twin's mask in the context still; the
 // kernel has its own.
 void TrappedCall::take_own_mask() noexcept {
-  if (mask_bits(context_.uc_sigmask) != twin_mask()) return;
+  if (mask_bits(context_.uc_sigmask) != twin_mask_) return;
   const uint64_t mask = set_kernel_mask(kAllSignals);
   if (!is_twin()) set_mask_bits(context_.uc_sigmask, mask);
   set_kernel_mask(mask);
@@ -352,6 +357,7 @@ long TrappedCall::make_certainly_at_home() noexcept {
       pass(result);
       return result;
     case SYS_rt_sigprocmask:
+      has_new_mask_ = true;
       return change_mask(call_, record_, context_, has_signal);
     case SYS_sigaltstack:
       pass(result);
@@ -437,8 +443,7 @@ void TrappedCall::end_process() noexcept {
 // With all signals blocked, so that nobody comes between: what is asked for later comes when the handler has
 // returned.
 void TrappedCall::end() noexcept {
-  const bool has_new_mask = call_.number == SYS_rt_sigprocmask;
-  if (!is_twin() && !has_new_mask) take_own_mask();
+  if (!is_twin() && !has_new_mask_) take_own_mask();
   set_kernel_mask(kAllSignals);
   record_.call_at_home = outer_call_at_home_;
   const bool was_twin = is_twin();
@@ -464,6 +469,7 @@ void TrappedCall::return_from_handler() noexcept {
     set_mask_bits(frame.uc_sigmask, mask_bits(frame.uc_sigmask) & ~own_signal_bits());
   // At home from here on, where it is there: a twin would begin with the mask of the handler.
   record_.call_at_home = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  record_.in_trap = true;  // also where a handler has made it a twin just now
   if (is_twin()) {
     record_.call_at_home = outer_call_at_home_;
     record_.program_mask.store(mask_bits(frame.uc_sigmask));

@@ -18,6 +18,7 @@
 #include "repair/isolate/controller.h"
 #include "repair/isolate/runtime_memory.h"
 #include "repair/isolate/thread_stacks.h"
+#include "repair/isolate/twin.h"
 
 namespace hpcrun {
 
@@ -128,7 +129,7 @@ void after_fork_in_parent() noexcept {
 }
 
 void before_limit_of_memory() noexcept {
-  if (process.load() != sys_getpid() || refusal.load() == kLimited) return;
+  if ((!is_twin() && process.load() != sys_getpid()) || refusal.load() == kLimited) return;
   before_fork();  // nobody is a twin
   if (hpcrun_set_aside_less) hpcrun_set_aside_less();
   // A thread of ours may be on its way out, on a busy machine for long. With others of the program's the

@@ -103,6 +103,9 @@ EXPORT void isolated_give_back() {
 EXPORT bool isolated_is_twin() {
   return is_twin();
 }
+EXPORT void isolated_enter_as_new_thread() {
+  enter_session_as_new_thread();
+}
 EXPORT int isolated_thread_number() {
   return thread_number();
 }

@@ -20,6 +20,7 @@ int isolated_convert_result();
 void isolated_give_back();
 bool isolated_is_twin();
 int isolated_thread_number();
+void isolated_enter_as_new_thread();
 void isolated_ask_back(int tid);
 int isolated_twin_of(int tid);  // its process; 0: none
 void isolated_bring_all_home();

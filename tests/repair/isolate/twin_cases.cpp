@@ -58,6 +58,36 @@ void identity() {
   REQUIRE_THAT(!isolated_is_twin());  // only at home that is the answer
 }
 
+// A new thread that waits for a session to begin enters with all others, and may be a twin when it goes on.
+void enters_as_twin() {
+  const int pid = getpid();
+  isolated_start();
+  become_twin();
+  isolated_enter_as_new_thread();
+  REQUIRE_THAT(isolated_is_twin() && getpid() == pid);
+  isolated_give_back();
+  become_twin();
+}
+
+// Each session gives threads records, which are those of others when they have ended after it.
+void more_threads_than_records() {
+  isolated_start();
+  REQUIRE_THAT(isolated_end());
+  constexpr int kRounds = 520, kThreads = 8;  // more than 4,096 together
+  for (int round = 0; round < kRounds; ++round) {
+    std::atomic<bool> over{false};
+    Team team(kThreads, [&](int) {
+      while (!over) usleep(1'000);
+    });
+    REQUIRE_THAT(isolated_begin() == 0);
+    REQUIRE_THAT(isolated_end());
+    over = true;
+    team.join();
+  }
+  REQUIRE_THAT(isolated_begin() == 0);
+  become_twin();
+}
+
 void asked_back_anywhere() {
   isolated_start();
   std::atomic<int> tids[3] = {};
@@ -149,7 +179,9 @@ void affinity() {
 }
 
 constexpr Case kCases[] = {
-    {"conversions", conversions}, {"identity", identity}, {"asked_back_anywhere", asked_back_anywhere},
+    {"conversions", conversions}, {"identity", identity},
+    {"enters_as_twin", enters_as_twin},
+    {"more_threads_than_records", more_threads_than_records}, {"asked_back_anywhere", asked_back_anywhere},
     {"prints", prints},           {"cpu_time", cpu_time}, {"affinity", affinity},
 };
 

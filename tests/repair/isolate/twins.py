@@ -194,6 +194,12 @@ class Twins(unittest.TestCase):
     def test_address_spaces_change_for_all(self):
         self.ends("maps_memory")
 
+    def test_a_new_thread_may_be_a_twin_before_it_knows(self):
+        self.ends("enters_as_twin")
+
+    def test_threads_that_ended_leave_room_for_others(self):
+        self.ends("more_threads_than_records")
+
     def test_several_twins_print(self):
         lines = self.ends("prints").output.splitlines()
         self.assertEqual(len(lines), 800)
