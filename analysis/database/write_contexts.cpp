@@ -1,12 +1,8 @@
 // cct.db: the values of profile.db, by context, then metric, then profile.
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
+#include <cstring>
 #include <optional>
 #include <span>
 
@@ -16,6 +12,7 @@
 #include "analysis/database/pieced_file.h"
 #include "analysis/database/statistics.h"
 #include "analysis/database/summaries.h"
+#include "analysis/database/values_by_range.h"
 #include "analysis/database/write.h"
 
 namespace prof {
@@ -29,54 +26,10 @@ constexpr uint64_t kLeastBytesRead = 4096;
 constexpr size_t kMostPiecesRead = 32;  // by all threads together
 constexpr uint64_t kLeastTurns = 8;     // of each process
 
-// profile.db, which was just written.
-class ProfileFile {
- public:
-  explicit ProfileFile(std::filesystem::path path)
-      : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (descriptor_ < 0) fail(errno);
-  }
-  ProfileFile(const ProfileFile&) = delete;
-  ProfileFile& operator=(const ProfileFile&) = delete;
-  ~ProfileFile() { ::close(descriptor_); }
-
-  void read(uint64_t offset, size_t bytes, char* out) const {
-    for (size_t done = 0; done < bytes;) {
-      const ssize_t got = ::pread(descriptor_, out + done, bytes - done, static_cast<off_t>(offset + done));
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) fail(got < 0 ? errno : EIO);
-      done += static_cast<size_t>(got);
-    }
-  }
-
-  // That what was read is what was written.
-  void require(bool holds) const {
-    if (!holds) fail(EIO);
-  }
-
- private:
-  [[noreturn]] void fail(int error) const {
-    throw DatabaseError(DatabaseError::Kind::Unreadable,
-                        fmt::format("{}: cannot read what was written: {}; choose another directory with -o",
-                                    path_.string(), std::strerror(error)));
-  }
-
-  std::filesystem::path path_;
-  int descriptor_;
-};
-
-template <typename T>
-T load(const char* at) {
-  T value;
+double value_at(const char* at) {
+  double value;
   std::memcpy(&value, at, sizeof value);
   return value;
-}
-
-// Of a range of contexts (WrittenProfiles::cuts), as an id; behind the last range how many ids there are.
-uint32_t first_context(const Database& database, const WrittenProfiles& written, size_t range) {
-  if (range == 0) return 0;
-  return range <= written.cuts.size() ? written.cuts[range - 1]
-                                      : static_cast<uint32_t>(database.contexts.size() + 1);
 }
 
 struct Entry {
@@ -128,7 +81,7 @@ class CctWriter {
   Turns turns() const { return {piece_count(), turn_, writers_.team.size()}; }
 
   std::vector<WrittenPiece> write(const std::filesystem::path& directory) {
-    profiles_.emplace(directory / kProfile.name);
+    values_.emplace(directory / kProfile.name, database_, written_, ids_);
     PiecedFile file(directory, kCct, writers_.team, turns());
     const std::vector<std::pair<size_t, size_t>> batches = own_batches();
     std::vector<WrittenPiece> written;
@@ -206,96 +159,26 @@ class CctWriter {
     return batches;
   }
 
-  static ValueBlock::Before before(const ValueBlock& block, size_t range) {
-    if (range == 0) return {0, 0};
-    return range <= block.cuts.size() ? block.cuts[range - 1]
-                                      : ValueBlock::Before{block.context_count, block.value_count};
-  }
-
-  // What all profiles have of some ranges that follow each other.
-  struct Read {
-    size_t first_range, end_range;
-    std::vector<char> bytes;
-    std::vector<size_t> begin;  // of each profile; its indices, then its values
-  };
-
-  Read read(size_t first_range, size_t end_range) const {
-    Read all{first_range, end_range, {}, {0}};
-    const auto of = [&](const ValueBlock& block) {
-      const ValueBlock::Before from = before(block, first_range), to = before(block, end_range);
-      return std::pair(size_t{to.contexts - from.contexts} * kContextIndexBytes,
-                       static_cast<size_t>(to.values - from.values) * kProfileValueBytes);
-    };
-    for (const ValueBlock& block : written_.blocks) {
-      const auto [indices, values] = of(block);
-      all.begin.push_back(all.begin.back() + indices + values);
-    }
-    all.bytes.resize(all.begin.back());
-    for (size_t profile = 0; profile < written_.blocks.size(); ++profile) {
-      const ValueBlock& block = written_.blocks[profile];
-      const ValueBlock::Before from = before(block, first_range);
-      const auto [indices, values] = of(block);
-      char* const to = all.bytes.data() + all.begin[profile];
-      profiles_->read(block.indices + uint64_t{from.contexts} * kContextIndexBytes, indices, to);
-      profiles_->read(block.values + from.values * kProfileValueBytes, values, to + indices);
-    }
-    return all;
-  }
-
   // Between two neighbours of `ranges` lies a piece.
   std::vector<Piece> make(std::span<const size_t> ranges) {
-    const Read all = read(ranges.front(), ranges.back());
+    const ValuesByRange::Read all = values_->read(ranges.front(), ranges.back());
     std::vector<Piece> pieces;
     for (size_t i = 0; i + 1 < ranges.size(); ++i) pieces.push_back(make(all, ranges[i], ranges[i + 1]));
     return pieces;
   }
 
-  // use(profile, key, value) for all of the piece, by profile.
-  template <typename Use>
-  void for_each_value(const Read& all, size_t first_range, size_t end_range, Use use) const {
-    const uint32_t first = first_context(database_, written_, first_range),
-                   end = first_context(database_, written_, end_range);
-    for (uint32_t profile = 0; profile < written_.blocks.size(); ++profile) {
-      const ValueBlock& block = written_.blocks[profile];
-      const ValueBlock::Before from = before(block, first_range), to = before(block, end_range);
-      if (from.contexts == to.contexts) continue;
-      const ValueBlock::Before all_from = before(block, all.first_range),
-                               all_to = before(block, all.end_range);
-      const std::span bytes = std::span(all.bytes).subspan(all.begin[profile]);
-      const std::span indices = bytes.subspan((from.contexts - all_from.contexts) * kContextIndexBytes,
-                                              (to.contexts - from.contexts) * kContextIndexBytes);
-      const std::span values = bytes.subspan((all_to.contexts - all_from.contexts) * kContextIndexBytes +
-                                                 (from.values - all_from.values) * kProfileValueBytes,
-                                             (to.values - from.values) * kProfileValueBytes);
-      for (size_t at = 0; at < indices.size(); at += kContextIndexBytes) {
-        const auto context = load<uint32_t>(&indices[at]);
-        const size_t next = at + kContextIndexBytes;
-        const uint64_t stop =
-            next < indices.size() ? load<uint64_t>(&indices[next + sizeof context]) : to.values;
-        const auto start = load<uint64_t>(&indices[at + sizeof context]);
-        profiles_->require(context >= first && context < end && start >= from.values && stop <= to.values);
-        for (uint64_t i = start; i < stop; ++i) {
-          const char* const value = &values[(i - from.values) * kProfileValueBytes];
-          const auto id = load<uint16_t>(value);
-          profiles_->require(id < ids_);
-          use(profile, (context - first) * ids_ + id, value + sizeof id);
-        }
-      }
-    }
-  }
-
   // Entries lie by key, and by profile among those of a key: they are counted first, then put in their place.
-  Piece make(const Read& all, size_t first_range, size_t end_range) {
+  Piece make(const ValuesByRange::Read& all, size_t first_range, size_t end_range) {
     const uint32_t first = first_context(database_, written_, first_range),
                    end = first_context(database_, written_, end_range);
     std::vector<uint32_t> begin(size_t{end - first} * ids_ + 1, 0);  // of each key, at first shifted by one
-    for_each_value(all, first_range, end_range,
-                   [&](uint32_t, uint32_t key, const char*) { ++begin[key + 1]; });
+    values_->for_each(all, first_range, end_range,
+                      [&](uint32_t, uint32_t key, const char*) { ++begin[key + 1]; });
     for (size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
     std::vector<uint32_t> next(begin.begin(), begin.end() - 1);
     std::vector<Entry> entries(begin.back());
-    for_each_value(all, first_range, end_range, [&](uint32_t profile, uint32_t key, const char* value) {
-      entries[next[key]++] = {profile, load<double>(value)};
+    values_->for_each(all, first_range, end_range, [&](uint32_t profile, uint32_t key, const char* value) {
+      entries[next[key]++] = {profile, value_at(value)};
     });
     return made_of(entries, begin, first, end);
   }
@@ -370,7 +253,7 @@ class CctWriter {
   const Writers& writers_;
   std::vector<size_t> pieces_;  // first range of each, and one behind the last
   size_t turn_ = 1;             // of how many pieces
-  std::optional<ProfileFile> profiles_;
+  std::optional<ValuesByRange> values_;
 };
 
 // What all processes have written.

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 
+#include "analysis/database/identifier_tuples.h"
 #include "analysis/database/lex_aware.h"
 #include "analysis/database/output.h"
 #include "analysis/database/parallel_for.h"
@@ -328,51 +328,6 @@ void put_together(std::vector<Share>& shares, const Turns& turns, WrittenProfile
   }
   written.end = places.back();
 }
-
-// The format identifies a node by a number; the name itself is in run.json.
-uint32_t host_id(std::string_view host) {
-  uint32_t hash = 2166136261u;  // FNV-1a
-  for (const char c : host) hash = (hash ^ static_cast<uint8_t>(c)) * 16777619u;
-  return hash;
-}
-
-class IdentifierTuples {
- public:
-  // Returns the tuple's offset in bytes().
-  uint64_t add(const ProfileId& id) {
-    const uint64_t offset = bytes_.size();
-    const size_t count_at = bytes_.size();
-    uint16_t count = 0;
-    bytes_.put_zeros(8);
-    const auto put = [&](IdentifierKind kind, uint16_t flags, uint32_t logical, uint64_t physical) {
-      bytes_.put<uint8_t>(kind);
-      bytes_.put<uint8_t>(0);
-      bytes_.put(flags);
-      bytes_.put(logical);
-      bytes_.put(physical);
-      ++count;
-    };
-    const auto put_logical = [&](IdentifierKind kind, int32_t value) {
-      if (value >= 0) put(kind, 0, static_cast<uint32_t>(value), static_cast<uint64_t>(value));
-    };
-    if (!id.host.empty()) {
-      const auto node = nodes_.try_emplace(id.host, static_cast<uint32_t>(nodes_.size())).first;
-      put(Node, kPhysicalIdentifier, node->second, host_id(id.host));
-    }
-    put_logical(Rank, id.rank);
-    put_logical(Process, id.process);
-    put_logical(Thread, id.thread);
-    put_logical(GpuDevice, id.device);
-    put_logical(GpuStream, id.queue);
-    bytes_.patch(count_at, count);
-    return offset;
-  }
-  std::string_view bytes() const { return bytes_.view(); }
-
- private:
-  OutputBuffer bytes_;
-  std::map<std::string, uint32_t> nodes_;
-};
 
 void put_profile_info(OutputBuffer& out, const ValueBlock& block, uint64_t tuple, uint32_t flags) {
   out.put(block.value_count);
