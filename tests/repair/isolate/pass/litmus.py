@@ -61,9 +61,10 @@ class Litmus(Compiling):
     def test_threads_that_are_twins_do_what_they_do_otherwise(self):
         """Cases of twins.py with its programs annotated."""
         (self.folder / "tests").mkdir()
-        for program in ("twin_cases", "twin_stress"):
-            self.build("-O1", sources=[SOURCE / f"tests/repair/isolate/{program}.cpp"], library="isolated",
-                       output=f"tests/{program}")
+        folder = SOURCE / "tests/repair/isolate"
+        for program, sources in (("twin_cases", sorted(folder.glob("twin_*cases.cpp"))),
+                                 ("twin_stress", [folder / "twin_stress.cpp"])):
+            self.build("-O1", sources=sources, library="isolated", output=f"tests/{program}")
         done = run(["python3", SOURCE / "tests/repair/isolate/twins.py", *(f"Twins.test_{case}" for case in TWINS),
                     "Stress"],
                    env={**os.environ, "PROF_BUILD": str(self.folder)})
