@@ -33,7 +33,7 @@ class ValuesByRange {
   Read read(size_t first_range, size_t end_range) const;
 
   // use(profile, key, value) for all of some of the ranges, by profile: `key` counts ids of values from those
-  // of the first context on, `value` is where the value lies.
+  // of the first context on.
   template <typename Use>
   void for_each(const Read& all, size_t first_range, size_t end_range, Use use) const {
     const uint32_t first = first_context(first_range), end = first_context(end_range);
@@ -62,7 +62,7 @@ class ValuesByRange {
           const char* const value = &values[(i - from.values) * format::kProfileValueBytes];
           const auto id = load<uint16_t>(value);
           require(id < ids_);
-          use(profile, (context - first) * ids_ + id, value + sizeof id);
+          use(profile, (context - first) * ids_ + id, load<double>(value + sizeof id));
         }
       }
     }

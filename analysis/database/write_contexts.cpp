@@ -26,12 +26,6 @@ constexpr uint64_t kLeastBytesRead = 4096;
 constexpr size_t kMostPiecesRead = 32;  // by all threads together
 constexpr uint64_t kLeastTurns = 8;     // of each process
 
-double value_at(const char* at) {
-  double value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
-
 struct Entry {
   uint32_t profile = 0;
   double value = 0;
@@ -172,13 +166,12 @@ class CctWriter {
     const uint32_t first = first_context(database_, written_, first_range),
                    end = first_context(database_, written_, end_range);
     std::vector<uint32_t> begin(size_t{end - first} * ids_ + 1, 0);  // of each key, at first shifted by one
-    values_->for_each(all, first_range, end_range,
-                      [&](uint32_t, uint32_t key, const char*) { ++begin[key + 1]; });
+    values_->for_each(all, first_range, end_range, [&](uint32_t, uint32_t key, double) { ++begin[key + 1]; });
     for (size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
     std::vector<uint32_t> next(begin.begin(), begin.end() - 1);
     std::vector<Entry> entries(begin.back());
-    values_->for_each(all, first_range, end_range, [&](uint32_t profile, uint32_t key, const char* value) {
-      entries[next[key]++] = {profile, value_at(value)};
+    values_->for_each(all, first_range, end_range, [&](uint32_t profile, uint32_t key, double value) {
+      entries[next[key]++] = {profile, value};
     });
     return made_of(entries, begin, first, end);
   }

@@ -32,7 +32,8 @@ ThreadStack* take_thread_stack(size_t bytes, size_t guard_bytes, bool is_detache
 // No thread was made.
 void return_thread_stack(ThreadStack* stack) noexcept;
 
-// By the new thread, before it runs the program's code. `thread`: its number, as the program's process has it.
+// By the new thread, before it runs the program's code. `thread`: its number in the program's process, also
+// where it is a process of its own by then.
 void thread_stack_is_used(ThreadStack* stack, int thread) noexcept;
 
 // A thread was joined or detached; any address on its stack, its pthread_t is one.

@@ -97,9 +97,9 @@ class TrappedCall {
   timespec time_left_{};
   bool has_begun_ = false;
   uint32_t returns_before_;  // from handlers of the program's, before the call was begun for the first time
-  uint64_t mask_ = 0;        // of a call that waits with one
-  uint64_t twin_mask_;       // that the context has where a twin made the call
-  bool has_new_mask_ = false;  // of the call's, at home
+  uint64_t mask_ = 0;          // of a call that waits with one
+  uint64_t twin_mask_;         // that the context has where a twin made the call
+  bool has_new_mask_ = false;  // the call has set it, at home
 };
 
 TrappedCall::TrappedCall(ThreadRecord& record, ucontext_t& context) noexcept
