@@ -165,10 +165,13 @@ RepairRequest parse_repair_request(const std::string& text) {
     } else if (kind == hpcrun::kRepairLocks) {
       request.locks = true;
     } else if (kind == hpcrun::kRepairIsolate || kind == hpcrun::kRepairIsolateAlways) {
+      const bool is_always = kind == hpcrun::kRepairIsolateAlways;
       request.isolate = true;
-      request.isolate_always |= kind == hpcrun::kRepairIsolateAlways;
-      // The page of a lock is never isolated: what helps there is a line of its own.
-      request.locks |= kind == hpcrun::kRepairIsolate;
+      request.isolate_always |= is_always;
+      // The strongest repair has the others with it: what a placement keeps apart costs nothing afterwards,
+      // and the page of a lock is never isolated.
+      request.layout |= !is_always;
+      request.locks |= !is_always;
     } else {
       fail(kOwnFailure,
            "--repair: '{}' is none of: layout, layout:FILE, locks, isolate, isolate:always, none{}", kind,
@@ -196,7 +199,9 @@ std::vector<RepairKindDescription> list_repairs() {
       {"layout:FILE", "the same from the start, as an earlier run found it (repair.json)"},
       {"locks", "locks that share a cache line get lines of their own"},
       {"isolate",
-       "pages that threads share falsely become each thread's own, merged where they synchronise; with locks"},
+       "pages that threads share falsely become each thread's own, merged where they synchronise; with "
+       "layout "
+       "and locks"},
       {"isolate:always", "the same of small objects and variables, shared or not: a trial of the mechanism"}};
 }
 

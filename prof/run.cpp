@@ -152,9 +152,8 @@ void verify_repairs(const RunOptions& options, const RepairRequest& request, con
     // As little as the runtime can measure.
     setting.launch.window = {};
     setting.launch.before_exec = {};
-    std::erase_if(setting.launch.environment, [](const auto& variable) {
-      return variable.first != hpcrun::kEnvTrigger;
-    });
+    std::erase_if(setting.launch.environment,
+                  [](const auto& variable) { return variable.first != hpcrun::kEnvTrigger; });
     setting.launch.environment.emplace_back("LD_PRELOAD", preload);
     setting.launch.environment.emplace_back(hpcrun::kEnvEvents, "CPUTIME@1");
     try_repairs(setting, file);
@@ -194,7 +193,7 @@ int run_program(const RunOptions& whole) {
   if (whole.verify > 0 && !repairs.layout && !repairs.locks)
     fail(kOwnFailure,
          "--verify tries allocations and locks that are laid out anew, not pages that are isolated as the "
-         "program runs; use --repair=layout,locks,isolate, or leave --verify out");
+         "program runs; use --repair=isolate, or leave --verify out");
   if (whole.verify > 0 && !options.analyze)
     fail(kOwnFailure, "--verify needs the analysis that finds repairs; leave --no-analyze out");
   // What an earlier run found is known: nothing needs to be looked for again.
@@ -374,9 +373,8 @@ void add_run_command(CLI::App& app, int& status) {
                        "isolate or "
                        "none [layout,locks]")
           // What shells offer; what it can be is judged as a whole (parse_repair_request).
-          ->check(
-              CLI::Validator([](std::string&) { return std::string(); },
-                             "layout|locks|layout,locks|isolate|layout,locks,isolate|isolate:always|none"))
+          ->check(CLI::Validator([](std::string&) { return std::string(); },
+                                 "layout|locks|layout,locks|isolate|isolate:always|none"))
           ->type_name("KIND[,KIND]");
   make_value_optional(*repair, kDefaultRepairs);
   CLI::Option* const verify =

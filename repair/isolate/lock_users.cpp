@@ -3,54 +3,24 @@
 #include <time.h>
 
 #include "hpcrun/guest/syscalls.h"
-#include "repair/isolate/lock_protocol.h"
-#include "repair/isolate/thread_record.h"
 #include "repair/isolate/twin.h"
 #include "repair/isolate/twin_pages.h"
 
 namespace hpcrun {
 
 constinit std::atomic<uint32_t> known_mutexes{0};
+constinit KnownMutex known_places[kKnownPlaces];
 
 namespace {
 
 constinit std::atomic<bool> are_followed{false};
 
-// The place of the record, and the number of the time that its thread has pages (PrivatePages::number()).
-static_assert(kMaxThreads == 1 << 12);
-constexpr unsigned kPlaceBits = 12;
-
-LockUser calling_user(const PrivatePages* own) noexcept {
-  const ThreadRecord* const record = this_record();
-  return own && own->count() > 0 && record ? own->number() << kPlaceBits | place_of(*record) : kNobody;
-}
-
-// Of one mutex until all is forgotten. A cache line: threads with different mutexes do not meet here.
-class alignas(64) KnownMutex {
- public:
-  std::atomic<const void*> mutex{nullptr};
-
-  LockUser load() const noexcept { return user_.load(std::memory_order_relaxed); }
-  void store(LockUser user) noexcept { user_.store(user, std::memory_order_relaxed); }
-  LockHistory& history() noexcept { return history_; }
-  void forget() noexcept {
-    store(kNobody);
-    history_ = {};
-    mutex.store(nullptr, std::memory_order_relaxed);
-  }
-
- private:
-  std::atomic<LockUser> user_{kNobody};
-  LockHistory history_;
-};
-constexpr uint32_t kPlaces = 1024;
 constexpr uint32_t kTries = 4;
-constinit KnownMutex known[kPlaces];
 
 KnownMutex* find(const void* mutex, bool adds) noexcept {
-  const auto first = static_cast<uint32_t>(reinterpret_cast<uint64_t>(mutex) / 8 * 0x9e3779b97f4a7c15u >> 40);
+  const uint32_t first = first_place_of(mutex);
   for (uint32_t step = 0; step < kTries; ++step) {
-    KnownMutex& place = known[(first + step) % kPlaces];
+    KnownMutex& place = known_places[(first + step) % kKnownPlaces];
     const void* there = place.mutex.load(std::memory_order_relaxed);
     if (there == mutex) return &place;
     if (there) continue;
@@ -97,7 +67,7 @@ class Caller {
 void follow_lock(const void* mutex) noexcept {
   PrivatePages* const own = own_pages;
   Caller caller(own);
-  const LockUser self = calling_user(own);
+  const LockUser self = own ? user_of(*own) : kNobody;
   const bool adds = self != kNobody && are_followed.load(std::memory_order_relaxed);
   take_lock(caller, find(mutex, adds), self);
 }
@@ -105,13 +75,13 @@ void follow_lock(const void* mutex) noexcept {
 void follow_unlock(const void* mutex) noexcept {
   PrivatePages* const own = own_pages;
   Caller caller(own);
-  const LockUser self = calling_user(own);
+  const LockUser self = own ? user_of(*own) : kNobody;
   before_release(caller, self == kNobody ? nullptr : find(mutex, false), self);
 }
 
 void begin_lock_users(bool follows) noexcept {
   are_followed.store(follows, std::memory_order_relaxed);
-  for (KnownMutex& place : known) place.forget();
+  for (KnownMutex& place : known_places) place.forget();
   known_mutexes.store(0, std::memory_order_relaxed);
 }
 

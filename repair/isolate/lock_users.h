@@ -16,9 +16,52 @@
 #include <atomic>
 #include <cstdint>
 
+#include "repair/isolate/lock_protocol.h"
 #include "repair/isolate/own_pages.h"
+#include "repair/isolate/thread_record.h"
 
 namespace hpcrun {
+
+// Of a thread with private pages: the place of its record, and the number of the time that it has them.
+constexpr unsigned kPlaceBits = 12;
+static_assert(kMaxThreads == 1 << kPlaceBits);
+inline LockUser user_of(const PrivatePages& own) noexcept {
+  return own.count() > 0 ? own.number() << kPlaceBits | own.place() : kNobody;
+}
+
+// Of one mutex until all is forgotten. A cache line: threads with different mutexes do not meet here.
+class alignas(64) KnownMutex {
+ public:
+  std::atomic<const void*> mutex{nullptr};
+
+  LockUser load() const noexcept { return user_.load(std::memory_order_relaxed); }
+  void store(LockUser user) noexcept { user_.store(user, std::memory_order_relaxed); }
+  LockHistory& history() noexcept { return history_; }
+  void forget() noexcept {
+    store(kNobody);
+    history_ = {};
+    mutex.store(nullptr, std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<LockUser> user_{kNobody};
+  LockHistory history_;
+};
+constexpr uint32_t kKnownPlaces = 1024;
+extern constinit KnownMutex known_places[kKnownPlaces];
+
+// Where the mutex is, or where to begin to look for it.
+inline uint32_t first_place_of(const void* mutex) noexcept {
+  return static_cast<uint32_t>(reinterpret_cast<uint64_t>(mutex) / 8 * 0x9e3779b97f4a7c15u >> 40) %
+         kKnownPlaces;
+}
+
+// Of who has the mutex: whether it is told at the first look that the thread alone takes it.
+inline bool is_alone_with(const PrivatePages& own, const void* mutex) noexcept {
+  const KnownMutex& place = known_places[first_place_of(mutex)];
+  const LockUser user = place.load();
+  return place.mutex.load(std::memory_order_relaxed) == mutex && user != kNobody && user == user_of(own);
+}
 
 // How many mutexes are known to have been taken by twins. More than there is room for commit each time.
 extern constinit std::atomic<uint32_t> known_mutexes;
@@ -29,11 +72,18 @@ void follow_lock(const void* mutex) noexcept;
 void follow_unlock(const void* mutex) noexcept;
 
 inline void after_lock(const void* mutex) noexcept {
-  if (own_pages || known_mutexes.load(std::memory_order_relaxed)) [[unlikely]]
+  const PrivatePages* const own = own_pages;
+  if (own && is_alone_with(*own, mutex)) return;
+  if (own || known_mutexes.load(std::memory_order_relaxed)) [[unlikely]]
     follow_lock(mutex);
 }
 inline void before_unlock(const void* mutex) noexcept {
-  if (own_pages) [[unlikely]]
+  PrivatePages* const own = own_pages;
+  if (!own) [[likely]]
+    return;
+  if (is_alone_with(*own, mutex))
+    own->owe();
+  else
     follow_unlock(mutex);
 }
 

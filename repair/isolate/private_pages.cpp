@@ -145,7 +145,8 @@ uint32_t PrivatePages::find(uint64_t address) const noexcept {
   return place;
 }
 
-void PrivatePages::begin() noexcept {
+void PrivatePages::begin(uint32_t place) noexcept {
+  place_ = place;
   set(owes_, false);
   set(number_, __atomic_add_fetch(&last_number, 1, __ATOMIC_RELAXED));
   count_ = 0;

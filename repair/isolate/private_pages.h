@@ -34,8 +34,8 @@ void tell_changed_lines(ChangedLine changed) noexcept;
 // those of two twins lie side by side, and each writes to its own at every lock.
 class alignas(64) PrivatePages {
  public:
-  // In a new twin, before it has any.
-  void begin() noexcept;
+  // In a new twin, before it has any. `place`: any number that no other twin has meanwhile.
+  void begin(uint32_t place = 0) noexcept;
 
   // From now on the page in which the address lies is the twin's own. False: there are too many, or no memory
   // for it; it is common then.
@@ -93,6 +93,12 @@ class alignas(64) PrivatePages {
   void take_back() noexcept;
 
   bool holds(uint64_t address) const noexcept { return find(address) < count_; }
+  // Whether some of these bytes, at least one and at most a page, are on one.
+  bool reaches(uint64_t address, size_t bytes) const noexcept {
+    for (uint32_t place = 0; place < count_; ++place)
+      if (address + (bytes - 1) - pages_[place].address < kPageBytes + (bytes - 1)) return true;
+    return false;
+  }
   uint32_t count() const noexcept { return count_; }
   uint64_t commits() const noexcept { return __atomic_load_n(&commits_, __ATOMIC_RELAXED); }
   // Commits, and those that there was no page for, or no need.
@@ -107,6 +113,7 @@ class alignas(64) PrivatePages {
   bool owes() const noexcept { return __atomic_load_n(&owes_, __ATOMIC_ACQUIRE); }
   uint64_t own_commits() const noexcept { return __atomic_load_n(&own_commits_, __ATOMIC_ACQUIRE); }
   uint64_t number() const noexcept { return __atomic_load_n(&number_, __ATOMIC_ACQUIRE); }
+  uint32_t place() const noexcept { return place_; }
   // Words that reached the common pages.
   uint64_t merged() const noexcept { return __atomic_load_n(&merged_, __ATOMIC_RELAXED); }
 
@@ -156,6 +163,7 @@ class alignas(64) PrivatePages {
   uint64_t timed_ticks_ = 0;
   uint64_t own_commits_ = 0;
   uint64_t number_ = 0;
+  uint32_t place_ = 0;
   bool owes_ = false;
   Cost costs_[kMaxPrivatePages] = {};  // of pages that the thread has, or had
 };

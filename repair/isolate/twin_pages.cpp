@@ -31,7 +31,7 @@ void take_pages() noexcept {
   if (!may_take_pages()) return;
   const size_t place = place_of(*this_record());
   own_pages = &pages[place];
-  own_pages->begin();
+  own_pages->begin(static_cast<uint32_t>(place));
   followed[place] = 0;
   isolated_pages.follow(*own_pages, followed[place]);
 }

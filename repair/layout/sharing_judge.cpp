@@ -48,6 +48,7 @@ void SharingJudge::take(const SharedAccess& access) noexcept {
   const auto offset = static_cast<uint8_t>(access.address % kLineBytes);
   const auto bytes = static_cast<uint8_t>(std::min<uint64_t>(access.bytes, kLineBytes - offset));
   if (!line->accesses.note({access.thread, offset, bytes, access.kind, access.time_ns, 1})) return;
+  note_object(*line, access);
   line->tally.weight_ns += access.weight_ns;
   line->has_locks |= access.is_locked;
   line->is_allocation = access.site != 0;
@@ -86,6 +87,19 @@ bool SharingJudge::is_another_object(Line& line, const SharedAccess& access) noe
   return false;
 }
 
+void SharingJudge::note_object(Line& line, const SharedAccess& access) noexcept {
+  if (!access.object) return;
+  auto* const end = line.lasting + line.lasting_count;
+  auto* const known =
+      std::find_if(line.lasting, end, [&](const auto& one) { return one.begin == access.begin; });
+  if (known != end && known->object == access.object) return;
+  if (known != end || line.lasting_count == kMostObjects) line.renewed_ns = access.time_ns;
+  if (known != end)
+    known->object = access.object;
+  else if (line.lasting_count < kMostObjects)
+    line.lasting[line.lasting_count++] = {access.begin, access.object};
+}
+
 SharingJudge::Line* SharingJudge::line_at(uint64_t address, uint64_t now_ns) noexcept {
   const uint64_t first = address / kLineBytes * 0x9e3779b97f4a7c15u >> 32;
   Line* oldest = nullptr;
@@ -101,7 +115,7 @@ SharingJudge::Line* SharingJudge::line_at(uint64_t address, uint64_t now_ns) noe
   if (oldest->address) close(*oldest);
   std::construct_at(oldest);
   oldest->address = address;
-  oldest->last_ns = now_ns;
+  oldest->last_ns = oldest->renewed_ns = now_ns;
   begin(oldest->tally, now_ns);
   return oldest;
 }
@@ -216,10 +230,14 @@ bool SharingJudge::judge_line(Line& line) noexcept {
   return is_shared;
 }
 
+bool SharingJudge::is_lasting(const Line& line) noexcept {
+  return line.lasting_count > 0 && line.last_ns >= line.renewed_ns + kLastingNs;
+}
+
 // As long as nothing was decided of the site, and where new allocations lie elsewhere until the old ones had
 // their time: what was seen by then does not count. A site of which there is no book stays undecided.
 bool SharingJudge::is_left_to_placing(Line& line, uint64_t now_ns) noexcept {
-  if (!host_.places_first || !line.owner) return false;
+  if (!host_.places_first || !line.owner || is_lasting(line)) return false;
   const auto is_of_line = [&](const auto& one) { return one.site == line.owner; };
   if (host_.is_open(line.owner)) return std::any_of(sites_, sites_ + kSites, is_of_line);
   const auto* const placed = std::find_if(placed_, placed_ + kSites, is_of_line);

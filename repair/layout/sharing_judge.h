@@ -68,6 +68,8 @@ class SharingJudge {
   // After that long, objects that lie as they did before their site was placed are gone, or stay: then their
   // pages are told of.
   static constexpr uint64_t kPlacedNs = 1'000'000'000;
+  // Objects that were used for so long are there to stay: no placement of later ones helps them.
+  static constexpr uint64_t kLastingNs = 200'000'000;
 
   void start(const JudgeHost& host) noexcept { host_ = host; }
 
@@ -117,9 +119,13 @@ class SharingJudge {
       uint32_t thread;
       uint64_t time_ns;
     } seen[kMostSeen];
-    struct {
+    struct Object {
       uint64_t begin, object;
-    } objects[kMostObjects];  // that the open window knows
+    };
+    Object objects[kMostObjects];  // that the open window knows
+    uint32_t lasting_count;
+    Object lasting[kMostObjects];  // over windows
+    uint64_t renewed_ns;           // one took another's place, as far as that was seen
     Tally tally;
     LineWindow accesses;
   };
@@ -140,6 +146,7 @@ class SharingJudge {
   bool judge_line(Line& line) noexcept;
   void judge_page(const Line& line) noexcept;
   bool is_left_to_placing(Line& line, uint64_t now_ns) noexcept;
+  static bool is_lasting(const Line& line) noexcept;
   void close(Line& line) noexcept;
   Line* line_at(uint64_t address, uint64_t now_ns) noexcept;
   Site* site_of(uint32_t number, uint64_t now_ns) noexcept;
@@ -147,6 +154,7 @@ class SharingJudge {
   void make_room(Site& site) noexcept;
   bool is_credible(Line& line, const SharedAccess& access) noexcept;
   static bool is_another_object(Line& line, const SharedAccess& access) noexcept;
+  static void note_object(Line& line, const SharedAccess& access) noexcept;
   uint64_t conflicts_in(const LineWindow& window) noexcept;
   void begin(Tally& tally, uint64_t now_ns) noexcept;
   bool is_significant(const Tally& tally) const noexcept;

@@ -127,7 +127,7 @@ class Completion(driver.EndToEnd):
         self.assertEqual(self.bash("prof report --vi"), {"--view="})
         # A value that may be left out is no word of its own.
         self.assertEqual(self.bash("prof run --repa"), {"--repair"})
-        self.assertEqual(self.bash("prof run --repair=la"), {"layout", "layout,locks", "layout,locks,isolate"})
+        self.assertEqual(self.bash("prof run --repair=la"), {"layout", "layout,locks"})
         self.assertEqual(self.bash("prof report --view="),
                          {"summary", "top-down", "bottom-up", "flat", "lines", "stalls", "devices", "idleness",
                           "contention", "locks", "ranks"})

@@ -48,7 +48,7 @@ class Isolation(repair_runs.RepairRuns):
                 page = self.pages(run, "isolated")[0]
                 self.assertGreater(page["share"], 0.02)
                 repairs = self.repairs(run)
-                self.assertEqual((repairs["isolate"], repairs["layout"], repairs["locks"]), (True, False, True))
+                self.assertEqual((repairs["isolate"], repairs["layout"], repairs["locks"]), (True, True, True))
                 self.assertGreater(repairs["conversions"], 0)
                 self.assertGreater(repairs["converted_s"], 0)
                 self.assertRegex(run.stderr, rb" isolated since [^:\n]+: costs [0-9.]+ %, sharing cost [0-9.]+ %")
@@ -73,13 +73,13 @@ class Isolation(repair_runs.RepairRuns):
         def placed(run, kind):
             return [site for site in self.repairs(run)["sites"] if site["kind"] == kind]
 
-        first = self.run_until(lambda run: placed(run, "placed"), requests, self.bare(requests), options=["--repair=layout,locks,isolate"])
+        first = self.run_until(lambda run: placed(run, "placed"), requests, self.bare(requests), options=["--repair=isolate"])
         self.assertEqual(self.pages(first, "isolated"), [])
-        again = self.prof_run(requests, options=[f"--repair=layout:{first.directory},locks,isolate"])
+        again = self.prof_run(requests, options=[f"--repair=layout:{first.directory},isolate"])
         self.assertEqual((again.status, again.stdout), (0, self.bare(requests)), again.stderr)
         self.assertEqual((len(placed(again, "planned")), self.pages(again, "isolated")), (1, []))
         declined = self.run_until(lambda run: self.pages(run, "isolated"), statistics, self.bare(statistics),
-                                  options=["--repair=isolate,layout"])
+                                  options=["--repair=isolate"])
         self.assertEqual((placed(declined, "placed"), self.repairs(declined)["placed_allocations"]), ([], 0))
         self.assertGreater(declined.summary()["repairs"]["conversions"], 0)
         self.run_until(lambda run: self.pages(run, "isolated"), statistics, self.bare(statistics),

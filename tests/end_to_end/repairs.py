@@ -124,7 +124,7 @@ class Repairs(repair_runs.RepairRuns):
                       self.refusal("--repair", program=driver.program("static_work")))
         self.assertIn("--verify tries what --repair finds", self.refusal("--verify"))
         self.assertIn("leave --no-analyze out", self.refusal("--repair", "--verify", "--no-analyze"))
-        self.assertIn("use --repair=layout,locks,isolate, or leave --verify out", self.refusal("--repair=isolate:always", "--verify"))
+        self.assertIn("use --repair=isolate, or leave --verify out", self.refusal("--repair=isolate:always", "--verify"))
         running = self.plain_run([str(driver.PROF), "run", "--repair", "-p", "1"])
         self.assertEqual(running.returncode, 125)
         self.assertIn(b"--repair is for programs that `prof run` starts", running.stderr)

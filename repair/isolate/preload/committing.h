@@ -34,8 +34,10 @@ inline void keep_common(const volatile Object* object) noexcept {
     else
       return sizeof(Object);
   }();
-  if (PrivatePages* const pages = own_pages) [[unlikely]]
-    keep_bytes_common(*pages, reinterpret_cast<uint64_t>(object), kBytes);
+  PrivatePages* const pages = own_pages;
+  const auto address = reinterpret_cast<uint64_t>(object);
+  if (pages && pages->reaches(address, kBytes)) [[unlikely]]
+    keep_bytes_common(*pages, address, kBytes);
 }
 
 // In a call that works on what threads meet at: the thread gets no page meanwhile, which may be that of the

@@ -21,6 +21,8 @@ extern "C" {
 void* hpcrun_atomic_begin(void* address, size_t bytes, unsigned flags) noexcept {
   PrivatePages* const pages = own_pages;
   if (!pages || !pages->count()) return address;
+  // Nothing to commit, nor to see: the end finds no view.
+  if (!flags && !pages->reaches(reinterpret_cast<uint64_t>(address), bytes)) return address;
   return reinterpret_cast<void*>(
       pages->open_view(reinterpret_cast<uint64_t>(address), bytes, commit_where(flags, kProfCommitBefore)));
 }

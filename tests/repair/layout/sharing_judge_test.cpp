@@ -217,11 +217,14 @@ TEST_CASE("of allocations a page is told as well") {
 
 namespace {
 
-// Two objects side by side in a line, which are others from then on.
-void share_line(Run& run, int samples, uint64_t address, uint64_t object) {
-  for (int i = 0; i < samples; ++i)
+// Two objects side by side in a line, which are others after every 20 samples, some 80 ms.
+void share_line(Run& run, int samples, uint64_t address) {
+  uint64_t object = run.now();  // no other call's
+  for (int i = 0; i < samples; ++i) {
+    if (i % 20 == 0) object += 2;
     run.sample({write_to(0, address + 0x10, 7, object, address + 0x10),
                 write_to(1, address + 0x30, 7, object + 1, address + 0x30)});
+  }
 }
 
 }  // namespace
@@ -229,7 +232,7 @@ void share_line(Run& run, int samples, uint64_t address, uint64_t object) {
 TEST_CASE("pages of allocations that can be placed are left to that") {
   Run run(true);
   // What was allocated before it is decided, after half a second, is used a little longer.
-  share_line(run, 250, 0x10000, 1);
+  share_line(run, 250, 0x10000);
   REQUIRE(settled.contains(7));
   CHECK(settled[7].chosen.placement == Placement{64, 0, 64});
   for (int i = 0; i < 600; ++i)
@@ -237,11 +240,20 @@ TEST_CASE("pages of allocations that can be placed are left to that") {
   CHECK(shared_pages.empty());
 }
 
-TEST_CASE("pages of allocations from before their site was placed are told where they stay") {
+TEST_CASE("pages of allocations that lie as before their site was placed are told") {
   Run run(true);
-  share_line(run, 300, 0x10000, 1);
+  share_line(run, 300, 0x10000);
+  REQUIRE(settled.contains(7));
   CHECK(shared_pages.empty());
-  share_line(run, 600, 0x10000, 1);
+  share_line(run, 600, 0x10000);
+  CHECK(shared_pages.contains(0x10000));
+}
+
+TEST_CASE("pages of allocations that are there to stay are told before their site is placed") {
+  Run run(true);
+  for (int i = 0; i < 80; ++i)
+    run.sample({write_to(0, 0x10010, 7, 1, 0x10010), write_to(1, 0x10030, 7, 2, 0x10030)});
+  CHECK(settled.empty());
   CHECK(shared_pages.contains(0x10000));
 }
 
