@@ -1,6 +1,7 @@
 // How threads tell each other of what they wrote, in code that is not annotated, beside data that they share
-// falsely: plain_litmus CASE MILLISECONDS prints how many rounds there were, and in how many of them was seen
-// what C++ does not allow.
+// falsely: plain_litmus CASE MILLISECONDS [apart] prints how many rounds there were, and in how many of them
+// was seen what C++ does not allow. What they tell each other by is on the page of the data, or on one of its
+// own.
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -21,18 +22,25 @@ constexpr auto kAcquire = std::memory_order_acquire;
 constexpr auto kSeqCst = std::memory_order_seq_cst;
 constexpr size_t kPage = 4096;
 
-// Lines of one page: the first is what has it isolated.
-struct alignas(kPage) {
-  volatile uint64_t hot[2];
-  alignas(64) uint64_t data[2];
+// What threads tell each other by.
+struct Words {
   alignas(64) std::atomic<uint64_t> flag[2];
   alignas(64) volatile uint64_t old_flag[2];
   alignas(64) std::atomic<uint16_t> word;
   alignas(64) std::atomic<int> lock;
   alignas(64) std::atomic<unsigned> next_ticket, served;
   alignas(64) std::atomic<long> elements[3];
+};
+
+// Lines of one page: the first is what has it isolated.
+struct alignas(kPage) {
+  volatile uint64_t hot[2];
+  alignas(64) uint64_t data[2];
   alignas(64) uint64_t guarded;
+  Words words;
 } shared;
+alignas(kPage) Words apart;
+alignas(kPage) Words* words = &shared.words;
 
 alignas(kPage) pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 alignas(kPage) sem_t semaphore;
@@ -66,9 +74,9 @@ void pass_messages(int self, Tell tell, Hear hear) {
   for (uint64_t round = 1;; ++round) {
     work(self);
     shared.data[self] = round;
-    tell(shared.flag[self], shared.old_flag[self], round);
+    tell(words->flag[self], words->old_flag[self], round);
     const int other = 1 - self;
-    if (!await(self, [&] { return hear(shared.flag[other], shared.old_flag[other]) >= round; })) return;
+    if (!await(self, [&] { return hear(words->flag[other], words->old_flag[other]) >= round; })) return;
     wrong[self] += shared.data[other] < round;
     ++rounds[self];
   }
@@ -87,8 +95,8 @@ void message(int self) {
 void message_relaxed(int self) {
   for (uint64_t round = 1;; ++round) {
     work(self);
-    shared.flag[self].store(round, kRelaxed);
-    if (!await(self, [&] { return shared.flag[1 - self].load(kRelaxed) >= round; })) return;
+    words->flag[self].store(round, kRelaxed);
+    if (!await(self, [&] { return words->flag[1 - self].load(kRelaxed) >= round; })) return;
     ++rounds[self];
   }
 }
@@ -143,9 +151,9 @@ void stores(int self) {
   in_rounds(
       self,
       [&] {
-        shared.flag[self].store(++round, store);
+        words->flag[self].store(++round, store);
         if (fence) std::atomic_thread_fence(kSeqCst);
-        seen[self] = shared.flag[1 - self].load(load);
+        seen[self] = words->flag[1 - self].load(load);
       },
       [&] {
         const bool is_ordered = fence || (store == kSeqCst && load == kSeqCst);
@@ -156,9 +164,9 @@ void stores(int self) {
 // An aligned value is one of those that were stored.
 void figure_3(int self) {
   in_rounds(
-      self, [&] { shared.word.store(self ? 0x00cd : 0xab00, kRelaxed); },
+      self, [&] { words->word.store(self ? 0x00cd : 0xab00, kRelaxed); },
       [] {
-        const uint16_t now = shared.word.load(kRelaxed);
+        const uint16_t now = words->word.load(kRelaxed);
         wrong[0] += now != 0x00cd && now != 0xab00;
       });
 }
@@ -178,7 +186,7 @@ long check_out(int self, std::atomic<long>& element) {
 void figure_11(int self) {
   for (uint64_t round = 0; Clock::now() < end; ++round, ++rounds[self]) {
     work(self);
-    std::atomic<long>&one = shared.elements[round % 2], &other = shared.elements[round % 2 + 1];
+    std::atomic<long>&one = words->elements[round % 2], &other = words->elements[round % 2 + 1];
     const long first = check_out(self, one);
     if (first < 0) return;
     const long second = check_out(self, other);
@@ -189,7 +197,7 @@ void figure_11(int self) {
 }
 void look_at_elements() {
   long sum = 0, product = 1;
-  for (const auto& element : shared.elements) sum += element, product *= element;
+  for (const auto& element : words->elements) sum += element, product *= element;
   wrong[0] += sum != 60 || product != 6'000;
 }
 
@@ -226,18 +234,18 @@ void barrier_tells(int self) {
 }
 void spin_lock(int self) {
   guard(
-      self, [self] { return await(self, [] { return shared.lock.exchange(1, kAcquire) == 0; }); },
-      [] { shared.lock.store(0, kRelease); });
+      self, [self] { return await(self, [] { return words->lock.exchange(1, kAcquire) == 0; }); },
+      [] { words->lock.store(0, kRelease); });
 }
 void ticket_lock(int self) {
   guard(
       self,
       [] {
-        const unsigned mine = shared.next_ticket.fetch_add(1, kRelaxed);
-        while (shared.served.load(kAcquire) != mine) continue;
+        const unsigned mine = words->next_ticket.fetch_add(1, kRelaxed);
+        while (words->served.load(kAcquire) != mine) continue;
         return true;
       },
-      [] { shared.served.store(shared.served.load(kRelaxed) + 1, kRelease); });
+      [] { words->served.store(words->served.load(kRelaxed) + 1, kRelease); });
 }
 
 void nothing() {}
@@ -273,7 +281,7 @@ constexpr Case kCases[] = {
 void run(const Case& chosen, int milliseconds) {
   pthread_barrier_init(&barrier, nullptr, 2);
   sem_init(&semaphore, 0, 1);
-  for (int i = 0; i < 3; ++i) shared.elements[i] = 10 * (i + 1);
+  for (int i = 0; i < 3; ++i) words->elements[i] = 10 * (i + 1);
   end = Clock::now() + std::chrono::milliseconds(milliseconds);
   std::thread other([&] { chosen.part(1); });
   chosen.part(0);
@@ -285,6 +293,7 @@ void run(const Case& chosen, int milliseconds) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 3) words = &apart;
   if (argc < 3) {
     for (const Case& each : kCases) puts(each.name);
     return 0;
