@@ -23,8 +23,9 @@ class ShadowTable {
       return nullptr;
     const uintptr_t offset = address - reinterpret_cast<uintptr_t>(shadows_);
     if (offset >= sizeof shadows_ || offset % sizeof(ShadowLock) != 0) return nullptr;
-    ShadowLock& shadow = shadows_[offset / sizeof(ShadowLock)];
-    return shadow.original.load(std::memory_order_relaxed) == lock ? &shadow : nullptr;
+    // By the address as it was read: whoever takes the lock waits for it.
+    auto* const shadow = reinterpret_cast<ShadowLock*>(address);
+    return shadow->original.load(std::memory_order_relaxed) == lock ? shadow : nullptr;
   }
 
   // What to move the lock to, which the calling thread has, alone; nullptr: there are too many.
