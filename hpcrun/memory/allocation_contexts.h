@@ -59,12 +59,14 @@ class AllocationContext {
 };
 
 // How often a thread is asked where it allocates: compilers and others that recurse do so by ever new call
-// paths, and each costs a walk of the stack. The first kFirst walks are free; after these, one in kNsPerWalk;
-// fewer of a thread that is alone: nobody contends with it. Zeroed memory is a valid one.
+// paths, and each costs a walk of the stack. The first kFirst walks are free; after these, one in kNsPerWalk,
+// and no more than one in kLongWalks times what a walk takes, as those do of code that is generated; fewer of
+// a thread that is alone: nobody contends with it. Zeroed memory is a valid one.
 class WalkPace {
  public:
   static constexpr uint32_t kFirst = 4'096, kFirstAlone = 1'024;
   static constexpr uint64_t kNsPerWalk = 400'000, kNsPerWalkAlone = 2'000'000;
+  static constexpr uint64_t kLongWalks = 200;
   static constexpr uint32_t kAskedEach = 64;  // refusals: the clock costs, too
 
   template <typename Clock>
@@ -76,15 +78,19 @@ class WalkPace {
     }
     return left_ > 0 && (--left_, true);
   }
+  // A walk took so long.
+  void took(uint64_t ns) noexcept { walk_ns_ = walk_ns_ ? (7 * walk_ns_ + ns) / 8 : ns; }
 
  private:
-  void earn(uint64_t now_ns, uint64_t ns_per_walk) noexcept {
+  void earn(uint64_t now_ns, uint64_t least_ns_per_walk) noexcept {
+    const uint64_t long_ns = kLongWalks * walk_ns_;
+    const uint64_t ns_per_walk = long_ns > least_ns_per_walk ? long_ns : least_ns_per_walk;
     const uint64_t walks = since_ns_ ? (now_ns - since_ns_) / ns_per_walk : 0;
     if (walks || !since_ns_) since_ns_ = now_ns;
     left_ = static_cast<uint32_t>(walks < kFirst ? walks : kFirst);
   }
 
-  uint64_t since_ns_;
+  uint64_t since_ns_, walk_ns_;
   uint32_t taken_, left_, refused_;
 };
 

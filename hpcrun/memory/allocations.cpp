@@ -78,7 +78,11 @@ uint64_t hash_of(const FrameKey* frames, uint32_t depth) noexcept {
   const ThreadBusy busy(thread);
   if (!thread.allocations)
     thread.allocations = static_cast<AllocationContexts*>(thread.arena.allocate(sizeof(AllocationContexts)));
-  return thread.allocations ? walk_context(thread, call) : nullptr;
+  if (!thread.allocations) return nullptr;
+  const uint64_t begin_ns = monotonic_ns();
+  AllocationContext* const context = walk_context(thread, call);
+  thread.allocations->pace.took(monotonic_ns() - begin_ns);
+  return context;
 }
 
 // Alignments beyond that are no matter of cache lines.

@@ -108,6 +108,10 @@ void ContentionWatch::follow(SearchPace::Change change) noexcept {
     host_.sample_often(change == SearchPace::Change::Often);
 }
 
+void ContentionWatch::go_on_searching(uint64_t now_ns) noexcept {
+  if (!host_.is_promising || host_.is_promising()) follow(search_.seen(now_ns));
+}
+
 void ContentionWatch::sample(const WatchedThread& thread, const StoppedAt& at, uint64_t weight_ns) noexcept {
   follow(search_.sampled(at.now_ns));
   expire(at.now_ns);
@@ -169,7 +173,7 @@ void ContentionWatch::hit(const WatchedThread& thread, const StoppedAt& at, uint
   // No sample came that would have ended the watch: who comes now need not have met anybody.
   if (at.now_ns > deadline_ns_.load(std::memory_order_relaxed)) return;
   suspects_.note_seen(line, at.now_ns);
-  follow(search_.seen(at.now_ns));
+  go_on_searching(at.now_ns);
   Evidence evidence{{word, at.pc, kWordBytes, AccessKind::ReadWrite, false, -1}, at.now_ns, 0, true, false};
   Access accesses[kMostPlannedAccesses];
   const AccessPlan& plan = thread.plans->plan(at.begin, at.pc, host_.memory);
@@ -195,7 +199,7 @@ void ContentionWatch::told(const WatchedThread& thread, const ToldAccess& told) 
   suspects_.visit({line, thread.index, words_of(access), writes(access.kind), told.time_ns}, meeting);
   if (told.hardware.told & (kToldPeer | kToldSharedCache)) {
     suspects_.note_seen(line, told.time_ns);
-    follow(search_.seen(told.time_ns));
+    go_on_searching(told.time_ns);
   } else if (!suspects_.was_seen(line, told.time_ns)) {
     return;
   }

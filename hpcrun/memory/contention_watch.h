@@ -61,6 +61,9 @@ struct WatchHost {
   bool is_told = false;  // hardware tells: breakpoints are not needed
   // From now on samples are to come often, or seldom (search_pace.h). Null: they come as they do.
   void (*sample_often)(bool often) noexcept = nullptr;
+  // Whether something may be found yet in what threads were seen to contend for, so that samples go on to
+  // come often. Null: always.
+  bool (*is_promising)() noexcept = nullptr;
 };
 
 class ContentionWatch {
@@ -100,6 +103,7 @@ class ContentionWatch {
   void try_watch(uint64_t line, const Meeting& meeting, uint64_t now_ns) noexcept;
   uint8_t words_to_watch(uint8_t used) noexcept;
   void follow(SearchPace::Change change) noexcept;
+  void go_on_searching(uint64_t now_ns) noexcept;
   void measure_pace(const WatchedThread& thread, const StoppedAt& at, uint64_t weight_ns, uint64_t line,
                     uint32_t others, const Access* own, uint32_t own_count) noexcept;
 

@@ -156,6 +156,11 @@ void judge_access(const SharedAccess& access) noexcept {
   if (SharingJudge* const judge = placing.judge.load(std::memory_order_acquire)) judge->note(access);
 }
 
+bool may_find_more() noexcept {
+  const SharingJudge* const judge = placing.judge.load(std::memory_order_acquire);
+  return !judge || judge->is_promising();
+}
+
 JudgeHost judge_host() noexcept {
   return {is_open,
           settle,

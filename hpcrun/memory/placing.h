@@ -65,5 +65,7 @@ void add_contended(uint64_t begin, uint64_t bytes) noexcept;
 JudgeHost judge_host() noexcept;
 void judge_time(uint64_t weight_ns) noexcept;
 void judge_access(const SharedAccess& access) noexcept;
+// SharingJudge::is_promising(); true where nobody judges.
+bool may_find_more() noexcept;
 
 }  // namespace hpcrun

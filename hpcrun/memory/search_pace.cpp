@@ -17,18 +17,16 @@ SearchPace::Change SearchPace::sampled(uint64_t now_ns) noexcept {
 SearchPace::Change SearchPace::met(uint64_t now_ns) noexcept {
   if (is_often_.load(std::memory_order_relaxed) || now_ns < rest_until_ns_.load(std::memory_order_relaxed))
     return Change::None;
-  return begin(now_ns + kSearchNs);
+  since_ns_.store(now_ns, std::memory_order_relaxed);
+  until_ns_.store(now_ns + kSearchNs, std::memory_order_relaxed);
+  return is_often_.exchange(true, std::memory_order_relaxed) ? Change::None : Change::Often;
 }
 
 SearchPace::Change SearchPace::seen(uint64_t now_ns) noexcept {
-  rest_ns_.store(kShortestRestNs, std::memory_order_relaxed);
-  return begin(now_ns + kSeenNs);
-}
-
-SearchPace::Change SearchPace::begin(uint64_t until_ns) noexcept {
-  if (until_ns_.load(std::memory_order_relaxed) < until_ns)
-    until_ns_.store(until_ns, std::memory_order_relaxed);
-  return is_often_.exchange(true, std::memory_order_relaxed) ? Change::None : Change::Often;
+  const Change change = met(now_ns);
+  if (is_often_.load(std::memory_order_relaxed))
+    until_ns_.store(since_ns_.load(std::memory_order_relaxed) + kSeenNs, std::memory_order_relaxed);
+  return change;
 }
 
 }  // namespace hpcrun

@@ -1,8 +1,9 @@
 #pragma once
 // How often threads are to be sampled so that it is found whether they contend: seldom, until two of them are
-// found at a line to which one writes; then often, for a while. Where nothing came of that, it is some time
-// until it is tried again, longer each time; where they were seen to contend, they are sampled often for as
-// long as that goes on. Most programs have nothing to be found, and signals are what samples cost most.
+// found at a line to which one writes; then often, for a while, which is longer where they were seen to
+// contend. By then it is known what is to be known of that, and it is some time until it is tried again,
+// longer each time. Most programs have nothing to be found, others contend all the time for what cannot be
+// repaired, and signals are what samples cost most.
 //
 // Shared by all threads of a process, without locks; async-signal-safe. Times are CLOCK_MONOTONIC in ns.
 
@@ -14,8 +15,8 @@ namespace hpcrun {
 class SearchPace {
  public:
   static constexpr uint64_t kSearchNs = 1'000'000'000;    // often, after threads met
-  static constexpr uint64_t kSeenNs = 3'000'000'000;      // the same, after they were seen to contend
-  static constexpr uint64_t kShortestRestNs = kSearchNs;  // seldom, after a search without a result
+  static constexpr uint64_t kSeenNs = 3'000'000'000;      // the same, where they were seen to contend
+  static constexpr uint64_t kShortestRestNs = kSearchNs;  // seldom, after a search
   static constexpr uint64_t kLongestRestNs = 16'000'000'000;
 
   enum class Change : uint8_t { None, Often, Seldom };
@@ -28,11 +29,10 @@ class SearchPace {
   Change seen(uint64_t now_ns) noexcept;
 
  private:
-  Change begin(uint64_t until_ns) noexcept;
-
   std::atomic<bool> is_often_{false};
-  std::atomic<uint64_t> until_ns_{0};       // so long
-  std::atomic<uint64_t> rest_until_ns_{0};  // meetings are no reason to search before
+  std::atomic<uint64_t> since_ns_{0};       // so long,
+  std::atomic<uint64_t> until_ns_{0};       // until then
+  std::atomic<uint64_t> rest_until_ns_{0};  // nothing is a reason to search before
   std::atomic<uint64_t> rest_ns_{kShortestRestNs};
 };
 

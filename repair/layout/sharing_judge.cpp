@@ -204,9 +204,25 @@ bool SharingJudge::is_significant(const Tally& tally) const noexcept {
          static_cast<double>(tally.weight_ns) >= kLeastShare * static_cast<double>(total);
 }
 
+// With some more of what was seen.
+bool SharingJudge::may_be_significant(const Tally& tally) const noexcept {
+  const uint64_t total = total_ns_.load(std::memory_order_relaxed) - tally.total_before_ns;
+  return tally.conflicts >= kLeastConflicts / 4 && is_false_sharing(tally.moves, kLeastMoves / 4) &&
+         static_cast<double>(tally.weight_ns) >= kLeastShare / 2 * static_cast<double>(total);
+}
+
 void SharingJudge::judge(uint64_t now_ns) noexcept {
   for (Line& line : lines_)
     if (line.address) close(line);
+  const auto promises = [this](const Line& line) {
+    return line.address && !line.is_told && may_be_significant(line.tally);
+  };
+  const auto site_promises = [this](const Site& site) {
+    return site.site && host_.is_open(site.site) && may_be_significant(site.tally);
+  };
+  is_promising_.store(
+      std::any_of(lines_, lines_ + kLines, promises) || std::any_of(sites_, sites_ + kSites, site_promises),
+      std::memory_order_relaxed);
   for (Line& line : lines_)
     if (line.address && judge_line(line) && host_.share_page && !is_left_to_placing(line, now_ns))
       judge_page(line);

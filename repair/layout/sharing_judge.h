@@ -78,6 +78,10 @@ class SharingJudge {
 
   void note(const SharedAccess& access) noexcept;
 
+  // Whether, at the last verdict, lines or sites were shared falsely of which nothing was told yet, and that
+  // may be worth it.
+  bool is_promising() const noexcept { return is_promising_.load(std::memory_order_relaxed); }
+
   // Accesses that came while another thread was at work.
   uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
 
@@ -158,9 +162,11 @@ class SharingJudge {
   uint64_t conflicts_in(const LineWindow& window) noexcept;
   void begin(Tally& tally, uint64_t now_ns) noexcept;
   bool is_significant(const Tally& tally) const noexcept;
+  bool may_be_significant(const Tally& tally) const noexcept;
 
   JudgeHost host_;
   std::atomic<bool> is_busy_;
+  std::atomic<bool> is_promising_;
   std::atomic<uint64_t> total_ns_;
   std::atomic<uint64_t> dropped_;
   uint64_t next_verdict_ns_;

@@ -42,17 +42,23 @@ TEST_CASE("threads that meet and do not contend are looked at ever more seldom")
   CHECK(rest == SearchPace::kLongestRestNs);
 }
 
-TEST_CASE("threads that contend are sampled often as long as they are seen to") {
+TEST_CASE(
+    "threads that are seen to contend are sampled often for longer, and more seldom afterwards as well") {
   SearchPace pace;
-  REQUIRE(pace.met(kStart) == Change::Often);
-  REQUIRE(pace.sampled(kStart + SearchPace::kSearchNs) == Change::Seldom);
-  uint64_t now = kStart + SearchPace::kSearchNs + 1;  // which is no time to search again because of a meeting
-  CHECK(pace.seen(now) == Change::Often);
-  for (int times = 0; times < 4; ++times) {
-    now += SearchPace::kSeenNs - 1;
-    CHECK(pace.sampled(now) == Change::None);
-    CHECK(pace.seen(now) == Change::None);
+  uint64_t now = kStart;
+  uint64_t rest = SearchPace::kShortestRestNs;
+  for (int search = 0; search < 8; ++search) {
+    CHECK(pace.seen(now) == Change::Often);
+    for (uint64_t passed = 0; passed < SearchPace::kSeenNs; passed += SearchPace::kSeenNs / 6) {
+      CHECK(pace.sampled(now + passed) == Change::None);
+      CHECK(pace.seen(now + passed) == Change::None);
+    }
+    now += SearchPace::kSeenNs;
+    CHECK(pace.sampled(now) == Change::Seldom);
+    CHECK(pace.seen(now + rest - 1) == Change::None);
+    CHECK(pace.sampled(now + rest - 1) == Change::None);
+    now += rest;
+    rest = std::min(2 * rest, SearchPace::kLongestRestNs);
   }
-  CHECK(pace.sampled(now + SearchPace::kSeenNs) == Change::Seldom);
-  CHECK(pace.met(now + SearchPace::kSeenNs + SearchPace::kShortestRestNs) == Change::Often);
+  CHECK(rest == SearchPace::kLongestRestNs);
 }

@@ -129,13 +129,24 @@ int lock_in_place(pthread_mutex_t* mutex) {
 int try_in_place(pthread_mutex_t* mutex) {
   return HPCRUN_BEHIND(pthread_mutex_trylock)(mutex);
 }
+// Of a process with one thread, as long as nothing is wanted of its locks: a mutex that was not moved is the
+// C library's.
+bool is_left_alone(const pthread_mutex_t* mutex) {
+  if (!__libc_single_threaded || shadow_address(mutex) || followed()) return false;
+  const LockRepair* const repair = sync_switches.repair.load(std::memory_order_relaxed);
+  return !repair || repair->lines->is_empty();
+}
+
 [[gnu::noinline]] int lock_otherwise(pthread_mutex_t* mutex) {
+  if (is_left_alone(mutex)) return lock_in_place(mutex);
   return take(mutex, HPCRUN_FUNCTION_LATER(pthread_mutex_lock), true, lock_in_place);
 }
 [[gnu::noinline]] int try_otherwise(pthread_mutex_t* mutex) {
+  if (is_left_alone(mutex)) return try_in_place(mutex);
   return take_mutex(mutex, sync_switches, release_in_place, try_in_place);
 }
 [[gnu::noinline]] int unlock_otherwise(pthread_mutex_t* mutex) {
+  if (is_left_alone(mutex)) return release_in_place(mutex);
   tell_if_waited_for(mutex, HPCRUN_FUNCTION_LATER(pthread_mutex_unlock));
   return HPCRUN_BEHIND(pthread_mutex_unlock)(wherever(mutex));
 }
