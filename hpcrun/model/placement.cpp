@@ -80,9 +80,9 @@ uint64_t conflicts_on(const Part* parts, uint32_t count) noexcept {
   return sum;
 }
 
-// Of accesses that happened to be seen: fewer by more than twice what chance makes of either.
+// Of accesses that happened to be seen: fewer by more than three times what chance makes of both.
 bool are_clearly_fewer(uint64_t conflicts, uint64_t than) noexcept {
-  constexpr uint64_t kDeviations = 2;
+  constexpr uint64_t kDeviations = 3;
   if (conflicts >= than) return false;
   const uint64_t difference = than - conflicts;
   return difference * difference > kDeviations * kDeviations * (conflicts + than);
@@ -108,16 +108,22 @@ uint64_t conflicts_at(const ObjectUse* uses, uint32_t count, uint32_t offset) no
 
 ChosenPlacement choose_placement(const ObjectUse* uses, uint32_t count, uint64_t conflicts_now,
                                  uint64_t align) noexcept {
-  ChosenPlacement best{kAsAllocated, conflicts_now};
   const uint64_t step = std::max<uint64_t>(align, kAsAllocated.align);
-  for (uint64_t begin = 0; begin < kLineBytes; begin += step) {
-    const auto offset = static_cast<uint32_t>(begin);
-    const uint64_t conflicts = conflicts_at(uses, count, offset);
-    const bool helps = conflicts < conflicts_now && conflicts <= conflicts_now / kLeastGain;
-    if (helps && (best.placement == kAsAllocated || are_clearly_fewer(conflicts, best.conflicts)))
-      best = {{.align = kLineBytes, .offset = offset, .pad = kLineBytes}, conflicts};
+  uint64_t conflicts[kLineBytes / kAsAllocated.align];
+  uint64_t least = conflicts_now;
+  for (uint64_t offset = 0; offset < kLineBytes; offset += step) {
+    conflicts[offset / kAsAllocated.align] = conflicts_at(uses, count, static_cast<uint32_t>(offset));
+    least = std::min(least, conflicts[offset / kAsAllocated.align]);
   }
-  return best;
+  if (least == conflicts_now || least > conflicts_now / kLeastGain) return {kAsAllocated, conflicts_now};
+  for (uint64_t offset = 0; offset < kLineBytes; offset += step) {
+    const uint64_t left = conflicts[offset / kAsAllocated.align];
+    const bool helps = left == least || (left < conflicts_now && left <= 2 * conflicts_now / kLeastGain &&
+                                         !are_clearly_fewer(least, left));
+    if (helps)
+      return {{.align = kLineBytes, .offset = static_cast<uint32_t>(offset), .pad = kLineBytes}, left};
+  }
+  return {kAsAllocated, conflicts_now};
 }
 
 }  // namespace hpcrun

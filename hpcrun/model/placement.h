@@ -43,8 +43,8 @@ struct ChosenPlacement {
 
 // `conflicts_now`: as the objects lay when they were seen, those with neighbours included. `align`: what the
 // program asks the objects' addresses to be multiples of, a power of two; they stay such. A placement helps
-// where it leaves at most a tenth of the conflicts. Of those whose numbers differ by chance alone, the smallest
-// offset.
+// where it leaves at most a tenth of the conflicts; of those whose numbers differ from the least by chance
+// alone, and are at most a fifth, the one with the smallest offset.
 ChosenPlacement choose_placement(const ObjectUse* uses, uint32_t count, uint64_t conflicts_now,
                                  uint64_t align = 1) noexcept;
 
