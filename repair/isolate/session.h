@@ -134,6 +134,8 @@ void begin_to_watch_time() noexcept;
 bool enter_session() noexcept;
 void enter_session_as_new_thread() noexcept;
 bool dispatch_calls(bool on) noexcept;
+// Before the first thread has its calls dispatched: those of this library never are. Not in a handler.
+void find_own_code() noexcept;
 // Isolation::let_calls_pass (interface.h), and whether they pass.
 bool let_calls_pass(bool passes) noexcept;
 bool do_calls_pass() noexcept;
