@@ -2,7 +2,7 @@
 // Calls of the kernel that threads wait in as a session begins. The request signal ends some of them early,
 // with EINTR, whatever SA_RESTART says (signal(7), "Interruption of system calls"): they are begun again, so
 // that the program sees nothing of it. In a session the handler of dispatched calls does that
-// (trapped_calls.cpp); before it nobody knows the call but the kernel (/proc/PID/task/TID/syscall).
+// (trapped_call.cpp); before it nobody knows the call but the kernel (/proc/PID/task/TID/syscall).
 //
 // All calls are async-signal-safe.
 

@@ -120,7 +120,7 @@ class AllAtHome {
   bool is_on_;
 };
 
-// For trapped_calls.cpp: whether the calling twin was asked for. It looks there by itself.
+// For trapped_call.cpp: whether the calling twin was asked for. It looks there by itself.
 bool was_asked_back() noexcept;
 
 // CPU time of all twins that the process has and had, in nanoseconds.
