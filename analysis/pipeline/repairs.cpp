@@ -90,7 +90,8 @@ RepairsRecord::Page page_of(const MeasuredRepair& repair, double since_s) {
 void add_balance(const ProcessMeasurement& measurement, RepairsRecord& record) {
   if (const uint64_t code = measurement.counter(Counter::IsolationGuarantee);
       code != 0 && measurement.counter(Counter::Conversions) != 0)
-    record.guarantee = code == hpcrun::kIsolatedAnnotated && record.guarantee != "calls" ? "annotated" : "calls";
+    record.guarantee =
+        code == hpcrun::kIsolatedAnnotated && record.guarantee != "calls" ? "annotated" : "calls";
   const auto isolated = static_cast<double>(measurement.counter(Counter::MeetingsIsolated));
   if (isolated <= record.isolated_meetings) return;
   record.isolated_meetings = isolated;
@@ -362,12 +363,13 @@ void tell_repairs(RepairsRecord& repairs, std::vector<ContendedRecord>& contenti
         if (page.name.empty()) page.name = record.name;
         add(fate_of_page(page));
       }
-    if (!repairs.isolate || places) {
-      if (record.placeable.empty() && places) add(fmt::format("Declined: {}.", why_not_moved(record)));
-      for (const Placeable& one : record.placeable) add(fate(repairs, record, one));
-    } else if (record.repair.empty()) {
+    const bool is_told = !record.repair.empty();  // of its page
+    if (repairs.isolate && !is_told && (record.placeable.empty() || !places))
       add("Not isolated: while it ran, too little was seen of it for that.");
-    }
+    if (places && record.placeable.empty() && !(repairs.isolate && is_told))
+      add(fmt::format("Declined: {}.", why_not_moved(record)));
+    if (places)
+      for (const Placeable& one : record.placeable) add(fate(repairs, record, one));
   }
 }
 

@@ -78,8 +78,11 @@ class WalkPace {
     }
     return left_ > 0 && (--left_, true);
   }
-  // A walk took so long.
-  void took(uint64_t ns) noexcept { walk_ns_ = walk_ns_ ? (7 * walk_ns_ + ns) / 8 : ns; }
+  // A walk took so long; the thread may have waited for a processor meanwhile.
+  void took(uint64_t ns) noexcept {
+    const uint64_t most = walk_ns_ ? 2 * walk_ns_ : kNsPerWalk / kLongWalks * 4;
+    walk_ns_ = (7 * walk_ns_ + (ns < most ? ns : most)) / 8;
+  }
 
  private:
   void earn(uint64_t now_ns, uint64_t least_ns_per_walk) noexcept {

@@ -63,12 +63,17 @@ LockUser user_after(Caller& caller, LockHistory& history, LockUser user, LockUse
   return is_alone ? self : kSeveral;
 }
 
+// Nothing is to be committed as such a user takes the mutex, and as it releases it no more than owed.
+inline bool is_only_user(LockUser user, LockUser self) noexcept {
+  return user != kNobody && user == self;
+}
+
 // The caller has the mutex. `place` is what is known of it: load(), store() and history(); nullptr: nothing.
 template <class Caller, class Place>
 void take_lock(Caller& caller, Place* place, LockUser self, const LockLimits& limits = {}) noexcept {
   if (place) {
     const LockUser user = place->load();
-    if (user != kNobody && user == self) return;
+    if (is_only_user(user, self)) return;
     place->store(user_after(caller, place->history(), user, self, limits));
   }
   caller.commit(Stores::Others);
@@ -77,7 +82,7 @@ void take_lock(Caller& caller, Place* place, LockUser self, const LockLimits& li
 // It has it still.
 template <class Caller, class Place>
 void before_release(Caller& caller, const Place* place, LockUser self) noexcept {
-  if (place && self != kNobody && place->load() == self)
+  if (place && is_only_user(place->load(), self))
     caller.owe();
   else
     caller.commit(Stores::Own);

@@ -26,7 +26,8 @@ namespace hpcrun {
 constexpr unsigned kPlaceBits = 12;
 static_assert(kMaxThreads == 1 << kPlaceBits);
 inline LockUser user_of(const PrivatePages& own) noexcept {
-  return own.count() > 0 ? own.number() << kPlaceBits | own.place() : kNobody;
+  const uint64_t number = own.number();  // read once: a handler may bring the thread home
+  return number && own.count() > 0 ? number << kPlaceBits | own.place() : kNobody;
 }
 
 // Of one mutex until all is forgotten. A cache line: threads with different mutexes do not meet here.
@@ -59,8 +60,7 @@ inline uint32_t first_place_of(const void* mutex) noexcept {
 // Of who has the mutex: whether it is told at the first look that the thread alone takes it.
 inline bool is_alone_with(const PrivatePages& own, const void* mutex) noexcept {
   const KnownMutex& place = known_places[first_place_of(mutex)];
-  const LockUser user = place.load();
-  return place.mutex.load(std::memory_order_relaxed) == mutex && user != kNobody && user == user_of(own);
+  return place.mutex.load(std::memory_order_relaxed) == mutex && is_only_user(place.load(), user_of(own));
 }
 
 // How many mutexes are known to have been taken by twins. More than there is room for commit each time.

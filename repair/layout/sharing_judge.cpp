@@ -89,11 +89,12 @@ bool SharingJudge::is_another_object(Line& line, const SharedAccess& access) noe
 
 void SharingJudge::note_object(Line& line, const SharedAccess& access) noexcept {
   if (!access.object) return;
+  line.used_ns = access.time_ns;
   auto* const end = line.lasting + line.lasting_count;
   auto* const known =
       std::find_if(line.lasting, end, [&](const auto& one) { return one.begin == access.begin; });
   if (known != end && known->object == access.object) return;
-  if (known != end || line.lasting_count == kMostObjects) line.renewed_ns = access.time_ns;
+  line.renewed_ns = access.time_ns;
   if (known != end)
     known->object = access.object;
   else if (line.lasting_count < kMostObjects)
@@ -246,14 +247,15 @@ bool SharingJudge::judge_line(Line& line) noexcept {
   return is_shared;
 }
 
-bool SharingJudge::is_lasting(const Line& line) noexcept {
-  return line.lasting_count > 0 && line.last_ns >= line.renewed_ns + kLastingNs;
+bool SharingJudge::is_lasting(const Line& line, uint64_t now_ns) noexcept {
+  return line.lasting_count > 0 && line.used_ns >= line.renewed_ns + kLastingNs &&
+         now_ns < line.used_ns + kVerdictNs;
 }
 
 // As long as nothing was decided of the site, and where new allocations lie elsewhere until the old ones had
 // their time: what was seen by then does not count. A site of which there is no book stays undecided.
 bool SharingJudge::is_left_to_placing(Line& line, uint64_t now_ns) noexcept {
-  if (!host_.places_first || !line.owner || is_lasting(line)) return false;
+  if (!host_.places_first || !line.owner || is_lasting(line, now_ns)) return false;
   const auto is_of_line = [&](const auto& one) { return one.site == line.owner; };
   if (host_.is_open(line.owner)) return std::any_of(sites_, sites_ + kSites, is_of_line);
   const auto* const placed = std::find_if(placed_, placed_ + kSites, is_of_line);
@@ -285,7 +287,11 @@ void SharingJudge::judge_page(const Line& of) noexcept {
 }
 
 void SharingJudge::judge_site(Site& site, uint64_t now_ns) noexcept {
-  if (host_.is_open(site.site) && now_ns < site.tally.since_ns + kSettleNs) return;
+  // What becomes of objects that are there to stay does not wait for it, and has nobody look at others later.
+  const bool has_lasting = host_.places_first && std::any_of(lines_, lines_ + kLines, [&](const Line& line) {
+                             return line.address && line.owner == site.site && is_lasting(line, now_ns);
+                           });
+  if (host_.is_open(site.site) && now_ns < site.tally.since_ns + kSettleNs && !has_lasting) return;
   if (host_.is_open(site.site) && is_significant(site.tally)) {
     SiteVerdict verdict;
     verdict.site = site.site;

@@ -129,7 +129,8 @@ class SharingJudge {
     Object objects[kMostObjects];  // that the open window knows
     uint32_t lasting_count;
     Object lasting[kMostObjects];  // over windows
-    uint64_t renewed_ns;           // one took another's place, as far as that was seen
+    uint64_t renewed_ns;           // when one that was not known was seen there last,
+    uint64_t used_ns;              // and any
     Tally tally;
     LineWindow accesses;
   };
@@ -150,7 +151,7 @@ class SharingJudge {
   bool judge_line(Line& line) noexcept;
   void judge_page(const Line& line) noexcept;
   bool is_left_to_placing(Line& line, uint64_t now_ns) noexcept;
-  static bool is_lasting(const Line& line) noexcept;
+  static bool is_lasting(const Line& line, uint64_t now_ns) noexcept;
   void close(Line& line) noexcept;
   Line* line_at(uint64_t address, uint64_t now_ns) noexcept;
   Site* site_of(uint32_t number, uint64_t now_ns) noexcept;
