@@ -199,9 +199,8 @@ std::vector<RepairKindDescription> list_repairs() {
       {"layout:FILE", "the same from the start, as an earlier run found it (repair.json)"},
       {"locks", "locks that share a cache line get lines of their own"},
       {"isolate",
-       "pages that threads share falsely become each thread's own, merged where they synchronise; with "
-       "layout "
-       "and locks"},
+       "pages that threads share falsely become each thread's own, merged where they synchronise; "
+       "with layout and locks"},
       {"isolate:always", "the same of small objects and variables, shared or not: a trial of the mechanism"}};
 }
 
