@@ -135,15 +135,20 @@ std::string repairs_in_short(const RepairsRecord& repairs) {
     if (placed++ == 0) since_s = site.since_s;
   }
   const auto declined = static_cast<uint64_t>(repairs.sites.size()) - placed;
-  if (placed > 0)
-    parts.push_back(fmt::format("{} since {}: {} placed, {} of padding", words_for_count(placed, "site"),
-                                words_for_duration(since_s),
-                                words_for_count(repairs.placed_allocations, "allocation"),
-                                words_for_bytes(static_cast<double>(repairs.padding_bytes))));
-  if (repairs.moved_locks > 0) parts.push_back(words_for_count(repairs.moved_locks, "lock") + " moved");
-  if (declined > 0) parts.push_back(words_for_count(declined, "site") + " declined");
   const auto isolated =
       static_cast<uint64_t>(std::ranges::count(repairs.pages, "isolated", &RepairsRecord::Page::kind));
+  if (placed > 0) {
+    // In one line, of which the middle is left out where it is too long.
+    std::string part =
+        fmt::format("{} since {}", words_for_count(placed, "site"), words_for_duration(since_s));
+    if (repairs.placed_allocations > 0 || isolated == 0)
+      part += fmt::format(": {} placed", words_for_count(repairs.placed_allocations, "allocation"));
+    if (isolated == 0)
+      part += fmt::format(", {} of padding", words_for_bytes(static_cast<double>(repairs.padding_bytes)));
+    parts.push_back(std::move(part));
+  }
+  if (repairs.moved_locks > 0) parts.push_back(words_for_count(repairs.moved_locks, "lock") + " moved");
+  if (declined > 0) parts.push_back(words_for_count(declined, "site") + " declined");
   const uint64_t shared = repairs.pages.size() - isolated;
   if (isolated > 0)
     parts.push_back(
