@@ -54,9 +54,10 @@ std::string all_words(const RepairsRecord& record) {
 TEST_CASE("what isolation cost and gained is told, by commits in a second and by shares of the time") {
   const RepairsRecord record = record_of({isolated_process(hpcrun::kIsolatedPlain, 30'000, 20'000)});
   const std::string all = all_words(record);
-  CHECK(all.find("That is 2500 commits in a second of this time, of which commits and conversions took 2.0 %; "
-                 "sharing the pages had taken 50 % at most. Threads met 1.50 times as often as with the pages in "
-                 "common, as that was tried.") != std::string::npos);
+  CHECK(all.find(
+            "That is 2500 commits in a second of this time, of which commits and conversions took 2.0 %; "
+            "sharing the pages had taken 50 % at most. Threads met 1.50 times as often as with the pages in "
+            "common, as that was tried.") != std::string::npos);
   CHECK(repairs_in_short(record).ends_with(": costs 2.0 %, sharing cost 50 %"));
 }
 
@@ -68,7 +69,24 @@ TEST_CASE("what was not tried, or shared by nobody, is not told") {
   CHECK(repairs_in_short(record).ends_with(": costs 2.0 %"));
 }
 
-TEST_CASE("the guarantee is that of annotated code only where all of it was, in all processes, at all times") {
+TEST_CASE("what was laid out anew is told in short where pages are isolated as well, and fits on the line") {
+  RepairsRecord record = record_of({isolated_process(hpcrun::kIsolatedPlain, 0, 0)});
+  RepairsRecord::Site site;
+  site.kind = "placed";
+  site.since_s = 0.283;
+  record.sites.push_back(site);
+  const std::string pages = "; 2 pages isolated since 0 s: costs 2.0 %, sharing cost 50 %";
+  CHECK(repairs_in_short(record) == "1 site since 283 ms" + pages);
+  record.placed_allocations = 1'080;
+  record.padding_bytes = 60'000;
+  CHECK(repairs_in_short(record) == "1 site since 283 ms: 1080 allocations placed" + pages);
+  CHECK(repairs_in_short(record).size() < 110);
+  record.pages.clear();
+  CHECK(repairs_in_short(record).find(" of padding") != std::string::npos);
+}
+
+TEST_CASE(
+    "the guarantee is that of annotated code only where all of it was, in all processes, at all times") {
   using hpcrun::kIsolatedAnnotated;
   using hpcrun::kIsolatedPlain;
   const auto guarantee = [](std::vector<uint64_t> processes) {
