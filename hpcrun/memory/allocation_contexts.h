@@ -59,19 +59,22 @@ class AllocationContext {
 };
 
 // How often a thread is asked where it allocates: compilers and others that recurse do so by ever new call
-// paths, and each costs a walk of the stack. The first kFirst walks are free; after these, one in kNsPerWalk,
-// and no more than one in kLongWalks times what a walk takes, as those do of code that is generated; fewer of
-// a thread that is alone: nobody contends with it. Zeroed memory is a valid one.
+// paths, and each costs a walk of the stack. The first kFirst walks are free until they have taken kFirstNs;
+// after these, one in kNsPerWalk, and no more than one in kLongWalks times what a walk takes, as those do of
+// code that is generated; fewer of a thread that is alone: nobody contends with it. Zeroed memory is a valid
+// one.
 class WalkPace {
  public:
   static constexpr uint32_t kFirst = 4'096, kFirstAlone = 1'024;
+  static constexpr uint64_t kFirstNs = 8'000'000, kFirstNsAlone = 2'000'000;
   static constexpr uint64_t kNsPerWalk = 400'000, kNsPerWalkAlone = 2'000'000;
   static constexpr uint64_t kLongWalks = 200;
   static constexpr uint32_t kAskedEach = 64;  // refusals: the clock costs, too
 
   template <typename Clock>
   bool takes(Clock now_ns, bool is_alone) noexcept {
-    if (taken_ < (is_alone ? kFirstAlone : kFirst)) return ++taken_, true;
+    if (taken_ < (is_alone ? kFirstAlone : kFirst) && taken_ns_ < (is_alone ? kFirstNsAlone : kFirstNs))
+      return ++taken_, true;
     if (left_ == 0) {
       if (refused_++ % kAskedEach != 0) return false;
       earn(now_ns(), is_alone ? kNsPerWalkAlone : kNsPerWalk);
@@ -81,7 +84,9 @@ class WalkPace {
   // A walk took so long; the thread may have waited for a processor meanwhile.
   void took(uint64_t ns) noexcept {
     const uint64_t most = walk_ns_ ? 2 * walk_ns_ : kNsPerWalk / kLongWalks * 4;
-    walk_ns_ = (7 * walk_ns_ + (ns < most ? ns : most)) / 8;
+    const uint64_t own_ns = ns < most ? ns : most;
+    walk_ns_ = (7 * walk_ns_ + own_ns) / 8;
+    taken_ns_ += own_ns;
   }
 
  private:
@@ -93,7 +98,7 @@ class WalkPace {
     left_ = static_cast<uint32_t>(walks < kFirst ? walks : kFirst);
   }
 
-  uint64_t since_ns_, walk_ns_;
+  uint64_t since_ns_, walk_ns_, taken_ns_;
   uint32_t taken_, left_, refused_;
 };
 

@@ -193,7 +193,7 @@ void mapped(void* at, size_t bytes, const void* frame) noexcept {
   if (!is_sampling_this_copy()) return;
   ThreadState* const thread = this_thread();
   if (!thread || thread->busy) return;
-  const SiteId site = site_of(*thread, bytes, kPageBytes, frame);
+  const SiteId site = site_of(*thread, bytes, kPageBytes, frame, Walks::AtPace);
   if (site != kNoSite) heap.mappings.add(reinterpret_cast<uint64_t>(at), bytes, site);
 }
 

@@ -25,7 +25,11 @@ enum class PlaceOutcome : uint8_t { NotAsked, Placed, Refused };
 
 using PlaceHook = PlaceAnswer (*)(size_t bytes, size_t align, const void* frame) noexcept;
 
-struct HeapHooks {
+// What each allocation looks at comes first, in one cache line.
+struct alignas(64) HeapHooks {
+  // Asked before an allocation that `placed_calls` may hold; made() then takes the place of allocated().
+  // nullptr: nothing is placed, or nothing yet.
+  std::atomic<PlaceHook> place;
   // An allocation was made, and nobody else knows of it yet. `align`: what the program asks its address to be
   // a multiple of, 1 where it does not. `frame`: the canonical frame address of the function that the program
   // called, below which its return address lies. nullptr: nobody wants to know. Keeps errno. None of these is
@@ -39,9 +43,6 @@ struct HeapHooks {
   std::atomic<void (*)(void* at, size_t bytes, const void* frame) noexcept> mapped;
   std::atomic<void (*)(void* at) noexcept> unmapped;
 
-  // Asked before an allocation that `placed_calls` may hold; made() then takes the place of allocated().
-  // nullptr: nothing is placed, or nothing yet.
-  std::atomic<PlaceHook> place;
   // It was made, or was refused where it was to be placed and is where the allocator put it. `padding`: how
   // many bytes it takes more than `bytes`.
   std::atomic<void (*)(void* at, size_t bytes, size_t padding, PlaceAnswer answer,

@@ -29,9 +29,21 @@ class Cost:
 
 
 def run(command, env=None):
-    start = time.monotonic()
-    process = subprocess.Popen([str(word) for word in command], env=env, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    return run_side_by_side([(command, env, None)])[0]
+
+
+def run_side_by_side(runs):
+    """Commands, each with its environment and the processors that it may use (None: ours), which begin together: what
+    disturbs one disturbs the others, so that their CPU times can be compared to a percent, where one after the other
+    differ by ten."""
+    started = [(command, subprocess.Popen([str(word) for word in command], env=env, stdin=subprocess.DEVNULL,
+                                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                          preexec_fn=cpus and (lambda cpus=cpus: os.sched_setaffinity(0, cpus))),
+                time.monotonic()) for command, env, cpus in runs]
+    return [cost_of(*one) for one in started]
+
+
+def cost_of(command, process, start):
     stderr = process.stderr.read()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -67,6 +79,6 @@ def samples_in(directory):
     return json.loads(done.stdout)["sampling"]["samples"]
 
 
-def spread(values):
+def spread(values, digits=2):
     """Median and range, for printing."""
-    return f"{statistics.median(values):.2f} (from {min(values):.2f} to {max(values):.2f})"
+    return f"{statistics.median(values):.{digits}f} (from {min(values):.{digits}f} to {max(values):.{digits}f})"

@@ -20,6 +20,12 @@ NODE = "let s = 0; for (let n = 0; n < 4; n++) { const m = new Map(); for (let i
 PERL = "my %h; $h{$_ % 300000} .= $_ for 1..12000000; print scalar keys %h"
 CPP = "#include <algorithm>\n#include <functional>\n#include <iostream>\n#include <map>\n#include <regex>\nint main() { std::regex r(\"a*b\"); std::map<int, std::string> m; return std::regex_match(m[0], r); }\n"
 
+HAVE_ONE = {"gzip", "python objects", "perl", "sqlite", "g++", "bash forks"}
+
+
+def has_threads(name):
+    return name not in HAVE_ONE
+
 
 def commands(folder):
     data = folder / "data"

@@ -150,3 +150,19 @@ TEST_CASE("a thread is asked at a pace where it allocates") {
   now_ns += 10 * WalkPace::kNsPerWalk;  // of long walks fewer are made
   CHECK(taken_of(1'000) == 5);
 }
+
+TEST_CASE("walks that take long are free for a while only") {
+  auto pace = std::make_unique<WalkPace>();
+  const auto clock = [] { return uint64_t{5'000'000'000}; };
+  const auto free_ones = [&](bool is_alone) {
+    uint32_t taken = 0;
+    for (; pace->takes(clock, is_alone); ++taken) pace->took(20'000);
+    return taken;
+  };
+  const uint32_t alone = free_ones(true);
+  CHECK(alone >= WalkPace::kFirstNsAlone / 20'000);
+  CHECK(alone < WalkPace::kFirstAlone);
+  const uint32_t all = alone + free_ones(false);
+  CHECK(all >= WalkPace::kFirstNs / 20'000);
+  CHECK(all <= WalkPace::kFirstNs / 20'000 + 20);  // of the first ones less is believed
+}

@@ -58,13 +58,7 @@ inline bool is_ordinary(const __pthread_mutex_s& mutex) noexcept {
   return (mutex.__kind & ~kNeverElided) == 0;
 }
 
-// In a process with one thread nobody else changes the word, as the C library has it.
 inline bool change_word(int& word, int from, int to, int order) noexcept {
-  if (__libc_single_threaded) {
-    if (word != from) return false;
-    word = to;
-    return true;
-  }
   return __atomic_compare_exchange_n(&word, &from, to, false, order, __ATOMIC_RELAXED);
 }
 
@@ -75,6 +69,33 @@ enum class Taken : uint8_t {
   // again on the detour that began meanwhile.
   Once,
 };
+
+// In a process with one thread nobody else changes a mutex, as the C library has it too; nobody waits for one
+// whose waits were to be measured, and no session begins, for which calls would have to be counted.
+inline bool is_lone() noexcept {
+  return __libc_single_threaded &&
+         (sync_switches.detours.load(std::memory_order_relaxed) & ~uint32_t{kFollowed}) == 0;
+}
+
+// Of a mutex that was not moved, in such a process. False: nothing has happened.
+inline bool take_alone(pthread_mutex_t* mutex) noexcept {
+  __pthread_mutex_s& fields = mutex->__data;
+  if (!is_ordinary(fields) || fields.__lock != 0) [[unlikely]]
+    return false;
+  fields.__lock = 1;
+  fields.__owner = number_of_thread();
+  ++fields.__nusers;
+  return true;
+}
+inline bool release_alone(pthread_mutex_t* mutex) noexcept {
+  __pthread_mutex_s& fields = mutex->__data;
+  if (!is_ordinary(fields) || fields.__lock != 1) [[unlikely]]
+    return false;
+  fields.__owner = 0;
+  --fields.__nusers;
+  fields.__lock = 0;
+  return true;
+}
 
 // Of the mutex in this very place.
 inline Taken take_directly(pthread_mutex_t* mutex) noexcept {

@@ -102,6 +102,11 @@ void tell_if_waited_for(const void* mutex, Function function) {
 
 #define HPCRUN_FUNCTION_LATER(name) [] { return HPCRUN_FUNCTION(name); }
 
+bool moves_nothing() {
+  const LockRepair* const repair = sync_switches.repair.load(std::memory_order_relaxed);
+  return !repair || repair->lines->is_empty();
+}
+
 // Of calls that take the mutex, or say that they did not, by 0 or something else. Those behind the direct way
 // lie apart, so that it needs no registers for them.
 template <int (*Call)(pthread_mutex_t*)>
@@ -115,6 +120,7 @@ template <int (*Otherwise)(pthread_mutex_t*)>
 }
 template <int (*Call)(pthread_mutex_t*), int (*Otherwise)(pthread_mutex_t*)>
 inline int take_directly_or(pthread_mutex_t* mutex) {
+  if (is_lone() && !shadow_address(mutex) && moves_nothing() && take_alone(mutex)) return 0;
   pthread_mutex_t* const place = wherever(mutex);
   if (const Taken taken = take_directly(place); taken != Taken::Yes) [[unlikely]]
     return taken == Taken::No ? Otherwise(mutex) : take_again<Otherwise>(mutex, place);
@@ -132,9 +138,7 @@ int try_in_place(pthread_mutex_t* mutex) {
 // Of a process with one thread, as long as nothing is wanted of its locks: a mutex that was not moved is the
 // C library's.
 bool is_left_alone(const pthread_mutex_t* mutex) {
-  if (!__libc_single_threaded || shadow_address(mutex) || followed()) return false;
-  const LockRepair* const repair = sync_switches.repair.load(std::memory_order_relaxed);
-  return !repair || repair->lines->is_empty();
+  return __libc_single_threaded && !followed() && !shadow_address(mutex) && moves_nothing();
 }
 
 [[gnu::noinline]] int lock_otherwise(pthread_mutex_t* mutex) {
@@ -189,6 +193,7 @@ HPCRUN_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t cloc
       [=](pthread_mutex_t* place) { return HPCRUN_BEHIND(pthread_mutex_clocklock)(place, clock, until); });
 }
 HPCRUN_EXPORT int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
+  if (is_lone() && !shadow_address(mutex) && release_alone(mutex)) return 0;
   if (release_directly(wherever(mutex))) [[likely]]
     return 0;
   return unlock_otherwise(mutex);
