@@ -47,11 +47,16 @@ void IsolatedPages::clear() noexcept {
   for (std::atomic<uint64_t>& place : pages_) place.store(0, std::memory_order_relaxed);
   count_.store(0, std::memory_order_relaxed);
   paused_.store(0);
+  is_held_.store(false);
   changes_.fetch_add(1, std::memory_order_release);
 }
 
 void IsolatedPages::pause(uint64_t page) noexcept {
   if (paused_.exchange(page) != page) changes_.fetch_add(1, std::memory_order_release);
+}
+
+void IsolatedPages::hold(bool is_held) noexcept {
+  if (is_held_.exchange(is_held) != is_held) changes_.fetch_add(1, std::memory_order_release);
 }
 
 void IsolatedPages::follow(PrivatePages& own, uint32_t& followed) const noexcept {
@@ -61,8 +66,9 @@ void IsolatedPages::follow(PrivatePages& own, uint32_t& followed) const noexcept
   uint64_t wanted[kMaxPrivatePages] = {};
   uint32_t count = 0;
   const uint64_t paused = paused_.load();
+  const bool is_held = is_held_.load();
   for (const std::atomic<uint64_t>& place : pages_)
-    if (const uint64_t page = place.load(std::memory_order_relaxed); page && page != paused)
+    if (const uint64_t page = place.load(std::memory_order_relaxed); page && page != paused && !is_held)
       wanted[count++] = page;
   own.keep_only(wanted, count);
   for (uint32_t i = 0; i < count; ++i)

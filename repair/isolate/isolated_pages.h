@@ -17,6 +17,8 @@ class IsolatedPages {
   void clear() noexcept;
   // Until it is told otherwise no twin has this one; 0: all that there are may be had.
   void pause(uint64_t page) noexcept;
+  // Until it is told otherwise no twin has any.
+  void hold(bool is_held) noexcept;
   uint32_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
 
   // A thread, by a number from 1 on, changed something on the page.
@@ -38,6 +40,7 @@ class IsolatedPages {
   std::atomic<uint32_t> count_{0};
   std::atomic<uint32_t> changes_{1};
   std::atomic<uint64_t> paused_{0};
+  std::atomic<bool> is_held_{false};
 };
 
 }  // namespace hpcrun
