@@ -16,7 +16,8 @@ namespace hpcrun {
 class AtomicPauses {
  public:
   static constexpr uint64_t kWatchNs = 20'000'000;  // with all threads as twins, before pages are private
-  static constexpr uint64_t kLongestWatchNs = 200'000'000;  // where some cannot become any
+  // Where some cannot become any, unless an atomic instruction was met before.
+  static constexpr uint64_t kLongestWatchNs = 200'000'000;
   static constexpr uint64_t kShortestRestNs = 20'000'000;
   // How long pages have to be private for the pause to be worth it: a comparison of what they cost needs two
   // quarters of a second (page_balance.h).
@@ -40,6 +41,7 @@ class AtomicPauses {
   uint64_t private_since_ns_ = 0;  // 0: they are not
   uint64_t rests_until_ns_ = 0;
   uint32_t short_ones_ = 0;
+  bool has_met_ = false;
 };
 
 }  // namespace hpcrun

@@ -47,6 +47,12 @@ TEST_CASE("pages are private when all threads have been watched for a while") {
 
   rounds.pauses.begin(rounds.now_ns);  // one that never becomes a twin is not waited for for ever
   CHECK(rounds.until_private(false) == AtomicPauses::kLongestWatchNs);
+  REQUIRE(rounds.rest() > 0);  // but for as long as it takes once an atomic instruction came
+  for (uint64_t waited_ns = 0; waited_ns < 5 * AtomicPauses::kLongestWatchNs; waited_ns += kRound) {
+    CHECK_FALSE(rounds.pauses.may_be_private(rounds.now_ns, false));
+    rounds.now_ns += kRound;
+  }
+  CHECK(rounds.until_private() > 0);
 }
 
 TEST_CASE("rare atomic instructions cost a pause each") {

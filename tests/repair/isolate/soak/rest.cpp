@@ -82,6 +82,26 @@ size_t descriptors() {
 
 }  // namespace
 
+void print_signals() {
+  const auto print = [](const std::string& task) {
+    FILE* const file = fopen((task + "/status").c_str(), "r");
+    if (!file) return;
+    char* line = nullptr;
+    size_t room = 0;
+    std::string said = task + ":";
+    while (getline(&line, &room, file) > 0)
+      if (!strncmp(line, "State", 5) || !strncmp(line, "Sig", 3) || !strncmp(line, "ShdPnd", 6))
+        said.append(" ").append(line, strlen(line) - 1);
+    free(line);
+    fclose(file);
+    dprintf(2, "%s\n", said.c_str());
+  };
+  for_each_entry("/proc/self/task", [&](const std::string& task) { print("/proc/self/task/" + task); });
+  std::string twins = children();
+  for (char* one = strtok(twins.data(), " "); one; one = strtok(nullptr, " "))
+    print(std::string("/proc/") + one);
+}
+
 // Not after forks, which map the file privately.
 bool is_memory_common() {
   bool is = false;

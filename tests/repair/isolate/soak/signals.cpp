@@ -113,9 +113,11 @@ constexpr Action kActions[] = {{"send a signal", 30, send},
 void await_own_signals() {
   constexpr int kPatience = 20'000;  // of 1 ms
   for (int tries = 0; received != sent; ++tries) {
-    if (tries == kPatience)
+    if (tries == kPatience) {
       dprintf(2, "%lu signals sent, %lu received; sums %lu, %lu\n", sent.load(), received.load(),
               sent_sum.load(), received_sum.load());
+      print_signals();
+    }
     SOAK_REQUIRE(tries < kPatience);
     usleep(1'000);
   }

@@ -59,6 +59,8 @@ bool is_time_to_fork() noexcept;
 
 // Signals that were sent are all received before a worker ends.
 void await_own_signals();
+// To stderr: which signals wait for each thread, and for each twin, and which they block.
+void print_signals();
 
 bool has_children();  // twins are children as well
 
