@@ -53,7 +53,6 @@ struct RepairsRecord {
   double commit_s = 0;
   uint64_t merged_words = 0;
   double converted_s = 0;  // their CPU time
-  uint64_t pauses = 0;     // in which all pages were common, after an atomic instruction of the program's
   // What held for the program's data meanwhile: "annotated", or "calls" where not all code said where it works
   // atomically; empty: nothing was isolated.
   std::string guarantee;
@@ -84,7 +83,6 @@ void for_each_field(RecordOf<RepairsRecord> auto& record, Visit visit) {
   visit("commit_s", record.commit_s);
   visit("merged_words", record.merged_words);
   visit("converted_s", record.converted_s);
-  visit("pauses", record.pauses);
   visit("guarantee", record.guarantee);
   visit("isolated_meetings", record.isolated_meetings);
   visit("common_meetings", record.common_meetings);

@@ -283,7 +283,6 @@ void RunRepairs::add(const ProcessMeasurement& measurement, std::span<const Thre
   record_.commit_s += static_cast<double>(measurement.counter(Counter::CommitNanoseconds)) / kSecond;
   record_.merged_words += measurement.counter(Counter::MergedWords);
   record_.converted_s += static_cast<double>(measurement.counter(Counter::ConvertedNanoseconds)) / kSecond;
-  record_.pauses += measurement.counter(Counter::IsolationPauses);
   add_balance(measurement, record_);
   const uint64_t start_ns = measurement.process.start_monotonic_ns;
   const auto since = [start_ns](const MeasuredRepair& repair) {

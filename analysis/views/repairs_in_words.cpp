@@ -96,9 +96,9 @@ std::string percent(double share) {
 std::string balance_in_words(const RepairsRecord& repairs) {
   std::string text = fmt::format(
       "That is {} in a second of this time, of which commits and conversions took {}",
-      words_for_count(
-          static_cast<uint64_t>(std::lround(static_cast<double>(repairs.commits) / repairs.converted_s)),
-          "commit"),
+      words_for_count(static_cast<uint64_t>(
+                          std::lround(static_cast<double>(repairs.commits) / repairs.converted_s)),
+                      "commit"),
       percent(cost_of_isolation(repairs)));
   if (const double before = shared_before(repairs); before > 0)
     text += fmt::format("; sharing the pages had taken {} at most", percent(before));
@@ -106,10 +106,6 @@ std::string balance_in_words(const RepairsRecord& repairs) {
   if (repairs.common_meetings > 0)
     text += fmt::format(" Threads met {:.2f} times as often as with the pages in common, as that was tried.",
                         repairs.isolated_meetings / repairs.common_meetings);
-  if (repairs.pauses > 0)
-    text += fmt::format(
-        " {} all pages were common for a while, after an atomic instruction of the program's own.",
-        repairs.pauses == 1 ? "Once" : fmt::format("{} times", repairs.pauses));
   return text;
 }
 
@@ -124,14 +120,7 @@ std::string guarantee_in_words(const RepairsRecord& repairs) {
   if (repairs.guarantee == "annotated")
     return "All of the program's code is annotated: what C and C++ promise of its data holds.";
   return "Not all of the program's code is annotated: its data are what they would be where threads meet by "
-         "calls, or by atomic instructions, after which all pages are common.";
-}
-
-// Pages that were not isolated, or are not any more; each may have been both by turns.
-uint64_t shared_at_last(const std::vector<RepairsRecord::Page>& pages) {
-  std::map<uint64_t, bool> is_shared;  // by address
-  for (const RepairsRecord::Page& page : pages) is_shared[page.address] = page.kind == "shared";
-  return static_cast<uint64_t>(std::ranges::count(is_shared, true, &std::pair<const uint64_t, bool>::second));
+         "calls, or by atomic instructions, which end isolation.";
 }
 
 }  // namespace
@@ -160,12 +149,13 @@ std::string repairs_in_short(const RepairsRecord& repairs) {
   }
   if (repairs.moved_locks > 0) parts.push_back(words_for_count(repairs.moved_locks, "lock") + " moved");
   if (declined > 0) parts.push_back(words_for_count(declined, "site") + " declined");
-  const uint64_t shared = shared_at_last(repairs.pages);
+  const uint64_t shared = repairs.pages.size() - isolated;
   if (isolated > 0)
-    parts.push_back(fmt::format(
-        "{} isolated since {}{}", words_for_count(isolated, "page"),
-        words_for_duration(std::ranges::find(repairs.pages, "isolated", &RepairsRecord::Page::kind)->since_s),
-        balance_in_short(repairs)));
+    parts.push_back(
+        fmt::format("{} isolated since {}{}", words_for_count(isolated, "page"),
+                    words_for_duration(
+                        std::ranges::find(repairs.pages, "isolated", &RepairsRecord::Page::kind)->since_s),
+                    balance_in_short(repairs)));
   if (shared > 0) parts.push_back(fmt::format("{} not, or no more", words_for_count(shared, "page")));
   return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, "; "));
 }

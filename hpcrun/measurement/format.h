@@ -87,7 +87,6 @@ enum class Counter : uint16_t {
   // What MPI says in MPI_Init, where the launcher does not: 1 + the rank in the lower half, how many there
   // are in the upper one; 0: nobody asked.
   RankByMpi = 62,
-  IsolationPauses = 63,  // in which all pages were common, after an atomic instruction of the program's
 };
 constexpr uint64_t kIsolatedAnnotated = 1;  // all of it said where it works atomically
 constexpr uint64_t kIsolatedPlain = 2;      // some did not

@@ -74,7 +74,7 @@ class WalkPace {
   template <typename Clock>
   bool takes(Clock now_ns, bool is_alone) noexcept {
     if (taken_ < (is_alone ? kFirstAlone : kFirst) && taken_ns_ < (is_alone ? kFirstNsAlone : kFirstNs))
-      return ++taken_, true;
+      return ++taken_, is_free_ = true;
     if (left_ == 0) {
       if (refused_++ % kAskedEach != 0) return false;
       earn(now_ns(), is_alone ? kNsPerWalkAlone : kNsPerWalk);
@@ -86,7 +86,8 @@ class WalkPace {
     const uint64_t most = walk_ns_ ? 2 * walk_ns_ : kNsPerWalk / kLongWalks * 4;
     const uint64_t own_ns = ns < most ? ns : most;
     walk_ns_ = (7 * walk_ns_ + own_ns) / 8;
-    taken_ns_ += own_ns;
+    if (is_free_) taken_ns_ += own_ns;
+    is_free_ = false;
   }
 
  private:
@@ -100,6 +101,7 @@ class WalkPace {
 
   uint64_t since_ns_, walk_ns_, taken_ns_;
   uint32_t taken_, left_, refused_;
+  bool is_free_;  // the walk that comes next
 };
 
 class AllocationContexts {

@@ -190,10 +190,13 @@ void made(void* at, size_t bytes, size_t padding, PlaceAnswer answer, PlaceOutco
 }
 
 void mapped(void* at, size_t bytes, const void* frame) noexcept {
+  constexpr size_t kLargeMapping = 1 << 20;
   if (!is_sampling_this_copy()) return;
   ThreadState* const thread = this_thread();
   if (!thread || thread->busy) return;
-  const SiteId site = site_of(*thread, bytes, kPageBytes, frame, Walks::AtPace);
+  // Small ones may be an allocator's own: a virtual machine makes them all the time.
+  const SiteId site =
+      site_of(*thread, bytes, kPageBytes, frame, bytes < kLargeMapping ? Walks::AtPace : Walks::All);
   if (site != kNoSite) heap.mappings.add(reinterpret_cast<uint64_t>(at), bytes, site);
 }
 

@@ -106,8 +106,8 @@ class KnownBeginnings {
     if (!alone) return end_counting();
     std::atomic<uint8_t>& count = counts_[count_of(begin)];
     const uint8_t before = count.load(std::memory_order_relaxed);
-    if (before == 0) counted_.set(count_of(begin));
     if (before < kMostCount) count.store(static_cast<uint8_t>(before + 1), std::memory_order_relaxed);
+    counted_.set(count_of(begin));  // afterwards: a handler may have cleared it meanwhile
   }
   // For good, whatever becomes of it.
   void keep(uint64_t begin) noexcept {
@@ -122,7 +122,9 @@ class KnownBeginnings {
     const uint8_t before = count.load(std::memory_order_relaxed);
     if (before == 0 || before == kMostCount) return;
     count.store(static_cast<uint8_t>(before - 1), std::memory_order_relaxed);
-    if (before == 1) counted_.clear(count_of(begin));
+    if (before > 1) return;
+    counted_.clear(count_of(begin));
+    if (count.load(std::memory_order_relaxed)) counted_.set(count_of(begin));  // a handler's, meanwhile
   }
   void end_counting() noexcept { has_uncounted_.store(true, std::memory_order_relaxed); }
 

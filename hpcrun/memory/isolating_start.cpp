@@ -119,7 +119,6 @@ void note_totals(const IsolationTotals& totals) noexcept {
   raise(Counter::CommitNanoseconds, totals.commit_ns);
   raise(Counter::MergedWords, totals.merged_words);
   raise(Counter::ConvertedNanoseconds, totals.twins_cpu_ns);
-  raise(Counter::IsolationPauses, totals.pauses);
   process_state.file.counter(Counter::IsolationGuarantee)
       .fetch_or((totals.was_annotated ? kIsolatedAnnotated : 0) | (totals.was_plain ? kIsolatedPlain : 0),
                 std::memory_order_relaxed);

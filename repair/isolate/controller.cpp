@@ -1,8 +1,8 @@
 #include "repair/isolate/controller.h"
 
 #include "hpcrun/guest/clock.h"
-#include "repair/isolate/atomic_pauses.h"
 #include "repair/isolate/atomic_sites.h"
+#include "repair/isolate/atomic_watch.h"
 #include "repair/isolate/common_memory.h"
 #include "repair/isolate/common_state.h"
 #include "repair/isolate/controller_state.h"
@@ -34,20 +34,7 @@ void tell(const KnownPage& known, WhyShared why) noexcept {
 void set_shared(KnownPage& known, WhyShared why) noexcept {
   isolated_pages.remove(known.page.load());
   known.state.store(KnownPage::State::Shared);
-  if (why != WhyShared::AtomicCode || known.told != KnownPage::Told::AtomicCode) tell(known, why);
-}
-
-// It is not isolated yet, for the program executes atomic instructions.
-void tell_of_pause(KnownPage& known) noexcept {
-  if (known.told != KnownPage::Told::Nothing) return;
-  known.told = KnownPage::Told::AtomicCode;
-  tell(known, WhyShared::AtomicCode);
-}
-
-void tell_isolated(KnownPage& known) noexcept {
-  if (known.told == KnownPage::Told::Isolated) return;
-  known.told = KnownPage::Told::Isolated;
-  tell(known, WhyShared::None);
+  tell(known, why);
 }
 
 void before_fork() noexcept {
@@ -107,8 +94,10 @@ class Loop {
       drop_all(WhyShared::CpuTime);
       return !end_session();
     }
-    if (nobody_has_pages.load() && !goes_on_after_atomic())
-      return !controller.is_over.load() || is_session_on();
+    if (nobody_has_pages.load()) {
+      drop_all(WhyShared::AtomicCode);
+      return !end_session();
+    }
     if (controller.isolates_at_random()) controller.random.choose(monotonic_ns());
     if (common_memory_file() < 0) return make_all_common();
     if (needed_common.needs_all()) {
@@ -148,34 +137,22 @@ class Loop {
       controller.shared.count_period(false, 0);
       return isolated_pages.count() > 0;
     }
-    controller.stage.store(Stage::Asking);
-    // Those that are chosen without evidence are private at once: they are a test of the mechanism.
-    const bool is_watched = !controller.isolates_untold() && !are_modules_annotated();
-    if (!is_watched) isolated_pages.hold(false);
-    const bool all_are_twins = visit_threads();
-    if (is_watched && !pauses_.may_be_private(monotonic_ns(), all_are_twins)) return true;
-    isolated_pages.hold(false);
-    for_each_known(KnownPage::State::Isolated, tell_isolated);
     (are_modules_annotated() ? controller.was_annotated : controller.was_plain).store(true);
+    controller.stage.store(Stage::Asking);
+    // Pages that are chosen without evidence are private at once: they are a test of the mechanism.
+    const bool is_watched = !controller.isolates_untold() && !are_modules_annotated();
+    isolated_pages.watch_twins_for(is_watched ? AtomicWatch::kWatchNs : 0);
+    if (!is_watched) isolated_pages.hold(false);
+    const AtomicWatch::Round round = visit_threads(is_watched && !watch_.is_over());
+    if (is_watched && !watch_.is_over_after(round, monotonic_ns())) return true;
+    isolated_pages.hold(false);
+    for_each_known(KnownPage::State::Isolated, [this](KnownPage& known) {
+      if (known.is_told) return;
+      known.is_told = true;
+      tell(known, WhyShared::None);
+    });
     if (controller.finds_written()) controller.shared.look();
     if (!controller.isolates_untold()) weigh();
-    return true;
-  }
-
-  // An atomic instruction of the program's has brought all threads home. True: they may leave again.
-  bool goes_on_after_atomic() noexcept {
-    const uint64_t now_ns = monotonic_ns();
-    if (!rests_) {
-      rests_ = true;
-      const bool is_over = controller.isolates_untold() || !pauses_.rest(now_ns);
-      is_over ? controller.is_over.store(true) : void(controller.pauses.fetch_add(1));
-    }
-    if (controller.is_over.load()) drop_all(WhyShared::AtomicCode);
-    for_each_known(KnownPage::State::Asked, tell_of_pause);
-    for_each_known(KnownPage::State::Isolated, tell_of_pause);
-    if (!end_session() || controller.is_over.load() || pauses_.is_resting(now_ns)) return false;
-    rests_ = false;
-    nobody_has_pages.store(false);
     return true;
   }
 
@@ -221,7 +198,7 @@ class Loop {
     if (!controller.outlives_fork.load()) return drop_all(WhyShared::Forked);
     for_each_known(KnownPage::State::Isolated, [](KnownPage& known) {
       set_shared(known, WhyShared::Forked);
-      known.told = KnownPage::Told::Nothing;
+      known.is_told = false;
       known.state.store(KnownPage::State::Free);
     });
     return false;
@@ -249,6 +226,8 @@ class Loop {
   bool begin_session(bool moves_all = false) noexcept {
     SessionStart result = SessionStart::Unreachable;
     if (controller.is_ending.load()) return false;
+    isolated_pages.hold(true);  // until they are watched, or need not be
+    watch_.begin_anew();
     if (!controller.is_forbidden.load()) {
       SessionOptions options;
       options.request_signal = controller.host.request_signal;
@@ -269,8 +248,6 @@ class Loop {
       tries_ = 0;
       if (controller.finds_written()) controller.refusal.store(nullptr);  // of a time before
       isolated_pages.pause(0);
-      isolated_pages.hold(true);
-      pauses_.begin(monotonic_ns());
       IsolationTotals now;
       sum_up(now);
       balance_.begin(now);
@@ -301,10 +278,10 @@ class Loop {
     return true;
   }
 
-  // Whether all that worked were twins.
-  bool visit_threads() noexcept {
+  // `watches`: the result says what was seen of them.
+  AtomicWatch::Round visit_threads(bool watches) noexcept {
     const ThreadRecord* const self = this_record();
-    bool all_are_twins = true;
+    AtomicWatch::Round round;
     if (controller.finds_written() && controller.shared.begins_to_look()) {
       bring_all_home();
       release_twins();
@@ -314,19 +291,27 @@ class Loop {
     for_each_record([&](ThreadRecord& record) {
       if (&record == self) return;
       const ThreadVisits::Did did = visits_.look(record);
-      if (did == ThreadVisits::Did::Nothing) return;
       const bool is_home = record.where.load() == Where::Home;
+      if (watches) round.all_are_seen &= is_seen(record, did, is_home);
+      if (did == ThreadVisits::Did::Nothing) return;
       if (did == ThreadVisits::Did::Work) {
         ++working;
         if (controller.isolates_at_random() && visits_.rests(record, now_ns)) return;
         if (is_home) ask_to_convert(record);
-        all_are_twins &= !is_home;
       }
       // On a busy machine a thread gets little of a round. One that waits in a call has committed before.
       if (!is_home && !__atomic_load_n(&record.in_trap, __ATOMIC_RELAXED)) ask_to_commit(record);
     });
     if (controller.finds_written()) controller.shared.count_period(true, working);
-    return all_are_twins;
+    round.has_worked = working > 0;
+    return round;
+  }
+
+  // Not a thread that executes the program's code at home, nor one that has no processor: it may be in the
+  // midst of something.
+  static bool is_seen(const ThreadRecord& record, ThreadVisits::Did did, bool is_home) noexcept {
+    if (is_home) return did != ThreadVisits::Did::Work && !is_runnable_task(record.tid.load());
+    return did != ThreadVisits::Did::Nothing || __atomic_load_n(&record.in_trap, __ATOMIC_RELAXED);
   }
 
   void weigh() noexcept {
@@ -369,8 +354,7 @@ class Loop {
   uint32_t tries_ = 0;
   bool is_without_session_ = false;  // for good
   PageBalance balance_;
-  AtomicPauses pauses_;
-  bool rests_ = false;  // since an atomic instruction
+  AtomicWatch watch_;
 };
 
 }  // namespace

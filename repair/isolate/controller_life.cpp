@@ -30,9 +30,10 @@ namespace {
 
 constexpr uint32_t kMostForks = 8;  // more are no reason to wait longer
 
-// From the moment before an atomic instruction takes effect on nobody has a page for itself, for a while at
-// least (atomic_pauses.h). C++'s library has atomic operations for its own guards and counters, which are
-// flushed alone.
+// Threads of a program that executes atomic instructions may tell each other by these of what they wrote, and
+// be told by plain loads, which nobody sees: from the moment before the first of them takes effect on nobody
+// has a page for itself (TMI, section 3.4.2, needs a compiler for more). C++'s library has atomic operations
+// for its own guards and counters, which are flushed alone.
 void before_atomic(uint64_t instruction) noexcept {
   if (is_of_cxx_library(instruction)) return;
   nobody_has_pages.store(true);
@@ -215,8 +216,6 @@ void controller_after_fork() noexcept {
   controller.is_ending.store(false);
   controller.refusal.store(nullptr);
   controller.stage.store(Stage::Unborn);
-  controller.is_over.store(false);
-  controller.pauses.store(0);
   nobody_has_pages.store(false);
   controller.is_at_work.store(false);
   isolated_pages.clear();

@@ -45,8 +45,7 @@ void sum_up(IsolationTotals& totals) noexcept {
   totals.meetings = own(&Sums::meetings);
   totals.merged_words = own(&Sums::merged_words);
   totals.commit_ns = controller.ns_of(own(&Sums::ticks) * PrivatePages::kTimed);
-  totals.is_over = controller.is_over;
-  totals.pauses = controller.pauses;
+  totals.is_over = nobody_has_pages;
   totals.was_annotated = controller.was_annotated;
   totals.was_plain = controller.was_plain;
   totals.isolated_pace = controller.isolated_pace;

@@ -36,8 +36,6 @@ struct Controller {
   std::atomic<bool> was_plain{false};
   std::atomic<uint64_t> isolated_pace{0};
   std::atomic<uint64_t> common_pace{0};
-  std::atomic<bool> is_over{false};
-  std::atomic<uint64_t> pauses{0};
   uint64_t ticks_per_us = 0;  // of the time stamp counter
 
   // Pages are isolated that nobody asked for.

@@ -63,8 +63,7 @@ struct IsolationTotals {
   // they were not.
   uint64_t isolated_pace = 0;
   uint64_t common_pace = 0;
-  bool is_over = false;  // the program executes atomic instructions of its own (WhyShared::AtomicCode)
-  uint64_t pauses = 0;   // in which all pages were common, after one of these
+  bool is_over = false;  // the program executed an atomic instruction of its own (WhyShared::AtomicCode)
 };
 
 // Which pages are isolated, of those that can be.

@@ -19,6 +19,9 @@ class IsolatedPages {
   void pause(uint64_t page) noexcept;
   // Until it is told otherwise no twin has any.
   void hold(bool is_held) noexcept;
+  // Nor has one that began less than so many nanoseconds ago.
+  void watch_twins_for(uint64_t ns) noexcept { watch_ns_.store(ns); }
+  uint64_t watch_ns() const noexcept { return watch_ns_.load(); }
   uint32_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
 
   // A thread, by a number from 1 on, changed something on the page.
@@ -41,6 +44,7 @@ class IsolatedPages {
   std::atomic<uint32_t> changes_{1};
   std::atomic<uint64_t> paused_{0};
   std::atomic<bool> is_held_{false};
+  std::atomic<uint64_t> watch_ns_{0};
 };
 
 }  // namespace hpcrun

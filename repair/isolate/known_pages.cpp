@@ -62,7 +62,7 @@ void forget_known_pages() noexcept {
     known.page.store(0);
     known.state.store(KnownPage::State::Free);
     known.declined = WhyShared::None;
-    known.told = KnownPage::Told::Nothing;
+    known.is_told = false;
     known.turns = 0;
   }
 }

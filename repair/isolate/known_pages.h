@@ -11,13 +11,11 @@ namespace hpcrun {
 
 struct KnownPage {
   enum class State : uint32_t { Free, Changing, Asked, Isolated, Shared };
-  // Of what became of it, what the host has heard last.
-  enum class Told : uint8_t { Nothing, Isolated, AtomicCode };
   std::atomic<uint64_t> page{0};
   std::atomic<State> state{State::Free};
   PageRequest request;
   WhyShared declined = WhyShared::None;  // as it was asked for
-  Told told = Told::Nothing;
+  bool is_told = false;
   uint32_t turns = 0;  // that it had, where pages are isolated by turns
 };
 constexpr uint32_t kMostKnown = 256;

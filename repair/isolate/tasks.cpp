@@ -88,6 +88,11 @@ bool is_stopped_task(int tid) noexcept {
   return state == 'T' || state == 't';
 }
 
+bool is_runnable_task(int tid) noexcept {
+  char text[128];
+  return state_in(text, read_of_task(tid, "/stat", text, sizeof text)) == 'R';
+}
+
 // "number argument... stack pc", "-1 stack pc" outside of calls, or "running" (proc(5)).
 bool read_call_of(int tid, TaskCall& out) noexcept {
   char text[256];

@@ -57,6 +57,9 @@ bool is_dead_task(int tid) noexcept;
 // By a signal, with its process, or by a debugger. Of any process.
 bool is_stopped_task(int tid) noexcept;
 
+// It has a processor, or waits for one.
+bool is_runnable_task(int tid) noexcept;
+
 // The call of the kernel that a task waits in.
 struct TaskCall {
   int tid = 0;

@@ -1,5 +1,6 @@
 #include "repair/isolate/twin_pages.h"
 
+#include "hpcrun/guest/clock.h"
 #include "repair/isolate/atomic_sites.h"
 #include "repair/isolate/interface.h"
 #include "repair/isolate/twin.h"
@@ -14,6 +15,7 @@ namespace {
 constinit PrivatePages pages[kMaxThreads];
 constinit uint32_t followed[kMaxThreads];
 constinit bool is_patched[kMaxThreads];  // the thread's twin
+constinit uint64_t watched_until_ns[kMaxThreads];
 constinit ChangedLine told_changes = nullptr;
 
 void on_changed(uint64_t line, uint64_t bytes) noexcept {
@@ -27,13 +29,23 @@ bool may_take_pages() noexcept {
   return !is_at_atomic_site() && !is_in_region() && !nobody_has_pages.load();
 }
 
+// A new twin has its atomic instructions met for a while before it has any.
+void follow_pages() noexcept {
+  const size_t place = place_of(*this_record());
+  if (watched_until_ns[place] && monotonic_ns() < watched_until_ns[place]) return;
+  watched_until_ns[place] = 0;
+  isolated_pages.follow(*own_pages, followed[place]);
+}
+
 void take_pages() noexcept {
   if (!may_take_pages()) return;
   const size_t place = place_of(*this_record());
   own_pages = &pages[place];
   own_pages->begin(static_cast<uint32_t>(place));
   followed[place] = 0;
-  isolated_pages.follow(*own_pages, followed[place]);
+  const uint64_t watch_ns = isolated_pages.watch_ns();
+  watched_until_ns[place] = watch_ns ? monotonic_ns() + watch_ns : 0;
+  follow_pages();
 }
 
 // Without its atomic instructions a twin has no private pages.
@@ -61,8 +73,7 @@ void on_asked() noexcept {
   if (!own_pages && is_patched[place_of(*this_record())]) return take_pages();
   if (!own_pages || own_pages->is_busy()) return;
   own_pages->commit();
-  if (!may_take_pages()) return;
-  isolated_pages.follow(*own_pages, followed[place_of(*this_record())]);
+  if (may_take_pages()) follow_pages();
 }
 
 // Of libraries that ask the kernel themselves. At the page of every process's own nobody would meet.

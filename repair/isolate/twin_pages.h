@@ -13,7 +13,7 @@ namespace hpcrun {
 // The controller's list.
 extern constinit IsolatedPages isolated_pages;
 
-// Set while the program may synchronise in ways that nobody sees: no twin takes a page.
+// Set while the program turned out to synchronise in ways that nobody sees: no twin takes a page.
 extern constinit std::atomic<bool> nobody_has_pages;
 
 // From now on `changed` is told of the lines that twins change on pages of the list (private_pages.h), and

@@ -36,20 +36,24 @@ def run_side_by_side(runs):
     """Commands, each with its environment and the processors that it may use (None: ours), which begin together: what
     disturbs one disturbs the others, so that their CPU times can be compared to a percent, where one after the other
     differ by ten."""
-    started = [(command, subprocess.Popen([str(word) for word in command], env=env, stdin=subprocess.DEVNULL,
-                                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                          preexec_fn=cpus and (lambda cpus=cpus: os.sched_setaffinity(0, cpus))),
-                time.monotonic()) for command, env, cpus in runs]
-    return [cost_of(*one) for one in started]
+    return [cost_of(*one) for one in [start(*run) for run in runs]]
 
 
-def cost_of(command, process, start):
-    stderr = process.stderr.read()
+def start(command, env, cpus):
+    said = tempfile.TemporaryFile()
+    process = subprocess.Popen([str(word) for word in command], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said,
+                               preexec_fn=cpus and (lambda: os.sched_setaffinity(0, cpus)))
+    return command, process, said, time.monotonic()
+
+
+def cost_of(command, process, said, start_s):
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise SystemExit(f"{command} ended with {process.returncode}:\n{stderr.decode(errors='replace')}")
-    return Cost(usage.ru_utime, usage.ru_stime, time.monotonic() - start, usage.ru_maxrss * 1024)
+    with said:
+        if process.returncode != 0:
+            said.seek(0)
+            raise SystemExit(f"{command} ended with {process.returncode}:\n{said.read().decode(errors='replace')}")
+    return Cost(usage.ru_utime, usage.ru_stime, time.monotonic() - start_s, usage.ru_maxrss * 1024)
 
 
 class Scratch:

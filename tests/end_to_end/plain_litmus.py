@@ -16,7 +16,7 @@ MILLISECONDS = 1200
 NOT_GUARANTEED = {"message_release_acquire", "message_consume", "message_fences", "spin_flag", "figure_3"}
 # By atomic instructions that do not make the page of the data common.
 APART = ["message_seq_cst", "message_full_fences", "message_exchange", "figure_11", "spin_lock", "ticket_lock"]
-# Frequent atomic instructions end isolation; locks of the C library do not.
+# Atomic instructions end isolation; locks of the C library do not.
 DECLINED, REPAIRED = "message_exchange", "mutex"
 UNCOMMITTING = driver.BUILD / "tests/uncommitting/libhpcrun-isolate.so"
 
@@ -57,26 +57,22 @@ class PlainLitmus(repair_runs.RepairRuns):
             else:
                 self.skipTest(f"{case} is {fates[case]}: the machine is too busy to find anything")
 
-    def test_rare_atomic_instructions_cost_pauses(self):
-        """What a lock of the program's own making guards, on the page that is isolated between, is all there."""
-        for milliseconds, between, is_rare in ((5_500, 2_600, True), (2_500, 20, False)):
+    def test_a_lock_of_the_programs_own_ends_isolation_and_loses_nothing(self):
+        """What it guards lies on the page that is isolated until it is taken, or that never is, where it is taken often."""
+        for between in (700, 5):
             with self.subTest(between=between):
                 for _ in range(repair_runs.ATTEMPTS):
-                    run = self.prof_run([RARE_LOCKS, str(milliseconds), str(between)], options=["--repair=isolate"])
+                    run = self.prof_run([RARE_LOCKS, "1800", str(between)], options=["--repair=isolate"])
                     self.assertEqual(run.status, 0, run.stderr)
                     self.assertRegex(run.stdout.decode(), "^had [0-9]+ times, 0 lost, 0 torn\n$")
                     repairs = run.summary()["repairs"]
                     kinds = [page["kind"] for page in repairs["pages"]]
-                    print(f"every {between} ms: {kinds}, {repairs['pauses']} pauses, {repairs['conversions']} conversions, {repairs['commits']} commits")
-                    if kinds == ["isolated"] and repairs["pauses"] >= 2 if is_rare else kinds[-1:] == ["shared"]:
+                    print(f"every {between} ms: {kinds}, {repairs['conversions']} conversions, {repairs['commits']} commits")
+                    if kinds[-1:] == ["shared"]:
                         break
                 else:
                     self.skipTest(f"{kinds}: the machine is too busy to find anything")
-                if is_rare:  # with two threads at each
-                    self.assertGreater(repairs["conversions"], 2 * repairs["pauses"])
-                    self.assertGreater(repairs["commits"], 0)
-                else:
-                    self.assertIn("atomic operations", repairs["pages"][-1]["why"])
+                self.assertIn("atomic operations", repairs["pages"][-1]["why"])
 
     def test_without_commits_it_goes_wrong(self):
         """The same by a prof whose library leaves out the commits: what a mutex guards gets lost."""

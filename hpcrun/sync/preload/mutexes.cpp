@@ -223,6 +223,7 @@ HPCRUN_EXPORT int mtx_timedlock(mtx_t* mutex, const timespec* until) {
                   [=](mtx_t* place) { return HPCRUN_BEHIND(mtx_timedlock)(place, until); });
 }
 HPCRUN_EXPORT int mtx_unlock(mtx_t* mutex) {
+  if (is_lone() && !shadow_address(mutex) && release_alone(mutex_in(mutex))) return thrd_success;
   if (release_directly(wherever(mutex_in(mutex)))) [[likely]]
     return thrd_success;
   return c11_unlock_otherwise(mutex_in(mutex));

@@ -5,7 +5,6 @@
 #include <catch2/catch.hpp>
 
 #include "analysis/views/repairs_in_words.h"
-#include "repair/isolate/interface.h"
 
 using namespace prof;
 using hpcrun::Counter;
@@ -60,27 +59,6 @@ TEST_CASE("what isolation cost and gained is told, by commits in a second and by
             "sharing the pages had taken 50 % at most. Threads met 1.50 times as often as with the pages in "
             "common, as that was tried.") != std::string::npos);
   CHECK(repairs_in_short(record).ends_with(": costs 2.0 %, sharing cost 50 %"));
-}
-
-TEST_CASE("pauses after atomic instructions are told, and what became of a page at last") {
-  ProcessMeasurement measurement = isolated_process(hpcrun::kIsolatedPlain, 0, 0);
-  measurement.repairs.resize(1);
-  MeasuredRepair page = measurement.repairs.front();
-  page.kind = hpcrun::RepairKind::PageShared;
-  page.remaining = static_cast<uint64_t>(hpcrun::WhyShared::AtomicCode);
-  measurement.repairs.insert(measurement.repairs.begin(), page);  // isolated after a while
-  for (MeasuredRepair& one : measurement.repairs) one.time_ns += 100 * kMs;
-  measurement.counters[static_cast<size_t>(Counter::IsolationPauses)] = 3;
-  RepairsRecord record = record_of({measurement});
-  CHECK(record.pauses == 3);
-  CHECK(
-      all_words(record).find(" 3 times all pages were common for a while, after an atomic instruction of the "
-                             "program's own.") != std::string::npos);
-  CHECK(repairs_in_short(record).find("no more") == std::string::npos);
-  page.time_ns = 2'000 * kMs;
-  measurement.repairs.push_back(page);
-  record = record_of({measurement});
-  CHECK(repairs_in_short(record).ends_with("; 1 page not, or no more"));
 }
 
 TEST_CASE("what was not tried, or shared by nobody, is not told") {
