@@ -102,6 +102,7 @@ void tell_if_waited_for(const void* mutex, Function function) {
 
 #define HPCRUN_FUNCTION_LATER(name) [] { return HPCRUN_FUNCTION(name); }
 
+// No line is known whose locks are to be moved.
 bool moves_nothing() {
   const LockRepair* const repair = sync_switches.repair.load(std::memory_order_relaxed);
   return !repair || repair->lines->is_empty();
