@@ -3,6 +3,7 @@
 // that the program or another preloaded library could have replaced. All are async-signal-safe.
 // A result in [-4095, -1] is a negated errno.
 
+#include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -55,11 +56,24 @@ inline void sys_thread_name(char (&name)[kThreadNameBytes]) noexcept {
   raw_syscall(SYS_prctl, PR_GET_NAME, reinterpret_cast<long>(name));
 }
 
-// Sends a signal that was taken to the process again, as it was where the kernel allows that.
-inline void resend_signal(const siginfo_t& info) noexcept {
-  const int process = sys_getpid();
-  if (raw_syscall(SYS_rt_sigqueueinfo, process, info.si_signo, reinterpret_cast<long>(&info)) < 0)
-    raw_syscall(SYS_kill, process, info.si_signo);
+// Sends a signal that was taken again, to the thread or where that is 0 to the process: as it was, or without
+// what came with it where the kernel does not allow that, or has no place for it also after some
+// milliseconds of others taking theirs.
+inline void resend_signal(const siginfo_t& info, int tid = 0) noexcept {
+  constexpr int kTries = 2'000;
+  const int process = sys_getpid(), signal = info.si_signo;
+  const long raw_info = reinterpret_cast<long>(&info);
+  for (int tries = 0; tries < kTries; ++tries) {
+    const long error = tid ? raw_syscall(SYS_rt_tgsigqueueinfo, process, tid, signal, raw_info)
+                           : raw_syscall(SYS_rt_sigqueueinfo, process, signal, raw_info);
+    if (error >= 0) return;
+    if (error != -EAGAIN) break;
+    raw_syscall(SYS_sched_yield);
+  }
+  if (tid)
+    raw_syscall(SYS_tgkill, process, tid, signal);
+  else
+    raw_syscall(SYS_kill, process, signal);
 }
 
 // clock_gettime by system call, in nanoseconds. Monotonic time is cheaper by clock.h; thread CPU time is a

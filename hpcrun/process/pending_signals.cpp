@@ -52,10 +52,6 @@ struct Waiter {
 constexpr size_t kMostWaiters = 64;
 constinit Waiter waiters[kMostWaiters];
 
-long send_as_it_is(int tid, const siginfo_t& info) noexcept {
-  return raw_syscall(SYS_rt_tgsigqueueinfo, sys_getpid(), tid, info.si_signo, reinterpret_cast<long>(&info));
-}
-
 void wake_waiters(int signal) noexcept {
   const int self = sys_gettid();
   for (Waiter& waiter : waiters) {
@@ -164,10 +160,7 @@ void give_pending_to_kernel(int signal) noexcept {
   for (Entry& entry : entries) {
     const Key key = entry.key.load();
     if (!is_taken(key) || signal_of(key) != signal || !take(entry, key, info)) continue;
-    if (!thread_of(key))
-      resend_signal(info);
-    else if (send_as_it_is(thread_of(key), info) < 0)  // as to another thread with the code of tgkill()
-      raw_syscall(SYS_tgkill, sys_getpid(), thread_of(key), signal);
+    resend_signal(info, thread_of(key));
   }
 }
 
@@ -196,7 +189,8 @@ long wake(int tid, int signal) noexcept {
   wake_up.si_signo = signal;
   wake_up.si_code = SI_QUEUE;
   wake_up.si_value.sival_ptr = waiters;
-  return send_as_it_is(tid, wake_up);
+  return raw_syscall(SYS_rt_tgsigqueueinfo, sys_getpid(), tid, wake_up.si_signo,
+                     reinterpret_cast<long>(&wake_up));
 }
 
 bool is_wake_up(const siginfo_t& info) noexcept {

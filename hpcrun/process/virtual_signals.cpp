@@ -53,8 +53,7 @@ SignalMask kernel_mask(int how, SignalMask set) noexcept {
 
 // Delivered as soon as the thread has the signal unblocked in the kernel.
 void send_here(const siginfo_t& info) noexcept {
-  raw_syscall(SYS_rt_tgsigqueueinfo, sys_getpid(), sys_gettid(), info.si_signo,
-              reinterpret_cast<long>(&info));
+  resend_signal(info, sys_gettid());
 }
 
 void send_pending(SignalMask signals) noexcept {

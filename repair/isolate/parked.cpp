@@ -28,11 +28,8 @@ int take_signal(uint64_t signals, siginfo_t& info, const timespec& at_most) noex
 // it, and to end. Of others nobody knows whether they were sent to the thread, unless it blocks them.
 void send_again(const ThreadRecord& record, const siginfo_t& info) noexcept {
   const bool is_blocked = record.program_mask.load() & signal_bit(info.si_signo);
-  if (info.si_code == SI_USER || (is_blocked && info.si_code != SI_TKILL))
-    resend_signal(info);
-  else
-    raw_syscall(SYS_rt_tgsigqueueinfo, session.pid, record.tid.load(), info.si_signo,
-                reinterpret_cast<long>(&info));
+  const bool may_be_others = info.si_code == SI_USER || (is_blocked && info.si_code != SI_TKILL);
+  resend_signal(info, may_be_others ? 0 : record.tid.load());
 }
 
 [[noreturn]] void die_by(int signal) noexcept {

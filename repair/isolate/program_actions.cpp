@@ -28,9 +28,26 @@ uint64_t unblocked_by(int signal) noexcept {
   return may_wait ? signal_bit(SIGSYS) : own_signal_bits();
 }
 
+bool are_same(const KernelAction& a, const KernelAction& b) noexcept {
+  return a.handler == b.handler && a.flags == b.flags && a.restorer == b.restorer && a.mask == b.mask;
+}
+
 bool has_handler(const KernelAction& action) noexcept {
   return action.handler != reinterpret_cast<void*>(SIG_DFL) &&
          action.handler != reinterpret_cast<void*>(SIG_IGN);
+}
+
+// Other threads may change actions meanwhile, by calls that are not trapped yet: what they set stays.
+template <typename Change>
+void change_mask(int signal, Change change) noexcept {
+  KernelAction action, before;
+  if (kernel_action(signal, nullptr, &action) < 0) return;
+  for (;; action = before) {
+    KernelAction changed = action;
+    change(changed);
+    if (changed.mask == action.mask || !has_handler(action)) return;
+    if (kernel_action(signal, &changed, &before) < 0 || are_same(before, action)) return;
+  }
 }
 
 }  // namespace
@@ -48,28 +65,21 @@ bool write_to_program(void* to, const void* from, size_t bytes) noexcept {
 }
 
 void hide_own_signals() noexcept {
-  for (int signal = 1; signal <= kSignals; ++signal) {
-    KernelAction action;
-    if (kernel_action(signal, nullptr, &action) < 0) continue;
-    if (is_own(signal)) own_actions[signal] = action;
-    hidden_bits[signal] = action.mask & unblocked_by(signal);
-    if (is_own(signal) || !hidden_bits[signal] || !has_handler(action)) continue;
-    action.mask &= ~hidden_bits[signal];
-    kernel_action(signal, &action, nullptr);
-  }
+  for (int signal = 1; signal <= kSignals; ++signal)
+    change_mask(signal, [signal](KernelAction& action) {
+      if (is_own(signal)) own_actions[signal] = action;
+      hidden_bits[signal] = action.mask & unblocked_by(signal);
+      if (!is_own(signal)) action.mask &= ~hidden_bits[signal];
+    });
 }
 
 void show_own_signals() noexcept {
   for (int signal = 1; signal <= kSignals; ++signal) {
-    if (is_own(signal)) {
-      // A request may be on its way still, and its default action would end the program.
-      if (signal == SIGSYS) kernel_action(signal, &own_actions[signal], nullptr);
-      continue;
-    }
-    KernelAction action;
-    if (!hidden_bits[signal] || kernel_action(signal, nullptr, &action) < 0 || !has_handler(action)) continue;
-    action.mask |= hidden_bits[signal];
-    kernel_action(signal, &action, nullptr);
+    // A request may be on its way still, and its default action would end the program.
+    if (!is_own(signal))
+      change_mask(signal, [signal](KernelAction& action) { action.mask |= hidden_bits[signal]; });
+    else if (signal == SIGSYS)
+      kernel_action(signal, &own_actions[signal], nullptr);
   }
 }
 

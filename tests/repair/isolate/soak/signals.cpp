@@ -110,6 +110,14 @@ constexpr Action kActions[] = {{"send a signal", 30, send},
 
 }  // namespace
 
+void block_own_signals() {
+  sigset_t own;
+  sigemptyset(&own);
+  sigaddset(&own, kToThread);
+  sigaddset(&own, kToProcess);
+  SOAK_REQUIRE(pthread_sigmask(SIG_BLOCK, &own, nullptr) == 0);
+}
+
 void await_own_signals() {
   constexpr int kPatience = 20'000;  // of 1 ms
   for (int tries = 0; received != sent; ++tries) {

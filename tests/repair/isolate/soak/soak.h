@@ -57,6 +57,9 @@ bool has_own_words(const Worker& worker);
 // Forks end isolation until the program has one thread, so they come at the end of some rounds.
 bool is_time_to_fork() noexcept;
 
+// In a thread that is to be cancelled: the C library may cancel it also in a handler that has interrupted the
+// call that it waits in, and the handler would not count its signal.
+void block_own_signals();
 // Signals that were sent are all received before a worker ends.
 void await_own_signals();
 // To stderr: which signals wait for each thread, and for each twin, and which they block.

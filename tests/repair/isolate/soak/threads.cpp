@@ -95,6 +95,7 @@ void clean(void* raw) {
 }
 
 void* wait_until_cancelled(void* raw) {
+  block_own_signals();
   auto& all = *static_cast<Cancelled*>(raw);
   if (all.where == 0) pthread_mutex_lock(&all.mutex);
   pthread_cleanup_push(clean, raw);
