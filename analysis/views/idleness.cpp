@@ -11,6 +11,7 @@
 #include "analysis/views/device_calls.h"
 #include "analysis/views/idleness_findings.h"
 #include "analysis/views/places.h"
+#include "analysis/views/team_waits.h"
 #include "analysis/views/wording.h"
 
 namespace prof {
@@ -79,7 +80,20 @@ class Blamer {
     find_own_costs();
   }
 
-  double total() const { return tree_.totals.empty() ? 0 : tree_.totals[0]; }
+  // Without what was left out.
+  double total() const { return tree_.totals.empty() ? 0 : std::max(0.0, tree_.totals[0] - left_out_); }
+
+  // Of the first metric, what threads have that wait in OpenMP or OpenBLAS: it belongs to whom they wait for,
+  // who has it as well. How much that is.
+  double leave_out_team_waits() {
+    if (own_.empty()) return 0;
+    for (uint32_t c = 0; c < database_.contexts.size(); ++c) {
+      if (own_[0][c] <= 0 || !is_team_wait(path_to_blame(c))) continue;
+      left_out_ += own_[0][c];
+      own_[0][c] = 0;
+    }
+    return left_out_;
+  }
 
   struct Group {
     uint32_t context = kNone;  // the heaviest
@@ -136,7 +150,7 @@ class Blamer {
     blamed.what = name(path[0].frame);
     blamed.is_call = is_call(path[0].frame);
     blamed.value_s = group.sums[0];
-    blamed.share = tree_.share(group.sums[0], 0);
+    blamed.share = total() > 0 ? group.sums[0] / total() : 0;
     if (run_s > 0) {
       const double removed_s = group.sums[0] * scale_to(bound_s, total());
       blamed.share_of_run = std::min(1.0, removed_s / run_s);
@@ -221,6 +235,15 @@ class Blamer {
     return path;
   }
 
+  bool is_team_wait(const std::vector<Step>& path) const {
+    for (const Step& step : path) {
+      if (is_call(step.frame)) return false;
+      const std::string module = module_path(step.frame);
+      if (!is_c_library(module)) return waits_in_team(module, name(step.frame));
+    }
+    return false;
+  }
+
   // The nearest function above a step with a name that is not of a device's API.
   const Step* caller_of(const std::vector<Step>& path, ptrdiff_t step) const {
     for (size_t i = static_cast<size_t>(step) + 1; i < path.size(); ++i)
@@ -249,9 +272,10 @@ class Blamer {
 
   std::string name(uint32_t frame) const { return frame_name(database_, tree_.frames[frame]); }
   bool is_call(uint32_t frame) const { return !is_task(frame) && is_device_call(name(frame)); }
-  bool is_task(uint32_t frame) const {
+  bool is_task(uint32_t frame) const { return module_path(frame) == kDeviceModule; }
+  std::string module_path(uint32_t frame) const {
     const uint32_t module = tree_.frames[frame].module;
-    return module < database_.modules.size() && database_.modules[module].path == kDeviceModule;
+    return module < database_.modules.size() ? database_.modules[module].path : "";
   }
 
   FindingFrame described(const Step& step) const {
@@ -259,14 +283,14 @@ class Blamer {
     result.function = name(step.frame);
     if (step.place.file < database_.files.size()) result.file = database_.files[step.place.file].path;
     result.line = result.file.empty() ? 0 : step.place.line;
-    if (tree_.frames[step.frame].module < database_.modules.size())
-      result.module = database_.modules[tree_.frames[step.frame].module].path;
+    result.module = module_path(step.frame);
     return result;
   }
 
   const Database& database_;
   CallTree tree_;
   std::vector<std::vector<double>> own_;    // [m][context]
+  double left_out_ = 0;                     // of the first metric
   std::map<std::string, size_t> position_;  // of a metric in the tree; SIZE_MAX: the database has none
 };
 
@@ -296,11 +320,13 @@ Idleness idleness(const Database& database, const Selection& selection, const Ru
     waits_s += use.cpu_waits_s;
   }
   const Alone work = alone(run.devices);
-  const Blamer device(database, selection, {"GPU_IDLE_CAUSE"});
+  Blamer device(database, selection, {"GPU_IDLE_CAUSE"});
+  result.team_waits_s = device.leave_out_team_waits();
   const std::vector<Blamer::Group> causes = device.groups();
   for (const Blamer::Group& group : causes)
     result.device.push_back(device.describe(group, idle_s, work.device_s, run_s));
-  if (selection.every_profile) result.unblamed_s = std::max(0.0, idle_s - device.total());
+  if (selection.every_profile)
+    result.unblamed_s = std::max(0.0, idle_s - device.total() - result.team_waits_s);
   // What can be done while a device works is computing, rather than the calls that keep it at work.
   const double computed_s = std::min(work.cpu_s, device.computed(causes) * scale_to(idle_s, device.total()));
   const Blamer cpu(database, selection, {"CPU_IDLE_CAUSE"});

@@ -177,6 +177,9 @@ void idleness_as_text(const RunSummary& run, const Idleness& found, TextStyle st
     out.print("  {}  {}  {:>14}  while threads slept, or waited for something else\n",
               fmt::format("{:>11}", rounded_percent(found.unblamed_s, idle_s)), seconds(found.unblamed_s),
               "");
+  if (part(found.team_waits_s, idle_s) >= kWorthTelling)
+    out.print("  {:>11}  {}  {:>14}  not blamed: threads waited in OpenMP or OpenBLAS for others\n", "",
+              seconds(found.team_waits_s), "");
   blame_as_text("what keeps threads waiting", found.cpu, style, out);
   waits_as_text(found, style, out);
   ranks_as_text(found, style, out);
@@ -219,6 +222,7 @@ void write_idleness(const CallTree& tree, const ReportOptions& options, TextStyl
     json["cpu_idle"] = Json::array();
     for (const Blamed& blamed : found.cpu) json["cpu_idle"].push_back(blamed_as_json(blamed));
     json["unblamed_s"] = found.unblamed_s;
+    json["team_waits_s"] = found.team_waits_s;
     json["waits"] = Json::array();
     for (const Waiting& waiting : found.waits) {
       Json one = blamed_as_json(waiting.at);

@@ -133,6 +133,38 @@ TEST_CASE("what is done through helpers is told apart by who calls them") {
                                     "(step.cpp:11), keeps the CPU waiting: 75 % of CPU idleness"));
 }
 
+TEST_CASE("threads that wait in OpenMP or OpenBLAS for others are not to blame") {
+  DatabaseBuilder b;
+  b.function("main", "main.cpp", "/home/me/step", 30);
+  b.function("loop", "step.cpp", "/home/me/step", 3);
+  b.function("gomp_thread_start", "", "/lib/libgomp-a34b3233.so.1");
+  b.function("gomp_barrier_wait_end", "", "/lib/libgomp-a34b3233.so.1");
+  b.function("blas_thread_server", "", "/lib/libscipy_openblas64_-61654e39.so");
+  b.function("dgemm_kernel", "", "/lib/libscipy_openblas64_-61654e39.so");
+  b.function("sched_yield", "", "/lib/libc.so.6");
+  b.function("memcpy", "", "/lib/libc.so.6");
+  b.metric("CPUTIME", "sec");
+  const uint32_t gpu_idle = b.metric("GPU_IDLE_CAUSE", "sec");
+  const uint32_t main = b.thread(0, "step"), worker = b.thread(1, "worker");
+  b.spend(main, {{"main", 40}, {"loop", 5}}, 1, gpu_idle);
+  b.spend(main, {{"main", 40}, {"memcpy", 1}}, 0.5, gpu_idle);
+  b.spend(worker, {{"gomp_thread_start"}, {"loop", 5}}, 0.25, gpu_idle);
+  b.spend(worker, {{"gomp_thread_start"}, {"gomp_barrier_wait_end"}}, 8, gpu_idle);
+  b.spend(worker, {{"blas_thread_server"}, {"sched_yield"}}, 4, gpu_idle);
+  b.spend(worker, {{"blas_thread_server"}, {"dgemm_kernel"}}, 0.25, gpu_idle);
+  b.database.run_json = kRun;
+  const Database database = b.build();
+  const Idleness found = idleness_of(database);
+  CHECK(found.team_waits_s == Approx(12));
+  REQUIRE(found.device.size() == 4);
+  CHECK(found.device[0].what == "loop");
+  CHECK(found.device[0].share == Approx(0.5));
+  CHECK(found.device[0].share_of_run == Approx(0.1));  // 2 s of blame in 3 s of idleness are not scaled
+  CHECK(shown(database, ReportView::Idleness)
+            .text.find("12.000 s                  not blamed: threads waited in OpenMP") !=
+        std::string::npos);
+}
+
 TEST_CASE("blame of several threads at once saves no more than the time in which the device was idle") {
   Database database = program();
   auto run = nlohmann::json::parse(database.run_json);

@@ -72,6 +72,7 @@ void IdlenessPage::fill() {
       add_blame("what keeps devices idle, and its share of the idleness", found.device,
                 [this](const Blamed& blamed) { return moments_->idleness_in(blamed.context.frames); });
   add_unblamed(found.unblamed_s);
+  add_team_waits(found.team_waits_s);
   cpu_idle_ = add_blame("what keeps threads waiting, and its share of that", found.cpu,
                         [this](const Blamed& blamed) { return moments_->run_of(blamed.what); });
   add_waits(found.waits);
@@ -105,6 +106,11 @@ void IdlenessPage::add_unblamed(double seconds) {
   rows().add({"devices were idle while threads slept, or waited for something else", seconds_cell(seconds),
               share_cell(idle > 0 ? seconds / idle : 0)},
              {});
+}
+
+void IdlenessPage::add_team_waits(double seconds) {
+  if (seconds <= 0) return;
+  rows().add({"not blamed: threads waited in OpenMP or OpenBLAS for others", seconds_cell(seconds)}, {});
 }
 
 void IdlenessPage::add_waits(const std::vector<Waiting>& waits) {

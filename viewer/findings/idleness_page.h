@@ -29,6 +29,7 @@ class IdlenessPage : public EvidencePage {
   using FindMoment = std::function<std::optional<Moment>(const Blamed&)>;
   QStandardItem* add_blame(const char* heading, const std::vector<Blamed>& all, const FindMoment& find);
   void add_unblamed(double seconds);
+  void add_team_waits(double seconds);
   void add_waits(const std::vector<Waiting>& waits);
   void add_tasks(const std::vector<RankedTask>& tasks);
   void add_devices();

@@ -1,0 +1,32 @@
+#include "analysis/views/team_waits.h"
+
+namespace prof {
+namespace {
+
+std::string_view file_name(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+// "libgomp.so.1", and "libgomp-a34b3233.so.1" as wheels of Python have it, but not "libgompertz.so".
+bool is_library(std::string_view file, std::string_view name) {
+  return file.starts_with(name) && file.size() > name.size() &&
+         (file[name.size()] == '.' || file[name.size()] == '-');
+}
+
+}  // namespace
+
+bool waits_in_team(std::string_view module_path, std::string_view function) {
+  const std::string_view file = file_name(module_path);
+  // Parallel loops are functions of the program: what these libraries do themselves is waiting and sharing
+  // out.
+  for (const std::string_view runtime : {"libgomp", "libomp", "libiomp5"})
+    if (is_library(file, runtime)) return true;
+  return function == "blas_thread_server" || function == "exec_blas_async_wait";
+}
+
+bool is_c_library(std::string_view module_path) {
+  const std::string_view file = file_name(module_path);
+  return is_library(file, "libc") || is_library(file, "libpthread");
+}
+
+}  // namespace prof
