@@ -237,7 +237,9 @@ int run_program(const RunOptions& whole) {
     others.push_back(preloadable(find_isolate_preload()));
     others.emplace_back(find_isolating_allocator(asked));
   }
-  const TriggerProbe probe = probe_trigger();
+  const bool few = std::ranges::all_of(
+      events, [](const hpcrun::EventSpec& event) { return event.rate <= hpcrun::kFewSamples; });
+  const TriggerProbe probe = probe_trigger(few ? 1 : kProbeTurns);
   if (target.needs_outside())
     require_outside_sampling(target, events);
   else

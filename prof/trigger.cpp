@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <vector>
 
 #include "hpcrun/sample/perf_event.h"
 #include "prof/message.h"
@@ -21,7 +21,6 @@ namespace {
 
 constexpr uint32_t kProbeRate = 20'000;  // hpcrun::kMaxRate
 constexpr int64_t kWindowNs = 200'000;
-constexpr int kTurns = 4;
 // Of a timer signal on a virtual machine (docs/sampling.md), where nothing was measured.
 constexpr double kTypicalCost = 20e-6;
 
@@ -52,15 +51,14 @@ uint64_t calibrate() {
   return std::max<uint64_t>(1, kFirst * static_cast<uint64_t>(kWindowNs) / static_cast<uint64_t>(took));
 }
 
-double median(std::array<double, kTurns> values) {
+double median(std::vector<double>& values) {
   std::sort(values.begin(), values.end());
-  return (values[kTurns / 2 - 1] + values[kTurns / 2]) / 2;
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
 // The extra time that samples cost the same work, in turns without and with them.
-double measure_cost(int descriptor) {
-  const uint64_t amount = calibrate();
-  std::array<double, kTurns> costs{};
+double measure_cost(int descriptor, uint64_t amount, int turns) {
+  std::vector<double> costs(static_cast<size_t>(turns));
   for (double& cost : costs) {
     const int64_t without = work(amount);
     const int before = arrived;
@@ -73,7 +71,7 @@ double measure_cost(int descriptor) {
   return std::max(0.0, median(costs));
 }
 
-[[noreturn]] void probe_sigtrap(int result_pipe) {
+[[noreturn]] void probe_sigtrap(int result_pipe, int turns) {
   signal(SIGTRAP, on_trap);
   hpcrun::PerfRequest request;
   request.rate = kProbeRate;
@@ -90,11 +88,11 @@ double measure_cost(int descriptor) {
   sigaddset(&traps, SIGTRAP);
   sigprocmask(SIG_BLOCK, &traps, nullptr);
   hpcrun::enable_perf_event(descriptor);
-  work(calibrate());
+  const uint64_t amount = calibrate();  // for longer than the blocked signal needs to come
   sigprocmask(SIG_UNBLOCK, &traps, nullptr);
   hpcrun::disable_perf_event(descriptor);
 
-  const double cost = measure_cost(descriptor);
+  const double cost = measure_cost(descriptor, amount, turns);
   const bool written = write(result_pipe, &cost, sizeof cost) == sizeof cost;
   _exit(arrived > 0 && written ? 0 : 1);
 }
@@ -143,13 +141,13 @@ void keep_perf_ready() {
 
 }  // namespace
 
-TriggerProbe probe_trigger() {
+TriggerProbe probe_trigger(int turns) {
   keep_perf_ready();
   TriggerProbe probe = probe_others();
   int result[2];
   if (pipe2(result, O_CLOEXEC) != 0) return probe;
   const pid_t child = fork();
-  if (child == 0) probe_sigtrap(result[1]);
+  if (child == 0) probe_sigtrap(result[1], turns);
   close(result[1]);
   double cost = 0;
   const bool measured = read(result[0], &cost, sizeof cost) == sizeof cost;

@@ -17,10 +17,12 @@ struct TriggerProbe {
 };
 
 // Tries perf's sigtrap in a child process, also with SIGTRAP blocked (kernels that kill for it must not
-// be used: glibc blocks all signals while it creates a thread). Takes some 2 ms of CPU time. Until prof
+// be used: glibc blocks all signals while it creates a thread). Takes half a millisecond of CPU time, and as
+// much again for each turn in which the cost is measured: one will do where few samples are taken. Until prof
 // ends it keeps a disabled event of its own open, so that no measured process waits for the machine's first
 // one.
-TriggerProbe probe_trigger();
+constexpr int kProbeTurns = 4;
+TriggerProbe probe_trigger(int turns = kProbeTurns);
 
 // The trigger that the user asks for in PROF_TRIGGER, if any. Throws CommandError (125) for a name that is
 // none.

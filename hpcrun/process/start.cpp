@@ -210,6 +210,12 @@ void note_time(Counter counter) noexcept {
   process_state.file.counter(counter).store(monotonic_ns(), std::memory_order_relaxed);
 }
 
+bool takes_few_samples(const Config& config) noexcept {
+  for (uint32_t i = 0; i < config.event_count; ++i)
+    if (config.events[i].rate > kFewSamples) return false;
+  return config.event_count > 0 && !config.locks && !config.contention_by_pages;
+}
+
 // By process_state.config, in a process that has just begun.
 void start_sampling() noexcept {
   const uint64_t start_cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -220,6 +226,7 @@ void start_sampling() noexcept {
 
   choose_timer_signal();
   share_tables();
+  expect_few_walks(takes_few_samples(process_state.config));
   refresh_tables();
   start_isolating(choose_isolation_signal());
   start_placing();

@@ -129,6 +129,7 @@ constexpr uint32_t kMinRate = 1;
 // Above this the signals of one event alone take a third of a processor.
 constexpr uint32_t kMaxRate = 20'000;
 constexpr uint32_t kDefaultCpuRate = 1'000;
+constexpr uint32_t kFewSamples = 100;  // a second: what makes each of them cheaper pays from there on
 
 struct EventSpec {
   EventKind kind = EventKind::CpuTime;

@@ -21,14 +21,15 @@ void* copy(const void* from, size_t bytes) noexcept {
 
 }  // namespace
 
-const CfiIndex* CfiIndex::build(const CfiSources& sources) noexcept {
+const CfiIndex* CfiIndex::build(const CfiSources& sources, uint32_t least_functions) noexcept {
   const Bytes header = sources.eh_frame_hdr;
   if (sources.debug_frame.bytes.size != 0 || header.size < kHeaderBytes ||
       std::memcmp(header.data, kUsualForm, sizeof kUsualForm) != 0)
     return nullptr;
   CfiIndex index;
   std::memcpy(&index.count_, header.data + kHeaderBytes - sizeof index.count_, sizeof index.count_);
-  if (index.count_ < kLeastFunctions || index.count_ > (header.size - kHeaderBytes) / sizeof(Entry))
+  if (index.count_ < std::max(1u, least_functions) ||
+      index.count_ > (header.size - kHeaderBytes) / sizeof(Entry))
     return nullptr;
   const auto* const entries = reinterpret_cast<const Entry*>(header.data + kHeaderBytes);
   const auto starts_before = [](const Entry& a, const Entry& b) { return a.start < b.start; };
@@ -39,8 +40,7 @@ const CfiIndex* CfiIndex::build(const CfiSources& sources) noexcept {
   index.section_ = sources.eh_frame;
   const auto last = std::max_element(entries, entries + index.count_,
                                      [](const Entry& a, const Entry& b) { return a.fde < b.fde; });
-  const uint64_t offset =
-      index.header_ + static_cast<uint64_t>(int64_t{last->fde}) - index.section_.address;
+  const uint64_t offset = index.header_ + static_cast<uint64_t>(int64_t{last->fde}) - index.section_.address;
   if (offset >= index.section_.bytes.size) return nullptr;
   const CfiRecord record = split_record(index.section_, offset);
   if (record.kind != CfiRecordKind::Fde) return nullptr;

@@ -1,8 +1,8 @@
 #pragma once
-// Call frame information of a large module, as the linker left it and sorted it (.eh_frame_hdr): walks look one
-// function up and interpret it, where a compiled table would cost a program more at its start than walks ever
-// save. A copy of our own, so that the module may go. Immutable once built, lives as long as the process.
-// Lookup is async-signal-safe; building is not.
+// Call frame information of a large module, as the linker left it and sorted it (.eh_frame_hdr): walks look
+// one function up and interpret it, where a compiled table would cost a program more at its start than walks
+// ever save. A copy of our own, so that the module may go. Immutable once built, lives as long as the
+// process. Lookup is async-signal-safe; building is not.
 
 #include <cstdint>
 
@@ -17,9 +17,9 @@ class CfiIndex {
   // Below this a table takes a few milliseconds at most, and walks are faster with one.
   static constexpr uint32_t kLeastFunctions = 8'192;
 
-  // Of a module whose .eh_frame has a sorted index of the usual form, with as many functions. nullptr: it has
-  // none, it has information beside it (.debug_frame), or there is no memory.
-  static const CfiIndex* build(const CfiSources& sources) noexcept;
+  // Of a module whose .eh_frame has a sorted index of the usual form, with so many functions or more.
+  // nullptr: it has none, it has information beside it (.debug_frame), or there is no memory.
+  static const CfiIndex* build(const CfiSources& sources, uint32_t least_functions) noexcept;
 
   // What a lookup works in; too large for a handler's stack.
   struct Row {

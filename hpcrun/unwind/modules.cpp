@@ -34,6 +34,7 @@ std::atomic<bool> loader_lock_may_be_lost{false};
 unsigned long long seen_adds = 0;
 unsigned long long seen_subs = 0;
 bool refreshed_before = false;
+bool few_walks = false;
 Snapshot* retired = nullptr;
 std::atomic<size_t> snapshot_bytes{0};
 
@@ -84,7 +85,7 @@ const UnwindTable* compile_image(const ImageDescription& image, const char* path
   auto* table = static_cast<UnwindTable*>(lasting_allocate(sizeof(UnwindTable)));
   if (!table) return nullptr;
   new (table) UnwindTable;
-  table->index = CfiIndex::build(sources);
+  table->index = CfiIndex::build(sources, few_walks ? 1 : CfiIndex::kLeastFunctions);
   if (table->index) return table;
   // A file without call frame information keeps an empty table, so that it is not tried again.
   if (compile_table(sources, *table) != CompileStatus::Ok) *table = UnwindTable{};
@@ -121,7 +122,8 @@ int collect(dl_phdr_info* info, size_t size, void* argument) noexcept {
   if (std::strstr(path, "/libgcc_s.so")) collection.exception_runtime = identity->info.id;
   const UnwindTable* table = identity->table.load(std::memory_order_acquire);
   if (!table) {
-    table = find_shared_table(image);
+    // Another process's table costs more than an index.
+    if (!few_walks) table = find_shared_table(image);
     if (!table) table = compile_image(image, path);
     identity->table.store(table, std::memory_order_release);
   }
@@ -185,6 +187,10 @@ void refresh_once() noexcept {
 }
 
 }  // namespace
+
+void expect_few_walks(bool few) noexcept {
+  few_walks = few;
+}
 
 void refresh_modules() noexcept {
   if (loader_lock_may_be_lost.load()) return;

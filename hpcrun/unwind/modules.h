@@ -25,6 +25,11 @@ using ModuleSink = void (*)(const ModuleInfo&) noexcept;
 // Sets the sink and announces all modules known so far through it (again, for a forked child).
 void set_module_sink(ModuleSink sink) noexcept;
 
+// Few stacks will be walked: refresh_modules() compiles no tables from now on where walks can do without, at
+// half a microsecond for each place of the code that they come by for the first time. Before the first
+// refresh.
+void expect_few_walks(bool few) noexcept;
+
 // Brings the snapshot up to date with the loader's list. Not async-signal-safe (takes the loader lock through
 // dl_iterate_phdr, and a lock of its own); cheap when nothing was loaded or unloaded since.
 void refresh_modules() noexcept;
