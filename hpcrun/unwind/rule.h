@@ -51,6 +51,7 @@ constexpr uint8_t kRuleSignalFrame = 1;  // the caller was interrupted: look it 
 constexpr uint8_t kRuleKernelFrame = 2;  // and all its registers are in a ucontext at rsp
 constexpr uint8_t kRuleSimple = 4;       // CFA from rsp or rbp, RA at CFA - 8, others at the CFA
 constexpr uint8_t kRuleLive = 8;         // Interpret: by the module's own bytes, not by a kept program
+constexpr uint8_t kRuleStays = 16;       // FramePointer: what is behind the call does not leave the function
 
 struct Rule {
   RuleKind kind = RuleKind::None;

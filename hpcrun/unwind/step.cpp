@@ -12,7 +12,7 @@ constexpr Step failed_evaluation(EvaluationStatus status) noexcept {
 
 }  // namespace
 
-Step Unwinder::State::step(const CachedCode& code, uint64_t address) noexcept {
+Step Unwinder::State::step(CachedCode& code, uint64_t address) noexcept {
   switch (code.rule.kind) {
     case RuleKind::EndOfStack:
       return {StepKind::Ended, StackReason::EndOfStack};
@@ -26,7 +26,7 @@ Step Unwinder::State::step(const CachedCode& code, uint64_t address) noexcept {
     case RuleKind::None:
       break;
   }
-  return step_without_cfi();
+  return step_without_cfi(code.rule);
 }
 
 Step Unwinder::State::step_by_rule(const Rule& rule) noexcept {

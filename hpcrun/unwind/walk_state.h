@@ -110,13 +110,13 @@ struct Unwinder::State {
   bool is_plausible_return(uint64_t address) noexcept;
 
   // step.cpp: from the frame at hand to its caller by a rule that is not simple.
-  Step step(const CachedCode& code, uint64_t address) noexcept;
+  Step step(CachedCode& code, uint64_t address) noexcept;
   Step step_by_rule(const Rule& rule) noexcept;
   Step step_by_interpretation(const Rule& rule, uint64_t address) noexcept;
   Step finish_step(const Rule& rule) noexcept;
 
   // without_cfi.cpp
-  Step step_without_cfi() noexcept;
+  Step step_without_cfi(Rule& rule) noexcept;
   bool is_mostly_compiled() noexcept;
   Step search_frame() noexcept;
   bool follow_epilogue(uint64_t sp, uint64_t bp, uint64_t& cfa, uint64_t& caller_bp) noexcept;

@@ -164,7 +164,7 @@ uint64_t Unwinder::State::find_saved_frame_pointer(uint64_t return_at, uint64_t 
   return bp;
 }
 
-Step Unwinder::State::step_without_cfi() noexcept {
+Step Unwinder::State::step_without_cfi(Rule& rule) noexcept {
   const uint64_t sp = registers.value[kRsp];
   const uint64_t bp = registers.has(kRbp) ? registers.value[kRbp] : 0;
   uint64_t return_address;
@@ -190,7 +190,11 @@ Step Unwinder::State::step_without_cfi() noexcept {
   const bool in_module = frame_module(frames[depth - 1]) != kModuleNone;
   uint64_t cfa;
   uint64_t saved_bp;
-  if (follow_epilogue(sp, bp, cfa, saved_bp) && returns_from(cfa - 8)) return take(cfa, saved_bp);
+  if (exact || !(rule.flags & kRuleStays)) {
+    const bool leaves = follow_epilogue(sp, bp, cfa, saved_bp);
+    if (leaves && returns_from(cfa - 8)) return take(cfa, saved_bp);
+    if (!leaves && !exact) rule.flags |= kRuleStays;
+  }
   bool readable = true;
   if (exact) {
     uint8_t code[4] = {};
