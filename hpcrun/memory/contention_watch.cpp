@@ -69,8 +69,14 @@ void ContentionWatch::expire(uint64_t now_ns) noexcept {
   if (!is_over || !enter(State::Armed)) return;
   watch_.disarm();
   suspects_.settle(lines_[watches_ % kRememberedLines].load(std::memory_order_relaxed));
-  next_ns_.store(now_ns + kRestNs, std::memory_order_relaxed);
+  rest(now_ns);
   leave(State::Idle);
+}
+
+// What was searched for and not found is watched for all the same, to be found when it begins.
+void ContentionWatch::rest(uint64_t now_ns) noexcept {
+  const bool is_long = host_.sample_often && search_.rests(now_ns);
+  next_ns_.store(now_ns + (is_long ? kLongRestNs : kRestNs), std::memory_order_relaxed);
 }
 
 // Those that the thread seems to use, as many as there are breakpoints; in other watches others of them, and
@@ -99,7 +105,7 @@ void ContentionWatch::try_watch(uint64_t line, const Meeting& meeting, uint64_t 
   const bool has_ended = armed == -ESRCH;
   if (armed < 0 && !has_ended) failure_.store(armed, std::memory_order_relaxed);
   if (armed > 0) return leave(State::Armed);
-  next_ns_.store(now_ns + kRestNs, std::memory_order_relaxed);
+  rest(now_ns);
   leave(State::Idle);
 }
 

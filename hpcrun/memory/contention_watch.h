@@ -91,11 +91,12 @@ class ContentionWatch {
 
  private:
   enum class State : uint32_t { Stopped, Idle, Changing, Armed };
-  static constexpr uint32_t kMeetings = 3;          // at a line, before it is watched
-  static constexpr uint32_t kHits = 3;              // that one breakpoint is good for
-  static constexpr uint64_t kWatchNs = 5'000'000;   // at most
-  static constexpr uint64_t kRestNs = 20'000'000;   // between two watches
-  static constexpr uint32_t kRememberedLines = 16;  // of watches whose signals may still come
+  static constexpr uint32_t kMeetings = 3;              // at a line, before it is watched
+  static constexpr uint32_t kHits = 3;                  // that one breakpoint is good for
+  static constexpr uint64_t kWatchNs = 5'000'000;       // at most
+  static constexpr uint64_t kRestNs = 20'000'000;       // between two watches,
+  static constexpr uint64_t kLongRestNs = 200'000'000;  // where samples come seldom after a search
+  static constexpr uint32_t kRememberedLines = 16;      // of watches whose signals may still come
 
   bool enter(State from) noexcept;
   void leave(State to) noexcept { state_.store(to, std::memory_order_release); }
@@ -103,6 +104,7 @@ class ContentionWatch {
   void try_watch(uint64_t line, const Meeting& meeting, uint64_t now_ns) noexcept;
   uint8_t words_to_watch(uint8_t used) noexcept;
   void follow(SearchPace::Change change) noexcept;
+  void rest(uint64_t now_ns) noexcept;
   void go_on_searching(uint64_t now_ns) noexcept;
   void measure_pace(const WatchedThread& thread, const StoppedAt& at, uint64_t weight_ns, uint64_t line,
                     uint32_t others, const Access* own, uint32_t own_count) noexcept;

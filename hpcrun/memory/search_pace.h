@@ -14,9 +14,9 @@ namespace hpcrun {
 
 class SearchPace {
  public:
-  static constexpr uint64_t kSearchNs = 1'000'000'000;    // often, after threads met
-  static constexpr uint64_t kSeenNs = 3'000'000'000;      // the same, where they were seen to contend
-  static constexpr uint64_t kShortestRestNs = kSearchNs;  // seldom, after a search
+  static constexpr uint64_t kSearchNs = 600'000'000;          // often, after threads met
+  static constexpr uint64_t kSeenNs = 3'000'000'000;          // the same, where they were seen to contend
+  static constexpr uint64_t kShortestRestNs = 1'000'000'000;  // seldom, after a search
   static constexpr uint64_t kLongestRestNs = 16'000'000'000;
 
   enum class Change : uint8_t { None, Often, Seldom };
@@ -27,6 +27,12 @@ class SearchPace {
   Change met(uint64_t now_ns) noexcept;
   // They were seen to contend, for certain.
   Change seen(uint64_t now_ns) noexcept;
+
+  // Was there a search lately that has told what there is to be told?
+  bool rests(uint64_t now_ns) const noexcept {
+    return !is_often_.load(std::memory_order_relaxed) &&
+           now_ns < rest_until_ns_.load(std::memory_order_relaxed);
+  }
 
  private:
   std::atomic<bool> is_often_{false};

@@ -11,6 +11,7 @@
 #include "hpcrun/process/start.h"
 #include "hpcrun/process/threads.h"
 #include "hpcrun/process/virtual_signals.h"
+#include "hpcrun/sample/search_clock.h"
 #include "hpcrun/sample/state.h"
 #include "hpcrun/sample/waiting.h"
 #include "hpcrun/unwind/modules.h"
@@ -75,6 +76,7 @@ int create_measured(const pthread_attr_t* attributes, Result (*routine)(void*), 
   start_process();
   if (!is_sampling_here()) return create(routine, argument);
   leave_waits();
+  leave_lone_rate();
   if (modules_are_stale()) refresh_tables_meanwhile();
   // A page of its own: the program's allocator may not be ready here, and must not see a foreign free.
   using Started = Start<Result>;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/descriptors.h"
@@ -81,8 +82,8 @@ void count(Counter counter, uint64_t by = 1) noexcept {
 }
 
 // The perf clock counts no overruns. CPU time in which it did not fire as often as it should tells them.
-void count_merged(uint32_t event, uint64_t weight) noexcept {
-  if (process_state.sources[event] != Source::SigtrapAll) return;
+void count_merged(EventState& state, uint32_t event, uint64_t weight) noexcept {
+  if (process_state.sources[event] != Source::SigtrapAll || std::exchange(state.had_lone_rate, false)) return;
   const uint64_t period = 1'000'000'000u / process_state.config.events[event].rate;
   if (weight > period + period / 2) count(Counter::DroppedOverrun, (weight + period / 2) / period - 1);
 }
@@ -183,7 +184,7 @@ void record(ThreadState& thread, uint32_t event, const Weight& weight, const uco
   count(Counter::Samples, weight.samples);
   if (const auto observer = process_state.observer.load(std::memory_order_acquire))
     observer(thread, node, now);
-  count_merged(event, weight.value);
+  count_merged(thread.events[event], event, weight.value);
   if (process_state.config.events[event].kind == EventKind::CpuTime) {
     if (const MemoryObserver* memory = process_state.memory_observer.load(std::memory_order_acquire);
         memory && !thread.is_twin)

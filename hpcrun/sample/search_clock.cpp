@@ -1,11 +1,27 @@
 #include "hpcrun/sample/search_clock.h"
 
+#include <sys/single_threaded.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "hpcrun/sample/perf_event.h"
 #include "hpcrun/sample/source_events.h"
 
 namespace hpcrun {
+namespace {
+
+constexpr uint32_t kLoneRate = 20;
+
+void begin_lone_rate(uint32_t event) noexcept {
+  uint32_t& rate = process_state.config.events[event].rate;
+  if (!__libc_single_threaded || process_state.late.load() || rate <= kLoneRate) return;
+  process_state.rate_of_several = rate;
+  rate = kLoneRate;
+  begin_whole_periods(process_state.inherited_descriptor, rate);
+}
+
+}  // namespace
 
 void open_search_clock(uint32_t event, Source source) noexcept {
   const uint32_t often = process_state.config.search_rate;
@@ -17,7 +33,7 @@ void open_search_clock(uint32_t event, Source source) noexcept {
     const int descriptor = open_perf_event(request);
     if (descriptor >= 0) {
       process_state.search_descriptor = descriptor;
-      return;
+      return begin_lone_rate(event);
     }
   }
   sample_often_only(event);
@@ -29,6 +45,16 @@ void sample_often_only(uint32_t event) noexcept {
   uint32_t& rate = process_state.config.events[event].rate;
   rate = std::max(rate, process_state.config.search_rate);
   process_state.searches.store(false, std::memory_order_relaxed);
+}
+
+// Threads inherit what the event of the first one says.
+void leave_lone_rate() noexcept {
+  const uint32_t rate = std::exchange(process_state.rate_of_several, 0);
+  if (!rate || process_state.inherited_descriptor == kNoDescriptor) return;
+  process_state.config.events[process_state.inherited_event].rate = rate;
+  if (ThreadState* const thread = this_thread())
+    thread->events[process_state.inherited_event].had_lone_rate = true;
+  begin_whole_periods(process_state.inherited_descriptor, rate);
 }
 
 void sample_often(bool often) noexcept {

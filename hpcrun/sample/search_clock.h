@@ -5,6 +5,8 @@
 //
 // Whichever of both fires, a sample stands for the CPU time since the last one of its thread.
 //
+// A process with one thread contends with none: until it makes another, its samples come still less often.
+//
 // Async-signal-safe.
 
 #include <cstdint>
@@ -18,6 +20,9 @@ void open_search_clock(uint32_t event, Source source) noexcept;
 
 // There is no second event any more, or none can be had: the first one's rate is the higher one from now on.
 void sample_often_only(uint32_t event) noexcept;
+
+// Before the process makes another thread.
+void leave_lone_rate() noexcept;
 
 // Samples are to come often from now on, or seldom.
 void sample_often(bool often) noexcept;

@@ -37,9 +37,10 @@ struct EventState {
   MemoryRing records;              // of that event, where it is of memory
   timer_t timer{};
   bool has_timer = false;
-  bool timer_rests = false;  // slowed down while measuring is paused
-  uint64_t resumed_ns = 0;   // the end of the last pause that the last sample knew of
-  uint64_t paused_ns = 0;    // all pauses together, at the last sample of the wall clock
+  bool timer_rests = false;    // slowed down while measuring is paused
+  bool had_lone_rate = false;  // at the last sample (search_clock.h)
+  uint64_t resumed_ns = 0;     // the end of the last pause that the last sample knew of
+  uint64_t paused_ns = 0;      // all pauses together, at the last sample of the wall clock
   // While the thread runs as a process of its own (twin.h): an event of that alone, whether its first period
   // goes on, which is another, and `last` of the counter at home.
   int twin_descriptor = kNoDescriptor;
@@ -133,10 +134,12 @@ struct ProcessState {
   int inherited_event = -1;                  // its index in config.events
   int search_descriptor = kNoDescriptor;     // another of that event, which comes often (search_clock.h)
   std::atomic<bool> searches{false};         // that one is on
-  int timer_event = -1;                      // the event that timers took over from it, or -1
+  uint32_t rate_of_several = 0;  // of the inherited event, once there is more than the one thread; 0: is so
+  int timer_event = -1;          // the event that timers took over from it, or -1
   int pid = 0;
-  int timer_signal = 0;         // real-time signal of POSIX timers and F_SETSIG
-  std::atomic<uint64_t> left_timer_signals{0};  // bit n-1 for signal n: was it before; some may be on their way
+  int timer_signal = 0;  // real-time signal of POSIX timers and F_SETSIG
+  std::atomic<uint64_t> left_timer_signals{
+      0};                       // bit n-1 for signal n: was it before; some may be on their way
   int isolation_signal = 0;     // of libhpcrun-isolate.so, or 0
   int spare_signal = 0;         // one that could take its place, or 0
   bool protects_waits = false;  // a source in use would interrupt system calls that wait (waiting.h)

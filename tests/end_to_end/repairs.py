@@ -105,11 +105,21 @@ class Repairs(repair_runs.RepairRuns):
         self.assertNotIn("repairs", plain.summary())
 
     def test_threads_that_meet_nowhere_are_sampled_seldom_unless_a_rate_is_asked_for(self):
-        for options, rate in ((["--repair"], 50), (["--repair=isolate"], 50), (["--repair", "--trace"], 250), (["--repair", "-e", "contention"], 250)):
+        for options, rate, delivered in ((["--repair"], 20, 50), (["--repair=isolate"], 20, 50), (["--repair", "--trace"], 250, 250),
+                                         (["--repair", "-e", "contention"], 250, 250)):
             with self.subTest(options):
                 sampling = self.prof_run([driver.sample("hot_loop")], options=options).summary()["sampling"]
                 self.assertEqual(sampling["requested_hz"], rate)
-                self.assertLess(sampling["delivered_hz"], 1.1 * rate)
+                self.assertLess(sampling["delivered_hz"], 1.1 * delivered)
+
+    def test_a_program_with_one_thread_is_sampled_less_often_still(self):
+        alone = self.prof_run(["bash", "-c", "for ((i = 0; i < 500000; i++)); do :; done"], options=["--repair"])
+        self.assert_within(alone.summary()["sampling"]["delivered_hz"], 15, 22, "samples of a second in one thread")
+        several = self.prof_run([driver.sample("deep_calls"), "10", "60000", "2"], options=["--repair"])
+        self.assert_within(several.summary()["sampling"]["delivered_hz"], 35, 55, "samples of a second in two threads")
+        for run in (alone, several):
+            self.assertEqual(run.summary()["sampling"]["requested_hz"], 20)
+            self.assertNotIn(b"dropped", run.stderr)
 
     def test_kinds_and_files_that_are_none_are_refused(self):
         self.assertIn("'layuot' is none of: layout, layout:FILE, locks, isolate, isolate:always, none; did you mean layout?", self.refusal("--repair=layuot"))
