@@ -88,6 +88,11 @@ class Loop {
   // False: nothing is isolated.
   bool tick() noexcept {
     if (controller.is_forbidden.load()) return drop_for_fork();
+    // It may have come and gone between two rounds.
+    if (const uint32_t forks = controller.forks.load(); forks != forks_) {
+      forks_ = forks;
+      drop_for_fork();
+    }
     if (is_without_session_) return drop_all(WhyShared::NoSession);
     if (session.watches_time.load()) {
       controller.refusal.store(why_no_session(SessionStart::WatchesTime));
@@ -352,6 +357,7 @@ class Loop {
 
   ThreadVisits visits_;
   uint32_t tries_ = 0;
+  uint32_t forks_ = controller.forks.load();  // that are known here
   bool is_without_session_ = false;  // for good
   PageBalance balance_;
   AtomicWatch watch_;
