@@ -105,8 +105,12 @@ Step Unwinder::State::run() noexcept {
     frames[depth++] = code->key;
     const Rule& rule = code->rule;
     if (!(rule.flags & kRuleSimple)) [[unlikely]] {
-      if constexpr (kRecord) record->is_complete &= rule.kind == RuleKind::EndOfStack;
+      const bool is_realigned = kRecord && is_realigned_frame(rule);
+      const uint64_t bp = registers.value[kRbp];
+      if constexpr (kRecord) record->is_complete &= is_realigned || rule.kind == RuleKind::EndOfStack;
       const Step stepped = step(*code, address);
+      if constexpr (kRecord)
+        if (is_realigned && stepped.kind == StepKind::Continue) record_realigned_frame(rule, bp);
       if (stepped.kind == StepKind::Continue) continue;
       if (stepped.kind == StepKind::Ended) return {StepKind::Ended, end_reason(stepped.reason)};
       return stepped;

@@ -36,18 +36,39 @@ uint32_t Unwinder::State::record_word(uint64_t at, uint64_t value, bool is_retur
   return record->count++;
 }
 
+void Unwinder::State::record_use_of_bp() noexcept {
+  if (bp_word == kNoWord)
+    record->uses_bp = true;
+  else
+    record->words[bp_word].is_return = 0;
+}
+
 // After the loads, whose results are in the registers.
 void Unwinder::State::record_frame(const Rule& rule, uint64_t cfa) noexcept {
   if (!record->is_complete) return;
-  if (rule.cfa_register != kRsp) {
-    if (bp_word == kNoWord)
-      record->uses_bp = true;
-    else
-      record->words[bp_word].is_return = 0;
-  }
+  if (rule.cfa_register != kRsp) record_use_of_bp();
   record_word(cfa - 8, registers.value[kReturnAddress], true);
   if (!rule.rbp.is_unchanged())
     bp_word = record_word(cfa + static_cast<uint64_t>(rule.rbp.offset()), registers.value[kRbp], false);
+}
+
+// Of a function that has aligned its stack for vectors: where its frame begins is in a word below the frame
+// pointer.
+bool Unwinder::State::is_realigned_frame(const Rule& rule) noexcept {
+  return rule.kind == RuleKind::Deref && rule.cfa_register == kRbp && rule.flags == 0 &&
+         rule.return_address == Place::at(Place::Cfa, -8) &&
+         (rule.rbp.base() == Place::Rbp || rule.rbp.is_unchanged());
+}
+
+// `bp`: the frame's own. The step was made, and its results are in the registers.
+void Unwinder::State::record_realigned_frame(const Rule& rule, uint64_t bp) noexcept {
+  if (!record->is_complete) return;
+  record_use_of_bp();
+  const uint32_t begin = record_word(bp + static_cast<uint64_t>(int64_t{rule.cfa_offset}), sp(), false);
+  if (begin != kNoWord) record->words[begin].is_return = 0;
+  record_word(sp() - 8, registers.value[kReturnAddress], true);
+  if (!rule.rbp.is_unchanged())
+    bp_word = record_word(bp + static_cast<uint64_t>(rule.rbp.offset()), registers.value[kRbp], false);
 }
 
 void Unwinder::State::end_record(Step end) noexcept {

@@ -130,6 +130,9 @@ struct Unwinder::State {
   void begin_record(const ucontext_t& context, uint32_t generation) noexcept;
   uint32_t record_word(uint64_t at, uint64_t value, bool is_return) noexcept;
   void record_frame(const Rule& rule, uint64_t cfa) noexcept;
+  static bool is_realigned_frame(const Rule& rule) noexcept;
+  void record_realigned_frame(const Rule& rule, uint64_t bp) noexcept;
+  void record_use_of_bp() noexcept;
   void end_record(Step end) noexcept;
 
   // unwinder.cpp

@@ -76,6 +76,15 @@ const char* const kKernels[] = {"KernelM", "KernelN", "KernelM2", "x", "y", "z"}
   go_on(random, depth);
   asm volatile("" : : "r"(room) : "memory");
 }
+// Its frame begins where a word below its frame pointer says.
+[[gnu::noinline]] void realigned(Random& random, int depth) {
+  alignas(64) volatile char block[64];
+  volatile char* room = static_cast<char*>(alloca(16 * (1 + random.below(2))));
+  room[0] = 1;
+  block[0] = 1;
+  go_on(random, depth);
+  asm volatile("" : : "r"(room), "r"(block) : "memory");
+}
 // Keeps a number in the frame pointer that is the program's own.
 [[gnu::noinline]] void uses_bp(Random& random, int depth) {
   uint64_t own = random.below(1'000'000);
@@ -89,7 +98,7 @@ void go_on(Random& random, int depth) {
   for (uint64_t i = 0; i < launches; ++i)
     launch(static_cast<uint32_t>(random.below(2)), kKernels[random.below(std::size(kKernels))]);
   if (depth <= 0) return;
-  constexpr void (*kNext[])(Random&, int) = {left, right, of_any_size, uses_bp};
+  constexpr void (*kNext[])(Random&, int) = {left, right, of_any_size, realigned, uses_bp};
   for (uint64_t i = 0, calls = 1 + (random.below(6) == 0); i < calls; ++i)
     kNext[random.below(std::size(kNext))](random, depth - 1);
   asm volatile("");
@@ -104,7 +113,39 @@ void go_on(Random& random, int depth) {
   asm volatile("");
 }
 
+[[gnu::noinline]] void launch_realigned(uint32_t line) {
+  alignas(64) volatile char block[64];
+  volatile char* room = static_cast<char*>(alloca(16 * (1 + line)));
+  room[0] = 1;
+  block[0] = 1;
+  launch(line, "KernelM");
+  asm volatile("" : : "r"(room), "r"(block) : "memory");
+}
+[[gnu::noinline]] void from_one_place(uint32_t line) {
+  launch_realigned(line);
+  asm volatile("");
+}
+[[gnu::noinline]] void from_another(uint32_t line) {
+  launch_realigned(line);
+  asm volatile("");
+}
+
 }  // namespace
+
+TEST_CASE("a context is found through a realigned stack, and told from another caller's") {
+  refresh_modules();
+  std::thread([] {
+    Probe p;
+    probe = &p;
+    for (int round = 0; round < 10; ++round) {
+      from_one_place(0);
+      from_another(0);
+    }
+    CHECK(p.wrong == 0);
+    CHECK(p.walked == 2);
+    CHECK(p.found == 18);
+  }).join();
+}
 
 TEST_CASE("a context that is found is the one that a walk finds, in random calls") {
   refresh_modules();
