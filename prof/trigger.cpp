@@ -88,7 +88,8 @@ double measure_cost(int descriptor, uint64_t amount, int turns) {
   sigaddset(&traps, SIGTRAP);
   sigprocmask(SIG_BLOCK, &traps, nullptr);
   hpcrun::enable_perf_event(descriptor);
-  const uint64_t amount = calibrate();  // for longer than the blocked signal needs to come
+  const uint64_t amount = calibrate();
+  work(amount);  // some periods: the blocked signal comes
   sigprocmask(SIG_UNBLOCK, &traps, nullptr);
   hpcrun::disable_perf_event(descriptor);
 

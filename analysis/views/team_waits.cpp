@@ -13,6 +13,14 @@ bool is_library(std::string_view file, std::string_view name) {
          (file[name.size()] == '.' || file[name.size()] == '-');
 }
 
+// What libgomp does for `omp target`: the device waits for it.
+bool offloads(std::string_view file, std::string_view function) {
+  if (file.starts_with("libgomp-plugin-")) return true;
+  for (const std::string_view begin : {"GOMP_target", "GOMP_OFFLOAD", "gomp_map", "gomp_unmap", "gomp_copy"})
+    if (function.starts_with(begin)) return true;
+  return false;
+}
+
 }  // namespace
 
 bool waits_in_team(std::string_view module_path, std::string_view function) {
@@ -20,7 +28,7 @@ bool waits_in_team(std::string_view module_path, std::string_view function) {
   // Parallel loops are functions of the program: what these libraries do themselves is waiting and sharing
   // out.
   for (const std::string_view runtime : {"libgomp", "libomp", "libiomp5"})
-    if (is_library(file, runtime)) return true;
+    if (is_library(file, runtime)) return !offloads(file, function);
   return function == "blas_thread_server" || function == "exec_blas_async_wait";
 }
 

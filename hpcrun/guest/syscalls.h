@@ -56,32 +56,39 @@ inline void sys_thread_name(char (&name)[kThreadNameBytes]) noexcept {
   raw_syscall(SYS_prctl, PR_GET_NAME, reinterpret_cast<long>(name));
 }
 
-// Sends a signal that was taken again, to the thread or where that is 0 to the process: as it was, or without
-// what came with it where the kernel does not allow that, or has no place for it also after some
-// milliseconds of others taking theirs.
-inline void resend_signal(const siginfo_t& info, int tid = 0) noexcept {
-  constexpr int kTries = 2'000;
-  const int process = sys_getpid(), signal = info.si_signo;
-  const long raw_info = reinterpret_cast<long>(&info);
-  for (int tries = 0; tries < kTries; ++tries) {
-    const long error = tid ? raw_syscall(SYS_rt_tgsigqueueinfo, process, tid, signal, raw_info)
-                           : raw_syscall(SYS_rt_sigqueueinfo, process, signal, raw_info);
-    if (error >= 0) return;
-    if (error != -EAGAIN) break;
-    raw_syscall(SYS_sched_yield);
-  }
-  if (tid)
-    raw_syscall(SYS_tgkill, process, tid, signal);
-  else
-    raw_syscall(SYS_kill, process, signal);
-}
-
 // clock_gettime by system call, in nanoseconds. Monotonic time is cheaper by clock.h; thread CPU time is a
 // system call either way.
 inline uint64_t sys_clock_ns(clockid_t clock) noexcept {
   timespec now{};
   raw_syscall(SYS_clock_gettime, clock, reinterpret_cast<long>(&now));
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// Sends a signal that was taken again, to the thread or where that is 0 to the process: as it was, or without
+// what came with it where the kernel does not allow that, or has no place for it also after 2 ms.
+inline void resend_signal(const siginfo_t& info, int tid = 0) noexcept {
+  constexpr uint64_t kPatienceNs = 2'000'000;
+  const int process = sys_getpid(), signal = info.si_signo;
+  const auto send = [=](const siginfo_t& one) {
+    const auto raw = reinterpret_cast<long>(&one);
+    return tid ? raw_syscall(SYS_rt_tgsigqueueinfo, process, tid, signal, raw)
+               : raw_syscall(SYS_rt_sigqueueinfo, process, signal, raw);
+  };
+  long error = send(info);
+  for (const uint64_t begin = sys_clock_ns(CLOCK_MONOTONIC);
+       error == -EAGAIN && sys_clock_ns(CLOCK_MONOTONIC) - begin < kPatienceNs; error = send(info))
+    raw_syscall(SYS_sched_yield);
+  if (error >= 0) return;
+  siginfo_t plain{};  // needs no place in the queue (__send_signal_locked, kernel/signal.c)
+  plain.si_signo = signal;
+  plain.si_code = SI_USER;
+  plain.si_pid = info.si_pid;
+  plain.si_uid = info.si_uid;
+  if (send(plain) >= 0) return;
+  if (tid)
+    raw_syscall(SYS_tgkill, process, tid, signal);
+  else
+    raw_syscall(SYS_kill, process, signal);
 }
 
 }  // namespace hpcrun

@@ -75,8 +75,8 @@ void ContentionWatch::expire(uint64_t now_ns) noexcept {
 
 // What was searched for and not found is watched for all the same, to be found when it begins.
 void ContentionWatch::rest(uint64_t now_ns) noexcept {
-  const bool is_long = host_.sample_often && search_.rests(now_ns);
-  next_ns_.store(now_ns + (is_long ? kLongRestNs : kRestNs), std::memory_order_relaxed);
+  const uint64_t until = host_.sample_often ? std::min(search_.rests_until(now_ns), now_ns + kLongRestNs) : 0;
+  next_ns_.store(std::max(until, now_ns + kRestNs), std::memory_order_relaxed);
 }
 
 // Those that the thread seems to use, as many as there are breakpoints; in other watches others of them, and

@@ -21,7 +21,7 @@ class FrequentCalls {
   static constexpr uint32_t kOften = 1'000;
   // To be told of one takes 80 ns where it is known where it is made. In a large program, which makes ever
   // new calls, it takes 4 us, with the walk of the stack and what is pushed out of the caches (g++): 4 ms at
-  // first, and 0.1 % at 50 samples a second.
+  // first, and 0.04 % at 20 samples a second.
   static constexpr int32_t kToldAtFirst = 1'000, kToldASample = 5;
   static constexpr uint64_t kSmallBytes = 16'384;  // larger ones are few, and written to as they are made
 

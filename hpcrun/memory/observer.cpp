@@ -244,9 +244,15 @@ void start_memory() noexcept {
   watch = new (watch_memory) ContentionWatch;
   const ContentionSource source = source_in_use();
   const bool is_told = source != ContentionSource::Breakpoints;
-  if (!watch->start(
-          {tid_of, report, report_progress, {read_memory, nullptr}, is_told, sample_often, may_find_more},
-          kWatchSignalData))
+  const bool has_rates = process_state.search_descriptor != kNoDescriptor;
+  if (!watch->start({tid_of,
+                     report,
+                     report_progress,
+                     {read_memory, nullptr},
+                     is_told,
+                     has_rates ? sample_often : nullptr,
+                     may_find_more},
+                    kWatchSignalData))
     return;
   process_state.file.counter(Counter::LooksForContention)
       .store(static_cast<uint64_t>(source), std::memory_order_relaxed);

@@ -15,7 +15,7 @@ SearchPace::Change SearchPace::sampled(uint64_t now_ns) noexcept {
 }
 
 SearchPace::Change SearchPace::met(uint64_t now_ns) noexcept {
-  if (is_often_.load(std::memory_order_relaxed) || rests(now_ns)) return Change::None;
+  if (is_often_.load(std::memory_order_relaxed) || rests_until(now_ns)) return Change::None;
   since_ns_.store(now_ns, std::memory_order_relaxed);
   until_ns_.store(now_ns + kSearchNs, std::memory_order_relaxed);
   return is_often_.exchange(true, std::memory_order_relaxed) ? Change::None : Change::Often;

@@ -28,10 +28,10 @@ class SearchPace {
   // They were seen to contend, for certain.
   Change seen(uint64_t now_ns) noexcept;
 
-  // Was there a search lately that has told what there is to be told?
-  bool rests(uint64_t now_ns) const noexcept {
-    return !is_often_.load(std::memory_order_relaxed) &&
-           now_ns < rest_until_ns_.load(std::memory_order_relaxed);
+  // A search has told lately what there is to be told: until when that holds, else 0.
+  uint64_t rests_until(uint64_t now_ns) const noexcept {
+    const uint64_t until = rest_until_ns_.load(std::memory_order_relaxed);
+    return is_often_.load(std::memory_order_relaxed) || now_ns >= until ? 0 : until;
   }
 
  private:

@@ -44,6 +44,7 @@ void open_search_clock(uint32_t event, Source source) noexcept {
 void sample_often_only(uint32_t event) noexcept {
   uint32_t& rate = process_state.config.events[event].rate;
   rate = std::max(rate, process_state.config.search_rate);
+  process_state.rate_of_several = 0;
   process_state.searches.store(false, std::memory_order_relaxed);
 }
 

@@ -87,6 +87,8 @@ const UnwindTable* compile_image(const ImageDescription& image, const char* path
   new (table) UnwindTable;
   table->index = CfiIndex::build(sources, few_walks ? 1 : CfiIndex::kLeastFunctions);
   if (table->index) return table;
+  if (few_walks)
+    if (const UnwindTable* shared = find_shared_table(image)) return shared;
   // A file without call frame information keeps an empty table, so that it is not tried again.
   if (compile_table(sources, *table) != CompileStatus::Ok) *table = UnwindTable{};
   share_table(image, *table);

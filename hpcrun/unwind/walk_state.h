@@ -119,7 +119,7 @@ struct Unwinder::State {
   Step step_without_cfi(Rule& rule) noexcept;
   bool is_mostly_compiled() noexcept;
   Step search_frame() noexcept;
-  bool follow_epilogue(uint64_t sp, uint64_t bp, uint64_t& cfa, uint64_t& caller_bp) noexcept;
+  bool follow_epilogue(uint64_t sp, uint64_t bp, uint64_t& cfa, uint64_t& caller_bp, bool& stays) noexcept;
   static uint64_t stub_target(uint64_t address) noexcept;
   bool has_cfi(uint64_t address) noexcept;
   CallEvidence call_evidence(uint64_t return_address) noexcept;

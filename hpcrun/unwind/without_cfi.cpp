@@ -85,8 +85,10 @@ Release read_release(const uint8_t* code) noexcept {
 
 }  // namespace
 
-// Straight on from the pc to `ret`, by instructions that do little but leave the function.
-bool Unwinder::State::follow_epilogue(uint64_t sp, uint64_t bp, uint64_t& cfa, uint64_t& caller_bp) noexcept {
+// Straight on from the pc to `ret`, by instructions that do little but leave the function. `stays`: another
+// instruction is on the way.
+bool Unwinder::State::follow_epilogue(uint64_t sp, uint64_t bp, uint64_t& cfa, uint64_t& caller_bp,
+                                      bool& stays) noexcept {
   constexpr unsigned kMostInstructions = 12;
   constexpr size_t kLongest = 8;
   uint64_t at = pc();
@@ -95,6 +97,7 @@ bool Unwinder::State::follow_epilogue(uint64_t sp, uint64_t bp, uint64_t& cfa, u
     size_t have = kLongest;
     while (have > 0 && !safe_read(at, code, have)) have /= 2;
     const Release step = read_release(code);
+    stays = step.length == 0 && have == kLongest;
     if (step.length == 0 || step.length > have) return false;
     if (step.returns) {
       cfa = sp + 8;
@@ -191,9 +194,9 @@ Step Unwinder::State::step_without_cfi(Rule& rule) noexcept {
   uint64_t cfa;
   uint64_t saved_bp;
   if (exact || !(rule.flags & kRuleStays)) {
-    const bool leaves = follow_epilogue(sp, bp, cfa, saved_bp);
-    if (leaves && returns_from(cfa - 8)) return take(cfa, saved_bp);
-    if (!leaves && !exact) rule.flags |= kRuleStays;
+    bool stays = false;
+    if (follow_epilogue(sp, bp, cfa, saved_bp, stays) && returns_from(cfa - 8)) return take(cfa, saved_bp);
+    if (stays && !exact) rule.flags |= kRuleStays;
   }
   bool readable = true;
   if (exact) {
@@ -244,8 +247,8 @@ bool Unwinder::State::is_mostly_compiled() noexcept {
   const LoadedModule* const module = loaded_module(pc());
   if (!module || !module->table) return false;
   const CfiIndex* const index = module->table->index;
-  const uint64_t told = index ? index->functions() * kMostBytesPerFunction
-                              : module->table->row_count * kMostBytesPerRow;
+  const uint64_t told =
+      index ? index->functions() * kMostBytesPerFunction : module->table->row_count * kMostBytesPerRow;
   return told >= module->text_end - module->text_start;
 }
 

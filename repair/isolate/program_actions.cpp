@@ -42,11 +42,15 @@ template <typename Change>
 void change_mask(int signal, Change change) noexcept {
   KernelAction action, before;
   if (kernel_action(signal, nullptr, &action) < 0) return;
-  for (;; action = before) {
+  KernelAction expected = action;
+  for (bool is_written = false;; is_written = true) {
     KernelAction changed = action;
     change(changed);
-    if (changed.mask == action.mask || !has_handler(action)) return;
-    if (kernel_action(signal, &changed, &before) < 0 || are_same(before, action)) return;
+    if (!has_handler(action)) changed = action;
+    if (!is_written && changed.mask == action.mask) return;
+    if (kernel_action(signal, &changed, &before) < 0 || are_same(before, expected)) return;
+    expected = changed;
+    action = before;  // another thread's, which was overwritten
   }
 }
 

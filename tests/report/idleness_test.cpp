@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/views/device_calls.h"
+#include "analysis/views/team_waits.h"
 #include "tests/report/idle_device.h"
 #include "tests/report/rendered.h"
 
@@ -156,6 +157,7 @@ TEST_CASE("threads that wait in OpenMP or OpenBLAS for others are not to blame")
   const Database database = b.build();
   const Idleness found = idleness_of(database);
   CHECK(found.team_waits_s == Approx(12));
+  CHECK(found.unblamed_s == Approx(1));  // of 3 s of idleness, 2 of which are blamed
   REQUIRE(found.device.size() == 4);
   CHECK(found.device[0].what == "loop");
   CHECK(found.device[0].share == Approx(0.5));
@@ -163,6 +165,17 @@ TEST_CASE("threads that wait in OpenMP or OpenBLAS for others are not to blame")
   CHECK(shown(database, ReportView::Idleness)
             .text.find("12.000 s                  not blamed: threads waited in OpenMP") !=
         std::string::npos);
+}
+
+TEST_CASE("who prepares work for the device in OpenMP's library is not waiting") {
+  for (const char* library : {"/usr/lib/libgomp.so.1", "/w/torch/lib/libgomp-a34b3233.so.1", "/opt/libomp.so",
+                              "/opt/intel/libiomp5.so"})
+    CHECK(waits_in_team(library, "spin"));
+  CHECK_FALSE(waits_in_team("/usr/lib/libgomp-plugin-nvptx.so.1", "wait"));
+  CHECK_FALSE(waits_in_team("/usr/lib/libgomp.so.1", "GOMP_target_ext"));
+  CHECK_FALSE(waits_in_team("/usr/lib/libgomp.so.1", "gomp_map_vars"));
+  CHECK_FALSE(waits_in_team("/usr/lib/libomptarget.so", "wait"));
+  CHECK_FALSE(waits_in_team("/usr/lib/libgompertz.so", "fit"));
 }
 
 TEST_CASE("blame of several threads at once saves no more than the time in which the device was idle") {
