@@ -115,7 +115,7 @@ inline bool release_directly(pthread_mutex_t* mutex) noexcept {
   if (!call.is_allowed()) [[unlikely]]
     return false;
   __pthread_mutex_s& fields = mutex->__data;
-  if (!is_ordinary(fields) || __atomic_load_n(&fields.__lock, __ATOMIC_RELAXED) != 1) [[unlikely]]
+  if (!is_ordinary(fields)) [[unlikely]]
     return false;
   const int owner = fields.__owner;
   fields.__owner = 0;
