@@ -134,14 +134,13 @@ struct ProcessState {
   int inherited_event = -1;                  // its index in config.events
   int search_descriptor = kNoDescriptor;     // another of that event, which comes often (search_clock.h)
   std::atomic<bool> searches{false};         // that one is on
-  uint32_t rate_of_several = 0;  // of the inherited event, once there is more than the one thread; 0: is so
-  int timer_event = -1;          // the event that timers took over from it, or -1
+  uint32_t rate_of_several = 0;              // of it, from the second thread on; 0: it has that rate
+  int timer_event = -1;                      // the event that timers took over from it, or -1
   int pid = 0;
-  int timer_signal = 0;  // real-time signal of POSIX timers and F_SETSIG
-  std::atomic<uint64_t> left_timer_signals{
-      0};                       // bit n-1 for signal n: was it before; some may be on their way
-  int isolation_signal = 0;     // of libhpcrun-isolate.so, or 0
-  int spare_signal = 0;         // one that could take its place, or 0
+  int timer_signal = 0;                         // real-time signal of POSIX timers and F_SETSIG
+  std::atomic<uint64_t> left_timer_signals{0};  // bit n-1: n was it before; some may be on their way
+  int isolation_signal = 0;                     // of libhpcrun-isolate.so, or 0
+  int spare_signal = 0;                         // one that could take its place, or 0
   bool protects_waits = false;  // a source in use would interrupt system calls that wait (waiting.h)
   // Sees each sample that was recorded, in the handler; nullptr: nobody does.
   std::atomic<void (*)(ThreadState&, NodeId, uint64_t now)> observer{nullptr};
