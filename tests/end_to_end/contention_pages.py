@@ -13,7 +13,7 @@ import repair_runs
 SOURCE = pathlib.Path(os.environ.get("PROF_SOURCE", "."))
 WRITTEN = driver.program("written_lines")
 # Samples whose threads share by plain stores: where the data are allocated, or the variable's name; the arguments for both ways.
-SAMPLES = {"statistics": ("Store::Store", ["900"]), "neighbours": ("make_counter", ["2400"]),
+SAMPLES = {"statistics": ("Store::Store", ["900"]), "neighbours": ("make_counter", ["7000"]),
            "references_locked": ("counters", ["300"])}
 COUNTED = "exact, by pages"
 
