@@ -16,12 +16,13 @@ struct TriggerProbe {
   bool has_timers = true;  // false: it refuses timers, and so REALTIME
 };
 
+constexpr int kProbeTurns = 4;
+
 // Tries perf's sigtrap in a child process, also with SIGTRAP blocked (kernels that kill for it must not
 // be used: glibc blocks all signals while it creates a thread). Takes half a millisecond of CPU time, and as
 // much again for each turn in which the cost is measured: one will do where few samples are taken. Until prof
 // ends it keeps a disabled event of its own open, so that no measured process waits for the machine's first
 // one.
-constexpr int kProbeTurns = 4;
 TriggerProbe probe_trigger(int turns = kProbeTurns);
 
 // The trigger that the user asks for in PROF_TRIGGER, if any. Throws CommandError (125) for a name that is

@@ -43,8 +43,7 @@ struct Idleness {
   std::vector<Waiting> waits;     // by falling value: where they waited
   std::vector<RankedTask> tasks;  // by falling blame, then time
   double unblamed_s = 0;          // devices were idle, and no thread was seen at anything
-  double team_waits_s =
-      0;  // summed over threads that waited in OpenMP or OpenBLAS meanwhile; not in `device`
+  double team_waits_s = 0;        // threads waited in OpenMP or OpenBLAS meanwhile, summed; not in `device`
   std::vector<Finding> findings;  // by falling share of the run
 };
 

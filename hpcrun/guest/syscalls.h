@@ -65,7 +65,8 @@ inline uint64_t sys_clock_ns(clockid_t clock) noexcept {
 }
 
 // Sends a signal that was taken again, to the thread or where that is 0 to the process: as it was, or without
-// what came with it where the kernel does not allow that, or has no place for it also after 2 ms.
+// what came with it where the kernel does not allow that, or has no place for it also after 2 ms. One of real
+// time that nobody has a place for can still be lost on its way to another thread.
 inline void resend_signal(const siginfo_t& info, int tid = 0) noexcept {
   constexpr uint64_t kPatienceNs = 2'000'000;
   const int process = sys_getpid(), signal = info.si_signo;
