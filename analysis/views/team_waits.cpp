@@ -1,11 +1,9 @@
 #include "analysis/views/team_waits.h"
 
+#include "analysis/views/wording.h"
+
 namespace prof {
 namespace {
-
-std::string_view file_name(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
-}
 
 // "libgomp.so.1", and "libgomp-a34b3233.so.1" as wheels of Python have it, but not "libgompertz.so".
 bool is_library(std::string_view file, std::string_view name) {
@@ -23,8 +21,8 @@ bool offloads(std::string_view file, std::string_view function) {
 
 }  // namespace
 
-bool waits_in_team(std::string_view module_path, std::string_view function) {
-  const std::string_view file = file_name(module_path);
+bool waits_in_team(const std::string& module_path, std::string_view function) {
+  const std::string file = base_name(module_path);
   // Parallel loops are functions of the program: what these libraries do themselves is waiting and sharing
   // out.
   for (const std::string_view runtime : {"libgomp", "libomp", "libiomp5"})
@@ -32,8 +30,8 @@ bool waits_in_team(std::string_view module_path, std::string_view function) {
   return function == "blas_thread_server" || function == "exec_blas_async_wait";
 }
 
-bool is_c_library(std::string_view module_path) {
-  const std::string_view file = file_name(module_path);
+bool is_c_library(const std::string& module_path) {
+  const std::string file = base_name(module_path);
   return is_library(file, "libc") || is_library(file, "libpthread");
 }
 

@@ -2,14 +2,15 @@
 // Threads that wait without sleeping: workers of OpenMP and OpenBLAS turn in their library until others have
 // finished, or there is work. Samples see them at work; they keep nobody waiting.
 
+#include <string>
 #include <string_view>
 
 namespace prof {
 
 // Of the innermost function on a call path that is not the C library's, and its load module.
-bool waits_in_team(std::string_view module_path, std::string_view function);
+bool waits_in_team(const std::string& module_path, std::string_view function);
 
 // sched_yield() and the like: what called it says what for.
-bool is_c_library(std::string_view module_path);
+bool is_c_library(const std::string& module_path);
 
 }  // namespace prof
