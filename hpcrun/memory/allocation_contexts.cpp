@@ -8,7 +8,6 @@ namespace hpcrun {
 
 namespace {
 
-constexpr unsigned kSiteBits = 16;
 constexpr uint64_t kStackPage = 4096;
 
 uint64_t word_at(uint64_t address) noexcept {
@@ -32,16 +31,15 @@ AllocationCall call_at(const void* frame, const StackBounds& stack) noexcept {
   return {word_at(caller), at, is_own ? stack.high : (caller | (kStackPage - 1)) + 1};
 }
 
-SiteId AllocationContext::site_of(uint64_t bytes) const noexcept {
-  for (const std::atomic<uint64_t>& size : sizes_)
-    if (const uint64_t known = size.load(std::memory_order_relaxed); known >> kSiteBits == bytes)
-      return static_cast<SiteId>(known);
-  return kNoSite;
+SiteId LateSites::find(uint64_t path, uint64_t bytes) const noexcept {
+  const uint64_t key = mix(path ^ bytes * 0x9e3779b97f4a7c15u);
+  const uint64_t found = places_[key % kPlaces].load(std::memory_order_relaxed);
+  return (found ^ key) >> kSiteBits ? kNoSite : static_cast<SiteId>(found);
 }
 
-void AllocationContext::keep_site(uint64_t bytes, SiteId site) noexcept {
-  if (bytes >> (64 - kSiteBits)) return;
-  sizes_[next_size_++ % kSizes].store(bytes << kSiteBits | site, std::memory_order_relaxed);
+void LateSites::keep(uint64_t path, uint64_t bytes, SiteId site) noexcept {
+  const uint64_t key = mix(path ^ bytes * 0x9e3779b97f4a7c15u);
+  places_[key % kPlaces].store(key >> kSiteBits << kSiteBits | site, std::memory_order_relaxed);
 }
 
 AllocationContext* AllocationContexts::set_of(const AllocationCall& call) noexcept {
@@ -88,9 +86,7 @@ AllocationContext& AllocationContexts::add(const AllocationCall& call, uint64_t 
   place.words_ = made.words_;
   place.generation_ = record.generation;
   place.node_ = node;
-  place.next_size_ = 0;
   place.planned_ = planned;
-  for (std::atomic<uint64_t>& size : place.sizes_) size.store(0, std::memory_order_relaxed);
   return place;
 }
 

@@ -29,21 +29,16 @@ class AllocationContext {
   uint64_t path() const noexcept { return path_; }
   NodeId node() const noexcept { return node_; }
 
-  // The number that allocations of this size have from here; kNoSite: not known.
-  SiteId site_of(uint64_t bytes) const noexcept;
-
   // The next return address, and how far above the call's frame it lies; 0: not known.
   uint64_t outer() const noexcept { return words_ ? values_[0] : 0; }
   uint64_t outer_distance() const noexcept { return words_ ? offsets_[0] : 0; }
 
   // Of the repair plan, those that are for allocations from here.
   const PlanEntries& planned() const noexcept { return planned_; }
-  void keep_site(uint64_t bytes, SiteId site) noexcept;
 
  private:
   friend class AllocationContexts;
   static constexpr uint32_t kWords = 8;
-  static constexpr uint32_t kSizes = 4;
 
   uint64_t caller_;  // 0: unused
   uint64_t frame_;
@@ -53,9 +48,22 @@ class AllocationContext {
   uint32_t words_;
   uint32_t generation_;
   NodeId node_;
-  uint32_t next_size_;
   PlanEntries planned_;
-  std::atomic<uint64_t> sizes_[kSizes];  // bytes and site, packed
+};
+
+// The numbers of the sites that a thread allocated at lately: of arrays that grow each size is another one.
+// Zeroed memory is a valid empty one.
+class LateSites {
+ public:
+  // kNoSite: not known. `path` and `bytes` as AllocationSites::number_of() was asked.
+  SiteId find(uint64_t path, uint64_t bytes) const noexcept;
+  void keep(uint64_t path, uint64_t bytes, SiteId site) noexcept;
+
+ private:
+  static constexpr uint32_t kPlaces = 512;
+  static constexpr unsigned kSiteBits = 16;
+
+  std::atomic<uint64_t> places_[kPlaces];  // of the hash what the place does not say, and the site
 };
 
 // How often a thread is asked where it allocates: compilers and others that recurse do so by ever new call
@@ -109,6 +117,7 @@ class AllocationContexts {
   // Of the walk that comes next.
   WalkRecord record;
   WalkPace pace;
+  LateSites sites;
 
   // nullptr: not known.
   AllocationContext* find(const AllocationCall& call) noexcept;

@@ -110,7 +110,8 @@ SiteId site_of(ThreadState& thread, uint64_t bytes, size_t align, const void* fr
   AllocationContext* context = thread.allocations ? thread.allocations->find(call) : nullptr;
   if (!context && walks == Walks::AtPace && !may_walk(thread.allocations)) return kNoSite;
   if (!context && !(context = learn_context(thread, call))) return kNoSite;
-  SiteId site = context->site_of(bytes);
+  LateSites& late = thread.allocations->sites;
+  SiteId site = late.find(context->path(), bytes);
   if (site == kNoSite) {
     site = heap.sites.number_of(context->path(), {.thread = thread.index,
                                                   .node = context->node(),
@@ -118,7 +119,7 @@ SiteId site_of(ThreadState& thread, uint64_t bytes, size_t align, const void* fr
                                                   .align = as_align(align),
                                                   .caller = call.caller,
                                                   .outer = context->outer()});
-    context->keep_site(bytes, site);
+    late.keep(context->path(), bytes, site);
     decide_by_plan(site, context->planned());
   }
   return site;

@@ -4,7 +4,7 @@
 // all, and a program that never has another thread pays for the first ones alone. Of the others, too, it pays
 // for some at first and with each sample: where ever new ones come, as from a program that recurses, the rest
 // is passed over until the next sample. The runtime counts, libhpcrun-memory.so asks. Without locks;
-// async-signal-safe. Zeroed memory is a valid one that passes over nothing.
+// async-signal-safe. Zeroed memory is a valid one: before begin() nobody wants to know of anything.
 
 #include <sys/single_threaded.h>
 
@@ -32,8 +32,23 @@ class FrequentCalls {
     for (std::atomic<uint64_t>& word : frequent_) word.store(0, std::memory_order_relaxed);
     for (std::atomic<uint16_t>& count : counts_) count.store(0, std::memory_order_relaxed);
     passes_.store(passes, std::memory_order_relaxed);
+    are_all_heard_.store(false, std::memory_order_relaxed);
+    hear();
   }
-  void end() noexcept { passes_.store(false, std::memory_order_relaxed); }
+  void end() noexcept {
+    passes_.store(false, std::memory_order_relaxed);
+    hear();
+  }
+  // Somebody wants to know of each call before it is made, also of those that are passed over.
+  void hear_all() noexcept {
+    are_all_heard_.store(true, std::memory_order_relaxed);
+    hear();
+  }
+
+  // What most calls look at, and nothing else: a call for so few bytes is passed over, whoever makes it. A
+  // thread of which the C library tells nobody, as it makes some itself, is heard from the next sample on.
+  bool is_unheard(uint64_t bytes) const noexcept { return bytes < ~heard_.load(std::memory_order_relaxed); }
+
   bool passes_over(uint64_t bytes, const void* frame) const noexcept {
     return __libc_single_threaded && is_frequent(bytes, frame);
   }
@@ -53,13 +68,17 @@ class FrequentCalls {
     const auto count = static_cast<uint16_t>(counts_[place].load(std::memory_order_relaxed) + 1);
     if (count <= kOften) counts_[place].store(count, std::memory_order_relaxed);
     if (count == kOften) frequent_[place / 64].fetch_or(uint64_t{1} << place % 64, std::memory_order_relaxed);
-    return is_spent();
+    if (!is_spent()) return false;
+    if (!are_all_heard_.load(std::memory_order_relaxed))
+      heard_.store(~kSmallBytes, std::memory_order_relaxed);
+    return true;
   }
 
   // A sample came: of some more is to be told.
   void renew() noexcept {
     if (left_.load(std::memory_order_relaxed) < kToldASample)
       left_.store(kToldASample, std::memory_order_relaxed);
+    hear();
   }
 
   void learn_outer(uint64_t caller, uint64_t distance) noexcept { outer_.learn(caller, distance); }
@@ -68,6 +87,7 @@ class FrequentCalls {
   static constexpr unsigned kCountBits = 12;
   static constexpr uint64_t kMix = 0x9e3779b97f4a7c15u;
 
+  void hear() noexcept { heard_.store(UINT64_MAX, std::memory_order_relaxed); }
   bool is_spent() const noexcept { return left_.load(std::memory_order_relaxed) <= 0; }
   bool counts(uint64_t bytes) const noexcept {
     return passes_.load(std::memory_order_relaxed) && bytes < kSmallBytes;
@@ -82,7 +102,9 @@ class FrequentCalls {
     return static_cast<uint32_t>(key * kMix >> (64 - kCountBits));
   }
 
+  std::atomic<uint64_t> heard_;  // but for the calls of fewer bytes than ~heard_
   std::atomic<bool> passes_;
+  std::atomic<bool> are_all_heard_;
   std::atomic<int32_t> left_;  // to be told of
   OuterCalls outer_;
   // Those that were counted kOften times, apart: asked at each call, they are to stay in the first level
@@ -95,13 +117,14 @@ class FrequentCalls {
 // as they are. May say yes of others. By the pages in which they begin, and while the process has one thread
 // also by the beginnings themselves, of which it counts how many came and went: a program with one thread
 // goes on to use the same few pages in which the first allocations were known. All releases are asked for,
-// the counts are not looked at then: there is a bit for each, and these stay in the first level cache.
+// the counts are not looked at then: there is a bit for each. Most releases are of pages in which nothing is
+// known, and look at 512 bytes at most, which stay in the first level cache.
 class KnownBeginnings {
  public:
   // `alone`: the process has one thread; after the first time that it had others, pages are all that is
   // known.
   void add(uint64_t begin, bool alone) noexcept {
-    pages_.set(page_of(begin));
+    set_page(begin);
     if (has_uncounted_.load(std::memory_order_relaxed)) return;
     if (!alone) return end_counting();
     std::atomic<uint8_t>& count = counts_[count_of(begin)];
@@ -111,7 +134,7 @@ class KnownBeginnings {
   }
   // For good, whatever becomes of it.
   void keep(uint64_t begin) noexcept {
-    pages_.set(page_of(begin));
+    set_page(begin);
     counts_[count_of(begin)].store(kMostCount, std::memory_order_relaxed);
     counted_.set(count_of(begin));
   }
@@ -129,6 +152,8 @@ class KnownBeginnings {
   void end_counting() noexcept { has_uncounted_.store(true, std::memory_order_relaxed); }
 
   bool may_hold(uint64_t begin) const noexcept {
+    if (!near_pages_.holds(page_of(begin))) [[likely]]
+      return false;
     if (!has_uncounted_.load(std::memory_order_relaxed) && !counted_.holds(count_of(begin))) return false;
     return pages_.holds(page_of(begin));
   }
@@ -138,29 +163,39 @@ class KnownBeginnings {
   static constexpr uint64_t kPlaces = 1 << 16;
   static constexpr uint8_t kMostCount = UINT8_MAX;  // stays
 
+  // As many as there are `places`; of more, those that are a multiple of them apart share a bit.
+  template <uint64_t places>
   class Bits {
    public:
     void set(uint64_t place) noexcept {
+      place %= places;
       if (!holds(place)) [[unlikely]]
         words_[place / 64].fetch_or(uint64_t{1} << place % 64, std::memory_order_relaxed);
     }
     void clear(uint64_t place) noexcept {
+      place %= places;
       words_[place / 64].fetch_and(~(uint64_t{1} << place % 64), std::memory_order_relaxed);
     }
     bool holds(uint64_t place) const noexcept {
+      place %= places;
       return words_[place / 64].load(std::memory_order_relaxed) >> place % 64 & 1;
     }
 
    private:
-    std::atomic<uint64_t> words_[kPlaces / 64];
+    std::atomic<uint64_t> words_[places / 64];
   };
 
-  static uint64_t page_of(uint64_t begin) noexcept { return (begin >> kPageBits) % kPlaces; }
+  void set_page(uint64_t begin) noexcept {
+    near_pages_.set(page_of(begin));
+    pages_.set(page_of(begin));
+  }
+  static uint64_t page_of(uint64_t begin) noexcept { return begin >> kPageBits; }
   static uint64_t count_of(uint64_t begin) noexcept { return (begin >> kGranuleBits) % kPlaces; }
 
+  Bits<4'096> near_pages_;
   std::atomic<bool> has_uncounted_;
-  Bits counted_;  // whose count is not 0
-  Bits pages_;
+  Bits<kPlaces> counted_;  // whose count is not 0
+  Bits<kPlaces> pages_;
   std::atomic<uint8_t> counts_[kPlaces];
 };
 

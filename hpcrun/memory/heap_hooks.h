@@ -27,15 +27,15 @@ using PlaceHook = PlaceAnswer (*)(size_t bytes, size_t align, const void* frame)
 
 // What each allocation looks at comes first, in one cache line.
 struct alignas(64) HeapHooks {
+  FrequentCalls frequent;
   // Asked before an allocation that `placed_calls` may hold; made() then takes the place of allocated().
-  // nullptr: nothing is placed, or nothing yet.
+  // nullptr: nothing is placed, or nothing yet. FrequentCalls::hear_all() comes with it.
   std::atomic<PlaceHook> place;
   // An allocation was made, and nobody else knows of it yet. `align`: what the program asks its address to be
   // a multiple of, 1 where it does not. `frame`: the canonical frame address of the function that the program
   // called, below which its return address lies. nullptr: nobody wants to know. Keeps errno. None of these is
   // called in handlers of ours, and allocated() of none that `frequent` passes over.
   std::atomic<void (*)(void* at, size_t bytes, size_t align, const void* frame) noexcept> allocated;
-  FrequentCalls frequent;
   // What is there, and may be of `known`, is about to be released.
   std::atomic<void (*)(void* at) noexcept> released;
   KnownBeginnings known;
@@ -52,12 +52,6 @@ struct alignas(64) HeapHooks {
   // Somebody may release allocations without the library's knowing: where these begin is the allocator's to
   // say from now on.
   std::atomic<bool> keeps_beginnings;
-
-  // Nobody wants to know of the call, nor has a place for what it allocates: most calls of most programs.
-  bool passes_by(size_t bytes, const void* frame) const noexcept {
-    return !place.load(std::memory_order_acquire) &&
-           (!allocated.load(std::memory_order_acquire) || frequent.passes_over(bytes, frame));
-  }
 };
 
 }  // namespace hpcrun

@@ -88,7 +88,9 @@ uint64_t align_of(uint32_t site) noexcept {
 void begin_to_place() noexcept {
   HeapHooks* const hooks = placing.hooks.load(std::memory_order_acquire);
   const PlaceHook answer = placing.answer.load(std::memory_order_acquire);
-  if (hooks && answer) hooks->place.store(answer, std::memory_order_release);
+  if (!hooks || !answer) return;
+  hooks->place.store(answer, std::memory_order_release);
+  hooks->frequent.hear_all();
 }
 
 bool may_place() noexcept {

@@ -91,18 +91,22 @@ TEST_CASE("many callers of one function at one depth are known at once") {
   }
 }
 
-TEST_CASE("sizes of a context have their numbers") {
-  const auto contexts = std::make_unique<AllocationContexts>();
-  CallOnStack stack(0x1000, {});
-  stack.record(contexts->record);
-  AllocationContext& context = contexts->add(stack.call(), 1, 1);
-  CHECK(context.site_of(40) == kNoSite);
-  context.keep_site(40, 7);
-  context.keep_site(48, kLastSite);
-  CHECK(context.site_of(40) == 7);
-  CHECK(context.site_of(48) == kLastSite);
-  context.keep_site(uint64_t{1} << 60, 9);  // more than is kept
-  CHECK(context.site_of(uint64_t{1} << 60) == kNoSite);
+TEST_CASE("the sites that a thread allocates at are remembered by path and size") {
+  const auto sites = std::make_unique<LateSites>();
+  CHECK(sites->find(1, 40) == kNoSite);
+  sites->keep(1, 40, 7);
+  sites->keep(1, 48, kLastSite);
+  sites->keep(2, 40, 8);
+  CHECK(sites->find(1, 40) == 7);
+  CHECK(sites->find(1, 48) == kLastSite);
+  CHECK(sites->find(2, 40) == 8);
+  CHECK(sites->find(2, 48) == kNoSite);
+  sites->keep(1, 40, 9);
+  CHECK(sites->find(1, 40) == 9);
+  // Of more than there is room for no other one's number is told.
+  for (SiteId size = 1; size < 20'000; ++size) sites->keep(3, size, size);
+  for (SiteId size = 1; size < 20'000; ++size)
+    if (const SiteId found = sites->find(3, size)) CHECK(found == size);
 }
 
 TEST_CASE("nothing is read beyond the stack") {

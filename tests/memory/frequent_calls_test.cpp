@@ -99,6 +99,40 @@ TEST_CASE("of ever new calls so many are told at first, and some with each sampl
   CHECK(told() == FrequentCalls::kToldAtFirst);
 }
 
+TEST_CASE("calls are unheard where nobody wants to know of any for so few bytes") {
+  constexpr uint64_t kSmall = FrequentCalls::kSmallBytes;
+  const auto calls = std::make_unique<FrequentCalls>();
+  CHECK(calls->is_unheard(kSmall));  // nobody has begun
+  calls->begin(true);
+  CHECK_FALSE(calls->is_unheard(1));
+  const auto spend = [&] {
+    for (uint64_t next = 1; !calls->count(48, Call(next * 0x1000).frame()); ++next)
+      REQUIRE_FALSE(calls->is_unheard(1));
+  };
+  spend();
+  CHECK(calls->is_unheard(0));
+  CHECK(calls->is_unheard(kSmall - 1));
+  CHECK_FALSE(calls->is_unheard(kSmall));
+  CHECK_FALSE(calls->is_unheard(UINT64_MAX));
+  calls->renew();
+  CHECK_FALSE(calls->is_unheard(1));
+  spend();
+  CHECK(calls->is_unheard(1));
+  SECTION("but where each is asked for") {
+    calls->hear_all();
+    CHECK_FALSE(calls->is_unheard(1));
+    CHECK(calls->is_frequent(48, Call(0x1000).frame()));
+    CHECK(calls->count(48, Call(0x1000).frame()));
+    CHECK_FALSE(calls->is_unheard(1));
+  }
+  SECTION("nor once there are several threads") {
+    calls->end();
+    CHECK_FALSE(calls->is_unheard(1));
+    CHECK_FALSE(calls->count(48, Call(0x1000).frame()));
+    CHECK_FALSE(calls->is_unheard(1));
+  }
+}
+
 TEST_CASE("known beginnings may lie in their pages alone") {
   const auto known = std::make_unique<KnownBeginnings>();
   CHECK_FALSE(known->may_hold(0x7f0000001010));
@@ -106,6 +140,8 @@ TEST_CASE("known beginnings may lie in their pages alone") {
   CHECK(known->may_hold(0x7f0000001010));
   CHECK(known->may_hold(0x7f0000001ff0));
   CHECK_FALSE(known->may_hold(0x7f0000002000));
+  constexpr uint64_t kNearPages = 4096 * uint64_t{4096};  // apart, two pages look the same at first
+  CHECK_FALSE(known->may_hold(0x7f0000001010 + kNearPages));
   known->remove(0x7f0000001010);
   CHECK(known->may_hold(0x7f0000001010));
 }

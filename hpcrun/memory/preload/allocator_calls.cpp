@@ -97,10 +97,9 @@ using hpcrun::heap_hooks;
 using hpcrun::told;
 
 HPCRUN_EXPORT void* malloc(size_t bytes) {
-  const void* const frame = __builtin_dwarf_cfa();
-  if (heap_hooks.passes_by(bytes, frame)) [[likely]]
+  if (heap_hooks.frequent.is_unheard(bytes)) [[likely]]
     return behind.malloc(bytes);
-  return hpcrun::malloc_followed(bytes, frame);
+  return hpcrun::malloc_followed(bytes, __builtin_dwarf_cfa());
 }
 
 HPCRUN_EXPORT void free(void* at) {
@@ -111,17 +110,15 @@ HPCRUN_EXPORT void free(void* at) {
 
 HPCRUN_EXPORT void* calloc(size_t count, size_t each) {
   size_t bytes;
-  const void* const frame = __builtin_dwarf_cfa();
-  if (!__builtin_mul_overflow(count, each, &bytes) && heap_hooks.passes_by(bytes, frame)) [[likely]]
+  if (!__builtin_mul_overflow(count, each, &bytes) && heap_hooks.frequent.is_unheard(bytes)) [[likely]]
     return behind.calloc(count, each);
-  return hpcrun::calloc_followed(count, each, frame);
+  return hpcrun::calloc_followed(count, each, __builtin_dwarf_cfa());
 }
 
 HPCRUN_EXPORT void* realloc(void* at, size_t bytes) {
-  const void* const frame = __builtin_dwarf_cfa();
-  if (hpcrun::is_plain(at) && heap_hooks.passes_by(bytes, frame)) [[likely]]
+  if (hpcrun::is_plain(at) && heap_hooks.frequent.is_unheard(bytes)) [[likely]]
     return behind.realloc(at, bytes);
-  return hpcrun::realloc_followed(at, bytes, frame);
+  return hpcrun::realloc_followed(at, bytes, __builtin_dwarf_cfa());
 }
 
 HPCRUN_EXPORT void* reallocarray(void* at, size_t count, size_t each) {
