@@ -216,6 +216,7 @@ void note_told(void*, size_t, size_t, const void*) noexcept {
 // Does a call of malloc come to the library? A program with an allocator of its own has it instead.
 bool sees_calls() noexcept {
   was_told = false;
+  hooks->frequent.begin(false);
   hooks->allocated.store(note_told, std::memory_order_release);
   void* (*volatile const allocate)(size_t) = malloc;  // lest the compiler find out that nobody needs it
   free(allocate(1));
