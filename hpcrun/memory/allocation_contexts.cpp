@@ -21,6 +21,10 @@ uint64_t mix(uint64_t x) noexcept {
   return x ^ x >> 32;
 }
 
+uint64_t key_of(uint64_t path, uint64_t bytes) noexcept {
+  return mix(path ^ bytes * 0x9e3779b97f4a7c15u);
+}
+
 }  // namespace
 
 // Of a stack that is not the thread's own only the return address's page is known to be there.
@@ -32,13 +36,13 @@ AllocationCall call_at(const void* frame, const StackBounds& stack) noexcept {
 }
 
 SiteId LateSites::find(uint64_t path, uint64_t bytes) const noexcept {
-  const uint64_t key = mix(path ^ bytes * 0x9e3779b97f4a7c15u);
+  const uint64_t key = key_of(path, bytes);
   const uint64_t found = places_[key % kPlaces].load(std::memory_order_relaxed);
   return (found ^ key) >> kSiteBits ? kNoSite : static_cast<SiteId>(found);
 }
 
 void LateSites::keep(uint64_t path, uint64_t bytes, SiteId site) noexcept {
-  const uint64_t key = mix(path ^ bytes * 0x9e3779b97f4a7c15u);
+  const uint64_t key = key_of(path, bytes);
   places_[key % kPlaces].store(key >> kSiteBits << kSiteBits | site, std::memory_order_relaxed);
 }
 

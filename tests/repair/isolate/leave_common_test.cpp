@@ -15,6 +15,7 @@
 #include "repair/isolate/common_calls.h"
 #include "repair/isolate/common_memory.h"
 #include "repair/isolate/pages.h"
+#include "repair/isolate/tasks.h"
 #include "tests/repair/isolate/child.h"
 
 using hpcrun::kPageBytes;
@@ -57,13 +58,8 @@ bool change_all_the_time(const std::atomic<bool>& is_over) {
 }
 
 // A thread that was joined may be there for a moment yet, and longer on a busy machine.
-bool make_common_once_alone() {
-  for (int tries = 0; tries < 5'000; ++tries) {
-    if (hpcrun::make_common()) return true;
-    usleep(1'000);
-  }
-  printf("memory does not become common: %s\n", hpcrun::why_not_common());
-  return false;
+void await_end_of_joined() {
+  for (int tries = 0; tries < 5'000 && hpcrun::count_tasks() > 1; ++tries) usleep(1'000);
 }
 
 // What is made for several processes sleeps by shared keys, and robust mutexes do.
@@ -122,7 +118,8 @@ TEST_CASE("Memory that threads map while common memory is left keeps what they w
     constexpr int kTurns = 60, kThreads = 3;
     std::atomic<int> wrong{0};
     for (int turn = 0; turn < kTurns; ++turn) {
-      if (!make_common_once_alone()) return false;
+      await_end_of_joined();
+      if (!hpcrun::make_common()) return false;
       if (turn == 0) map_many();
       std::atomic<bool> is_over{false};
       std::vector<std::thread> threads;
