@@ -11,7 +11,8 @@ find_package(ZLIB REQUIRED)
 pkg_check_modules(libdw REQUIRED IMPORTED_TARGET libdw)
 pkg_check_modules(libelf REQUIRED IMPORTED_TARGET libelf)
 pkg_check_modules(libzstd REQUIRED IMPORTED_TARGET libzstd)
-find_library(PROF_PFM_LIBRARY pfm REQUIRED)
+# Its headers alone: it is loaded when it is needed.
+find_path(PROF_PFM_HEADERS perfmon/pfmlib_perf_event.h REQUIRED)
 set(PROF_ZYDIS ${CMAKE_SOURCE_DIR}/build/zydis)  # sources, which the runtime contains
 if(NOT EXISTS ${PROF_ZYDIS}/version)
   message(FATAL_ERROR "Zydis is missing: run tools/zydis, which fetches it")

@@ -1,11 +1,13 @@
 #include "prof/debugger_watch.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <ctime>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,30 +22,47 @@ namespace {
 
 // A debugger reads symbols for longer than this before its user can continue the program.
 constexpr std::chrono::milliseconds kInterval{100};
-constexpr std::chrono::seconds kSettling{1};
+// By then a file that was just created is mapped by the process whose it is, and the directory's time of
+// change has moved on.
+constexpr int64_t kSettlingNs = 1'000'000'000;
 
-// The beginning of a file of /proc. By system calls alone: it is read ten times a second beside a program whose processors it
-// takes.
-std::string beginning_of(const std::string& path) {
-  std::string text(2048, '\0');
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  const ssize_t length = descriptor < 0 ? 0 : read(descriptor, text.data(), text.size());
-  if (descriptor >= 0) close(descriptor);
-  text.resize(static_cast<size_t>(std::max<ssize_t>(length, 0)));
-  return text;
+int64_t in_ns(const timespec& time) {
+  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
 }
 
-bool is_debugged(int pid) {
-  const std::string status = beginning_of(fmt::format("/proc/{}/status", pid));
-  constexpr std::string_view kField = "\nTracerPid:\t";
-  const size_t at = status.find(kField);
-  if (at == std::string::npos) return false;
-  int tracer = 0;
-  std::from_chars(status.data() + at + kField.size(), status.data() + status.size(), tracer);
-  return tracer != 0 && beginning_of(fmt::format("/proc/{}/comm", tracer)) != "strace\n";
+bool is_strace(int pid) {
+  char name[16] = "";
+  const int descriptor = open(fmt::format("/proc/{}/comm", pid).c_str(), O_RDONLY | O_CLOEXEC);
+  const ssize_t length = descriptor < 0 ? 0 : read(descriptor, name, sizeof name);
+  if (descriptor >= 0) close(descriptor);
+  return std::string_view(name, static_cast<size_t>(std::max<ssize_t>(length, 0))) == "strace\n";
 }
 
 }  // namespace
+
+DebuggerWatch::StatusFile::StatusFile(int pid)
+    : descriptor_(open(fmt::format("/proc/{}/status", pid).c_str(), O_RDONLY | O_CLOEXEC)) {}
+
+DebuggerWatch::StatusFile::~StatusFile() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+DebuggerWatch::StatusFile& DebuggerWatch::StatusFile::operator=(StatusFile&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+int DebuggerWatch::StatusFile::tracer() const {
+  char text[2048];
+  const ssize_t length = pread(descriptor_, text, sizeof text, 0);
+  if (length <= 0) return -1;
+  const std::string_view status(text, static_cast<size_t>(length));
+  constexpr std::string_view kField = "\nTracerPid:\t";
+  const size_t at = status.find(kField);
+  int tracer = 0;
+  if (at != status.npos) std::from_chars(text + at + kField.size(), text + length, tracer);
+  return tracer;
+}
 
 DebuggerWatch::DebuggerWatch(const fs::path& directory, std::string file_prefix)
     : directory_(directory), file_prefix_(std::move(file_prefix)), thread_([this] { watch(); }) {}
@@ -60,24 +79,32 @@ DebuggerWatch::~DebuggerWatch() {
 void DebuggerWatch::watch() {
   std::unique_lock lock(mutex_);
   while (!stop_.wait_for(lock, kInterval, [this] { return stopping_; })) {
-    find_processes();
+    look_for_files();
     look_at_processes();
   }
 }
 
+void DebuggerWatch::look_for_files() {
+  struct stat directory {};
+  timespec now{};
+  if (stat(directory_.c_str(), &directory) != 0 || clock_gettime(CLOCK_REALTIME, &now) != 0) return;
+  const int64_t changed_ns = in_ns(directory.st_mtim);
+  const bool is_settled = in_ns(now) - changed_ns > kSettlingNs;
+  if (changed_ns == changed_ns_ && !has_unsure_ && is_settled == is_settled_) return;
+  changed_ns_ = changed_ns;
+  is_settled_ = is_settled;
+  find_processes();
+}
+
 void DebuggerWatch::find_processes() {
+  has_unsure_ = false;
   std::error_code error;
-  const fs::file_time_type changed = fs::last_write_time(directory_, error);
-  if (error || changed == listed_) return;
-  const fs::file_time_type now = fs::file_time_type::clock::now();
-  // A file that was just created may not be mapped yet: it is looked at again.
-  const bool is_settled = now - changed > kSettling;
-  if (is_settled) listed_ = changed;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory_, error)) {
     if (!entry.path().filename().string().starts_with(file_prefix_)) continue;
     if (entry.path().extension() != ".prof" || seen_.contains(entry.path().filename())) continue;
     RunningProcess process(entry.path());
-    if (!process.is_valid() && !is_settled) continue;
+    has_unsure_ |= !process.is_valid() && !is_settled_;
+    if (!process.is_valid() && !is_settled_) continue;
     seen_.insert(entry.path().filename());
     if (!process.is_valid()) continue;
     const int pid = process.pid();
@@ -88,11 +115,12 @@ void DebuggerWatch::find_processes() {
 void DebuggerWatch::look_at_processes() {
   for (auto at = watched_.begin(); at != watched_.end();) {
     auto& [pid, watched] = *at;
-    if (!watched.process.is_running()) {
+    const int tracer = watched.status.tracer();
+    if (tracer < 0) {
       at = watched_.erase(at);
       continue;
     }
-    const bool debugged = is_debugged(pid);
+    const bool debugged = tracer > 0 && !is_strace(tracer);
     if (debugged && !watched.debugged)
       say("process {} is being debugged: not sampled until the debugger leaves", pid);
     watched.debugged = debugged;

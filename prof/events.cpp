@@ -1,6 +1,5 @@
 #include "prof/events.h"
 
-#include <perfmon/pfmlib_perf_event.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include "analysis/views/spelling.h"
 #include "hpcrun/sample/perf_event.h"
 #include "prof/message.h"
+#include "prof/pfm.h"
 
 namespace prof {
 
@@ -26,11 +26,6 @@ constexpr char kLocks[] = "locks";
 constexpr uint32_t kDefaultContentionRate = 250;  // of CPUTIME where contention alone is asked for
 constexpr uint32_t kRestingRate = 50;  // the same where repairs are, as long as threads do not meet
 
-bool initialize_pfm() {
-  static const bool ready = pfm_initialize() == PFM_SUCCESS;
-  return ready;
-}
-
 uint32_t parse_rate(const std::string& text, const std::string& event) {
   uint32_t rate = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rate);
@@ -42,14 +37,13 @@ uint32_t parse_rate(const std::string& text, const std::string& event) {
 }
 
 // 0, or libpfm4's error. `attr` gets the event.
-int encode(const std::string& name, perf_event_attr& attr) {
+int encode(const Pfm& pfm, const std::string& name, perf_event_attr& attr) {
   attr = {};
   attr.size = sizeof attr;
   pfm_perf_encode_arg_t encoding{};
   encoding.attr = &attr;
   encoding.size = sizeof encoding;
-  if (!initialize_pfm()) return PFM_ERR_NOINIT;
-  return pfm_get_os_event_encoding(name.c_str(), PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &encoding);
+  return pfm.get_os_event_encoding(name.c_str(), PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &encoding);
 }
 
 // 0 when the kernel lets this user count the event here, else an errno.
@@ -93,10 +87,13 @@ std::string suggestion(const std::string& name) {
 }
 
 void encode_counter(const std::string& name, hpcrun::EventSpec& spec) {
+  const Pfm* const pfm = find_pfm();
+  if (!pfm)
+    fail(kOwnFailure, "'{}' is an event of libpfm4, which cannot be loaded here; install libpfm4", name);
   perf_event_attr attr;
-  if (const int error = encode(name, attr); error != PFM_SUCCESS) {
+  if (const int error = encode(*pfm, name, attr); error != PFM_SUCCESS) {
     const std::string meant = suggestion(name);
-    fail(kOwnFailure, "unknown event '{}' ({}){}", name, pfm_strerror(error),
+    fail(kOwnFailure, "unknown event '{}' ({}){}", name, pfm->strerror(error),
          meant.empty() ? "; `prof list events` shows what this machine can sample" : meant);
   }
   spec.kind = hpcrun::EventKind::Perf;
@@ -219,19 +216,20 @@ std::vector<EventDescription> list_events() {
        "locks that threads wait for: who waits and who holds them meanwhile; beside the samples of others"},
       {"REALTIME", "wall time of each thread, waiting included (s); 200 samples/s unless told"},
   };
-  if (!initialize_pfm()) return events;
+  const Pfm* const pfm = find_pfm();
+  if (!pfm) return events;
   for (int pmu = 0; pmu < PFM_PMU_MAX; ++pmu) {
     pfm_pmu_info_t pmu_info{};
     pmu_info.size = sizeof pmu_info;
-    if (pfm_get_pmu_info(static_cast<pfm_pmu_t>(pmu), &pmu_info) != PFM_SUCCESS || !pmu_info.is_present)
+    if (pfm->get_pmu_info(static_cast<pfm_pmu_t>(pmu), &pmu_info) != PFM_SUCCESS || !pmu_info.is_present)
       continue;
-    for (int index = pmu_info.first_event; index != -1; index = pfm_get_event_next(index)) {
+    for (int index = pmu_info.first_event; index != -1; index = pfm->get_event_next(index)) {
       pfm_event_info_t info{};
       info.size = sizeof info;
-      if (pfm_get_event_info(index, PFM_OS_PERF_EVENT, &info) != PFM_SUCCESS) continue;
+      if (pfm->get_event_info(index, PFM_OS_PERF_EVENT, &info) != PFM_SUCCESS) continue;
       const std::string name = fmt::format("{}::{}", pmu_info.name, info.name);
       perf_event_attr attr;
-      if (encode(name, attr) == PFM_SUCCESS && try_counter(attr, kDefaultCounterRate) == 0)
+      if (encode(*pfm, name, attr) == PFM_SUCCESS && try_counter(attr, kDefaultCounterRate) == 0)
         events.push_back({name, info.desc ? info.desc : ""});
     }
   }

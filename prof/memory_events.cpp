@@ -1,7 +1,6 @@
 #include "prof/memory_events.h"
 
 #include <fmt/format.h>
-#include <perfmon/pfmlib_perf_event.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <optional>
 
 #include "hpcrun/sample/perf_event.h"
+#include "prof/pfm.h"
 
 namespace prof {
 
@@ -85,11 +85,22 @@ int try_event(const EventSpec& spec) {
   return 0;
 }
 
-bool is_present(const char* pmu) {
+// Most virtual machines hide them, and need not be asked for each event.
+bool may_have_counters() {
+  EventSpec cycles;
+  cycles.perf_type = PERF_TYPE_HARDWARE;
+  cycles.perf_config = PERF_COUNT_HW_CPU_CYCLES;
+  cycles.excludes_kernel = true;
+  cycles.rate = 1;
+  const int error = try_event(cycles);
+  return error == 0 || is_forbidden(error);
+}
+
+bool is_present(const Pfm& pfm, const char* pmu) {
   for (int number = 0; number < PFM_PMU_MAX; ++number) {
     pfm_pmu_info_t info{};
     info.size = sizeof info;
-    if (pfm_get_pmu_info(static_cast<pfm_pmu_t>(number), &info) == PFM_SUCCESS && info.is_present &&
+    if (pfm.get_pmu_info(static_cast<pfm_pmu_t>(number), &info) == PFM_SUCCESS && info.is_present &&
         std::string_view(info.name) == pmu)
       return true;
   }
@@ -108,10 +119,11 @@ std::optional<EventSpec> exactest(EventSpec spec) {
 
 MemoryEvents find_pebs(uint32_t rate) {
   MemoryEvents found;
-  // libpfm takes 2 ms to find out which of all its processors this is.
-  if (!__builtin_cpu_is("intel") || pfm_initialize() != PFM_SUCCESS) return found;
-  const auto* const core =
-      std::ranges::find_if(kIntel, [](const CoreMemoryEvents& known) { return is_present(known.pmu); });
+  if (!__builtin_cpu_is("intel") || !may_have_counters()) return found;
+  const Pfm* const pfm = find_pfm();
+  if (!pfm) return found;
+  const auto* const core = std::ranges::find_if(
+      kIntel, [&](const CoreMemoryEvents& known) { return is_present(*pfm, known.pmu); });
   if (core == std::end(kIntel)) return found;
   for (const NamedMemoryEvent& event : core->events) {
     EventSpec spec;
@@ -158,8 +170,9 @@ bool encode_memory_event(const char* pmu, const NamedMemoryEvent& event, EventSp
   pfm_perf_encode_arg_t encoding{};
   encoding.attr = &attr;
   encoding.size = sizeof encoding;
+  const Pfm* const pfm = find_pfm();
   const std::string name = fmt::format("{}::{}", pmu, event.name);
-  if (pfm_get_os_event_encoding(name.c_str(), PFM_PLM3, PFM_OS_PERF_EVENT, &encoding) != PFM_SUCCESS)
+  if (!pfm || pfm->get_os_event_encoding(name.c_str(), PFM_PLM3, PFM_OS_PERF_EVENT, &encoding) != PFM_SUCCESS)
     return false;
   out.kind = hpcrun::EventKind::Memory;
   out.memory = event.kind;

@@ -2,7 +2,6 @@
 
 #include <elfutils/version.h>
 #include <fmt/format.h>
-#include <perfmon/pfmlib.h>
 
 #include <cstdio>
 #include <memory>
@@ -12,6 +11,7 @@
 
 #include "build_info.h"
 #include "prof/command_line/toml.h"
+#include "prof/pfm.h"
 
 namespace prof {
 namespace {
@@ -29,12 +29,13 @@ struct Library {
 
 // Shared libraries say which version runs, the others which one was built in.
 std::vector<Library> libraries() {
-  const auto pfm = static_cast<unsigned>(pfm_get_version());
+  const Pfm* const pfm = find_pfm();
+  const auto of_pfm = static_cast<unsigned>(pfm ? pfm->get_version() : 0);
   return {
       {"CLI11", CLI11_VERSION},
       {"elfutils", fmt::format("{}.{}", _ELFUTILS_VERSION / 1000, _ELFUTILS_VERSION % 1000)},
       {"fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
-      {"libpfm4", fmt::format("{}.{}", pfm >> 16, pfm & 0xFFFF)},
+      {"libpfm4", pfm ? fmt::format("{}.{}", of_pfm >> 16, of_pfm & 0xFFFF) : "cannot be loaded"},
       {"nlohmann-json", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
                                     NLOHMANN_JSON_VERSION_PATCH)},
       {"toml++", fmt::format("{}.{}.{}", TOML_LIB_MAJOR, TOML_LIB_MINOR, TOML_LIB_PATCH)},

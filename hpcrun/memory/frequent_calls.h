@@ -23,12 +23,18 @@ class FrequentCalls {
   // new calls, it takes 4 us, with the walk of the stack and what is pushed out of the caches (g++): 4 ms at
   // first, and 0.04 % at 20 samples a second.
   static constexpr int32_t kToldAtFirst = 1'000, kToldASample = 5;
-  static constexpr uint64_t kSmallBytes = 16'384;  // larger ones are few, and written to as they are made
+  static constexpr uint64_t kSmallBytes = 16'384;
+  // Larger ones are fewer, and each of them is more likely to be what threads share later: more of them are
+  // told of, wherever they are made, so that the small ones do not use up their share. From kLargeBytes on,
+  // where the C library maps each anew, one is told of whatever was before.
+  static constexpr int32_t kMiddleAtFirst = 500, kMiddleASample = 20;
+  static constexpr uint64_t kLargeBytes = 131'072;
 
   // From now on small ones are passed over that were counted kOften times, or came when as many were counted
   // as may be told, while the process has one thread as far as the C library knows.
   void begin(bool passes) noexcept {
     left_.store(kToldAtFirst, std::memory_order_relaxed);
+    middle_left_.store(kMiddleAtFirst, std::memory_order_relaxed);
     for (std::atomic<uint64_t>& word : frequent_) word.store(0, std::memory_order_relaxed);
     for (std::atomic<uint16_t>& count : counts_) count.store(0, std::memory_order_relaxed);
     passes_.store(passes, std::memory_order_relaxed);
@@ -54,7 +60,8 @@ class FrequentCalls {
   }
   bool is_frequent(uint64_t bytes, const void* frame) const noexcept {
     if (!counts(bytes)) return false;
-    if (is_spent()) return true;
+    if (bytes >= kSmallBytes) return is_spent(middle_left_);
+    if (is_spent(left_)) return true;
     const uint32_t place = place_of(bytes, frame);
     return frequent_[place / 64].load(std::memory_order_relaxed) >> place % 64 & 1;
   }
@@ -63,21 +70,18 @@ class FrequentCalls {
   // are. True: it is the last one to be told of until the next sample.
   bool count(uint64_t bytes, const void* frame) noexcept {
     if (!counts(bytes)) return false;
-    left_.store(left_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    if (bytes >= kSmallBytes) return is_last(middle_left_);
     const uint32_t place = place_of(bytes, frame);
     const auto count = static_cast<uint16_t>(counts_[place].load(std::memory_order_relaxed) + 1);
     if (count <= kOften) counts_[place].store(count, std::memory_order_relaxed);
     if (count == kOften) frequent_[place / 64].fetch_or(uint64_t{1} << place % 64, std::memory_order_relaxed);
-    if (!is_spent()) return false;
-    if (!are_all_heard_.load(std::memory_order_relaxed))
-      heard_.store(~kSmallBytes, std::memory_order_relaxed);
-    return true;
+    return is_last(left_);
   }
 
   // A sample came: of some more is to be told.
   void renew() noexcept {
-    if (left_.load(std::memory_order_relaxed) < kToldASample)
-      left_.store(kToldASample, std::memory_order_relaxed);
+    raise(left_, kToldASample);
+    raise(middle_left_, kMiddleASample);
     hear();
   }
 
@@ -88,9 +92,21 @@ class FrequentCalls {
   static constexpr uint64_t kMix = 0x9e3779b97f4a7c15u;
 
   void hear() noexcept { heard_.store(UINT64_MAX, std::memory_order_relaxed); }
-  bool is_spent() const noexcept { return left_.load(std::memory_order_relaxed) <= 0; }
+  static bool is_spent(const std::atomic<int32_t>& left) noexcept {
+    return left.load(std::memory_order_relaxed) <= 0;
+  }
+  static void raise(std::atomic<int32_t>& left, int32_t least) noexcept {
+    if (left.load(std::memory_order_relaxed) < least) left.store(least, std::memory_order_relaxed);
+  }
+  bool is_last(std::atomic<int32_t>& left) noexcept {
+    left.store(left.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    if (!is_spent(left)) return false;
+    if (is_spent(left_) && !are_all_heard_.load(std::memory_order_relaxed))
+      heard_.store(~(is_spent(middle_left_) ? kLargeBytes : kSmallBytes), std::memory_order_relaxed);
+    return true;
+  }
   bool counts(uint64_t bytes) const noexcept {
-    return passes_.load(std::memory_order_relaxed) && bytes < kSmallBytes;
+    return passes_.load(std::memory_order_relaxed) && bytes < kLargeBytes;
   }
   // By the return address, and that of the function that makes the call where it is known how far up it lies.
   // One multiplication: this is asked at each call.
@@ -105,7 +121,8 @@ class FrequentCalls {
   std::atomic<uint64_t> heard_;  // but for the calls of fewer bytes than ~heard_
   std::atomic<bool> passes_;
   std::atomic<bool> are_all_heard_;
-  std::atomic<int32_t> left_;  // to be told of
+  std::atomic<int32_t> left_;         // small ones to be told of
+  std::atomic<int32_t> middle_left_;  // those below kLargeBytes
   OuterCalls outer_;
   // Those that were counted kOften times, apart: asked at each call, they are to stay in the first level
   // cache.
@@ -113,90 +130,104 @@ class FrequentCalls {
   std::atomic<uint16_t> counts_[1 << kCountBits];
 };
 
+// A bit for each of so many places, set while what was added there is more than what was removed. Of more
+// places those that are a multiple of `places` apart share one.
+template <uint64_t places>
+class CountedBits {
+ public:
+  void add(uint64_t place) noexcept {
+    std::atomic<uint8_t>& count = counts_[place % places];
+    const uint8_t before = count.load(std::memory_order_relaxed);
+    if (before < kMost) count.store(static_cast<uint8_t>(before + 1), std::memory_order_relaxed);
+    set(place);  // afterwards: a handler may have cleared it meanwhile
+  }
+  // Where nothing was added nothing is removed.
+  void remove(uint64_t place) noexcept {
+    std::atomic<uint8_t>& count = counts_[place % places];
+    const uint8_t before = count.load(std::memory_order_relaxed);
+    if (before == 0 || before == kMost) return;
+    count.store(static_cast<uint8_t>(before - 1), std::memory_order_relaxed);
+    if (before > 1) return;
+    word_of(place).fetch_and(~bit_of(place), std::memory_order_relaxed);
+    if (count.load(std::memory_order_relaxed)) set(place);  // a handler's, meanwhile
+  }
+  // For good, whatever is removed.
+  void keep(uint64_t place) noexcept {
+    counts_[place % places].store(kMost, std::memory_order_relaxed);
+    set(place);
+  }
+  // The bit alone: for good where nothing is removed any more.
+  void set(uint64_t place) noexcept {
+    if (!holds(place)) [[unlikely]]
+      word_of(place).fetch_or(bit_of(place), std::memory_order_relaxed);
+  }
+  bool holds(uint64_t place) const noexcept {
+    place %= places;
+    return words_[place / 64].load(std::memory_order_relaxed) >> place % 64 & 1;
+  }
+
+ private:
+  static constexpr uint8_t kMost = UINT8_MAX;  // stays
+
+  std::atomic<uint64_t>& word_of(uint64_t place) noexcept { return words_[place % places / 64]; }
+  static uint64_t bit_of(uint64_t place) noexcept { return uint64_t{1} << place % places % 64; }
+
+  std::atomic<uint64_t> words_[places / 64];
+  std::atomic<uint8_t> counts_[places];
+};
+
 // Which releases are worth a question: those of allocations that are known, or that are not the allocator's
 // as they are. May say yes of others. By the pages in which they begin, and while the process has one thread
-// also by the beginnings themselves, of which it counts how many came and went: a program with one thread
-// goes on to use the same few pages in which the first allocations were known. All releases are asked for,
-// the counts are not looked at then: there is a bit for each. Most releases are of pages in which nothing is
-// known, and look at 512 bytes at most, which stay in the first level cache.
+// also by the beginnings themselves, of both of which it counts how many came and went: a program with one
+// thread goes on to use the same few pages in which the first allocations were known. All releases are asked
+// for, the counts are not looked at then: there is a bit for each. Most releases are of pages in which
+// nothing is known, and look at 512 bytes at most, which stay in the first level cache.
 class KnownBeginnings {
  public:
   // `alone`: the process has one thread; after the first time that it had others, pages are all that is
   // known.
   void add(uint64_t begin, bool alone) noexcept {
-    set_page(begin);
-    if (has_uncounted_.load(std::memory_order_relaxed)) return;
-    if (!alone) return end_counting();
-    std::atomic<uint8_t>& count = counts_[count_of(begin)];
-    const uint8_t before = count.load(std::memory_order_relaxed);
-    if (before < kMostCount) count.store(static_cast<uint8_t>(before + 1), std::memory_order_relaxed);
-    counted_.set(count_of(begin));  // afterwards: a handler may have cleared it meanwhile
+    if (!alone) end_counting();
+    if (has_uncounted_.load(std::memory_order_relaxed)) {
+      near_pages_.set(page_of(begin));
+      pages_.set(page_of(begin));
+      return;
+    }
+    near_pages_.add(page_of(begin));
+    pages_.add(page_of(begin));
+    beginnings_.add(granule_of(begin));
   }
   // For good, whatever becomes of it.
   void keep(uint64_t begin) noexcept {
-    set_page(begin);
-    counts_[count_of(begin)].store(kMostCount, std::memory_order_relaxed);
-    counted_.set(count_of(begin));
+    near_pages_.keep(page_of(begin));
+    pages_.keep(page_of(begin));
+    beginnings_.keep(granule_of(begin));
   }
   // What was added is gone.
   void remove(uint64_t begin) noexcept {
     if (has_uncounted_.load(std::memory_order_relaxed)) return;
-    std::atomic<uint8_t>& count = counts_[count_of(begin)];
-    const uint8_t before = count.load(std::memory_order_relaxed);
-    if (before == 0 || before == kMostCount) return;
-    count.store(static_cast<uint8_t>(before - 1), std::memory_order_relaxed);
-    if (before > 1) return;
-    counted_.clear(count_of(begin));
-    if (count.load(std::memory_order_relaxed)) counted_.set(count_of(begin));  // a handler's, meanwhile
+    near_pages_.remove(page_of(begin));
+    pages_.remove(page_of(begin));
+    beginnings_.remove(granule_of(begin));
   }
   void end_counting() noexcept { has_uncounted_.store(true, std::memory_order_relaxed); }
 
   bool may_hold(uint64_t begin) const noexcept {
     if (!near_pages_.holds(page_of(begin))) [[likely]]
       return false;
-    if (!has_uncounted_.load(std::memory_order_relaxed) && !counted_.holds(count_of(begin))) return false;
+    if (!has_uncounted_.load(std::memory_order_relaxed) && !beginnings_.holds(granule_of(begin)))
+      return false;
     return pages_.holds(page_of(begin));
   }
 
  private:
-  static constexpr unsigned kPageBits = 12, kGranuleBits = 4;
-  static constexpr uint64_t kPlaces = 1 << 16;
-  static constexpr uint8_t kMostCount = UINT8_MAX;  // stays
+  static uint64_t page_of(uint64_t begin) noexcept { return begin >> 12; }
+  static uint64_t granule_of(uint64_t begin) noexcept { return begin >> 4; }
 
-  // As many as there are `places`; of more, those that are a multiple of them apart share a bit.
-  template <uint64_t places>
-  class Bits {
-   public:
-    void set(uint64_t place) noexcept {
-      place %= places;
-      if (!holds(place)) [[unlikely]]
-        words_[place / 64].fetch_or(uint64_t{1} << place % 64, std::memory_order_relaxed);
-    }
-    void clear(uint64_t place) noexcept {
-      place %= places;
-      words_[place / 64].fetch_and(~(uint64_t{1} << place % 64), std::memory_order_relaxed);
-    }
-    bool holds(uint64_t place) const noexcept {
-      place %= places;
-      return words_[place / 64].load(std::memory_order_relaxed) >> place % 64 & 1;
-    }
-
-   private:
-    std::atomic<uint64_t> words_[places / 64];
-  };
-
-  void set_page(uint64_t begin) noexcept {
-    near_pages_.set(page_of(begin));
-    pages_.set(page_of(begin));
-  }
-  static uint64_t page_of(uint64_t begin) noexcept { return begin >> kPageBits; }
-  static uint64_t count_of(uint64_t begin) noexcept { return (begin >> kGranuleBits) % kPlaces; }
-
-  Bits<4'096> near_pages_;
+  CountedBits<4'096> near_pages_;
   std::atomic<bool> has_uncounted_;
-  Bits<kPlaces> counted_;  // whose count is not 0
-  Bits<kPlaces> pages_;
-  std::atomic<uint8_t> counts_[kPlaces];
+  CountedBits<65'536> beginnings_;
+  CountedBits<65'536> pages_;
 };
 
 }  // namespace hpcrun

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <span>
 
 #include "hpcrun/unwind/compile.h"
 #include "hpcrun/unwind/table_memory.h"
@@ -14,9 +15,22 @@ constexpr uint8_t kUsualForm[] = {1, kPointerPcRelative | kPointerS4, kPointerU4
                                   kPointerDataRelative | kPointerS4};
 constexpr size_t kHeaderBytes = sizeof kUsualForm + 4 + 4;  // where .eh_frame is, and how many entries follow
 
-void* copy(const void* from, size_t bytes) noexcept {
+template <typename Item>
+const Item* copy(const Item* from, size_t bytes) noexcept {
   void* const to = lasting_allocate(bytes);
-  return to ? std::memcpy(to, from, bytes) : nullptr;
+  return to ? static_cast<const Item*>(std::memcpy(to, from, bytes)) : nullptr;
+}
+
+// Up to the end of the last function's record: what is behind it is something else's. False: the header and
+// the section do not belong together.
+template <typename Entry>
+bool end_after_last(std::span<const Entry> entries, uint64_t header, CfiSection& section) noexcept {
+  const auto last = std::ranges::max_element(entries, {}, &Entry::fde);
+  const uint64_t offset = header + static_cast<uint64_t>(int64_t{last->fde}) - section.address;
+  if (offset >= section.bytes.size) return false;
+  const CfiRecord record = split_record(section, offset);
+  section.bytes.size = record.next;
+  return record.kind == CfiRecordKind::Fde;
 }
 
 }  // namespace
@@ -31,24 +45,16 @@ const CfiIndex* CfiIndex::build(const CfiSources& sources, uint32_t least_functi
   if (index.count_ < std::max(1u, least_functions) ||
       index.count_ > (header.size - kHeaderBytes) / sizeof(Entry))
     return nullptr;
-  const auto* const entries = reinterpret_cast<const Entry*>(header.data + kHeaderBytes);
-  const auto starts_before = [](const Entry& a, const Entry& b) { return a.start < b.start; };
-  if (!std::is_sorted(entries, entries + index.count_, starts_before)) return nullptr;
-
-  // What is behind the last function's record is something else's.
+  const std::span entries(reinterpret_cast<const Entry*>(header.data + kHeaderBytes), index.count_);
+  if (!std::ranges::is_sorted(entries, {}, &Entry::start)) return nullptr;
   index.header_ = sources.eh_frame_hdr_address;
   index.section_ = sources.eh_frame;
-  const auto last = std::max_element(entries, entries + index.count_,
-                                     [](const Entry& a, const Entry& b) { return a.fde < b.fde; });
-  const uint64_t offset = index.header_ + static_cast<uint64_t>(int64_t{last->fde}) - index.section_.address;
-  if (offset >= index.section_.bytes.size) return nullptr;
-  const CfiRecord record = split_record(index.section_, offset);
-  if (record.kind != CfiRecordKind::Fde) return nullptr;
-  index.section_.bytes.size = record.next;
-
-  index.entries_ = static_cast<const Entry*>(copy(entries, index.count_ * sizeof(Entry)));
-  index.section_.bytes.data =
-      static_cast<const uint8_t*>(copy(index.section_.bytes.data, index.section_.bytes.size));
+  index.entries_ = entries.data();
+  if (!sources.stays) {
+    if (!end_after_last(entries, index.header_, index.section_)) return nullptr;
+    index.entries_ = copy(entries.data(), entries.size_bytes());
+    index.section_.bytes.data = copy(index.section_.bytes.data, index.section_.bytes.size);
+  }
   void* const at = lasting_allocate(sizeof(CfiIndex));
   return at && index.entries_ && index.section_.bytes.data ? new (at) CfiIndex(index) : nullptr;
 }

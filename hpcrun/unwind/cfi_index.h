@@ -1,7 +1,7 @@
 #pragma once
 // Call frame information of a large module, as the linker left it and sorted it (.eh_frame_hdr): walks look
 // one function up and interpret it, where a compiled table would cost a program more at its start than walks
-// ever save. A copy of our own, so that the module may go. Immutable once built, lives as long as the
+// ever save. Of a module that may go it is a copy. Immutable once built, lives as long as the
 // process. Lookup is async-signal-safe; building is not.
 
 #include <cstdint>

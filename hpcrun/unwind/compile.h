@@ -13,6 +13,7 @@ struct CfiSources {
   Bytes eh_frame_hdr;
   uint64_t eh_frame_hdr_address = 0;
   CfiSection debug_frame;  // used where .eh_frame has nothing
+  bool stays = false;      // the first two lie in memory as long as the process
 };
 
 enum class CompileStatus : uint8_t {

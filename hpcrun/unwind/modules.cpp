@@ -1,10 +1,12 @@
 #include "hpcrun/unwind/modules.h"
 
+#include <gnu/libc-version.h>
 #include <link.h>
 #include <sys/single_threaded.h>
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "hpcrun/guest/own_memory.h"
 #include "hpcrun/unwind/compile.h"
@@ -49,8 +51,16 @@ struct Collection {
   uint16_t exception_runtime = kModuleNone;
 };
 
-const UnwindTable* compile_image(const ImageDescription& image, const char* path) noexcept {
+template <typename Result, typename... Arguments>
+bool has(const ImageDescription& image, Result (*function)(Arguments...)) noexcept {
+  const auto address = reinterpret_cast<uint64_t>(function);
+  return address >= image.text_start && address < image.text_end;
+}
+
+// `stays`: nobody can unload it.
+const UnwindTable* compile_image(const ImageDescription& image, const char* path, bool stays) noexcept {
   CfiSources sources;
+  sources.stays = stays;
   if (image.eh_frame_hdr != 0) {
     const uint64_t hdr_elf = image.eh_frame_hdr - image.load_bias;
     sources.eh_frame_hdr = {reinterpret_cast<const uint8_t*>(image.eh_frame_hdr), image.eh_frame_hdr_bytes};
@@ -98,8 +108,8 @@ const UnwindTable* compile_image(const ImageDescription& image, const char* path
 int collect(dl_phdr_info* info, size_t size, void* argument) noexcept {
   auto& collection = *static_cast<Collection*>(argument);
   loader_lock.look_inside();
-  if (collection.first) {
-    collection.first = false;
+  const bool is_first = std::exchange(collection.first, false);
+  if (is_first) {
     if (size >= offsetof(dl_phdr_info, dlpi_subs) + sizeof info->dlpi_subs) {
       if (info->dlpi_adds == seen_adds && info->dlpi_subs == seen_subs) {
         collection.unchanged = true;
@@ -114,8 +124,8 @@ int collect(dl_phdr_info* info, size_t size, void* argument) noexcept {
   ImageDescription& image = collection.image;
   describe_image(info->dlpi_phdr, info->dlpi_phnum, info->dlpi_addr, image);
   if (image.start == 0) return 0;
-  const char* path =
-      module_path(info->dlpi_name ? info->dlpi_name : "", collection.path, sizeof collection.path);
+  const char* const name = info->dlpi_name ? info->dlpi_name : "";
+  const char* path = module_path(name, collection.path, sizeof collection.path);
   ModuleIdentity* identity = identify(image, path);
   if (!identity) {
     collection.complete = false;
@@ -126,7 +136,10 @@ int collect(dl_phdr_info* info, size_t size, void* argument) noexcept {
   if (!table) {
     // Another process's table costs more than an index.
     if (!few_walks) table = find_shared_table(image);
-    if (!table) table = compile_image(image, path);
+    // The program, the C library and the runtime: large, and in every process.
+    const bool stays =
+        (is_first && !name[0]) || has(image, &gnu_get_libc_version) || has(image, &refresh_modules);
+    if (!table) table = compile_image(image, path, stays);
     identity->table.store(table, std::memory_order_release);
   }
   if (collection.at_start) identity->since_start = true;

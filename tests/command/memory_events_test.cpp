@@ -2,8 +2,8 @@
 // their names is what Intel's manuals have; what is told to the runtime is read there as it was meant.
 
 #include "prof/memory_events.h"
+#include "prof/pfm.h"
 
-#include <perfmon/pfmlib.h>
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
@@ -20,7 +20,7 @@ namespace {
 // Also for processors other than this one.
 bool knows_all_processors() {
   setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
-  return pfm_initialize() == PFM_SUCCESS;
+  return find_pfm() != nullptr;
 }
 
 EventSpec encoded(const char* pmu, const NamedMemoryEvent& event) {

@@ -59,8 +59,30 @@ TEST_CASE("what is allocated often from one place is passed over") {
 TEST_CASE("large allocations are never passed over") {
   const auto calls = begun();
   const Call call(0x1000);
-  count(*calls, FrequentCalls::kSmallBytes, call.frame(), FrequentCalls::kOften);
-  CHECK_FALSE(calls->is_frequent(FrequentCalls::kSmallBytes, call.frame()));
+  count(*calls, FrequentCalls::kLargeBytes, call.frame(), FrequentCalls::kOften);
+  CHECK_FALSE(calls->is_frequent(FrequentCalls::kLargeBytes, call.frame()));
+  CHECK_FALSE(calls->is_unheard(FrequentCalls::kLargeBytes));
+}
+
+TEST_CASE("those between small and large are passed over where they are many, wherever they are made") {
+  const auto calls = begun();
+  const auto told = [&](uint64_t bytes) {
+    for (int64_t n = 0;; ++n) {
+      const Call call(0x1000);
+      if (calls->is_frequent(bytes, call.frame())) return n;
+      const bool is_last = calls->count(bytes, call.frame());
+      REQUIRE(is_last == calls->is_frequent(FrequentCalls::kLargeBytes - 1, call.frame()));
+    }
+  };
+  CHECK(told(FrequentCalls::kSmallBytes) == FrequentCalls::kMiddleAtFirst);
+  CHECK(told(FrequentCalls::kLargeBytes - 1) == 0);
+  // Of the small ones as many are told as without them.
+  CHECK_FALSE(calls->is_frequent(48, Call(0x1000).frame()));
+  CHECK_FALSE(calls->is_unheard(48));
+  calls->renew();
+  CHECK(told(FrequentCalls::kLargeBytes - 1) == FrequentCalls::kMiddleASample);
+  calls->end();
+  CHECK_FALSE(calls->is_frequent(FrequentCalls::kSmallBytes, Call(0x1000).frame()));
 }
 
 TEST_CASE("callers of the function around the allocator are told apart") {
@@ -91,7 +113,7 @@ TEST_CASE("of ever new calls so many are told at first, and some with each sampl
   // Samples in which nothing came are not saved up.
   for (int sample = 0; sample < 10; ++sample) calls->renew();
   CHECK(told() == FrequentCalls::kToldASample);
-  // Large ones are told all the same.
+  // Larger ones are told all the same.
   CHECK_FALSE(calls->is_frequent(FrequentCalls::kSmallBytes, Call(0x1000).frame()));
 
   calls->begin(true);
@@ -114,6 +136,9 @@ TEST_CASE("calls are unheard where nobody wants to know of any for so few bytes"
   CHECK(calls->is_unheard(kSmall - 1));
   CHECK_FALSE(calls->is_unheard(kSmall));
   CHECK_FALSE(calls->is_unheard(UINT64_MAX));
+  while (!calls->count(kSmall, Call(0x1000).frame())) REQUIRE_FALSE(calls->is_unheard(kSmall));
+  CHECK(calls->is_unheard(FrequentCalls::kLargeBytes - 1));
+  CHECK_FALSE(calls->is_unheard(FrequentCalls::kLargeBytes));
   calls->renew();
   CHECK_FALSE(calls->is_unheard(1));
   spend();
@@ -155,6 +180,17 @@ TEST_CASE("with one thread the beginnings in a page are told apart, until they a
   known->remove(0x7f0000001010);
   CHECK_FALSE(known->may_hold(0x7f0000001010));
   CHECK(known->may_hold(0x7f0000001ff0));
+}
+
+TEST_CASE("a page in which nothing is known any more is not asked for") {
+  const auto known = std::make_unique<KnownBeginnings>();
+  constexpr uint64_t kSpan = 1 << 20;  // of the beginnings' bits: the other one has the same, on another page
+  known->add(0x7f0000001010, true);
+  known->add(0x7f0000001010 + kSpan, true);
+  CHECK(known->may_hold(0x7f0000001010));
+  known->remove(0x7f0000001010);
+  CHECK_FALSE(known->may_hold(0x7f0000001010));
+  CHECK(known->may_hold(0x7f0000001010 + kSpan));
 }
 
 TEST_CASE("of beginnings that share a count none is forgotten with another one") {

@@ -96,26 +96,29 @@ using hpcrun::behind;
 using hpcrun::heap_hooks;
 using hpcrun::told;
 
-HPCRUN_EXPORT void* malloc(size_t bytes) {
+// What most calls execute of it lies in one cache line.
+#define IN_ONE_LINE __attribute__((aligned(64)))
+
+HPCRUN_EXPORT IN_ONE_LINE void* malloc(size_t bytes) {
   if (heap_hooks.frequent.is_unheard(bytes)) [[likely]]
     return behind.malloc(bytes);
   return hpcrun::malloc_followed(bytes, __builtin_dwarf_cfa());
 }
 
-HPCRUN_EXPORT void free(void* at) {
+HPCRUN_EXPORT IN_ONE_LINE void free(void* at) {
   if (hpcrun::is_plain(at)) [[likely]]
     return behind.free(at);
   hpcrun::free_known(at);
 }
 
-HPCRUN_EXPORT void* calloc(size_t count, size_t each) {
+HPCRUN_EXPORT IN_ONE_LINE void* calloc(size_t count, size_t each) {
   size_t bytes;
   if (!__builtin_mul_overflow(count, each, &bytes) && heap_hooks.frequent.is_unheard(bytes)) [[likely]]
     return behind.calloc(count, each);
   return hpcrun::calloc_followed(count, each, __builtin_dwarf_cfa());
 }
 
-HPCRUN_EXPORT void* realloc(void* at, size_t bytes) {
+HPCRUN_EXPORT IN_ONE_LINE void* realloc(void* at, size_t bytes) {
   if (hpcrun::is_plain(at) && heap_hooks.frequent.is_unheard(bytes)) [[likely]]
     return behind.realloc(at, bytes);
   return hpcrun::realloc_followed(at, bytes, __builtin_dwarf_cfa());
