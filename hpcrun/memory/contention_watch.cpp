@@ -118,9 +118,13 @@ void ContentionWatch::go_on_searching(uint64_t now_ns) noexcept {
   if (!host_.is_promising || host_.is_promising()) follow(search_.seen(now_ns));
 }
 
-void ContentionWatch::sample(const WatchedThread& thread, const StoppedAt& at, uint64_t weight_ns) noexcept {
-  follow(search_.sampled(at.now_ns));
-  expire(at.now_ns);
+void ContentionWatch::pass(uint64_t now_ns) noexcept {
+  follow(search_.sampled(now_ns));
+  expire(now_ns);
+}
+
+void ContentionWatch::sample(const WatchedThread& thread, const StoppedAt& at, uint64_t weight_ns,
+                             bool may_search) noexcept {
   Access accesses[kMostPlannedAccesses];
   const AccessPlan& plan = thread.plans->plan(at.begin, at.pc, host_.memory);
   const uint32_t count = apply_plan(plan, at.state, host_.memory, accesses);
@@ -135,7 +139,7 @@ void ContentionWatch::sample(const WatchedThread& thread, const StoppedAt& at, u
     Meeting meeting;
     if (!suspects_.visit({line, thread.index, words_of(*access), writes(access->kind), at.now_ns}, meeting))
       continue;
-    follow(search_.met(at.now_ns));
+    if (may_search) follow(search_.met(at.now_ns));
     if (meeting.was_seen && (!nearest || std::abs(access->distance) < std::abs(nearest->distance))) {
       nearest = access;
       others = meeting.others;

@@ -74,8 +74,14 @@ class ContentionWatch {
   // Takes the breakpoints back and arms none any more. Samples may still come. Not in a handler.
   void stop() noexcept;
 
-  // A sample of the thread's CPU time, which stands for so much of it.
-  void sample(const WatchedThread& thread, const StoppedAt& at, uint64_t weight_ns) noexcept;
+  // At each sample of any thread: a search or a watch may be over.
+  void pass(uint64_t now_ns) noexcept;
+  // Threads do not run at the same time now: no search is worth its cost.
+  void call_off_search(uint64_t now_ns) noexcept { follow(search_.call_off(now_ns)); }
+  // A sample of the thread's CPU time, which stands for so much of it; after pass(). `may_search`: where
+  // threads meet it is a reason to search.
+  void sample(const WatchedThread& thread, const StoppedAt& at, uint64_t weight_ns,
+              bool may_search = true) noexcept;
 
   // Is this a breakpoint's signal?
   bool is_hit(uint64_t signal_data) const noexcept { return signal_data >> 16 == signal_data_ >> 16; }

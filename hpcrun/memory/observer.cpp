@@ -14,6 +14,8 @@
 #include "hpcrun/measurement/progress.h"
 #include "hpcrun/memory/contention_watch.h"
 #include "hpcrun/memory/heap.h"
+#include "hpcrun/memory/isolating.h"
+#include "hpcrun/memory/parallelism.h"
 #include "hpcrun/memory/placing.h"
 #include "hpcrun/sample/handler.h"
 #include "hpcrun/sample/memory_events.h"
@@ -30,6 +32,7 @@ struct MemoryThread {
   const ucontext_t* interrupted;
   Stack walked;
   uint32_t generation;  // walk_generation() that the plans belong to
+  bool has_no_clock;    // of the time for which it is ready to run
 };
 
 namespace {
@@ -40,6 +43,7 @@ constexpr NodeId kThreadRoot = 0;
 
 ContentionWatch* watch;
 alignas(ContentionWatch) unsigned char watch_memory[sizeof(ContentionWatch)];
+Parallelism parallelism;
 std::atomic<int>* tids;  // by index, 0 for those that are gone or were never sampled
 
 // Up to the end of the page, and on where the next one is there.
@@ -149,6 +153,25 @@ WatchedThread watched(const ThreadState& thread, MemoryThread& memory) noexcept 
   return {thread.index, stack.low, stack.high, &memory.plans, &memory.pace};
 }
 
+uint64_t process_cpu_ns() noexcept {
+  return sys_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+Parallelism::Ready ready_time(ThreadState& thread, MemoryThread& memory, uint64_t now) noexcept {
+  if (!parallelism.asks_for_ready_time()) return {true, 0};
+  if (thread.run_queue.descriptor() >= 0) return {true, thread.run_queue.advance(now)};
+  memory.has_no_clock = memory.has_no_clock || !thread.run_queue.open(thread.tid);
+  return {!memory.has_no_clock, 0};
+}
+
+// Where samples come seldom as long as nothing is to be found. Of threads that are processes the clocks tell
+// something else, and with a trace by the wall clock they are read for that.
+Parallelism::Threads running_threads(ThreadState& thread, MemoryThread& memory, uint64_t now) noexcept {
+  if (process_state.search_descriptor == kNoDescriptor || isolates_pages() || process_state.traces_wall_clock)
+    return Parallelism::Threads::Together;
+  return parallelism.sampled(now, ready_time(thread, memory, now), process_cpu_ns);
+}
+
 void on_sample(ThreadState& thread, const ucontext_t& context, const Stack& stack, uint64_t weight_ns,
                uint64_t now) noexcept {
   MemoryThread* const memory = ready_memory_of(thread);
@@ -159,7 +182,14 @@ void on_sample(ThreadState& thread, const ucontext_t& context, const Stack& stac
     if (FrequentCalls* const calls = heap.calls.load(std::memory_order_acquire)) calls->renew();
     return memory->pace.forget();
   }
-  watch->sample(watched(thread, *memory), stopped_at(thread, context, now), weight_ns);
+  watch->pass(now);
+  const Parallelism::Threads threads = running_threads(thread, *memory, now);
+  if (threads == Parallelism::Threads::InTurns) {
+    watch->call_off_search(now);
+    return memory->pace.forget();
+  }
+  watch->sample(watched(thread, *memory), stopped_at(thread, context, now), weight_ns,
+                threads == Parallelism::Threads::Together);
 }
 
 void on_hit(ThreadState& thread, const ucontext_t& context, uint64_t signal_data, uint64_t now) noexcept {

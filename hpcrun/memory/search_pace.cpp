@@ -28,4 +28,12 @@ SearchPace::Change SearchPace::seen(uint64_t now_ns) noexcept {
   return change;
 }
 
+SearchPace::Change SearchPace::call_off(uint64_t now_ns) noexcept {
+  if (!is_often_.exchange(false, std::memory_order_relaxed)) return Change::None;
+  const uint64_t since = since_ns_.load(std::memory_order_relaxed);
+  const uint64_t searched = now_ns > since ? now_ns - since : 0;
+  rest_until_ns_.store(now_ns + searched * kShortestRestNs / kSearchNs, std::memory_order_relaxed);
+  return Change::Seldom;
+}
+
 }  // namespace hpcrun

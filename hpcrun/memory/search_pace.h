@@ -28,6 +28,9 @@ class SearchPace {
   // They were seen to contend, for certain.
   Change seen(uint64_t now_ns) noexcept;
 
+  // There is nothing to be found now: seldom at once, and until a rest in proportion to the search is over.
+  Change call_off(uint64_t now_ns) noexcept;
+
   // A search has told lately what there is to be told: until when that holds, else 0.
   uint64_t rests_until(uint64_t now_ns) const noexcept {
     const uint64_t until = rest_until_ns_.load(std::memory_order_relaxed);

@@ -125,7 +125,10 @@ void append_wait_until(uint64_t paused_at, ThreadState& thread, NodeId node) noe
 void append_trace(ThreadState& thread, uint32_t event, NodeId node, uint64_t now,
                   uint64_t in_pauses) noexcept {
   const uint64_t cpu = thread_cpu_ns(thread, event);
-  const uint64_t in_run_queue = (thread.is_twin ? thread.twin_run_queue : thread.run_queue).advance(now);
+  const uint64_t in_run_queue =
+      process_state.traces_wall_clock
+          ? (thread.is_twin ? thread.twin_run_queue : thread.run_queue).advance(now)
+          : 0;
   const PauseSwitch pause = process_state.file.pause_switch();
   const uint64_t resumed = pause.resumed_at();
   if (in_pauses && waits_for(thread, event)) {

@@ -74,7 +74,7 @@ struct ThreadState {
   EventState events[kMostEvents];
   uint64_t last_trace_ns = 0;
   uint64_t last_trace_cpu_ns = 0;
-  RunQueueClock run_queue;  // of threads whose trace follows the wall clock
+  RunQueueClock run_queue;  // of threads whose trace follows the wall clock, or that seem to take turns
   bool is_twin = false;     // the thread runs as a process of its own
   TaskClock tasks;
   RunQueueClock twin_run_queue;  // of that process

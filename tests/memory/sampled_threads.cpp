@@ -66,7 +66,9 @@ StoppedAt stopped_at(void* context) {
 void on_timer(int, siginfo_t*, void* context) {
   if (!self) return;
   ++sample_count;
-  watch->sample(self->watched, stopped_at(context), kPeriodNs);
+  const StoppedAt at = stopped_at(context);
+  watch->pass(at.now_ns);
+  watch->sample(self->watched, at, kPeriodNs);
 }
 
 void on_trap(int, siginfo_t* info, void* context) {

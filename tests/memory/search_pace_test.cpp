@@ -62,3 +62,21 @@ TEST_CASE(
   }
   CHECK(rest == SearchPace::kLongestRestNs);
 }
+
+TEST_CASE("a search that is called off ends at once, and the next one waits in proportion") {
+  SearchPace pace;
+  CHECK(pace.call_off(kStart) == Change::None);
+  CHECK(pace.met(kStart) == Change::Often);
+  const uint64_t now = kStart + SearchPace::kSearchNs / 4;
+  CHECK(pace.call_off(now) == Change::Seldom);
+  CHECK(pace.call_off(now) == Change::None);
+  CHECK(pace.sampled(now) == Change::None);
+  constexpr uint64_t kRest = SearchPace::kShortestRestNs / 4;
+  CHECK(pace.rests_until(now) == now + kRest);
+  CHECK(pace.met(now + kRest - 1) == Change::None);
+  CHECK(pace.met(now + kRest) == Change::Often);
+  // The rest after a search in vain is none the longer for it.
+  const uint64_t end = now + kRest + SearchPace::kSearchNs;
+  CHECK(pace.sampled(end) == Change::Seldom);
+  CHECK(pace.rests_until(end) == end + SearchPace::kShortestRestNs);
+}
