@@ -121,6 +121,14 @@ class Repairs(repair_runs.RepairRuns):
             self.assertEqual(run.summary()["sampling"]["requested_hz"], 20)
             self.assertNotIn(b"dropped", run.stderr)
 
+    def test_threads_that_take_turns_are_not_searched(self):
+        """Behind an interpreter's lock threads share lines all the time, and none of them ever waits for one."""
+        words = "lambda: [sorted(str(i) for i in range(20000)) for _ in range(160)]"
+        script = f"import threading\nts = [threading.Thread(target={words}) for _ in range(3)]\nfor t in ts: t.start()\nfor t in ts: t.join()\n"
+        # Where others compute as well, threads look at times as if they wanted to run together.
+        self.run_until(lambda run: run.summary()["sampling"]["delivered_hz"] < 65, [shutil.which("python3"), "-c", script], b"",
+                       options=["--repair"])
+
     def test_kinds_and_files_that_are_none_are_refused(self):
         self.assertIn("'layuot' is none of: layout, layout:FILE, locks, isolate, isolate:always, none; did you mean layout?", self.refusal("--repair=layuot"))
         self.assertIn("names no file", self.refusal("--repair=layout:"))
