@@ -74,9 +74,9 @@ class LateSites {
 class WalkPace {
  public:
   static constexpr uint32_t kFirst = 4'096, kFirstAlone = 1'024;
-  static constexpr uint64_t kFirstNs = 8'000'000, kFirstNsAlone = 2'000'000;
-  static constexpr uint64_t kNsPerWalk = 400'000, kNsPerWalkAlone = 2'000'000;
-  static constexpr uint64_t kLongWalks = 200;
+  static constexpr uint64_t kFirstNs = 4'000'000, kFirstNsAlone = 2'000'000;
+  static constexpr uint64_t kNsPerWalk = 800'000, kNsPerWalkAlone = 2'000'000;
+  static constexpr uint64_t kLongWalks = 400;
   static constexpr uint32_t kAskedEach = 64;  // refusals: the clock costs, too
 
   template <typename Clock>

@@ -14,7 +14,7 @@ namespace hpcrun {
 
 class SearchPace {
  public:
-  static constexpr uint64_t kSearchNs = 600'000'000;          // often, after threads met
+  static constexpr uint64_t kSearchNs = 400'000'000;          // often, after threads met
   static constexpr uint64_t kSeenNs = 3'000'000'000;          // the same, where they were seen to contend
   static constexpr uint64_t kShortestRestNs = 2'000'000'000;  // seldom, after a search
   static constexpr uint64_t kLongestRestNs = 16'000'000'000;
