@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <ctime>
@@ -30,6 +31,13 @@ int64_t in_ns(const timespec& time) {
   return time.tv_sec * 1'000'000'000 + time.tv_nsec;
 }
 
+// Most users may have 1,024, and prof has others to open.
+constexpr int kMostDescriptors = 512;
+
+int open_status(int pid) {
+  return open(fmt::format("/proc/{}/status", pid).c_str(), O_RDONLY | O_CLOEXEC);
+}
+
 bool is_strace(int pid) {
   char name[16] = "";
   const int descriptor = open(fmt::format("/proc/{}/comm", pid).c_str(), O_RDONLY | O_CLOEXEC);
@@ -40,21 +48,28 @@ bool is_strace(int pid) {
 
 }  // namespace
 
-DebuggerWatch::StatusFile::StatusFile(int pid)
-    : descriptor_(open(fmt::format("/proc/{}/status", pid).c_str(), O_RDONLY | O_CLOEXEC)) {}
+DebuggerWatch::StatusFile::StatusFile(int pid) : pid_(pid), descriptor_(open_status(pid)) {
+  if (descriptor_ < kMostDescriptors) return;
+  close(descriptor_);
+  descriptor_ = -1;
+}
 
 DebuggerWatch::StatusFile::~StatusFile() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
 DebuggerWatch::StatusFile& DebuggerWatch::StatusFile::operator=(StatusFile&& other) noexcept {
+  std::swap(pid_, other.pid_);
   std::swap(descriptor_, other.descriptor_);
   return *this;
 }
 
 int DebuggerWatch::StatusFile::tracer() const {
+  const int descriptor = descriptor_ >= 0 ? descriptor_ : open_status(pid_);
+  if (descriptor < 0) return errno == ENOENT ? -1 : 0;
   char text[2048];
-  const ssize_t length = pread(descriptor_, text, sizeof text, 0);
+  const ssize_t length = pread(descriptor, text, sizeof text, 0);
+  if (descriptor != descriptor_) close(descriptor);
   if (length <= 0) return -1;
   const std::string_view status(text, static_cast<size_t>(length));
   constexpr std::string_view kField = "\nTracerPid:\t";

@@ -35,13 +35,15 @@ class DebuggerWatch {
    public:
     explicit StatusFile(int pid);
     ~StatusFile();
-    StatusFile(StatusFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+    StatusFile(StatusFile&& other) noexcept
+        : pid_(other.pid_), descriptor_(std::exchange(other.descriptor_, -1)) {}
     StatusFile& operator=(StatusFile&& other) noexcept;
     // 0: of none; -1: there is no such process any more.
     int tracer() const;
 
    private:
-    int descriptor_;
+    int pid_;
+    int descriptor_;  // -1: opened anew at each look
   };
 
   struct Watched {

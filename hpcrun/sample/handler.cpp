@@ -125,10 +125,9 @@ void append_wait_until(uint64_t paused_at, ThreadState& thread, NodeId node) noe
 void append_trace(ThreadState& thread, uint32_t event, NodeId node, uint64_t now,
                   uint64_t in_pauses) noexcept {
   const uint64_t cpu = thread_cpu_ns(thread, event);
-  const uint64_t in_run_queue =
-      process_state.traces_wall_clock
-          ? (thread.is_twin ? thread.twin_run_queue : thread.run_queue).advance(now)
-          : 0;
+  const uint64_t in_run_queue = process_state.traces_wall_clock
+                                    ? (thread.is_twin ? thread.twin_run_queue : thread.run_queue).advance(now)
+                                    : 0;
   const PauseSwitch pause = process_state.file.pause_switch();
   const uint64_t resumed = pause.resumed_at();
   if (in_pauses && waits_for(thread, event)) {
@@ -335,15 +334,18 @@ Origin from_timer(const siginfo_t& info) noexcept {
 
 // F_SETSIG: si_fd names the descriptor. One that no event has (any more) comes late, of an event that was
 // closed: the signals queue. So does one of the number that the program has taken since: there it may have
-// descriptors of its own that raise it.
+// descriptors of its own that raise it. Those of an attachment may come in the next one, which has other
+// sources.
 Origin from_descriptor(int signal, const siginfo_t& info) noexcept {
-  Origin origin{false, process_state.config.event_count, true};
+  const bool is_late = signal == process_state.timer_signal &&
+                       process_state.has_signals_of_descriptors.load(std::memory_order_relaxed);
+  Origin origin{is_late, process_state.config.event_count, true};
   for (uint32_t event = 0; event < process_state.config.event_count; ++event) {
     if (process_state.sources[event] != Source::Setsig) continue;
     if (process_state.pid != own_process()) return {};  // a child of _Fork(): the thread's state dangles
     const ThreadState* thread = this_thread();
     const bool is_of_thread = thread && thread->events[event].descriptor == info.si_fd;
-    origin.ours |= is_of_thread || signal == process_state.timer_signal || is_own_descriptor(info.si_fd);
+    origin.ours |= is_of_thread || is_own_descriptor(info.si_fd);
     if (is_of_thread) origin.event = event;
   }
   return origin;

@@ -47,6 +47,7 @@ bool open_setsig(EventState& state, uint32_t event, int tid) noexcept {
   }
   if (descriptor < 0) return false;
   state.descriptor = descriptor;
+  process_state.has_signals_of_descriptors.store(true, std::memory_order_relaxed);
   const f_owner_ex owner{F_OWNER_TID, tid};
   return fcntl(descriptor, F_SETFL, O_ASYNC | O_NONBLOCK) == 0 &&
          fcntl(descriptor, F_SETSIG, process_state.timer_signal) == 0 &&

@@ -139,6 +139,8 @@ struct ProcessState {
   int pid = 0;
   int timer_signal = 0;                         // real-time signal of POSIX timers and F_SETSIG
   std::atomic<uint64_t> left_timer_signals{0};  // bit n-1: n was it before; some may be on their way
+  // Descriptors have raised it at some time: in an attachment before this one, perhaps.
+  std::atomic<bool> has_signals_of_descriptors{false};
   int isolation_signal = 0;                     // of libhpcrun-isolate.so, or 0
   int spare_signal = 0;                         // one that could take its place, or 0
   bool protects_waits = false;  // a source in use would interrupt system calls that wait (waiting.h)

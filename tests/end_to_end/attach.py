@@ -258,6 +258,25 @@ class Attach(driver.EndToEnd):
                 self.assertGreater(run.total("REALTIME"), 1)
         self.check_unharmed(process)
 
+    def test_late_samples_of_an_attachment_end_nothing_in_the_next_one(self):
+        # The kernel sends them when it comes to it. Here the program does, to itself, as soon as the number is caught.
+        program = ("import ctypes, os, signal, struct, threading, time\nnumber = signal.SIGRTMAX - 1\nlibc = ctypes.CDLL(None)\n"
+                   "info = ctypes.create_string_buffer(struct.pack('iiiiqi', number, 0, 1, 0, 0, 77), 128)\n"
+                   "def is_caught():\n    caught = [line for line in open('/proc/self/status') if line.startswith('SigCgt')][0]\n"
+                   "    return int(caught.split()[1], 16) >> (number - 1) & 1\n"
+                   "print('ready', flush=True)\nend = time.monotonic() + 60\n"
+                   "while not is_caught() and time.monotonic() < end: time.sleep(0.01)\ntime.sleep(0.1)\n"
+                   "sent = 0\nwhile not os.path.exists('over') and time.monotonic() < end:\n"
+                   "    assert libc.syscall(297, os.getpid(), threading.get_native_id(), number, info) == 0\n"
+                   "    sent += 1\n    time.sleep(0.002)\nassert sent > 100\nprint('fine')")
+        process, said = self.start([sys.executable, "-c", program])
+        self.assertEqual(said, "ready")
+        for turn, (trigger, event) in enumerate((("setsig", "CPUTIME@500"), ("sigtrap", "REALTIME@500"))):
+            run = self.attach(process.pid, "--duration", "0.7", "-e", event, directory=f"turn{turn}",
+                              wrap=lambda command: ["env", f"PROF_TRIGGER={trigger}", *command])
+            self.assertEqual(run.status, 0, (run.stderr, process.poll()))
+        self.check_unharmed(process)
+
     def test_a_killed_prof_leaves_the_process_alive(self):
         process = self.python()
         attached = self.background(process.pid)
