@@ -28,6 +28,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS TRUE)
+set(CPACK_DEBIAN_PROF_PACKAGE_DEPENDS libpfm4)  # loaded when an event is asked for by its name: nothing links it
 set(CPACK_DEBIAN_PROF_PACKAGE_RECOMMENDS libjemalloc2)  # which --repair=isolate has programs allocate by
 if(PROF_HAVE_LLVM)
   string(APPEND CPACK_DEBIAN_PROF_PACKAGE_RECOMMENDS ", clang-14")  # for `prof cc`
@@ -48,7 +49,7 @@ set(CPACK_RPM_VIEWER_PACKAGE_DESCRIPTION "${viewer_description}")
 set(CPACK_RPM_VIEWER_PACKAGE_REQUIRES "prof = ${PROJECT_VERSION}")
 set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
 set(CPACK_RPM_PACKAGE_LICENSE Apache-2.0)
-set(CPACK_RPM_PACKAGE_RECOMMENDS jemalloc)
+set(CPACK_RPM_PACKAGE_RECOMMENDS "jemalloc, libpfm")
 set(CPACK_RPM_PACKAGE_GROUP Development/Tools)
 set(CPACK_RPM_PACKAGE_DESCRIPTION "${PROF_PACKAGE_DESCRIPTION}")
 # The runtime is nobody's dependency.

@@ -49,6 +49,9 @@ class Bundle(unittest.TestCase):
     def test_it_works_as_an_ordinary_user(self):
         self.assert_works(bare.NOBODY, "user")
 
+    def test_what_is_loaded_later_is_there(self):
+        self.assertRegex(self.bare.checked([f"{PLACE}/bin/prof", "version"]), r"libpfm4 +\d")
+
     def test_only_the_runtime_is_mapped_into_the_program(self):
         maps = self.assert_works("0:0", "maps")
         mapped = set(re.findall(r"/opt/my tools/prof/\S+", maps))

@@ -70,6 +70,8 @@ class DebianPackage(unittest.TestCase):
                             environment={"DEBIAN_FRONTEND": "noninteractive"})
         self.assertTrue({"/usr/bin/prof", "/usr/lib/prof/libhpcrun.so"} <= self.files_of_ours())
 
+        self.assertRegex(self.debian.checked(["prof", "version"]), r"libpfm4 +\d")  # which nothing links
+
         done = self.debian.run(["prof", "run", "-o", "/home/m", "spin"], user=bare.NOBODY)
         self.assertEqual((done.returncode, done.stdout), (7, "child 1\nparent 1\n"), done.stderr)
         viewed = self.debian.run(["prof", "view", "/home/m", "--screenshot", "/tmp/x.png"], user=bare.NOBODY)
