@@ -22,9 +22,9 @@ namespace prof {
 class DebuggerWatch {
  public:
   // Watches the processes that leave measurement files in the directory whose names begin with `file_prefix`,
-  // until destroyed. Ten looks a second at /proc/PID/status, of 10 us each: they take processor time from the
-  // programs, and that with cold caches. Does nothing where the kernel forbids it (no pidfd_getfd before
-  // Linux 5.6).
+  // until destroyed. Ten looks a second at each /proc/PID/status, by one system call: they take processor time
+  // from the programs, and that with cold caches. Does nothing where the kernel forbids it (no pidfd_getfd
+  // before Linux 5.6).
   explicit DebuggerWatch(const std::filesystem::path& directory, std::string file_prefix = {});
   ~DebuggerWatch();
   DebuggerWatch(const DebuggerWatch&) = delete;

@@ -345,7 +345,7 @@ Origin from_descriptor(int signal, const siginfo_t& info) noexcept {
     if (process_state.pid != own_process()) return {};  // a child of _Fork(): the thread's state dangles
     const ThreadState* thread = this_thread();
     const bool is_of_thread = thread && thread->events[event].descriptor == info.si_fd;
-    origin.ours |= is_of_thread || is_own_descriptor(info.si_fd);
+    origin.ours |= is_of_thread || signal == process_state.timer_signal || is_own_descriptor(info.si_fd);
     if (is_of_thread) origin.event = event;
   }
   return origin;

@@ -265,7 +265,7 @@ class Attach(driver.EndToEnd):
                    "def is_caught():\n    caught = [line for line in open('/proc/self/status') if line.startswith('SigCgt')][0]\n"
                    "    return int(caught.split()[1], 16) >> (number - 1) & 1\n"
                    "print('ready', flush=True)\nend = time.monotonic() + 60\n"
-                   "while not is_caught() and time.monotonic() < end: time.sleep(0.01)\ntime.sleep(0.1)\n"
+                   "while not is_caught() and time.monotonic() < end: time.sleep(0.01)\n"
                    "sent = 0\nwhile not os.path.exists('over') and time.monotonic() < end:\n"
                    "    assert libc.syscall(297, os.getpid(), threading.get_native_id(), number, info) == 0\n"
                    "    sent += 1\n    time.sleep(0.002)\nassert sent > 100\nprint('fine')")
