@@ -115,7 +115,9 @@ ChosenPlacement choose_placement(const ObjectUse* uses, uint32_t count, uint64_t
     conflicts[offset / kAsAllocated.align] = conflicts_at(uses, count, static_cast<uint32_t>(offset));
     least = std::min(least, conflicts[offset / kAsAllocated.align]);
   }
-  if (least == conflicts_now || least > conflicts_now / kLeastGain) return {kAsAllocated, conflicts_now};
+  if (least == conflicts_now) return {kAsAllocated, conflicts_now};
+  if (least > conflicts_now / kLeastGain)
+    return {kAsAllocated, conflicts_now, least <= 2 * conflicts_now / kLeastGain};
   for (uint64_t offset = 0; offset < kLineBytes; offset += step) {
     const uint64_t left = conflicts[offset / kAsAllocated.align];
     const bool helps = left == least || (left < conflicts_now && left <= 2 * conflicts_now / kLeastGain &&

@@ -39,6 +39,7 @@ uint64_t conflicts_at(const ObjectUse* uses, uint32_t count, uint32_t offset) no
 struct ChosenPlacement {
   Placement placement;     // kAsAllocated: none helps
   uint64_t conflicts = 0;  // with it
+  bool is_close = false;   // none helps, by so little that a few more accesses may say otherwise
 };
 
 // `conflicts_now`: as the objects lay when they were seen, those with neighbours included. `align`: what the

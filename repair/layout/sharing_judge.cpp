@@ -199,17 +199,21 @@ void SharingJudge::close(Line& line) noexcept {
   line.object_count = 0;
 }
 
-bool SharingJudge::is_significant(const Tally& tally) const noexcept {
+// Of the CPU time since.
+double SharingJudge::share_of(const Tally& tally) const noexcept {
   const uint64_t total = total_ns_.load(std::memory_order_relaxed) - tally.total_before_ns;
+  return static_cast<double>(tally.weight_ns) / static_cast<double>(std::max<uint64_t>(total, 1));
+}
+
+bool SharingJudge::is_significant(const Tally& tally) const noexcept {
   return tally.conflicts >= kLeastConflicts && is_false_sharing(tally.moves, kLeastMoves) &&
-         static_cast<double>(tally.weight_ns) >= kLeastShare * static_cast<double>(total);
+         share_of(tally) >= kLeastShare;
 }
 
 // With some more of what was seen.
 bool SharingJudge::may_be_significant(const Tally& tally) const noexcept {
-  const uint64_t total = total_ns_.load(std::memory_order_relaxed) - tally.total_before_ns;
   return tally.conflicts >= kLeastConflicts / 4 && is_false_sharing(tally.moves, kLeastMoves / 4) &&
-         static_cast<double>(tally.weight_ns) >= kLeastShare / 2 * static_cast<double>(total);
+         share_of(tally) >= kLeastShare / 2;
 }
 
 void SharingJudge::judge(uint64_t now_ns) noexcept {
@@ -224,9 +228,11 @@ void SharingJudge::judge(uint64_t now_ns) noexcept {
   is_promising_.store(
       std::any_of(lines_, lines_ + kLines, promises) || std::any_of(sites_, sites_ + kSites, site_promises),
       std::memory_order_relaxed);
-  for (Line& line : lines_)
-    if (line.address && judge_line(line) && host_.share_page && !is_left_to_placing(line, now_ns))
-      judge_page(line);
+  for (Line& line : lines_) {
+    if (!line.address || !judge_line(line) || !host_.share_page) continue;
+    const bool is_known_long = now_ns >= line.tally.since_ns + kPageNs;
+    if (is_known_long && !is_left_to_placing(line, now_ns)) judge_page(line);
+  }
   for (Line& line : lines_)
     if (line.address && now_ns > line.tally.since_ns + kPatienceNs) begin(line.tally, now_ns);
   for (Site& site : sites_)
@@ -249,7 +255,7 @@ bool SharingJudge::judge_line(Line& line) noexcept {
 
 bool SharingJudge::is_lasting(const Line& line, uint64_t now_ns) noexcept {
   return line.lasting_count > 0 && line.used_ns >= line.renewed_ns + kLastingNs &&
-         now_ns < line.used_ns + kVerdictNs;
+         now_ns < line.used_ns + kPageNs;
 }
 
 // As long as nothing was decided of the site, and where new allocations lie elsewhere until the old ones had
@@ -291,19 +297,20 @@ void SharingJudge::judge_site(Site& site, uint64_t now_ns) noexcept {
   const bool has_lasting = host_.places_first && std::any_of(lines_, lines_ + kLines, [&](const Line& line) {
                              return line.address && line.owner == site.site && is_lasting(line, now_ns);
                            });
-  if (host_.is_open(site.site) && now_ns < site.tally.since_ns + kSettleNs && !has_lasting) return;
-  if (host_.is_open(site.site) && is_significant(site.tally)) {
-    SiteVerdict verdict;
-    verdict.site = site.site;
-    verdict.conflicts = site.tally.conflicts;
-    verdict.chosen =
+  const bool is_open = host_.is_open(site.site);
+  const bool is_known_long = now_ns >= site.tally.since_ns + kSettleNs || has_lasting;
+  if (is_open && !is_known_long && now_ns < site.tally.since_ns + kPlainNs) return;
+  if (is_open && is_significant(site.tally)) {
+    const ChosenPlacement chosen =
         choose_placement(site.uses, site.use_count, site.tally.conflicts, host_.align_of(site.site));
-    verdict.line = site.line;
-    verdict.has_locks = site.has_locks;
-    host_.settle(verdict);
-    if (verdict.chosen.placement != kAsAllocated) placed_[placed_count_++ % kSites] = {site.site, now_ns};
+    const bool helps = chosen.placement != kAsAllocated;
+    const bool is_plain = helps && chosen.placement.offset == 0 && share_of(site.tally) >= kPlainShare;
+    if (!is_known_long && !is_plain) return;
+    if (chosen.is_close && now_ns < site.tally.since_ns + kPatienceNs) return;
+    host_.settle({site.site, chosen, site.tally.conflicts, site.line, site.has_locks});
+    if (helps) placed_[placed_count_++ % kSites] = {site.site, now_ns};
     site.site = 0;
-  } else if (!host_.is_open(site.site) || now_ns > site.tally.since_ns + kPatienceNs) {
+  } else if (!is_open || now_ns > site.tally.since_ns + kPatienceNs) {
     site.site = 0;
   }
 }

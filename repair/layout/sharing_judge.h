@@ -1,9 +1,9 @@
 #pragma once
 // Judges while the program runs what its threads share: the accesses that are reported of contended lines are
-// put together by line and by allocation site, and every quarter second what is falsely shared, and takes a
-// share of the CPU time that is worth it, is told to the host: lines, and sites with the placement that keeps
-// the threads apart. Goes by the same models as the analysis (hpcrun/model/cache_line.h, placement.h), by
-// less: a fixed number of lines and sites, the rest is left out.
+// put together by line and by allocation site, and every eighth of a second what is falsely shared, and takes
+// a share of the CPU time that is worth it, is told to the host: lines, and sites with the placement that
+// keeps the threads apart. Goes by the same models as the analysis (hpcrun/model/cache_line.h, placement.h),
+// by less: a fixed number of lines and sites, the rest is left out.
 //
 // One for a process. Called in handlers, from any thread; who comes while another is at work is left out,
 // too. Async-signal-safe. Zeroed memory is a valid one that has no host.
@@ -53,15 +53,19 @@ struct JudgeHost {
   void (*settle)(const SiteVerdict& verdict) noexcept;
   void (*share)(uint64_t line) noexcept;         // it is falsely shared
   uint64_t (*align_of)(uint32_t site) noexcept;  // that the program asks for, as choose_placement() has it
-  void (*share_page)(const PageVerdict& verdict) noexcept;  // at every verdict; null: nobody wants to know
+  // At every verdict, of lines that are known for kPageNs; null: nobody wants to know.
+  void (*share_page)(const PageVerdict& verdict) noexcept;
   // Allocations are placed where that helps: their pages are told of where it does not.
   bool places_first = false;
 };
 
 class SharingJudge {
  public:
-  static constexpr uint64_t kVerdictNs = 250'000'000;     // between two
-  static constexpr uint64_t kSettleNs = 500'000'000;      // a site's placement is for good: not earlier
+  static constexpr uint64_t kVerdictNs = 125'000'000;     // between two
+  static constexpr uint64_t kSettleNs = 500'000'000;      // a site's placement is for good: not earlier,
+  static constexpr uint64_t kPlainNs = 200'000'000;       // but where much is lost, and alignment alone helps
+  static constexpr double kPlainShare = 0.1;              // of the CPU time
+  static constexpr uint64_t kPageNs = 250'000'000;        // what speaks against a page has so long to be seen
   static constexpr double kLeastShare = 0.02;             // of the CPU time; less is not worth a change
   static constexpr uint64_t kLeastConflicts = 20;         // accesses: fewer tell too little of who uses what
   static constexpr uint64_t kPatienceNs = 4'000'000'000;  // what has told nothing by then is forgotten
@@ -162,6 +166,7 @@ class SharingJudge {
   static void note_object(Line& line, const SharedAccess& access) noexcept;
   uint64_t conflicts_in(const LineWindow& window) noexcept;
   void begin(Tally& tally, uint64_t now_ns) noexcept;
+  double share_of(const Tally& tally) const noexcept;
   bool is_significant(const Tally& tally) const noexcept;
   bool may_be_significant(const Tally& tally) const noexcept;
 

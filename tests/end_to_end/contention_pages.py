@@ -31,10 +31,9 @@ class ContentionPages(repair_runs.RepairRuns):
 
     def both_ways(self, command, expected):
         """A run of either way that found all of it; on a busy machine threads may hardly ever run at the same time."""
-        bare = self.plain_run(command)
-        self.assertEqual(bare.returncode, 0)
+        output = self.output_of(command)
         is_found = lambda run: {name for name, _ in self.found(run)} >= expected
-        return [self.run_until(is_found, command, bare.stdout, events=[event]) for event in ("contention", "contention:pages")]
+        return [self.run_until(is_found, command, output, events=[event]) for event in ("contention", "contention:pages")]
 
     def lines(self, data):
         """Of each line, by its place from the object's begin, the bytes that each thread writes."""
@@ -59,10 +58,8 @@ class ContentionPages(repair_runs.RepairRuns):
         for sample, (name, arguments) in SAMPLES.items():
             with self.subTest(sample):
                 command = [driver.sample(sample), *arguments]
-                # The twin prints the same, and sooner.
-                bare = self.plain_run([driver.sample(f"{sample}_fixed"), *arguments])
-                self.assertEqual(bare.returncode, 0)
-                counted = self.run_until(self.found, command, bare.stdout, events=["contention:pages"])
+                output = self.output_of(command)
+                counted = self.run_until(self.found, command, output, events=["contention:pages"])
                 self.assertEqual(self.found(counted), [(name, "false")])
                 [data] = counted.report("contention")["data"]
                 self.assertEqual((data["source"], data["weight_s"], data["saving_s"]), (COUNTED, 0, 0))
@@ -77,7 +74,7 @@ class ContentionPages(repair_runs.RepairRuns):
                     written = self.written(first) if first else {}
                     return all(of_thread <= written.get(thread, set()) for thread, of_thread in changed.items())
 
-                sampled = self.run_until(is_the_same, command, bare.stdout, events=["contention"])
+                sampled = self.run_until(is_the_same, command, output, events=["contention"])
                 self.assertEqual(self.found(sampled)[0], (name, "false"))
                 [finding] = counted.report("contention")["findings"]
                 self.assertEqual((finding["kind"], finding["cost"]["unit"]), ("false-sharing", "writes"))
@@ -106,7 +103,7 @@ class ContentionPages(repair_runs.RepairRuns):
                 run = self.prof_run(command, events=["contention:pages"])
                 self.assertEqual(run.status, 0, run.stderr)
                 if command[0] != driver.sample("reuse"):  # which tells where its memory lay
-                    self.assertEqual(run.stdout, self.plain_run(command).stdout)
+                    self.assertEqual(run.stdout, self.output_of(command))
                 self.assertEqual(self.found(run), [])
 
     def test_programs_with_atomic_operations_of_their_own_do_the_same_and_are_told(self):
@@ -115,7 +112,7 @@ class ContentionPages(repair_runs.RepairRuns):
             with self.subTest(sample):
                 command = [driver.sample(sample), *arguments]
                 is_told = lambda run: any("an atomic operation of its own" in note for note in run.report("contention")["notes"])
-                self.run_until(is_told, command, self.plain_run(command).stdout, events=["contention:pages"])
+                self.run_until(is_told, command, self.output_of(command), events=["contention:pages"])
 
     def test_the_report_says_how_it_was_counted(self):
         run = self.run_until(self.found, [driver.sample("statistics"), "1200"], events=["contention:pages"])
@@ -149,7 +146,7 @@ class ContentionPages(repair_runs.RepairRuns):
     def test_a_program_that_cannot_be_isolated_runs_and_says_why(self):
         command = ["sh", "-c", 'ulimit -v 20000000; exec "$@"', "sh", driver.sample("statistics"), "20"]
         run = self.prof_run(command, events=["contention:pages"])
-        self.assertEqual((run.status, run.stdout), (0, self.plain_run(command).stdout))
+        self.assertEqual((run.status, run.stdout), (0, self.output_of(command)))
         self.assertEqual(self.found(run), [])
         self.assertTrue(any("could not be looked for by pages: the address space is limited" in note
                             for note in run.report("contention")["notes"]), run.report("contention")["notes"])

@@ -137,6 +137,17 @@ class EndToEnd(unittest.TestCase):
         return subprocess.run(command, stdin=options.pop("stdin", subprocess.DEVNULL), stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, cwd=options.pop("cwd", self.folder), **options)
 
+    def output_of(self, command):
+        """What a program prints whose threads contend, and that prints the same each time: by its hand-fixed twin where it
+        has one, else on one processor, where its threads cannot contend. Both are over sooner."""
+        program, *arguments = map(str, command)
+        if os.access(f"{program}_fixed", os.X_OK):
+            run = self.plain_run([f"{program}_fixed", *arguments])
+        else:
+            run = self.plain_run(["taskset", "--cpu-list", str(min(os.sched_getaffinity(0))), program, *arguments])
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return run.stdout
+
     def report_of_killed(self, command, view, env=None):
         """Kills a program that prints "launched" once a device has its kernel: what the report then says."""
         directory = self.folder / "killed"

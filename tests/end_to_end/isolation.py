@@ -34,9 +34,7 @@ class Isolation(repair_runs.RepairRuns):
 
     def bare(self, command):
         if tuple(command) not in self.outputs:
-            done = self.plain_run(command)
-            self.assertEqual(done.returncode, 0)
-            self.outputs[tuple(command)] = done.stdout
+            self.outputs[tuple(command)] = self.output_of(command)
         return self.outputs[tuple(command)]
 
     def test_pages_that_threads_are_found_to_share_are_isolated(self):
@@ -59,7 +57,7 @@ class Isolation(repair_runs.RepairRuns):
                 self.assertTrue(any("each thread had its page for itself" in data["repair"] for data in found), found)
 
     def test_locks_get_lines_of_their_own(self):
-        command = [driver.sample("lock_pool"), "100"]
+        command = [driver.sample("lock_pool"), "60"]
         run = self.run_until(lambda run: self.repairs(run)["moved_locks"] == 2, command, self.bare(command), options=["--repair=isolate"])
         self.assertEqual(self.pages(run, "isolated"), [])
         # Memory that threads have in common already, other pages of which are isolated.

@@ -178,6 +178,8 @@ TEST_CASE("a placement that leaves more than a tenth helps nobody") {
   // What remains at any offset is 20 of so many.
   const Uses uses = {written(1, 0, 0, 8, 20), written(2, 0, 8, 8, 20)};
   CHECK(choose(uses, 199).placement == kAsAllocated);
+  CHECK(choose(uses, 199).is_close);
+  CHECK_FALSE(choose(uses, 99).is_close);
   CHECK(choose(uses, 200).placement == at_offset(0));
   CHECK(choose(uses, 200).conflicts == 20);
 }

@@ -158,6 +158,46 @@ TEST_CASE("what no placement parts is told, and decided once") {
   CHECK(settled[7].conflicts == conflicts);
 }
 
+TEST_CASE("what takes much of the time is placed sooner than what takes little") {
+  const auto settled_after = [](uint64_t idle_ns) {
+    Run run;
+    const uint64_t begin = run.now();
+    while (!settled.contains(7) && run.now() < begin + 4000 * kMs) {
+      run.sample({write_to(0, 0x10010, 7, 1, 0x10010), write_to(1, 0x10030, 7, 2, 0x10030)});
+      run.idle(idle_ns);
+    }
+    REQUIRE(settled.contains(7));
+    CHECK(settled[7].chosen.placement == Placement{64, 0, 64});
+    return run.now() - begin;
+  };
+  CHECK(settled_after(0) < 300 * kMs);
+  CHECK(settled_after(2 * kSampleNs * 30) >= SharingJudge::kSettleNs);
+}
+
+TEST_CASE(
+    "what a placement nearly helps is looked at for longer, and what none helps is not placed the sooner") {
+  Run run;
+  const uint64_t begin = run.now();
+  // Of 24 conflicts between objects three are within the first one: a bit more than a tenth, and later less.
+  uint64_t settled_ns = 0;
+  for (int i = 0; i < 900 && !settled.contains(7); ++i) {
+    run.sample({write_to(0, 0x10010, 7, 1, 0x10010), write_to(1, 0x10030, 7, 2, 0x10030)});
+    if (i % 8 == 7 && i < 160) run.sample({write_to(1, 0x10018, 7, 1, 0x10010)});
+    settled_ns = run.now() - begin;
+  }
+  REQUIRE(settled.contains(7));
+  CHECK(settled[7].chosen.placement == Placement{64, 0, 64});
+  CHECK(settled_ns > SharingJudge::kSettleNs);
+
+  Run other;
+  const uint64_t other_begin = other.now();
+  while (!settled.contains(7) && other.now() < other_begin + 4000 * kMs)
+    other.sample({write_to(0, 0x10000, 7, 1, 0x10000), write_to(1, 0x10008, 7, 1, 0x10000)});
+  REQUIRE(settled.contains(7));
+  CHECK(settled[7].chosen.placement == kAsAllocated);
+  CHECK(other.now() - other_begin >= SharingJudge::kSettleNs);
+}
+
 TEST_CASE("true sharing, one thread, readers, and those that come later are left alone") {
   Run run;
   SharedAccess reader = write_to(0, 0x20000, 2, 2, 0x20000),
