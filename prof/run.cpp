@@ -235,7 +235,7 @@ int run_program(const RunOptions& whole) {
     const char* const asked = by_pages ? "-e contention:pages" : "--repair=isolate";
     require_kernel_for_isolation(asked, by_pages ? "-e contention" : "--repair");
     others.push_back(preloadable(find_isolate_preload()));
-    others.emplace_back(find_isolating_allocator(asked));
+    others.push_back(preloadable(find_isolating_allocator(asked)));
   }
   const bool few = std::ranges::all_of(
       events, [](const hpcrun::EventSpec& event) { return event.rate <= hpcrun::kFewSamples; });

@@ -5,7 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "prof/message.h"
 
@@ -52,6 +55,17 @@ bool make_link(const fs::path& target, const fs::path& link) {
   return !error;
 }
 
+// Where the loader would look for a library: the user's own folders first.
+std::vector<fs::path> library_folders() {
+  std::vector<fs::path> folders;
+  std::istringstream own(getenv("LD_LIBRARY_PATH") ? getenv("LD_LIBRARY_PATH") : "");
+  for (std::string folder; std::getline(own, folder, ':');)
+    if (!folder.empty()) folders.push_back(fs::absolute(folder));
+  folders.insert(folders.end(), {"/usr/lib/x86_64-linux-gnu", "/lib/x86_64-linux-gnu", "/usr/lib64",
+                                 "/usr/local/lib", "/usr/lib"});
+  return folders;
+}
+
 }  // namespace
 
 fs::path find_runtime_library() {
@@ -96,14 +110,13 @@ fs::path find_isolate_preload() {
 }
 
 fs::path find_isolating_allocator(const std::string& asked) {
-  constexpr const char* kFolders[] = {"/usr/lib/x86_64-linux-gnu", "/lib/x86_64-linux-gnu", "/usr/lib64",
-                                      "/usr/local/lib", "/usr/lib"};
   std::error_code error;
-  for (const char* folder : kFolders)
-    if (const fs::path library = fs::path(folder) / kIsolatingAllocator; fs::exists(library, error))
-      return library;
-  fail(kOwnFailure, "{} needs {}, which is not installed; install it (apt install libjemalloc2)", asked,
-       kIsolatingAllocator);
+  for (const fs::path& folder : library_folders())
+    if (fs::path library = folder / kIsolatingAllocator; fs::exists(library, error)) return library;
+  fail(kOwnFailure,
+       "{} needs {}, which is not installed; install it (apt install libjemalloc2), or name its folder in "
+       "LD_LIBRARY_PATH",
+       asked, kIsolatingAllocator);
 }
 
 fs::path find_regions_plugin() {

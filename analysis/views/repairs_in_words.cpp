@@ -150,7 +150,10 @@ std::string repairs_in_short(const RepairsRecord& repairs) {
   if (repairs.moved_locks > 0) parts.push_back(words_for_count(repairs.moved_locks, "lock") + " moved");
   if (declined > 0) parts.push_back(words_for_count(declined, "site") + " declined");
   const uint64_t shared = repairs.pages.size() - isolated;
-  if (isolated > 0)
+  if (isolated > 0 && repairs.conversions == 0)
+    parts.push_back(
+        fmt::format("{} to be isolated, no thread became a process", words_for_count(isolated, "page")));
+  else if (isolated > 0)
     parts.push_back(
         fmt::format("{} isolated since {}{}", words_for_count(isolated, "page"),
                     words_for_duration(

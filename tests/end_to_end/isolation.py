@@ -155,6 +155,17 @@ class Isolation(repair_runs.RepairRuns):
         always = self.prof_run(["/bin/cat", "/proc/self/maps"], options=["--repair=isolate:always"])
         self.assertIn(b"prof-common", always.stdout)
 
+    def test_the_allocator_may_lie_in_a_folder_of_the_users(self):
+        usual = pathlib.Path("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2")
+        own = self.folder / "libraries"
+        own.mkdir()
+        shutil.copy(usual, own)
+        maps = self.prof_run(["/bin/cat", "/proc/self/maps"], options=["--repair=isolate"],
+                             env={**os.environ, "LD_LIBRARY_PATH": f"{self.folder}/none::{own}"})
+        self.assertEqual(maps.status, 0, maps.stderr)
+        self.assertIn(f"{own}/{usual.name}".encode(), maps.stdout)
+        self.assertNotIn(str(usual.resolve()).encode(), maps.stdout)
+
     def test_memory_becomes_common_in_the_midst_of_everything(self):
         """All stacks, heaps and variables move while the threads stand still."""
         for how in ("count", "spawn", "signals", "map", "load", "forked", "child"):

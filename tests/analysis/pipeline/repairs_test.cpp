@@ -81,6 +81,8 @@ TEST_CASE("what was laid out anew is told in short where pages are isolated as w
   record.padding_bytes = 60'000;
   CHECK(repairs_in_short(record) == "1 site since 283 ms: 1080 allocations placed" + pages);
   CHECK(repairs_in_short(record).size() < 110);
+  record.conversions = 0;
+  CHECK(repairs_in_short(record).ends_with("; 2 pages to be isolated, no thread became a process"));
   record.pages.clear();
   CHECK(repairs_in_short(record).find(" of padding") != std::string::npos);
 }
