@@ -51,7 +51,7 @@ AllocationContext* AllocationContexts::set_of(const AllocationCall& call) noexce
   const Caller& known = caller_of(call.caller);
   if (known.address == call.caller && call.frame + known.next + sizeof(uint64_t) <= call.limit)
     key = mix(key) ^ word_at(call.frame + known.next);
-  return contexts_ + (mix(key) >> 8) % kSets * kWays;
+  return contexts_ + (mix(key) >> (64 - kSetBits)) * kWays;
 }
 
 AllocationContext* AllocationContexts::find(const AllocationCall& call) noexcept {

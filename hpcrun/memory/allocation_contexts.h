@@ -132,7 +132,8 @@ class AllocationContexts {
   uint64_t padding;
 
  private:
-  static constexpr uint32_t kSets = 128;
+  static constexpr unsigned kSetBits = 7;
+  static constexpr uint32_t kSets = 1 << kSetBits;
   static constexpr uint32_t kWays = 4;
   static constexpr uint32_t kCallers = 64;
 

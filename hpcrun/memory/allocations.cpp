@@ -133,7 +133,7 @@ void note(uint64_t begin, uint64_t bytes, SiteId site) noexcept {
 void allocated(void* at, size_t bytes, size_t align, const void* frame) noexcept {
   if (!is_sampling_this_copy()) return;
   const bool is_closed = isolates_pages() && tell_isolation(at, bytes, caller_at(frame));
-  if (!is_closed && is_alone() && hooks->frequent.count(bytes, frame))
+  if (!is_closed && hooks->frequent.count(bytes, frame))
     knows_all_paths.store(false, std::memory_order_relaxed);
   ThreadState* const thread = this_thread();
   if (!thread || thread->busy) return;
@@ -287,9 +287,10 @@ void start_heap() noexcept {
   if (placing.has_plan) begin_to_place();
 }
 
-void follow_all_allocations() noexcept {
+void begin_threads_of_heap() noexcept {
   if (!hooks) return;
-  hooks->frequent.end();
+  const bool is_searched_at_need = process_state.search_descriptor != kNoDescriptor;
+  hooks->frequent.begin_threads(!is_searched_at_need);
   hooks->known.end_counting();
 }
 

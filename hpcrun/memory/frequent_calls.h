@@ -1,9 +1,10 @@
 #pragma once
-// Which calls of the allocator a program with one thread makes over and over. Where it is repaired as it
-// runs, these are passed over until it makes a second thread: of what is allocated in loops nobody need know
-// all, and a program that never has another thread pays for the first ones alone. Of the others, too, it pays
-// for some at first and with each sample: where ever new ones come, as from a program that recurses, the rest
-// is passed over until the next sample. The runtime counts, libhpcrun-memory.so asks. Without locks;
+// Which calls of the allocator a program makes over and over. Where it is repaired as it runs, these are
+// passed over until it makes a second thread: of what is allocated in loops nobody need know all, and a
+// program that never has another thread pays for the first ones alone. Of the others, too, it pays for some
+// at first and with each sample: where ever new ones come, as from a program that recurses, the rest is
+// passed over until the next sample. With threads the small ones that come over and over are passed over
+// while no search for contention is on. The runtime counts, libhpcrun-memory.so asks. Without locks;
 // async-signal-safe. Zeroed memory is a valid one: before begin() nobody wants to know of anything.
 
 #include <sys/single_threaded.h>
@@ -37,14 +38,21 @@ class FrequentCalls {
     middle_left_.store(kMiddleAtFirst, std::memory_order_relaxed);
     for (std::atomic<uint64_t>& word : frequent_) word.store(0, std::memory_order_relaxed);
     for (std::atomic<uint16_t>& count : counts_) count.store(0, std::memory_order_relaxed);
+    has_threads_.store(false, std::memory_order_relaxed);
     passes_.store(passes, std::memory_order_relaxed);
     are_all_heard_.store(false, std::memory_order_relaxed);
     hear();
   }
-  void end() noexcept {
-    passes_.store(false, std::memory_order_relaxed);
+  // The process has threads from now on. `is_searched`: nothing is passed over, until search() says
+  // otherwise; but for the first time that does not count.
+  void begin_threads(bool is_searched) noexcept {
+    if (has_threads_.load(std::memory_order_relaxed)) return;
+    is_searched_.store(is_searched, std::memory_order_relaxed);
+    has_threads_.store(true, std::memory_order_release);
     hear();
   }
+  // A search for contention begins, or is over.
+  void search(bool is_on) noexcept { is_searched_.store(is_on, std::memory_order_relaxed); }
   // Somebody wants to know of each call before it is made, also of those that are passed over.
   void hear_all() noexcept {
     are_all_heard_.store(true, std::memory_order_relaxed);
@@ -56,26 +64,25 @@ class FrequentCalls {
   bool is_unheard(uint64_t bytes) const noexcept { return bytes < ~heard_.load(std::memory_order_relaxed); }
 
   bool passes_over(uint64_t bytes, const void* frame) const noexcept {
+    if (has_threads_.load(std::memory_order_acquire))
+      return !is_searched_.load(std::memory_order_relaxed) && is_repeated(bytes, frame);
     return __libc_single_threaded && is_frequent(bytes, frame);
   }
+  // With one thread.
   bool is_frequent(uint64_t bytes, const void* frame) const noexcept {
     if (!counts(bytes)) return false;
     if (bytes >= kSmallBytes) return is_spent(middle_left_);
-    if (is_spent(left_)) return true;
-    const uint32_t place = place_of(bytes, frame);
-    return frequent_[place / 64].load(std::memory_order_relaxed) >> place % 64 & 1;
+    return is_spent(left_) || is_repeated(bytes, frame);
   }
 
   // Of this size, from the same place of the program: by the innermost return addresses, and how deep they
   // are. True: it is the last one to be told of until the next sample.
   bool count(uint64_t bytes, const void* frame) noexcept {
     if (!counts(bytes)) return false;
-    if (bytes >= kSmallBytes) return is_last(middle_left_);
-    const uint32_t place = place_of(bytes, frame);
-    const auto count = static_cast<uint16_t>(counts_[place].load(std::memory_order_relaxed) + 1);
-    if (count <= kOften) counts_[place].store(count, std::memory_order_relaxed);
-    if (count == kOften) frequent_[place / 64].fetch_or(uint64_t{1} << place % 64, std::memory_order_relaxed);
-    return is_last(left_);
+    const bool is_small = bytes < kSmallBytes;
+    if (is_small) count_place(place_of(bytes, frame));
+    if (has_threads_.load(std::memory_order_relaxed)) return false;
+    return is_last(is_small ? left_ : middle_left_);
   }
 
   // A sample came: of some more is to be told.
@@ -105,6 +112,17 @@ class FrequentCalls {
       heard_.store(~(is_spent(middle_left_) ? kLargeBytes : kSmallBytes), std::memory_order_relaxed);
     return true;
   }
+  bool is_repeated(uint64_t bytes, const void* frame) const noexcept {
+    if (!counts(bytes) || bytes >= kSmallBytes) return false;
+    const uint32_t place = place_of(bytes, frame);
+    return frequent_[place / 64].load(std::memory_order_relaxed) >> place % 64 & 1;
+  }
+  // Of threads that count at the same time some may be lost.
+  void count_place(uint32_t place) noexcept {
+    const auto count = static_cast<uint16_t>(counts_[place].load(std::memory_order_relaxed) + 1);
+    if (count <= kOften) counts_[place].store(count, std::memory_order_relaxed);
+    if (count == kOften) frequent_[place / 64].fetch_or(uint64_t{1} << place % 64, std::memory_order_relaxed);
+  }
   bool counts(uint64_t bytes) const noexcept {
     return passes_.load(std::memory_order_relaxed) && bytes < kLargeBytes;
   }
@@ -120,6 +138,8 @@ class FrequentCalls {
 
   std::atomic<uint64_t> heard_;  // but for the calls of fewer bytes than ~heard_
   std::atomic<bool> passes_;
+  std::atomic<bool> has_threads_;
+  std::atomic<bool> is_searched_;
   std::atomic<bool> are_all_heard_;
   std::atomic<int32_t> left_;         // small ones to be told of
   std::atomic<int32_t> middle_left_;  // those below kLargeBytes

@@ -28,9 +28,9 @@ extern constinit Heap heap;
 // these are not to be seen. Not async-signal-safe.
 void start_heap() noexcept;
 
-// From now on also those that a program with one thread makes over and over (frequent_calls.h): it has
-// another that the C library did not make. Async-signal-safe.
-void follow_all_allocations() noexcept;
+// The program has a second thread, or is about to make one: of its small allocations also those that it makes
+// over and over are followed while contention is searched for (frequent_calls.h). Async-signal-safe.
+void begin_threads_of_heap() noexcept;
 
 // Nobody follows them any more.
 void finish_heap() noexcept;

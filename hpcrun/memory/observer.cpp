@@ -259,6 +259,12 @@ ContentionSource source_in_use() noexcept {
                                                                      : ContentionSource::Pebs;
 }
 
+// Samples come often, and all allocations are told of, or neither.
+void search(bool is_on) noexcept {
+  if (FrequentCalls* const calls = heap.calls.load(std::memory_order_acquire)) calls->search(is_on);
+  sample_often(is_on);
+}
+
 const char* note_of(int failure) noexcept {
   if (failure == 0) return nullptr;
   return failure == -ENOSPC ? kInUse : kRefused;
@@ -280,7 +286,7 @@ void start_memory() noexcept {
                      report_progress,
                      {read_memory, nullptr},
                      is_told,
-                     has_rates ? sample_often : nullptr,
+                     has_rates ? search : nullptr,
                      may_find_more},
                     kWatchSignalData))
     return;

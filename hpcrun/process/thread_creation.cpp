@@ -78,7 +78,7 @@ int create_measured(const pthread_attr_t* attributes, Result (*routine)(void*), 
   if (!is_sampling_here()) return create(routine, argument);
   leave_waits();
   leave_lone_rate();
-  follow_all_allocations();
+  begin_threads_of_heap();
   if (modules_are_stale()) refresh_tables_meanwhile();
   // A page of its own: the program's allocator may not be ready here, and must not see a foreign free.
   using Started = Start<Result>;

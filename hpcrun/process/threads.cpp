@@ -83,7 +83,7 @@ ThreadState* make_thread(int tid, const char* name, StackBounds stack) noexcept 
   thread->tid = tid;
   thread->name.begin(name);
   thread->index = process_state.thread_count.fetch_add(1, std::memory_order_relaxed);
-  if (thread->index > 0) follow_all_allocations();
+  if (thread->index > 0) begin_threads_of_heap();
   process_state.file.counter(Counter::Threads).fetch_add(1, std::memory_order_relaxed);
   process_state.file.write_thread_start(thread->index, thread->tid, sys_clock_ns(CLOCK_MONOTONIC), name);
 

@@ -1,4 +1,4 @@
-// Which calls of the allocator are passed over in programs with one thread, and which allocations are known:
+// Which calls of the allocator are passed over, and which allocations are known:
 // on a stack of our own making.
 
 #include "hpcrun/memory/frequent_calls.h"
@@ -50,10 +50,48 @@ TEST_CASE("what is allocated often from one place is passed over") {
   other.words[7] = 0x2000;
   CHECK_FALSE(calls->is_frequent(48, other.frame()));
 
-  calls->end();
-  CHECK_FALSE(calls->is_frequent(48, call.frame()));
   calls->begin(true);
   CHECK_FALSE(calls->is_frequent(48, call.frame()));
+  count(*calls, 48, call.frame(), FrequentCalls::kOften);
+  CHECK(calls->is_frequent(48, call.frame()));
+  calls->begin(false);
+  CHECK_FALSE(calls->is_frequent(48, call.frame()));
+}
+
+TEST_CASE(
+    "with threads what is allocated often from one place is passed over while nothing is searched for") {
+  const auto calls = begun();
+  const Call call(0x1000), other(0x2000);
+  count(*calls, 48, call.frame(), FrequentCalls::kOften);
+  calls->begin_threads(false);
+  CHECK(calls->passes_over(48, call.frame()));
+  CHECK_FALSE(calls->passes_over(48, other.frame()));
+  // As many as there are, until they come over and over.
+  for (uint32_t i = 0; i < FrequentCalls::kOften; ++i) {
+    CHECK_FALSE(calls->passes_over(48, other.frame()));
+    CHECK_FALSE(calls->count(48, other.frame()));
+  }
+  CHECK(calls->passes_over(48, other.frame()));
+  CHECK_FALSE(calls->is_unheard(1));
+  // Those that are not small are all told.
+  for (uint32_t i = 0; i < 2 * FrequentCalls::kOften; ++i)
+    CHECK_FALSE(calls->count(FrequentCalls::kSmallBytes, call.frame()));
+  CHECK_FALSE(calls->passes_over(FrequentCalls::kSmallBytes, call.frame()));
+
+  calls->search(true);
+  CHECK_FALSE(calls->passes_over(48, call.frame()));
+  calls->begin_threads(false);  // one more thread
+  CHECK_FALSE(calls->passes_over(48, call.frame()));
+  calls->search(false);
+  CHECK(calls->passes_over(48, call.frame()));
+}
+
+TEST_CASE("with threads nothing is passed over where somebody looks for contention all the time") {
+  const auto calls = begun();
+  const Call call(0x1000);
+  count(*calls, 48, call.frame(), FrequentCalls::kOften);
+  calls->begin_threads(true);
+  CHECK_FALSE(calls->passes_over(48, call.frame()));
 }
 
 TEST_CASE("large allocations are never passed over") {
@@ -81,8 +119,8 @@ TEST_CASE("those between small and large are passed over where they are many, wh
   CHECK_FALSE(calls->is_unheard(48));
   calls->renew();
   CHECK(told(FrequentCalls::kLargeBytes - 1) == FrequentCalls::kMiddleASample);
-  calls->end();
-  CHECK_FALSE(calls->is_frequent(FrequentCalls::kSmallBytes, Call(0x1000).frame()));
+  calls->begin_threads(false);
+  CHECK_FALSE(calls->passes_over(FrequentCalls::kSmallBytes, Call(0x1000).frame()));
 }
 
 TEST_CASE("callers of the function around the allocator are told apart") {
@@ -151,7 +189,7 @@ TEST_CASE("calls are unheard where nobody wants to know of any for so few bytes"
     CHECK_FALSE(calls->is_unheard(1));
   }
   SECTION("nor once there are several threads") {
-    calls->end();
+    calls->begin_threads(false);
     CHECK_FALSE(calls->is_unheard(1));
     CHECK_FALSE(calls->count(48, Call(0x1000).frame()));
     CHECK_FALSE(calls->is_unheard(1));
