@@ -43,8 +43,8 @@ class FrequentCalls {
     are_all_heard_.store(false, std::memory_order_relaxed);
     hear();
   }
-  // The process has threads from now on. `is_searched`: nothing is passed over, until search() says
-  // otherwise; but for the first time that does not count.
+  // The process has threads from now on; only the first call counts. `is_searched`: nothing is passed over
+  // until search() says otherwise.
   void begin_threads(bool is_searched) noexcept {
     if (has_threads_.load(std::memory_order_relaxed)) return;
     is_searched_.store(is_searched, std::memory_order_relaxed);
