@@ -178,7 +178,8 @@ TEST_CASE(
     "what a placement nearly helps is looked at for longer, and what none helps is not placed the sooner") {
   Run run;
   const uint64_t begin = run.now();
-  // Of 24 conflicts between objects three are within the first one: a bit more than a tenth, and later less.
+  // At first one of nine conflicts is within an object, where no placement parts it: more than a tenth. Later
+  // less.
   uint64_t settled_ns = 0;
   for (int i = 0; i < 900 && !settled.contains(7); ++i) {
     run.sample({write_to(0, 0x10010, 7, 1, 0x10010), write_to(1, 0x10030, 7, 2, 0x10030)});
