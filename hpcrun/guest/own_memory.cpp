@@ -3,12 +3,15 @@
 #include <sys/mman.h>
 
 #include <atomic>
+#include <cstdint>
 
 #include "hpcrun/guest/syscalls.h"
 
 namespace hpcrun {
 
 namespace {
+
+constexpr size_t kPage = 4096;
 
 constinit std::atomic<const MemorySource*> current{nullptr};
 
@@ -23,8 +26,14 @@ void* map_own_memory(size_t bytes, InChild in_child) noexcept {
   return at;
 }
 
+void populate_own_memory(void* at, size_t bytes) noexcept {
+  if (current.load(std::memory_order_acquire)) return;
+  const auto begin = reinterpret_cast<uintptr_t>(at);
+  const uintptr_t first = (begin + kPage - 1) / kPage * kPage, end = (begin + bytes) / kPage * kPage;
+  if (first < end) sys_madvise(reinterpret_cast<void*>(first), end - first, kPopulateWrite);
+}
+
 void* map_emptied_page() noexcept {
-  constexpr size_t kPage = 4096;
   if (const MemorySource* const source = current.load(std::memory_order_acquire))
     return source->map_emptied_page();
   void* const page = sys_mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

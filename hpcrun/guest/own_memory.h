@@ -20,6 +20,11 @@ struct MemorySource {
 void* map_own_memory(size_t bytes, InChild in_child = InChild::Nothing) noexcept;
 void unmap_own_memory(void* at, size_t bytes) noexcept;
 
+// Takes the whole pages of it now, as far as the kernel can (Linux 5.14): what is read before it is written
+// to is a page of zeros first, and all processors on which the program runs are interrupted when that goes.
+// Not needed of memory from a source, which has no such pages.
+void populate_own_memory(void* at, size_t bytes) noexcept;
+
 // 4096 bytes that read as zeros in every copy of the process (MADV_WIPEONFORK, Linux 4.14). nullptr: there is
 // no such memory.
 void* map_emptied_page() noexcept;

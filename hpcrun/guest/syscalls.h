@@ -38,6 +38,8 @@ inline long sys_munmap(void* at, size_t bytes) noexcept {
   return raw_syscall(SYS_munmap, reinterpret_cast<long>(at), static_cast<long>(bytes));
 }
 
+constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, Linux 5.14
+
 inline long sys_madvise(void* at, size_t bytes, int advice) noexcept {
   return raw_syscall(SYS_madvise, reinterpret_cast<long>(at), static_cast<long>(bytes), advice);
 }

@@ -46,24 +46,24 @@ void LateSites::keep(uint64_t path, uint64_t bytes, SiteId site) noexcept {
   places_[key % kPlaces].store(key >> kSiteBits << kSiteBits | site, std::memory_order_relaxed);
 }
 
-AllocationContext* AllocationContexts::set_of(const AllocationCall& call) noexcept {
+uint32_t AllocationContexts::set_of(const AllocationCall& call) noexcept {
   uint64_t key = mix(call.caller) ^ call.frame;
   const Caller& known = caller_of(call.caller);
   if (known.address == call.caller && call.frame + known.next + sizeof(uint64_t) <= call.limit)
     key = mix(key) ^ word_at(call.frame + known.next);
-  return contexts_ + (mix(key) >> (64 - kSetBits)) * kWays;
+  return static_cast<uint32_t>(mix(key) >> (64 - kSetBits));
 }
 
 AllocationContext* AllocationContexts::find(const AllocationCall& call) noexcept {
-  AllocationContext* const set = set_of(call);
+  const uint32_t set = set_of(call);
+  if (!is_used(set)) return nullptr;
   const uint32_t generation = walk_generation();
-  for (AllocationContext* known = set; known < set + kWays; ++known) {
-    if (known->caller_ != call.caller || known->frame_ != call.frame || known->generation_ != generation)
+  for (AllocationContext& known : contexts_[set]) {
+    if (known.caller_ != call.caller || known.frame_ != call.frame || known.generation_ != generation)
       continue;
     uint32_t same = 0;
-    while (same < known->words_ && word_at(call.frame + known->offsets_[same]) == known->values_[same])
-      ++same;
-    if (same == known->words_) return known;
+    while (same < known.words_ && word_at(call.frame + known.offsets_[same]) == known.values_[same]) ++same;
+    if (same == known.words_) return &known;
   }
   return nullptr;
 }
@@ -79,9 +79,9 @@ AllocationContext& AllocationContexts::add(const AllocationCall& call, uint64_t 
     made.values_[made.words_++] = word.value;
   }
   if (made.words_ > 0) caller_of(call.caller) = {call.caller, made.offsets_[0]};
-  AllocationContext* const set = set_of(call);
-  const auto number = static_cast<uint32_t>(set - contexts_) / kWays;
-  AllocationContext& place = set[oldest_[number]++ % kWays];
+  const uint32_t set = set_of(call);
+  used_[set / 64] |= uint64_t{1} << set % 64;
+  AllocationContext& place = contexts_[set][oldest_[set]++ % kWays];
   place.caller_ = call.caller;
   place.frame_ = call.frame;
   place.path_ = path;

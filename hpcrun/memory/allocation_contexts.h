@@ -69,23 +69,23 @@ class LateSites {
 // How often a thread is asked where it allocates: compilers and others that recurse do so by ever new call
 // paths, and each costs a walk of the stack. The first kFirst walks are free until they have taken kFirstNs;
 // after these, one in kNsPerWalk, and no more than one in kLongWalks times what a walk takes, as those do of
-// code that is generated; fewer of a thread that is alone: nobody contends with it. Zeroed memory is a valid
-// one.
+// code that is generated; fewer at rest: of a thread that is alone, with which nobody contends, and while no
+// search for contention is on. Zeroed memory is a valid one.
 class WalkPace {
  public:
-  static constexpr uint32_t kFirst = 4'096, kFirstAlone = 1'024;
-  static constexpr uint64_t kFirstNs = 4'000'000, kFirstNsAlone = 2'000'000;
-  static constexpr uint64_t kNsPerWalk = 800'000, kNsPerWalkAlone = 2'000'000;
+  static constexpr uint32_t kFirst = 4'096, kFirstAtRest = 1'024;
+  static constexpr uint64_t kFirstNs = 4'000'000, kFirstNsAtRest = 2'000'000;
+  static constexpr uint64_t kNsPerWalk = 800'000, kNsPerWalkAtRest = 4'000'000;
   static constexpr uint64_t kLongWalks = 400;
   static constexpr uint32_t kAskedEach = 64;  // refusals: the clock costs, too
 
   template <typename Clock>
-  bool takes(Clock now_ns, bool is_alone) noexcept {
-    if (taken_ < (is_alone ? kFirstAlone : kFirst) && taken_ns_ < (is_alone ? kFirstNsAlone : kFirstNs))
+  bool takes(Clock now_ns, bool is_at_rest) noexcept {
+    if (taken_ < (is_at_rest ? kFirstAtRest : kFirst) && taken_ns_ < (is_at_rest ? kFirstNsAtRest : kFirstNs))
       return ++taken_, is_free_ = true;
     if (left_ == 0) {
       if (refused_++ % kAskedEach != 0) return false;
-      earn(now_ns(), is_alone ? kNsPerWalkAlone : kNsPerWalk);
+      earn(now_ns(), is_at_rest ? kNsPerWalkAtRest : kNsPerWalk);
     }
     return left_ > 0 && (--left_, true);
   }
@@ -145,10 +145,12 @@ class AllocationContexts {
   };
 
   Caller& caller_of(uint64_t address) noexcept { return callers_[(address ^ address >> 6) % kCallers]; }
-  AllocationContext* set_of(const AllocationCall& call) noexcept;
+  uint32_t set_of(const AllocationCall& call) noexcept;
+  bool is_used(uint32_t set) const noexcept { return used_[set / 64] >> set % 64 & 1; }
 
   Caller callers_[kCallers];
-  AllocationContext contexts_[kSets * kWays];
+  uint64_t used_[kSets / 64];  // a set is not read before it was written to (hpcrun/unwind/code_cache.h)
+  AllocationContext contexts_[kSets][kWays];
   uint8_t oldest_[kSets];
 };
 

@@ -25,6 +25,11 @@ bool AllocationSites::start() noexcept {
   return places_ && sites_;
 }
 
+void AllocationSites::populate() noexcept {
+  constexpr uint32_t kPopulated = ((1 << 3) - 1) * kFirstPlaces;  // three levels, 112 KiB
+  if (places_) populate_own_memory(places_, kPopulated * sizeof(Place));
+}
+
 void AllocationSites::forget() noexcept {
   places_ = nullptr;
   sites_ = nullptr;

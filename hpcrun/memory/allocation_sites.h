@@ -29,6 +29,9 @@ class AllocationSites {
   // Takes 3 MiB from the kernel, as they are used. False: there are none.
   bool start() noexcept;
 
+  // Takes the pages that a program with threads comes to use (populate_own_memory()).
+  void populate() noexcept;
+
   // In a forked child, which has none of the parent's memory for it: to be started anew.
   void forget() noexcept;
 
@@ -53,7 +56,9 @@ class AllocationSites {
   };
 
   // Where a key may lie: the first free one of these becomes its place.
-  static uint32_t tries(uint32_t level) noexcept { return level + 1 < kLevels ? kTries : kFirstPlaces << level; }
+  static uint32_t tries(uint32_t level) noexcept {
+    return level + 1 < kLevels ? kTries : kFirstPlaces << level;
+  }
   Place& tried(uint64_t key, uint32_t level, uint32_t step) noexcept {
     const uint32_t places = kFirstPlaces << level;
     return places_[places - kFirstPlaces + ((key >> 32) + step) % places];

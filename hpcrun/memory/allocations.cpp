@@ -7,12 +7,14 @@
 #include <string_view>
 
 #include "hpcrun/guest/clock.h"
+#include "hpcrun/guest/own_memory.h"
 #include "hpcrun/measurement/notes.h"
 #include "hpcrun/memory/allocation_contexts.h"
 #include "hpcrun/memory/counted_writes.h"
 #include "hpcrun/memory/heap.h"
 #include "hpcrun/memory/heap_hooks.h"
 #include "hpcrun/memory/isolating.h"
+#include "hpcrun/memory/observer.h"
 #include "hpcrun/memory/placing.h"
 #include "hpcrun/sample/process_mark.h"
 #include "hpcrun/sample/signals_blocked.h"
@@ -97,7 +99,8 @@ bool is_each_wanted() noexcept {
 }
 
 bool may_walk(AllocationContexts* contexts) noexcept {
-  if (!contexts || contexts->pace.takes(monotonic_ns, is_alone()) || is_each_wanted()) return true;
+  const bool is_at_rest = is_alone() || !hooks->frequent.is_searched();
+  if (!contexts || contexts->pace.takes(monotonic_ns, is_at_rest) || is_each_wanted()) return true;
   knows_all_paths.store(false, std::memory_order_relaxed);
   return false;
 }
@@ -126,7 +129,7 @@ SiteId site_of(ThreadState& thread, uint64_t bytes, size_t align, const void* fr
 }
 
 void note(uint64_t begin, uint64_t bytes, SiteId site) noexcept {
-  hooks->known.add(begin, __libc_single_threaded);
+  hooks->known.add(begin);
   heap.map.add(begin, bytes, site);
 }
 
@@ -152,7 +155,8 @@ void released(void* at) noexcept {
   if (!is_sampling_this_copy()) return;
   const auto begin = reinterpret_cast<uint64_t>(at);
   if (finds_written_lines()) tell_written_in(begin);
-  if (__libc_single_threaded && heap.map.holds(begin)) hooks->known.remove(begin);
+  if (!heap.map.holds(begin)) return;
+  hooks->known.remove(begin);
   if (heap.map.remove(begin)) end_object(begin);
 }
 
@@ -290,8 +294,10 @@ void start_heap() noexcept {
 void begin_threads_of_heap() noexcept {
   if (!hooks) return;
   const bool is_searched_at_need = process_state.search_descriptor != kNoDescriptor;
-  hooks->frequent.begin_threads(!is_searched_at_need);
-  hooks->known.end_counting();
+  if (!hooks->frequent.begin_threads(!is_searched_at_need)) return;
+  populate_own_memory(&hooks->known, sizeof hooks->known);
+  heap.sites.populate();
+  populate_memory();
 }
 
 void finish_heap() noexcept {

@@ -71,6 +71,9 @@ class ContentionWatch {
   // `signal_data`: what the signals of breakpoints carry, with its low 16 bits free. False: no memory.
   bool start(const WatchHost& host, uint64_t signal_data) noexcept;
 
+  // Before the process has several threads: takes the memory that it comes to use.
+  void populate() noexcept { suspects_.populate(); }
+
   // Takes the breakpoints back and arms none any more. Samples may still come. Not in a handler.
   void stop() noexcept;
 

@@ -19,7 +19,8 @@ namespace hpcrun {
 
 class FrequentCalls {
  public:
-  static constexpr uint32_t kOften = 1'000;
+  // Threads that allocate at the same time take what they count in from each other: fewer are worth it.
+  static constexpr uint32_t kOften = 1'000, kOftenWithThreads = 250;
   // To be told of one takes 80 ns where it is known where it is made. In a large program, which makes ever
   // new calls, it takes 4 us, with the walk of the stack and what is pushed out of the caches (g++): 4 ms at
   // first, and 0.04 % at 20 samples a second.
@@ -31,8 +32,8 @@ class FrequentCalls {
   static constexpr int32_t kMiddleAtFirst = 500, kMiddleASample = 20;
   static constexpr uint64_t kLargeBytes = 131'072;
 
-  // From now on small ones are passed over that were counted kOften times, or came when as many were counted
-  // as may be told, while the process has one thread as far as the C library knows.
+  // From now on small ones are passed over that were counted kOften times, or that came when as many were
+  // counted as may be told, while the process has one thread as far as the C library knows.
   void begin(bool passes) noexcept {
     left_.store(kToldAtFirst, std::memory_order_relaxed);
     middle_left_.store(kMiddleAtFirst, std::memory_order_relaxed);
@@ -43,16 +44,19 @@ class FrequentCalls {
     are_all_heard_.store(false, std::memory_order_relaxed);
     hear();
   }
-  // The process has threads from now on; only the first call counts. `is_searched`: nothing is passed over
-  // until search() says otherwise.
-  void begin_threads(bool is_searched) noexcept {
-    if (has_threads_.load(std::memory_order_relaxed)) return;
+  // The process has threads from now on. False: it had, and only the first call counts. `is_searched`:
+  // nothing is passed over until search() says otherwise.
+  bool begin_threads(bool is_searched) noexcept {
+    if (has_threads_.load(std::memory_order_relaxed)) return false;
     is_searched_.store(is_searched, std::memory_order_relaxed);
     has_threads_.store(true, std::memory_order_release);
     hear();
+    return true;
   }
   // A search for contention begins, or is over.
   void search(bool is_on) noexcept { is_searched_.store(is_on, std::memory_order_relaxed); }
+  // Threads are there, and nothing is passed over.
+  bool is_searched() const noexcept { return is_searched_.load(std::memory_order_relaxed); }
   // Somebody wants to know of each call before it is made, also of those that are passed over.
   void hear_all() noexcept {
     are_all_heard_.store(true, std::memory_order_relaxed);
@@ -113,15 +117,18 @@ class FrequentCalls {
     return true;
   }
   bool is_repeated(uint64_t bytes, const void* frame) const noexcept {
-    if (!counts(bytes) || bytes >= kSmallBytes) return false;
-    const uint32_t place = place_of(bytes, frame);
-    return frequent_[place / 64].load(std::memory_order_relaxed) >> place % 64 & 1;
+    return counts(bytes) && bytes < kSmallBytes && is_frequent_place(place_of(bytes, frame));
   }
   // Of threads that count at the same time some may be lost.
   void count_place(uint32_t place) noexcept {
+    if (is_frequent_place(place)) return;
     const auto count = static_cast<uint16_t>(counts_[place].load(std::memory_order_relaxed) + 1);
-    if (count <= kOften) counts_[place].store(count, std::memory_order_relaxed);
-    if (count == kOften) frequent_[place / 64].fetch_or(uint64_t{1} << place % 64, std::memory_order_relaxed);
+    counts_[place].store(count, std::memory_order_relaxed);
+    if (count < (has_threads_.load(std::memory_order_relaxed) ? kOftenWithThreads : kOften)) return;
+    frequent_[place / 64].fetch_or(uint64_t{1} << place % 64, std::memory_order_relaxed);
+  }
+  bool is_frequent_place(uint32_t place) const noexcept {
+    return frequent_[place / 64].load(std::memory_order_relaxed) >> place % 64 & 1;
   }
   bool counts(uint64_t bytes) const noexcept {
     return passes_.load(std::memory_order_relaxed) && bytes < kLargeBytes;
@@ -148,106 +155,6 @@ class FrequentCalls {
   // cache.
   std::atomic<uint64_t> frequent_[(1 << kCountBits) / 64];
   std::atomic<uint16_t> counts_[1 << kCountBits];
-};
-
-// A bit for each of so many places, set while what was added there is more than what was removed. Of more
-// places those that are a multiple of `places` apart share one.
-template <uint64_t places>
-class CountedBits {
- public:
-  void add(uint64_t place) noexcept {
-    std::atomic<uint8_t>& count = counts_[place % places];
-    const uint8_t before = count.load(std::memory_order_relaxed);
-    if (before < kMost) count.store(static_cast<uint8_t>(before + 1), std::memory_order_relaxed);
-    set(place);  // afterwards: a handler may have cleared it meanwhile
-  }
-  // Where nothing was added nothing is removed.
-  void remove(uint64_t place) noexcept {
-    std::atomic<uint8_t>& count = counts_[place % places];
-    const uint8_t before = count.load(std::memory_order_relaxed);
-    if (before == 0 || before == kMost) return;
-    count.store(static_cast<uint8_t>(before - 1), std::memory_order_relaxed);
-    if (before > 1) return;
-    word_of(place).fetch_and(~bit_of(place), std::memory_order_relaxed);
-    if (count.load(std::memory_order_relaxed)) set(place);  // a handler's, meanwhile
-  }
-  // For good, whatever is removed.
-  void keep(uint64_t place) noexcept {
-    counts_[place % places].store(kMost, std::memory_order_relaxed);
-    set(place);
-  }
-  // The bit alone: for good where nothing is removed any more.
-  void set(uint64_t place) noexcept {
-    if (!holds(place)) [[unlikely]]
-      word_of(place).fetch_or(bit_of(place), std::memory_order_relaxed);
-  }
-  bool holds(uint64_t place) const noexcept {
-    place %= places;
-    return words_[place / 64].load(std::memory_order_relaxed) >> place % 64 & 1;
-  }
-
- private:
-  static constexpr uint8_t kMost = UINT8_MAX;  // stays
-
-  std::atomic<uint64_t>& word_of(uint64_t place) noexcept { return words_[place % places / 64]; }
-  static uint64_t bit_of(uint64_t place) noexcept { return uint64_t{1} << place % places % 64; }
-
-  std::atomic<uint64_t> words_[places / 64];
-  std::atomic<uint8_t> counts_[places];
-};
-
-// Which releases are worth a question: those of allocations that are known, or that are not the allocator's
-// as they are. May say yes of others. By the pages in which they begin, and while the process has one thread
-// also by the beginnings themselves, of both of which it counts how many came and went: a program with one
-// thread goes on to use the same few pages in which the first allocations were known. All releases are asked
-// for, the counts are not looked at then: there is a bit for each. Most releases are of pages in which
-// nothing is known, and look at 512 bytes at most, which stay in the first level cache.
-class KnownBeginnings {
- public:
-  // `alone`: the process has one thread; after the first time that it had others, pages are all that is
-  // known.
-  void add(uint64_t begin, bool alone) noexcept {
-    if (!alone) end_counting();
-    if (has_uncounted_.load(std::memory_order_relaxed)) {
-      near_pages_.set(page_of(begin));
-      pages_.set(page_of(begin));
-      return;
-    }
-    near_pages_.add(page_of(begin));
-    pages_.add(page_of(begin));
-    beginnings_.add(granule_of(begin));
-  }
-  // For good, whatever becomes of it.
-  void keep(uint64_t begin) noexcept {
-    near_pages_.keep(page_of(begin));
-    pages_.keep(page_of(begin));
-    beginnings_.keep(granule_of(begin));
-  }
-  // What was added is gone.
-  void remove(uint64_t begin) noexcept {
-    if (has_uncounted_.load(std::memory_order_relaxed)) return;
-    near_pages_.remove(page_of(begin));
-    pages_.remove(page_of(begin));
-    beginnings_.remove(granule_of(begin));
-  }
-  void end_counting() noexcept { has_uncounted_.store(true, std::memory_order_relaxed); }
-
-  bool may_hold(uint64_t begin) const noexcept {
-    if (!near_pages_.holds(page_of(begin))) [[likely]]
-      return false;
-    if (!has_uncounted_.load(std::memory_order_relaxed) && !beginnings_.holds(granule_of(begin)))
-      return false;
-    return pages_.holds(page_of(begin));
-  }
-
- private:
-  static uint64_t page_of(uint64_t begin) noexcept { return begin >> 12; }
-  static uint64_t granule_of(uint64_t begin) noexcept { return begin >> 4; }
-
-  CountedBits<4'096> near_pages_;
-  std::atomic<bool> has_uncounted_;
-  CountedBits<65'536> beginnings_;
-  CountedBits<65'536> pages_;
 };
 
 }  // namespace hpcrun

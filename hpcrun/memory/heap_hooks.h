@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "hpcrun/memory/frequent_calls.h"
+#include "hpcrun/memory/known_beginnings.h"
 #include "hpcrun/memory/placement_filter.h"
 
 namespace hpcrun {

@@ -297,6 +297,10 @@ void start_memory() noexcept {
   process_state.memory_observer.store(&kObserver, std::memory_order_release);
 }
 
+void populate_memory() noexcept {
+  if (process_state.memory_observer.load(std::memory_order_acquire)) watch->populate();
+}
+
 uint64_t watch_signals() noexcept {
   return process_state.memory_observer.load(std::memory_order_relaxed) ? uint64_t{1} << (SIGTRAP - 1) : 0;
 }

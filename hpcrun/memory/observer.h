@@ -10,6 +10,9 @@ namespace hpcrun {
 // async-signal-safe.
 void start_memory() noexcept;
 
+// The process is about to have a second thread. Async-signal-safe.
+void populate_memory() noexcept;
+
 // The signals that breakpoints raise, bit n-1 for signal n; 0 when there are none.
 uint64_t watch_signals() noexcept;
 

@@ -41,6 +41,10 @@ bool SuspectLines::start() noexcept {
   return lines_;
 }
 
+void SuspectLines::populate() noexcept {
+  if (lines_) populate_own_memory(lines_, kLines * sizeof(Line));
+}
+
 // The thread's own, else the one whose visitor was there longest ago.
 std::atomic<uint64_t>& SuspectLines::Line::place_of(uint32_t thread) noexcept {
   std::atomic<uint64_t>* oldest = &visitors[0];

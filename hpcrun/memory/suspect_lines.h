@@ -37,6 +37,9 @@ class SuspectLines {
   // Takes 256 KiB from the kernel. False: there are none.
   bool start() noexcept;
 
+  // Takes them now (populate_own_memory()).
+  void populate() noexcept;
+
   // True where another thread was there at the same time, and one of both writes.
   bool visit(const LineVisit& visit, Meeting& out) noexcept;
 

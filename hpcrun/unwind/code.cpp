@@ -66,7 +66,7 @@ bool Unwinder::State::is_call_return(uint64_t address) noexcept {
 
 bool Unwinder::State::is_plausible_return(uint64_t address) noexcept {
   // What is cached as a caller was looked at before.
-  if (cache[slot(address - 1)].tag == ((address - 1) | generation_tag)) return true;
+  if (cache.find(address - 1, (address - 1) | generation_tag)) return true;
   const LoadedModule* module = loaded_module(address);
   if (module && (address <= module->text_start || address > module->text_end)) return false;
   return is_call_return(address) || is_restorer(address);
@@ -145,7 +145,6 @@ bool Unwinder::State::calls_exception_runtime(uint64_t return_address) noexcept 
 // Fills the cache entry of the address; an address that may be other code the next time stays in `uncached`.
 Step Unwinder::State::resolve(uint64_t address, CachedCode*& code) noexcept {
   constexpr uint64_t kFunctionAlignment = 16;
-  CachedCode* const entry = &cache[slot(address)];
   code = &uncached;
   const Step resolved = resolve_at(address);
   // makecontext and its kin push the address of a function as return address: no call is before it, and the
@@ -165,10 +164,7 @@ Step Unwinder::State::resolve(uint64_t address, CachedCode*& code) noexcept {
   uncached.tag = address | generation_tag;
   const bool lasting = !exact || frame_module(uncached.key) != kModuleNone;
   // A user address needs 47 bits; others do not fit into a tag.
-  if (lasting && address >> kModuleShift == 0) {
-    *entry = uncached;
-    code = entry;
-  }
+  if (lasting && address >> kModuleShift == 0) code = cache.keep(address, uncached);
   return {};
 }
 

@@ -92,8 +92,8 @@ Step Unwinder::State::run() noexcept {
     }
     if (depth == kMaxDepth) return Step::failed(StackReason::TooDeep);
     const uint64_t address = pc() - (exact ? 0 : 1);
-    CachedCode* code = &cache[slot(address)];
-    if (code->tag != (address | generation_tag)) [[unlikely]] {
+    CachedCode* code = cache.find(address, address | generation_tag);
+    if (!code) [[unlikely]] {
       if (has_left_moved_code()) {
         if constexpr (kRecord) record->is_complete = false;
         continue;
@@ -195,7 +195,7 @@ Stack Unwinder::walk_from(const ucontext_t& context, WalkRecord* record) noexcep
   const uint32_t generation = reader.generation();
   if (generation >> 16 != s.generation_epoch) {
     // Tags hold the low 16 bits: before they repeat, all are dropped.
-    for (CachedCode& code : s.cache) code.tag = 0;
+    s.cache.forget();
     s.generation_epoch = generation >> 16;
   }
   s.generation_tag = uint64_t{static_cast<uint16_t>(generation)} << kModuleShift;

@@ -5,26 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hpcrun/unwind/code_cache.h"
 #include "hpcrun/unwind/expression.h"
 #include "hpcrun/unwind/live_module.h"
 #include "hpcrun/unwind/registry.h"
-#include "hpcrun/unwind/rule.h"
 #include "hpcrun/unwind/stack_memory.h"
 #include "hpcrun/unwind/unwinder.h"
 #include "hpcrun/unwind/walk_record.h"
 
 namespace hpcrun {
-
-// What is known about one code address. Direct-mapped by the address.
-struct CachedCode {
-  uint64_t tag = 0;  // address | generation << 48
-  FrameKey key = 0;
-  Rule rule;
-};
-static_assert(sizeof(CachedCode) == 40);
-
-constexpr unsigned kCacheBits = 13;  // 8,192 entries, 320 KiB as they are used: the call sites of a compiler
-constexpr size_t kCacheEntries = size_t{1} << kCacheBits;
 
 enum class StepKind : uint8_t {
   Continue,
@@ -86,17 +75,13 @@ struct Unwinder::State {
   StackMemory memory;
   LiveScratch live;  // of lookups, too
   CachedCode uncached;
-  CachedCode cache[kCacheEntries];
+  CodeCache cache;
   FrameKey frames[kMaxDepth];
 
   uint64_t pc() const noexcept { return registers.value[kReturnAddress]; }
   uint64_t sp() const noexcept { return registers.value[kRsp]; }
 
   CfiIndex::Row row() noexcept { return {live.cie, live.fde, live.machine}; }
-
-  static size_t slot(uint64_t address) noexcept {
-    return static_cast<size_t>((address * 0x9e3779b97f4a7c15u) >> (64 - kCacheBits));
-  }
 
   // code.cpp: what is known about an address, looked up past the cache; resolve_at leaves it in `uncached`.
   Step resolve(uint64_t address, CachedCode*& code) noexcept;

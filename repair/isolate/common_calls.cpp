@@ -115,11 +115,8 @@ long map_piece(uint64_t low, uint64_t bytes, int protection, int flags) noexcept
     common_munmap(reinterpret_cast<void*>(low), bytes);
     return result;
   }
-#ifndef MADV_POPULATE_WRITE
-  constexpr int MADV_POPULATE_WRITE = 23;  // Linux 5.14
-#endif
   if ((flags & MAP_POPULATE) && (protection & PROT_WRITE))
-    sys_madvise(reinterpret_cast<void*>(low), bytes, MADV_POPULATE_WRITE);
+    sys_madvise(reinterpret_cast<void*>(low), bytes, kPopulateWrite);
   return static_cast<long>(low);
 }
 
@@ -379,8 +376,7 @@ namespace {
 // Whether common memory, which is a file's, has huge pages where a program asks for them.
 bool has_huge_pages_by_advice() noexcept {
   constexpr const char* kSetting = "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
-  const long file =
-      raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(kSetting), O_RDONLY | O_CLOEXEC);
+  const long file = raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(kSetting), O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
   char text[128] = {};  // always within_size [advise] never deny force
   raw_syscall(SYS_read, file, reinterpret_cast<long>(text), sizeof text - 1);

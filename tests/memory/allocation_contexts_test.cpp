@@ -127,16 +127,16 @@ TEST_CASE("a thread is asked at a pace where it allocates") {
   auto pace = std::make_unique<WalkPace>();
   uint64_t now_ns = 5'000'000'000, asked = 0;
   const auto clock = [&] { return ++asked, now_ns; };
-  const auto taken_of = [&](uint32_t calls, bool is_alone = false) {
+  const auto taken_of = [&](uint32_t calls, bool is_at_rest = false) {
     uint32_t taken = 0;
-    for (uint32_t i = 0; i < calls; ++i) taken += pace->takes(clock, is_alone);
+    for (uint32_t i = 0; i < calls; ++i) taken += pace->takes(clock, is_at_rest);
     return taken;
   };
-  CHECK(taken_of(WalkPace::kFirstAlone, true) == WalkPace::kFirstAlone);
+  CHECK(taken_of(WalkPace::kFirstAtRest, true) == WalkPace::kFirstAtRest);
   CHECK(asked == 0);
   CHECK(taken_of(100, true) == 0);
   asked = 0;
-  CHECK(taken_of(WalkPace::kFirst - WalkPace::kFirstAlone) == WalkPace::kFirst - WalkPace::kFirstAlone);
+  CHECK(taken_of(WalkPace::kFirst - WalkPace::kFirstAtRest) == WalkPace::kFirst - WalkPace::kFirstAtRest);
   CHECK(asked == 0);
   CHECK(taken_of(1'000) == 0);
   CHECK(asked <= 1'000 / WalkPace::kAskedEach + 1);
@@ -148,7 +148,7 @@ TEST_CASE("a thread is asked at a pace where it allocates") {
   CHECK(taken_of(1'000) == 1);
   now_ns += 100'000 * WalkPace::kNsPerWalk;  // nor is all kept that was not used
   CHECK(taken_of(100'000) == WalkPace::kFirst);
-  now_ns += 3 * WalkPace::kNsPerWalkAlone;  // nobody contends with a thread that is alone
+  now_ns += 3 * WalkPace::kNsPerWalkAtRest;  // fewer at rest
   CHECK(taken_of(1'000, true) == 3);
   for (int walk = 0; walk < 100; ++walk) pace->took(WalkPace::kNsPerWalk / WalkPace::kLongWalks * 2);
   now_ns += 10 * WalkPace::kNsPerWalk;  // of long walks fewer are made
@@ -158,15 +158,15 @@ TEST_CASE("a thread is asked at a pace where it allocates") {
 TEST_CASE("walks that take long are free for a while only") {
   auto pace = std::make_unique<WalkPace>();
   const auto clock = [] { return uint64_t{5'000'000'000}; };
-  const auto free_ones = [&](bool is_alone) {
+  const auto free_ones = [&](bool is_at_rest) {
     uint32_t taken = 0;
-    for (; pace->takes(clock, is_alone); ++taken) pace->took(20'000);
+    for (; pace->takes(clock, is_at_rest); ++taken) pace->took(20'000);
     return taken;
   };
-  const uint32_t alone = free_ones(true);
-  CHECK(alone >= WalkPace::kFirstNsAlone / 20'000);
-  CHECK(alone < WalkPace::kFirstAlone);
-  const uint32_t all = alone + free_ones(false);
+  const uint32_t at_rest = free_ones(true);
+  CHECK(at_rest >= WalkPace::kFirstNsAtRest / 20'000);
+  CHECK(at_rest < WalkPace::kFirstAtRest);
+  const uint32_t all = at_rest + free_ones(false);
   CHECK(all >= WalkPace::kFirstNs / 20'000);
   CHECK(all <= WalkPace::kFirstNs / 20'000 + 20);  // of the first ones less is believed
 }

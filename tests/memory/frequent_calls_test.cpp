@@ -1,5 +1,4 @@
-// Which calls of the allocator are passed over, and which allocations are known:
-// on a stack of our own making.
+// Which calls of the allocator are passed over, on a stack of our own making.
 
 #include "hpcrun/memory/frequent_calls.h"
 
@@ -67,7 +66,7 @@ TEST_CASE(
   CHECK(calls->passes_over(48, call.frame()));
   CHECK_FALSE(calls->passes_over(48, other.frame()));
   // As many as there are, until they come over and over.
-  for (uint32_t i = 0; i < FrequentCalls::kOften; ++i) {
+  for (uint32_t i = 0; i < FrequentCalls::kOftenWithThreads; ++i) {
     CHECK_FALSE(calls->passes_over(48, other.frame()));
     CHECK_FALSE(calls->count(48, other.frame()));
   }
@@ -194,73 +193,4 @@ TEST_CASE("calls are unheard where nobody wants to know of any for so few bytes"
     CHECK_FALSE(calls->count(48, Call(0x1000).frame()));
     CHECK_FALSE(calls->is_unheard(1));
   }
-}
-
-TEST_CASE("known beginnings may lie in their pages alone") {
-  const auto known = std::make_unique<KnownBeginnings>();
-  CHECK_FALSE(known->may_hold(0x7f0000001010));
-  known->add(0x7f0000001010, false);
-  CHECK(known->may_hold(0x7f0000001010));
-  CHECK(known->may_hold(0x7f0000001ff0));
-  CHECK_FALSE(known->may_hold(0x7f0000002000));
-  constexpr uint64_t kNearPages = 4096 * uint64_t{4096};  // apart, two pages look the same at first
-  CHECK_FALSE(known->may_hold(0x7f0000001010 + kNearPages));
-  known->remove(0x7f0000001010);
-  CHECK(known->may_hold(0x7f0000001010));
-}
-
-TEST_CASE("with one thread the beginnings in a page are told apart, until they are gone") {
-  const auto known = std::make_unique<KnownBeginnings>();
-  known->add(0x7f0000001010, true);
-  CHECK(known->may_hold(0x7f0000001010));
-  CHECK_FALSE(known->may_hold(0x7f0000001ff0));
-  known->add(0x7f0000001ff0, true);
-  known->remove(0x7f0000001010);
-  CHECK_FALSE(known->may_hold(0x7f0000001010));
-  CHECK(known->may_hold(0x7f0000001ff0));
-}
-
-TEST_CASE("a page in which nothing is known any more is not asked for") {
-  const auto known = std::make_unique<KnownBeginnings>();
-  constexpr uint64_t kSpan = 1 << 20;  // of the beginnings' bits: the other one has the same, on another page
-  known->add(0x7f0000001010, true);
-  known->add(0x7f0000001010 + kSpan, true);
-  CHECK(known->may_hold(0x7f0000001010));
-  known->remove(0x7f0000001010);
-  CHECK_FALSE(known->may_hold(0x7f0000001010));
-  CHECK(known->may_hold(0x7f0000001010 + kSpan));
-}
-
-TEST_CASE("of beginnings that share a count none is forgotten with another one") {
-  const auto known = std::make_unique<KnownBeginnings>();
-  constexpr uint64_t kSpan = 1 << 20;  // of the counts
-  for (uint64_t i = 0; i < 300; ++i) known->add(0x7f0000001010 + i * kSpan, true);
-  for (uint64_t i = 1; i < 300; ++i) known->remove(0x7f0000001010 + i * kSpan);
-  CHECK(known->may_hold(0x7f0000001010));
-  known->add(0x7f0000002020, true);
-  known->add(0x7f0000002020 + kSpan, true);
-  known->remove(0x7f0000002020 + kSpan);
-  CHECK(known->may_hold(0x7f0000002020));
-  known->remove(0x7f0000002020);
-  CHECK_FALSE(known->may_hold(0x7f0000002020));
-}
-
-TEST_CASE("what is kept is known whatever goes") {
-  const auto known = std::make_unique<KnownBeginnings>();
-  known->keep(0x7f0000001010);
-  CHECK(known->may_hold(0x7f0000001010));
-  CHECK_FALSE(known->may_hold(0x7f0000001020));
-  known->add(0x7f0000001010, true);
-  known->remove(0x7f0000001010);
-  CHECK(known->may_hold(0x7f0000001010));
-}
-
-TEST_CASE("what was added by one of several threads is known by its page, and what was before") {
-  const auto known = std::make_unique<KnownBeginnings>();
-  known->add(0x7f0000001010, true);
-  known->add(0x7f0000005010, false);
-  known->remove(0x7f0000001010);
-  CHECK(known->may_hold(0x7f0000001010));
-  CHECK(known->may_hold(0x7f0000005ff0));
-  CHECK_FALSE(known->may_hold(0x7f0000003010));
 }

@@ -1,0 +1,70 @@
+#pragma once
+// What one thread's walks know of code addresses, by address. Zeroed memory is a valid empty one.
+// Async-signal-safe.
+//
+// The kernel gives a page of zeros to who reads memory that was never written to, and takes it back when that
+// comes to be written: all processors on which the program runs are interrupted to forget it. So pages are
+// not looked into before something was kept there.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hpcrun/unwind/frame.h"
+#include "hpcrun/unwind/rule.h"
+
+namespace hpcrun {
+
+struct CachedCode {
+  uint64_t tag = 0;  // address | generation << 48
+  FrameKey key = 0;
+  Rule rule;
+};
+static_assert(sizeof(CachedCode) == 40);
+
+class CodeCache {
+ public:
+  // nullptr: not known. `tag`: as CachedCode has it, of the address.
+  CachedCode* find(uint64_t address, uint64_t tag) noexcept {
+    CachedCode* const entry = &entries_[slot(address)];
+    return is_kept(*entry) && entry->tag == tag ? entry : nullptr;
+  }
+
+  // In the place of what was there.
+  CachedCode* keep(uint64_t address, const CachedCode& code) noexcept {
+    CachedCode* const entry = &entries_[slot(address)];
+    const uint64_t page = page_of(*entry);
+    written_[page / 64 % kWords] |= uint64_t{1} << page % 64;
+    *entry = code;
+    return entry;
+  }
+
+  void forget() noexcept {
+    for (CachedCode& entry : entries_)
+      if (is_kept(entry)) entry.tag = 0;
+  }
+
+ private:
+  static constexpr unsigned kBits =
+      13;  // 8,192 entries, 320 KiB as they are used: the call sites of a compiler
+  static constexpr size_t kEntries = size_t{1} << kBits;
+  static constexpr size_t kPage = 4096;
+  static constexpr size_t kWords = 2;  // a bit for each page
+  static_assert(kEntries * sizeof(CachedCode) / kPage + 2 <= kWords * 64);
+
+  static size_t slot(uint64_t address) noexcept {
+    return static_cast<size_t>((address * 0x9e3779b97f4a7c15u) >> (64 - kBits));
+  }
+  // The one that its tag lies in.
+  static uint64_t page_of(const CachedCode& entry) noexcept {
+    return reinterpret_cast<uint64_t>(&entry) / kPage;
+  }
+  bool is_kept(const CachedCode& entry) const noexcept {
+    const uint64_t page = page_of(entry);
+    return written_[page / 64 % kWords] >> page % 64 & 1;
+  }
+
+  uint64_t written_[kWords];
+  CachedCode entries_[kEntries];
+};
+
+}  // namespace hpcrun
