@@ -67,31 +67,37 @@ class LateSites {
 };
 
 // How often a thread is asked where it allocates: compilers and others that recurse do so by ever new call
-// paths, and each costs a walk of the stack. The first kFirst walks are free until they have taken kFirstNs;
-// after these, one in kNsPerWalk, and no more than one in kLongWalks times what a walk takes, as those do of
-// code that is generated; fewer at rest: of a thread that is alone, with which nobody contends, and while no
-// search for contention is on. Zeroed memory is a valid one.
+// paths, and each costs a walk of the stack. The first walks are free, so many of them and for so long; after
+// these, one comes in ns_per_walk, and no more than one in kLongWalks times what a walk takes, as those do of
+// code that is generated. Zeroed memory is a valid one.
 class WalkPace {
  public:
-  static constexpr uint32_t kFirst = 4'096, kFirstAtRest = 1'024;
-  static constexpr uint64_t kFirstNs = 4'000'000, kFirstNsAtRest = 2'000'000;
-  static constexpr uint64_t kNsPerWalk = 800'000, kNsPerWalkAtRest = 4'000'000;
+  struct Budget {
+    uint32_t first;
+    uint64_t first_ns;
+    uint64_t ns_per_walk;
+  };
+  static constexpr Budget kSearched{4'096, 4'000'000, 800'000};  // while contention is searched for
+  static constexpr Budget kAlone{1'024, 2'000'000,
+                                 4'000'000};  // a process with one thread, which contends with none
+  // While nothing is searched for. Threads that come to help for a moment have no time to lose: those of
+  // node's garbage collector, which were asked a thousand times, made the program some 0.5 % slower.
+  static constexpr Budget kAtRest{64, 250'000, 4'000'000};
   static constexpr uint64_t kLongWalks = 400;
   static constexpr uint32_t kAskedEach = 64;  // refusals: the clock costs, too
 
   template <typename Clock>
-  bool takes(Clock now_ns, bool is_at_rest) noexcept {
-    if (taken_ < (is_at_rest ? kFirstAtRest : kFirst) && taken_ns_ < (is_at_rest ? kFirstNsAtRest : kFirstNs))
-      return ++taken_, is_free_ = true;
+  bool takes(Clock now_ns, const Budget& budget) noexcept {
+    if (taken_ < budget.first && taken_ns_ < budget.first_ns) return ++taken_, is_free_ = true;
     if (left_ == 0) {
       if (refused_++ % kAskedEach != 0) return false;
-      earn(now_ns(), is_at_rest ? kNsPerWalkAtRest : kNsPerWalk);
+      earn(now_ns(), budget.ns_per_walk);
     }
     return left_ > 0 && (--left_, true);
   }
   // A walk took so long; the thread may have waited for a processor meanwhile.
   void took(uint64_t ns) noexcept {
-    const uint64_t most = walk_ns_ ? 2 * walk_ns_ : kNsPerWalk / kLongWalks * 4;
+    const uint64_t most = walk_ns_ ? 2 * walk_ns_ : kSearched.ns_per_walk / kLongWalks * 4;
     const uint64_t own_ns = ns < most ? ns : most;
     walk_ns_ = (7 * walk_ns_ + own_ns) / 8;
     if (is_free_) taken_ns_ += own_ns;
@@ -104,7 +110,7 @@ class WalkPace {
     const uint64_t ns_per_walk = long_ns > least_ns_per_walk ? long_ns : least_ns_per_walk;
     const uint64_t walks = since_ns_ ? (now_ns - since_ns_) / ns_per_walk : 0;
     if (walks || !since_ns_) since_ns_ = now_ns;
-    left_ = static_cast<uint32_t>(walks < kFirst ? walks : kFirst);
+    left_ = static_cast<uint32_t>(walks < kSearched.first ? walks : kSearched.first);
   }
 
   uint64_t since_ns_, walk_ns_, taken_ns_;

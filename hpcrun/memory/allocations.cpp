@@ -98,9 +98,13 @@ bool is_each_wanted() noexcept {
   return config.isolates_always || config.contention_by_pages;
 }
 
+const WalkPace::Budget& walks() noexcept {
+  if (is_alone()) return WalkPace::kAlone;
+  return hooks->frequent.is_searched() ? WalkPace::kSearched : WalkPace::kAtRest;
+}
+
 bool may_walk(AllocationContexts* contexts) noexcept {
-  const bool is_at_rest = is_alone() || !hooks->frequent.is_searched();
-  if (!contexts || contexts->pace.takes(monotonic_ns, is_at_rest) || is_each_wanted()) return true;
+  if (!contexts || contexts->pace.takes(monotonic_ns, walks()) || is_each_wanted()) return true;
   knows_all_paths.store(false, std::memory_order_relaxed);
   return false;
 }

@@ -201,25 +201,28 @@ void record(ThreadState& thread, uint32_t event, const Weight& weight, const uco
   }
 }
 
-// Every so many samples the handler's own CPU time is taken; a wall clock would count preemptions, which
-// are likely right after a timer interrupt.
+// Every so many samples the handler's own CPU time is taken, and stands for all of these; a wall clock would
+// count preemptions, which are likely right after a timer interrupt. A thread's first sample, which takes
+// memory, stands for itself.
 constexpr uint32_t kTimedSamples = 16;
 
 class HandlerTimer {
  public:
   explicit HandlerTimer(ThreadState& thread) noexcept
-      : start_(thread.samples++ % kTimedSamples ? 0 : sys_clock_ns(CLOCK_THREAD_CPUTIME_ID)) {}
+      : stands_for_(thread.samples ? kTimedSamples : 1),
+        start_(thread.samples++ % kTimedSamples ? 0 : sys_clock_ns(CLOCK_THREAD_CPUTIME_ID)) {}
   ~HandlerTimer() {
     if (!start_) return;
     const uint64_t end = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     if (end > start_)  // where a fault has brought the thread home meanwhile, it is another's clock
       process_state.file.counter(Counter::HandlerNanoseconds)
-          .fetch_add((end - start_) * kTimedSamples, std::memory_order_relaxed);
+          .fetch_add((end - start_) * stands_for_, std::memory_order_relaxed);
   }
   HandlerTimer(const HandlerTimer&) = delete;
   HandlerTimer& operator=(const HandlerTimer&) = delete;
 
  private:
+  uint32_t stands_for_;
   uint64_t start_;
 };
 

@@ -124,49 +124,62 @@ TEST_CASE("nothing is read beyond the stack") {
 }
 
 TEST_CASE("a thread is asked at a pace where it allocates") {
+  constexpr const WalkPace::Budget &kAlone = WalkPace::kAlone, &kSearched = WalkPace::kSearched;
   auto pace = std::make_unique<WalkPace>();
   uint64_t now_ns = 5'000'000'000, asked = 0;
   const auto clock = [&] { return ++asked, now_ns; };
-  const auto taken_of = [&](uint32_t calls, bool is_at_rest = false) {
+  const auto taken_of = [&](uint32_t calls, const WalkPace::Budget& budget = WalkPace::kSearched) {
     uint32_t taken = 0;
-    for (uint32_t i = 0; i < calls; ++i) taken += pace->takes(clock, is_at_rest);
+    for (uint32_t i = 0; i < calls; ++i) taken += pace->takes(clock, budget);
     return taken;
   };
-  CHECK(taken_of(WalkPace::kFirstAtRest, true) == WalkPace::kFirstAtRest);
+  CHECK(taken_of(kAlone.first, kAlone) == kAlone.first);
   CHECK(asked == 0);
-  CHECK(taken_of(100, true) == 0);
+  CHECK(taken_of(100, kAlone) == 0);
   asked = 0;
-  CHECK(taken_of(WalkPace::kFirst - WalkPace::kFirstAtRest) == WalkPace::kFirst - WalkPace::kFirstAtRest);
+  CHECK(taken_of(kSearched.first - kAlone.first) == kSearched.first - kAlone.first);
   CHECK(asked == 0);
   CHECK(taken_of(1'000) == 0);
   CHECK(asked <= 1'000 / WalkPace::kAskedEach + 1);
-  now_ns += 10 * WalkPace::kNsPerWalk;
+  now_ns += 10 * kSearched.ns_per_walk;
   CHECK(taken_of(1'000) == 10);
-  now_ns += WalkPace::kNsPerWalk / 2;  // what is not enough for one is not lost
+  now_ns += kSearched.ns_per_walk / 2;  // what is not enough for one is not lost
   CHECK(taken_of(1'000) == 0);
-  now_ns += WalkPace::kNsPerWalk / 2;
+  now_ns += kSearched.ns_per_walk / 2;
   CHECK(taken_of(1'000) == 1);
-  now_ns += 100'000 * WalkPace::kNsPerWalk;  // nor is all kept that was not used
-  CHECK(taken_of(100'000) == WalkPace::kFirst);
-  now_ns += 3 * WalkPace::kNsPerWalkAtRest;  // fewer at rest
-  CHECK(taken_of(1'000, true) == 3);
-  for (int walk = 0; walk < 100; ++walk) pace->took(WalkPace::kNsPerWalk / WalkPace::kLongWalks * 2);
-  now_ns += 10 * WalkPace::kNsPerWalk;  // of long walks fewer are made
+  now_ns += 100'000 * kSearched.ns_per_walk;  // nor is all kept that was not used
+  CHECK(taken_of(100'000) == kSearched.first);
+  now_ns += 3 * kAlone.ns_per_walk;
+  CHECK(taken_of(1'000, kAlone) == 3);
+  for (int walk = 0; walk < 100; ++walk) pace->took(kSearched.ns_per_walk / WalkPace::kLongWalks * 2);
+  now_ns += 10 * kSearched.ns_per_walk;  // of long walks fewer are made
   CHECK(taken_of(1'000) == 5);
+}
+
+TEST_CASE("of a thread that comes while nothing is searched for few walks are made, and all in a search") {
+  auto pace = std::make_unique<WalkPace>();
+  const auto clock = [] { return uint64_t{5'000'000'000}; };
+  const auto taken_of = [&](uint32_t calls, const WalkPace::Budget& budget) {
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < calls; ++i) taken += pace->takes(clock, budget);
+    return taken;
+  };
+  CHECK(taken_of(1'000, WalkPace::kAtRest) == WalkPace::kAtRest.first);
+  CHECK(taken_of(1'000, WalkPace::kSearched) == 1'000);
 }
 
 TEST_CASE("walks that take long are free for a while only") {
   auto pace = std::make_unique<WalkPace>();
   const auto clock = [] { return uint64_t{5'000'000'000}; };
-  const auto free_ones = [&](bool is_at_rest) {
+  const auto free_ones = [&](const WalkPace::Budget& budget) {
     uint32_t taken = 0;
-    for (; pace->takes(clock, is_at_rest); ++taken) pace->took(20'000);
+    for (; pace->takes(clock, budget); ++taken) pace->took(20'000);
     return taken;
   };
-  const uint32_t at_rest = free_ones(true);
-  CHECK(at_rest >= WalkPace::kFirstNsAtRest / 20'000);
-  CHECK(at_rest < WalkPace::kFirstAtRest);
-  const uint32_t all = at_rest + free_ones(false);
-  CHECK(all >= WalkPace::kFirstNs / 20'000);
-  CHECK(all <= WalkPace::kFirstNs / 20'000 + 20);  // of the first ones less is believed
+  const uint32_t alone = free_ones(WalkPace::kAlone);
+  CHECK(alone >= WalkPace::kAlone.first_ns / 20'000);
+  CHECK(alone < WalkPace::kAlone.first);
+  const uint32_t all = alone + free_ones(WalkPace::kSearched);
+  CHECK(all >= WalkPace::kSearched.first_ns / 20'000);
+  CHECK(all <= WalkPace::kSearched.first_ns / 20'000 + 20);  // of the first ones less is believed
 }
