@@ -196,10 +196,11 @@ int run_program(const RunOptions& whole) {
          "program runs; use --repair=isolate, or leave --verify out");
   if (whole.verify > 0 && !options.analyze)
     fail(kOwnFailure, "--verify needs the analysis that finds repairs; leave --no-analyze out");
+  // A run that is to be faster is sampled seldom, but where somebody asks for more.
+  const bool is_for_repairs = repairs.is_for_anything() && !asks_for_contention(names);
+  const bool rests = is_for_repairs && !names_cpu_time(names) && !options.trace;
   // What an earlier run found is known: nothing needs to be looked for again.
-  const bool looks_by_itself =
-      repairs.is_for_anything() && (repairs.file.empty() || repairs.isolate) && !asks_for_contention(names);
-  const bool has_rate = names_cpu_time(names);
+  const bool looks_by_itself = is_for_repairs && (repairs.file.empty() || repairs.isolate);
   if (looks_by_itself) names.emplace_back("contention");
   const bool locks = take_locks(names);
   const ContentionRequest contention = take_contention(names);
@@ -209,7 +210,8 @@ int run_program(const RunOptions& whole) {
         kOwnFailure,
         "-e contention:pages counts what --repair would change; leave one of them out, or use -e contention");
   std::vector<hpcrun::EventSpec> events = parse_user_events(names);
-  const uint32_t search_rate = looks_by_itself && !has_rate && !options.trace ? rest_cpu_time(events) : 0;
+  const uint32_t whole_rate = rests ? rest_cpu_time(events) : 0;
+  const uint32_t search_rate = looks_by_itself ? whole_rate : 0;
   const std::optional<hpcrun::Trigger> users = users_trigger();
   const Target target = find_target(command[0]);
   const fs::path runtime = preloadable(find_runtime_library());

@@ -120,6 +120,7 @@ void ContentionWatch::go_on_searching(uint64_t now_ns) noexcept {
 
 void ContentionWatch::pass(uint64_t now_ns) noexcept {
   follow(search_.sampled(now_ns));
+  if (host_.is_settled && host_.is_settled()) follow(search_.settled(now_ns));
   expire(now_ns);
 }
 

@@ -64,6 +64,9 @@ struct WatchHost {
   // Whether something may be found yet in what threads were seen to contend for, so that samples go on to
   // come often. Null: always.
   bool (*is_promising)() noexcept = nullptr;
+  // Whether nothing is left to be found in what threads were seen to contend for in this search, which is
+  // over then. Null: never.
+  bool (*is_settled)() noexcept = nullptr;
 };
 
 class ContentionWatch {

@@ -287,7 +287,8 @@ void start_memory() noexcept {
                      {read_memory, nullptr},
                      is_told,
                      has_rates ? search : nullptr,
-                     may_find_more},
+                     may_find_more,
+                     has_found_all},
                     kWatchSignalData))
     return;
   process_state.file.counter(Counter::LooksForContention)

@@ -163,6 +163,10 @@ bool may_find_more() noexcept {
   return !judge || judge->is_promising();
 }
 
+bool has_found_all() noexcept {
+  return !may_find_more() && !isolates_pages();
+}
+
 JudgeHost judge_host() noexcept {
   return {is_open,
           settle,

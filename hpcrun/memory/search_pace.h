@@ -28,6 +28,10 @@ class SearchPace {
   // They were seen to contend, for certain.
   Change seen(uint64_t now_ns) noexcept;
 
+  // Nothing of what threads were seen to contend for is worth a search any more: it is over at once, as if it
+  // had come to its end. Nothing changes in one in which nothing was seen yet.
+  Change settled(uint64_t now_ns) noexcept;
+
   // There is nothing to be found now: seldom at once, and until a rest in proportion to the search is over.
   Change call_off(uint64_t now_ns) noexcept;
 
@@ -38,7 +42,10 @@ class SearchPace {
   }
 
  private:
+  Change end(uint64_t now_ns) noexcept;
+
   std::atomic<bool> is_often_{false};
+  std::atomic<bool> has_seen_{false};       // in this search
   std::atomic<uint64_t> since_ns_{0};       // so long,
   std::atomic<uint64_t> until_ns_{0};       // until then
   std::atomic<uint64_t> rest_until_ns_{0};  // nothing is a reason to search before

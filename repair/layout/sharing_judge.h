@@ -1,6 +1,6 @@
 #pragma once
 // Judges while the program runs what its threads share: the accesses that are reported of contended lines are
-// put together by line and by allocation site, and every eighth of a second what is falsely shared, and takes
+// put together by line and by allocation site, and sixteen times a second what is falsely shared, and takes
 // a share of the CPU time that is worth it, is told to the host: lines, and sites with the placement that
 // keeps the threads apart. Goes by the same models as the analysis (hpcrun/model/cache_line.h, placement.h),
 // by less: a fixed number of lines and sites, the rest is left out.
@@ -61,9 +61,9 @@ struct JudgeHost {
 
 class SharingJudge {
  public:
-  static constexpr uint64_t kVerdictNs = 125'000'000;     // between two
+  static constexpr uint64_t kVerdictNs = 62'500'000;      // between two
   static constexpr uint64_t kSettleNs = 500'000'000;      // a site's placement is for good: not earlier,
-  static constexpr uint64_t kPlainNs = 200'000'000;       // but where much is lost, and alignment alone helps
+  static constexpr uint64_t kPlainNs = 120'000'000;       // but where much is lost, and alignment alone helps
   static constexpr double kPlainShare = 0.1;              // of the CPU time
   static constexpr uint64_t kPageNs = 250'000'000;        // what speaks against a page has so long to be seen
   static constexpr double kLeastShare = 0.02;             // of the CPU time; less is not worth a change

@@ -80,3 +80,18 @@ TEST_CASE("a search that is called off ends at once, and the next one waits in p
   CHECK(pace.sampled(end) == Change::Seldom);
   CHECK(pace.rests_until(end) == end + SearchPace::kShortestRestNs);
 }
+
+TEST_CASE("a search is over once what was seen is settled, and one in which nothing was seen goes on") {
+  SearchPace pace;
+  CHECK(pace.settled(kStart) == Change::None);
+  CHECK(pace.met(kStart) == Change::Often);
+  CHECK(pace.settled(kStart + 1) == Change::None);
+  CHECK(pace.seen(kStart + 2) == Change::None);
+  CHECK(pace.settled(kStart + 3) == Change::Seldom);
+  CHECK(pace.settled(kStart + 3) == Change::None);
+  CHECK(pace.rests_until(kStart + 3) == kStart + 3 + SearchPace::kShortestRestNs);
+  // What was seen then has nothing to do with the next one.
+  const uint64_t next = kStart + 3 + SearchPace::kShortestRestNs;
+  CHECK(pace.met(next) == Change::Often);
+  CHECK(pace.settled(next + 1) == Change::None);
+}
