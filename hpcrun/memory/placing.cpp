@@ -164,7 +164,8 @@ bool may_find_more() noexcept {
 }
 
 bool has_found_all() noexcept {
-  return !may_find_more() && !isolates_pages();
+  const SharingJudge* const judge = placing.judge.load(std::memory_order_acquire);
+  return judge && judge->has_told_all() && !isolates_pages();
 }
 
 JudgeHost judge_host() noexcept {

@@ -205,8 +205,8 @@ double SharingJudge::share_of(const Tally& tally) const noexcept {
   return static_cast<double>(tally.weight_ns) / static_cast<double>(std::max<uint64_t>(total, 1));
 }
 
-bool SharingJudge::is_significant(const Tally& tally) const noexcept {
-  return tally.conflicts >= kLeastConflicts && is_false_sharing(tally.moves, kLeastMoves) &&
+bool SharingJudge::is_significant(const Tally& tally, uint64_t least_conflicts) const noexcept {
+  return tally.conflicts >= least_conflicts && is_false_sharing(tally.moves, kLeastMoves) &&
          share_of(tally) >= kLeastShare;
 }
 
@@ -225,9 +225,10 @@ void SharingJudge::judge(uint64_t now_ns) noexcept {
   const auto site_promises = [this](const Site& site) {
     return site.site && host_.is_open(site.site) && may_be_significant(site.tally);
   };
-  is_promising_.store(
-      std::any_of(lines_, lines_ + kLines, promises) || std::any_of(sites_, sites_ + kSites, site_promises),
-      std::memory_order_relaxed);
+  const bool is_promising =
+      std::any_of(lines_, lines_ + kLines, promises) || std::any_of(sites_, sites_ + kSites, site_promises);
+  if (is_promising) has_told_.store(false, std::memory_order_relaxed);
+  is_promising_.store(is_promising, std::memory_order_relaxed);
   for (Line& line : lines_) {
     if (!line.address || !judge_line(line) || !host_.share_page) continue;
     const bool is_known_long = now_ns >= line.tally.since_ns + kPageNs;
@@ -249,6 +250,7 @@ bool SharingJudge::judge_line(Line& line) noexcept {
   if (is_shared && !line.is_told) {
     host_.share(line.address);
     line.is_told = true;
+    has_told_.store(true, std::memory_order_relaxed);
   }
   return is_shared;
 }
@@ -300,7 +302,7 @@ void SharingJudge::judge_site(Site& site, uint64_t now_ns) noexcept {
   const bool is_open = host_.is_open(site.site);
   const bool is_known_long = now_ns >= site.tally.since_ns + kSettleNs || has_lasting;
   if (is_open && !is_known_long && now_ns < site.tally.since_ns + kPlainNs) return;
-  if (is_open && is_significant(site.tally)) {
+  if (is_open && is_significant(site.tally, is_known_long ? kLeastConflicts : kPlainConflicts)) {
     const ChosenPlacement chosen =
         choose_placement(site.uses, site.use_count, site.tally.conflicts, host_.align_of(site.site));
     const bool helps = chosen.placement != kAsAllocated;
@@ -308,6 +310,7 @@ void SharingJudge::judge_site(Site& site, uint64_t now_ns) noexcept {
     if (!is_known_long && !is_plain) return;
     if (chosen.is_close && now_ns < site.tally.since_ns + kPatienceNs) return;
     host_.settle({site.site, chosen, site.tally.conflicts, site.line, site.has_locks});
+    has_told_.store(true, std::memory_order_relaxed);
     if (helps) placed_[placed_count_++ % kSites] = {site.site, now_ns};
     site.site = 0;
   } else if (!is_open || now_ns > site.tally.since_ns + kPatienceNs) {

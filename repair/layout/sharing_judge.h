@@ -67,7 +67,8 @@ class SharingJudge {
   static constexpr double kPlainShare = 0.1;              // of the CPU time
   static constexpr uint64_t kPageNs = 250'000'000;        // what speaks against a page has so long to be seen
   static constexpr double kLeastShare = 0.02;             // of the CPU time; less is not worth a change
-  static constexpr uint64_t kLeastConflicts = 20;         // accesses: fewer tell too little of who uses what
+  static constexpr uint64_t kLeastConflicts = 20;         // accesses: fewer tell too little of who uses what,
+  static constexpr uint64_t kPlainConflicts = 10;         // but for alignment alone
   static constexpr uint64_t kPatienceNs = 4'000'000'000;  // what has told nothing by then is forgotten
   // After that long, objects that lie as they did before their site was placed are gone, or stay: then their
   // pages are told of.
@@ -85,6 +86,9 @@ class SharingJudge {
   // Whether, at the last verdict, lines or sites were shared falsely of which nothing was told yet, and that
   // may be worth it.
   bool is_promising() const noexcept { return is_promising_.load(std::memory_order_relaxed); }
+
+  // Whether nothing is promising any more since something was told.
+  bool has_told_all() const noexcept { return has_told_.load(std::memory_order_relaxed) && !is_promising(); }
 
   // Accesses that came while another thread was at work.
   uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
@@ -167,12 +171,13 @@ class SharingJudge {
   uint64_t conflicts_in(const LineWindow& window) noexcept;
   void begin(Tally& tally, uint64_t now_ns) noexcept;
   double share_of(const Tally& tally) const noexcept;
-  bool is_significant(const Tally& tally) const noexcept;
+  bool is_significant(const Tally& tally, uint64_t least_conflicts = kLeastConflicts) const noexcept;
   bool may_be_significant(const Tally& tally) const noexcept;
 
   JudgeHost host_;
   std::atomic<bool> is_busy_;
   std::atomic<bool> is_promising_;
+  std::atomic<bool> has_told_;  // something, since the last verdict at which something was promising
   std::atomic<uint64_t> total_ns_;
   std::atomic<uint64_t> dropped_;
   uint64_t next_verdict_ns_;
