@@ -20,7 +20,7 @@ namespace hpcrun {
 class FrequentCalls {
  public:
   // Threads that allocate at the same time take what they count in from each other: fewer are worth it.
-  static constexpr uint32_t kOften = 1'000, kOftenWithThreads = 250;
+  static constexpr uint32_t kOften = 1'000, kOftenWithThreads = 100;
   // To be told of one takes 80 ns where it is known where it is made. In a large program, which makes ever
   // new calls, it takes 4 us, with the walk of the stack and what is pushed out of the caches (g++): 4 ms at
   // first, and 0.04 % at 20 samples a second.

@@ -57,8 +57,10 @@ class Repairs(repair_runs.RepairRuns):
         self.assertGreaterEqual(repairs["placed_allocations"], 1200)
         self.assertGreaterEqual(repairs["padding_bytes"], 1200 * 56)
         self.assertIn(b"repaired  1 site since ", next_run.stderr)
-        # It goes by the clock at its usual rate, and its file has what it was given.
-        self.assertEqual(next_run.summary()["sampling"]["requested_hz"], 1000)
+        # It has nothing to look for, is sampled seldom but where a rate is asked for, and its file has what it was given.
+        self.assertEqual(next_run.summary()["sampling"]["requested_hz"], 50)
+        asked = self.prof_run([REQUESTS], options=[f"--repair=layout:{run.directory}", "-e", "CPUTIME@1000"])
+        self.assertEqual(asked.summary()["sampling"]["requested_hz"], 1000)
         given = self.file(next_run)["sites"]
         self.assertEqual([(one["frames"], one["given"]) for one in given], [(site["frames"], True)])
 
