@@ -77,11 +77,11 @@ class WalkPace {
     uint64_t first_ns;
     uint64_t ns_per_walk;
   };
-  static constexpr Budget kSearched{4'096, 4'000'000, 800'000};  // while contention is searched for
-  static constexpr Budget kAlone{1'024, 2'000'000,
-                                 4'000'000};  // a process with one thread, which contends with none
-  // While nothing is searched for. Threads that come to help for a moment have no time to lose: those of
-  // node's garbage collector, which were asked a thousand times, made the program some 0.5 % slower.
+  // While contention is searched for; in a process with one thread, which contends with none; and else.
+  // Threads that come to help for a moment have no time to lose: those of node's garbage collector, which
+  // were asked a thousand times each, made the program some 0.5 % slower.
+  static constexpr Budget kSearched{4'096, 4'000'000, 800'000};
+  static constexpr Budget kAlone{1'024, 2'000'000, 4'000'000};
   static constexpr Budget kAtRest{64, 250'000, 8'000'000};
   static constexpr uint64_t kLongWalks = 400;
   static constexpr uint32_t kAskedEach = 64;  // refusals: the clock costs, too

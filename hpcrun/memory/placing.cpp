@@ -165,7 +165,7 @@ bool may_find_more() noexcept {
 
 bool has_found_all() noexcept {
   const SharingJudge* const judge = placing.judge.load(std::memory_order_acquire);
-  return judge && judge->has_told_all() && !isolates_pages();
+  return judge && judge->has_placed_all() && !isolates_pages();
 }
 
 JudgeHost judge_host() noexcept {

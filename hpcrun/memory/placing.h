@@ -67,7 +67,7 @@ void judge_time(uint64_t weight_ns) noexcept;
 void judge_access(const SharedAccess& access) noexcept;
 // SharingJudge::is_promising(); true where nobody judges.
 bool may_find_more() noexcept;
-// SharingJudge::has_told_all(), where nobody waits for more to be seen of lines that are known: pages that
+// SharingJudge::has_placed_all(), where nobody waits for more to be seen of lines that are known: pages that
 // may be isolated are told of at every verdict.
 bool has_found_all() noexcept;
 

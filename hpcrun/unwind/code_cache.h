@@ -44,8 +44,8 @@ class CodeCache {
   }
 
  private:
-  static constexpr unsigned kBits =
-      13;  // 8,192 entries, 320 KiB as they are used: the call sites of a compiler
+  // 8,192 entries, 320 KiB as they are used: the call sites of a compiler.
+  static constexpr unsigned kBits = 13;
   static constexpr size_t kEntries = size_t{1} << kBits;
   static constexpr size_t kPage = 4096;
   static constexpr size_t kWords = 2;  // a bit for each page

@@ -227,7 +227,7 @@ void SharingJudge::judge(uint64_t now_ns) noexcept {
   };
   const bool is_promising =
       std::any_of(lines_, lines_ + kLines, promises) || std::any_of(sites_, sites_ + kSites, site_promises);
-  if (is_promising) has_told_.store(false, std::memory_order_relaxed);
+  if (is_promising) has_placed_.store(false, std::memory_order_relaxed);
   is_promising_.store(is_promising, std::memory_order_relaxed);
   for (Line& line : lines_) {
     if (!line.address || !judge_line(line) || !host_.share_page) continue;
@@ -250,7 +250,6 @@ bool SharingJudge::judge_line(Line& line) noexcept {
   if (is_shared && !line.is_told) {
     host_.share(line.address);
     line.is_told = true;
-    has_told_.store(true, std::memory_order_relaxed);
   }
   return is_shared;
 }
@@ -310,8 +309,10 @@ void SharingJudge::judge_site(Site& site, uint64_t now_ns) noexcept {
     if (!is_known_long && !is_plain) return;
     if (chosen.is_close && now_ns < site.tally.since_ns + kPatienceNs) return;
     host_.settle({site.site, chosen, site.tally.conflicts, site.line, site.has_locks});
-    has_told_.store(true, std::memory_order_relaxed);
-    if (helps) placed_[placed_count_++ % kSites] = {site.site, now_ns};
+    if (helps) {
+      placed_[placed_count_++ % kSites] = {site.site, now_ns};
+      has_placed_.store(true, std::memory_order_relaxed);
+    }
     site.site = 0;
   } else if (!is_open || now_ns > site.tally.since_ns + kPatienceNs) {
     site.site = 0;

@@ -87,8 +87,11 @@ class SharingJudge {
   // may be worth it.
   bool is_promising() const noexcept { return is_promising_.load(std::memory_order_relaxed); }
 
-  // Whether nothing is promising any more since something was told.
-  bool has_told_all() const noexcept { return has_told_.load(std::memory_order_relaxed) && !is_promising(); }
+  // Whether nothing is promising any more since a placement was chosen. Of what none helps more is to be
+  // seen: its report is all that there is.
+  bool has_placed_all() const noexcept {
+    return has_placed_.load(std::memory_order_relaxed) && !is_promising();
+  }
 
   // Accesses that came while another thread was at work.
   uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
@@ -177,7 +180,7 @@ class SharingJudge {
   JudgeHost host_;
   std::atomic<bool> is_busy_;
   std::atomic<bool> is_promising_;
-  std::atomic<bool> has_told_;  // something, since the last verdict at which something was promising
+  std::atomic<bool> has_placed_;  // a site, since the last verdict at which something was promising
   std::atomic<uint64_t> total_ns_;
   std::atomic<uint64_t> dropped_;
   uint64_t next_verdict_ns_;

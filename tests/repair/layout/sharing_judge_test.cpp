@@ -118,24 +118,24 @@ TEST_CASE("where alignment alone helps, and much is lost, it is told soon") {
   CHECK(settled[7].conflicts >= SharingJudge::kPlainConflicts);
 }
 
-TEST_CASE("all is told once nothing is promising any more") {
+TEST_CASE("all is placed once nothing is promising any more") {
   Run run;
   const auto contend = [&run](uint64_t ns) {
     const uint64_t begin = run.now();
     while (run.now() < begin + ns)
       run.sample({write_to(0, 0x10010, 7, 1, 0x10010), write_to(1, 0x10030, 7, 2, 0x10030)});
   };
-  CHECK_FALSE(run.judge().has_told_all());  // nor is anything
+  CHECK_FALSE(run.judge().has_placed_all());  // nor is anything
   contend(SharingJudge::kVerdictNs + 20 * kMs);
   CHECK(run.judge().is_promising());
-  CHECK_FALSE(run.judge().has_told_all());
+  CHECK_FALSE(run.judge().has_placed_all());
   contend(SharingJudge::kSettleNs);
   REQUIRE(settled.contains(7));
-  CHECK(run.judge().has_told_all());
+  CHECK(run.judge().has_placed_all());
   // Somebody else begins.
   for (int i = 0; i < 15; ++i)
     run.sample({write_to(0, 0x20010, 8, 3, 0x20010), write_to(1, 0x20030, 8, 4, 0x20030)});
-  CHECK_FALSE(run.judge().has_told_all());
+  CHECK_FALSE(run.judge().has_placed_all());
 }
 
 TEST_CASE("objects that come and go in the same place are parted as well") {
