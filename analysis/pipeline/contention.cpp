@@ -11,6 +11,7 @@
 #include "analysis/pipeline/known_data.h"
 #include "analysis/pipeline/measured_accesses.h"
 #include "analysis/pipeline/repairs.h"
+#include "analysis/views/wording.h"
 
 namespace prof {
 namespace {
@@ -63,11 +64,15 @@ NamedPlace named_place(const ContentionSide& side, const KnownData& data) {
   return place;
 }
 
-std::string region_at(const ProcessData& process, uint64_t address) {
-  const auto at = std::ranges::find_if(process.regions, [address](const MemoryRegion& region) {
+// What memory of no known object lies in; empty where that is not known either.
+std::string region_at(const KnownData& data, uint64_t address) {
+  const std::vector<MemoryRegion>& regions = data.process().regions;
+  const auto at = std::ranges::find_if(regions, [address](const MemoryRegion& region) {
     return address >= region.start && address <= region.last;
   });
-  return at == process.regions.end() ? "" : at->name;
+  if (at != regions.end()) return at->name;
+  const ModuleAddress place = data.in_module(address);
+  return place.module.empty() ? "" : fmt::format("the data of {}", base_name(place.module));
 }
 
 const char* words_for(AccessKind kind) {
@@ -163,7 +168,7 @@ ContendedRecord make_record(const ContendedData& found, const KnownData& data, c
   record.kind = "unknown";
   record.address = found.lines.front();
   ObjectKind kind = ObjectKind::Static;
-  record.name = region_at(data.process(), record.address);
+  record.name = region_at(data, record.address);
   if (!found.objects.empty()) {
     const DataObject& object = data.objects()[found.objects.front()];
     kind = object.kind;

@@ -49,12 +49,15 @@ const MeasuredObject* KnownData::allocation(uint32_t object) const {
 
 ModuleAddress KnownData::place_of(uint32_t object) const {
   const auto known = variables_.find(object);
-  if (known == variables_.end()) return {};
-  const uint64_t begin = known->second.begin;
-  const auto module = std::ranges::find_if(
-      process_.modules, [begin](const ModuleInMemory& one) { return begin >= one.start && begin < one.end; });
-  if (module == process_.modules.end()) return {};
-  return {module->identity.path, module->identity.build_id, begin - module->bias};
+  return known == variables_.end() ? ModuleAddress{} : in_module(known->second.begin);
+}
+
+ModuleAddress KnownData::in_module(uint64_t address) const {
+  const auto module = std::ranges::find_if(process_.modules, [address](const ModuleInMemory& one) {
+    return address >= one.start && address < one.end;
+  });
+  if (module == process_.modules.end() || !module->identity.path.starts_with('/')) return {};
+  return {module->identity.path, module->identity.build_id, address - module->bias};
 }
 
 uint32_t KnownData::object_of(const MeasuredAccess& access) {

@@ -37,6 +37,9 @@ class KnownData {
   // Of a variable its place in its module; no module for what is none.
   ModuleAddress place_of(uint32_t object) const;
 
+  // Of memory that a module's file has, as variables of which it has no symbols; no module elsewhere.
+  ModuleAddress in_module(uint64_t address) const;
+
   // An index into objects(), which grow by variables that are first asked for; kNoObject where nothing is
   // known.
   uint32_t object_of(const MeasuredAccess& access);

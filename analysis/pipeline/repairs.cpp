@@ -129,7 +129,7 @@ std::string why_not_placed(const ContendedRecord& record, const Placeable& one) 
 
 // The same of data that no allocator has.
 std::string why_not_moved(const ContendedRecord& record) {
-  if (record.kind == "unknown") return "it is not known who allocated the memory";
+  if (record.kind == "unknown" && record.module.empty()) return "it is not known who allocated the memory";
   const bool has_patch = !record.changes.empty();
   return std::string("variables lie where the program was built to have them; ") +
          (has_patch ? "prof report --view=contention --format=patch changes the source"
@@ -141,6 +141,17 @@ const Site* site_of(const RepairsRecord& repairs, uint32_t context) {
   const auto found = std::ranges::find_if(
       repairs.sites, [context](const Site& site) { return context != 0 && site.context == context; });
   return found == repairs.sites.end() ? nullptr : &*found;
+}
+
+// The first of the locks on the record's lines; nullptr: none was moved.
+const MovedLock* first_moved(std::span<const MovedLock> locks, const ContendedRecord& record) {
+  const auto is_there = [&record](const MovedLock& lock) {
+    return std::ranges::any_of(record.sides, [&lock](const ContendedRecord::Side& side) {
+      return side.line != 0 && side.line == hpcrun::line_of(lock.address);
+    });
+  };
+  const auto first = std::ranges::find_if(locks, is_there);
+  return first == locks.end() ? nullptr : &*first;
 }
 
 std::string fate(const RepairsRecord& repairs, const ContendedRecord& record, const Placeable& one) {
@@ -186,10 +197,15 @@ void add_locks(const CallTree& tree, const ContendedRecord& record, const std::s
                std::vector<LockRepair>& locks) {
   for (const ContendedRecord::Side& side : record.sides) {
     if (!is_lock_function(function_of(*tree.database, side.context))) continue;
-    if (record.kind == "variable" && side.allocation == 0 && !record.variable.module.empty()) {
-      add_lock(
-          {record.name, record.variable, std::max<uint64_t>(record.bytes, 1), {}, {sentence, {}, {}, {}}},
-          locks);
+    if (!record.variable.module.empty() && side.allocation == 0) {
+      // What has no name is known by its line, which may have several variables.
+      const bool is_named = record.kind == "variable";
+      add_lock({is_named ? record.name : object_in_words(tree, record),
+                record.variable,
+                is_named ? std::max<uint64_t>(record.bytes, 1) : hpcrun::kLineBytes,
+                {},
+                {sentence, {}, {}, {}}},
+               locks);
     } else if (side.allocation > 0) {
       const uint32_t context = record.allocations[side.allocation - 1].context;
       for (const Placeable& one : record.placeable) {
@@ -256,8 +272,10 @@ void add_placeable(const ContendedData& found, const KnownData& data, const Meas
     one.conflicts_before = layout.conflicts_before;
     one.conflicts_after = layout.conflicts_after;
   }
-  if (!found.objects.empty()) record.variable = data.place_of(found.objects.front());
+  record.variable =
+      found.objects.empty() ? data.in_module(found.lines.front()) : data.place_of(found.objects.front());
   record.module = record.variable.module;
+  if (found.objects.empty() && !record.module.empty()) record.address = record.variable.offset;
 }
 
 void RunRepairs::add(const ProcessMeasurement& measurement, std::span<const ThreadInDatabase> threads) {
@@ -294,7 +312,11 @@ void RunRepairs::add(const ProcessMeasurement& measurement, std::span<const Thre
       if (record_.pages.size() < kMostSites) record_.pages.push_back(page_of(repair, since(repair)));
       continue;
     }
-    if (repair.kind == RepairKind::LocksMoved || record_.sites.size() == kMostSites) continue;
+    if (repair.kind == RepairKind::LocksMoved) {
+      moved_locks_.push_back({repair.address, since(repair)});
+      continue;
+    }
+    if (record_.sites.size() == kMostSites) continue;
     Site& site = record_.sites.emplace_back();
     site.kind = repair.kind == RepairKind::Placed        ? "placed"
                 : repair.kind == RepairKind::PlannedSite ? "planned"
@@ -350,7 +372,8 @@ RepairFile proposed_repairs(const Database& database, const std::vector<Contende
   return file;
 }
 
-void tell_repairs(RepairsRecord& repairs, std::vector<ContendedRecord>& contention) {
+void tell_repairs(RepairsRecord& repairs, std::span<const MovedLock> locks,
+                  std::vector<ContendedRecord>& contention) {
   const bool places = repairs.layout || repairs.locks || repairs.plan;
   for (ContendedRecord& record : contention) {
     const auto add = [&record](const std::string& told) {
@@ -363,10 +386,13 @@ void tell_repairs(RepairsRecord& repairs, std::vector<ContendedRecord>& contenti
         if (page.name.empty()) page.name = record.name;
         add(fate_of_page(page));
       }
-    const bool is_told = !record.repair.empty();  // of its page
+    if (const MovedLock* const lock = first_moved(locks, record))
+      add(fmt::format("Since {} of the run locks there have lines of their own.",
+                      words_for_duration(lock->since_s)));
+    const bool is_told = !record.repair.empty();  // of its page, or locks
     if (repairs.isolate && !is_told && (record.placeable.empty() || !places))
       add("Not isolated: while it ran, too little was seen of it for that.");
-    if (places && record.placeable.empty() && !(repairs.isolate && is_told))
+    if (places && record.placeable.empty() && !is_told)
       add(fmt::format("Declined: {}.", why_not_moved(record)));
     if (places)
       for (const Placeable& one : record.placeable) add(fate(repairs, record, one));

@@ -33,6 +33,12 @@ class MeasuredContexts {
 void add_placeable(const ContendedData& found, const KnownData& data, const MeasuredContexts& contexts,
                    ContendedRecord& record);
 
+// A lock that got a line of its own.
+struct MovedLock {
+  uint64_t address = 0;  // where the program has it
+  double since_s = 0;    // of the run
+};
+
 // What the runtime changed, or declined to, in all processes. `threads`: of one process each.
 class RunRepairs {
  public:
@@ -44,9 +50,13 @@ class RunRepairs {
   // After take().
   const std::vector<PlacedSite>& placed() const { return placed_; }
 
+  // By time, in each process.
+  const std::vector<MovedLock>& moved_locks() const { return moved_locks_; }
+
  private:
   RepairsRecord record_;
   std::vector<PlacedSite> placed_;
+  std::vector<MovedLock> moved_locks_;
 };
 
 // What analyses propose. Words and reasons are those of `database`, of which `contention` are the records.
@@ -55,6 +65,7 @@ RepairFile proposed_repairs(const Database& database, const std::vector<Contende
 
 // Says of each finding what became of it in the run, or could (ContendedRecord::repair), and gives pages the
 // names of what lies there.
-void tell_repairs(RepairsRecord& repairs, std::vector<ContendedRecord>& contention);
+void tell_repairs(RepairsRecord& repairs, std::span<const MovedLock> locks,
+                  std::vector<ContendedRecord>& contention);
 
 }  // namespace prof

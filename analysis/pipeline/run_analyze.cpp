@@ -42,8 +42,8 @@ AnalyzeResult run_analyze(const std::vector<std::filesystem::path>& directories,
     analysis.database.summaries = summaries;
     write_findings(analysis.database, folder, *options.team, options.jobs);
   };
-  analysis.database.summaries = write_database(analysis.database, result.database, options.jobs, *options.team,
-                                               find, options.progress);
+  analysis.database.summaries =
+      write_database(analysis.database, result.database, options.jobs, *options.team, find, options.progress);
   if (!options.team->is_first()) return result;
   write_repairs(analysis, output.empty() ? directories.front() : result.database, result.warnings);
   return result;

@@ -93,10 +93,24 @@ class Repairs(repair_runs.RepairRuns):
         pool, output = driver.sample("lock_pool"), b"10000000\n"
         run = self.run_until(lambda run: self.file(run).get("locks"), [pool], output, options=["--repair=locks"])
         self.assertEqual([(lock["name"], lock["bytes"]) for lock in self.file(run)["locks"]], [("pool", 1640)])
-        again = self.prof_run([pool], options=[f"--repair=layout:{run.directory},locks"])
+        self.moves_two([pool], output, run)
+        self.assertRegex(run.report("contention")["data"][0]["repair"], "^Since [0-9.]+ m?s of the run locks there have lines of their own")
+
+    def moves_two(self, command, output, found):
+        again = self.prof_run(command, options=[f"--repair=layout:{found.directory},locks"])
         self.assertEqual((again.status, again.stdout), (0, output), again.stderr)
         self.assertEqual(again.summary()["repairs"]["moved_locks"], 2)
         self.assertIn(b"repaired  2 locks moved", again.stderr)
+
+    def test_locks_in_variables_without_names_are_known_by_their_line(self):
+        stripped, output = self.folder / "stripped", b"10000000\n"
+        subprocess.run(["strip", "-o", str(stripped), driver.sample("lock_pool")], check=True)
+        run = self.run_until(lambda run: self.file(run).get("locks"), [str(stripped)], output, options=["--repair=locks"])
+        lock, = self.file(run)["locks"]
+        self.assertEqual(lock["name"], f"memory at {lock['offset']:#x} in the data of stripped")
+        self.assertEqual((lock["module"], lock["bytes"], lock["offset"] % 64), (str(stripped), 64, 0))
+        self.assertEqual(self.file(run)["declined"], [])
+        self.moves_two([str(stripped)], output, run)
 
     def test_nothing_to_repair_leaves_no_file(self):
         run = self.prof_run([driver.sample("hot_loop")], options=["--repair"])

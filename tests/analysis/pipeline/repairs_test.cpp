@@ -127,3 +127,32 @@ TEST_CASE("locks that stayed are told of by each reason that the runtime has") {
         std::map<std::string, uint64_t>{
             {"robust", 2}, {"priority", 4}, {"shared", 6}, {"spin", 8}, {"memory", 10}, {"elided", 12}});
 }
+
+TEST_CASE("of locks that were moved their finding tells, and of no others") {
+  ProcessMeasurement measurement;
+  measurement.process.start_monotonic_ns = 1'000 * kMs;
+  measurement.counters[static_cast<size_t>(Counter::Repairs)] = hpcrun::kRepairsLocks;
+  MeasuredRepair& lock = measurement.repairs.emplace_back();
+  lock.kind = hpcrun::RepairKind::LocksMoved;
+  lock.time_ns = 1'400 * kMs;
+  lock.address = 0x2068;
+  RunRepairs repairs;
+  repairs.add(measurement, {});
+  RepairsRecord record = repairs.take();
+  CHECK(record.sites.empty());
+
+  const auto contended = [](std::string kind, std::string module, uint64_t line) {
+    ContendedRecord one;
+    one.kind = std::move(kind);
+    one.module = std::move(module);
+    one.sides.emplace_back().line = line;
+    return one;
+  };
+  std::vector<ContendedRecord> contention{contended("variable", "/bin/app", 0x2040),
+                                          contended("unknown", "/bin/app", 0x2080),
+                                          contended("unknown", "", 0x7000)};
+  tell_repairs(record, repairs.moved_locks(), contention);
+  CHECK(contention[0].repair == "Since 400 ms of the run locks there have lines of their own.");
+  CHECK(contention[1].repair.find("Declined: variables lie where the program was built to have them") == 0);
+  CHECK(contention[2].repair == "Declined: it is not known who allocated the memory.");
+}
