@@ -129,6 +129,7 @@ set(PROF_TEST_OPTIONS -O1)
 
 # Of the eleven that tools/test gives ctest: three tests that compute, two thirds of the time each, and two that wait.
 set(PROF_TEST_SLOTS 3)
+set(PROF_PAIRED_SLOTS 5)
 
 # How ctest runs a test: with those that take longest first, of those that compute, or it would begin with all that wait.
 function(prof_schedule_test name seconds waits)
@@ -163,10 +164,11 @@ endfunction()
 
 # A test script run by ctest as NAME. It finds the build in $PROF_BUILD and the sources in $PROF_SOURCE,
 # and says that it skips by exit status 77 after printing why. SERIAL: it looks at what threads do at a time, so it runs
-# alone (label "chance": see tools/test); WAITS: it mostly waits, so that others run beside it. SECONDS: about what it takes where that is
-# long. ARGUMENTS: of the script, as the names of some of its test cases.
+# alone (label "chance": see tools/test); PAIRED: the same, but it leaves half of the processors idle, so two of them run at a time, after
+# all others; WAITS: it mostly waits, so that others run beside it. SECONDS: about what it takes where that is long. ARGUMENTS: of the
+# script, as the names of some of its test cases.
 function(prof_add_script_test name script)
-  cmake_parse_arguments(ARG "SERIAL;WAITS" "TIMEOUT;SECONDS" "ARGUMENTS" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL;PAIRED;WAITS" "TIMEOUT;SECONDS" "ARGUMENTS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
@@ -180,4 +182,8 @@ function(prof_add_script_test name script)
     set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE LABELS chance)
   endif()
   prof_schedule_test(${name} ${ARG_SECONDS} ${ARG_WAITS})
+  if(ARG_PAIRED)
+    math(EXPR cost "${ARG_SECONDS} - 1000")
+    set_tests_properties(${name} PROPERTIES LABELS chance COST ${cost} PROCESSORS ${PROF_PAIRED_SLOTS})
+  endif()
 endfunction()

@@ -72,8 +72,9 @@ class ContendedPlaces(driver.EndToEnd):
         bare = self.folder / "bare"
         subprocess.run(["strip", "--strip-all", "-o", str(bare), PLACES], check=True)
         run, data = self.found("crowd", program=str(bare))
-        self.assertEqual((data["kind"], data["name"]), ("unknown", ""))
+        self.assertEqual((data["kind"], data["name"], data["module"]), ("unknown", "the data of bare", str(bare)))
         self.assertIn("bare+0x", self.text(run))
+        self.assertIn(f"memory at {data['address']:#x} in the data of bare", " ".join(self.text(run).split()))
 
     def check_told(self, run):
         self.assertEqual(run.report("contention")["data"], [])

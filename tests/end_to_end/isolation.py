@@ -123,7 +123,7 @@ class Isolation(repair_runs.RepairRuns):
 
     def test_what_threads_wrote_under_locks_is_seen_by_the_next(self):
         """In an annotated program who took a mutex alone commits when another thread takes it, in others each time."""
-        steps = 6_000_000
+        steps = 4_000_000
         told = f"{6 * steps} of {6 * steps} additions, 0 torn\n".encode()
         programs = {False: LOCKS}
         if shutil.which("clang++-14") and (driver.BUILD / "lib/prof-regions.so").exists():
@@ -144,7 +144,7 @@ class Isolation(repair_runs.RepairRuns):
         for how in ("count", "spawn", "signals", "map", "load", "fork"):
             with self.subTest(how):
                 # A fork may come before anything was isolated.
-                self.run_until(lambda run: how == "fork" or self.repairs(run)["conversions"], [LIFE, how, "1200"],
+                self.run_until(lambda run: how == "fork" or self.repairs(run)["conversions"], [LIFE, how, "800"],
                                f"{how} right\n".encode(), options=["--repair=isolate:always"])
 
     def test_memory_is_private_until_a_page_is_asked_for(self):
@@ -170,7 +170,7 @@ class Isolation(repair_runs.RepairRuns):
         """All stacks, heaps and variables move while the threads stand still."""
         for how in ("count", "spawn", "signals", "map", "load", "forked", "child"):
             with self.subTest(how):
-                run = self.run_until(lambda run: self.repairs(run)["conversions"], ["/usr/bin/env", "PROF_ISOLATE=asked", LIFE, how, "1200"],
+                run = self.run_until(lambda run: self.repairs(run)["conversions"], ["/usr/bin/env", "PROF_ISOLATE=asked", LIFE, how, "800"],
                                      f"{how} right\n".encode(), options=["--repair=isolate:always"])
                 self.assertEqual(run.summary()["degradations"], [])
 

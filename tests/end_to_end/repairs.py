@@ -15,9 +15,9 @@ from repair_plans import ENTRY, FRAME, HEADER, MODULE, build_id, call_of
 SOURCE = pathlib.Path(os.environ.get("PROF_SOURCE", "."))
 REQUESTS = driver.sample("requests")
 OUTPUT = b"200000000\n"
-# Millions of steps: enough for two threads to run at the same time for a while on a busy machine as well.
-PATCHED = {"counters": "90", "fields": "60", "lock_array": "50", "references": "400",
-           "stop_flag": "300"}
+# Millions of steps: enough for two threads to run at the same time for a second and a half.
+PATCHED = {"counters": "45", "fields": "30", "lock_array": "25", "references": "200",
+           "stop_flag": "150"}
 
 
 class Repairs(repair_runs.RepairRuns):
