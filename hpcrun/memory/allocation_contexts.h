@@ -80,7 +80,7 @@ class WalkPace {
   // While contention is searched for; in a process with one thread, which contends with none; and else.
   // Threads that come to help for a moment have no time to lose. Those of node's garbage collector, asked 64
   // times each, came too late to its first passes of a millisecond; by what survived these it then collected
-  // all more often (in 3 of 4 runs for 1 of 3), and the program took some 0.9 % longer.
+  // all more often (in 7 of 10 runs for 4), and the program took some 0.9 % longer.
   static constexpr Budget kSearched{4'096, 4'000'000, 800'000};
   static constexpr Budget kAlone{1'024, 2'000'000, 4'000'000};
   static constexpr Budget kAtRest{16, 100'000, 8'000'000};
