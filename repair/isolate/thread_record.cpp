@@ -43,6 +43,7 @@ void reset(ThreadRecord& record) noexcept {
   record.passed_calls = 0;
   record.in_trap = false;
   record.twins_cpu_ns = 0;
+  record.twin_is_uncounted.store(false);
   record.begun_again_pc = 0;
   record.handlers_end_call = false;
 }

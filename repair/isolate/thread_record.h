@@ -61,6 +61,8 @@ struct alignas(64) ThreadRecord {
   uint32_t program_returns = 0;    // returns from the program's handlers
   uint32_t beats_seen = 0;         // Session::beats, as the twin looked last whether the program is stopped
   uint64_t twins_cpu_ns = 0;       // of the thread's twins that have left
+  // The twin has CPU time of its own that is not among that yet.
+  std::atomic<bool> twin_is_uncounted{false};
 
   // The call that was begun again as the session began (interrupted_calls.h), until it is made or ended.
   uint64_t begun_again_pc = 0, begun_again_stack = 0;

@@ -104,6 +104,7 @@ void begin_to_look() noexcept {
 void become_twin(ThreadRecord& record, uint64_t begin) noexcept {
   raw_syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
   if (raw_syscall(SYS_getppid) != session.pid) raw_syscall(SYS_exit_group, 0);
+  record.twin_is_uncounted.store(true);
   install_fault_handlers();
   begin_to_look();
   dispatch_calls(true);
@@ -120,7 +121,7 @@ void become_twin(ThreadRecord& record, uint64_t begin) noexcept {
 
 uint64_t cpu_ns_of_running_twin(const ThreadRecord& record) noexcept {
   const int twin = record.twin.load();
-  if (twin <= 0 || record.where.load() != Where::Twin) return 0;
+  if (twin <= 0 || !record.twin_is_uncounted.load()) return 0;
   // The kernel's number for a process's clock (clock_getcpuclockid(3)).
   return sys_clock_ns(static_cast<clockid_t>(~static_cast<unsigned>(twin) << 3 | 2));
 }
@@ -279,6 +280,7 @@ void give_back(Leaving reason) noexcept {
   raw_syscall(SYS_sigaltstack, 0, reinterpret_cast<long>(&record->handler_stack));
   const bool has_rseq = unregister_restartable_sequences();
   const uint64_t cpu_ns = sys_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+  record->twin_is_uncounted.store(false);  // first: who adds up meanwhile may miss it, but not have it twice
   record->twins_cpu_ns += cpu_ns;
   session.past_cpu_ns.fetch_add(cpu_ns);
   call(session.sampling.end);
@@ -361,7 +363,8 @@ uint64_t cpu_ns_of_twins() noexcept {
 }
 
 uint64_t cpu_ns_of_twins_of(const ThreadRecord& record) noexcept {
-  return record.twins_cpu_ns + cpu_ns_of_running_twin(record);
+  const uint64_t past = record.twins_cpu_ns;  // first, as above
+  return past + cpu_ns_of_running_twin(record);
 }
 
 }  // namespace hpcrun

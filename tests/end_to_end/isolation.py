@@ -123,7 +123,7 @@ class Isolation(repair_runs.RepairRuns):
 
     def test_what_threads_wrote_under_locks_is_seen_by_the_next(self):
         """In an annotated program who took a mutex alone commits when another thread takes it, in others each time."""
-        steps = 4_000_000
+        steps = 6_000_000
         told = f"{6 * steps} of {6 * steps} additions, 0 torn\n".encode()
         programs = {False: LOCKS}
         if shutil.which("clang++-14") and (driver.BUILD / "lib/prof-regions.so").exists():

@@ -1,5 +1,6 @@
-// What the kernel does by a process's CPU time and to its state, case by case, as twin_cases.cpp: times, timers
-// and limits of CPU time, stops; and descriptors that a thread has for itself. clock_cases.py runs them.
+// What the kernel does by a process's CPU time and to its state, case by case, as twin_cases.cpp: times,
+// timers and limits of CPU time, stops; and descriptors that a thread has for itself. clock_cases.py runs
+// them.
 
 #include <signal.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "repair/isolate/session.h"
@@ -56,6 +58,33 @@ void times_of_all() {
   REQUIRE_THAT(own(left) >= own(running));
   REQUIRE_THAT(left.tms_cutime + left.tms_cstime <= before.tms_cutime + before.tms_cstime + 2);
   REQUIRE_THAT(times(nullptr) != -1);
+}
+
+// Whoever adds up as a twin leaves does not have more than there is once it has left, but for what it takes
+// to leave.
+void twins_are_counted_once() {
+  constexpr int kTurns = 20;
+  isolated_start();
+  std::atomic<int> left{0}, seen{0};
+  Team other(1, [&](int) {
+    for (int turn = 1; turn <= kTurns; ++turn) {
+      become_twin();
+      volatile int steps = 0;
+      while (steps < 5'000'000) steps = steps + 1;
+      isolated_give_back();
+      left = turn;
+      while (seen < turn) sched_yield();
+    }
+  });
+  uint64_t most = 0;
+  while (seen < kTurns) {
+    const int turn = left;
+    const uint64_t twins_ns = isolated_twins_cpu_ns();
+    REQUIRE_THAT(turn == seen || most <= twins_ns + kMs);
+    most = std::max(most, twins_ns);
+    seen = turn;
+  }
+  REQUIRE_THAT(most > kTurns * kMs);
 }
 
 // The signal comes although all that works is a thread that was a twin when the timer was set.
@@ -218,6 +247,7 @@ void unshared_descriptors() {
 
 constexpr Case kCases[] = {
     {"times", times_of_all},
+    {"counted_once", twins_are_counted_once},
     {"virtual_timer", virtual_timer},
     {"profiling_timer", profiling_timer},
     {"posix_timer", posix_timer},

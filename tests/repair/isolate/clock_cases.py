@@ -22,6 +22,9 @@ class Clocks(unittest.TestCase):
     def test_times_are_those_of_twins_too(self):
         self.ends("times")
 
+    def test_twins_are_counted_once_also_as_they_leave(self):
+        self.ends("counted_once")
+
     def test_timers_of_cpu_time_run_while_threads_work(self):
         for name in ("virtual_timer", "profiling_timer", "posix_timer"):
             with self.subTest(name):

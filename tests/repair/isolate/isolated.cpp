@@ -109,6 +109,9 @@ EXPORT void isolated_enter_as_new_thread() {
 EXPORT int isolated_thread_number() {
   return thread_number();
 }
+EXPORT uint64_t isolated_twins_cpu_ns() {
+  return hpcrun::cpu_ns_of_twins();
+}
 EXPORT int isolated_twin_of(int tid) {
   const ThreadRecord* const record = record_of(tid);
   return record ? record->twin.load() : 0;

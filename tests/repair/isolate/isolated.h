@@ -22,7 +22,8 @@ bool isolated_is_twin();
 int isolated_thread_number();
 void isolated_enter_as_new_thread();
 void isolated_ask_back(int tid);
-int isolated_twin_of(int tid);  // its process; 0: none
+int isolated_twin_of(int tid);     // its process; 0: none
+uint64_t isolated_twins_cpu_ns();  // of all, those that run and those that left
 void isolated_bring_all_home();
 void isolated_release();
 
