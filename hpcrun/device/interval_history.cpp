@@ -26,18 +26,24 @@ size_t IntervalHistory::first_ending_at_or_after(uint64_t time) const noexcept {
   return static_cast<size_t>(found - entries_);
 }
 
+// Moves entries no more often than it adds or forgets as many.
 bool IntervalHistory::make_room() noexcept {
-  if (count_ < room_) return true;
+  const auto forgotten = static_cast<size_t>(entries_ - memory_);
+  if (forgotten + count_ < room_) return true;
   if (count_ == kMostEntries) {
     forget_before(entries_[count_ / 2].begin);
-    return true;
+    return make_room();
   }
-  const size_t more = room_ ? room_ * 2 : kFirstRoom;
-  auto* moved = arena_->allocate_array<Entry>(more);  // the smaller ones together waste as much as it has
-  if (!moved) return false;
-  if (count_) std::memcpy(moved, entries_, count_ * sizeof(Entry));
+  Entry* moved = memory_;
+  if (forgotten < count_ || !room_) {
+    const size_t more = room_ ? room_ * 2 : kFirstRoom;
+    moved = arena_->allocate_array<Entry>(more);  // the smaller ones together waste as much as it has
+    if (!moved) return false;
+    memory_ = moved;
+    room_ = more;
+  }
+  if (count_) std::memmove(moved, entries_, count_ * sizeof(Entry));
   entries_ = moved;
-  room_ = more;
   return true;
 }
 
@@ -93,14 +99,13 @@ void IntervalHistory::forget_before(uint64_t time) noexcept {
   if (time <= forgotten_until_) return;
   const uint64_t sum = covered_before(time);
   const size_t kept = first_ending_at_or_after(time + 1);
+  entries_ += kept;
   count_ -= kept;
-  if (count_) {
-    std::memmove(entries_, entries_ + kept, count_ * sizeof(Entry));
-    entries_[0].begin = std::max(entries_[0].begin, time);
-  }
   forgotten_sum_ = sum;
   forgotten_until_ = time;
-  renew_sums(0);
+  if (!count_ || entries_[0].begin >= time) return;
+  entries_[0].begin = time;
+  entries_[0].sum_before = sum;
 }
 
 }  // namespace hpcrun

@@ -49,9 +49,10 @@ class IntervalHistory {
   void renew_sums(size_t from) noexcept;
 
   Arena* arena_ = nullptr;
-  Entry* entries_ = nullptr;  // disjoint, sorted
+  Entry* memory_ = nullptr;
+  size_t room_ = 0;           // of the memory
+  Entry* entries_ = nullptr;  // in it, after those that were forgotten; disjoint, sorted
   size_t count_ = 0;
-  size_t room_ = 0;
   uint64_t forgotten_until_ = 0;
   uint64_t forgotten_sum_ = 0;
 };

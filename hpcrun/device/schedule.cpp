@@ -40,16 +40,20 @@ void Schedule::add_device(DeviceIndex device, uint64_t now) noexcept {
 }
 
 Task* Schedule::take_task() noexcept {
-  if (!free_tasks_) {
-    if (chunk_count_ == kMostChunks) return nullptr;
-    Task* const chunk = arena_->allocate_array<Task>(kTasksOfChunk);
-    if (!chunk) return nullptr;
-    chunks_[chunk_count_++] = chunk;
-    for (uint32_t i = kTasksOfChunk; i-- > 0;) release(new (chunk + i) Task{});
+  if (Task* const task = free_tasks_) {
+    free_tasks_ = task->next;
+    return task;
   }
-  Task* const task = free_tasks_;
-  free_tasks_ = task->next;
-  return task;
+  if (!chunk_count_ || chunks_[chunk_count_ - 1].taken == chunks_[chunk_count_ - 1].count) {
+    if (chunk_count_ == kMaxChunks) return nullptr;
+    const uint32_t count =
+        chunk_count_ ? std::min(2 * chunks_[chunk_count_ - 1].count, kMaxChunkTasks) : kFirstChunkTasks;
+    Task* const tasks = arena_->allocate_array<Task>(count);
+    if (!tasks) return nullptr;
+    chunks_[chunk_count_++] = {tasks, count, 0};
+  }
+  Chunk& chunk = chunks_[chunk_count_ - 1];
+  return new (chunk.tasks + chunk.taken++) Task{};
 }
 
 void Schedule::begin(Task& task, DeviceIndex device, QueueIndex queue, TaskKind kind, uint64_t now) noexcept {
@@ -144,9 +148,9 @@ bool Schedule::is_under_way(const Task* task) noexcept {
   admit_tasks();
   const auto address = reinterpret_cast<uintptr_t>(task);
   for (uint32_t i = chunk_count_; i-- > 0;) {
-    const auto chunk = reinterpret_cast<uintptr_t>(chunks_[i]);
-    if (address >= chunk && address < chunk + kTasksOfChunk * sizeof(Task))
-      return (address - chunk) % sizeof(Task) == 0 && task->under_way;
+    const auto tasks = reinterpret_cast<uintptr_t>(chunks_[i].tasks);
+    if (address >= tasks && address < tasks + chunks_[i].taken * sizeof(Task))
+      return (address - tasks) % sizeof(Task) == 0 && task->under_way;
   }
   return false;
 }
@@ -209,9 +213,7 @@ uint64_t Schedule::complete(Task* task, uint64_t start, uint64_t end, uint64_t n
   if (task->end > activity.last_end.load(std::memory_order_relaxed))
     activity.last_end.store(task->end, std::memory_order_relaxed);
   unlink_under_way(task);
-  task->next = completed_;
-  completed_ = task;
-  ++completed_count_;
+  completed_.add(task);
   ++since_advance_;
   return overlap;
 }
@@ -222,15 +224,11 @@ void Schedule::release_tasks(uint64_t until) noexcept {
   for (const Waiter* waiter = waiters_; waiter; waiter = waiter->next)
     if (const uint64_t begin = waiter->wait.begin.load(std::memory_order_acquire))
       until = std::min(until, begin == waiter->resolved_begin ? waiter->resolved_until : begin);
-  Task** link = &completed_;
-  while (Task* task = *link) {
-    if (task->end > until) {
-      link = &task->next;
-      continue;
-    }
-    *link = task->next;
+  Task* task = completed_.take_ended_by(until);
+  while (task) {
+    Task* const next = task->next;
     release(task);
-    --completed_count_;
+    task = next;
   }
 }
 
@@ -268,7 +266,7 @@ bool Schedule::is_due(uint64_t now) const noexcept {
 void Schedule::advance(uint64_t now) noexcept {
   const uint64_t until = horizon(now);
   resolve_waits(until, nullptr);
-  if (completed_count_ > kMostKeptTasks) resolve_open_waits(now, until);
+  if (completed_.count() > kMostKeptTasks) resolve_open_waits(now, until);
   for (Waiter* waiter = waiters_; waiter; waiter = waiter->next)
     waiter->timeline.resolve(until, [&](uint64_t time) { return idle_before(time, kForever); });
   release_tasks(until);

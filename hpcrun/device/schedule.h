@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "hpcrun/device/completed_tasks.h"
 #include "hpcrun/device/engine.h"
 #include "hpcrun/device/interval_history.h"
 #include "hpcrun/device/timeline.h"
@@ -17,24 +18,6 @@
 #include "hpcrun/model/blame.h"
 
 namespace hpcrun {
-
-struct Task {
-  Task* next;  // in the list of those under way by submission, or of those that completed
-  Task* previous;
-  uint64_t serial;  // by submission, from 1; of no other launch ever
-  uint64_t submit;
-  uint64_t start;
-  uint64_t end;
-  ValueCell* idle_cause;  // CPU_IDLE_CAUSE of the launch context
-  uint64_t bytes;
-  uint32_t node;    // of the queue's tree
-  uint32_t thread;  // index of the one that submitted it
-  DeviceIndex device;
-  QueueIndex queue;
-  TaskKind kind;
-  bool under_way;
-  bool context_known;  // the launch context was found without a walk
-};
 
 // Tasks that a thread may submit without asking anybody. Its own.
 struct TaskReserve {
@@ -247,28 +230,34 @@ class Schedule {
   uint64_t idle_before(uint64_t time, uint64_t known) const noexcept;
   void blame(const Scope& scope, Interval time, PiecedWait& parts) noexcept;
   void blame_measured(const Scope& scope, Interval time, PiecedWait& parts) noexcept;
-  bool make_scratch(size_t tasks) noexcept;
+  bool make_scratch(size_t tasks, size_t used) noexcept;
   void conclude(Wait& wait) noexcept;
   void resolve_open_waits(uint64_t now, uint64_t until) noexcept;
   void resolve_waits(uint64_t until, const Waiter* whose) noexcept;
   void release_tasks(uint64_t until) noexcept;
   void forget(uint64_t until) noexcept;
 
-  static constexpr uint32_t kTasksOfChunk = 512;
-  static constexpr uint32_t kMostChunks = 4096;
+  // Of the first chunk of tasks; each is twice as large as the one before, up to the most.
+  static constexpr uint32_t kFirstChunkTasks = 512;
+  static constexpr uint32_t kMaxChunkTasks = 64 * 1024;
+  static constexpr uint32_t kMaxChunks = 40;  // 2.1 million tasks
+  struct Chunk {
+    Task* tasks = nullptr;
+    uint32_t count = 0;
+    uint32_t taken = 0;  // for the first time; the rest was never touched
+  };
 
   Arena* arena_ = nullptr;
   Device devices_[kMostDevices];
   uint16_t device_count_ = 0;
   IntervalHistory paused_;
-  Task* chunks_[kMostChunks] = {};
+  Chunk chunks_[kMaxChunks];
   uint32_t chunk_count_ = 0;
   Task* free_tasks_ = nullptr;
   std::atomic<Task*> arrivals_{nullptr};  // that submit_at_once() handed in, the last first
   Task* first_under_way_ = nullptr;
   Task* last_under_way_ = nullptr;
-  Task* completed_ = nullptr;  // that a wait may still overlap
-  uint32_t completed_count_ = 0;
+  CompletedTasks completed_;  // that a wait may still overlap
   std::atomic<uint64_t> last_serial_{0};
   Waiter* waiters_ = nullptr;
   Wait* first_wait_ = nullptr;  // that ended, in this order

@@ -61,13 +61,16 @@ void Schedule::end_wait(Waiter& waiter, const EndedWait& ended) noexcept {
     if (wait->scope.has_device(i)) devices_[i].waits.add(ended.time.begin, ended.time.end);
 }
 
-bool Schedule::make_scratch(size_t tasks) noexcept {
+// Keeps the first `used` of what is there.
+bool Schedule::make_scratch(size_t tasks, size_t used) noexcept {
   if (tasks <= scratch_room_) return true;
   const size_t room = std::max(tasks, scratch_room_ * 2 + 64);
   auto* blamed = arena_->allocate_array<BlamedTask>(room);
   auto* pointers = arena_->allocate_array<Task*>(room);
   auto* edges = arena_->allocate_array<TaskEdge>(room * 2);
   if (!blamed || !pointers || !edges) return false;
+  std::copy_n(blamed_, used, blamed);
+  std::copy_n(blamed_tasks_, used, pointers);
   blamed_ = blamed;
   blamed_tasks_ = pointers;
   edges_ = edges;
@@ -85,13 +88,11 @@ void Schedule::blame(const Scope& scope, Interval time, PiecedWait& parts) noexc
 
 void Schedule::blame_measured(const Scope& scope, Interval time, PiecedWait& parts) noexcept {
   size_t count = 0;
-  if (make_scratch(completed_count_)) {
-    for (Task* task = completed_; task; task = task->next) {
-      if (task->end <= time.begin || task->start >= time.end || !scope.has(*task)) continue;
-      blamed_[count] = {{task->start, task->end}};
-      blamed_tasks_[count++] = task;
-    }
-  }
+  completed_.for_each_in(time, [&](Task* task) {
+    if (!scope.has(*task) || !make_scratch(count + 1, count)) return;
+    blamed_[count] = {{task->start, task->end}};
+    blamed_tasks_[count++] = task;
+  });
   parts.add(blame_wait(time, blamed_, count, edges_));
   for (size_t i = 0; i < count; ++i) add_to(blamed_tasks_[i]->idle_cause, blamed_[i].blame);
 }
