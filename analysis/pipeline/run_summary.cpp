@@ -27,12 +27,14 @@ constexpr std::pair<Counter, const char*> kDropReasons[] = {
     {Counter::DroppedNested, "nested"},
     {Counter::DroppedOverrun, "overrun"},
     {Counter::DroppedRingFull, "ring_full"},
+    {Counter::DroppedExpensive, "expensive"},
 };
 
 constexpr const char* kStackReasons[] = {
     "end_of_stack",   "thread_start",   "too_deep",         "foreign_stack",      "jit_frame_pointer",
     "no_unwind_info", "unknown_module", "unreadable_stack", "bad_return_address", "no_progress",
     "unsupported",    "stack_cut",      "generated_code",   "searched_leaf",      "chain_cut",
+    "walk_too_long",
 };
 static_assert(std::size(kStackReasons) == static_cast<size_t>(StackReason::Count));
 

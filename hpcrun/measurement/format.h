@@ -12,7 +12,7 @@ namespace hpcrun {
 
 constexpr char kFileMagic[8] = {'p', 'r', 'o', 'f', 'm', 'e', 'a', 's'};
 constexpr uint16_t kFormatMajor = 1;   // a reader refuses any other
-constexpr uint16_t kFormatMinor = 11;  // a reader accepts newer ones and ignores what it does not know
+constexpr uint16_t kFormatMinor = 12;  // a reader accepts newer ones and ignores what it does not know
 constexpr uint32_t kByteOrderMark = 0x01020304;
 constexpr uint32_t kPageBytes = 4096;
 
@@ -55,6 +55,7 @@ enum class Counter : uint16_t {
   DroppedNested = 19,         // arrived while the runtime itself was at work on this thread
   DroppedOverrun = 20,        // expirations or overflows that the kernel merged into a later one
   DroppedRingFull = 21,       // sampled from outside: the kernel's buffer was full before it was read
+  DroppedExpensive = 22,      // those before it cost too much of the program's time (since minor version 12)
   LooksForContention = 24,    // a ContentionSource (since minor version 4); 0 where it does not
   FollowsLocks = 30,          // kFollowsLocks... where it does (since minor version 5)
   // What was repaired while the program ran (since minor version 7).

@@ -14,6 +14,7 @@
 #include "hpcrun/sample/late_threads.h"
 #include "hpcrun/sample/perf_event.h"
 #include "hpcrun/sample/rest.h"
+#include "hpcrun/sample/sample_cost.h"
 #include "hpcrun/sample/search_clock.h"
 #include "hpcrun/sample/waiting.h"
 
@@ -81,11 +82,15 @@ void count(Counter counter, uint64_t by = 1) noexcept {
   process_state.file.counter(counter).fetch_add(by, std::memory_order_relaxed);
 }
 
-// The perf clock counts no overruns. CPU time in which it did not fire as often as it should tells them.
+// The perf clock counts no overruns. CPU time in which it did not fire as often as it should tells them, less
+// the signals that came and were skipped.
 void count_merged(EventState& state, uint32_t event, uint64_t weight) noexcept {
+  const uint64_t skipped = state.brake.take_skipped();
   if (process_state.sources[event] != Source::SigtrapAll || std::exchange(state.had_lone_rate, false)) return;
   const uint64_t period = 1'000'000'000u / process_state.config.events[event].rate;
-  if (weight > period + period / 2) count(Counter::DroppedOverrun, (weight + period / 2) / period - 1);
+  if (weight <= period + period / 2) return;
+  const uint64_t missing = (weight + period / 2) / period - 1;
+  if (missing > skipped) count(Counter::DroppedOverrun, missing - skipped);
 }
 
 // The thread's CPU clock, from the sample's own event where that counts it.
@@ -174,12 +179,33 @@ struct Weight {
   uint64_t in_pauses;  // went by as well, and is not in `value`
 };
 
+// What raised a signal of ours.
+struct Origin {
+  bool ours = false;
+  uint32_t event = 0;
+  bool from_perf = false;
+  uint32_t merged = 0;  // expirations that the kernel merged into this one
+};
+
+// True if samples before this one cost too much. A sample that tells a wait stands for all of it and is never
+// skipped, nor is that of a timer beside a user clock, which is rare.
+bool is_skipped(ThreadState& thread, const Origin& origin) noexcept {
+  if (waits_for(thread, origin.event)) return false;
+  if (process_state.sources[origin.event] == Source::SigtrapUser && !origin.from_perf) return false;
+  const uint64_t period = signal_period_ns(origin.event);
+  if (!thread.events[origin.event].brake.skips(period, 1 + origin.merged)) return false;
+  count(Counter::DroppedExpensive, 1 + origin.merged);
+  return true;
+}
+
 void record(ThreadState& thread, uint32_t event, const Weight& weight, const ucontext_t& context,
             uint64_t now) noexcept {
+  SampleCost cost(thread, event, now);
   const Stack stack = as_called(thread, thread.unwinder.walk(context));
   process_state.file.stack_counter(static_cast<uint8_t>(stack.reason))
       .fetch_add(weight.samples, std::memory_order_relaxed);
   const NodeId node = thread.tree.insert(stack.frames, stack.depth);
+  cost.charge();
   if (node == kNoNode || !thread.tree.add(node, static_cast<uint16_t>(event), weight.value, weight.samples)) {
     return count(process_state.file.failure() ? Counter::DroppedFileFull : Counter::DroppedNoMemory);
   }
@@ -224,14 +250,6 @@ class HandlerTimer {
  private:
   uint32_t stands_for_;
   uint64_t start_;
-};
-
-// What raised a signal of ours.
-struct Origin {
-  bool ours = false;
-  uint32_t event = 0;
-  bool from_perf = false;
-  uint32_t merged = 0;  // expirations that the kernel merged into this one
 };
 
 // While the thread waited uninterrupted all expirations met it in the same call: each is a sample. Otherwise
@@ -284,6 +302,8 @@ void sample(const Origin& origin, const ucontext_t& context) noexcept {
   if (!thread || event >= process_state.config.event_count)
     return count(Counter::DroppedThreadUnready, 1 + origin.merged);
   if (thread->busy) return count(Counter::DroppedNested, 1 + origin.merged);
+  if (is_skipped(*thread, origin)) [[unlikely]]
+    return;
   thread->busy = 1;
   {
     const HandlerTimer timer(*thread);

@@ -20,6 +20,7 @@
 #include "hpcrun/sample/cpu_clock.h"
 #include "hpcrun/sample/memory_ring.h"
 #include "hpcrun/sample/run_queue.h"
+#include "hpcrun/sample/sample_brake.h"
 #include "hpcrun/sample/split_clock.h"
 #include "hpcrun/sample/task_clock.h"
 #include "hpcrun/unwind/unwinder.h"
@@ -33,6 +34,7 @@ struct EventState {
   uint64_t last = 0;               // the event's clock or counter at the last sample
   SampledCpuClock cpu_clock;       // instead of `last` where the perf clock counts user and kernel
   SplitCpuClock split_clock;       // and where it counts user code only
+  SampleBrake brake;
   int descriptor = kNoDescriptor;  // of an event of this thread alone
   MemoryRing records;              // of that event, where it is of memory
   timer_t timer{};

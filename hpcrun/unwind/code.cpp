@@ -12,12 +12,12 @@ namespace {
 // without.
 constexpr uint8_t kRestorer[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
 
-bool is_restorer(uint64_t pc) noexcept {
-  uint8_t code[sizeof kRestorer];
-  return safe_read(pc, code, sizeof code) && std::memcmp(code, kRestorer, sizeof code) == 0;
-}
-
 }  // namespace
+
+bool Unwinder::State::is_restorer(uint64_t pc) noexcept {
+  uint8_t bytes[sizeof kRestorer];
+  return code.read(pc, bytes, sizeof bytes) && std::memcmp(bytes, kRestorer, sizeof bytes) == 0;
+}
 
 const LoadedModule* Unwinder::State::loaded_module(uint64_t address) noexcept {
   if (last_module && address >= last_module->start && address < last_module->end) return last_module;
@@ -50,12 +50,14 @@ Rule Unwinder::State::rule_of(const LoadedModule& module, uint64_t address) noex
 // 2, 4 or 5 bytes behind it (prefixes lie before).
 bool Unwinder::State::is_call_return(uint64_t address) noexcept {
   constexpr unsigned kLongest = 7;
-  uint8_t code[kLongest];
+  uint8_t bytes[kLongest];
   unsigned have = kLongest;
   // Code can begin less than seven bytes before, at the start of a mapping.
-  while (have >= 2 && !safe_read(address - have, code + kLongest - have, have)) --have;
+  while (have >= 2 && !code.read(address - have, bytes + kLongest - have, have)) --have;
   if (have < 2) return false;
-  const auto at = [&](unsigned back) -> uint8_t { return back <= have ? code[kLongest - back] : uint8_t{0}; };
+  const auto at = [&](unsigned back) -> uint8_t {
+    return back <= have ? bytes[kLongest - back] : uint8_t{0};
+  };
   if (at(5) == 0xe8) return true;
   const auto is_indirect_call = [](uint8_t opcode, uint8_t modrm) {
     return opcode == 0xff && (modrm >> 3 & 7) == 2;
@@ -92,7 +94,7 @@ Step Unwinder::State::resolve_at(uint64_t address) noexcept {
       // No file backs it: a JIT's code, or no code at all. Code that is called is called by a call.
       uncached.key = make_frame(kModuleNone, address);
       uint8_t byte;
-      if (!exact && !safe_read(address, &byte, 1)) return Step::failed(StackReason::BadReturnAddress);
+      if (!exact && !code.read(address, &byte, 1)) return Step::failed(StackReason::BadReturnAddress);
       executable =
           exact || is_call_return(address + 1) || is_restorer(address + 1) || address + 1 == assumed_return;
       if (!executable) return Step::failed(StackReason::UnknownModule);
@@ -124,12 +126,12 @@ bool Unwinder::State::calls_exception_runtime(uint64_t return_address) noexcept 
   uint8_t stub[12];
   int32_t distance;
   uint64_t target;
-  if (!safe_read(return_address - kCallBytes, call, kCallBytes)) return true;
+  if (!code.read(return_address - kCallBytes, call, kCallBytes)) return true;
   std::memcpy(&distance, call + kCallBytes - sizeof distance, sizeof distance);
   target = return_address + static_cast<uint64_t>(int64_t{distance});
   if (call[1] == 0xe8) {
     // Through the PLT: jmp *slot(%rip), perhaps behind an endbr64.
-    if (!safe_read(target, stub, sizeof stub)) return true;
+    if (!code.read(target, stub, sizeof stub)) return true;
     const size_t at = stub[0] == 0xf3 ? 4 : 0;
     if (stub[at] == 0xff && stub[at + 1] == 0x25) {
       std::memcpy(&distance, stub + at + 2, sizeof distance);
@@ -143,9 +145,10 @@ bool Unwinder::State::calls_exception_runtime(uint64_t return_address) noexcept 
 }
 
 // Fills the cache entry of the address; an address that may be other code the next time stays in `uncached`.
-Step Unwinder::State::resolve(uint64_t address, CachedCode*& code) noexcept {
+Step Unwinder::State::resolve(uint64_t address, CachedCode*& found) noexcept {
   constexpr uint64_t kFunctionAlignment = 16;
-  code = &uncached;
+  found = &uncached;
+  if (is_too_long()) return Step::failed(StackReason::WalkTooLong);
   const Step resolved = resolve_at(address);
   // makecontext and its kin push the address of a function as return address: no call is before it, and the
   // byte before belongs to another function. (glibc's signal restorer is covered by call frame information
@@ -164,7 +167,7 @@ Step Unwinder::State::resolve(uint64_t address, CachedCode*& code) noexcept {
   uncached.tag = address | generation_tag;
   const bool lasting = !exact || frame_module(uncached.key) != kModuleNone;
   // A user address needs 47 bits; others do not fit into a tag.
-  if (lasting && address >> kModuleShift == 0) code = cache.keep(address, uncached);
+  if (lasting && address >> kModuleShift == 0) found = cache.keep(address, uncached);
   return {};
 }
 

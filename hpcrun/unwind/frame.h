@@ -47,6 +47,7 @@ enum class StackReason : uint8_t {
   GeneratedCode = 12,    // code that a JIT compiler made, which keeps no frame pointer: partial
   SearchedLeaf = 13,     // the caller of a leaf without CFI was found by searching its frame: complete
   ChainCut = 14,         // the kernel follows no more callers (kernel.perf_event_max_stack): partial
+  WalkTooLong = 15,      // it took too many reads of code or stack to follow on: partial
   Count
 };
 
@@ -65,6 +66,7 @@ constexpr StackClass stack_class(StackReason reason) {
     case StackReason::Unsupported:
     case StackReason::StackCut:
     case StackReason::ChainCut:
+    case StackReason::WalkTooLong:
     case StackReason::GeneratedCode:
       return StackClass::Partial;
     default:

@@ -20,6 +20,10 @@ class StackMemory {
     span_ = window_high >= window_low + 8 ? window_high - window_low - 8 : 0;
     block_bytes_ = 0;
   }
+  // A new walk.
+  void begin_walk() noexcept { reads_ = 0; }
+  // System calls that the walk's loads took so far.
+  uint32_t reads() const noexcept { return reads_; }
 
   bool in_window(uint64_t address) const noexcept { return address - low_ < span_; }
   uint64_t window_high() const noexcept { return low_ + span_ + 8; }
@@ -37,6 +41,7 @@ class StackMemory {
       std::memcpy(&value, block_ + (address - block_start_), sizeof value);
       return true;
     }
+    ++reads_;
     const uint64_t to_page_end = kBlockBytes - address % kBlockBytes;
     if (to_page_end < 8) return safe_load_word(address, value);
     block_bytes_ = 0;
@@ -56,6 +61,7 @@ class StackMemory {
   uint64_t span_ = 0;
   uint64_t block_start_ = 0;
   uint64_t block_bytes_ = 0;
+  uint32_t reads_ = 0;
   unsigned char block_[kBlockBytes];
 };
 

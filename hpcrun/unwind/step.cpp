@@ -12,21 +12,21 @@ constexpr Step failed_evaluation(EvaluationStatus status) noexcept {
 
 }  // namespace
 
-Step Unwinder::State::step(CachedCode& code, uint64_t address) noexcept {
-  switch (code.rule.kind) {
+Step Unwinder::State::step(CachedCode& known, uint64_t address) noexcept {
+  switch (known.rule.kind) {
     case RuleKind::EndOfStack:
       return {StepKind::Ended, StackReason::EndOfStack};
     case RuleKind::RegisterOffset:
     case RuleKind::Deref:
     case RuleKind::Plt:
-      return step_by_rule(code.rule);
+      return step_by_rule(known.rule);
     case RuleKind::Interpret:
-      return step_by_interpretation(code.rule, address);
+      return step_by_interpretation(known.rule, address);
     case RuleKind::FramePointer:
     case RuleKind::None:
       break;
   }
-  return step_without_cfi(code.rule);
+  return step_without_cfi(known.rule);
 }
 
 Step Unwinder::State::step_by_rule(const Rule& rule) noexcept {

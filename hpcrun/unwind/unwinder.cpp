@@ -46,7 +46,16 @@ void Unwinder::State::start(const ucontext_t& context) noexcept {
   last_return = 0;
   downward_steps = 0;
   assumed_return = 0;
+  memory.begin_walk();
+  code.begin();
   open_window();
+}
+
+// Each read is a system call. A walk of generated code that never comes by the same place twice, or of a stack
+// that jumps to and fro, would take many.
+bool Unwinder::State::is_too_long() const noexcept {
+  constexpr uint32_t kMaxReads = 4096;  // a few milliseconds
+  return code.reads() + memory.reads() > kMaxReads;
 }
 
 StackReason Unwinder::State::guessed_reason() const noexcept {
@@ -92,23 +101,23 @@ Step Unwinder::State::run() noexcept {
     }
     if (depth == kMaxDepth) return Step::failed(StackReason::TooDeep);
     const uint64_t address = pc() - (exact ? 0 : 1);
-    CachedCode* code = cache.find(address, address | generation_tag);
-    if (!code) [[unlikely]] {
+    CachedCode* known = cache.find(address, address | generation_tag);
+    if (!known) [[unlikely]] {
       if (has_left_moved_code()) {
         if constexpr (kRecord) record->is_complete = false;
         continue;
       }
-      const Step resolved = resolve(address, code);
+      const Step resolved = resolve(address, known);
       if (resolved.kind != StepKind::Continue) return resolved;
     }
     last_return = exact ? 0 : pc();
-    frames[depth++] = code->key;
-    const Rule& rule = code->rule;
+    frames[depth++] = known->key;
+    const Rule& rule = known->rule;
     if (!(rule.flags & kRuleSimple)) [[unlikely]] {
       const bool is_realigned = kRecord && is_realigned_frame(rule);
       const uint64_t bp = registers.value[kRbp];
       if constexpr (kRecord) record->is_complete &= is_realigned || rule.kind == RuleKind::EndOfStack;
-      const Step stepped = step(*code, address);
+      const Step stepped = step(*known, address);
       if constexpr (kRecord)
         if (is_realigned && stepped.kind == StepKind::Continue) record_realigned_frame(rule, bp);
       if (stepped.kind == StepKind::Continue) continue;

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "hpcrun/unwind/code_cache.h"
+#include "hpcrun/unwind/code_memory.h"
 #include "hpcrun/unwind/expression.h"
 #include "hpcrun/unwind/live_module.h"
 #include "hpcrun/unwind/registry.h"
@@ -73,6 +74,7 @@ struct Unwinder::State {
   WalkRecord* record = nullptr;  // of a walk that is recorded
   uint32_t bp_word = 0;          // which of its words the frame pointer came from; kNoWord: from none
   StackMemory memory;
+  CodeMemory code;
   LiveScratch live;  // of lookups, too
   CachedCode uncached;
   CodeCache cache;
@@ -84,18 +86,19 @@ struct Unwinder::State {
   CfiIndex::Row row() noexcept { return {live.cie, live.fde, live.machine}; }
 
   // code.cpp: what is known about an address, looked up past the cache; resolve_at leaves it in `uncached`.
-  Step resolve(uint64_t address, CachedCode*& code) noexcept;
+  Step resolve(uint64_t address, CachedCode*& found) noexcept;
   Step resolve_at(uint64_t address) noexcept;
   const LoadedModule* loaded_module(uint64_t address) noexcept;
   const LoadedModule* verified_module(uint64_t address) noexcept;
   Rule rule_of(const LoadedModule& module, uint64_t address) noexcept;
   bool is_call_return(uint64_t address) noexcept;
+  bool is_restorer(uint64_t address) noexcept;
   bool came_from_exception_runtime() const noexcept;
   bool calls_exception_runtime(uint64_t return_address) noexcept;
   bool is_plausible_return(uint64_t address) noexcept;
 
   // step.cpp: from the frame at hand to its caller by a rule that is not simple.
-  Step step(CachedCode& code, uint64_t address) noexcept;
+  Step step(CachedCode& known, uint64_t address) noexcept;
   Step step_by_rule(const Rule& rule) noexcept;
   Step step_by_interpretation(const Rule& rule, uint64_t address) noexcept;
   Step finish_step(const Rule& rule) noexcept;
@@ -105,7 +108,7 @@ struct Unwinder::State {
   bool is_mostly_compiled() noexcept;
   Step search_frame() noexcept;
   bool follow_epilogue(uint64_t sp, uint64_t bp, uint64_t& cfa, uint64_t& caller_bp, bool& stays) noexcept;
-  static uint64_t stub_target(uint64_t address) noexcept;
+  uint64_t stub_target(uint64_t address) noexcept;
   bool has_cfi(uint64_t address) noexcept;
   CallEvidence call_evidence(uint64_t return_address) noexcept;
   uint64_t find_saved_frame_pointer(uint64_t return_at, uint64_t bp) noexcept;
@@ -123,6 +126,7 @@ struct Unwinder::State {
   // unwinder.cpp
   void start(const ucontext_t& context) noexcept;
   void open_window() noexcept;
+  bool is_too_long() const noexcept;
   bool moves_down_too_often(uint64_t cfa) noexcept;
   bool has_left_moved_code() noexcept;
   StackReason guessed_reason() const noexcept;

@@ -93,10 +93,10 @@ bool Unwinder::State::follow_epilogue(uint64_t sp, uint64_t bp, uint64_t& cfa, u
   constexpr size_t kLongest = 8;
   uint64_t at = pc();
   for (unsigned n = 0; n < kMostInstructions; ++n) {
-    uint8_t code[kLongest] = {};
+    uint8_t bytes[kLongest] = {};
     size_t have = kLongest;
-    while (have > 0 && !safe_read(at, code, have)) have /= 2;
-    const Release step = read_release(code);
+    while (have > 0 && !code.read(at, bytes, have)) have /= 2;
+    const Release step = read_release(bytes);
     stays = step.length == 0 && have == kLongest;
     if (step.length == 0 || step.length > have) return false;
     if (step.returns) {
@@ -120,14 +120,14 @@ bool Unwinder::State::follow_epilogue(uint64_t sp, uint64_t bp, uint64_t& cfa, u
 // stub.
 uint64_t Unwinder::State::stub_target(uint64_t address) noexcept {
   constexpr size_t kEndbr = 4;
-  uint8_t code[kEndbr + 6];
-  if (!safe_read(address, code, sizeof code)) return 0;
-  const size_t at = code[0] == 0xf3 && code[1] == 0x0f ? kEndbr : 0;
-  const bool direct = code[at] == 0xe9;
-  if (!direct && (code[at] != 0xff || code[at + 1] != 0x25)) return 0;
+  uint8_t bytes[kEndbr + 6];
+  if (!code.read(address, bytes, sizeof bytes)) return 0;
+  const size_t at = bytes[0] == 0xf3 && bytes[1] == 0x0f ? kEndbr : 0;
+  const bool direct = bytes[at] == 0xe9;
+  if (!direct && (bytes[at] != 0xff || bytes[at + 1] != 0x25)) return 0;
   const size_t length = direct ? 5 : 6;
   int32_t distance;
-  std::memcpy(&distance, code + at + length - sizeof distance, sizeof distance);
+  std::memcpy(&distance, bytes + at + length - sizeof distance, sizeof distance);
   uint64_t target = address + at + length + static_cast<uint64_t>(int64_t{distance});
   return direct || safe_load_word(target, target) ? target : 0;
 }
@@ -142,7 +142,7 @@ bool Unwinder::State::has_cfi(uint64_t address) noexcept {
 CallEvidence Unwinder::State::call_evidence(uint64_t return_address) noexcept {
   constexpr size_t kCallBytes = 5;
   uint8_t call[kCallBytes];
-  if (!safe_read(return_address - kCallBytes, call, kCallBytes)) return CallEvidence::Against;
+  if (!code.read(return_address - kCallBytes, call, kCallBytes)) return CallEvidence::Against;
   if (call[0] != 0xe8) return CallEvidence::None;
   int32_t distance;
   std::memcpy(&distance, call + 1, sizeof distance);
@@ -168,6 +168,7 @@ uint64_t Unwinder::State::find_saved_frame_pointer(uint64_t return_at, uint64_t 
 }
 
 Step Unwinder::State::step_without_cfi(Rule& rule) noexcept {
+  if (is_too_long()) return Step::failed(StackReason::WalkTooLong);
   const uint64_t sp = registers.value[kRsp];
   const uint64_t bp = registers.has(kRbp) ? registers.value[kRbp] : 0;
   uint64_t return_address;
@@ -200,15 +201,15 @@ Step Unwinder::State::step_without_cfi(Rule& rule) noexcept {
   }
   bool readable = true;
   if (exact) {
-    uint8_t code[4] = {};
-    readable = safe_read(pc(), code, sizeof code);
+    uint8_t bytes[4] = {};
+    readable = code.read(pc(), bytes, sizeof bytes);
     const bool at_entry =
-        code[0] == 0x55 ||                                                             // push %rbp
-        (code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa) ||  // endbr64
-        (code[0] == 0x89 && code[1] == 0x84 &&
-         code[2] == 0x24);  // mov %eax,-number(%rsp): HotSpot's stack bang
-    const bool frame_half_made = code[0] == 0x48 && ((code[1] == 0x89 && code[2] == 0xe5) ||  // mov %rsp,%rbp
-                                                     (code[1] == 0x8b && code[2] == 0xec));
+        bytes[0] == 0x55 ||                                                             // push %rbp
+        (bytes[0] == 0xf3 && bytes[1] == 0x0f && bytes[2] == 0x1e && bytes[3] == 0xfa) ||  // endbr64
+        (bytes[0] == 0x89 && bytes[1] == 0x84 &&
+         bytes[2] == 0x24);  // mov %eax,-number(%rsp): HotSpot's stack bang
+    const bool frame_half_made = bytes[0] == 0x48 && ((bytes[1] == 0x89 && bytes[2] == 0xe5) ||  // mov %rsp,%rbp
+                                                     (bytes[1] == 0x8b && bytes[2] == 0xec));
     if (readable && frame_half_made && returns_from(sp + 8) && memory.load(sp, saved_bp))
       return take(sp + 16, saved_bp);
     // A jump to where no code is leaves the caller's return address on top, as does an assembly leaf.
