@@ -15,6 +15,7 @@
 #include "prof/command_line/manual_page.h"
 #include "prof/command_line/misuse.h"
 #include "prof/command_line/setting_names.h"
+#include "prof/command_line/setting_scopes.h"
 #include "prof/command_line/settings.h"
 #include "prof/message.h"
 #include "prof/report/choice.h"
@@ -97,7 +98,10 @@ void print_settings(const std::vector<Setting>& settings, ConfigFormat format) {
   if (format == ConfigFormat::Text) {
     for (const Setting& setting : settings)
       print(fmt::format("{} = {}  ({}{})\n", printable(setting.key), printable(joined(setting.values)),
-                        printable(setting.origin), setting.effective ? "" : "; overridden"));
+                        printable(setting.origin),
+                        setting.refused     ? "; refused"
+                        : setting.effective ? ""
+                                            : "; overridden"));
     return;
   }
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
@@ -105,7 +109,8 @@ void print_settings(const std::vector<Setting>& settings, ConfigFormat format) {
     rows.push_back({{"key", setting.key},
                     {"values", setting.values},
                     {"origin", setting.origin},
-                    {"effective", setting.effective}});
+                    {"effective", setting.effective},
+                    {"refused", setting.refused}});
   const nlohmann::ordered_json json = {{"schema", "prof-config/1"}, {"settings", rows}};
   print(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
@@ -114,8 +119,10 @@ void print_all_keys(const CLI::App& app) {
   for_each_command(describe(app), [](const CommandDescription& command) {
     for (const OptionDescription& option : command.options) {
       if (!option.is_setting) continue;
-      print(fmt::format("{:<28} {:<34} {}\n", setting_key(command, option), setting_variable(command, option),
-                        option.text));
+      const std::string key = setting_key(command, option);
+      const bool is_of_projects = setting_scope(key) == SettingScope::Project;
+      print(fmt::format("{:<28} {:<34} {:<8} {}\n", key, setting_variable(command, option),
+                        is_of_projects ? "project" : "personal", option.text));
     }
   });
 }

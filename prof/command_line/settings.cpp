@@ -7,11 +7,14 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <optional>
 
 #include "analysis/views/spelling.h"
+#include "hpcrun/measurement/regular_file.h"
 #include "prof/command_line/description.h"
 #include "prof/command_line/misuse.h"
 #include "prof/command_line/setting_names.h"
+#include "prof/command_line/setting_scopes.h"
 #include "prof/command_line/toml.h"
 #include "prof/message.h"
 
@@ -73,18 +76,21 @@ void read_environment(const KnownSettings& known, std::vector<Setting>& settings
     const char* value = getenv(setting.variable.c_str());
     if (!value || !*value) continue;
     settings.push_back({key, setting.takes_list ? split_at_commas(value) : std::vector<std::string>{value},
-                        setting.variable, true});
+                        setting.variable});
   }
 }
 
 class FileReader {
  public:
-  FileReader(const KnownSettings& known, const fs::path& file, std::vector<Setting>& settings)
-      : known_(known), file_(file.string()), settings_(settings) {}
+  FileReader(const KnownSettings& known, const SettingsFile& file, std::vector<Setting>& settings)
+      : known_(known), file_(file.path.string()), is_of_project_(file.is_of_project), settings_(settings) {}
 
   void read() {
+    const std::optional<std::string> text = read_regular_file(file_);
+    if (!text)
+      fail(kOwnFailure, "{}: cannot be read; remove it, or give yourself the right to read it", file_);
     try {
-      const toml::table document = toml::parse_file(file_);
+      const toml::table document = toml::parse(*text, file_);
       read_table(document, "");
     } catch (const toml::parse_error& error) {
       fail(kOwnFailure, "{}:{}: not TOML: {}", file_, error.source().begin.line, error.description());
@@ -102,10 +108,18 @@ class FileReader {
       } else {
         const auto found = known_.find(key);
         if (found == known_.end()) refuse_unknown(name.source().begin.line, key, false);
-        settings_.push_back({key, values_of(node, key, found->second),
-                             fmt::format("{}:{}", file_, name.source().begin.line), true});
+        const std::string origin = fmt::format("{}:{}", file_, name.source().begin.line);
+        const bool is_refused = is_of_project_ && setting_scope(key) == SettingScope::Personal;
+        if (is_refused) say_refused(origin, key, found->second);
+        settings_.push_back({key, values_of(node, key, found->second), origin, !is_refused, is_refused});
       }
     }
+  }
+
+  static void say_refused(const std::string& origin, const std::string& key, const Known& known) {
+    say("{}: {} is ignored: a project's file may not set where files are written, or what is loaded or "
+        "executed; set it by --{}, {} or your own config.toml",
+        origin, key, key.substr(key.rfind('.') + 1), known.variable);
   }
 
   std::vector<std::string> values_of(const toml::node& node, const std::string& key,
@@ -149,19 +163,33 @@ class FileReader {
 
   const KnownSettings& known_;
   std::string file_;
+  bool is_of_project_;
   std::vector<Setting>& settings_;
 };
 
 bool is_there(const fs::path& path) {
   std::error_code error;
-  return fs::exists(path, error);
+  return fs::exists(fs::symlink_status(path, error));
 }
 
+bool is_trusted(const struct stat& status) {
+  return status.st_uid == geteuid() || status.st_uid == 0;
+}
+
+// Somebody else's link to a file of ours would choose which of them holds.
 bool is_ours(const fs::path& file) {
-  struct stat status {};
-  if (stat(file.c_str(), &status) != 0) return false;
-  if (status.st_uid == geteuid() || status.st_uid == 0) return true;
-  say("{} is left out: it belongs to another user; make it yours with chown, or remove it", file.string());
+  struct stat link {};
+  if (lstat(file.c_str(), &link) != 0) return false;
+  const RegularFile opened(file);
+  if (!opened.is_open()) {
+    say("{} is left out: {}", file.string(), opened.reason());
+  } else if (!is_trusted(opened.status())) {
+    say("{} is left out: it belongs to another user; make it yours with chown, or remove it", file.string());
+  } else if (!is_trusted(link)) {
+    say("{} is left out: the link belongs to another user; remove it", file.string());
+  } else {
+    return true;
+  }
   return false;
 }
 
@@ -202,30 +230,32 @@ void apply_below(CLI::App& command, const std::string& prefix, const std::vector
 
 }  // namespace
 
-std::vector<fs::path> settings_files(const fs::path& working_directory) {
-  std::vector<fs::path> files;
+std::vector<SettingsFile> settings_files(const fs::path& working_directory) {
+  std::vector<SettingsFile> files;
   const char* variable = getenv("HOME");
   const fs::path home = variable ? variable : "";
   for (fs::path at = working_directory; !at.empty(); at = at.parent_path()) {
     if (is_there(at / ".prof.toml")) {
-      files.push_back(at / ".prof.toml");
+      files.push_back({at / ".prof.toml", true});
       break;
     }
     if (is_there(at / ".git") || at == home || at == at.parent_path()) break;
   }
-  if (const fs::path file = user_file(); !file.empty() && is_there(file)) files.push_back(file);
-  std::erase_if(files, [](const fs::path& file) { return !is_ours(file); });
+  if (const fs::path file = user_file(); !file.empty() && is_there(file)) files.push_back({file, false});
+  std::erase_if(files, [](const SettingsFile& file) { return !is_ours(file.path); });
   return files;
 }
 
-std::vector<Setting> read_settings(const CLI::App& root, const std::vector<fs::path>& files) {
+std::vector<Setting> read_settings(const CLI::App& root, const std::vector<SettingsFile>& files) {
   const KnownSettings known = known_settings(root);
   std::vector<Setting> settings;
   read_environment(known, settings);
-  for (const fs::path& file : files) FileReader(known, file, settings).read();
+  for (const SettingsFile& file : files) FileReader(known, file, settings).read();
   for (size_t i = 0; i < settings.size(); ++i)
-    settings[i].effective = std::none_of(settings.begin(), settings.begin() + static_cast<std::ptrdiff_t>(i),
-                                         [&](const Setting& other) { return other.key == settings[i].key; });
+    settings[i].effective =
+        !settings[i].refused &&
+        std::none_of(settings.begin(), settings.begin() + static_cast<std::ptrdiff_t>(i),
+                     [&](const Setting& other) { return !other.refused && other.key == settings[i].key; });
   return settings;
 }
 

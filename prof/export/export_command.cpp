@@ -1,5 +1,6 @@
 #include "prof/export/export_command.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -10,7 +11,9 @@
 #include <map>
 #include <memory>
 
+#include "analysis/files/folder.h"
 #include "analysis/views/call_tree.h"
+#include "prof/export/replaceable.h"
 #include "prof/export/trace.h"
 #include "prof/message.h"
 #include "prof/report/choice.h"
@@ -41,6 +44,11 @@ std::string help_on_formats() {
   fail(kOwnFailure, "cannot write {}: {}", what, std::strerror(errno));
 }
 
+// False for standard output.
+bool is_file(const ExportOptions& options) {
+  return !options.output.empty() && options.output != "-";
+}
+
 // What has to be known before anything is written.
 void require_possible(const ExportFormatInfo& format, const ExportOptions& options, bool any_trace,
                       std::FILE* out) {
@@ -51,7 +59,11 @@ void require_possible(const ExportFormatInfo& format, const ExportOptions& optio
     fail(kOwnFailure,
          "{} shows when things happened, and no trace was recorded; measure with prof run --trace",
          format.name);
-  if (!options.output.empty()) return;
+  if (is_file(options)) {
+    if (!format.write_archive && !is_device_name(options.output))
+      require_replaceable(options.output, format, options.force);
+    return;
+  }
   if (format.write_archive)
     fail(kOwnFailure, "{} is a folder of several files; name it with -o FOLDER", format.name);
   if (format.binary && isatty(fileno(out)))
@@ -59,8 +71,10 @@ void require_possible(const ExportFormatInfo& format, const ExportOptions& optio
          format.name);
 }
 
-void export_to_file(const ExportFormatInfo& format, const CallTree& tree, const std::string& path) {
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "we"), std::fclose);
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+void write_and_close(const ExportFormatInfo& format, const CallTree& tree, File file,
+                     const std::string& path) {
   if (!file) fail_to_write(path);
   {
     Output output(file.get());
@@ -68,6 +82,19 @@ void export_to_file(const ExportFormatInfo& format, const CallTree& tree, const 
     if (!output.flush()) fail_to_write(path);
   }
   if (std::fclose(file.release()) != 0) fail_to_write(path);
+}
+
+// Written beside it and renamed when it is whole: a link that is put there meanwhile is replaced, never
+// followed, and a reader finds the file before or the file after.
+void export_to_file(const ExportFormatInfo& format, const CallTree& tree, const std::string& path) {
+  if (is_device_name(path))
+    return write_and_close(format, tree, File(std::fopen(path.c_str(), "we"), std::fclose), path);
+  constexpr mode_t kBeforeUmask = 0666;
+  NewFile file = NewFile::beside(path, FolderOwner::Any, kBeforeUmask);
+  const int descriptor = fcntl(file.descriptor(), F_DUPFD_CLOEXEC, 0);
+  if (descriptor < 0) fail_to_write(path);
+  write_and_close(format, tree, File(fdopen(descriptor, "w"), std::fclose), path);
+  file.keep();
 }
 
 }  // namespace
@@ -80,6 +107,7 @@ void add_export_options(CLI::App& command, ExportOptions& options) {
       ->type_name("FORMAT");
   command.add_option("-o,--output", options.output, "the file to write (otf2: the folder) [standard output]")
       ->type_name("FILE");
+  command.add_flag("--force", options.force, "replace FILE even if prof did not write it");
   command
       .add_option("--metric", options.metrics,
                   "only these metrics [all; collapsed and others of one metric: the first]")
@@ -107,7 +135,7 @@ int export_database(const Database& database, const ExportOptions& options, std:
     const CallTree tree = build_call_tree(database, selection, options.merge_recursion);
     if (format.write_archive) {
       format.write_archive(tree, options.output);
-    } else if (!options.output.empty()) {
+    } else if (is_file(options)) {
       export_to_file(format, tree, options.output);
     } else {
       Output output(out);
@@ -115,6 +143,9 @@ int export_database(const Database& database, const ExportOptions& options, std:
       if (!output.flush()) fail_to_write("to standard output");
     }
   } catch (const SelectionError& error) {
+    say_line(error.what());
+    return kOwnFailure;
+  } catch (const WriteError& error) {
     say_line(error.what());
     return kOwnFailure;
   } catch (const CommandError& error) {

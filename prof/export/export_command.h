@@ -17,7 +17,8 @@ namespace prof {
 struct ExportOptions {
   std::string database;  // as the user named it
   ExportFormat format = ExportFormat::Collapsed;
-  std::string output;                // a file, replaced, or a folder to make; empty: `out`
+  std::string output;                // a file, or a folder to make; empty or "-": `out`
+  bool force = false;                // replaces a file that holds no export (replaceable.h)
   std::vector<std::string> threads;  // see select() in analysis/views/selection.h
   std::vector<std::string> metrics;  // empty: those that were measured; formats of one metric take the first
   bool merge_recursion = false;

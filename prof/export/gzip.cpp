@@ -15,6 +15,11 @@ GzipOutput::GzipOutput(Output& out) : out_(out), chunk_(kChunkBytes) {
   constexpr int kDefaultMemory = 8;
   if (deflateInit2(&stream_, kLevel, Z_DEFLATED, kGzipWindowBits, kDefaultMemory, Z_DEFAULT_STRATEGY) != Z_OK)
     throw std::bad_alloc();
+  constexpr int kUnix = 3;
+  header_.os = kUnix;
+  // zlib declares what it only reads as writable.
+  header_.comment = reinterpret_cast<Bytef*>(const_cast<char*>(kGzipMark));
+  deflateSetHeader(&stream_, &header_);
 }
 
 GzipOutput::~GzipOutput() {

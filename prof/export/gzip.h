@@ -10,6 +10,10 @@
 
 namespace prof {
 
+// Stands as a comment in the header of every stream, so that prof's own files are known again.
+constexpr char kGzipMark[] = "prof export";
+constexpr size_t kGzipMarkAt = 10;  // bytes from the start of the stream
+
 class GzipOutput {
  public:
   explicit GzipOutput(Output& out);
@@ -26,6 +30,7 @@ class GzipOutput {
 
   Output& out_;
   z_stream stream_{};
+  gz_header header_{};
   std::vector<char> chunk_;
 };
 

@@ -42,7 +42,8 @@ class Settings(driver.EndToEnd):
         self.assertEqual(self.format_of("--format=text", PROF_LIST_REPAIRS_FORMAT="json"), "text")
 
     def test_a_run_takes_its_settings(self):
-        self.project.write_text('[run]\nevent = ["CPUTIME@123", "REALTIME"]\nno-analyze = true\noutput = "m-%p"\n')
+        self.project.write_text('[run]\nevent = ["CPUTIME@123", "REALTIME"]\nno-analyze = true\n')
+        self.user.write_text('[run]\noutput = "m-%p"\n')
         done = self.prof("run", driver.sample("hot_loop"))
         self.assertIn("measurements are in", done.stderr)
         directory, = (self.folder / "repository/inner").glob("m-*")
@@ -86,6 +87,44 @@ class Settings(driver.EndToEnd):
         self.project.write_text("[report]\nviw = 1\n")
         line, = self.prof("report", "nowhere", status=125).stderr.splitlines()
         self.assertIn("did you mean report.view?", line)
+
+    def test_a_cloned_project_cannot_choose_what_is_written(self):
+        directory = str(self.folder / "m")
+        self.prof("run", "-q", "-o", directory, driver.sample("hot_loop"))
+        login = self.folder / "repository/.bashrc"
+        login.write_text("# the user's\n")
+        self.project.write_text('[export]\nformat = "collapsed"\noutput = "../.bashrc"\nforce = true\n')
+        done = self.prof("export", directory)
+        self.assertRegex(done.stdout.splitlines()[0], r";.* \d+$")
+        self.assertEqual(login.read_text(), "# the user's\n")
+        second, first = sorted(done.stderr.splitlines(), key=lambda line: "export.output" in line)
+        self.assertIn(f"{self.project}:3: export.output is ignored", first)
+        self.assertIn("set it by --output, PROF_EXPORT_OUTPUT or your own config.toml", first)
+        self.assertIn(f"{self.project}:4: export.force is ignored", second)
+        rows = json.loads(self.prof("config", "--format=json").stdout)["settings"]
+        self.assertEqual([(row["key"], row["refused"], row["effective"]) for row in rows],
+                         [("export.force", True, False), ("export.format", False, True), ("export.output", True, False)])
+        self.user.write_text(f'[export]\noutput = "{self.folder}/mine"\n')
+        self.prof("export", directory)
+        self.assertRegex((self.folder / "mine").read_text().splitlines()[0], r";.* \d+$")
+
+    def test_a_fifo_in_the_place_of_a_file_is_left_out(self):
+        os.mkfifo(self.project)
+        done = self.prof("list", "repairs")
+        self.assertIn("not a regular file", done.stderr)
+        self.assertTrue(done.stdout.startswith("layout "), done.stdout)
+
+    def test_a_link_of_somebody_else_is_left_out(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root to make a link that belongs to somebody else")
+        own = self.folder / "own.toml"
+        own.write_text('[list.repairs]\nformat = "json"\n')
+        self.project.symlink_to(own)
+        self.assertEqual(self.format_of(), "json")
+        os.lchown(self.project, driver.NOBODY, driver.NOBODY)
+        done = self.prof("list", "repairs")
+        self.assertTrue(done.stdout.startswith("layout "), done.stdout)
+        self.assertIn("the link belongs to another user", done.stderr)
 
     def test_a_misspelt_variable_is_mentioned(self):
         self.assertIn("did you mean PROF_LIST_EVENTS_FORMAT?",

@@ -5,6 +5,8 @@
 
 #include "prof/application.h"
 #include "prof/command_line/description.h"
+#include "prof/command_line/setting_names.h"
+#include "prof/command_line/setting_scopes.h"
 #include "prof/command_line/settings.h"
 #include "prof/message.h"
 
@@ -29,7 +31,7 @@ class Files {
   const fs::path folder;
 };
 
-std::vector<Setting> read_files(const std::vector<fs::path>& files) {
+std::vector<Setting> read_files(const std::vector<SettingsFile>& files) {
   int status = 0;
   const Application application(status);
   return read_settings(application, files);
@@ -37,7 +39,7 @@ std::vector<Setting> read_files(const std::vector<fs::path>& files) {
 
 std::string refusal(const fs::path& file) {
   try {
-    read_files({file});
+    read_files({{file}});
   } catch (const CommandError& error) {
     return fs::path(file).filename().string() + std::string(error.what()).substr(file.string().size());
   }
@@ -51,12 +53,13 @@ TEST_CASE(
   const Files files;
   fs::create_directories(files.folder / "repository/.git");
   const fs::path user = files.put("home/prof/config.toml", "");
-  CHECK(settings_files(files.folder / "repository/inner") == std::vector<fs::path>{user});
+  CHECK(settings_files(files.folder / "repository/inner") == std::vector<SettingsFile>{{user}});
   const fs::path outside = files.put(".prof.toml", "");
-  CHECK(settings_files(files.folder / "repository/inner") == std::vector<fs::path>{user});
+  CHECK(settings_files(files.folder / "repository/inner") == std::vector<SettingsFile>{{user}});
   const fs::path project = files.put("repository/.prof.toml", "");
-  CHECK(settings_files(files.folder / "repository/inner") == std::vector<fs::path>{project, user});
-  CHECK(settings_files(files.folder) == std::vector<fs::path>{outside, user});
+  CHECK(settings_files(files.folder / "repository/inner") ==
+        std::vector<SettingsFile>{{project, true}, {user}});
+  CHECK(settings_files(files.folder) == std::vector<SettingsFile>{{outside, true}, {user}});
 }
 
 TEST_CASE("variables come before files, and the first file before the second") {
@@ -64,7 +67,7 @@ TEST_CASE("variables come before files, and the first file before the second") {
   const fs::path first = files.put("first.toml", "[report]\nview = 'flat'\ndepth = 3\n");
   const fs::path second = files.put("second.toml", "[report]\ndepth = 4\nthreshold = 2.5\n");
   setenv("PROF_REPORT_VIEW", "top-down", 1);
-  const std::vector<Setting> settings = read_files({first, second});
+  const std::vector<Setting> settings = read_files({{first}, {second}});
   unsetenv("PROF_REPORT_VIEW");
   std::string effective;
   for (const Setting& setting : settings)
@@ -74,10 +77,37 @@ TEST_CASE("variables come before files, and the first file before the second") {
   CHECK(settings[1].origin == first.string() + ":3");
 }
 
+TEST_CASE("every setting has a row that says whether a project's file may set it") {
+  int status = 0;
+  const Application application(status);
+  std::vector<std::string> declared, rows;
+  for_each_command(describe(application), [&](const CommandDescription& command) {
+    for (const OptionDescription& option : command.options)
+      if (option.is_setting) declared.push_back(setting_key(command, option));
+  });
+  for (const ScopedSetting& setting : scoped_settings()) rows.emplace_back(setting.key);
+  INFO("classify what is new in prof/command_line/setting_scopes.cpp");
+  CHECK(rows == declared);
+  CHECK(setting_scope("run.no-such-option") == SettingScope::Personal);
+}
+
+TEST_CASE("a project's file chooses what is measured and shown, never where files go or what is loaded") {
+  const Files files;
+  const fs::path file = files.put("a.toml", "[run]\noutput = '../x'\nevent = 'REALTIME'\n");
+  const fs::path own = files.put("b.toml", "[run]\noutput = 'mine'\n");
+  const std::vector<Setting> settings = read_files({{file, true}, {own}});
+  REQUIRE(settings.size() == 3);
+  for (const Setting& setting : settings) {
+    const bool is_refused = setting.key == "run.output" && setting.values.front() == "../x";
+    CHECK(setting.refused == is_refused);
+    CHECK(setting.effective != is_refused);
+  }
+}
+
 TEST_CASE("lists are lists in files and separated by commas in variables") {
   const Files files;
   const fs::path file = files.put("a.toml", "[run]\nevent = ['CPUTIME', 'REALTIME@50']\n");
-  CHECK(read_files({file})[0].values == std::vector<std::string>{"CPUTIME", "REALTIME@50"});
+  CHECK(read_files({{file}})[0].values == std::vector<std::string>{"CPUTIME", "REALTIME@50"});
   setenv("PROF_RUN_EVENT", "CPUTIME@10,REALTIME", 1);
   CHECK(read_files({})[0].values == std::vector<std::string>{"CPUTIME@10", "REALTIME"});
   unsetenv("PROF_RUN_EVENT");

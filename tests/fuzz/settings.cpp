@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string origin = file.path() + ":";
   try {
     std::set<std::string> seen;
-    for (const Setting& setting : read_settings(application, {file.path()})) {
+    for (const Setting& setting : read_settings(application, {{file.path()}})) {
       if (!keys.contains(setting.key) || !setting.origin.starts_with(origin)) std::abort();
       if (setting.effective != seen.insert(setting.key).second) std::abort();
     }

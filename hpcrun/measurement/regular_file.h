@@ -1,0 +1,56 @@
+#pragma once
+// The one way in which prof opens a file that somebody else may have put there: in a measurement directory, a
+// database, a project or /tmp. A FIFO, a device or a directory in the place of a file is refused without
+// waiting for it, and so is a large file that is nearly all holes, which takes no disk to make and no end to
+// read. May be called from any thread; not from signal handlers.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace prof {
+
+class RegularFile {
+ public:
+  // Opens for reading, with further flags of open(2) such as O_NOFOLLOW, or O_RDWR for reading and writing.
+  explicit RegularFile(const std::filesystem::path& path, int flags = O_RDONLY);
+  ~RegularFile();
+  RegularFile(const RegularFile&) = delete;
+  RegularFile& operator=(const RegularFile&) = delete;
+
+  bool is_open() const { return descriptor_ >= 0; }
+  // Returns an errno if the file is not open; EINVAL for what is not a regular file, EFBIG for holes.
+  int error() const { return error_; }
+  // Returns why the file is not open, a clause for a message: "no such file or directory".
+  std::string reason() const;
+
+  // The following are for files that are open.
+  int descriptor() const { return descriptor_; }
+  uint64_t size() const { return static_cast<uint64_t>(status_.st_size); }
+  const struct stat& status() const { return status_; }
+  // Hands the descriptor to the caller, who closes it.
+  int release();
+  // Reads at an offset until `bytes` are there or the file ends; std::nullopt if reading fails.
+  std::optional<std::string> read(uint64_t offset, uint64_t bytes) const;
+
+ private:
+  bool is_mostly_holes() const;
+  void refuse(int error);
+
+  int descriptor_ = -1;
+  int error_ = 0;
+  struct stat status_ {};
+};
+
+// JSON files, settings and other records that prof holds in memory are smaller, in bytes.
+constexpr uint64_t kMaxRecordBytes = uint64_t{64} << 20;
+
+// Returns the contents of a file; std::nullopt if it cannot be opened or read, or has more than `max_bytes`.
+std::optional<std::string> read_regular_file(const std::filesystem::path& path,
+                                             uint64_t max_bytes = kMaxRecordBytes);
+
+}  // namespace prof
