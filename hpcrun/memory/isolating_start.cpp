@@ -5,6 +5,8 @@
 #include <link.h>
 #include <stdio.h>
 
+#include <utility>
+
 #include "hpcrun/measurement/notes.h"
 #include "hpcrun/memory/counted_writes.h"
 #include "hpcrun/memory/isolating.h"
@@ -139,6 +141,16 @@ uint64_t note_totals(const Isolation& with) noexcept {
   return totals.conversions;
 }
 
+// Returns what libhpcrun-isolate.so exports, looked up once: in a forked child a failed dlsym() would allocate.
+const Isolation* find_isolation() noexcept {
+  static bool looked = false;
+  static const Isolation* found = nullptr;
+  if (std::exchange(looked, true)) return found;
+  found = static_cast<const Isolation*>(dlsym(RTLD_DEFAULT, kIsolationName));
+  if (!found) dlerror();  // the program must not find our failure
+  return found;
+}
+
 }  // namespace
 
 bool hear_of_sessions(const DirectLocks& calls) noexcept {
@@ -153,11 +165,8 @@ void start_isolating(int signal) noexcept {
   if (config.contention_by_pages)
     count(Counter::LooksForContention, static_cast<uint64_t>(ContentionSource::Pages));
   for (std::atomic<uint32_t>& pages : left_common) pages.store(0);  // the parent's, in a forked child
-  const auto* const found = static_cast<const Isolation*>(dlsym(RTLD_DEFAULT, kIsolationName));
-  if (!found) {
-    dlerror();  // the program must not find our failure
-    return note_refusal("libhpcrun-isolate.so was not loaded");
-  }
+  const Isolation* const found = find_isolation();
+  if (!found) return note_refusal("libhpcrun-isolate.so was not loaded");
   if (!signal) return note_refusal("the program uses all real-time signals");
   // Once: in a forked child somebody who is gone may have the loader's lock.
   if (!c_library.high) dl_iterate_phdr(find_c_library, nullptr);

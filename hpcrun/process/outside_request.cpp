@@ -2,12 +2,12 @@
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <cstddef>
 #include <cstring>
 
+#include "hpcrun/guest/environment.h"
 #include "hpcrun/guest/program_file.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/process/outside_question.h"
@@ -26,7 +26,7 @@ char helper_path[kMostPathBytes];  // of hpcrun-exec; empty: there is none
 template <typename Use>
 void find_program(const char* file, bool on_path, Use use) noexcept {
   if (!on_path || strchr(file, '/')) return use(file);
-  const char* at = getenv("PATH");
+  const char* at = environment_value("PATH");
   if (!at) at = "/bin:/usr/bin";
   char path[kMostPathBytes];
   for (const size_t name_bytes = strlen(file) + 1;;) {
@@ -160,8 +160,8 @@ void note_unmeasured(const char* file) noexcept {
 }  // namespace
 
 void find_outside_sampler() noexcept {
-  address = outside_address(getenv(kEnvOutside));
-  const char* helper = getenv(kEnvOutsideExec);
+  address = outside_address(environment_value(kEnvOutside));
+  const char* helper = environment_value(kEnvOutsideExec);
   if (helper && strlen(helper) < sizeof helper_path) strcpy(helper_path, helper);
 }
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "hpcrun/guest/environment.h"
 #include "hpcrun/mpi/rank.h"
 #include "hpcrun/sample/config.h"
 #include "hpcrun/sample/state.h"
@@ -18,8 +19,8 @@ std::atomic<uint64_t> by_mpi{0};  // as the counter has it
 
 int rank_of_process() noexcept {
   for (const RankVariables& names : kRankVariables) {
-    const char* const value = getenv(names.rank);
-    if (value && (!names.with_size_only || getenv(names.size))) return atoi(value);
+    const char* const value = environment_value(names.rank);
+    if (value && (!names.with_size_only || environment_value(names.size))) return atoi(value);
   }
   return -1;
 }

@@ -14,6 +14,7 @@
 #include "hpcrun/device/life.h"
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/descriptors.h"
+#include "hpcrun/guest/environment.h"
 #include "hpcrun/guest/own_mappings.h"
 #include "hpcrun/guest/own_memory.h"
 #include "hpcrun/guest/syscalls.h"
@@ -27,6 +28,7 @@
 #include "hpcrun/process/redirection.h"
 #include "hpcrun/process/surroundings.h"
 #include "hpcrun/process/thread_list.h"
+#include "hpcrun/process/thread_stack.h"
 #include "hpcrun/process/threads.h"
 #include "hpcrun/process/virtual_signals.h"
 #include "hpcrun/sample/late_threads.h"
@@ -54,8 +56,10 @@ constexpr int kMostFilesOfOnePid = 10'000;  // execs of one process, or runs tha
 
 void warn(const char* what, int error, const char* consequence) noexcept {
   static char line[kMaxDirectory + 256];  // the child of a fork may be on a small stack
+  const char* description = strerrordesc_np(error);  // untranslated: strerror() may allocate
+  if (!description) description = "unknown error";
   const int length = snprintf(line, sizeof line, "prof: %s %s: %s; process %d %s\n", what,
-                              process_state.config.directory, strerror(error), sys_getpid(), consequence);
+                              process_state.config.directory, description, sys_getpid(), consequence);
   if (length > 0) raw_syscall(SYS_write, STDERR_FILENO, reinterpret_cast<long>(line), length);
 }
 
@@ -71,7 +75,7 @@ void read_environment(char* out, size_t bytes) noexcept {
   out[0] = '\0';
   size_t used = 0;
   for (const char* name : kRecordedVariables) {
-    const char* const value = getenv(name);
+    const char* const value = environment_value(name);
     if (!value) continue;
     const int length = snprintf(out + used, bytes - used, "%s=%s\n", name, value);
     if (length > 0 && used + static_cast<size_t>(length) < bytes)
@@ -216,8 +220,10 @@ bool takes_few_samples(const Config& config) noexcept {
   return config.event_count > 0 && !config.locks && !config.contention_by_pages;
 }
 
-// By process_state.config, in a process that has just begun.
-void start_sampling() noexcept {
+// Starts sampling by process_state.config in a process that has just begun, whose only thread has the stack. In
+// a forked child the program's allocator may be locked until all fork handlers have run: nothing here allocates,
+// takes a lock of the C library or calls a function that the program may define.
+void start_sampling(StackBounds stack) noexcept {
   const uint64_t start_cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
   process_state.pid = sys_getpid();
   if (const int error = create_file()) return warn_unwritable(error);
@@ -238,7 +244,7 @@ void start_sampling() noexcept {
   start_sync();
   own_signals(source_signals() | wait_signals() | watch_signals() | isolation_signals());
   process_state.sampling.store(true, std::memory_order_release);
-  attach_first_thread();
+  attach_thread(stack);
   account_start(start_cpu_ns);
   // `prof run` starts them when the debugger leaves.
   if (is_debugged())
@@ -259,7 +265,13 @@ void close_inherited_descriptors() noexcept {
   process_state.inherited_event = -1;
 }
 
+// The bounds of the stack of the thread that forks, which becomes the child's first thread. Its state, where
+// they are noted, is not copied.
+constinit StackBounds forking_stack{};
+
 void before_fork() noexcept {
+  const ThreadState* const thread = is_sampling_here() ? this_thread() : nullptr;
+  forking_stack = thread ? thread->unwinder.stack() : StackBounds{};
   leave_waits();  // which the child would begin with
   modules_before_fork();
   hold_threads();
@@ -296,7 +308,9 @@ void after_fork_in_child() noexcept {
   forget_sync();
   modules_after_fork();
   virtual_signals_after_fork();
-  start_sampling();
+  process_state.is_forked = true;
+  start_sampling(forking_stack.high ? forking_stack : stack_of_caller());
+  process_state.is_forked = false;
 }
 
 void prepare_process() noexcept {
@@ -356,7 +370,7 @@ void start_process() noexcept {
   if (leave_to_outside()) return;
   if (hpcrun_offer_memory_source) hpcrun_offer_memory_source();  // whose constructor may not have run yet
   prepare_process();
-  start_sampling();
+  start_sampling(stack_of_caller());
 }
 
 int start_late(const char* settings) noexcept {

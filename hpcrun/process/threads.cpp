@@ -58,16 +58,12 @@ void make_exit_key() noexcept {
   pthread_key_create(&exit_key, at_thread_exit);
 }
 
-// Allocates (its list of processors): for the first thread only.
-StackBounds stack_of_first_thread() noexcept {
-  pthread_attr_t attributes;
-  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return {};
-  void* low = nullptr;
-  size_t bytes = 0;
-  pthread_attr_getstack(&attributes, &low, &bytes);
-  pthread_attr_destroy(&attributes);
-  const auto at = reinterpret_cast<uint64_t>(low);
-  return {at, at + bytes};
+// Has at_thread_exit() called as the thread ends. For a key beyond the C library's first 32 (of a runtime that
+// came late) the value's first memory is allocated: a forked child, whose allocator may be locked, does without
+// unless the thread that forked had a value. Its first thread then ends with the process.
+void ask_for_exit_call() noexcept {
+  if (process_state.is_forked && !pthread_getspecific(exit_key)) return;
+  pthread_setspecific(exit_key, reinterpret_cast<void*>(kFirstRound));
 }
 
 // With all that it needs but sources; nullptr, counted, when there is no memory.
@@ -188,7 +184,7 @@ void attach_thread(StackBounds stack) noexcept {
   ThreadState* thread = make_thread(sys_gettid(), name, stack);
   if (!thread) return;
   thread->handle.store(pthread_self(), std::memory_order_relaxed);
-  pthread_setspecific(exit_key, reinterpret_cast<void*>(kFirstRound));
+  ask_for_exit_call();
   thread->busy = 1;
   set_this_thread(thread);
   arm_and_enlist(*thread);
@@ -196,10 +192,6 @@ void attach_thread(StackBounds stack) noexcept {
   look_at_name(*thread, monotonic_ns());
   note_memory();
   thread->busy = 0;
-}
-
-void attach_first_thread() noexcept {
-  attach_thread(stack_of_first_thread());
 }
 
 void attach_running_threads(LateThreads& late) noexcept {

@@ -12,9 +12,6 @@ struct StackBounds;
 // measured or memory or the file are exhausted: the thread then runs unmeasured and is counted.
 void attach_thread(StackBounds stack) noexcept;
 
-// The same of the process's first thread; those it creates attach themselves (thread_creation.cpp).
-void attach_first_thread() noexcept;
-
 // Counts a thread that runs unmeasured.
 void count_unsampled() noexcept;
 

@@ -1,11 +1,11 @@
 #include "hpcrun/sample/config.h"
 
-#include <stdlib.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <string_view>
+
+#include "hpcrun/guest/environment.h"
 
 namespace hpcrun {
 
@@ -104,7 +104,7 @@ void read_repairs(std::string_view text, Config& out) noexcept {
 
 // Looks up in the settings, or in the environment where there are none.
 const char* value_of(const char* settings, const char* name) noexcept {
-  if (!settings) return getenv(name);
+  if (!settings) return environment_value(name);
   const size_t length = strlen(name);
   for (; *settings; settings += strlen(settings) + 1)
     if (strncmp(settings, name, length) == 0 && settings[length] == '=') return settings + length + 1;

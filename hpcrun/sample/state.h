@@ -166,6 +166,7 @@ struct ProcessState {
   std::atomic<size_t> table_bytes{0};  // of unwind tables, for note_memory()
   std::atomic<bool> sampling{false};
   bool starting = false;                           // start_late() is at work
+  bool is_forked = false;                          // the program's fork handlers have not run yet
   std::atomic<uint32_t> at_work{0};                // handlers, and threads that begin or end
   std::atomic<LateThreads*> late{nullptr};         // in a process to which the runtime was attached
   uint32_t attachment = 0;                         // how often it was detached; states of before are gone

@@ -13,6 +13,27 @@ def with_trigger(trigger):
     return dict(os.environ, PROF_TRIGGER=trigger)
 
 
+class ForksOfAllocators(driver.EndToEnd):
+    """Between fork handlers the program's allocator is locked, as those of browsers are."""
+
+    def assert_no_allocation(self, options=(), events=(), trigger=None):
+        env = with_trigger(trigger) if trigger else None
+        run = self.prof_run([driver.program("locked_allocator")], events=list(events),
+                            options=["--no-analyze", *options], env=env)
+        self.assertEqual((run.status, run.stdout), (42, b"child 7\nchild 7\n"), run.stderr)
+
+    def test_nothing_is_allocated_while_a_process_forks(self):
+        for events in ["CPUTIME"], ["REALTIME@1000", "CPUTIME"], ["contention", "locks"], ["contention:pages"]:
+            with self.subTest(events=events):
+                self.assert_no_allocation(events=events)
+        for options in ["--trace"], ["--repair"], ["--repair=isolate:always"]:
+            with self.subTest(options=options):
+                self.assert_no_allocation(options)
+        for trigger in ["timer", "setsig"]:
+            with self.subTest(trigger=trigger):
+                self.assert_no_allocation(trigger=trigger)
+
+
 class Forks(driver.EndToEnd):
     def run_case(self, case, **options):
         return self.prof_run([driver.program("forks"), case], events=["CPUTIME@1000"], **options)
