@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
 
-#include "analysis/attribution/own_runtime.h"
+#include "analysis/views/program_lines.h"
 #include "analysis/views/wording.h"
 
 namespace prof {
@@ -29,9 +28,7 @@ const FindingFrame& telling_frame(const std::vector<FindingFrame>& frames) {
 }
 
 bool is_of_system(const FindingFrame& frame) {
-  const std::string_view module = frame.module;
-  return module.starts_with("/lib") || module.starts_with("/usr/lib") || module.starts_with('[') ||
-         is_own_runtime(module);
+  return is_system_path(frame.module);
 }
 
 std::vector<FindingFrame> program_part(std::vector<FindingFrame> frames) {

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/attribution/own_runtime.h"
 #include "analysis/views/idleness.h"
 #include "analysis/views/measurement_findings.h"
+#include "analysis/views/program_lines.h"
+#include "analysis/views/waiting_findings.h"
 #include "analysis/views/wording.h"
 
 namespace prof {
@@ -14,6 +17,9 @@ namespace {
 
 constexpr double kWorthNaming = 0.10;  // a smaller hot spot is not what makes a program slow
 constexpr double kMostOfIt = 0.5;
+constexpr double kNearlyAll = 0.90;   // a subtree of more is the program itself
+constexpr size_t kLinesNamed = 3;     // a fourth line of 10 % is in the table above the findings
+constexpr double kStepsOfSize = 10;   // shares that differ by less than a tenth of the run count as equal
 constexpr size_t kMostOfRuntime = 8;  // functions of the runtime before the program's dearest one
 constexpr size_t kNameColumns = 48;   // a sentence stays readable; the finding's context has the full name
 
@@ -37,13 +43,6 @@ std::string function_at(const CallTree& tree, uint32_t frame, const Place& place
   if (!at.empty()) return fmt::format("{} ({})", name, at);
   const std::string module = words_for_module(*tree.database, tree.frames[frame]);
   return module.empty() ? name : fmt::format("{} ({})", name, module);
-}
-
-// What calls main() and the functions of threads: true of every program, and no place in it.
-bool is_start_code(const std::string& name) {
-  constexpr std::string_view kNames[] = {"_start",  "start_thread", "clone",         "clone3",
-                                         "__clone", "__clone3",     "__GI___clone3", "__clone_internal"};
-  return name.starts_with("__libc_start") || std::ranges::find(kNames, name) != std::end(kNames);
 }
 
 // "void std::__introsort_loop<int*>(...)": a reserved name in the C++ library, which no program calls itself.
@@ -115,11 +114,20 @@ bool names_a_cause(const Finding& finding) {
   return finding.cost && !finding.advice.empty() && finding.kind != "line-information";
 }
 
+// Findings about the program come before those about the measurement, the largest first. Of two that cost
+// about the same, the one that says what to change leads.
 void put_in_order(std::vector<Finding>& findings) {
-  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
-    if (a.severity != b.severity) return a.severity > b.severity;
-    if (names_a_cause(a) != names_a_cause(b)) return names_a_cause(a);
-    return (a.cost ? a.cost->share_of_run : 0) > (b.cost ? b.cost->share_of_run : 0);
+  const auto size = [](const Finding& finding) {
+    return finding.cost ? std::lround(finding.cost->share_of_run * kStepsOfSize) : 0;
+  };
+  const auto is_of_program = [](const Finding& finding) {
+    return finding.cost.has_value() && finding.kind != "line-information";
+  };
+  std::stable_sort(findings.begin(), findings.end(), [&](const Finding& a, const Finding& b) {
+    if (is_of_program(a) != is_of_program(b)) return is_of_program(a);
+    if (!is_of_program(a)) return a.severity > b.severity;
+    if (size(a) != size(b)) return size(a) > size(b);
+    return names_a_cause(a) > names_a_cause(b);
   });
 }
 
@@ -130,6 +138,7 @@ class Finder {
   std::vector<Finding> all() {
     if (has_no_costs(tree_)) return measurement_findings(tree_, run_);
     hot_spots();
+    std::ranges::move(waiting_findings(tree_, run_), std::back_inserter(findings_));
     std::ranges::move(idleness(*tree_.database, tree_.selection, run_).findings,
                       std::back_inserter(findings_));
     std::ranges::move(measurement_findings(tree_, run_), std::back_inserter(findings_));
@@ -147,7 +156,9 @@ class Finder {
         functions, [&](const HotFunction& function) { return is_of_runtime(tree_, function.frame); });
     const HotFunction* hot = first == functions.end() ? nullptr : &*first;
     const double share = hot ? tree_.share(hot->cost.exclusive, 0) : 0;
-    if (hot && share >= kWorthNaming) {
+    const std::vector<ProgramLine> lines = lines_with_library_code();
+    for (const ProgramLine& line : lines) hot_line(line);
+    if (hot && share >= kWorthNaming && !is_explained(*hot, lines)) {
       Finding finding = costed_finding(tree_, "hot-path", metric, hot->cost.exclusive);
       finding.severity = severity_of(share, 0.15, 0.4);
       finding.sentence = fmt::format("{} of {} {} in {}", words_for_percent(share), words_for_metric(metric),
@@ -165,9 +176,56 @@ class Finder {
     }
     // Where one function has most of the cost, the path to its callers says nothing new.
     const PathStep* spread = spreading_step(tree_, path);
-    if (spread != nullptr && share < kMostOfIt && tree_.share(spread->inclusive, 0) >= kWorthNaming &&
+    const double subtree = spread ? tree_.share(spread->inclusive, 0) : 0;
+    if (spread != nullptr && share < kMostOfIt && subtree >= kWorthNaming && subtree <= kNearlyAll &&
         (!hot || hot->frame != spread->frame) && !mostly_in(hot, *spread, path))
       hot_subtree(path, *spread, share >= kWorthNaming);
+  }
+
+  // The lines of the program whose cost lies in the library code that they call. What a function spends
+  // itself, the finding of that function reports.
+  std::vector<ProgramLine> lines_with_library_code() const {
+    std::vector<ProgramLine> lines = program_lines(tree_, SIZE_MAX);
+    std::erase_if(lines, [&](const ProgramLine& line) {
+      return tree_.share(line.cost - line.own, 0) < kWorthNaming || line.call == kNone;
+    });
+    if (lines.size() > kLinesNamed) lines.resize(kLinesNamed);
+    return lines;
+  }
+
+  // True if most of the cost of a library function was spent for lines that are named.
+  bool is_explained(const HotFunction& hot, const std::vector<ProgramLine>& lines) const {
+    if (lines.empty() || !is_library_code(*tree_.database, tree_.frames[hot.frame])) return false;
+    const std::vector<uint32_t> line_of = charged_lines(tree_, lines);
+    double explained = 0;
+    for (const uint32_t c : tree_.starts)
+      if (line_of[c] != kNone && tree_.nodes[tree_.node_of[c]].frame == hot.frame)
+        explained += tree_.by_context[0][c].exclusive;
+    return explained >= hot.cost.exclusive * kMostOfIt;
+  }
+
+  // "inflate (libz.so.1)"; what the program's own module has of the standard library goes by its name alone.
+  std::string library_function(uint32_t frame) const {
+    if (is_system_module(*tree_.database, tree_.frames[frame].module)) return function_at(tree_, frame, {});
+    return shorten_middle(frame_name(*tree_.database, tree_.frames[frame]), kNameColumns);
+  }
+
+  void hot_line(const ProgramLine& line) {
+    const Metric& metric = tree_.metric(0);
+    const double share = tree_.share(line.cost, 0);
+    Finding finding = costed_finding(tree_, "hot-path", metric, line.cost);
+    finding.severity = severity_of(share, 0.15, 0.4);
+    finding.sentence =
+        fmt::format("{} of {} {} in {} and the library code that it calls: {} in {}.", words_for_percent(share),
+                    words_for_metric(metric), is_time(metric) ? "is" : "are",
+                    function_at(tree_, line.frame, line.place),
+                    words_for_percent(tree_.share(line.call_cost, 0)), library_function(line.call));
+    FindingContext context{"hottest", {describe(tree_, line.frame, line.place)}};
+    for (const PathStep& caller : callers_of(tree_, line.context))
+      context.frames.push_back(describe(tree_, caller.frame, caller.place));
+    finding.contexts.push_back(std::move(context));
+    finding.values = {{"exclusive", line.own}, {"inclusive", line.cost}};
+    findings_.push_back(std::move(finding));
   }
 
   // True where the path leads on to a function that spends most of the step's cost itself.

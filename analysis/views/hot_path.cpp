@@ -103,6 +103,25 @@ std::vector<PathStep> hot_path(const CallTree& tree) {
   return path;
 }
 
+std::vector<PathStep> callers_of(const CallTree& tree, uint32_t context) {
+  const std::vector<Context>& contexts = tree.database->contexts;
+  const double cost = tree.by_context[0][context].inclusive;
+  const auto frame_of = [&](uint32_t c) { return tree.nodes[tree.node_of[c]].frame; };
+  std::vector<PathStep> callers;
+  uint32_t at = context;
+  while (at != kNone && !starts_frame(contexts[at])) at = contexts[at].parent;
+  while (at != kNone && contexts[at].parent != kNone) {
+    at = contexts[at].parent;
+    const uint32_t frame = frame_of(at);
+    if (tree.frames[frame].kind == FrameKind::Entry) break;
+    Place site;
+    for (; !starts_frame(contexts[at]); at = contexts[at].parent)
+      if (!site.known()) site = place_of(contexts[at]);
+    callers.push_back({frame, cost, site.known() ? site : definition(tree.frames[frame])});
+  }
+  return callers;
+}
+
 std::vector<HotFunction> hot_functions(const CallTree& tree, size_t limit, size_t metric) {
   std::vector<HotFunction> hot;
   if (tree.metrics() <= metric) return hot;

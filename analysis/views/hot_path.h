@@ -36,4 +36,8 @@ struct HotFunction {
 // The functions of the highest exclusive cost of a metric, at most `limit`.
 std::vector<HotFunction> hot_functions(const CallTree& tree, size_t limit, size_t metric = 0);
 
+// The callers of the function that a context belongs to, the nearest first, each with the line of its call and
+// the cost that came along this chain; entry points left out.
+std::vector<PathStep> callers_of(const CallTree& tree, uint32_t context);
+
 }  // namespace prof

@@ -101,14 +101,19 @@ class MeasurementFinder {
   }
 
   void dropped() {
-    const auto dropped = static_cast<double>(run_.dropped_samples());
+    // What the kernel merges into one sample loses no time, for a sample is worth what went by since the last.
+    Reasons lost = run_.dropped;
+    std::erase_if(lost, [](const auto& reason) { return loses_no_time(reason.first); });
+    uint64_t samples = 0;
+    for (const auto& [reason, n] : lost) samples += n;
+    const auto dropped = static_cast<double>(samples);
     const double all = dropped + static_cast<double>(run_.sampling.samples.value_or(0));
     if (dropped <= 0 || dropped < all * kDroppedSamples) return;
     Finding finding;
     finding.kind = "dropped";
     finding.severity = severity_of(dropped / all, 0.05, 0.2);
     finding.sentence = fmt::format("{} of samples were dropped", words_for_percent(dropped / all));
-    add_top_reason(run_.dropped, ", mostly because ", finding);
+    add_top_reason(lost, ", mostly because ", finding);
     finding.values = {{"dropped", dropped}};
     findings_.push_back(std::move(finding));
   }

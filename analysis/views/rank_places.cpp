@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/attribution/own_runtime.h"
 #include "analysis/stalls/barriers.h"
+#include "analysis/views/program_lines.h"
 
 namespace prof {
 namespace {
@@ -47,15 +47,8 @@ const Patterns& device_calls() {
   return kCalls;
 }
 
-bool is_of_system(const Database& database, const Function& function) {
-  if (function.module == kNone) return false;
-  const std::string& module = database.modules[function.module].path;
-  return module.starts_with("/lib") || module.starts_with("/usr/lib") || module.starts_with('[') ||
-         is_own_runtime(module);
-}
-
 bool has_own_line(const Database& database, const Function& function) {
-  if (function.file == kNone || function.line == 0 || is_of_system(database, function)) return false;
+  if (function.file == kNone || function.line == 0 || is_system_module(database, function.module)) return false;
   const std::string& file = database.files[function.file].path;
   return !file.starts_with("/usr/include/") && !file.starts_with("/usr/lib/");
 }
@@ -103,7 +96,7 @@ RankPlaces::RankPlaces(const Database& database) : database_(database), place_of
           step.caller = step.with_line;
           step.with_line = context.function;
         }
-        if (!is_of_system(database_, function)) step.own = context.function;
+        if (!is_system_module(database_, function.module)) step.own = context.function;
       } else if (step.activity != above) {
         step.call = context.function;
       }

@@ -350,6 +350,10 @@ ReasonWords words_for_reason(const std::string& reason) {
   return {reason, ""};
 }
 
+bool loses_no_time(const std::string& reason) {
+  return normalized(reason) == "overrun";
+}
+
 std::vector<std::pair<std::string, uint64_t>> by_count(const Reasons& reasons) {
   std::vector<std::pair<std::string, uint64_t>> sorted;
   for (const auto& reason : reasons)

@@ -78,6 +78,9 @@ struct ReasonWords {
 };
 ReasonWords words_for_reason(const std::string& reason);
 
+// True for drops whose time the next sample of the thread counts: nothing is missing from the sums.
+bool loses_no_time(const std::string& reason);
+
 // Reasons by falling count, those of zero left out.
 std::vector<std::pair<std::string, uint64_t>> by_count(const Reasons& reasons);
 

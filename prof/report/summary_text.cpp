@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/views/hot_path.h"
+#include "analysis/views/program_lines.h"
 #include "analysis/views/repairs_in_words.h"
 #include "analysis/views/run_in_words.h"
 #include "analysis/views/wording.h"
@@ -14,7 +15,9 @@ namespace {
 
 constexpr size_t kScreenLines = 24;  // the classic terminal
 constexpr size_t kHotFunctions = 5;  // more would be a list, not a summary
+constexpr size_t kProgramLines = 4;
 constexpr double kWorthALine = 0.01;
+constexpr double kMuchInLibraries = 0.05;  // below, functions by their own cost say the same as lines
 constexpr size_t kFindingLines = 13;  // room for both sides of a device
 constexpr size_t kKeptLines = 7;      // three headings, three lines of the path, a function
 constexpr size_t kNoteLines = 3;
@@ -33,14 +36,19 @@ class SummaryText {
 
   Lines lines() {
     Lines all = header();
-    const Lines found = finding_lines(
-        std::min(kFindingLines, kScreenLines - std::min(kScreenLines, all.size() + kKeptLines)));
+    Lines lines = program_line_lines();
+    const size_t kept = kKeptLines + (lines.empty() ? 0 : 2);  // their heading and one of them
+    const Lines found =
+        finding_lines(std::min(kFindingLines, kScreenLines - std::min(kScreenLines, all.size() + kept)));
     const size_t findings = found.empty() ? 0 : found.size() + 1;
     const size_t room = kScreenLines - std::min(kScreenLines, all.size() + findings);
+    lines.resize(std::min(lines.size(), 1 + (room - std::min(room, kept)) / 3));
+    const size_t rest = room - std::min(room, lines.empty() ? 0 : lines.size() + 1);
     // Two headings; what the functions leave goes to the path, which says nothing in less than three lines.
-    const Lines functions = function_lines(std::min(kHotFunctions, (room - std::min<size_t>(room, 3)) / 2));
-    const Lines path = path_lines(room - std::min(room, functions.size() + 2));
+    const Lines functions = function_lines(std::min(kHotFunctions, (rest - std::min<size_t>(rest, 3)) / 2));
+    const Lines path = path_lines(rest - std::min(rest, functions.size() + 2));
     append(all, heading("hottest path"), path);
+    append(all, "lines of the program with the library code that they call", lines);
     append(all, "functions by their own cost: heaviest line (its share of that), main callers", functions);
     append(all, "findings", found);
     return all;
@@ -148,6 +156,7 @@ class SummaryText {
     if (path.size() > 1)
       std::erase_if(path,
                     [&](const PathStep& step) { return tree_.frames[step.frame].kind == FrameKind::Entry; });
+    leave_out_libraries(path);
     Lines lines;
     if (path.empty() || room == 0) return lines;
     const std::vector<PathRow> rows = without_recursion(path);
@@ -161,6 +170,43 @@ class SummaryText {
       lines.push_back(fmt::format("            ... {} more", words_for_count(frames, "frame")));
     }
     for (size_t i = first; i < rows.size(); ++i) lines.push_back(path_line(rows[i], lines.size()));
+    return lines;
+  }
+
+  bool is_program_code(uint32_t frame) const {
+    return !is_library_code(*tree_.database, tree_.frames[frame]) &&
+           !is_start_code(frame_name(*tree_.database, tree_.frames[frame]));
+  }
+
+  // Keeps the steps in the program's code and the last one, where the path ends.
+  void leave_out_libraries(std::vector<PathStep>& path) const {
+    const auto is_program = [&](const PathStep& step) { return is_program_code(step.frame); };
+    if (std::ranges::none_of(path, is_program)) return;
+    const PathStep last = path.back();
+    path.pop_back();
+    std::erase_if(path, [&](const PathStep& step) { return !is_program(step); });
+    path.push_back(last);
+  }
+
+  Lines program_line_lines() const {
+    Lines lines;
+    const std::vector<ProgramLine> all = program_lines(tree_, kProgramLines);
+    if (std::ranges::none_of(all, [&](const ProgramLine& line) {
+          return tree_.share(line.cost - line.own, 0) >= kMuchInLibraries;
+        }))
+      return lines;
+    for (const ProgramLine& line : all) {
+      if (!lines.empty() && tree_.share(line.cost, 0) < kWorthALine) break;
+      std::string called;
+      if (line.call != kNone && tree_.share(line.call_cost, 0) >= kWorthALine)
+        called = fmt::format(" -> {} ({:.0f} %)", name(line.call, kCallerNameColumns),
+                             100 * tree_.share(line.call_cost, 0));
+      const std::string at = where(line.frame, line.place);
+      const size_t columns = free_columns(kShareColumns + 4 + columns_of(at) + columns_of(called));
+      lines.push_back(fmt::format("{}  {}{}{}", share(line.cost),
+                                  name(line.frame, std::min(kHotNameColumns, std::max<size_t>(columns, 5))),
+                                  apart(at), called));
+    }
     return lines;
   }
 
@@ -203,7 +249,10 @@ class SummaryText {
           name(hot.frame, kHotNameColumns) + apart(where(hot.frame, hot.place, hot.share_at_place));
       std::string line = fmt::format("{}  {}", share(hot.cost.exclusive), function);
       size_t columns = kShareColumns + 2 + columns_of(function);
+      const bool has_program_caller =
+          std::ranges::any_of(hot.callers, [&](const PathStep& step) { return is_program_code(step.frame); });
       for (const PathStep& caller : hot.callers) {
+        if (has_program_caller && !is_program_code(caller.frame)) continue;
         const std::string at = where(caller.frame, caller.place);
         const std::string next =
             " <- " + name(caller.frame, kCallerNameColumns) + (at.empty() ? "" : " (" + at + ")");

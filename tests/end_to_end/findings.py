@@ -3,6 +3,7 @@
 
 import contextlib
 import json
+import pathlib
 import sqlite3
 import subprocess
 
@@ -36,6 +37,23 @@ class Findings(driver.EndToEnd):
         hottest = stored(run.directory / "database")[0][1]
         self.assertEqual(hottest["kind"], "hot-path")
         self.assertGreater(len(hottest["contexts"][0]["frames"]), 1)
+
+    def test_a_line_is_named_for_the_library_code_that_it_calls(self):
+        source = pathlib.Path(__file__).parent / "programs/copied_text.cpp"
+        line = next(n for n, text in enumerate(source.read_text().splitlines(), 1) if "has to name" in text)
+        run = self.prof_run([driver.program("copied_text")])
+        hottest = run.summary()["findings"][0]
+        self.assertEqual(hottest["kind"], "hot-path")
+        frame = hottest["contexts"][0]["frames"][0]
+        self.assertTrue(frame["function"].startswith("unquoted("), frame)
+        self.assertEqual((frame["file"].rsplit("/", 1)[-1], frame["line"]), ("copied_text.cpp", line))
+        self.assertGreater(hottest["cost"]["share_of_run"], 0.8)
+
+    def test_a_program_that_waits_is_said_to_wait(self):
+        run = self.prof_run(["sleep", "0.5"], events=["CPUTIME", "REALTIME"])
+        waiting = [finding for finding in run.summary()["findings"] if finding["kind"] == "waiting"]
+        self.assertEqual(len(waiting), 1)
+        self.assertGreater(waiting[0]["cost"]["share_of_run"], 0.8)
 
     def test_stalls_are_kept(self):
         run = self.prof_run([driver.sample("late_wakeup")], events=["REALTIME"], options=["--trace"])

@@ -10,7 +10,6 @@ using namespace prof::test;
 namespace {
 
 void check_fits_screen(const std::string& text) {
-  CAPTURE(text);
   const std::vector<std::string> lines = lines_of(text);
   CHECK(lines.size() <= 24);
   for (const std::string& line : lines) CHECK(columns_of(line) <= 100);
@@ -72,6 +71,26 @@ TEST_CASE("the summary fits one screen however much there is to say") {
   CHECK(text.find("note      System time is sampled at 250 Hz at most") != std::string::npos);
   CHECK(text.find("rate `sysctl kernel.perf_event_paranoid=1`\nnote      ddd") != std::string::npos);
   CHECK(text.find("deep.cpp:159") != std::string::npos);
+}
+
+TEST_CASE("the program's own code leads: start code and libraries are left out between its functions") {
+  DatabaseBuilder b;
+  b.metric("CPUTIME", "sec");
+  for (const char* name : {"clone3", "start_thread", "memcpy"}) b.function(name, "", "/usr/lib/libc.so.6");
+  b.function("std::string::append", "", "/usr/lib/libstdc++.so.6");
+  const uint32_t t = b.thread(0);
+  b.spend(t, {{"clone3"}, {"start_thread"}, {"serve", 12}, {"read", 65}, {"std::string::append"}, {"memcpy"}}, 6);
+  b.spend(t, {{"clone3"}, {"start_thread"}, {"serve", 12}, {"book", 91}}, 3);
+  const Database database = b.build();
+  const std::string text = rendered(database, {}).text;
+  CHECK(text.find("start_thread") == std::string::npos);
+  CHECK(text.find("\n 100.0 %  serve  serve.cpp:12\n  66.7 %    read  read.cpp:65\n  66.7 %      memcpy") !=
+        std::string::npos);
+  CHECK(text.find("lines of the program with the library code that they call\n"
+                  "  66.7 %  read  read.cpp:65 -> std::string::append (67 %)\n"
+                  "  33.3 %  book  book.cpp:91\n") != std::string::npos);
+  CHECK(text.find("  66.7 %  memcpy  libc.so.6 <- read (read.cpp:65) <- serve (serve.cpp:12)\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("calls of a function by itself are one row of the hottest path") {

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -21,7 +22,8 @@ TEST_CASE(
   REQUIRE(library != nullptr);
   CHECK_FALSE(modules_are_stale());
   using Visitor = uint64_t (*)(void*, uint64_t);
-  const auto foreach = reinterpret_cast<uint64_t (*)(void*, uint64_t, Visitor)>(dlsym(library, "gt_foreach"));
+  using Foreach = uint64_t (*)(void*, uint64_t, Visitor);
+  auto foreach = reinterpret_cast<Foreach>(dlsym(library, "gt_foreach"));
   REQUIRE(foreach != nullptr);
   char shadow[64] = {};
   const auto run = [&] {
@@ -55,17 +57,30 @@ TEST_CASE(
   CHECK_FALSE(modules_are_stale());
   CHECK(library_frames() == std::pair(id, size_t{1}));
 
-  // Unloaded and loaded again, it is the same module, and its table costs nothing more.
+  // Unloaded and loaded again, it is the same module, and its table costs nothing more: wherever the loader
+  // puts it, and at another address for certain, for its old one is taken.
   invalidate_walk_caches();
+  Dl_info old{};
+  REQUIRE(dladdr(reinterpret_cast<void*>(foreach), &old) != 0);
   dlclose(library);
   refresh_modules();
   const size_t bytes = module_table_bytes();
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  void* const taken =
+      mmap(old.dli_fbase, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  REQUIRE(taken == old.dli_fbase);
   library = dlopen(GROUND_TRUTH_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  REQUIRE(library != nullptr);
   refresh_modules();
   CHECK(module_table_bytes() == bytes);
-  CHECK(reinterpret_cast<void*>(foreach) == dlsym(library, "gt_foreach"));
+  foreach = reinterpret_cast<Foreach>(dlsym(library, "gt_foreach"));
+  REQUIRE(foreach != nullptr);
+  Dl_info loaded{};
+  REQUIRE(dladdr(reinterpret_cast<void*>(foreach), &loaded) != 0);
+  CHECK(loaded.dli_fbase != old.dli_fbase);
   run();
   CHECK(library_frames() == std::pair(id, size_t{1}));
+  munmap(taken, page);
   dlclose(library);
   refresh_modules();
 }

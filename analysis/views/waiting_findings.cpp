@@ -1,0 +1,98 @@
+#include "analysis/views/waiting_findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/views/code_in_words.h"
+#include "analysis/views/measurement_findings.h"
+#include "analysis/views/program_lines.h"
+#include "analysis/views/wording.h"
+
+namespace prof {
+namespace {
+
+constexpr double kMostlyWaiting = 0.5;  // of the time of the run; below, CPU time explains most of it
+constexpr double kLeastSeconds = 0.2;   // of a shorter run most is its start
+constexpr double kWorthNaming = 0.10;
+constexpr char kCpuTime[] = "CPUTIME", kRealTime[] = "REALTIME";
+
+size_t position_of(const CallTree& tree, const char* metric) {
+  for (size_t m = 0; m < tree.metrics(); ++m)
+    if (tree.metric(m).name == metric) return m;
+  return tree.metrics();
+}
+
+FindingFrame described(const CallTree& tree, const ProgramLine& line) {
+  const Database& database = *tree.database;
+  const Frame& frame = tree.frames[line.frame];
+  FindingFrame result;
+  result.function = frame_name(database, frame);
+  if (line.place.known()) {
+    result.file = database.files[line.place.file].path;
+    result.line = line.place.line;
+  }
+  if (frame.module < database.modules.size()) result.module = database.modules[frame.module].path;
+  return result;
+}
+
+// The line of the program at which threads spent most of the elapsed time without a processor.
+const ProgramLine* longest_wait(const std::vector<ProgramLine>& elapsed, const std::vector<ProgramLine>& used,
+                                double& waited) {
+  const ProgramLine* longest = nullptr;
+  for (const ProgramLine& line : elapsed) {
+    const auto same = std::ranges::find_if(used, [&](const ProgramLine& other) {
+      return other.frame == line.frame && other.place == line.place;
+    });
+    const double seconds = line.cost - (same == used.end() ? 0 : same->cost);
+    if (seconds <= waited) continue;
+    waited = seconds;
+    longest = &line;
+  }
+  return longest;
+}
+
+}  // namespace
+
+std::vector<Finding> waiting_findings(const CallTree& tree, const RunSummary& run) {
+  const size_t cpu_time = position_of(tree, kCpuTime), real_time = position_of(tree, kRealTime);
+  if (cpu_time == tree.metrics() || run.ranks > 1 || run.processes > 1 || !tree.selection.every_profile) return {};
+  const double elapsed = run.program_s ? *run.program_s : run.wall_s.value_or(0);
+  const double busy = tree.totals[cpu_time];
+  if (elapsed < kLeastSeconds || busy > elapsed * (1 - kMostlyWaiting)) return {};
+  const double waited = elapsed - busy;
+
+  Finding finding;
+  finding.kind = "waiting";
+  finding.metric = real_time < tree.metrics() ? kRealTime : kCpuTime;
+  finding.severity = severity_of(waited / elapsed, 0.5, 0.8);
+  finding.cost = FindingCost{waited, "sec", waited / elapsed, "elapsed time less CPU time"};
+  finding.values = {{"elapsed", elapsed}, {"cpu", busy}};
+  finding.sentence = fmt::format("The program waited for {} of its {}", words_for_percent(waited / elapsed),
+                                 words_for_duration(elapsed));
+  if (real_time == tree.metrics()) {
+    finding.advice = "measure with -e REALTIME to see where, and with -e locks to see which threads hold it up";
+    finding.sentence += fmt::format("; {}.", finding.advice);
+    return {finding};
+  }
+  const auto lines_by = [&](const char* metric, CallTree& of) {
+    of = build_call_tree(*tree.database, select(*tree.database, {metric}, {}), false);
+    return program_lines(of, SIZE_MAX);
+  };
+  CallTree by_elapsed, by_used;
+  const std::vector<ProgramLine> lines = lines_by(kRealTime, by_elapsed), used = lines_by(kCpuTime, by_used);
+  double seconds = 0;
+  const ProgramLine* longest = longest_wait(lines, used, seconds);
+  if (longest != nullptr && by_elapsed.share(seconds, 0) >= kWorthNaming) {
+    const FindingFrame frame = described(by_elapsed, *longest);
+    finding.sentence += fmt::format(": {} of the elapsed time of its threads passed in {}",
+                                    words_for_percent(by_elapsed.share(seconds, 0)), code_in_words({frame}));
+    if (longest->call != kNone)
+      finding.sentence += ", which called " + function_in_words({{frame_name(*tree.database, by_elapsed.frames[longest->call]), "", "", 0}});
+    finding.contexts.push_back({"waiting", {frame}});
+  }
+  finding.sentence += ".";
+  return {finding};
+}
+
+}  // namespace prof
