@@ -6,6 +6,9 @@
 
 #include "hpcrun/guest/syscalls.h"
 
+// Null if libhpcrun-isolate.so is not loaded.
+extern "C" const void* hpcrun_isolate_behind(const char* name) noexcept __attribute__((weak));
+
 namespace hpcrun {
 
 thread_local constinit uint32_t direct_calls = 0;
@@ -26,12 +29,12 @@ const void* module_of(const void* code) noexcept {
   return code && dladdr(code, &info) ? info.dli_fbase : nullptr;
 }
 
-// libhpcrun-isolate.so stands behind this library, and says who is behind itself.
+// libhpcrun-isolate.so comes after this library, and returns the function that comes after its own.
 const void* behind_ours(const char* name, const void* behind) noexcept {
-  using Ask = const void* (*)(const char*);
-  const auto ask = reinterpret_cast<Ask>(dlsym(RTLD_DEFAULT, "hpcrun_isolate_behind"));
-  if (!ask) dlerror();
-  return ask && module_of(reinterpret_cast<const void*>(ask)) == module_of(behind) ? ask(name) : behind;
+  const bool is_there = hpcrun_isolate_behind != nullptr;
+  return is_there && module_of(reinterpret_cast<const void*>(hpcrun_isolate_behind)) == module_of(behind)
+             ? hpcrun_isolate_behind(name)
+             : behind;
 }
 
 // Not of another library that stands in front of the C library's, to see every lock.
