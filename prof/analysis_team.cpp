@@ -6,6 +6,7 @@
 #include <system_error>
 #include <thread>
 
+#include "analysis/files/folder.h"
 #include "prof/measurement_directory.h"
 #include "prof/message.h"
 #include "prof/parallel_job.h"
@@ -66,7 +67,7 @@ std::unique_ptr<Team> join_team(const TeamRequest& request) {
     set_quiet(true);
   }
   require_directories(request, place.rank);
-  if (place.rank == 0 && !request.output.empty()) fs::create_directories(place.folder.parent_path());
+  if (place.rank == 0 && !request.output.empty()) Folder::above(place.folder);
   place.inputs = [&] { return inputs_of(request); };
   auto team = std::make_unique<Team>(place);
   if (request.resume && team->is_first() && !team->resumes())

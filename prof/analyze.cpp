@@ -1,5 +1,6 @@
 #include "prof/analyze.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <malloc.h>
 #include <unistd.h>
@@ -14,6 +15,8 @@
 #include <vector>
 
 #include "analysis/database/database.h"
+#include "analysis/files/folder.h"
+#include "analysis/files/user_rights.h"
 #include "analysis/pipeline/run_analyze.h"
 #include "prof/analysis_team.h"
 #include "prof/measurement_directory.h"
@@ -22,6 +25,7 @@
 #include "prof/quiet.h"
 #include "prof/report/choice.h"
 #include "prof/report/report_command.h"
+#include "prof/share.h"
 
 namespace prof {
 
@@ -71,8 +75,11 @@ fs::path analyze(const std::vector<fs::path>& directories, const fs::path& outpu
   const AnalyzeResult result = with_progress(
       options, [&](const AnalyzeOptions& showing) { return run_analyze(directories, output, showing); });
   for (const std::string& warning : result.warnings) remark_line(warning);
-  if (options.team->is_first())
-    std::ofstream(result.database / kStateFile) << state;  // without it the next report analyzes anew
+  if (options.team->is_first()) try {
+      write_own_file(result.database / kStateFile, state);
+    } catch (const WriteError&) {
+      remark("{}: cannot write; the next report analyzes again", (result.database / kStateFile).string());
+    }
   options.team->finish();
   return result.database;
 }
@@ -98,11 +105,26 @@ AnalyzeOptions default_options() {
   return options;
 }
 
+// Without them the analysis of another user's directory is shown and not kept.
+std::optional<UserRights> rights_if_possible(const fs::path& directory) try {
+  return rights_for(directory);
+} catch (const WriteError&) {
+  return std::nullopt;
+}
+
 // The database is replaced by renaming: that takes the right to write to both directories.
 bool may_write_database(const fs::path& directory) {
   const fs::path database = directory / "database";
-  return access(directory.c_str(), W_OK | X_OK) == 0 &&
-         (access(database.c_str(), F_OK) != 0 || access(database.c_str(), W_OK | X_OK) == 0);
+  const auto may = [](const fs::path& path, int how) {
+    return faccessat(AT_FDCWD, path.c_str(), how, AT_EACCESS) == 0;
+  };
+  if (!may(directory, W_OK | X_OK) || (may(database, F_OK) && !may(database, W_OK | X_OK))) return false;
+  try {
+    const Folder folder(directory);
+    return !folder.has("database") || Folder(database).owner() == folder.owner();
+  } catch (const WriteError&) {
+    return false;  // another user's
+  }
 }
 
 bool is_up_to_date(const fs::path& directory) {
@@ -116,6 +138,7 @@ bool is_up_to_date(const fs::path& directory) {
 }  // namespace
 
 Database database_of(const fs::path& directory, ReadValues when) {
+  const std::optional<UserRights> rights = rights_if_possible(directory);
   const fs::path database = directory / "database";
   if (is_up_to_date(directory)) return read_database(database, when);
   if (may_write_database(directory)) return read_database(analyze({directory}, {}, default_options()), when);
@@ -158,15 +181,20 @@ void add_analyze_command(CLI::App& app, int& status) {
                 "Fold recursive calls into the first occurrence of a function");
   sub->add_flag("--resume", command->resume,
                 "Go on where an interrupted analysis by as many processes was; else begin, so that it can");
+  add_share_option(*sub);
   add_quiet_option(*sub);
   sub->callback([command, &status] {
     std::signal(SIGPIPE, SIG_IGN);  // who reads our messages may leave
     const std::vector<fs::path> directories(command->directories.begin(), command->directories.end());
     const AnalyzeOptions& options = command->options;
+    const std::optional<UserRights> rights =
+        command->output.empty() ? rights_for(directories.front()) : std::nullopt;
     const fs::path database = analyze_in_team(
         options, {directories, command->output,
                   fmt::format("sources {}, recursion {}", options.copy_sources, options.merge_recursion),
                   command->resume});
+    if (command->output.empty()) share_measurements(directories.front());
+    say_who_may_read(database);
     if (!is_quiet()) show_line(database.string());
     status = 0;
   });

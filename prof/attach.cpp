@@ -16,6 +16,9 @@
 #include <memory>
 #include <optional>
 
+#include "analysis/files/folder.h"
+#include "analysis/files/folder_walk.h"
+#include "analysis/files/user_rights.h"
 #include "prof/analyze.h"
 #include "prof/debugger_watch.h"
 #include "prof/events.h"
@@ -25,6 +28,7 @@
 #include "prof/measurement_directory.h"
 #include "prof/message.h"
 #include "prof/runtime_library.h"
+#include "prof/share.h"
 #include "prof/target_process.h"
 #include "prof/trigger.h"
 
@@ -118,12 +122,25 @@ std::string settings_text(const std::vector<std::pair<std::string, std::string>>
   return text;
 }
 
-// The process writes its file there.
-void hand_over(const fs::path& directory, const TargetProcess& target) {
-  if (geteuid() == target.uid) return;
-  if (chown(directory.c_str(), target.uid, target.gid) != 0)
-    fail(kOwnFailure, "cannot let the user of process {} write to {}: {}; choose another directory with -o",
-         target.pid, directory.string(), std::strerror(errno));
+// The process writes its file there, and its user can put links there: root goes on with his rights for
+// files. A directory that root made, or that is root's and empty, is given to him.
+std::optional<UserRights> hand_over(const fs::path& directory, const TargetProcess& target) {
+  if (user_for_files() == target.uid) return std::nullopt;
+  Folder::above(directory);
+  std::error_code missing;
+  const Folder folder =
+      fs::exists(directory, missing) ? Folder(directory, FolderOwner::Any) : Folder::make(directory);
+  if (folder.owner() != target.uid) {
+    if (folder.owner() != user_for_files() || !folder.names().empty())
+      fail(kOwnFailure,
+           "{}: is not the empty directory or the one of {}, whose process {} writes there; choose another "
+           "directory with -o",
+           directory.string(), name_of_user(target.uid), target.pid);
+    if (fchownat(folder.descriptor(), "", target.uid, target.gid, AT_EMPTY_PATH) != 0)
+      fail(kOwnFailure, "cannot let the user of process {} write to {}: {}; choose another directory with -o",
+           target.pid, directory.string(), std::strerror(errno));
+  }
+  return UserRights::of_process(target.pid, target.uid, target.gid);
 }
 
 void start_measuring(const TargetProcess& target, const fs::path& runtime, const std::string& settings,
@@ -139,11 +156,12 @@ void start_measuring(const TargetProcess& target, const fs::path& runtime, const
 }
 
 // A directory in which nothing was measured is of no use, and in the way of the next try.
-void remove_unused(const fs::path& directory) {
+void remove_unused(const fs::path& directory, std::optional<UserRights>& rights) {
   std::error_code stays;
   if (has_measurements(directory)) return;
-  fs::remove(directory / kAttachedMarker, stays);
-  fs::remove(directory, stays);
+  remove_own(directory / kAttachedMarker);
+  if (rights) rights.reset();    // the directory may lie in one of root's
+  fs::remove(directory, stays);  // if it is empty
 }
 
 // A process that ends has no memory any more, or still has the runtime; one that executed another program has
@@ -185,9 +203,10 @@ int attach(int pid, const MeasuringOptions& options) {
   const EndSignals signals;
   settle_with_others(pid, runtime);
   const TargetProcess target = examine_process(pid);
+  std::optional<UserRights> rights =
+      hand_over(measurement_directory_path(options.output, target.command[0]), target);
   const fs::path directory = create_measurement_directory(options.output, target.command[0], options.force);
   const AttachmentLock lock(directory);
-  hand_over(directory, target);
   mark_attached(directory);
   const TriggerProbe probe = probe_trigger();
   const hpcrun::Trigger trigger = users ? std::max(*users, probe.trigger) : probe.trigger;
@@ -202,7 +221,7 @@ int attach(int pid, const MeasuringOptions& options) {
   try {
     start_measuring(target, runtime, settings, directory);
   } catch (const CommandError&) {
-    remove_unused(directory);
+    remove_unused(directory, rights);
     throw;
   }
   std::string why;
@@ -231,6 +250,8 @@ int attach(int pid, const MeasuringOptions& options) {
     say("nothing was measured: process {} ended before it began", target.pid);
     return 0;
   }
+  share_measurements(directory);
+  say_who_may_read(directory);
   if (options.analyze)
     analyze_and_summarize(directory);
   else

@@ -15,6 +15,7 @@
 #include "prof/message.h"
 #include "prof/quiet.h"
 #include "prof/report/choice.h"
+#include "prof/share.h"
 
 namespace prof {
 
@@ -48,6 +49,7 @@ fs::path import(const ImportCommand& command) {
   for (const std::string& warning : result.warnings) remark_line(warning);
   write_database(result.database, output);
   write_findings(result.database, output);
+  say_who_may_read(output);
   return output;
 }
 
@@ -68,6 +70,7 @@ void add_import_command(CLI::App& app, int& status) {
       ->type_name("FORMAT");
   sub->add_flag_callback(
       "--no-sources", [command] { command->copy_sources = false; }, "Copy no source files into the database");
+  add_share_option(*sub);
   add_quiet_option(*sub);
   sub->callback([command, &status] {
     std::signal(SIGPIPE, SIG_IGN);  // who reads our messages may leave

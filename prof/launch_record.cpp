@@ -1,15 +1,14 @@
 #include "prof/launch_record.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "analysis/files/folder.h"
 #include "prof/message.h"
 
 namespace prof {
@@ -54,18 +53,13 @@ bool create_launch_record(const fs::path& directory, LaunchRecord record) {
                      {"port", record.clock.port},
                      {"token", record.clock.token}};
   const std::string text = json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  const fs::path path = directory / kLaunchFile;
   // Whoever reads it before it is whole takes it for none, and looks again.
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file < 0 && errno == EEXIST) return false;
-  const bool is_whole =
-      file >= 0 && write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  const bool is_closed = file >= 0 && close(file) == 0;
-  if (is_whole && is_closed) return true;
-  const int error = errno;
-  if (file >= 0) unlink(path.c_str());
-  fail(kOwnFailure, "cannot write {}, for which the other ranks wait: {}; choose another directory with -o",
-       path.string(), std::strerror(error));
+  try {
+    return Folder(directory).write_new(kLaunchFile, text);
+  } catch (const WriteError& error) {
+    fail(kOwnFailure, "cannot write {}, for which the other ranks wait: {}; choose another directory with -o",
+         (directory / kLaunchFile).string(), error.code().message());
+  }
 }
 
 bool is_abandoned(const LaunchRecord& record) {

@@ -17,6 +17,7 @@
 #include <string>
 #include <utility>
 
+#include "analysis/files/folder.h"
 #include "hpcrun/measurement/format.h"
 #include "hpcrun/measurement/pause.h"
 #include "hpcrun/sample/perf_event.h"
@@ -220,15 +221,18 @@ void pause_run(const fs::path& directory) {
 }
 
 void resume_run(const fs::path& directory) {
-  std::error_code error;
-  fs::remove(directory / hpcrun::kPausedMarker, error);
+  remove_own(directory / hpcrun::kPausedMarker);
   for (const fs::path& file : files_of_running(directory)) RunningProcess(file).resume();
 }
 
 namespace {
 
 void make_empty_file(const fs::path& marker) {
-  if (!std::ofstream(marker)) fail(kOwnFailure, "cannot write {}: {}", marker.string(), std::strerror(errno));
+  try {
+    write_own_file(marker, "");
+  } catch (const WriteError& error) {
+    fail(kOwnFailure, "cannot write {}: {}", marker.string(), error.code().message());
+  }
 }
 
 }  // namespace

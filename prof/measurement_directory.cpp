@@ -1,5 +1,6 @@
 #include "prof/measurement_directory.h"
 
+#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include <optional>
 
 #include "analysis/database/database.h"
+#include "analysis/files/folder.h"
 #include "analysis/pipeline/run_record.h"
 #include "analysis/pipeline/stored_files.h"
 #include "analysis/repair/repair_file.h"
@@ -78,15 +80,19 @@ void empty_of_measurements(const fs::path& directory) {
   std::vector<StoredFile> files = rank_records(directory);
   std::ranges::move(clock_files(directory), std::back_inserter(files));
   std::ranges::copy_if(stored_files(directory).files, std::back_inserter(files), is_measurement);
+  const Folder folder(directory);
+  const auto remove = [&](const std::string& name) {
+    if (!folder.remove(name))
+      fail(kOwnFailure, "cannot remove {}: {}; choose another directory with -o", (directory / name).string(),
+           std::strerror(errno));
+  };
   for (const StoredFile& file : files)
-    if (!file.is_member()) fs::remove(file.path);
-  for (const fs::path& container : containers_in(directory)) fs::remove(container);
-  fs::remove(directory / "run.json");
-  fs::remove(directory / kLaunchFile);
-  fs::remove(directory / kRepairFile);
-  fs::remove(directory / hpcrun::kRepairPlanFile);
-  fs::remove(directory / hpcrun::kPausedMarker);
-  fs::remove(directory / kAttachedMarker);
+    if (!file.is_member()) remove(file.path.filename().string());
+  for (const fs::path& container : containers_in(directory)) remove(container.filename().string());
+  for (const std::string& name : {std::string("run.json"), std::string(kLaunchFile), std::string(kRepairFile),
+                                  std::string(hpcrun::kRepairPlanFile), std::string(hpcrun::kPausedMarker),
+                                  std::string(kAttachedMarker)})
+    remove(name);
   remove_shared_tables(directory);
   invalidate_database(directory / "database");
 }
@@ -102,12 +108,14 @@ fs::path measurement_directory_path(const std::string& asked, const std::string&
 
 fs::path create_measurement_directory(const std::string& asked, const std::string& program, bool force) {
   const fs::path directory = measurement_directory_path(asked, program);
-  std::error_code error;
-  fs::create_directories(directory, error);
-  if (error)
+  try {
+    Folder::make(directory);
+  } catch (const WriteError& error) {
+    if (error.code() == std::errc::operation_not_permitted) throw;  // another user's
     fail(kOwnFailure, "cannot create the measurement directory {}: {}; choose another with -o",
-         directory.string(), error.message());
-  if (access(directory.c_str(), W_OK | X_OK) != 0)
+         directory.string(), error.code().message());
+  }
+  if (faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) != 0)
     fail(kOwnFailure, "cannot write to {}: {}; choose another directory with -o", directory.string(),
          std::strerror(errno));
   refuse_files_of_others(directory);
@@ -119,16 +127,18 @@ fs::path create_measurement_directory(const std::string& asked, const std::strin
   }
   if (const std::optional<LaunchRecord> launch = launch_record(directory)) {
     if (!force && !is_abandoned(*launch)) refuse_launch_of_others(directory, *launch);
-    fs::remove(directory / kLaunchFile);
+    Folder(directory).remove(kLaunchFile);
   }
   return directory;
 }
 
 // Without it each process makes its own.
 void make_room_for_shared_tables(const fs::path& directory) {
-  std::error_code error;
-  fs::create_directory(directory / hpcrun::kSharedTablesFolder, error);
-  fs::permissions(directory / hpcrun::kSharedTablesFolder, fs::perms::owner_all, error);
+  try {
+    Folder(directory).folder(hpcrun::kSharedTablesFolder);
+  } catch (const WriteError&) {
+    return;
+  }
 }
 
 void remove_shared_tables(const fs::path& directory) {
@@ -137,8 +147,9 @@ void remove_shared_tables(const fs::path& directory) {
   std::vector<fs::path> tables;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
     if (is_shared_table(entry.path())) tables.push_back(entry.path());
-  for (const fs::path& table : tables) fs::remove(table, error);
-  fs::remove(folder, error);
+  if (error) return;
+  for (const fs::path& table : tables) remove_own(table);
+  fs::remove(folder, error);  // if it is empty
 }
 
 void write_run_record(const fs::path& directory, const std::vector<std::string>& command,
@@ -159,14 +170,12 @@ void write_run_record(const fs::path& directory, const std::vector<std::string>&
       {"trigger_cost_s", trigger_cost_s},
   };
   // Renamed when it is whole: other ranks take its being there for the end.
-  const fs::path path = directory / name;
-  const fs::path unfinished = path.string() + ".writing";
-  std::ofstream file(unfinished);
-  file << record.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
-  file.close();
-  std::error_code error;
-  if (file) fs::rename(unfinished, path, error);
-  if (!file || error) say("cannot write {}: the report will lack the run's times", path.string());
+  try {
+    Folder(directory).write(name,
+                            record.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  } catch (const WriteError&) {
+    say("cannot write {}: the report will lack the run's times", (directory / name).string());
+  }
 }
 
 std::string present_time() {

@@ -1,6 +1,7 @@
 #include "prof/measuring_options.h"
 
 #include "prof/quiet.h"
+#include "prof/share.h"
 
 namespace prof {
 
@@ -17,6 +18,7 @@ void add_measuring_options(CLI::App& command, MeasuringOptions& options) {
   command.add_flag("--force", options.force, "Replace the measurements that the directory holds");
   command.add_option("-o,--output", options.output, "Measurement directory [prof-PROGRAM-TIME-%p]")
       ->type_name("DIR");
+  add_share_option(command);
   add_quiet_option(command);
 }
 

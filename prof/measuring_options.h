@@ -21,7 +21,7 @@ struct MeasuringOptions {
   std::string output;  // the measurement directory, %-sequences included; empty: one is named
 };
 
-// Declares -e, --trace, --no-analyze, --delay, --duration, --force, -o and -q.
+// Declares -e, --trace, --no-analyze, --delay, --duration, --force, -o, --share and -q.
 void add_measuring_options(CLI::App& command, MeasuringOptions& options);
 
 }  // namespace prof

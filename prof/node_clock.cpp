@@ -1,12 +1,10 @@
 #include "prof/node_clock.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
+
+#include "analysis/files/folder.h"
 
 namespace prof {
 
@@ -15,11 +13,10 @@ namespace fs = std::filesystem;
 namespace {
 
 // True for the first of those that ask.
-bool create(const fs::path& file) {
-  const int descriptor = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (descriptor < 0) return false;
-  close(descriptor);
-  return true;
+bool create(const fs::path& file) try {
+  return Folder(file.parent_path()).write_new(file.filename().string(), "");
+} catch (const WriteError&) {
+  return false;
 }
 
 nlohmann::ordered_json to_json(const ClockDifference& difference) {
@@ -36,9 +33,8 @@ NodeClock::NodeClock(fs::path directory, ClockAddress first) : first_(std::move(
   const fs::path file = directory / ("clock-" + host + ".json");
   if (first_.port == 0 || host == first_.host || !create(file)) return;
   const std::optional<ClockDifference> difference = clock_difference(first_);
-  std::error_code ignored;
   if (!difference) {
-    fs::remove(file, ignored);
+    remove_own(file);
     return;
   }
   file_ = file;
@@ -56,12 +52,11 @@ void NodeClock::write(const std::optional<ClockDifference>& end) const {
   nlohmann::ordered_json record = {
       {"host", host_name()}, {"reference", first_.host}, {"begin", to_json(begin_)}};
   if (end) record["end"] = to_json(*end);
-  const fs::path unfinished = file_.string() + ".writing";
-  std::ofstream out(unfinished);
-  out << record.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
-  out.close();
-  std::error_code ignored;
-  if (out) fs::rename(unfinished, file_, ignored);
+  try {
+    write_own_file(file_, record.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  } catch (const WriteError&) {
+    return;  // the times of this node are then aligned by less
+  }
 }
 
 }  // namespace prof

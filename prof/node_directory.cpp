@@ -14,6 +14,7 @@
 #include <random>
 #include <system_error>
 
+#include "analysis/files/folder.h"
 #include "analysis/pipeline/stored_files.h"
 #include "hpcrun/measurement/container_format.h"
 #include "hpcrun/measurement/container_writer.h"
@@ -34,9 +35,16 @@ constexpr char kContainerFile[] = "container";
 constexpr char kToldFile[] = "told";
 constexpr int kMostContainersOfHost = 1000;
 
+// Throws std::system_error.
+int open_lock(const fs::path& path) try {
+  return open_own_file(path, O_RDWR | O_CREAT);
+} catch (const WriteError& error) {
+  throw std::system_error(error.code(), path.string());
+}
+
 class Lock {
  public:
-  explicit Lock(const fs::path& path) : descriptor_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+  explicit Lock(const fs::path& path) : descriptor_(open_lock(path)) {
     while (descriptor_ >= 0 && flock(descriptor_, LOCK_EX) != 0) {
       if (errno == EINTR) continue;
       const int error = errno;
@@ -84,8 +92,10 @@ KnownContainer known_container(const fs::path& local) {
 
 // The lock's own file, which stays the one it is.
 void keep_known(const fs::path& local, const KnownContainer& known) {
-  std::ofstream out(local / kContainerFile, std::ios::in | std::ios::out);
-  out << fmt::format("{:020} {}\n", known.end, known.name) << std::flush;
+  const std::string line = fmt::format("{:020} {}\n", known.end, known.name);
+  const int file = open_lock(local / kContainerFile);
+  [[maybe_unused]] const ssize_t written = pwrite(file, line.data(), line.size(), 0);
+  close(file);
 }
 
 fs::path folder_of_node() {
@@ -176,17 +186,19 @@ NodeDirectory::~NodeDirectory() {
 
 // False where the last one was just leaving.
 bool NodeDirectory::join() {
-  if (mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST)
-    throw std::system_error(errno, std::generic_category());
-  if (!is_own_directory(path_)) {
-    std::error_code missing;
-    if (!fs::exists(fs::symlink_status(path_, missing))) return false;
-    throw std::system_error(EPERM, std::generic_category());
+  try {
+    Folder(path_.parent_path(), FolderOwner::Any).folder(path_.filename().string());
+  } catch (const WriteError& error) {
+    if (error.code() == std::errc::no_such_file_or_directory && fs::exists(path_.parent_path())) return false;
+    throw std::system_error(error.code());
   }
   const fs::path file = path_ / kPresenceFile;
-  present_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (present_ < 0 && errno == ENOENT) return false;
-  if (present_ < 0) throw std::system_error(errno, std::generic_category());
+  try {
+    present_ = open_lock(file);
+  } catch (const std::system_error& error) {
+    if (error.code() == std::errc::no_such_file_or_directory) return false;
+    throw;
+  }
   while (flock(present_, LOCK_SH) != 0)
     if (errno != EINTR) throw std::system_error(errno, std::generic_category());
   struct stat held {
@@ -254,8 +266,7 @@ void NodeDirectory::add(const std::vector<fs::path>& files, Whose whose) {
   const SignalsHeld held;
   const std::unique_ptr<const ContainerWriter> writer = write(files, whose);
   writer->sync();
-  std::error_code error;
-  for (const fs::path& file : files) fs::remove(file, error);
+  for (const fs::path& file : files) remove_own(file);
 }
 
 std::unique_ptr<ContainerWriter> NodeDirectory::write(const std::vector<fs::path>& files, Whose whose) {
@@ -288,9 +299,11 @@ std::string NodeDirectory::remedy() const {
 }
 
 void NodeDirectory::say_once(const std::string& line) const {
-  const int told = open((path_ / kToldFile).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (told < 0 && errno == EEXIST) return;
-  if (told >= 0) close(told);
+  try {
+    if (!Folder(path_).write_new(kToldFile, "")) return;
+  } catch (const WriteError&) {
+    // Then each says it.
+  }
   say_line(line);
 }
 
@@ -344,14 +357,17 @@ void NodeDirectory::remove() const {
     container.read_on();
     container.read_rest();
     // Nothing was measured.
-    if (container.members().empty() && container.damage().empty()) fs::remove(container.path(), error);
+    if (container.members().empty() && container.damage().empty()) remove_own(container.path());
   }
-  std::vector<fs::path> entries;
-  for (fs::directory_iterator at(path_, error), end; !error && at != end; at.increment(error))
-    if (at->path().filename() != kPresenceFile) entries.push_back(at->path());
-  for (const fs::path& entry : entries) fs::remove_all(entry, error);
-  fs::remove(path_ / kPresenceFile, error);
-  fs::remove(path_, error);
+  try {
+    const Folder folder(path_);
+    for (const std::string& name : folder.names())
+      if (name != kPresenceFile) folder.remove(name);
+    folder.remove(kPresenceFile);
+    fs::remove(path_, error);  // if it is empty
+  } catch (const WriteError&) {
+    return;  // it is gone
+  }
 }
 
 std::vector<fs::path> node_directories(const fs::path& common) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/files/user_rights.h"
 #include "prof/measured_process.h"
 #include "prof/measurement_directory.h"
 #include "prof/message.h"
@@ -58,6 +59,7 @@ void change_run(const fs::path& directory, bool pausing) {
   std::error_code error;
   if (!fs::is_directory(directory, error))
     fail(kOwnFailure, "{}: neither a process id nor a measurement directory", directory.string());
+  const std::optional<UserRights> rights = rights_for(directory);
   std::vector<fs::path> all = node_directories(directory);
   all.push_back(directory);
   std::erase_if(all, [](const fs::path& one) { return files_of_running(one).empty(); });

@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 
+#include "analysis/files/folder.h"
 #include "analysis/pipeline/stored_files.h"
 #include "hpcrun/measurement/container.h"
 #include "hpcrun/sample/config.h"
@@ -229,8 +230,7 @@ void RankPart::await_others(const fs::path& directory) const {
     }
     std::this_thread::sleep_for(std::max<Clock::duration>(kPoll, kRest * (Clock::now() - look)));
   }
-  std::error_code error;
-  fs::remove(directory / kLaunchFile, error);
+  remove_own(directory / kLaunchFile);
 }
 
 bool RankPart::analyzes() const {

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "analysis/attribution/module_file.h"
+#include "analysis/files/folder.h"
 #include "analysis/views/spelling.h"
 #include "hpcrun/measurement/repair_plan.h"
 #include "hpcrun/sample/config.h"
@@ -252,11 +253,12 @@ std::string repair_plan(const RepairFile& file) {
 
 void write_repair_plan(const std::string& plan, const fs::path& directory) {
   const fs::path path = directory / hpcrun::kRepairPlanFile;
-  std::ofstream file(path, std::ios::binary);
-  file << plan;
-  if (!file.flush())
+  try {
+    write_own_file(path, plan);
+  } catch (const WriteError&) {
     fail(kOwnFailure, "cannot write {}; free space on the disk, or choose another directory with -o",
          path.string());
+  }
 }
 
 void add_repair_environment(const RepairRequest& request, bool has_plan,

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <stdexcept>
 
+#include "analysis/files/folder.h"
 #include "hpcrun/sample/config.h"
 #include "prof/message.h"
 
@@ -37,15 +38,14 @@ class OtherStatus : public TrialEnded {
 class TrialFolder {
  public:
   explicit TrialFolder(const fs::path& directory) : path_(directory / fmt::format("trial-{}", getpid())) {
-    std::error_code error;
-    if (!fs::create_directory(path_, error))
+    try {
+      Folder::make(path_);
+    } catch (const WriteError& error) {
       fail(kOwnFailure, "cannot make {}: {}; choose another directory with -o", path_.string(),
-           error.message());
+           error.code().message());
+    }
   }
-  ~TrialFolder() {
-    std::error_code error;
-    fs::remove_all(path_, error);
-  }
+  ~TrialFolder() { remove_own(path_); }
   TrialFolder(const TrialFolder&) = delete;
   const fs::path& path() const { return path_; }
 

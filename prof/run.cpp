@@ -32,6 +32,7 @@
 #include "prof/report/choice.h"
 #include "prof/run_directory.h"
 #include "prof/runtime_library.h"
+#include "prof/share.h"
 #include "prof/target.h"
 #include "prof/trigger.h"
 #include "prof/version.h"
@@ -323,6 +324,8 @@ int run_program(const RunOptions& whole) {
           place.string());
     return outcome.exit_status;
   }
+  share_measurements(directory);
+  say_who_may_read(directory);
   if (rank && options.analyze && !rank->analyzes()) {
     rank->say_how_to_analyze(directory);
   } else if (options.analyze)

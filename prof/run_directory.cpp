@@ -1,5 +1,6 @@
 #include "prof/run_directory.h"
 
+#include "analysis/files/folder.h"
 #include "prof/measured_process.h"
 #include "prof/measurement_directory.h"
 #include "prof/node_directory.h"
@@ -19,6 +20,7 @@ void open_directory(const DirectoryRequest& request, const std::optional<RankPar
                     RunDirectory& opened) {
   if (rank && rank->shares_directory() && !rank->makes_directory()) {
     opened.path = rank->await_directory(request.program, request.force);
+    Folder{opened.path};  // throws if it is another user's
     if (request.aggregates) opened.token = rank->token(opened.path);
     return;
   }

@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "analysis/attribution/function_table.h"
+#include "analysis/files/folder.h"
 
 namespace prof {
 namespace {
@@ -130,13 +131,16 @@ bool copy_perf_map(const PerfMap& map, const std::filesystem::path& to) {
   std::vector<std::string> doubts;
   const File from = open_map(map, doubts);
   if (from == nullptr) return false;
-  const File copy(std::fopen(to.c_str(), "we"));
-  if (copy == nullptr) return false;
-  char block[1 << 16];
-  size_t bytes;
-  while ((bytes = std::fread(block, 1, sizeof block, from.get())) > 0)
-    if (std::fwrite(block, 1, bytes, copy.get()) != bytes) return false;
-  return std::fflush(copy.get()) == 0;
+  try {
+    NewFile copy = NewFile::beside(to, FolderOwner::Own);
+    char block[1 << 16];
+    size_t bytes;
+    while ((bytes = std::fread(block, 1, sizeof block, from.get())) > 0) copy.write({block, bytes});
+    copy.keep();
+  } catch (const WriteError&) {
+    return false;
+  }
+  return true;
 }
 
 AttributedModule attribute_jit(const PerfMap& perf_map, std::span<const uint64_t> addresses) {

@@ -196,6 +196,8 @@ struct Database {
   std::string description;
   std::vector<LoadModule> modules;
   std::vector<SourceFile> files;
+  // Whose programs named the files: what one of them may not read is not copied. Written only, and not kept.
+  std::vector<uint32_t> measured_users;
   std::vector<Function> functions;
   std::vector<Context> contexts;
   std::vector<Metric> metrics;

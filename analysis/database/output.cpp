@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analysis/database/database.h"
+#include "analysis/files/folder.h"
 
 namespace prof {
 namespace {
@@ -22,10 +23,10 @@ constexpr size_t kBufferBytes =
                   std::strerror(error)));
 }
 
-int open_to_write(const std::filesystem::path& path, int flags) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
-  if (descriptor < 0) fail(path, errno);
-  return descriptor;
+int open_to_write(const std::filesystem::path& path, int flags) try {
+  return open_own_file(path, O_WRONLY | O_CREAT | flags);
+} catch (const WriteError& error) {
+  throw DatabaseError(DatabaseError::Kind::Unwritable, error.what());
 }
 
 void write_all(int descriptor, const std::filesystem::path& path, uint64_t offset, std::string_view bytes) {
@@ -130,15 +131,10 @@ void OutputFile::write_at(uint64_t offset, std::string_view bytes) {
   write_all(descriptor_, path_, offset, bytes);
 }
 
-void write_text_file(const std::filesystem::path& path, std::string_view text) {
-  const int descriptor = open_to_write(path, O_TRUNC);
-  try {
-    write_all(descriptor, path, 0, text);
-  } catch (...) {
-    ::close(descriptor);
-    throw;
-  }
-  if (::close(descriptor) != 0) fail(path, errno);
+void write_text_file(const std::filesystem::path& path, std::string_view text, mode_t at_most) try {
+  write_own_file(path, text, at_most);
+} catch (const WriteError& error) {
+  throw DatabaseError(DatabaseError::Kind::Unwritable, error.what());
 }
 
 }  // namespace prof

@@ -2,6 +2,8 @@
 // Output of the database writer: a growing buffer of little-endian values, and a file written through a
 // buffer. Failures of the system are thrown as DatabaseError::Unwritable.
 
+#include <sys/types.h>
+
 #include <cstring>
 #include <filesystem>
 #include <string_view>
@@ -85,7 +87,8 @@ class OutputFile {
   std::vector<std::pair<uint64_t, uint64_t>> sections_;  // size, pointer
 };
 
-// A text file beside the format's own.
-void write_text_file(const std::filesystem::path& path, std::string_view text);
+// A text file beside the format's own; it replaces one that is there. `at_most`: the most that its
+// permissions may be.
+void write_text_file(const std::filesystem::path& path, std::string_view text, mode_t at_most = 07777);
 
 }  // namespace prof

@@ -6,6 +6,7 @@
 
 #include "analysis/database/database.h"
 #include "analysis/database/format.h"
+#include "analysis/files/folder.h"
 
 namespace prof {
 namespace {
@@ -42,7 +43,9 @@ void require_place_for_database(const fs::path& directory) {
 }
 
 void invalidate_database(const fs::path& directory) {
-  if (is_database(directory)) fs::remove(directory / format::kMeta.name);
+  if (is_database(directory) && !Folder(directory).remove(std::string(format::kMeta.name)))
+    throw fs::filesystem_error("cannot remove", directory / format::kMeta.name,
+                               std::error_code(errno, std::generic_category()));
 }
 
 }  // namespace prof

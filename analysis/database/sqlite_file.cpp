@@ -1,15 +1,30 @@
 #include "analysis/database/sqlite_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "analysis/database/database.h"
 #include "analysis/database/utf8.h"
+#include "analysis/files/folder.h"
 
 namespace prof {
 
+namespace {
+
+// SQLite would follow a link.
+void make_empty(const std::filesystem::path& path) try {
+  ::close(open_own_file(path, O_RDWR | O_CREAT | O_TRUNC));
+} catch (const WriteError& error) {
+  throw DatabaseError(DatabaseError::Kind::Unwritable, error.what());
+}
+
+}  // namespace
+
 SqliteFile::SqliteFile(const std::filesystem::path& path, Mode mode) : path_(path), mode_(mode) {
+  if (mode == Mode::Write) make_empty(path);
   sqlite3* connection = nullptr;
-  const int flags = mode == Mode::Write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+  const int flags = mode == Mode::Write ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
   const int status = sqlite3_open_v2(path.c_str(), &connection, flags, nullptr);
   connection_.reset(connection);
   if (status != SQLITE_OK) fail();

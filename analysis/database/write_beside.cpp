@@ -10,6 +10,7 @@
 #include "analysis/database/run_file.h"
 #include "analysis/database/statistics.h"
 #include "analysis/database/write.h"
+#include "analysis/files/folder.h"
 
 namespace prof {
 namespace {
@@ -86,7 +87,7 @@ void write_taxonomy(const Database& database, const std::filesystem::path& direc
       text += fmt::format("            standard: {}\n", formula(variant, i, "function"));
     }
   }
-  std::filesystem::create_directories((directory / format::kTaxonomyFile).parent_path());
+  Folder::make((directory / format::kTaxonomyFile).parent_path());
   write_text_file(directory / format::kTaxonomyFile, text);
 }
 

@@ -10,6 +10,7 @@
 #include "analysis/database/database.h"
 #include "analysis/database/format.h"
 #include "analysis/database/write.h"
+#include "analysis/files/folder.h"
 
 namespace prof {
 namespace {
@@ -26,37 +27,35 @@ std::string sibling_prefix(const fs::path& directory) {
 // What writers that were killed left behind: they ran on this machine and no longer do.
 void remove_abandoned_siblings(const fs::path& directory) {
   const std::string prefix = sibling_prefix(directory);
-  std::vector<fs::path> abandoned;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory.parent_path(), error)) {
-    const std::string name = entry.path().filename().string();
+  const Folder folder(directory.parent_path(), FolderOwner::Any);
+  for (const std::string& name : folder.names()) {
     if (!name.starts_with(prefix)) continue;
     pid_t writer = 0;
     const char* const end = name.data() + name.size();
     if (std::from_chars(name.data() + prefix.size(), end, writer).ptr != end || writer <= 0) continue;
-    if (::kill(writer, 0) != 0 && errno == ESRCH) abandoned.push_back(entry.path());
+    if (::kill(writer, 0) != 0 && errno == ESRCH) folder.remove(name);
   }
-  for (const fs::path& sibling : abandoned) fs::remove_all(sibling, error);
 }
 
 // A sibling, because only a rename within one file system is atomic. Removed when it was not moved away.
 class TemporarySibling {
  public:
   explicit TemporarySibling(const fs::path& directory)
-      : path_(directory.parent_path() / fmt::format("{}{}", sibling_prefix(directory), ::getpid())) {
+      : path_(directory.parent_path() / fmt::format("{}{}", sibling_prefix(directory), ::getpid())),
+        parent_(Folder::above(path_)) {
     remove_abandoned_siblings(directory);
-    fs::remove_all(path_);
-    fs::create_directories(path_);
+    remove();
+    Folder::make(path_);
   }
   TemporarySibling(const TemporarySibling&) = delete;
-  ~TemporarySibling() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
+  ~TemporarySibling() { remove(); }
   const fs::path& path() const { return path_; }
 
  private:
+  void remove() const { parent_.remove(path_.filename().string()); }
+
   fs::path path_;
+  Folder parent_;
 };
 
 // What an analysis that is interrupted has passed: all files are written, and those of an older database that
@@ -65,21 +64,33 @@ constexpr char kWritten[] = "written", kCleared[] = "cleared";
 
 // Nothing reads a database without meta.db: it goes first.
 void clear(const fs::path& from, const fs::path& to) {
-  constexpr std::array kOptional = {format::kTrace.name, format::kLaunchFile, format::kInstructionFile};
-  fs::remove(to / format::kMeta.name);
-  fs::remove_all(to / format::kSourceFolder);
-  for (const auto name : kOptional)
-    if (!fs::exists(from / name)) fs::remove(to / name);
+  constexpr std::array<std::string_view, 3> kOptional = {format::kTrace.name, format::kLaunchFile,
+                                                         format::kInstructionFile};
+  const Folder folder(to);
+  const auto remove = [&](std::string_view name) {
+    if (!folder.remove(std::string(name)))
+      throw fs::filesystem_error("cannot remove", to / name, {errno, std::generic_category()});
+  };
+  remove(format::kMeta.name);
+  remove(format::kSourceFolder);
+  for (const std::string_view name : kOptional)
+    if (!fs::exists(from / name)) remove(name);
 }
 
 // What is not there any longer was moved before an interruption. meta.db comes last.
 void move_files(const fs::path& from, const fs::path& to) {
-  fs::create_directories((to / format::kTaxonomyFile).parent_path());
+  const auto folder_of = [](const fs::path& directory, std::string_view name) {
+    return Folder::make((directory / name).parent_path());
+  };
   for (const std::string_view name :
        {format::kSourceFolder, format::kTaxonomyFile, format::kRunFile, format::kCct.name,
         format::kProfile.name, format::kTrace.name, format::kLaunchFile, format::kInstructionFile,
         format::kFindingsFile, format::kMeta.name})
-    if (fs::exists(from / name)) fs::rename(from / name, to / name);
+    if (fs::exists(from / name)) {
+      const std::string last = fs::path(name).filename().string();
+      folder_of(from, name).rename(last, folder_of(to, name), last);
+    }
+  Folder(to).share_with_others();
 }
 
 void require_done(const fs::path& to) {
@@ -92,7 +103,10 @@ void require_done(const fs::path& to) {
 // After any interruption it can be called again.
 void put_in_place(const fs::path& from, const fs::path& to, Team& team) {
   if (!fs::exists(from / format::kMeta.name)) return require_done(to);
-  if (!fs::exists(to)) return fs::rename(from, to);
+  if (!fs::exists(to)) {
+    const Folder above = Folder::above(to);
+    return Folder::above(from).rename(from.filename().string(), above, to.filename().string());
+  }
   if (!team.has_passed(kCleared)) {
     clear(from, to);
     team.pass(kCleared);
@@ -109,7 +123,7 @@ std::vector<Summary> write_files(const Database& database, const fs::path& place
                                  const Completion& complete) {
   const bool is_first = writers.team.is_first();
   if (is_first) {
-    fs::create_directories(place);
+    Folder::make(place);
     write_meta(database, write_sources(database, place), place);
   }
   const WrittenProfiles written = write_profiles(database, place, writers);
@@ -122,7 +136,7 @@ std::vector<Summary> write_files(const Database& database, const fs::path& place
   finish_profiles(database, written, contexts, place);
   // Of an analysis that was interrupted behind this.
   for (const std::string_view table : {format::kLaunchFile, format::kInstructionFile})
-    fs::remove(place / table);
+    Folder(place).remove(std::string(table));
   write_launches(database, place);
   write_instructions(database, place);
   write_taxonomy(database, place);
@@ -158,6 +172,8 @@ std::vector<Summary> write_database(const Database& database, const fs::path& di
   team.pass(kWritten);
   put_in_place(place, target, team);
   return was_written ? read_database(target, ReadValues::WhenAskedFor).summaries : std::move(summaries);
+} catch (const WriteError& error) {
+  throw DatabaseError(DatabaseError::Kind::Unwritable, error.what());
 } catch (const fs::filesystem_error& error) {
   throw DatabaseError(DatabaseError::Kind::Unwritable,
                       fmt::format("{}: cannot write a database there: {}; choose another directory with -o",

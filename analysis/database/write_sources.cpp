@@ -2,9 +2,10 @@
 
 #include "analysis/database/database.h"
 #include "analysis/database/format.h"
-#include "analysis/database/input.h"
 #include "analysis/database/output.h"
 #include "analysis/database/write.h"
+#include "analysis/files/folder.h"
+#include "analysis/files/measured_file.h"
 
 namespace prof {
 
@@ -14,15 +15,12 @@ namespace {
 
 constexpr uint64_t kLargestSource = 64u << 20;  // held in memory; whoever marks files has a lower limit
 
-bool copy_source(const fs::path& path, const fs::path& copy) {
-  std::string text;
-  try {
-    text = read_text_file(path, kLargestSource);
-  } catch (const DatabaseError&) {
-    return false;  // gone, or not for us: the database is as good without it
-  }
-  fs::create_directories(copy.parent_path());
-  write_text_file(copy, text);
+// False where it is gone, or not for all who were measured: the database is as good without it.
+bool copy_source(const fs::path& path, const std::vector<uid_t>& users, const fs::path& copy) {
+  const std::optional<MeasuredFile> source = read_measured_file(path, users, kLargestSource);
+  if (!source) return false;
+  Folder::make(copy.parent_path());
+  write_text_file(copy, source->text, source->mode | S_IRUSR | S_IWUSR);
   return true;
 }
 
@@ -32,8 +30,8 @@ std::vector<bool> write_sources(const Database& database, const fs::path& direct
   std::vector<bool> copied;
   for (const SourceFile& file : database.files) {
     const fs::path path = fs::path(file.path).lexically_normal();
-    copied.push_back(file.copied &&
-                     copy_source(path, directory / format::kSourceFolder / path.relative_path()));
+    copied.push_back(file.copied && copy_source(path, database.measured_users,
+                                                directory / format::kSourceFolder / path.relative_path()));
   }
   return copied;
 }

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr int kMostNamesTried = 100;  // of 2^32 random ones
 
-std::atomic<Share> share_of_process{Share::Nobody};
+std::atomic<SharedWith> shared_by_process{SharedWith::Nobody};
 
 // A name in the folder that nobody can expect.
 std::string temporary_name(const std::string& name) {
@@ -91,20 +91,20 @@ std::pair<fs::path, std::string> split(const fs::path& file) {
 
 }  // namespace
 
-void set_share(Share share) {
-  share_of_process = share;
+void set_shared_with(SharedWith with) {
+  shared_by_process = with;
 }
 
-Share share() {
-  return share_of_process;
+SharedWith shared_with() {
+  return shared_by_process;
 }
 
 mode_t shared_file_mode() {
-  return share() == Share::Nobody ? 0600 : share() == Share::Group ? 0640 : 0644;
+  return shared_with() == SharedWith::Nobody ? 0600 : shared_with() == SharedWith::Group ? 0640 : 0644;
 }
 
 mode_t shared_folder_mode() {
-  return share() == Share::Nobody ? 0700 : share() == Share::Group ? 0750 : 0755;
+  return shared_with() == SharedWith::Nobody ? 0700 : shared_with() == SharedWith::Group ? 0750 : 0755;
 }
 
 std::string name_of_user(uid_t user) {
@@ -131,8 +131,15 @@ Folder Folder::make(const fs::path& path) {
   const int descriptor = walk(path, shared_folder_mode(), is_new);
   Folder made(path, descriptor, is_new);
   made.require_own();
-  if (is_new && share() != Share::Nobody) made.share_with_others();
+  if (is_new && shared_with() != SharedWith::Nobody) made.share_with_others();
   return made;
+}
+
+Folder Folder::above(const fs::path& path) {
+  const fs::path directory = split(path).first;
+  bool is_new = false;
+  const int descriptor = walk(directory, shared_folder_mode(), is_new);
+  return {directory, descriptor, is_new};
 }
 
 Folder::Folder(Folder&& other) noexcept
@@ -163,6 +170,12 @@ void Folder::require_own() const {
                               name_of_user(folder.st_uid)));
 }
 
+uid_t Folder::owner() const {
+  struct stat folder {};
+  if (::fstat(descriptor_, &folder) != 0) fail_to_write(path_, errno);
+  return folder.st_uid;
+}
+
 void Folder::fail(const std::string& name, int error) const {
   fail_to_write(path_ / name, error);
 }
@@ -182,11 +195,11 @@ int Folder::open(const std::string& name, int flags) const {
   struct stat file {
   }, folder{};
   if (::fstat(descriptor, &file) != 0 || ::fstat(descriptor_, &folder) != 0 || !S_ISREG(file.st_mode) ||
-      file.st_uid != folder.st_uid || file.st_nlink != 1) {
+      file.st_uid != folder.st_uid || file.st_nlink > 1) {
     ::close(descriptor);
     refuse(path_ / name, "is not a regular file of this user");
   }
-  if ((flags & O_CREAT) != 0 && share() != Share::Nobody) ::fchmod(descriptor, shared_file_mode());
+  if ((flags & O_CREAT) != 0 && shared_with() != SharedWith::Nobody) ::fchmod(descriptor, shared_file_mode());
   if ((flags & O_TRUNC) != 0 && ::ftruncate(descriptor, 0) != 0) {
     const int error = errno;
     ::close(descriptor);
@@ -196,10 +209,10 @@ int Folder::open(const std::string& name, int flags) const {
 }
 
 void Folder::write(const std::string& name, std::string_view text, mode_t at_most) const {
-  NewFile file(Folder(path_, ::fcntl(descriptor_, F_DUPFD_CLOEXEC, 0), false), name);
-  file.write(text);
   const mode_t mode = shared_file_mode() & at_most;
-  if (mode != shared_file_mode()) ::fchmod(file.descriptor(), mode);
+  NewFile file(Folder(path_, ::fcntl(descriptor_, F_DUPFD_CLOEXEC, 0), false), name,
+               mode == shared_file_mode() ? 0 : mode);
+  file.write(text);
   file.keep();
 }
 
@@ -221,7 +234,7 @@ Folder Folder::folder(const std::string& name) const {
   if (descriptor < 0) fail(name, errno);
   Folder inner(path_ / name, descriptor, is_new);
   inner.require_own();
-  if (is_new && share() != Share::Nobody) inner.share_with_others();
+  if (is_new && shared_with() != SharedWith::Nobody) inner.share_with_others();
   return inner;
 }
 
@@ -298,6 +311,10 @@ void NewFile::write(std::string_view text) const {
 
 void NewFile::keep() {
   if (::close(std::exchange(descriptor_, -1)) != 0) folder_.fail(name_, errno);  // a full disk, on NFS
+  give_name();
+}
+
+void NewFile::give_name() {
   folder_.rename(temporary_, folder_, name_);
   temporary_.clear();
 }

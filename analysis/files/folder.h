@@ -20,11 +20,11 @@
 namespace prof {
 
 // Who may read what prof writes, besides its user. The umask does not widen it.
-enum class Share : uint8_t { Nobody, Group, World };
+enum class SharedWith : uint8_t { Nobody, Group, World };
 
 // For the whole process; call it before the first file is written. Nobody is the default.
-void set_share(Share share);
-Share share();
+void set_shared_with(SharedWith with);
+SharedWith shared_with();
 mode_t shared_file_mode();    // 0600, 0640, 0644
 mode_t shared_folder_mode();  // 0700, 0750, 0755
 
@@ -51,6 +51,9 @@ class Folder {
   // Makes it, and missing ones above it, with shared_folder_mode(). One that exists has to be the user's own,
   // and keeps its mode.
   static Folder make(const std::filesystem::path& path);
+  // The directory that `path` lies in, which may be another user's; made with those above it if it is
+  // missing.
+  static Folder above(const std::filesystem::path& path);
   Folder(Folder&& other) noexcept;
   Folder& operator=(Folder&&) = delete;
   ~Folder();
@@ -58,6 +61,7 @@ class Folder {
   const std::filesystem::path& path() const { return path_; }  // as it was given, for messages
   int descriptor() const { return descriptor_; }               // O_PATH; the Folder's
   bool is_new() const { return is_new_; }                      // make() made it
+  uid_t owner() const;
 
   // Opens a regular file of the folder's user with `flags` of open(2), O_CREAT included; never follows a
   // link. The caller closes it.
@@ -76,8 +80,8 @@ class Folder {
   // A file or link, or a directory with all that is in it, without leaving it through links. False if it is
   // still there.
   bool remove(const std::string& name) const noexcept;
-  // Gives the folder and a regular file in it the modes of share(). Throws nothing: what is another user's
-  // stays as it is.
+  // Gives the folder and a regular file in it the modes of shared_with(). Throws nothing: what is another
+  // user's stays as it is.
   void share_with_others() const noexcept;
   void share_file(const std::string& name) const noexcept;
 
@@ -106,8 +110,8 @@ class NewFile {
 
   int descriptor() const { return descriptor_; }  // the NewFile's
   void write(std::string_view text) const;        // at the descriptor's position
-  // Closes it and gives it its name.
-  void keep();
+  void give_name();                               // it stays open
+  void keep();                                    // the same, and closes it
 
  private:
   Folder folder_;

@@ -109,6 +109,12 @@ Import import_source(std::span<const uint8_t> bytes, const ImportSource& source,
   }
 }
 
+// Whoever wrote the recording named the source files.
+Import with_owner(Import imported, const ImportSource& source) {
+  imported.database.measured_users = {source.owner};
+  return imported;
+}
+
 }  // namespace
 
 Import import_bytes(std::span<const uint8_t> bytes, const std::string& name, const ImportOptions& options) {
@@ -131,10 +137,10 @@ Import import_file(const std::filesystem::path& file, const ImportOptions& optio
   source.owner = status.st_uid;
   if (S_ISREG(status.st_mode) && status.st_size > 0) {
     const Mapping mapping(descriptor.get(), static_cast<size_t>(status.st_size));
-    if (mapping.good()) return import_source(mapping.bytes(), source, options);
+    if (mapping.good()) return with_owner(import_source(mapping.bytes(), source, options), source);
   }
   const std::vector<uint8_t> bytes = read_to_end(descriptor.get(), source.name);
-  return import_source(bytes, source, options);
+  return with_owner(import_source(bytes, source, options), source);
 }
 
 }  // namespace prof

@@ -309,6 +309,10 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
   std::ranges::move(check_ranks(outlines, of_ranks), std::back_inserter(analysis.warnings));
   std::ranges::move(run->store().clocks().warnings(outlines), std::back_inserter(analysis.warnings));
   database.title = program_name(outlines, records);
+  for (const ProcessMeasurement& outline : outlines) database.measured_users.push_back(outline.owner);
+  std::ranges::sort(database.measured_users);
+  const auto repeated = std::ranges::unique(database.measured_users);
+  database.measured_users.erase(repeated.begin(), repeated.end());
   database.run_json =
       run_json(outlines, records, used_devices(*run, database),
                looked_for_contention(outlines) ? &analysis.contention : nullptr,

@@ -1,7 +1,5 @@
 #include "analysis/pipeline/sources.h"
 
-#include <unistd.h>
-
 #include <filesystem>
 
 namespace prof {
@@ -18,7 +16,7 @@ void mark_sources(std::vector<SourceFile>& files) {
   for (SourceFile& file : files) {
     const fs::path path = fs::path(file.path).lexically_normal();
     std::error_code error;
-    if (!path.is_absolute() || !fs::is_regular_file(path, error) || access(path.c_str(), R_OK) != 0) continue;
+    if (!path.is_absolute() || !fs::is_regular_file(path, error)) continue;
     const uintmax_t bytes = fs::file_size(path, error);
     if (error || bytes > kLargestSource) continue;
     file.path = path.string();

@@ -7,7 +7,7 @@
 
 namespace prof {
 
-// Marks as `copied` the files that are here and may be read, are text that somebody wrote (not megabytes of
+// Marks as `copied` the files that are here, are text that somebody wrote (not megabytes of
 // generated code), and have one absolute path; such paths lose their "." and "..".
 void mark_sources(std::vector<SourceFile>& files);
 

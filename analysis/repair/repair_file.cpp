@@ -283,13 +283,9 @@ std::string repair_file_text(const RepairFile& file) {
 }
 
 void write_repair_file(const RepairFile& file, const fs::path& path) {
-  const fs::path unfinished = path.string() + ".writing";
   try {
-    write_text_file(unfinished, repair_file_text(file));
-    fs::rename(unfinished, path);
+    write_text_file(path, repair_file_text(file));
   } catch (const std::exception& error) {
-    std::error_code gone;
-    fs::remove(unfinished, gone);
     throw RepairFileError(error.what());
   }
 }

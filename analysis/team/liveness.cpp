@@ -85,7 +85,7 @@ void Heartbeat::beat() {
   std::unique_lock guard(lock_);
   for (uint64_t count = 0; !over_; ++count) {
     try {
-      folder_.write(sign_of(rank_), std::to_string(count), std::to_string(rank_));
+      folder_.write(sign_of(rank_), std::to_string(count));
     } catch (const std::system_error&) {
       // Who cannot write has more to say than this.
     }

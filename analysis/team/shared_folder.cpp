@@ -9,7 +9,8 @@
 #include <cstring>
 #include <random>
 #include <system_error>
-#include <utility>
+
+#include "analysis/files/folder.h"
 
 namespace prof {
 
@@ -47,7 +48,7 @@ uint64_t checksum_of(std::string_view text) {
 
 class Descriptor {
  public:
-  Descriptor(const fs::path& path, int flags) : descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+  Descriptor(const fs::path& path, int flags) : descriptor_(::open(path.c_str(), flags | O_CLOEXEC)) {}
   ~Descriptor() {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
@@ -55,16 +56,6 @@ class Descriptor {
   Descriptor& operator=(const Descriptor&) = delete;
   explicit operator bool() const { return descriptor_ >= 0; }
 
-  bool write(const void* from, size_t bytes) const {
-    for (const char* at = static_cast<const char*>(from); bytes > 0;) {
-      const ssize_t written = ::write(descriptor_, at, bytes);
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) return false;
-      at += written;
-      bytes -= static_cast<size_t>(written);
-    }
-    return true;
-  }
   bool read(void* to, size_t bytes) const {
     for (char* at = static_cast<char*>(to); bytes > 0;) {
       const ssize_t got = ::read(descriptor_, at, bytes);
@@ -75,7 +66,6 @@ class Descriptor {
     }
     return true;
   }
-  bool close() { return ::close(std::exchange(descriptor_, -1)) == 0; }
   uint64_t size() const {
     const off_t end = ::lseek(descriptor_, 0, SEEK_END);
     ::lseek(descriptor_, 0, SEEK_SET);
@@ -93,13 +83,16 @@ bool SharedFolder::refresh() const {
   return bool{Descriptor(path_, O_RDONLY | O_DIRECTORY)};
 }
 
-void SharedFolder::write(const std::string& name, std::string_view text, const std::string& writer) const {
-  const fs::path unfinished = path_ / fmt::format("{}.writing-{}", name, writer);
+void SharedFolder::write(const std::string& name, std::string_view text) const {
   const Header header{.bytes = text.size(), .checksum = checksum_of(text)};
-  Descriptor file(unfinished, O_WRONLY | O_CREAT | O_TRUNC);
-  if (!file || !file.write(&header, sizeof header) || !file.write(text.data(), text.size()) ||
-      !file.close() || ::rename(unfinished.c_str(), (path_ / name).c_str()) != 0)
-    throw std::system_error(errno, std::generic_category());
+  try {
+    NewFile file = NewFile::beside(path_ / name, FolderOwner::Own);
+    file.write({reinterpret_cast<const char*>(&header), sizeof header});
+    file.write(text);
+    file.keep();
+  } catch (const WriteError& error) {
+    throw std::system_error(error.code());
+  }
 }
 
 std::optional<std::string> SharedFolder::read(const std::string& name) const {
@@ -127,16 +120,21 @@ std::vector<std::string> SharedFolder::names() const {
 }
 
 void SharedFolder::remove(const std::string& name) const {
-  std::error_code error;
-  fs::remove(path_ / name, error);
+  remove_own(path_ / name);
 }
 
 void SharedFolder::remove_all() const {
-  std::error_code error;
-  const std::string prefix = path_.filename().string() + kRemoved;
-  fs::rename(path_, path_.parent_path() / fmt::format("{}{}-{}", prefix, ::getpid(), random_number()), error);
-  for (const std::string& name : SharedFolder(path_.parent_path()).names())
-    if (name.starts_with(prefix)) fs::remove_all(path_.parent_path() / name, error);
+  const std::string name = path_.filename().string();
+  const std::string prefix = name + kRemoved;
+  try {
+    const Folder above = Folder::above(path_);
+    if (above.has(name))
+      above.rename(name, above, fmt::format("{}{}-{}", prefix, ::getpid(), random_number()));
+    for (const std::string& other : above.names())
+      if (other.starts_with(prefix)) above.remove(other);
+  } catch (const WriteError&) {
+    return;  // what may not be removed stays
+  }
 }
 
 }  // namespace prof

@@ -19,8 +19,8 @@ class SharedFolder {
   // Asks the file server: what others made since is seen from here on.
   bool refresh() const;
 
-  // With a checksum. `writer`: no other writes by this name. Throws std::system_error.
-  void write(const std::string& name, std::string_view text, const std::string& writer) const;
+  // With a checksum. Throws std::system_error.
+  void write(const std::string& name, std::string_view text) const;
   // Nothing where it is not there, or is not what was written.
   std::optional<std::string> read(const std::string& name) const;
   bool has(const std::string& name) const;

@@ -8,6 +8,8 @@
 #include <optional>
 #include <thread>
 
+#include "analysis/files/folder.h"
+
 namespace prof {
 namespace {
 
@@ -124,7 +126,7 @@ Team::~Team() {
   heartbeat_.reset();
   if (!joined_ || finished_ || keeps_folder_) return;
   try {
-    if (is_own_failure()) folder_->write(kFailed, std::to_string(rank()), std::to_string(rank()));
+    if (is_own_failure()) folder_->write(kFailed, std::to_string(rank()));
   } catch (const std::system_error&) {
     // Then the others see that the folder is gone, or that this process is.
   }
@@ -155,7 +157,11 @@ void Team::open() {
   const std::string inputs = fmt::format("{} processes\n{}", size(), place_.inputs ? place_.inputs() : "");
   resumes_ = place_.resume && folder_->read(kInputs) == inputs;
   if (!resumes_) folder_->remove_all();
-  std::filesystem::create_directory(folder_->path());
+  try {
+    Folder::make(folder_->path());
+  } catch (const WriteError& error) {
+    throw TeamError(error.what());
+  }
   for (int other = 0; other < size(); ++other) {
     folder_->remove(hello_of(other));
     folder_->remove(joined_of(other));
@@ -164,7 +170,7 @@ void Team::open() {
   folder_->remove(kWelcome);
   folder_->remove(kFailed);
   folder_->remove(kDied);
-  folder_->write(kInputs, inputs, "0");
+  folder_->write(kInputs, inputs);
 }
 
 // Until all have seen that they are welcome the folder has to stay: who sees that it has gone later knows
@@ -178,7 +184,7 @@ void Team::welcome() {
     members_.push_back(
         unpacked<Member>(hello).value_or(Member{.host = "some node", .program = "another prof"}));
   }
-  folder_->write(kWelcome, packed(members_), "0");
+  folder_->write(kWelcome, packed(members_));
   for (int other = 1; other < size(); ++other) await(joined_of(other), other, start);
 }
 
@@ -210,11 +216,11 @@ void Team::be_welcome() {
       members_ = unpacked<std::vector<Member>>(*welcome).value_or(std::vector<Member>());
       const auto own = static_cast<size_t>(rank());
       if (members_.size() == static_cast<size_t>(size()) && members_[own].nonce == self_.nonce)
-        return folder_->write(joined_of(rank()), "", std::to_string(rank()));
+        return folder_->write(joined_of(rank()), "");
     }
     if (folder_->read(hello_of(rank())) == hello) continue;
     try {
-      folder_->write(hello_of(rank()), hello, std::to_string(rank()));
+      folder_->write(hello_of(rank()), hello);
     } catch (const std::system_error&) {
       // It was removed meanwhile.
     }
@@ -252,7 +258,7 @@ std::string Team::name_of(const std::string& step, int rank) {
 
 void Team::give(const std::string& step, const std::string& part) {
   try {
-    folder_->write(name_of(step, rank()), part, std::to_string(rank()));
+    folder_->write(name_of(step, rank()), part);
   } catch (const std::system_error& error) {
     if (!is_own_failure()) throw TeamError("");
     throw TeamError(fmt::format("{}: cannot write: {}; free space there or choose another directory with -o",
@@ -320,7 +326,7 @@ void Team::require_life(int other) {
   } else if (watches_[static_cast<size_t>(other)].has_died()) {
     dead = other;
     try {
-      folder_->write(kDied, std::to_string(other), std::to_string(rank()));
+      folder_->write(kDied, std::to_string(other));
     } catch (const std::system_error&) {
       // Then the others find it out themselves.
     }

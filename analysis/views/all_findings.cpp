@@ -1,5 +1,6 @@
 #include "analysis/views/all_findings.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <string>
@@ -9,6 +10,7 @@
 #include "analysis/database/database.h"
 #include "analysis/database/format.h"
 #include "analysis/database/sqlite_file.h"
+#include "analysis/files/folder.h"
 #include "analysis/views/contention_findings.h"
 #include "analysis/views/deadlock_findings.h"
 #include "analysis/views/finding_json.h"
@@ -102,21 +104,21 @@ void write_findings(const Database& database, const fs::path& directory, Team& t
   const CallTree tree = build_call_tree(database, selection, false);
   const std::vector<Finding> findings =
       all_findings(tree, run_summary(database), StallOptions{}, std::move(ranks));
-  const fs::path path = directory / format::kFindingsFile;
-  const fs::path unfinished = path.string() + ".writing-" + std::to_string(::getpid());
-  std::error_code error;
-  fs::remove(unfinished, error);
+  const std::string name(format::kFindingsFile);
+  const std::string unfinished = fmt::format("{}.writing-{}", name, ::getpid());
   try {
-    write_file(findings, unfinished);
-  } catch (...) {
-    fs::remove(unfinished, error);
-    throw;
+    const Folder folder(directory);
+    folder.remove(unfinished);
+    try {
+      write_file(findings, directory / unfinished);
+      folder.rename(unfinished, folder, name);
+    } catch (...) {
+      folder.remove(unfinished);
+      throw;
+    }
+  } catch (const WriteError& error) {
+    throw DatabaseError(DatabaseError::Kind::Unwritable, error.what());
   }
-  fs::rename(unfinished, path, error);
-  if (!error) return;
-  fs::remove(unfinished, error);
-  throw DatabaseError(DatabaseError::Kind::Unwritable, path.string() + ": cannot write: " + error.message() +
-                                                           "; choose another directory with -o");
 }
 
 }  // namespace prof

@@ -30,7 +30,7 @@ constexpr size_t kBlockBytes = 1u << 20;
 class Opened {
  public:
   Opened(const std::filesystem::path& path, int flags)
-      : number_(::open(path.c_str(), flags | O_CLOEXEC, 0600)) {
+      : number_(::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, 0600)) {
     if (number_ < 0) fail_with(errno, path);
   }
   ~Opened() {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "analysis/files/folder.h"
 #include "prof/command_line/completion.h"
 #include "prof/command_line/help_text.h"
 #include "prof/command_line/manual_page.h"
@@ -69,9 +70,13 @@ void write_manual_pages(const CommandDescription& command, const fs::path& direc
   fs::create_directories(directory, error);
   for_each_command(command, [&](const CommandDescription& one) {
     const fs::path file = directory / (manual_page_name(one) + ".1");
-    std::ofstream out(file);
-    out << manual_page(one);
-    if (!out.flush()) fail(kOwnFailure, "cannot write {}: {}", file.string(), std::strerror(errno));
+    try {
+      NewFile page = NewFile::beside(file, FolderOwner::Any, 0666);
+      page.write(manual_page(one));
+      page.keep();
+    } catch (const WriteError& failure) {
+      fail(kOwnFailure, "cannot write {}: {}", file.string(), failure.code().message());
+    }
   });
 }
 

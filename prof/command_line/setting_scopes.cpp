@@ -14,6 +14,7 @@ const std::vector<ScopedSetting>& scoped_settings() {
       {"run.duration", Project},
       {"run.force", Personal},   // removes what was measured before
       {"run.output", Personal},  // a folder that files are written to
+      {"run.share", Personal},  // lets others read the results
       {"run.quiet", Project},
       {"run.pid", Personal},  // a process that is stopped and changed
       {"run.paused", Project},
@@ -30,12 +31,14 @@ const std::vector<ScopedSetting>& scoped_settings() {
       {"attach.duration", Project},
       {"attach.force", Personal},
       {"attach.output", Personal},
+      {"attach.share", Personal},
       {"attach.quiet", Project},
       {"analyze.output", Personal},
       {"analyze.jobs", Personal},        // the machine is the user's
       {"analyze.no-sources", Personal},  // whether files are copied
       {"analyze.merge-recursion", Project},
       {"analyze.resume", Personal},  // leaves files for later analyses, and reads them
+      {"analyze.share", Personal},
       {"analyze.quiet", Project},
       {"report.thread", Project},
       {"report.merge-recursion", Project},
@@ -83,6 +86,7 @@ const std::vector<ScopedSetting>& scoped_settings() {
       {"import.output", Personal},
       {"import.format", Project},
       {"import.no-sources", Personal},
+      {"import.share", Personal},
       {"import.quiet", Project},
       {"list.events.format", Project},
       {"list.metrics.format", Project},

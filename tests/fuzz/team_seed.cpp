@@ -107,7 +107,7 @@ fs::path TeamSeed::resume_with(const std::string& part, std::string_view text) c
   fs::remove_all(kParts);
   fs::remove_all(kDatabase);
   fs::copy(kLeft, kParts, fs::copy_options::recursive);
-  SharedFolder(kParts).write(part, text, "0");
+  SharedFolder(kParts).write(part, text);
   Team team(place(true));
   if (!team.resumes()) throw std::logic_error("does not go on with what was left");
   analyze_as(team);

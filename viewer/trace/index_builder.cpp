@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "analysis/database/database.h"
+#include "analysis/files/folder.h"
 #include "analysis/pipeline/parallel.h"
 #include "viewer/trace/index_file.h"
 
@@ -31,24 +32,19 @@ constexpr uint64_t kSegmentsBetweenReports = 1 << 16;  // and looks at is_cancel
 struct NoSpace {};
 
 // A file that becomes an index, or nothing: removed unless keep() was called.
-class NewFile {
+class IndexFile {
  public:
-  explicit NewFile(const fs::path& place)
-      : place_(place), temporary_(fmt::format("{}.writing-{}", place.string(), ::getpid())) {
-    std::error_code error;
-    fs::create_directories(place.parent_path(), error);
-    descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  }
-  NewFile() : descriptor_(::memfd_create("timeline", MFD_CLOEXEC)) {}
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-  ~NewFile() {
-    if (descriptor_ < 0) return;
-    ::close(descriptor_);
-    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  // Throws WriteError.
+  explicit IndexFile(const fs::path& place)
+      : file_(std::in_place, Folder::make(place.parent_path()), place.filename().string()),
+        descriptor_(file_->descriptor()) {}
+  IndexFile() : descriptor_(::memfd_create("timeline", MFD_CLOEXEC)) {}
+  IndexFile(const IndexFile&) = delete;
+  IndexFile& operator=(const IndexFile&) = delete;
+  ~IndexFile() {
+    if (!file_ && descriptor_ >= 0) ::close(descriptor_);
   }
 
-  bool is_open() const { return descriptor_ >= 0; }
   int descriptor() const { return descriptor_; }
   uint64_t reserve(uint64_t bytes) { return end_.fetch_add(bytes); }
   // Throws NoSpace.
@@ -64,11 +60,11 @@ class NewFile {
     }
   }
   void keep() {
-    if (!temporary_.empty()) ::rename(temporary_.c_str(), place_.c_str());
+    if (file_) file_->give_name();
   }
 
  private:
-  fs::path place_, temporary_;  // empty: in memory
+  std::optional<NewFile> file_;  // empty: in memory
   int descriptor_ = -1;
   std::atomic<uint64_t> end_{sizeof(IndexHeader)};
 };
@@ -76,7 +72,7 @@ class NewFile {
 // Entries on their way into the file, in pieces that belong to one thread each.
 class EntryWriter {
  public:
-  EntryWriter(NewFile& file, uint64_t chunk) : file_(file), chunk_(chunk) {}
+  EntryWriter(IndexFile& file, uint64_t chunk) : file_(file), chunk_(chunk) {}
 
   // Where `bytes` more are going to be, and where to put them until the next call.
   std::pair<uint64_t, char*> add(uint64_t bytes) {
@@ -96,7 +92,7 @@ class EntryWriter {
   }
 
  private:
-  NewFile& file_;
+  IndexFile& file_;
   uint64_t chunk_;
   std::vector<char> buffer_;
   uint64_t begin_ = 0, reserved_ = 0;
@@ -105,7 +101,7 @@ class EntryWriter {
 // Of all levels, of one thread.
 class EntryWriters {
  public:
-  EntryWriters(NewFile& file, uint64_t segments)
+  EntryWriters(IndexFile& file, uint64_t segments)
       : file_(file), most_(std::min(kChunkBytes, std::bit_ceil(segments) * kMostUsualEntryBytes)) {}
   EntryWriter& of_level(size_t level) {
     while (writers_.size() <= level)
@@ -118,7 +114,7 @@ class EntryWriters {
   }
 
  private:
-  NewFile& file_;
+  IndexFile& file_;
   uint64_t most_;
   std::vector<EntryWriter> writers_;
 };
@@ -221,7 +217,7 @@ class RowBuilder {
 };
 
 void write_tables(const MappedTraces& traces, const std::vector<std::vector<std::vector<Block>>>& rows,
-                  NewFile& file, int jobs, const std::atomic<bool>& is_cancelled) {
+                  IndexFile& file, int jobs, const std::atomic<bool>& is_cancelled) {
   std::vector<uint64_t> table;
   for (const auto& levels : rows) {
     uint64_t bytes = 0;
@@ -242,7 +238,7 @@ void write_tables(const MappedTraces& traces, const std::vector<std::vector<std:
 }
 
 // nullptr where it was cancelled. Throws NoSpace where the file cannot hold it.
-std::unique_ptr<const TraceIndex> build_in(NewFile& file, const std::shared_ptr<const MappedTraces>& traces,
+std::unique_ptr<const TraceIndex> build_in(IndexFile& file, const std::shared_ptr<const MappedTraces>& traces,
                                            int jobs, BuildProgress& progress) {
   progress.segments_done = 0;
   std::vector<std::vector<std::vector<Block>>> rows(traces->rows());
@@ -272,15 +268,17 @@ std::unique_ptr<const TraceIndex> build_index(std::shared_ptr<const MappedTraces
   if (traces->all_segments() >= least_kept) {
     for (const fs::path& place : places_of_index(*traces)) {
       try {
-        NewFile file(place);
-        if (file.is_open()) return build_in(file, traces, jobs, progress);
+        IndexFile file(place);
+        return build_in(file, traces, jobs, progress);
+      } catch (const WriteError&) {
+        // another user's, perhaps
       } catch (const NoSpace&) {
         // the next place may have room
       }
     }
   }
   try {
-    NewFile memory;
+    IndexFile memory;
     return build_in(memory, traces, jobs, progress);
   } catch (const NoSpace&) {
     throw DatabaseError(DatabaseError::Kind::Unwritable,

@@ -42,8 +42,8 @@ class Umask {
 
 class Shared {
  public:
-  explicit Shared(Share share) { set_share(share); }
-  ~Shared() { set_share(Share::Nobody); }
+  explicit Shared(SharedWith with) { set_shared_with(with); }
+  ~Shared() { set_shared_with(SharedWith::Nobody); }
 };
 
 // A victim's file, and a folder in which links to it lie.
@@ -119,7 +119,7 @@ TEST_CASE("files are shared where that is asked for, whatever the umask forbids"
   const test::TemporaryDirectory directory;
   const Umask all(077);
   const auto [share, folder_mode, file_mode] =
-      GENERATE(std::tuple(Share::Group, 0750, 0640), std::tuple(Share::World, 0755, 0644));
+      GENERATE(std::tuple(SharedWith::Group, 0750, 0640), std::tuple(SharedWith::World, 0755, 0644));
   const Shared shared(share);
   const Folder folder = Folder::make(directory.path() / "a");
   folder.write("file", "text");

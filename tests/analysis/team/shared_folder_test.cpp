@@ -23,8 +23,8 @@ const std::string kText = "what one process leaves another, longer than a word";
 
 TEST_CASE("what was written is read, and nothing else is left in the folder") {
   const Folder folder;
-  folder.shared.write("step.0", kText, "0");
-  folder.shared.write("empty.0", "", "0");
+  folder.shared.write("step.0", kText);
+  folder.shared.write("empty.0", "");
   CHECK(folder.shared.read("step.0") == kText);
   CHECK(folder.shared.read("empty.0") == "");
   CHECK_FALSE(folder.shared.read("step.1"));
@@ -34,13 +34,13 @@ TEST_CASE("what was written is read, and nothing else is left in the folder") {
     CHECK(entry.path().filename().string().find("writing") == std::string::npos);
   }
   CHECK(files == 2);
-  folder.shared.write("step.0", "anew", "0");
+  folder.shared.write("step.0", "anew");
   CHECK(folder.shared.read("step.0") == "anew");
 }
 
 TEST_CASE("a part that was being written when its process died is none") {
   const Folder folder;
-  folder.shared.write("step.0", kText, "0");
+  folder.shared.write("step.0", kText);
   fs::rename(folder.shared.path() / "step.0", folder.shared.path() / "step.0.writing-0");
   CHECK_FALSE(folder.shared.has("step.0"));
   CHECK_FALSE(folder.shared.read("step.0"));
@@ -48,7 +48,7 @@ TEST_CASE("a part that was being written when its process died is none") {
 
 TEST_CASE("a part that is cut, or longer, or of which a bit is another, is not there") {
   const Folder folder;
-  folder.shared.write("step.0", kText, "0");
+  folder.shared.write("step.0", kText);
   const fs::path file = folder.shared.path() / "step.0";
   const std::string whole = test::read_bytes(file);
   REQUIRE(whole.size() > kText.size());
@@ -72,12 +72,12 @@ TEST_CASE("a part that is cut, or longer, or of which a bit is another, is not t
 
 TEST_CASE("a folder goes with all that is in it") {
   const Folder folder;
-  folder.shared.write("step.0", kText, "0");
+  folder.shared.write("step.0", kText);
   CHECK(folder.shared.refresh());
   folder.shared.remove_all();
   CHECK_FALSE(folder.shared.refresh());
   CHECK(fs::is_empty(folder.directory.path()));
-  CHECK_THROWS_AS(folder.shared.write("step.0", kText, "0"), std::system_error);
+  CHECK_THROWS_AS(folder.shared.write("step.0", kText), std::system_error);
 }
 
 TEST_CASE("a process knows of those on its machine whether they have ended") {
@@ -103,11 +103,11 @@ TEST_CASE("a process knows of those on its machine whether they have ended") {
 
 TEST_CASE("with the folder goes what others left that died as they removed it") {
   const Folder folder;
-  folder.shared.write("step.0", kText, "0");
+  folder.shared.write("step.0", kText);
   const fs::path beside = folder.directory.path();
   for (const char* left : {"parts.removed-1", "parts.removed-2-77"}) {
     fs::create_directory(beside / left);
-    SharedFolder(beside / left).write("step.1", kText, "1");
+    SharedFolder(beside / left).write("step.1", kText);
   }
   fs::create_directory(beside / "parts.of-another");
   folder.shared.remove_all();

@@ -168,7 +168,7 @@ TEST_CASE("what a killed team left is removed, but not under one that is at work
     team.finish();
   }
   fs::create_directory(folder);
-  SharedFolder(folder).write("sum.0", "left", "0");
+  SharedFolder(folder).write("sum.0", "left");
   Team::remove_abandoned(folder);
   CHECK(fs::is_empty(directory.path()));
 }
@@ -185,7 +185,7 @@ void leave(const fs::path& folder, const std::string& part) {
     team.finish();
   }
   fs::rename(kept, folder);
-  SharedFolder(folder).write("sum.0", part, "0");
+  SharedFolder(folder).write("sum.0", part);
 }
 
 Team::Place resumed(const fs::path& folder) {
@@ -288,7 +288,7 @@ TEST_CASE("what another prof left is no obstacle") {
   const test::TemporaryDirectory directory;
   const fs::path folder = directory.path() / "parts";
   fs::create_directory(folder);
-  SharedFolder(folder).write("welcome", "said in other words", "0");
+  SharedFolder(folder).write("welcome", "said in other words");
   Team team(place(folder, 0, 1));
   CHECK(add_up(team).computed == 1);
   team.finish();
