@@ -159,6 +159,7 @@ void Folder::require_own() const {
   const std::string name = temporary_name("prof");
   const int probe =
       ::openat(descriptor_, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (probe < 0 && (errno == EACCES || errno == EROFS)) fail_to_write(path_, errno);
   struct stat made {};
   const bool is_own = probe >= 0 && ::fstat(probe, &made) == 0 && made.st_uid == folder.st_uid;
   if (probe >= 0) {
@@ -289,9 +290,12 @@ NewFile::NewFile(Folder folder, std::string name, mode_t mode)
   if (descriptor_ < 0) folder_.fail(name_, errno);
 }
 
-NewFile NewFile::beside(const fs::path& file, FolderOwner owner, mode_t mode) {
+NewFile NewFile::beside(const fs::path& file, FolderOwner owner, mode_t mode) try {
   auto [directory, name] = split(file);
   return {Folder(directory, owner), std::move(name), mode};
+} catch (const WriteError& error) {
+  if (error.code() == std::errc::operation_not_permitted) throw;  // another user's
+  fail_to_write(file, error.code().value());
 }
 
 NewFile::NewFile(NewFile&& other) noexcept

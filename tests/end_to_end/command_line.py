@@ -92,8 +92,9 @@ class CommandLine(driver.EndToEnd):
 
     @unittest.skipIf(os.geteuid() != 0, "takes another user")
     def test_the_run_of_another_user(self):
-        run = self.prof_run(["true"])
-        run.directory.chmod(0o755)
+        run = self.prof_run(["true"], options=["--share=world"])
+        for file in run.directory.glob("*.prof"):
+            file.chmod(0o600)
         command = driver.as_nobody([str(driver.PROF), "report", str(run.directory)])
         shown = self.plain_run(command)
         self.assertEqual(shown.returncode, 0, shown.stderr)
