@@ -56,22 +56,24 @@ const ProgramLine* longest_wait(const std::vector<ProgramLine>& elapsed, const s
 
 std::vector<Finding> waiting_findings(const CallTree& tree, const RunSummary& run) {
   const size_t cpu_time = position_of(tree, kCpuTime), real_time = position_of(tree, kRealTime);
-  if (cpu_time == tree.metrics() || run.ranks > 1 || run.processes > 1 || !tree.selection.every_profile) return {};
+  const bool has_cpu_time = cpu_time < tree.metrics(), has_real_time = real_time < tree.metrics();
+  const bool is_measured = has_cpu_time || (has_real_time && run.cpu_s);
+  if (!is_measured || run.ranks > 1 || run.processes > 1 || !tree.selection.every_profile) return {};
   const double elapsed = run.program_s ? *run.program_s : run.wall_s.value_or(0);
-  const double busy = tree.totals[cpu_time];
+  const double busy = has_cpu_time ? tree.totals[cpu_time] : *run.cpu_s;
   if (elapsed < kLeastSeconds || busy > elapsed * (1 - kMostlyWaiting)) return {};
   const double waited = elapsed - busy;
 
   Finding finding;
   finding.kind = "waiting";
-  finding.metric = real_time < tree.metrics() ? kRealTime : kCpuTime;
+  finding.metric = has_real_time ? kRealTime : kCpuTime;
   finding.severity = severity_of(waited / elapsed, 0.5, 0.8);
   finding.cost = FindingCost{waited, "sec", waited / elapsed, "elapsed time less CPU time"};
   finding.values = {{"elapsed", elapsed}, {"cpu", busy}};
-  finding.sentence = fmt::format("The program waited for {} of its {}", words_for_percent(waited / elapsed),
-                                 words_for_duration(elapsed));
-  if (real_time == tree.metrics()) {
-    finding.advice = "measure with -e REALTIME to see where, and with -e locks to see which threads hold it up";
+  finding.sentence = fmt::format("Waiting: for at least {} of its {} the program used no processor",
+                                 words_for_percent(waited / elapsed), words_for_duration(elapsed));
+  if (!has_real_time) {
+    finding.advice = "measure with -e REALTIME to see where it waits, and with -e locks to see which threads hold it up";
     finding.sentence += fmt::format("; {}.", finding.advice);
     return {finding};
   }
@@ -80,7 +82,9 @@ std::vector<Finding> waiting_findings(const CallTree& tree, const RunSummary& ru
     return program_lines(of, SIZE_MAX);
   };
   CallTree by_elapsed, by_used;
-  const std::vector<ProgramLine> lines = lines_by(kRealTime, by_elapsed), used = lines_by(kCpuTime, by_used);
+  const std::vector<ProgramLine> lines = lines_by(kRealTime, by_elapsed);
+  const std::vector<ProgramLine> used =
+      has_cpu_time ? lines_by(kCpuTime, by_used) : std::vector<ProgramLine>();
   double seconds = 0;
   const ProgramLine* longest = longest_wait(lines, used, seconds);
   if (longest != nullptr && by_elapsed.share(seconds, 0) >= kWorthNaming) {
@@ -88,7 +92,9 @@ std::vector<Finding> waiting_findings(const CallTree& tree, const RunSummary& ru
     finding.sentence += fmt::format(": {} of the elapsed time of its threads passed in {}",
                                     words_for_percent(by_elapsed.share(seconds, 0)), code_in_words({frame}));
     if (longest->call != kNone)
-      finding.sentence += ", which called " + function_in_words({{frame_name(*tree.database, by_elapsed.frames[longest->call]), "", "", 0}});
+      finding.sentence +=
+          ", which called " +
+          function_in_words({{frame_name(*tree.database, by_elapsed.frames[longest->call]), "", "", 0}});
     finding.contexts.push_back({"waiting", {frame}});
   }
   finding.sentence += ".";

@@ -136,8 +136,8 @@ TEST_CASE("a program that waits is a finding that names what to measure") {
   const std::vector<Finding> findings = findings_of(database);
   REQUIRE(kinds(findings) == Kinds{"waiting"});
   CHECK(findings[0].sentence ==
-        "The program waited for 80 % of its 100.0 s; measure with -e REALTIME to see where, and with -e locks to "
-        "see which threads hold it up.");
+        "Waiting: for at least 80 % of its 100.0 s the program used no processor; measure with -e REALTIME to see "
+        "where it waits, and with -e locks to see which threads hold it up.");
   CHECK(findings_of(flawless(R"({"run": {"wall_s": 30, "program_s": 30, "cpu_s": 20}})")).empty());
 }
 
@@ -154,7 +154,7 @@ TEST_CASE("where a program waits is named if elapsed time was measured") {
   const std::vector<Finding> findings = findings_of(database);
   REQUIRE_FALSE(findings.empty());
   CHECK(findings[0].sentence ==
-        "The program waited for 90 % of its 10.0 s: 90 % of the elapsed time of its threads passed in fetch "
+        "Waiting: for at least 90 % of its 10.0 s the program used no processor: 90 % of the elapsed time of its threads passed in fetch "
         "(fetch.cpp:2), which called nanosleep.");
 }
 
