@@ -299,13 +299,16 @@ class Repairs(repair_runs.RepairRuns):
         self.assertIn("verify: with it the program ended with status 1, not 0; all repairs are taken back", run.stderr.decode())
         self.assertIn("status 1", self.file(run)["sites"][0]["declined"])
 
-    def test_settings_ask_for_repairs_as_well(self):
-        (self.folder / ".prof.toml").write_text('[run]\nrepair = "locks"\n')
-        run = self.prof_run([REQUESTS, "10"])
+    def test_a_user_s_settings_ask_for_repairs_as_well_those_of_a_project_do_not(self):
+        for file, text in ((".prof.toml", "layout"), ("home/prof/config.toml", "locks")):
+            (self.folder / file).parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / file).write_text(f'[run]\nrepair = "{text}"\n')
+        env = {**os.environ, "XDG_CONFIG_HOME": str(self.folder / "home")}
+        run = self.prof_run([REQUESTS, "10"], env=env)
         self.assertEqual((run.status, run.stdout), (0, b"5000000\n"), run.stderr)
         repairs = run.summary()["repairs"]
         self.assertEqual((repairs["layout"], repairs["locks"]), (False, True))
-        none = self.prof_run([REQUESTS, "10"], options=["--repair=none"])
+        none = self.prof_run([REQUESTS, "10"], options=["--repair=none"], env=env)
         self.assertNotIn("repairs", none.summary())
 
 
