@@ -43,23 +43,13 @@ constexpr uint32_t kMostPlannedAccesses = 16;
 constexpr uint32_t kMostDerivedValues = 16;
 constexpr uint32_t kMostFollowedInstructions = 24;
 constexpr uint32_t kMostPrecedingInstructions = 4;
-constexpr uint32_t kMostReplayedInstructions = 12;  // before the pc, to compute their addresses
 constexpr uint64_t kMostPrecedingBytes = 4096;  // from `begin` to the pc
-
-// An access of the instruction just before the pc whose address neither the registers nor the instructions
-// before give.
-struct UnplacedAccess {
-  uint16_t bytes = 0;  // 0: there is none
-  AccessKind kind = AccessKind::Read;
-  bool is_locked = false;
-};
 
 struct AccessPlan {
   PlannedAccess accesses[kMostPlannedAccesses];
   DerivedValue derived[kMostDerivedValues];
   uint8_t count = 0;
   uint8_t derived_count = 0;
-  UnplacedAccess unplaced;
 };
 
 // `begin`: where an instruction at or before the pc begins, from which decoding goes forward: the function,
