@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "analysis/attribution/own_runtime.h"
 #include "analysis/views/idleness.h"
@@ -19,7 +18,6 @@ constexpr double kWorthNaming = 0.10;  // a smaller hot spot is not what makes a
 constexpr double kMostOfIt = 0.5;
 constexpr double kNearlyAll = 0.90;   // a subtree of more is the program itself
 constexpr size_t kLinesNamed = 3;     // a fourth line of 10 % is in the table above the findings
-constexpr double kStepsOfSize = 10;   // shares that differ by less than a tenth of the run count as equal
 constexpr size_t kMostOfRuntime = 8;  // functions of the runtime before the program's dearest one
 constexpr size_t kNameColumns = 48;   // a sentence stays readable; the finding's context has the full name
 
@@ -114,20 +112,17 @@ bool names_a_cause(const Finding& finding) {
   return finding.cost && !finding.advice.empty() && finding.kind != "line-information";
 }
 
-// Findings about the program come before those about the measurement, the largest first. Of two that cost
-// about the same, the one that says what to change leads.
+// Findings about the program come before those about the measurement. Of the same severity, those that say what
+// to change lead, then the largest.
 void put_in_order(std::vector<Finding>& findings) {
-  const auto size = [](const Finding& finding) {
-    return finding.cost ? std::lround(finding.cost->share_of_run * kStepsOfSize) : 0;
-  };
   const auto is_of_program = [](const Finding& finding) {
     return finding.cost.has_value() && finding.kind != "line-information";
   };
   std::stable_sort(findings.begin(), findings.end(), [&](const Finding& a, const Finding& b) {
     if (is_of_program(a) != is_of_program(b)) return is_of_program(a);
-    if (!is_of_program(a)) return a.severity > b.severity;
-    if (size(a) != size(b)) return size(a) > size(b);
-    return names_a_cause(a) > names_a_cause(b);
+    if (a.severity != b.severity) return a.severity > b.severity;
+    if (names_a_cause(a) != names_a_cause(b)) return names_a_cause(a);
+    return (a.cost ? a.cost->share_of_run : 0) > (b.cost ? b.cost->share_of_run : 0);
   });
 }
 

@@ -47,7 +47,7 @@ struct Finding {
 
 std::string severity_name(Severity severity);
 
-// By falling cost, those that are about the measurement last, by falling severity.
+// By falling severity, then by falling cost; those that are about the measurement last.
 std::vector<Finding> find(const CallTree& tree, const RunSummary& run);
 
 // Puts more findings into this order; of equal ones those that were there come first.

@@ -85,7 +85,7 @@ TEST_CASE("a line that has not all of a function's cost is named with its share 
         "100 % of the CPU time is in work (80 % of that at work.cpp:8), reached from main (main.cpp:1).");
 }
 
-TEST_CASE("findings come by falling size, those about the measurement by severity behind them") {
+TEST_CASE("findings come by falling severity, those about the measurement behind the others") {
   const Database database = example();
   const std::vector<Finding> findings = findings_of(database);
   CHECK(kinds(findings) == Kinds{"hot-path", "stack-quality", "rate"});
@@ -172,12 +172,12 @@ TEST_CASE("the subtree in which cost spreads is named by what the program called
   b.spend(t, {{"main", 6}, {"Mat::sum", 9}}, 41);
   const Database database = b.build();
   const std::vector<Finding> findings = findings_of(database);
-  REQUIRE(kinds(findings) == Kinds{"hot-subtree", "hot-path"});
-  CHECK(findings[1].sentence.starts_with("43 % of the CPU time is in Mat::sum"));
+  REQUIRE(kinds(findings) == Kinds{"hot-path", "hot-subtree"});
+  CHECK(findings[0].sentence.starts_with("43 % of the CPU time is in Mat::sum"));
   CHECK(
-      findings[0].sentence.starts_with("57 % of the CPU time is spent in void std::sort<int*>(int*, int*)"));
-  REQUIRE(findings[0].contexts[0].frames.size() == 2);
-  CHECK(findings[0].contexts[0].frames[1].function == "main");
+      findings[1].sentence.starts_with("57 % of the CPU time is spent in void std::sort<int*>(int*, int*)"));
+  REQUIRE(findings[1].contexts[0].frames.size() == 2);
+  CHECK(findings[1].contexts[0].frames[1].function == "main");
 }
 
 TEST_CASE("a subtree without a name goes by the nearest caller that has one") {
