@@ -21,6 +21,10 @@
 #include "hpcrun/sample/state.h"
 #include "hpcrun/unwind/capture.h"
 
+// Null if libhpcrun-memory.so is not loaded. A look-up by name would allocate where it fails, by the
+// program's allocator.
+extern "C" hpcrun::HeapHooks hpcrun_heap_hooks __attribute__((weak));
+
 namespace hpcrun {
 
 namespace {
@@ -35,9 +39,9 @@ constexpr char kNotPlaced[] =
 constexpr char kPlacedByOthers[] =
     "Allocations were left where they are: the program brings an allocator of its own (malloc).";
 constexpr char kTooManyPaths[] =
-    "Contention in some allocations is told by addresses alone: threads allocated by more call paths than "
-    "can "
-    "be followed.";
+    "Contention in some allocations is told by addresses alone: threads allocated more often, or by more "
+    "call "
+    "paths, than can be followed.";
 static_assert(std::string_view(kNotLoaded).starts_with(kContentionNotePrefix));
 static_assert(std::string_view(kOwnAllocator).starts_with(kContentionNotePrefix));
 static_assert(std::string_view(kTooManyPaths).starts_with(kContentionNotePrefix));
@@ -140,8 +144,7 @@ void note(uint64_t begin, uint64_t bytes, SiteId site) noexcept {
 void allocated(void* at, size_t bytes, size_t align, const void* frame) noexcept {
   if (!is_sampling_this_copy()) return;
   const bool is_closed = isolates_pages() && tell_isolation(at, bytes, caller_at(frame));
-  if (!is_closed && hooks->frequent.count(bytes, frame))
-    knows_all_paths.store(false, std::memory_order_relaxed);
+  if (!is_closed) hooks->frequent.count(bytes, frame);
   ThreadState* const thread = this_thread();
   if (!thread || thread->busy) return;
   const SiteId site = site_of(*thread, std::max<size_t>(bytes, 1), align, frame, Walks::AtPace);
@@ -215,21 +218,12 @@ void unmapped(void* at) noexcept {
     process_state.file.write_object_end(number, monotonic_ns());
 }
 
-bool was_told = false;
-
-void note_told(void*, size_t, size_t, const void*) noexcept {
-  was_told = true;
-}
-
-// Does a call of malloc come to the library? A program with an allocator of its own has it instead.
+// True if calls of malloc come to the library: a program with an allocator of its own has them come there. No
+// call is made to find out, which would change where the program's own allocations lie.
 bool sees_calls() noexcept {
-  was_told = false;
-  hooks->frequent.begin(false);
-  hooks->allocated.store(note_told, std::memory_order_release);
-  void* (*volatile const allocate)(size_t) = malloc;  // lest the compiler find out that nobody needs it
-  free(allocate(1));
-  hooks->allocated.store(nullptr, std::memory_order_relaxed);
-  return was_told;
+  Dl_info of_malloc, of_library;
+  return dladdr(reinterpret_cast<const void*>(&malloc), &of_malloc) && dladdr(hooks, &of_library) &&
+         of_malloc.dli_fbase == of_library.dli_fbase;
 }
 
 enum class Calls { NotLooked, Seen, NotLoaded, OwnAllocator };
@@ -252,12 +246,13 @@ void note_unseen(Calls calls, bool follows, bool places) noexcept {
   if (places) process_state.file.write_note(is_loaded ? kPlacedByOthers : kNotPlaced);
 }
 
-bool passes_over() noexcept {
-  return process_state.config.repairs() && !is_each_wanted();
+Reports wanted_reports() noexcept {
+  if (is_each_wanted()) return Reports::All;
+  return process_state.config.repairs() ? Reports::AtNeed : Reports::Searching;
 }
 
 void follow() noexcept {
-  hooks->frequent.begin(passes_over());
+  hooks->frequent.begin(wanted_reports());
   heap.calls.store(&hooks->frequent, std::memory_order_release);
   hooks->released.store(released, std::memory_order_relaxed);
   hooks->unmapped.store(unmapped, std::memory_order_relaxed);
@@ -268,14 +263,7 @@ void follow() noexcept {
 }  // namespace
 
 HeapHooks* find_heap_hooks() noexcept {
-  static constinit std::atomic<bool> looked{false};
-  static constinit std::atomic<HeapHooks*> found{nullptr};
-  if (looked.load(std::memory_order_acquire)) return found.load(std::memory_order_relaxed);
-  auto* const exported = static_cast<HeapHooks*>(dlsym(RTLD_DEFAULT, kHeapHooksName));
-  if (!exported) dlerror();  // the program must not find our failure
-  found.store(exported, std::memory_order_relaxed);
-  looked.store(true, std::memory_order_release);
-  return exported;
+  return &hpcrun_heap_hooks;
 }
 
 void start_heap() noexcept {
@@ -295,6 +283,10 @@ void start_heap() noexcept {
   if (placing.has_plan) begin_to_place();
 }
 
+void begin_thread_of_heap() noexcept {
+  if (hooks) hooks->frequent.begin_thread();
+}
+
 void begin_threads_of_heap() noexcept {
   if (!hooks) return;
   const bool is_searched_at_need = process_state.search_descriptor != kNoDescriptor;
@@ -307,7 +299,8 @@ void begin_threads_of_heap() noexcept {
 void finish_heap() noexcept {
   if (!hooks) return;
   // A program that never had a second thread has no contention to be told.
-  if (!knows_all_paths.exchange(true) && process_state.thread_count.load(std::memory_order_relaxed) > 1)
+  const bool knows_all = knows_all_paths.exchange(true) && !hooks->frequent.has_passed_over();
+  if (!knows_all && process_state.thread_count.load(std::memory_order_relaxed) > 1)
     process_state.file.write_note(kTooManyPaths);
   heap.calls.store(nullptr, std::memory_order_relaxed);
   placing.answer.store(nullptr, std::memory_order_relaxed);

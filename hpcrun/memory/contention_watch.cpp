@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "hpcrun/guest/syscalls.h"
+#include "hpcrun/memory/own_data.h"
 
 namespace hpcrun {
 
@@ -31,6 +32,7 @@ bool is_own(const Access& access, const WatchedThread& thread) noexcept {
 bool is_shareable(const Access& access, const WatchedThread& thread, const SuspectLines& suspects,
                   uint64_t now_ns) noexcept {
   if (access.address < kLowestAddress || access.address >= kHighestAddress) return false;
+  if (is_own_data(access.address)) return false;
   return !is_own(access, thread) || suspects.has_others(line_of(access.address), thread.index, now_ns);
 }
 

@@ -1,11 +1,8 @@
 #pragma once
-// Which calls of the allocator a program makes over and over. Where it is repaired as it runs, these are
-// passed over until it makes a second thread: of what is allocated in loops nobody need know all, and a
-// program that never has another thread pays for the first ones alone. Of the others, too, it pays for some
-// at first and with each sample: where ever new ones come, as from a program that recurses, the rest is
-// passed over until the next sample. With threads the small ones that come over and over are passed over
-// while no search for contention is on. The runtime counts, libhpcrun-memory.so asks. Without locks;
-// async-signal-safe. Zeroed memory is a valid one: before begin() nobody wants to know of anything.
+// Which calls of the allocator the runtime is not told of: those of a place that makes them over and over,
+// and those for which the thread's budget (call_budget.h) has nothing left. The runtime counts,
+// libhpcrun-memory.so asks. Without locks; async-signal-safe. Zeroed memory is a valid one: before begin()
+// nothing is reported.
 
 #include <sys/single_threaded.h>
 
@@ -13,88 +10,96 @@
 #include <bit>
 #include <cstdint>
 
+#include "hpcrun/memory/call_budget.h"
 #include "hpcrun/memory/outer_calls.h"
 
 namespace hpcrun {
 
+enum class Reports : uint8_t {
+  All,        // each call is reported, whatever it costs
+  Searching,  // contention is searched for all the time
+  AtNeed,     // in searches, which search() begins and ends; else calls that are not frequent
+};
+
 class FrequentCalls {
  public:
-  // Threads that allocate at the same time take what they count in from each other: fewer are worth it.
+  // Calls of one place until it is frequent. Threads that allocate at the same time take what they count in
+  // from each other: fewer are worth it.
   static constexpr uint32_t kOften = 1'000, kOftenWithThreads = 100;
-  // To be told of one takes 80 ns where it is known where it is made. In a large program, which makes ever
-  // new calls, it takes 4 us, with the walk of the stack and what is pushed out of the caches (g++): 4 ms at
-  // first, and 0.04 % at 20 samples a second.
-  static constexpr int32_t kToldAtFirst = 1'000, kToldASample = 5;
-  static constexpr uint64_t kSmallBytes = 16'384;
-  // Larger ones are fewer, and each of them is more likely to be what threads share later: more of them are
-  // told of, wherever they are made, so that the small ones do not use up their share. From kLargeBytes on,
-  // where the C library maps each anew, one is told of whatever was before.
-  static constexpr int32_t kMiddleAtFirst = 500, kMiddleASample = 20;
-  static constexpr uint64_t kLargeBytes = 131'072;
+  static constexpr uint64_t kSmallBytes = CallBudget::kSmallBytes, kLargeBytes = CallBudget::kLargeBytes;
 
-  // From now on small ones are passed over that were counted kOften times, or that came when as many were
-  // counted as may be told, while the process has one thread as far as the C library knows.
-  void begin(bool passes) noexcept {
-    left_.store(kToldAtFirst, std::memory_order_relaxed);
-    middle_left_.store(kMiddleAtFirst, std::memory_order_relaxed);
+  // At first, and with each sample. In a large program, which makes ever new calls, a report takes 4 us, with
+  // the walk of the stack and what is pushed out of the caches (g++): with one thread, 4 ms at first, and
+  // 0.04 % at 20 samples a second. With threads at rest 0.1 % at 50 samples a second; in searches, with 250,
+  // 5 % where all is used up.
+  static constexpr CallAllowance kAloneFirst{1'000, 500, 20'000}, kAlone{5, 20, 2'000};
+  static constexpr CallAllowance kAtRestFirst{1'000, 500, 20'000}, kAtRest{100, 100, 2'000};
+  static constexpr CallAllowance kSearchFirst{100'000, 50'000, 400'000}, kSearch{1'500, 500, 15'000};
+
+  void begin(Reports reports) noexcept {
     for (std::atomic<uint64_t>& word : frequent_) word.store(0, std::memory_order_relaxed);
     for (std::atomic<uint16_t>& count : counts_) count.store(0, std::memory_order_relaxed);
     has_threads_.store(false, std::memory_order_relaxed);
-    passes_.store(passes, std::memory_order_relaxed);
     are_all_heard_.store(false, std::memory_order_relaxed);
-    hear();
+    passed_over_.store(false, std::memory_order_relaxed);
+    is_searched_.store(reports != Reports::AtNeed, std::memory_order_relaxed);
+    reports_.store(reports, std::memory_order_relaxed);
+    begin_budgets();
   }
-  // The process has threads from now on. False: it had, and only the first call counts. `is_searched`:
-  // nothing is passed over until search() says otherwise.
+  // The process has threads from now on. Returns false if it had them before; only the first call counts.
+  // `is_searched`: as long as search() does not say otherwise.
   bool begin_threads(bool is_searched) noexcept {
     if (has_threads_.load(std::memory_order_relaxed)) return false;
-    is_searched_.store(is_searched, std::memory_order_relaxed);
+    if (reports() == Reports::AtNeed) is_searched_.store(is_searched, std::memory_order_relaxed);
     has_threads_.store(true, std::memory_order_release);
-    hear();
+    begin_budgets();
     return true;
   }
+  // The calling thread is new: what is left of a budget is another thread's, which is gone.
+  void begin_thread() noexcept { budgets_.here().begin(first_allowance()); }
+
   // A search for contention begins, or is over.
-  void search(bool is_on) noexcept { is_searched_.store(is_on, std::memory_order_relaxed); }
-  // Threads are there, and nothing is passed over.
+  void search(bool is_on) noexcept {
+    if (reports() == Reports::AtNeed) is_searched_.store(is_on, std::memory_order_relaxed);
+  }
   bool is_searched() const noexcept { return is_searched_.load(std::memory_order_relaxed); }
-  // Somebody wants to know of each call before it is made, also of those that are passed over.
+  // The runtime is to be asked about each call before it is made, also if it is passed over.
   void hear_all() noexcept {
     are_all_heard_.store(true, std::memory_order_relaxed);
-    hear();
+    budgets_.for_each([](CallBudget& budget) noexcept { budget.hear(); });
   }
 
-  // What most calls look at, and nothing else: a call for so few bytes is passed over, whoever makes it. A
-  // thread of which the C library tells nobody, as it makes some itself, is heard from the next sample on.
-  bool is_unheard(uint64_t bytes) const noexcept { return bytes < ~heard_.load(std::memory_order_relaxed); }
+  // What most calls look at, and nothing else: the calling thread's calls for so few bytes are passed over.
+  bool is_unheard(uint64_t bytes) const noexcept { return budgets_.here().is_unheard(bytes); }
 
-  bool passes_over(uint64_t bytes, const void* frame) const noexcept {
-    if (has_threads_.load(std::memory_order_acquire))
-      return !is_searched_.load(std::memory_order_relaxed) && is_repeated(bytes, frame);
-    return __libc_single_threaded && is_frequent(bytes, frame);
+  // Takes a look-up from the calling thread's budget if the place has to be looked up.
+  bool passes_over(uint64_t bytes, const void* frame) noexcept {
+    if (!counts(bytes)) return false;
+    CallBudget& budget = budgets_.here();
+    if (!budget.has_reports(bytes)) return true;
+    if (bytes >= kSmallBytes) return false;
+    // While contention is searched for frequent calls, too, may be for what threads share.
+    if (is_searched() && budget.has_half_of(kSearch.reports)) return false;
+    if (!is_frequent(bytes, frame)) return false;
+    if (budget.look_up()) rest(budget);
+    return true;
   }
-  // With one thread.
   bool is_frequent(uint64_t bytes, const void* frame) const noexcept {
-    if (!counts(bytes)) return false;
-    if (bytes >= kSmallBytes) return is_spent(middle_left_);
-    return is_spent(left_) || is_repeated(bytes, frame);
+    return counts(bytes) && bytes < kSmallBytes && is_frequent_place(place_of(bytes, frame));
   }
 
-  // Of this size, from the same place of the program: by the innermost return addresses, and how deep they
-  // are. True: it is the last one to be told of until the next sample.
-  bool count(uint64_t bytes, const void* frame) noexcept {
-    if (!counts(bytes)) return false;
-    const bool is_small = bytes < kSmallBytes;
-    if (is_small) count_place(place_of(bytes, frame));
-    if (has_threads_.load(std::memory_order_relaxed)) return false;
-    return is_last(is_small ? left_ : middle_left_);
+  // A call of this size was reported, from this place of the program: by the innermost return addresses, and
+  // how deep they are. Takes a report from the calling thread's budget.
+  void count(uint64_t bytes, const void* frame) noexcept {
+    if (!counts(bytes)) return;
+    if (bytes < kSmallBytes) count_place(place_of(bytes, frame));
+    if (CallBudget& budget = budgets_.here(); budget.report(bytes)) rest(budget);
   }
+  // True if calls that a search should have were passed over because a thread's budget was used up.
+  bool has_passed_over() const noexcept { return passed_over_.load(std::memory_order_relaxed); }
 
-  // A sample came: of some more is to be told.
-  void renew() noexcept {
-    raise(left_, kToldASample);
-    raise(middle_left_, kMiddleASample);
-    hear();
-  }
+  // The calling thread was sampled.
+  void renew() noexcept { budgets_.here().renew(allowance()); }
 
   void learn_outer(uint64_t caller, uint64_t distance) noexcept { outer_.learn(caller, distance); }
 
@@ -102,22 +107,22 @@ class FrequentCalls {
   static constexpr unsigned kCountBits = 12;
   static constexpr uint64_t kMix = 0x9e3779b97f4a7c15u;
 
-  void hear() noexcept { heard_.store(UINT64_MAX, std::memory_order_relaxed); }
-  static bool is_spent(const std::atomic<int32_t>& left) noexcept {
-    return left.load(std::memory_order_relaxed) <= 0;
+  Reports reports() const noexcept { return reports_.load(std::memory_order_relaxed); }
+  const CallAllowance& first_allowance() const noexcept {
+    if (is_searched()) return kSearchFirst;
+    return has_threads_.load(std::memory_order_relaxed) ? kAtRestFirst : kAloneFirst;
   }
-  static void raise(std::atomic<int32_t>& left, int32_t least) noexcept {
-    if (left.load(std::memory_order_relaxed) < least) left.store(least, std::memory_order_relaxed);
+  const CallAllowance& allowance() const noexcept {
+    if (is_searched()) return kSearch;
+    return has_threads_.load(std::memory_order_relaxed) ? kAtRest : kAlone;
   }
-  bool is_last(std::atomic<int32_t>& left) noexcept {
-    left.store(left.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-    if (!is_spent(left)) return false;
-    if (is_spent(left_) && !are_all_heard_.load(std::memory_order_relaxed))
-      heard_.store(~(is_spent(middle_left_) ? kLargeBytes : kSmallBytes), std::memory_order_relaxed);
-    return true;
+  void begin_budgets() noexcept {
+    budgets_.for_each([this](CallBudget& budget) noexcept { budget.begin(first_allowance()); });
   }
-  bool is_repeated(uint64_t bytes, const void* frame) const noexcept {
-    return counts(bytes) && bytes < kSmallBytes && is_frequent_place(place_of(bytes, frame));
+  void rest(CallBudget& budget) noexcept {
+    const bool is_at_rest = has_threads_.load(std::memory_order_relaxed) && !is_searched();
+    if (!is_at_rest && !has_passed_over()) passed_over_.store(true, std::memory_order_relaxed);
+    if (!are_all_heard_.load(std::memory_order_relaxed)) budget.rest();
   }
   // Of threads that count at the same time some may be lost.
   void count_place(uint32_t place) noexcept {
@@ -130,11 +135,9 @@ class FrequentCalls {
   bool is_frequent_place(uint32_t place) const noexcept {
     return frequent_[place / 64].load(std::memory_order_relaxed) >> place % 64 & 1;
   }
-  bool counts(uint64_t bytes) const noexcept {
-    return passes_.load(std::memory_order_relaxed) && bytes < kLargeBytes;
-  }
+  bool counts(uint64_t bytes) const noexcept { return reports() != Reports::All && bytes < kLargeBytes; }
   // By the return address, and that of the function that makes the call where it is known how far up it lies.
-  // One multiplication: this is asked at each call.
+  // One multiplication: this is asked at each call that is looked up.
   uint32_t place_of(uint64_t bytes, const void* frame) const noexcept {
     const uint64_t caller = caller_at(frame), distance = outer_.distance_of(caller);
     uint64_t key = caller ^ reinterpret_cast<uint64_t>(frame) << 16 ^ bytes << 40;
@@ -143,16 +146,16 @@ class FrequentCalls {
     return static_cast<uint32_t>(key * kMix >> (64 - kCountBits));
   }
 
-  std::atomic<uint64_t> heard_;  // but for the calls of fewer bytes than ~heard_
-  std::atomic<bool> passes_;
+  CallBudgets budgets_;
+  // Written rarely: each call that is looked up reads it.
+  std::atomic<Reports> reports_;
   std::atomic<bool> has_threads_;
   std::atomic<bool> is_searched_;
   std::atomic<bool> are_all_heard_;
-  std::atomic<int32_t> left_;         // small ones to be told of
-  std::atomic<int32_t> middle_left_;  // those below kLargeBytes
+  std::atomic<bool> passed_over_;
   OuterCalls outer_;
-  // Those that were counted kOften times, apart: asked at each call, they are to stay in the first level
-  // cache.
+  // Those that were counted kOften times, apart: asked at each call that is looked up, they are to stay in
+  // the first level cache.
   std::atomic<uint64_t> frequent_[(1 << kCountBits) / 64];
   std::atomic<uint16_t> counts_[1 << kCountBits];
 };

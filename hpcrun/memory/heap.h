@@ -28,9 +28,12 @@ extern constinit Heap heap;
 // these are not to be seen. Not async-signal-safe.
 void start_heap() noexcept;
 
-// The program has a second thread, or is about to make one: of its small allocations also those that it makes
-// over and over are followed while contention is searched for (frequent_calls.h). Async-signal-safe.
+// The program has a second thread, or is about to make one: while contention is searched for, small
+// allocations that it makes over and over are followed as well (frequent_calls.h). Async-signal-safe.
 void begin_threads_of_heap() noexcept;
+
+// At the start of a thread, by that thread. Async-signal-safe.
+void begin_thread_of_heap() noexcept;
 
 // Nobody follows them any more.
 void finish_heap() noexcept;

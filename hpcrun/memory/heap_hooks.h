@@ -1,6 +1,7 @@
 #pragma once
 // What libhpcrun-memory.so, which has the program's calls of its allocator, and the runtime know of each
-// other. The library exports one HeapHooks; the runtime finds it by its name and fills it in.
+// other. The library exports one HeapHooks, hpcrun_heap_hooks; the runtime refers to it weakly and fills it
+// in.
 
 #include <atomic>
 #include <cstddef>
@@ -11,8 +12,6 @@
 #include "hpcrun/memory/placement_filter.h"
 
 namespace hpcrun {
-
-constexpr char kHeapHooksName[] = "hpcrun_heap_hooks";
 
 // Where an allocation is to lie: a Placement (hpcrun/model/placement.h), and the number of its site.
 struct PlaceAnswer {
@@ -26,12 +25,11 @@ enum class PlaceOutcome : uint8_t { NotAsked, Placed, Refused };
 
 using PlaceHook = PlaceAnswer (*)(size_t bytes, size_t align, const void* frame) noexcept;
 
-// What each allocation looks at comes first, in one cache line.
 struct alignas(64) HeapHooks {
   FrequentCalls frequent;
   // Asked before an allocation that `placed_calls` may hold; made() then takes the place of allocated().
   // nullptr: nothing is placed, or nothing yet. FrequentCalls::hear_all() comes with it.
-  std::atomic<PlaceHook> place;
+  alignas(64) std::atomic<PlaceHook> place;
   // An allocation was made, and nobody else knows of it yet. `align`: what the program asks its address to be
   // a multiple of, 1 where it does not. `frame`: the canonical frame address of the function that the program
   // called, below which its return address lies. nullptr: nobody wants to know. Keeps errno. None of these is
@@ -39,7 +37,7 @@ struct alignas(64) HeapHooks {
   std::atomic<void (*)(void* at, size_t bytes, size_t align, const void* frame) noexcept> allocated;
   // What is there, and may be of `known`, is about to be released.
   std::atomic<void (*)(void* at) noexcept> released;
-  KnownBeginnings known;
+  alignas(64) KnownBeginnings known;
   // The same for memory that the program mapped itself, by mmap() and its kin.
   std::atomic<void (*)(void* at, size_t bytes, const void* frame) noexcept> mapped;
   std::atomic<void (*)(void* at) noexcept> unmapped;

@@ -62,9 +62,14 @@ class KnownBeginnings {
   }
 
  private:
-  static uint64_t page_of(uint64_t begin) noexcept { return begin >> 12; }
+  // Threads have heaps of their own, each of which begins at a multiple of 64 MiB: their counts are apart, so
+  // that threads write to different lines.
+  static uint64_t heap_of(uint64_t begin) noexcept { return begin >> 26; }
+  static uint64_t page_of(uint64_t begin) noexcept { return (begin >> 12) + heap_of(begin) * (64 * 9); }
   // Large objects begin at the same place of their pages.
-  static uint64_t granule_of(uint64_t begin) noexcept { return (begin >> 4) + (begin >> 21); }
+  static uint64_t granule_of(uint64_t begin) noexcept {
+    return (begin >> 4) + (begin >> 21) + heap_of(begin) * (64 * 547);
+  }
 
   Counts<4'096> pages_;
   Counts<131'072> beginnings_;

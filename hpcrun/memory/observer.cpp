@@ -172,24 +172,30 @@ Parallelism::Threads running_threads(ThreadState& thread, MemoryThread& memory, 
   return parallelism.sampled(now, ready_time(thread, memory, now), process_cpu_ns);
 }
 
+// What the runtime itself does, in handlers above all, is sampled like everything. Its tables are not the
+// program's data.
+bool is_own(uint64_t ip) noexcept {
+  const uint16_t own = frame_module(frame_of(reinterpret_cast<const void*>(&is_own)));
+  return own != kModuleNone && frame_module(frame_of(reinterpret_cast<const void*>(ip))) == own;
+}
+
 void on_sample(ThreadState& thread, const ucontext_t& context, const Stack& stack, uint64_t weight_ns,
                uint64_t now) noexcept {
   MemoryThread* const memory = ready_memory_of(thread);
   if (!memory) return;
   memory->stack = &stack;
   judge_time(weight_ns);
-  if (is_alone()) {
-    if (FrequentCalls* const calls = heap.calls.load(std::memory_order_acquire)) calls->renew();
-    return memory->pace.forget();
-  }
+  if (FrequentCalls* const calls = heap.calls.load(std::memory_order_acquire)) calls->renew();
+  if (is_alone()) return memory->pace.forget();
   watch->pass(now);
   const Parallelism::Threads threads = running_threads(thread, *memory, now);
   if (threads == Parallelism::Threads::InTurns) {
     watch->call_off_search(now);
     return memory->pace.forget();
   }
-  watch->sample(watched(thread, *memory), stopped_at(thread, context, now), weight_ns,
-                threads == Parallelism::Threads::Together);
+  const StoppedAt at = stopped_at(thread, context, now);
+  if (is_own(at.pc)) return memory->pace.forget();
+  watch->sample(watched(thread, *memory), at, weight_ns, threads == Parallelism::Threads::Together);
 }
 
 void on_hit(ThreadState& thread, const ucontext_t& context, uint64_t signal_data, uint64_t now) noexcept {
@@ -198,12 +204,6 @@ void on_hit(ThreadState& thread, const ucontext_t& context, uint64_t signal_data
   memory->stack = nullptr;
   memory->interrupted = &context;
   watch->hit(watched(thread, *memory), stopped_at(thread, context, now), signal_data);
-}
-
-// What the runtime itself does, in handlers above all, is sampled like everything.
-bool is_own(uint64_t ip) noexcept {
-  const uint16_t own = frame_module(frame_of(reinterpret_cast<const void*>(&on_sample)));
-  return own != kModuleNone && frame_module(frame_of(reinterpret_cast<const void*>(ip))) == own;
 }
 
 // A ring has room for fewer; more than that came while it was read.

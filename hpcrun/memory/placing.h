@@ -30,12 +30,12 @@ extern constinit Placing placing;
 // (Config::has_repair_plan). Not async-signal-safe.
 void start_placing() noexcept;
 
-// That of libhpcrun-memory.so; nullptr: it was not loaded. Not async-signal-safe the first time.
+// That of libhpcrun-memory.so; nullptr: it was not loaded.
 HeapHooks* find_heap_hooks() noexcept;
 
 // Somebody came to the process who may release allocations behind libhpcrun-memory.so's back: from now on
 // none is moved away from where the allocator's memory for it begins. True the first time that this changes
-// something. Not async-signal-safe the first time.
+// something.
 bool keep_beginnings() noexcept;
 
 // From now on there is something to place: before, nobody asks at each allocation. Async-signal-safe.

@@ -187,6 +187,7 @@ void attach_thread(StackBounds stack) noexcept {
   ask_for_exit_call();
   thread->busy = 1;
   set_this_thread(thread);
+  begin_thread_of_heap();
   arm_and_enlist(*thread);
   // Whoever named it before it was in the list has not found it there.
   look_at_name(*thread, monotonic_ns());

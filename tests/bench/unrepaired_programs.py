@@ -20,7 +20,7 @@ NODE = "let s = 0; for (let n = 0; n < 4; n++) { const m = new Map(); for (let i
 PERL = "my %h; $h{$_ % 300000} .= $_ for 1..12000000; print scalar keys %h"
 CPP = "#include <algorithm>\n#include <functional>\n#include <iostream>\n#include <map>\n#include <regex>\nint main() { std::regex r(\"a*b\"); std::map<int, std::string> m; return std::regex_match(m[0], r); }\n"
 
-HAVE_ONE = {"gzip", "python objects", "perl", "sqlite", "g++", "bash forks"}
+HAVE_ONE = {"allocating strings 1", "gzip", "python objects", "perl", "sqlite", "g++", "bash forks"}
 
 
 def has_threads(name):
@@ -34,6 +34,8 @@ def commands(folder):
     yield "deep_calls", [DEEP_CALLS, "60", "200000", "2"]
     for kind, millions in (("neighbouring_lines", "4500"), ("matrices", "700"), ("sorting", "1000"), ("trees", "1000")):
         yield kind, [UNSHARED, kind, millions]
+    for threads in (1, 2, 4):
+        yield f"allocating strings {threads}", [BUILD / "tests/allocating_strings", str(threads), "60"]
     yield "xz", ["xz", "-T2", "-2", "-c", data]
     yield "zstd", ["zstd", "-T2", "-14", "-q", "-c", data]
     yield "sort", ["sort", "--parallel=2", "-S", "64M", "-n", *[data] * 5]

@@ -42,13 +42,29 @@ class Heap(driver.EndToEnd):
         run = self.prof_run([driver.program("heap_cases"), "storm"], events=["contention"])
         self.assertEqual((run.status, run.stdout), (0, plain.stdout), run.stderr)
 
+    def test_blocks_lie_where_they_do_without(self):
+        """Modulo the page size: false sharing must neither appear nor vanish because it is measured."""
+        program = driver.program("heap_offsets")
+        plain = self.plain_run([program])
+        self.assertEqual((plain.returncode, plain.stdout.count(b"\n")), (0, 4), plain)
+        for options in ([], ["-e", "contention"], ["-e", "locks"], ["--repair"]):
+            run = self.prof_run([program], options=options)
+            self.assertEqual((run.status, run.stdout), (0, plain.stdout), (options, run.stderr))
+
+    def test_threads_that_allocate_all_the_time_contend_for_nothing(self):
+        """Tables of the runtime are in use at each allocation, and are not the program's data."""
+        run = self.prof_run([driver.BUILD / "tests/allocating_strings", "2", "30"], events=["contention"])
+        self.assertEqual((run.status, run.stdout), (0, b"2115000000\n"), run.stderr)
+        found = run.report("contention")["data"]
+        self.assertEqual([one for one in found if "hpcrun" in str(one)], [])
+
     def test_call_paths_are_followed_as_far_as_can_be(self):
         told = {}
         for options in (["-e", "contention"], ["--repair"]):
             for case, output in (("paths", b"131068\n"), ("released", b"60000000\n")):
                 run = self.prof_run([driver.program("heap_cases"), case, "30"], options=options)
                 self.assertEqual((run.status, run.stdout), (0, output), run.stderr)
-                told[case] = "by more call paths than can be followed" in " ".join(run.summary()["degradations"])
+                told[case] = "by more call paths, than can be followed" in " ".join(run.summary()["degradations"])
             self.assertEqual(told, {"paths": True, "released": False}, options)
 
     def test_a_program_with_an_allocator_of_its_own_is_noted(self):

@@ -22,9 +22,9 @@ struct Call {
   static constexpr uint64_t kOuterDistance = 4 * sizeof(uint64_t);
 };
 
-std::unique_ptr<FrequentCalls> begun() {
+std::unique_ptr<FrequentCalls> begun(Reports reports = Reports::AtNeed) {
   auto calls = std::make_unique<FrequentCalls>();
-  calls->begin(true);
+  calls->begin(reports);
   return calls;
 }
 
@@ -34,6 +34,21 @@ void count(FrequentCalls& calls, uint64_t bytes, const void* frame, uint32_t tim
     calls.count(bytes, frame);
   }
 }
+
+// How many of ever new calls are reported until they are passed over. Those that share a place with a
+// frequent one are left out.
+int reported(FrequentCalls& calls, uint64_t bytes) {
+  static uint64_t next = 1;
+  for (int n = 0;;) {
+    const Call call(next++ * 0x1000);
+    if (calls.is_frequent(bytes, call.frame())) continue;
+    if (calls.passes_over(bytes, call.frame())) return n;
+    calls.count(bytes, call.frame());
+    ++n;
+  }
+}
+
+constexpr uint64_t kSmall = FrequentCalls::kSmallBytes, kLarge = FrequentCalls::kLargeBytes;
 
 }  // namespace
 
@@ -49,11 +64,11 @@ TEST_CASE("what is allocated often from one place is passed over") {
   other.words[7] = 0x2000;
   CHECK_FALSE(calls->is_frequent(48, other.frame()));
 
-  calls->begin(true);
+  calls->begin(Reports::AtNeed);
   CHECK_FALSE(calls->is_frequent(48, call.frame()));
   count(*calls, 48, call.frame(), FrequentCalls::kOften);
   CHECK(calls->is_frequent(48, call.frame()));
-  calls->begin(false);
+  calls->begin(Reports::All);
   CHECK_FALSE(calls->is_frequent(48, call.frame()));
 }
 
@@ -64,20 +79,15 @@ TEST_CASE(
   count(*calls, 48, call.frame(), FrequentCalls::kOften);
   calls->begin_threads(false);
   CHECK(calls->passes_over(48, call.frame()));
-  CHECK_FALSE(calls->passes_over(48, other.frame()));
-  // As many as there are, until they come over and over.
   for (uint32_t i = 0; i < FrequentCalls::kOftenWithThreads; ++i) {
     CHECK_FALSE(calls->passes_over(48, other.frame()));
-    CHECK_FALSE(calls->count(48, other.frame()));
+    calls->count(48, other.frame());
   }
   CHECK(calls->passes_over(48, other.frame()));
   CHECK_FALSE(calls->is_unheard(1));
-  // Those that are not small are all told.
-  for (uint32_t i = 0; i < 2 * FrequentCalls::kOften; ++i)
-    CHECK_FALSE(calls->count(FrequentCalls::kSmallBytes, call.frame()));
-  CHECK_FALSE(calls->passes_over(FrequentCalls::kSmallBytes, call.frame()));
 
   calls->search(true);
+  calls->renew();
   CHECK_FALSE(calls->passes_over(48, call.frame()));
   calls->begin_threads(false);  // one more thread
   CHECK_FALSE(calls->passes_over(48, call.frame()));
@@ -85,41 +95,40 @@ TEST_CASE(
   CHECK(calls->passes_over(48, call.frame()));
 }
 
-TEST_CASE("with threads nothing is passed over where somebody looks for contention all the time") {
-  const auto calls = begun();
+TEST_CASE(
+    "while contention is searched for frequent calls are passed over once half of the reports is used") {
+  const auto calls = begun(Reports::Searching);
+  calls->begin_threads(true);
   const Call call(0x1000);
   count(*calls, 48, call.frame(), FrequentCalls::kOften);
-  calls->begin_threads(true);
-  CHECK_FALSE(calls->passes_over(48, call.frame()));
+  while (!calls->is_unheard(1)) calls->count(48, call.frame());
+  CHECK(calls->has_passed_over());
+  calls->renew();
+  int32_t frequent = 0;
+  for (; !calls->passes_over(48, call.frame()); ++frequent) calls->count(48, call.frame());
+  CHECK(frequent == FrequentCalls::kSearch.reports / 2);
+  CHECK(reported(*calls, 48) == FrequentCalls::kSearch.reports - frequent);
+  CHECK(calls->is_unheard(1));
 }
 
 TEST_CASE("large allocations are never passed over") {
   const auto calls = begun();
   const Call call(0x1000);
-  count(*calls, FrequentCalls::kLargeBytes, call.frame(), FrequentCalls::kOften);
-  CHECK_FALSE(calls->is_frequent(FrequentCalls::kLargeBytes, call.frame()));
-  CHECK_FALSE(calls->is_unheard(FrequentCalls::kLargeBytes));
+  count(*calls, kLarge, call.frame(), 2 * FrequentCalls::kOften);
+  CHECK_FALSE(calls->passes_over(kLarge, call.frame()));
+  CHECK_FALSE(calls->is_unheard(kLarge));
 }
 
-TEST_CASE("those between small and large are passed over where they are many, wherever they are made") {
+TEST_CASE("those between small and large have a budget of their own, wherever they are made") {
   const auto calls = begun();
-  const auto told = [&](uint64_t bytes) {
-    for (int64_t n = 0;; ++n) {
-      const Call call(0x1000);
-      if (calls->is_frequent(bytes, call.frame())) return n;
-      const bool is_last = calls->count(bytes, call.frame());
-      REQUIRE(is_last == calls->is_frequent(FrequentCalls::kLargeBytes - 1, call.frame()));
-    }
-  };
-  CHECK(told(FrequentCalls::kSmallBytes) == FrequentCalls::kMiddleAtFirst);
-  CHECK(told(FrequentCalls::kLargeBytes - 1) == 0);
-  // Of the small ones as many are told as without them.
-  CHECK_FALSE(calls->is_frequent(48, Call(0x1000).frame()));
+  CHECK(reported(*calls, kSmall) == FrequentCalls::kAloneFirst.middle_reports);
+  CHECK(reported(*calls, kLarge - 1) == 0);
+  CHECK_FALSE(calls->passes_over(48, Call(0x1000).frame()));
   CHECK_FALSE(calls->is_unheard(48));
   calls->renew();
-  CHECK(told(FrequentCalls::kLargeBytes - 1) == FrequentCalls::kMiddleASample);
+  CHECK(reported(*calls, kLarge - 1) == FrequentCalls::kAlone.middle_reports);
   calls->begin_threads(false);
-  CHECK_FALSE(calls->passes_over(FrequentCalls::kSmallBytes, Call(0x1000).frame()));
+  CHECK(reported(*calls, kSmall) == FrequentCalls::kAtRestFirst.middle_reports);
 }
 
 TEST_CASE("callers of the function around the allocator are told apart") {
@@ -132,65 +141,73 @@ TEST_CASE("callers of the function around the allocator are told apart") {
   CHECK_FALSE(calls->is_frequent(32, call.frame()));
 }
 
-TEST_CASE("of ever new calls so many are told at first, and some with each sample") {
+TEST_CASE("of ever new calls so many are reported at first, and some with each sample") {
   const auto calls = begun();
-  uint64_t next = 1;
-  const auto told = [&] {
-    for (int64_t n = 0;; ++n) {
-      const Call call(next++ * 0x1000);
-      if (calls->is_frequent(48, call.frame())) return n;
-      const bool is_last = calls->count(48, call.frame());
-      REQUIRE(is_last == calls->is_frequent(64, call.frame()));
-    }
-  };
-  CHECK(told() == FrequentCalls::kToldAtFirst);
-  CHECK(told() == 0);
-  calls->renew();
-  CHECK(told() == FrequentCalls::kToldASample);
+  CHECK(reported(*calls, 48) == FrequentCalls::kAloneFirst.reports);
+  CHECK(reported(*calls, 48) == 0);
   // Samples in which nothing came are not saved up.
   for (int sample = 0; sample < 10; ++sample) calls->renew();
-  CHECK(told() == FrequentCalls::kToldASample);
-  // Larger ones are told all the same.
-  CHECK_FALSE(calls->is_frequent(FrequentCalls::kSmallBytes, Call(0x1000).frame()));
+  CHECK(reported(*calls, 48) == FrequentCalls::kAlone.reports);
+  // Larger ones are reported all the same.
+  CHECK_FALSE(calls->passes_over(kSmall, Call(0x1000).frame()));
 
-  calls->begin(true);
+  calls->begin(Reports::AtNeed);
   calls->renew();
-  CHECK(told() == FrequentCalls::kToldAtFirst);
+  CHECK(reported(*calls, 48) == FrequentCalls::kAloneFirst.reports);
+  calls->begin_threads(false);
+  CHECK(reported(*calls, 48) == FrequentCalls::kAtRestFirst.reports);
+  calls->renew();
+  CHECK(reported(*calls, 48) == FrequentCalls::kAtRest.reports);
+  calls->begin_thread();
+  CHECK(reported(*calls, 48) == FrequentCalls::kAtRestFirst.reports);
+  calls->search(true);
+  calls->renew();
+  CHECK(reported(*calls, 48) == FrequentCalls::kSearch.reports);
+}
+
+TEST_CASE("frequent calls are looked up until the budget for that is used up") {
+  const auto calls = begun();
+  const Call call(0x1000);
+  count(*calls, 48, call.frame(), FrequentCalls::kOften);
+  calls->begin_threads(false);
+  CHECK_FALSE(calls->has_passed_over());
+  int32_t looked_up = 0;
+  for (; !calls->is_unheard(1); ++looked_up) REQUIRE(calls->passes_over(48, call.frame()));
+  CHECK(looked_up == FrequentCalls::kAtRestFirst.lookups);
+  CHECK_FALSE(calls->has_passed_over());  // nothing is searched for
+  CHECK_FALSE(calls->is_unheard(kSmall));
+  calls->renew();
+  CHECK_FALSE(calls->is_unheard(1));
 }
 
 TEST_CASE("calls are unheard where nobody wants to know of any for so few bytes") {
-  constexpr uint64_t kSmall = FrequentCalls::kSmallBytes;
   const auto calls = std::make_unique<FrequentCalls>();
   CHECK(calls->is_unheard(kSmall));  // nobody has begun
-  calls->begin(true);
+  calls->begin(Reports::AtNeed);
   CHECK_FALSE(calls->is_unheard(1));
-  const auto spend = [&] {
-    for (uint64_t next = 1; !calls->count(48, Call(next * 0x1000).frame()); ++next)
-      REQUIRE_FALSE(calls->is_unheard(1));
-  };
-  spend();
+  CHECK(reported(*calls, 48) > 0);
   CHECK(calls->is_unheard(0));
   CHECK(calls->is_unheard(kSmall - 1));
   CHECK_FALSE(calls->is_unheard(kSmall));
   CHECK_FALSE(calls->is_unheard(UINT64_MAX));
-  while (!calls->count(kSmall, Call(0x1000).frame())) REQUIRE_FALSE(calls->is_unheard(kSmall));
-  CHECK(calls->is_unheard(FrequentCalls::kLargeBytes - 1));
-  CHECK_FALSE(calls->is_unheard(FrequentCalls::kLargeBytes));
+  while (!calls->is_unheard(kSmall)) calls->count(kSmall, Call(0x1000).frame());
+  CHECK(calls->is_unheard(kLarge - 1));
+  CHECK_FALSE(calls->is_unheard(kLarge));
   calls->renew();
   CHECK_FALSE(calls->is_unheard(1));
-  spend();
+  CHECK(reported(*calls, 48) > 0);
   CHECK(calls->is_unheard(1));
   SECTION("but where each is asked for") {
     calls->hear_all();
     CHECK_FALSE(calls->is_unheard(1));
-    CHECK(calls->is_frequent(48, Call(0x1000).frame()));
-    CHECK(calls->count(48, Call(0x1000).frame()));
+    CHECK(calls->passes_over(48, Call(0x1000).frame()));
+    calls->count(48, Call(0x1000).frame());
     CHECK_FALSE(calls->is_unheard(1));
   }
-  SECTION("nor once there are several threads") {
-    calls->begin_threads(false);
+  SECTION("nor where each is to be reported") {
+    calls->begin(Reports::All);
+    for (uint64_t next = 1; next < 200'000; ++next) calls->count(48, Call(next * 0x1000).frame());
     CHECK_FALSE(calls->is_unheard(1));
-    CHECK_FALSE(calls->count(48, Call(0x1000).frame()));
-    CHECK_FALSE(calls->is_unheard(1));
+    CHECK_FALSE(calls->passes_over(48, Call(0x1000).frame()));
   }
 }

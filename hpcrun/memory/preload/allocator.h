@@ -61,11 +61,16 @@ inline bool is_ready() noexcept {
 }
 
 // `align`: what the program asks for, 1 where it does not; `frame`: of the function that was called.
-inline void* told(void* at, size_t bytes, size_t align, const void* frame) noexcept {
-  if (const auto hook = heap_hooks.allocated.load(std::memory_order_acquire);
-      hook && at && !heap_hooks.frequent.passes_over(bytes, frame))
+inline void* reported(void* at, size_t bytes, size_t align, const void* frame) noexcept {
+  if (const auto hook = heap_hooks.allocated.load(std::memory_order_acquire); hook && at)
     hook(at, bytes, align, frame);
   return at;
+}
+
+// The same unless the call is passed over.
+inline void* told(void* at, size_t bytes, size_t align, const void* frame) noexcept {
+  const bool is_wanted = heap_hooks.allocated.load(std::memory_order_relaxed) != nullptr;
+  return is_wanted && !heap_hooks.frequent.passes_over(bytes, frame) ? reported(at, bytes, align, frame) : at;
 }
 
 inline void tell_released(void* at) noexcept {

@@ -27,7 +27,7 @@ void* fail(int error) noexcept {
 // Apart, so that a call of which nobody wants to know needs no registers.
 template <typename Plain>
 [[gnu::noinline]] void* make_and_tell(size_t bytes, size_t align, const void* frame, Plain plain) noexcept {
-  return told(plain(), bytes, align, frame);
+  return reported(plain(), bytes, align, frame);
 }
 
 // The allocation that `plain` makes, or the same elsewhere. `align`: what the program asks for, 1 where it
