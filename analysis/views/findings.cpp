@@ -8,6 +8,7 @@
 #include "analysis/views/idleness.h"
 #include "analysis/views/measurement_findings.h"
 #include "analysis/views/program_lines.h"
+#include "analysis/views/short_names.h"
 #include "analysis/views/waiting_findings.h"
 #include "analysis/views/wording.h"
 
@@ -35,7 +36,7 @@ FindingFrame describe(const CallTree& tree, uint32_t frame, const Place& place) 
 // The share is that of the function's cost which is at the place, as 0..1.
 std::string function_at(const CallTree& tree, uint32_t frame, const Place& place, double share = 1) {
   const std::string at = words_for_place(*tree.database, place);
-  const std::string name = shorten_middle(frame_name(*tree.database, tree.frames[frame]), kNameColumns);
+  const std::string name = shorten_name(frame_name(*tree.database, tree.frames[frame]), kNameColumns);
   if (!at.empty() && !is_all(share))
     return fmt::format("{} ({} of that at {})", name, words_for_percent(share), at);
   if (!at.empty()) return fmt::format("{} ({})", name, at);
@@ -202,7 +203,7 @@ class Finder {
   // "inflate (libz.so.1)"; what the program's own module has of the standard library goes by its name alone.
   std::string library_function(uint32_t frame) const {
     if (is_system_module(*tree_.database, tree_.frames[frame].module)) return function_at(tree_, frame, {});
-    return shorten_middle(frame_name(*tree_.database, tree_.frames[frame]), kNameColumns);
+    return shorten_name(frame_name(*tree_.database, tree_.frames[frame]), kNameColumns);
   }
 
   void hot_line(const ProgramLine& line) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analysis/views/comparison_in_words.h"
+#include "analysis/views/short_names.h"
 #include "analysis/views/wording.h"
 
 namespace prof {
@@ -98,7 +99,7 @@ std::string words_for_row(const MatchedRuns& runs, const RunChange& change, size
   if (change.frame == kNone) return "all of the run";
   const std::vector<FindingFrame> frames = frames_of_row(runs, change);
   const auto fitted = [&](const std::string& name) {
-    return columns == 0 ? name : shorten_middle(name, columns);
+    return columns == 0 ? name : shorten_name(name, columns);
   };
   std::string words = fitted(frames.front().function);
   std::string at = words_for_place(runs.database, change.place);

@@ -94,10 +94,9 @@ class ContentionText {
   void sides(const ContendedRecord& record) {
     for (const ContendedRecord::Side& side : record.sides) {
       const std::vector<FindingFrame> frames = frames_of(tree_, side.context);
-      const std::string line = fmt::format(
-          "      {:<{}}  {:<16} {:>6}  {}", thread(side.profile), kThreadColumns, side.access, side.offset,
-          frames.empty() ? counted_in_words(side) : printable(words_for_call(frames)));
-      out_.print("{}\n", shorten_end(line, style_.columns));
+      const std::string lead = fmt::format("      {:<{}}  {:<16} {:>6}  ", thread(side.profile),
+                                           kThreadColumns, side.access, side.offset);
+      out_.write(row_ending_in(lead, frames.empty() ? counted_in_words(side) : words_for_call(frames), style_));
     }
   }
 

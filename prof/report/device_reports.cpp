@@ -5,6 +5,7 @@
 #include "analysis/views/devices_in_words.h"
 #include "analysis/views/finding_json.h"
 #include "analysis/views/idleness.h"
+#include "analysis/views/short_names.h"
 #include "analysis/views/wording.h"
 #include "prof/report/renderers.h"
 #include "prof/report/text.h"
@@ -104,9 +105,9 @@ void devices_as_text(const Database& database, const RunSummary& run, TextStyle 
 }
 
 std::string where(const Blamed& blamed) {
-  std::string text = shorten_middle(printable(blamed.what), kNameColumns);
+  std::string text = shorten_name(printable(blamed.what), kNameColumns);
   if (!blamed.caller.empty())
-    text += fmt::format(" <- {}", shorten_middle(printable(blamed.caller), kNameColumns));
+    text += fmt::format(" <- {}", shorten_name(printable(blamed.caller), kNameColumns));
   if (!blamed.place.empty()) text += fmt::format(" ({})", printable(blamed.place));
   return text;
 }
@@ -149,7 +150,7 @@ void ranks_as_text(const Idleness& found, const TextStyle& style, Output& out) {
   for (size_t i = 0; i < std::min(found.tasks.size(), kRowsShown); ++i) {
     const RankedTask& task = found.tasks[i];
     out.print("  {:>8}  {}  {:>8}  {}  {}\n", task.blame_rank, seconds(task.blame_s), task.time_rank,
-              seconds(task.time_s), shorten_middle(printable(task.name), kNameColumns));
+              seconds(task.time_s), shorten_name(printable(task.name), kNameColumns));
   }
   count_more(found.tasks.size(), out);
 }

@@ -11,6 +11,7 @@
 #include "analysis/views/comparison_in_words.h"
 #include "analysis/views/finding_json.h"
 #include "analysis/views/run_changes_in_words.h"
+#include "analysis/views/short_names.h"
 #include "analysis/views/wording.h"
 #include "prof/report/choice.h"
 #include "prof/report/output.h"
@@ -133,7 +134,7 @@ class DiffText {
       const Frame& frame = runs_.tree.frames[runs_.tree.nodes[node].frame];
       if (frame.kind == FrameKind::Entry) continue;
       path +=
-          (path.empty() ? "" : " -> ") + shorten_middle(frame_name(runs_.database, frame), kFunctionColumns);
+          (path.empty() ? "" : " -> ") + shorten_name(frame_name(runs_.database, frame), kFunctionColumns);
     }
     if (path.empty()) return;
     out_.print("\n{}\n{}", bold(style_, "most of it is lost along"), wrapped_behind("  ", path, style_));

@@ -38,6 +38,8 @@ class LocksText {
       out_.print("\nand {}\n", words_for_count(locks.size() - kMostLocks, "more lock"));
     write_blocked();
     write_work();
+    if (const std::optional<std::string> missing = locks_not_followed(tree_, run_))
+      out_.write("\n" + wrapped_behind("note  ", *missing, style_));
   }
 
  private:
@@ -63,10 +65,9 @@ class LocksText {
   }
 
   void row(const std::string& duration, const std::string& count, const auto& side) {
-    const std::string line = fmt::format("      {:>10}  {:<16} longest {:<9} {}{}", duration, count,
-                                         words_for_duration(side.longest_s), side.open ? "not ended: " : "",
-                                         printable(words_for_call(user_of_lock(tree_, side.context))));
-    out_.print("{}\n", shorten_end(line, style_.columns));
+    const std::string lead = fmt::format("      {:>10}  {:<16} longest {:<9} {}", duration, count,
+                                         words_for_duration(side.longest_s), side.open ? "not ended: " : "");
+    out_.write(row_ending_in(lead, words_for_call(user_of_lock(tree_, side.context)), style_));
   }
 
   // Deadlocks first, as the findings have them.
@@ -105,10 +106,10 @@ class LocksText {
     if (work.empty()) return;
     out_.print("\n{}\n", bold(style_, "worked while others waited without a lock"));
     for (size_t i = 0; i < std::min(work.size(), kMostWork); ++i) {
-      const std::string line =
-          fmt::format("      {:>10}  {:<26} {}", words_for_duration(work[i].seconds), idle_in_words(work[i]),
-                      printable(code_in_words(program_part(frames_of(tree_, work[i].context)))));
-      out_.print("{}\n", shorten_end(line, style_.columns));
+      const std::string lead =
+          fmt::format("      {:>10}  {:<26} ", words_for_duration(work[i].seconds), idle_in_words(work[i]));
+      out_.write(
+          row_ending_in(lead, code_in_words(program_part(frames_of(tree_, work[i].context))), style_));
     }
     if (work.size() > kMostWork)
       out_.print("      and {}\n", words_for_count(work.size() - kMostWork, "more function"));

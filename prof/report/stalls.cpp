@@ -66,12 +66,11 @@ class StallsText {
   void row(const Stall& stall, const StalledThread& thread) {
     const std::string who =
         shorten_end(printable(thread_label(*tree_.database, thread.profile)), kThreadColumns);
-    const std::string line =
-        fmt::format("{:10.3f} s {:>9}  {:<{}} {:>9}  {}", time_of(report_, thread.begin_ns),
+    const std::string lead =
+        fmt::format("{:10.3f} s {:>9}  {:<{}} {:>9}  ", time_of(report_, thread.begin_ns),
                     &thread == &stall.threads.front() ? words_for_duration(seconds(stall.lost_ns)) : "", who,
-                    kThreadColumns, words_for_duration(seconds(thread.end_ns - thread.begin_ns)),
-                    printable(words_for_call(frames_of(tree_, thread.context))));
-    out_.print("{}\n", shorten_end(line, style_.columns));
+                    kThreadColumns, words_for_duration(seconds(thread.end_ns - thread.begin_ns)));
+    out_.write(row_ending_in(lead, words_for_call(frames_of(tree_, thread.context)), style_));
   }
 
   const CallTree& tree_;

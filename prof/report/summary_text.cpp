@@ -6,6 +6,7 @@
 #include "analysis/views/program_lines.h"
 #include "analysis/views/repairs_in_words.h"
 #include "analysis/views/run_in_words.h"
+#include "analysis/views/short_names.h"
 #include "analysis/views/wording.h"
 #include "prof/report/renderers.h"
 #include "prof/report/text.h"
@@ -138,7 +139,7 @@ class SummaryText {
   static std::string apart(const std::string& text) { return text.empty() ? text : "  " + text; }
 
   std::string name(uint32_t frame, size_t columns) const {
-    return shorten_middle(printable(frame_name(*tree_.database, tree_.frames[frame])), columns);
+    return shorten_name(printable(frame_name(*tree_.database, tree_.frames[frame])), columns);
   }
 
   std::string share(double value) const {

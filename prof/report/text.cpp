@@ -65,6 +65,15 @@ std::string wrapped_behind(const std::string& lead, const std::string& text, con
   return all;
 }
 
+std::string row_ending_in(const std::string& lead, const std::string& text, const TextStyle& style) {
+  constexpr size_t kLeastColumns = 40, kIndent = 10;
+  const bool has_room = style.columns == 0 || columns_of(lead) + kLeastColumns <= style.columns ||
+                        columns_of(lead) + columns_of(text) <= style.columns;
+  if (has_room) return wrapped_behind(lead, text, style);
+  return lead.substr(0, lead.find_last_not_of(' ') + 1) + "\n" +
+         wrapped_behind(std::string(kIndent, ' '), text, style);
+}
+
 std::string leaf_as_csv(const std::vector<FindingFrame>& frames) {
   const FindingFrame leaf = frames.empty() ? FindingFrame{} : frames.front();
   return csv_field(leaf.function) + "," + csv_field(leaf.file) + "," +

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/views/short_names.h"
 #include "analysis/views/wording.h"
 #include "prof/report/renderers.h"
 #include "prof/report/source_lines.h"
@@ -176,7 +177,7 @@ class TreeText {
     std::string name = printable(frame_name(database, frame));
     if (style_.columns > 0) {
       const size_t taken = left_columns() + lead.size() + columns_of(tail);
-      name = shorten_middle(name, std::max(kLeastNameColumns, free_columns(taken)));
+      name = shorten_name(name, std::max(kLeastNameColumns, free_columns(taken)));
     }
     out_.print(" {}{}{}\n", lead, name, tail);
   }
@@ -198,7 +199,7 @@ class TreeText {
     if (style_.columns > 0) {
       const size_t room =
           function_columns_ > 0 ? function_columns_ : free_columns(left_columns() + line.size());
-      name = shorten_middle(name, std::max(kLeastNameColumns, room - std::min(room, columns_of(tail))));
+      name = shorten_name(name, std::max(kLeastNameColumns, room - std::min(room, columns_of(tail))));
     }
     line += name + tail;
     if (!sources_[r].empty()) {

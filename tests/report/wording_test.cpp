@@ -1,3 +1,4 @@
+#include "analysis/views/short_names.h"
 #include "analysis/views/wording.h"
 
 #include <catch2/catch.hpp>
@@ -36,6 +37,29 @@ TEST_CASE("long names lose their middle, by characters and not by bytes") {
   CHECK(shorten_middle("abcdefghijklmnop", 10) == "abcd...nop");
   CHECK(columns_of("Grüße") == 5);
   CHECK(shorten_middle("äöüäöüäöü", 7) == "äö...öü");
+}
+
+TEST_CASE("a function's own name is the last thing to be shortened") {
+  const auto shortened = [](const char* name, size_t columns) {
+    const std::string text = shorten_name(name, columns);
+    CHECK(columns_of(text) <= columns);
+    return text;
+  };
+  CHECK(shortened("run(int)", 10) == "run(int)");
+  CHECK(shortened("Store::get(std::string const&, unsigned long)", 24) == "Store::get(...)");
+  CHECK(shortened("Store::get(std::string const&, unsigned long) const", 12) == "Store::get");
+  CHECK(shortened("std::vector<std::pair<int, Row>, Pool<Row>>::push(Row&&)", 50) ==
+        "std::vector<std::pair<...>, Pool<Row>>::push(...)");
+  CHECK(shortened("std::vector<std::pair<int, Row>, Pool<Row>>::push(Row&&)", 30) == "std::vector<...>::push(...)");
+  CHECK(shortened("one::two::three::four::five(int)", 20) == "...::four::five");
+  CHECK(shortened("std::map<long, std::string>::operator[](long const&)", 30) == "std::map<...>::operator[](...)");
+  CHECK(shortened("boost::log::stream<char>::operator<<(Message const&)", 24) == "...::operator<<");
+  CHECK(shortened("Less<std::string>::operator()(std::string, std::string)", 28) == "Less<...>::operator()(...)");
+  CHECK(shortened("app::(anonymous namespace)::turn(std::vector<long> const&)", 36) ==
+        "app::(anonymous namespace)::turn");
+  CHECK(shortened("operator new(unsigned long, std::nothrow_t const&)", 14) == "operator new");
+  CHECK(shortened("<alloc::vec::Vec<T> as core::clone::Clone>::clone", 20) == "<...>::clone");
+  CHECK(shortened("a_function_of_c_with_a_long_name", 12) == "a_fun...name");
 }
 
 TEST_CASE("a module is named unless the function's name says it already") {
