@@ -78,10 +78,10 @@ void refuse_by_status(int pid) {
     fail(kOwnFailure, "process {} is a thread of the kernel, which has no program to measure", pid);
   if (error)
     fail(kOwnFailure,
-         "the kernel forbids to look into process {} ({}): it may have raised privileges, or be none of your "
-         "own; "
-         "attach as root",
-         pid, error.message());
+         "the kernel forbids access to process {} ({}): {}", pid, error.message(),
+         user == 0 ? "root may not trace it from here; run prof outside the container or sandbox, or with "
+                     "CAP_SYS_PTRACE"
+                   : "it may have raised privileges, or be another user's; attach as root");
 }
 
 void refuse_other_root(int pid) {

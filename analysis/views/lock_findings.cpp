@@ -87,6 +87,13 @@ std::optional<std::string> why_no_locks(const RunSummary& run) {
   return "this run was not asked to follow locks; measure with prof run -e locks";
 }
 
+std::optional<std::string> locks_not_followed(const CallTree& tree, const RunSummary& run) {
+  const auto is_java = [](const LoadModule& module) { return base_name(module.path) == "libjvm.so"; };
+  if (!run.followed_locks || std::ranges::none_of(tree.database->modules, is_java)) return std::nullopt;
+  return "Java's monitors (synchronized) and java.util.concurrent's locks are not followed: the locks shown are "
+         "those of the virtual machine and of native libraries";
+}
+
 LockWaiting lock_waiting(const RunSummary& run) {
   LockWaiting all;
   for (const LockRecord& record : run.locks.locks) all.seconds += record.waited_s;
@@ -166,6 +173,13 @@ std::vector<Finding> lock_findings(const CallTree& tree, const RunSummary& run) 
     if (is_in_deadlock(record, run)) continue;
     if (share >= kLeastLockShare && record.waited_s >= kLeastLockSeconds)
       findings.push_back(finding_of(tree, record, share));
+  }
+  if (const std::optional<std::string> missing = locks_not_followed(tree, run)) {
+    Finding finding;
+    finding.kind = "locks-not-followed";
+    finding.severity = Severity::Low;
+    finding.sentence = *missing + ".";
+    findings.push_back(std::move(finding));
   }
   return findings;
 }

@@ -7,6 +7,7 @@
 
 #include "analysis/attribution/own_runtime.h"
 #include "analysis/views/code_generators.h"
+#include "analysis/views/interpreters.h"
 #include "analysis/views/wording.h"
 
 namespace prof {
@@ -39,7 +40,7 @@ class MeasurementFinder {
     dropped();
     overhead();
     few_samples();
-    if (!is_empty) line_information();
+    if (!is_empty && !interpreter()) line_information();
     return std::move(findings_);
   }
 
@@ -205,6 +206,21 @@ class MeasurementFinder {
     if (is_unnamed)
       return "its file is gone, cannot be read, or is another than was measured: analyze before it changes";
     return "build it with -g or install its debug symbols to see lines";
+  }
+
+  // True where most of the cost is an interpreter's: its own lines are of no use to who wrote the script.
+  bool interpreter() {
+    const InterpreterShare most = interpreter_share(tree_, kWithoutLines);
+    if (most.name.empty()) return false;
+    Finding finding = costed_finding(tree_, "interpreter", tree_.metric(0), most.cost);
+    finding.severity = Severity::Low;
+    finding.advice = most.advice;
+    finding.sentence =
+        fmt::format("{} of {} {} in the interpreter {}; {}.", words_for_percent(tree_.share(most.cost, 0)),
+                    words_for_metric(tree_.metric(0)), is_time(tree_.metric(0)) ? "is" : "are", most.name,
+                    most.advice);
+    findings_.push_back(std::move(finding));
+    return true;
   }
 
   void line_information() {

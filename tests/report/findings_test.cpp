@@ -1,4 +1,5 @@
 #include "analysis/views/findings.h"
+#include "analysis/views/lock_findings.h"
 
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
@@ -322,6 +323,48 @@ TEST_CASE("code without line information is named by its module") {
         "28 % of the CPU time is in code without line information, most of it in libz.so.1; build it with -g "
         "or install "
         "its debug symbols to see lines.");
+}
+
+TEST_CASE("an interpreter's own lines are not asked for") {
+  const auto sentence = [](const std::string& module, const std::string& function_of_script) {
+    DatabaseBuilder b;
+    b.metric("CPUTIME", "sec");
+    b.function("evaluate", "", module);
+    b.spend(b.thread(0), {{"evaluate"}}, 4);
+    if (!function_of_script.empty()) b.spend(b.thread(0), {{"evaluate"}, {function_of_script}}, 1);
+    const Database database = b.build();
+    for (const Finding& finding : findings_of(database)) {
+      CHECK((function_of_script.empty() ? finding.kind != "line-information" : finding.kind != "interpreter"));
+      if (finding.kind == "interpreter") return finding.sentence;
+    }
+    return std::string();
+  };
+  CHECK(sentence("/usr/bin/python3.11", "") ==
+        "100 % of the CPU time is in the interpreter python3.11; functions of the script are shown from Python 3.12 "
+        "on, with -X perf (docs/interpreters.md).");
+  CHECK(sentence("/usr/lib/libpython3.12.so.1.0", "") ==
+        "100 % of the CPU time is in the interpreter libpython3.12.so.1.0; run it with -X perf to see the functions "
+        "of the script (docs/interpreters.md).");
+  CHECK(sentence("/usr/bin/python3.12", "py::solve:/home/a/solve.py").empty());
+  CHECK(sentence("/usr/bin/perl", "") ==
+        "100 % of the CPU time is in the interpreter perl; functions of the script are not shown "
+        "(docs/interpreters.md).");
+}
+
+TEST_CASE("of a Java program it is said that its monitors are not followed") {
+  DatabaseBuilder b;
+  b.metric("CPUTIME", "sec");
+  b.function("JavaCalls::call", "", "/usr/lib/jvm/libjvm.so");
+  b.spend(b.thread(0), {{"JavaCalls::call"}}, 1);
+  const Database database = b.build();
+  const CallTree tree = build_call_tree(database, {}, false);
+  RunSummary run = run_summary(database);
+  CHECK(lock_findings(tree, run).empty());
+  run.followed_locks = true;
+  const std::vector<Finding> findings = lock_findings(tree, run);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].kind == "locks-not-followed");
+  CHECK(findings[0].sentence.starts_with("Java's monitors (synchronized)"));
 }
 
 TEST_CASE("what helps against missing lines depends on the module") {
