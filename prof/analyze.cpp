@@ -18,6 +18,7 @@
 #include "analysis/files/folder.h"
 #include "analysis/files/user_rights.h"
 #include "analysis/pipeline/run_analyze.h"
+#include "hpcrun/measurement/regular_file.h"
 #include "prof/analysis_team.h"
 #include "prof/measurement_directory.h"
 #include "prof/message.h"
@@ -129,8 +130,7 @@ bool may_write_database(const fs::path& directory) {
 
 bool is_up_to_date(const fs::path& directory) {
   const fs::path database = directory / "database";
-  std::ifstream file(database / kStateFile);
-  const std::string analyzed{std::istreambuf_iterator<char>(file), {}};
+  const std::string analyzed = read_regular_file(database / kStateFile).value_or("");
   std::error_code missing;
   return fs::exists(database / "meta.db", missing) && analyzed == state_of_measurements(directory);
 }

@@ -44,7 +44,7 @@ using Clock = std::chrono::steady_clock;
 class AttachmentLock {
  public:
   explicit AttachmentLock(const fs::path& directory)
-      : descriptor_(open(directory.c_str(), O_RDONLY | O_CLOEXEC)) {
+      : descriptor_(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
     held_ = descriptor_ >= 0 && flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
   }
   ~AttachmentLock() {

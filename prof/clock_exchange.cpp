@@ -25,6 +25,7 @@ namespace {
 
 constexpr int kQuestions = 16;
 constexpr timeval kPatience = {.tv_sec = 0, .tv_usec = 100'000};  // for an answer
+constexpr int64_t kMaxWaitNs = 100'000'000;  // for an answer among datagrams of somebody else
 constexpr size_t kMostAddresses = 4;
 // Networks lose packets: of a question that has no answer another is asked.
 constexpr int kRounds = 3;
@@ -48,7 +49,8 @@ struct ToRealtime {
   int64_t error_ns;  // it is off by that at most
 };
 
-// One clock is read between two looks at the other: where the thread is interrupted meanwhile, the looks lie apart.
+// One clock is read between two looks at the other: where the thread is interrupted meanwhile, the looks lie
+// apart.
 ToRealtime to_realtime() {
   using namespace std::chrono;
   constexpr int kLooks = 8;
@@ -113,7 +115,9 @@ std::optional<ClockDifference> ask(int socket, uint64_t token, uint64_t question
   const int64_t asked = monotonic_ns() + to_realtime;
   if (send(socket, &message, sizeof message, 0) != sizeof message) return std::nullopt;
   do {  // a late answer to an earlier question is passed over
-    if (recv(socket, &message, sizeof message, 0) != sizeof message) return std::nullopt;
+    if (monotonic_ns() + to_realtime - asked > kMaxWaitNs ||
+        recv(socket, &message, sizeof message, 0) != sizeof message)
+      return std::nullopt;
   } while (message.token != token || message.question != question);
   const int64_t answered = monotonic_ns() + to_realtime;
   const int64_t way = (answered - asked) - (message.sent_ns - message.received_ns);

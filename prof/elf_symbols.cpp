@@ -2,25 +2,19 @@
 
 #include <elf.h>
 
-#include <cstring>
-#include <fstream>
-#include <iterator>
+#include "hpcrun/measurement/regular_file.h"
 
 namespace prof {
 
 namespace {
 
-constexpr std::streamoff kLargest = 1 << 30;
+constexpr uint64_t kMaxBytes = 1 << 30;
 
 }  // namespace
 
 ElfFile::ElfFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  const std::streamoff size = file ? static_cast<std::streamoff>(file.tellg()) : 0;
-  if (size < static_cast<std::streamoff>(sizeof(Elf64_Ehdr)) || size > kLargest) return;
-  bytes_.resize(static_cast<size_t>(size));
-  file.seekg(0);
-  if (!file.read(bytes_.data(), size) || std::memcmp(bytes_.data(), ELFMAG, SELFMAG) != 0) bytes_.clear();
+  bytes_ = read_regular_file(path, kMaxBytes).value_or("");
+  if (bytes_.size() < sizeof(Elf64_Ehdr) || !bytes_.starts_with(ELFMAG)) bytes_.clear();
 }
 
 template <typename T>

@@ -5,7 +5,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace prof {
 
@@ -29,7 +28,7 @@ class ElfFile {
   const T* at(uint64_t offset, uint64_t count = 1) const;
   const char* section_name(uint64_t index) const;
 
-  std::vector<char> bytes_;
+  std::string bytes_;
 };
 
 }  // namespace prof

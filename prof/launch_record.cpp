@@ -5,10 +5,10 @@
 
 #include <cerrno>
 #include <csignal>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "analysis/files/folder.h"
+#include "hpcrun/measurement/regular_file.h"
 #include "prof/message.h"
 
 namespace prof {
@@ -19,8 +19,8 @@ using std::chrono::nanoseconds;
 using std::chrono::system_clock;
 
 std::optional<LaunchRecord> launch_record(const fs::path& directory) {
-  std::ifstream in(directory / kLaunchFile);
-  const auto json = nlohmann::json::parse(in, nullptr, false);
+  const auto json =
+      nlohmann::json::parse(read_regular_file(directory / kLaunchFile).value_or(""), nullptr, false);
   if (!json.is_object() || !json.contains("launch") || !json.contains("size")) return std::nullopt;
   LaunchRecord record;
   try {

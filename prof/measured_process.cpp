@@ -20,6 +20,8 @@
 #include "analysis/files/folder.h"
 #include "hpcrun/measurement/format.h"
 #include "hpcrun/measurement/pause.h"
+#include "hpcrun/measurement/regular_file.h"
+#include "hpcrun/measurement/stored_file.h"
 #include "hpcrun/sample/perf_event.h"
 #include "prof/message.h"
 
@@ -99,22 +101,21 @@ bool for_each_perf_event(int pid, Function function) {
 // Of which a file has the measurements; 0 where it has none.
 int process_of_file(const fs::path& path) {
   hpcrun::FileHeader header{};
-  std::ifstream file(path, std::ios::binary);
-  const bool is_one =
-      file.read(reinterpret_cast<char*>(&header), sizeof header) && is_measurement_header(header);
-  return is_one ? header.pid : 0;
+  const std::string bytes = beginning_of(path, sizeof header);
+  if (bytes.size() != sizeof header) return 0;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  return is_measurement_header(header) ? header.pid : 0;
 }
 
 }  // namespace
 
 RunningProcess::RunningProcess(const fs::path& file) {
-  const int descriptor = open(file.c_str(), O_RDWR | O_CLOEXEC);
-  if (descriptor < 0) return;
-  struct stat status {};
+  const RegularFile opened(file, O_RDWR);
+  if (!opened.is_open()) return;
+  const struct stat& status = opened.status();
   void* page = MAP_FAILED;
-  if (fstat(descriptor, &status) == 0 && status.st_size >= hpcrun::kPageBytes)
-    page = mmap(nullptr, hpcrun::kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  close(descriptor);
+  if (opened.size() >= hpcrun::kPageBytes)
+    page = mmap(nullptr, hpcrun::kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, opened.descriptor(), 0);
   if (page == MAP_FAILED) return;
   page_ = page;
   const auto& header = *static_cast<const hpcrun::FileHeader*>(page);

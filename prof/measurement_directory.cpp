@@ -23,6 +23,7 @@
 #include "hpcrun/measurement/container_format.h"
 #include "hpcrun/measurement/format.h"
 #include "hpcrun/measurement/pause.h"
+#include "hpcrun/measurement/regular_file.h"
 #include "hpcrun/measurement/repair_plan.h"
 #include "hpcrun/sample/config.h"
 #include "prof/directory_name.h"
@@ -38,14 +39,12 @@ namespace {
 
 // What write_run_record() wrote.
 bool is_run_record(const fs::path& file) {
-  std::ifstream in(file);
-  const auto record = nlohmann::json::parse(in, nullptr, false);
+  const auto record = nlohmann::json::parse(read_regular_file(file).value_or(""), nullptr, false);
   return record.is_object() && record.contains("command") && record.contains("trigger_cost_s");
 }
 
 bool is_repair_file(const fs::path& file) {
-  std::ifstream in(file);
-  const auto json = nlohmann::json::parse(in, nullptr, false);
+  const auto json = nlohmann::json::parse(read_regular_file(file).value_or(""), nullptr, false);
   return json.is_object() && json.value("schema", "") == kRepairSchema;
 }
 

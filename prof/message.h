@@ -31,8 +31,12 @@ template <typename... Args>
   throw CommandError(status, fmt::format(format, std::forward<Args>(args)...));
 }
 
-// Names come from files that anyone may have written: control characters must not reach a terminal.
+// Names come from files that anyone may have written. Control characters, those that reorder text (bidi), and
+// what is not UTF-8 are shown as \x1b and \u202e, so that none reaches a terminal; line ends and tabs as
+// blanks.
 std::string printable(std::string_view text);
+// The same, but line ends and tabs stay.
+std::string printable_lines(std::string_view text);
 
 // Says it, made printable, behind "prof: ". Standard error may be closed or full: that changes nothing.
 void say_line(std::string_view line);

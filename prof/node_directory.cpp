@@ -12,12 +12,14 @@
 #include <cstring>
 #include <fstream>
 #include <random>
+#include <sstream>
 #include <system_error>
 
 #include "analysis/files/folder.h"
 #include "analysis/pipeline/stored_files.h"
 #include "hpcrun/measurement/container_format.h"
 #include "hpcrun/measurement/container_writer.h"
+#include "hpcrun/measurement/regular_file.h"
 #include "prof/clock_exchange.h"
 #include "prof/measured_process.h"
 #include "prof/message.h"
@@ -85,7 +87,7 @@ struct KnownContainer {
 
 KnownContainer known_container(const fs::path& local) {
   KnownContainer known;
-  std::ifstream in(local / kContainerFile);
+  std::istringstream in(read_regular_file(local / kContainerFile).value_or(""));
   if (!(in >> known.end) || !in.ignore() || !std::getline(in, known.name)) return {};
   return known;
 }

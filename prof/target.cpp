@@ -6,9 +6,9 @@
 
 #include <array>
 #include <cstdlib>
-#include <fstream>
 #include <optional>
 
+#include "hpcrun/measurement/stored_file.h"
 #include "prof/message.h"
 
 namespace prof {
@@ -52,8 +52,7 @@ fs::path search(const std::string& program) {
 
 std::optional<std::string> interpreter_of(const fs::path& script) {
   std::array<char, 256> line{};
-  std::ifstream file(script, std::ios::binary);
-  file.read(line.data(), line.size() - 1);
+  beginning_of(script, line.size() - 1).copy(line.data(), line.size() - 1);
   if (line[0] != '#' || line[1] != '!') return std::nullopt;
   const std::string text(line.data() + 2);
   const size_t from = text.find_first_not_of(" \t");

@@ -1,16 +1,15 @@
 #include "analysis/attribution/debug_file.h"
 
 #include <elfutils/libdwelf.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <fstream>
 
 #include "analysis/attribution/hex.h"
+#include "hpcrun/measurement/regular_file.h"
 
 namespace prof {
 namespace {
@@ -25,7 +24,7 @@ std::vector<uint8_t> build_id_of_file(int fd) {
 }
 
 // The checksum that .gnu_debuglink states: CRC-32 of the whole file, as zlib computes it.
-uint32_t crc32_of_file(const fs::path& path) {
+uint32_t crc32_of_file(int fd) {
   static const std::array<uint32_t, 256> kTable = [] {
     std::array<uint32_t, 256> table{};
     for (uint32_t i = 0; i < table.size(); ++i) {
@@ -35,11 +34,11 @@ uint32_t crc32_of_file(const fs::path& path) {
     }
     return table;
   }();
-  std::ifstream in(path, std::ios::binary);
   std::array<char, 1 << 16> block{};
   uint32_t crc = ~0u;
-  while (in.read(block.data(), block.size()) || in.gcount() > 0) {
-    for (std::streamsize i = 0; i < in.gcount(); ++i) {
+  off_t at = 0;
+  for (ssize_t got; (got = pread(fd, block.data(), block.size(), at)) > 0; at += got) {
+    for (ssize_t i = 0; i < got; ++i) {
       crc = (crc >> 8) ^ kTable[(crc ^ static_cast<uint8_t>(block[static_cast<size_t>(i)])) & 0xff];
     }
   }
@@ -48,10 +47,10 @@ uint32_t crc32_of_file(const fs::path& path) {
 
 // Opens a candidate when it belongs to the module: by build-id where the module has one, else by checksum.
 int open_matching(const fs::path& path, std::span<const uint8_t> build_id, uint32_t crc) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = RegularFile(path).release();
   if (fd < 0) return -1;
   const bool matches =
-      build_id.empty() ? crc32_of_file(path) == crc : std::ranges::equal(build_id_of_file(fd), build_id);
+      build_id.empty() ? crc32_of_file(fd) == crc : std::ranges::equal(build_id_of_file(fd), build_id);
   if (matches) return fd;
   close(fd);
   return -1;
@@ -62,7 +61,7 @@ int open_matching(const fs::path& path, std::span<const uint8_t> build_id, uint3
 int open_supplementary(const char* debug_file, const char* link) {
   const fs::path path =
       fs::path(link).is_absolute() ? fs::path(link) : fs::path(debug_file).parent_path() / link;
-  return open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  return RegularFile(path).release();
 }
 
 }  // namespace

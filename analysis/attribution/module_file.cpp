@@ -1,7 +1,6 @@
 #include "analysis/attribution/module_file.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -12,6 +11,7 @@
 #include <cerrno>
 
 #include "analysis/attribution/debug_file.h"
+#include "hpcrun/measurement/regular_file.h"
 
 namespace prof {
 namespace {
@@ -45,14 +45,10 @@ int open_own_vdso() {
 
 int open_module(const std::string& path) {
   if (path == "[vdso]") return open_own_vdso();
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  struct stat status {};
-  if (fd >= 0 && (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))) {
-    close(fd);
-    errno = ENOENT;  // what was there when it was loaded was a file
-    return -1;
-  }
-  return fd;
+  RegularFile file(path);
+  // What was there when it was loaded was a file.
+  if (!file.is_open()) errno = file.error() == EINVAL ? ENOENT : file.error();
+  return file.release();
 }
 
 uint64_t modified_ns(int fd) {

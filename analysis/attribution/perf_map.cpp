@@ -1,11 +1,10 @@
 #include "analysis/attribution/perf_map.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -13,11 +12,14 @@
 
 #include "analysis/attribution/function_table.h"
 #include "analysis/files/folder.h"
+#include "hpcrun/measurement/regular_file.h"
 
 namespace prof {
 namespace {
 
 constexpr uint64_t kNanoseconds = 1'000'000'000;
+// A map is held in memory, and the measured program chooses its size.
+constexpr int64_t kMaxMapBytes = int64_t{256} << 20;
 // The clock of file times lags behind the one of processes by up to a tick.
 constexpr uint64_t kClockLag = kNanoseconds / 10;
 
@@ -28,7 +30,7 @@ using File = std::unique_ptr<std::FILE, Close>;
 
 // Why a map is not believed; empty where it is.
 std::string doubt(const struct stat& status, const PerfMap& map) {
-  if (!S_ISREG(status.st_mode)) return "not a regular file";
+  if (status.st_size > kMaxMapBytes) return "larger than 256 MiB";
   if (status.st_uid != map.user && status.st_uid != 0) return "belongs to another user";
   const uint64_t modified = static_cast<uint64_t>(status.st_mtim.tv_sec) * kNanoseconds +
                             static_cast<uint64_t>(status.st_mtim.tv_nsec);
@@ -48,12 +50,10 @@ File open_map(const PerfMap& map, std::vector<std::string>& warnings) {
   // Whoever added it to the container believed it.
   if (const std::optional<StoredFile> stored = find_stored(map.path); stored && stored->is_member())
     return open_member(*stored);
-  const int fd = open(map.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  struct stat status {};
-  if (fd < 0 || fstat(fd, &status) != 0) return nullptr;
-  const std::string why = doubt(status, map);
-  if (why.empty()) return File(fdopen(fd, "r"));
-  close(fd);
+  RegularFile file(map.path, O_RDONLY | O_NOFOLLOW);
+  if (file.error() != 0 && file.error() != EINVAL && file.error() != EFBIG) return nullptr;
+  const std::string why = file.is_open() ? doubt(file.status(), map) : file.reason();
+  if (why.empty()) return File(fdopen(file.release(), "r"));
   warnings.push_back(fmt::format("{}: {}; generated code stays unnamed", map.path.string(), why));
   return nullptr;
 }

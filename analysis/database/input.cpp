@@ -1,14 +1,13 @@
 #include "analysis/database/input.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
 #include "analysis/database/utf8.h"
+#include "hpcrun/measurement/regular_file.h"
 
 namespace prof {
 namespace {
@@ -18,23 +17,21 @@ using Kind = DatabaseError::Kind;
 
 constexpr std::string_view kReanalyze = "copy it again or analyze the measurements again";
 
-[[noreturn]] void throw_unreadable(const fs::path& path, int error) {
+[[noreturn]] void throw_unreadable(const fs::path& path, const std::string& why) {
   throw DatabaseError(Kind::Unreadable, fmt::format("{}: cannot read: {}; check the path and its permissions",
-                                                    path.string(), std::strerror(error)));
+                                                    path.string(), why));
+}
+
+[[noreturn]] void throw_unreadable(const fs::path& path, int error) {
+  throw_unreadable(path, std::strerror(error));
 }
 
 // Regular files only: opening a pipe would wait for its writer.
 int open_regular(const fs::path& path, uint64_t& size) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) throw_unreadable(path, errno);
-  struct stat status {};
-  const int error = ::fstat(descriptor, &status) != 0 ? errno : S_ISREG(status.st_mode) ? 0 : EINVAL;
-  if (error != 0) {
-    ::close(descriptor);
-    throw_unreadable(path, error);
-  }
-  size = static_cast<uint64_t>(status.st_size);
-  return descriptor;
+  RegularFile file(path);
+  if (!file.is_open()) throw_unreadable(path, file.reason());
+  size = file.size();
+  return file.release();
 }
 
 }  // namespace

@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-
 #include "analysis/database/database.h"
 #include "analysis/database/format.h"
 #include "analysis/files/folder.h"
+#include "hpcrun/measurement/regular_file.h"
 
 namespace prof {
 namespace {
@@ -14,11 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 
 bool begins_with_magic(const fs::path& file) {
-  std::error_code error;
-  if (!fs::is_regular_file(file, error)) return false;
-  std::string head(format::kMagic.size(), '\0');
-  std::ifstream(file, std::ios::binary).read(head.data(), static_cast<std::streamsize>(head.size()));
-  return head == format::kMagic;
+  const RegularFile opened(file);
+  return opened.is_open() && opened.read(0, format::kMagic.size()) == format::kMagic;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "analysis/database/database.h"
 #include "analysis/database/utf8.h"
 #include "analysis/files/folder.h"
+#include "hpcrun/measurement/regular_file.h"
 
 namespace prof {
 
@@ -23,6 +24,12 @@ void make_empty(const std::filesystem::path& path) try {
 
 SqliteFile::SqliteFile(const std::filesystem::path& path, Mode mode) : path_(path), mode_(mode) {
   if (mode == Mode::Write) make_empty(path);
+  if (mode == Mode::Read) {
+    if (const RegularFile file(path); !file.is_open())
+      throw DatabaseError(DatabaseError::Kind::Unreadable,
+                          fmt::format("{}: cannot read: {}; check the path and its permissions",
+                                      path.string(), file.reason()));
+  }
   sqlite3* connection = nullptr;
   const int flags = mode == Mode::Write ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
   const int status = sqlite3_open_v2(path.c_str(), &connection, flags, nullptr);

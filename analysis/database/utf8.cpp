@@ -4,10 +4,9 @@
 #include <cstdint>
 
 namespace prof {
-namespace {
 
-// Length of the well-formed sequence at the start of the text; 0 when there is none (Unicode 15, table 3-7).
-size_t sequence_length(std::string_view text) {
+// Unicode 15, table 3-7.
+size_t utf8_sequence_length(std::string_view text) {
   const auto byte = [&](size_t i) { return i < text.size() ? static_cast<uint8_t>(text[i]) : uint8_t{0}; };
   const auto continues = [&](size_t from, size_t to) {
     for (size_t i = from; i < to; ++i) {
@@ -29,15 +28,13 @@ size_t sequence_length(std::string_view text) {
   return 0;
 }
 
-}  // namespace
-
 std::string valid_utf8(std::string_view text) {
   if (std::all_of(text.begin(), text.end(), [](char c) { return static_cast<uint8_t>(c) < 0x80; })) {
     return std::string(text);
   }
   std::string result;
   while (!text.empty()) {
-    const size_t length = sequence_length(text);
+    const size_t length = utf8_sequence_length(text);
     if (length == 0) {
       result += "\xef\xbf\xbd";
       text.remove_prefix(1);

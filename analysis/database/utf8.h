@@ -6,7 +6,10 @@
 
 namespace prof {
 
-// The text with each byte that is no part of a well-formed UTF-8 sequence replaced by U+FFFD.
+// Returns the bytes of the well-formed UTF-8 sequence at the start of a text; 0 if there is none.
+size_t utf8_sequence_length(std::string_view text);
+
+// Replaces each byte that is no part of a well-formed UTF-8 sequence by U+FFFD.
 std::string valid_utf8(std::string_view text);
 
 }  // namespace prof

@@ -1,11 +1,10 @@
 #include "analysis/import/segments.h"
 
-#include <fcntl.h>
 #include <gelf.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
+
+#include "hpcrun/measurement/regular_file.h"
 
 namespace prof {
 namespace {
@@ -16,26 +15,22 @@ constexpr uint64_t kPage = 4096;  // what is mapped begins and ends at pages
 
 std::vector<Segments::Segment> Segments::read(const std::string& path) {
   std::vector<Segment> segments;
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  struct stat status {};
-  if (fd < 0) return segments;
-  if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
-    elf_version(EV_CURRENT);
-    Elf* const elf = elf_begin(fd, ELF_C_READ_MMAP, nullptr);
-    size_t count = 0;
-    if (elf != nullptr && elf_getphdrnum(elf, &count) == 0) {
-      for (size_t i = 0; i < count; ++i) {
-        GElf_Phdr header;
-        if (gelf_getphdr(elf, static_cast<int>(i), &header) == nullptr || header.p_type != PT_LOAD) continue;
-        const uint64_t begin = header.p_offset / kPage * kPage;
-        segments.push_back({begin, header.p_offset + header.p_filesz - begin,
-                            header.p_vaddr - (header.p_offset - begin), header.p_vaddr + header.p_memsz,
-                            (header.p_flags & PF_X) != 0});
-      }
+  const RegularFile file(path);
+  if (!file.is_open()) return segments;
+  elf_version(EV_CURRENT);
+  Elf* const elf = elf_begin(file.descriptor(), ELF_C_READ_MMAP, nullptr);
+  size_t count = 0;
+  if (elf != nullptr && elf_getphdrnum(elf, &count) == 0) {
+    for (size_t i = 0; i < count; ++i) {
+      GElf_Phdr header;
+      if (gelf_getphdr(elf, static_cast<int>(i), &header) == nullptr || header.p_type != PT_LOAD) continue;
+      const uint64_t begin = header.p_offset / kPage * kPage;
+      segments.push_back({begin, header.p_offset + header.p_filesz - begin,
+                          header.p_vaddr - (header.p_offset - begin), header.p_vaddr + header.p_memsz,
+                          (header.p_flags & PF_X) != 0});
     }
-    elf_end(elf);
   }
-  close(fd);
+  elf_end(elf);
   // A page may be in two segments: recorded addresses are those of code.
   std::stable_partition(segments.begin(), segments.end(), [](const Segment& s) { return s.code; });
   return segments;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
@@ -15,6 +14,7 @@
 #include "analysis/pipeline/run_record.h"
 #include "hpcrun/measurement/container.h"
 #include "hpcrun/measurement/container_format.h"
+#include "hpcrun/measurement/regular_file.h"
 
 namespace prof {
 namespace {
@@ -50,8 +50,8 @@ void add_members(const fs::path& path, StoredFiles& stored, std::vector<Containe
 // How many ranks of the launch that all measure into the directory have not left their record, which comes
 // last. launch.json is gone when all have.
 size_t count_unfinished(const fs::path& directory, const std::vector<StoredFile>& files, int& size) {
-  std::ifstream in(directory / kLaunchFile);
-  const auto launch = nlohmann::json::parse(in, nullptr, false);
+  const std::string text = read_regular_file(directory / kLaunchFile).value_or("");
+  const auto launch = nlohmann::json::parse(text, nullptr, false);
   if (!launch.is_object() || !launch.contains("all_ranks") || launch["all_ranks"] != true) return 0;
   if (!launch.contains("size") || !launch["size"].is_number_integer()) return 0;
   const auto ranks = launch["size"].get<int64_t>();

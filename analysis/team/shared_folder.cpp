@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "analysis/files/folder.h"
+#include "hpcrun/measurement/regular_file.h"
 
 namespace prof {
 
@@ -46,41 +47,13 @@ uint64_t checksum_of(std::string_view text) {
   return hash;
 }
 
-class Descriptor {
- public:
-  Descriptor(const fs::path& path, int flags) : descriptor_(::open(path.c_str(), flags | O_CLOEXEC)) {}
-  ~Descriptor() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  explicit operator bool() const { return descriptor_ >= 0; }
-
-  bool read(void* to, size_t bytes) const {
-    for (char* at = static_cast<char*>(to); bytes > 0;) {
-      const ssize_t got = ::read(descriptor_, at, bytes);
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) return false;
-      at += got;
-      bytes -= static_cast<size_t>(got);
-    }
-    return true;
-  }
-  uint64_t size() const {
-    const off_t end = ::lseek(descriptor_, 0, SEEK_END);
-    ::lseek(descriptor_, 0, SEEK_SET);
-    return end < 0 ? 0 : static_cast<uint64_t>(end);
-  }
-
- private:
-  int descriptor_;
-};
-
 }  // namespace
 
 // Network file systems keep for half a minute that a name was not there; opening the folder makes them ask.
 bool SharedFolder::refresh() const {
-  return bool{Descriptor(path_, O_RDONLY | O_DIRECTORY)};
+  const int descriptor = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor >= 0) ::close(descriptor);
+  return descriptor >= 0;
 }
 
 void SharedFolder::write(const std::string& name, std::string_view text) const {
@@ -96,13 +69,14 @@ void SharedFolder::write(const std::string& name, std::string_view text) const {
 }
 
 std::optional<std::string> SharedFolder::read(const std::string& name) const {
-  const Descriptor file(path_ / name, O_RDONLY);
+  const RegularFile file(path_ / name);
+  const std::string head = file.is_open() ? file.read(0, sizeof(Header)).value_or("") : "";
   Header header;
-  if (!file || !file.read(&header, sizeof header) || header.magic != kMagic) return std::nullopt;
-  if (header.bytes != file.size() - sizeof header) return std::nullopt;
-  std::string text(static_cast<size_t>(header.bytes), '\0');
-  if (!file.read(&header, sizeof header) || !file.read(text.data(), text.size())) return std::nullopt;
-  if (checksum_of(text) != header.checksum) return std::nullopt;
+  if (head.size() != sizeof header) return std::nullopt;
+  std::memcpy(&header, head.data(), sizeof header);
+  if (header.magic != kMagic || header.bytes != file.size() - sizeof header) return std::nullopt;
+  std::optional<std::string> text = file.read(sizeof header, header.bytes);
+  if (!text || text->size() != header.bytes || checksum_of(*text) != header.checksum) return std::nullopt;
   return text;
 }
 

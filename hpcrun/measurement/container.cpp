@@ -1,7 +1,5 @@
 #include "hpcrun/measurement/container.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 
 #include "hpcrun/measurement/checksum.h"
 #include "hpcrun/measurement/container_format.h"
+#include "hpcrun/measurement/regular_file.h"
 
 namespace prof {
 
@@ -22,27 +21,6 @@ using hpcrun::MemberHeader;
 namespace {
 
 using Page = std::array<char, kPageBytes>;
-
-class Descriptor {
- public:
-  explicit Descriptor(const std::filesystem::path& path)
-      : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return number_; }
-  // 0 of what is no file.
-  uint64_t size() const {
-    struct stat status {};
-    const bool is_file = number_ >= 0 && ::fstat(number_, &status) == 0 && S_ISREG(status.st_mode);
-    return is_file ? static_cast<uint64_t>(status.st_size) : 0;
-  }
-
- private:
-  int number_;
-};
 
 // What is missing at the end is 0.
 Page page_at(int descriptor, uint64_t at) {
@@ -87,9 +65,9 @@ uint64_t next_member(uint64_t end) {
 
 ContainerReader::ContainerReader(std::filesystem::path path, uint64_t from) : path_(std::move(path)) {
   hpcrun::detect_crc32c();
-  const Descriptor file(path_);
+  const RegularFile file(path_);
   end_ = hpcrun::kContainerHeaderBytes;
-  if (file.size() >= sizeof(ContainerHeader)) read_header(file.number());
+  if (file.size() >= sizeof(ContainerHeader)) read_header(file.descriptor());
   end_ = std::max(end_, from);
 }
 
@@ -145,22 +123,22 @@ bool ContainerReader::take_member(int descriptor, uint64_t size, uint64_t& at) {
 }
 
 bool ContainerReader::read_on() {
-  const Descriptor file(path_);
+  const RegularFile file(path_);
   const uint64_t size = file.size();
   const size_t before = members_.size();
-  for (uint64_t at = end_; is_readable_ && at < size && take_member(file.number(), size, at);) end_ = at;
+  for (uint64_t at = end_; is_readable_ && at < size && take_member(file.descriptor(), size, at);) end_ = at;
   return members_.size() > before;
 }
 
 void ContainerReader::read_rest() {
-  const Descriptor file(path_);
+  const RegularFile file(path_);
   const uint64_t size = file.size();
   if (!is_readable_ || end_ >= size) return;
   const size_t before = members_.size();
   uint64_t lost = 0, behind = end_;
   for (uint64_t at = end_; at < size;) {
     const uint64_t begin = at;
-    if (take_member(file.number(), size, at))
+    if (take_member(file.descriptor(), size, at))
       behind = at;
     else
       lost += std::min(size, at) - begin;

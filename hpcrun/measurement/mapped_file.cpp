@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "hpcrun/measurement/read_extents.h"
+#include "hpcrun/measurement/regular_file.h"
 
 namespace prof {
 
@@ -19,15 +20,12 @@ MappedFile::MappedFile(const StoredFile& file) {
     refuse(MeasurementError::Kind::CannotOpen,
            std::generic_category().message(error) + (forbidden ? "; analyze as the user who measured" : ""));
   };
-  const int descriptor =
-      ::open((file.is_member() ? file.container : file.path).c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) cannot_open(errno);
-  struct stat status {};
-  ::fstat(descriptor, &status);
-  if (!S_ISREG(status.st_mode)) {
-    ::close(descriptor);
-    refuse(MeasurementError::Kind::NotAMeasurement, "not a regular file");
-  }
+  RegularFile opened(file.is_member() ? file.container : file.path);
+  if (opened.error() == EINVAL || opened.error() == EFBIG)
+    refuse(MeasurementError::Kind::NotAMeasurement, opened.reason());
+  if (!opened.is_open()) cannot_open(opened.error());
+  const struct stat status = opened.status();
+  const int descriptor = opened.release();
   const auto whole = static_cast<uint64_t>(status.st_size);
   if (file.is_member() && (file.offset > whole || file.bytes > whole - file.offset)) {
     ::close(descriptor);

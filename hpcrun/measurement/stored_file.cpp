@@ -1,13 +1,19 @@
 #include "hpcrun/measurement/stored_file.h"
 
 #include <algorithm>
-#include <fstream>
 #include <system_error>
 
 #include "hpcrun/measurement/checksum.h"
 #include "hpcrun/measurement/container.h"
+#include "hpcrun/measurement/regular_file.h"
 
 namespace prof {
+
+namespace {
+
+constexpr uint64_t kMaxBytes = uint64_t{1} << 30;  // perf maps are held in memory; records are far smaller
+
+}  // namespace
 
 std::optional<StoredFile> find_stored(const std::filesystem::path& path) {
   std::error_code error;
@@ -21,24 +27,19 @@ std::optional<StoredFile> find_stored(const std::filesystem::path& path) {
 }
 
 std::optional<std::string> contents_of(const StoredFile& file) {
-  std::error_code error;
-  const uint64_t bytes = file.is_member() ? file.bytes : std::filesystem::file_size(file.path, error);
-  if (error) return std::nullopt;
-  std::string text = beginning_of(file, bytes);
+  if (!file.is_member()) return read_regular_file(file.path, kMaxBytes);
+  if (file.bytes > kMaxBytes) return std::nullopt;
+  const std::string text = beginning_of(file, file.bytes);
   hpcrun::detect_crc32c();
-  if (file.is_member() &&
-      (text.size() != bytes || hpcrun::crc32c(0, text.data(), text.size()) != file.checksum))
+  if (text.size() != file.bytes || hpcrun::crc32c(0, text.data(), text.size()) != file.checksum)
     return std::nullopt;
   return text;
 }
 
 std::string beginning_of(const StoredFile& file, size_t bytes) {
-  std::ifstream in(file.is_member() ? file.container : file.path, std::ios::binary);
-  in.seekg(static_cast<std::streamoff>(file.offset));
-  std::string text(file.is_member() ? std::min<uint64_t>(bytes, file.bytes) : bytes, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(std::max<std::streamsize>(in.gcount(), 0)));
-  return text;
+  const RegularFile in(file.is_member() ? file.container : file.path);
+  if (!in.is_open()) return {};
+  return in.read(file.offset, file.is_member() ? std::min<uint64_t>(bytes, file.bytes) : bytes).value_or("");
 }
 
 }  // namespace prof

@@ -25,7 +25,7 @@ constexpr size_t kMostPlanFile =
 bool map_plan() noexcept {
   static char path[kMaxDirectory + sizeof kRepairPlanFile + 1];
   snprintf(path, sizeof path, "%s/%s", process_state.config.directory, kRepairPlanFile);
-  const long file = raw_syscall(SYS_open, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC);
+  const long file = raw_syscall(SYS_open, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return false;
   const long bytes = raw_syscall(SYS_lseek, file, 0, SEEK_END);
   const bool is_possible = bytes > 0 && static_cast<size_t>(bytes) <= kMostPlanFile;

@@ -89,8 +89,8 @@ bool is_trusted(const struct stat& file) noexcept {
 }
 
 const Header* map_file(const char* path) noexcept {
-  const long fd =
-      raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  const long fd = raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path),
+                              O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return nullptr;
   struct stat file {};
   const bool known = raw_syscall(SYS_fstat, fd, reinterpret_cast<long>(&file)) == 0;

@@ -90,7 +90,13 @@ void export_to_file(const ExportFormatInfo& format, const CallTree& tree, const 
   if (is_device_name(path))
     return write_and_close(format, tree, File(std::fopen(path.c_str(), "we"), std::fclose), path);
   constexpr mode_t kBeforeUmask = 0666;
-  NewFile file = NewFile::beside(path, FolderOwner::Any, kBeforeUmask);
+  NewFile file = [&] {
+    try {
+      return NewFile::beside(path, FolderOwner::Any, kBeforeUmask);
+    } catch (const WriteError& error) {
+      fail(kOwnFailure, "cannot write {}: {}", path, error.what());
+    }
+  }();
   const int descriptor = fcntl(file.descriptor(), F_DUPFD_CLOEXEC, 0);
   if (descriptor < 0) fail_to_write(path);
   write_and_close(format, tree, File(fdopen(descriptor, "w"), std::fclose), path);

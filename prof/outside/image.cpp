@@ -1,15 +1,14 @@
 #include "prof/outside/image.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <sys/auxv.h>
-#include <unistd.h>
 
 #include <cstring>
 
 #include "analysis/attribution/elf_section.h"
 #include "hpcrun/guest/program_file.h"
+#include "hpcrun/measurement/regular_file.h"
 #include "hpcrun/unwind/compile.h"
 
 namespace prof {
@@ -40,11 +39,10 @@ void Image::open(const std::string& path) {
     if (bytes <= kMostVdsoBytes) elf_.reset(elf_memory(start, bytes));
     return;
   }
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (descriptor < 0) return;
-  elf_.reset(elf_begin(descriptor, ELF_C_READ_MMAP, nullptr));
+  const RegularFile file(path);
+  if (!file.is_open()) return;
+  elf_.reset(elf_begin(file.descriptor(), ELF_C_READ_MMAP, nullptr));
   if (elf_) elf_cntl(elf_.get(), ELF_C_FDDONE);  // it is mapped: the descriptor can go
-  close(descriptor);
 }
 
 void Image::read_segments() {

@@ -21,6 +21,10 @@ namespace {
 // Rings wake the reader when they are half full; this is how late anything else is seen.
 constexpr int kLongestWaitMs = 50;
 
+// Requests and refused connections are bounded in a round, so that nobody who keeps connecting delays the
+// samples or the end of the run.
+constexpr int kMaxRequestsInRound = 64;
+
 // Of the stack, with each sample. Native code is unwound over it: 24 KiB hold some hundred frames of usual
 // size, and rings of the size that every user may map hold twenty such samples. Go code needs its first two
 // frames only.
@@ -141,7 +145,7 @@ void OutsideSampler::serve() {
 
 void OutsideSampler::answer_requests() {
   OutsideSocket::Request request;
-  while (socket_.accept(request)) {
+  for (int i = 0; i < kMaxRequestsInRound && socket_.accept(request); ++i) {
     if (!knows(request.pid)) attach_from(request.pid, request.what);
     OutsideSocket::answer(request);
   }

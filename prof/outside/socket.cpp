@@ -9,7 +9,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 
 #include "hpcrun/sample/config.h"
 
@@ -18,9 +20,30 @@ namespace prof {
 namespace {
 
 constexpr int kPatienceMs = 20;  // the byte is sent right after the connection is made
+constexpr int kMaxRefused = 16;  // connections that are closed in one call of accept()
 
-bool is_of_this_user(const ucred& peer) {
-  return peer.uid == geteuid() || peer.uid == getuid() || geteuid() == 0;
+// The parent of a process; 0 if it is gone.
+pid_t parent_of(pid_t pid) {
+  std::ifstream stat(fmt::format("/proc/{}/stat", pid));
+  std::string line;
+  pid_t parent = 0;
+  if (!std::getline(stat, line)) return 0;
+  const size_t name_end = line.rfind(')');  // the name may hold anything
+  if (name_end == line.npos || std::sscanf(line.c_str() + name_end + 1, " %*c %d", &parent) != 1) return 0;
+  return parent;
+}
+
+bool is_descendant(pid_t pid) {
+  constexpr int kMaxGenerations = 1000;
+  for (int i = 0; i < kMaxGenerations && pid > 1; ++i, pid = parent_of(pid))
+    if (pid == getpid()) return true;
+  return false;
+}
+
+// Everyone on the machine can connect to an abstract socket. Programs of another user are sampled if the run
+// started them, as root's `sudo -u` does.
+bool is_of_this_run(const ucred& peer) {
+  return peer.uid == geteuid() || peer.uid == getuid() || (geteuid() == 0 && is_descendant(peer.pid));
 }
 
 }  // namespace
@@ -45,20 +68,20 @@ OutsideSocket::~OutsideSocket() {
 }
 
 bool OutsideSocket::accept(Request& request) const {
-  for (;;) {
+  for (int refused = 0; refused < kMaxRefused; ++refused) {
     request.connection = accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC);
     if (request.connection < 0) return false;
     ucred peer{};
     socklen_t bytes = sizeof peer;
     pollfd sent{request.connection, POLLIN, 0};
-    if (getsockopt(request.connection, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 &&
-        is_of_this_user(peer) && poll(&sent, 1, kPatienceMs) == 1 &&
-        recv(request.connection, &request.what, 1, MSG_DONTWAIT) == 1) {
+    if (getsockopt(request.connection, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && is_of_this_run(peer) &&
+        poll(&sent, 1, kPatienceMs) == 1 && recv(request.connection, &request.what, 1, MSG_DONTWAIT) == 1) {
       request.pid = peer.pid;
       return true;
     }
     close(request.connection);
   }
+  return false;
 }
 
 void OutsideSocket::answer(const Request& request) {

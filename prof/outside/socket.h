@@ -21,7 +21,8 @@ class OutsideSocket {
     int connection = -1;
   };
 
-  // The next request; false when there is none. answer() lets the process go on.
+  // The next request of a process of this run; false when there is none, or when too many others connect, who
+  // are refused. answer() lets the process go on.
   bool accept(Request& request) const;
   static void answer(const Request& request);
 

@@ -1,8 +1,11 @@
 #include "prof/report/output.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
+
+#include "prof/message.h"
 
 namespace prof {
 
@@ -36,8 +39,23 @@ void write_json_number(Output& out, double value) {
   out.print("{}", std::isfinite(value) ? value : 0.0);
 }
 
-std::string csv_field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+namespace {
+
+bool is_number(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return !text.empty() && error == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
+std::string csv_field(std::string_view name) {
+  std::string text = printable_lines(name);
+  constexpr std::string_view kStartsFormula = "=+-@\t\r";
+  if (!text.empty() && kStartsFormula.find(text[0]) != kStartsFormula.npos && !is_number(text))
+    text.insert(text.begin(), '\'');
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) {
     if (c == '"') quoted += '"';

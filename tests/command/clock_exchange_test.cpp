@@ -246,3 +246,36 @@ TEST_CASE("a node whose clock nobody answers leaves nothing") {
   node.compare_again();
   CHECK(fs::is_empty(folder.path));
 }
+
+TEST_CASE("whoever sends datagrams without end does not make a comparison of clocks wait") {
+  const int flooder = socket(AF_INET, SOCK_DGRAM, 0);
+  sockaddr_in own{};
+  own.sin_family = AF_INET;
+  own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof own;
+  REQUIRE(bind(flooder, reinterpret_cast<const sockaddr*>(&own), sizeof own) == 0);
+  REQUIRE(getsockname(flooder, reinterpret_cast<sockaddr*>(&own), &size) == 0);
+  const timeval patience = {.tv_sec = 0, .tv_usec = 10'000};
+  setsockopt(flooder, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  std::atomic<bool> ended = false;
+  std::thread sender([&] {
+    sockaddr_in asker{};
+    std::array<char, 32> wrong{};  // of the size of an answer
+    while (!ended) {
+      std::array<char, 64> question{};
+      sockaddr_in from{};
+      socklen_t bytes = sizeof from;
+      const int flags = asker.sin_port == 0 ? 0 : MSG_DONTWAIT;
+      if (recvfrom(flooder, question.data(), question.size(), flags, reinterpret_cast<sockaddr*>(&from),
+                   &bytes) > 0)
+        asker = from;
+      if (asker.sin_port != 0)
+        sendto(flooder, wrong.data(), wrong.size(), 0, reinterpret_cast<const sockaddr*>(&asker),
+               sizeof asker);
+    }
+  });
+  CHECK(!clock_difference({"here", {"127.0.0.1"}, ntohs(own.sin_port), 4711}));
+  ended = true;
+  sender.join();
+  close(flooder);
+}

@@ -119,7 +119,7 @@ class CommandLine(driver.EndToEnd):
         self.check(["report", str(run.directory / "database")], "run.json", "analyze")
 
     def test_names_do_not_reach_the_terminal_as_they_are(self):
-        self.check(["report", "no\x1b[31m\nwhere"], "no [31m where")
+        self.check(["report", "no\x1b[31m\nwhere"], "no\\x1b[31m where")
 
     def test_an_answer_that_cannot_be_written(self):
         for arguments in (["--help"], ["--version"], ["list", "events"], ["run", "--help"]):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Files that prof did not write stay as they are, wherever a user points prof to."""
 
+import os
 import subprocess
 
 import driver
@@ -63,6 +64,23 @@ class ForeignFiles(driver.EndToEnd):
         for file in measured.glob("*.prof"):
             file.rename(database / file.name)
         self.assert_refused(self.prof("analyze", database, "-o", database), "holds measurements")
+
+    def test_a_fifo_in_the_place_of_a_file_makes_nothing_wait(self):
+        measured = self.measured()
+        self.assertEqual(self.prof("analyze", measured).returncode, 0)
+        names = [str(path.relative_to(measured)) for path in measured.rglob("*")
+                 if path.is_file() and path.parent.name in (measured.name, "database")]
+        names += ["launch.json", "repair.json", "run-1.json", "clock-1.json", "x.prof", "x.ranks"]
+        for name in names:
+            path = measured / name
+            kept = path.read_bytes() if path.exists() else None
+            path.unlink(missing_ok=True)
+            os.mkfifo(path)
+            with self.subTest(name=name):  # prof() fails after a time
+                self.prof("report", measured / "database" if path.parent != measured else measured)
+            path.unlink(missing_ok=True)
+            if kept is not None:
+                path.write_bytes(kept)
 
     def test_force_replaces_a_run_and_nothing_else(self):
         measured = self.measured()

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "prof/report/output.h"
 #include "tests/report/example.h"
 #include "tests/report/rendered.h"
 
@@ -43,6 +44,19 @@ TEST_CASE("csv quotes commas, quotes and line breaks as RFC 4180 asks") {
   CHECK(text.find("\n1,0,1,\"map<int, int>::at\",\"src/a,b.h\",1,") != std::string::npos);
   CHECK(text.find("\n2,1,2,\"operator\"\"\"\"_s\",,,") != std::string::npos);
   CHECK(text.find("\n3,2,3,\"two\nlines\",") != std::string::npos);
+}
+
+TEST_CASE("cells of a spreadsheet hold no formula and no escape sequence, and numbers stay numbers") {
+  CHECK(csv_field("=HYPERLINK(1)") == "'=HYPERLINK(1)");
+  CHECK(csv_field("+cmd|x") == "'+cmd|x");
+  CHECK(csv_field("-[NSObject init]") == "'-[NSObject init]");
+  CHECK(csv_field("@SUM(A1,2)") == "\"'@SUM(A1,2)\"");
+  CHECK(csv_field("\tx") == "'\tx");
+  CHECK(csv_field("\r=x") == "\"'\r=x\"");
+  CHECK(csv_field("-5") == "-5");
+  CHECK(csv_field("+1.5e3") == "+1.5e3");
+  CHECK(csv_field("a\033[2J\u009b") == "a\\x1b[2J\\u009b");
+  CHECK(csv_field("operator-=") == "operator-=");
 }
 
 TEST_CASE("csv statistics are columns of their own") {

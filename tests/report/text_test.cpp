@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "analysis/views/wording.h"
+#include "prof/message.h"
 #include "prof/report/text.h"
 #include "tests/report/example.h"
 #include "tests/report/rendered.h"
@@ -50,7 +51,7 @@ TEST_CASE("lines come with their text, from the database's copy before the file 
   const Database database = b.build();
   const auto lines = lines_of(rendered_text_of(database, ReportView::Lines));
   REQUIRE(lines.size() == 5);
-  CHECK(lines[2].ends_with("f  sum  sum +=  [2J" + std::string(200, 'x') + ";"));
+  CHECK(lines[2].ends_with("f  sum  sum += \\x1b[2J" + std::string(200, 'x') + ";"));
   CHECK(lines[3].ends_with("f  sum  third"));
   CHECK(lines[4].ends_with("f  sum"));
   for (const uint32_t columns : {80, 100, 120}) {
@@ -106,6 +107,29 @@ TEST_CASE("control characters in names do not reach the terminal") {
   for (const ReportView view :
        {ReportView::Summary, ReportView::TopDown, ReportView::BottomUp, ReportView::Flat, ReportView::Lines})
     CHECK(rendered_text_of(database, view).find('\033') == std::string::npos);
+}
+
+TEST_CASE("what a terminal would execute or reorder is shown escaped, and other letters as they are") {
+  CHECK(printable("a\033[2Jb\x7f") == "a\\x1b[2Jb\\x7f");
+  CHECK(printable("\u009b31m") == "\\u009b31m");
+  CHECK(printable("\u202egnp.\u2066\u2069\u200f") == "\\u202egnp.\\u2066\\u2069\\u200f");
+  CHECK(printable("\x9b\xff\xc3") == "\\x9b\\xff\\xc3");
+  CHECK(printable("two\nlines\tand") == "two lines and");
+  CHECK(printable("größe → 工 \U0001F642") == "größe → 工 \U0001F642");
+  CHECK(printable_lines("two\nlines\033") == "two\nlines\\x1b");
+}
+
+TEST_CASE("no view prints the characters of a name that a terminal executes or that reorder text") {
+  DatabaseBuilder b;
+  b.metric("CPUTIME", "sec");
+  b.spend(b.thread(0), {{"one\u009b2J\u202etwo", 1}}, 1);
+  const Database database = b.build();
+  for (const ReportView view : {ReportView::Summary, ReportView::TopDown, ReportView::BottomUp,
+                                ReportView::Flat, ReportView::Lines}) {
+    const std::string text = rendered_text_of(database, view);
+    CHECK(text.find("\u009b") == std::string::npos);
+    CHECK(text.find("\u202e") == std::string::npos);
+  }
 }
 
 TEST_CASE("more metrics than fit a line are named") {
