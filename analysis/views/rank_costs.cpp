@@ -20,9 +20,10 @@ namespace prof {
 template <typename Archive>
 void fields(Archive& archive, RankCost& cost) {
   auto& [rank, node, threads, seconds, by_activity, cpu_s, kernels_s, copies_s, idle_s, uses, bytes, places,
-         line, line_s, line_by_activity, line_compute_cpu_s, line_places] = cost;
+         line, line_s, line_by_activity, line_compute_cpu_s, line_ready_s, line_ready_cpu_s, line_places] =
+      cost;
   archive(rank, node, threads, seconds, by_activity, cpu_s, kernels_s, copies_s, idle_s, uses, bytes, places,
-          line, line_s, line_by_activity, line_compute_cpu_s, line_places);
+          line, line_s, line_by_activity, line_compute_cpu_s, line_ready_s, line_ready_cpu_s, line_places);
 }
 
 namespace {
@@ -75,7 +76,8 @@ class RankSums {
   RankSums(const RankPlaces& places, uint32_t metric, uint32_t cpu)
       : places_(places), metric_(metric), cpu_(cpu), sums_(places.size()) {}
 
-  void add(RankCost& rank, uint32_t profile, const OwnCosts& costs, size_t width) {
+  // `ready`: the same costs with RankPlaces::ready_code() for places.
+  void add(RankCost& rank, uint32_t profile, const OwnCosts& costs, const OwnCosts& ready, size_t width) {
     ++rank.threads;
     RankCost line;  // of this thread
     for (const auto& [place, cost] : rank.places) sums_[place] = cost;
@@ -97,6 +99,11 @@ class RankSums {
       if (sums_[place] == 0) touched.push_back(place);
       sums_[place] += cost;
     }
+    for (size_t i = 0; cpu_ != kNone && i < ready.nodes.size(); ++i) {
+      if (ready.nodes[i] == 0) continue;
+      line.line_ready_s += std::max(0.0, ready.values[i * width + metric_]);
+      line.line_ready_cpu_s += std::max(0.0, ready.values[i * width + cpu_]);
+    }
     rank.places.clear();
     for (const uint32_t place : touched) rank.places.emplace_back(place, std::exchange(sums_[place], 0));
     keep_largest(rank.places);
@@ -106,6 +113,8 @@ class RankSums {
     rank.line_s = line.line_s;
     rank.line_by_activity = line.line_by_activity;
     rank.line_compute_cpu_s = line.line_compute_cpu_s;
+    rank.line_ready_s = line.line_ready_s;
+    rank.line_ready_cpu_s = line.line_ready_cpu_s;
     keep_largest(line.line_places);
     rank.line_places = std::move(line.line_places);
   }
@@ -156,6 +165,8 @@ class CopiedBytes {
 std::map<int32_t, RankCost> count(const CallTree& tree, const RankPlaces& places, int jobs) {
   OwnCostsByThread own(tree, places.place_of(), places.size());
   RankSums sums(places, compared_metric(tree), cpu_metric(tree));
+  const std::vector<uint32_t> ready_code = places.ready_code();
+  OwnCostsByThread ready(tree, ready_code, 2);
   const CopiedBytes copied(*tree.database);
   std::map<int32_t, RankCost> ranks;
   std::map<int32_t, double> bytes;
@@ -169,7 +180,7 @@ std::map<int32_t, RankCost> count(const CallTree& tree, const RankPlaces& places
     RankCost& rank = ranks[id.rank];
     rank.rank = id.rank;
     if (rank.node.empty()) rank.node = id.host;
-    sums.add(rank, profile, own.of(values), tree.metrics());
+    sums.add(rank, profile, own.of(values), ready.of(values), tree.metrics());
   });
   for (auto& [number, rank] : ranks) {
     if (rank.threads == 1) rank.line_places = {};

@@ -55,6 +55,8 @@ struct RankCost {
   double line_s = 0;
   std::array<double, kRankActivities> line_by_activity{};
   double line_compute_cpu_s = 0;
+  // What it spent in code that waits for nothing but a processor: of the same metric, and of CPUTIME.
+  double line_ready_s = 0, line_ready_cpu_s = 0;
   Places line_places;  // as places; empty where the rank has one thread
 
   const Places& places_of_line() const { return threads > 1 ? line_places : places; }

@@ -108,6 +108,19 @@ RankPlaces::RankPlaces(const Database& database) : database_(database), place_of
   }
 }
 
+std::vector<uint32_t> RankPlaces::ready_code() const {
+  std::vector<uint32_t> ready(place_of_.size());
+  for (uint32_t c = 0; c < ready.size(); ++c) {
+    const Context& context = database_.contexts[c];
+    if (context.kind == ContextKind::Function && context.function != kNone)
+      ready[c] = !is_system_module(database_, database_.functions[context.function].module);
+    else if (context.parent != kNone)
+      ready[c] = ready[context.parent];
+    if (activity(place_of_[c]) != RankActivity::Compute) ready[c] = 0;
+  }
+  return ready;
+}
+
 void RankPlaces::find_dearest_contexts(const CallTree& tree) {
   std::vector<double> most(places_.size(), -1);
   for (uint32_t c = 0; c < place_of_.size(); ++c) {

@@ -18,6 +18,9 @@ class RankPlaces {
   const std::vector<uint32_t>& place_of() const { return place_of_; }  // by context
   std::vector<RankPlace> take() { return std::move(places_); }
   size_t size() const { return places_.size(); }
+  // By context, 1: computes in the program's own code; such code waits for nothing but a processor, whereas
+  // what the C library or the kernel executes may sleep. Else 0.
+  std::vector<uint32_t> ready_code() const;
   RankActivity activity(uint32_t place) const { return places_[place].activity; }
 
   // By all ranks together, so that it does not depend on their order.

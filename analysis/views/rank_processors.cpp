@@ -10,17 +10,21 @@ namespace {
 // In which MPI_Init sleeps, or the last rank to start comes.
 constexpr double kStartSeconds = 1;
 
+// Of the time: ranks that compute for less have too few samples there to say for how long they had to wait.
+constexpr double kLeastReady = 0.02;
+
 std::optional<double> share(double had_s, double known_s) {
   return known_s > 0 ? std::optional(std::min(1.0, had_s / known_s)) : std::nullopt;
 }
 
 std::optional<double> while_computing(const RankCosts& costs) {
-  double cpu_s = 0, all_s = 0;
+  double cpu_s = 0, ready_s = 0, all_s = 0;
   for (const RankCost& rank : costs.ranks) {
-    cpu_s += rank.line_compute_cpu_s;
-    all_s += rank.line_by_activity[static_cast<size_t>(RankActivity::Compute)];
+    cpu_s += rank.line_ready_cpu_s;
+    ready_s += rank.line_ready_s;
+    all_s += rank.line_s;
   }
-  return cpu_s > 0 ? share(cpu_s, all_s) : std::nullopt;
+  return cpu_s > 0 && ready_s > kLeastReady * all_s ? share(cpu_s, ready_s) : std::nullopt;
 }
 
 std::optional<double> while_waiting(const RunSummary& run, const RankCosts& costs,

@@ -13,10 +13,10 @@ namespace prof {
 constexpr double kHadProcessor = 0.8;  // of the time; of less a report says so and blames nobody for waiting
 
 // The part of the time for which the ranks' communicating threads had a processor, 0..1. Of REALTIME: while
-// they compute, where CPUTIME was measured beside it. Of CPUTIME: by the times in traces, else for the
-// `waiting` ranks (indices into RankCosts::ranks) alone by how long the program took, unless devices were
-// used: one that polls in a call has a processor all the time. Nothing where none of it is known. `period_s`:
-// of the samples. Throws DatabaseError where a trace cannot be read.
+// they compute in their own code, which cannot sleep, where CPUTIME was measured beside it. Of CPUTIME: by
+// the times in traces, else for the `waiting` ranks (indices into RankCosts::ranks) alone by how long the
+// program took, unless devices were used: one that polls in a call has a processor all the time. Nothing
+// where none of it is known. `period_s`: of the samples. Throws DatabaseError where a trace cannot be read.
 class ProcessorShare {
  public:
   // All of it must outlive this.

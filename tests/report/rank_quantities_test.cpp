@@ -379,6 +379,27 @@ TEST_CASE("a rank that is late because others had its processor is not blamed") 
   }
 }
 
+TEST_CASE("a rank that sleeps does not lack a processor, and is late") {
+  CountedJob job(1, {"REALTIME", "CPUTIME"});
+  job.b.function("clock_nanosleep", "", "/usr/lib/libc.so.6");
+  job.b.function("slow_start", "flow.cpp", "/home/me/flow", 1);
+  for (int rank = 0; rank < kRanks; ++rank) {
+    const uint32_t thread = job.thread(rank);
+    const bool late = rank == kSlow;
+    job.spend(thread, {{"main", 40}}, 0.01);
+    job.spend(thread, {{"main", 40}}, 0.002, 1);
+    if (late) job.spend(thread, {{"main", 41}, {"slow_start", 3}, {"clock_nanosleep"}}, 5);
+    job.spend(thread, {{"main", 43}, {"MPI_Allreduce"}}, late ? 0.01 : 5);
+  }
+  const RankReport report = job.report();
+  CHECK(!report.had_processor);
+  REQUIRE_FALSE(report.findings.empty());
+  const Finding& first = first_of(report);
+  INFO(first.sentence);
+  CHECK(first.values.at("first_rank") == kSlow);
+  CHECK(says(first, "slow_start (flow.cpp"));
+}
+
 TEST_CASE("of the clock's time, what ranks lack processors for is nobody's fault") {
   for (const bool computes_longer : {true, false}) {
     CountedJob job(1, {"REALTIME", "CPUTIME"});
