@@ -25,12 +25,13 @@ struct DeviceUse {
   double cpu_waits_s = 0;  // in which a thread of the process waited for the device
   double paused_s = 0;     // since its first use, but not in window_s: measuring was paused
   double occupied_s = 0;   // busy, or another process had something to do for it
+  double under_way_s = 0;  // until its end, in which nothing was known but that a task had not completed
   uint64_t tasks = 0;
   uint64_t incomplete = 0;      // tasks that were not seen to complete
   uint64_t known_contexts = 0;  // tasks whose launch context was found without walking the stack
 
   // No process had anything to do for it, as far as this one knows.
-  double idle_s() const { return std::max(0.0, window_s - std::max(busy_s, occupied_s)); }
+  double idle_s() const { return std::max(0.0, window_s - std::max(busy_s, occupied_s) - under_way_s); }
 
   struct Queue {
     uint32_t profile = 0;  // index into Database::profiles
@@ -59,6 +60,7 @@ void for_each_field(RecordOf<DeviceUse> auto& use, Visit visit) {
   visit("overlap_s", use.overlap_s);
   visit("cpu_waits_s", use.cpu_waits_s);
   visit("paused_s", use.paused_s);
+  visit("under_way_s", use.under_way_s);
   visit("tasks", use.tasks);
   visit("incomplete", use.incomplete);
   visit("known_contexts", use.known_contexts);

@@ -37,6 +37,26 @@ void add_totals(const MeasuredThread& line, DeviceUse& use) {
   }
 }
 
+// Tasks that never completed. A process that was killed, or left at once, may have ended later than its
+// totals were written.
+void add_under_way(const MeasuredDevice& device, const MeasuredThread& line, const MeasuredProcess& process,
+                   DeviceUse& use) {
+  using hpcrun::DeviceTotal;
+  uint64_t since = 0, written = device.first_use_ns;
+  for (const MeasuredCell& cell : line.cells) {
+    if (cell.metric == static_cast<uint16_t>(DeviceTotal::UnderWaySince)) since = cell.value;
+    if (cell.metric == static_cast<uint16_t>(DeviceTotal::Window) ||
+        cell.metric == static_cast<uint16_t>(DeviceTotal::Paused))
+      written += cell.value;
+  }
+  if (since == 0) return;
+  const uint64_t end = process.end_monotonic_ns != 0 ? written : std::max(written, process.seen_until_ns);
+  use.window_s += static_cast<double>(end - written) * kNanosecond;
+  const double length_s = end > since ? static_cast<double>(end - since) * kNanosecond : 0;
+  use.under_way_s = std::clamp(use.window_s - std::max(use.busy_s, use.occupied_s), 0.0, length_s);
+  use.incomplete = std::max<uint64_t>(use.incomplete, 1);
+}
+
 class TaskSource {
  public:
   TaskSource(const MeasuredThread& line, std::vector<uint32_t> context_of, const MeasuredProcess& process)
@@ -190,7 +210,10 @@ std::vector<DeviceUse> device_uses(const ProcessMeasurement& measurement) {
     use.api = device.api;
     use.driver = device.driver;
     use.program_s = program_seconds(measurement).value_or(0);
-    if (const MeasuredThread* line = line_of(measurement, device.line)) add_totals(*line, use);
+    if (const MeasuredThread* line = line_of(measurement, device.line)) {
+      add_totals(*line, use);
+      add_under_way(device, *line, measurement.process, use);
+    }
     uses.push_back(std::move(use));
   }
   return uses;

@@ -22,9 +22,11 @@ std::string device_shares_in_words(const DeviceUse& use) {
   const auto share = [&](double seconds) {
     return words_for_percent(use.window_s > 0 ? seconds / use.window_s : 0);
   };
-  return fmt::format("of {} in use: CPU idle {}, device idle {}, overlap {}",
+  const std::string under_way =
+      use.under_way_s > 0 ? fmt::format(", under way at the end {}", share(use.under_way_s)) : "";
+  return fmt::format("of {} in use: CPU idle {}, device idle {}, overlap {}{}",
                      words_for_duration(use.window_s), share(use.cpu_waits_s), share(use.idle_s()),
-                     share(use.overlap_s));
+                     share(use.overlap_s), under_way);
 }
 
 std::vector<DeviceTime> device_times(const DeviceUse& use) {
@@ -33,6 +35,8 @@ std::vector<DeviceTime> device_times(const DeviceUse& use) {
                                    {"copies", use.copies_s, "and fills"}};
   if (const double others_s = use.occupied_s - use.busy_s; others_s > 0)
     times.push_back({"others", others_s, "only other processes used it"});
+  if (use.under_way_s > 0)
+    times.push_back({"under way", use.under_way_s, "tasks that did not complete; neither busy nor idle"});
   times.insert(times.end(), {{"idle", use.idle_s(), "no process had anything to do for it"},
                              {"CPU idle", use.cpu_waits_s, "a thread waited for it"},
                              {"overlap", use.overlap_s, "it was busy and no thread waited for it"}});

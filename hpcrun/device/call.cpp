@@ -8,6 +8,7 @@
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/measurement/device_metrics.h"
 #include "hpcrun/sample/process_mark.h"
+#include "hpcrun/sample/sources.h"
 #include "hpcrun/unwind/capture.h"
 
 namespace hpcrun {
@@ -85,12 +86,21 @@ NodeId cut_call(DeviceThread& device, Interval time, bool across_pause) noexcept
   return node;
 }
 
+// What of the call the thread worked, or was kept from it by others that had the processor: one that never
+// gave it away did not wait.
+uint64_t worked_in_call(const DeviceThread& device, Interval time) noexcept {
+  const uint64_t length = time.end - time.begin;
+  if (device.usage_at_end.sleeps == device.usage_at_begin.sleeps) return length;
+  return std::min(length, device.usage_at_end.cpu_ns - device.usage_at_begin.cpu_ns);
+}
+
 // With the lock held.
 void tell_others_of(DeviceThread& device, CallKind kind, Interval wait) noexcept {
   for (uint16_t i = 0; i < engine.device_count; ++i) {
     if (!device.waiter.wait.scope.has_device(i)) continue;
     if (kind == CallKind::Block && device.shared_places[i] == SharedDevice::kNoPlace) continue;
     Interval told = wait;
+    if (kind == CallKind::Block) told.begin += worked_in_call(device, wait);
     if (kind == CallKind::Block && !engine.schedule.under_way(i))
       told.end = std::min(told.end, engine.schedule.last_end(i));
     engine.shared[i].end_wait(device.shared_places[i], told);
@@ -116,7 +126,8 @@ void end_wait(DeviceThread& device, NodeId node, CallKind kind, Interval time) n
   admit_threads();
   tell_others_of(device, kind, time);
   if (!engine.ended) {
-    engine.schedule.end_wait(device.waiter, {time, kind == CallKind::Block, cells, node});
+    engine.schedule.end_wait(device.waiter,
+                             {time, kind == CallKind::Block, worked_in_call(device, time), cells, node});
     device.waiter.wait.begin.store(0, std::memory_order_release);
     advance_engine(monotonic_ns());
   }
@@ -172,6 +183,10 @@ DeviceCall::DeviceCall(CallKind kind, const void* function) noexcept : kind_(kin
   withdraw_waits(*device);  // of a call that was left by a jump
   OpenDeviceWait& wait = device->waiter.wait;
   wait.scope.clear();
+  device->usage_at_begin = thread_usage();
+  wait.may_work.store(kind == CallKind::Block, std::memory_order_relaxed);
+  if (kind == CallKind::Block)
+    wait.cpu_begin.store(thread_cpu_ns(*device->thread), std::memory_order_relaxed);
   wait.end.store(0, std::memory_order_relaxed);
   wait.begin.store(now, std::memory_order_release);
 }
@@ -217,6 +232,7 @@ void DeviceCall::end() noexcept {
   DeviceThread& device = of(thread_);
   if (device.call_end) return;
   device.call_end = monotonic_ns();
+  if (kind_ != CallKind::Short) device.usage_at_end = thread_usage();
   device.waiter.wait.end.store(device.call_end, std::memory_order_release);
 }
 

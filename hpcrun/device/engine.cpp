@@ -80,7 +80,9 @@ Task* submit_at_once(ThreadState& thread, const ucontext_t& here, QueueIndex que
 
 // Other processes hear when there is nothing left to do.
 void tell_others(DeviceIndex device) noexcept {
-  if (!engine.schedule.under_way(device)) engine.shared[device].end_work(engine.schedule.last_end(device));
+  if (engine.schedule.under_way(device)) return;
+  engine.shared[device].end_work(engine.schedule.last_end(device));
+  write_under_way(device);
 }
 
 void refill(const ThreadState& thread) noexcept {
@@ -188,7 +190,10 @@ Task* submit(QueueIndex queue, TaskKind kind, const char* name, uint64_t bytes) 
   if (node == kNoNode) return nullptr;
   Task* const task = engine.schedule.submit(line.device, queue, kind, monotonic_ns());
   if (!task) return nullptr;
-  if (engine.schedule.under_way(line.device) == 1) engine.shared[line.device].begin_work(task->submit);
+  if (engine.schedule.under_way(line.device) == 1) {
+    engine.shared[line.device].begin_work(task->submit);
+    write_under_way(line.device);
+  }
   task->node = node;
   task->thread = thread ? thread->index : line.index;
   task->bytes = bytes;

@@ -6,6 +6,7 @@
 
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/measurement/device_metrics.h"
+#include "hpcrun/sample/sources.h"
 
 namespace hpcrun {
 
@@ -25,6 +26,10 @@ void set(CallingContextTree& tree, DeviceTotal total, uint64_t value, uint64_t s
 void receive_wait(void* receiver, const EndedWait& wait, const WaitParts& parts) noexcept {
   static_cast<DeviceThread*>(receiver)->waits.append(
       {wait.time.begin, wait.time.end, parts.launch_latency, parts.gap, parts.wake_latency}, wait.node);
+}
+
+uint64_t cpu_time_of(void* receiver) noexcept {
+  return thread_cpu_ns(*static_cast<DeviceThread*>(receiver)->thread);
 }
 
 }  // namespace
@@ -51,6 +56,7 @@ void admit_threads() noexcept {
       thread->waits.attach(process_state.file, engine.arena, thread->thread->index);
     thread->waiter.receiver = thread;
     thread->waiter.receive = receive_wait;
+    thread->waiter.cpu_time = cpu_time_of;
     engine.schedule.add_waiter(thread->waiter);
     thread = next;
   }
@@ -102,6 +108,11 @@ void advance_engine(uint64_t now) noexcept {
   write_totals(now);
 }
 
+void write_under_way(DeviceIndex device) noexcept {
+  set(engine.device_lines[device].tree, DeviceTotal::UnderWaySince, engine.schedule.under_way_since(device),
+      1);
+}
+
 void write_totals(uint64_t now) noexcept {
   for (uint16_t i = 0; i < engine.device_count; ++i) {
     CallingContextTree& tree = engine.device_lines[i].tree;
@@ -116,6 +127,7 @@ void write_totals(uint64_t now) noexcept {
     set(tree, DeviceTotal::Window, now - totals.first_use - totals.paused, 1);
     set(tree, DeviceTotal::Tasks, totals.completed, totals.completed);
     set(tree, DeviceTotal::Incomplete, totals.incomplete, totals.incomplete);
+    write_under_way(i);
     set(tree, DeviceTotal::KnownContexts, engine.known_contexts[i], engine.known_contexts[i]);
   }
 }

@@ -97,5 +97,7 @@ void ask_others(uint64_t now, uint64_t until) noexcept;
 void advance_engine(uint64_t now) noexcept;
 
 void write_totals(uint64_t now) noexcept;
+// Of them, since when a task is under way: a process may be killed before it completes.
+void write_under_way(DeviceIndex device) noexcept;
 
 }  // namespace hpcrun

@@ -31,7 +31,8 @@ struct DeviceThread {
   // The outermost call of a device's interface that the thread is in.
   const DeviceCall* call = nullptr;
   uint64_t call_begin = 0;
-  uint64_t call_end = 0;  // 0: not yet
+  uint64_t call_end = 0;                     // 0: not yet
+  ThreadUsage usage_at_begin, usage_at_end;  // of a call that waits
 
   SleepMeter sleep;
   // GPU_IDLE_CAUSE of the last sample, if no call was cut since: the time up to the next call is its as well.

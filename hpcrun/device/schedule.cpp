@@ -82,7 +82,8 @@ Task* Schedule::submit(DeviceIndex device, QueueIndex queue, TaskKind kind, uint
   Task* const task = take_task();
   if (!task) return nullptr;
   begin(*task, device, queue, kind, now);
-  devices_[device].under_way.fetch_add(1, std::memory_order_relaxed);
+  if (!devices_[device].under_way.fetch_add(1, std::memory_order_relaxed))
+    devices_[device].occupied_since = now;
   link_under_way(task);
   return task;
 }
@@ -180,6 +181,16 @@ void Schedule::lose(Task* task) noexcept {
   discard(task);
 }
 
+// Of a call that is open. Of one that may work, what the thread did not work is taken to be the latest part.
+Interval Schedule::waited_so_far(const Waiter& waiter, uint64_t begin, uint64_t now) const noexcept {
+  const uint64_t end = waiter.wait.end.load(std::memory_order_relaxed);
+  const Interval open{begin, end ? end : now};
+  if (!waiter.wait.may_work.load(std::memory_order_relaxed) || !waiter.cpu_time || waits_spin()) return open;
+  const uint64_t worked =
+      waiter.cpu_time(waiter.receiver) - waiter.wait.cpu_begin.load(std::memory_order_relaxed);
+  return {open.begin + std::min(worked, open.end - std::min(open.begin, open.end)), open.end};
+}
+
 uint64_t Schedule::time_without_waits(const Task& task, uint64_t now) const noexcept {
   const IntervalHistory& waits = devices_[task.device].waits;
   Interval open[kMostOpenAtOnce];
@@ -187,8 +198,8 @@ uint64_t Schedule::time_without_waits(const Task& task, uint64_t now) const noex
   for (const Waiter* waiter = waiters_; waiter && count < kMostOpenAtOnce; waiter = waiter->next) {
     const uint64_t begin = waiter->wait.begin.load(std::memory_order_acquire);
     if (!begin || !waiter->wait.scope.has_device(task.device)) continue;
-    const uint64_t end = waiter->wait.end.load(std::memory_order_relaxed);
-    open[count++] = {std::max(begin, task.start), std::min(end ? end : now, task.end)};
+    const Interval waited = waited_so_far(*waiter, begin, now);
+    open[count++] = {std::max(waited.begin, task.start), std::min(waited.end, task.end)};
   }
   count = unite(open, count);
   uint64_t waited = waits.covered(task.start, task.end);
@@ -299,6 +310,12 @@ void Schedule::add_others_wait(DeviceIndex device, uint64_t begin, uint64_t end)
   blame(scope, {begin, end}, parts);
 }
 
+uint64_t Schedule::under_way_since(DeviceIndex index) const noexcept {
+  const Device& device = devices_[index];
+  if (!device.under_way.load(std::memory_order_relaxed)) return 0;
+  return std::max(device.occupied_since, device.last_end);
+}
+
 DeviceTotals Schedule::totals(DeviceIndex index) const noexcept {
   const Device& device = devices_[index];
   DeviceTotals totals;
@@ -314,6 +331,7 @@ DeviceTotals Schedule::totals(DeviceIndex index) const noexcept {
   totals.occupied = measured(device.occupied);
   totals.overlap = device.either.total() - device.waited.total();
   totals.completed = device.completed;
+  totals.under_way_since = under_way_since(index);
   totals.incomplete = device.lost + device.under_way.load(std::memory_order_relaxed);
   return totals;
 }

@@ -54,8 +54,10 @@ class Scope {
 
 // A call that waits. The thread sets it, others may look.
 struct OpenDeviceWait {
-  std::atomic<uint64_t> begin{0};  // 0: there is none
-  std::atomic<uint64_t> end{0};    // 0: not known yet
+  std::atomic<bool> may_work{false};   // CallKind::Block
+  std::atomic<uint64_t> cpu_begin{0};  // of such a call: the thread's CPU time as it began
+  std::atomic<uint64_t> begin{0};      // 0: there is none
+  std::atomic<uint64_t> end{0};        // 0: not known yet
   Scope scope;
 };
 
@@ -69,7 +71,8 @@ struct WaitCells {
 
 struct EndedWait {
   Interval time;
-  bool may_work;  // CallKind::Block: what comes after the last task is no wait
+  bool may_work;    // CallKind::Block: it waited while the thread did not work, and until a task ended
+  uint64_t worked;  // ns of it in which the thread had a processor, or was kept from one by others
   WaitCells cells;
   uint32_t node;  // handed to the receiver
 };
@@ -84,7 +87,11 @@ struct Waiter {
   // The schedule's: how far an open wait is resolved already, and to what.
   uint64_t resolved_begin = 0;  // of which wait
   uint64_t resolved_until = 0;
+  uint64_t resolved_work = 0;  // how much of the thread's CPU time was in that
   PiecedWait resolved_parts;
+
+  // The thread's CPU time until now, in ns, asked by any thread while a call is open that may work.
+  uint64_t (*cpu_time)(void* receiver) = nullptr;
 
   // Called with each wait of the thread once its parts are known.
   void (*receive)(void* receiver, const EndedWait& wait, const WaitParts& parts) = nullptr;
@@ -102,7 +109,8 @@ struct DeviceTotals {
   uint64_t occupied = 0;  // busy, or another process had something to do
   uint64_t paused = 0;    // since then; in none of the times above
   uint64_t completed = 0;
-  uint64_t incomplete = 0;  // records without an end, and tasks under way
+  uint64_t incomplete = 0;       // records without an end, and tasks under way
+  uint64_t under_way_since = 0;  // nothing completed since then, and a task is under way; 0: none is
 };
 
 class Schedule {
@@ -183,12 +191,16 @@ class Schedule {
   uint64_t last_end(DeviceIndex device) const noexcept { return devices_[device].last_end; }
 
   DeviceTotals totals(DeviceIndex device) const noexcept;
+  // See DeviceTotals.
+  uint64_t under_way_since(DeviceIndex device) const noexcept;
 
  private:
   struct Device {
     uint64_t first_use = 0;
     uint64_t paused_before = 0;  // its first use
     uint64_t last_end = 0;       // of a task
+    uint64_t occupied_since =
+        0;  // when the first of the tasks was submitted that were always followed by one
     // Each has pauses as well, so that they are not counted twice, nor as idleness.
     IntervalHistory busy;      // a task of ours was active
     IntervalHistory occupied;  // the same, or another process had something to do
@@ -211,7 +223,8 @@ class Schedule {
     Wait* next;
     Waiter* waiter;
     EndedWait ended;
-    uint64_t since;  // up to where it is resolved
+    uint64_t since;        // up to where it is resolved
+    uint64_t work_before;  // how much of its work was before that
     PiecedWait parts;
     Scope scope;
   };
@@ -227,11 +240,17 @@ class Schedule {
   void release(Task* task) noexcept;
   void unlink_under_way(Task* task) noexcept;
   uint64_t time_without_waits(const Task& task, uint64_t now) const noexcept;
+  Interval waited_so_far(const Waiter& waiter, uint64_t begin, uint64_t now) const noexcept;
   uint64_t idle_before(uint64_t time, uint64_t known) const noexcept;
   void blame(const Scope& scope, Interval time, PiecedWait& parts) noexcept;
   void blame_measured(const Scope& scope, Interval time, PiecedWait& parts) noexcept;
   bool make_scratch(size_t tasks, size_t used) noexcept;
-  void conclude(Wait& wait) noexcept;
+  void note_waited(const Scope& scope, Interval time) noexcept;
+  void blame_working(const Scope& scope, uint64_t call_end, Interval time, uint64_t worked, PiecedWait& parts,
+                     uint64_t& last_active) noexcept;
+  void conclude(Wait& wait, uint64_t last_active) noexcept;
+  void learn_habit(const EndedWait& wait, const WaitParts& parts) noexcept;
+  bool waits_spin() const noexcept { return spun_ > waited_ / 2; }
   void resolve_open_waits(uint64_t now, uint64_t until) noexcept;
   void resolve_waits(uint64_t until, const Waiter* whose) noexcept;
   void release_tasks(uint64_t until) noexcept;
@@ -263,6 +282,8 @@ class Schedule {
   Wait* first_wait_ = nullptr;  // that ended, in this order
   Wait* last_wait_ = nullptr;
   Wait* free_waits_ = nullptr;
+  uint64_t waited_ = 0;         // ns in calls that wait while a task was active,
+  uint64_t spun_ = 0;           // and how many of these the waiting thread had a processor
   uint64_t advanced_ = 0;       // when
   uint32_t since_advance_ = 0;  // tasks that completed since then
   BlamedTask* blamed_ = nullptr;

@@ -14,6 +14,9 @@ constexpr uint64_t kForever = ~uint64_t{0};
 // A wait that lasts longer is charged as it goes on.
 constexpr uint64_t kSettledNs = 100'000'000;
 
+// Devices' clocks are known that well.
+constexpr uint64_t kClockErrorNs = 20'000;
+
 }  // namespace
 
 template <typename T>
@@ -53,12 +56,15 @@ void Schedule::end_wait(Waiter& waiter, const EndedWait& ended) noexcept {
   wait->ended = ended;
   const bool begun = waiter.resolved_begin == ended.time.begin && waiter.resolved_until <= ended.time.end;
   wait->since = begun ? waiter.resolved_until : ended.time.begin;
+  wait->work_before = begun ? std::min(waiter.resolved_work, ended.worked) : 0;
   wait->parts = begun ? waiter.resolved_parts : PiecedWait{};
   wait->scope.copy_from(waiter.wait.scope);
   (last_wait_ ? last_wait_->next : first_wait_) = wait;
   last_wait_ = wait;
+  const uint64_t length = ended.time.end - std::min(ended.time.begin, ended.time.end);
+  const uint64_t worked = ended.may_work && !waits_spin() ? std::min(ended.worked, length) : 0;
   for (uint16_t i = 0; i < device_count_; ++i)
-    if (wait->scope.has_device(i)) devices_[i].waits.add(ended.time.begin, ended.time.end);
+    if (wait->scope.has_device(i)) devices_[i].waits.add(ended.time.begin + worked, ended.time.end);
 }
 
 // Keeps the first `used` of what is there.
@@ -97,19 +103,54 @@ void Schedule::blame_measured(const Scope& scope, Interval time, PiecedWait& par
   for (size_t i = 0; i < count; ++i) add_to(blamed_tasks_[i]->idle_cause, blamed_[i].blame);
 }
 
-void Schedule::conclude(Wait& wait) noexcept {
-  WaitParts parts = wait.parts.parts;
+void Schedule::note_waited(const Scope& scope, Interval time) noexcept {
+  for (uint16_t i = 0; i < device_count_; ++i) {
+    if (!scope.has_device(i)) continue;
+    devices_[i].waited.add(time.begin, time.end);
+    devices_[i].either.add(time.begin, time.end);
+  }
+}
+
+// Of a call that may work and ended at `call_end`, the part `time`, in which the thread worked for `worked`.
+// If it waited for a task, then for one that ended before it: until that, and no longer than the thread did
+// not work. Where drivers spin as they wait, a thread works all the time. `last_active` is set if it waited.
+void Schedule::blame_working(const Scope& scope, uint64_t call_end, Interval time, uint64_t worked,
+                             PiecedWait& parts, uint64_t& last_active) noexcept {
+  uint64_t last = 0;
+  completed_.for_each_in(time, [&](const Task* task) {
+    if (scope.has(*task) && task->end <= call_end + std::min(kClockErrorNs, ~call_end))
+      last = std::max(last, std::min(task->end, time.end));
+  });
+  if (!last) return;
+  if (waits_spin()) worked = 0;
+  const uint64_t length = time.end - time.begin;
+  const uint64_t waited = std::min(last - time.begin, length - std::min(length, worked));
+  if (!waited) return;
+  const Interval wait{last - waited, last};
+  blame(scope, wait, parts);
+  note_waited(scope, wait);
+  last_active = last;
+}
+
+// Whether threads that wait have a processor meanwhile, as drivers have it that ask the device again and
+// again.
+void Schedule::learn_habit(const EndedWait& wait, const WaitParts& parts) noexcept {
+  const uint64_t length = wait.time.end - wait.time.begin;
+  if (wait.may_work || 2 * parts.cause < length) return;
+  waited_ += length;
+  spun_ += std::min(wait.worked, length);
+}
+
+void Schedule::conclude(Wait& wait, uint64_t last_active) noexcept {
+  const WaitParts& parts = wait.parts.parts;
   EndedWait& ended = wait.ended;
   if (ended.may_work) {
-    ended.time.end -= parts.wake_latency;
-    parts.wake_latency = 0;
+    ended.time = {last_active - std::min(last_active, parts.total()), last_active};
+  } else {
+    note_waited(wait.scope, ended.time);
+    learn_habit(ended, parts);
   }
   if (ended.time.begin >= ended.time.end) return;
-  for (uint16_t i = 0; i < device_count_; ++i) {
-    if (!wait.scope.has_device(i)) continue;
-    devices_[i].waited.add(ended.time.begin, ended.time.end);
-    devices_[i].either.add(ended.time.begin, ended.time.end);
-  }
   add_to(ended.cells.cpu_idle, parts.total());
   if (parts.launch_latency) add_to(ended.cells.launch_latency, parts.launch_latency);
   if (parts.gap) add_to(ended.cells.gap, parts.gap);
@@ -127,8 +168,14 @@ void Schedule::resolve_waits(uint64_t until, const Waiter* whose) noexcept {
       link = &wait->next;
       continue;
     }
-    blame(wait->scope, {wait->since, wait->ended.time.end}, wait->parts);
-    conclude(*wait);
+    const Interval rest{wait->since, wait->ended.time.end};
+    uint64_t last_active = wait->since;
+    if (wait->ended.may_work)
+      blame_working(wait->scope, wait->ended.time.end, rest, wait->ended.worked - wait->work_before,
+                    wait->parts, last_active);
+    else
+      blame(wait->scope, rest, wait->parts);
+    conclude(*wait, last_active);
     *link = wait->next;
     wait->next = free_waits_;
     free_waits_ = wait;
@@ -145,9 +192,19 @@ void Schedule::resolve_open_waits(uint64_t now, uint64_t until) noexcept {
     if (waiter->resolved_begin != begin) {
       waiter->resolved_begin = waiter->resolved_until = begin;
       waiter->resolved_parts = {};
+      waiter->resolved_work = 0;
     }
     if (until <= waiter->resolved_until) continue;
-    blame(waiter->wait.scope, {waiter->resolved_until, until}, waiter->resolved_parts);
+    const Interval piece{waiter->resolved_until, until};
+    if (waiter->wait.may_work.load(std::memory_order_relaxed)) {
+      const uint64_t work = waited_so_far(*waiter, begin, now).begin - begin;
+      const uint64_t worked = std::min(piece.end - piece.begin, work - std::min(work, waiter->resolved_work));
+      uint64_t last_active = 0;
+      blame_working(waiter->wait.scope, kForever, piece, worked, waiter->resolved_parts, last_active);
+      waiter->resolved_work += worked;
+    } else {
+      blame(waiter->wait.scope, piece, waiter->resolved_parts);
+    }
     waiter->resolved_until = until;
   }
 }

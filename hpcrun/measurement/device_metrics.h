@@ -49,16 +49,18 @@ constexpr DescribedMetric<DeviceMetric> kDeviceMetrics[] = {
 
 // Cells at the root of a device's line: its totals. No metric record announces them.
 enum class DeviceTotal : uint16_t {
-  Busy = 40,           // ns in which a task of this process was active
-  Kernels = 41,        // ns in which a kernel was
-  Copies = 42,         // ns in which a copy or fill was
-  Overlap = 43,        // ns in which a task was and no thread of the process waited for the device
-  CpuWaits = 44,       // ns in which a thread of the process waited for the device
-  Window = 45,         // ns from its first use until now, pauses left out as in the times above
-  Tasks = 46,          // samples: how many completed
-  Incomplete = 47,     // samples: how many were submitted and not seen to complete
-  Occupied = 49,       // ns in which a task of this process was active or another one had something to do
-  Paused = 50,         // ns since its first use in which measuring was paused
+  Busy = 40,        // ns in which a task of this process was active
+  Kernels = 41,     // ns in which a kernel was
+  Copies = 42,      // ns in which a copy or fill was
+  Overlap = 43,     // ns in which a task was and no thread of the process waited for the device
+  CpuWaits = 44,    // ns in which a thread of the process waited for the device
+  Window = 45,      // ns from its first use until now, pauses left out as in the times above
+  Tasks = 46,       // samples: how many completed
+  Incomplete = 47,  // samples: how many were submitted and not seen to complete
+  Occupied = 49,    // ns in which a task of this process was active or another one had something to do
+  Paused = 50,      // ns since its first use in which measuring was paused
+  // ns of CLOCK_MONOTONIC from which on nothing is known but that a task is under way; 0: none is.
+  UnderWaySince = 51,
   KnownContexts = 48,  // samples: of how many that completed the launch context was found without a walk
 };
 constexpr uint16_t kFirstDeviceTotal = 40;

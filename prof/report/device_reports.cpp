@@ -80,9 +80,10 @@ void devices_as_text(const Database& database, const RunSummary& run, TextStyle 
   for (const DeviceUse& use : run.devices) {
     if (!std::exchange(first, false)) out.write("\n");
     out.print("{}\n", bold(style, printable(device_in_words(run, use))));
-    out.print("  in use   {}\n", seconds(use.window_s));
+    const int width = use.under_way_s > 0 ? 9 : 8;  // of the longest name
+    out.print("  {:<{}} {}\n", "in use", width, seconds(use.window_s));
     for (const DeviceTime& row : device_times(use)) {
-      const std::string line = fmt::format("  {:<8} {}  {}  {}", row.name, seconds(row.seconds),
+      const std::string line = fmt::format("  {:<{}} {}  {}  {}", row.name, width, seconds(row.seconds),
                                            rounded_percent(row.seconds, use.window_s), row.meaning);
       out.print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
     }

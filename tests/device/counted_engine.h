@@ -57,12 +57,13 @@ struct Engine {
     at.waiter.wait.begin = now;
   }
   Scope& scope(int thread) { return threads[static_cast<size_t>(thread)]->waiter.wait.scope; }
-  void end_wait(int thread, uint64_t now, bool may_work = false) {
+  void end_wait(int thread, uint64_t now, bool may_work = false, uint64_t worked = 0) {
     Thread& at = *threads[static_cast<size_t>(thread)];
     const uint64_t begin = at.waiter.wait.begin;
     at.waiter.timeline.cut_open(at.arena, begin);
     at.waiter.timeline.cut(at.arena, schedule.activity, now, &at.idle_in_calls);
-    schedule.end_wait(at.waiter, {{begin, now}, may_work, {&at.cpu_idle, &at.latency, &at.gap, &at.wake}, 0});
+    schedule.end_wait(at.waiter,
+                      {{begin, now}, may_work, worked, {&at.cpu_idle, &at.latency, &at.gap, &at.wake}, 0});
     at.waiter.wait.begin = 0;
   }
   void sample(int thread, uint64_t now) {

@@ -125,6 +125,96 @@ TEST_CASE("what a call that may work does after the last task is no wait") {
   CHECK(engine.schedule.totals(0).cpu_waits == 30);
 }
 
+TEST_CASE("host work in a call that may wait is no wait, whichever tasks run meanwhile") {
+  // Builds beside a kernel that goes on after them: one that works for 80 of 100 µs, and reads files in the
+  // rest, and one that works all the time.
+  Engine engine;
+  Task* task = engine.submit(kStart);
+  engine.begin_wait(0, kStart + 100'000);
+  engine.end_wait(0, kStart + 200'000, true, 80'000);
+  engine.begin_wait(0, kStart + 200'000);
+  engine.end_wait(0, kStart + 300'000, true, 100'000);
+  engine.schedule.complete(task, kStart, kStart + 1'000'000, kStart + 1'000'000);
+  // A release that sleeps until the kernel has ended, after some work.
+  Task* next = engine.submit(kStart + 1'000'000);
+  engine.begin_wait(0, kStart + 1'000'000);
+  engine.end_wait(0, kStart + 1'100'000, true, 30'000);
+  engine.schedule.complete(next, kStart + 1'000'000, kStart + 1'090'000, kStart + 1'100'000);
+  engine.schedule.finish(kStart + 1'100'000);
+  CHECK(engine.threads[0]->cpu_idle.value == 70'000);
+  CHECK(engine.cause(0) == 0);
+  CHECK(engine.cause(1) == 70'000);
+  CHECK(engine.schedule.totals(0).cpu_waits == 70'000);
+  CHECK(engine.schedule.totals(0).overlap == 1'020'000);
+  REQUIRE(engine.threads[0]->parts.size() == 1);
+}
+
+TEST_CASE("a call that may work waits until the last task in it, as long as the thread did not work") {
+  Engine engine;
+  Task* first = engine.submit(kStart);
+  Task* second = engine.submit(kStart);
+  engine.begin_wait(0, kStart + 100);
+  engine.end_wait(0, kStart + 200, true, 60);
+  engine.schedule.complete(first, kStart, kStart + 140, kStart + 300);
+  engine.schedule.complete(second, kStart + 150, kStart + 170, kStart + 300);
+  engine.schedule.finish(kStart + 300);
+  const Thread& thread = *engine.threads[0];
+  CHECK(thread.cpu_idle.value == 40);  // from 130 to 170
+  CHECK(engine.cause(0) == 10);
+  CHECK(engine.cause(1) == 20);
+  CHECK(thread.gap.value == 10);
+  CHECK(engine.schedule.totals(0).overlap == 130);
+}
+
+TEST_CASE("where a driver spins as it waits, processor time tells nothing of calls in which tasks ended") {
+  for (const bool spins : {false, true}) {
+    Engine engine;
+    Task* first = engine.submit(kStart);
+    engine.begin_wait(0, kStart);
+    engine.end_wait(0, kStart + 100, false, spins ? 100 : 5);
+    engine.schedule.complete(first, kStart, kStart + 100, kStart + 100);
+    engine.schedule.advance(kStart + 100);
+    Task* second = engine.submit(kStart + 100);
+    engine.begin_wait(0, kStart + 110);  // releases memory
+    engine.end_wait(0, kStart + 160, true, 50);
+    engine.schedule.complete(second, kStart + 100, kStart + 155, kStart + 160);
+    Task* third = engine.submit(kStart + 200);
+    engine.begin_wait(0, kStart + 210);  // loads a module, while a task goes on that was there before
+    engine.end_wait(0, kStart + 240, true, 30);
+    engine.schedule.complete(third, kStart + 200, kStart + 90'000, kStart + 90'000);
+    engine.schedule.finish(kStart + 90'000);
+    CHECK(engine.threads[0]->cpu_idle.value == 100 + (spins ? 45 : 0));
+    CHECK(engine.cause(1) == (spins ? 45 : 0));
+    CHECK(engine.cause(2) == 0);
+  }
+}
+
+TEST_CASE("a long call that works is no wait either while it goes on and others launch") {
+  Engine engine(2);
+  Waiter& waiter = engine.threads[0]->waiter;
+  static uint64_t cpu = 0;
+  cpu = 0;
+  waiter.cpu_time = [](void*) { return cpu; };
+  waiter.wait.may_work = true;
+  engine.begin_wait(0, kStart);
+  ValueCell cause{};
+  constexpr uint64_t kTasks = 300'000;
+  uint64_t now = kStart;
+  for (uint64_t i = 0; i < kTasks; ++i) {
+    Task* task = engine.schedule.submit(0, 0, TaskKind::Kernel, now);
+    task->idle_cause = &cause;
+    now += 1'000;
+    cpu += 900;  // of each 1,000 it sleeps 100
+    engine.schedule.complete(task, now - 1'000, now, now);
+    if (engine.schedule.is_due(now)) engine.schedule.advance(now);
+  }
+  engine.end_wait(0, now, true, cpu);
+  engine.schedule.finish(now);
+  CHECK(engine.threads[0]->cpu_idle.value == 100 * kTasks);
+  CHECK(cause.value == 100 * kTasks);
+  CHECK(engine.schedule.totals(0).cpu_waits == 100 * kTasks);
+}
+
 TEST_CASE("tasks that never complete are counted, and time after their submission counts as busy") {
   Engine engine;
   Task* lost = engine.submit(kStart + 10);
@@ -135,6 +225,21 @@ TEST_CASE("tasks that never complete are counted, and time after their submissio
   engine.schedule.finish(kStart + 100);
   CHECK(engine.threads[0]->idle_elsewhere.value == 30);
   CHECK(engine.schedule.totals(0).incomplete == 2);
+}
+
+TEST_CASE("since when a device is at tasks that have not completed is known at any time") {
+  Engine engine;
+  const auto since = [&] { return engine.schedule.totals(0).under_way_since; };
+  CHECK(since() == 0);
+  Task* first = engine.submit(kStart + 10);
+  Task* second = engine.submit(kStart + 20);
+  CHECK(since() == kStart + 10);
+  engine.schedule.complete(first, kStart + 15, kStart + 40, kStart + 50);
+  CHECK(since() == kStart + 40);
+  engine.schedule.complete(second, kStart + 40, kStart + 60, kStart + 70);
+  CHECK(since() == 0);
+  engine.submit(kStart + 90);
+  CHECK(since() == kStart + 90);
 }
 
 TEST_CASE("only tasks that are under way are taken for such") {

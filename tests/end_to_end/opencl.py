@@ -182,6 +182,14 @@ class OpenCl(EndToEnd):
             run = self.assert_as_bare([CALLS, way], status=3)
             self.assertIn("submitted and not seen to complete", " ".join(run.summary()["degradations"]), way)
 
+    def test_what_is_under_way_as_a_process_is_killed_is_neither_work_nor_idleness(self):
+        run = self.prof_run([CALLS, "killed"])
+        self.assertEqual(128 + 9, run.status)
+        device = run.report("devices")["devices"][0]
+        self.assertGreaterEqual(device["under_way_s"], 0.1, "the program slept that long beside the kernel")
+        self.assertLessEqual(device["idle_s"] + device["under_way_s"] + device["busy_s"], device["window_s"] + 1e-6)
+        self.assertEqual(1, device["incomplete"])
+
     def test_sleep_is_nobodys_unless_it_is_sampled(self):
         run = self.prof_run([CALLS, "naps"])
         napped = run.stated("napped")

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -326,6 +327,17 @@ int outstanding(bool at_once) {
   exit(3);
 }
 
+// Ends while its only kernel is under way.
+int killed() {
+  const Setting setting;
+  cl_command_queue queue = setting.queue();
+  launch(queue, setting.kernel("work", 2'000'000'000));
+  require(clFlush(queue), "clFlush");
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  raise(SIGKILL);
+  return 1;
+}
+
 int forks() {
   const Setting setting;
   cl_command_queue queue = setting.queue();
@@ -435,6 +447,7 @@ int main(int argc, char** argv) {
   if (what == "many-queues") return many_queues();
   if (what == "outstanding") return outstanding(false);
   if (what == "outstanding-at-once") return outstanding(true);
+  if (what == "killed") return killed();
   if (what == "fork") return forks();
   if (what == "fork-first") return fork_first();
   if (what == "naps") return naps();
