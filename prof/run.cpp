@@ -71,9 +71,7 @@ std::string preload_list(const fs::path& runtime, const std::vector<fs::path>& o
 
 // A program that can be sampled from outside only is refused where that cannot be done.
 void require_outside_sampling(const Target& target, const std::vector<hpcrun::EventSpec>& events) {
-  const char* what = target.kind == hpcrun::ProgramKind::Go
-                         ? "a Go program, whose runtime would be killed by our signals"
-                         : "statically linked, so that nothing can be preloaded";
+  const char* what = reason_outside(target.kind);
   const bool only_real_time = std::ranges::all_of(
       events, [](const hpcrun::EventSpec& event) { return event.kind == hpcrun::EventKind::RealTime; });
   if (only_real_time)
@@ -276,11 +274,13 @@ int run_program(const RunOptions& whole) {
                                  fmt::format("{}", fmt::join(command, " ")), outside_refusal(events), told});
   if (target.needs_outside()) plan.before_exec = [&](pid_t child) { outside->attach(child, target.image); };
   plan.environment = {
-      {"LD_PRELOAD", preload_list(runtime, others)},  {hpcrun::kEnvDirectory, place.string()},
-      {hpcrun::kEnvEvents, format_events(events)},    {hpcrun::kEnvTrace, options.trace ? "1" : "0"},
-      {hpcrun::kEnvTrigger, trigger_name(trigger)},   {hpcrun::kEnvOutside, outside->socket_name()},
-      {hpcrun::kEnvOutsideExec, find_outside_exec()},
+      {hpcrun::kEnvDirectory, place.string()},        {hpcrun::kEnvEvents, format_events(events)},
+      {hpcrun::kEnvTrace, options.trace ? "1" : "0"}, {hpcrun::kEnvTrigger, trigger_name(trigger)},
+      {hpcrun::kEnvOutside, outside->socket_name()},  {hpcrun::kEnvOutsideExec, find_outside_exec()},
   };
+  // Children of static and of Go programs load it.
+  if (!hpcrun::fails_with_runtime(target.kind))
+    plan.environment.push_back({"LD_PRELOAD", preload_list(runtime, others)});
   if (contention == ContentionRequest::Sampled) {
     plan.environment.push_back({hpcrun::kEnvContention, "1"});
     plan.environment.push_back({hpcrun::kEnvMemoryEvents, memory_events(events, trigger)});

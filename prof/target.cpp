@@ -82,6 +82,20 @@ void refuse_foreign(const fs::path& path) {
 
 }  // namespace
 
+const char* reason_outside(hpcrun::ProgramKind kind) {
+  switch (kind) {
+    case hpcrun::ProgramKind::Go:
+      return "a Go program, whose runtime would be killed by our signals";
+    case hpcrun::ProgramKind::OtherLibc:
+      return "linked with another C library than glibc (such as musl), whose loader cannot load the runtime";
+    case hpcrun::ProgramKind::Sanitized:
+      return "built with a sanitizer or has one preloaded, which must be the only library that intercepts "
+             "the C library";
+    default:
+      return "statically linked, so that nothing can be preloaded";
+  }
+}
+
 Target find_target(const std::string& program) {
   Target target;
   target.path = search(program);
@@ -94,6 +108,9 @@ Target find_target(const std::string& program) {
       refuse_raised_privileges(at);
       target.image = at;
       target.kind = kind;
+      const char* const preload = getenv("LD_PRELOAD");
+      if (kind == hpcrun::ProgramKind::Dynamic && preload && hpcrun::preloads_sanitizer(preload))
+        target.kind = hpcrun::ProgramKind::Sanitized;
       break;
     }
     const std::optional<std::string> interpreter = interpreter_of(at);

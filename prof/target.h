@@ -14,10 +14,12 @@ struct Target {
   hpcrun::ProgramKind kind = hpcrun::ProgramKind::Unreadable;  // of that file
 
   // Can it be sampled from outside only?
-  bool needs_outside() const {
-    return kind == hpcrun::ProgramKind::Static || kind == hpcrun::ProgramKind::Go;
-  }
+  bool needs_outside() const { return hpcrun::needs_outside_sampling(kind); }
 };
+
+// Returns why programs of a kind that needs_outside_sampling() cannot be measured from inside: a phrase that
+// follows "it is" or a colon.
+const char* reason_outside(hpcrun::ProgramKind kind);
 
 // Finds the program as execvp does and looks at it, through the interpreter lines of scripts. Throws
 // CommandError: 127 not found, 126 not executable, 125 when it runs but cannot be measured, with the remedy.

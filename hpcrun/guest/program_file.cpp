@@ -4,6 +4,7 @@
 #include <fcntl.h>
 
 #include <cstring>
+#include <string_view>
 
 #include "hpcrun/guest/syscalls.h"
 
@@ -38,33 +39,82 @@ class File {
   long descriptor_;
 };
 
-bool has_interpreter(const File& file, const Elf64_Ehdr& header) noexcept {
-  if (header.e_phentsize != sizeof(Elf64_Phdr)) return false;
+enum class Loader : uint8_t { None, Glibc, Other };
+
+// glibc's names: ld-linux-x86-64.so.2, ld-lsb-x86-64.so.3, ld-2.31.so and similar.
+Loader loader_of(const File& file, const Elf64_Ehdr& header) noexcept {
+  if (header.e_phentsize != sizeof(Elf64_Phdr)) return Loader::None;
   for (uint64_t i = 0; i < header.e_phnum; ++i) {
     Elf64_Phdr segment;
-    if (!file.read(header.e_phoff + i * sizeof segment, &segment, sizeof segment)) return false;
-    if (segment.p_type == PT_INTERP) return true;
+    if (!file.read(header.e_phoff + i * sizeof segment, &segment, sizeof segment)) return Loader::None;
+    if (segment.p_type != PT_INTERP) continue;
+    char path[256];
+    const uint64_t bytes = segment.p_filesz < sizeof path ? segment.p_filesz : sizeof path;
+    const long got = file.read_some(segment.p_offset, path, bytes);
+    if (got <= 0) return Loader::None;
+    std::string_view name(path, static_cast<size_t>(got));
+    name.remove_prefix(name.rfind('/') + 1);  // all of it if there is no slash
+    for (const std::string_view known : {"ld-linux", "ld-lsb", "ld-2."})
+      if (name.starts_with(known)) return Loader::Glibc;
+    return Loader::Other;
+  }
+  return Loader::None;
+}
+
+// Calls use(section) with each section header until it returns true. Returns whether one did.
+template <typename Use>
+bool any_section(const File& file, const Elf64_Ehdr& header, Use use) noexcept {
+  if (header.e_shentsize != sizeof(Elf64_Shdr)) return false;
+  for (uint64_t i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr section;
+    if (!file.read(header.e_shoff + i * sizeof section, &section, sizeof section)) return false;
+    if (use(section)) return true;
   }
   return false;
 }
 
 bool has_go_section(const File& file, const Elf64_Ehdr& header) noexcept {
-  if (header.e_shentsize != sizeof(Elf64_Shdr)) return false;
-  const auto read_section = [&](uint64_t index, Elf64_Shdr& section) {
-    return file.read(header.e_shoff + index * sizeof section, &section, sizeof section);
-  };
   Elf64_Shdr names;
-  if (!read_section(header.e_shstrndx, names)) return false;
-  for (uint64_t i = 0; i < header.e_shnum; ++i) {
-    Elf64_Shdr section;
+  if (!file.read(header.e_shoff + header.e_shstrndx * sizeof names, &names, sizeof names)) return false;
+  return any_section(file, header, [&](const Elf64_Shdr& section) {
     char name[sizeof kGoSection];
-    if (!read_section(i, section)) return false;
-    if (section.sh_type != SHT_PROGBITS || !(section.sh_flags & SHF_ALLOC)) continue;
-    if (file.read(names.sh_offset + section.sh_name, name, sizeof name) &&
-        std::memcmp(name, kGoSection, sizeof name) == 0)
-      return true;
+    return section.sh_type == SHT_PROGBITS && (section.sh_flags & SHF_ALLOC) &&
+           file.read(names.sh_offset + section.sh_name, name, sizeof name) &&
+           std::memcmp(name, kGoSection, sizeof name) == 0;
+  });
+}
+
+// Defined or called by programs whose sanitizer intercepts functions of the C library. The
+// undefined-behaviour sanitizer intercepts none.
+constexpr std::string_view kSanitizers[] = {"__asan_init", "__hwasan_init", "__tsan_init",  "__msan_init",
+                                            "__lsan_init", "__dfsan_init",  "__rtsan_init", "__memprof_init"};
+constexpr size_t kLongestSanitizer = 14;
+
+bool names_sanitizer(std::string_view strings) noexcept {
+  for (size_t at = strings.find("__"); at != strings.npos; at = strings.find("__", at + 1)) {
+    if (at > 0 && strings[at - 1] != '\0') continue;
+    std::string_view rest = strings;
+    rest.remove_prefix(at);
+    for (const std::string_view name : kSanitizers)
+      if (rest.size() > name.size() && rest.starts_with(name) && rest[name.size()] == '\0') return true;
   }
   return false;
+}
+
+// The names of dynamic symbols are the one table of strings that is loaded.
+bool is_sanitized(const File& file, const Elf64_Ehdr& header) noexcept {
+  return any_section(file, header, [&](const Elf64_Shdr& section) {
+    if (section.sh_type != SHT_STRTAB || !(section.sh_flags & SHF_ALLOC)) return false;
+    char piece[1024];
+    constexpr size_t kOverlap = kLongestSanitizer + 2;  // with the null bytes around
+    for (uint64_t at = 0; at < section.sh_size; at += sizeof piece - kOverlap) {
+      const size_t wanted = section.sh_size - at < sizeof piece ? section.sh_size - at : sizeof piece;
+      const long got = file.read_some(section.sh_offset + at, piece, wanted);
+      if (got <= 0) return false;
+      if (names_sanitizer({piece, static_cast<size_t>(got)})) return true;
+    }
+    return false;
+  });
 }
 
 }  // namespace
@@ -77,7 +127,28 @@ ProgramKind program_kind(const char* path) noexcept {
     return ProgramKind::NotElf;
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) return ProgramKind::Foreign;
   if (has_go_section(file, header)) return ProgramKind::Go;
-  return has_interpreter(file, header) ? ProgramKind::Dynamic : ProgramKind::Static;
+  switch (loader_of(file, header)) {
+    case Loader::None:
+      return ProgramKind::Static;
+    case Loader::Other:
+      return ProgramKind::OtherLibc;
+    default:
+      return is_sanitized(file, header) ? ProgramKind::Sanitized : ProgramKind::Dynamic;
+  }
+}
+
+bool preloads_sanitizer(const char* list) noexcept {
+  std::string_view rest(list);
+  while (!rest.empty()) {
+    const size_t end = rest.find_first_of(": ");
+    std::string_view name = rest.substr(0, end);
+    rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
+    name.remove_prefix(name.rfind('/') + 1);
+    for (const std::string_view known : {"libasan.", "libhwasan.", "libtsan.", "liblsan.", "libclang_rt.asan",
+                                         "libclang_rt.hwasan", "libclang_rt.tsan", "libclang_rt.memprof"})
+      if (name.starts_with(known)) return true;
+  }
+  return false;
 }
 
 bool script_interpreter(const char* path, char* interpreter, size_t bytes) noexcept {

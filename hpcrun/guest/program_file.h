@@ -13,11 +13,29 @@ enum class ProgramKind : uint8_t {
   NotElf,      // a script, for instance
   Foreign,     // ELF of another machine, 32-bit x86 included
   Static,      // no interpreter: nothing can be preloaded
+  OtherLibc,   // its loader is not glibc's (musl): the runtime cannot be loaded
+  Sanitized,   // a sanitizer (address, thread, memory, leak) intercepts the C library and must come first
   Go,          // its runtime handles signals by raw system call and would be killed by ours
-  Dynamic,
+  Dynamic,     // the runtime can work in it
 };
 
-// A Go program is told by its section .go.buildinfo (which `strip` keeps), whether it is static or not.
+// True for the kinds that are sampled from outside, by perf events that `prof` reads.
+constexpr bool needs_outside_sampling(ProgramKind kind) noexcept {
+  return kind == ProgramKind::Static || kind == ProgramKind::OtherLibc || kind == ProgramKind::Sanitized ||
+         kind == ProgramKind::Go;
+}
+
+// True for the kinds that fail if the runtime is preloaded: their loader cannot load it, or a sanitizer finds
+// it.
+constexpr bool fails_with_runtime(ProgramKind kind) noexcept {
+  return kind == ProgramKind::Foreign || kind == ProgramKind::OtherLibc || kind == ProgramKind::Sanitized;
+}
+
+// True if a value of LD_PRELOAD names a sanitizer's library: any program with it is of the kind Sanitized.
+bool preloads_sanitizer(const char* list) noexcept;
+
+// Recognizes Go programs by their section .go.buildinfo (which `strip` keeps), whether static or not, other C
+// libraries by the interpreter's name, and sanitizers by the names among the dynamic symbols.
 ProgramKind program_kind(const char* path) noexcept;
 
 // The interpreter that a script's first line ("#!") names; false where the file is no script.

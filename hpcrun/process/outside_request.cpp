@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <string_view>
 
 #include "hpcrun/guest/environment.h"
 #include "hpcrun/guest/program_file.h"
@@ -44,10 +45,8 @@ void find_program(const char* file, bool on_path, Use use) noexcept {
 
 constexpr char kPreload[] = "LD_PRELOAD=";
 constexpr char kRuntime[] = "/libhpcrun.so";
-constexpr char kOpenCl[] = "/libhpcrun-opencl.so";  // come with it
-constexpr char kMemory[] = "/libhpcrun-memory.so";
-constexpr char kSync[] = "/libhpcrun-sync.so";
-constexpr char kIsolate[] = "/libhpcrun-isolate.so";
+constexpr std::string_view kOurs = "libhpcrun";                // also the libraries that come with it
+constexpr std::string_view kIsolate = "libhpcrun-isolate.so";  // an allocator follows it
 
 // One entry of LD_PRELOAD, whose entries end at colons and spaces.
 struct Entry {
@@ -55,12 +54,15 @@ struct Entry {
   size_t bytes = 0;
 
   bool is_runtime() const noexcept { return ends_in(kRuntime, sizeof kRuntime - 1); }
-  bool is_ours() const noexcept {
-    return is_runtime() || ends_in(kOpenCl, sizeof kOpenCl - 1) || ends_in(kMemory, sizeof kMemory - 1) ||
-           ends_in(kSync, sizeof kSync - 1) || ends_in(kIsolate, sizeof kIsolate - 1);
-  }
+  bool is_ours() const noexcept { return name().starts_with(kOurs) && name().size() < bytes; }
+  bool brings_allocator() const noexcept { return is_ours() && name() == kIsolate; }
 
  private:
+  std::string_view name() const noexcept {
+    std::string_view path(begin, bytes);
+    path.remove_prefix(path.rfind('/') + 1);
+    return path;
+  }
   bool ends_in(const char* name, size_t length) const noexcept {
     return bytes >= length && memcmp(begin + bytes - length, name, length) == 0;
   }
@@ -100,8 +102,7 @@ struct Plan {
   Presence runtime = Presence::NotNamed;
 
   bool loader_complains() const noexcept {
-    return runtime == Presence::NotReachable ||
-           (runtime == Presence::Loadable && kind == ProgramKind::Foreign);
+    return runtime == Presence::NotReachable || (runtime == Presence::Loadable && fails_with_runtime(kind));
   }
   // What to ask `prof`; 0: nothing.
   char question() const noexcept {
@@ -111,6 +112,8 @@ struct Plan {
       case ProgramKind::Go:
         return kGoFromExec;
       case ProgramKind::Static:
+      case ProgramKind::OtherLibc:
+      case ProgramKind::Sanitized:
       case ProgramKind::Foreign:
         return kStaticFromExec;
       default:
@@ -136,13 +139,22 @@ ProgramKind kind_of(const char* path) noexcept {
 
 // `path`: as find_program gives it.
 Plan plan_for(const char* path, char* const environment[]) noexcept {
-  return {kind_of(path), runtime_in(environment)};
+  Plan plan{kind_of(path), runtime_in(environment)};
+  const char* const preload = preload_of(environment);
+  if (plan.kind == ProgramKind::Dynamic && preload && preloads_sanitizer(preload))
+    plan.kind = ProgramKind::Sanitized;
+  return plan;
+}
+
+// False in a process that `prof` attached to: nothing is preloaded into its children, and nobody can be
+// asked.
+bool is_concerned(char* const environment[]) noexcept {
+  return address.bytes != 0 || preload_of(environment);
 }
 
 // Cannot fail any more for what the kernel says of the file: hpcrun-exec could not tell the caller.
 bool will_execute(const char* path, ProgramKind kind) noexcept {
-  return (kind == ProgramKind::Go || kind == ProgramKind::Static || kind == ProgramKind::Dynamic) &&
-         access(path, X_OK) == 0;
+  return (kind == ProgramKind::Dynamic || needs_outside_sampling(kind)) && access(path, X_OK) == 0;
 }
 
 void note_unmeasured(const char* file) noexcept {
@@ -198,8 +210,11 @@ char* const* without_runtime(char* const environment[], void* memory) noexcept {
   end += sizeof kPreload - 1;
   char* const first = end;
   const char* at = preload;
+  bool is_allocator = false;
   for (Entry entry = next_entry(at); entry.bytes != 0; entry = next_entry(at)) {
-    if (entry.is_ours()) continue;
+    const bool is_left_out = entry.is_ours() || is_allocator;
+    is_allocator = entry.brings_allocator();
+    if (is_left_out) continue;
     if (end != first) *end++ = ':';
     memcpy(end, entry.begin, entry.bytes);
     end += entry.bytes;
@@ -214,7 +229,8 @@ char* const* without_runtime(char* const environment[], void* memory) noexcept {
 }
 
 bool leave_to_outside() noexcept {
-  if (program_kind("/proc/self/exe") != ProgramKind::Go) return false;
+  const ProgramKind kind = program_kind("/proc/self/exe");
+  if (kind != ProgramKind::Go && kind != ProgramKind::Sanitized) return false;
   ask_outside(address, kGoFromNow);
   return true;
 }
@@ -224,7 +240,7 @@ Spawn::Spawn(const char* file, bool on_path, char* const arguments[], char* cons
   find_program(file, on_path, [&](const char* path) {
     const Plan plan = plan_for(path, environment);
     fits_ = !plan.loader_complains();
-    const char question = plan.question();
+    const char question = address.bytes != 0 ? plan.question() : '\0';
     if (question && will_execute(path, plan.kind) && !prepare(path, question, arguments))
       note_unmeasured(path);
   });

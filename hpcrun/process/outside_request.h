@@ -1,7 +1,7 @@
 #pragma once
-// Programs that the runtime cannot be in (static ones, Go, those whose environment lacks it) are sampled from
-// outside, by `prof`, which is asked for it before they run. Asking takes a round trip to `prof`, and half a
-// second where it does not answer.
+// Programs that the runtime cannot be in (static ones, musl, sanitizers, Go, those whose environment lacks
+// it) are sampled from outside, by `prof`, which is asked for it before they run. Asking takes a round trip
+// to `prof`, and half a second where it does not answer.
 
 #include <cstddef>
 

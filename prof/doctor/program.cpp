@@ -104,7 +104,7 @@ Diagnosis measurable(const std::string& name, const Target& target) {
   Diagnosis row{"program", name, Verdict::Good, target.image.string(), "can be measured", "", ""};
   if (target.image.empty()) row.state = target.path.string() + ", which this user may not read";
   if (target.needs_outside()) {
-    row.state += target.kind == hpcrun::ProgramKind::Go ? " (a Go program)" : " (statically linked)";
+    row.state += fmt::format(" ({})", reason_outside(target.kind));
     row.works = "can be measured from outside, by perf events";
   }
   return row;

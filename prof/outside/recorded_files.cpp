@@ -66,6 +66,19 @@ std::string why_outside(ProgramKind kind, const std::string& program) {
           "linked, so that nothing can be preloaded; linked dynamically it would be measured "
           "at less cost.",
           name);
+    case ProgramKind::OtherLibc:
+      return fmt::format(
+          "{} was sampled from outside, by perf events that prof reads: it is linked with another C library "
+          "than glibc (such as musl), whose loader cannot load the runtime.",
+          name);
+    case ProgramKind::Sanitized:
+      return fmt::format(
+          "{} was sampled from outside, by perf events that prof reads: it is built with a sanitizer or has "
+          "one "
+          "preloaded, which must be the only library that intercepts the C library; built without it, it "
+          "would be measured at less "
+          "cost.",
+          name);
     case ProgramKind::Foreign:
       return fmt::format(
           "{} was sampled from outside, by perf events that prof reads: it is not a 64-bit "

@@ -115,7 +115,9 @@ void OutsideRecorder::map(const PerfRecord& record) {
     if (process.kind != ProgramKind::Dynamic) settle(process, true);
   }
   if (process.owner == Owner::Runtime) return;
-  if (mapping.path.ends_with(kRuntime) && process.kind != ProgramKind::Go) return settle(process, false);
+  if (mapping.path.ends_with(kRuntime) && process.kind != ProgramKind::Go &&
+      process.kind != ProgramKind::Sanitized)
+    return settle(process, false);
   const bool is_code_of_file = is_file(mapping.path) || mapping.path == "[vdso]";
   if (is_file(mapping.path) && mapping.path != process.program) {
     if (process.loader.empty()) process.loader = mapping.path;

@@ -7,6 +7,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import unittest
 
 import driver
@@ -66,6 +67,50 @@ class Outside(driver.EndToEnd):
             self.assertTrue(any("from outside" in line and "statically linked" in line
                                 for line in summary["degradations"]), summary["degradations"])
             self.assertEqual(summary["run"]["processes"], 1)
+
+    def compiled(self, name, compiler, *options):
+        """The program of chosen CPU time, built by a compiler that may be missing; nothing without it."""
+        if not shutil.which(compiler):
+            return None
+        target = self.folder / name
+        built = self.plain_run([compiler, "-O1", "-g", *options, str(HERE / "programs" / "foreign_runtime.c"), "-o",
+                                str(target)])
+        return str(target) if built.returncode == 0 else None
+
+    def check_foreign(self, program, reason):
+        run = self.prof_run([program])
+        self.check_unharmed(run, [program])
+        self.assertEqual((run.status, run.stdout), (42, b"worked\n"), run.stderr)
+        self.assertTrue(any("from outside" in line and reason in line for line in run.summary()["degradations"]),
+                        run.summary()["degradations"])
+        self.assertGreater(run.inclusive("work", "CPUTIME") / run.total("CPUTIME"), 0.8)
+        spawn = "import os, sys; os.waitpid(os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ), 0)"
+        below = self.prof_run(["sh", "-c", '"$0"; echo $?; exec "$@"', program, sys.executable, "-c", spawn, program],
+                              options=["--no-analyze"])
+        self.assertEqual((below.status, below.stdout), (0, b"worked\n42\nworked\n"), below.stderr)
+
+    def test_programs_with_a_sanitizer_run_unharmed(self):
+        ways = [("gcc", "address"), ("gcc", "thread"), ("gcc", "leak"),
+                ("clang-14", "address"), ("clang-14", "thread"), ("clang-14", "memory")]
+        found = 0
+        for compiler, sanitizer in ways:
+            program = self.compiled(f"{compiler}-{sanitizer}", compiler, f"-fsanitize={sanitizer}")
+            if not program or self.plain_run([program]).returncode != 42:
+                continue  # also a sanitizer that cannot run on this kernel
+            found += 1
+            with self.subTest(compiler=compiler, sanitizer=sanitizer):
+                self.check_foreign(program, "sanitizer")
+        if not found:
+            self.skipTest("no compiler here builds programs with a sanitizer")
+
+    def test_programs_of_another_C_library_run_unharmed(self):
+        """Programs of musl where it is installed; everywhere one of glibc whose loader has another name."""
+        loader = self.folder / "ld-other.so.1"
+        loader.symlink_to("/lib64/ld-linux-x86-64.so.2")
+        programs = [self.compiled("other", "gcc", f"-Wl,--dynamic-linker={loader}"), self.compiled("musl", "musl-gcc")]
+        for program in filter(None, programs):
+            with self.subTest(program=program):
+                self.check_foreign(program, "another C library")
 
     def test_as_an_ordinary_user(self):
         if os.geteuid() != 0:
