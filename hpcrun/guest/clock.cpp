@@ -3,7 +3,10 @@
 #include <elf.h>
 #include <link.h>
 #include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
+#include <atomic>
 #include <cstring>
 
 #include "hpcrun/guest/syscalls.h"
@@ -55,7 +58,9 @@ Symbols symbols_of(const ElfW(Dyn) * dynamic, ElfW(Addr) bias) noexcept {
 
 void find_vdso_clock() noexcept {
   const auto base = static_cast<ElfW(Addr)>(getauxval(AT_SYSINFO_EHDR));
-  if (!base) return;
+  int counter = PR_TSC_ENABLE;  // what a parent may have forbidden
+  raw_syscall(SYS_prctl, PR_GET_TSC, reinterpret_cast<long>(&counter));
+  if (!base || counter != PR_TSC_ENABLE) return;
   const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(base);
   const auto* segments = reinterpret_cast<const ElfW(Phdr)*>(base + header->e_phoff);
   ElfW(Addr) bias = base;
@@ -76,10 +81,15 @@ void find_vdso_clock() noexcept {
   }
 }
 
+void stop_using_vdso_clock() noexcept {
+  std::atomic_ref(vdso_clock_gettime).store(nullptr, std::memory_order_relaxed);
+}
+
 uint64_t monotonic_ns() noexcept {
-  if (!vdso_clock_gettime) return sys_clock_ns(CLOCK_MONOTONIC);
+  const ClockGettime read = std::atomic_ref(vdso_clock_gettime).load(std::memory_order_relaxed);
+  if (!read) return sys_clock_ns(CLOCK_MONOTONIC);
   timespec now{};
-  vdso_clock_gettime(CLOCK_MONOTONIC, &now);
+  read(CLOCK_MONOTONIC, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
 }
 

@@ -21,6 +21,7 @@ namespace {
 constexpr size_t kMostPathBytes = 4096;
 
 OutsideAddress address{};
+bool leaves_programs_alone = false;
 char helper_path[kMostPathBytes];  // of hpcrun-exec; empty: there is none
 
 // Calls use(path) with the file that execvp would execute.
@@ -177,11 +178,18 @@ void find_outside_sampler() noexcept {
   if (helper && strlen(helper) < sizeof helper_path) strcpy(helper_path, helper);
 }
 
+void leave_programs_alone() noexcept {
+  leaves_programs_alone = true;
+  address.bytes = 0;
+}
+
 bool before_exec(const char* file, bool on_path, char* const environment[]) noexcept {
+  if (leaves_programs_alone) return false;
   Plan plan;
-  if (file && address.bytes != 0)
+  if (file && is_concerned(environment))
     find_program(file, on_path, [&](const char* path) { plan = plan_for(path, environment); });
-  if (const char question = plan.question()) ask_outside(address, question);
+  const char question = plan.question();
+  if (question && address.bytes != 0) ask_outside(address, question);
   return !plan.loader_complains();
 }
 
@@ -236,7 +244,8 @@ bool leave_to_outside() noexcept {
 }
 
 Spawn::Spawn(const char* file, bool on_path, char* const arguments[], char* const environment[]) noexcept {
-  if (!file || address.bytes == 0) return;
+  fits_ = !leaves_programs_alone;
+  if (!file || !fits_ || !is_concerned(environment)) return;
   find_program(file, on_path, [&](const char* path) {
     const Plan plan = plan_for(path, environment);
     fits_ = !plan.loader_complains();

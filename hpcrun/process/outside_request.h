@@ -20,8 +20,12 @@ bool before_exec(const char* file, bool on_path, char* const environment[]) noex
 size_t bytes_without_runtime(char* const environment[]) noexcept;
 char* const* without_runtime(char* const environment[], void* memory) noexcept;
 
-// The calling process executes a Go program and has one thread: asks `prof` to sample it. True for any Go
-// program: nothing of ours may touch it.
+// From now on the process executes and starts all programs without the runtime, which asks nobody: they
+// inherit a seccomp filter that it must not run under.
+void leave_programs_alone() noexcept;
+
+// The calling process executes a Go program, or one with a sanitizer, and has one thread: asks `prof` to
+// sample it. True for any such program: nothing of ours may touch it.
 bool leave_to_outside() noexcept;
 
 // A program that posix_spawn is about to start. Nothing of ours runs in the child before it; if the runtime

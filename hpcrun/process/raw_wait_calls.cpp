@@ -1,6 +1,7 @@
 // What takes its arguments as they come: syscall() and ioctl(). Of the system calls those that a sample would
 // make return early are made uninterrupted (wait_calls.cpp says which these are), and those that send signals
-// to threads go the way of the functions that do (send_calls.cpp); masks in their arguments are the kernel's.
+// to threads go the way of the functions that do (send_calls.cpp), as do those that forbid the runtime its
+// own (restriction_calls.cpp); masks in their arguments are the kernel's.
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -8,6 +9,7 @@
 
 #include "hpcrun/guest/chosen_entry.h"
 #include "hpcrun/process/next.h"
+#include "hpcrun/process/restriction_calls.h"
 #include "hpcrun/process/send_calls.h"
 #include "hpcrun/process/wait_calls.h"
 
@@ -80,8 +82,10 @@ long call_uninterrupted(long number, long a, long b, long c, long d, long e, lon
 }  // namespace
 
 // The function that is to answer syscall(). Called by the entry below, with its arguments.
-extern "C" __attribute__((used)) SystemCallFunction* hpcrun_before_syscall(long number, long, long b, long c,
-                                                                           long d) noexcept {
+extern "C" __attribute__((used)) SystemCallFunction* hpcrun_before_syscall(long number, long a, long b,
+                                                                           long c, long d) noexcept {
+  if (number == SYS_prctl || number == SYS_seccomp) [[unlikely]]
+    before_restriction(number, a, b, c);
   if (process_state.protects_waits && waits(number) && !is_restarted(number, b, d)) return call_uninterrupted;
   SystemCallFunction* const send = sends_to_thread(number, b, c);
   return send ? send : HPCRUN_NEXT(syscall);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 
 #include <cstring>
 
@@ -15,6 +16,7 @@
 #include "hpcrun/process/virtual_signals.h"
 #include "hpcrun/process/wait_calls.h"
 #include "hpcrun/sample/handler.h"
+#include "hpcrun/sample/sources.h"
 
 using namespace hpcrun;
 
@@ -32,8 +34,25 @@ bool is_owned(int signal) noexcept {
   return signal >= 1 && signal <= 64 && (owned_signals() & mask_of(signal));
 }
 
+// True if more than half of the real-time signals are in the set: not a choice of some.
+bool wants_all(SignalMask set) noexcept {
+  return __builtin_popcountll(set >> 31) > 16;
+}
+
+void give_up_signals(SignalMask wanted, SignalMask avoided) noexcept;
+
+// A program that blocks a signal of our timers, or waits for it, uses it: it gets it in the kernel, where its
+// values queue, and the timers go on by another.
+void give_up_timer_signals(SignalMask asked) noexcept {
+  const SignalMask ours =
+      source_signals() & ~mask_of(SIGTRAP) & mask_of(process_state.timer_signal) & held_signals();
+  const SignalMask wanted = asked & (ours | wait_signals());
+  if (wanted && !wants_all(asked)) give_up_signals(wanted, asked);
+}
+
 int change_mask(int how, const sigset_t* set, sigset_t* old) noexcept {
   if (in_unmeasured_child()) return HPCRUN_NEXT(pthread_sigmask)(how, set, old);
+  if (set && how != SIG_UNBLOCK && is_sampling_here()) give_up_timer_signals(to_bits(*set));
   const SignalMask blocked = virtual_blocked();
   const SignalMask asked = set ? to_bits(*set) & held_signals() : 0;  // now: *old may be the same
   sigset_t kernel;
@@ -49,7 +68,7 @@ int change_mask(int how, const sigset_t* set, sigset_t* old) noexcept {
 
 timespec remaining(const timespec& end) noexcept {
   timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  raw_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, reinterpret_cast<long>(&now));
   timespec left{end.tv_sec - now.tv_sec, end.tv_nsec - now.tv_nsec};
   if (left.tv_nsec < 0) {
     left.tv_nsec += 1'000'000'000;
@@ -61,15 +80,10 @@ timespec remaining(const timespec& end) noexcept {
 
 timespec end_of(const timespec& timeout) noexcept {
   timespec end{};
-  clock_gettime(CLOCK_MONOTONIC, &end);
+  raw_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, reinterpret_cast<long>(&end));
   end.tv_sec += timeout.tv_sec + (end.tv_nsec + timeout.tv_nsec) / 1'000'000'000;
   end.tv_nsec = (end.tv_nsec + timeout.tv_nsec) % 1'000'000'000;
   return end;
-}
-
-// More than half of the real-time signals: not a choice of some.
-bool wants_all(SignalMask set) noexcept {
-  return __builtin_popcountll(set >> 31) > 16;
 }
 
 // A signal for timers that the program does not want; 0 when there is none.
@@ -87,13 +101,13 @@ void reserve_spare(SignalMask wanted) noexcept {
   own_signals(mask_of(process_state.spare_signal));
 }
 
-// The samples go on by other signals.
-void give_up_signals(SignalMask wanted) noexcept {
+// The samples go on by other signals than those to be avoided.
+void give_up_signals(SignalMask wanted, SignalMask avoided) noexcept {
   const SignalMask timer = mask_of(process_state.timer_signal);
   const bool gives_up_timer = wanted & timer;
   const bool gives_up_sigtrap = wanted & mask_of(SIGTRAP);
   if (gives_up_timer || (gives_up_sigtrap && !(owned_signals() & timer))) {
-    if (const int spare = take_spare(wanted)) {
+    if (const int spare = take_spare(wanted | avoided)) {
       use_timer_signal(spare);
     } else {
       // The program wants them all: it gets its own by the virtual view, and calls that wait get samples.
@@ -102,7 +116,7 @@ void give_up_signals(SignalMask wanted) noexcept {
     }
   }
   if (gives_up_sigtrap) stop_using_sigtrap();
-  reserve_spare(wanted);
+  reserve_spare(wanted | avoided);
   for (SignalMask rest = wanted; rest; rest &= rest - 1) release_signal(__builtin_ctzll(rest) + 1);
 }
 
@@ -120,17 +134,17 @@ SignalMask isolation_signals() noexcept {
 int wait_for_signal(const WaitSite& site, const sigset_t* asked, siginfo_t* info,
                     const timespec* timeout) noexcept {
   if (in_unmeasured_child()) return HPCRUN_NEXT(sigtimedwait)(asked, info, timeout);
-  // Signals that are kept from calls that wait cannot be waited for. A program that wants one of them gets
-  // it; one that wants whatever comes does not mean these.
-  if (to_bits(*asked) & wait_signals() && !wants_all(to_bits(*asked)))
-    give_up_signals(to_bits(*asked) & wait_signals());
+  // Signals that are kept from calls that wait cannot be waited for: one that wants whatever comes does not
+  // mean these.
+  give_up_timer_signals(to_bits(*asked));
   sigset_t kernel = *asked;
   set_bits(kernel, to_bits(*asked) & ~(wait_signals() | isolation_signals()));
-  const SignalMask held_waited = to_bits(kernel) & held_signals();
-  if (!held_waited) return wait_in_kernel(site, kernel, info, timeout);
+  // Of one that was released, a sample of before may still come.
+  const SignalMask owned_waited = to_bits(kernel) & owned_signals();
+  if (!owned_waited) return wait_in_kernel(site, kernel, info, timeout);
   const timespec end = timeout ? end_of(*timeout) : timespec{};
   siginfo_t found{};
-  VirtualWait wait(held_waited);
+  VirtualWait wait(owned_waited);
   const int signal = guarded(wait, [&] {
     for (;;) {
       if (const int pending = wait.take(found)) {
@@ -160,7 +174,7 @@ HPCRUN_EXPORT int sigaction(int signal, const struct sigaction* action, struct s
   }
   // One that the program is to be interrupted by cannot be kept from calls that wait.
   const bool is_handled = action && action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
-  if (is_handled && (wait_signals() & mask_of(signal))) give_up_signals(mask_of(signal));
+  if (is_handled && (wait_signals() & mask_of(signal))) give_up_signals(mask_of(signal), 0);
   const struct sigaction before = virtual_action(signal);
   if (action) set_virtual_action(signal, *action);
   if (old) *old = before;
@@ -211,6 +225,6 @@ HPCRUN_EXPORT int sigpending(sigset_t* set) noexcept {
 // A signalfd reads what is blocked in the kernel: a signal that the program wants to read cannot stay ours.
 HPCRUN_EXPORT int signalfd(int descriptor, const sigset_t* set, int flags) noexcept {
   const SignalMask wanted = to_bits(*set) & held_signals();
-  if (wanted && !in_unmeasured_child()) give_up_signals(wanted);
+  if (wanted && !in_unmeasured_child()) give_up_signals(wanted, to_bits(*set));
   return HPCRUN_NEXT(signalfd)(descriptor, set, flags);
 }

@@ -56,7 +56,7 @@ constexpr size_t kEnvironmentBytes = 2048;
 constexpr int kMostFilesOfOnePid = 10'000;  // execs of one process, or runs that meet a recycled pid
 
 void warn(const char* what, int error, const char* consequence) noexcept {
-  static char line[kMaxDirectory + 256];  // the child of a fork may be on a small stack
+  static char line[kMaxDirectory + 256];             // the child of a fork may be on a small stack
   const char* description = strerrordesc_np(error);  // untranslated: strerror() may allocate
   if (!description) description = "unknown error";
   const int length = snprintf(line, sizeof line, "prof: %s %s: %s; process %d %s\n", what,
@@ -222,9 +222,9 @@ bool takes_few_samples(const Config& config) noexcept {
   return config.event_count > 0 && !config.locks && !config.contention_by_pages;
 }
 
-// Starts sampling by process_state.config in a process that has just begun, whose only thread has the stack. In
-// a forked child the program's allocator may be locked until all fork handlers have run: nothing here allocates,
-// takes a lock of the C library or calls a function that the program may define.
+// Starts sampling by process_state.config in a process that has just begun, whose only thread has the stack.
+// In a forked child the program's allocator may be locked until all fork handlers have run: nothing here
+// allocates, takes a lock of the C library or calls a function that the program may define.
 void start_sampling(StackBounds stack) noexcept {
   const uint64_t start_cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
   process_state.pid = sys_getpid();
@@ -350,6 +350,10 @@ bool wait_for_all_at_work() noexcept {
   return false;
 }
 
+void release_all_signals() noexcept {
+  for (SignalMask rest = owned_signals(); rest; rest &= rest - 1) release_signal(__builtin_ctzll(rest) + 1);
+}
+
 // What threads that were on their way could still touch as measuring ended stayed until now.
 void forget_last_attachment() noexcept {
   process_state.file.abandon();
@@ -415,18 +419,21 @@ int finish_late() noexcept {
     finish_devices();
     end_all_threads();
   }
-  for (SignalMask rest = owned_signals(); rest; rest &= rest - 1) release_signal(__builtin_ctzll(rest) + 1);
+  release_all_signals();
   process_state.file.finish(monotonic_ns());
   process_state.file.release_descriptor();
   return at_rest ? 0 : ETIMEDOUT;
 }
 
-void finish_process() noexcept {
-  if (!is_sampling_here()) return;
+namespace {
+
+// False if sampling has ended already, or ends in another thread.
+bool finish_sampling() noexcept {
+  if (!is_sampling_here()) return false;
   stay_at_home();
   note_time(Counter::ProgramEndedNs);
   flush_devices();
-  if (!process_state.sampling.exchange(false)) return;
+  if (!process_state.sampling.exchange(false)) return false;
   stop_inherited_event();
   note_last_names();
   finish_isolating();
@@ -434,6 +441,32 @@ void finish_process() noexcept {
   finish_heap();
   finish_sync();
   finish_devices();
+  return true;
+}
+
+}  // namespace
+
+void finish_before(const char* why) noexcept {
+  if (!is_sampling_here()) return;
+  char note[256];
+  snprintf(note, sizeof note, "Measuring ended before the program did: %s.", why);
+  process_state.file.write_note(note);
+  if (process_state.late.load(std::memory_order_acquire)) {
+    finish_late();
+  } else if (finish_sampling()) {
+    process_state.protects_waits = false;
+    detach_thread();
+    wait_for_all_at_work();
+    disarm_all_threads();
+    release_all_signals();
+    process_state.file.finish(monotonic_ns());
+    process_state.file.release_descriptor();
+  }
+  process_state.is_restricted.store(true, std::memory_order_relaxed);
+}
+
+void finish_process() noexcept {
+  if (!finish_sampling()) return;
   detach_thread();
   if (const int error = process_state.file.failure())
     warn("stopped writing measurements to", error, "was measured up to then");

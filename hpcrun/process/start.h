@@ -19,6 +19,11 @@ int start_late(const char* settings) noexcept;
 // stopped in our handler: what it holds is left to it.
 int finish_late() noexcept;
 
+// The program goes on and is about to forbid the runtime its system calls: ends measuring in all threads,
+// with a note that says why. Nothing of the runtime's makes a system call afterwards but in functions that
+// the program calls.
+void finish_before(const char* why) noexcept;
+
 // Stops sampling and closes the file. Nothing happens in a process that is not measured.
 void finish_process() noexcept;
 

@@ -47,7 +47,7 @@ template <typename Result>
 struct Start {
   Result (*routine)(void*);
   void* argument;
-  SignalMask blocked;
+  CreatedMask::Inherited mask;
   size_t stack_bytes;
   bool is_driver;  // part of a device
 };
@@ -61,8 +61,7 @@ HPCRUN_TAIL_CALLS Result run_thread(void* raw) noexcept {
   void* const argument = start->argument;
   const size_t bytes = start->stack_bytes;
   const bool is_driver = start->is_driver;
-  inherit_virtual_blocked(start->blocked);
-  adopt_kernel_mask();
+  inherit_mask(start->mask);
   sys_munmap(start, sizeof *start);
   thread_is_left_out = is_driver;
   if (!is_driver) attach_thread(stack_below_descriptor(bytes));
@@ -88,8 +87,9 @@ int create_measured(const pthread_attr_t* attributes, Result (*routine)(void*), 
     count_unsampled();
     return create(routine, argument);
   }
-  auto* start = new (memory) Started{routine, argument, virtual_blocked_for(attributes),
-                                     stack_bytes(attributes), is_driver(creator)};
+  const CreatedMask mask(attributes);
+  auto* start =
+      new (memory) Started{routine, argument, mask.inherited(), stack_bytes(attributes), is_driver(creator)};
   const int error = create(run_thread<Result>, start);
   if (error) sys_munmap(memory, sizeof(Started));
   return error;

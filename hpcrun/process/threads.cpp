@@ -18,6 +18,7 @@
 #include "hpcrun/memory/isolating.h"
 #include "hpcrun/memory/observer.h"
 #include "hpcrun/process/proc_file.h"
+#include "hpcrun/process/processor_state.h"
 #include "hpcrun/process/redirection.h"
 #include "hpcrun/process/thread_list.h"
 #include "hpcrun/sample/handler.h"
@@ -58,9 +59,9 @@ void make_exit_key() noexcept {
   pthread_key_create(&exit_key, at_thread_exit);
 }
 
-// Has at_thread_exit() called as the thread ends. For a key beyond the C library's first 32 (of a runtime that
-// came late) the value's first memory is allocated: a forked child, whose allocator may be locked, does without
-// unless the thread that forked had a value. Its first thread then ends with the process.
+// Has at_thread_exit() called as the thread ends. For a key beyond the C library's first 32 (of a runtime
+// that came late) the value's first memory is allocated: a forked child, whose allocator may be locked, does
+// without unless the thread that forked had a value. Its first thread then ends with the process.
 void ask_for_exit_call() noexcept {
   if (process_state.is_forked && !pthread_getspecific(exit_key)) return;
   pthread_setspecific(exit_key, reinterpret_cast<void*>(kFirstRound));
@@ -176,6 +177,7 @@ void count_unsampled() noexcept {
 void attach_thread(StackBounds stack) noexcept {
   const AtWork at_work;
   if (!is_sampling_here() || this_thread()) return;
+  note_thread_pointer();
   pthread_once(&exit_key_once, make_exit_key);
   // Whoever attached the runtime may have met this thread already.
   if (adopt_late_thread(reinterpret_cast<uint64_t>(__builtin_frame_address(0)))) return;
@@ -214,6 +216,12 @@ void end_all_threads() noexcept {
     end_thread(*thread, thread_cpu_ns(*thread));
     thread = next;
   }
+}
+
+void disarm_all_threads() noexcept {
+  const ThreadListLock lock;
+  ++process_state.attachment;  // as above
+  for_each_thread(disarm_thread);
 }
 
 void stop_using_sigtrap() noexcept {

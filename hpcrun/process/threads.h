@@ -22,6 +22,10 @@ void attach_running_threads(LateThreads& late) noexcept;
 // Closes the parts of all threads. No handler may be at work, nor find sampling on.
 void end_all_threads() noexcept;
 
+// Stops the sources of all threads, none of which is measured any more. Their states stay: what is at work in
+// them may go on.
+void disarm_all_threads() noexcept;
+
 // Stops the calling thread's sources and closes its part of the file. Safe to call twice.
 void detach_thread() noexcept;
 

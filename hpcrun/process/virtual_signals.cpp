@@ -10,6 +10,7 @@
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/memory/isolating.h"
 #include "hpcrun/process/next.h"
+#include "hpcrun/process/processor_state.h"
 #include "hpcrun/sample/handler.h"
 
 HPCRUN_NEXT_OF(sigaction);
@@ -83,8 +84,20 @@ void die_of(int signal, const siginfo_t& info) noexcept {
   send_here(info);  // delivered as our handler returns
 }
 
+void call_handler(int signal, const struct sigaction& action, siginfo_t& info, ucontext_t& context) noexcept {
+  if (action.sa_flags & SA_SIGINFO)
+    action.sa_sigaction(signal, &info, &context);
+  else
+    action.sa_handler(signal);
+}
+
+SignalMask blocked_in_handler(int signal, const struct sigaction& action) noexcept {
+  return to_bits(action.sa_mask) | (action.sa_flags & SA_NODEFER ? 0 : mask_of(signal));
+}
+
 // As the kernel would: the context that the handler sees and may edit has the mask to return with.
-void call_program(int signal, const struct sigaction& action, siginfo_t& info, ucontext_t& context) noexcept {
+void call_program(int signal, const struct sigaction& action, siginfo_t& info, ucontext_t& context,
+                  InterruptedState& state) noexcept {
   if (action.sa_flags & static_cast<int>(SA_RESETHAND)) {
     struct sigaction reset {};
     reset.sa_handler = SIG_DFL;
@@ -92,15 +105,13 @@ void call_program(int signal, const struct sigaction& action, siginfo_t& info, u
   }
   const SignalMask interrupted = to_bits(context.uc_sigmask);
   set_bits(context.uc_sigmask, (interrupted & ~held_signals()) | blocked_here);
-  const SignalMask itself = action.sa_flags & SA_NODEFER ? 0 : mask_of(signal);
-  const SignalMask asked = to_bits(action.sa_mask) | itself;
+  const SignalMask asked = blocked_in_handler(signal, action);
   blocked_here |= asked & held_signals();
 
   kernel_mask(SIG_SETMASK, (interrupted | asked) & ~held_signals());
-  if (action.sa_flags & SA_SIGINFO)
-    action.sa_sigaction(signal, &info, &context);
-  else
-    action.sa_handler(signal);
+  leave_own_state(state);
+  call_handler(signal, action, info, context);
+  enter_own_state(state);
   kernel_mask(SIG_SETMASK, kAll & ~kFaults);
 
   const SignalMask returned = to_bits(context.uc_sigmask);
@@ -111,7 +122,8 @@ void call_program(int signal, const struct sigaction& action, siginfo_t& info, u
 }
 
 // Not in the handler itself: samples would have its frame on the stack, too.
-[[gnu::noinline]] void forward(int signal, siginfo_t& info, ucontext_t& context) noexcept {
+[[gnu::noinline]] void forward(int signal, siginfo_t& info, ucontext_t& context,
+                               InterruptedState& state) noexcept {
   if (is_wake_up(info)) return;
   if (in_unmeasured_child()) {
     set_bits(context.uc_sigmask, to_bits(context.uc_sigmask) | blocked_here);
@@ -120,7 +132,7 @@ void call_program(int signal, const struct sigaction& action, siginfo_t& info, u
   const struct sigaction action = virtual_action(signal);
   const bool blocked = blocked_here & mask_of(signal);
   if (!blocked && action.sa_handler != SIG_IGN && action.sa_handler != SIG_DFL)
-    return call_program(signal, action, info, context);
+    return call_program(signal, action, info, context, state);
   if (is_synchronous(signal, info)) return die_of(signal, info);
   if (blocked && !(held_signals() & mask_of(signal))) {
     // Released while this thread had it blocked: catch up, and let the kernel find who may take it.
@@ -129,6 +141,8 @@ void call_program(int signal, const struct sigaction& action, siginfo_t& info, u
   }
   if (blocked) {
     put_pending(info, info.si_code == SI_TKILL ? sys_gettid() : 0);
+    // Released meanwhile: whoever did it may have looked at what is pending before.
+    if (!(held_signals() & mask_of(signal))) give_pending_to_kernel(signal);
     return;
   }
   if (action.sa_handler == SIG_IGN) return;
@@ -136,29 +150,55 @@ void call_program(int signal, const struct sigaction& action, siginfo_t& info, u
 }
 
 // One that was put for the thread: the signal that was to tell so may be one of ours that came before it.
-[[gnu::noinline]] void deliver(int signal, ucontext_t& context) noexcept {
+[[gnu::noinline]] void deliver(int signal, ucontext_t& context, InterruptedState& state) noexcept {
   siginfo_t info;
   if (in_unmeasured_child() || !take_pending(signal, info)) return;
   // After this one, or as its handler jumps away.
   if (deliverable_here() & mask_of(signal)) wake(sys_gettid(), signal);
-  forward(signal, info, context);
+  forward(signal, info, context, state);
 }
 
-void on_signal(int signal, siginfo_t* info, void* context) {
+// In a thread whose thread-local variables cannot be found, such as one that the program made by clone(2)
+// with memory of its own for them: a sample is dropped, and the program gets its own signals by the action
+// alone.
+[[gnu::noinline]] void pass_on(int signal, siginfo_t& info, ucontext_t& context) noexcept {
+  const bool is_of_descriptor = signal != SIGTRAP && (info.si_code == POLL_IN || info.si_code == POLL_HUP);
+  if (is_of_descriptor ? signal == process_state.timer_signal : is_our_sample(signal, info)) return;
+  const struct sigaction action = virtual_action(signal);
+  if (action.sa_handler == SIG_IGN && !is_synchronous(signal, info)) return;
+  if (action.sa_handler == SIG_IGN || action.sa_handler == SIG_DFL) return die_of(signal, info);
+  kernel_mask(SIG_SETMASK,
+              (to_bits(context.uc_sigmask) | blocked_in_handler(signal, action)) & ~held_signals());
+  call_handler(signal, action, info, context);
+}
+
+void on_signal(int signal, siginfo_t* info, void* raw) {
+  auto& context = *static_cast<ucontext_t*>(raw);
+  InterruptedState state;
+  if (!enter_own_state(state)) [[unlikely]] {
+    leave_own_state(state);
+    return pass_on(signal, *info, context);
+  }
   const int saved_errno = errno;
-  const bool is_ours = handle_sample_signal(signal, *info, context);
-  if (!is_ours) forward(signal, *info, *static_cast<ucontext_t*>(context));
+  const bool is_ours = handle_sample_signal(signal, *info, &context);
+  if (!is_ours) forward(signal, *info, context, state);
   if (deliverable_here() & mask_of(signal)) [[unlikely]]
-    deliver(signal, *static_cast<ucontext_t*>(context));
+    deliver(signal, context, state);
   errno = saved_errno;
   const Isolation* const with = isolation.load(std::memory_order_acquire);
-  if (is_ours && with) with->return_from_sample(context);
+  leave_own_state(state);
+  if (is_ours && with) with->return_from_sample(&context);
 }
 
 // System calls that a signal of the program's would interrupt must be interrupted by ours as well, and no
 // others: as long as it raises samples, one that samples do not interrupt by themselves.
 void install(int signal) noexcept {
   const struct sigaction program = virtual_action(signal);
+  if (program.sa_handler == SIG_IGN && !(held_signals() & mask_of(signal))) {
+    // Released: the kernel keeps and discards what is pending, which it does by the program's own action.
+    HPCRUN_NEXT(sigaction)(signal, &program, nullptr);
+    return;
+  }
   struct sigaction action {};
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
@@ -239,7 +279,9 @@ void virtual_signals_after_fork() noexcept {
 }
 
 bool in_unmeasured_child() noexcept {
-  if (!owned_signals() || sys_getpid() == process_state.pid) return false;
+  if (!owned_signals() || process_state.is_restricted.load(std::memory_order_relaxed) ||
+      sys_getpid() == process_state.pid)
+    return false;
   if (show_actions(false)) kernel_mask(SIG_BLOCK, blocked_here);
   return true;
 }
@@ -253,14 +295,23 @@ SignalMask virtual_blocked() noexcept {
   return blocked_here;
 }
 
-SignalMask virtual_blocked_for(const pthread_attr_t* attributes) noexcept {
+CreatedMask::CreatedMask(const pthread_attr_t* attributes) noexcept {
   sigset_t mask;
-  if (attributes && pthread_attr_getsigmask_np(attributes, &mask) == 0) return 0;
-  return virtual_blocked();
+  if (attributes && pthread_attr_getsigmask_np(attributes, &mask) == 0) return;
+  inherited_.blocked = virtual_blocked();
+  const SignalMask held = held_signals();
+  kernel_before_ = kernel_mask(SIG_BLOCK, held);
+  inherited_.opens = held & ~kernel_before_;
 }
 
-void inherit_virtual_blocked(SignalMask blocked) noexcept {
-  blocked_here = blocked;
+CreatedMask::~CreatedMask() {
+  if (inherited_.opens) kernel_mask(SIG_SETMASK, kernel_before_);
+}
+
+void inherit_mask(const CreatedMask::Inherited& inherited) noexcept {
+  blocked_here |= inherited.blocked;
+  kernel_mask(SIG_UNBLOCK, inherited.opens);
+  adopt_kernel_mask();
 }
 
 void adopt_kernel_mask() noexcept {

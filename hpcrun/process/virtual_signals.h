@@ -24,8 +24,8 @@ SignalMask owned_signals() noexcept;
 SignalMask held_signals() noexcept;
 
 // Nothing of ours raises the signal any more: from now on it is blocked, pending and waited for in the kernel
-// as the program asks; only its action stays virtual, for the threads whose masks cannot be changed from
-// here.
+// as the program asks; only its handler stays virtual, for the threads whose masks cannot be changed from
+// here. If the program ignores it, so does the kernel.
 void release_signal(int signal) noexcept;
 
 // A real-time signal that nobody handles, we do not own and is not in the set; 0 when there is none. From the
@@ -43,10 +43,32 @@ bool in_unmeasured_child() noexcept;
 // The calling thread's virtual blocked set.
 SignalMask virtual_blocked() noexcept;
 
-// A new thread starts with its creator's set, unless its attributes (null: none) give it a mask; what is then
-// blocked in the kernel becomes virtually blocked. Not async-signal-safe: the first.
-SignalMask virtual_blocked_for(const pthread_attr_t* attributes) noexcept;
-void inherit_virtual_blocked(SignalMask blocked) noexcept;
+// The signal mask with which a thread is created. From construction to the end, in the creator, held signals
+// are blocked in the kernel: the new thread begins with that mask, so that none reaches it before it has its
+// virtual blocked set. Not async-signal-safe.
+class CreatedMask {
+ public:
+  // The mask that the attributes (null: none) give, otherwise the creator's.
+  explicit CreatedMask(const pthread_attr_t* attributes) noexcept;
+  ~CreatedMask();
+  CreatedMask(const CreatedMask&) = delete;
+  CreatedMask& operator=(const CreatedMask&) = delete;
+
+  struct Inherited {
+    SignalMask blocked = 0;  // virtually
+    SignalMask opens = 0;    // blocked in the kernel by the creator alone
+  };
+  const Inherited& inherited() const noexcept { return inherited_; }
+
+ private:
+  Inherited inherited_;
+  SignalMask kernel_before_ = 0;
+};
+
+// In the new thread, before code of the program.
+void inherit_mask(const CreatedMask::Inherited& inherited) noexcept;
+
+// Blocks nothing of ours in the kernel: what is blocked there becomes virtually blocked.
 void adopt_kernel_mask() noexcept;
 
 // The program's sigaction() on an owned signal.

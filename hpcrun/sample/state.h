@@ -31,9 +31,9 @@ constexpr int kNoDescriptor = -1;
 
 // What a thread remembers of one event.
 struct EventState {
-  uint64_t last = 0;               // the event's clock or counter at the last sample
-  SampledCpuClock cpu_clock;       // instead of `last` where the perf clock counts user and kernel
-  SplitCpuClock split_clock;       // and where it counts user code only
+  uint64_t last = 0;          // the event's clock or counter at the last sample
+  SampledCpuClock cpu_clock;  // instead of `last` where the perf clock counts user and kernel
+  SplitCpuClock split_clock;  // and where it counts user code only
   SampleBrake brake;
   int descriptor = kNoDescriptor;  // of an event of this thread alone
   MemoryRing records;              // of that event, where it is of memory
@@ -143,9 +143,11 @@ struct ProcessState {
   std::atomic<uint64_t> left_timer_signals{0};  // bit n-1: n was it before; some may be on their way
   // Descriptors have raised it at some time: in an attachment before this one, perhaps.
   std::atomic<bool> has_signals_of_descriptors{false};
-  int isolation_signal = 0;                     // of libhpcrun-isolate.so, or 0
-  int spare_signal = 0;                         // one that could take its place, or 0
+  int isolation_signal = 0;     // of libhpcrun-isolate.so, or 0
+  int spare_signal = 0;         // one that could take its place, or 0
   bool protects_waits = false;  // a source in use would interrupt system calls that wait (waiting.h)
+  // The program has forbidden system calls of the runtime's, which has ended measuring.
+  std::atomic<bool> is_restricted{false};
   // Sees each sample that was recorded, in the handler; nullptr: nobody does.
   std::atomic<void (*)(ThreadState&, NodeId, uint64_t now)> observer{nullptr};
   // Where contention is looked for: sees each sample of CPU time that was recorded, with the stack that was

@@ -31,6 +31,47 @@ class SignalCalls(driver.EndToEnd):
     def test_handlers_installed_by_old_functions(self):
         self.check("old_handlers")
 
+    def test_samples_work_in_any_state_of_the_processor(self):
+        for state in ["counter", "alignment"]:
+            for events in ["CPUTIME@1000"], ["CPUTIME@1000", "REALTIME@1000"]:
+                with self.subTest(state=state, events=events):
+                    run = self.prof_run([driver.program("processor_state"), state], events=events, options=["--trace"])
+                    self.assertEqual((run.status, run.stdout), (42, b"worked\n"), run.stderr)
+                    self.assertGreater(run.inclusive("(anonymous namespace)::work", "CPUTIME"), 0, run.stderr)
+
+    def test_a_thread_pointer_of_the_programs_own_stays(self):
+        command = [driver.program("processor_state"), "thread_pointer"]
+        for trigger in "sigtrap", "setsig", "timer":
+            with self.subTest(trigger=trigger):
+                run = self.prof_run(command, events=["CPUTIME@1000"], env={**os.environ, "PROF_TRIGGER": trigger})
+                self.assertEqual((run.status, run.stdout), (42, b"worked\n"), run.stderr)
+                self.assertGreater(run.inclusive("(anonymous namespace)::work", "CPUTIME"), 0, run.stderr)
+
+    def test_programs_that_forbid_system_calls_run_unharmed(self):
+        ways = [("prctl", "CPUTIME"), ("seccomp", "REALTIME"), ("strict", "REALTIME"), ("execute", "CPUTIME")]
+        for way, event in ways:
+            command = [driver.program("seccomp_traps"), way]
+            plain = self.plain_run(command, timeout=20)
+            if plain.returncode == 77:
+                self.skipTest("seccomp is not available here")
+            with self.subTest(way=way, event=event):
+                run = self.prof_run(command, events=[f"{event}@1000"], timeout=20)
+                self.assertEqual((run.status, run.stdout), (plain.returncode, plain.stdout), run.stderr)
+                self.assertTrue(any("seccomp" in line for line in run.summary()["degradations"]), run.stderr)
+                self.assertGreater(run.inclusive("(anonymous namespace)::work", event), 0, run.stderr)
+
+    def test_queued_values_of_a_real_time_signal_arrive_whole(self):
+        """Whatever signal the runtime's timers use, none of the program's is lost, and none ends it."""
+        ways = [("sigwaitinfo", ["REALTIME@1000"], None), ("sigwaitinfo", ["CPUTIME@1000"], "timer"),
+                ("sigtimedwait", ["CPUTIME@1000"], "setsig"), ("signalfd", ["REALTIME@1000"], None),
+                ("signalfd", ["CPUTIME@1000"], "setsig")]
+        for way, events, trigger in ways:
+            with self.subTest(way=way, trigger=trigger):
+                env = {**os.environ, "PROF_TRIGGER": trigger} if trigger else None
+                run = self.prof_run([driver.program("queued_signals"), way], events=events, env=env,
+                                    options=["--no-analyze"], timeout=60)
+                self.assertEqual((run.status, run.stdout), (42, b"sum 499500\n"), run.stderr)
+
     def test_masks_of_system_v(self):
         self.check("old_masks")
 

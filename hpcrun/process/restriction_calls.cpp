@@ -1,0 +1,79 @@
+// Calls by which a program forbids itself what the runtime does: seccomp's modes, and reading the time stamp
+// counter. Also by syscall(), which hpcrun_before_syscall (raw_wait_calls.cpp) sees.
+
+#include "hpcrun/process/restriction_calls.h"
+
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "hpcrun/guest/clock.h"
+#include "hpcrun/guest/safe_load.h"
+#include "hpcrun/guest/syscalls.h"
+#include "hpcrun/process/next.h"
+#include "hpcrun/process/outside_request.h"
+#include "hpcrun/process/seccomp_filter.h"
+#include "hpcrun/process/start.h"
+#include "hpcrun/process/threads.h"
+#include "hpcrun/sample/state.h"
+
+using namespace hpcrun;
+
+namespace {
+
+// Calls use(filter, count) with a copy of the program's filter, unless the kernel would not take it.
+template <typename Use>
+void copied_filter(uint64_t at, Use use) noexcept {
+  sock_fprog header;
+  if (!safe_read(at, &header, sizeof header) || header.len == 0 || header.len > BPF_MAXINSNS) return;
+  const size_t bytes = header.len * sizeof(sock_filter);
+  void* const copy = sys_mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (copy == MAP_FAILED) return;
+  if (safe_read(reinterpret_cast<uint64_t>(header.filter), copy, bytes))
+    use(static_cast<const sock_filter*>(copy), header.len);
+  sys_munmap(copy, bytes);
+}
+
+void before_strict_mode() noexcept {
+  finish_before("the program entered seccomp's strict mode, which allows no system call of the runtime");
+}
+
+void before_filter(uint64_t filter) noexcept {
+  copied_filter(filter, [](const sock_filter* steps, size_t count) {
+    if (bears_measuring(steps, count)) return;
+    leave_programs_alone();
+    finish_before(
+        "the program installed a seccomp filter that answers system calls of the runtime by a signal or the "
+        "end of "
+        "the process");
+  });
+}
+
+}  // namespace
+
+void hpcrun::before_restriction(long number, long a, long b, long c) noexcept {
+  if (number == SYS_prctl && a == PR_SET_TSC && b == PR_TSC_SIGSEGV) return stop_using_vdso_clock();
+  const bool by_prctl = number == SYS_prctl && a == PR_SET_SECCOMP;
+  if (!by_prctl && number != SYS_seccomp) return;
+  if (by_prctl ? b == SECCOMP_MODE_STRICT : a == SECCOMP_SET_MODE_STRICT) return before_strict_mode();
+  if (by_prctl ? b == SECCOMP_MODE_FILTER : a == SECCOMP_SET_MODE_FILTER)
+    before_filter(static_cast<uint64_t>(c));
+}
+
+HPCRUN_NEXT_OF_TYPE(prctl, int(int, unsigned long, unsigned long, unsigned long, unsigned long));
+
+// All of its arguments are of the size of a pointer; those that were not given are not looked at.
+HPCRUN_EXPORT int prctl(int option, ...) noexcept {
+  va_list list;
+  va_start(list, option);
+  unsigned long arguments[4];
+  for (unsigned long& argument : arguments) argument = va_arg(list, unsigned long);
+  va_end(list);
+  before_restriction(SYS_prctl, option, static_cast<long>(arguments[0]), static_cast<long>(arguments[1]));
+  const int result = HPCRUN_NEXT(prctl)(option, arguments[0], arguments[1], arguments[2], arguments[3]);
+  if (option == PR_SET_NAME && result == 0)
+    note_name(pthread_self(), reinterpret_cast<const char*>(arguments[0]));
+  return result;
+}
