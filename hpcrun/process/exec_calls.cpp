@@ -3,6 +3,8 @@
 // sampling has to rest while a process execs. A child of vfork shares our memory but has no events, and is
 // left alone.
 
+#include "hpcrun/process/exec_calls.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -150,9 +152,13 @@ void take_arguments(const char* first, va_list list, char** out) noexcept {
   ((fits) ? (environment)                 \
           : without_runtime(environment, __builtin_alloca(bytes_without_runtime(environment))))
 
-HPCRUN_EXPORT int execve(const char* path, char* const arguments[], char* const environment[]) noexcept {
+int hpcrun::execute(const char* path, char* const arguments[], char* const environment[]) noexcept {
   char* const* const shown = HPCRUN_FITTING(before_exec(path, false, environment), environment);
   return at_rest([=] { return HPCRUN_NEXT(execve)(path, arguments, shown); });
+}
+
+HPCRUN_EXPORT int execve(const char* path, char* const arguments[], char* const environment[]) noexcept {
+  return execute(path, arguments, environment);
 }
 
 HPCRUN_EXPORT int execv(const char* path, char* const arguments[]) noexcept {
@@ -174,11 +180,16 @@ HPCRUN_EXPORT int fexecve(int descriptor, char* const arguments[], char* const e
   return at_rest([=] { return HPCRUN_NEXT(fexecve)(descriptor, arguments, shown); });
 }
 
-HPCRUN_EXPORT int execveat(int folder, const char* path, char* const arguments[], char* const environment[],
-                           int flags) noexcept {
+int hpcrun::execute_at(int folder, const char* path, char* const arguments[], char* const environment[],
+                       int flags) noexcept {
   const PathAt file(folder, path, flags);
   char* const* const shown = HPCRUN_FITTING(before_exec(file.text(), false, environment), environment);
   return at_rest([=] { return HPCRUN_NEXT(execveat)(folder, path, arguments, shown, flags); });
+}
+
+HPCRUN_EXPORT int execveat(int folder, const char* path, char* const arguments[], char* const environment[],
+                           int flags) noexcept {
+  return execute_at(folder, path, arguments, environment, flags);
 }
 
 HPCRUN_EXPORT int execl(const char* path, const char* first, ...) noexcept {

@@ -22,6 +22,7 @@ constexpr size_t kMostPathBytes = 4096;
 
 OutsideAddress address{};
 bool leaves_programs_alone = false;
+int restricted_child = 0;  // of vfork, which shares this memory; 0: none
 char helper_path[kMostPathBytes];  // of hpcrun-exec; empty: there is none
 
 // Calls use(path) with the file that execvp would execute.
@@ -153,6 +154,10 @@ bool is_concerned(char* const environment[]) noexcept {
   return address.bytes != 0 || preload_of(environment);
 }
 
+bool starts_bare_programs() noexcept {
+  return leaves_programs_alone || (restricted_child && restricted_child == sys_getpid());
+}
+
 // Cannot fail any more for what the kernel says of the file: hpcrun-exec could not tell the caller.
 bool will_execute(const char* path, ProgramKind kind) noexcept {
   return (kind == ProgramKind::Dynamic || needs_outside_sampling(kind)) && access(path, X_OK) == 0;
@@ -179,12 +184,15 @@ void find_outside_sampler() noexcept {
 }
 
 void leave_programs_alone() noexcept {
-  leaves_programs_alone = true;
-  address.bytes = 0;
+  const int process = sys_getpid();
+  if (process == process_state.pid)
+    leaves_programs_alone = true;
+  else
+    restricted_child = process;
 }
 
 bool before_exec(const char* file, bool on_path, char* const environment[]) noexcept {
-  if (leaves_programs_alone) return false;
+  if (starts_bare_programs()) return false;
   Plan plan;
   if (file && is_concerned(environment))
     find_program(file, on_path, [&](const char* path) { plan = plan_for(path, environment); });
@@ -244,7 +252,7 @@ bool leave_to_outside() noexcept {
 }
 
 Spawn::Spawn(const char* file, bool on_path, char* const arguments[], char* const environment[]) noexcept {
-  fits_ = !leaves_programs_alone;
+  fits_ = !starts_bare_programs();
   if (!file || !fits_ || !is_concerned(environment)) return;
   find_program(file, on_path, [&](const char* path) {
     const Plan plan = plan_for(path, environment);

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 
 #include "hpcrun/guest/chosen_entry.h"
+#include "hpcrun/process/exec_calls.h"
 #include "hpcrun/process/next.h"
 #include "hpcrun/process/restriction_calls.h"
 #include "hpcrun/process/send_calls.h"
@@ -79,6 +80,13 @@ long call_uninterrupted(long number, long a, long b, long c, long d, long e, lon
   return HPCRUN_CALL_UNINTERRUPTED(syscall, number, a, b, c, d, e, f);
 }
 
+long execute_program(long number, long a, long b, long c, long d, long e, long) noexcept {
+  const auto path = [](long at) { return reinterpret_cast<const char*>(at); };
+  const auto list = [](long at) { return reinterpret_cast<char* const*>(at); };
+  if (number == SYS_execve) return execute(path(a), list(b), list(c));
+  return execute_at(static_cast<int>(a), path(b), list(c), list(d), static_cast<int>(e));
+}
+
 }  // namespace
 
 // The function that is to answer syscall(). Called by the entry below, with its arguments.
@@ -87,6 +95,7 @@ extern "C" __attribute__((used)) SystemCallFunction* hpcrun_before_syscall(long 
   if (number == SYS_prctl || number == SYS_seccomp) [[unlikely]]
     before_restriction(number, a, b, c);
   if (process_state.protects_waits && waits(number) && !is_restarted(number, b, d)) return call_uninterrupted;
+  if (number == SYS_execve || number == SYS_execveat) return execute_program;
   SystemCallFunction* const send = sends_to_thread(number, b, c);
   return send ? send : HPCRUN_NEXT(syscall);
 }
