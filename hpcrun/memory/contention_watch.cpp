@@ -198,6 +198,12 @@ void ContentionWatch::hit(const WatchedThread& thread, const StoppedAt& at, uint
     evidence.access = *access;
     evidence.is_exact = true;
   }
+  // Whole words that are accessed at once are aligned, but for a few.
+  if (!evidence.is_exact && plan.unplaced.bytes == kWordBytes) {
+    evidence.access.kind = plan.unplaced.kind;
+    evidence.access.is_locked = plan.unplaced.is_locked;
+    evidence.is_exact = true;
+  }
   host_.report(thread.index, evidence);
 }
 

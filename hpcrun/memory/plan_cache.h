@@ -15,7 +15,7 @@ class PlanCache {
   const AccessPlan& plan(uint64_t begin, uint64_t pc, const MemoryReader& code) noexcept {
     Slot& slot = slots_[(pc ^ pc >> 6) % kSlots];
     if (slot.pc != pc || slot.begin != begin) {
-      plan_accesses(begin, pc, code, slot.plan);
+      plan_accesses(begin, pc, code, workspace_, slot.plan);
       slot.pc = pc;
       slot.begin = begin;
     }
@@ -32,6 +32,7 @@ class PlanCache {
   };
 
   Slot slots_[kSlots];
+  PlanWorkspace workspace_;
 };
 
 }  // namespace hpcrun

@@ -1,8 +1,10 @@
 #include "hpcrun/model/access_plan.h"
 
+#include <algorithm>
 #include <bit>
-#include <cstring>
+#include <new>
 
+#include "hpcrun/model/followed_registers.h"
 #include "hpcrun/model/instruction.h"
 
 namespace hpcrun {
@@ -10,8 +12,6 @@ namespace hpcrun {
 namespace {
 
 constexpr uint8_t kStackPointer = 4;
-// What a called function may change: rax, rcx, rdx, rsi, rdi, r8 to r11 (System V ABI, 3.2.1).
-constexpr uint16_t kCallClobbers = 0x0fc7;
 constexpr uint64_t kLongestLoop = 16 * 1024;  // bytes; a longer way back is not taken for a loop's
 
 // Code, read a piece at a time.
@@ -61,39 +61,6 @@ void plan_access(const MemoryOperand& operand, const Expression& address, const 
   access.distance = static_cast<int8_t>(distance);
 }
 
-// The registers just before an instruction that is over, told by those of the sample.
-class PastRegisters {
- public:
-  void step_back(const Instruction& instruction) noexcept {
-    const bool is_sum = instruction.effect == Instruction::Effect::Add &&
-                        instruction.extension == Instruction::Extension::None;
-    if (is_sum) since_[instruction.target_register] += instruction.immediate;
-    const auto sum = static_cast<uint16_t>(is_sum ? 1u << instruction.target_register : 0);
-    lost_ = static_cast<uint16_t>(lost_ | (instruction.written & ~sum));
-  }
-
-  bool address(const MemoryOperand& operand, Expression& out) const noexcept {
-    out = Expression{};
-    out.displacement = operand.displacement;
-    if (operand.base != kNoRegister) {
-      if (lost_ >> operand.base & 1) return false;
-      out.base = operand.base;
-      out.displacement -= since_[operand.base];
-    }
-    if (operand.index != kNoRegister) {
-      if (lost_ >> operand.index & 1) return false;
-      out.index = operand.index;
-      out.scale = operand.scale;
-      out.displacement -= since_[operand.index] * operand.scale;
-    }
-    return true;
-  }
-
- private:
-  int64_t since_[kGeneralRegisters] = {};
-  uint16_t lost_ = 0;
-};
-
 // Where the instructions just before a pc begin.
 class Preceding {
  public:
@@ -103,7 +70,7 @@ class Preceding {
     for (uint64_t at = begin; at < pc; ++count_) {
       const uint8_t length = code.length_at(at);
       if (length == 0) return false;
-      addresses_[count_ % kMostPrecedingInstructions] = at;
+      addresses_[count_ % kMostReplayedInstructions] = at;
       at += length;
       if (at > pc) return false;
     }
@@ -111,182 +78,28 @@ class Preceding {
   }
 
   size_t count() const noexcept {
-    return count_ < kMostPrecedingInstructions ? count_ : kMostPrecedingInstructions;
+    return count_ < kMostReplayedInstructions ? count_ : kMostReplayedInstructions;
   }
 
   // `back`: from 1, the last one, to count().
   uint64_t address(size_t back) const noexcept {
-    return addresses_[(count_ - back) % kMostPrecedingInstructions];
+    return addresses_[(count_ - back) % kMostReplayedInstructions];
   }
 
  private:
   size_t count_ = 0;
-  uint64_t addresses_[kMostPrecedingInstructions];
+  uint64_t addresses_[kMostReplayedInstructions];
 };
 
 // Instructions have lengths of their own, so decoding that begins anywhere goes along with the code's after
 // some: where two such ways end in the same instructions, these are the code's.
-bool find_from_nearby(uint64_t pc, Code& code, Preceding& preceding) noexcept {
+bool find_from_nearby(uint64_t pc, Code& code, Preceding& preceding, Preceding& other) noexcept {
   constexpr uint64_t kStarts[] = {128, 123};  // bytes before the pc
-  Preceding other;
   if (!other.find(pc - kStarts[0], pc, code) || !preceding.find(pc - kStarts[1], pc, code)) return false;
   for (size_t back = 1; back <= preceding.count(); ++back)
-    if (other.address(back) != preceding.address(back)) return false;
+    if (back > other.count() || other.address(back) != preceding.address(back)) return false;
   return true;
 }
-
-void plan_preceding(uint64_t begin, uint64_t pc, Code& code, AccessPlan& plan) noexcept {
-  constexpr uint64_t kNearby = 192;  // bytes that are decoded no faster from nearby
-  if (begin >= pc || pc - begin > kMostPrecedingBytes) return;
-  Preceding preceding;
-  if (!(pc - begin > kNearby && find_from_nearby(pc, code, preceding)) && !preceding.find(begin, pc, code))
-    return;
-  PastRegisters registers;
-  for (size_t back = 1; back <= preceding.count(); ++back) {
-    const uint64_t at = preceding.address(back);
-    Instruction instruction;
-    if (!code.decode_at(at, instruction)) return;
-    // Not by this way: who returns from a call or takes a jump comes from elsewhere.
-    if (instruction.flow == Instruction::Flow::Call || instruction.flow == Instruction::Flow::Jump ||
-        instruction.flow == Instruction::Flow::End)
-      return;
-    registers.step_back(instruction);
-    for (uint8_t i = 0; i < instruction.memory_count; ++i) {
-      Expression address;
-      if (is_of_the_stack(instruction.memory[i]) || !registers.address(instruction.memory[i], address))
-        continue;
-      plan_access(instruction.memory[i], address, instruction, at, -static_cast<int>(back), plan);
-    }
-  }
-}
-
-// The registers when an instruction further on is reached.
-class ComingRegisters {
- public:
-  explicit ComingRegisters(AccessPlan& plan) noexcept : plan_(plan) {
-    for (uint8_t i = 0; i < kGeneralRegisters; ++i) values_[i].base = i;
-  }
-
-  bool address(const MemoryOperand& operand, Expression& out) const noexcept {
-    Expression sum;
-    sum.displacement = operand.displacement;
-    if (operand.base != kNoRegister && !(is_known(operand.base) && add(sum, values_[operand.base], 1, sum)))
-      return false;
-    if (operand.index != kNoRegister &&
-        !(is_known(operand.index) && add(sum, values_[operand.index], operand.scale, sum)))
-      return false;
-    out = sum;
-    return true;
-  }
-
-  // The instruction writes there: what was loaded from it is not what will be.
-  void note_store(const Expression& address, uint16_t bytes) noexcept {
-    if (store_count_ < kMostStores) stores_[store_count_] = {address, bytes};
-    ++store_count_;
-  }
-
-  void step(const Instruction& instruction) noexcept {
-    Expression result;
-    const bool follows =
-        instruction.effect != Instruction::Effect::None && evaluate_effect(instruction, result);
-    forget(instruction.written);
-    if (instruction.flow == Instruction::Flow::Call) forget(kCallClobbers);
-    if (!follows) return;
-    values_[instruction.target_register] = result;
-    unknown_ = static_cast<uint16_t>(unknown_ & ~(1u << instruction.target_register));
-  }
-
- private:
-  bool is_known(uint8_t number) const noexcept { return !(unknown_ >> number & 1); }
-  void forget(uint16_t registers) noexcept { unknown_ = static_cast<uint16_t>(unknown_ | registers); }
-
-  bool evaluate_effect(const Instruction& instruction, Expression& out) noexcept {
-    if (!sum_of(instruction, out)) return false;
-    switch (instruction.extension) {
-      case Instruction::Extension::Zero32:
-        return derive(out, DerivedValue::How::Zero32, 0, out);
-      case Instruction::Extension::Sign32:
-        return derive(out, DerivedValue::How::Sign32, 0, out);
-      default:
-        return true;
-    }
-  }
-
-  bool sum_of(const Instruction& instruction, Expression& out) noexcept {
-    const Expression& target = values_[instruction.target_register];
-    Expression immediate;
-    immediate.displacement = instruction.immediate;
-    switch (instruction.effect) {
-      case Instruction::Effect::Move:
-        out = values_[instruction.source_register];
-        return is_known(instruction.source_register);
-      case Instruction::Effect::Constant:
-        out = immediate;
-        return true;
-      case Instruction::Effect::Add:
-        return is_known(instruction.target_register) && add(target, immediate, 1, out);
-      case Instruction::Effect::AddRegister:
-        return is_known(instruction.target_register) && is_known(instruction.source_register) &&
-               add(target, values_[instruction.source_register], 1, out);
-      case Instruction::Effect::Shift:
-        return is_known(instruction.target_register) && instruction.immediate >= 0 &&
-               instruction.immediate <= 3 &&
-               add({}, target, static_cast<uint8_t>(1u << instruction.immediate), out);
-      case Instruction::Effect::Address:
-        return address(instruction.memory[0], out);
-      case Instruction::Effect::Load:
-        return load(instruction, out);
-      default:
-        return false;
-    }
-  }
-
-  // What the stack holds for the function is as good a pointer as any.
-  bool load(const Instruction& instruction, Expression& out) noexcept {
-    const MemoryOperand& operand = instruction.memory[0];
-    Expression from;
-    const bool is_word = operand.bytes == 1 || operand.bytes == 2 || operand.bytes == 4 || operand.bytes == 8;
-    if (!is_word || operand.segment != Segment::None || !address(operand, from) ||
-        was_stored(from, operand.bytes))
-      return false;
-    const auto how = instruction.sign_extends ? DerivedValue::How::LoadSigned : DerivedValue::How::Load;
-    return derive(from, how, static_cast<uint8_t>(operand.bytes), out);
-  }
-
-  // By the same registers. Another way to the same place is not seen, and gives an address that nobody is at.
-  bool was_stored(const Expression& from, uint16_t bytes) const noexcept {
-    if (store_count_ > kMostStores) return true;
-    for (uint32_t i = 0; i < store_count_; ++i) {
-      const Expression& to = stores_[i].address;
-      const bool is_same_sum = to.base == from.base && to.index == from.index && to.scale == from.scale;
-      if (is_same_sum && to.displacement < from.displacement + bytes &&
-          from.displacement < to.displacement + stores_[i].bytes)
-        return true;
-    }
-    return false;
-  }
-
-  bool derive(const Expression& of, DerivedValue::How how, uint8_t bytes, Expression& out) noexcept {
-    if (plan_.derived_count == kMostDerivedValues) return false;
-    const uint8_t number = plan_.derived_count++;
-    plan_.derived[number] = {of, how, bytes};
-    out = Expression{};
-    out.base = static_cast<uint8_t>(kGeneralRegisters + number);
-    return true;
-  }
-
-  struct Store {
-    Expression address;
-    uint16_t bytes;
-  };
-  static constexpr uint32_t kMostStores = 8;
-
-  AccessPlan& plan_;
-  Expression values_[kGeneralRegisters];
-  uint16_t unknown_ = 0;
-  Store stores_[kMostStores];
-  uint32_t store_count_ = 0;
-};
 
 // Where the thread goes on, or 0: it cannot be said.
 uint64_t next_of(const Instruction& instruction, uint64_t at) noexcept {
@@ -310,26 +123,122 @@ bool was_visited(const uint64_t* visited, uint32_t count, uint64_t address) noex
   return false;
 }
 
-void plan_coming(uint64_t pc, Code& code, AccessPlan& plan) noexcept {
-  ComingRegisters registers(plan);
-  uint64_t visited[kMostFollowedInstructions];
-  uint64_t at = pc;
-  for (uint32_t step = 0; step < kMostFollowedInstructions && at && !was_visited(visited, step, at); ++step) {
-    visited[step] = at;
+// Where the way from the pc on leads back to before it by a jump, as in a loop: the last such place, or
+// `begin`.
+uint64_t last_entry(uint64_t begin, uint64_t pc, Code& code) noexcept {
+  uint64_t entry = begin, at = pc;
+  for (uint32_t step = 0; step < kMostFollowedInstructions; ++step) {
     Instruction instruction;
-    if (!code.decode_at(at, instruction)) return;
+    if (!code.decode_at(at, instruction)) break;
+    const uint64_t next = next_of(instruction, at);
+    if (!next) break;
+    if (next != at + instruction.length && next <= pc && next > entry) entry = next;
+    if (next == pc || (next < pc && at >= pc)) break;
+    at = next;
+  }
+  return entry;
+}
+
+// Who returns from a call or takes a jump comes from elsewhere.
+bool ends_the_way(const Instruction& instruction) noexcept {
+  return instruction.flow == Instruction::Flow::Call || instruction.flow == Instruction::Flow::Jump ||
+         instruction.flow == Instruction::Flow::End;
+}
+
+// What the instructions just before the pc accessed. The sampled registers give most of the addresses. A load
+// into its own base register, as unoptimised code has everywhere, leaves none: such addresses are computed
+// once more by the instructions that led there.
+class PrecedingAccesses {
+ public:
+  // `replayed`: memory for the registers on the way.
+  PrecedingAccesses(const Preceding& preceding, Code& code, ComingRegisters& replayed,
+                    AccessPlan& plan) noexcept
+      : preceding_(preceding), code_(code), replayed_(replayed), plan_(plan) {}
+
+  // `entry`: an address that jumps lead to. Registers before it may have come either way.
+  void plan(uint64_t entry, uint64_t pc) noexcept {
+    entry = std::max(entry, last_join(pc));
+    for (size_t back = 1; back <= preceding_.count(); ++back) {
+      const uint64_t at = preceding_.address(back);
+      const bool is_near = back <= kMostPrecedingInstructions;
+      Instruction instruction;
+      const bool is_on_the_way = code_.decode_at(at, instruction) && !ends_the_way(instruction);
+      if (!is_on_the_way || (!is_near && (at < entry || !unplaced_))) break;
+      before_.step_back(instruction);
+      place(back, instruction);
+      if (at < entry) continue;
+      start_ = back;
+      at_start_ = before_;
+    }
+    if (unplaced_) replay();
+  }
+
+ private:
+  struct Store {
+    Expression address;
+    uint16_t bytes;
+  };
+  static_assert(2 * kMostPrecedingInstructions + 1 < 32);
+
+  static uint32_t operand_bit(size_t back, uint8_t operand) noexcept { return 1u << (2 * back + operand); }
+
+  // To which a branch among the instructions leads, that was not taken; 0: there is none.
+  uint64_t last_join(uint64_t pc) noexcept {
+    uint64_t join = 0;
+    for (size_t back = 1; back <= preceding_.count(); ++back) {
+      Instruction instruction;
+      if (!code_.decode_at(preceding_.address(back), instruction)) break;
+      if (instruction.target <= pc) join = std::max(join, instruction.target);
+    }
+    return join;
+  }
+
+  void place(size_t back, const Instruction& instruction) noexcept {
     for (uint8_t i = 0; i < instruction.memory_count; ++i) {
       const MemoryOperand& operand = instruction.memory[i];
       Expression address;
-      if (!registers.address(operand, address)) continue;
-      if (!is_of_the_stack(operand))
-        plan_access(operand, address, instruction, at, static_cast<int>(step), plan);
-      if (writes(operand.kind)) registers.note_store(address, operand.bytes);
+      const bool is_known = before_.address(operand, address);
+      if (is_known && writes(operand.kind)) stores_[store_count_++] = {address, operand.bytes};
+      if (back > kMostPrecedingInstructions || is_of_the_stack(operand)) continue;
+      if (is_known) {
+        plan_access(operand, address, instruction, preceding_.address(back), -static_cast<int>(back), plan_);
+        continue;
+      }
+      unplaced_ |= operand_bit(back, i);
+      if (back == 1 && instruction.memory_count == 1)
+        plan_.unplaced = {operand.bytes, operand.kind, instruction.is_locked};
     }
-    registers.step(instruction);
-    at = next_of(instruction, at);
   }
-}
+
+  void replay() noexcept {
+    ComingRegisters& registers = *new (&replayed_) ComingRegisters(plan_, at_start_);
+    for (uint32_t i = 0; i < store_count_; ++i) registers.note_store(stores_[i].address, stores_[i].bytes);
+    for (size_t back = start_; back >= 1; --back) {
+      const uint64_t at = preceding_.address(back);
+      Instruction instruction;
+      if (!code_.decode_at(at, instruction)) return;
+      for (uint8_t i = 0; i < instruction.memory_count && back <= kMostPrecedingInstructions; ++i) {
+        Expression address;
+        if (!(unplaced_ & operand_bit(back, i)) || !registers.address(instruction.memory[i], address))
+          continue;
+        plan_access(instruction.memory[i], address, instruction, at, -static_cast<int>(back), plan_);
+        if (back == 1) plan_.unplaced = {};
+      }
+      registers.step(instruction);
+    }
+  }
+
+  const Preceding& preceding_;
+  Code& code_;
+  ComingRegisters& replayed_;
+  AccessPlan& plan_;
+  uint32_t unplaced_ = 0;   // operands
+  PastRegisters before_;    // just before the instruction that is looked at
+  PastRegisters at_start_;  // just before the instruction that replaying starts with
+  size_t start_ = 0;        // how far that is back; 0: there is none
+  Store stores_[2 * kMostReplayedInstructions];
+  uint32_t store_count_ = 0;
+};
 
 // Where nothing is known of what is before the pc, but a loop comes by it again: the begin of the
 // instructions that then lead straight to it. Else the pc itself.
@@ -346,6 +255,61 @@ uint64_t begin_in_loop(uint64_t pc, Code& code) noexcept {
   }
   return pc;
 }
+
+// Plans one pc. Lies in the caller's workspace.
+class Planning {
+ public:
+  Planning(const MemoryReader& code, AccessPlan& plan) noexcept
+      : code_(code),
+        registers_(plan),
+        preceding_accesses_(preceding_, code_, registers_, plan),
+        plan_(plan) {}
+
+  void run(uint64_t begin, uint64_t pc) noexcept {
+    plan_preceding(begin == pc ? begin_in_loop(pc, code_) : begin, pc);
+    plan_coming(pc);
+  }
+
+ private:
+  void plan_preceding(uint64_t begin, uint64_t pc) noexcept {
+    constexpr uint64_t kNearby = 192;  // bytes that are decoded no faster from nearby
+    if (begin >= pc || pc - begin > kMostPrecedingBytes) return;
+    if ((pc - begin > kNearby && find_from_nearby(pc, code_, preceding_, other_)) ||
+        preceding_.find(begin, pc, code_))
+      preceding_accesses_.plan(last_entry(begin, pc, code_), pc);
+  }
+
+  void plan_coming(uint64_t pc) noexcept {
+    ComingRegisters& registers = *new (&registers_) ComingRegisters(plan_);
+    uint64_t at = pc;
+    for (uint32_t step = 0; step < kMostFollowedInstructions && at && !was_visited(visited_, step, at);
+         ++step) {
+      visited_[step] = at;
+      Instruction instruction;
+      if (!code_.decode_at(at, instruction)) return;
+      for (uint8_t i = 0; i < instruction.memory_count; ++i) {
+        const MemoryOperand& operand = instruction.memory[i];
+        Expression address;
+        if (!registers.address(operand, address)) continue;
+        if (!is_of_the_stack(operand))
+          plan_access(operand, address, instruction, at, static_cast<int>(step), plan_);
+        if (writes(operand.kind)) registers.note_store(address, operand.bytes);
+      }
+      registers.step(instruction);
+      at = next_of(instruction, at);
+    }
+  }
+
+  Code code_;
+  Preceding preceding_;
+  Preceding other_;
+  ComingRegisters registers_;
+  PrecedingAccesses preceding_accesses_;
+  uint64_t visited_[kMostFollowedInstructions];
+  AccessPlan& plan_;
+};
+
+static_assert(sizeof(Planning) <= sizeof(PlanWorkspace) && alignof(Planning) <= alignof(PlanWorkspace));
 
 constexpr uint32_t value_bit(uint8_t derived) noexcept {
   return 1u << (kGeneralRegisters + derived);
@@ -379,71 +343,15 @@ void remove_unused(AccessPlan& plan) noexcept {
   for (uint8_t i = 0; i < plan.count; ++i) renumber(used, plan.accesses[i].address);
 }
 
-bool load(const DerivedValue& value, uint64_t address, const MemoryReader& memory, uint64_t& out) noexcept {
-  out = 0;
-  if (memory.read(memory.context, address, &out, value.bytes) != value.bytes) return false;
-  const unsigned unused = 64 - 8 * value.bytes;
-  if (value.how == DerivedValue::How::LoadSigned)
-    out = static_cast<uint64_t>(static_cast<int64_t>(out << unused) >> unused);
-  return true;
-}
-
-bool derive_value(const DerivedValue& value, uint64_t of, const MemoryReader& memory,
-                  uint64_t& out) noexcept {
-  switch (value.how) {
-    case DerivedValue::How::Zero32:
-      out = static_cast<uint32_t>(of);
-      return true;
-    case DerivedValue::How::Sign32:
-      out = static_cast<uint64_t>(int64_t{static_cast<int32_t>(static_cast<uint32_t>(of))});
-      return true;
-    default:
-      return load(value, of, memory, out);
-  }
-}
-
-// All registers and derived values. A bit for each that cannot be had.
-uint32_t evaluate_values(const AccessPlan& plan, const MachineState& state, const MemoryReader& memory,
-                         uint64_t* values) noexcept {
-  memcpy(values, state.general, sizeof state.general);
-  uint32_t missing = 0;
-  for (uint8_t i = 0; i < plan.derived_count; ++i) {
-    const DerivedValue& derived = plan.derived[i];
-    const bool found =
-        !(derived.of.values() & missing) &&
-        derive_value(derived, evaluate(derived.of, values), memory, values[kGeneralRegisters + i]);
-    if (!found) missing |= value_bit(i);
-  }
-  return missing;
-}
-
 }  // namespace
 
-void plan_accesses(uint64_t begin, uint64_t pc, const MemoryReader& code, AccessPlan& plan) noexcept {
+void plan_accesses(uint64_t begin, uint64_t pc, const MemoryReader& code, PlanWorkspace& workspace,
+                   AccessPlan& plan) noexcept {
   plan.count = 0;
   plan.derived_count = 0;
-  Code window(code);
-  plan_preceding(begin == pc ? begin_in_loop(pc, window) : begin, pc, window, plan);
-  plan_coming(pc, window, plan);
+  plan.unplaced = {};
+  (new (workspace.bytes) Planning(code, plan))->run(begin, pc);
   remove_unused(plan);
-}
-
-uint32_t apply_plan(const AccessPlan& plan, const MachineState& state, const MemoryReader& memory,
-                    Access* out) noexcept {
-  static_assert(kGeneralRegisters + kMostDerivedValues <= 32);
-  uint64_t values[kGeneralRegisters + kMostDerivedValues] = {};
-  const uint32_t missing = evaluate_values(plan, state, memory, values);
-  uint32_t count = 0;
-  for (uint8_t i = 0; i < plan.count; ++i) {
-    const PlannedAccess& planned = plan.accesses[i];
-    if (planned.address.values() & missing) continue;
-    uint64_t address = evaluate(planned.address, values);
-    if (planned.segment == Segment::Fs) address += state.fs_base;
-    if (planned.segment == Segment::Gs) address += state.gs_base;
-    out[count++] = {address,      planned.instruction, planned.bytes,
-                    planned.kind, planned.is_locked,   planned.distance};
-  }
-  return count;
 }
 
 }  // namespace hpcrun

@@ -43,19 +43,36 @@ constexpr uint32_t kMostPlannedAccesses = 16;
 constexpr uint32_t kMostDerivedValues = 16;
 constexpr uint32_t kMostFollowedInstructions = 24;
 constexpr uint32_t kMostPrecedingInstructions = 4;
+constexpr uint32_t kMostReplayedInstructions = 12;  // before the pc, to compute their addresses
 constexpr uint64_t kMostPrecedingBytes = 4096;  // from `begin` to the pc
+
+// An access of the instruction just before the pc whose address neither the registers nor the instructions
+// before give.
+struct UnplacedAccess {
+  uint16_t bytes = 0;  // 0: there is none
+  AccessKind kind = AccessKind::Read;
+  bool is_locked = false;
+};
 
 struct AccessPlan {
   PlannedAccess accesses[kMostPlannedAccesses];
   DerivedValue derived[kMostDerivedValues];
   uint8_t count = 0;
   uint8_t derived_count = 0;
+  UnplacedAccess unplaced;
+};
+
+// Memory that planning works in. A handler may have a stack of 8 KiB, of which the kernel's frame takes up to
+// 3.5: so the caller has it elsewhere, for each thread. Holds nothing between calls.
+struct PlanWorkspace {
+  alignas(8) unsigned char bytes[2048];
 };
 
 // `begin`: where an instruction at or before the pc begins, from which decoding goes forward: the function,
 // or a place in it that unwind information names; the pc itself where nothing is known. What the stack
 // pointer addresses is left out.
-void plan_accesses(uint64_t begin, uint64_t pc, const MemoryReader& code, AccessPlan& plan) noexcept;
+void plan_accesses(uint64_t begin, uint64_t pc, const MemoryReader& code, PlanWorkspace& workspace,
+                   AccessPlan& plan) noexcept;
 
 struct Access {
   uint64_t address;

@@ -43,6 +43,11 @@ Line lines[4];
   lines[3].words[7] = sum;
 }
 
+// As unoptimised code does: the pointer comes from the frame, and the load overwrites it.
+[[gnu::noinline]] void read_unoptimised(void* data, const volatile bool& stop) {
+  while (!stop) asm volatile("mov %0, %%rax\n\tmov (%%rax), %%rax" : : "m"(data) : "rax", "memory");
+}
+
 bool can_watch(const WatchedRun& run) {
   const int failure = -run.failure;
   if (failure != EACCES && failure != EPERM && failure != ENOENT && failure != EOPNOTSUPP &&
@@ -120,6 +125,15 @@ TEST_CASE("a reader beside a single writer is found") {
   REQUIRE(both_were_seen(run));
   check_accesses(run, 0, &lines[1].words[0], 8, AccessKind::ReadWrite);
   check_accesses(run, 1, reinterpret_cast<char*>(&lines[1].words[7]) + 4, 4, AccessKind::Read);
+  CHECK(verdict_of(run) == Sharing::False);
+}
+
+TEST_CASE("a reader that is compiled without optimisation is found, to the byte") {
+  const auto run = run_watched({{add_atomically, &lines[1].words[0]}, {read_unoptimised, &lines[1].words[3]}},
+                               kLongest, both_were_seen);
+  if (!can_watch(run)) return;
+  REQUIRE(both_were_seen(run));
+  check_accesses(run, 1, &lines[1].words[3], 8, AccessKind::Read);
   CHECK(verdict_of(run) == Sharing::False);
 }
 

@@ -71,8 +71,10 @@ void note_hit(int, siginfo_t* info, void* context) {
       0,
       0};
   const MemoryReader reader{read_own, nullptr};
+  PlanWorkspace workspace;
   AccessPlan plan;
-  plan_accesses(reinterpret_cast<uint64_t>(&count), static_cast<uint64_t>(registers[REG_RIP]), reader, plan);
+  plan_accesses(reinterpret_cast<uint64_t>(&count), static_cast<uint64_t>(registers[REG_RIP]), reader,
+                workspace, plan);
   Access accesses[kMostPlannedAccesses];
   const uint32_t planned = apply_plan(plan, state, reader, accesses);
   Hit& hit = hits[number];

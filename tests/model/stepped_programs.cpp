@@ -58,8 +58,9 @@ std::vector<Step> follow(pid_t child, uint64_t program) {
       step.pc = regs.rip;
       step.stack_pointer = regs.rsp;
       step.made = accesses_of(instruction, state, regs.rip);
+      PlanWorkspace workspace;
       AccessPlan plan;
-      plan_accesses(functions.back(), regs.rip, reader, plan);
+      plan_accesses(functions.back(), regs.rip, reader, workspace, plan);
       step.planned.resize(kMostPlannedAccesses);
       step.planned.resize(apply_plan(plan, state, reader, step.planned.data()));
       steps.push_back(std::move(step));
