@@ -43,6 +43,13 @@ class Bundle(unittest.TestCase):
         self.assertGreater(bare.flat_shares(report)["turn"], 0.9)
         return done.stderr
 
+    def test_its_sizes_are_those_that_the_docs_tell(self):
+        unpacked, packed = (float(size) for size in re.findall(r": ([\d.]+) MB$", self.said, re.M))
+        page = (bare.SOURCE / "docs/install.md").read_text()
+        told = [float(size) for size in re.search(r"It is ([\d.]+) MB, ([\d.]+) MB packed", page).groups()]
+        for real, documented in zip((unpacked, packed), told):
+            self.assertLess(abs(real - documented), 0.15 * documented, f"docs/install.md tells {documented} MB")
+
     def test_it_works_as_root(self):
         self.assert_works("0:0", "root")
 
