@@ -22,7 +22,7 @@ constexpr size_t kMostPathBytes = 4096;
 
 OutsideAddress address{};
 bool leaves_programs_alone = false;
-int restricted_child = 0;  // of vfork, which shares this memory; 0: none
+int restricted_child = 0;          // of vfork, which shares this memory; 0: none
 char helper_path[kMostPathBytes];  // of hpcrun-exec; empty: there is none
 
 // Calls use(path) with the file that execvp would execute.

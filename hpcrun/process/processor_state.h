@@ -14,15 +14,15 @@ struct InterruptedState {
   uint64_t thread_pointer = 0;  // the program's own; 0: it was the C library's
 };
 
-// The calling thread has the C library's thread pointer now: it is found again when a signal meets it with
-// another.
+// Notes the thread pointer of the calling thread, which is the C library's now: a signal that finds the
+// thread with another one restores it.
 void note_thread_pointer() noexcept;
 
-// Gives the thread the state that the runtime needs, at the start of a handler. False if the thread is not
-// known to have a thread pointer of the C library's: then no thread-local variable may be touched.
+// Sets the state that the runtime needs, at the start of a handler. Returns false if no thread pointer of the
+// C library's is known for the thread: then no thread-local variable may be touched.
 bool enter_own_state(InterruptedState& interrupted) noexcept;
 
-// Takes it back, for a handler of the program's or at the end.
+// Restores the interrupted state, for a handler of the program's or at the end.
 void leave_own_state(const InterruptedState& interrupted) noexcept;
 
 }  // namespace hpcrun

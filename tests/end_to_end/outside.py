@@ -99,8 +99,7 @@ class Outside(driver.EndToEnd):
         self.assertEqual((below.status, below.stdout), (42, b"worked\n42\nworked\nworked\n"), below.stderr)
 
     def test_programs_with_a_sanitizer_run_unharmed(self):
-        ways = [("gcc", "address"), ("gcc", "thread"), ("gcc", "leak"),
-                ("clang-14", "address"), ("clang-14", "thread"), ("clang-14", "memory")]
+        ways = [("gcc", "address"), ("clang-14", "address"), ("clang-14", "thread"), ("clang-14", "memory")]
         found = 0
         for compiler, sanitizer in ways:
             program = self.compiled(f"{compiler}-{sanitizer}", compiler, f"-fsanitize={sanitizer}")
@@ -108,18 +107,22 @@ class Outside(driver.EndToEnd):
                 continue  # also a sanitizer that cannot run on this kernel
             found += 1
             with self.subTest(compiler=compiler, sanitizer=sanitizer):
-                self.check_foreign(program, "sanitizer")
+                if found == 1:
+                    self.check_foreign(program, "sanitizer")
+                else:
+                    run = self.prof_run(["sh", "-c", f"{program}; exec {program}"], options=["--no-analyze"])
+                    self.assertEqual((run.status, run.stdout), (42, b"worked\nworked\n"), run.stderr)
         if not found:
             self.skipTest("no compiler here builds programs with a sanitizer")
 
     def test_programs_of_another_C_library_run_unharmed(self):
-        """Programs of musl where it is installed; everywhere one of glibc whose loader has another name."""
-        loader = self.folder / "ld-other.so.1"
-        loader.symlink_to("/lib64/ld-linux-x86-64.so.2")
-        programs = [self.compiled("other", "gcc", f"-Wl,--dynamic-linker={loader}"), self.compiled("musl", "musl-gcc")]
-        for program in filter(None, programs):
-            with self.subTest(program=program):
-                self.check_foreign(program, "another C library")
+        """Programs of musl; without musl-gcc one of glibc whose loader has another name."""
+        program = self.compiled("musl", "musl-gcc")
+        if not program:
+            loader = self.folder / "ld-other.so.1"
+            loader.symlink_to("/lib64/ld-linux-x86-64.so.2")
+            program = self.compiled("other", "gcc", f"-Wl,--dynamic-linker={loader}")
+        self.check_foreign(program, "another C library")
 
     def test_as_an_ordinary_user(self):
         if os.geteuid() != 0:

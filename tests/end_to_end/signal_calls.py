@@ -32,16 +32,16 @@ class SignalCalls(driver.EndToEnd):
         self.check("old_handlers")
 
     def test_samples_work_in_any_state_of_the_processor(self):
-        for state in ["counter", "alignment"]:
-            for events in ["CPUTIME@1000"], ["CPUTIME@1000", "REALTIME@1000"]:
-                with self.subTest(state=state, events=events):
-                    run = self.prof_run([driver.program("processor_state"), state], events=events, options=["--trace"])
-                    self.assertEqual((run.status, run.stdout), (42, b"worked\n"), run.stderr)
-                    self.assertGreater(run.inclusive("(anonymous namespace)::work", "CPUTIME"), 0, run.stderr)
+        for state in "counter", "alignment":
+            with self.subTest(state=state):
+                run = self.prof_run([driver.program("processor_state"), state], events=["CPUTIME@1000", "REALTIME@1000"],
+                                    options=["--trace"])
+                self.assertEqual((run.status, run.stdout), (42, b"worked\n"), run.stderr)
+                self.assertGreater(run.inclusive("(anonymous namespace)::work", "CPUTIME"), 0, run.stderr)
 
     def test_a_thread_pointer_of_the_programs_own_stays(self):
         command = [driver.program("processor_state"), "thread_pointer"]
-        for trigger in "sigtrap", "setsig", "timer":
+        for trigger in "sigtrap", "timer":
             with self.subTest(trigger=trigger):
                 run = self.prof_run(command, events=["CPUTIME@1000"], env={**os.environ, "PROF_TRIGGER": trigger})
                 self.assertEqual((run.status, run.stdout), (42, b"worked\n"), run.stderr)
@@ -62,9 +62,8 @@ class SignalCalls(driver.EndToEnd):
 
     def test_queued_values_of_a_real_time_signal_arrive_whole(self):
         """Whatever signal the runtime's timers use, none of the program's is lost, and none ends it."""
-        ways = [("sigwaitinfo", ["REALTIME@1000"], None), ("sigwaitinfo", ["CPUTIME@1000"], "timer"),
-                ("sigtimedwait", ["CPUTIME@1000"], "setsig"), ("signalfd", ["REALTIME@1000"], None),
-                ("signalfd", ["CPUTIME@1000"], "setsig")]
+        ways = [("sigwaitinfo", ["REALTIME@1000"], None), ("sigtimedwait", ["CPUTIME@1000"], "setsig"),
+                ("signalfd", ["CPUTIME@1000"], "timer")]
         for way, events, trigger in ways:
             with self.subTest(way=way, trigger=trigger):
                 env = {**os.environ, "PROF_TRIGGER": trigger} if trigger else None
