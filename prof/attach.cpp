@@ -90,8 +90,10 @@ std::optional<RunningProcess> measured(int pid) {
   return process;
 }
 
-// False, said in one line, where the process goes on being measured.
+// False, said in one line, where the process goes on being measured. Its perf events are switched off first:
+// a sample could end the call that the stopped thread waits in.
 bool detach(int pid, const fs::path& runtime) {
+  if (std::optional<RunningProcess> process = measured(pid)) process->switch_events(false);
   try {
     Injection injection(examine_process(pid));
     if (const long error = injection.call(runtime, "hpcrun_detach", ""))
@@ -143,9 +145,8 @@ std::optional<UserRights> hand_over(const fs::path& directory, const TargetProce
   return UserRights::of_process(target.pid, target.uid, target.gid);
 }
 
-void start_measuring(const TargetProcess& target, const fs::path& runtime, const std::string& settings,
-                     const fs::path& directory) {
-  Injection injection(target);
+void start_measuring(Injection& injection, const TargetProcess& target, const fs::path& runtime,
+                     const std::string& settings, const fs::path& directory) {
   const long error = injection.call(runtime, "hpcrun_attach", settings);
   if (error == EBUSY)
     fail(kOwnFailure, "process {} is still busy with an attachment that a prof left behind; try again",
@@ -218,9 +219,12 @@ int attach(int pid, const MeasuringOptions& options) {
                                               {hpcrun::kEnvTrigger, trigger_name(trigger)}});
   const std::string start = present_time();
   const auto begin = Clock::now();
+  std::optional<Injection> injection(std::in_place,
+                                     target);  // whose memory stays until no sample comes any more
   try {
-    start_measuring(target, runtime, settings, directory);
+    start_measuring(*injection, target, runtime, settings, directory);
   } catch (const CommandError&) {
+    injection.reset();
     remove_unused(directory, rights);
     throw;
   }
@@ -241,6 +245,8 @@ int attach(int pid, const MeasuringOptions& options) {
     // Children that it forked are measured as it is.
     for (const fs::path& file : files_of_running(directory))
       detached = detach(RunningProcess(file).pid(), runtime) && detached;
+    if (!why.empty() || !detached || has_executed_another(pid)) injection->leave_memory();
+    injection.reset();
   }
   Outcome outcome;
   outcome.exit_status = -1;  // not known

@@ -42,6 +42,31 @@ bool ElfFile::has_section(std::string_view name) const {
   return false;
 }
 
+bool ElfFile::is_position_independent() const {
+  return is_64bit_x86() && at<Elf64_Ehdr>(0)->e_type == ET_DYN;
+}
+
+void ElfFile::for_each_function(const std::function<void(std::string_view, uint64_t, uint64_t)>& use) const {
+  if (!is_64bit_x86()) return;
+  const auto* header = at<Elf64_Ehdr>(0);
+  const auto* sections = at<Elf64_Shdr>(header->e_shoff, header->e_shnum);
+  for (uint64_t i = 0; sections && i < header->e_shnum; ++i) {
+    const Elf64_Shdr& table = sections[i];
+    if ((table.sh_type != SHT_DYNSYM && table.sh_type != SHT_SYMTAB) || table.sh_link >= header->e_shnum)
+      continue;
+    const Elf64_Shdr& names = sections[table.sh_link];
+    const char* const texts = at<char>(names.sh_offset, names.sh_size);
+    const uint64_t count = table.sh_size / sizeof(Elf64_Sym);
+    const auto* symbols = at<Elf64_Sym>(table.sh_offset, count);
+    for (uint64_t s = 0; texts && symbols && s < count; ++s) {
+      if (symbols[s].st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbols[s].st_info) != STT_FUNC) continue;
+      if (symbols[s].st_name >= names.sh_size) continue;
+      const char* const name = texts + symbols[s].st_name;
+      use({name, strnlen(name, names.sh_size - symbols[s].st_name)}, symbols[s].st_value, symbols[s].st_size);
+    }
+  }
+}
+
 uint64_t ElfFile::function(std::string_view name) const {
   if (!is_64bit_x86()) return 0;
   const auto* header = at<Elf64_Ehdr>(0);

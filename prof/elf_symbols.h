@@ -2,6 +2,7 @@
 // What `prof attach` needs to know of an ELF file that a process has mapped.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -19,6 +20,11 @@ class ElfFile {
 
   // The link-time address of a function that the file defines for others; 0 where it defines none.
   uint64_t function(std::string_view name) const;
+
+  // Calls use(name, link-time address, bytes) with each function of its tables of symbols.
+  void for_each_function(const std::function<void(std::string_view, uint64_t, uint64_t)>& use) const;
+
+  bool is_position_independent() const;
 
   // The link-time address at which executable code has these bytes first; 0 where it has not.
   uint64_t find_code(std::string_view wanted) const;

@@ -26,10 +26,25 @@ asm(R"(
 .globl prof_injected_begin, prof_injected_return, prof_injected_end
 prof_injected_begin:
   pushq %rbx
+  pushq %r12
+  subq $24, %rsp
   movq %rdi, %rbx
   movl $186, %eax            # gettid
   syscall
   movl %eax, 64(%rbx)
+  movl $200, %r12d           # ms: prof may have been killed
+5:
+  cmpl $0, 60(%rbx)          # until the stopped thread goes on: no sample
+  jne 6f                     # may end the call that it waits in
+  movq $0, 0(%rsp)
+  movq $1000000, 8(%rsp)
+  movq %rsp, %rdi
+  xorl %esi, %esi
+  movl $35, %eax             # nanosleep
+  syscall
+  decl %r12d
+  jnz 5b
+6:
   movq 24(%rbx), %rdi
   movl $0x1002, %esi         # RTLD_NOW | RTLD_NODELETE
   callq *0(%rbx)             # dlopen
@@ -65,11 +80,16 @@ prof_injected_begin:
   movl $2, 56(%rbx)
 3:
   xorl %eax, %eax
+  addq $24, %rsp
+  popq %r12
   popq %rbx
   ret
 prof_injected_return:        # where the stopped thread comes back from pthread_create
   movq %rax, %rbx
   movl $39, %eax             # getpid: a system call to be stopped at
+  syscall                    # prof puts the thread back here; if it was killed,
+  leaq 8(%r12), %rsp         # the thread goes back by its frame (return_frame.h)
+  movl $15, %eax             # rt_sigreturn
   syscall
   ud2
 prof_injected_end:
@@ -92,7 +112,7 @@ struct Request {
   uint64_t text = 0;
   int64_t result = 0;
   uint32_t state = 0;
-  uint32_t unused = 0;
+  uint32_t goes_on = 0;  // 1: the stopped thread does
   uint32_t tid = 0;
   uint32_t unused_too = 0;
   char error[512] = {};
@@ -100,8 +120,8 @@ struct Request {
   pthread_attr_t attributes{};
 };
 static_assert(offsetof(Request, library) == 24 && offsetof(Request, result) == 48 &&
-              offsetof(Request, state) == 56 && offsetof(Request, tid) == 64 &&
-              offsetof(Request, error) == 72);
+              offsetof(Request, state) == 56 && offsetof(Request, goes_on) == 60 &&
+              offsetof(Request, tid) == 64 && offsetof(Request, error) == 72);
 constexpr uint32_t kFailed = 2;  // 1: done
 
 // The memory in the process: code, request with its texts, the stopped thread's stack, the created one's.
@@ -113,6 +133,9 @@ constexpr uint64_t kMemoryBytes = kCodeBytes + kRequestBytes + kCallStackBytes +
 
 // Threads pass through places where they may hold a lock; some moment finds one elsewhere.
 constexpr std::chrono::seconds kPlaceTimeout{20};
+// For so long a program with an allocator in its executable is met elsewhere, mostly in a call that waits;
+// one that only computes never is.
+constexpr std::chrono::milliseconds kAvoidsOwnCode{200};
 constexpr std::chrono::seconds kResultTimeout{60};
 // In the kernel it may be held up, again and again, by what goes on elsewhere on the machine, and comes back
 // in the end.
@@ -174,13 +197,17 @@ std::string held_in_kernel(int pid, uint32_t tid) {
 
 }  // namespace
 
+void Injection::leave_memory() {
+  memory_ = 0;
+}
+
 Injection::~Injection() {
   if (!memory_) return;
   const SignalsBlocked blocked;
   for (const int tid : threads_of(target_.pid)) {
     try {
       std::optional<Tracee> thread = Tracee::stop_if_repeatable(tid);
-      if (!thread) continue;
+      if (!thread || !thread->prepare(target_)) continue;
       thread->system_call(target_.system_call, SYS_munmap, {memory_, kMemoryBytes});
       return;
     } catch (const CommandError&) {
@@ -211,14 +238,18 @@ long Injection::call(const std::filesystem::path& library, const std::string& fu
 void Injection::create_thread(const std::string& request) {
   const SignalsBlocked blocked;
   std::minstd_rand random{std::random_device{}()};
-  const auto end = std::chrono::steady_clock::now() + kPlaceTimeout;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto end = begin + kPlaceTimeout;
   for (;;) {
     const std::vector<int> threads = threads_of(target_.pid);
     if (threads.empty() && !exists(target_.pid, static_cast<uint32_t>(target_.pid)))
       fail(kOwnFailure, "process {} has ended", target_.pid);
     for (const int tid : threads) {
       std::optional<Tracee> thread = Tracee::stop_if_repeatable(tid);
-      if (!thread || !thread->is_at_safe_place(target_)) continue;
+      const auto own_code = std::chrono::steady_clock::now() - begin > kAvoidsOwnCode
+                                ? Tracee::OwnCode::Examined
+                                : Tracee::OwnCode::Avoided;
+      if (!thread || !thread->is_at_safe_place(target_, own_code) || !thread->prepare(target_)) continue;
       if (!memory_) {
         const long memory = thread->system_call(
             target_.system_call, SYS_mmap,
@@ -245,6 +276,9 @@ void Injection::create_thread(const std::string& request) {
           {at + offsetof(Request, thread), at + offsetof(Request, attributes), memory_, at}, call_stack,
           memory_ + static_cast<uint64_t>(prof_injected_return - prof_injected_begin));
       expect(-static_cast<long>(error & 0xfff), "create a thread");
+      thread.reset();
+      constexpr uint32_t kGoesOn = 1;
+      write_memory(target_.pid, at + offsetof(Request, goes_on), &kGoesOn, sizeof kGoesOn);
       return;
     }
     if (std::chrono::steady_clock::now() > end)

@@ -14,8 +14,12 @@ namespace prof {
 class Injection {
  public:
   explicit Injection(TargetProcess target) : target_(std::move(target)) {}
-  // Gives the memory back that was mapped in the process.
+  // Unmaps what was mapped in the process, for which a thread is stopped once more: a sample may end the call
+  // that it waits in, so that none is to be taken then.
   ~Injection();
+
+  // The process executed another program, which has other memory there.
+  void leave_memory();
   Injection(const Injection&) = delete;
   Injection& operator=(const Injection&) = delete;
 

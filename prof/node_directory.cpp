@@ -105,7 +105,7 @@ fs::path folder_of_node() {
   return folder && *folder ? fs::absolute(folder) : fs::path("/tmp");
 }
 
-std::string as_file_name(std::string text) {
+std::string as_node_file_name(std::string text) {
   std::ranges::replace(text, '/', '_');
   return text;
 }
@@ -166,7 +166,7 @@ NodeDirectory::NodeDirectory(const fs::path& common, const std::string& launch, 
                              const std::function<void(const fs::path&)>& prepare)
     : common_(common) {
   const std::string host = host_name();
-  path_ = folder_of_node() / as_file_name(fmt::format("prof-{}-{}-{:016x}", launch, host, token));
+  path_ = folder_of_node() / as_node_file_name(fmt::format("prof-{}-{}-{:016x}", launch, host, token));
   owner_ = {host, path_.string(), place_of(path_)};
   try {
     while (!join()) {
@@ -227,7 +227,7 @@ std::string NodeDirectory::make_container(uint64_t& end) const {
   for (int i = 0; i < kMostContainersOfHost; ++i) {
     const std::string name =
         (i == 0 ? owner_.host : fmt::format("{}+{}", owner_.host, i)) + std::string(hpcrun::kContainerSuffix);
-    const fs::path path = common_ / as_file_name(name);
+    const fs::path path = common_ / as_node_file_name(name);
     try {
       ContainerWriter::create(path, owner_);
       return path.filename().string();

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <thread>
 
+#include "hpcrun/guest/program_file.h"
 #include "prof/elf_symbols.h"
 #include "prof/message.h"
 
@@ -118,6 +119,16 @@ std::map<std::string, Module> modules_of(int pid) {
   return modules;
 }
 
+// An allocator in the executable itself, in code that a busy thread may never leave.
+void note_own_allocator(TargetProcess& target, const ElfFile& program, const Module& module) {
+  target.own_allocator.push_back(module.range);
+  const uint64_t bias = program.is_position_independent() ? module.bias : 0;
+  program.for_each_function([&](std::string_view name, uint64_t address, uint64_t bytes) {
+    if (AllocatorCalls::is_allocator(name))
+      target.allocator_calls.add_function({bias + address, bias + address + std::max<uint64_t>(bytes, 1)});
+  });
+}
+
 bool is_named(const std::string& path, std::string_view prefix) {
   return fs::path(path).filename().string().starts_with(prefix);
 }
@@ -156,7 +167,7 @@ void find_functions(TargetProcess& target, const std::string& path, uint64_t bia
   target.dlopen = address_of("dlopen");
   target.dlsym = address_of("dlsym");
   target.dlerror = address_of("dlerror");
-  target.system_call = bias + libc.find_code("\x0f\x05"sv);
+  target.system_call = bias + libc.find_code("\x0f\x05\xc3"sv);
   const uint64_t restorer =
       libc.find_code("\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05"sv);  // mov $15,%rax; syscall
   target.signal_return = restorer ? bias + restorer : 0;
@@ -187,15 +198,30 @@ TargetProcess examine_process(int pid) {
          "ours; start it with `prof run`, or use Go's own pprof",
          pid);
   const std::map<std::string, Module> modules = loaded_modules(pid, program.has_section(".interp"));
+  const bool has_sanitizer =
+      hpcrun::program_kind(fmt::format("/proc/{}/exe", pid).c_str()) == hpcrun::ProgramKind::Sanitized ||
+      std::ranges::any_of(
+          modules, [](const auto& module) { return hpcrun::preloads_sanitizer(module.first.c_str()); });
+  if (has_sanitizer)
+    fail(kOwnFailure,
+         "process {} has a sanitizer, which must be the only library that intercepts the C library; start it "
+         "with "
+         "`prof run`, which samples it from outside",
+         pid);
   const Module* libc = nullptr;
   for (const auto& [path, module] : modules) {
     const bool is_libc = is_named(path, "libc.so.6");
     if (is_libc) find_functions(target, path, module.bias);
     if (is_libc) libc = &module;
     if (is_named(path, "ld-linux")) target.loader = module.range;
-    const bool is_delicate = is_libc || is_named(path, "libhpcrun.so") ||
-                             ElfFile(fmt::format("/proc/{}/root{}", pid, path)).function("malloc") != 0;
-    if (is_delicate) target.delicate_code.push_back(module.range);
+    target.allocator_calls.add_code(module.range);
+    const ElfFile file(fmt::format("/proc/{}/root{}", pid, path));
+    const bool allocates = file.function("malloc") != 0;
+    if (allocates &&
+        is_same_file(fmt::format("/proc/{}/exe", pid), fmt::format("/proc/{}/root{}", pid, path)))
+      note_own_allocator(target, file, module);
+    else if (allocates || is_libc || is_named(path, "libhpcrun.so"))
+      target.delicate_code.push_back(module.range);
   }
   if (!libc)
     fail(kOwnFailure,

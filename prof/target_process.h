@@ -7,12 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace prof {
+#include "prof/allocator_calls.h"
 
-struct CodeRange {
-  uint64_t low = 0;
-  uint64_t high = 0;
-};
+namespace prof {
 
 struct TargetProcess {
   int pid = 0;
@@ -25,10 +22,12 @@ struct TargetProcess {
   uint64_t dlopen = 0;
   uint64_t dlsym = 0;
   uint64_t dlerror = 0;
-  uint64_t system_call = 0;              // an instruction `syscall`
+  uint64_t system_call = 0;              // an instruction `syscall` that a `ret` follows
   uint64_t signal_return = 0;            // where signal handlers return to
   CodeRange loader;                      // of a program that starts: nothing is ready to be called
-  std::vector<CodeRange> delicate_code;  // of the C library and who allocates memory
+  std::vector<CodeRange> delicate_code;  // of the C library and of libraries that allocate memory
+  std::vector<CodeRange> own_allocator;  // the program's code, if it has an allocator of its own
+  AllocatorCalls allocator_calls;        // and what of it that is
 };
 
 // Throws CommandError (125) with one line that names the reason and the remedy where the runtime cannot be

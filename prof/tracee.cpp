@@ -17,7 +17,9 @@
 #include <thread>
 #include <utility>
 
+#include "prof/interrupted_call.h"
 #include "prof/message.h"
+#include "prof/return_frame.h"
 
 namespace prof {
 
@@ -26,91 +28,6 @@ namespace {
 // A running thread stops as its next interrupt comes, a waiting one at once.
 constexpr std::chrono::milliseconds kStopTimeout{500};
 constexpr int kSystemCallStop = SIGTRAP | 0x80;  // PTRACE_O_TRACESYSGOOD
-
-// Calls in which threads wait for things outside of the process: who waits there holds no lock of malloc's or
-// of the loader's.
-constexpr long kWaits[] = {
-    SYS_read,
-    SYS_write,
-    SYS_readv,
-    SYS_writev,
-    SYS_poll,
-    SYS_ppoll,
-    SYS_select,
-    SYS_pselect6,
-    SYS_pause,
-    SYS_nanosleep,
-    SYS_clock_nanosleep,
-    SYS_accept,
-    SYS_accept4,
-    SYS_recvfrom,
-    SYS_recvmsg,
-    SYS_recvmmsg,
-    SYS_sendto,
-    SYS_sendmsg,
-    SYS_wait4,
-    SYS_waitid,
-    SYS_semop,
-    SYS_semtimedop,
-    SYS_msgrcv,
-    SYS_msgsnd,
-    SYS_flock,
-    SYS_rt_sigtimedwait,
-    SYS_rt_sigsuspend,
-    SYS_epoll_wait,
-    SYS_epoll_pwait,
-    SYS_epoll_pwait2,
-    SYS_io_getevents,
-    SYS_sched_yield,
-    // A wait of those with a timeout, after a stop or a signal that the program ignores.
-    SYS_restart_syscall,
-};
-
-// Of these the ones that return EINTR when their thread is stopped (signal(7)), having done nothing.
-constexpr long kRepeatable[] = {
-    SYS_read,         SYS_write,        SYS_readv,    SYS_writev,          SYS_accept,     SYS_accept4,
-    SYS_recvfrom,     SYS_recvmsg,      SYS_recvmmsg, SYS_sendto,          SYS_sendmsg,    SYS_semop,
-    SYS_semtimedop,   SYS_msgrcv,       SYS_msgsnd,   SYS_rt_sigtimedwait, SYS_epoll_wait, SYS_epoll_pwait,
-    SYS_epoll_pwait2, SYS_io_getevents,
-};
-
-template <size_t n>
-bool contains(const long (&calls)[n], long call) {
-  return std::find(std::begin(calls), std::end(calls), call) != std::end(calls);
-}
-
-// Waits for condition variables, semaphores and ends of threads; locks wait by FUTEX_WAIT.
-bool is_wait_for_others(const user_regs_struct& registers) {
-  constexpr uint64_t kOperation = 0x7f;
-  constexpr uint64_t kWaitBitset = 9;
-  return registers.orig_rax == SYS_futex && (registers.rsi & kOperation) == kWaitBitset;
-}
-
-uint64_t status_mask(int tid, std::string_view field) {
-  std::ifstream status(fmt::format("/proc/{}/status", tid));
-  for (std::string line; std::getline(status, line);)
-    if (line.compare(0, field.size(), field) == 0)
-      return std::strtoull(line.c_str() + field.size() + 1, nullptr, 16);
-  return 0;
-}
-
-// As far as the kernel tells where the thread is.
-bool may_be_interrupted(int tid) {
-  std::ifstream file(fmt::format("/proc/{}/syscall", tid));
-  std::string where;
-  file >> where;
-  if (where.empty() || where == "running" || where == "-1") return true;
-  user_regs_struct registers{};
-  registers.orig_rax = std::strtoull(where.c_str(), nullptr, 10);
-  std::string argument;
-  file >> argument >> argument;
-  registers.rsi = std::strtoull(argument.c_str(), nullptr, 16);
-  return contains(kWaits, static_cast<long>(registers.orig_rax)) || is_wait_for_others(registers);
-}
-
-bool has_signal_to_handle(int tid, uint64_t blocked) {
-  return ((status_mask(tid, "SigPnd") | status_mask(tid, "ShdPnd")) & ~blocked) != 0;
-}
 
 }  // namespace
 
@@ -164,16 +81,19 @@ Tracee::Tracee(Tracee&& other) noexcept
       saved_(other.saved_),
       lost_(other.lost_),
       interrupted_(other.interrupted_),
+      frame_(other.frame_),
       vector_registers_(std::move(other.vector_registers_)),
       mask_(other.mask_) {}
 
 Tracee::~Tracee() {
   if (tid_ == 0 || lost_) return;
-  if (saved_) restore();
-  if (!saved_) {
-    // Stopped, and nothing was done: only the interrupted call is looked after.
-    save();
+  if (saved_) {
     restore();
+  } else {
+    // Stopped, and nothing was done: only the interrupted call is looked after.
+    interrupted_ = registers();
+    ptrace(PTRACE_GETSIGMASK, tid_, sizeof mask_, &mask_);
+    set_registers(going_on());
   }
   ptrace(PTRACE_DETACH, tid_, nullptr, nullptr);
 }
@@ -188,13 +108,15 @@ void Tracee::set_registers(const user_regs_struct& registers) const {
   ptrace(PTRACE_SETREGS, tid_, nullptr, &registers);
 }
 
-bool Tracee::is_at_safe_place(const TargetProcess& target) const {
+bool Tracee::is_at_safe_place(const TargetProcess& target, OwnCode own_code) const {
   const user_regs_struct now = registers();
   const auto is_in = [&](const CodeRange& range) { return now.rip >= range.low && now.rip < range.high; };
   if (is_in(target.loader)) return false;
   const bool in_call = static_cast<long>(now.orig_rax) >= 0;
-  if (in_call && !contains(kWaits, static_cast<long>(now.orig_rax)) && !is_wait_for_others(now)) return false;
+  if (in_call && !is_wait(now)) return false;
   if (!in_call && std::ranges::any_of(target.delicate_code, is_in)) return false;
+  const bool is_in_own_allocator = !in_call && std::ranges::any_of(target.own_allocator, is_in);
+  if (is_in_own_allocator && own_code == OwnCode::Avoided) return false;
   // A signal handler may have interrupted what holds a lock: it would return through these words.
   constexpr size_t kWords = 8192;
   std::array<uint64_t, kWords> stack{};
@@ -202,18 +124,40 @@ bool Tracee::is_at_safe_place(const TargetProcess& target) const {
   const iovec remote{reinterpret_cast<void*>(now.rsp), sizeof stack};
   const ssize_t got = process_vm_readv(tid_, &local, 1, &remote, 1, 0);
   const size_t words = got > 0 ? static_cast<size_t>(got) / sizeof(uint64_t) : 0;
+  if (is_in_own_allocator &&
+      (words == 0 || target.allocator_calls.is_within(tid_, now.rip, {stack.data(), words})))
+    return false;
   return target.signal_return == 0 ||
          std::find(stack.begin(), stack.begin() + words, target.signal_return) == stack.begin() + words;
 }
 
-void Tracee::save() {
-  saved_ = true;
+user_regs_struct Tracee::going_on() const {
+  if (!is_call_to_be_made(tid_, interrupted_, mask_, true)) return interrupted_;
+  return with_call_made_anew(tid_, interrupted_).value_or(interrupted_);
+}
+
+bool Tracee::prepare(const TargetProcess& target) {
   interrupted_ = registers();
   vector_registers_.resize(64 * 1024);
   iovec area{vector_registers_.data(), vector_registers_.size()};
   ptrace(PTRACE_GETREGSET, tid_, NT_X86_XSTATE, &area);
   vector_registers_.resize(area.iov_len);
   ptrace(PTRACE_GETSIGMASK, tid_, sizeof mask_, &mask_);
+  std::optional<user_regs_struct> back = interrupted_;
+  if (is_call_to_be_made(tid_, interrupted_, mask_, false)) back = with_call_made_anew(tid_, interrupted_);
+  if (!back) return false;
+  const ReturnFrame frame = make_return_frame({*back, vector_registers_, mask_}, target.signal_return);
+  const iovec local{const_cast<char*>(frame.bytes.data()), frame.bytes.size()};
+  const iovec remote{reinterpret_cast<void*>(frame.at), frame.bytes.size()};
+  frame_ = frame.at;
+  return process_vm_writev(tid_, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(frame.bytes.size());
+}
+
+// Signals are blocked only when the thread is where it comes back from by itself, with its own mask.
+void Tracee::start_at(user_regs_struct& registers) {
+  set_registers(registers);
+  if (saved_) return;
+  saved_ = true;
   const uint64_t all = ~uint64_t{0};
   ptrace(PTRACE_SETSIGMASK, tid_, sizeof all, &all);
 }
@@ -233,19 +177,12 @@ void Tracee::restore() {
       if (status >> 16 != PTRACE_EVENT_STOP) ptrace(PTRACE_CONT, tid_, nullptr, nullptr);
     } while (status >> 16 != PTRACE_EVENT_STOP);
   }
-  user_regs_struct back = interrupted_;
-  const bool repeats = static_cast<long>(back.rax) == -EINTR &&
-                       contains(kRepeatable, static_cast<long>(back.orig_rax)) &&
-                       !has_signal_to_handle(tid_, mask_);
-  if (repeats) {
-    back.rip -= 2;  // `syscall`
-    back.rax = back.orig_rax;
-    back.orig_rax = ~uint64_t{0};
-  }
-  set_registers(back);
+  // The general registers last: until then the thread is where it comes back from by itself.
   iovec area{vector_registers_.data(), vector_registers_.size()};
   ptrace(PTRACE_SETREGSET, tid_, NT_X86_XSTATE, &area);
+  const user_regs_struct back = going_on();
   ptrace(PTRACE_SETSIGMASK, tid_, sizeof mask_, &mask_);
+  set_registers(back);
 }
 
 void Tracee::resume_until_system_call() {
@@ -274,13 +211,13 @@ void set_arguments(user_regs_struct& registers, std::initializer_list<uint64_t> 
 }  // namespace
 
 long Tracee::system_call(uint64_t instruction, long number, std::initializer_list<uint64_t> arguments) {
-  if (!saved_) save();
   user_regs_struct call = interrupted_;
   call.rip = instruction;
+  call.rsp = frame_;
   call.rax = static_cast<uint64_t>(number);
   call.orig_rax = ~uint64_t{0};
   set_arguments(call, arguments, true);
-  set_registers(call);
+  start_at(call);
   resume_until_system_call();  // its beginning
   resume_until_system_call();  // its end
   return static_cast<long>(registers().rax);
@@ -288,8 +225,8 @@ long Tracee::system_call(uint64_t instruction, long number, std::initializer_lis
 
 uint64_t Tracee::call(uint64_t function, std::initializer_list<uint64_t> arguments, uint64_t stack,
                       uint64_t back) {
-  if (!saved_) save();
   user_regs_struct call = interrupted_;
+  call.r12 = frame_;
   call.rsp = stack / 16 * 16 - 8;  // as after a call instruction
   const iovec local{&back, sizeof back};
   const iovec remote{reinterpret_cast<void*>(call.rsp), sizeof back};
@@ -299,7 +236,7 @@ uint64_t Tracee::call(uint64_t function, std::initializer_list<uint64_t> argumen
   call.rax = 0;
   call.orig_rax = ~uint64_t{0};
   set_arguments(call, arguments, false);
-  set_registers(call);
+  start_at(call);
   for (;;) {
     resume_until_system_call();
     const user_regs_struct now = registers();

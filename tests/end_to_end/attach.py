@@ -327,6 +327,33 @@ class Attach(driver.EndToEnd):
         self.assertGreater(run.samples(), 50)
         self.check_unharmed(process)
 
+    def test_a_busy_program_with_an_allocator_in_its_executable_is_met(self):
+        """It is measured for as long as it was asked for, rather than once it happens to leave its own code."""
+        process, said = self.start([driver.program("busy_allocator")])
+        self.assertEqual(said, "ready")
+        run = self.attach(process.pid, "--duration", "0.3")
+        process.send_signal(signal.SIGUSR1)
+        self.assertEqual((process.communicate(timeout=30)[0], process.returncode), ("unharmed\n", 42), run.stderr)
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertGreater(run.inclusive("(anonymous namespace)::busy", "CPUTIME"), 0, run.stderr)
+
+    def test_prof_killed_at_any_call_of_ptrace_leaves_the_process_unharmed(self):
+        """At each of its calls in turn, of which a run of tests takes every seventh."""
+        for way in ["busy", "waits"]:
+            for turn in range(1, 200, int(os.environ.get("PROF_KILL_STRIDE", "7"))):
+                process, said = self.start([driver.program("checks_itself"), way])
+                self.assertEqual(said, "ready")
+                environment = {**os.environ, "LD_PRELOAD": driver.program("dies_at_ptrace.so"), "DIES_AT": str(turn)}
+                prof = self.plain_run([str(driver.PROF), "attach", str(process.pid), "-e", "CPUTIME@20000", "--duration", "0.02", "--no-analyze", "-o",
+                                       str(self.folder / f"{way}{turn}")], env=environment)
+                time.sleep(0.02)  # the process goes on for some turns
+                process.send_signal(signal.SIGUSR1)
+                self.assertEqual((process.communicate(timeout=30)[0], process.returncode), ("unharmed\n", 42),
+                                 f"{way}: prof was killed after {turn} calls; {prof.stderr}")
+                if prof.returncode != -signal.SIGKILL:
+                    break  # it makes no more calls
+            self.assertGreater(turn, 20, prof.stderr)
+
     def refused(self, pid, words, wrap=lambda command: command):
         run = self.attach(pid, directory="refused", wrap=wrap)
         said = run.stderr.decode()

@@ -1,0 +1,66 @@
+// A program with an allocator in its executable, which never leaves its own code: no call of a library, no
+// system call, until SIGUSR1 comes. Its allocator checks that it is not entered while it is at work.
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+
+namespace {
+
+alignas(64) unsigned char memory[256 << 20];
+size_t used = 0;
+volatile int turns = 0;
+void* volatile last = nullptr;
+std::atomic<bool> at_work{false};
+volatile sig_atomic_t ends = 0;
+
+}  // namespace
+
+extern "C" void* malloc(size_t bytes) {
+  while (at_work.exchange(true)) continue;  // a thread that interrupts itself here never goes on
+  const size_t at = used + 16;              // the size is before it
+  if (at + bytes <= sizeof memory) used += (bytes + 31) / 16 * 16;
+  for (int i = 0; i < 200; ++i) turns = turns + 1;
+  at_work = false;
+  if (at + bytes > sizeof memory) return nullptr;
+  std::memcpy(memory + at - sizeof bytes, &bytes, sizeof bytes);
+  return memory + at;
+}
+extern "C" void free(void*) {}
+extern "C" void* calloc(size_t count, size_t each) {
+  return malloc(count * each);
+}
+extern "C" void* realloc(void* at, size_t bytes) {
+  void* const to = malloc(bytes);
+  size_t before = 0;
+  if (at) std::memcpy(&before, static_cast<unsigned char*>(at) - sizeof before, sizeof before);
+  if (to && at) std::memcpy(to, at, before < bytes ? before : bytes);
+  return to;
+}
+
+namespace {
+
+[[gnu::noinline]] void busy() {
+  volatile uint64_t value = 1;
+  for (int i = 0; i < 2000; ++i) value = value * 3 + 1;
+  if (value % 1024 == 1023) last = malloc(8);
+}
+
+}  // namespace
+
+int main() {
+  ::signal(SIGUSR1, [](int) { ends = 1; });
+  std::puts("ready");
+  std::fflush(stdout);
+  while (!ends) {
+    busy();
+    if (used < sizeof memory / 2) last = malloc(8);
+  }
+  std::puts("unharmed");
+  return 42;
+}
