@@ -117,6 +117,21 @@ class IsolatedLives(repair_runs.RepairRuns):
                 self.assertEqual(prof.returncode, 128 + signal.SIGKILL)
                 self.assert_nothing_left(prof)
 
+    def test_nothing_is_left_when_the_terminal_interrupts_all(self):
+        """Ctrl-C goes to prof, to the program and to each twin."""
+        for _ in range(repair_runs.ATTEMPTS):
+            prof, program = self.start([driver.sample("statistics"), "1000000"])
+            is_met = self.wait_for(lambda: prof.poll() is not None or self.twins(program), "no thread becomes a process") is not True
+            if is_met:
+                os.killpg(prof.pid, signal.SIGINT)
+            prof.communicate(timeout=PATIENCE)
+            self.assert_nothing_left(prof)
+            if is_met:
+                self.assertEqual(prof.returncode, 128 + signal.SIGINT)
+                break
+        else:
+            self.fail(f"no thread became a process in {repair_runs.ATTEMPTS} runs")
+
     def test_a_program_goes_on_where_prof_is_killed_and_leaves_nothing(self):
         for how, told in (("count", b"count right\n"), ("fork", b"fork right\n")):
             with self.subTest(how):
