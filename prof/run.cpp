@@ -271,7 +271,8 @@ int run_program(const RunOptions& whole) {
       rank ? rank->environment(short_version()) : std::vector<std::pair<std::string, std::string>>();
   std::optional<OutsideSampler> outside(
       std::in_place, OutsidePlan{place, events, options.trace, true,
-                                 fmt::format("{}", fmt::join(command, " ")), outside_refusal(events), told});
+                                 fmt::format("{}", fmt::join(command, " ")), outside_refusal(events), told,
+                                 contention == ContentionRequest::Sampled && !is_for_repairs});
   if (target.needs_outside()) plan.before_exec = [&](pid_t child) { outside->attach(child, target.image); };
   plan.environment = {
       {hpcrun::kEnvDirectory, place.string()},        {hpcrun::kEnvEvents, format_events(events)},

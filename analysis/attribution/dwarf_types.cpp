@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 
 namespace prof {
 
@@ -44,24 +45,55 @@ std::optional<int64_t> dwarf_number(Dwarf_Die die, unsigned name) {
   }
 }
 
-std::optional<int> language_of(Dwarf_Die die) {
+SourceLanguage source_language(Dwarf_Die die) {
+  // Of DWARF 6, which compilers use already and <dwarf.h> does not have.
+  constexpr int kCpp17 = 0x2a, kCpp20 = 0x2b, kC17 = 0x2c, kFortran18 = 0x2d;
   Dwarf_Die unit;
-  if (dwarf_diecu(&die, &unit, nullptr, nullptr) == nullptr) return {};
-  const int language = dwarf_srclang(&unit);
-  return language < 0 ? std::nullopt : std::optional(language);
-}
-
-bool is_fortran(Dwarf_Die die) {
-  switch (language_of(die).value_or(0)) {
+  if (dwarf_diecu(&die, &unit, nullptr, nullptr) == nullptr) return SourceLanguage::Other;
+  switch (dwarf_srclang(&unit)) {
+    case DW_LANG_C:
+    case DW_LANG_C89:
+    case DW_LANG_C99:
+    case DW_LANG_C11:
+    case kC17:
+      return SourceLanguage::C;
+    case DW_LANG_C_plus_plus:
+    case DW_LANG_C_plus_plus_03:
+    case DW_LANG_C_plus_plus_11:
+    case DW_LANG_C_plus_plus_14:
+    case kCpp17:
+    case kCpp20:
+      return SourceLanguage::Cpp;
+    case DW_LANG_Rust:
+      return SourceLanguage::Rust;
     case DW_LANG_Fortran77:
     case DW_LANG_Fortran90:
     case DW_LANG_Fortran95:
     case DW_LANG_Fortran03:
     case DW_LANG_Fortran08:
-      return true;
+    case kFortran18:
+      return SourceLanguage::Fortran;
+    case DW_LANG_Go:
+      return SourceLanguage::Go;
     default:
-      return false;
+      return SourceLanguage::Other;
   }
+}
+
+bool is_fortran(Dwarf_Die die) {
+  return source_language(die) == SourceLanguage::Fortran;
+}
+
+bool is_of_rust_library(Dwarf_Die type) {
+  if (source_language(type) != SourceLanguage::Rust) return false;
+  Dwarf_Die* scopes = nullptr;
+  const int count = dwarf_getscopes_die(&type, &scopes);
+  std::string_view root;  // the outermost namespace, just inside the unit
+  if (count >= 3)
+    if (const char* const name = dwarf_diename(&scopes[count - 2]); name != nullptr) root = name;
+  const bool is_library = root == "core" || root == "alloc" || root == "std";
+  std::free(scopes);  // NOLINT(cppcoreguidelines-no-malloc): as libdw has it
+  return is_library;
 }
 
 bool is_reserved(std::string_view name) {

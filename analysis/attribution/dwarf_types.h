@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/attribution/type_tree.h"
+
 namespace prof {
 
 // Debug information may be damaged, and its types go round in circles then.
@@ -27,13 +29,16 @@ Dwarf_Die peeled(Dwarf_Die type);
 // A constant attribute of the DIE; nothing where it has none, or one of another class.
 std::optional<int64_t> dwarf_number(Dwarf_Die die, unsigned name);
 
-// DW_LANG_*; nothing where the unit does not say.
-std::optional<int> language_of(Dwarf_Die die);
+// Of the unit that it is in.
+SourceLanguage source_language(Dwarf_Die die);
 
 bool is_fortran(Dwarf_Die die);
 
 // Names that are reserved for the implementation: "_M_i", "__value".
 bool is_reserved(std::string_view name);
+
+// A type of Rust's own libraries (core, alloc, std), whose members are of the implementation.
+bool is_of_rust_library(Dwarf_Die type);
 
 // Where a member or base begins, in bytes; nothing for what has no fixed place: statics, virtual bases.
 std::optional<uint64_t> member_offset(Dwarf_Die member, bool in_union);

@@ -4,27 +4,15 @@
 
 #include <string_view>
 
+#include "analysis/attribution/dwarf_types.h"
+
 namespace prof {
 namespace {
 
-// Codes that were assigned after DWARF 5 and that elfutils 0.188 has no names for.
-constexpr int kCPlusPlus17 = 0x2b;
-constexpr int kCPlusPlus20 = 0x2c;
-
 bool nests_names(Dwarf_Die& unit) {
-  switch (dwarf_srclang(&unit)) {
-    case DW_LANG_C_plus_plus:
-    case DW_LANG_C_plus_plus_03:
-    case DW_LANG_C_plus_plus_11:
-    case DW_LANG_C_plus_plus_14:
-    case kCPlusPlus17:
-    case kCPlusPlus20:
-    case DW_LANG_Rust:
-    case DW_LANG_D:
-      return true;
-    default:
-      return false;
-  }
+  const SourceLanguage language = source_language(unit);
+  return language == SourceLanguage::Cpp || language == SourceLanguage::Rust ||
+         dwarf_srclang(&unit) == DW_LANG_D;
 }
 
 // Of the types without a name, those that can be called.

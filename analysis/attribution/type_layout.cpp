@@ -58,6 +58,7 @@ class Collector {
   bool collect_members(Dwarf_Die type, const Named& named, uint64_t base, int depth) {
     Dwarf_Die parent = type;
     const bool is_union = dwarf_tag(&parent) == DW_TAG_union_type;
+    const bool is_library = is_of_rust_library(type);
     bool any = false;
     for_each_child(type, [&](Dwarf_Die child) {
       const int tag = dwarf_tag(&child);
@@ -66,7 +67,7 @@ class Collector {
       const std::optional<Dwarf_Die> member = type_of(child);
       if (!offset || !member) return;
       const char* const name = dwarf_diename(&child);
-      const bool is_named = tag == DW_TAG_member && name != nullptr && !is_reserved(name);
+      const bool is_named = tag == DW_TAG_member && name != nullptr && !is_reserved(name) && !is_library;
       any = true;
       if (!touches(base + *offset, type_bytes(*member))) return;
       if (!is_named) return collect(*member, named, base + *offset, depth + 1);

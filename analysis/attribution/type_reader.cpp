@@ -12,31 +12,8 @@
 namespace prof {
 namespace {
 
-// Of DWARF 6, which compilers use already and <dwarf.h> does not have.
-constexpr int kCpp17 = 0x2a, kCpp20 = 0x2b, kC17 = 0x2c;
-
 constexpr uint64_t kLargestVector = 64;   // of AVX-512, bytes
 constexpr uint64_t kLargestNatural = 16;  // alignment of a number on x86-64: long double, __int128
-
-std::optional<SourceLanguage> source_language(Dwarf_Die die) {
-  switch (language_of(die).value_or(0)) {
-    case DW_LANG_C:
-    case DW_LANG_C89:
-    case DW_LANG_C99:
-    case DW_LANG_C11:
-    case kC17:
-      return SourceLanguage::C;
-    case DW_LANG_C_plus_plus:
-    case DW_LANG_C_plus_plus_03:
-    case DW_LANG_C_plus_plus_11:
-    case DW_LANG_C_plus_plus_14:
-    case kCpp17:
-    case kCpp20:
-      return SourceLanguage::Cpp;
-    default:
-      return {};
-  }
-}
 
 // libdw gives up (aborts) over a declaration's file in a unit without a table of files.
 std::string declared_in(Dwarf_Die die) {
@@ -273,11 +250,12 @@ class Reader {
 }  // namespace
 
 std::optional<TypeTree> read_type_tree(Dwarf_Die type) {
-  const std::optional<SourceLanguage> language = source_language(type);
-  if (!language || type_bytes(type) == 0) return {};
+  const SourceLanguage language = source_language(type);
+  const bool is_c = language == SourceLanguage::C || language == SourceLanguage::Cpp;
+  if (!is_c || type_bytes(type) == 0) return {};
   Reader reader;
   reader.read(type, 0);
-  return TypeTree{*language, reader.take()};
+  return TypeTree{language, reader.take()};
 }
 
 }  // namespace prof

@@ -10,7 +10,8 @@
 
 namespace prof {
 
-enum class SourceLanguage : uint8_t { C, Cpp };
+// Of the unit that declares something; Other: not known, too.
+enum class SourceLanguage : uint8_t { Other, C, Cpp, Rust, Fortran, Go };
 
 struct TypeMember {
   std::string name;     // empty: a base class, an anonymous union or struct, a name of the implementation

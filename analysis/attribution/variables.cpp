@@ -83,6 +83,7 @@ bool is_scope(int tag) {
 
 struct Variables::Unit {
   uint64_t bias;
+  SourceLanguage language;
   bool has_files;  // libdw gives up (aborts) over a declaration's file in a unit without a table of files
   std::unordered_map<const void*, std::string> scopes;  // of declarations, by the address of their DIE
 };
@@ -112,7 +113,8 @@ Variables::Variables(const ModuleFile& file) {
       Dwarf_Die contents = type == DW_UT_skeleton && split.addr != nullptr ? split : die;
       Dwarf_Files* files = nullptr;
       size_t file_count = 0;
-      Unit reading{bias, dwarf_getsrcfiles(&contents, &files, &file_count) == 0, {}};
+      Unit reading{
+          bias, source_language(contents), dwarf_getsrcfiles(&contents, &files, &file_count) == 0, {}};
       read_scope(contents, "", reading, 0);
     }
   }
@@ -141,6 +143,7 @@ void Variables::read_variable(Dwarf_Die die, const std::string& scope, Unit& uni
   Entry entry;
   entry.type = type_of(die);
   entry.variable.address = *address + unit.bias;
+  entry.variable.language = unit.language;
   if (entry.type) {
     entry.variable.bytes = type_bytes(*entry.type);
     entry.variable.type = type_name(*entry.type);

@@ -20,6 +20,7 @@ struct Variable {
   std::string type;  // empty: known by its symbol alone
   std::string file;  // where it is declared; empty: not known
   uint32_t line = 0;
+  SourceLanguage language = SourceLanguage::Other;  // Other: known by its symbol alone
 };
 
 class Variables {

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "analysis/contention/change_words.h"
+#include "analysis/contention/language_words.h"
 
 namespace prof {
 namespace {
@@ -56,8 +57,15 @@ struct Conflict {
   const PlacedSide* right = nullptr;
 };
 
-bool have_common_bytes(const ContentionSide& a, const ContentionSide& b) {
-  return a.object == b.object && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+// Does each of the two threads also use what the other one does? Then the data move with them wherever they
+// lie, and on lines of their own more lines move.
+bool use_both(const std::vector<PlacedSide>& sides, const ContentionSide& a, const ContentionSide& b) {
+  const auto uses = [&](uint32_t thread, const ContentionSide& what) {
+    return std::ranges::any_of(sides, [&](const PlacedSide& side) {
+      return side.side.thread == thread && have_common_bytes(side.side, what);
+    });
+  };
+  return uses(a.thread, b) && uses(b.thread, a);
 }
 
 Conflict main_conflict(const std::vector<PlacedSide>& sides, bool common_bytes) {
@@ -67,8 +75,8 @@ Conflict main_conflict(const std::vector<PlacedSide>& sides, bool common_bytes) 
     for (size_t j = i + 1; j < sides.size(); ++j) {
       const ContentionSide& a = sides[i].side;
       const ContentionSide& b = sides[j].side;
-      const bool conflicts = a.thread != b.thread && (hpcrun::writes(a.kind) || hpcrun::writes(b.kind)) &&
-                             have_common_bytes(a, b) == common_bytes;
+      const bool conflicts = is_conflict(a, b) && have_common_bytes(a, b) == common_bytes &&
+                             (common_bytes || !use_both(sides, a, b));
       const uint64_t size = std::min(a.accesses, b.accesses);
       if (!conflicts || size <= most) continue;
       most = size;
@@ -80,6 +88,16 @@ Conflict main_conflict(const std::vector<PlacedSide>& sides, bool common_bytes) 
 
 std::string called(const NamedPlace& place) {
   return place.object + place.path;
+}
+
+// ".hits" -> "hits"
+std::string field(const std::string& step) {
+  return step.substr(std::min<size_t>(1, step.size()));
+}
+
+std::string as_sentence(std::string clause) {
+  clause[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(clause[0])));
+  return clause;
 }
 
 std::string at(const NamedPlace& place) {
@@ -95,8 +113,8 @@ Advice separate_objects(const Conflict& conflict, ObjectKind kind) {
                                               "the type that `new` creates.",
                                               kLineBytes)};
   return {Remedy::AlignObjects,
-          fmt::format("Put alignas({0}) before {1}{2} and {3}{4}: each then has lines of its own.",
-                      kLineBytes, left.object, at(left), right.object, at(right))};
+          as_sentence(align_both(left.language, left.object + at(left), right.object + at(right))) +
+              ": each then has lines of its own."};
 }
 
 // Nothing is known but where it lies.
@@ -130,9 +148,8 @@ Advice separate_parts(const std::vector<PlacedSide>& sides, const Conflict& conf
 
 Advice separate_elements(const NamedPlace& place, const Difference& where) {
   const std::string array = place.object + where.owner;
-  return {Remedy::PadElements,
-          fmt::format("Give each element of {0} whole lines: alignas({1}) on the type of its elements{2}.",
-                      array, kLineBytes, at(place))};
+  return {Remedy::PadElements, fmt::format("Give each element of {} whole lines: {}.", array,
+                                           align_elements(place.language, at(place)))};
 }
 
 // Empty unless one of the places is only read, and the other one written.
@@ -152,31 +169,30 @@ Advice separate_fields(const std::vector<PlacedSide>& sides, const Conflict& con
   if (const std::string apart = keep_apart(sides, conflict); !apart.empty()) {
     const NamedPlace& written = writes_any(sides, left) ? left : right;
     return {Remedy::SeparateFields,
-            fmt::format("{}put alignas({}) before {}{}, and nothing else behind it on its line.", apart,
-                        kLineBytes, called(written), at(written))};
+            apart + align_alone(written.language, called(written) + at(written)) + "."};
   }
-  return {Remedy::SeparateFields,
-          fmt::format(
-              "Put alignas({0}) before {1}{2} and before {3}{4}: the fields then lie on lines of their own.",
-              kLineBytes, where.left.substr(std::min<size_t>(1, where.left.size())), at(left),
-              where.right.substr(std::min<size_t>(1, where.right.size())), at(right))};
+  return {Remedy::SeparateFields, as_sentence(align_both(left.language, field(where.left) + at(left),
+                                                         field(where.right) + at(right))) +
+                                      ": the fields then lie on lines of their own."};
 }
 
 Advice copy_per_thread(const Conflict& conflict) {
   const std::string what = conflict.left ? called(conflict.left->place) : "the data";
-  return {Remedy::CopyPerThread,
-          fmt::format("Threads really share {}: let each count in a copy of its own (thread_local, or an "
-                      "array of elements of "
-                      "{} bytes) and add these up where the value is needed, or touch it less often.",
-                      what, kLineBytes)};
+  return {
+      Remedy::CopyPerThread,
+      fmt::format("Threads really share {}: let each count in a copy of its own ({}, or an array of "
+                  "elements of {} bytes) and add these up where the value is needed, or touch it less "
+                  "often.",
+                  what, copy_of_thread(conflict.left ? conflict.left->place.language : SourceLanguage::Other),
+                  kLineBytes)};
 }
 
 // What was found to help on the layout itself, or why nothing does; empty where that is not known.
-std::string exact_words(const Separation& separation, const TypedObjects& objects, const std::string& lead) {
+std::string exact_words(const Separation& separation, const TypedObjects& objects, SourceLanguage language,
+                        const std::string& lead) {
   std::string words = words_for_changes(separation, objects);
-  if (words.empty()) return words_for_obstacle(separation);
-  if (lead.empty()) words[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[0])));
-  return lead + words + ".";
+  if (words.empty()) return words_for_obstacle(separation, language);
+  return lead.empty() ? as_sentence(std::move(words)) + "." : lead + words + ".";
 }
 
 Advice separate_by_name(const std::vector<PlacedSide>& sides, const Conflict& conflict, ObjectKind kind,
@@ -196,14 +212,15 @@ Advice advise(hpcrun::Sharing sharing, const std::vector<PlacedSide>& sides, Obj
               const TypedObjects& objects) {
   const bool is_true = sharing == hpcrun::Sharing::True;
   const Conflict conflict = main_conflict(sides, is_true);
-  if (is_true || conflict.left == nullptr) return copy_per_thread(conflict);
+  if (is_true || conflict.left == nullptr) return copy_per_thread(main_conflict(sides, true));
   const Difference where = difference(conflict.left->place.path, conflict.right->place.path);
   Advice advice = separate_by_name(sides, conflict, kind, where);
   std::vector<ContentionSide> plain;
   for (const PlacedSide& side : sides) plain.push_back(side.side);
   advice.separation = separate(plain, objects);
   const std::string lead = advice.remedy == Remedy::SeparateFields ? keep_apart(sides, conflict) : "";
-  if (std::string exact = exact_words(advice.separation, objects, lead); !exact.empty())
+  if (std::string exact = exact_words(advice.separation, objects, conflict.left->place.language, lead);
+      !exact.empty())
     advice.text = std::move(exact);
   if (sharing == hpcrun::Sharing::Mixed) {
     const Advice rest = copy_per_thread(main_conflict(sides, true));

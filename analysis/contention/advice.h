@@ -24,6 +24,7 @@ struct NamedPlace {
   std::string type;      // of the place; empty: not known
   std::string declared;  // "stats.h:17"; empty: not known
   uint64_t bytes = 0;
+  SourceLanguage language = SourceLanguage::Other;  // that it is declared in
 };
 
 // A side of a finding, with its place.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "analysis/contention/language_words.h"
+
 namespace prof {
 namespace {
 
@@ -22,11 +24,9 @@ std::string joined(const std::vector<std::string>& parts) {
   return text;
 }
 
-// The text of the source that aligns, by language; `of_type`: behind "struct", not before a declaration.
+// The text of the source that aligns, by language; `of_type`: after "struct", not before a declaration.
 std::string text_of(SourceLanguage language, bool of_type) {
-  if (language == SourceLanguage::Cpp) return fmt::format("alignas({})", kLineBytes);
-  return of_type ? fmt::format("__attribute__((aligned({})))", kLineBytes)
-                 : fmt::format("_Alignas({})", kLineBytes);
+  return of_type ? alignment_of_type(language) : alignment_of_declaration(language);
 }
 
 Change describe(const ChosenChange& chosen, const Separation& separation, const TypedObject& object) {
@@ -175,7 +175,8 @@ std::string words_for_changes(const Separation& separation, const TypedObjects& 
   return text;
 }
 
-std::string words_for_obstacle(const Separation& separation) {
+std::string words_for_obstacle(const Separation& separation, SourceLanguage language) {
+  const std::string align = alignment_of_declaration(language);
   switch (separation.obstacle) {
     case Separation::Obstacle::None:
     case Separation::Obstacle::Unknown:
@@ -183,24 +184,22 @@ std::string words_for_obstacle(const Separation& separation) {
     case Separation::Obstacle::BitFields:
       return fmt::format(
           "Bit fields ({}) cannot be aligned: make them fields of their own, each behind "
-          "alignas({}).",
-          separation.at, kLineBytes);
+          "{}.",
+          separation.at, align);
     case Separation::Obstacle::OnePart:
       return fmt::format(
           "Threads use different bytes of {}, which no alignment parts: split it into fields, each "
-          "behind alignas({}), or let each thread have a copy.",
-          separation.at, kLineBytes);
+          "after {}, or let each thread have a copy.",
+          separation.at, align);
     case Separation::Obstacle::Blocks:
       return fmt::format(
           "Each thread uses elements of {} in a row: begin each thread's at a multiple of {} elements, and "
-          "put "
-          "alignas({}) before the array.",
-          separation.at, separation.block_elements, kLineBytes);
+          "put {} before the array.",
+          separation.at, separation.block_elements, align);
     case Separation::Obstacle::ForeignType:
       return fmt::format(
-          "{} is not yours to change: use a struct of your own, with alignas({}) before each of its "
-          "fields.",
-          separation.at, kLineBytes);
+          "{} is not yours to change: use a struct of your own, with {} before each of its fields.",
+          separation.at, align);
   }
   return "";
 }

@@ -14,7 +14,7 @@ namespace prof {
 std::string words_for_changes(const Separation& separation, const TypedObjects& objects);
 
 // Why no alignment helps and what does, as a sentence; empty where nothing can be said.
-std::string words_for_obstacle(const Separation& separation);
+std::string words_for_obstacle(const Separation& separation, SourceLanguage language);
 
 std::vector<ContendedRecord::Change> describe_changes(const Separation& separation,
                                                       const TypedObjects& objects);

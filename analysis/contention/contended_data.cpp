@@ -141,6 +141,28 @@ std::map<uint64_t, FindingKey> owners_of_lines(std::span<const ContentionAccess>
   return owners;
 }
 
+// Do two of these satisfy the condition?
+template <typename Condition>
+bool any_two(const std::vector<ContentionSide>& sides, Condition condition) {
+  for (size_t i = 0; i < sides.size(); ++i)
+    for (size_t j = i + 1; j < sides.size(); ++j)
+      if (condition(sides[i], sides[j])) return true;
+  return false;
+}
+
+bool has_writer(const std::vector<ContentionSide>& sides) {
+  return any_two(sides, is_conflict);
+}
+
+// How often lines moved says which kind of sharing costs most. A byte that one thread writes and another one
+// uses is shared in any case, and what is said of the finding must agree with its sides.
+Sharing agreeing_verdict(Sharing by_moves, const std::vector<ContentionSide>& sides) {
+  const bool shares_bytes = any_two(sides, [](const ContentionSide& a, const ContentionSide& b) {
+    return is_conflict(a, b) && have_common_bytes(a, b);
+  });
+  return by_moves == Sharing::False && shares_bytes ? Sharing::Mixed : by_moves;
+}
+
 class SideTable {
  public:
   explicit SideTable(std::span<const DataObject> objects) : objects_(objects) {}
@@ -161,27 +183,36 @@ class SideTable {
     entry.contexts[access.context] += access.stands_for;
   }
 
-  // `least`: part of what the largest has.
+  // With most accesses first. `least`: part of what the largest has. Of smaller ones those are kept without
+  // which no thread would write what another one uses.
   std::vector<ContentionSide> take(double least) {
-    std::vector<ContentionSide> sides;
+    std::vector<ContentionSide> sides, small;
     uint64_t largest = 0, most = 0;
     for (const auto& [key, entry] : entries_) {
       largest = std::max(largest, entry.side.accesses);
       most = std::max(most, entry.records);
     }
     for (auto& [key, entry] : entries_) {
-      if (entry.records == 1 && most >= kEnoughRecords) continue;
-      if (static_cast<double>(entry.side.accesses) < least * static_cast<double>(largest)) continue;
       std::vector<std::pair<uint64_t, uint32_t>> ranked;
       for (const auto& [context, count] : entry.contexts) ranked.emplace_back(count, context);
       std::stable_sort(ranked.begin(), ranked.end(),
                        [](const auto& a, const auto& b) { return a.first > b.first; });
       for (const auto& [count, context] : ranked) entry.side.contexts.push_back(context);
-      sides.push_back(std::move(entry.side));
+      const bool is_small = (entry.records == 1 && most >= kEnoughRecords) ||
+                            static_cast<double>(entry.side.accesses) < least * static_cast<double>(largest);
+      (is_small ? small : sides).push_back(std::move(entry.side));
     }
-    std::stable_sort(sides.begin(), sides.end(), [](const ContentionSide& a, const ContentionSide& b) {
-      return a.accesses > b.accesses;
-    });
+    for (auto* const some : {&sides, &small})
+      std::stable_sort(some->begin(), some->end(), [](const ContentionSide& a, const ContentionSide& b) {
+        return a.accesses > b.accesses;
+      });
+    for (ContentionSide& more : small) {
+      if (has_writer(sides)) break;
+      const bool helps = sides.empty() || std::any_of(sides.begin(), sides.end(), [&](const auto& side) {
+                           return is_conflict(side, more);
+                         });
+      if (helps) sides.push_back(std::move(more));
+    }
     return sides;
   }
 
@@ -209,16 +240,30 @@ class Stretches {
     uint64_t& last = last_.try_emplace(access.thread, 0).first->second;
     const uint64_t gap = access.time_ns - last;
     const bool goes_on = last != 0 && gap <= kMissed * access.weight_ns;
-    if (gap > 0) busy_ns_[access.thread] += goes_on ? gap : access.weight_ns;
+    if (gap > 0) {
+      busy_ns_[access.thread] += goes_on ? gap : access.weight_ns;
+      weight_ns_[access.thread] += access.weight_ns;
+    }
     last = access.time_ns;
   }
 
   const std::map<uint32_t, uint64_t>& busy_ns() const { return busy_ns_; }
 
+  // Of the thread's busy time what its samples do not stand for: it was near the data, or near others.
+  uint64_t around_ns(uint32_t thread) const {
+    const uint64_t busy = of(busy_ns_, thread), weight = of(weight_ns_, thread);
+    return busy > weight ? busy - weight : 0;
+  }
+
  private:
   static constexpr uint64_t kMissed = 8;  // samples in a row that may find the thread elsewhere
 
-  std::map<uint32_t, uint64_t> last_, busy_ns_;
+  static uint64_t of(const std::map<uint32_t, uint64_t>& times, uint32_t thread) {
+    const auto known = times.find(thread);
+    return known == times.end() ? 0 : known->second;
+  }
+
+  std::map<uint32_t, uint64_t> last_, busy_ns_, weight_ns_;
 };
 
 struct Gathered {
@@ -226,6 +271,35 @@ struct Gathered {
   SideTable sides;
   Stretches stretches;
 };
+
+// Data that a thread uses in the same loop share the time of it: what comes to each is less than the time
+// from sample to sample there, and all together are no more than the time that the thread was busy with any.
+void share_busy_time(std::span<const ContentionAccess> in_order, const std::map<uint64_t, FindingKey>& owners,
+                     std::map<FindingKey, Gathered>& findings) {
+  Stretches any;
+  for (const ContentionAccess& access : in_order) {
+    const auto finding = findings.find(owners.at(line_of(access.address)));
+    if (finding != findings.end()) any.note(access);
+  }
+  for (const auto& [thread, busy_ns] : any.busy_ns()) {
+    double sum = 0, around = 0;
+    for (const auto& [key, finding] : findings) {
+      const auto own = finding.data.busy_ns.find(thread);
+      if (own == finding.data.busy_ns.end()) continue;
+      sum += static_cast<double>(own->second);
+      around += static_cast<double>(finding.stretches.around_ns(thread));
+    }
+    const double excess = sum - static_cast<double>(busy_ns);
+    if (excess <= 0 || around <= 0) continue;
+    for (auto& [key, finding] : findings) {
+      const auto own = finding.data.busy_ns.find(thread);
+      if (own == finding.data.busy_ns.end()) continue;
+      const double less =
+          std::min(1.0, excess / around) * static_cast<double>(finding.stretches.around_ns(thread));
+      own->second -= std::min(own->second, static_cast<uint64_t>(less));
+    }
+  }
+}
 
 // Moves of pairs beyond those of their lines, for the lines that are in nothing else.
 double adjacent_moves(uint64_t line, const Histories& histories) {
@@ -238,6 +312,14 @@ double adjacent_moves(uint64_t line, const Histories& histories) {
 }
 
 }  // namespace
+
+bool is_conflict(const ContentionSide& a, const ContentionSide& b) {
+  return a.thread != b.thread && (hpcrun::writes(a.kind) || hpcrun::writes(b.kind));
+}
+
+bool have_common_bytes(const ContentionSide& a, const ContentionSide& b) {
+  return a.object == b.object && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+}
 
 std::vector<ContendedData> find_contended_data(std::span<const ContentionAccess> accesses,
                                                std::span<const DataObject> objects,
@@ -274,13 +356,22 @@ std::vector<ContendedData> find_contended_data(std::span<const ContentionAccess>
     });
   }
 
-  std::vector<ContendedData> out;
   for (auto& [key, finding] : findings) {
     ContendedData& data = finding.data;
     data.sharing = hpcrun::verdict(data.moves, options.least_moves);
-    if (data.sharing == Sharing::None || data.transfers.samples < options.least_transfers) continue;
-    data.sides = finding.sides.take(options.least_side);
     data.busy_ns = finding.stretches.busy_ns();
+  }
+  std::erase_if(findings, [&](const auto& finding) {
+    const ContendedData& data = finding.second.data;
+    return data.sharing == Sharing::None || data.transfers.samples < options.least_transfers;
+  });
+  share_busy_time(in_order, owners, findings);
+
+  std::vector<ContendedData> out;
+  for (auto& [key, finding] : findings) {
+    ContendedData& data = finding.data;
+    data.sides = finding.sides.take(options.least_side);
+    data.sharing = agreeing_verdict(data.sharing, data.sides);
     std::sort(data.objects.begin(), data.objects.end());
     data.objects.erase(std::unique(data.objects.begin(), data.objects.end()), data.objects.end());
     out.push_back(std::move(data));

@@ -32,6 +32,11 @@ struct ContentionSide {
   std::vector<uint32_t> contexts;  // the one with most accesses first
 };
 
+// Are they different threads', one of which writes?
+bool is_conflict(const ContentionSide& a, const ContentionSide& b);
+
+bool have_common_bytes(const ContentionSide& a, const ContentionSide& b);
+
 struct ContendedData {
   uint32_t site = 0;  // of the objects; those without one are a finding for each line
   bool has_object = false;

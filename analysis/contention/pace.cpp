@@ -8,7 +8,12 @@ namespace {
 
 constexpr size_t kFewest = 2;      // of each kind, to say anything
 constexpr double kEven = 0.6;      // half of the rates lie in a band of this width about the middle
+constexpr double kHighPart = 0.9;  // of the rates in order, as far as an interval goes
 constexpr double kSameWay = 0.85;  // of the rates, which is to say nearly all
+// How much slower a thread is beside another one than alone where both have data of their own: two hardware
+// threads of one core have about 0.62 of its speed each.
+constexpr double kSideBySide = 1.6;
+constexpr double kLeastOfWeight = 0.5;  // of the time at contended lines that is lost to contention
 
 // `rates` in order.
 double at_part(const std::vector<double>& rates, double part) {
@@ -32,6 +37,10 @@ bool go_one_way(const std::vector<double>& rates, double sign) {
 
 }  // namespace
 
+bool agrees_with_samples(const PaceCost& saving_s, double weight_s) {
+  return saving_s.high >= kLeastOfWeight * weight_s;
+}
+
 void Paces::add(uint32_t thread, const PaceChange& change) {
   if (change.cpu_ns == 0) return;
   Rates& rates = values_[{thread, change.line}][change.value];
@@ -39,26 +48,43 @@ void Paces::add(uint32_t thread, const PaceChange& change) {
       .push_back(static_cast<double>(change.change) / static_cast<double>(change.cpu_ns));
 }
 
-// Alone to together; more than 1 where the others cost something.
-std::optional<double> Paces::ratio(const Rates& rates) {
+// Together to alone; less than 1 where the others cost something.
+std::optional<PaceCost> Paces::cost_of(const Rates& rates) {
   if (rates.alone.size() < kFewest || rates.together.size() < kFewest) return std::nullopt;
   const double alone = middle(rates.alone), together = middle(rates.together);
   if (together == 0 || !is_even(rates.alone) || !go_one_way(rates.alone, alone) ||
       !go_one_way(rates.together, alone))
     return std::nullopt;
-  return alone / together;
+  const auto speeds = [&](std::vector<double> of) {
+    for (double& rate : of) rate = std::abs(rate);
+    std::ranges::sort(of);
+    return of;
+  };
+  const std::vector<double> fast = speeds(rates.alone), slow = speeds(rates.together);
+  const auto saved = [](double remaining) { return std::clamp(1 - remaining, 0.0, 1.0); };
+  PaceCost cost;
+  cost.value = saved(together / alone);
+  cost.low =
+      std::min(cost.value, saved(kSideBySide * at_part(slow, kHighPart) / at_part(fast, 1 - kHighPart)));
+  cost.high = std::max(cost.value, saved(at_part(slow, 1 - kHighPart) / at_part(fast, kHighPart)));
+  return cost;
 }
 
-std::optional<double> Paces::cost(uint32_t thread, const std::vector<uint64_t>& lines) const {
-  std::vector<double> ratios;
+std::optional<PaceCost> Paces::cost(uint32_t thread, const std::vector<uint64_t>& lines) const {
+  std::vector<PaceCost> costs;
   for (const uint64_t line : lines) {
     const auto known = values_.find({thread, line});
     if (known == values_.end()) continue;
     for (const auto& [value, rates] : known->second)
-      if (const std::optional<double> one = ratio(rates)) ratios.push_back(*one);
+      if (const std::optional<PaceCost> one = cost_of(rates)) costs.push_back(*one);
   }
-  if (ratios.empty()) return std::nullopt;
-  return std::clamp(1 - 1 / middle(ratios), 0.0, 1.0);
+  if (costs.empty()) return std::nullopt;
+  const auto middle_of = [&](double PaceCost::*part) {
+    std::vector<double> all;
+    for (const PaceCost& cost : costs) all.push_back(cost.*part);
+    return middle(std::move(all));
+  };
+  return PaceCost{middle_of(&PaceCost::value), middle_of(&PaceCost::low), middle_of(&PaceCost::high)};
 }
 
 }  // namespace prof

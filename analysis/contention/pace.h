@@ -19,6 +19,20 @@ struct PaceChange {
   bool is_alone = false;
 };
 
+// The part (0 to 1) of a thread's time that it would not need without the others.
+struct PaceCost {
+  double value = 0;
+  // Between these it is nine times of ten. The low end counts that the others, when they go on with data of
+  // their own, share processor and memory with it; the high end, that they did not run all the time.
+  double low = 0;
+  double high = 0;
+};
+
+// Returns whether a saving, in seconds, is possible for data at whose lines samples found `weight_s`. Time
+// that contention costs is spent at the lines, and it is most of the time there. A run in which the threads
+// hardly ran at the same time shows next to nothing of it, and its saving must not be reported.
+bool agrees_with_samples(const PaceCost& saving_s, double weight_s);
+
 class Paces {
  public:
   void add(uint32_t thread, const PaceChange& change);
@@ -32,9 +46,9 @@ class Paces {
     return known == cpu_ns_.end() || known->second == 0 ? UINT64_MAX : known->second;
   }
 
-  // The part (0 to 1) of the thread's time at these lines that it would not need if it had them for itself.
-  // nullopt: nothing that it does there could be followed.
-  std::optional<double> cost(uint32_t thread, const std::vector<uint64_t>& lines) const;
+  // Of the thread's time at these lines, if it had them for itself. nullopt: nothing that it does there could
+  // be followed.
+  std::optional<PaceCost> cost(uint32_t thread, const std::vector<uint64_t>& lines) const;
 
  private:
   struct Rates {
@@ -42,7 +56,7 @@ class Paces {
   };
   using Values = std::map<uint16_t, Rates>;
 
-  static std::optional<double> ratio(const Rates& rates);
+  static std::optional<PaceCost> cost_of(const Rates& rates);
 
   std::map<std::pair<uint32_t, uint64_t>, Values> values_;  // by thread and line
   std::map<uint32_t, uint64_t> cpu_ns_;

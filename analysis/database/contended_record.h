@@ -25,8 +25,9 @@ struct ContendedRecord {
   uint64_t bytes = 0;      // of the object; 0: not known
   uint64_t lines = 0;      // cache lines
   double weight_s = 0;     // CPU time that samples found there
-  double saving_s = 0;    // CPU time that the threads would not need without each other, around there as well
-  uint64_t followed = 0;  // threads of which that is known
+  double saving_s = 0;  // CPU time that the threads would not need without each other, around there as well
+  double saving_low_s = 0, saving_high_s = 0;  // between which it is nine times of ten
+  uint64_t followed = 0;                       // threads of which that is known
   double false_moves = 0;  // how often the lines moved, in accesses that were seen: for comparing
   double true_moves = 0;
   double adjacent_moves = 0;
@@ -73,6 +74,8 @@ struct ContendedRecord {
 
   struct Side {
     uint32_t profile = 0;  // index into Database::profiles: the thread
+    std::string name;      // of the variable that the bytes belong to; empty: not one, or not known
+    std::string declared;  // "stats.cpp:12", of that variable; empty: not known
     std::string place;     // "[3].hits"; empty: the object itself, or not known
     std::string access;    // "reads", "writes", "reads and writes"
     uint64_t offset = 0;   // from the object's begin
@@ -84,6 +87,9 @@ struct ContendedRecord {
     uint64_t accesses = 0;     // that were seen
     double weight_s = 0;
     uint32_t context = 0;  // index into Database::contexts: where most of them were made
+    // Not in run.json:
+    ModuleAddress variable;       // where the variable `name` is; no module: there is none
+    uint64_t variable_bytes = 0;  // 0: not known
   };
   std::vector<Side> sides;  // with most accesses first
 
@@ -122,6 +128,8 @@ void for_each_field(RecordOf<ContendedRecord> auto& record, Visit visit) {
   visit("lines", record.lines);
   visit("weight_s", record.weight_s);
   visit("saving_s", record.saving_s);
+  visit("saving_low_s", record.saving_low_s);
+  visit("saving_high_s", record.saving_high_s);
   visit("followed", record.followed);
   visit("false_moves", record.false_moves);
   visit("true_moves", record.true_moves);
@@ -163,6 +171,8 @@ void for_each_field(RecordOf<ContendedRecord::Allocation> auto& allocation, Visi
 template <typename Visit>
 void for_each_field(RecordOf<ContendedRecord::Side> auto& side, Visit visit) {
   visit("profile", side.profile);
+  visit("name", side.name);
+  visit("declared", side.declared);
   visit("place", side.place);
   visit("access", side.access);
   visit("offset", side.offset);

@@ -30,17 +30,28 @@ constexpr uint64_t kLeastTransferSamples = 4;
 // which uses it, whose samples are elsewhere. Threads that could not be followed lose as much as the others
 // do on average.
 void add_saving(const ContendedData& found, const Paces& paces, ContendedRecord& record) {
-  double all_s = 0, known_s = 0, lost_s = 0;
+  double all_s = 0, known_s = 0;
+  PaceCost lost_s;
   for (const auto& [thread, busy_ns] : found.busy_ns) {
     const double busy_s = static_cast<double>(std::min(busy_ns, paces.cpu_ns(thread))) * 1e-9;
     all_s += busy_s;
-    const std::optional<double> cost = paces.cost(thread, found.lines);
+    const std::optional<PaceCost> cost = paces.cost(thread, found.lines);
     if (!cost || busy_s <= 0) continue;
     known_s += busy_s;
-    lost_s += busy_s * *cost;
+    for (const auto part : {&PaceCost::value, &PaceCost::low, &PaceCost::high})
+      lost_s.*part += busy_s * (*cost).*part;
     ++record.followed;
   }
-  if (record.followed) record.saving_s = lost_s / known_s * all_s;
+  if (!record.followed) return;
+  for (const auto part : {&PaceCost::value, &PaceCost::low, &PaceCost::high}) lost_s.*part *= all_s / known_s;
+  if (!agrees_with_samples(lost_s, static_cast<double>(found.weight_ns) * 1e-9)) {
+    record.followed = 0;
+    return;
+  }
+  record.saving_s = lost_s.value;
+  record.saving_high_s = lost_s.high;
+  // What threads really share they contend for wherever it lies: all may be saved, or nothing.
+  if (found.sharing == Sharing::False) record.saving_low_s = lost_s.low;
 }
 
 NamedPlace named_place(const ContentionSide& side, const KnownData& data) {
@@ -56,6 +67,7 @@ NamedPlace named_place(const ContentionSide& side, const KnownData& data) {
   place.object = variable->name;
   place.type = variable->type;
   place.declared = place_in_source(variable->file, variable->line);
+  place.language = variable->language;
   const std::vector<DataPart> parts = data.parts(side.object, side.offset, side.offset + side.bytes);
   if (parts.empty()) return place;
   place.path = parts.front().path;
@@ -136,15 +148,14 @@ class AllocationsOfRecord {
   std::map<uint32_t, Numbers> numbers_;
 };
 
-void add_advice(const ContendedData& found, const std::vector<PlacedSide>& placed, ObjectKind kind,
-                const KnownData& data, ContendedRecord& record) {
+void add_advice(const ContendedData& found, const std::vector<PlacedSide>& placed, uint32_t main,
+                ObjectKind kind, const KnownData& data, ContendedRecord& record) {
   const TypedObjects objects = data.typed(found.objects);
   const Advice advice = advise(found.sharing, placed, kind, objects);
   record.remedy = name_of(advice.remedy);
   record.advice = advice.text;
   record.changes = describe_changes(advice.separation, objects);
-  if (found.objects.empty()) return;
-  const auto after = advice.separation.bytes_after.find(found.objects.front());
+  const auto after = advice.separation.bytes_after.find(main);
   if (after != advice.separation.bytes_after.end()) record.bytes_after = after->second;
 }
 
@@ -169,14 +180,15 @@ ContendedRecord make_record(const ContendedData& found, const KnownData& data, c
   record.address = found.lines.front();
   ObjectKind kind = ObjectKind::Static;
   record.name = region_at(data, record.address);
-  if (!found.objects.empty()) {
-    const DataObject& object = data.objects()[found.objects.front()];
+  const uint32_t main = data.main_object(found);
+  if (main != kNoObject) {
+    const DataObject& object = data.objects()[main];
     kind = object.kind;
     record.address = object.begin;
     record.bytes = object.bytes;
     record.name.clear();
     record.kind = kind == ObjectKind::Heap ? "allocation" : "variable";
-    if (const Variable* const variable = data.variable_of(found.objects.front())) {
+    if (const Variable* const variable = data.variable_of(main)) {
       record.name = variable->name;
       record.type = variable->type;
       record.declared = place_in_source(variable->file, variable->line);
@@ -192,6 +204,12 @@ ContendedRecord make_record(const ContendedData& found, const KnownData& data, c
     ContendedRecord::Side& told = record.sides.emplace_back();
     told.profile = side.thread;
     told.place = side.object == kNoObject ? "" : placed.back().place.path;
+    if (const Variable* const variable = data.variable_of(side.object)) {
+      told.name = variable->name;
+      told.declared = place_in_source(variable->file, variable->line);
+      told.variable = data.place_of(side.object);
+      told.variable_bytes = variable->bytes;
+    }
     told.access = words_for(side.kind);
     // Of memory of unknown origin nothing but its line has a begin.
     told.offset = side.offset - (record.kind == "unknown" ? record.address : 0);
@@ -203,7 +221,7 @@ ContendedRecord make_record(const ContendedData& found, const KnownData& data, c
     told.weight_s = static_cast<double>(side.weight_ns) * 1e-9;
     told.context = side.contexts.front();
   }
-  add_advice(found, placed, kind, data, record);
+  add_advice(found, placed, main, kind, data, record);
   return record;
 }
 

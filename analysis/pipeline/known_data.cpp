@@ -89,6 +89,16 @@ const Variable* KnownData::variable_of(uint32_t object) const {
   return known == variables_.end() ? nullptr : known->second.variable;
 }
 
+uint32_t KnownData::main_object(const ContendedData& found) const {
+  uint32_t first = kNoObject;
+  for (const ContentionSide& side : found.sides) {
+    if (!variable_of(side.object)) continue;
+    if (first == kNoObject || objects_[side.object].begin < objects_[first].begin) first = side.object;
+  }
+  if (first != kNoObject) return first;
+  return found.objects.empty() ? kNoObject : found.objects.front();
+}
+
 std::vector<DataPart> KnownData::parts(uint32_t object, uint64_t from, uint64_t to) const {
   const auto known = variables_.find(object);
   if (known == variables_.end()) return {};

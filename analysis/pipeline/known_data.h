@@ -45,6 +45,10 @@ class KnownData {
   uint32_t object_of(const MeasuredAccess& access);
   uint32_t variable_at(uint64_t address);
 
+  // The object that names a finding: of the variables that its sides use the one with the lowest address, in
+  // every process the same; else its first object. kNoObject: none is known.
+  uint32_t main_object(const ContendedData& found) const;
+
   // nullptr where the object is no variable.
   const Variable* variable_of(uint32_t object) const;
 

@@ -199,10 +199,10 @@ void add_locks(const CallTree& tree, const ContendedRecord& record, const std::s
     if (!is_lock_function(function_of(*tree.database, side.context))) continue;
     if (!record.variable.module.empty() && side.allocation == 0) {
       // What has no name is known by its line, which may have several variables.
-      const bool is_named = record.kind == "variable";
-      add_lock({is_named ? record.name : object_in_words(tree, record),
-                record.variable,
-                is_named ? std::max<uint64_t>(record.bytes, 1) : hpcrun::kLineBytes,
+      const bool is_named = !side.variable.module.empty();
+      add_lock({is_named ? side.name : object_in_words(tree, record),
+                is_named ? side.variable : record.variable,
+                is_named ? std::max<uint64_t>(side.variable_bytes, 1) : hpcrun::kLineBytes,
                 {},
                 {sentence, {}, {}, {}}},
                locks);
@@ -273,7 +273,7 @@ void add_placeable(const ContendedData& found, const KnownData& data, const Meas
     one.conflicts_after = layout.conflicts_after;
   }
   record.variable =
-      found.objects.empty() ? data.in_module(found.lines.front()) : data.place_of(found.objects.front());
+      found.objects.empty() ? data.in_module(found.lines.front()) : data.place_of(data.main_object(found));
   record.module = record.variable.module;
   if (found.objects.empty() && !record.module.empty()) record.address = record.variable.offset;
 }

@@ -16,12 +16,18 @@ std::string short_name(const std::string& function) {
   return function.substr(0, parameters);
 }
 
+// Source of system headers, or of the libraries that come with Rust and Go.
+bool is_of_library(std::string_view file) {
+  return file.starts_with("/usr/include/") || file.starts_with("/usr/lib/") || file.starts_with("/rustc/") ||
+         file.find("/lib/rustlib/src/rust/library/") != file.npos || file.starts_with("/usr/local/go/src/") ||
+         file.starts_with("/usr/lib/go");
+}
+
 }  // namespace
 
 const FindingFrame& telling_frame(const std::vector<FindingFrame>& frames) {
   const auto is_own = [](const FindingFrame& frame) {
-    return frame.line > 0 && !frame.file.empty() && !frame.file.starts_with("/usr/include/") &&
-           !frame.file.starts_with("/usr/lib/");
+    return frame.line > 0 && !frame.file.empty() && !is_of_library(frame.file);
   };
   const auto own = std::ranges::find_if(frames, is_own);
   return own == frames.end() ? frames.front() : *own;

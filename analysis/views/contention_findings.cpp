@@ -23,8 +23,8 @@ constexpr double kMediumTransfers = 10'000, kHighTransfers = 100'000;
 // Of writes after another thread's that were counted, a second. Two threads that contend all the time have as
 // many as there are periods in which they are looked at, 100 each, or more, where they synchronise.
 constexpr double kMediumInterleaved = 10, kHighInterleaved = 50;
-constexpr size_t kNamedSides = 2;  // in a sentence
 constexpr size_t kNamedAllocations = 2;
+constexpr size_t kNamedVariables = 3;
 constexpr size_t kShownSides = 16;  // as contexts of a finding
 
 double share_of_run(double seconds, const RunSummary& run) {
@@ -52,24 +52,33 @@ struct ThreadAtPlace {
   const char* does() const { return reads && writes ? "reads and writes" : writes ? "writes" : "reads"; }
 };
 
-// Those to name: of different threads, the places that they use most.
-std::vector<ThreadAtPlace> telling_sides(const ContendedRecord& record) {
-  std::vector<ThreadAtPlace> told;
+// What a thread does to a place, with all its sides there.
+ThreadAtPlace at_place_of(const ContendedRecord& record, const ContendedRecord::Side& most) {
+  ThreadAtPlace at{&most};
   for (const ContendedRecord::Side& side : record.sides) {
-    const auto known = std::ranges::find_if(
-        told, [&](const ThreadAtPlace& one) { return one.most->profile == side.profile; });
-    if (known == told.end() && told.size() < kNamedSides) told.push_back({&side});
+    if (side.profile != most.profile || side.object != most.object || side.name != most.name ||
+        side.offset != most.offset)
+      continue;
+    at.reads |= side.access != "writes";
+    at.writes |= side.access != "reads";
   }
-  for (ThreadAtPlace& one : told) {
-    for (const ContendedRecord::Side& side : record.sides) {
-      if (side.profile != one.most->profile || side.object != one.most->object ||
-          side.offset != one.most->offset)
-        continue;
-      one.reads |= side.access != "writes";
-      one.writes |= side.access != "reads";
-    }
-  }
-  return told;
+  return at;
+}
+
+// The two to name: of different threads, with as many accesses as can be, of which one writes. Where none is
+// seen to write, those that use the data most.
+std::vector<ThreadAtPlace> telling_sides(const ContendedRecord& record) {
+  std::vector<ThreadAtPlace> places;
+  for (const ContendedRecord::Side& side : record.sides) places.push_back(at_place_of(record, side));
+  for (const bool must_write : {true, false})
+    for (size_t second = 1; second < places.size(); ++second)
+      for (size_t first = 0; first < second; ++first) {
+        const bool differ = places[first].most->profile != places[second].most->profile;
+        if (differ && (!must_write || places[first].writes || places[second].writes))
+          return {places[first], places[second]};
+      }
+  if (places.size() > 1) places.resize(1);
+  return places;
 }
 
 // 123456 -> "120,000"
@@ -145,6 +154,36 @@ Severity contention_severity(const ContendedRecord& record, double share) {
   return cost >= (by_time ? kMediumShare : kMediumTransfers) ? Severity::Medium : Severity::Low;
 }
 
+// "table (app.c:4)", or "table (app.c:4) and guard (app.c:5)"
+std::string variables_in_words(const ContendedRecord& record) {
+  std::vector<std::pair<std::string, std::string>> variables{{record.name, record.declared}};
+  for (const ContendedRecord::Side& side : record.sides)
+    if (const std::pair variable{side.name, side.declared};
+        !side.name.empty() && std::ranges::find(variables, variable) == variables.end())
+      variables.push_back(variable);
+  std::string text;
+  const size_t told = std::min(variables.size(), kNamedVariables);
+  for (size_t i = 0; i < told; ++i) {
+    const auto& [name, declared] = variables[i];
+    text += (i == 0 ? "" : i + 1 == variables.size() ? " and " : ", ") + name;
+    if (!declared.empty()) text += fmt::format(" ({})", declared);
+  }
+  if (variables.size() > told)
+    text += fmt::format(" and {}", words_for_count(variables.size() - told, "more variable"));
+  return text;
+}
+
+// "70 to 82 %", "up to 82 %"; of databases without an interval the value alone.
+std::string saving_in_words(const ContendedRecord& record, const RunSummary& run) {
+  constexpr double kLeastPromise = 0.02;  // of the run
+  if (record.saving_high_s <= 0) return words_for_percent(share_of_run(record.saving_s, run));
+  const double low = share_of_run(record.saving_low_s, run), high = share_of_run(record.saving_high_s, run);
+  if (low < kLeastPromise) return fmt::format("up to {}", words_for_percent(high));
+  const std::string to = words_for_percent(high);
+  const std::string from = words_for_percent(low);
+  return from == to ? to : fmt::format("{:.0f} to {}", 100 * low, to);
+}
+
 std::string sentence(const CallTree& tree, const ContendedRecord& record, const RunSummary& run) {
   std::set<uint32_t> threads;
   for (const ContendedRecord::Side& side : record.sides) threads.insert(side.profile);
@@ -156,13 +195,16 @@ std::string sentence(const CallTree& tree, const ContendedRecord& record, const 
   text +=
       fmt::format("{} {} {}", words_for_count(threads.size(), "thread"), what, object_in_words(tree, record));
   const char* lead = ": ";
+  bool is_written = false;
   for (const ThreadAtPlace& side : telling_sides(record)) {
+    is_written |= side.writes;
     text += fmt::format("{}thread {} {} {}", lead, thread_label(*tree.database, side.most->profile),
                         side.does(), part_in_words(record, *side.most));
     if (!is_counted(record))
       text += fmt::format(" in {}", code_in_words(frames_of(tree, side.most->context)));
     lead = ", ";
   }
+  if (!is_written) text += ", while another one writes, which was not seen doing so";
   if (is_told_by_hardware(record))
     text += fmt::format("; {} ({})", transfers_in_words(record), record.source);
   if (is_counted(record))
@@ -171,8 +213,7 @@ std::string sentence(const CallTree& tree, const ContendedRecord& record, const 
   text += fmt::format("; {} of the CPU time was found there",
                       words_for_percent(share_of_run(record.weight_s, run)));
   if (record.followed > 0)
-    text += fmt::format(", and {} would be saved if they did not contend",
-                        words_for_percent(share_of_run(record.saving_s, run)));
+    text += fmt::format(", and {} would be saved if they did not contend", saving_in_words(record, run));
   return text + ".";
 }
 
@@ -196,6 +237,11 @@ Finding finding(const CallTree& tree, const ContendedRecord& record, const RunSu
                     {"false_moves", record.false_moves},
                     {"true_moves", record.true_moves},
                     {"adjacent_moves", record.adjacent_moves}};
+  if (record.followed > 0) {
+    finding.values["saving_s"] = record.saving_s;
+    finding.values["saving_low_s"] = record.saving_low_s;
+    finding.values["saving_high_s"] = record.saving_high_s;
+  }
   if (is_counted(record)) {
     finding.values["interleaved"] = record.interleaved;
     finding.values["interleaved_per_s"] = record.interleaved_per_s;
@@ -213,12 +259,18 @@ Finding finding(const CallTree& tree, const ContendedRecord& record, const RunSu
 
 std::optional<std::string> why_no_contention(const RunSummary& run) {
   if (run.looked_for_contention) return std::nullopt;
+  if (const std::vector<std::string> notes = contention_notes(run); !notes.empty()) return notes.front();
   return "this run was not asked for contention; measure with prof run -e contention, or import what perf "
          "c2c recorded";
 }
 
 std::vector<std::string> contention_notes(const RunSummary& run) {
   std::vector<std::string> notes;
+  if (run.looked_for_contention && run.processes > 1)
+    notes.push_back(
+        fmt::format("{}between processes is not followed: {} processes were measured, each by itself, also "
+                    "where they share memory.",
+                    hpcrun::kContentionNotePrefix, run.processes));
   std::ranges::copy_if(run.degradations, std::back_inserter(notes), [](const std::string& degradation) {
     return degradation.starts_with(hpcrun::kContentionNotePrefix);
   });
@@ -235,8 +287,7 @@ std::vector<Finding> contention_findings(const CallTree& tree, const RunSummary&
 std::string object_in_words(const CallTree& tree, const ContendedRecord& record) {
   if (record.kind == "unknown")
     return fmt::format("memory at {:#x}{}", record.address, record.name.empty() ? "" : " in " + record.name);
-  std::string text = record.kind == "variable" ? record.name : "";
-  if (!record.declared.empty()) text += fmt::format(" ({})", record.declared);
+  std::string text = record.kind == "variable" ? variables_in_words(record) : "";
   for (size_t i = 0; i < std::min(record.allocations.size(), kNamedAllocations); ++i)
     text += (text.empty() ? "" : " and ") + allocation_in_words(tree, record.allocations[i]);
   return text;
@@ -247,7 +298,8 @@ std::string part_in_words(const ContendedRecord& record, const ContendedRecord::
   const bool is_beside =
       record.kind != "unknown" && side.line != 0 && side.offset - side.line_offset == side.line;
   if (is_beside) return fmt::format("memory at {:#x}", side.offset);
-  if (record.kind == "variable" && side.allocation == 0) return record.name + side.place;
+  if (record.kind == "variable" && side.allocation == 0)
+    return (side.name.empty() ? record.name : side.name) + side.place;
   const std::string bytes = side.bytes == 1
                                 ? fmt::format("byte {}", side.offset)
                                 : fmt::format("bytes {} to {}", side.offset, side.offset + side.bytes - 1);

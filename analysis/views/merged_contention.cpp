@@ -27,14 +27,19 @@ bool is_cheaper(const ContendedRecord& a, const ContendedRecord& b) {
 // What is known of a process's saving holds for the CPU time that was found in it.
 struct Sum {
   ContendedRecord costliest;
-  double followed_weight_s = 0, followed_saving_s = 0;
+  double followed_weight_s = 0, followed_saving_s = 0, followed_low_s = 0, followed_high_s = 0;
+
+  void add_saving(const ContendedRecord& record) {
+    if (record.followed == 0) return;
+    followed_weight_s += record.weight_s;
+    followed_saving_s += record.saving_s;
+    followed_low_s += record.saving_low_s;
+    followed_high_s += record.saving_high_s;
+  }
 };
 
 void add(ContendedRecord record, Sum& sum) {
-  if (record.followed > 0) {
-    sum.followed_weight_s += record.weight_s;
-    sum.followed_saving_s += record.saving_s;
-  }
+  sum.add_saving(record);
   if (is_cheaper(sum.costliest, record)) std::swap(sum.costliest, record);
   ContendedRecord& total = sum.costliest;
   for (const auto number : {&ContendedRecord::processes, &ContendedRecord::followed})
@@ -60,15 +65,19 @@ std::vector<ContendedRecord> merge_processes(std::vector<ContendedRecord> record
       add(std::move(record), sums[place->second]);
       continue;
     }
-    const bool followed = record.followed > 0;
-    const double weight_s = followed ? record.weight_s : 0, saving_s = followed ? record.saving_s : 0;
-    sums.push_back({std::move(record), weight_s, saving_s});
+    Sum& sum = sums.emplace_back();
+    sum.add_saving(record);
+    sum.costliest = std::move(record);
   }
   std::vector<ContendedRecord> merged;
   merged.reserve(sums.size());
   for (Sum& sum : sums) {
-    if (sum.costliest.processes > 1 && sum.followed_weight_s > 0)
-      sum.costliest.saving_s = sum.followed_saving_s / sum.followed_weight_s * sum.costliest.weight_s;
+    if (sum.costliest.processes > 1 && sum.followed_weight_s > 0) {
+      const double all = sum.costliest.weight_s / sum.followed_weight_s;
+      sum.costliest.saving_s = sum.followed_saving_s * all;
+      sum.costliest.saving_low_s = sum.followed_low_s * all;
+      sum.costliest.saving_high_s = sum.followed_high_s * all;
+    }
     merged.push_back(std::move(sum.costliest));
   }
   std::ranges::stable_sort(merged, [](const auto& a, const auto& b) { return is_cheaper(b, a); });

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "hpcrun/measurement/notes.h"
 #include "prof/message.h"
 #include "prof/outside/recorded_process.h"
 
@@ -50,6 +51,16 @@ std::string command_of(int pid) {
   while (!text.empty() && text.back() == '\0') text.pop_back();
   std::replace(text.begin(), text.end(), '\0', ' ');
   return text;
+}
+
+std::string why_no_contention(ProgramKind kind, const std::string& program) {
+  const char* const why = kind == ProgramKind::Go       ? "in a Go program"
+                          : kind == ProgramKind::Static ? "in a statically linked program"
+                                                        : "in a program that does not load it";
+  return fmt::format(
+      "{}was not followed in {}: it takes the runtime inside the process, which cannot be {}; where the "
+      "processor samples memory accesses, `perf c2c record` and `prof import perf.data` show it.",
+      hpcrun::kContentionNotePrefix, printable(std::filesystem::path(program).filename().string()), why);
 }
 
 std::string why_outside(ProgramKind kind, const std::string& program) {
@@ -172,6 +183,7 @@ bool OutsideRecorder::open_file(Process& process) {
     process.file->write_metric(metric);
   }
   process.file->write_note(why_outside(process.kind, process.program).c_str());
+  if (plan_.contention) process.file->write_note(why_no_contention(process.kind, process.program).c_str());
   announce_modules(process);
   return true;
 }

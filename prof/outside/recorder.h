@@ -31,6 +31,7 @@ struct OutsidePlan {
   std::string refusal;  // why nobody is sampled; empty: whoever asks
   // What the program is told of its launch (RankPart), for its measurement file.
   std::vector<std::pair<std::string, std::string>> told;
+  bool contention = false;  // was requested, and cannot be followed from outside
 };
 
 class OutsideRecorder {

@@ -1,5 +1,6 @@
 // Contended data as text, JSON and CSV (docs/contention.md).
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "analysis/views/contention_findings.h"
@@ -92,10 +93,16 @@ class ContentionText {
   }
 
   void sides(const ContendedRecord& record) {
+    const bool has_neighbours = std::ranges::any_of(record.sides, [&](const ContendedRecord::Side& side) {
+      return !side.name.empty() && side.name != record.name;
+    });
     for (const ContendedRecord::Side& side : record.sides) {
       const std::vector<FindingFrame> frames = frames_of(tree_, side.context);
-      const std::string lead = fmt::format("      {:<{}}  {:<16} {:>6}  ", thread(side.profile),
-                                           kThreadColumns, side.access, side.offset);
+      const std::string place = has_neighbours && !side.name.empty()
+                                    ? fmt::format("{}+{}", printable(side.name), side.offset)
+                                    : std::to_string(side.offset);
+      const std::string lead =
+          fmt::format("      {:<{}}  {:<16} {:>6}  ", thread(side.profile), kThreadColumns, side.access, place);
       out_.write(row_ending_in(lead, frames.empty() ? counted_in_words(side) : words_for_call(frames), style_));
     }
   }

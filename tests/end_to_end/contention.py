@@ -218,11 +218,18 @@ class Contention(driver.EndToEnd):
         self.assertIn("an allocation of 128 B from Store::Store (statistics.cpp:", finding["sentence"])
 
     def test_what_a_change_saves_is_estimated(self):
-        """On a busy machine two threads seldom run at the same time, and contend as seldom: then nothing would be saved."""
+        """On a busy machine two threads rarely run at the same time, and contend as rarely: then nothing is promised."""
         run, report = self.measured("counters")
         data, finding = self.only(report)
-        self.assertGreater(data["followed"], 0)
-        self.assert_within(data["saving_s"], 0, data["weight_s"], "the saving")
+        if not data["followed"]:
+            self.assertEqual((data["saving_s"], data["saving_high_s"]), (0, 0))
+            self.assertEqual(finding["cost"]["value"], data["weight_s"])
+            self.assertNotIn("would be saved", finding["sentence"])
+            return
+        self.assertLessEqual(0, data["saving_low_s"])
+        self.assertLessEqual(data["saving_low_s"], data["saving_s"])
+        self.assertLessEqual(data["saving_s"], data["saving_high_s"])
+        self.assertGreaterEqual(data["saving_high_s"], 0.5 * data["weight_s"])
         self.assertEqual(finding["cost"]["value"], data["saving_s"])
         self.assertIn("would be saved if they did not contend", finding["sentence"])
 

@@ -74,6 +74,70 @@ TEST_CASE("where threads were followed a finding costs what the change saves") {
       "75 % of the CPU time was found there, and 40 % would be saved if they did not contend."));
 }
 
+TEST_CASE("a saving is an interval where one is known") {
+  Database database = counting(both_sides);
+  Json run = Json::parse(database.run_json);
+  Json& data = run["contention"][0];
+  data["followed"] = 2;
+  data["saving_s"] = 1.0;
+  data["saving_low_s"] = 0.8;
+  data["saving_high_s"] = 1.2;
+  database.run_json = run.dump();
+  const Json json = Json::parse(rendered(database, contention_as(ReportFormat::Json)).text);
+  CHECK(json["findings"][0]["sentence"].get<std::string>().ends_with(
+      ", and 40 to 60 % would be saved if they did not contend."));
+  CHECK(json["findings"][0]["values"]["saving_low_s"] == 0.8);
+  CHECK(json["data"][0]["saving_high_s"] == 1.2);
+  CHECK(json["data"][0]["saving_s"] == 1.0);
+  data["saving_low_s"] = 0.0;
+  database.run_json = run.dump();
+  const Json open = Json::parse(rendered(database, contention_as(ReportFormat::Json)).text);
+  CHECK(open["findings"][0]["sentence"].get<std::string>().ends_with(
+      ", and up to 60 % would be saved if they did not contend."));
+}
+
+TEST_CASE("one of the two threads that are named writes, and each has the variable that it uses") {
+  Database database = counting([](uint32_t first, uint32_t second) -> Json {
+    Json sides = {side(0, "", "reads", 0, first), side(1, "", "reads", 0, second),
+                  side(0, "", "writes", 16, first)};
+    sides[0]["name"] = sides[1]["name"] = "table";
+    sides[2]["name"] = "guard";
+    sides[2]["declared"] = "count.cpp:2";
+    return sides;
+  });
+  Json run = Json::parse(database.run_json);
+  run["contention"][0]["name"] = "table";
+  database.run_json = run.dump();
+  const Json json = Json::parse(rendered(database, contention_as(ReportFormat::Json)).text);
+  const std::string sentence = json["findings"][0]["sentence"];
+  INFO(sentence);
+  CHECK(sentence.find("cache line of table (count.cpp:1)") != sentence.npos);
+  CHECK(sentence.find("and guard (count.cpp:2)") != sentence.npos);
+  CHECK(sentence.find("count reads table in count_second") != sentence.npos);
+  CHECK(sentence.find("count writes guard in count_first") != sentence.npos);
+  CHECK(sentence.find("not seen") == sentence.npos);
+
+  database = counting([](uint32_t first, uint32_t second) -> Json {
+    return {side(0, "[0]", "reads", 0, first), side(1, "[1]", "reads", 8, second)};
+  });
+  const Json unseen = Json::parse(rendered(database, contention_as(ReportFormat::Json)).text);
+  CHECK(unseen["findings"][0]["sentence"].get<std::string>().find("which was not seen") != std::string::npos);
+}
+
+TEST_CASE(
+    "where contention cannot be followed that is said, and of several processes that they are not compared") {
+  RunSummary run;
+  CHECK(why_no_contention(run)->find("not asked") != std::string::npos);
+  run.degradations = {"Contention was not followed in app: it takes the runtime inside the process."};
+  CHECK(why_no_contention(run) == run.degradations[0]);
+  run.looked_for_contention = true;
+  run.processes = 1;
+  CHECK(contention_notes(run).size() == 1);
+  run.processes = 2;
+  REQUIRE(contention_notes(run).size() == 2);
+  CHECK(contention_notes(run)[0].starts_with("Contention between processes is not followed: 2 processes"));
+}
+
 TEST_CASE("what hardware told of transfers is said beside the CPU time that samples found there") {
   Database database = counting(both_sides);
   Json run = Json::parse(database.run_json);

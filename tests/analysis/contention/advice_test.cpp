@@ -76,7 +76,7 @@ TEST_CASE("objects of their own get lines of their own") {
                                       side(2, 1, 0, kBoth, {"misses", "", "long", "a.c:2", 8})};
   const Advice variables = advise(Sharing::False, sides, ObjectKind::Static);
   CHECK(variables.remedy == Remedy::AlignObjects);
-  CHECK(says(variables, "alignas(64) before hits (a.c:1) and misses (a.c:2)"));
+  CHECK(says(variables, "alignas(64) before hits (a.c:1) and before misses (a.c:2)"));
   const Advice allocations = advise(Sharing::False, sides, ObjectKind::Heap);
   CHECK(allocations.remedy == Remedy::AlignObjects);
   CHECK(says(allocations, "aligned_alloc(64"));
@@ -142,4 +142,39 @@ TEST_CASE("where no alignment helps the advice says what does") {
   const Advice advice = advise(Sharing::False, sides, ObjectKind::Static, objects);
   CHECK(says(advice, "split it into fields"));
   CHECK(advice.separation.changes.empty());
+}
+
+TEST_CASE("advice is in the language of the source") {
+  const auto elements = [](SourceLanguage language) {
+    NamedPlace first{"C", "[0]", "", "c:4", 8, language}, second{"C", "[1]", "", "c:4", 8, language};
+    return advise(Sharing::False, {side(1, 0, 0, kBoth, first), side(2, 0, 8, kBoth, second)},
+                  ObjectKind::Static);
+  };
+  CHECK(
+      says(elements(SourceLanguage::Rust), "crossbeam's CachePadded, or put #[repr(align(64))] on its type"));
+  CHECK_FALSE(says(elements(SourceLanguage::Rust), "alignas"));
+  CHECK(says(elements(SourceLanguage::C), "__attribute__((aligned(64))) on the type"));
+  CHECK(says(elements(SourceLanguage::Cpp), "alignas(64) on the type"));
+  CHECK(says(elements(SourceLanguage::Go), "cpu.CacheLinePad"));
+  CHECK(says(elements(SourceLanguage::Fortran), "first dimension that fills 64 bytes"));
+
+  const auto objects = [](SourceLanguage language) {
+    return advise(Sharing::False,
+                  {side(1, 0, 0, kBoth, {"a", "", "", "", 8, language}),
+                   side(2, 1, 0, kBoth, {"b", "", "", "", 8, language})},
+                  ObjectKind::Static);
+  };
+  CHECK(says(objects(SourceLanguage::C), "Put _Alignas(64) before a and before b"));
+  CHECK(says(objects(SourceLanguage::Rust), "CachePadded"));
+  CHECK(says(objects(SourceLanguage::Go), "between a and b"));
+}
+
+TEST_CASE("elements that all threads use are not padded") {
+  const Advice advice = advise(
+      Sharing::Mixed,
+      {side(1, 0, 0, kBoth, {"locks", "[0]", "", "", 8}), side(1, 0, 8, kBoth, {"locks", "[1]", "", "", 8}),
+       side(2, 0, 0, kBoth, {"locks", "[0]", "", "", 8}), side(2, 0, 8, kBoth, {"locks", "[1]", "", "", 8})},
+      ObjectKind::Static);
+  CHECK(advice.remedy == Remedy::CopyPerThread);
+  CHECK_FALSE(says(advice, "alignas"));
 }

@@ -227,3 +227,47 @@ TEST_CASE("what was recorded once is no side where others were often") {
     recording.use(thread, kBase + thread * 8, 8, AccessKind::ReadWrite, 1040, 1100, pair);
   CHECK(recording.found()[0].sides.size() == 2);
 }
+
+TEST_CASE("a byte that one thread writes and another uses is not called false sharing") {
+  Recording run;
+  const uint32_t object = run.object(kBase, 64, 1);
+  run.use(1, kBase, 8, AccessKind::ReadWrite, 0, 2000, object);
+  run.use(2, kBase + 8, 8, AccessKind::ReadWrite, 0, 2000, object);
+  run.use(2, kBase, 8, AccessKind::Read, 0, 80, object);
+  const auto found = run.found();
+  REQUIRE(found.size() == 1);
+  REQUIRE(found[0].sides.size() == 3);
+  CHECK(found[0].moves.of_true_sharing() < 0.1 * found[0].moves.total());
+  CHECK(found[0].sharing == Sharing::Mixed);
+}
+
+TEST_CASE("a writer stays in the finding, however much more often others read") {
+  Recording run;
+  const uint32_t object = run.object(kBase, 64, 1);
+  for (uint32_t thread = 1; thread < 3; ++thread)
+    for (int i = 0; i < 40; ++i) run.use(thread, kBase + 8, 8, AccessKind::Read, 0, 400, object);
+  run.use(3, kBase, 8, AccessKind::Write, 0, 200, object);
+  const auto found = run.found();
+  REQUIRE(found.size() == 1);
+  REQUIRE(found[0].sides.size() == 3);
+  CHECK(found[0].sides[2].thread == 3);
+  CHECK(hpcrun::writes(found[0].sides[2].kind));
+}
+
+TEST_CASE("data that are used in one loop share its time") {
+  Recording run;
+  const uint32_t first = run.object(kBase, 64, 1);
+  const uint32_t second = run.object(kBase + 640, 64, 2);
+  for (uint32_t thread = 1; thread < 3; ++thread)
+    for (uint64_t ms = 0; ms < 2000; ms += 4)
+      run.use(thread, (ms % 12 ? kBase : kBase + 640) + 8 * thread, 8, AccessKind::ReadWrite, ms, ms + 4,
+              ms % 12 ? first : second);
+  const auto found = run.found();
+  REQUIRE(found.size() == 2);
+  for (uint32_t thread = 1; thread < 3; ++thread) {
+    const uint64_t one = found[0].busy_ns.at(thread), other = found[1].busy_ns.at(thread);
+    CHECK(one + other <= 2000 * kMs);
+    CHECK(one + other > 1900 * kMs);
+    CHECK(one > other);
+  }
+}

@@ -250,7 +250,7 @@ TEST_CASE("where no alignment parts what threads use it is said why") {
   const auto obstacle = [](const TypedObjects& objects, const ContentionSide& a, const ContentionSide& b) {
     const Separation parted = separate({a, b}, objects);
     CHECK(parted.changes.empty());
-    return std::pair(parted.obstacle, words_for_obstacle(parted));
+    return std::pair(parted.obstacle, words_for_obstacle(parted, SourceLanguage::Cpp));
   };
   SECTION("bytes of one number, or of a union") {
     const auto [why, words] = obstacle(types.variable("mask", word), use(1, 0, 1), use(2, 1, 1));
@@ -275,7 +275,7 @@ TEST_CASE("where no alignment parts what threads use it is said why") {
     const TypedObjects objects = types.variable("sums", types.array(types.number(4), 32));
     const Separation parted = separate({use(1, 4, 4), use(1, 12, 4), use(2, 16, 4)}, objects);
     CHECK(parted.obstacle == Obstacle::Blocks);
-    CHECK(words_for_obstacle(parted) ==
+    CHECK(words_for_obstacle(parted, SourceLanguage::Cpp) ==
           "Each thread uses elements of sums in a row: begin each thread's at a multiple of 16 elements, and "
           "put "
           "alignas(64) before the array.");
