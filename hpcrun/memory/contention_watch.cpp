@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "hpcrun/guest/syscalls.h"
-#include "hpcrun/memory/own_data.h"
+#include "hpcrun/memory/profiler_data.h"
 
 namespace hpcrun {
 
@@ -28,11 +28,12 @@ bool is_own(const Access& access, const WatchedThread& thread) noexcept {
   return access.address >= thread.stack_low && access.address < thread.stack_high;
 }
 
-// A thread's own stack is nobody else's business as long as nobody else is seen there.
+// A thread's own stack is nobody else's business as long as nobody else is seen there. What the profiler
+// keeps for itself is no finding about the program.
 bool is_shareable(const Access& access, const WatchedThread& thread, const SuspectLines& suspects,
                   uint64_t now_ns) noexcept {
   if (access.address < kLowestAddress || access.address >= kHighestAddress) return false;
-  if (is_own_data(access.address)) return false;
+  if (is_profiler_data(access.address)) return false;
   return !is_own(access, thread) || suspects.has_others(line_of(access.address), thread.index, now_ns);
 }
 

@@ -21,8 +21,8 @@
 #include "hpcrun/memory/heap.h"
 #include "hpcrun/memory/isolating.h"
 #include "hpcrun/memory/observer.h"
-#include "hpcrun/memory/own_data.h"
 #include "hpcrun/memory/placing.h"
+#include "hpcrun/memory/profiler_data.h"
 #include "hpcrun/process/outside_request.h"
 #include "hpcrun/process/proc_file.h"
 #include "hpcrun/process/rank_of_process.h"
@@ -158,7 +158,7 @@ void announce_module(const ModuleInfo& module) noexcept {
   process_state.file.write_module(module.id, module.path, module.start, module.end, module.load_bias,
                                   module.build_id, module.build_id_bytes);
   announce_to_plan(module);
-  announce_to_own_data(module);
+  note_profiler_data(module.path, module.start, module.end);
 }
 
 bool keep_config(const char* settings) noexcept {

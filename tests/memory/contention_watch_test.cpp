@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "hpcrun/memory/profiler_data.h"
 #include "hpcrun/model/cache_line.h"
 #include "tests/memory/sampled_threads.h"
 
@@ -135,6 +136,21 @@ TEST_CASE("a reader that is compiled without optimisation is found, to the byte"
   REQUIRE(both_were_seen(run));
   check_accesses(run, 1, &lines[1].words[3], 8, AccessKind::Read);
   CHECK(verdict_of(run) == Sharing::False);
+}
+
+TEST_CASE("what threads contend for in the profiler's own data is no finding") {
+  alignas(64) static uint64_t own[8];
+  CHECK_FALSE(is_profiler_data(reinterpret_cast<uint64_t>(own)));
+  const auto start = reinterpret_cast<uint64_t>(own);
+  note_profiler_data("/usr/lib/libhpc.so", start, start + sizeof own);
+  CHECK_FALSE(is_profiler_data(start));
+  note_profiler_data("/usr/lib/prof/libhpcrun-sync.so", start, start + sizeof own);
+  CHECK(is_profiler_data(start));
+  CHECK(is_profiler_data(start + sizeof own - 1));
+  CHECK_FALSE(is_profiler_data(start + sizeof own));
+  const auto run = run_watched({{count_up, &own[1]}, {count_up, &own[6]}}, kQuiet);
+  CHECK(run.samples > 10);
+  CHECK(run.evidence.empty());
 }
 
 TEST_CASE("threads with lines of their own, or that only read, are left in peace") {
