@@ -1,11 +1,13 @@
 #include "hpcrun/guest/own_mappings.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
 
 #include <charconv>
 #include <cstring>
 
+#include "hpcrun/guest/full_table.h"
 #include "hpcrun/guest/syscalls.h"
 
 namespace hpcrun {
@@ -35,13 +37,18 @@ bool parse(char* line, char* end, OwnMapping& mapping) noexcept {
   return true;
 }
 
-}  // namespace
+struct Look {
+  void (*use)(void* argument, const OwnMapping& mapping);
+  void* argument;
+};
 
-void for_each_mapping(void (*use)(void* argument, const OwnMapping& mapping), void* argument) noexcept {
+// 0, or the negated errno of open().
+long look_at_mappings(void* raw) noexcept {
+  const Look& look = *static_cast<const Look*>(raw);
   static char buffer[4 * kLineBytes];
   const long maps =
       raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>("/proc/self/maps"), O_RDONLY | O_CLOEXEC);
-  if (maps < 0) return;
+  if (maps < 0) return maps;
   size_t held = 0;
   for (;;) {
     const long got = raw_syscall(SYS_read, maps, reinterpret_cast<long>(buffer + held),
@@ -52,7 +59,7 @@ void for_each_mapping(void (*use)(void* argument, const OwnMapping& mapping), vo
     while (auto* end = static_cast<char*>(memchr(line, '\n', held - static_cast<size_t>(line - buffer)))) {
       *end = '\0';
       OwnMapping mapping;
-      if (parse(line, end, mapping)) use(argument, mapping);
+      if (parse(line, end, mapping)) look.use(look.argument, mapping);
       line = end + 1;
     }
     held -= static_cast<size_t>(line - buffer);
@@ -60,6 +67,14 @@ void for_each_mapping(void (*use)(void* argument, const OwnMapping& mapping), vo
     if (held == sizeof buffer) break;  // no line is that long
   }
   raw_syscall(SYS_close, maps);
+  return 0;
+}
+
+}  // namespace
+
+void for_each_mapping(void (*use)(void* argument, const OwnMapping& mapping), void* argument) noexcept {
+  Look look{use, argument};
+  if (look_at_mappings(&look) == -EMFILE) call_with_spare_descriptor(look_at_mappings, &look);
 }
 
 }  // namespace hpcrun

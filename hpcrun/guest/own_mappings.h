@@ -16,7 +16,8 @@ struct OwnMapping {
   const char* name = "";  // path, "[stack]" or empty; valid during the call
 };
 
-// Calls use(argument, mapping) for each, in the order of addresses. Nothing happens without /proc.
+// Calls use(argument, mapping) for each, in the order of addresses. Nothing happens without /proc. Where the
+// program has used up its descriptors, `use` runs in another process with the same memory (full_table.h).
 void for_each_mapping(void (*use)(void* argument, const OwnMapping& mapping), void* argument) noexcept;
 
 }  // namespace hpcrun

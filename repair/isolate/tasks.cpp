@@ -1,8 +1,12 @@
 #include "repair/isolate/tasks.h"
 
+#include <errno.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstring>
+
+#include "hpcrun/guest/full_table.h"
 
 namespace hpcrun {
 
@@ -25,14 +29,45 @@ Path path_of(const char* prefix, int number, const char* suffix) noexcept {
   return path;
 }
 
-// Its begin; negative where there is none.
-long read_begin(const Path& path, char* text, size_t bytes) noexcept {
-  const long descriptor =
-      raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path.text), O_RDONLY | O_CLOEXEC);
+// What is read of a file or a folder.
+struct Reading {
+  const char* path;
+  bool is_folder;
+  int64_t offset;
+  char* to;
+  size_t bytes;
+};
+
+long read_it(void* raw) noexcept {
+  const Reading& reading = *static_cast<const Reading*>(raw);
+  const int kind = reading.is_folder ? O_DIRECTORY : 0;
+  const long descriptor = raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(reading.path),
+                                      O_RDONLY | O_CLOEXEC | kind);
   if (descriptor < 0) return descriptor;
-  const long read = raw_syscall(SYS_read, descriptor, reinterpret_cast<long>(text), static_cast<long>(bytes));
+  if (reading.offset) raw_syscall(SYS_lseek, descriptor, reading.offset, SEEK_SET);
+  const long read = raw_syscall(reading.is_folder ? SYS_getdents64 : SYS_read, descriptor,
+                                reinterpret_cast<long>(reading.to), static_cast<long>(reading.bytes));
   raw_syscall(SYS_close, descriptor);
   return read;
+}
+
+// The bytes that were read, or a negated errno. What the program has left no descriptor for is read by another
+// process, to which this one is not /proc/self.
+long read(Reading reading) noexcept {
+  const long bytes = read_it(&reading);
+  if (bytes != -EMFILE) return bytes;
+  constexpr char kSelf[] = "/proc/self";
+  Path path;
+  if (!strncmp(reading.path, kSelf, sizeof kSelf - 1)) {
+    path = path_of("/proc/", sys_getpid(), reading.path + sizeof kSelf - 1);
+    reading.path = path.text;
+  }
+  return call_with_spare_descriptor(read_it, &reading);
+}
+
+// Its start; negative where there is none.
+long read_begin(const Path& path, char* text, size_t bytes) noexcept {
+  return read({path.text, false, 0, text, bytes});
 }
 
 long read_of_task(int tid, const char* file, char* text, size_t bytes) noexcept {
@@ -64,6 +99,10 @@ bool take_number(const char*& text, uint64_t& number) noexcept {
 }
 
 }  // namespace
+
+long read_entries(const char* folder, int64_t offset, char* entries, size_t bytes) noexcept {
+  return read({folder, true, offset, entries, bytes});
+}
 
 uint32_t count_tasks() noexcept {
   struct stat folder {};

@@ -19,27 +19,28 @@ struct FolderEntry {
 };
 constexpr size_t kNameOffset = 19;
 
+// Some entries of a folder, from `offset` on. Returns their bytes, 0 at the end, or a negated errno. Works where
+// the program has used up its descriptors.
+long read_entries(const char* folder, int64_t offset, char* entries, size_t bytes) noexcept;
+
 // use(int) for every entry of a folder of /proc whose name is a number.
 template <typename Use>
 void for_each_number_in(const char* folder, Use use) noexcept {
-  const long descriptor =
-      raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
   alignas(FolderEntry) char entries[2048];
+  int64_t offset = 0;
   long bytes;
-  while ((bytes = raw_syscall(SYS_getdents64, descriptor, reinterpret_cast<long>(entries), sizeof entries)) >
-         0) {
+  while ((bytes = read_entries(folder, offset, entries, sizeof entries)) > 0) {
     for (long at = 0; at < bytes;) {
       const auto* entry = reinterpret_cast<const FolderEntry*>(entries + at);
       const char* name = entries + at + kNameOffset;
       at += entry->bytes;
+      offset = entry->next;
       int number = 0;
       const char* digit = name;
       for (; *digit >= '0' && *digit <= '9'; ++digit) number = 10 * number + (*digit - '0');
       if (digit != name && !*digit) use(number);
     }
   }
-  raw_syscall(SYS_close, descriptor);
 }
 
 template <typename Use>

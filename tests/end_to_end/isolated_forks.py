@@ -113,6 +113,17 @@ class IsolatedForks(repair_runs.RepairRuns):
                 return bare.stdout.decode()
         self.fail(f"no thread that forked was met at work: {repairs['conversions']} conversions, {repairs['commits']} commits, forked: {forked}")
 
+    def test_programs_fork_with_all_descriptors_in_use(self):
+        for option in ("--repair=isolate:always", "--repair=isolate"):
+            for arguments in ([], ["thread"]):
+                with self.subTest(option, arguments=arguments):
+                    run = self.prof_run([driver.program("full_table"), *arguments], options=[option])
+                    self.assertEqual((run.status, run.stdout), (0, b"child 8, parent 7\n"), run.stderr)
+        for arguments in ([], ["thread"]):
+            with self.subTest("contention:pages", arguments=arguments):
+                run = self.prof_run([driver.program("full_table"), *arguments], events=["contention:pages"])
+                self.assertEqual((run.status, run.stdout), (0, b"child 8, parent 7\n"), run.stderr)
+
     def test_python_forks_beside_threads(self):
         lines = self.forks(["/usr/bin/python3", "-c", PYTHON]).splitlines()
         self.assertEqual(lines, [f"b'True [True, True] -1' {turn} {3 + turn}" for turn in range(3)] + ["True True True"])
