@@ -30,12 +30,14 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
 struct Line {
   std::string_view stack;
   double value;
 };
 
-// Nothing where the line is no stack with a value.
+// Empty if the line is no stack with a value.
 std::optional<Line> parse(std::string_view line) {
   const size_t space = line.find_last_of(" \t");
   if (space == std::string_view::npos) return std::nullopt;
@@ -46,6 +48,32 @@ std::optional<Line> parse(std::string_view line) {
   // Written so that what is not a number is refused too.
   if (!(parsed.value >= 0 && parsed.value <= kLargestValue)) return std::nullopt;
   return parsed;
+}
+
+bool is_skipped(std::string_view line) {
+  return line.empty() || line.starts_with("# ");
+}
+
+std::string_view take_line(std::string_view& text) {
+  const size_t length = std::min(text.find('\n'), text.size());
+  const std::string_view line = trimmed(text.substr(0, length));
+  text.remove_prefix(std::min(length + 1, text.size()));
+  return line;
+}
+
+// True if each stack has two numbers, as difffolded.pl writes them. Where one has not, a number before the last
+// is part of a name.
+bool has_two_values(std::string_view text) {
+  bool any = false;
+  while (!text.empty()) {
+    const std::string_view line = take_line(text);
+    if (is_skipped(line)) continue;
+    const std::optional<Line> last = parse(line);
+    if (!last) continue;
+    if (!parse(last->stack)) return false;
+    any = true;
+  }
+  return any;
 }
 
 class Importer {
@@ -61,12 +89,14 @@ class Importer {
 
   Import run(std::string_view text) {
     size_t number = 0, bad = 0, first_bad = 0, good = 0;
+    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    if (has_two_values(text))
+      metric_before_ = builder_.metric(
+          {"samples before", "", "the first numbers of differential stacks", "", 1, std::nullopt});
     while (!text.empty()) {
-      const size_t length = std::min(text.find('\n'), text.size());
-      const std::string_view line = trimmed(text.substr(0, length));
-      text.remove_prefix(std::min(length + 1, text.size()));
+      const std::string_view line = take_line(text);
       ++number;
-      if (line.empty() || line.starts_with("# ")) continue;
+      if (is_skipped(line)) continue;
       if (const std::optional<Line> parsed = parse(line)) {
         add(*parsed);
         ++good;
@@ -94,7 +124,8 @@ class Importer {
  private:
   void add(const Line& line) {
     uint32_t context = kNone;
-    std::string_view stack = line.stack;
+    const std::optional<Line> before = metric_before_ ? parse(line.stack) : std::nullopt;
+    std::string_view stack = before ? before->stack : line.stack;
     while (!stack.empty()) {
       const size_t length = std::min(stack.find(';'), stack.size());
       const std::string_view frame = trimmed(stack.substr(0, length));
@@ -111,6 +142,7 @@ class Importer {
     if (context == kNone) context = builder_.contexts().entry(true);
     const auto samples = static_cast<uint64_t>(std::llround(std::min(line.value, kMostSamples)));
     builder_.add(profile_, metric_, context, line.value, samples);
+    if (before) builder_.add(profile_, *metric_before_, context, before->value, 0);
   }
 
   PlaceId place(std::string_view frame, bool outermost) {
@@ -143,6 +175,7 @@ class Importer {
   const ImportSource& source_;
   DatabaseBuilder builder_;
   uint32_t metric_;
+  std::optional<uint32_t> metric_before_;  // of differential stacks
   uint32_t profile_ = 0;
   std::map<std::string, Known, std::less<>> places_;
 };

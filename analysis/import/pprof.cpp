@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <google/protobuf/io/coded_stream.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <type_traits>
 #include <unordered_map>
@@ -58,6 +60,7 @@ enum Field : int {
   kDuration = 10,
   kPeriodType = 11,
   kPeriod = 12,
+  kDefaultSampleType = 14,
 };
 
 constexpr uint64_t kNone64 = 0;  // "no mapping", "no function"
@@ -200,6 +203,9 @@ class Importer {
         case kPeriod:
           period_ = static_cast<int64_t>(number);
           break;
+        case kDefaultSampleType:
+          default_type_ = static_cast<int64_t>(number);
+          break;
         default:
           break;
       }
@@ -243,8 +249,20 @@ class Importer {
     for (auto& [location, where] : wanted) location->place = modules.place(where.first, where.second);
   }
 
+  // Numbers of types_, the default one first: reports show the first metric.
+  std::vector<size_t> types_in_order() const {
+    std::vector<size_t> order(types_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    if (const std::string_view wanted = text(default_type_); !wanted.empty())
+      std::ranges::stable_partition(order, [&](size_t t) { return text(types_[t].type()) == wanted; });
+    return order;
+  }
+
   void add_metrics() {
-    for (const pb::ValueType& type : types_) {
+    metrics_.resize(types_.size());
+    counts_samples_.resize(types_.size());
+    for (const size_t t : types_in_order()) {
+      const pb::ValueType& type = types_[t];
       ImportedMetric metric;
       metric.name = text(type.type());
       if (metric.name.empty()) metric.name = "samples";
@@ -259,8 +277,8 @@ class Importer {
           period_type_->unit() == type.unit() && metric.unit == "sec")
         metric.requested_hz = 1 / (static_cast<double>(period_) * metric.scale);
       metric.source = "pprof";
-      metrics_.push_back(builder_.metric(metric));
-      counts_samples_.push_back(metric.name == "samples");
+      metrics_[t] = builder_.metric(metric);
+      counts_samples_[t] = metric.name == "samples";
     }
   }
 
@@ -350,8 +368,10 @@ class Importer {
     if (context == kNone) context = builder_.contexts().entry(true);
     for (size_t i = 0; i < metrics_.size(); ++i) {
       const int64_t value = sample.value(static_cast<int>(i));
-      // Only a type of that name tells how many samples there were.
-      const uint64_t samples = counts_samples_[i] && value > 0 ? static_cast<uint64_t>(value) : 0;
+      // Only a type of that name tells how many samples there were. `pprof -base` subtracts: those of the base
+      // are negative.
+      const auto amount = value < 0 ? -static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+      const uint64_t samples = counts_samples_[i] ? amount : 0;
       builder_.add(profile, metrics_[i], context, static_cast<double>(value), samples);
     }
   }
@@ -368,6 +388,7 @@ class Importer {
   std::unordered_map<uint64_t, pb::Function> functions_;
   std::vector<std::string_view> strings_;
   std::optional<pb::ValueType> period_type_;
+  int64_t default_type_ = 0;  // text 0 is empty: none
   int64_t period_ = 0, time_ns_ = 0, duration_ns_ = 0;
   Segments segments_;
   std::vector<uint32_t> metrics_;

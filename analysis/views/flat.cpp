@@ -55,9 +55,9 @@ View flat(const CallTree& tree, const ViewOptions& options) {
       const Cost cost = sum_instances(tree, candidate.instances, m);
       candidate.costs.push_back(cost);
       // An entry point is no function: it is here only for what no frame was known for.
-      const double weight =
-          tree.frames[f].kind == FrameKind::Entry ? cost.exclusive : std::max(cost.inclusive, cost.exclusive);
-      heavy |= passes(tree, weight, m, options.threshold_percent);
+      heavy |= passes(tree, cost.exclusive, m, options.threshold_percent) ||
+               (tree.frames[f].kind != FrameKind::Entry &&
+                passes(tree, cost.inclusive, m, options.threshold_percent));
     }
     if (heavy) shown.push_back(std::move(candidate));
   }

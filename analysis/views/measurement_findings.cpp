@@ -269,7 +269,12 @@ class MeasurementFinder {
 }  // namespace
 
 bool has_no_costs(const CallTree& tree) {
-  return std::ranges::all_of(tree.totals, [](double total) { return total <= 0; });
+  if (std::ranges::any_of(tree.totals, [](double total) { return total != 0; })) return false;
+  // Differences of two profiles may cancel each other out.
+  for (uint32_t n = 0; n < tree.nodes.size(); ++n)
+    for (size_t m = 0; m < tree.metrics(); ++m)
+      if (tree.cost(n, m).exclusive != 0) return false;
+  return true;
 }
 
 Severity severity_of(double value, double medium, double high) {

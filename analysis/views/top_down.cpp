@@ -1,24 +1,38 @@
+#include <cmath>
+
 #include "analysis/views/view.h"
 
 namespace prof {
 
 bool passes(const CallTree& tree, double value, size_t metric, double threshold_percent) {
-  return value > 0 && value >= tree.totals[metric] * threshold_percent / 100;
+  return value != 0 && std::abs(value) >= std::abs(tree.totals[metric]) * threshold_percent / 100;
 }
+
+namespace {
+
+// Marks the nodes that reach the threshold, and those above them: where costs are differences of two profiles,
+// those of callees may cancel each other out.
+std::vector<bool> heavy_nodes(const CallTree& tree, double threshold_percent) {
+  std::vector<bool> heavy(tree.nodes.size());
+  for (size_t n = tree.nodes.size(); n-- > 0;) {
+    for (size_t m = 0; m < tree.metrics() && !heavy[n]; ++m)
+      heavy[n] = passes(tree, tree.cost(static_cast<uint32_t>(n), m).inclusive, m, threshold_percent);
+    if (heavy[n] && tree.nodes[n].parent != kNone) heavy[tree.nodes[n].parent] = true;
+  }
+  return heavy;
+}
+
+}  // namespace
 
 View top_down(const CallTree& tree, const ViewOptions& options) {
   const size_t width = tree.metrics();
   View view;
   std::vector<uint32_t> row_of(tree.nodes.size(), kNone);
   std::vector<uint32_t> node_of_row, frame_of_row;
+  const std::vector<bool> heavy = heavy_nodes(tree, options.threshold_percent);
   for (uint32_t n = 0; n < tree.nodes.size();) {
     const CallNode& node = tree.nodes[n];
-    bool shown = options.levels == 0 || node.depth < options.levels;
-    bool heavy = false;
-    for (size_t m = 0; m < width; ++m)
-      heavy |= passes(tree, tree.cost(n, m).inclusive, m, options.threshold_percent);
-    shown &= heavy;
-    if (!shown) {
+    if (!heavy[n] || (options.levels != 0 && node.depth >= options.levels)) {
       n = node.end;
       continue;
     }

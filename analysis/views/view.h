@@ -43,7 +43,8 @@ View bottom_up(const CallTree& tree, const ViewOptions& options);
 // that recursion counts once. By exclusive, then inclusive cost.
 View flat(const CallTree& tree, const ViewOptions& options);
 
-// True if a cost is to be shown under the threshold; zero never is.
+// True if the amount of a cost reaches the threshold; zero never does. Differences of two profiles may be
+// negative.
 bool passes(const CallTree& tree, double value, size_t metric, double threshold_percent);
 
 // The nodes of each frame in preorder: of frame f nodes[first[f]] to nodes[first[f + 1] - 1].

@@ -103,7 +103,7 @@ class TreeText {
 
   std::string nothing_to_show() const {
     for (const double total : tree_.totals)
-      if (total > 0) return "no row reaches the threshold\n";
+      if (total != 0) return "no row reaches the threshold\n";
     return find(tree_, run_summary(*tree_.database)).front().sentence + "\n";
   }
 

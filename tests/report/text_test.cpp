@@ -99,6 +99,22 @@ TEST_CASE("without a terminal names stay whole") {
   CHECK(rendered_text_of(b.build(), ReportView::TopDown).find(std::string(200, 'n')) != std::string::npos);
 }
 
+TEST_CASE("negative costs, as differences of two profiles have, are shown, also where they cancel each other out") {
+  DatabaseBuilder b;
+  b.metric("samples", "");
+  const uint32_t thread = b.thread(0);
+  b.spend(thread, {{"outer", 1}, {"faster", 2}}, -8);
+  b.spend(thread, {{"outer", 1}, {"slower", 3}}, 8);
+  const Database database = b.build();
+  for (const ReportView view : {ReportView::TopDown, ReportView::BottomUp, ReportView::Flat}) {
+    const std::string text = rendered_text_of(database, view);
+    INFO(text);
+    CHECK(text.find("-8") != std::string::npos);
+    CHECK(text.find("faster") != std::string::npos);
+    CHECK(text.find("slower") != std::string::npos);
+  }
+}
+
 TEST_CASE("control characters in names do not reach the terminal") {
   DatabaseBuilder b;
   b.metric("CPUTIME", "sec");

@@ -72,3 +72,20 @@ TEST_CASE("what cannot be imported is told by kind") {
   CHECK_THROWS_AS(import_file("/nonexistent/file"), ImportError);
   CHECK_THROWS_AS(import_file("/"), ImportError);
 }
+
+TEST_CASE("stacks with two numbers each are those of two runs, before and after") {
+  const Import import = import_text("a;b 1 2\na;c 0 3\na 4 0\n");
+  CHECK(import.warnings.empty());
+  REQUIRE(import.database.metrics.size() == 2);
+  CHECK(import.database.metrics[0].name == "samples");
+  CHECK(import.database.metrics[1].name == "samples before");
+  CHECK(points(import.database) == Points{{"main thread/a/b", 2}, {"main thread/a/c", 3}});
+  CHECK(points(import.database, 0, 1) == Points{{"main thread/a", 4}, {"main thread/a/b", 1}});
+  // One stack with a single number: the others end in frames with a number in their name.
+  CHECK(points(import_text("a;step 1 2\na;c 3\n").database) ==
+        Points{{"main thread/a/c", 3}, {"main thread/a/step 1", 2}});
+}
+
+TEST_CASE("a byte order mark is no part of the first frame") {
+  CHECK(points(import_text("\xef\xbb\xbfmain;work 3\n").database) == Points{{"main thread/main/work", 3}});
+}

@@ -195,3 +195,30 @@ TEST_CASE("no truncation of a profile makes the reader misbehave") {
   }
   CHECK(refused > whole.size() / 2);
 }
+
+TEST_CASE("the values of a difference of two profiles keep their signs") {
+  Writer writer;
+  writer.type("samples", "count");
+  const uint64_t faster = writer.function("faster", "a.c", 1);
+  const uint64_t slower = writer.function("slower", "a.c", 9);
+  writer.sample({writer.location({{faster, 2}})}, {-7});
+  writer.sample({writer.location({{slower, 10}})}, {4});
+  const Import import = import_text(writer.bytes());
+  CHECK(points(import.database) ==
+        Points{{"main thread/faster:2", -7}, {"main thread/slower:10", 4}});
+  CHECK(total(import.database) == -3);
+  CHECK(import.database.profiles[0].samples == 11);
+}
+
+TEST_CASE("the default sample type of a profile is its first metric") {
+  Writer writer = small_profile();
+  CHECK(import_text(writer.bytes()).database.metrics[0].name == "samples");
+  writer.profile.set_default_sample_type(writer.text("cpu"));
+  const Import import = import_text(writer.bytes());
+  REQUIRE(import.database.metrics.size() == 2);
+  CHECK(import.database.metrics[0].name == "cpu");
+  CHECK(import.database.metrics[1].name == "samples");
+  CHECK(points(import.database, 0, 1) == points(import_text(small_profile().bytes()).database, 0, 0));
+  writer.profile.set_default_sample_type(writer.text("no such type"));
+  CHECK(import_text(writer.bytes()).database.metrics[0].name == "samples");
+}
