@@ -92,6 +92,7 @@ struct EntrySpec {
   uint16_t code;
   std::string_view name;
 };
+constexpr size_t kMainThreadEntry = 1;
 constexpr std::array<EntrySpec, 3> kEntries = {
     {{0, "unknown entry"}, {1, "main thread"}, {2, "application thread"}}};
 

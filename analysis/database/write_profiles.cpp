@@ -118,6 +118,11 @@ void put_summary(BlockWriter<OutputFile>& block, uint32_t metric, const Summary&
   }
 }
 
+// Hatchet looks up the inclusive sum of the main thread, which may have no samples.
+bool needs_sum(const Context& context) {
+  return context.kind == ContextKind::Entry && context.entry == kEntries[kMainThreadEntry].name;
+}
+
 // `global`: of the global context, by metric.
 ValueBlock write_summary_profile(const Database& database, const std::vector<Summary>& summaries,
                                  const std::vector<Summary>& global, const LexAware& lex_aware,
@@ -133,6 +138,8 @@ ValueBlock write_summary_profile(const Database& database, const std::vector<Sum
     for (uint32_t metric = 0; metric < database.metrics.size(); ++metric) {
       const Summary& summary = summaries[metric * contexts + context];
       put_summary(block, metric, summary, lex_aware.sum(metric, context, summary));
+      if (summary.profiles == 0 && needs_sum(database.contexts[context]))
+        block.value(statistic_id(metric, kStatisticSpecs.size() - 1), 0);
     }
     block.flush_if_full();
   }

@@ -232,6 +232,11 @@ def main():
         check_trace(database, dump)
         check_transposition(database)
         check_taxonomy(database, ["CPUTIME (sec)", "LOCK_WAIT (sec)"])
+        idle = pathlib.Path(scratch) / "idle"
+        subprocess.run([TOOLS / "make_database", idle, "idle"], check=True)
+        frame = hatchet.GraphFrame.from_hpctoolkit_latest(str(idle)).dataframe
+        assert len(frame) == 10 and frame["time (inc)"].max() == 0, frame
+        print(f"{idle.name}: Hatchet opens a database whose main thread has no samples")
     if SAMPLE.exists():
         contexts, root = check_summaries(SAMPLE, dump_of(SAMPLE))
         assert contexts == 182 and abs(root - 0.281820) < 5e-7, (contexts, root)
