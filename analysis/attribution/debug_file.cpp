@@ -8,6 +8,7 @@
 #include <array>
 #include <cstring>
 
+#include "analysis/attribution/expanded_file.h"
 #include "analysis/attribution/hex.h"
 #include "hpcrun/measurement/regular_file.h"
 
@@ -51,7 +52,7 @@ int open_matching(const fs::path& path, std::span<const uint8_t> build_id, uint3
   if (fd < 0) return -1;
   const bool matches =
       build_id.empty() ? crc32_of_file(fd) == crc : std::ranges::equal(build_id_of_file(fd), build_id);
-  if (matches) return fd;
+  if (matches) return expand_sections(fd);
   close(fd);
   return -1;
 }
@@ -61,7 +62,8 @@ int open_matching(const fs::path& path, std::span<const uint8_t> build_id, uint3
 int open_supplementary(const char* debug_file, const char* link) {
   const fs::path path =
       fs::path(link).is_absolute() ? fs::path(link) : fs::path(debug_file).parent_path() / link;
-  return RegularFile(path).release();
+  const int fd = RegularFile(path).release();
+  return fd < 0 ? fd : expand_sections(fd);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ struct ElfSection {
   std::span<const uint8_t> bytes;  // empty where there is none; they live as long as the Elf
 };
 
-// Decompressed where need be.
+// Decompressed where need be; empty if that fails.
 ElfSection find_section(Elf* elf, std::string_view name);
 
 }  // namespace prof

@@ -11,6 +11,7 @@
 #include <cerrno>
 
 #include "analysis/attribution/debug_file.h"
+#include "analysis/attribution/expanded_file.h"
 #include "hpcrun/measurement/regular_file.h"
 
 namespace prof {
@@ -61,8 +62,9 @@ uint64_t modified_ns(int fd) {
 }  // namespace
 
 bool ModuleFile::begin() {
-  const int fd = open_module(path_);
-  if (fd < 0) return false;
+  const int opened = open_module(path_);
+  if (opened < 0) return false;
+  const int fd = expand_sections(opened);
   dwfl_.reset(dwfl_begin(&kCallbacks));
   // Base 0 on top of the file's own addresses: the module's addresses are those that the file states.
   module_ = dwfl_report_elf(dwfl_.get(), path_.c_str(), path_.c_str(), fd, 0, true);

@@ -4,8 +4,11 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <unistd.h>
+#include <zstd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstring>
 #include <fstream>
 #include <numeric>
 
@@ -89,4 +92,41 @@ uint32_t marked_line(const std::filesystem::path& source, const std::string& mar
   }
   FAIL("no mark " << mark << " in " << source);
   return 0;
+}
+
+// The compressed bytes are appended: all other offsets stay.
+void compress_by_zstd(const std::filesystem::path& from, const std::filesystem::path& to,
+                      const std::vector<std::string>& prefixes) {
+  std::ifstream in(from, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  const auto read = [&](auto& value, uint64_t at) { std::memcpy(&value, bytes.data() + at, sizeof value); };
+  Elf64_Ehdr file;
+  Elf64_Shdr names;
+  read(file, 0);
+  read(names, file.e_shoff + file.e_shstrndx * sizeof names);
+  int compressed = 0;
+  for (size_t i = 0; i < file.e_shnum; ++i) {
+    Elf64_Shdr section;
+    const uint64_t at = file.e_shoff + i * sizeof section;
+    read(section, at);
+    const std::string name = bytes.c_str() + names.sh_offset + section.sh_name;
+    if (std::ranges::none_of(prefixes, [&](const std::string& prefix) { return name.starts_with(prefix); }))
+      continue;
+    constexpr uint32_t kZstd = 2;  // ELFCOMPRESS_ZSTD
+    const Elf64_Chdr how{kZstd, 0, section.sh_size, section.sh_addralign};
+    std::string packed(ZSTD_compressBound(section.sh_size), '\0');
+    packed.resize(ZSTD_compress(packed.data(), packed.size(), bytes.data() + section.sh_offset,
+                                section.sh_size, 1));
+    bytes.resize((bytes.size() + 7) / 8 * 8);
+    section.sh_flags |= SHF_COMPRESSED;
+    section.sh_offset = bytes.size();
+    section.sh_size = sizeof how + packed.size();
+    section.sh_addralign = alignof(Elf64_Chdr);
+    std::memcpy(bytes.data() + at, &section, sizeof section);
+    bytes.append(reinterpret_cast<const char*>(&how), sizeof how);
+    bytes += packed;
+    ++compressed;
+  }
+  REQUIRE(compressed > 0);
+  std::ofstream(to, std::ios::binary) << bytes;
 }

@@ -26,3 +26,7 @@ std::vector<uint64_t> addresses_of(Extent extent);
 
 // The number of the line that ends with the comment "at: <mark>".
 uint32_t marked_line(const std::filesystem::path& source, const std::string& mark);
+
+// Copies a file, with those sections compressed by zstd whose name begins with one of the prefixes.
+void compress_by_zstd(const std::filesystem::path& from, const std::filesystem::path& to,
+                      const std::vector<std::string>& prefixes);

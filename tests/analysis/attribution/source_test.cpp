@@ -94,6 +94,21 @@ TEST_CASE("inlined calls, lines and definitions are found in each form of debug 
   }
 }
 
+TEST_CASE("debug information and symbols that are compressed by zstd are read") {
+  const ScratchDirectory scratch;
+  const Extent work = function_extent(kPlain, "fixture4workEm");
+  const fs::path debug = scratch.path() / "libdebug.so", all = scratch.path() / "liball.so";
+  compress_by_zstd(kPlain, debug, {".debug_"});
+  check_work(debug, work);
+  compress_by_zstd(kPlain, all, {".debug_", ".symtab", ".strtab"});
+  check_work(all, work);
+  const AttributedModule named =
+      prof::attribute_module({all.string(), build_id(kPlain)}, addresses_of(function_extent(kPlain, "exported_entry")));
+  CHECK(named.warnings.empty());
+  REQUIRE(!named.functions.empty());
+  CHECK(named.functions[0].name == "exported_entry");
+}
+
 TEST_CASE("a function that is inlined everywhere has no start") {
   const AttributedModule result = prof::attribute_module(
       {kPlain.string(), build_id(kPlain)}, addresses_of(function_extent(kPlain, "fixture4workEm")));
