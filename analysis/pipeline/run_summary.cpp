@@ -203,13 +203,22 @@ uint64_t runtime_bytes(const Measurements& measurements) {
   return most;
 }
 
-// Handlers, and what each signal cost before its handler began; the launcher measured that or took a typical
-// figure.
+// Handlers, and what each signal cost before its handler began, those that were skipped included; the launcher
+// measured that or took a typical figure.
 double overhead_seconds(const Measurements& measurements, const std::vector<RunRecord>& records) {
   double trigger = 0;
   for (const RunRecord& record : records) trigger = std::max(trigger, record.trigger_cost_s.value_or(0));
   return static_cast<double>(total(measurements, Counter::HandlerNanoseconds)) * kNanosecond +
-         static_cast<double>(total(measurements, Counter::Samples)) * trigger;
+         static_cast<double>(total(measurements, Counter::Samples) +
+                             total(measurements, Counter::DroppedExpensive)) *
+             trigger;
+}
+
+// What of that is no sample's; nothing where a process was measured by a version that did not count it.
+std::optional<double> start_seconds(const Measurements& measurements) {
+  const uint64_t start = total(measurements, Counter::StartNanoseconds);
+  if (start == 0) return std::nullopt;
+  return static_cast<double>(start) * kNanosecond;
 }
 
 Json describe_devices(const std::vector<DeviceUse>& devices) {
@@ -307,6 +316,7 @@ std::string run_json(const std::vector<ProcessMeasurement>& measurements,
         {"runtime_bytes", runtime_bytes(measurements)}}},
       {"degradations", describe_degradations(measurements, warnings)},
   };
+  if (const auto start = start_seconds(measurements)) summary["overhead"]["start_s"] = *start;
   if (!devices.empty()) summary["devices"] = describe_devices(devices);
   if (contention) {
     summary["contention"] = describe_contention(*contention);

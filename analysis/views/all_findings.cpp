@@ -16,6 +16,7 @@
 #include "analysis/views/finding_json.h"
 #include "analysis/views/idle_findings.h"
 #include "analysis/views/lock_findings.h"
+#include "analysis/views/overhead.h"
 #include "analysis/views/rank_report.h"
 #include "analysis/views/stall_findings.h"
 
@@ -103,7 +104,7 @@ void write_findings(const Database& database, const fs::path& directory, Team& t
   if (!team.is_first()) return;
   const CallTree tree = build_call_tree(database, selection, false);
   const std::vector<Finding> findings =
-      all_findings(tree, run_summary(database), StallOptions{}, std::move(ranks));
+      all_findings(tree, run_summary_with_hooks(tree), StallOptions{}, std::move(ranks));
   const std::string name(format::kFindingsFile);
   const std::string unfinished = fmt::format("{}.writing-{}", name, ::getpid());
   try {

@@ -8,6 +8,7 @@
 #include "analysis/attribution/own_runtime.h"
 #include "analysis/views/code_generators.h"
 #include "analysis/views/interpreters.h"
+#include "analysis/views/overhead.h"
 #include "analysis/views/wording.h"
 
 namespace prof {
@@ -142,7 +143,14 @@ class MeasurementFinder {
     std::string why;
     finding.advice = "ask for fewer samples per second";
     const bool starts = run_.processes >= kManyProcesses;
-    if ((starts || sampling_.samples) && is_mostly_else(*run_.overhead_cpu_s)) {
+    const OverheadPart part = largest_part(run_);
+    if (part == OverheadPart::Hooks) {
+      finding.advice = "leave out the -e or --repair that needs them if it is not what you look for";
+      why = ", most of it in intercepted calls";
+    } else if (part == OverheadPart::Samples) {
+      why = ", most of it in samples";
+    } else if (part == OverheadPart::Start ||
+               ((starts || sampling_.samples) && is_mostly_else(*run_.overhead_cpu_s))) {
       finding.advice = starts ? "measure the part that runs longer, or a longer run of it"
                               : "measure a longer run, for that is done once";
       why = starts ? fmt::format(", most of it the start of {} short processes", run_.processes)

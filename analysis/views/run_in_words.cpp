@@ -102,12 +102,16 @@ std::string reasons_in_words(const Reasons& reasons, size_t limit) {
   return named.empty() ? "" : fmt::format(": {}", fmt::join(named, ", "));
 }
 
+constexpr double kWorthNaming = 0.1;  // of the overhead
+
 std::string overhead_in_words(const RunSummary& run) {
   std::string text;
   if (run.overhead_cpu_s) {
     text = "about " + words_for_duration(*run.overhead_cpu_s) + " of CPU time";
     if (run.cpu_s && *run.cpu_s > 0)
       text += fmt::format(" ({})", words_for_percent(*run.overhead_cpu_s / *run.cpu_s));
+    if (run.overhead_hooks_s && *run.overhead_hooks_s > *run.overhead_cpu_s * kWorthNaming)
+      text += ", " + words_for_duration(*run.overhead_hooks_s) + " of it in intercepted calls";
   }
   if (run.runtime_bytes)
     text +=

@@ -297,6 +297,7 @@ RunSummary run_summary(const Database& database) {
   }
   const Json& overhead = member(json, "overhead");
   summary.overhead_cpu_s = number(overhead, "cpu_s_estimate");
+  summary.overhead_start_s = number(overhead, "start_s");
   summary.runtime_bytes = count(overhead, "runtime_bytes");
   const Json& devices = member(json, "devices");
   if (devices.is_array())

@@ -50,6 +50,8 @@ struct RunSummary {
 
   std::optional<StackQuality> stacks;
   std::optional<double> overhead_cpu_s;
+  std::optional<double> overhead_start_s;  // of that, what is no sample's: start, and libraries loaded later
+  std::optional<double> overhead_hooks_s;  // of that, in intercepted calls (overhead.h)
   std::optional<uint64_t> runtime_bytes;
   std::vector<std::string> degradations;
   std::vector<DeviceUse> devices;

@@ -56,6 +56,7 @@ enum class Counter : uint16_t {
   DroppedOverrun = 20,        // expirations or overflows that the kernel merged into a later one
   DroppedRingFull = 21,       // sampled from outside: the kernel's buffer was full before it was read
   DroppedExpensive = 22,      // those before it cost too much of the program's time (since minor version 12)
+  StartNanoseconds = 23,      // of HandlerNanoseconds, what is not in handlers (since minor version 12)
   LooksForContention = 24,    // a ContentionSource (since minor version 4); 0 where it does not
   FollowsLocks = 30,          // kFollowsLocks... where it does (since minor version 5)
   // What was repaired while the program ran (since minor version 7).

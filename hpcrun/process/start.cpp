@@ -208,8 +208,9 @@ void choose_spare_signal() noexcept {
 
 // Short programs pay more for it than for their samples.
 void account_start(uint64_t start_cpu_ns) noexcept {
-  process_state.file.counter(Counter::HandlerNanoseconds)
-      .fetch_add(sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_cpu_ns, std::memory_order_relaxed);
+  const uint64_t took = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_cpu_ns;
+  for (const Counter counter : {Counter::HandlerNanoseconds, Counter::StartNanoseconds})
+    process_state.file.counter(counter).fetch_add(took, std::memory_order_relaxed);
 }
 
 void note_time(Counter counter) noexcept {

@@ -295,8 +295,9 @@ void refresh_tables_meanwhile() noexcept {
   const uint64_t start = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
   refresh_tables();
   const uint64_t end = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-  if (end > start)  // where a fault has brought the thread home meanwhile, it is another's clock
-    process_state.file.counter(Counter::HandlerNanoseconds).fetch_add(end - start, std::memory_order_relaxed);
+  if (end <= start) return;  // where a fault has brought the thread home meanwhile, it is another's clock
+  for (const Counter counter : {Counter::HandlerNanoseconds, Counter::StartNanoseconds})
+    process_state.file.counter(counter).fetch_add(end - start, std::memory_order_relaxed);
 }
 
 void detach_thread() noexcept {

@@ -13,6 +13,7 @@
 #include "analysis/views/contention_findings.h"
 #include "analysis/views/line_tree.h"
 #include "analysis/views/lock_findings.h"
+#include "analysis/views/overhead.h"
 #include "prof/report/choice.h"
 #include "prof/report/renderers.h"
 #include "prof/report/text.h"
@@ -114,7 +115,7 @@ void write_ranks(const CallTree& tree, const ReportOptions& options, TextStyle s
 
 void write_summary(const CallTree& tree, const ReportOptions& options, TextStyle style, Output& out) {
   SummaryReport summary;
-  summary.run = run_summary(*tree.database);
+  summary.run = run_summary_with_hooks(tree);
   summary.findings = all_findings(tree, summary.run, stall_options(options));
   switch (options.format) {
     case ReportFormat::Text:

@@ -61,6 +61,8 @@ void add_measuring(const RunSummary& run, Json& json) {
   }
   Json overhead = Json::object();
   set(overhead, "cpu_s_estimate", run.overhead_cpu_s);
+  set(overhead, "start_s", run.overhead_start_s);
+  set(overhead, "hooks_s", run.overhead_hooks_s);
   set(overhead, "runtime_bytes", run.runtime_bytes);
   if (!overhead.empty()) json["overhead"] = std::move(overhead);
 }

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
+#include "analysis/views/overhead.h"
+#include "analysis/views/run_in_words.h"
 #include "tests/report/example.h"
 
 using namespace prof;
@@ -272,6 +274,20 @@ TEST_CASE("dropped samples, overhead and too few samples are found") {
       only_sentence(
           R"({"run": {"cpu_s": 10}, "sampling": {"samples": 90000}, "overhead": {"cpu_s_estimate": 0.8}})") ==
       "Measuring took about 8.0 % of the CPU time: ask for fewer samples per second.");
+  static constexpr const char of_parts[] =
+      R"({{"run": {{"cpu_s": 10}}, "sampling": {{"samples": 9000}}, "overhead": {{"cpu_s_estimate": 0.8, "start_s": {}}}}})";
+  CHECK(only_sentence(fmt::format(of_parts, 0.1)) ==
+        "Measuring took about 8.0 % of the CPU time, most of it in samples: ask for fewer samples per second.");
+  CHECK(only_sentence(fmt::format(of_parts, 0.7)) ==
+        "Measuring took about 8.0 % of the CPU time, most of it to learn how the libraries that it loads are "
+        "unwound: measure a longer run, for that is done once.");
+  RunSummary run;
+  run.overhead_cpu_s = 5;
+  CHECK(largest_part(run) == OverheadPart::None);
+  run.overhead_start_s = 0.1;
+  run.overhead_hooks_s = 4;
+  CHECK(largest_part(run) == OverheadPart::Hooks);
+  CHECK(overhead_in_words(run) == "about 5.00 s of CPU time, 4.00 s of it in intercepted calls");
   // Of next to no CPU time it says little: most is start and end. A program that waits has nothing to gain.
   CHECK(only_sentence(R"({"run": {"cpu_s": 0.003}, "overhead": {"cpu_s_estimate": 0.002}})").empty());
   CHECK(only_sentence(R"({"run": {"wall_s": 100, "cpu_s": 0.3}, "overhead": {"cpu_s_estimate": 0.2}})")
