@@ -216,6 +216,7 @@ int attach(int pid, const MeasuringOptions& options) {
   const std::string settings = settings_text({{hpcrun::kEnvDirectory, directory.string()},
                                               {hpcrun::kEnvEvents, format_events(events)},
                                               {hpcrun::kEnvTrace, options.trace ? "1" : "0"},
+                                              {hpcrun::kEnvMounts, own_mount_namespace()},
                                               {hpcrun::kEnvTrigger, trigger_name(trigger)}});
   const std::string start = present_time();
   const auto begin = Clock::now();

@@ -74,6 +74,17 @@ bool is_shared_table(const fs::path& file) {
          fs::is_regular_file(file, error);
 }
 
+// As hpcrun::kSavedFileFormat, and with the number of a process until it is whole.
+bool is_saved_file(std::string_view name) {
+  constexpr std::string_view kBefore = "saved-", kBehind = ".elf";
+  if (!name.starts_with(kBefore)) return false;
+  name.remove_prefix(kBefore.size());
+  const size_t end = name.find_first_not_of("0123456789abcdef-");
+  if (end == name.npos || !name.substr(end).starts_with(kBehind)) return false;
+  const std::string_view rest = name.substr(end + kBehind.size());
+  return rest.find_first_not_of(".0123456789") == rest.npos;
+}
+
 // Only what a run left is removed: never a file that a user put there.
 void empty_of_measurements(const fs::path& directory) {
   std::vector<StoredFile> files = rank_records(directory);
@@ -88,6 +99,8 @@ void empty_of_measurements(const fs::path& directory) {
   for (const StoredFile& file : files)
     if (!file.is_member()) remove(file.path.filename().string());
   for (const fs::path& container : containers_in(directory)) remove(container.filename().string());
+  for (const std::string& name : folder.names())
+    if (is_saved_file(name)) remove(name);
   for (const std::string& name : {std::string("run.json"), std::string(kLaunchFile), std::string(kRepairFile),
                                   std::string(hpcrun::kRepairPlanFile), std::string(hpcrun::kPausedMarker),
                                   std::string(kAttachedMarker)})

@@ -51,6 +51,7 @@ class Modules {
       case OpenFailure::None:
         break;
       case OpenFailure::Changed:
+      case OpenFailure::Another:
         at->second = "is another build since";
         break;
       case OpenFailure::Missing:

@@ -278,6 +278,7 @@ int run_program(const RunOptions& whole) {
       {hpcrun::kEnvDirectory, place.string()},        {hpcrun::kEnvEvents, format_events(events)},
       {hpcrun::kEnvTrace, options.trace ? "1" : "0"}, {hpcrun::kEnvTrigger, trigger_name(trigger)},
       {hpcrun::kEnvOutside, outside->socket_name()},  {hpcrun::kEnvOutsideExec, find_outside_exec()},
+      {hpcrun::kEnvMounts, own_mount_namespace()},
   };
   // Children of static and of Go programs load it.
   if (!hpcrun::fails_with_runtime(target.kind))

@@ -142,4 +142,9 @@ fs::path preloadable(const fs::path& library) {
        library.string(), folder.string());
 }
 
+std::string own_mount_namespace() {
+  struct stat status {};
+  return std::to_string(stat("/proc/self/ns/mnt", &status) == 0 ? status.st_ino : 0);
+}
+
 }  // namespace prof

@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <string>
 
 namespace prof {
 
@@ -35,6 +36,9 @@ std::filesystem::path find_isolating_allocator(const std::string& asked);
 // prof-regions.so, the plugin of clang by which `prof cc` annotates code (repair/isolate/pass). Throws
 // CommandError (125) where prof was built without it.
 std::filesystem::path find_regions_plugin();
+
+// The inode of this process's mount namespace, as PROF_MOUNTS has it (hpcrun/sample/config.h); "0": not known.
+std::string own_mount_namespace();
 
 // A path to the library that the loader takes as one entry of LD_PRELOAD, whose entries end at spaces and
 // colons: the library's own, or a link in a folder of the user's below the folder for temporary files. The

@@ -11,18 +11,23 @@
 #include <string>
 #include <vector>
 
+#include "hpcrun/measurement/format.h"
+
 namespace prof {
 
 struct ModuleIdentity {
   std::string path;               // as the loader had it; "[vdso]" for the vDSO
   std::vector<uint8_t> build_id;  // empty when the measurement has none
   uint64_t run_start_ns = 0;      // when it was measured, since the epoch; 0: not known
+  hpcrun::FileIdentity file{};    // of what was loaded
 };
 
 struct AttributionOptions {
   // Where separate debug files are looked for besides the module's own folder: ROOT/.build-id/xx/yyy.debug
   // and ROOT/<folder of the module>/<debuglink>.
   std::vector<std::filesystem::path> debug_roots = {"/usr/lib/debug"};
+  // Measurement directories, in which the runtime saved files that were gone when a process ended.
+  std::vector<std::filesystem::path> saved_in{};
 };
 
 constexpr uint32_t kNoFile = UINT32_MAX;

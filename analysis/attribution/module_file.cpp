@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <fmt/format.h>
+#include <fmt/printf.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -52,11 +53,20 @@ int open_module(const std::string& path) {
   return file.release();
 }
 
-uint64_t modified_ns(int fd) {
-  struct stat status {};
-  if (fstat(fd, &status) != 0) return 0;
+uint64_t modified_ns(const struct stat& status) {
   return static_cast<uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
          static_cast<uint64_t>(status.st_mtim.tv_nsec);
+}
+
+// Returns the saved copy of the measured file; empty if there is none.
+std::string saved_copy(const hpcrun::FileIdentity& file, const AttributionOptions& options) {
+  if (!file.is_known()) return {};
+  for (const std::filesystem::path& directory : options.saved_in) {
+    const std::string path =
+        fmt::sprintf(hpcrun::kSavedFileFormat, directory.string(), file.device, file.inode, file.bytes);
+    if (RegularFile(path).is_open()) return path;
+  }
+  return {};
 }
 
 }  // namespace
@@ -82,10 +92,28 @@ bool ModuleFile::begin() {
 OpenFailure ModuleFile::open(const ModuleIdentity& module, const AttributionOptions& options) {
   options_ = &options;
   path_ = module.path;
+  const OpenFailure failure = open_path(module);
+  if (failure == OpenFailure::None && !may_be_another_) return failure;
+  const std::string saved = saved_copy(module.file, options);
+  if (saved.empty()) return failure;
+  path_ = saved;
+  ModuleIdentity copy = module;
+  copy.file = {};
+  copy.run_start_ns = 0;
+  return open_path(copy);
+}
+
+OpenFailure ModuleFile::open_path(const ModuleIdentity& module) {
   if (const int fd = open_module(path_); fd >= 0) {
-    may_have_changed_ =
-        module.build_id.empty() && module.run_start_ns != 0 && modified_ns(fd) > module.run_start_ns;
+    struct stat status {};
+    fstat(fd, &status);
     close(fd);
+    const hpcrun::FileIdentity here{status.st_dev, status.st_ino, static_cast<uint64_t>(status.st_size)};
+    const bool is_known = module.build_id.empty() && module.file.is_known() && path_ != "[vdso]";
+    if (is_known && here.bytes != module.file.bytes) return OpenFailure::Another;
+    may_be_another_ = is_known && here != module.file;
+    may_have_changed_ =
+        module.build_id.empty() && module.run_start_ns != 0 && modified_ns(status) > module.run_start_ns;
   } else {
     open_error_ = errno;
     return open_error_ == ENOENT || open_error_ == ENOTDIR ? OpenFailure::Missing : OpenFailure::Unreadable;

@@ -17,6 +17,7 @@ enum class OpenFailure : uint8_t {
   Unreadable,  // open_error() says why
   NotElf,      // libdw cannot read it
   Changed,     // its build-id is not the measured one
+  Another,     // without a build-id: its size is not that of the measured one
   ForeignVdso  // the vDSO of another kernel
 };
 
@@ -29,6 +30,9 @@ class ModuleFile {
   // True where nothing but the time of its last change tells whether the file is the measured one, and that
   // is after the run began.
   bool may_have_changed() const { return may_have_changed_; }
+  // True for a file without a build-id that has the size of the measured one, but is another: a copy of it, or
+  // what the path leads to outside of the program's container.
+  bool may_be_another() const { return may_be_another_; }
 
   Dwfl_Module* module() const { return module_; }
   Elf* elf() const;  // the module's own file, not its debug file
@@ -44,12 +48,14 @@ class ModuleFile {
     void operator()(Dwfl* dwfl) const { dwfl_end(dwfl); }
   };
 
+  OpenFailure open_path(const ModuleIdentity& module);
   bool begin();
 
   const AttributionOptions* options_ = nullptr;
   std::string path_;
   int open_error_ = 0;
   bool may_have_changed_ = false;
+  bool may_be_another_ = false;
   std::unique_ptr<Dwfl, End> dwfl_;
   Dwfl_Module* module_ = nullptr;
 };

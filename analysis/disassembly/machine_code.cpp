@@ -31,6 +31,8 @@ std::string why_not_opened(OpenFailure failure, const std::string& path, int err
       return fmt::format("{}: not a readable ELF file", path);
     case OpenFailure::Changed:
       return fmt::format("{}: has changed since the run (other build-id): measure it again", path);
+    case OpenFailure::Another:
+      return fmt::format("{}: is another file than was measured (other size): measure it again", path);
     case OpenFailure::ForeignVdso:
       return "[vdso]: measured under another kernel";
   }

@@ -43,8 +43,8 @@ void fields(Archive& archive, MeasuredMetric& metric) {
 }
 template <typename Archive>
 void fields(Archive& archive, MeasuredModule& module) {
-  auto& [id, path, build_id, start, end, load_bias] = module;
-  archive(id, path, build_id, start, end, load_bias);
+  auto& [id, path, build_id, start, end, load_bias, file] = module;
+  archive(id, path, build_id, start, end, load_bias, file.device, file.inode, file.bytes);
 }
 template <typename Archive>
 void fields(Archive& archive, MeasuredDevice& device) {

@@ -15,8 +15,8 @@ namespace prof {
 // For other processes (analysis/team/packing.h).
 template <typename Archive>
 void fields(Archive& archive, ModuleIdentity& identity) {
-  auto& [path, build_id, run_start_ns] = identity;
-  archive(path, build_id, run_start_ns);
+  auto& [path, build_id, run_start_ns, file] = identity;
+  archive(path, build_id, run_start_ns, file.device, file.inode, file.bytes);
 }
 template <typename Archive>
 void fields(Archive& archive, PerfMap& map) {
@@ -53,8 +53,11 @@ void require_whole(const AttributedModule& module, size_t addresses) {
 }  // namespace
 
 uint32_t ModulePlaces::module(ModuleKind kind, const ModuleIdentity& identity, const PerfMap& perf_map) {
-  const auto [at, added] = by_identity_.try_emplace(
-      {identity.path, identity.build_id, perf_map.path.string()}, static_cast<uint32_t>(modules_.size()));
+  // The build-id tells more than the file: each host has its own numbers of devices and inodes.
+  const hpcrun::FileIdentity file = identity.build_id.empty() ? identity.file : hpcrun::FileIdentity{};
+  const auto [at, added] =
+      by_identity_.try_emplace({identity.path, identity.build_id, file, perf_map.path.string()},
+                               static_cast<uint32_t>(modules_.size()));
   if (added) modules_.push_back({kind, identity, perf_map, {}, 0, 0, 0});
   uint64_t& start = modules_[at->second].identity.run_start_ns;
   start = std::min(start, identity.run_start_ns);

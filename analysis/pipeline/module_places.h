@@ -77,7 +77,8 @@ class ModulePlaces {
   std::vector<Module> modules_;
   std::vector<uint32_t> by_place_;  // modules that were attributed, by rising first_place
   std::vector<std::string> names_;
-  std::map<std::tuple<std::string, std::vector<uint8_t>, std::string>, uint32_t> by_identity_;
+  std::map<std::tuple<std::string, std::vector<uint8_t>, hpcrun::FileIdentity, std::string>, uint32_t>
+      by_identity_;
   std::map<std::string, uint32_t> files_;
 };
 

@@ -12,7 +12,7 @@ std::vector<ModuleInMemory> modules_in_memory(const ProcessMeasurement& measurem
     modules.push_back({module.start,
                        module.end,
                        module.load_bias,
-                       {module.path, module.build_id, measurement.process.start_realtime_ns}});
+                       {module.path, module.build_id, measurement.process.start_realtime_ns, module.file}});
   return modules;
 }
 

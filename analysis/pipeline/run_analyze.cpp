@@ -34,6 +34,7 @@ AnalyzeResult run_analyze(const std::vector<std::filesystem::path>& directories,
     throw AnalyzeError(AnalyzeError::Kind::NoDirectory, "no measurement directory given");
   }
   options.leaves_values = true;
+  options.attribution.saved_in = directories;
   Analysis analysis = analyze(directories, options);
   if (options.copy_sources) mark_sources(analysis.database.files);
   AnalyzeResult result{output.empty() ? directories.front() / "database" : output,

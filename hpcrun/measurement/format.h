@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <compare>
 #include <cstdint>
 
 namespace hpcrun {
@@ -317,11 +318,25 @@ struct MetricRecord {
   double scale;
   double requested_hz;
 };  // strings: name, unit, source, note
+// Which file a path led to in the measured process, by stat(); all 0: not known.
+struct FileIdentity {
+  uint64_t device = 0;
+  uint64_t inode = 0;
+  uint64_t bytes = 0;
+  bool is_known() const noexcept { return inode != 0; }
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+  friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
+};
+constexpr uint64_t kNoFileDevice = ~uint64_t{0};  // the path led nowhere; the inode is a number of the process
+// Of a file that is gone when the process ends, in its measurement directory: directory, then the identity.
+constexpr char kSavedFileFormat[] = "%s/saved-%lx-%lx-%lx.elf";
+
 struct ModuleRecord {
   uint64_t id;
   uint64_t start;
   uint64_t end;
   uint64_t load_bias;
+  FileIdentity file;  // since minor version 12
 };  // strings: path, build id (bytes)
 struct ThreadStartRecord {
   uint32_t thread;

@@ -89,6 +89,7 @@ void read_module(Fields fields, Collected& collected) {
   module.start = numbers.start;
   module.end = numbers.end;
   module.load_bias = numbers.load_bias;
+  module.file = numbers.file;
   module.path = fields.next_string();
   const std::string_view build_id = fields.next_string();
   module.build_id.assign(build_id.begin(), build_id.end());

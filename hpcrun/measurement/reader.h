@@ -76,6 +76,7 @@ struct MeasuredModule {
   uint64_t start = 0;  // mapped range, [start, end)
   uint64_t end = 0;
   uint64_t load_bias = 0;
+  hpcrun::FileIdentity file{};
 };
 
 // Index in MeasuredThread::nodes is the node's id. nodes[0] is the root (parent 0, frame 0). A parent's id is

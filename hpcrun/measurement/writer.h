@@ -85,7 +85,7 @@ class MeasurementFile {
   // cut at 4,096 bytes.
   void write_metric(const MetricInfo& metric) noexcept;
   void write_module(uint16_t id, const char* path, uint64_t start, uint64_t end, uint64_t load_bias,
-                    const uint8_t* build_id, uint32_t build_id_bytes) noexcept;
+                    const uint8_t* build_id, uint32_t build_id_bytes, const FileIdentity& file = {}) noexcept;
   void write_thread_start(uint32_t thread, int32_t tid, uint64_t time_ns, const char* name) noexcept;
   // The thread has this name since `time_ns` at the latest. Few of these: thread_name.h.
   void write_thread_name(uint32_t thread, uint64_t time_ns, const char* name) noexcept;

@@ -10,6 +10,7 @@
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/memory/isolating.h"
 #include "hpcrun/process/next.h"
+#include "hpcrun/process/saved_files.h"
 #include "hpcrun/sample/state.h"
 #include "hpcrun/sync/observer.h"
 
@@ -22,6 +23,7 @@ namespace {
     end_devices_suddenly();
     tell_holders();
     note_isolation();
+    save_gone_files();
     process_state.file.counter(Counter::EndMonotonicNs).store(monotonic_ns(), std::memory_order_relaxed);
   }
   for (;;) raw_syscall(SYS_exit_group, status);

@@ -27,6 +27,7 @@
 #include "hpcrun/process/proc_file.h"
 #include "hpcrun/process/rank_of_process.h"
 #include "hpcrun/process/redirection.h"
+#include "hpcrun/process/saved_files.h"
 #include "hpcrun/process/surroundings.h"
 #include "hpcrun/process/thread_list.h"
 #include "hpcrun/process/thread_stack.h"
@@ -156,7 +157,7 @@ void note_unfollowed_devices(const char* library) noexcept {
 void announce_module(const ModuleInfo& module) noexcept {
   if (process_state.late.load(std::memory_order_acquire)) note_unfollowed_devices(module.path);
   process_state.file.write_module(module.id, module.path, module.start, module.end, module.load_bias,
-                                  module.build_id, module.build_id_bytes);
+                                  module.build_id, module.build_id_bytes, note_file(module));
   announce_to_plan(module);
   note_profiler_data(module.path, module.start, module.end);
 }
@@ -421,6 +422,7 @@ int finish_late() noexcept {
     end_all_threads();
   }
   release_all_signals();
+  save_gone_files();
   process_state.file.finish(monotonic_ns());
   process_state.file.release_descriptor();
   return at_rest ? 0 : ETIMEDOUT;
@@ -471,6 +473,7 @@ void finish_process() noexcept {
   detach_thread();
   if (const int error = process_state.file.failure())
     warn("stopped writing measurements to", error, "was measured up to then");
+  save_gone_files();
   process_state.file.finish(monotonic_ns());
 }
 

@@ -149,6 +149,8 @@ bool read_config(const char* settings, Config& out) noexcept {
   const char* device_trace = value_of(settings, kEnvDeviceTrace);
   if (device_trace && std::string_view(device_trace) == kSampledDeviceTrace && out.event_count > 0)
     out.device_trace_period_ns = 1'000'000'000 / out.events[0].rate;
+  const char* mounts = value_of(settings, kEnvMounts);
+  if (mounts && !parse_number(mounts, mounts + strlen(mounts), out.mounts, 10)) out.mounts = 0;
   const char* trigger = value_of(settings, kEnvTrigger);
   const std::string_view best = trigger ? trigger : "sigtrap";
   out.trigger = best == "timer" ? Trigger::Timer : best == "setsig" ? Trigger::Setsig : Trigger::Sigtrap;

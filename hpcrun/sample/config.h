@@ -31,6 +31,7 @@ namespace hpcrun {
 
 // - PROF_OUTSIDE: abstract name of the socket on which `prof` is asked to sample a program from outside that
 //   the runtime cannot be in (outside_request.h); without it there is nobody to ask
+// - PROF_MOUNTS: inode of the mount namespace that `prof` is in; in another one paths lead to other files
 // - PROF_OUTSIDE_EXEC: path of hpcrun-exec, which asks for a program that posix_spawn starts
 
 constexpr char kEnvDirectory[] = "PROF_DIRECTORY";
@@ -51,6 +52,7 @@ constexpr char kRepairIsolateAlways[] = "isolate:always";
 constexpr char kEnvRepairPlan[] = "PROF_REPAIR_PLAN";
 constexpr char kEnvIsolate[] = "PROF_ISOLATE";
 constexpr char kIsolateWhenAsked[] = "asked";
+constexpr char kEnvMounts[] = "PROF_MOUNTS";
 constexpr char kEnvTrigger[] = "PROF_TRIGGER";
 constexpr char kEnvOutside[] = "PROF_OUTSIDE";
 constexpr char kEnvOutsideExec[] = "PROF_OUTSIDE_EXEC";
@@ -160,6 +162,7 @@ struct Config {
   bool repairs_isolate = false;
   bool isolates_always = false;  // pages that nobody was found to share, too
   bool has_repair_plan = false;
+  uint64_t mounts = 0;                  // inode of prof's mount namespace; 0: not known
   uint64_t device_trace_period_ns = 0;  // that of the first event where device traces are sampled, else 0
   Trigger trigger = Trigger::Sigtrap;
 

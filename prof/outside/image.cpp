@@ -41,6 +41,7 @@ void Image::open(const std::string& path) {
   }
   const RegularFile file(path);
   if (!file.is_open()) return;
+  file_ = {file.status().st_dev, file.status().st_ino, file.size()};
   elf_.reset(elf_begin(file.descriptor(), ELF_C_READ_MMAP, nullptr));
   if (elf_) elf_cntl(elf_.get(), ELF_C_FDDONE);  // it is mapped: the descriptor can go
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "hpcrun/measurement/format.h"
 #include "hpcrun/unwind/table.h"
 
 namespace prof {
@@ -22,6 +23,7 @@ class Image {
 
   const std::string& path() const { return path_; }
   const std::vector<uint8_t>& build_id() const { return build_id_; }
+  const hpcrun::FileIdentity& file() const { return file_; }
   // Go code keeps frame pointers in all but the shortest functions, so that the kernel's chain is right from
   // the second caller on.
   bool is_go() const { return is_go_; }
@@ -62,6 +64,7 @@ class Image {
   std::unique_ptr<Elf, ElfEnd> elf_;
   std::vector<Segment> code_;
   std::vector<uint8_t> build_id_;
+  hpcrun::FileIdentity file_;
   bool is_go_ = false;
   bool has_table_ = false;
   hpcrun::UnwindTable table_;  // lives as long as the process

@@ -193,7 +193,7 @@ void OutsideRecorder::announce_modules(Process& process) {
     const Image& image = *mapped.image;
     process.file->write_module(mapped.module, image.path().c_str(), mapped.start, mapped.end,
                                mapped.load_bias, image.build_id().data(),
-                               static_cast<uint32_t>(image.build_id().size()));
+                               static_cast<uint32_t>(image.build_id().size()), image.file());
   }
 }
 

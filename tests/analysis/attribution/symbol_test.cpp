@@ -197,6 +197,37 @@ TEST_CASE("a module without build-id that is newer than the run may be another")
       prof::attribute_module({kWithSymbols.string(), build_id(kWithSymbols), 1}, addresses).warnings.empty());
 }
 
+TEST_CASE("a module without build-id that is another file is not taken for the measured one") {
+  const ScratchDirectory scratch;
+  const fs::path module = scratch.path() / "libanonymous.so";
+  run_command(fmt::format("objcopy --remove-section=.note.gnu.build-id {} {}", kWithSymbols.string(),
+                          module.string()));
+  const std::vector<uint64_t> addresses = addresses_of(function_extent(kWithSymbols, "exported_entry"));
+  struct stat status {};
+  REQUIRE(stat(module.c_str(), &status) == 0);
+  const auto bytes = static_cast<uint64_t>(status.st_size);
+  const auto attributed = [&](const hpcrun::FileIdentity& measured, const std::vector<uint8_t>& build = {}) {
+    const fs::path& path = build.empty() ? module : kWithSymbols;
+    return prof::attribute_module({path.string(), build, 0, measured}, addresses);
+  };
+  CHECK(attributed({status.st_dev, status.st_ino, bytes}).warnings.empty());
+  CHECK(attributed({}).warnings.empty());
+
+  const AttributedModule copy = attributed({status.st_dev, status.st_ino + 1, bytes});
+  CHECK(names(copy) == std::set<std::string>{"exported_entry"});
+  REQUIRE(copy.warnings.size() == 1);
+  CHECK(copy.warnings[0].find("is not the file that was measured, but one of its size") != std::string::npos);
+
+  const AttributedModule other = attributed({status.st_dev, status.st_ino, bytes - 1});
+  CHECK(names(other) == std::set<std::string>{"[libanonymous.so]"});
+  REQUIRE(other.warnings.size() == 1);
+  CHECK(other.warnings[0].find("is another file than was measured (other size, no build-id)") !=
+        std::string::npos);
+
+  // The build-id tells more than numbers that each host has for itself.
+  CHECK(attributed({1, 2, 3}, build_id(kWithSymbols)).warnings.empty());
+}
+
 TEST_CASE("a perf map is believed when it is a file of the measured user and as young as the process") {
   const ScratchDirectory scratch;
   const fs::path map = scratch.path() / "perf-1.map";
