@@ -46,11 +46,12 @@ void find_program(const char* file, bool on_path, Use use) noexcept {
 }
 
 constexpr char kPreload[] = "LD_PRELOAD=";
+constexpr char kLayers[] = "OPENCL_LAYERS=";
 constexpr char kRuntime[] = "/libhpcrun.so";
 constexpr std::string_view kOurs = "libhpcrun";                // also the libraries that come with it
 constexpr std::string_view kIsolate = "libhpcrun-isolate.so";  // an allocator follows it
 
-// One entry of LD_PRELOAD, whose entries end at colons and spaces.
+// One entry of LD_PRELOAD or OPENCL_LAYERS, whose entries end at colons and spaces.
 struct Entry {
   const char* begin = nullptr;
   size_t bytes = 0;
@@ -83,6 +84,22 @@ const char* preload_of(char* const environment[]) noexcept {
   return nullptr;
 }
 
+// Returns where the list begins in a variable that may name the runtime; 0 if it is another one.
+size_t begin_of_list(const char* variable) noexcept {
+  if (strncmp(variable, kPreload, sizeof kPreload - 1) == 0) return sizeof kPreload - 1;
+  return strncmp(variable, kLayers, sizeof kLayers - 1) == 0 ? sizeof kLayers - 1 : 0;
+}
+
+bool is_layer_in(char* const environment[]) noexcept {
+  for (; environment && *environment; ++environment) {
+    if (strncmp(*environment, kLayers, sizeof kLayers - 1) != 0) continue;
+    const char* at = *environment + sizeof kLayers - 1;
+    for (Entry entry = next_entry(at); entry.bytes != 0; entry = next_entry(at))
+      if (entry.is_runtime()) return true;
+  }
+  return false;
+}
+
 enum class Presence : uint8_t { NotNamed, NotReachable, Loadable };
 
 Presence runtime_in(char* const environment[]) noexcept {
@@ -102,9 +119,14 @@ Presence runtime_in(char* const environment[]) noexcept {
 struct Plan {
   ProgramKind kind = ProgramKind::Unreadable;
   Presence runtime = Presence::NotNamed;
+  bool is_layer = false;  // of OpenCL
 
-  bool loader_complains() const noexcept {
-    return runtime == Presence::NotReachable || (runtime == Presence::Loadable && fails_with_runtime(kind));
+  // The loader would complain, the program's own runtime would fail, or OpenCL's loader would load the runtime into a
+  // program that is sampled from outside.
+  bool is_disturbed() const noexcept {
+    return runtime == Presence::NotReachable ||
+           (runtime == Presence::Loadable && fails_with_runtime(kind)) ||
+           (runtime == Presence::NotNamed && kind == ProgramKind::Dynamic && is_layer);
   }
   // What to ask `prof`; 0: nothing.
   char question() const noexcept {
@@ -141,7 +163,7 @@ ProgramKind kind_of(const char* path) noexcept {
 
 // `path`: as find_program gives it.
 Plan plan_for(const char* path, char* const environment[]) noexcept {
-  Plan plan{kind_of(path), runtime_in(environment)};
+  Plan plan{kind_of(path), runtime_in(environment), is_layer_in(environment)};
   const char* const preload = preload_of(environment);
   if (plan.kind == ProgramKind::Dynamic && preload && preloads_sanitizer(preload))
     plan.kind = ProgramKind::Sanitized;
@@ -198,49 +220,47 @@ bool before_exec(const char* file, bool on_path, char* const environment[]) noex
     find_program(file, on_path, [&](const char* path) { plan = plan_for(path, environment); });
   const char question = plan.question();
   if (question && address.bytes != 0) ask_outside(address, question);
-  return !plan.loader_complains();
+  return !plan.is_disturbed();
 }
 
 size_t bytes_without_runtime(char* const environment[]) noexcept {
-  size_t count = 1;
-  for (char* const* at = environment; at && *at; ++at) ++count;
-  const char* preload = preload_of(environment);
-  return count * sizeof(char*) + sizeof kPreload + (preload ? strlen(preload) + 1 : 0);
+  size_t bytes = sizeof(char*);
+  for (char* const* at = environment; at && *at; ++at)
+    bytes += sizeof(char*) + (begin_of_list(*at) ? strlen(*at) + 1 : 0);
+  return bytes;
 }
 
 char* const* without_runtime(char* const environment[], void* memory) noexcept {
-  const char* const preload = preload_of(environment);
+  size_t count = 0;
+  while (environment && environment[count]) ++count;
   auto** const copy = static_cast<char**>(memory);
+  char* text = reinterpret_cast<char*>(copy + count + 1);
   char** next = copy;
-  char* text = nullptr;
-  for (char* const* at = environment; at && *at; ++at)
-    if (*at + sizeof kPreload - 1 != preload)
-      *next++ = *at;
-    else
-      text = *next++ = *at;
-  *next = nullptr;
-  if (!text) return copy;
-  char* const fresh = reinterpret_cast<char*>(next + 1);
-  char* end = fresh;
-  memcpy(end, kPreload, sizeof kPreload - 1);
-  end += sizeof kPreload - 1;
-  char* const first = end;
-  const char* at = preload;
-  bool is_allocator = false;
-  for (Entry entry = next_entry(at); entry.bytes != 0; entry = next_entry(at)) {
-    const bool is_left_out = entry.is_ours() || is_allocator;
-    is_allocator = entry.brings_allocator();
-    if (is_left_out) continue;
-    if (end != first) *end++ = ':';
-    memcpy(end, entry.begin, entry.bytes);
-    end += entry.bytes;
+  for (size_t i = 0; i < count; ++i) {
+    const size_t begin = begin_of_list(environment[i]);
+    if (begin == 0) {
+      *next++ = environment[i];
+      continue;
+    }
+    memcpy(text, environment[i], begin);
+    char* const first = text + begin;
+    char* end = first;
+    const char* at = environment[i] + begin;
+    bool is_allocator = false;
+    for (Entry entry = next_entry(at); entry.bytes != 0; entry = next_entry(at)) {
+      const bool is_left_out = entry.is_ours() || is_allocator;
+      is_allocator = entry.brings_allocator();
+      if (is_left_out) continue;
+      if (end != first) *end++ = ':';
+      memcpy(end, entry.begin, entry.bytes);
+      end += entry.bytes;
+    }
+    if (end == first) continue;  // nothing else is in the list
+    *end++ = '\0';
+    *next++ = text;
+    text = end;
   }
-  *end = '\0';
-  char** slot = copy;
-  while (*slot != text) ++slot;
-  *slot = fresh;
-  if (end == first)
-    for (; *slot; ++slot) slot[0] = slot[1];  // nothing else was to be preloaded
+  *next = nullptr;
   return copy;
 }
 
@@ -256,7 +276,7 @@ Spawn::Spawn(const char* file, bool on_path, char* const arguments[], char* cons
   if (!file || !fits_ || !is_concerned(environment)) return;
   find_program(file, on_path, [&](const char* path) {
     const Plan plan = plan_for(path, environment);
-    fits_ = !plan.loader_complains();
+    fits_ = !plan.is_disturbed();
     const char question = address.bytes != 0 ? plan.question() : '\0';
     if (question && will_execute(path, plan.kind) && !prepare(path, question, arguments))
       note_unmeasured(path);

@@ -158,6 +158,14 @@ void OutsideRecorder::note_unmeasured(int pid, const std::string& why) {
   process.file->abandon();
 }
 
+void OutsideRecorder::note_devices(Process& process) {
+  process.file->write_note(
+      fmt::format("What {} did on devices was not measured: it was sampled from outside, without prof's library; "
+                  "start it with LD_PRELOAD as prof run sets it.",
+                  printable(std::filesystem::path(process.program).filename().string()))
+          .c_str());
+}
+
 bool OutsideRecorder::open_file(Process& process) {
   if (process.file) return true;
   if (!create_file(process)) return false;
@@ -184,6 +192,7 @@ bool OutsideRecorder::open_file(Process& process) {
   }
   process.file->write_note(why_outside(process.kind, process.program).c_str());
   if (plan_.contention) process.file->write_note(why_no_contention(process.kind, process.program).c_str());
+  if (process.has_device_library) note_devices(process);
   announce_modules(process);
   return true;
 }

@@ -69,6 +69,7 @@ struct OutsideRecorder::Process {
   Owner owner = Owner::Undecided;
   AddressSpace space;
   uint16_t module_count = 0;
+  bool has_device_library = false;  // OpenCL's or CUDA's
   std::map<int, std::unique_ptr<Thread>> threads;
   uint32_t thread_count = 0;
   std::vector<HeldSample> held;  // until the owner is known

@@ -21,6 +21,11 @@ uint64_t period_of(const hpcrun::EventSpec& event) {
   return 1'000'000'000u / event.rate;
 }
 
+bool is_device_library(const std::string& path) {
+  const std::string name = path.substr(path.rfind('/') + 1);
+  return name.starts_with("libOpenCL.so") || name.starts_with("libcuda.so");
+}
+
 bool is_file(const std::string& path) {
   return path.starts_with('/') && !path.starts_with("//");
 }
@@ -125,6 +130,10 @@ void OutsideRecorder::map(const PerfRecord& record) {
     if (process.owner == Owner::Undecided && mapping.path != process.loader) settle(process, true);
   }
   if (!is_code_of_file) return;
+  if (!process.has_device_library && is_device_library(mapping.path)) {
+    process.has_device_library = true;
+    if (process.file) note_devices(process);
+  }
   MappedImage mapped;
   mapped.start = mapping.start;
   mapped.end = mapping.start + mapping.bytes;

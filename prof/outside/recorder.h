@@ -86,6 +86,7 @@ class OutsideRecorder {
   void start_paused(Process& process);
   bool create_file(Process& process);
   bool open_file(Process& process);
+  void note_devices(Process& process);
   bool open_thread(Process& process, Thread& thread);
   void announce_modules(Process& process);
   void close_thread(Process& process, Thread& thread, uint64_t now_ns);
