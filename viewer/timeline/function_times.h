@@ -6,13 +6,20 @@
 #include <QString>
 #include <vector>
 
+#include "viewer/trace/mapped_traces.h"
+
 namespace prof::viewer {
+
+// What stands for the time of a row in no context.
+inline const char* words_for_no_context(const MappedTraces& traces) {
+  return traces.are_of_wall_clock() ? "(no samples)" : "(nothing ran)";
+}
 
 struct FunctionTime {
   QString name;
   QColor colour;
   uint64_t ns = 0;
-  uint32_t frame = 0;  // in CallTree::frames; kNone: nothing ran
+  uint32_t frame = 0;  // in CallTree::frames; kNone: words_for_no_context()
 };
 
 class FunctionTimes : public QAbstractTableModel {

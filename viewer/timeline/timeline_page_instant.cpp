@@ -46,7 +46,8 @@ void TimelinePage::show_stack() {
   if (found && found->context != kNone)
     add_to_stack(found->context);
   else
-    stack_model_.appendRow(new QStandardItem(found ? "(nothing ran)" : "(not followed)"));
+    stack_model_.appendRow(
+        new QStandardItem(found ? words_for_no_context(document().traces().mapped()) : "(not followed)"));
 }
 
 // From the entry point on. The line of a frame is that in which it runs, or calls the next one.
@@ -91,7 +92,8 @@ QString TimelinePage::describe(const TimelineView::Cursor& cursor) const {
   };
   text += exact(found->begin_ns) + " to " + exact(found->end_ns) + " (" +
           QString::number(found->end_ns - found->begin_ns) + " ns)" + describe_task(cursor);
-  if (found->context == kNone) return text + "<br>nothing ran";
+  if (found->context == kNone)
+    return text + (document().traces().mapped().are_of_wall_clock() ? "<br>no samples" : "<br>nothing ran");
   const CallTree& tree = document().measured_tree();
   const std::vector<uint32_t> path = path_of(tree, found->context);
   const size_t skipped = path.size() > kMostTooltipLines ? path.size() - kMostTooltipLines : 0;

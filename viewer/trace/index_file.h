@@ -21,7 +21,7 @@ namespace prof::viewer {
 
 constexpr const char* kIndexFile = "timeline.cache";
 constexpr uint64_t kIndexMagic = 0x454e494c454d4954;  // "TIMELINE"
-constexpr uint64_t kIndexVersion = 2;
+constexpr uint64_t kIndexVersion = 3;
 
 struct IndexHeader {
   uint64_t magic, version;

@@ -7,12 +7,24 @@
 #include "analysis/database/database.h"
 #include "analysis/database/read.h"
 #include "analysis/database/trace_extent.h"
+#include "analysis/views/run_summary.h"
 #include "viewer/trace/checksum.h"
 
 namespace prof::viewer {
+namespace {
+
+// Traces are of the first metric. Pauses are no part of a sample's weight, and records do not distinguish them from
+// time without a processor.
+bool have_weights_of_wall_clock(const Database& database) {
+  return !database.metrics.empty() && database.metrics.front().name == "REALTIME" &&
+         !run_summary(database).paused_s;
+}
+
+}  // namespace
 
 MappedTraces::MappedTraces(const Database& database)
-    : contexts_(static_cast<uint32_t>(database.contexts.size())) {
+    : contexts_(static_cast<uint32_t>(database.contexts.size())),
+      are_of_wall_clock_(have_weights_of_wall_clock(database)) {
   Checksum fingerprint;
   for (uint32_t profile = 0; profile < database.traces.size(); ++profile) {
     const auto extent = extent_of(database.traces[profile]);
@@ -29,7 +41,8 @@ MappedTraces::MappedTraces(const Database& database)
                       path_.string()));
     for (const uint64_t number : {uint64_t{profile}, extent->begin, extent->end}) fingerprint.add(number);
     const uint64_t records = (extent->end - extent->begin) / format::kTraceElementBytes;
-    rows_.push_back({profile, mapping_.data() + extent->begin, records > 0 ? records - 1 : 0, 0, 0});
+    rows_.push_back({profile, mapping_.data() + extent->begin, records > 0 ? records - 1 : 0, 0, 0,
+                     are_of_wall_clock_ && database.profiles[profile].id.device < 0});
     Row& row = rows_.back();
     if (row.segments == 0) continue;
     row.begin_ns = time(rows_.size() - 1, 0);

@@ -46,14 +46,17 @@ class MappedTraces {
     std::memcpy(&time, at(row, record), sizeof time);
     return time;
   }
-  // Index into Database::contexts, or kNone.
+  // Returns an index into Database::contexts, or kNone. Under the wall clock a sample stands for all the time since
+  // the one before it, as its weight does: also for that in which its thread was ready and had no processor,
+  // which records leave empty.
   uint32_t context(size_t row, uint64_t record) const {
-    uint32_t id;
-    std::memcpy(&id, at(row, record) + sizeof(uint64_t), sizeof id);
-    if (!is_numbered_in_order_) return find(id);
-    --id;  // 0, where nothing runs, becomes kNone
-    return id < contexts_ ? id : kNone;
+    const uint32_t own = recorded_context(row, record);
+    return own == kNone && rows_[row].is_of_wall_clock && record + 1 < rows_[row].segments
+               ? recorded_context(row, record + 1)
+               : own;
   }
+  // True if threads were sampled by the wall clock: where they have no context there were no samples.
+  bool are_of_wall_clock() const { return are_of_wall_clock_; }
   // The last segment of [begin, end) that begins at or before the time; `begin` where none does.
   uint64_t segment_at(size_t row, uint64_t time_ns, uint64_t begin, uint64_t end) const;
 
@@ -70,7 +73,15 @@ class MappedTraces {
     uint32_t profile;
     const char* records;
     uint64_t segments, begin_ns, end_ns;
+    bool is_of_wall_clock;
   };
+  uint32_t recorded_context(size_t row, uint64_t record) const {
+    uint32_t id;
+    std::memcpy(&id, at(row, record) + sizeof(uint64_t), sizeof id);
+    if (!is_numbered_in_order_) return find(id);
+    --id;  // 0, where nothing runs, becomes kNone
+    return id < contexts_ ? id : kNone;
+  }
   const char* at(size_t row, uint64_t record) const {
     return rows_[row].records + record * format::kTraceElementBytes;
   }
@@ -81,6 +92,7 @@ class MappedTraces {
   std::vector<Row> rows_;
   std::shared_ptr<const ContextIds> ids_;
   uint32_t contexts_ = 0;
+  bool are_of_wall_clock_ = false;
   bool is_numbered_in_order_ = true;  // context i has the identifier i + 1, as we write them
   uint64_t begin_ns_ = 0, end_ns_ = 0;
   uint64_t fingerprint_ = 0;

@@ -56,6 +56,38 @@ TEST_CASE("times of any range are those of its records, at every level and edge"
   }
 }
 
+TEST_CASE("under the wall clock a sample has all the time since the one before it, whether its thread had a processor") {
+  Database recorded = test::traced_database({0, 1, 2, 5000}, 7);
+  REQUIRE(!recorded.metrics.empty());
+  for (const char* metric : {"REALTIME", "CPUTIME"}) {
+    CAPTURE(metric);
+    recorded.metrics.front().name = metric;
+    const bool by_weight = recorded.metrics.front().name == "REALTIME";
+    const test::DatabaseFolder folder(recorded);
+    const Database database = read_database(folder.path());
+    const auto traces = std::make_shared<const MappedTraces>(database);
+    CHECK(traces->are_of_wall_clock() == by_weight);
+    BuildProgress progress;
+    const auto index = build_index(traces, 2, progress);
+    REQUIRE(index);
+    size_t gaps = 0;
+    for (size_t row = 0; row < traces->rows(); ++row) {
+      std::vector<test::Segment> segments = test::segments_of(database.traces[traces->profile(row)]);
+      for (size_t i = 0; i + 1 < segments.size(); ++i) {
+        if (segments[i].context != kNone) continue;
+        ++gaps;
+        if (by_weight) segments[i].context = segments[i + 1].context;
+      }
+      Times times(traces->contexts());
+      index->add_times(row, 0, UINT64_MAX, times);
+      const Times expected = by_records(segments, traces->contexts(), 0, UINT64_MAX);
+      CHECK(times.idle == expected.idle);
+      CHECK(times.by_context == expected.by_context);
+    }
+    CHECK(gaps > 0);
+  }
+}
+
 TEST_CASE("an instant belongs to the segment that has it") {
   const test::DatabaseFolder folder(test::traced_database({3000}, 11));
   const Database database = read_database(folder.path());
