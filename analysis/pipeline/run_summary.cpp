@@ -124,6 +124,8 @@ Json describe_run(const Measurements& measurements, const std::vector<RunRecord>
       {"processes", processes.size()}, {"threads", threads.size()}, {"ranks", ranks.size()},
   };
   if (const double cpu_s = cpu_seconds(measurements, records); cpu_s > 0) run["cpu_s"] = cpu_s;
+  if (const uint64_t waited_ns = total(measurements, Counter::RunQueueNanoseconds); waited_ns > 0)
+    run["run_queue_s"] = static_cast<double>(waited_ns) * kNanosecond;
   std::optional<double> wall_s = measured_seconds(measurements, records.size() == 1);
 
   const auto recorded = std::ranges::find_if(records, [](const RunRecord& r) { return !r.command.empty(); });

@@ -12,6 +12,8 @@ namespace prof {
 namespace {
 
 constexpr size_t kThreadsNamed = 4;
+// Less time in which threads waited for a processor is not worth a word: of the CPU time, and in seconds.
+constexpr double kWorthTelling = 0.05, kLeastRunQueue = 0.01;
 
 std::string name_of_signal(int number) {
   const char* const name = sigabbrev_np(number);
@@ -31,6 +33,9 @@ std::string ran_in_words(const RunSummary& run) {
   std::string text;
   if (run.wall_s) text += words_for_duration(*run.wall_s) + ", ";
   if (run.cpu_s) text += words_for_duration(*run.cpu_s) + " of CPU time, ";
+  if (run.run_queue_s && *run.run_queue_s >= kWorthTelling * run.cpu_s.value_or(0) &&
+      *run.run_queue_s >= kLeastRunQueue)
+    text += words_for_duration(*run.run_queue_s) + " waiting for a processor, ";
   if (run.processes > 0) text += words_for_count(run.processes, "process") + ", ";
   text += words_for_count(run.threads, "thread");
   if (run.ranks > 0) text += ", " + words_for_count(run.ranks, "rank");

@@ -273,6 +273,7 @@ RunSummary run_summary(const Database& database) {
   summary.start = text(run, "start");
   summary.wall_s = number(run, "wall_s");
   summary.program_s = number(run, "program_s");
+  summary.run_queue_s = number(run, "run_queue_s");
   summary.cpu_s = number(run, "cpu_s");
   if (const auto status = count(run, "exit_status")) summary.exit_status = static_cast<int64_t>(*status);
   if (const auto signal = count(run, "signal")) summary.signal = static_cast<int64_t>(*signal);

@@ -37,6 +37,7 @@ struct RunSummary {
   std::string host;
   std::string start;
   std::optional<double> wall_s, cpu_s;
+  std::optional<double> run_queue_s;  // at least, in which threads were ready and had no processor, summed
   std::optional<double> program_s;  // of wall_s, without loading, the runtime's start and end, and pauses
   std::optional<int64_t> exit_status;
   std::optional<int64_t> signal;  // that killed the program

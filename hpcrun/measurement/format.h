@@ -59,6 +59,8 @@ enum class Counter : uint16_t {
   DroppedExpensive = 22,      // those before it cost too much of the program's time (since minor version 12)
   StartNanoseconds = 23,      // of HandlerNanoseconds, what is not in handlers (since minor version 12)
   LooksForContention = 24,    // a ContentionSource (since minor version 4); 0 where it does not
+  RunQueueNanoseconds = 25,  // in which threads were ready and had no processor, summed: those there at the end,
+                             // and in traces of the wall clock the others
   FollowsLocks = 30,          // kFollowsLocks... where it does (since minor version 5)
   // What was repaired while the program ran (since minor version 7).
   Repairs = 40,              // kRepairs..., bits: what may be changed

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include <algorithm>
 #include <atomic>
 #include <new>
 
@@ -24,6 +25,7 @@
 #include "hpcrun/sample/handler.h"
 #include "hpcrun/sample/late_threads.h"
 #include "hpcrun/sample/perf_event.h"
+#include "hpcrun/sample/run_queue.h"
 #include "hpcrun/sample/sources.h"
 #include "hpcrun/sample/state.h"
 #include "hpcrun/sync/observer.h"
@@ -80,6 +82,8 @@ ThreadState* make_thread(int tid, const char* name, StackBounds stack) noexcept 
   thread->tid = tid;
   thread->name.begin(name);
   thread->index = process_state.thread_count.fetch_add(1, std::memory_order_relaxed);
+  // The others are measured from their beginning on, or prepare_thread() looks.
+  if (thread->index == 0) thread->run_queue_before_ns = run_queue_ns(tid);
   if (thread->index > 0) begin_threads_of_heap();
   process_state.file.counter(Counter::Threads).fetch_add(1, std::memory_order_relaxed);
   process_state.file.write_thread_start(thread->index, thread->tid, sys_clock_ns(CLOCK_MONOTONIC), name);
@@ -110,6 +114,11 @@ void note_last_name(ThreadState& thread) noexcept {
   if (name[0]) thread.name.note_last(process_state.file, thread.index, name, now);
 }
 
+void count_run_queue(const ThreadState& thread, uint64_t total_ns) noexcept {
+  process_state.file.counter(Counter::RunQueueNanoseconds)
+      .fetch_add(total_ns - std::min(total_ns, thread.run_queue_before_ns), std::memory_order_relaxed);
+}
+
 // Closes a thread's part of the file; its memory is gone then.
 void end_thread(ThreadState& thread, uint64_t cpu_ns) noexcept {
   disarm_thread(thread);
@@ -130,6 +139,7 @@ bool prepare_thread(int tid, LateThreads& late) noexcept {
   read_name(tid, name);
   ThreadState* thread = make_thread(tid, name, StackBounds{});
   if (!thread) return false;
+  thread->run_queue_before_ns = run_queue_ns(tid);
   arm_late_thread(*thread, late);
   late.add(thread);
   const ThreadListLock lock;
@@ -213,6 +223,7 @@ void end_all_threads() noexcept {
   while (thread) {
     ThreadState* const next = thread->next;
     note_last_name(*thread);
+    count_run_queue(*thread, run_queue_ns(thread->tid));
     end_thread(*thread, thread_cpu_ns(*thread));
     thread = next;
   }
@@ -311,6 +322,8 @@ void detach_thread() noexcept {
   const uint64_t now = monotonic_ns();
   sys_thread_name(name);
   thread->name.note_last(process_state.file, thread->index, name, now);
+  // Nothing is opened while others may open files, whose descriptors would have other numbers.
+  count_run_queue(*thread, thread->run_queue.total());
   end_thread(*thread, thread_cpu_ns(*thread));
 }
 

@@ -49,6 +49,15 @@ int open_schedstat(int tid) noexcept {
 
 }  // namespace
 
+uint64_t run_queue_ns(int tid) noexcept {
+  const int opened = open_schedstat(tid);
+  if (opened < 0) return 0;
+  SchedStat stat;
+  const bool is_known = read_schedstat(opened, stat);
+  raw_syscall(SYS_close, opened);
+  return is_known ? stat.in_run_queue_ns : 0;
+}
+
 bool RunQueueClock::open(int tid) noexcept {
   const int opened = open_schedstat(tid);
   if (opened < 0) return false;
@@ -74,6 +83,11 @@ uint64_t RunQueueClock::advance(uint64_t now) noexcept {
   SchedStat stat;
   if (descriptor_ < 0 || !read_schedstat(descriptor_, stat)) return 0;
   return ready_.advance(stat.in_run_queue_ns, now, read_at);
+}
+
+uint64_t RunQueueClock::total() const noexcept {
+  SchedStat stat;
+  return descriptor_ >= 0 && read_schedstat(descriptor_, stat) ? stat.in_run_queue_ns : 0;
 }
 
 bool is_run_queue_clock(int descriptor) noexcept {

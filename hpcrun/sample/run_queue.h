@@ -25,6 +25,10 @@ class ReadyTime {
   uint64_t told_ns_ = 0;
 };
 
+// How long a thread of the process was ready and had no processor since it began, in ns; 0 where that is not
+// known. Opens a file for it, for three system calls. Async-signal-safe.
+uint64_t run_queue_ns(int tid) noexcept;
+
 class RunQueueClock {
  public:
   // Of any thread of the process. Takes a descriptor, and does without where descriptors are few. False: what
@@ -36,6 +40,9 @@ class RunQueueClock {
   // known. The thread need not be the calling one, but is in one call at a time. A system call of about 0.8
   // µs.
   uint64_t advance(uint64_t now) noexcept;
+
+  // All of it since the thread began; 0 where that is not known, or the clock is not open.
+  uint64_t total() const noexcept;
 
   int descriptor() const noexcept { return descriptor_; }
   void replace_descriptor(int descriptor) noexcept { descriptor_ = descriptor; }

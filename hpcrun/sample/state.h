@@ -76,6 +76,7 @@ struct ThreadState {
   EventState events[kMostEvents];
   uint64_t last_trace_ns = 0;
   uint64_t last_trace_cpu_ns = 0;
+  uint64_t run_queue_before_ns = 0;  // run_queue_ns() as it came to be measured
   RunQueueClock run_queue;  // of threads whose trace follows the wall clock, or that seem to take turns
   bool is_twin = false;     // the thread runs as a process of its own
   TaskClock tasks;

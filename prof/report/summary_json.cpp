@@ -26,6 +26,7 @@ Json run_as_json(const RunSummary& run) {
   set(json, "start", run.start);
   set(json, "wall_s", run.wall_s);
   set(json, "program_s", run.program_s);
+  set(json, "run_queue_s", run.run_queue_s);
   set(json, "cpu_s", run.cpu_s);
   set(json, "exit_status", run.exit_status);
   set(json, "signal", run.signal);

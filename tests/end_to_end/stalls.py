@@ -79,6 +79,7 @@ class Stalls(driver.EndToEnd):
             print(f"{how}: without a processor for {starved:.3f} s, stalls {report['totals']['STALL']:.3f} s")
             self.assertGreater(starved, 0.3)
             self.assertLess(report["totals"]["STALL"], 0.1 * starved)
+            self.assertGreater(run.summary()["run"]["run_queue_s"], 0.9 * starved)
 
     def test_where_descriptors_are_few_it_says_what_is_not_known(self):
         program = [driver.program("many_threads"), "200", "0.02"]

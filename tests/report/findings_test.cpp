@@ -144,6 +144,19 @@ TEST_CASE("a program that waits is a finding that names what to measure") {
   CHECK(findings_of(flawless(R"({"run": {"wall_s": 30, "program_s": 30, "cpu_s": 20}})")).empty());
 }
 
+TEST_CASE("a program that waits for a processor says so, and is not found to wait for anything else") {
+  const Database database =
+      flawless(R"({"run": {"wall_s": 100, "program_s": 100, "cpu_s": 20, "run_queue_s": 75, "threads": 1}})");
+  CHECK(findings_of(database).empty());
+  const Database waits_for_device = flawless(R"({"run": {"wall_s": 100, "program_s": 100, "cpu_s": 20},
+      "devices": [{"window_s": 99, "busy_s": 76, "cpu_waits_s": 75}]})");
+  for (const Finding& finding : findings_of(waits_for_device)) CHECK(finding.kind != "waiting");
+  CHECK(ran_in_words(run_summary(database)) ==
+        "100.0 s, 20.0 s of CPU time, 75.0 s waiting for a processor, 1 process, 1 thread");
+  CHECK(ran_in_words(run_summary(flawless(R"({"run": {"cpu_s": 20, "run_queue_s": 0.5, "threads": 1}})"))) ==
+        "20.0 s of CPU time, 1 process, 1 thread");
+}
+
 TEST_CASE("where a program waits is named if elapsed time was measured") {
   DatabaseBuilder b;
   const uint32_t cpu = b.metric("CPUTIME", "sec"), elapsed = b.metric("REALTIME", "sec");
