@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <pwd.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -22,13 +23,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMostNamesTried = 100;  // of 2^32 random ones
+constexpr size_t kNameDigits = 8;
 
 std::atomic<SharedWith> shared_by_process{SharedWith::Nobody};
 
 // A name in the folder that nobody can expect.
 std::string temporary_name(const std::string& name) {
   std::random_device random;
-  return fmt::format(".{}.{:08x}", name, random());
+  return fmt::format(".{}.{:0{}x}", name, random(), kNameDigits);
 }
 
 bool write_all(int descriptor, std::string_view text) {
@@ -259,6 +261,20 @@ bool Folder::remove(const std::string& name) const noexcept {
   return remove_tree(descriptor_, name.c_str());
 }
 
+void Folder::remove_abandoned(const std::string& name) const noexcept try {
+  // ".name.0123abcd", and as version 0.1 named the timeline's.
+  const std::string begin = fmt::format(".{}.", name), former = name + ".writing-";
+  for (const std::string& left : names()) {
+    if (!left.starts_with(former) && !(left.starts_with(begin) && left.size() == begin.size() + kNameDigits))
+      continue;
+    const int descriptor = open(left, O_RDONLY);
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) ::unlinkat(descriptor_, left.c_str(), 0);
+    ::close(descriptor);
+  }
+} catch (const std::exception&) {
+  // Another user's, or it is gone.
+}
+
 void Folder::share_with_others() const noexcept {
   const int descriptor = ::openat(descriptor_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   struct stat status {};
@@ -288,6 +304,7 @@ NewFile::NewFile(Folder folder, std::string name, mode_t mode)
     if (descriptor_ < 0 && errno != EEXIST) break;
   }
   if (descriptor_ < 0) folder_.fail(name_, errno);
+  ::flock(descriptor_, LOCK_EX | LOCK_NB);  // as long as it is written: remove_abandoned()
 }
 
 NewFile NewFile::beside(const fs::path& file, FolderOwner owner, mode_t mode) try {

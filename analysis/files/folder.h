@@ -80,6 +80,8 @@ class Folder {
   // A file or link, or a directory with all that is in it, without leaving it through links. False if it is
   // still there.
   bool remove(const std::string& name) const noexcept;
+  // Removes what NewFiles of this name left that were killed. Those that another process writes stay.
+  void remove_abandoned(const std::string& name) const noexcept;
   // Gives the folder and a regular file in it the modes of shared_with(). Throws nothing: what is another
   // user's stays as it is.
   void share_with_others() const noexcept;

@@ -7,6 +7,7 @@
 #include <QPainter>
 #include <QScrollBar>
 #include <QStyledItemDelegate>
+#include <QTimer>
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -191,10 +192,18 @@ void EvidenceTable::fit_columns() {
     setColumnWidth(column, widths[static_cast<size_t>(column)]);
 }
 
+// A page is filled as it is shown first, before it has its width.
+void EvidenceTable::resizeEvent(QResizeEvent* event) {
+  QTreeView::resizeEvent(event);
+  if (awaits_layout_) fit_columns();
+}
+
 void EvidenceTable::finish() {
   if (header()->sortIndicatorSection() >= 0)
     model_.sort(header()->sortIndicatorSection(), header()->sortIndicatorOrder());
   fit_columns();
+  awaits_layout_ = true;
+  QTimer::singleShot(0, this, [this] { awaits_layout_ = false; });
   QModelIndex first = model_.index(0, 0);
   if (isFirstColumnSpanned(0, {}) && model_.rowCount(first) > 0) first = model_.index(0, 0, first);
   setCurrentIndex(first);

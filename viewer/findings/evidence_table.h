@@ -90,6 +90,7 @@ class EvidenceTable : public QTreeView {
  protected:
   void keyPressEvent(QKeyEvent* event) override;
   void contextMenuEvent(QContextMenuEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void fit_columns();
@@ -100,6 +101,7 @@ class EvidenceTable : public QTreeView {
   Document& document_;
   QStandardItemModel model_;
   std::vector<Evidence> evidence_;
+  bool awaits_layout_ = false;  // filled, and the page may not have its width yet
 };
 
 }  // namespace prof::viewer

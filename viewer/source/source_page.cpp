@@ -271,7 +271,7 @@ void SourcePage::show_nothing() {
   code_->show_nothing(why_empty());
 }
 
-// The file in which most is spent, or, where more is in a function of which no line is known, its
+// The file in which most is spent of those whose text can be read, or, where more is in a function of which no line is known, its
 // instructions.
 void SourcePage::show_dearest() {
   const CallTree& tree = document().tree();
@@ -285,12 +285,25 @@ void SourcePage::show_dearest() {
   if (most != of_frame.end() && *most > in_lines && !document().other_run()) {
     show_function(static_cast<uint32_t>(most - of_frame.begin()));
     asked_for_code_ = false;
-    if (file_ != kNone || *most > 0) return;
+    const bool has_text = !view_->QPlainTextEdit::document()->isEmpty();
+    if (file_ == kNone || has_text || !first_with_text()) return;
   }
   if (files_.rowCount() > 0)
-    show_source(files_.item(0)->data(kFileRole).toUInt(), 0);
+    show_source(first_with_text().value_or(files_.item(0)->data(kFileRole).toUInt()), 0);
   else
     path_->setText(why_empty());
+}
+
+// Of the files in which most is spent, as far as some.
+std::optional<uint32_t> SourcePage::first_with_text() const {
+  constexpr int kMostRead = 20;
+  const std::vector<SourceFile>& files = document().tree().database->files;
+  for (int row = 0; row < std::min(kMostRead, files_.rowCount()); ++row) {
+    if (files_.item(row, 1)->data(kExactRole).toDouble() <= 0) break;
+    const uint32_t file = files_.item(row)->data(kFileRole).toUInt();
+    if (read_source(document().directory_of_file(file), files[file]).failure.isEmpty()) return file;
+  }
+  return {};
 }
 
 void SourcePage::fill_files() {

@@ -5,6 +5,7 @@
 #include <QLabel>
 #include <QStandardItemModel>
 #include <QTreeView>
+#include <optional>
 
 #include "viewer/document/page.h"
 #include "viewer/source/code_view.h"
@@ -36,6 +37,7 @@ class SourcePage : public Page {
   // Its instructions, and its line that costs most. `frame` is an index into CallTree::frames.
   void show_function(uint32_t frame);
   void show_dearest();
+  std::optional<uint32_t> first_with_text() const;
   SourceView& view() { return *view_; }
   CodeView& code() { return *code_; }
 

@@ -72,7 +72,7 @@ void ChosenColumns::set_width(int position) {
   const Column& column = model_.columns()[static_cast<size_t>(position)];
   const int title = font.horizontalAdvance(column.title) + 4 * font.averageCharWidth();
   int width = title;
-  if (column.kind == ColumnKind::Function) width = 45 * font.averageCharWidth();
+  if (column.kind == ColumnKind::Function) width = least_of_functions();
   if (column.kind == ColumnKind::Place) width = 24 * font.averageCharWidth();
   if (column.kind == ColumnKind::Module) width = 20 * font.averageCharWidth();
   if (column.is_number()) width = std::max(title, width_of_cost(font));
@@ -109,13 +109,18 @@ void ChosenColumns::take_places() {
   is_busy_ = false;
 }
 
+int ChosenColumns::least_of_functions() const {
+  return 45 * view_.fontMetrics().averageCharWidth();
+}
+
 void ChosenColumns::give_rest_to_functions() {
-  const int rest = view_.viewport()->width() - view_.header()->length();
   const int function = model_.column_of("function");
   const bool is_given = QSettings().value(setting() + kWidths).toMap().contains("function");
-  if (rest <= 0 || function < 0 || is_given) return;
+  if (function < 0 || is_given) return;
+  const int rest =
+      view_.viewport()->width() - (view_.header()->length() - view_.header()->sectionSize(function));
   is_busy_ = true;
-  view_.header()->resizeSection(function, view_.header()->sectionSize(function) + rest);
+  view_.header()->resizeSection(function, std::max(rest, least_of_functions()));
   is_busy_ = false;
 }
 

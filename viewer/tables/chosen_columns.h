@@ -35,10 +35,11 @@ class ChosenColumns : public QObject {
 
   // The widths, before the model shows another tree.
   void keep_widths();
-  // Widens the column of the functions where the columns leave space.
+  // Gives the column of the functions the width that the others leave, unless the user gave it one.
   void give_rest_to_functions();
 
  private:
+  int least_of_functions() const;
   // Two runs that are compared have columns of their own; those of before come back.
   void change_mode(const CallTree& tree);
   QString setting() const { return compares_ ? name_ + "-compared" : name_; }

@@ -49,6 +49,7 @@ TablePage::TablePage(Reading reading, Document& document, QWidget* parent)
   view_->setTextElideMode(Qt::ElideMiddle);
   view_->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);  // columns stay where they are
   view_->installEventFilter(this);
+  view_->viewport()->installEventFilter(this);
   auto* const column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
@@ -134,8 +135,12 @@ void TablePage::make_keys() {
   add("Previous that was found", {QKeySequence::FindPrevious}, [this] { go_to_found(false); });
 }
 
-// Letters are keys of the table alone: elsewhere they are typed.
-bool TablePage::eventFilter(QObject*, QEvent* event) {
+// Letters are keys of the table alone: elsewhere they are typed. A page gets its width after it was filled.
+bool TablePage::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == view_->viewport()) {
+    if (event->type() == QEvent::Resize && was_filled_) columns_.give_rest_to_functions();
+    return false;
+  }
   if (event->type() != QEvent::KeyPress) return false;
   const auto* const key = static_cast<QKeyEvent*>(event);
   if (key->modifiers() & (Qt::ControlModifier | Qt::AltModifier)) return false;

@@ -35,6 +35,7 @@ void ThreadPlot::show_values(std::vector<double> values, std::vector<bool> is_ch
   name_ = std::move(name);
   distribution_ = distribution(values_);
   make_bars();
+  measure_labels();
   cursor_ = std::min(cursor_, bars_.empty() ? 0 : bars_.size() - 1);
   update();
 }
@@ -59,10 +60,22 @@ void ThreadPlot::make_bars() {
   for (const uint32_t thread : order) bars_.push_back({values_[thread], {thread}});
 }
 
+QString ThreadPlot::label_of(double height) const {
+  if (order_ == Order::Histogram) return QString::number(height, 'f', 0);
+  return height > 0 ? words_(height) : "0";
+}
+
+void ThreadPlot::measure_labels() {
+  constexpr int kLeastLetters = 7;
+  label_width_ = kLeastLetters * fontMetrics().averageCharWidth();
+  const double most = highest();
+  for (int tick = 1; tick <= kTicks && most > 0; ++tick)
+    label_width_ = std::max(label_width_, fontMetrics().horizontalAdvance(label_of(most * tick / kTicks)));
+}
+
 QRect ThreadPlot::area() const {
   const int letter = fontMetrics().averageCharWidth(), line = fontMetrics().height();
-  constexpr int kLabelLetters = 9;
-  return rect().adjusted(kLabelLetters * letter, 2 * line + letter, -letter, -line - letter);
+  return rect().adjusted(label_width_ + 2 * letter, 2 * line + letter, -letter, -line - letter);
 }
 
 QRect ThreadPlot::place_of(size_t bar) const {
@@ -118,16 +131,15 @@ void ThreadPlot::paint_axis(QPainter& painter) const {
     const bool is_count = order_ == Order::Histogram;
     if (is_count && value != std::floor(value)) continue;  // there are no half threads
     painter.drawLine(all.left() - letter / 2, y, all.left(), y);
-    const QString text = is_count ? QString::number(value, 'f', 0) : tick == 0 ? "0" : words_(value);
     painter.drawText(QRect(0, y - line / 2, all.left() - letter, line), Qt::AlignRight | Qt::AlignVCenter,
-                     text);
+                     label_of(value));
   }
   painter.drawLine(all.bottomLeft(), all.bottomRight());
   if (bars_.empty()) return;
   const bool is_count = order_ == Order::Histogram;
   const QRect below(all.left(), all.bottom() + 2, all.width(), line);
   const auto label = [&](const QString& text, Qt::Alignment where) {
-    painter.drawText(below, where, fontMetrics().elidedText(text, Qt::ElideMiddle, all.width() / 2 - letter));
+    painter.drawText(below, where, fontMetrics().elidedText(text, Qt::ElideRight, all.width() / 2 - letter));
   };
   // Ends that read alike are told in all digits.
   const bool are_alike = words_(distribution_.minimum) == words_(distribution_.maximum);

@@ -52,6 +52,9 @@ class ThreadPlot : public QWidget {
 
  private:
   void make_bars();
+  // Of the axis on the left, for a bar of this height.
+  QString label_of(double height) const;
+  void measure_labels();
   QRect area() const;
   // bars_.size(): none.
   size_t bar_at(int x) const;
@@ -68,6 +71,7 @@ class ThreadPlot : public QWidget {
   std::function<QString(uint32_t)> name_;
   Distribution distribution_;
   std::vector<Bar> bars_;
+  int label_width_ = 0;
   size_t pressed_ = SIZE_MAX, last_ = SIZE_MAX;  // bars of a drag; SIZE_MAX: none
   size_t cursor_ = 0;                            // that keys move
 };

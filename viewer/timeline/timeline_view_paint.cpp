@@ -101,9 +101,10 @@ void TimelineView::paint_labels(QPainter& painter) const {
     if (rows_[i].is_group())
       paint_triangle(painter, {kPartGap + 4.0, y + label_height / 2}, rows_[i].is_open);
     const QString count = rows_[i].is_group() ? QString(" (%1)").arg(rows_[i].rows.size()) : QString();
-    painter.drawText(
-        box, Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine,
-        fontMetrics().elidedText(rows_[i].label + count, Qt::ElideMiddle, static_cast<int>(box.width())));
+    // The number of a rank, which comes first, is never left out.
+    const int room = static_cast<int>(box.width()) - fontMetrics().horizontalAdvance(count);
+    painter.drawText(box, Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine,
+                     fontMetrics().elidedText(rows_[i].label, Qt::ElideRight, room) + count);
   }
   painter.restore();
 }

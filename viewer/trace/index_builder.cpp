@@ -36,7 +36,8 @@ class IndexFile {
  public:
   // Throws WriteError.
   explicit IndexFile(const fs::path& place)
-      : file_(std::in_place, Folder::make(place.parent_path()), place.filename().string()),
+      : file_(std::in_place, cleared(Folder::make(place.parent_path()), place.filename().string()),
+              place.filename().string()),
         descriptor_(file_->descriptor()) {}
   IndexFile() : descriptor_(::memfd_create("timeline", MFD_CLOEXEC)) {}
   IndexFile(const IndexFile&) = delete;
@@ -64,6 +65,11 @@ class IndexFile {
   }
 
  private:
+  static Folder cleared(Folder folder, const std::string& name) {
+    folder.remove_abandoned(name);
+    return folder;
+  }
+
   std::optional<NewFile> file_;  // empty: in memory
   int descriptor_ = -1;
   std::atomic<uint64_t> end_{sizeof(IndexHeader)};

@@ -73,6 +73,27 @@ TEST_CASE("the file that costs most is shown at its hottest line, and keys go on
   CHECK(shown.page->view().tip_of(4).isEmpty());
 }
 
+TEST_CASE("the page opens on a file whose text is there, though more is spent in one without") {
+  QTemporaryDir sources;
+  std::ofstream(sources.filePath("sum.cpp").toStdString()) << "int main() {\n  call();\n}\n";
+  test::DatabaseBuilder builder;
+  builder.metric("CPUTIME", "sec");
+  builder.thread(0, "main");
+  builder.function("main", "sum.cpp", "sum", 1);
+  builder.function("memcpy", "memcpy.S", "/usr/lib/libc.so.6", 1);
+  builder.spend(0, {{"main", 2}}, 1);
+  builder.spend(0, {{"main", 2}, {"memcpy", 7}}, 9);
+  Database database = builder.build();
+  for (SourceFile& file : database.files)
+    file.path = sources.filePath(QString::fromStdString(file.path).section('/', -1)).toStdString();
+  const test::DatabaseFolder folder(database);
+  Document document(folder.path());
+  SourcePage page(document);
+  page.show();
+  CHECK(page.findChild<QLabel*>("path")->text().endsWith("/sum.cpp"));
+  CHECK(page.view().toPlainText().startsWith("int main()"));
+}
+
 TEST_CASE("where most is spent without lines, that is told, and no file is chosen") {
   test::DatabaseBuilder builder;
   builder.metric("CPUTIME", "sec");

@@ -367,6 +367,27 @@ TEST_CASE("widths and places of columns are remembered") {
   CHECK(header.visualIndex(page.model().column_of("function")) == 0);
 }
 
+TEST_CASE("names have the width that other columns leave, also where the page gets its width after it was filled") {
+  const test::DatabaseFolder folder(sample());
+  QSettings().clear();
+  Document document(folder.path());
+  TablePage page(Reading::Flat, document);
+  page.resize(400, 300);
+  page.show();
+  page.resize(1900, 600);
+  QCoreApplication::processEvents();
+  auto& view = *static_cast<QTreeView*>(page.table());
+  CHECK(view.header()->length() == view.viewport()->width());
+  page.resize(1500, 600);
+  QCoreApplication::processEvents();
+  CHECK(view.header()->length() == view.viewport()->width());
+  const int function = page.model().column_of("function");
+  view.header()->resizeSection(function, 333);  // by the user
+  page.resize(1900, 600);
+  QCoreApplication::processEvents();
+  CHECK(view.header()->sectionSize(function) == 333);
+}
+
 TEST_CASE("rows below the threshold are hidden, and recursion is collapsed on request") {
   Shown shown(Reading::Flat);
   const int all = shown.page.model().rowCount();

@@ -146,6 +146,14 @@ TEST_CASE("the table has each thread with its value, sorted, and chooses by Ente
   CHECK(opened.document.threads() == std::vector<uint32_t>{3});
 }
 
+TEST_CASE("labels of the axis have room, however long they are") {
+  ThreadPlot plot(ThreadPlot::Order::ByThread);
+  plot.resize(600, 200);
+  const auto words = [](double) { return QString("1234 h 52 min"); };
+  plot.show_values({1, 2}, {true, true}, words, words, [](uint32_t thread) { return QString::number(thread); });
+  CHECK(plot.place_of(0).left() > plot.fontMetrics().horizontalAdvance("1234 h 52 min"));
+}
+
 TEST_CASE("tooltips of plots have all digits and the unit") {
   Opened opened;
   opened.document.ask_for_function(opened.frame("work"));

@@ -1,5 +1,9 @@
 #include "viewer/document/traces.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <QTest>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -75,6 +79,26 @@ TEST_CASE("the index of long traces is made in the background, kept, and made an
   CHECK(!open_index(std::make_shared<const MappedTraces>(database), 1, is_cancelled));
   open_again();
   CHECK(open_index(std::make_shared<const MappedTraces>(database), 1, is_cancelled));
+}
+
+TEST_CASE("what viewers that were killed left of an index is removed, what another one writes stays") {
+  const test::DatabaseFolder folder(test::traced_database({kLeastSegmentsKept + 1}, 2));
+  const Database database = read_database(folder.path());
+  const auto left = folder.path() / ".timeline.cache.0123abcd", former = folder.path() / "timeline.cache.writing-1",
+             written = folder.path() / ".timeline.cache.4567abcd", other = folder.path() / ".timeline.cache.notes";
+  for (const auto& file : {left, former, written, other}) test::write_bytes(file, "part");
+  const int descriptor = ::open(written.c_str(), O_RDONLY | O_CLOEXEC);
+  REQUIRE(::flock(descriptor, LOCK_EX) == 0);
+  Traces traces(database);
+  Heard heard(traces);
+  traces.want_index();
+  REQUIRE(heard.wait());
+  ::close(descriptor);
+  CHECK(std::filesystem::exists(folder.path() / kIndexFile));
+  CHECK_FALSE(std::filesystem::exists(left));
+  CHECK_FALSE(std::filesystem::exists(former));
+  CHECK(std::filesystem::exists(written));
+  CHECK(std::filesystem::exists(other));
 }
 
 TEST_CASE("traces that go while they are indexed take the work with them") {
