@@ -33,7 +33,7 @@ struct FindingCost {
 
 struct Finding {
   std::string kind;  // "hot-path", "hot-subtree", "stack-quality", "rate", "dropped", "overhead",
-                     // "few-samples", "line-information", "no-samples", "stall", "device-idle", "cpu-idle",
+                     // "few-samples", "line-information", "no-samples", "stall", "device-idle", "cpu-idle", "event-wait",
                      // "false-sharing", "true-sharing", "mixed-sharing", "lock", "deadlock", "idle-threads",
                      // "slow-rank", "slow-node", "load-imbalance"
   Severity severity = Severity::Low;

@@ -6,11 +6,13 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "analysis/database/stored_values.h"
 #include "analysis/views/device_calls.h"
 #include "analysis/views/idleness_findings.h"
 #include "analysis/views/places.h"
+#include "analysis/views/program_lines.h"
 #include "analysis/views/team_waits.h"
 #include "analysis/views/wording.h"
 
@@ -67,7 +69,7 @@ class Blamer {
  public:
   // Nothing is to be asked of a metric that the database does not have.
   Blamer(const Database& database, const Selection& selection, const std::vector<std::string>& metrics)
-      : database_(database) {
+      : database_(database), is_stripped_(stripped_modules(database)) {
     Selection wanted = selection;
     wanted.metrics.clear();
     for (const std::string& name : metrics) {
@@ -83,16 +85,17 @@ class Blamer {
   // Without what was left out.
   double total() const { return tree_.totals.empty() ? 0 : std::max(0.0, tree_.totals[0] - left_out_); }
 
-  // Of the first metric, what threads have that wait in OpenMP or OpenBLAS: it belongs to whom they wait for,
-  // who has it as well. How much that is.
-  double leave_out_team_waits() {
-    if (own_.empty()) return 0;
-    for (uint32_t c = 0; c < database_.contexts.size(); ++c) {
-      if (own_[0][c] <= 0 || !is_team_wait(path_to_blame(c))) continue;
-      left_out_ += own_[0][c];
-      own_[0][c] = 0;
+  // Leaves out, of the first metric, what threads have that wait in OpenMP, OpenBLAS or MPI: it belongs to
+  // the threads and ranks that they wait for, which have it as well.
+  void leave_out_waits_for_others(Idleness& result) {
+    for (uint32_t c = 0; !own_.empty() && c < database_.contexts.size(); ++c) {
+      if (own_[0][c] <= 0) continue;
+      const std::vector<Step> path = path_to_blame(c);
+      const bool for_ranks = is_rank_wait(path);
+      if (!for_ranks && !is_team_wait(path)) continue;
+      (for_ranks ? result.rank_waits_s : result.team_waits_s) += own_[0][c];
+      left_out_ += std::exchange(own_[0][c], 0);
     }
-    return left_out_;
   }
 
   struct Group {
@@ -244,10 +247,17 @@ class Blamer {
     return false;
   }
 
-  // The nearest function above a step with a name that is not of a device's API.
+  bool is_rank_wait(const std::vector<Step>& path) const {
+    return std::ranges::any_of(path, [&](const Step& step) { return waits_for_ranks(name(step.frame)); });
+  }
+
+  // The nearest function above a step that is not of a device's API and has a name, or is of a program without
+  // symbols.
   const Step* caller_of(const std::vector<Step>& path, ptrdiff_t step) const {
     for (size_t i = static_cast<size_t>(step) + 1; i < path.size(); ++i)
-      if (!is_call(path[i].frame) && has_symbol(database_, tree_.frames[path[i].frame])) return &path[i];
+      if (!is_call(path[i].frame) && (has_symbol(database_, tree_.frames[path[i].frame]) ||
+                                      is_of_stripped(tree_.frames[path[i].frame])))
+        return &path[i];
     return nullptr;
   }
 
@@ -265,11 +275,15 @@ class Blamer {
   }
 
   void add_outer_caller(const Step* outer, Blamed& blamed) const {
-    if (outer == nullptr || name(outer->frame) == "main") return;
+    if (outer == nullptr || name(outer->frame) == "main" || is_start_code(name(outer->frame))) return;
     blamed.outer_place = words_for_place(database_, outer->place);
     if (!blamed.outer_place.empty()) blamed.outer_caller = name(outer->frame);
   }
 
+  bool is_of_stripped(const Frame& frame) const {
+    return frame.kind == FrameKind::Function && frame.module < is_stripped_.size() &&
+           is_stripped_[frame.module];
+  }
   std::string name(uint32_t frame) const { return frame_name(database_, tree_.frames[frame]); }
   bool is_call(uint32_t frame) const { return !is_task(frame) && is_device_call(name(frame)); }
   bool is_task(uint32_t frame) const { return module_path(frame) == kDeviceModule; }
@@ -288,6 +302,7 @@ class Blamer {
   }
 
   const Database& database_;
+  std::vector<bool> is_stripped_;  // modules
   CallTree tree_;
   std::vector<std::vector<double>> own_;    // [m][context]
   double left_out_ = 0;                     // of the first metric
@@ -321,7 +336,7 @@ Idleness idleness(const Database& database, const Selection& selection, const Ru
   }
   const Alone work = alone(run.devices);
   Blamer device(database, selection, {"GPU_IDLE_CAUSE"});
-  result.team_waits_s = device.leave_out_team_waits();
+  device.leave_out_waits_for_others(result);
   const std::vector<Blamer::Group> causes = device.groups();
   for (const Blamer::Group& group : causes)
     result.device.push_back(device.describe(group, idle_s, work.device_s, run_s));
@@ -340,6 +355,14 @@ Idleness idleness(const Database& database, const Selection& selection, const Ru
     waiting.gap_s = waits.value(group, "GPU_GAP");
     waiting.wake_latency_s = waits.value(group, "WAKE_LATENCY");
     result.waits.push_back(std::move(waiting));
+  }
+  double busy_s = 0;
+  for (const DeviceUse& use : run.devices) busy_s += use.busy_s;
+  for (const auto& [metric, blamed] : {std::pair("EVENT_WAIT_CAUSE", &result.event_causes),
+                                       std::pair("EVENT_WAIT", &result.event_waits)}) {
+    const Blamer events(database, selection, {metric});
+    for (const Blamer::Group& group : events.groups())
+      blamed->push_back(events.describe(group, busy_s, busy_s, run_s));
   }
   result.tasks = ranked(Blamer(database, selection, {"GPU_EXECUTION_TIME"}).by_name(), cpu.by_name());
 

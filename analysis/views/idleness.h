@@ -42,8 +42,11 @@ struct Idleness {
   std::vector<Blamed> cpu;        // by falling value: the tasks that threads waited for
   std::vector<Waiting> waits;     // by falling value: where they waited
   std::vector<RankedTask> tasks;  // by falling blame, then time
+  // By falling value: tasks whose events kept those of other queues from starting, and these.
+  std::vector<Blamed> event_causes, event_waits;
   double unblamed_s = 0;          // devices were idle, and no thread was seen at anything
   double team_waits_s = 0;        // threads waited in OpenMP or OpenBLAS meanwhile, summed; not in `device`
+  double rank_waits_s = 0;        // and in MPI for other ranks; the same
   std::vector<Finding> findings;  // by falling share of the run
 };
 

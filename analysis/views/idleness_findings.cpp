@@ -78,6 +78,32 @@ Finding device_finding(const Blamed& blamed) {
   return finding;
 }
 
+Finding event_finding(const Blamed& cause, const std::vector<Blamed>& waits) {
+  Finding finding = costed("event-wait", "EVENT_WAIT_CAUSE",
+                           "upper bound: time that commands waited for this event alone", cause);
+  finding.values.erase("share_of_idleness");
+  finding.values.erase("share_of_run_by_overlap");
+  finding.values["share_of_event_waits"] = cause.share;
+  finding.advice = "take the event out of the wait list if they do not need its result";
+  finding.sentence = cause.what + from(cause, "launched from");
+  if (!cause.outer_caller.empty())
+    finding.sentence +=
+        fmt::format(", called from {} ({}),", without_parameters(cause.outer_caller), cause.outer_place);
+  finding.sentence += " keeps commands of other queues waiting by its event";
+  // Where that holds however the waits are shared out among the events.
+  if (!waits.empty() && waits[0].share + cause.share - 1 >= kMostly * cause.share) {
+    finding.sentence += fmt::format(", mostly {}{}", waits[0].what, from(waits[0], "launched from"));
+    if (!waits[0].outer_caller.empty())
+      finding.sentence +=
+          fmt::format(", called from {} ({})", without_parameters(waits[0].outer_caller), waits[0].outer_place);
+    finding.contexts.push_back(waits[0].context);
+    finding.contexts.back().role = "wait";
+  }
+  finding.sentence += fmt::format(": at most {} of the run time; {}.", words_for_percent(cause.share_of_run),
+                                  finding.advice);
+  return finding;
+}
+
 // " mostly in clFinish called from step (step.cpp:20)": where that holds however the waits are shared out
 // among the kernels.
 std::string mostly_in(const std::vector<Waiting>& waits, const Blamed& blamed) {
@@ -120,6 +146,8 @@ void add_findings(const std::vector<Blamed>& all, std::vector<Finding>& out, Mak
 void add_idleness_findings(Idleness& idleness) {
   add_findings(idleness.device, idleness.findings, device_finding);
   add_findings(idleness.cpu, idleness.findings, [&](const Blamed& b) { return cpu_finding(b, idleness); });
+  add_findings(idleness.event_causes, idleness.findings,
+               [&](const Blamed& b) { return event_finding(b, idleness.event_waits); });
   std::ranges::stable_sort(idleness.findings, std::greater<>(), [](const Finding& finding) {
     return finding.cost.value_or(FindingCost{}).share_of_run;
   });

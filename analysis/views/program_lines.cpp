@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/attribution/own_runtime.h"
+#include "analysis/views/wording.h"
 
 namespace prof {
 namespace {
@@ -138,6 +139,20 @@ bool is_system_path(std::string_view module) {
 
 bool is_system_module(const Database& database, uint32_t module) {
   return module < database.modules.size() && is_system_path(database.modules[module].path);
+}
+
+std::vector<bool> stripped_modules(const Database& database) {
+  std::vector<bool> stripped(database.modules.size());
+  for (uint32_t module = 0; module < stripped.size(); ++module)
+    stripped[module] = !is_system_module(database, module);
+  for (uint32_t f = 0; f < database.functions.size(); ++f) {
+    const Function& function = database.functions[f];
+    if (function.module < stripped.size() && stripped[function.module] &&
+        has_symbol(database, {FrameKind::Function, f, function.module, function.offset, function.file,
+                              function.line}))
+      stripped[function.module] = false;
+  }
+  return stripped;
 }
 
 bool is_library_code(const Database& database, const Frame& frame) {

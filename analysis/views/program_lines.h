@@ -31,6 +31,10 @@ std::vector<uint32_t> charged_lines(const CallTree& tree, const std::vector<Prog
 bool is_system_path(std::string_view module);
 bool is_system_module(const Database& database, uint32_t module);
 
+// By module: true for code of the program of which no function has a symbol. Sentences name its functions by the
+// module and the offset in it, rather than what called them.
+std::vector<bool> stripped_modules(const Database& database);
+
 // True if a function, by its module or by where it is defined, comes with the system, its C++ headers or
 // prof: library code for somebody who reads a profile of the program.
 bool is_library_code(const Database& database, const Frame& frame);

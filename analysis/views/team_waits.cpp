@@ -30,6 +30,18 @@ bool waits_in_team(const std::string& module_path, std::string_view function) {
   return function == "blas_thread_server" || function == "exec_blas_async_wait";
 }
 
+bool waits_for_ranks(std::string_view function) {
+  const bool is_fortran = function.ends_with('_');
+  for (const std::string_view prefix : {"MPI_", "PMPI_", "mpi_", "pmpi_"}) {
+    if (!function.starts_with(prefix) || (prefix.front() >= 'a' && !is_fortran)) continue;
+    const std::string_view call = function.substr(prefix.size());
+    // Starting and files take time without others.
+    return !call.starts_with("Init") && !call.starts_with("init") && !call.starts_with("File_") &&
+           !call.starts_with("file_");
+  }
+  return false;
+}
+
 bool is_c_library(const std::string& module_path) {
   const std::string file = base_name(module_path);
   return is_library(file, "libc") || is_library(file, "libpthread");

@@ -1,8 +1,10 @@
 #include "hpcrun/device/engine.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "hpcrun/device/context.h"
 #include "hpcrun/device/engine_state.h"
@@ -201,6 +203,12 @@ Task* submit(QueueIndex queue, TaskKind kind, const char* name, uint64_t bytes) 
   return task;
 }
 
+Launch launch_of(const Task* task) noexcept {
+  if (!task || !is_sampling_this_copy()) return {};
+  const EngineLock lock;
+  return engine.schedule.is_under_way(task) ? Launch{task->queue, task->node} : Launch{};
+}
+
 void discard(Task* task) noexcept {
   if (!task || !is_sampling_this_copy()) return;
   const EngineLock lock;
@@ -212,8 +220,20 @@ void discard(Task* task) noexcept {
 
 namespace {
 
+// What of the task's wait for another queue's only that one explains: it was submitted, and what its own queue
+// had before it was over. Before the task's end is noted in `line`.
+void charge_event_wait(Line& line, const Task& task, const AwaitedTask& awaited) noexcept {
+  const uint64_t since = std::max(task.submit, line.in_order ? line.last_end : 0);
+  const uint64_t until = std::min(awaited.end_ns, task.start);
+  if (since >= until || awaited.launch.queue >= engine.queue_count) return;
+  if (!std::exchange(engine.event_metrics_announced, true)) announce(kEventMetrics, process_state.file);
+  line.tree.add(task.node, metric(DeviceMetric::EventWait), until - since);
+  engine.queues[awaited.launch.queue]->tree.add(awaited.launch.node, metric(DeviceMetric::EventWaitCause),
+                                                until - since);
+}
+
 // With the lock held, of a task that is under way.
-void finish_task(Task* task, uint64_t start_ns, uint64_t end_ns) noexcept {
+void finish_task(Task* task, uint64_t start_ns, uint64_t end_ns, const AwaitedTask& awaited = {}) noexcept {
   Line& line = *engine.queues[task->queue];
   const uint64_t now = monotonic_ns();
   admit_threads();
@@ -222,6 +242,8 @@ void finish_task(Task* task, uint64_t start_ns, uint64_t end_ns) noexcept {
   const uint64_t overlap = engine.schedule.complete(task, start_ns, end_ns, now);
   engine.known_contexts[line.device] += task->context_known;
   account(line, *task, overlap);
+  charge_event_wait(line, *task, awaited);
+  line.last_end = std::max(line.last_end, task->end);
   tell_others(line.device);
   if (engine.schedule.is_due(now)) advance_engine(now);
 }
@@ -229,10 +251,14 @@ void finish_task(Task* task, uint64_t start_ns, uint64_t end_ns) noexcept {
 }  // namespace
 
 void complete(Task* task, uint64_t start_ns, uint64_t end_ns) noexcept {
+  complete_after(task, start_ns, end_ns, {});
+}
+
+void complete_after(Task* task, uint64_t start_ns, uint64_t end_ns, const AwaitedTask& awaited) noexcept {
   if (!task || !is_sampling_this_copy()) return;
   const EngineLock lock;
   if (engine.ended || !engine.schedule.is_under_way(task)) return;
-  if (end_ns) return finish_task(task, start_ns, end_ns);
+  if (end_ns) return finish_task(task, start_ns, end_ns, awaited);
   const DeviceIndex device = task->device;
   engine.schedule.lose(task);
   tell_others(device);

@@ -52,6 +52,25 @@ void discard(Task* task) noexcept;
 // record was incomplete; it is counted and dropped.
 void complete(Task* task, uint64_t start_ns, uint64_t end_ns) noexcept;
 
+// Where a task was launched.
+struct Launch {
+  QueueIndex queue = kNoQueue;
+  uint32_t node = 0;  // of the queue's tree
+};
+
+// Of a task that is under way; else its queue is kNoQueue.
+Launch launch_of(const Task* task) noexcept;
+
+// The task of another queue that a task was made to wait for, by an event, and that ended last.
+struct AwaitedTask {
+  Launch launch;
+  uint64_t end_ns = 0;  // of CLOCK_MONOTONIC
+};
+
+// complete() for such a task: the time in which nothing else kept it from starting is charged to both
+// launches.
+void complete_after(Task* task, uint64_t start_ns, uint64_t end_ns, const AwaitedTask& awaited) noexcept;
+
 // One of the tasks of a launch that has several, or of one whose kind is known only when it has run:
 // submitted where and when `launch` was, and complete. `launch` stays under way until it is discarded.
 void complete_part(const Task* launch, TaskKind kind, const char* name, uint64_t bytes, uint64_t start_ns,

@@ -20,6 +20,7 @@ struct Line {
   uint32_t index = 0;
   DeviceIndex device = kNoDevice;
   bool in_order = false;
+  uint64_t last_end = 0;  // of a task of the queue
   CallingContextTree tree;
   TaskStream tasks;
 };
@@ -38,6 +39,7 @@ struct EngineState {
   Line* queues[kMostQueues] = {};
   uint16_t queue_count = 0;
   uint64_t pauses_over = 0;                    // ns of the pauses that ended and are known
+  bool event_metrics_announced = false;
   uint64_t known_contexts[kMostDevices] = {};  // of completed tasks, those whose launch was not walked
   bool ended = false;
 };

@@ -21,6 +21,8 @@ enum class DeviceMetric : uint16_t {
   WakeLatency = 24,
   BytesToDevice = 25,
   BytesFromDevice = 26,
+  EventWait = 27,
+  EventWaitCause = 28,
 };
 
 constexpr DescribedMetric<DeviceMetric> kDeviceMetrics[] = {
@@ -45,6 +47,16 @@ constexpr DescribedMetric<DeviceMetric> kDeviceMetrics[] = {
      "part of a wait after the last task that it waited for had ended; exact"},
     {DeviceMetric::BytesToDevice, "H_TO_D_BYTES", "bytes copied to a device; exact", "bytes", 1},
     {DeviceMetric::BytesFromDevice, "D_TO_H_BYTES", "bytes copied from a device; exact", "bytes", 1},
+};
+
+// Announced once a task has waited for one of another queue.
+constexpr DescribedMetric<DeviceMetric> kEventMetrics[] = {
+    {DeviceMetric::EventWait, "EVENT_WAIT",
+     "time that tasks launched here waited for a task of another queue, whose event was in their wait list, "
+     "and for nothing else; exact"},
+    {DeviceMetric::EventWaitCause, "EVENT_WAIT_CAUSE",
+     "time that tasks of other queues waited for the event of tasks launched here, and for nothing else; "
+     "exact"},
 };
 
 // Cells at the root of a device's line: its totals. No metric record announces them.

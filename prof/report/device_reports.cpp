@@ -121,10 +121,11 @@ void count_more(size_t all, Output& out) {
   if (all > kRowsShown) out.print("  and {} more: --format=json\n", all - kRowsShown);
 }
 
-void blame_as_text(const char* text, const std::vector<Blamed>& all, const TextStyle& style, Output& out) {
+void blame_as_text(const char* text, const std::vector<Blamed>& all, const TextStyle& style, Output& out,
+                   const char* whole = "of idleness") {
   if (all.empty()) return;
   heading(text, style, out);
-  out.print("  {:>11}  {:>11}  {:>14}\n", "of idleness", "time", "of run at most");
+  out.print("  {:>11}  {:>11}  {:>14}\n", whole, "time", "of run at most");
   for (size_t i = 0; i < std::min(all.size(), kRowsShown); ++i)
     out.print("  {}  {}  {:>14}  {}\n",
               heat(style, all[i].share, fmt::format("{:>11}", rounded_percent(all[i].share, 1))),
@@ -182,7 +183,13 @@ void idleness_as_text(const RunSummary& run, const Idleness& found, TextStyle st
   if (part(found.team_waits_s, idle_s) >= kWorthTelling)
     out.print("  {:>11}  {}  {:>14}  not blamed: threads waited in OpenMP or OpenBLAS for others\n", "",
               seconds(found.team_waits_s), "");
+  if (part(found.rank_waits_s, idle_s) >= kWorthTelling)
+    out.print("  {:>11}  {}  {:>14}  not blamed: ranks waited in MPI for others; see --view=ranks\n", "",
+              seconds(found.rank_waits_s), "");
   blame_as_text("what keeps threads waiting", found.cpu, style, out);
+  blame_as_text("what keeps commands of other queues waiting by its event", found.event_causes, style, out,
+                "of waits");
+  blame_as_text("commands that wait for an event of another queue", found.event_waits, style, out, "of waits");
   waits_as_text(found, style, out);
   ranks_as_text(found, style, out);
   out.print("\n{}\n", kBlameCaveat);
@@ -225,6 +232,11 @@ void write_idleness(const CallTree& tree, const ReportOptions& options, TextStyl
     for (const Blamed& blamed : found.cpu) json["cpu_idle"].push_back(blamed_as_json(blamed));
     json["unblamed_s"] = found.unblamed_s;
     json["team_waits_s"] = found.team_waits_s;
+    json["rank_waits_s"] = found.rank_waits_s;
+    json["event_causes"] = Json::array();
+    for (const Blamed& blamed : found.event_causes) json["event_causes"].push_back(blamed_as_json(blamed));
+    json["event_waits"] = Json::array();
+    for (const Blamed& blamed : found.event_waits) json["event_waits"].push_back(blamed_as_json(blamed));
     json["waits"] = Json::array();
     for (const Waiting& waiting : found.waits) {
       Json one = blamed_as_json(waiting.at);

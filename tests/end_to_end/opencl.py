@@ -190,6 +190,29 @@ class OpenCl(EndToEnd):
         self.assertLessEqual(device["idle_s"] + device["under_way_s"] + device["busy_s"], device["window_s"] + 1e-6)
         self.assertEqual(1, device["incomplete"])
 
+    def test_an_event_that_serialises_two_queues_is_found_at_its_enqueue(self):
+        run = self.assert_as_bare([CALLS, "two-queues-by-event"], options=("-q",))
+        waited = run.total("EVENT_WAIT")
+        self.assertGreater(waited, 0)
+        self.assertAlmostEqual(waited, run.total("EVENT_WAIT_CAUSE"), delta=1e-5)
+        self.assertAlmostEqual(waited, run.inclusive("(anonymous namespace)::second_kernel", "EVENT_WAIT"), delta=1e-5)
+        finding, = (one for one in run.report("idleness")["findings"] if one["kind"] == "event-wait")
+        self.assertRegex(finding["sentence"],
+                         r"called from \(anonymous namespace\)::first_kernel \(opencl_calls.cpp:\d+\), keeps commands of other "
+                         r"queues waiting by its event, mostly work launched from .*, called from "
+                         r"\(anonymous namespace\)::second_kernel ")
+        alone = self.assert_as_bare([CALLS, "two-queues"], options=("-q",))
+        self.assertNotIn("event-wait", [one["kind"] for one in alone.report("idleness")["findings"]])
+
+    def test_a_program_without_the_preload_is_sampled_from_outside_to_its_end(self):
+        run = self.assert_as_bare(["env", "-u", "LD_PRELOAD", opencl_sample("reads"), "60"], options=("-q",))
+        summary = run.summary()
+        notes = " ".join(summary["degradations"])
+        if "perf events" not in notes or "sampled from outside" not in notes:
+            self.skipTest("perf events are refused here: " + notes)
+        self.assertIn("did on devices was not measured", notes)
+        self.assertGreater(run.total("CPUTIME"), 0.7 * summary["run"]["cpu_s"])
+
     def test_sleep_is_nobodys_unless_it_is_sampled(self):
         run = self.prof_run([CALLS, "naps"])
         napped = run.stated("napped")

@@ -3,6 +3,7 @@
 //
 //   device UUID NAME           queue INDEX ORDER NAME       note SENTENCE
 //   task QUEUE KIND NAME BYTES SUBMITTED START END          discarded QUEUE
+//   awaited QUEUE END SUBMITTED (of the task that waited, before its own line)
 //   call KIND FUNCTION BEGIN END SCOPE... (dDEVICE, qQUEUE, tSUBMITTED)
 
 #include <dlfcn.h>
@@ -112,6 +113,17 @@ void complete(Task* task, uint64_t start_ns, uint64_t end_ns) noexcept {
                   task->name + " " + std::to_string(task->bytes) + " " + std::to_string(task->submitted) +
                   " " + std::to_string(start_ns) + " " + std::to_string(end_ns));
   delete task;
+}
+
+Launch launch_of(const Task* task) noexcept {
+  return task ? Launch{task->queue, 0} : Launch{};
+}
+
+void complete_after(Task* task, uint64_t start_ns, uint64_t end_ns, const AwaitedTask& awaited) noexcept {
+  if (task && awaited.end_ns)
+    recording().add("awaited " + std::to_string(awaited.launch.queue) + " " + std::to_string(awaited.end_ns) +
+                    " " + std::to_string(task->submitted));
+  complete(task, start_ns, end_ns);
 }
 
 DeviceCall::DeviceCall(CallKind kind, const void* function) noexcept {

@@ -293,3 +293,67 @@ TEST_CASE("calls of device APIs are told from other functions, and each has advi
   CHECK(advice_for_call("cudaDeviceSynchronize").does == "synchronises");
   CHECK(advice_for_call("clSomethingNew").does == "leaves the device without work");
 }
+
+TEST_CASE("functions of a program without symbols are named by their place in it") {
+  for (const bool stripped : {true, false}) {
+    DatabaseBuilder b;
+    b.function("start", "", "/lib/libstart.so");
+    b.function("step+0x1500", "", "/home/me/step");
+    b.function("clCreateBuffer", "", "/lib/libOpenCL.so.1");
+    if (!stripped) b.function("main", "", "/home/me/step");
+    b.metric("CPUTIME", "sec");
+    const uint32_t gpu_idle = b.metric("GPU_IDLE_CAUSE", "sec");
+    const uint32_t main = b.thread(0, "step");
+    b.spend(main, {{"start"}, {"step+0x1500"}, {"clCreateBuffer"}}, 2, gpu_idle);
+    b.database.run_json = kRun;
+    const Idleness found = idleness_of(b.build());
+    REQUIRE(found.device.size() == 1);
+    CHECK(found.device[0].caller == (stripped ? "step+0x1500" : "start"));
+  }
+}
+
+TEST_CASE("an event that keeps commands of another queue waiting is named by its enqueue") {
+  DatabaseBuilder b;
+  b.function("main", "main.cpp", "/home/me/step", 30);
+  for (const char* name : {"upload", "filter"}) b.function(name, "step.cpp", "/home/me/step", 3);
+  for (const char* name : {"Copy", "Kernel"}) b.function(name, "", "[device]");
+  b.metric("CPUTIME", "sec");
+  const uint32_t wait = b.metric("EVENT_WAIT", "sec"), cause = b.metric("EVENT_WAIT_CAUSE", "sec");
+  const uint32_t main = b.thread(0, "step");
+  b.spend(main, {{"main", 40}}, 1);
+  b.spend(main, {{"main", 41}, {"upload", 5}, {"Copy"}}, 3, cause);
+  b.spend(main, {{"main", 42}, {"filter", 9}, {"Kernel"}}, 3, wait);
+  b.database.run_json = kRun;
+  const Idleness found = idleness_of(b.build());
+  REQUIRE(found.findings.size() == 1);
+  const Finding& finding = found.findings[0];
+  CHECK(finding.kind == "event-wait");
+  CHECK(finding.severity == Severity::High);
+  CHECK(finding.sentence ==
+        "Copy launched from upload (step.cpp:5) keeps commands of other queues waiting by its event, mostly "
+        "Kernel launched from filter (step.cpp:9): at most 30 % of the run time; take the event out of the "
+        "wait list if they do not need its result.");
+  REQUIRE(finding.contexts.size() == 2);
+  CHECK(finding.contexts[1].role == "wait");
+}
+
+TEST_CASE("ranks that wait in MPI for others do not keep their device idle") {
+  DatabaseBuilder b;
+  b.function("main", "main.cpp", "/home/me/step", 30);
+  b.function("MPI_Allreduce", "", "/lib/libmpi.so.40");
+  b.function("opal_progress", "", "/lib/libopen-pal.so.40");
+  b.function("sched_yield", "", "/lib/libc.so.6");
+  b.function("MPI_File_write", "", "/lib/libmpi.so.40");
+  b.metric("CPUTIME", "sec");
+  const uint32_t gpu_idle = b.metric("GPU_IDLE_CAUSE", "sec");
+  const uint32_t main = b.thread(0, "step");
+  b.spend(main, {{"main", 40}, {"MPI_Allreduce"}, {"opal_progress"}, {"sched_yield"}}, 2.5, gpu_idle);
+  b.spend(main, {{"main", 41}, {"MPI_File_write"}}, 0.5, gpu_idle);
+  b.database.run_json = kRun;
+  const Database database = b.build();
+  const Idleness found = idleness_of(database);
+  CHECK(found.rank_waits_s == Approx(2.5));
+  REQUIRE(found.device.size() == 1);
+  CHECK(found.device[0].what == "MPI_File_write");
+  CHECK(shown(database, ReportView::Idleness).text.find("ranks waited in MPI") != std::string::npos);
+}

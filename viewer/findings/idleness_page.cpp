@@ -75,6 +75,12 @@ void IdlenessPage::fill() {
   add_team_waits(found.team_waits_s);
   cpu_idle_ = add_blame("what keeps threads waiting, and its share of that", found.cpu,
                         [this](const Blamed& blamed) { return moments_->run_of(blamed.what); });
+  if (found.rank_waits_s > 0)
+    rows().add({"not blamed: ranks waited in MPI for others", seconds_cell(found.rank_waits_s)}, {});
+  event_causes_ = add_blame("what keeps commands of other queues waiting by its event, and its share of that",
+                            found.event_causes, [this](const Blamed& blamed) { return moments_->run_of(blamed.what); });
+  add_blame("commands that wait for an event of another queue", found.event_waits,
+            [this](const Blamed& blamed) { return moments_->run_of(blamed.what); });
   add_waits(found.waits);
   add_tasks(found.tasks);
   add_devices();
@@ -83,7 +89,9 @@ void IdlenessPage::fill() {
 QModelIndex IdlenessPage::row_of_finding(const QString& sentence) const {
   for (const Finding& finding : findings_) {
     if (QString::fromStdString(finding.sentence) != sentence) continue;
-    const QStandardItem* const heading = finding.kind == "device-idle" ? device_idle_ : cpu_idle_;
+    const QStandardItem* const heading = finding.kind == "device-idle"  ? device_idle_
+                                         : finding.kind == "event-wait" ? event_causes_
+                                                                        : cpu_idle_;
     if (heading) return rows().row_in(finding.contexts.front().frames, heading->index());
   }
   return {};

@@ -98,7 +98,7 @@ QString linked_path(const Document& document, const std::vector<FindingFrame>& f
 QString page_of_finding(const std::string& kind) {
   if (kind == "hot-path" || kind == "hot-subtree") return "top-down";
   if (kind == "stall") return "stalls";
-  if (kind == "device-idle" || kind == "cpu-idle") return "idleness";
+  if (kind == "device-idle" || kind == "cpu-idle" || kind == "event-wait") return "idleness";
   if (kind.ends_with("-sharing")) return "contention";
   if (kind == "slow-rank" || kind == "slow-node" || kind == "load-imbalance" || kind == "late-by-turns")
     return "threads";

@@ -18,6 +18,7 @@ struct Command {
   Task* task;
   cl_event event;
   EnqueueTimes times;
+  Dependencies* awaited;
   State state;       // this and the next with the queue's lock
   bool called_back;  // while it could not be finished: whoever has it does
   std::atomic<uint8_t> references;
@@ -28,7 +29,8 @@ namespace {
 constinit SpinLock free_lock;
 constinit Command* free_commands = nullptr;
 
-// Out-of-order queues are looked through so far; the callbacks find the rest.
+// Out-of-order queues are looked through so far; the callbacks find the rest. Events of wait lists are
+// searched so far, beginning with the last command.
 constexpr int kMostPolled = 256;
 // A wait for an event further behind is taken as one for the queue.
 constexpr int kMostSearched = 4096;
@@ -78,11 +80,13 @@ uint64_t time_of(cl_event event, cl_profiling_info which) noexcept {
   return next.clGetEventProfilingInfo(event, which, sizeof time, &time, nullptr) == CL_SUCCESS ? time : 0;
 }
 
-// Tells the engine; the event is released.
-void report(Device& device, Task* task, cl_event event, const EnqueueTimes& times) noexcept {
+// Tells the engine; the event is released, and what the command waited for.
+void report(Device& device, Task* task, cl_event event, const EnqueueTimes& times,
+            Dependencies* awaited) noexcept {
   const uint64_t start = time_of(event, CL_PROFILING_COMMAND_START);
   const uint64_t end = time_of(event, CL_PROFILING_COMMAND_END);
   if (start == 0 || end < start) {
+    release(awaited);
     complete(task, 0, 0);
   } else {
     const uint64_t now = monotonic_ns();
@@ -95,16 +99,18 @@ void report(Device& device, Task* task, cl_event event, const EnqueueTimes& time
     const uint64_t start_ns = device.clock.monotonic(start, times.before_ns, now);
     const uint64_t end_ns = device.clock.monotonic(end, start_ns, now);
     device.clock_lock.unlock();
-    complete(task, start_ns, end_ns);
+    complete_after(task, start_ns, end_ns, latest_end(awaited, now));
   }
   next.clReleaseEvent(event);
 }
 
 // Of a command whose state is Finished since.
 void finish(Command& command) noexcept {
-  report(*command.queue->device, command.task, command.event, command.times);
+  report(*command.queue->device, command.task, command.event, command.times, command.awaited);
   drop(command);
 }
+
+void finish_after_earlier(Command& command) noexcept;
 
 void CL_CALLBACK on_end(cl_event, cl_int, void* data) noexcept {
   auto& command = *static_cast<Command*>(data);
@@ -117,7 +123,7 @@ void CL_CALLBACK on_end(cl_event, cl_int, void* data) noexcept {
   }
   command.called_back = true;
   queue.lock.unlock();
-  if (is_listed) finish(command);
+  if (is_listed) finish_after_earlier(command);
   drop(command);
 }
 
@@ -150,17 +156,25 @@ bool settle(Command& command, bool at_end) noexcept {
   return ended;
 }
 
+// How long a command waited for other queues' is known once the end of the one before it in its queue is.
+void finish_after_earlier(Command& command) noexcept {
+  if (command.awaited && command.queue->in_order) poll(*command.queue);
+  finish(command);
+}
+
 }  // namespace
 
-void follow(Queue& queue, Task* task, cl_event event, const EnqueueTimes& times) noexcept {
+void follow(Queue& queue, Task* task, cl_event event, const EnqueueTimes& times,
+            Dependencies* awaited) noexcept {
   Command* const memory = new_command();
   if (!memory) {
+    release(awaited);
     discard(task);
     next.clReleaseEvent(event);
     return;
   }
   Command& command =
-      *new (memory) Command{nullptr, nullptr, &queue, task, event, times, State::Fresh, false, 2};
+      *new (memory) Command{nullptr, nullptr, &queue, task, event, times, awaited, State::Fresh, false, 2};
   if (next.clSetEventCallback(event, CL_COMPLETE, on_end, &command) != CL_SUCCESS) drop(command);
   bool ended;
   {
@@ -169,11 +183,13 @@ void follow(Queue& queue, Task* task, cl_event event, const EnqueueTimes& times)
     command.state = ended ? State::Finished : State::Listed;
     if (!ended) append(command);
   }
-  if (ended) finish(command);
+  if (ended) finish_after_earlier(command);
 }
 
-void finish_now(Queue& queue, Task* task, cl_event event, const EnqueueTimes& times) noexcept {
-  report(*queue.device, task, event, times);
+void finish_now(Queue& queue, Task* task, cl_event event, const EnqueueTimes& times,
+                Dependencies* awaited) noexcept {
+  if (awaited && queue.in_order) poll(queue);
+  report(*queue.device, task, event, times, awaited);
 }
 
 void poll(Queue& queue) noexcept {
@@ -196,6 +212,23 @@ const Command* find_listed(const Queue& queue, cl_event event, bool& too_many) n
 
 }  // namespace
 
+Queue* queue_of_event(cl_event event) noexcept {
+  cl_command_queue handle = nullptr;
+  if (!event || next.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, static_cast<void*>(&handle),
+                                    nullptr) != CL_SUCCESS)
+    return nullptr;
+  return handle ? queue_of(handle) : nullptr;
+}
+
+Launch launch_under_way(Queue& queue, cl_event event) noexcept {
+  const Locked locked(queue.lock);
+  int seen = 0;
+  for (const Command* command = queue.last; command && seen < kMostPolled;
+       command = command->previous, ++seen)
+    if (command->event == event) return launch_of(command->task);
+  return {};
+}
+
 bool is_under_way(Queue& queue, cl_event event) noexcept {
   const Locked locked(queue.lock);
   bool too_many = false;
@@ -215,6 +248,7 @@ void add_scope(DeviceCall& call, Queue& queue, cl_event event) noexcept {
 void forget_commands() noexcept {
   new (&free_lock) SpinLock;
   free_commands = nullptr;
+  forget_dependencies();
 }
 
 }  // namespace hpcrun::opencl

@@ -13,15 +13,22 @@ struct Work {
   const char* name;  // of a kernel
 };
 
+struct WaitList {
+  cl_uint count;
+  const cl_event* events;
+};
+
 // `call` enqueues, and gets where to put the event.
 template <typename Call>
-void enqueue(const void* function, cl_command_queue handle, const Work& work, bool blocks, cl_event* event,
-             Call call) noexcept {
+void enqueue(const void* function, cl_command_queue handle, const Work& work, bool blocks,
+             const WaitList& list, cl_event* event, Call call) noexcept {
   Queue* const queue = queue_of(handle);
   DeviceCall device_call(blocks ? CallKind::Wait : CallKind::Short, function);
   if (!queue) return static_cast<void>(call(event));
   if (blocks) device_call.waits_for_queue(queue->index);
 
+  // Before the command may end.
+  Dependencies* const awaited = dependencies_on_others(*queue, list.count, list.events);
   Task* const task = submit(queue->index, work.kind, work.name, work.bytes);
   cl_event own = nullptr;
   cl_event* const used = event || !task ? event : &own;
@@ -29,16 +36,19 @@ void enqueue(const void* function, cl_command_queue handle, const Work& work, bo
   // What was enqueued where the thread is cancelled nobody knows: it is not seen to complete.
   const bool succeeded = blocks ? unless_cancelled([&] { return call(used); },
                                                    [&] {
+                                                     release(awaited);
                                                      complete(task, 0, 0);
                                                      device_call.close();
                                                    })
                                 : call(used);
   times.after_ns = monotonic_ns();
   if (blocks) device_call.end();
-  if (!succeeded) return discard(task);
-  if (task) {
+  if (!succeeded || !task) {
+    release(awaited);
+    if (!succeeded) return discard(task);
+  } else {
     if (event) next.clRetainEvent(*event);
-    blocks ? finish_now(*queue, task, *used, times) : follow(*queue, task, *used, times);
+    blocks ? finish_now(*queue, task, *used, times, awaited) : follow(*queue, task, *used, times, awaited);
   }
   if (blocks) poll(*queue);
 }

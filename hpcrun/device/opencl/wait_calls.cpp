@@ -8,15 +8,6 @@ namespace hpcrun::opencl {
 
 namespace {
 
-// The queue of an event's command; nullptr for the program's own events, and for what we do not follow.
-Queue* queue_of_event(cl_event event) noexcept {
-  cl_command_queue handle = nullptr;
-  if (!event || next.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, static_cast<void*>(&handle),
-                                    nullptr) != CL_SUCCESS)
-    return nullptr;
-  return handle ? queue_of(handle) : nullptr;
-}
-
 bool is_marker(cl_event event) noexcept {
   cl_command_type type = 0;
   return next.clGetEventInfo(event, CL_EVENT_COMMAND_TYPE, sizeof type, &type, nullptr) == CL_SUCCESS &&

@@ -338,6 +338,33 @@ int killed() {
   return 1;
 }
 
+void first_kernel(cl_command_queue queue, cl_kernel kernel, cl_event* event) {
+  launch(queue, kernel, 0, nullptr, event);
+}
+
+void second_kernel(cl_command_queue queue, cl_kernel kernel, const cl_event* event) {
+  launch(queue, kernel, event ? 1 : 0, event);
+}
+
+// Two queues, of which the second waits in each step for the first, or does not.
+int two_queues(bool by_event) {
+  const Setting setting;
+  cl_command_queue one = setting.queue(), other = setting.queue();
+  cl_kernel first = setting.kernel("work", 5'000'000), second = setting.kernel("work", 5'000'000);
+  constexpr cl_uint kSteps = 10;
+  for (cl_uint i = 0; i < kSteps; ++i) {
+    cl_event event = nullptr;
+    first_kernel(one, first, &event);
+    second_kernel(other, second, by_event ? &event : nullptr);
+    require(clFlush(one), "clFlush");
+    require(clFinish(other), "clFinish");
+    require(clFinish(one), "clFinish");
+    clReleaseEvent(event);
+  }
+  printf("%u kernels in two queues\n", 2 * kSteps);
+  return 0;
+}
+
 int forks() {
   const Setting setting;
   cl_command_queue queue = setting.queue();
@@ -448,6 +475,8 @@ int main(int argc, char** argv) {
   if (what == "outstanding") return outstanding(false);
   if (what == "outstanding-at-once") return outstanding(true);
   if (what == "killed") return killed();
+  if (what == "two-queues") return two_queues(false);
+  if (what == "two-queues-by-event") return two_queues(true);
   if (what == "fork") return forks();
   if (what == "fork-first") return fork_first();
   if (what == "naps") return naps();
