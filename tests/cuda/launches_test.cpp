@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-using namespace hpcrun;
+using hpcrun::Task;
 using namespace hpcrun::cuda;
 
 namespace {
