@@ -26,7 +26,7 @@ struct ContendedRecord {
   uint64_t lines = 0;      // cache lines
   double weight_s = 0;     // CPU time that samples found there
   double saving_s = 0;  // CPU time that the threads would not need without each other, around there as well
-  double saving_low_s = 0, saving_high_s = 0;  // between which it is nine times of ten
+  double saving_low_s = 0, saving_high_s = 0;  // an estimated interval around it
   uint64_t followed = 0;                       // threads of which that is known
   double false_moves = 0;  // how often the lines moved, in accesses that were seen: for comparing
   double true_moves = 0;
