@@ -37,7 +37,8 @@ std::filesystem::path find_isolating_allocator(const std::string& asked);
 // CommandError (125) where prof was built without it.
 std::filesystem::path find_regions_plugin();
 
-// The inode of this process's mount namespace, as PROF_MOUNTS has it (hpcrun/sample/config.h); "0": not known.
+// The inode of this process's mount namespace, as PROF_MOUNTS has it (hpcrun/sample/config.h); "0": not
+// known.
 std::string own_mount_namespace();
 
 // A path to the library that the loader takes as one entry of LD_PRELOAD, whose entries end at spaces and

@@ -78,8 +78,7 @@ void refuse_by_status(int pid) {
   if (program.empty() && error == std::errc::no_such_file_or_directory)
     fail(kOwnFailure, "process {} is a thread of the kernel, which has no program to measure", pid);
   if (error)
-    fail(kOwnFailure,
-         "the kernel forbids access to process {} ({}): {}", pid, error.message(),
+    fail(kOwnFailure, "the kernel forbids access to process {} ({}): {}", pid, error.message(),
          user == 0 ? "root may not trace it from here; run prof outside the container or sandbox, or with "
                      "CAP_SYS_PTRACE"
                    : "it may have raised privileges, or be another user's; attach as root");

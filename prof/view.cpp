@@ -58,8 +58,10 @@ fs::path database_to_view(const fs::path& path) {
   execv(name.c_str(), words.data());
   if (errno == ENOENT)
     fail(kOwnFailure,
-         "there is no viewer beside this prof: install the package prof-viewer, or build prof with qt6-base-dev "
-         "and qt6-svg-dev; a bundle has none: open the database where there is one, or read it by prof report");
+         "there is no viewer beside this prof: install the package prof-viewer, or build prof with "
+         "qt6-base-dev "
+         "and qt6-svg-dev; a bundle has none: open the database where there is one, or read it by prof "
+         "report");
   fail(kOwnFailure, "cannot start {}: {}", name, std::strerror(errno));
 }
 

@@ -38,9 +38,10 @@ std::string warning(OpenFailure failure, const std::string& path, int error) {
     case OpenFailure::Changed:
       return fmt::format("{}: has changed since the run (other build-id); its functions stay unnamed", path);
     case OpenFailure::Another:
-      return fmt::format("{}: is another file than was measured (other size, no build-id); its functions stay "
-                         "unnamed",
-                         path);
+      return fmt::format(
+          "{}: is another file than was measured (other size, no build-id); its functions stay "
+          "unnamed",
+          path);
     case OpenFailure::ForeignVdso:
       return "[vdso]: measured under another kernel; its functions stay unnamed";
     case OpenFailure::None:
@@ -116,10 +117,10 @@ AttributedModule attribute_module(const ModuleIdentity& module, std::span<const 
     out.warnings.push_back(warning(failure, module.path, file.open_error()));
   }
   if (failure == OpenFailure::None && file.may_be_another())
-    out.warnings.push_back(
-        fmt::format("{}: is not the file that was measured, but one of its size, and has no build-id; if it is no "
-                    "copy, names and lines are wrong",
-                    module.path));
+    out.warnings.push_back(fmt::format(
+        "{}: is not the file that was measured, but one of its size, and has no build-id; if it is no "
+        "copy, names and lines are wrong",
+        module.path));
   else if (failure == OpenFailure::None && file.may_have_changed())
     out.warnings.push_back(
         fmt::format("{}: was modified after the run began and has no build-id; if it was rebuilt, names and "

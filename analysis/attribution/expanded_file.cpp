@@ -122,8 +122,8 @@ int expand_sections(int fd) {
   }
   uint64_t end = file.all().size();
   for (const CompressedSection& section : sections) {
-    const std::span<const char> compressed = file.at(section.header.sh_offset + sizeof section.how,
-                                                     section.header.sh_size - sizeof section.how);
+    const std::span<const char> compressed =
+        file.at(section.header.sh_offset + sizeof section.how, section.header.sh_size - sizeof section.how);
     const uint64_t offset = (end + kAlignment - 1) / kAlignment * kAlignment;
     if (compressed.empty() || !decompress(compressed, section.how.ch_size, copy, offset)) continue;
     Elf64_Shdr header = section.header;
@@ -131,7 +131,8 @@ int expand_sections(int fd) {
     header.sh_offset = offset;
     header.sh_size = section.how.ch_size;
     header.sh_addralign = section.how.ch_addralign;
-    if (!write_all(copy, {reinterpret_cast<const char*>(&header), sizeof header}, section.header_offset)) break;
+    if (!write_all(copy, {reinterpret_cast<const char*>(&header), sizeof header}, section.header_offset))
+      break;
     end = offset + header.sh_size;
   }
   close(fd);

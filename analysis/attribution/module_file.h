@@ -30,8 +30,8 @@ class ModuleFile {
   // True where nothing but the time of its last change tells whether the file is the measured one, and that
   // is after the run began.
   bool may_have_changed() const { return may_have_changed_; }
-  // True for a file without a build-id that has the size of the measured one, but is another: a copy of it, or
-  // what the path leads to outside of the program's container.
+  // True for a file without a build-id that has the size of the measured one, but is another: a copy of it,
+  // or what the path leads to outside of the program's container.
   bool may_be_another() const { return may_be_another_; }
 
   Dwfl_Module* module() const { return module_; }

@@ -61,8 +61,8 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-// True if each stack has two numbers, as difffolded.pl writes them. Where one has not, a number before the last
-// is part of a name.
+// True if each stack has two numbers, as difffolded.pl writes them. Where one has not, a number before the
+// last is part of a name.
 bool has_two_values(std::string_view text) {
   bool any = false;
   while (!text.empty()) {

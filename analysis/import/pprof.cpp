@@ -368,8 +368,8 @@ class Importer {
     if (context == kNone) context = builder_.contexts().entry(true);
     for (size_t i = 0; i < metrics_.size(); ++i) {
       const int64_t value = sample.value(static_cast<int>(i));
-      // Only a type of that name tells how many samples there were. `pprof -base` subtracts: those of the base
-      // are negative.
+      // Only a type of that name tells how many samples there were. `pprof -base` subtracts: those of the
+      // base are negative.
       const auto amount = value < 0 ? -static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
       const uint64_t samples = counts_samples_[i] ? amount : 0;
       builder_.add(profile, metrics_[i], context, static_cast<double>(value), samples);

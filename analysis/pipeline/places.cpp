@@ -62,8 +62,8 @@ void Places::collect(size_t file, const ProcessMeasurement& measurement) {
   std::vector<uint32_t>& ids = known.modules;
   for (const MeasuredModule& module : measurement.modules) {
     if (module.id >= ids.size()) ids.resize(module.id + size_t{1}, kNoModule);
-    ids[module.id] = modules_.module(ModuleKind::File,
-                                     {module.path, module.build_id, measurement.process.start_realtime_ns, module.file});
+    ids[module.id] = modules_.module(
+        ModuleKind::File, {module.path, module.build_id, measurement.process.start_realtime_ns, module.file});
   }
   for (const uint64_t frame : frames) {
     if (frame == kLostFrame) {

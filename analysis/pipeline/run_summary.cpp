@@ -205,8 +205,8 @@ uint64_t runtime_bytes(const Measurements& measurements) {
   return most;
 }
 
-// Handlers, and what each signal cost before its handler began, those that were skipped included; the launcher
-// measured that or took a typical figure.
+// Handlers, and what each signal cost before its handler began, those that were skipped included; the
+// launcher measured that or took a typical figure.
 double overhead_seconds(const Measurements& measurements, const std::vector<RunRecord>& records) {
   double trigger = 0;
   for (const RunRecord& record : records) trigger = std::max(trigger, record.trigger_cost_s.value_or(0));

@@ -33,9 +33,9 @@ struct FindingCost {
 
 struct Finding {
   std::string kind;  // "hot-path", "hot-subtree", "stack-quality", "rate", "dropped", "overhead",
-                     // "few-samples", "line-information", "no-samples", "stall", "device-idle", "cpu-idle", "event-wait",
-                     // "false-sharing", "true-sharing", "mixed-sharing", "lock", "deadlock", "idle-threads",
-                     // "slow-rank", "slow-node", "load-imbalance"
+                     // "few-samples", "line-information", "no-samples", "stall", "device-idle", "cpu-idle",
+                     // "event-wait", "false-sharing", "true-sharing", "mixed-sharing", "lock", "deadlock",
+                     // "idle-threads", "slow-rank", "slow-node", "load-imbalance"
   Severity severity = Severity::Low;
   std::string metric;  // empty where the finding is about the measurement
   std::optional<FindingCost> cost;

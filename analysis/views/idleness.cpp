@@ -251,12 +251,12 @@ class Blamer {
     return std::ranges::any_of(path, [&](const Step& step) { return waits_for_ranks(name(step.frame)); });
   }
 
-  // The nearest function above a step that is not of a device's API and has a name, or is of a program without
-  // symbols.
+  // The nearest function above a step that is not of a device's API and has a name, or is of a program
+  // without symbols.
   const Step* caller_of(const std::vector<Step>& path, ptrdiff_t step) const {
     for (size_t i = static_cast<size_t>(step) + 1; i < path.size(); ++i)
-      if (!is_call(path[i].frame) && (has_symbol(database_, tree_.frames[path[i].frame]) ||
-                                      is_of_stripped(tree_.frames[path[i].frame])))
+      if (!is_call(path[i].frame) &&
+          (has_symbol(database_, tree_.frames[path[i].frame]) || is_of_stripped(tree_.frames[path[i].frame])))
         return &path[i];
     return nullptr;
   }
@@ -358,8 +358,8 @@ Idleness idleness(const Database& database, const Selection& selection, const Ru
   }
   double busy_s = 0;
   for (const DeviceUse& use : run.devices) busy_s += use.busy_s;
-  for (const auto& [metric, blamed] : {std::pair("EVENT_WAIT_CAUSE", &result.event_causes),
-                                       std::pair("EVENT_WAIT", &result.event_waits)}) {
+  for (const auto& [metric, blamed] :
+       {std::pair("EVENT_WAIT_CAUSE", &result.event_causes), std::pair("EVENT_WAIT", &result.event_waits)}) {
     const Blamer events(database, selection, {metric});
     for (const Blamer::Group& group : events.groups())
       blamed->push_back(events.describe(group, busy_s, busy_s, run_s));

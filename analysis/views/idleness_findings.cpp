@@ -94,13 +94,13 @@ Finding event_finding(const Blamed& cause, const std::vector<Blamed>& waits) {
   if (!waits.empty() && waits[0].share + cause.share - 1 >= kMostly * cause.share) {
     finding.sentence += fmt::format(", mostly {}{}", waits[0].what, from(waits[0], "launched from"));
     if (!waits[0].outer_caller.empty())
-      finding.sentence +=
-          fmt::format(", called from {} ({})", without_parameters(waits[0].outer_caller), waits[0].outer_place);
+      finding.sentence += fmt::format(", called from {} ({})", without_parameters(waits[0].outer_caller),
+                                      waits[0].outer_place);
     finding.contexts.push_back(waits[0].context);
     finding.contexts.back().role = "wait";
   }
-  finding.sentence += fmt::format(": at most {} of the run time; {}.", words_for_percent(cause.share_of_run),
-                                  finding.advice);
+  finding.sentence +=
+      fmt::format(": at most {} of the run time; {}.", words_for_percent(cause.share_of_run), finding.advice);
   return finding;
 }
 

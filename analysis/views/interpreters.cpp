@@ -13,8 +13,8 @@ namespace {
 constexpr std::string_view kPython = "python3", kPythonLibrary = "libpython3";
 constexpr std::string_view kPythonFunction = "py::";  // how CPython begins the names in its perf map
 constexpr int kFirstWithNames = 12;                   // the version 3.x that has -X perf
-constexpr std::string_view kOthers[] = {"perl",  "libperl", "ruby", "libruby", "php",  "lua5", "liblua5",
-                                        "tclsh", "libtcl",  "bash", "dash",    "busybox"};
+constexpr std::string_view kOthers[] = {"perl",    "libperl", "ruby",   "libruby", "php",  "lua5",
+                                        "liblua5", "tclsh",   "libtcl", "bash",    "dash", "busybox"};
 constexpr std::string_view kNotShown = "functions of the script are not shown (docs/interpreters.md)";
 
 bool is_python(std::string_view module) {

@@ -7,8 +7,8 @@
 
 namespace prof {
 
-// The interpreter in which most of the first metric's cost lies, where that is a share (0..1) of at least `least` and
-// no function of a script is known.
+// The interpreter in which most of the first metric's cost lies, where that is a share (0..1) of at least
+// `least` and no function of a script is known.
 struct InterpreterShare {
   std::string name;    // "python3.11"; empty: there is none
   std::string advice;  // how to see the functions of the script, or that they are not shown

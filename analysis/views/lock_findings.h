@@ -12,7 +12,8 @@ namespace prof {
 // Why nothing is known of locks, with the remedy, as one line; nullopt where they were followed.
 std::optional<std::string> why_no_locks(const RunSummary& run);
 
-// What is not among the locks although they were followed, as one line; nullopt where nothing is known to be missing.
+// What is not among the locks although they were followed, as one line; nullopt where nothing is known to be
+// missing.
 std::optional<std::string> locks_not_followed(const CallTree& tree, const RunSummary& run);
 
 // All threads' waiting for locks, in seconds, and its share (0..1) of the time in which threads worked or

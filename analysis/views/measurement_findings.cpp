@@ -223,10 +223,9 @@ class MeasurementFinder {
     Finding finding = costed_finding(tree_, "interpreter", tree_.metric(0), most.cost);
     finding.severity = Severity::Low;
     finding.advice = most.advice;
-    finding.sentence =
-        fmt::format("{} of {} {} in the interpreter {}; {}.", words_for_percent(tree_.share(most.cost, 0)),
-                    words_for_metric(tree_.metric(0)), is_time(tree_.metric(0)) ? "is" : "are", most.name,
-                    most.advice);
+    finding.sentence = fmt::format(
+        "{} of {} {} in the interpreter {}; {}.", words_for_percent(tree_.share(most.cost, 0)),
+        words_for_metric(tree_.metric(0)), is_time(tree_.metric(0)) ? "is" : "are", most.name, most.advice);
     findings_.push_back(std::move(finding));
     return true;
   }

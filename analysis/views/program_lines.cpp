@@ -148,8 +148,8 @@ std::vector<bool> stripped_modules(const Database& database) {
   for (uint32_t f = 0; f < database.functions.size(); ++f) {
     const Function& function = database.functions[f];
     if (function.module < stripped.size() && stripped[function.module] &&
-        has_symbol(database, {FrameKind::Function, f, function.module, function.offset, function.file,
-                              function.line}))
+        has_symbol(database,
+                   {FrameKind::Function, f, function.module, function.offset, function.file, function.line}))
       stripped[function.module] = false;
   }
   return stripped;

@@ -31,8 +31,8 @@ std::vector<uint32_t> charged_lines(const CallTree& tree, const std::vector<Prog
 bool is_system_path(std::string_view module);
 bool is_system_module(const Database& database, uint32_t module);
 
-// By module: true for code of the program of which no function has a symbol. Sentences name its functions by the
-// module and the offset in it, rather than what called them.
+// By module: true for code of the program of which no function has a symbol. Sentences name its functions by
+// the module and the offset in it, rather than what called them.
 std::vector<bool> stripped_modules(const Database& database);
 
 // True if a function, by its module or by where it is defined, comes with the system, its C++ headers or

@@ -51,7 +51,8 @@ class NameParts {
     const Brackets* found = nullptr;
     for (const Brackets& brackets : pairs_)
       if (name_[brackets.open] == '(' && brackets.depth == 0 && brackets.open > 0 &&
-          name_.substr(brackets.close + 1, kScope.size()) != kScope && (!found || brackets.open > found->open))
+          name_.substr(brackets.close + 1, kScope.size()) != kScope &&
+          (!found || brackets.open > found->open))
         found = &brackets;
     return found;
   }

@@ -10,8 +10,8 @@ bool passes(const CallTree& tree, double value, size_t metric, double threshold_
 
 namespace {
 
-// Marks the nodes that reach the threshold, and those above them: where costs are differences of two profiles,
-// those of callees may cancel each other out.
+// Marks the nodes that reach the threshold, and those above them: where costs are differences of two
+// profiles, those of callees may cancel each other out.
 std::vector<bool> heavy_nodes(const CallTree& tree, double threshold_percent) {
   std::vector<bool> heavy(tree.nodes.size());
   for (size_t n = tree.nodes.size(); n-- > 0;) {

@@ -61,8 +61,8 @@ std::vector<Finding> waiting_findings(const CallTree& tree, const RunSummary& ru
   if (!is_measured || run.ranks > 1 || run.processes > 1 || !tree.selection.every_profile) return {};
   const double elapsed = run.program_s ? *run.program_s : run.wall_s.value_or(0);
   const double busy = has_cpu_time ? tree.totals[cpu_time] : *run.cpu_s;
-  // Threads that were ready and had no processor waited for nothing that the program could change, and of those
-  // that waited for a device other findings say for what.
+  // Threads that were ready and had no processor waited for nothing that the program could change, and of
+  // those that waited for a device other findings say for what.
   double explained = run.run_queue_s.value_or(0);
   for (const DeviceUse& use : run.devices) explained += use.cpu_waits_s;
   const double waited = elapsed - busy - explained;
@@ -72,7 +72,8 @@ std::vector<Finding> waiting_findings(const CallTree& tree, const RunSummary& ru
   finding.kind = "waiting";
   finding.metric = has_real_time ? kRealTime : kCpuTime;
   finding.severity = severity_of(waited / elapsed, 0.5, 0.8);
-  finding.cost = FindingCost{waited, "sec", waited / elapsed, "elapsed time less CPU time, time in the run queue and waits for devices"};
+  finding.cost = FindingCost{waited, "sec", waited / elapsed,
+                             "elapsed time less CPU time, time in the run queue and waits for devices"};
   finding.values = {{"elapsed", elapsed}, {"cpu", busy}};
   finding.sentence = fmt::format("Waiting: for at least {} of its {} the program used no processor",
                                  words_for_percent(waited / elapsed), words_for_duration(elapsed));

@@ -220,8 +220,8 @@ void discard(Task* task) noexcept {
 
 namespace {
 
-// What of the task's wait for another queue's only that one explains: it was submitted, and what its own queue
-// had before it was over. Before the task's end is noted in `line`.
+// What of the task's wait for another queue's only that one explains: it was submitted, and what its own
+// queue had before it was over. Before the task's end is noted in `line`.
 void charge_event_wait(Line& line, const Task& task, const AwaitedTask& awaited) noexcept {
   const uint64_t since = std::max(task.submit, line.in_order ? line.last_end : 0);
   const uint64_t until = std::min(awaited.end_ns, task.start);

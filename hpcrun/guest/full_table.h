@@ -4,10 +4,10 @@
 namespace hpcrun {
 
 // Calls use(argument) in a short-lived process that shares the memory of this one, while the calling thread
-// waits, and that has a copy of the descriptor table in which one of the program's is closed. There `/proc/self`
-// is that process: the same mappings, but other tasks and descriptors. Returns what `use` returned, or the negated
-// errno of clone(). `use` must close what it opens and must not depend on the identity of the calling task.
-// Async-signal-safe; blocks signals meanwhile.
+// waits, and that has a copy of the descriptor table in which one of the program's is closed. There
+// `/proc/self` is that process: the same mappings, but other tasks and descriptors. Returns what `use`
+// returned, or the negated errno of clone(). `use` must close what it opens and must not depend on the
+// identity of the calling task. Async-signal-safe; blocks signals meanwhile.
 long call_with_spare_descriptor(long (*use)(void* argument), void* argument) noexcept;
 
 }  // namespace hpcrun

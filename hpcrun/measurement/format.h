@@ -5,8 +5,8 @@
 // format: append only.
 
 #include <atomic>
-#include <cstddef>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 
 namespace hpcrun {
@@ -59,9 +59,9 @@ enum class Counter : uint16_t {
   DroppedExpensive = 22,      // those before it cost too much of the program's time (since minor version 12)
   StartNanoseconds = 23,      // of HandlerNanoseconds, what is not in handlers (since minor version 12)
   LooksForContention = 24,    // a ContentionSource (since minor version 4); 0 where it does not
-  RunQueueNanoseconds = 25,  // in which threads were ready and had no processor, summed: those there at the end,
-                             // and in traces of the wall clock the others
-  FollowsLocks = 30,          // kFollowsLocks... where it does (since minor version 5)
+  RunQueueNanoseconds = 25,   // in which threads were ready and had no processor, summed: those there at the
+                             // end, and in traces of the wall clock the others
+  FollowsLocks = 30,  // kFollowsLocks... where it does (since minor version 5)
   // What was repaired while the program ran (since minor version 7).
   Repairs = 40,              // kRepairs..., bits: what may be changed
   PlacedAllocations = 41,    // allocations that were placed; a thread's last 63 may be missing after a kill
@@ -329,7 +329,8 @@ struct FileIdentity {
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
   friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
 };
-constexpr uint64_t kNoFileDevice = ~uint64_t{0};  // the path led nowhere; the inode is a number of the process
+constexpr uint64_t kNoFileDevice =
+    ~uint64_t{0};  // the path led nowhere; the inode is a number of the process
 // Of a file that is gone when the process ends, in its measurement directory: directory, then the identity.
 constexpr char kSavedFileFormat[] = "%s/saved-%lx-%lx-%lx.elf";
 

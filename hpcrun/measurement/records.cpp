@@ -101,8 +101,8 @@ void MeasurementFile::write_metric(const MetricInfo& metric) noexcept {
 }
 
 void MeasurementFile::write_module(uint16_t id, const char* path, uint64_t start, uint64_t end,
-                                   uint64_t load_bias, const uint8_t* build_id,
-                                   uint32_t build_id_bytes, const FileIdentity& file) noexcept {
+                                   uint64_t load_bias, const uint8_t* build_id, uint32_t build_id_bytes,
+                                   const FileIdentity& file) noexcept {
   const std::string_view name = record_string(path);
   const std::string_view build{reinterpret_cast<const char*>(build_id),
                                build_id == nullptr ? 0 : std::min<size_t>(build_id_bytes, kMaxString)};

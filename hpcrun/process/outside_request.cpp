@@ -121,11 +121,10 @@ struct Plan {
   Presence runtime = Presence::NotNamed;
   bool is_layer = false;  // of OpenCL
 
-  // The loader would complain, the program's own runtime would fail, or OpenCL's loader would load the runtime into a
-  // program that is sampled from outside.
+  // The loader would complain, the program's own runtime would fail, or OpenCL's loader would load the
+  // runtime into a program that is sampled from outside.
   bool is_disturbed() const noexcept {
-    return runtime == Presence::NotReachable ||
-           (runtime == Presence::Loadable && fails_with_runtime(kind)) ||
+    return runtime == Presence::NotReachable || (runtime == Presence::Loadable && fails_with_runtime(kind)) ||
            (runtime == Presence::NotNamed && kind == ProgramKind::Dynamic && is_layer);
   }
   // What to ask `prof`; 0: nothing.

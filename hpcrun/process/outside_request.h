@@ -13,7 +13,8 @@ void find_outside_sampler() noexcept;
 // The calling process is about to execute a program in an environment: if the runtime will not be in it,
 // `prof` is asked to sample it. False where the environment names the runtime and the program's loader would
 // complain that it cannot be loaded (the program is of another kind, or the file cannot be reached: chroot,
-// another user), or where OpenCL's loader alone would load it. Async-signal-safe, also for children of vfork. `on_path`: as execvp finds the file.
+// another user), or where OpenCL's loader alone would load it. Async-signal-safe, also for children of vfork.
+// `on_path`: as execvp finds the file.
 bool before_exec(const char* file, bool on_path, char* const environment[]) noexcept;
 
 // An environment without the runtime, in memory of the size that the first states.

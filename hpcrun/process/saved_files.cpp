@@ -32,7 +32,7 @@ struct KnownFile {
   uint64_t mapped_low, mapped_high;
 };
 constinit KnownFile known[kMaxKnownFiles] = {};  // by module id
-constinit std::atomic_flag saving;            // two threads may call _exit() at once
+constinit std::atomic_flag saving;               // two threads may call _exit() at once
 
 bool file_at(int directory, const char* path, int flags, FileIdentity& file) noexcept {
   struct stat status {};
@@ -83,11 +83,12 @@ bool is_foreign_to_prof() noexcept {
   return status.st_ino != config.mounts;
 }
 
-// Opens the module's file where it can still be reached: by its path, as the program that this process executes, or
-// by its mapping, which is root's privilege.
+// Opens the module's file where it can still be reached: by its path, as the program that this process
+// executes, or by its mapping, which is root's privilege.
 long open_gone(const KnownFile& module) noexcept {
   char by_mapping[64];
-  snprintf(by_mapping, sizeof by_mapping, "/proc/self/map_files/%lx-%lx", module.mapped_low, module.mapped_high);
+  snprintf(by_mapping, sizeof by_mapping, "/proc/self/map_files/%lx-%lx", module.mapped_low,
+           module.mapped_high);
   for (const char* path : {module.path, "/proc/self/exe", static_cast<const char*>(by_mapping)}) {
     const long descriptor = open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     if (descriptor < 0) continue;
@@ -157,8 +158,8 @@ bool restore_dynamic(long to, const KnownFile& module, const Elf64_Phdr& header,
   return write_memory(to, reinterpret_cast<uint64_t>(entries), bytes, header.p_offset);
 }
 
-// Saves the segments as they lie in memory. What is not mapped, such as debug information, is missing. Everything is
-// read back from the file: another thread may unload the module meanwhile.
+// Saves the segments as they lie in memory. What is not mapped, such as debug information, is missing.
+// Everything is read back from the file: another thread may unload the module meanwhile.
 bool dump_memory(const KnownFile& module, long to) noexcept {
   constexpr size_t kPage = 4096;
   static char page[kPage];
@@ -194,8 +195,8 @@ bool dump_memory(const KnownFile& module, long to) noexcept {
 void save(const KnownFile& module, uint64_t& saved) noexcept {
   static char path[kPathBytes], unfinished[kPathBytes + 16];
   if (saved + module.file.bytes > kMaxSavedBytes) return;
-  const int length = snprintf(path, sizeof path, kSavedFileFormat, process_state.config.directory, module.file.device,
-                              module.file.inode, module.file.bytes);
+  const int length = snprintf(path, sizeof path, kSavedFileFormat, process_state.config.directory,
+                              module.file.device, module.file.inode, module.file.bytes);
   if (length <= 0 || static_cast<size_t>(length) >= sizeof path) return;
   if (raw_syscall(SYS_faccessat, AT_FDCWD, reinterpret_cast<long>(path), F_OK) == 0) return;
   snprintf(unfinished, sizeof unfinished, "%s.%d", path, sys_getpid());
@@ -207,7 +208,8 @@ void save(const KnownFile& module, uint64_t& saved) noexcept {
     is_whole = from.is_open() ? copy_file(from.number(), to.number()) : dump_memory(module, to.number());
   }
   saved += module.file.bytes;
-  if (!is_whole || raw_syscall(SYS_rename, reinterpret_cast<long>(unfinished), reinterpret_cast<long>(path)) != 0)
+  if (!is_whole ||
+      raw_syscall(SYS_rename, reinterpret_cast<long>(unfinished), reinterpret_cast<long>(path)) != 0)
     raw_syscall(SYS_unlink, reinterpret_cast<long>(unfinished));
 }
 
@@ -219,7 +221,8 @@ FileIdentity note_file(const ModuleInfo& module) noexcept {
   // A path that leads nowhere: a file that is known by the process and the module alone.
   if (!file_at(AT_FDCWD, module.path, 0, file))
     file = {kNoFileDevice, uint64_t{static_cast<uint32_t>(sys_getpid())} << 16 | module.id, 0};
-  if (module.id < kMaxKnownFiles) known[module.id] = {module.path, module.start, module.load_bias, file, 0, 0};
+  if (module.id < kMaxKnownFiles)
+    known[module.id] = {module.path, module.start, module.load_bias, file, 0, 0};
   return file;
 }
 

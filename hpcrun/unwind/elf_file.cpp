@@ -16,7 +16,8 @@ constexpr uint64_t kMaxSectionBytes = uint64_t{1} << 30;
 class File {
  public:
   explicit File(const char* path) noexcept
-      : fd_(raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+      : fd_(raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path),
+                        O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
   ~File() {
     if (is_open()) raw_syscall(SYS_close, fd_);
   }

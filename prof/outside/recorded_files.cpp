@@ -160,9 +160,10 @@ void OutsideRecorder::note_unmeasured(int pid, const std::string& why) {
 
 void OutsideRecorder::note_devices(Process& process) {
   process.file->write_note(
-      fmt::format("What {} did on devices was not measured: it was sampled from outside, without prof's library; "
-                  "start it with LD_PRELOAD as prof run sets it.",
-                  printable(std::filesystem::path(process.program).filename().string()))
+      fmt::format(
+          "What {} did on devices was not measured: it was sampled from outside, without prof's library; "
+          "start it with LD_PRELOAD as prof run sets it.",
+          printable(std::filesystem::path(process.program).filename().string()))
           .c_str());
 }
 

@@ -101,9 +101,10 @@ class ContentionText {
       const std::string place = has_neighbours && !side.name.empty()
                                     ? fmt::format("{}+{}", printable(side.name), side.offset)
                                     : std::to_string(side.offset);
-      const std::string lead =
-          fmt::format("      {:<{}}  {:<16} {:>6}  ", thread(side.profile), kThreadColumns, side.access, place);
-      out_.write(row_ending_in(lead, frames.empty() ? counted_in_words(side) : words_for_call(frames), style_));
+      const std::string lead = fmt::format("      {:<{}}  {:<16} {:>6}  ", thread(side.profile),
+                                           kThreadColumns, side.access, place);
+      out_.write(
+          row_ending_in(lead, frames.empty() ? counted_in_words(side) : words_for_call(frames), style_));
     }
   }
 

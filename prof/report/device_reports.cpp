@@ -189,7 +189,8 @@ void idleness_as_text(const RunSummary& run, const Idleness& found, TextStyle st
   blame_as_text("what keeps threads waiting", found.cpu, style, out);
   blame_as_text("what keeps commands of other queues waiting by its event", found.event_causes, style, out,
                 "of waits");
-  blame_as_text("commands that wait for an event of another queue", found.event_waits, style, out, "of waits");
+  blame_as_text("commands that wait for an event of another queue", found.event_waits, style, out,
+                "of waits");
   waits_as_text(found, style, out);
   ranks_as_text(found, style, out);
   out.print("\n{}\n", kBlameCaveat);

@@ -108,8 +108,7 @@ class LocksText {
     for (size_t i = 0; i < std::min(work.size(), kMostWork); ++i) {
       const std::string lead =
           fmt::format("      {:>10}  {:<26} ", words_for_duration(work[i].seconds), idle_in_words(work[i]));
-      out_.write(
-          row_ending_in(lead, code_in_words(program_part(frames_of(tree_, work[i].context))), style_));
+      out_.write(row_ending_in(lead, code_in_words(program_part(frames_of(tree_, work[i].context))), style_));
     }
     if (work.size() > kMostWork)
       out_.print("      and {}\n", words_for_count(work.size() - kMostWork, "more function"));

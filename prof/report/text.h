@@ -29,8 +29,8 @@ std::vector<std::string> wrap(const std::string& text, size_t columns);
 // anything: what terminals would take for commands is made printable.
 std::string wrapped_behind(const std::string& lead, const std::string& text, const TextStyle& style);
 
-// A row of a table whose last column is `text`, which is never cut: where the line is too long it is wrapped below
-// itself, or where `lead` leaves little room for it on lines of its own. Ends in "\n".
+// A row of a table whose last column is `text`, which is never cut: where the line is too long it is wrapped
+// below itself, or where `lead` leaves little room for it on lines of its own. Ends in "\n".
 std::string row_ending_in(const std::string& lead, const std::string& text, const TextStyle& style);
 
 // "function,file,line" of the innermost frame, as CSV; empty fields where there is none.

@@ -41,8 +41,8 @@ struct Reading {
 long read_it(void* raw) noexcept {
   const Reading& reading = *static_cast<const Reading*>(raw);
   const int kind = reading.is_folder ? O_DIRECTORY : 0;
-  const long descriptor = raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(reading.path),
-                                      O_RDONLY | O_CLOEXEC | kind);
+  const long descriptor =
+      raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(reading.path), O_RDONLY | O_CLOEXEC | kind);
   if (descriptor < 0) return descriptor;
   if (reading.offset) raw_syscall(SYS_lseek, descriptor, reading.offset, SEEK_SET);
   const long read = raw_syscall(reading.is_folder ? SYS_getdents64 : SYS_read, descriptor,
@@ -51,8 +51,8 @@ long read_it(void* raw) noexcept {
   return read;
 }
 
-// The bytes that were read, or a negated errno. What the program has left no descriptor for is read by another
-// process, to which this one is not /proc/self.
+// The bytes that were read, or a negated errno. What the program has left no descriptor for is read by
+// another process, to which this one is not /proc/self.
 long read(Reading reading) noexcept {
   const long bytes = read_it(&reading);
   if (bytes != -EMFILE) return bytes;

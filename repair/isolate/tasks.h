@@ -19,8 +19,8 @@ struct FolderEntry {
 };
 constexpr size_t kNameOffset = 19;
 
-// Some entries of a folder, from `offset` on. Returns their bytes, 0 at the end, or a negated errno. Works where
-// the program has used up its descriptors.
+// Some entries of a folder, from `offset` on. Returns their bytes, 0 at the end, or a negated errno. Works
+// where the program has used up its descriptors.
 long read_entries(const char* folder, int64_t offset, char* entries, size_t bytes) noexcept;
 
 // use(int) for every entry of a folder of /proc whose name is a number.

@@ -19,8 +19,7 @@ TEST_CASE("what is recorded about a process is read back") {
   const uint8_t build_id[] = {0xde, 0xad, 0xbe, 0xef};
   recorder.file.write_metric({0, "CPUTIME", "sec", 1e-9, "perf cpu-clock", 1000, ""});
   recorder.file.write_metric({1, "REALTIME", "sec", 1e-9, "timer", 200, "capped at 250 Hz"});
-  recorder.file.write_module(1, "/usr/bin/app", 0x400000, 0x500000, 0, build_id, 4,
-                             {5, 6, 7});
+  recorder.file.write_module(1, "/usr/bin/app", 0x400000, 0x500000, 0, build_id, 4, {5, 6, 7});
   recorder.file.write_module(2, "/lib/plugin.so", 0x7f0000000000, 0x7f0000100000, 0x7f0000000000, nullptr, 0);
   recorder.file.write_thread_start(0, 4242, 10, "app");
   recorder.file.write_thread_start(1, 4243, 20, "worker");

@@ -289,8 +289,9 @@ TEST_CASE("dropped samples, overhead and too few samples are found") {
       "Measuring took about 8.0 % of the CPU time: ask for fewer samples per second.");
   static constexpr const char of_parts[] =
       R"({{"run": {{"cpu_s": 10}}, "sampling": {{"samples": 9000}}, "overhead": {{"cpu_s_estimate": 0.8, "start_s": {}}}}})";
-  CHECK(only_sentence(fmt::format(of_parts, 0.1)) ==
-        "Measuring took about 8.0 % of the CPU time, most of it in samples: ask for fewer samples per second.");
+  CHECK(
+      only_sentence(fmt::format(of_parts, 0.1)) ==
+      "Measuring took about 8.0 % of the CPU time, most of it in samples: ask for fewer samples per second.");
   CHECK(only_sentence(fmt::format(of_parts, 0.7)) ==
         "Measuring took about 8.0 % of the CPU time, most of it to learn how the libraries that it loads are "
         "unwound: measure a longer run, for that is done once.");
@@ -363,16 +364,19 @@ TEST_CASE("an interpreter's own lines are not asked for") {
     if (!function_of_script.empty()) b.spend(b.thread(0), {{"evaluate"}, {function_of_script}}, 1);
     const Database database = b.build();
     for (const Finding& finding : findings_of(database)) {
-      CHECK((function_of_script.empty() ? finding.kind != "line-information" : finding.kind != "interpreter"));
+      CHECK(
+          (function_of_script.empty() ? finding.kind != "line-information" : finding.kind != "interpreter"));
       if (finding.kind == "interpreter") return finding.sentence;
     }
     return std::string();
   };
   CHECK(sentence("/usr/bin/python3.11", "") ==
-        "100 % of the CPU time is in the interpreter python3.11; functions of the script are shown from Python 3.12 "
+        "100 % of the CPU time is in the interpreter python3.11; functions of the script are shown from "
+        "Python 3.12 "
         "on, with -X perf (docs/interpreters.md).");
   CHECK(sentence("/usr/lib/libpython3.12.so.1.0", "") ==
-        "100 % of the CPU time is in the interpreter libpython3.12.so.1.0; run it with -X perf to see the functions "
+        "100 % of the CPU time is in the interpreter libpython3.12.so.1.0; run it with -X perf to see the "
+        "functions "
         "of the script (docs/interpreters.md).");
   CHECK(sentence("/usr/bin/python3.12", "py::solve:/home/a/solve.py").empty());
   CHECK(sentence("/usr/bin/perl", "") ==

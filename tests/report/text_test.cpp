@@ -99,7 +99,8 @@ TEST_CASE("without a terminal names stay whole") {
   CHECK(rendered_text_of(b.build(), ReportView::TopDown).find(std::string(200, 'n')) != std::string::npos);
 }
 
-TEST_CASE("negative costs, as differences of two profiles have, are shown, also where they cancel each other out") {
+TEST_CASE(
+    "negative costs, as differences of two profiles have, are shown, also where they cancel each other out") {
   DatabaseBuilder b;
   b.metric("samples", "");
   const uint32_t thread = b.thread(0);

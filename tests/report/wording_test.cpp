@@ -1,5 +1,5 @@
-#include "analysis/views/short_names.h"
 #include "analysis/views/wording.h"
+#include "analysis/views/short_names.h"
 
 #include <catch2/catch.hpp>
 #include <limits>
@@ -50,11 +50,14 @@ TEST_CASE("a function's own name is the last thing to be shortened") {
   CHECK(shortened("Store::get(std::string const&, unsigned long) const", 12) == "Store::get");
   CHECK(shortened("std::vector<std::pair<int, Row>, Pool<Row>>::push(Row&&)", 50) ==
         "std::vector<std::pair<...>, Pool<Row>>::push(...)");
-  CHECK(shortened("std::vector<std::pair<int, Row>, Pool<Row>>::push(Row&&)", 30) == "std::vector<...>::push(...)");
+  CHECK(shortened("std::vector<std::pair<int, Row>, Pool<Row>>::push(Row&&)", 30) ==
+        "std::vector<...>::push(...)");
   CHECK(shortened("one::two::three::four::five(int)", 20) == "...::four::five");
-  CHECK(shortened("std::map<long, std::string>::operator[](long const&)", 30) == "std::map<...>::operator[](...)");
+  CHECK(shortened("std::map<long, std::string>::operator[](long const&)", 30) ==
+        "std::map<...>::operator[](...)");
   CHECK(shortened("boost::log::stream<char>::operator<<(Message const&)", 24) == "...::operator<<");
-  CHECK(shortened("Less<std::string>::operator()(std::string, std::string)", 28) == "Less<...>::operator()(...)");
+  CHECK(shortened("Less<std::string>::operator()(std::string, std::string)", 28) ==
+        "Less<...>::operator()(...)");
   CHECK(shortened("app::(anonymous namespace)::turn(std::vector<long> const&)", 36) ==
         "app::(anonymous namespace)::turn");
   CHECK(shortened("operator new(unsigned long, std::nothrow_t const&)", 14) == "operator new");

@@ -77,8 +77,9 @@ void IdlenessPage::fill() {
                         [this](const Blamed& blamed) { return moments_->run_of(blamed.what); });
   if (found.rank_waits_s > 0)
     rows().add({"not blamed: ranks waited in MPI for others", seconds_cell(found.rank_waits_s)}, {});
-  event_causes_ = add_blame("what keeps commands of other queues waiting by its event, and its share of that",
-                            found.event_causes, [this](const Blamed& blamed) { return moments_->run_of(blamed.what); });
+  event_causes_ =
+      add_blame("what keeps commands of other queues waiting by its event, and its share of that",
+                found.event_causes, [this](const Blamed& blamed) { return moments_->run_of(blamed.what); });
   add_blame("commands that wait for an event of another queue", found.event_waits,
             [this](const Blamed& blamed) { return moments_->run_of(blamed.what); });
   add_waits(found.waits);

@@ -35,7 +35,7 @@ class IdlenessPage : public EvidencePage {
   void add_devices();
 
   std::vector<Finding> findings_;  // with their rows below one of these headings; nullptr: there are none
-  QStandardItem* device_idle_ = nullptr, *event_causes_ = nullptr;
+  QStandardItem *device_idle_ = nullptr, *event_causes_ = nullptr;
   QStandardItem* cpu_idle_ = nullptr;
   DeviceMoments* moments_ = nullptr;  // from when the page is seen
 };

@@ -271,8 +271,8 @@ void SourcePage::show_nothing() {
   code_->show_nothing(why_empty());
 }
 
-// The file in which most is spent of those whose text can be read, or, where more is in a function of which no line is known, its
-// instructions.
+// The file in which most is spent of those whose text can be read, or, where more is in a function of which
+// no line is known, its instructions.
 void SourcePage::show_dearest() {
   const CallTree& tree = document().tree();
   const size_t m = document().metric();

@@ -130,7 +130,8 @@ void TimelinePage::show_times() {
     shown.push_back(
         {names_[frame], QColor(colour_of_function(names_[frame].toStdString())), of_frame[frame], frame});
   }
-  if (times.idle > 0) shown.push_back({words_for_no_context(traces.mapped()), idle_colour(palette()), times.idle, kNone});
+  if (times.idle > 0)
+    shown.push_back({words_for_no_context(traces.mapped()), idle_colour(palette()), times.idle, kNone});
   times_->show(std::move(shown), all);
   traces.give_back();
 }

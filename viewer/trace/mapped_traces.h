@@ -46,9 +46,9 @@ class MappedTraces {
     std::memcpy(&time, at(row, record), sizeof time);
     return time;
   }
-  // Returns an index into Database::contexts, or kNone. Under the wall clock a sample stands for all the time since
-  // the one before it, as its weight does: also for that in which its thread was ready and had no processor,
-  // which records leave empty.
+  // Returns an index into Database::contexts, or kNone. Under the wall clock a sample stands for all the time
+  // since the one before it, as its weight does: also for that in which its thread was ready and had no
+  // processor, which records leave empty.
   uint32_t context(size_t row, uint64_t record) const {
     const uint32_t own = recorded_context(row, record);
     return own == kNone && rows_[row].is_of_wall_clock && record + 1 < rows_[row].segments

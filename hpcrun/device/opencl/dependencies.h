@@ -8,8 +8,8 @@ namespace hpcrun::opencl {
 
 struct Dependencies;  // of one command; holds references to the events
 
-// Returns what a command of `queue` waits for: commands of other queues whose end is not known yet. nullptr if
-// there is none, or no memory. Ended by release() or latest_end().
+// Returns what a command of `queue` waits for: commands of other queues whose end is not known yet. nullptr
+// if there is none, or no memory. Ended by release() or latest_end().
 Dependencies* dependencies_on_others(const Queue& queue, cl_uint count, const cl_event* list) noexcept;
 
 // Accepts nullptr.

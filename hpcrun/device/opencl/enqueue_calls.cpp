@@ -57,13 +57,12 @@ Work migration(cl_mem_migration_flags flags, uint64_t bytes) noexcept {
 }  // namespace
 
 // result = the function `name` with the arguments, of which `list` are those before the event.
-#define HPCRUN_ENQUEUE(name, work, blocks, ...)                                              \
-  cl_int status = CL_SUCCESS;                                                                \
-  enqueue(public_functions.name, queue, work, blocks, {count, list}, event,                  \
-          [&](cl_event* where) noexcept {                                                    \
-            status = next.name(__VA_ARGS__, where);                                          \
-            return status == CL_SUCCESS;                                                     \
-          });                                                                                \
+#define HPCRUN_ENQUEUE(name, work, blocks, ...)                                                             \
+  cl_int status = CL_SUCCESS;                                                                               \
+  enqueue(public_functions.name, queue, work, blocks, {count, list}, event, [&](cl_event* where) noexcept { \
+    status = next.name(__VA_ARGS__, where);                                                                 \
+    return status == CL_SUCCESS;                                                                            \
+  });                                                                                                       \
   return status
 
 namespace wrap {
@@ -197,8 +196,7 @@ void* CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_b
                                      cl_map_flags flags, size_t offset, size_t bytes, cl_uint count,
                                      const cl_event* list, cl_event* event, cl_int* error) {
   void* mapped = nullptr;
-  enqueue(public_functions.clEnqueueMapBuffer, queue, map_work(flags, bytes), blocking,
-          {count, list}, event,
+  enqueue(public_functions.clEnqueueMapBuffer, queue, map_work(flags, bytes), blocking, {count, list}, event,
           [&](cl_event* where) noexcept {
             mapped = next.clEnqueueMapBuffer(queue, buffer, blocking, flags, offset, bytes, count, list,
                                              where, error);
@@ -213,11 +211,12 @@ void* CL_API_CALL clEnqueueMapImage(cl_command_queue queue, cl_mem image, cl_boo
                                     cl_event* event, cl_int* error) {
   void* mapped = nullptr;
   const Work work = map_work(flags, volume(region) * pixel_bytes(image));
-  enqueue(public_functions.clEnqueueMapImage, queue, work, blocking, {count, list}, event, [&](cl_event* where) noexcept {
-    mapped = next.clEnqueueMapImage(queue, image, blocking, flags, origin, region, row, slice, count, list,
-                                    where, error);
-    return mapped != nullptr;
-  });
+  enqueue(public_functions.clEnqueueMapImage, queue, work, blocking, {count, list}, event,
+          [&](cl_event* where) noexcept {
+            mapped = next.clEnqueueMapImage(queue, image, blocking, flags, origin, region, row, slice, count,
+                                            list, where, error);
+            return mapped != nullptr;
+          });
   return mapped;
 }
 

@@ -115,8 +115,8 @@ void compress_by_zstd(const std::filesystem::path& from, const std::filesystem::
     constexpr uint32_t kZstd = 2;  // ELFCOMPRESS_ZSTD
     const Elf64_Chdr how{kZstd, 0, section.sh_size, section.sh_addralign};
     std::string packed(ZSTD_compressBound(section.sh_size), '\0');
-    packed.resize(ZSTD_compress(packed.data(), packed.size(), bytes.data() + section.sh_offset,
-                                section.sh_size, 1));
+    packed.resize(
+        ZSTD_compress(packed.data(), packed.size(), bytes.data() + section.sh_offset, section.sh_size, 1));
     bytes.resize((bytes.size() + 7) / 8 * 8);
     section.sh_flags |= SHF_COMPRESSED;
     section.sh_offset = bytes.size();

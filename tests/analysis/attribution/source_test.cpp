@@ -102,8 +102,8 @@ TEST_CASE("debug information and symbols that are compressed by zstd are read") 
   check_work(debug, work);
   compress_by_zstd(kPlain, all, {".debug_", ".symtab", ".strtab"});
   check_work(all, work);
-  const AttributedModule named =
-      prof::attribute_module({all.string(), build_id(kPlain)}, addresses_of(function_extent(kPlain, "exported_entry")));
+  const AttributedModule named = prof::attribute_module(
+      {all.string(), build_id(kPlain)}, addresses_of(function_extent(kPlain, "exported_entry")));
   CHECK(named.warnings.empty());
   REQUIRE(!named.functions.empty());
   CHECK(named.functions[0].name == "exported_entry");

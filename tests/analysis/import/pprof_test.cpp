@@ -204,8 +204,7 @@ TEST_CASE("the values of a difference of two profiles keep their signs") {
   writer.sample({writer.location({{faster, 2}})}, {-7});
   writer.sample({writer.location({{slower, 10}})}, {4});
   const Import import = import_text(writer.bytes());
-  CHECK(points(import.database) ==
-        Points{{"main thread/faster:2", -7}, {"main thread/slower:10", 4}});
+  CHECK(points(import.database) == Points{{"main thread/faster:2", -7}, {"main thread/slower:10", 4}});
   CHECK(total(import.database) == -3);
   CHECK(import.database.profiles[0].samples == 11);
 }

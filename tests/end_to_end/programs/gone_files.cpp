@@ -1,5 +1,5 @@
-// Works in code whose file is gone: of the program itself ("self"), or of a library ("library PATH": unlinked after it
-// was loaded, "memory PATH": copied to a memory file, "kept PATH": still there).
+// Works in code whose file is gone: of the program itself ("self"), or of a library ("library PATH": unlinked
+// after it was loaded, "memory PATH": copied to a memory file, "kept PATH": still there).
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -61,6 +61,7 @@ int main(int argc, char** argv) {
   const auto work = library ? reinterpret_cast<Work>(dlsym(library, "plugin_work")) : nullptr;
   if (!work) return 3;
   uint64_t state = 1;
-  for (const double end = thread_cpu_seconds() + kSeconds; thread_cpu_seconds() < end;) state = work(state) | 1;
+  for (const double end = thread_cpu_seconds() + kSeconds; thread_cpu_seconds() < end;)
+    state = work(state) | 1;
   printf("worked %d\n", state != 0);
 }

@@ -367,7 +367,8 @@ TEST_CASE("widths and places of columns are remembered") {
   CHECK(header.visualIndex(page.model().column_of("function")) == 0);
 }
 
-TEST_CASE("names have the width that other columns leave, also where the page gets its width after it was filled") {
+TEST_CASE(
+    "names have the width that other columns leave, also where the page gets its width after it was filled") {
   const test::DatabaseFolder folder(sample());
   QSettings().clear();
   Document document(folder.path());

@@ -150,7 +150,8 @@ TEST_CASE("labels of the axis have room, however long they are") {
   ThreadPlot plot(ThreadPlot::Order::ByThread);
   plot.resize(600, 200);
   const auto words = [](double) { return QString("1234 h 52 min"); };
-  plot.show_values({1, 2}, {true, true}, words, words, [](uint32_t thread) { return QString::number(thread); });
+  plot.show_values({1, 2}, {true, true}, words, words,
+                   [](uint32_t thread) { return QString::number(thread); });
   CHECK(plot.place_of(0).left() > plot.fontMetrics().horizontalAdvance("1234 h 52 min"));
 }
 

@@ -56,7 +56,9 @@ TEST_CASE("times of any range are those of its records, at every level and edge"
   }
 }
 
-TEST_CASE("under the wall clock a sample has all the time since the one before it, whether its thread had a processor") {
+TEST_CASE(
+    "under the wall clock a sample has all the time since the one before it, whether its thread had a "
+    "processor") {
   Database recorded = test::traced_database({0, 1, 2, 5000}, 7);
   REQUIRE(!recorded.metrics.empty());
   for (const char* metric : {"REALTIME", "CPUTIME"}) {

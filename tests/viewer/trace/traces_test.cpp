@@ -84,8 +84,10 @@ TEST_CASE("the index of long traces is made in the background, kept, and made an
 TEST_CASE("what viewers that were killed left of an index is removed, what another one writes stays") {
   const test::DatabaseFolder folder(test::traced_database({kLeastSegmentsKept + 1}, 2));
   const Database database = read_database(folder.path());
-  const auto left = folder.path() / ".timeline.cache.0123abcd", former = folder.path() / "timeline.cache.writing-1",
-             written = folder.path() / ".timeline.cache.4567abcd", other = folder.path() / ".timeline.cache.notes";
+  const auto left = folder.path() / ".timeline.cache.0123abcd",
+             former = folder.path() / "timeline.cache.writing-1",
+             written = folder.path() / ".timeline.cache.4567abcd",
+             other = folder.path() / ".timeline.cache.notes";
   for (const auto& file : {left, former, written, other}) test::write_bytes(file, "part");
   const int descriptor = ::open(written.c_str(), O_RDONLY | O_CLOEXEC);
   REQUIRE(::flock(descriptor, LOCK_EX) == 0);
