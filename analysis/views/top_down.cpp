@@ -10,15 +10,21 @@ bool passes(const CallTree& tree, double value, size_t metric, double threshold_
 
 namespace {
 
-// Marks the nodes that reach the threshold, and those above them: where costs are differences of two
-// profiles, those of callees may cancel each other out.
+// Marks the nodes that reach the threshold. If there are negative costs, as in the difference of two
+// profiles, also those above them: the costs of callees may cancel each other out.
 std::vector<bool> heavy_nodes(const CallTree& tree, double threshold_percent) {
   std::vector<bool> heavy(tree.nodes.size());
-  for (size_t n = tree.nodes.size(); n-- > 0;) {
-    for (size_t m = 0; m < tree.metrics() && !heavy[n]; ++m)
-      heavy[n] = passes(tree, tree.cost(static_cast<uint32_t>(n), m).inclusive, m, threshold_percent);
-    if (heavy[n] && tree.nodes[n].parent != kNone) heavy[tree.nodes[n].parent] = true;
+  bool has_negative = false;
+  for (uint32_t n = 0; n < tree.nodes.size(); ++n) {
+    for (size_t m = 0; m < tree.metrics(); ++m) {
+      const double cost = tree.cost(n, m).inclusive;
+      has_negative |= cost < 0;
+      if (passes(tree, cost, m, threshold_percent)) heavy[n] = true;
+    }
   }
+  if (!has_negative) return heavy;
+  for (size_t n = tree.nodes.size(); n-- > 0;)
+    if (heavy[n] && tree.nodes[n].parent != kNone) heavy[tree.nodes[n].parent] = true;
   return heavy;
 }
 

@@ -65,9 +65,10 @@ class LocksText {
   }
 
   void row(const std::string& duration, const std::string& count, const auto& side) {
-    const std::string lead = fmt::format("      {:>10}  {:<16} longest {:<9} {}", duration, count,
-                                         words_for_duration(side.longest_s), side.open ? "not ended: " : "");
-    out_.write(row_ending_in(lead, words_for_call(user_of_lock(tree_, side.context)), style_));
+    const std::string lead = fmt::format("      {:>10}  {:<16} longest {:<9} ", duration, count,
+                                         words_for_duration(side.longest_s));
+    const std::string call = words_for_call(user_of_lock(tree_, side.context));
+    out_.write(row_ending_in(lead, side.open ? "not ended: " + call : call, style_));
   }
 
   // Deadlocks first, as the findings have them.

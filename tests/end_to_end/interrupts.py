@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """An interrupt reaches the program once, however it was sent, and what was measured is kept."""
 
+import fcntl
 import os
 import pty
 import signal
@@ -32,11 +33,16 @@ class Interrupts(driver.EndToEnd):
 
     def test_what_comes_after_the_program_ends_by_it(self):
         directory = self.folder / "after"
-        # A pipe that nobody reads, where prof is going to write: it waits there when the program has ended.
-        launched = subprocess.Popen([str(driver.PROF), "run", "-o", str(directory), "--", "sh", "-c",
-                                     f"mkfifo {directory}/run.json.writing; echo $$"], stdout=subprocess.PIPE,
-                                    stderr=subprocess.PIPE, start_new_session=True)
+        # A pipe that is full and that nobody reads: prof waits there for room for its report when the program has ended.
+        reading, writing = os.pipe()
+        self.addCleanup(os.close, reading)
+        fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+        os.write(writing, b" " * fcntl.fcntl(writing, fcntl.F_GETPIPE_SZ))
+        launched = subprocess.Popen([str(driver.PROF), "run", "-o", str(directory), "--", "sh", "-c", "echo $$"],
+                                    stdout=subprocess.PIPE, stderr=writing, start_new_session=True)
+        os.close(writing)
         self.addCleanup(launched.kill)
+        self.addCleanup(launched.stdout.close)
         program = int(launched.stdout.readline())
         deadline = time.monotonic() + 20
         while launched.poll() is None and time.monotonic() < deadline:

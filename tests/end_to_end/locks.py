@@ -205,7 +205,7 @@ class Locks(driver.EndToEnd):
         self.assert_within(sum(one["seconds"] for one in ends), 0.8 * work, 20 * work, "waited for the end of the region")
         self.assertTrue(any(frame["function"].startswith("main") for one in ends for frame in one["frames"]), ends)
         text = self.prof("report", run.directory, "--view=locks").stdout.decode()
-        self.assertRegex(text, r"next parallel region longest [^\n]* uneven[^\n]*\(openmp_wa")
+        self.assertRegex(text, r"next parallel region longest [^\n]* uneven\S*\s+\(openmp_waits\.cpp:\d+\)")
         self.assert_within(run.inclusive("compute", "IDLE_BLAME"), 1.6 * work, 2.02 * work, "IDLE_BLAME of compute")
         finding = next(one for one in report["findings"] if one["kind"] == "idle-threads")
         self.assertIn("2 of 3 threads waited for others while compute (openmp_waits.cpp:", finding["sentence"])

@@ -56,7 +56,7 @@ bool BottomUpRows::has_callers(const CallerChain& all) const {
     const uint32_t caller = tree_.nodes[all.callers[i]].parent;
     if (caller == kNone || tree_.frames[tree_.nodes[caller].frame].kind == FrameKind::Entry) continue;
     for (size_t m = 0; m < tree_.metrics(); ++m)
-      if (tree_.cost(all.functions[i], m).exclusive > 0) return true;
+      if (tree_.cost(all.functions[i], m).exclusive != 0) return true;
   }
   return false;
 }

@@ -20,7 +20,7 @@ std::unique_ptr<Rows> make_rows(Reading reading, const CallTree& tree) {
 
 bool has_weight(Rows& rows, const CallTree& tree, uint32_t row) {
   for (size_t m = 0; m < tree.metrics(); ++m)
-    if (rows.weight(row, m) > 0) return true;
+    if (rows.weight(row, m) != 0) return true;
   return false;
 }
 

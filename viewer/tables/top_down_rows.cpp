@@ -28,13 +28,13 @@ const NodeContexts& TopDownRows::contexts() {
 // Mostly the first metric tells. Of the others the tree computes all nodes at once, which is too much for the
 // few rows that the first one leaves open.
 bool TopDownRows::costs_anything(uint32_t row) {
-  if (tree_.metrics() == 0 || weight(row, 0) > 0) return tree_.metrics() > 0;
+  if (tree_.metrics() == 0 || weight(row, 0) != 0) return tree_.metrics() > 0;
   if (tree_.is_folded || tree_.compared) return has_weight(*this, tree_, row);
   for (const std::vector<Cost>& column : tree_.by_context) {
     double sum = 0;
     for (const uint32_t context : contexts().of(row))
       if (starts_frame(tree_.database->contexts[context])) sum += column[context].inclusive;
-    if (sum > 0) return true;
+    if (sum != 0) return true;
   }
   return false;
 }
