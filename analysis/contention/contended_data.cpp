@@ -157,8 +157,16 @@ bool has_writer(const std::vector<ContentionSide>& sides) {
 // How often lines moved says which kind of sharing costs most. A byte that one thread writes and another one
 // uses is shared in any case, and what is said of the finding must agree with its sides.
 Sharing agreeing_verdict(Sharing by_moves, const std::vector<ContentionSide>& sides) {
-  const bool shares_bytes = any_two(sides, [](const ContentionSide& a, const ContentionSide& b) {
-    return is_conflict(a, b) && have_common_bytes(a, b);
+  // Sides without samples cost nothing: whoever allocates and frees an object touches its bytes as well. Of
+  // memory whose allocation was not recorded, several objects may have had the same bytes, one after the
+  // other.
+  const bool has_objects =
+      std::ranges::any_of(sides, [](const ContentionSide& side) { return side.object != kNoObject; });
+  const auto counts = [has_objects](const ContentionSide& side) {
+    return side.weight_ns > 0 && (!has_objects || side.object != kNoObject);
+  };
+  const bool shares_bytes = any_two(sides, [&](const ContentionSide& a, const ContentionSide& b) {
+    return counts(a) && counts(b) && is_conflict(a, b) && have_common_bytes(a, b);
   });
   return by_moves == Sharing::False && shares_bytes ? Sharing::Mixed : by_moves;
 }
