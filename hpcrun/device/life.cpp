@@ -54,9 +54,9 @@ void note_incomplete() noexcept {
   if (!incomplete) return;
   char note[160];
   snprintf(note, sizeof note,
-           "%llu device tasks were submitted and not seen to complete; they are missing from all times of "
-           "devices",
-           static_cast<unsigned long long>(incomplete));
+           "%llu device %s submitted and not seen to complete; the times of devices are without %s",
+           static_cast<unsigned long long>(incomplete), incomplete == 1 ? "task was" : "tasks were",
+           incomplete == 1 ? "it" : "them");
   process_state.file.write_note(note);
 }
 

@@ -155,7 +155,7 @@ class Attributions:
     def test_processes_that_leave_with_work_outstanding(self):
         run = self.assert_as_bare([CALLS, "outstanding"], status=3)
         self.assert_time(run, "Done", 0.001)
-        self.assertIn("1 device tasks were submitted and not seen to complete", self.degradations(run))
+        self.assertIn("1 device task was submitted and not seen to complete", self.degradations(run))
 
     def test_processes_that_leave_at_once(self):
         for what in ("at-once", "in-handler"):
