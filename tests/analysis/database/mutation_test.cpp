@@ -11,13 +11,14 @@
 #include "tests/analysis/database/databases.h"
 #include "tests/analysis/database/files.h"
 #include "tests/analysis/database/rules.h"
+#include "tests/long.h"
 
 using namespace prof;
 using namespace prof::test;
 
 namespace {
 
-constexpr int kMutations = 20'000;
+const int kMutations = may_take_long() ? 20'000 : 5'000;
 
 class Mutator {
  public:
