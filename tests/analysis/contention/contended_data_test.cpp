@@ -241,6 +241,41 @@ TEST_CASE("a byte that one thread writes and another uses is not called false sh
   CHECK(found[0].sharing == Sharing::Mixed);
 }
 
+TEST_CASE("bytes that a thread touches without samples do not make sharing mixed") {
+  // As the thread does that allocates and frees the object.
+  Recording run;
+  const uint32_t object = run.object(kBase, 64, 1);
+  run.use(1, kBase, 8, AccessKind::ReadWrite, 0, 2000, object);
+  run.use(2, kBase + 8, 8, AccessKind::ReadWrite, 0, 2000, object);
+  const size_t first_without_samples = run.accesses.size();
+  run.use(2, kBase, 8, AccessKind::Write, 0, 80, object);
+  for (size_t i = first_without_samples; i < run.accesses.size(); ++i) run.accesses[i].weight_ns = 0;
+  const auto found = run.found();
+  REQUIRE(found.size() == 1);
+  REQUIRE(found[0].sides.size() == 3);
+  CHECK(found[0].sides[2].weight_ns == 0);
+  CHECK(found[0].sharing == Sharing::False);
+}
+
+TEST_CASE("memory without a recorded allocation does not make sharing of known objects mixed") {
+  Recording run;
+  const uint32_t object = run.object(kBase, 16, 1);
+  for (const uint32_t of : {object, kNoObject}) {
+    run.accesses.clear();
+    run.use(1, kBase, 8, AccessKind::ReadWrite, 0, 2000, of);
+    run.use(2, kBase + 8, 8, AccessKind::ReadWrite, 0, 2000, of);
+    // Objects at the same address, one after the other, look like one.
+    run.use(1, kBase + 24, 8, AccessKind::ReadWrite, 0, 80);
+    run.use(2, kBase + 24, 8, AccessKind::ReadWrite, 0, 80);
+    const auto found = run.found();
+    REQUIRE(found.size() == 1);
+    REQUIRE(found[0].sides.size() == 4);
+    CHECK(found[0].moves.of_true_sharing() < 0.1 * found[0].moves.total());
+    // If nothing on the line is a known object, these bytes are all the evidence there is.
+    CHECK(found[0].sharing == (of == object ? Sharing::False : Sharing::Mixed));
+  }
+}
+
 TEST_CASE("a writer stays in the finding, however much more often others read") {
   Recording run;
   const uint32_t object = run.object(kBase, 64, 1);
