@@ -16,25 +16,35 @@ bool is_in_front(std::string_view function) {
          !name.starts_with("hpcrun_") && !name.starts_with("prof_") && !name.starts_with("Zydis");
 }
 
+std::string_view file_name(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
 }  // namespace
 
 bool is_own_runtime(std::string_view module_path) {
-  const std::string_view name = module_path.substr(module_path.rfind('/') + 1);
+  const std::string_view name = file_name(module_path);
   return name.starts_with("libhpcrun.so") || name.starts_with("libhpcrun-");
+}
+
+bool is_allocator_front(std::string_view module_path) {
+  return file_name(module_path).starts_with("libhpcrun-memory.so");
 }
 
 bool is_folded_function(std::string_view function) {
   return function == kFolded;
 }
 
-AttributedModule fold_own_functions(const AttributedModule& attributed) {
+AttributedModule fold_own_functions(const AttributedModule& attributed, std::string_view module_path) {
+  const bool keeps_names = !is_allocator_front(module_path);
   AttributedModule folded;
   folded.warnings = attributed.warnings;
   folded.build_id = attributed.build_id;
   std::map<std::string_view, uint32_t> numbers;
   for (size_t address = 0; address + 1 < attributed.first.size(); ++address) {
     const AttributedFunction& function = attributed.functions[attributed.chain(address).front().function];
-    const std::string_view name = is_in_front(function.name) ? std::string_view(function.name) : kFolded;
+    const std::string_view name =
+        keeps_names && is_in_front(function.name) ? std::string_view(function.name) : kFolded;
     const auto [at, added] = numbers.try_emplace(name, static_cast<uint32_t>(folded.functions.size()));
     if (added)
       folded.functions.push_back(

@@ -59,6 +59,8 @@ template <typename Child>
 uint32_t ContextTree::follow(uint32_t parent, PlaceId place, const Child& child) const {
   for (const PlaceFrame& frame : places_.chain(place)) {
     if (frame.calls_itself && contexts_[parent].function == frame.function) continue;
+    if (contexts_[parent].kind == ContextKind::Function && places_.is_passed_over(contexts_[parent].function))
+      parent = contexts_[parent].parent;
     if (const uint32_t above = same_above(parent, frame.function); above != kNone) {
       parent = above;
     } else {

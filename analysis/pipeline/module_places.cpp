@@ -111,7 +111,8 @@ AttributedModule ModulePlaces::attribute_names(const std::vector<uint64_t>& numb
 AttributedModule ModulePlaces::attribute(const Module& module, const AttributionOptions& options) const {
   if (module.kind == ModuleKind::File) {
     AttributedModule attributed = attribute_module(module.identity, module.addresses, options);
-    return is_own_runtime(module.identity.path) ? fold_own_functions(attributed) : attributed;
+    return is_own_runtime(module.identity.path) ? fold_own_functions(attributed, module.identity.path)
+                                                : attributed;
   }
   if (module.kind == ModuleKind::Jit) return attribute_jit(module.perf_map, module.addresses);
   if (module.kind == ModuleKind::Device) return attribute_names(module.addresses);
@@ -134,10 +135,12 @@ void ModulePlaces::add(const Module& module, AttributedModule& attributed, Place
   const auto file = [&](uint32_t index) { return index == kNoFile ? kNone : files[index]; };
 
   const bool is_own = is_own_runtime(module.identity.path);
+  const bool is_passed_over = is_allocator_front(module.identity.path);
   const auto first_function = static_cast<uint32_t>(database.functions.size());
   for (AttributedFunction& function : attributed.functions) {
     database.functions.push_back({std::move(function.name), module.database_module, function.offset,
                                   file(function.file), function.line});
+    if (is_passed_over) table.pass_over(static_cast<uint32_t>(database.functions.size() - 1));
   }
   std::vector<PlaceFrame> chain;
   for (size_t address = 0; address < module.addresses.size(); ++address) {

@@ -2,6 +2,7 @@
 // What is known of each place in code: the functions there, in terms of the database. A place is an address
 // in a module, or whatever else a profile has on its call paths.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -33,9 +34,16 @@ class PlaceTable {
   }
   size_t size() const { return first_.size() - 1; }
 
+  // What the function calls is shown as called by its caller; the function itself has its own cost alone.
+  void pass_over(uint32_t function) { passed_over_.push_back(function); }
+  bool is_passed_over(uint32_t function) const {
+    return std::ranges::find(passed_over_, function) != passed_over_.end();
+  }
+
  private:
   std::vector<PlaceFrame> frames_;
   std::vector<uint32_t> first_ = {0};
+  std::vector<uint32_t> passed_over_;  // one in a run with such a module
 };
 
 }  // namespace prof

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "hpcrun/guest/own_ranges.h"
 #include "hpcrun/guest/syscalls.h"
 
 namespace hpcrun {
@@ -15,14 +16,21 @@ constexpr size_t kPage = 4096;
 
 constinit std::atomic<const MemorySource*> current{nullptr};
 
-}  // namespace
-
-void* map_own_memory(size_t bytes, InChild in_child) noexcept {
+void* map(size_t bytes, InChild in_child) noexcept {
   if (const MemorySource* const source = current.load(std::memory_order_acquire)) return source->map(bytes);
   void* const at =
       sys_mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) return nullptr;
   if (in_child == InChild::Nothing) sys_madvise(at, bytes, MADV_DONTFORK);
+  return at;
+}
+
+}  // namespace
+
+void* map_own_memory(size_t bytes, InChild in_child) noexcept {
+  void* const at = map(bytes, in_child);
+  const bool is_copied = in_child == InChild::Copy || current.load(std::memory_order_relaxed) != nullptr;
+  if (at) note_own_range(at, bytes, is_copied);
   return at;
 }
 
@@ -44,6 +52,7 @@ void* map_emptied_page() noexcept {
 }
 
 void unmap_own_memory(void* at, size_t bytes) noexcept {
+  forget_own_range(at);
   if (const MemorySource* const source = current.load(std::memory_order_acquire))
     source->unmap(at, bytes);
   else

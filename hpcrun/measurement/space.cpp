@@ -10,6 +10,7 @@
 
 #include "hpcrun/guest/descriptors.h"
 #include "hpcrun/guest/own_process.h"
+#include "hpcrun/guest/own_ranges.h"
 #include "hpcrun/guest/syscalls.h"
 
 namespace hpcrun {
@@ -169,6 +170,7 @@ bool FileSpace::map_ahead() noexcept {
   void* const at =
       sys_mmap(nullptr, kAheadBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor(), 0);
   if (at == MAP_FAILED) return false;
+  note_own_range(at, kAheadBytes, true);
   ahead_ = static_cast<char*>(at);
   ahead_bytes_.store(kAheadBytes, std::memory_order_release);
   return true;
@@ -181,6 +183,8 @@ void FileSpace::map_less_ahead() noexcept {
   const uint64_t kept = taken_.load(std::memory_order_acquire) + kOnTheWay;
   if (!ahead_ || kept >= bytes) return;
   ahead_bytes_.store(kept, std::memory_order_release);
+  forget_own_range(ahead_);
+  note_own_range(ahead_, kept, true);
   sys_munmap(ahead_ + kept, bytes - kept);
 }
 
@@ -190,16 +194,21 @@ bool FileSpace::is_ahead(const void* at) const noexcept {
 }
 
 void FileSpace::unmap(void* at, size_t bytes) noexcept {
-  if (!is_ahead(at)) sys_munmap(at, bytes);
+  if (is_ahead(at)) return;
+  forget_own_range(at);
+  sys_munmap(at, bytes);
 }
 
 void* FileSpace::map(int64_t offset, size_t bytes) noexcept {
   const uint64_t end = static_cast<uint64_t>(offset) + bytes;
   if (ahead_ && end <= ahead_bytes_.load(std::memory_order_acquire)) return ahead_ + offset;
   void* at = sys_mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor(), offset);
-  if (at != MAP_FAILED) return at;
-  fail(ENOMEM);
-  return nullptr;
+  if (at == MAP_FAILED) {
+    fail(ENOMEM);
+    return nullptr;
+  }
+  note_own_range(at, bytes, false);
+  return at;
 }
 
 uint64_t FileSpace::close_and_trim() noexcept {
@@ -221,7 +230,10 @@ void FileSpace::release_descriptor() noexcept {
 void FileSpace::abandon() noexcept {
   release_descriptor();
   owner_ = 0;
-  if (ahead_) sys_munmap(ahead_, ahead_bytes_.load());
+  if (ahead_) {
+    forget_own_range(ahead_);
+    sys_munmap(ahead_, ahead_bytes_.load());
+  }
   ahead_ = nullptr;
   ahead_bytes_.store(0);
 }

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <string_view>
 
+#include "hpcrun/guest/own_ranges.h"
+
 namespace hpcrun {
 
 namespace {
@@ -40,10 +42,10 @@ void note_profiler_data(const char* path, uint64_t start, uint64_t end) noexcept
 bool is_profiler_data(uint64_t address) noexcept {
   for (const Range& range : ranges) {
     const uint64_t end = range.end.load(std::memory_order_acquire);
-    if (end == 0) return false;
+    if (end == 0) break;
     if (address >= range.start.load(std::memory_order_relaxed) && address < end) return true;
   }
-  return false;
+  return is_in_own_range(address);
 }
 
 }  // namespace hpcrun

@@ -17,6 +17,7 @@
 #include "hpcrun/guest/environment.h"
 #include "hpcrun/guest/own_mappings.h"
 #include "hpcrun/guest/own_memory.h"
+#include "hpcrun/guest/own_ranges.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/memory/heap.h"
 #include "hpcrun/memory/isolating.h"
@@ -304,6 +305,7 @@ void after_fork_in_child() noexcept {
   process_state.timer_event = -1;
   process_state.thread_count.store(0, std::memory_order_relaxed);
   Arena::forget_all();
+  keep_own_ranges_of_child();
   forget_threads();
   forget_devices();
   forget_isolating();

@@ -1,5 +1,6 @@
 #include "hpcrun/sample/late_threads.h"
 
+#include "hpcrun/guest/own_memory.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/sample/handler.h"
 
@@ -7,13 +8,11 @@ namespace hpcrun {
 
 // Untouched pages cost nothing, and zeros are a valid empty object.
 LateThreads* LateThreads::create() noexcept {
-  void* at = sys_mmap(nullptr, sizeof(LateThreads), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return at == MAP_FAILED ? nullptr : static_cast<LateThreads*>(at);
+  return static_cast<LateThreads*>(map_own_memory(sizeof(LateThreads), InChild::Copy));
 }
 
 void LateThreads::destroy() noexcept {
-  sys_munmap(this, sizeof *this);
+  unmap_own_memory(this, sizeof *this);
 }
 
 void LateThreads::add_memory(StackBounds range, bool is_first_stack) noexcept {

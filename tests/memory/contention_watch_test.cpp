@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "hpcrun/guest/own_memory.h"
+#include "hpcrun/guest/own_ranges.h"
 #include "hpcrun/memory/profiler_data.h"
 #include "hpcrun/model/cache_line.h"
 #include "tests/memory/sampled_threads.h"
@@ -148,9 +150,51 @@ TEST_CASE("what threads contend for in the profiler's own data is no finding") {
   CHECK(is_profiler_data(start));
   CHECK(is_profiler_data(start + sizeof own - 1));
   CHECK_FALSE(is_profiler_data(start + sizeof own));
-  const auto run = run_watched({{count_up, &own[1]}, {count_up, &own[6]}}, kQuiet);
-  CHECK(run.samples > 10);
-  CHECK(run.evidence.empty());
+  auto* const mapped = static_cast<uint64_t*>(map_own_memory(sizeof own));
+  REQUIRE(mapped);
+  for (uint64_t* const data : {own, mapped}) {
+    const auto run = run_watched({{count_up, &data[1]}, {count_up, &data[6]}}, kQuiet);
+    CHECK(run.samples > 10);
+    CHECK(run.evidence.empty());
+  }
+  unmap_own_memory(mapped, sizeof own);
+}
+
+TEST_CASE("memory that the profiler mapped is its own until it is unmapped, and in children that have it") {
+  constexpr size_t kBytes = 8192;
+  auto* const copied = static_cast<char*>(map_own_memory(kBytes, InChild::Copy));
+  auto* const left_out = static_cast<char*>(map_own_memory(kBytes, InChild::Nothing));
+  REQUIRE(copied);
+  REQUIRE(left_out);
+  const auto is_own = [](const char* at) { return is_profiler_data(reinterpret_cast<uint64_t>(at)); };
+  for (const char* const memory : {copied, left_out}) {
+    CHECK(is_own(memory));
+    CHECK(is_own(memory + kBytes - 1));
+  }
+  keep_own_ranges_of_child();
+  CHECK(is_own(copied));
+  CHECK_FALSE(is_own(left_out));
+  unmap_own_memory(left_out, kBytes);
+  unmap_own_memory(copied, kBytes);
+  CHECK_FALSE(is_own(copied));
+  CHECK_FALSE(is_own(left_out));
+}
+
+TEST_CASE("as many ranges of the profiler's as there is room for are known, and more do no harm") {
+  constexpr uint64_t kFirst = uint64_t{1} << 50, kApart = 4096;
+  const auto at = [](uint64_t i) { return reinterpret_cast<const void*>(kFirst + i * kApart); };
+  for (uint64_t i = 0; i < 5000; ++i) note_own_range(at(i), 64, true);
+  for (const uint64_t i : {0, 1, 3000}) {
+    CHECK(is_in_own_range(kFirst + i * kApart + 63));
+    CHECK_FALSE(is_in_own_range(kFirst + i * kApart + 64));
+  }
+  CHECK_FALSE(is_in_own_range(kFirst + 4999 * kApart));
+  forget_own_range(at(3000));
+  note_own_range(at(4999), 64, true);
+  CHECK_FALSE(is_in_own_range(kFirst + 3000 * kApart));
+  CHECK(is_in_own_range(kFirst + 4999 * kApart));
+  for (uint64_t i = 0; i < 5000; ++i) forget_own_range(at(i));
+  CHECK_FALSE(is_in_own_range(kFirst));
 }
 
 TEST_CASE("threads with lines of their own, or that only read, are left in peace") {

@@ -34,7 +34,7 @@ TEST_CASE("own functions are one, and those in front of the program's keep their
   module.first.push_back(static_cast<uint32_t>(module.frames.size()));
   module.warnings = {"older than the run"};
 
-  const AttributedModule folded = prof::fold_own_functions(module);
+  const AttributedModule folded = prof::fold_own_functions(module, "/opt/prof/lib/libhpcrun.so");
   CHECK(folded.warnings == module.warnings);
   CHECK(folded.files.empty());
   CHECK(folded.functions.size() == std::size(in_front) + 1);
@@ -48,4 +48,11 @@ TEST_CASE("own functions are one, and those in front of the program's keep their
     CHECK(name == (f < std::size(in_front) ? module.functions[f].name : "[prof]"));
     CHECK(prof::is_folded_function(name) == (f >= std::size(in_front)));
   }
+
+  // The allocator's own functions are next on the call path, so that no name is missing.
+  CHECK(prof::is_allocator_front("/opt/prof/lib/libhpcrun-memory.so"));
+  CHECK_FALSE(prof::is_allocator_front("/opt/prof/lib/libhpcrun.so"));
+  const AttributedModule front = prof::fold_own_functions(module, "/opt/prof/lib/libhpcrun-memory.so");
+  REQUIRE(front.functions.size() == 1);
+  CHECK(front.functions[0].name == "[prof]");
 }

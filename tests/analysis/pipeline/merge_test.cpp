@@ -211,9 +211,40 @@ TEST_CASE("a sample without a stack counts for its thread, a frame without a mod
               {{"main thread", values(1, 3, 1)}, {"main thread/[unknown]", values(2, 2, 2)}});
 }
 
+TEST_CASE("what the library in front of the allocator calls is called by its caller") {
+  const TemporaryDirectory directory;
+  const std::filesystem::path front = directory / "libhpcrun-memory.so";
+  std::filesystem::copy_file(fixture_module(), front);
+  Recorder recorder(directory / "a.prof");
+  describe(recorder.file, fixture_module());
+  constexpr uint16_t kFront = kModule + 1;
+  recorder.file.write_module(kFront, front.c_str(), 0x30000, 0x40000, 0x30000, nullptr, 0);
+  const FixturePlaces places = fixture_places();
+  RecordedThread& thread = recorder.add_thread();
+  // Innermost function first.
+  const auto sampled = [&](std::vector<hpcrun::FrameKey> frames, uint64_t value) {
+    frames.push_back(hpcrun::make_frame(kModule, places.outer));
+    const hpcrun::NodeId node = thread.tree.insert(frames.data(), static_cast<uint32_t>(frames.size()));
+    REQUIRE(thread.tree.add(node, kMisses, value));
+  };
+  const hpcrun::FrameKey of_front = hpcrun::make_frame(kFront, places.plain);
+  sampled({of_front}, 1);
+  sampled({hpcrun::make_frame(kFront, places.outer), of_front}, 2);
+  sampled({hpcrun::make_frame(kModule, places.plain), of_front}, 4);
+  recorder.finish();
+  const Database database = analyze({directory.path()}).database;
+  const std::string outer = "main thread" + places.outer_path, plain = outer + places.plain_path;
+  check_equal(values_by_path(database, database.profiles[0], 1), {{"main thread", values(0, 7, 0)},
+                                                                  {function_of(outer), values(0, 7, 0)},
+                                                                  {outer, values(0, 7, 0)},
+                                                                  {outer + "/[prof]", values(3, 3, 3)},
+                                                                  {function_of(plain), values(4, 4, 0)},
+                                                                  {plain, values(4, 4, 4)}});
+}
+
 TEST_CASE("what the runtime in the program calls of itself is one call") {
   const TemporaryDirectory directory;
-  const std::filesystem::path runtime = directory / "libhpcrun-memory.so";
+  const std::filesystem::path runtime = directory / "libhpcrun-sync.so";
   std::filesystem::copy_file(fixture_module(), runtime);
   Recorder recorder(directory / "a.prof");
   describe(recorder.file, runtime);
