@@ -8,7 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
+
+#include "tests/end_to_end/programs/own_blocks.h"
 
 namespace {
 
@@ -27,21 +28,9 @@ extern "C" void* malloc(size_t bytes) {
   if (at + bytes <= sizeof memory) used += (bytes + 31) / 16 * 16;
   for (int i = 0; i < 200; ++i) turns = turns + 1;
   at_work = false;
-  if (at + bytes > sizeof memory) return nullptr;
-  std::memcpy(memory + at - sizeof bytes, &bytes, sizeof bytes);
-  return memory + at;
+  return block_at(memory, sizeof memory, at, bytes);
 }
 extern "C" void free(void*) {}
-extern "C" void* calloc(size_t count, size_t each) {
-  return malloc(count * each);
-}
-extern "C" void* realloc(void* at, size_t bytes) {
-  void* const to = malloc(bytes);
-  size_t before = 0;
-  if (at) std::memcpy(&before, static_cast<unsigned char*>(at) - sizeof before, sizeof before);
-  if (to && at) std::memcpy(to, at, before < bytes ? before : bytes);
-  return to;
-}
 
 namespace {
 

@@ -1,6 +1,6 @@
 // A program with an allocator and a getenv() of its own, which its fork handlers lock and unlock, as those of
-// browsers do. Whoever calls either between the handlers would wait for ever; here that ends the process with a
-// message.
+// browsers do. Whoever calls either between the handlers would wait for ever; here that ends the process with
+// a message.
 
 #include <pthread.h>
 #include <sys/wait.h>
@@ -12,6 +12,8 @@
 #include <cstring>
 #include <string_view>
 #include <thread>
+
+#include "tests/end_to_end/programs/own_blocks.h"
 
 namespace {
 
@@ -47,22 +49,10 @@ void fork_once() {
 extern "C" void* malloc(size_t bytes) {
   check("malloc");
   const size_t at = used.fetch_add((bytes + 31) / 16 * 16) + 16;  // the size is before it
-  if (at + bytes > sizeof memory) return nullptr;
-  std::memcpy(memory + at - sizeof bytes, &bytes, sizeof bytes);
-  return memory + at;
+  return block_at(memory, sizeof memory, at, bytes);
 }
 extern "C" void free(void* at) {
   if (at) check("free");
-}
-extern "C" void* calloc(size_t count, size_t each) {
-  return malloc(count * each);
-}
-extern "C" void* realloc(void* at, size_t bytes) {
-  void* const to = malloc(bytes);
-  size_t before = 0;
-  if (at) std::memcpy(&before, static_cast<unsigned char*>(at) - sizeof before, sizeof before);
-  if (to && at) std::memcpy(to, at, before < bytes ? before : bytes);
-  return to;
 }
 extern "C" char* getenv(const char* name) {
   check("getenv");

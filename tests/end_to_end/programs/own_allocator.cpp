@@ -7,8 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <thread>
+
+#include "tests/end_to_end/programs/own_blocks.h"
 
 namespace {
 alignas(64) unsigned char memory[64 << 20];
@@ -17,21 +18,9 @@ std::atomic<size_t> used{0};
 
 extern "C" void* malloc(size_t bytes) {
   const size_t at = used.fetch_add((bytes + 127) / 64 * 64) + 64;  // the size is before it
-  if (at + bytes > sizeof memory) return nullptr;
-  std::memcpy(memory + at - sizeof bytes, &bytes, sizeof bytes);
-  return memory + at;
+  return block_at(memory, sizeof memory, at, bytes);
 }
 extern "C" void free(void*) {}
-extern "C" void* calloc(size_t count, size_t each) {
-  return malloc(count * each);
-}
-extern "C" void* realloc(void* at, size_t bytes) {
-  void* const to = malloc(bytes);
-  size_t before = 0;
-  if (at) std::memcpy(&before, static_cast<unsigned char*>(at) - sizeof before, sizeof before);
-  if (to && at) std::memcpy(to, at, before < bytes ? before : bytes);
-  return to;
-}
 
 int main() {
   auto* const pair = static_cast<volatile uint64_t*>(malloc(64));
