@@ -11,7 +11,7 @@
 #include <map>
 #include <memory>
 
-#include "analysis/files/folder.h"
+#include "analysis/files/named_output.h"
 #include "analysis/views/call_tree.h"
 #include "prof/export/replaceable.h"
 #include "prof/export/trace.h"
@@ -84,23 +84,14 @@ void write_and_close(const ExportFormatInfo& format, const CallTree& tree, File 
   if (std::fclose(file.release()) != 0) fail_to_write(path);
 }
 
-// Written beside it and renamed when it is whole: a link that is put there meanwhile is replaced, never
-// followed, and a reader finds the file before or the file after.
-void export_to_file(const ExportFormatInfo& format, const CallTree& tree, const std::string& path) {
-  if (is_device_name(path))
-    return write_and_close(format, tree, File(std::fopen(path.c_str(), "we"), std::fclose), path);
-  constexpr mode_t kBeforeUmask = 0666;
-  NewFile file = [&] {
-    try {
-      return NewFile::beside(path, FolderOwner::Any, kBeforeUmask);
-    } catch (const WriteError& error) {
-      fail(kOwnFailure, "cannot write {}: {}", path, error.what());
-    }
-  }();
+void export_to_file(const ExportFormatInfo& format, const CallTree& tree, const std::string& path) try {
+  NamedOutput file(path);
   const int descriptor = fcntl(file.descriptor(), F_DUPFD_CLOEXEC, 0);
   if (descriptor < 0) fail_to_write(path);
   write_and_close(format, tree, File(fdopen(descriptor, "w"), std::fclose), path);
   file.keep();
+} catch (const WriteError& error) {
+  fail(kOwnFailure, "cannot write {}: {}", path, error.what());
 }
 
 }  // namespace

@@ -47,14 +47,6 @@ bool is_perfetto_trace(std::string_view beginning) {
 
 }  // namespace
 
-bool is_device_name(const fs::path& path) {
-  const std::string name = path.lexically_normal().string();
-  constexpr std::string_view kDevices[] = {"/dev/stdout", "/dev/stderr", "/dev/null", "/dev/full",
-                                           "/dev/tty"};
-  return std::ranges::count(kDevices, name) > 0 || name.starts_with("/dev/fd/") ||
-         name.starts_with("/proc/self/fd/");
-}
-
 bool begins_like_export(const ExportFormatInfo& format, std::string_view beginning) {
   switch (format.format) {
     case ExportFormat::Collapsed:

@@ -9,10 +9,6 @@
 
 namespace prof {
 
-// True for names of an open descriptor or a device (/dev/stdout, /dev/fd/63, /dev/null), which are written to
-// as they are.
-bool is_device_name(const std::filesystem::path& path);
-
 // Throws CommandError (125) with what is there instead of an export of this format. `force` lets any regular
 // file and any link pass, never a directory, a FIFO or a device.
 void require_replaceable(const std::filesystem::path& path, const ExportFormatInfo& format, bool force);

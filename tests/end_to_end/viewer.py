@@ -203,6 +203,15 @@ class Viewer(driver.EndToEnd):
         self.assertTrue(pipe.is_fifo())
         self.assertIn("/dev/full", self.refused(run.directory, "--view", "flat", "--table", "/dev/full"))
         self.assertTrue(pathlib.Path("/dev/full").is_char_device())
+        # A link at that name is replaced; what it names stays as it is.
+        named = self.folder / "named"
+        named.write_text("another's")
+        for option in ("--table", "--screenshot"):
+            link = self.folder / "link.png"
+            link.symlink_to(named)
+            self.assertEqual(0, self.view(run.directory, "--view", "flat", option, link).returncode)
+            self.assertEqual((named.read_text(), link.is_symlink()), ("another's", False))
+            link.unlink()
 
         own = run.directory / "database" / "meta.db"
         before = own.read_bytes()

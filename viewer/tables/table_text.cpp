@@ -2,14 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <QFile>
 #include <QItemSelectionModel>
-#include <QSaveFile>
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "viewer/document/output_file.h"
 #include "viewer/tables/cost_model.h"
 
 namespace prof::viewer {
@@ -82,36 +80,6 @@ void write_all(QAbstractItemModel& model, QIODevice& out) {
   write_rows(model, {}, 0, out);
 }
 
-// A file is replaced when all is written; pipes, devices and what links name are written to as they are.
-bool is_replaced(const std::filesystem::path& file) {
-  std::error_code error;
-  const auto type = std::filesystem::symlink_status(file, error).type();
-  return type == std::filesystem::file_type::regular || type == std::filesystem::file_type::not_found;
-}
-
-void write_file(QAbstractItemModel& model, const std::filesystem::path& file) {
-  bool is_written = false;
-  QString why;
-  if (file != "-" && is_replaced(file)) {
-    QSaveFile out(QString::fromStdString(file.string()));
-    if (out.open(QIODevice::WriteOnly)) {
-      write_all(model, out);
-      is_written = out.commit();
-    }
-    why = out.errorString();
-  } else {
-    QFile out(QString::fromStdString(file.string()));
-    if (file == "-" ? out.open(stdout, QIODevice::WriteOnly)
-                    : out.open(QIODevice::WriteOnly | QIODevice::Truncate)) {
-      write_all(model, out);
-      is_written = out.flush() && out.error() == QFileDevice::NoError;
-    }
-    why = out.errorString();
-  }
-  if (!is_written)
-    throw std::runtime_error(fmt::format("cannot write {}: {}", file.string(), why.toStdString()));
-}
-
 }  // namespace
 
 // What a table has not loaded is loaded into another one, which then goes: the one that is shown stays as it
@@ -119,9 +87,9 @@ void write_file(QAbstractItemModel& model, const std::filesystem::path& file) {
 void write_csv(QAbstractItemModel& model, const std::filesystem::path& file) {
   if (const auto* const costs = qobject_cast<const CostModel*>(&model)) {
     const std::unique_ptr<CostModel> copy = costs->copy();
-    return write_file(*copy, file);
+    return write_to(file, [&](QIODevice& out) { write_all(*copy, out); });
   }
-  write_file(model, file);
+  write_to(file, [&](QIODevice& out) { write_all(model, out); });
 }
 
 }  // namespace prof::viewer

@@ -4,6 +4,7 @@
 
 #include <QAbstractItemView>
 #include <QApplication>
+#include <QBuffer>
 #include <QElapsedTimer>
 #include <QEventLoop>
 #include <QPainter>
@@ -15,6 +16,7 @@
 #include "viewer/compare/names.h"
 #include "viewer/document/document.h"
 #include "viewer/document/other_run.h"
+#include "viewer/document/output_file.h"
 #include "viewer/tables/table_text.h"
 #include "viewer/window/choose.h"
 #include "viewer/window/pages.h"
@@ -79,8 +81,8 @@ int caption_height(const QWidget& page) {
 }  // namespace
 
 void write_picture(const Document& document, Page& page, const fs::path& file) {
-  const QString name = QString::fromStdString(file.string());
-  bool is_written = false;
+  QBuffer bytes;
+  bytes.open(QIODevice::WriteOnly);
   const QRect all(0, 0, page.width(), page.height() + caption_height(page));
   const auto paint = [&](QPainter& painter) {
     const QPalette& colours = page.palette();
@@ -95,13 +97,11 @@ void write_picture(const Document& document, Page& page, const fs::path& file) {
   };
   if (file.extension() == ".svg") {
     QSvgGenerator generator;
-    generator.setFileName(name);
+    generator.setOutputDevice(&bytes);
     generator.setSize(all.size());
     generator.setViewBox(all);
-    QPainter painter;
-    is_written = painter.begin(&generator);
-    if (is_written) paint(painter);
-    is_written = is_written && painter.end();
+    QPainter painter(&generator);
+    paint(painter);
   } else {
     const qreal ratio = page.devicePixelRatio();
     QPixmap picture(all.size() * ratio);
@@ -109,11 +109,9 @@ void write_picture(const Document& document, Page& page, const fs::path& file) {
     QPainter painter(&picture);
     paint(painter);
     painter.end();
-    is_written = picture.save(name);
+    picture.save(&bytes, "PNG");
   }
-  if (!is_written)
-    throw std::runtime_error(
-        fmt::format("cannot write {}; is its folder there, and is it yours to write to?", file.string()));
+  write_to(file, [&](QIODevice& out) { out.write(bytes.data()); });
 }
 
 void check_output(const Document& document, const fs::path& file) {
