@@ -11,6 +11,7 @@ target_include_directories(hpcrun_guest_flags INTERFACE ${CMAKE_SOURCE_DIR})
 # hpcrun_sample_path: everything that may run inside a signal handler. A test lists its undefined
 # symbols. hpcrun_runtime: the rest of the runtime, which runs outside handlers only.
 add_library(hpcrun_sample_path STATIC)
+target_link_libraries(hpcrun_sample_path INTERFACE gcc)  # __popcountdi2, after it on the command line
 add_library(hpcrun_runtime STATIC)
 # The guest's flags stay its own: tests that link these libraries use exceptions.
 target_link_libraries(hpcrun_sample_path PRIVATE hpcrun_guest_flags)

@@ -257,6 +257,30 @@ uint64_t PrivatePages::common_address(uint64_t address) const noexcept {
   return place == count_ ? address : view_of(pages_[place].slot) + (address - page_of(address));
 }
 
+bool PrivatePages::is_outdated() const noexcept {
+  Scan* const scan = scans->of[static_cast<size_t>(Stores::Others)];
+  for (uint32_t place = 0; place < count_; ++place) {
+    const uint32_t slot = pages_[place].slot;
+    if (scan(at(pages_[place].address), at(base_of(slot)), at(view_of(slot)), 0, kPageBytes) < kPageBytes)
+      return true;
+  }
+  return false;
+}
+
+bool PrivatePages::is_outdated(uint64_t address, size_t bytes) const noexcept {
+  const uint32_t place = find(address);
+  if (place == count_) return false;
+  const uint32_t slot = pages_[place].slot;
+  const size_t from = address - pages_[place].address;
+  const size_t end = from + bytes < kPageBytes ? from + bytes : kPageBytes;
+  for (size_t offset = from; offset < end; ++offset) {
+    const std::byte known = at(base_of(slot))[offset];
+    const std::byte common = *reinterpret_cast<const volatile std::byte*>(at(view_of(slot)) + offset);
+    if (common != known && at(pages_[place].address)[offset] == known) return true;
+  }
+  return false;
+}
+
 void PrivatePages::refresh_page(uint32_t place, uint64_t low, uint64_t high) noexcept {
   const size_t from = (low - pages_[place].address) & ~(kBlockBytes - 1);
   const size_t to = (high - pages_[place].address + kBlockBytes - 1) & ~(kBlockBytes - 1);

@@ -11,6 +11,7 @@
 // they run the program's code.
 
 #include <signal.h>
+#include <ucontext.h>
 
 #include <atomic>
 #include <cstdint>
@@ -26,7 +27,8 @@ struct TwinHooks {
   void (*before_leaving)() = nullptr;  // in the twin, before it gives the thread back
   void (*before_call)() = nullptr;  // in the twin, before and after any system call of the program's that is
   void (*after_call)() = nullptr;   // not followed by giving back
-  void (*asked)() = nullptr;        // in the twin, at every request signal that does not bring it home
+  // In the twin, at every request signal that does not bring it home; with the handler's context.
+  void (*asked)(const ucontext_t& interrupted) = nullptr;
   // Whether the twin is in the midst of something that it cannot leave: it gives the thread back by itself
   // then, when it is done (leave_where_asked()).
   bool (*is_busy)() = nullptr;

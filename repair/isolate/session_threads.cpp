@@ -135,7 +135,7 @@ void on_request(int, siginfo_t* info, void* raw) {
   if (is_twin()) {
     if (info->si_code == SI_TIMER) stop_with_program(*record);
     const bool is_in_call = stop_passed_call(context) || record->in_trap;
-    if (!was_asked_back() && session.hooks.asked) session.hooks.asked();
+    if (!was_asked_back() && session.hooks.asked) session.hooks.asked(context);
     if (is_in_call || !was_asked_back() || do_calls_pass()) return;  // whoever asked does so again
     if (session.hooks.is_busy && session.hooks.is_busy()) return;
     set_mask_bits(context.uc_sigmask, give_back_in_handler(Leaving::Asked));

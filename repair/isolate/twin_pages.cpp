@@ -3,6 +3,7 @@
 #include "hpcrun/guest/clock.h"
 #include "repair/isolate/atomic_sites.h"
 #include "repair/isolate/interface.h"
+#include "repair/isolate/polled_pages.h"
 #include "repair/isolate/twin.h"
 
 namespace hpcrun {
@@ -68,10 +69,11 @@ void after_call() noexcept {
   commit_own_pages(Stores::Others);
 }
 
-void on_asked() noexcept {
+void on_asked(const ucontext_t& interrupted) noexcept {
   asked_in_region = is_in_region();
   if (!own_pages && is_patched[place_of(*this_record())]) return take_pages();
   if (!own_pages || own_pages->is_busy()) return;
+  if (may_take_pages()) share_polled_pages(*own_pages, interrupted);
   own_pages->commit();
   if (may_take_pages()) follow_pages();
 }

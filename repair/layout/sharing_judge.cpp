@@ -281,7 +281,10 @@ void SharingJudge::judge_page(const Line& of) noexcept {
     if (!line.address || line.address / kPage != of.address / kPage) continue;
     const Sharing sharing = hpcrun::verdict(line.tally.moves, kLeastMoves);
     verdict.has_locks |= line.has_locks;
-    verdict.has_true_sharing |= sharing == Sharing::True || sharing == Sharing::Mixed;
+    // Counts however small its part is: threads that synchronise by plain loads and stores wait at such a
+    // word.
+    verdict.has_true_sharing |= sharing == Sharing::True || sharing == Sharing::Mixed ||
+                                line.tally.moves.of_true_sharing() >= kLeastMoves;
     if (sharing != Sharing::False) continue;
     weight_ns += line.tally.weight_ns;
     total_ns = std::max(total_ns, total_ns_.load(std::memory_order_relaxed) - line.tally.total_before_ns);

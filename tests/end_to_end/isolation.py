@@ -56,6 +56,12 @@ class Isolation(repair_runs.RepairRuns):
                 found = run.report("contention")["data"]
                 self.assertTrue(any("each thread had its page for itself" in data["repair"] for data in found), found)
 
+    def test_pages_on_which_threads_poll_each_other_come_back(self):
+        """Without locks, by loads that nothing distinguishes from others: each turn would take until the next commit."""
+        count = 20_000_000
+        run = self.prof_run([driver.program("polled_ring"), str(count)], options=["--repair=isolate"])
+        self.assertEqual((run.status, run.stdout), (0, b"%d\n" % (count * (count - 1) // 2)), run.stderr)
+
     def test_locks_get_lines_of_their_own(self):
         command = [driver.sample("lock_pool"), "60"]
         run = self.run_until(lambda run: self.repairs(run)["moved_locks"] == 2, command, self.bare(command), options=["--repair=isolate"])

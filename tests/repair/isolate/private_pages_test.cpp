@@ -44,6 +44,36 @@ TEST_CASE("What is stored on a private page is seen by others when both have com
   CHECK(data[1] == 11);
 }
 
+TEST_CASE(
+    "What others have stored is known to be outdated until a commit, but not where the thread has stored "
+    "itself") {
+  const CommonPages common(2);
+  auto* const data = common.at<volatile uint64_t>(0);
+  pthread_barrier_t* const barrier = common.barrier(1, 0, 2);
+  const auto twin = [&](size_t number, PrivatePages& pages) {
+    bool right = pages.isolate(common.page(0)) && !pages.is_outdated();
+    const auto address = [&](size_t word) { return common.page(0) + word * sizeof(uint64_t); };
+    pthread_barrier_wait(barrier);
+    if (number == 0) {
+      data[3] = 3;
+      data[4] = 4;
+      pages.commit();
+    } else {
+      data[4] = 5;
+    }
+    pthread_barrier_wait(barrier);
+    if (number == 0) right &= !pages.is_outdated();
+    if (number == 0) return pthread_barrier_wait(barrier), right;
+    right &= pages.is_outdated() && pages.is_outdated(address(3), 8) && pages.is_outdated(address(2), 16);
+    right &= !pages.is_outdated(address(2), 8) && !pages.is_outdated(address(4), 1);
+    right &= !pages.is_outdated(common.page(1), 8);
+    pthread_barrier_wait(barrier);  // the other one has looked
+    pages.commit();
+    return right && !pages.is_outdated() && !pages.is_outdated(address(3), 8) && data[3] == 3;
+  };
+  CHECK(in_twins(2, twin) == 2);
+}
+
 TEST_CASE("Counters side by side, and one under a lock, end as if they were common") {
   const CommonPages common(2);
   auto* const bytes = common.at<volatile uint8_t>(0);

@@ -277,6 +277,19 @@ TEST_CASE("a page is told with all that is known of it") {
   CHECK_FALSE(judged({locked}).has_locks);
 }
 
+TEST_CASE("a word that both threads use is true sharing, however rarely one polls it") {
+  Run run;
+  SharedAccess polled = write_to(1, 0x10010, 0, 0, 0);
+  polled.kind = AccessKind::Read;
+  for (int i = 0; i < 300; ++i) {
+    run.sample({write_to(0, 0x10010, 0, 0, 0), write_to(1, 0x10030, 0, 0, 0)});
+    if (i % 15 == 0) run.sample({polled});
+  }
+  CHECK(shared_lines == std::set<uint64_t>{0x10000});  // false sharing above all
+  REQUIRE(shared_pages.contains(0x10000));
+  CHECK(shared_pages[0x10000].has_true_sharing);
+}
+
 TEST_CASE("of allocations a page is told as well") {
   Run run;
   for (int i = 0; i < 300; ++i)
