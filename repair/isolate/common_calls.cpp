@@ -131,6 +131,27 @@ long map_apart(uint64_t low, uint64_t high, int protection, int flags) noexcept 
   return result;
 }
 
+// Maps common memory at an address that the program prefers, as the kernel does where nothing is mapped: code
+// generators need memory within the reach of jumps, and try one address after the other until they have it.
+long map_where_wished(uint64_t low, uint64_t bytes, int protection, int flags) noexcept {
+  if (!is_range(reinterpret_cast<void*>(low), bytes)) return -EINVAL;
+  const uint64_t high = low + bytes;
+  const Part part = in_reservation(low, high);
+  if (part.low < part.high) {
+    if (part.low != low || part.high != high || !common_state.hold.taken.claim(low, high)) return -EEXIST;
+    dump_below(high);
+    return map_piece(low, bytes, protection, flags);
+  }
+  go_home();
+  const long at = kernel_mmap(reinterpret_cast<void*>(low), bytes, PROT_NONE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (is_error(at)) return at;
+  const bool is_there = at == static_cast<long>(low);  // not on a kernel that does not know the flag
+  const long result = is_there ? map_apart(low, high, protection, flags) : -EEXIST;
+  if (is_error(result)) sys_munmap(reinterpret_cast<void*>(at), bytes);
+  return result;
+}
+
 struct Seeker {
   uint64_t address;
   uint64_t high;  // the end of the mapping that it lies in
@@ -275,9 +296,12 @@ long common_mmap(void* at, size_t bytes, int protection, int flags, int file, in
     if (!is_error(result) && is_fixed) note_foreign(low, low + size);
     return result;
   }
-  const bool is_wish = at && !is_at && protection == PROT_NONE;
+  if (at && !is_at && !(flags & MAP_32BIT)) {
+    const long result = map_where_wished(page_up(low), size, protection, flags);
+    if (!is_error(result)) return result;
+  }
   const bool is_only_reserved = protection == PROT_NONE && size > kLargestReserved;
-  if (!is_at && !is_wish && !is_only_reserved && !(flags & MAP_32BIT)) {
+  if (!is_at && !is_only_reserved && !(flags & MAP_32BIT)) {
     const uint64_t piece = take_reserved(size);
     const long result = piece ? map_piece(piece, size, protection, flags) : -ENOMEM;
     if (!is_error(result)) return result;

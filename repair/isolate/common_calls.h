@@ -21,8 +21,8 @@
 
 namespace hpcrun {
 
-// Private still: huge pages, stacks that grow, and more than 256 GiB in one piece. A wish for an address
-// counts for reserved address space alone (PROT_NONE).
+// Private still: huge pages, stacks that grow, and more than 256 GiB in one piece. An address without
+// MAP_FIXED is a hint, followed if nothing is mapped there.
 long common_mmap(void* at, size_t bytes, int protection, int flags, int file, int64_t offset) noexcept;
 long common_munmap(void* at, size_t bytes) noexcept;
 long common_mprotect(void* at, size_t bytes, int protection) noexcept;
@@ -31,8 +31,8 @@ void common_protection_changed(void* at, size_t bytes) noexcept;
 // Common memory moves by a copy of the pages that have contents.
 long common_mremap(void* at, size_t bytes, size_t new_bytes, int flags, void* new_at) noexcept;
 // MADV_DONTNEED and MADV_FREE give the pages back at once, MADV_WIPEONFORK has the range private.
-// MADV_HUGEPAGE and MADV_NOHUGEPAGE are hints, which common memory follows where the system has huge pages for
-// files in memory (shmem_enabled); a page that is isolated is parted from its huge page.
+// MADV_HUGEPAGE and MADV_NOHUGEPAGE are hints, which common memory follows where the system has huge pages
+// for files in memory (shmem_enabled); a page that is isolated is parted from its huge page.
 long common_madvise(void* at, size_t bytes, int advice) noexcept;
 // Locks what comes to be touched: the reservation as a whole would be all of the machine's memory.
 long common_mlockall(int flags) noexcept;

@@ -62,6 +62,14 @@ class Isolation(repair_runs.RepairRuns):
         run = self.prof_run([driver.program("polled_ring"), str(count)], options=["--repair=isolate"])
         self.assertEqual((run.status, run.stdout), (0, b"%d\n" % (count * (count - 1) // 2)), run.stderr)
 
+    def test_generated_code_lies_within_reach_of_the_program(self):
+        """A program that finds no memory for its code near its own goes on trying, or interprets."""
+        command = [driver.program("written_code"), "2000"]
+        for how in ("isolate", "isolate:always"):
+            with self.subTest(how):
+                run = self.prof_run(command, options=[f"--repair={how}"])
+                self.assertEqual((run.status, run.stdout), (0, self.bare(command)), run.stderr)
+
     def test_locks_get_lines_of_their_own(self):
         command = [driver.sample("lock_pool"), "60"]
         run = self.run_until(lambda run: self.repairs(run)["moved_locks"] == 2, command, self.bare(command), options=["--repair=isolate"])

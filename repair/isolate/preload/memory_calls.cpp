@@ -78,9 +78,7 @@ class ChangedProtection {
   }
 
  private:
-  static bool is_plain_protection(int protection) noexcept {
-    return (protection & (PROT_READ | PROT_WRITE)) == (PROT_READ | PROT_WRITE);
-  }
+  static bool is_plain_protection(int protection) noexcept { return protection == (PROT_READ | PROT_WRITE); }
   const Change change_;
   const AllAtHome all_at_home_;
 };

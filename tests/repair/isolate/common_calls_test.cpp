@@ -135,7 +135,8 @@ TEST_CASE("a wish for huge pages leaves memory common, and as it was") {
     char* const piece = map(kBytes);
     memset(piece, 7, kBytes / 2);
     if (hpcrun::common_madvise(piece, kBytes, advice)) return false;
-    return hpcrun::is_common(piece) && !hpcrun::common_state.hold.altered.has(reinterpret_cast<uint64_t>(piece)) &&
+    return hpcrun::is_common(piece) &&
+           !hpcrun::common_state.hold.altered.has(reinterpret_cast<uint64_t>(piece)) &&
            piece[kBytes / 2 - 1] == 7 && is_zero(piece + kBytes / 2, kBytes / 2);
   }));
 }
@@ -217,6 +218,32 @@ TEST_CASE(
     return is_over && wish[kBytes / 2] == 3 &&
            map(kPageBytes, kPlain, MAP_FIXED_NOREPLACE, wish) == nullptr &&
            hpcrun::common_munmap(wish, kBytes) == 0 && is_protected(wish) && !hpcrun::is_common(wish);
+  }));
+}
+
+TEST_CASE("memory is common and where the program prefers it, unless something is mapped there") {
+  CHECK(holds_in_child([] {
+    if (!hpcrun::make_common()) return false;
+    constexpr size_t kBytes = 4 * kPageBytes;
+    const auto is_usable = [](char* at) {
+      return at && hpcrun::is_common(at) && in_other_process([&] { at[kBytes - 1] = 3; }) &&
+             at[kBytes - 1] == 3;
+    };
+    const auto is_hint_followed = [&](char* hint) {
+      char* const first = map(kBytes, kPlain, 0, hint + 5);  // rounded up, as the kernel does
+      char* const other = map(kBytes, kPlain, 0, hint + kPageBytes);
+      if (first != hint + kPageBytes || !is_usable(first) || other == first || !is_usable(other))
+        return false;
+      if (hpcrun::common_munmap(first, kBytes) || map(kBytes, kPlain | PROT_EXEC, 0, first) != first)
+        return false;
+      return is_usable(first) && is_zero(first, kBytes - 1) && hpcrun::common_munmap(first, kBytes) == 0;
+    };
+    char* const reserved = map(64 * kPageBytes);
+    return hpcrun::common_munmap(reserved, 64 * kPageBytes) == 0 &&
+           is_hint_followed(reinterpret_cast<char*>(uint64_t{0x2'0000'0000})) &&
+           is_hint_followed(reserved + 32 * kPageBytes) &&
+           is_usable(
+               map(kBytes, kPlain, 0, reinterpret_cast<char*>(kPageBytes)));  // below what may be mapped
   }));
 }
 
