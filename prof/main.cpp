@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/files/cut_files.h"
 #include "prof/application.h"
 #include "prof/command_line/description.h"
 #include "prof/command_line/help_text.h"
@@ -47,6 +48,7 @@ int finish_output(int status) {
 
 int main(int argc, char** argv) {
   fill_standard_streams();
+  survive_cut_files();
   int status = 0;
   Application app(status);
   try {

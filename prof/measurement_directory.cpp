@@ -226,6 +226,13 @@ bool has_measurements(const fs::path& directory) {
   return std::ranges::any_of(stored_files(directory).files, is_measurement);
 }
 
+bool has_measurement_names(const fs::path& directory) {
+  std::error_code error;
+  return std::ranges::any_of(fs::directory_iterator(directory, error), [](const fs::directory_entry& entry) {
+    return entry.path().extension() == ".prof";
+  });
+}
+
 // A container is there from the begin of a run on.
 bool is_taken(const fs::path& directory) {
   return has_measurements(directory) || !containers_in(directory).empty();

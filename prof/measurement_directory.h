@@ -45,6 +45,9 @@ uint64_t bytes_of_measurements(const std::filesystem::path& directory);
 // files named *.prof do not count.
 bool has_measurements(const std::filesystem::path& directory);
 
+// True if the directory has a file by the name of a measurement file, whatever is in it.
+bool has_measurement_names(const std::filesystem::path& directory);
+
 // True where a run has measured, or is going to leave what its ranks measure elsewhere meanwhile.
 bool is_taken(const std::filesystem::path& directory);
 

@@ -321,7 +321,9 @@ int run_program(const RunOptions& whole) {
   if (options.window.delay_s && outcome.wall_s < *options.window.delay_s)
     say("the program ended after {:.2g} s, before measuring began (--delay)", outcome.wall_s);
   if (!has_measurements(directory)) {
-    if (is_collected)
+    if (is_collected && has_measurement_names(directory))
+      say("nothing was measured: the files that processes wrote to {} were truncated", directory.string());
+    else if (is_collected)
       say("nothing was measured: the program did not load the runtime or could not write to {}",
           place.string());
     return outcome.exit_status;

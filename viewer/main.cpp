@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string>
 
+#include "analysis/files/cut_files.h"
 #include "viewer/options/view_options.h"
 #include "viewer/window/application.h"
 #include "viewer/window/main_window.h"
@@ -47,6 +48,7 @@ void on_qt_message(QtMsgType type, const QMessageLogContext&, const QString& tex
 }  // namespace
 
 int main(int argc, char** argv) {
+  prof::survive_cut_files();
   ViewOptions options;
   CLI::App command("Shows a database", "prof view");
   add_view_options(command, options);

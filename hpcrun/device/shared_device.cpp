@@ -155,7 +155,7 @@ bool SharedDevice::claim() noexcept {
 }
 
 bool SharedDevice::join(const char* uuid) noexcept {
-  int length = snprintf(path_, sizeof path_, "/dev/shm/prof-device-%u-", geteuid());
+  int length = snprintf(path_, sizeof path_, "%s%u-", kSharedDeviceFiles, geteuid());
   for (const char* from = uuid; *from && length + 1 < static_cast<int>(sizeof path_); ++from)
     path_[length++] = is_plain(*from) ? *from : '_';
   path_[length] = '\0';

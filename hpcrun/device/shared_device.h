@@ -11,6 +11,9 @@
 
 namespace hpcrun {
 
+// How their files begin: one for each device and user.
+constexpr char kSharedDeviceFiles[] = "/dev/shm/prof-device-";
+
 class SharedDevice {
  public:
   // Takes a slot. False: no /dev/shm, the file is not ours, or all slots are taken.

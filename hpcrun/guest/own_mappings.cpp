@@ -14,9 +14,6 @@ namespace hpcrun {
 
 namespace {
 
-// A path of the longest kind and the numbers before it.
-constexpr size_t kLineBytes = 4096 + 256;
-
 // "low-high rwxp offset device inode   name"
 bool parse(char* line, char* end, OwnMapping& mapping) noexcept {
   auto low = std::from_chars(line, end, mapping.low, 16);
@@ -40,12 +37,13 @@ bool parse(char* line, char* end, OwnMapping& mapping) noexcept {
 struct Look {
   void (*use)(void* argument, const OwnMapping& mapping);
   void* argument;
+  MappingLines& lines;
 };
 
 // 0, or the negated errno of open().
 long look_at_mappings(void* raw) noexcept {
   const Look& look = *static_cast<const Look*>(raw);
-  static char buffer[4 * kLineBytes];
+  MappingLines& buffer = look.lines;
   const long maps =
       raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>("/proc/self/maps"), O_RDONLY | O_CLOEXEC);
   if (maps < 0) return maps;
@@ -72,9 +70,15 @@ long look_at_mappings(void* raw) noexcept {
 
 }  // namespace
 
-void for_each_mapping(void (*use)(void* argument, const OwnMapping& mapping), void* argument) noexcept {
-  Look look{use, argument};
+void for_each_mapping(void (*use)(void* argument, const OwnMapping& mapping), void* argument,
+                      MappingLines& lines) noexcept {
+  Look look{use, argument, lines};
   if (look_at_mappings(&look) == -EMFILE) call_with_spare_descriptor(look_at_mappings, &look);
+}
+
+void for_each_mapping(void (*use)(void* argument, const OwnMapping& mapping), void* argument) noexcept {
+  static MappingLines lines;
+  for_each_mapping(use, argument, lines);
 }
 
 }  // namespace hpcrun

@@ -1,6 +1,7 @@
 #pragma once
-// The mappings of this process as /proc/self/maps lists them. Async-signal-safe; one caller at a time.
+// The mappings of this process as /proc/self/maps lists them. Async-signal-safe.
 
+#include <cstddef>
 #include <cstdint>
 
 namespace hpcrun {
@@ -18,6 +19,15 @@ struct OwnMapping {
 
 // Calls use(argument, mapping) for each, in the order of addresses. Nothing happens without /proc. Where the
 // program has used up its descriptors, `use` runs in another process with the same memory (full_table.h).
+// One caller at a time.
 void for_each_mapping(void (*use)(void* argument, const OwnMapping& mapping), void* argument) noexcept;
+
+// Room for lines of /proc/self/maps: of a path of the longest kind, and the numbers before it.
+constexpr size_t kMappingLineBytes = 4096 + 256;
+using MappingLines = char[4 * kMappingLineBytes];
+
+// The same with memory of the caller's, for a caller that may interrupt another one.
+void for_each_mapping(void (*use)(void* argument, const OwnMapping& mapping), void* argument,
+                      MappingLines& lines) noexcept;
 
 }  // namespace hpcrun

@@ -30,7 +30,9 @@ RecordHeader* MeasurementFile::take_record(size_t bytes) noexcept {
   if (!space_.owned()) return nullptr;
   ExtentHeader* current = records_.load(std::memory_order_acquire);
   if (current != nullptr) {
-    const size_t capacity = size_t{current->pages} * kPageBytes - sizeof(ExtentHeader);
+    // An extent whose header was cut off with the file reads as zeros: it has no pages.
+    const size_t bytes_of_extent = size_t{current->pages} * kPageBytes;
+    const size_t capacity = bytes_of_extent - std::min(bytes_of_extent, sizeof(ExtentHeader));
     const size_t at = current->length.fetch_add(static_cast<uint32_t>(bytes), std::memory_order_relaxed);
     if (at + bytes <= capacity) {
       return reinterpret_cast<RecordHeader*>(reinterpret_cast<char*>(current + 1) + at);

@@ -217,6 +217,8 @@ uint64_t FileSpace::close_and_trim() noexcept {
   struct stat status {};
   raw_syscall(SYS_fstat, descriptor(), reinterpret_cast<long>(&status));
   const auto size = static_cast<uint64_t>(status.st_size);
+  // The file holds less than was reserved: it was truncated, and what was written past its end is lost.
+  if (size < std::min(end, reserved_.load(std::memory_order_acquire))) fail(ESTALE);
   // Only ever shrinks. A thread that has taken space and not yet reserved it finds it inside, or fails.
   if (end < size) raw_syscall(SYS_ftruncate, descriptor(), static_cast<long>(end));
   return std::min(end, size);

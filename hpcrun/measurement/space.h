@@ -34,7 +34,8 @@ class FileSpace {
   void map_less_ahead() noexcept;
   bool is_ahead(const void* at) const noexcept;
 
-  // Nothing can be taken afterwards; gives back what was reserved and not taken. The file's final size.
+  // Nothing can be taken afterwards; gives back what was reserved and not taken. The file's final size. A file
+  // that somebody truncated meanwhile is a failure() with ESTALE.
   uint64_t close_and_trim() noexcept;
 
   // After close_and_trim(): gives the descriptor up, in a process that goes on.
@@ -45,6 +46,10 @@ class FileSpace {
 
   // True in the process that created the file, false in a child of fork that did not abandon() it yet.
   bool owned() const noexcept;
+
+  // Records an errno after which nothing can be taken any more; the first one stays. Returns false.
+  bool fail(int error) noexcept;
+  ino_t inode() const noexcept { return inode_; }
 
   int failure() const noexcept { return failure_.load(std::memory_order_relaxed); }
   // The descriptor was duplicated: the file goes on with the duplicate where it used the first.
@@ -59,7 +64,6 @@ class FileSpace {
 
   bool reserve(uint64_t begin, uint64_t end) noexcept;
   bool write_zeros(uint64_t begin, uint64_t end) noexcept;
-  bool fail(int error) noexcept;
   bool refers_to_file(int descriptor) const noexcept;
   int usable_descriptor() noexcept;
 

@@ -120,6 +120,11 @@ class MeasurementFile {
   // First errno after which nothing more is recorded; 0 while all is well.
   int failure() const noexcept { return space_.failure(); }
 
+  // Nothing more is recorded, for this errno. Async-signal-safe.
+  void stop(int error) noexcept { space_.fail(error); }
+  // Whether the file has this inode.
+  bool is_in_inode(uint64_t inode) const noexcept { return space_.owned() && space_.inode() == inode; }
+
   // Trims the reserved space beyond the last extent. At a normal exit; not signal-safe. Extents that are
   // mapped stay usable, new ones cannot be taken.
   void finish(uint64_t end_monotonic_ns) noexcept;

@@ -66,6 +66,15 @@ void warn(const char* what, int error, const char* consequence) noexcept {
   if (length > 0) raw_syscall(SYS_write, STDERR_FILENO, reinterpret_cast<long>(line), length);
 }
 
+void warn_truncated() noexcept {
+  static char line[kMaxDirectory + 256];
+  const int length = snprintf(
+      line, sizeof line,
+      "prof: lost measurements of process %d: %s was truncated while the process ran; measure it again\n",
+      sys_getpid(), process_state.file.path());
+  if (length > 0) raw_syscall(SYS_write, STDERR_FILENO, reinterpret_cast<long>(line), length);
+}
+
 // Once for a process and all that it forks: what one cannot write to, the next cannot either.
 void warn_unwritable(int error) noexcept {
   if (process_state.warned_unwritable && process_state.warned_unwritable->exchange(true)) return;
@@ -247,7 +256,7 @@ void start_sampling(StackBounds stack) noexcept {
   start_memory();
   start_heap();
   start_sync();
-  own_signals(source_signals() | wait_signals() | watch_signals() | isolation_signals());
+  own_signals(source_signals() | wait_signals() | watch_signals() | isolation_signals() | mask_of(SIGBUS));
   process_state.sampling.store(true, std::memory_order_release);
   attach_thread(stack);
   account_start(start_cpu_ns);
@@ -473,10 +482,12 @@ void finish_before(const char* why) noexcept {
 void finish_process() noexcept {
   if (!finish_sampling()) return;
   detach_thread();
-  if (const int error = process_state.file.failure())
-    warn("stopped writing measurements to", error, "was measured up to then");
   save_gone_files();
   process_state.file.finish(monotonic_ns());
+  if (const int error = process_state.file.failure(); error == ESTALE)
+    warn_truncated();
+  else if (error)
+    warn("stopped writing measurements to", error, "was measured up to then");
 }
 
 namespace {

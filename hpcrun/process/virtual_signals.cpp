@@ -9,6 +9,7 @@
 
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/memory/isolating.h"
+#include "hpcrun/process/cut_files.h"
 #include "hpcrun/process/next.h"
 #include "hpcrun/process/processor_state.h"
 #include "hpcrun/sample/handler.h"
@@ -72,8 +73,10 @@ void deliver_unblocked() noexcept {
   for_each_signal(deliverable_here(), [](int signal) { wake(sys_gettid(), signal); });
 }
 
-// Raised by the instruction itself (int3, single step): the kernel kills rather than block or ignore these.
+// Raised by the instruction itself (int3, single step, an access past the end of a file): the kernel kills
+// rather than block or ignore these.
 bool is_synchronous(int signal, const siginfo_t& info) noexcept {
+  if (signal == SIGBUS) return info.si_code > 0 && info.si_code != BUS_MCEERR_AO;
   return signal == SIGTRAP && info.si_code > 0 && info.si_code != kTrapPerf;
 }
 
@@ -180,7 +183,7 @@ void on_signal(int signal, siginfo_t* info, void* raw) {
     return pass_on(signal, *info, context);
   }
   const int saved_errno = errno;
-  const bool is_ours = handle_sample_signal(signal, *info, &context);
+  const bool is_ours = handle_sample_signal(signal, *info, &context) || survive_cut_file(*info);
   if (!is_ours) forward(signal, *info, context, state);
   if (deliverable_here() & mask_of(signal)) [[unlikely]]
     deliver(signal, context, state);
@@ -203,7 +206,7 @@ void install(int signal) noexcept {
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
   const bool has_handler = program.sa_handler != SIG_DFL && program.sa_handler != SIG_IGN;
-  const bool may_interrupt = signal == SIGTRAP || !(held_signals() & mask_of(signal));
+  const bool may_interrupt = signal == SIGTRAP || signal == SIGBUS || !(held_signals() & mask_of(signal));
   if (may_interrupt && has_handler && !(program.sa_flags & SA_RESTART)) action.sa_flags &= ~SA_RESTART;
   // With the C library's own signals, which sigfillset() leaves out: a cancellation must not unwind us.
   set_bits(action.sa_mask, kAll & ~kFaults);

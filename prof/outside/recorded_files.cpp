@@ -244,10 +244,13 @@ void OutsideRecorder::close_file(Process& process, uint64_t now_ns) {
   if (process.owner == Owner::Undecided && !process.held.empty()) settle(process, true);
   if (!process.file) return;
   for (auto& [tid, thread] : process.threads) close_thread(process, *thread, now_ns);
-  if (const int error = process.file->failure())
+  process.file->finish(now_ns);
+  if (const int error = process.file->failure(); error == ESTALE)
+    say("lost measurements of process {}: {} was truncated while the process ran; measure it again", process.pid,
+        process.file->path());
+  else if (error)
     say("stopped writing measurements to {}: {}; process {} was measured up to then",
         plan_.directory.string(), std::strerror(error), process.pid);
-  process.file->finish(now_ns);
   process.file->abandon();  // unmaps and closes it
   process.file.reset();
 }

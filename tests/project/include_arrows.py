@@ -38,7 +38,7 @@ ARROWS = {
     "hpcrun/process": ["hpcrun/guest", "hpcrun/mpi/rank.h", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct", "hpcrun/sample",
                        "hpcrun/device", "hpcrun/memory", "hpcrun/sync"],
     "repair/layout": ["hpcrun/measurement", "hpcrun/model", "hpcrun/unwind/frame.h"],
-    "analysis": ["hpcrun/measurement", "hpcrun/model", "hpcrun/unwind/frame.h", "repair/isolate/interface.h"],
+    "analysis": ["hpcrun/guest/cut_mapping.h", "hpcrun/measurement", "hpcrun/model", "hpcrun/unwind/frame.h", "repair/isolate/interface.h"],
     # What prof tells the runtime (config.h), and the same way to open events when it probes the machine.
     "viewer": ["analysis", "hpcrun/model"],
     "viewer/trace": ["analysis"],

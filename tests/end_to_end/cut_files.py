@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""A program whose measurement files are truncated or removed while it runs does what it does without prof, and
+prof ends as it does."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import driver
+
+
+class CutFiles(driver.EndToEnd):
+    def wait_until_mapped(self, pid):
+        """prof looks at the state of the processes that it measures, from a tenth of a second on."""
+        deadline = time.monotonic() + 30
+        while ".prof" not in pathlib.Path(f"/proc/{pid}/maps").read_text():
+            self.assertLess(time.monotonic(), deadline, "prof does not follow the process")
+            time.sleep(0.01)
+
+    def run_while(self, change, *arguments, before=()):
+        directory = self.folder / "run"
+        launched = subprocess.Popen(
+            [str(driver.PROF), "run", "-q", "-e", "CPUTIME@2000", "-o", str(directory), "--", *before,
+             driver.program("cut_files"), *arguments],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(launched.stdout.readline(), b"ready\n")
+        self.wait_until_mapped(launched.pid)
+        changed = 0
+        for path in directory.rglob("*"):
+            if path.is_file() and (path.suffix == ".prof" or path.parent.name == "unwind-tables"):
+                change(path)
+                changed += 1
+        self.assertGreater(changed, 0)
+        output, errors = launched.communicate(b"\n", timeout=60)
+        return launched.returncode, output, errors.decode()
+
+    def check(self, change, lines, usable=True, **options):
+        status, output, errors = self.run_while(change, **options)
+        self.assertEqual((status, output), (42, b"caught 3\n"), errors)
+        self.assertEqual(len([line for line in errors.splitlines() if "was truncated" in line]), lines, errors)
+        self.assertEqual("nothing was measured" in errors, not usable, errors)
+
+    def test_truncated_to_nothing(self):
+        self.check(lambda path: os.truncate(path, 0), 1, usable=False)
+
+    def test_truncated_to_a_page(self):
+        self.check(lambda path: os.truncate(path, 4096), 1)
+
+    def test_removed(self):
+        self.check(os.unlink, 0, usable=False)
+
+    def test_measured_from_outside(self):
+        self.check(lambda path: os.truncate(path, 0), 1, usable=False, before=("env", "-u", "LD_PRELOAD"))
+
+    def test_a_bus_error_of_the_program_ends_it(self):
+        status, output, errors = self.run_while(lambda path: None, "fatal")
+        self.assertEqual((status, output), (128 + signal.SIGBUS, b""), errors)
+
+
+driver.main()

@@ -1,0 +1,67 @@
+// Works, waits for a line, then works in ways that have the runtime write to its files: samples, a thread, a library.
+// Meanwhile it has a SIGBUS of its own: an access behind the end of a file, which it handles, or which ends it
+// (argument "fatal").
+
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "spin.h"
+
+namespace {
+
+sigjmp_buf back;
+volatile char* mapped = nullptr;
+
+void on_bus_error(int, siginfo_t* info, void*) {
+  if (info->si_addr == mapped && info->si_code == BUS_ADRERR) siglongjmp(back, 1);
+  _exit(99);
+}
+
+volatile char* map_nothing() {
+  FILE* const file = tmpfile();
+  return static_cast<char*>(mmap(nullptr, 4096, PROT_READ, MAP_SHARED, fileno(file), 0));
+}
+
+[[gnu::noinline]] void throw_once() {
+  throw 1;
+}
+
+}  // namespace
+
+int main(int argc, char**) {
+  spin(0.1);  // its file has samples then
+  puts("ready");
+  fflush(stdout);
+  if (getchar() == EOF) return 2;
+  spin(0.4);  // prof looks at the process meanwhile
+  std::thread([] { spin(0.1); }).join();
+  if (void* const library = dlopen("libm.so.6", RTLD_NOW)) dlclose(library);
+  try {
+    throw_once();
+  } catch (int) {
+  }
+  mapped = map_nothing();
+  if (argc > 1) return mapped[0];
+  struct sigaction action {};
+  action.sa_sigaction = on_bus_error;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGBUS, &action, nullptr);
+  int caught = 0;
+  for (int i = 0; i < 3; ++i) {
+    if (sigsetjmp(back, 1) == 0)
+      caught += mapped[0];
+    else
+      ++caught;
+  }
+  spin(0.1);
+  printf("caught %d\n", caught);
+  return 42;
+}
