@@ -133,7 +133,8 @@ bool FileSpace::reserve(uint64_t begin, uint64_t end) noexcept {
 
   uint64_t from = reserved_.load(std::memory_order_acquire);
   if (end <= from) return true;
-  const uint64_t step = std::clamp(from / 2, kFirstReservation, kLargestReservation);
+  // A process without samples needs no more than the header.
+  const uint64_t step = from == 0 ? 0 : std::clamp(from / 2, kFirstReservation, kLargestReservation);
   uint64_t to = std::min(std::max(end, from + step), size_limit);
   long result;
   int interrupted = 0;

@@ -1,6 +1,8 @@
 #include "hpcrun/measurement/writer.h"
 
 #include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
 #include <cstring>
@@ -16,6 +18,8 @@ namespace {
 constexpr size_t round_to_pages(size_t bytes) {
   return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
 }
+
+constexpr size_t kFirstRecordExtentBytes = MeasurementFile::kFirstRecordExtentBytes;
 
 // A command line or environment beyond this is cut: the header stays a few pages.
 constexpr size_t kMaxHeaderString = 16 * 1024;
@@ -88,17 +92,9 @@ int MeasurementFile::create(const char* path, const ProcessInfo& process) noexce
   return 0;
 }
 
-bool MeasurementFile::take(StreamKind kind, uint32_t thread, StreamPosition position, size_t bytes,
-                           MappedExtent& out) noexcept {
-  bytes = round_to_pages(bytes);
-  const int64_t offset = space_.take(bytes);
-  if (offset < 0) return false;
-  void* mapped = map_at(offset, bytes);
-  if (mapped == nullptr) return false;
-  // A forked child must not be able to write into its parent's file: it has no copy, or abandon()s it all.
-  if (!space_.is_ahead(mapped)) sys_madvise(mapped, bytes, MADV_DONTFORK);
-
-  auto* header = new (mapped) ExtentHeader{};
+void MeasurementFile::begin_extent(void* memory, StreamKind kind, uint32_t thread, StreamPosition position,
+                                   size_t bytes) noexcept {
+  auto* header = new (memory) ExtentHeader{};
   header->version = kExtentVersion;
   header->kind = kind;
   header->thread = thread;
@@ -107,7 +103,53 @@ bool MeasurementFile::take(StreamKind kind, uint32_t thread, StreamPosition posi
   header->first = position.first;
   header->magic = kExtentMagic;
   header->header_checksum = crc32c(0, header, kExtentImmutableBytes);
-  out.header = header;
+}
+
+// Without memory for it the first record takes an extent of the file.
+void MeasurementFile::keep_records() noexcept {
+  void* const memory = sys_mmap(nullptr, kFirstRecordExtentBytes, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return;
+  begin_extent(memory, StreamKind::Process, 0, {}, kFirstRecordExtentBytes);
+  record_extents_.store(1, std::memory_order_relaxed);
+  kept_records_.store(static_cast<ExtentHeader*>(memory), std::memory_order_relaxed);
+  records_.store(static_cast<ExtentHeader*>(memory), std::memory_order_release);
+}
+
+void MeasurementFile::drop_kept_records() noexcept {
+  ExtentHeader* const kept = kept_records_.exchange(nullptr);
+  if (kept == nullptr) return;
+  records_.store(nullptr, std::memory_order_relaxed);
+  record_extents_.store(0, std::memory_order_relaxed);
+  sys_munmap(kept, kFirstRecordExtentBytes);
+}
+
+// The extent stays at its address: a record that was interrupted as it was written is finished in the file.
+void MeasurementFile::write_records() noexcept {
+  ExtentHeader* const kept = kept_records_.exchange(nullptr);
+  if (kept == nullptr) return;
+  const int64_t offset = space_.take(kFirstRecordExtentBytes);
+  void* const mapped = offset < 0 ? nullptr : map_at(offset, kFirstRecordExtentBytes);
+  if (mapped == nullptr) return;
+  std::memcpy(mapped, static_cast<const void*>(kept), kFirstRecordExtentBytes);
+  raw_syscall(SYS_mremap, reinterpret_cast<long>(mapped), kFirstRecordExtentBytes, kFirstRecordExtentBytes,
+              MREMAP_MAYMOVE | MREMAP_FIXED, reinterpret_cast<long>(kept));
+  sys_madvise(kept, kFirstRecordExtentBytes, MADV_DONTFORK);
+}
+
+bool MeasurementFile::take(StreamKind kind, uint32_t thread, StreamPosition position, size_t bytes,
+                           MappedExtent& out) noexcept {
+  write_records();
+  bytes = round_to_pages(bytes);
+  const int64_t offset = space_.take(bytes);
+  if (offset < 0) return false;
+  void* mapped = map_at(offset, bytes);
+  if (mapped == nullptr) return false;
+  // A forked child must not be able to write into its parent's file: it has no copy, or abandon()s it all.
+  if (!space_.is_ahead(mapped)) sys_madvise(mapped, bytes, MADV_DONTFORK);
+
+  begin_extent(mapped, kind, thread, position, bytes);
+  out.header = static_cast<ExtentHeader*>(mapped);
   out.capacity = bytes - sizeof(ExtentHeader);
   return true;
 }
@@ -139,6 +181,7 @@ void MeasurementFile::abandon() noexcept {
   stack_reasons_ = unrecorded_ + kCounterSlots;
   for (std::atomic<uint64_t>& slot : unrecorded_) slot.store(0, std::memory_order_relaxed);
   if (header_ != nullptr) sys_munmap(header_, header_bytes_);
+  drop_kept_records();
   header_ = nullptr;
   header_bytes_ = 0;
   records_.store(nullptr, std::memory_order_relaxed);

@@ -61,6 +61,9 @@ struct StreamPosition {
 
 class MeasurementFile {
  public:
+  // Holds the first records about the process, about fifty load modules. Later extents are larger.
+  static constexpr size_t kFirstRecordExtentBytes = 2 * kPageBytes;
+
   // Creates the file (O_EXCL, mode 0600-ish by umask) and writes its header. 0, or an errno. Not signal-safe.
   // The descriptor is moved to the top of the descriptor limit with close-on-exec; should the program close
   // it, the file is reopened by name.
@@ -120,13 +123,20 @@ class MeasurementFile {
   // First errno after which nothing more is recorded; 0 while all is well.
   int failure() const noexcept { return space_.failure(); }
 
+  // Keeps records about the process in memory until something else is recorded, so that the file of a process
+  // without samples is its header, one page. Called right after create(), instead of map_ahead(); only one thread
+  // may record until write_records().
+  void keep_records() noexcept;
+  // Writes the records that are kept. Called before another thread records. Async-signal-safe.
+  void write_records() noexcept;
+
   // Nothing more is recorded, for this errno. Async-signal-safe.
   void stop(int error) noexcept { space_.fail(error); }
   // Whether the file has this inode.
   bool is_in_inode(uint64_t inode) const noexcept { return space_.owned() && space_.inode() == inode; }
 
-  // Trims the reserved space beyond the last extent. At a normal exit; not signal-safe. Extents that are
-  // mapped stay usable, new ones cannot be taken.
+  // Trims the reserved space beyond the last extent, at a normal exit. Extents that are mapped stay usable, new
+  // ones cannot be taken. Records that are kept in memory are dropped: there were no samples. Async-signal-safe.
   void finish(uint64_t end_monotonic_ns) noexcept;
 
   // After finish(), in a process that goes on: what is mapped stays, so that a thread on its way may still
@@ -147,12 +157,16 @@ class MeasurementFile {
 
   void* map_at(int64_t offset, size_t bytes) noexcept;
   RecordHeader* take_record(size_t bytes) noexcept;
+  void drop_kept_records() noexcept;
+  static void begin_extent(void* memory, StreamKind kind, uint32_t thread, StreamPosition position,
+                           size_t bytes) noexcept;
 
   FileSpace space_;
   char* header_ = nullptr;
   size_t header_bytes_ = 0;
   std::atomic<ExtentHeader*> records_{nullptr};  // where process records go; extents before it stay mapped
   std::atomic<uint32_t> record_extents_{0};
+  std::atomic<ExtentHeader*> kept_records_{nullptr};  // an extent in private memory
   std::atomic<size_t> bytes_mapped_{0};
   std::atomic<uint64_t> unrecorded_[kCounterSlots + kStackReasonSlots] = {};
   std::atomic<uint64_t>* counters_ = unrecorded_;

@@ -24,7 +24,7 @@ namespace {
     tell_holders();
     note_isolation();
     save_gone_files();
-    process_state.file.counter(Counter::EndMonotonicNs).store(monotonic_ns(), std::memory_order_relaxed);
+    process_state.file.finish(monotonic_ns());
   }
   for (;;) raw_syscall(SYS_exit_group, status);
 }

@@ -104,14 +104,17 @@ void read_command(char* out, size_t bytes) noexcept {
   out[length] = '\0';
 }
 
+// A forked child has its parent's command, executable and host.
 int create_file() noexcept {
   static char command[kPathBytes];
   static char executable[kPathBytes];
   static char host[kHostBytes];
-  read_command(command, sizeof command);
-  const ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
-  executable[length > 0 ? length : 0] = '\0';
-  gethostname(host, sizeof host - 1);
+  if (!process_state.is_forked || !host[0]) {
+    read_command(command, sizeof command);
+    const ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
+    executable[length > 0 ? length : 0] = '\0';
+    gethostname(host, sizeof host - 1);
+  }
 
   ProcessInfo process{};
   process.command = command;
@@ -241,7 +244,10 @@ void start_sampling(StackBounds stack) noexcept {
   const uint64_t start_cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
   process_state.pid = sys_getpid();
   if (const int error = create_file()) return warn_unwritable(error);
-  if (process_state.config.isolates()) process_state.file.map_ahead();
+  if (process_state.config.isolates())
+    process_state.file.map_ahead();
+  else if (process_state.is_forked)
+    process_state.file.keep_records();
   pause_if_asked();
 
   choose_timer_signal();
@@ -465,6 +471,7 @@ void finish_before(const char* why) noexcept {
   char note[256];
   snprintf(note, sizeof note, "Measuring ended before the program did: %s.", why);
   process_state.file.write_note(note);
+  process_state.file.write_records();
   if (process_state.late.load(std::memory_order_acquire)) {
     finish_late();
   } else if (finish_sampling()) {

@@ -77,6 +77,7 @@ int create_measured(const pthread_attr_t* attributes, Result (*routine)(void*), 
   if (!is_sampling_here()) return create(routine, argument);
   leave_waits();
   leave_lone_rate();
+  process_state.file.write_records();
   begin_threads_of_heap();
   if (modules_are_stale()) refresh_tables_meanwhile();
   // A page of its own: the program's allocator may not be ready here, and must not see a foreign free.

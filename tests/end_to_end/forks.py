@@ -5,6 +5,8 @@ library does not tell of are left alone."""
 import json
 import os
 import shutil
+import struct
+import sys
 
 import driver
 
@@ -49,6 +51,21 @@ class Forks(driver.EndToEnd):
         run = self.run_case("callback")
         self.assertEqual((run.status, run.stdout), (0, b"exited 11\n"), run.stderr)
         self.assertEqual(run.summary()["run"]["processes"], 2)
+
+    def test_children_without_samples_leave_a_page_each(self):
+        # Each ends at once; few if any live long enough for a sample.
+        program = "import os\nfor i in range(40):\n  p = os.fork()\n  if p == 0: os._exit(i)\n  os.waitpid(p, 0)"
+        run = self.prof_run([sys.executable, "-c", program], events=["CPUTIME@100"])
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertEqual(run.summary()["run"]["processes"], 41)
+        sizes = []
+        for path in run.directory.glob("*.prof"):
+            with open(path, "rb") as file:
+                samples = struct.unpack_from("<Q", file.read(136), 128)[0]
+            if not samples:
+                sizes.append(os.stat(path).st_blocks * 512)
+        self.assertTrue(sizes)
+        self.assertLessEqual(max(sizes), 4096)
 
     def test_a_cleared_environment_does_not_stop_the_measurement(self):
         run = self.run_case("clearenv")

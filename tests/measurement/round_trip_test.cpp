@@ -138,6 +138,37 @@ TEST_CASE("every sample of every thread is read back with its path, value and ti
   }
 }
 
+TEST_CASE("the file of a forked process without samples is one page") {
+  TemporaryDirectory directory;
+  Recorder recorder(directory / "a.prof");
+  recorder.file.keep_records();
+  recorder.file.write_thread_start(0, 4242, kStartMonotonic, "main");
+  recorder.file.write_note("a note");
+  recorder.file.counter(hpcrun::Counter::Threads) = 1;
+  CHECK(std::filesystem::file_size(recorder.path()) == 4096);
+  CHECK(read_measurement(recorder.path()).process.command == "app --flag");
+  recorder.file.finish(kStartMonotonic + 1);
+  const ProcessMeasurement read = read_measurement(recorder.path());
+  CHECK(read.warnings.empty());
+  CHECK(read.counter(hpcrun::Counter::Threads) == 1);
+  CHECK(read.notes.empty());
+  CHECK(std::filesystem::file_size(recorder.path()) == 4096);
+}
+
+TEST_CASE("records that were kept are in the file with the first sample, also those that are written later") {
+  TemporaryDirectory directory;
+  Recorder recorder(directory / "a.prof");
+  recorder.file.keep_records();
+  recorder.file.write_note("before");
+  RecordedThread& thread = recorder.add_thread();
+  const hpcrun::FrameKey frame = hpcrun::make_frame(1, 16);
+  REQUIRE(thread.tree.add(thread.tree.insert(&frame, 1), 0, 1));
+  recorder.file.write_note("after");
+  const ProcessMeasurement killed = read_measurement(recorder.path());
+  CHECK(killed.notes == std::vector<std::string>{"before", "after"});
+  CHECK(killed.threads.size() == 1);
+}
+
 TEST_CASE("many threads write process records at once without losing one") {
   constexpr unsigned kThreads = 8;
   constexpr unsigned kEach = 1000;
