@@ -118,8 +118,9 @@ void DebuggerWatch::find_processes() {
     if (!entry.path().filename().string().starts_with(file_prefix_)) continue;
     if (entry.path().extension() != ".prof" || seen_.contains(entry.path().filename())) continue;
     RunningProcess process(entry.path());
-    has_unsure_ |= !process.is_valid() && !is_settled_;
-    if (!process.is_valid() && !is_settled_) continue;
+    const bool is_final = process.is_valid() || process.has_ended() || is_settled_;
+    has_unsure_ |= !is_final;
+    if (!is_final) continue;
     seen_.insert(entry.path().filename());
     if (!process.is_valid()) continue;
     const int pid = process.pid();

@@ -120,7 +120,10 @@ RunningProcess::RunningProcess(const fs::path& file) {
   page_ = page;
   const auto& header = *static_cast<const hpcrun::FileHeader*>(page);
   pid_ = header.pid;
-  if (is_measurement_header(header) && has_mapped(measured_by() ? measured_by() : pid_, status)) return;
+  const bool is_measurement = is_measurement_header(header);
+  has_ended_ = is_measurement && counters()[static_cast<size_t>(hpcrun::Counter::EndMonotonicNs)].load() != 0;
+  if (is_measurement && !has_ended_ && has_mapped(measured_by() ? measured_by() : pid_, status)) return;
+  if (is_measurement && !measured_by() && kill(pid_, 0) != 0 && errno == ESRCH) has_ended_ = true;
   munmap(page, hpcrun::kPageBytes);
   page_ = nullptr;
 }
@@ -130,11 +133,12 @@ RunningProcess::~RunningProcess() {
 }
 
 RunningProcess::RunningProcess(RunningProcess&& other) noexcept
-    : page_(std::exchange(other.page_, nullptr)), pid_(other.pid_) {}
+    : page_(std::exchange(other.page_, nullptr)), pid_(other.pid_), has_ended_(other.has_ended_) {}
 
 RunningProcess& RunningProcess::operator=(RunningProcess&& other) noexcept {
   std::swap(page_, other.page_);
   std::swap(pid_, other.pid_);
+  std::swap(has_ended_, other.has_ended_);
   return *this;
 }
 

@@ -20,6 +20,8 @@ class RunningProcess {
   RunningProcess& operator=(RunningProcess&& other) noexcept;
 
   bool is_valid() const { return page_ != nullptr; }
+  // True if the file is that of a process that has ended: it will not become valid.
+  bool has_ended() const { return has_ended_; }
   int pid() const { return pid_; }
   bool is_running() const;
   bool is_paused() const;
@@ -39,6 +41,7 @@ class RunningProcess {
 
   void* page_ = nullptr;
   int pid_ = 0;
+  bool has_ended_ = false;
 };
 
 // The measurement files in a directory of processes that run.
