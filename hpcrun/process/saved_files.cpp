@@ -218,6 +218,12 @@ void save(const KnownFile& module, uint64_t& saved) noexcept {
 FileIdentity note_file(const ModuleInfo& module) noexcept {
   FileIdentity file;
   if (module.path[0] != '/') return file;
+  // A forked child has its parent's modules, and the files that these were loaded from.
+  if (process_state.is_forked && module.id < kMaxKnownFiles) {
+    const KnownFile& parents = known[module.id];
+    if (parents.path == module.path && parents.start == module.start && parents.file.device != kNoFileDevice)
+      return parents.file;
+  }
   // A path that leads nowhere: a file that is known by the process and the module alone.
   if (!file_at(AT_FDCWD, module.path, 0, file))
     file = {kNoFileDevice, uint64_t{static_cast<uint32_t>(sys_getpid())} << 16 | module.id, 0};
