@@ -47,6 +47,7 @@ int holder_of(const void* lock, LockKind kind, bool is_ours) noexcept {
 }
 
 uint32_t LockHolders::begin(int thread, const void* lock, LockKind kind) noexcept {
+  if (!is_used_.load(std::memory_order_relaxed)) is_used_.store(true, std::memory_order_relaxed);
   const uint64_t waited = static_cast<uint64_t>(kind) << kKindShift | reinterpret_cast<uint64_t>(lock);
   for (uint32_t i = 0; i < kProbes; ++i) {
     const uint32_t at = (static_cast<uint32_t>(thread) + i) % kPlaces;
@@ -79,6 +80,7 @@ LockHolders::Waited LockHolders::waited_by(int thread) const noexcept {
 }
 
 void LockHolders::forget() noexcept {
+  if (!is_used_.load(std::memory_order_relaxed)) return;
   for (Place& place : places_) {
     if (!place.thread.load(std::memory_order_relaxed)) continue;
     place.waited.store(0, std::memory_order_relaxed);
