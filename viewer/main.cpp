@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <QApplication>
+#include <QTimer>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -64,8 +65,9 @@ int main(int argc, char** argv) {
     use_theme(options.theme.empty() ? remembered_theme() : theme_of(options.theme));
     MainWindow window;
     application.tell_failures_to([&window](const QString& why) { window.tell_failure(why); });
-    window.open_as_asked(options);
+    window.resize_as_asked(options);
     window.show();
+    QTimer::singleShot(0, &window, [&] { window.open_as_asked(options); });
     return QApplication::exec();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "prof: %s\n", error.what());

@@ -8,11 +8,7 @@ bool passes(const CallTree& tree, double value, size_t metric, double threshold_
   return value != 0 && std::abs(value) >= std::abs(tree.totals[metric]) * threshold_percent / 100;
 }
 
-namespace {
-
-// Marks the nodes that reach the threshold. If there are negative costs, as in the difference of two
-// profiles, also those above them: the costs of callees may cancel each other out.
-std::vector<bool> heavy_nodes(const CallTree& tree, double threshold_percent) {
+std::vector<bool> shown_nodes(const CallTree& tree, double threshold_percent) {
   std::vector<bool> heavy(tree.nodes.size());
   bool has_negative = false;
   for (uint32_t n = 0; n < tree.nodes.size(); ++n) {
@@ -28,14 +24,12 @@ std::vector<bool> heavy_nodes(const CallTree& tree, double threshold_percent) {
   return heavy;
 }
 
-}  // namespace
-
 View top_down(const CallTree& tree, const ViewOptions& options) {
   const size_t width = tree.metrics();
   View view;
   std::vector<uint32_t> row_of(tree.nodes.size(), kNone);
   std::vector<uint32_t> node_of_row, frame_of_row;
-  const std::vector<bool> heavy = heavy_nodes(tree, options.threshold_percent);
+  const std::vector<bool> heavy = shown_nodes(tree, options.threshold_percent);
   for (uint32_t n = 0; n < tree.nodes.size();) {
     const CallNode& node = tree.nodes[n];
     if (!heavy[n] || (options.levels != 0 && node.depth >= options.levels)) {

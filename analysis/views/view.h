@@ -47,6 +47,10 @@ View flat(const CallTree& tree, const ViewOptions& options);
 // negative.
 bool passes(const CallTree& tree, double value, size_t metric, double threshold_percent);
 
+// The nodes that top_down() has rows for: those of which a cost reaches the threshold and, if there are
+// negative costs, also those above them, as the costs of callees may cancel each other out.
+std::vector<bool> shown_nodes(const CallTree& tree, double threshold_percent);
+
 // The nodes of each frame in preorder: of frame f nodes[first[f]] to nodes[first[f + 1] - 1].
 struct FrameInstances {
   std::vector<uint32_t> first, nodes;

@@ -16,22 +16,31 @@ namespace prof::viewer {
 
 namespace {
 
-// A database that is damaged is not opened: later nobody could be told. Values are read when they are shown.
-std::shared_ptr<const Database> open_database(const std::filesystem::path& directory) {
-  Database database = read_database(directory, ReadValues::WhenAskedFor);
-  if (database.stored) database.stored->check_profiles();
-  return std::make_shared<const Database>(std::move(database));
+// Keeps the database for as long as the tree, which threads in the background may have.
+std::shared_ptr<const CallTree> tree_of(std::shared_ptr<const Database> database, const Selection& selection,
+                                        bool merges) {
+  auto* const tree = new CallTree(build_call_tree(*database, selection, merges));
+  return {tree, [database](const CallTree* old) { delete old; }};
 }
 
 }  // namespace
 
-Document::Document(const std::filesystem::path& directory)
-    : directory_(directory),
-      database_(open_database(directory)),
-      run_(run_summary(*database_)),
+// A database that is damaged is not opened: later nobody could be told. Values are read when they are shown.
+OpenedDatabase open_database(const std::filesystem::path& directory) {
+  Database read = read_database(directory, ReadValues::WhenAskedFor);
+  if (read.stored) read.stored->check_profiles();
+  const auto database = std::make_shared<const Database>(std::move(read));
+  return {directory, database, run_summary(*database), tree_of(database, select(*database, {}, {}), false)};
+}
+
+Document::Document(OpenedDatabase opened)
+    : directory_(std::move(opened.directory)),
+      database_(std::move(opened.database)),
+      run_(std::move(opened.run)),
+      measured_tree_(std::move(opened.tree)),
       threads_(database_->profiles.size()) {
   std::iota(threads_.begin(), threads_.end(), 0u);
-  rebuild();
+  take_tree(nullptr);
 }
 
 Document::~Document() {
@@ -51,15 +60,13 @@ Traces& Document::traces() {
   return *traces_;
 }
 
-// Keeps the database for as long as the tree, which threads in the background may have.
 std::shared_ptr<const CallTree> Document::tree_of(std::shared_ptr<const Database> database) const {
   Selection selection = select(*database, {}, {});
   if (!has_all_threads()) {
     selection.profiles = threads_;
     selection.every_profile = false;
   }
-  auto* const tree = new CallTree(build_call_tree(*database, selection, merges_));
-  return {tree, [database](const CallTree* old) { delete old; }};
+  return viewer::tree_of(std::move(database), selection, merges_);
 }
 
 void Document::take_tree(const PreparedTree* prepared) {
@@ -199,6 +206,17 @@ void Document::choose_depth(std::optional<uint32_t> depth) {
   if (depth == depth_) return;
   depth_ = depth;
   emit depth_changed();
+}
+
+bool Document::has_function(const std::string& name) const {
+  std::vector<bool> is_named(tree_->frames.size());
+  for (uint32_t frame = 0; frame < tree_->frames.size(); ++frame)
+    is_named[frame] = frame_name(*tree_->database, tree_->frames[frame]) == name;
+  if (std::ranges::find(is_named, true) == is_named.end()) return false;
+  for (size_t m = 0; m < tree_->metrics(); ++m)
+    for (uint32_t node = 0; node < tree_->nodes.size(); ++node)
+      if (is_named[tree_->nodes[node].frame] && tree_->cost(node, m).inclusive != 0) return true;
+  return false;
 }
 
 void Document::ask_for_function(const std::string& name) {

@@ -1,7 +1,7 @@
 #pragma once
 // The opened database and what of it is chosen: which time, which threads, which metrics. Every page shows
 // the same choice, and learns by signals that it changed. Lives in the window's thread; nothing of it blocks
-// for longer than a repaint but the opening.
+// for longer than a repaint.
 
 #include <QObject>
 #include <QString>
@@ -22,6 +22,17 @@ class Traces;
 struct OtherRun;
 struct PreparedTree;
 
+// A database as it is opened, with all threads chosen.
+struct OpenedDatabase {
+  std::filesystem::path directory;
+  std::shared_ptr<const Database> database;
+  RunSummary run;
+  std::shared_ptr<const CallTree> tree;
+};
+
+// Reads it, which takes seconds for millions of contexts. For any thread. Throws DatabaseError.
+OpenedDatabase open_database(const std::filesystem::path& directory);
+
 // How the opened run and the one that it is compared with are shown.
 struct Comparing {
   bool same_total = false;       // the other run's costs are scaled to the opened one's totals
@@ -34,8 +45,9 @@ class Document : public QObject {
   Q_OBJECT
 
  public:
-  // Reads the database. Throws DatabaseError.
-  explicit Document(const std::filesystem::path& directory);
+  explicit Document(OpenedDatabase opened);
+  // Reads the database first. Throws DatabaseError.
+  explicit Document(const std::filesystem::path& directory) : Document(open_database(directory)) {}
   ~Document() override;
 
   const std::filesystem::path& directory() const { return directory_; }
@@ -106,6 +118,8 @@ class Document : public QObject {
   void ask_for_function(uint32_t frame) { emit function_asked(frame); }
   // The one that costs most, where several have the name. Nothing happens where tree() has none.
   void ask_for_function(const std::string& name);
+  // Whether tree() has costs of one with this name.
+  bool has_function(const std::string& name) const;
   // The timeline, and there that time.
   void ask_for_moment(const Moment& moment) {
     emit page_asked("timeline");

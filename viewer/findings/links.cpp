@@ -42,6 +42,7 @@ QString code_link(const Document& document, const std::vector<FindingFrame>& fra
   std::ranges::remove_copy_if(program_part(frames), std::back_inserter(telling), is_of_system);
   telling.push_back(frames.front());
   if (const auto place = place_of(document, telling)) return source_link(document, *place);
+  if (!document.has_function(frames.front().function)) return {};  // the page would be empty
   return link("function", "source", QString::fromStdString(frames.front().function), "Instructions");
 }
 
@@ -116,9 +117,10 @@ QString links_of(const Document& document, const Finding& finding) {
     if (links.size() == kMostPlaces) break;
   }
   const FindingFrame* const function = function_of(finding);
-  if ((page == "top-down" || page == "threads") && is_page(page) && function)
+  const bool is_of_function = (page == "top-down" || page == "threads") && function;
+  if (is_of_function && is_page(page) && document.has_function(function->function))
     links << link("function", page, QString::fromStdString(function->function), title_of_page(page));
-  else if (is_page(page))
+  else if (is_page(page) && !is_of_function)
     links << link("finding", page, QString::fromStdString(finding.sentence), title_of_page(page));
   return links.isEmpty() ? QString() : "Show: " + links.join(" &middot; ");
 }

@@ -15,6 +15,7 @@ struct FlameBox {
   double begin = 0;      // 0..1 of the width
   double end = 0;
   double weight = 0;  // in the metric's unit
+  double width = 0;   // as Rows::width(), of all rows in it
 };
 
 struct FlameLayout {
@@ -24,7 +25,7 @@ struct FlameLayout {
 };
 
 // Of all, or with the rows above it of the zoomed row, which then has the whole width (kNone: all). A row is
-// shown alone from `least` of the width (0..1) on. Siblings are by falling weight.
+// shown alone from `least` of the width (0..1) on. Siblings are by falling width.
 FlameLayout lay_out_flames(Rows& rows, size_t metric, uint32_t zoomed, double least);
 
 }  // namespace prof::viewer

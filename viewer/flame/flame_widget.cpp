@@ -316,8 +316,7 @@ void FlameWidget::move_down() {
   const FlameBox* heaviest = nullptr;
   for (const std::vector<FlameBox>& level : layout_.levels)
     for (const FlameBox& box : level)
-      if (box.row != kNone && rows_->parent(box.row) == chosen_ &&
-          (!heaviest || box.weight > heaviest->weight))
+      if (box.row != kNone && rows_->parent(box.row) == chosen_ && (!heaviest || box.width > heaviest->width))
         heaviest = &box;
   if (heaviest) choose(heaviest->row);
 }

@@ -1,6 +1,7 @@
 #include "viewer/tables/bottom_up_rows.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/views/function_costs.h"
 
@@ -66,6 +67,14 @@ Cost BottomUpRows::cost(uint32_t row, size_t metric) {
   std::optional<Cost>& known = rows_[row].costs[metric];
   if (!known) known = sum_instances(tree_, instances(row), metric);
   return *known;
+}
+
+double BottomUpRows::width(uint32_t row, size_t metric) {
+  if (!is_difference_) is_difference_ = is_difference(tree_);
+  if (!*is_difference_) return Rows::width(row, metric);
+  double changed = 0;
+  for (const uint32_t node : chain(row).functions) changed += std::abs(tree_.cost(node, metric).exclusive);
+  return changed;
 }
 
 Place BottomUpRows::place(uint32_t row, size_t metric) {

@@ -21,6 +21,7 @@ class BottomUpRows : public Rows {
   bool is_inlined(uint32_t row) override { return prof::is_inlined(tree_, chain(row)); }
   Cost cost(uint32_t row, size_t metric) override;
   double weight(uint32_t row, size_t metric) override { return cost(row, metric).exclusive; }
+  double width(uint32_t row, size_t metric) override;
   bool costs_anything(uint32_t row) override { return has_weight(*this, tree_, row); }
   Place place(uint32_t row, size_t metric) override;
   std::vector<Instance> instances(uint32_t row) override;
@@ -45,6 +46,7 @@ class BottomUpRows : public Rows {
   std::vector<Row> rows_;  // the first ones are the frames
   std::vector<uint32_t> roots_;
   std::optional<NodeContexts> contexts_;
+  std::optional<bool> is_difference_;
 };
 
 }  // namespace prof::viewer

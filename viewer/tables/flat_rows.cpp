@@ -1,6 +1,7 @@
 #include "viewer/tables/flat_rows.h"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 #include "analysis/views/function_costs.h"
@@ -31,8 +32,10 @@ bool FlatRows::is_inlined(uint32_t row) {
 // An entry point is no function: it is here only for what no frame was known for.
 double FlatRows::weight(uint32_t row, size_t metric) {
   const Cost spent = cost(row, metric);
-  return tree_.frames[row].kind == FrameKind::Entry ? spent.exclusive
-                                                    : std::max(spent.inclusive, spent.exclusive);
+  // In the difference of two profiles either may be negative.
+  const bool is_own =
+      tree_.frames[row].kind == FrameKind::Entry || std::abs(spent.exclusive) > std::abs(spent.inclusive);
+  return is_own ? spent.exclusive : spent.inclusive;
 }
 
 Place FlatRows::place(uint32_t row, size_t metric) {

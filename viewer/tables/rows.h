@@ -3,6 +3,7 @@
 // functions that spend on, or as a list of functions. Rows are numbered as they are first asked for, and
 // nothing is computed of those that nobody looks at.
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -29,8 +30,14 @@ class Rows {
   virtual uint32_t frame(uint32_t row) const = 0;  // into CallTree::frames
   virtual bool is_inlined(uint32_t row) = 0;
   virtual Cost cost(uint32_t row, size_t metric) = 0;
-  // What decides whether the row is worth showing, and how wide it is in a flame graph.
+  // What decides whether the row is worth showing.
   virtual double weight(uint32_t row, size_t metric) = 0;
+  // How wide it is in a flame graph, in the metric's unit: its weight, but of the difference of two profiles
+  // what it and its callees changed by, up or down.
+  virtual double width(uint32_t row, size_t metric) { return std::max(weight(row, metric), 0.0); }
+  // Of the difference of two profiles, which rows are shown: also those whose callees cancel each other out.
+  // nullptr: the weights of rows decide.
+  virtual const std::vector<bool>* shown_rows(double /*threshold_percent*/) { return nullptr; }
   // Whether its weight is more than nothing, by any metric.
   virtual bool costs_anything(uint32_t row) = 0;
   virtual Place place(uint32_t row, size_t metric) = 0;
@@ -43,6 +50,10 @@ class Rows {
 
 // The tree must outlive it.
 std::unique_ptr<Rows> make_rows(Reading reading, const CallTree& tree);
+
+// Returns whether the tree is of the difference of two profiles: something costs less than nothing by the
+// first metric. Other metrics are not read for it.
+bool is_difference(const CallTree& tree);
 
 // costs_anything() by all of the weights.
 bool has_weight(Rows& rows, const CallTree& tree, uint32_t row);

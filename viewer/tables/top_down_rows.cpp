@@ -1,5 +1,7 @@
 #include "viewer/tables/top_down_rows.h"
 
+#include <cmath>
+
 namespace prof::viewer {
 
 TopDownRows::TopDownRows(const CallTree& tree) : tree_(tree) {
@@ -11,6 +13,31 @@ std::vector<uint32_t> TopDownRows::children(uint32_t row) {
   for (uint32_t child = row + 1; child < tree_.nodes[row].end; child = tree_.nodes[child].end)
     children.push_back(child);
   return children;
+}
+
+bool TopDownRows::is_of_difference() {
+  if (!is_difference_) is_difference_ = is_difference(tree_);
+  return *is_difference_;
+}
+
+double TopDownRows::width(uint32_t row, size_t metric) {
+  if (!is_of_difference()) return Rows::width(row, metric);
+  std::vector<double>& widths = widths_[metric];
+  if (widths.empty()) {
+    widths.resize(tree_.nodes.size());
+    for (auto node = static_cast<uint32_t>(widths.size()); node-- > 0;) {
+      widths[node] += std::abs(tree_.cost(node, metric).exclusive);
+      if (const uint32_t above = tree_.nodes[node].parent; above != kNone) widths[above] += widths[node];
+    }
+  }
+  return widths[row];
+}
+
+const std::vector<bool>* TopDownRows::shown_rows(double threshold_percent) {
+  if (!is_of_difference()) return nullptr;
+  std::vector<bool>& shown = shown_[threshold_percent];
+  if (shown.empty()) shown = shown_nodes(tree_, threshold_percent);
+  return &shown;
 }
 
 // One that costs nothing is not shown.

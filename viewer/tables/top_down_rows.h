@@ -1,6 +1,7 @@
 #pragma once
 // The call tree itself: a row is a node, its weight what was spent in it and all that it calls.
 
+#include <map>
 #include <optional>
 
 #include "viewer/tables/rows.h"
@@ -19,6 +20,8 @@ class TopDownRows : public Rows {
   bool is_inlined(uint32_t row) override { return tree_.nodes[row].inlined; }
   Cost cost(uint32_t row, size_t metric) override { return tree_.cost(row, metric); }
   double weight(uint32_t row, size_t metric) override { return tree_.cost(row, metric).inclusive; }
+  double width(uint32_t row, size_t metric) override;
+  const std::vector<bool>* shown_rows(double threshold_percent) override;
   bool costs_anything(uint32_t row) override;
   Place place(uint32_t row, size_t metric) override;
   std::vector<Instance> instances(uint32_t row) override { return {{row, true}}; }
@@ -26,10 +29,14 @@ class TopDownRows : public Rows {
 
  private:
   const NodeContexts& contexts();
+  bool is_of_difference();
 
   const CallTree& tree_;
   std::vector<uint32_t> roots_;
   std::optional<NodeContexts> contexts_;
+  std::optional<bool> is_difference_;
+  std::map<double, std::vector<bool>> shown_;     // by threshold, of a difference
+  std::map<size_t, std::vector<double>> widths_;  // by metric, of a difference
 };
 
 }  // namespace prof::viewer

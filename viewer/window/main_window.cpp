@@ -158,8 +158,11 @@ void MainWindow::make_thread_filter(QToolBar* tools) {
   connect(menu, &QMenu::aboutToShow, filter_->text(), qOverload<>(&QWidget::setFocus));
 }
 
-void MainWindow::open_as_asked(const ViewOptions& options) {
+void MainWindow::resize_as_asked(const ViewOptions& options) {
   if (const auto size = size_of(options.size)) resize(size->width, size->height);
+}
+
+void MainWindow::open_as_asked(const ViewOptions& options) {
   if (options.database.empty()) return;
   open(options.database);
   if (!document_) return;
@@ -183,8 +186,24 @@ void MainWindow::open(const fs::path& path) {
   if (!is_database(path) && is_database(path / "database")) return open(path / "database");
   if (!is_database(path) && fs::is_directory(path, error))
     return analyze(path, [this](const std::string& database) { open(database); });
+  if (is_opening_) return;  // events are handled meanwhile
+  is_opening_ = true;
+  start_->show_opening(text_of(path));
+  QApplication::setOverrideCursor(Qt::WaitCursor);
+  std::unique_ptr<Document> opened;
+  QString why;
   try {
-    show_document(std::make_unique<Document>(path));
+    opened = std::make_unique<Document>(open_while_painting(path));
+  } catch (const std::exception& failure) {
+    why = failure.what();
+  }
+  QApplication::restoreOverrideCursor();
+  start_->show_opening({});
+  is_opening_ = false;
+  if (is_closed_) return;
+  if (!opened) return fail(path, why);
+  try {
+    show_document(std::move(opened));
     remember(path);
   } catch (const std::exception& failure) {
     fail(path, failure.what());
@@ -403,6 +422,7 @@ void MainWindow::remember(const fs::path& path) {
 
 void MainWindow::closeEvent(QCloseEvent* event) {
   QSettings().setValue(kGeometry, saveGeometry());
+  is_closed_ = true;
   close_document();
   event->accept();
 }

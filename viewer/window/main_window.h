@@ -35,9 +35,11 @@ class MainWindow : public QMainWindow {
   MainWindow();
   ~MainWindow() override;
 
-  // As the command line says. What cannot be opened or chosen is told in the window.
+  void resize_as_asked(const ViewOptions& options);
+  // As the command line says, but for the size. What cannot be opened or chosen is told in the window.
   void open_as_asked(const ViewOptions& options);
-  // A database, or a measurement directory, which is analyzed first, and opened when that is done.
+  // A database, or a measurement directory, which is analyzed first, and opened when that is done. Returns
+  // when the database is open, or was refused; the window paints meanwhile.
   void open(const std::filesystem::path& path);
   void close_document();
   // Another database, or measurements, as open() takes them; read in the background. Then the page diff is in
@@ -84,6 +86,7 @@ class MainWindow : public QMainWindow {
   std::unique_ptr<Document> document_;
   QSet<QString> told_failures_;  // of the document
   std::map<QString, QDockWidget*> docks_;
+  bool is_opening_ = false, is_closed_ = false;
   QString raised_;  // the page that came to the front last
   StartPage* start_ = nullptr;
   QMenu* pages_menu_ = nullptr;

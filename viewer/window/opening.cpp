@@ -1,11 +1,33 @@
 #include "viewer/window/opening.h"
 
 #include <QCoreApplication>
+#include <QEventLoop>
 #include <QStringList>
+#include <exception>
+#include <optional>
+#include <thread>
 
 namespace prof::viewer {
 
 namespace fs = std::filesystem;
+
+OpenedDatabase open_while_painting(const fs::path& directory) {
+  std::optional<OpenedDatabase> opened;
+  std::exception_ptr failure;
+  QEventLoop loop;
+  std::jthread reader([&] {
+    try {
+      opened = open_database(directory);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    QMetaObject::invokeMethod(&loop, &QEventLoop::quit, Qt::QueuedConnection);
+  });
+  loop.exec(QEventLoop::ExcludeUserInputEvents);
+  reader.join();
+  if (failure) std::rethrow_exception(failure);
+  return std::move(*opened);
+}
 
 fs::path prof_command() {
   const fs::path folder = QCoreApplication::applicationDirPath().toStdString();

@@ -6,7 +6,13 @@
 #include <QString>
 #include <filesystem>
 
+#include "viewer/document/document.h"
+
 namespace prof::viewer {
+
+// Reads a database in a thread of its own and returns when that is done. Until then the window goes on
+// painting, and the user's input waits. Throws as open_database() does.
+OpenedDatabase open_while_painting(const std::filesystem::path& directory);
 
 // `prof` beside this prof-viewer, in a build folder or an installation; empty where it is missing.
 std::filesystem::path prof_command();

@@ -4,7 +4,8 @@
 
 namespace prof::viewer {
 
-StartPage::StartPage(QWidget* parent) : QWidget(parent), failure_(new QLabel), recent_(new QVBoxLayout) {
+StartPage::StartPage(QWidget* parent)
+    : QWidget(parent), failure_(new QLabel), opening_(new QLabel), recent_(new QVBoxLayout) {
   auto* const open = new QPushButton("Open a database or a measurement directory...");
   open->setObjectName("open");
   connect(open, &QPushButton::clicked, this, &StartPage::open_asked);
@@ -13,12 +14,16 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), failure_(new QLabel), r
   failure_->setAlignment(Qt::AlignCenter);
   failure_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   failure_->hide();
+  opening_->setObjectName("opening");
+  opening_->setAlignment(Qt::AlignCenter);
+  opening_->hide();
   auto* const hint = new QLabel("or drop one here. `prof run ./app` makes them.");
   hint->setAlignment(Qt::AlignCenter);
 
   auto* const column = new QVBoxLayout(this);
   column->addStretch();
   column->addWidget(failure_);
+  column->addWidget(opening_);
   column->addWidget(open, 0, Qt::AlignCenter);
   column->addWidget(hint);
   column->addSpacing(fontMetrics().height());
@@ -37,6 +42,11 @@ void StartPage::show_recent(const QStringList& paths) {
     connect(link, &QPushButton::clicked, this, [this, path] { emit asked(path); });
     recent_->addWidget(link, 0, Qt::AlignCenter);
   }
+}
+
+void StartPage::show_opening(const QString& path) {
+  opening_->setText("Opening " + path + " ...");
+  opening_->setVisible(!path.isEmpty());
 }
 
 void StartPage::show_failure(const QString& why) {

@@ -15,6 +15,8 @@ class StartPage : public QWidget {
   explicit StartPage(QWidget* parent = nullptr);
 
   void show_recent(const QStringList& paths);
+  // Which one is being read; empty: none.
+  void show_opening(const QString& path);
   // Why the last one could not be opened; empty: nothing failed.
   void show_failure(const QString& why);
 
@@ -24,6 +26,7 @@ class StartPage : public QWidget {
 
  private:
   QLabel* failure_;
+  QLabel* opening_;
   QVBoxLayout* recent_;
 };
 

@@ -159,6 +159,26 @@ TEST_CASE("links carry any function's name and lead to its line and its frame") 
   CHECK(functions.count() == 1);
 }
 
+TEST_CASE("a function that the chosen threads did not run has no link") {
+  DatabaseBuilder builder;
+  builder.metric("CPUTIME", "sec");
+  builder.function("main", "", "/home/me/app");
+  builder.function("crunch", "", "/home/me/app");
+  builder.function("idle", "", "/home/me/app");
+  const uint32_t busy = builder.thread(0), other = builder.thread(1);
+  builder.spend(busy, {{"main"}, {"crunch"}}, 9);
+  builder.spend(other, {{"main"}, {"idle"}}, 1);
+  Shown shown(builder.build(), "summary");
+  Finding finding;
+  finding.kind = "hot-path";
+  finding.contexts = {{"", {{"crunch", "", "/home/me/app", 0}}}};
+  const QString links = links_of(shown.document(), finding);
+  CHECK(links.contains("Instructions"));
+  CHECK(links.contains("Top-down"));
+  shown.document().choose_threads({1});
+  CHECK(links_of(shown.document(), finding).isEmpty());
+}
+
 TEST_CASE("a finding in a system library's code links to the line of the program that calls it") {
   DatabaseBuilder builder;
   builder.metric("CPUTIME", "sec");

@@ -78,6 +78,29 @@ struct Shown {
 
 }  // namespace
 
+TEST_CASE("frames of the difference of two profiles are as wide as what changed, up and down") {
+  test::DatabaseBuilder builder;
+  builder.metric("samples", "");
+  const uint32_t thread = builder.thread(0, "main");
+  builder.spend(thread, {{"outer", 1}, {"faster", 2}}, -6);
+  builder.spend(thread, {{"outer", 1}, {"slower", 3}}, 6);
+  builder.spend(thread, {{"other", 1}}, 4);
+  Shown shown(builder.build());
+  const auto width = [&](const char* name, size_t level) {
+    const FlameBox& box = shown.box(name, level);
+    return box.end - box.begin;
+  };
+  CHECK(width("outer", 2) == Approx(12.0 / 16));
+  CHECK(width("other", 2) == Approx(4.0 / 16));
+  CHECK(width("faster", 3) == Approx(6.0 / 16));
+  CHECK(width("slower", 3) == Approx(6.0 / 16));
+  CHECK(shown.box("faster", 3).weight == -6);
+  CHECK(shown.box("outer", 2).weight == 0);
+  shown.page.findChild<QComboBox*>("direction")->setCurrentIndex(1);  // callers
+  CHECK(width("faster", 1) == Approx(6.0 / 16));
+  CHECK(width("outer", 2) == Approx(6.0 / 16));
+}
+
 TEST_CASE("widths are shares of the cost, in boxes and in pixels") {
   Shown shown;
   REQUIRE(shown.flames().layout_of_flames().levels.size() == 5);

@@ -11,6 +11,7 @@
 #include "analysis/database/read.h"
 #include "analysis/views/wording.h"
 #include "tests/analysis/database/databases.h"
+#include "tests/report/database_builder.h"
 #include "tests/viewer/database_folder.h"
 #include "viewer/document/words.h"
 #include "viewer/tables/table_text.h"
@@ -85,6 +86,29 @@ TEST_CASE("tables have the rows and values of the views") {
   show_all(model, tree);
   model.set_threshold(threshold);
   check_equal(model, tree, make_view(tree, {threshold, 0, true}));
+}
+
+TEST_CASE(
+    "tables of the difference of two profiles have the rows of the views, also where callees cancel out") {
+  test::DatabaseBuilder builder;
+  builder.metric("samples", "");
+  const uint32_t thread = builder.thread(0);
+  builder.spend(thread, {{"outer", 1}, {"faster", 2}}, -8);
+  builder.spend(thread, {{"outer", 1}, {"slower", 3}}, 8);
+  builder.spend(thread, {{"outer", 1}, {"slower", 3}, {"little", 4}}, -1);
+  builder.spend(thread, {{"other", 1}}, 20);
+  const Database database = builder.build();
+  const auto [reading, make_view] = GENERATE(std::pair<Reading, MakeView>{Reading::TopDown, top_down},
+                                             std::pair<Reading, MakeView>{Reading::BottomUp, bottom_up},
+                                             std::pair<Reading, MakeView>{Reading::Flat, flat});
+  const double threshold = GENERATE(0.0, 20.0);
+  const CallTree tree = tree_of(database);
+  CostModel model(reading);
+  show_all(model, tree);
+  model.set_threshold(threshold);
+  const View view = make_view(tree, {threshold, 0, true});
+  check_equal(model, tree, view);
+  if (reading == Reading::TopDown) CHECK(view.rows.size() == (threshold > 0 ? 5 : 6));  // "outer" is one
 }
 
 TEST_CASE("a level is sorted by any column, and what is chosen stays chosen") {

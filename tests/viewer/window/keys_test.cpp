@@ -346,6 +346,7 @@ TEST_CASE("the time in front of the timeline is chosen for all pages, and told b
   document.show_time(TimeRange{1'500'000'000, 2'000'000'000});
   opened.press(Qt::Key_I, Qt::ControlModifier);
   REQUIRE(document.chosen_time() == TimeRange{1'500'000'000, 2'000'000'000});
+  REQUIRE(QTest::qWaitFor([&] { return !document.is_time_awaited(); }, 20'000));  // for the index
   CHECK(chip.text().toStdString() == "0.500 s to 1.000 s (500 ms)");
   CHECK(opened.window.findChild<QComboBox*>("metric")->currentText() == "TRACED_TIME");
   for (const char* const page : {"contention", "locks", "idleness", "stalls"}) {

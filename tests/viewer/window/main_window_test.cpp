@@ -66,6 +66,33 @@ TEST_CASE("a database that is dropped on the window is opened") {
   CHECK(window.document()->directory() == folder.path());
 }
 
+TEST_CASE("the window paints while a database is read, and names it") {
+  const test::DatabaseFolder folder(test::known_database());
+  MainWindow window;
+  window.show();
+  const auto* const opening = window.findChild<QLabel*>("opening");
+  REQUIRE(opening);
+  bool was_shown = false;
+  QTimer::singleShot(0, &window, [&] {
+    was_shown = opening->isVisible() && opening->text().contains("database") && !window.document();
+    window.open("/nowhere");  // as a drop would ask for meanwhile
+  });
+  window.open(folder.path());
+  CHECK(was_shown);
+  REQUIRE(window.document());
+  CHECK(window.document()->directory() == folder.path());
+  CHECK_FALSE(opening->isVisible());
+}
+
+TEST_CASE("a window that is closed while a database is read shows nothing more") {
+  const test::DatabaseFolder folder(test::known_database());
+  MainWindow window;
+  window.show();
+  QTimer::singleShot(0, &window, [&] { window.close(); });
+  window.open(folder.path());
+  CHECK_FALSE(window.document());
+}
+
 TEST_CASE("a database that cannot be opened leaves the one that is open") {
   const test::DatabaseFolder folder(test::known_database());
   MainWindow window;
