@@ -59,7 +59,14 @@ bool Unwinder::State::is_too_long() const noexcept {
 }
 
 StackReason Unwinder::State::guessed_reason() const noexcept {
-  return guess == Guess::Search ? StackReason::SearchedLeaf : StackReason::JitFramePointer;
+  switch (guess) {
+    case Guess::Search:
+      return StackReason::SearchedLeaf;
+    case Guess::Unproven:
+      return StackReason::NoUnwindInfo;
+    default:
+      return StackReason::JitFramePointer;
+  }
 }
 
 // A return address of zero ends stacks that no call frame information ends.

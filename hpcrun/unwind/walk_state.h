@@ -34,7 +34,8 @@ struct Step {
 enum class Guess : uint8_t {
   None,
   FramePointer,  // or by the instructions of an epilogue
-  Search,        // a word of its frame that leads on to the end of the stack
+  Search,        // a word of its frame that leads on to the end of the stack, or whose call went to it
+  Unproven,      // nothing shows that no caller was skipped
 };
 
 // What the call before a return address says about the code at hand: was it what was called?
@@ -52,7 +53,14 @@ struct FrameSearch {
   uint32_t depth = 0;
   bool exact = false;
   uint8_t tries = 0;
+  bool may_skip = false;  // a word that was passed over may be the caller's
   CallEvidence wanted = CallEvidence::For;
+};
+
+// Where the return address of a frame without unwind tables lies, and how certain that is.
+struct FoundCaller {
+  uint64_t return_at = 0;
+  Guess how = Guess::None;
 };
 
 struct Unwinder::State {
@@ -111,6 +119,11 @@ struct Unwinder::State {
   uint64_t stub_target(uint64_t address) noexcept;
   bool has_cfi(uint64_t address) noexcept;
   CallEvidence call_evidence(uint64_t return_address) noexcept;
+  uint64_t call_target(uint64_t return_address) noexcept;
+  bool has_boundary_behind(uint64_t function) noexcept;
+  bool calls_this_function(uint64_t return_address) noexcept;
+  bool keeps_frame_pointer(uint64_t return_address) noexcept;
+  bool find_caller(uint64_t frame, FoundCaller& found) noexcept;
   uint64_t find_saved_frame_pointer(uint64_t return_at, uint64_t bp) noexcept;
 
   // walk_record.cpp

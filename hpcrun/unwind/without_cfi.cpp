@@ -2,6 +2,7 @@
 // what can be trusted: the instructions that lead to the return; the frame pointer; for a leaf in a module, a
 // search of its frame. Whatever is found has to look like a return address.
 
+#include <algorithm>
 #include <cstring>
 
 #include "hpcrun/guest/safe_load.h"
@@ -137,20 +138,88 @@ bool Unwinder::State::has_cfi(uint64_t address) noexcept {
   return module && rule_of(*module, address).kind != RuleKind::None;
 }
 
+// Returns where the direct call before the address goes; 0 if the call is not direct.
+uint64_t Unwinder::State::call_target(uint64_t return_address) noexcept {
+  constexpr size_t kCallBytes = 5;
+  uint8_t call[kCallBytes];
+  if (!code.read(return_address - kCallBytes, call, kCallBytes) || call[0] != 0xe8) return 0;
+  int32_t distance;
+  std::memcpy(&distance, call + 1, sizeof distance);
+  const uint64_t target = return_address + static_cast<uint64_t>(int64_t{distance});
+  const uint64_t beyond = stub_target(target);
+  return beyond ? beyond : target;
+}
+
 // A direct call tells where it goes; one that goes elsewhere than to the code at hand is left over from
 // before.
 CallEvidence Unwinder::State::call_evidence(uint64_t return_address) noexcept {
-  constexpr size_t kCallBytes = 5;
-  uint8_t call[kCallBytes];
-  if (!code.read(return_address - kCallBytes, call, kCallBytes)) return CallEvidence::Against;
-  if (call[0] != 0xe8) return CallEvidence::None;
-  int32_t distance;
-  std::memcpy(&distance, call + 1, sizeof distance);
-  uint64_t target = return_address + static_cast<uint64_t>(int64_t{distance});
-  if (const uint64_t beyond = stub_target(target)) target = beyond;
+  uint8_t byte;
+  if (!code.read(return_address - 1, &byte, 1)) return CallEvidence::Against;
+  const uint64_t target = call_target(return_address);
+  if (!target) return CallEvidence::None;
   const bool before = target <= pc() && pc() - target <= kMaxFunctionBytes;
   return before && loaded_module(target) == loaded_module(pc()) && !has_cfi(target) ? CallEvidence::For
                                                                                     : CallEvidence::Against;
+}
+
+// True if another function begins between the start of a function and the pc: functions are aligned, and
+// padded by int3 or begin right after a return.
+bool Unwinder::State::has_boundary_behind(uint64_t function) noexcept {
+  constexpr uint64_t kAlignment = 16;
+  for (uint64_t at = (function / kAlignment + 1) * kAlignment; at <= pc(); at += kAlignment) {
+    uint8_t before;
+    if (!code.read(at - 1, &before, 1) || before == 0xcc || before == 0xc3) return true;
+  }
+  return false;
+}
+
+// True if the call before the address is a direct one to the function that the pc is in.
+bool Unwinder::State::calls_this_function(uint64_t return_address) noexcept {
+  constexpr uint64_t kMaxScannedBytes = 16 * 1024;
+  const uint64_t target = call_target(return_address);
+  return target && call_evidence(return_address) == CallEvidence::For &&
+         pc() - target <= kMaxScannedBytes && !has_boundary_behind(target);
+}
+
+// True if the function that the call before the address goes to begins with push %rbp; mov %rsp,%rbp. Where
+// the call is through a pointer, a function right before the pc has to begin so.
+bool Unwinder::State::keeps_frame_pointer(uint64_t return_address) noexcept {
+  constexpr uint64_t kAlignment = 16;
+  constexpr uint64_t kMaxScannedBytes = 4096;
+  constexpr size_t kEndbr = 4;
+  const auto makes_frame = [&](uint64_t function) {
+    uint8_t bytes[kEndbr + 4];
+    if (!code.read(function, bytes, sizeof bytes)) return false;
+    const uint8_t* at = bytes + (bytes[0] == 0xf3 && bytes[1] == 0x0f ? kEndbr : 0);
+    return at[0] == 0x55 && at[1] == 0x48 && ((at[2] == 0x89 && at[3] == 0xe5) || (at[2] == 0x8b && at[3] == 0xec));
+  };
+  if (const uint64_t target = call_target(return_address))
+    return call_evidence(return_address) == CallEvidence::For && makes_frame(target);
+  for (uint64_t at = pc() / kAlignment * kAlignment; pc() - at <= kMaxScannedBytes; at -= kAlignment)
+    if (makes_frame(at)) return !has_boundary_behind(at);
+  return false;
+}
+
+// Finds where the caller's return address is: a direct call to this very function, whose caller may be without
+// unwind tables as well, or else a call through a pointer by code with tables, below the frame that rbp leads to.
+// What was found is unproven if a word below it may be the return address of a caller without tables.
+bool Unwinder::State::find_caller(uint64_t frame, FoundCaller& found) noexcept {
+  bool may_skip = false;
+  found = {};
+  uint64_t word;
+  for (uint64_t at = sp() + (exact ? 8 : 0); at < sp() + kMaxSearchedBytes && memory.load(at, word); at += 8) {
+    if (!loaded_module(word) || !is_plausible_return(word)) continue;
+    if (calls_this_function(word)) {
+      found = {at, may_skip ? Guess::Unproven : Guess::Search};
+      return true;
+    }
+    if (call_evidence(word) != CallEvidence::None) continue;
+    if (!has_cfi(word - 1))
+      may_skip = true;
+    else if (found.return_at == 0 && at < frame)
+      found = {at, may_skip ? Guess::Unproven : Guess::Search};
+  }
+  return found.return_at != 0;
 }
 
 // The caller's rbp: still in the register, or among the words that the leaf pushed right below its return
@@ -172,7 +241,7 @@ Step Unwinder::State::step_without_cfi(Rule& rule) noexcept {
   const uint64_t sp = registers.value[kRsp];
   const uint64_t bp = registers.has(kRbp) ? registers.value[kRbp] : 0;
   uint64_t return_address;
-  const auto take = [&](uint64_t cfa, uint64_t caller_bp) {
+  const auto take = [&](uint64_t cfa, uint64_t caller_bp, Guess how = Guess::FramePointer) {
     const Registers before = registers;
     caller.known = 0;
     if (all_registers) {
@@ -184,7 +253,7 @@ Step Unwinder::State::step_without_cfi(Rule& rule) noexcept {
     caller.set(kRsp, cfa);
     caller.set(kRbp, caller_bp);
     caller.set(kReturnAddress, return_address);
-    if (guess == Guess::None) guess = Guess::FramePointer;
+    if (guess < how) guess = how;
     return finish_step(Rule{});
   };
   const auto returns_from = [&](uint64_t at) {
@@ -220,6 +289,17 @@ Step Unwinder::State::step_without_cfi(Rule& rule) noexcept {
     // Zeros end a stack that a JIT made; in a module rbp may be any value, and zeros are no rarity above it.
     if (return_address == 0 && saved_bp == 0 && !in_module) return take(bp + 16, saved_bp);
     const LoadedModule* const to = loaded_module(return_address);
+    // Code without tables that rbp leads to, such as V8's builtins, keeps frame pointers instead.
+    if (in_module && is_plausible_return(return_address) && has_cfi(return_address - 1) &&
+        !keeps_frame_pointer(return_address)) {
+      // Whatever rbp is here, it leads to a frame; perhaps not to that of the caller.
+      const uint64_t of_frame = return_address;
+      FoundCaller found;
+      if (find_caller(bp, found) && memory.load(found.return_at, return_address))
+        return take(found.return_at + 8, find_saved_frame_pointer(found.return_at, bp), found.how);
+      return_address = of_frame;
+      if (saved_bp == 0 || saved_bp > bp || to) return take(bp + 16, saved_bp, Guess::Unproven);
+    }
     const bool chain_goes_up = saved_bp == 0 || saved_bp > bp;
     if ((to || chain_goes_up) && is_plausible_return(return_address)) return take(bp + 16, saved_bp);
     // An interpreter that a virtual machine has made jumps on, and lets calls return to where the next
@@ -231,9 +311,12 @@ Step Unwinder::State::step_without_cfi(Rule& rule) noexcept {
     }
   }
   if (exact && returns_from(sp)) return take(sp + 8, bp);
+  FoundCaller found;
+  if (in_module && find_caller(0, found) && memory.load(found.return_at, return_address))
+    return take(found.return_at + 8, find_saved_frame_pointer(found.return_at, bp), found.how);
   if (in_module && depth <= kMaxSearchedFrames && search.tries == 0 && is_mostly_compiled()) {
     const uint64_t first = sp + (exact ? 8 : 0);
-    search = {registers, first, first, depth, exact, 0, CallEvidence::For};
+    search = {registers, first, first, depth, exact, 0, false, CallEvidence::For};
     return search_frame();
   }
   if (in_module) return Step::failed(StackReason::NoUnwindInfo);
@@ -274,9 +357,13 @@ Step Unwinder::State::search_frame() noexcept {
     search.next += 8;
     if (!loaded_module(return_address) || !is_plausible_return(return_address)) continue;
     if (call_evidence(return_address) != search.wanted) continue;
-    if (!has_cfi(return_address - 1)) continue;
+    if (!has_cfi(return_address - 1)) {
+      // Its caller may have no tables either: what is found beyond may be another's.
+      search.may_skip |= search.wanted == CallEvidence::None;
+      continue;
+    }
     ++search.tries;
-    guess = Guess::Search;
+    guess = std::max(guess, search.may_skip ? Guess::Unproven : Guess::Search);
     caller = registers;
     caller.set(kRsp, at + 8);
     caller.set(kRbp, find_saved_frame_pointer(at, bp));

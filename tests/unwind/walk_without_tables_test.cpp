@@ -74,6 +74,70 @@ assembly_leaf:
   ret
   .size assembly_leaf, .-assembly_leaf
 
+  # As compilers that keep neither tables nor frame pointers work: rbp is that of a caller further out, and a
+  # function goes on to work after its calls.
+  .p2align 4
+  .globl bare_leaf
+  .type bare_leaf, @function
+bare_leaf:
+  int3
+  nop
+  ret
+  .size bare_leaf, .-bare_leaf
+  .p2align 4, 0xcc
+  .globl bare_middle
+  .type bare_middle, @function
+bare_middle:
+  push %rax
+  call bare_leaf
+  mov %rax, (%rsp)
+  inc %rax
+  pop %rcx
+  ret
+  .size bare_middle, .-bare_middle
+  .p2align 4, 0xcc
+  .globl bare_top
+  .type bare_top, @function
+bare_top:
+  push %rbx
+  sub $0x10, %rsp
+  call bare_middle
+  mov %rax, %rbx
+  add $0x10, %rsp
+  pop %rbx
+  ret
+  .size bare_top, .-bare_top
+  .p2align 4, 0xcc
+  .globl bare_top_by_pointer
+  .type bare_top_by_pointer, @function
+bare_top_by_pointer:
+  push %rbx
+  lea bare_middle(%rip), %rax
+  sub $0x10, %rsp
+  call *%rax
+  mov %rax, %rbx
+  add $0x10, %rsp
+  pop %rbx
+  ret
+  .size bare_top_by_pointer, .-bare_top_by_pointer
+
+  .p2align 4
+  .globl call_with_frame_pointer
+  .type call_with_frame_pointer, @function
+call_with_frame_pointer:
+  .cfi_startproc
+  push %rbp
+  .cfi_def_cfa_offset 16
+  .cfi_offset rbp, -16
+  mov %rsp, %rbp
+  .cfi_def_cfa_register rbp
+  call *%rdi
+  pop %rbp
+  .cfi_def_cfa rsp, 8
+  ret
+  .cfi_endproc
+  .size call_with_frame_pointer, .-call_with_frame_pointer
+
   # As the dynamic linker calls constructors: with any value in rbp.
   .p2align 4
   .globl call_without_frame_pointer
@@ -94,6 +158,11 @@ call_without_frame_pointer:
 )");
 extern "C" {
 void call_without_frame_pointer(void* code);
+void call_with_frame_pointer(void (*code)());
+void bare_leaf();
+void bare_middle();
+void bare_top();
+void bare_top_by_pointer();
 void without_information(Callback);
 void assembly_leaf(uint64_t stale_return_address);
 }
@@ -173,6 +242,26 @@ TEST_CASE("the caller of assembly without information is searched for, past what
   CHECK(test.frames_in(calls_assembly) == 1);
   CHECK(test.frames_in(any_return_address) == 0);
   CHECK(test.reached_main());
+}
+
+TEST_CASE("callers without tables and frame pointers are found by the calls that lead to the code at hand") {
+  Walk test;
+  prof_test::install_handler(SIGTRAP, walk_in_handler);
+  call_with_frame_pointer(bare_top);
+  signal(SIGTRAP, SIG_DFL);
+  CHECK(test.frames_in(bare_leaf, 16) == 1);
+  CHECK(test.frames_in(bare_middle, 16) == 1);
+  CHECK(test.frames_in(bare_top, 32) == 1);
+  CHECK(test.frames_in(call_with_frame_pointer, 16) == 1);
+}
+
+TEST_CASE("a walk that may have skipped a caller without tables is partial") {
+  Walk test;
+  prof_test::install_handler(SIGTRAP, walk_in_handler);
+  call_with_frame_pointer(bare_top_by_pointer);
+  signal(SIGTRAP, SIG_DFL);
+  CHECK(test.frames_in(bare_middle, 16) == 1);
+  CHECK((test.frames_in(bare_top_by_pointer, 32) == 1 || stack_class(test.result.reason) == StackClass::Partial));
 }
 
 TEST_CASE("a sample at any instruction of the C library's _init finds its caller") {
