@@ -62,11 +62,14 @@ std::optional<PaceCost> Paces::cost_of(const Rates& rates) {
   };
   const std::vector<double> fast = speeds(rates.alone), slow = speeds(rates.together);
   const auto saved = [](double remaining) { return std::clamp(1 - remaining, 0.0, 1.0); };
+  // One window more than the n that were seen lies outside of all of them in some 1 of n + 1 cases.
+  const double unseen = 1.0 / static_cast<double>(1 + std::min(fast.size(), slow.size()));
   PaceCost cost;
   cost.value = saved(together / alone);
-  cost.low =
-      std::min(cost.value, saved(kSideBySide * at_part(slow, kHighPart) / at_part(fast, 1 - kHighPart)));
-  cost.high = std::max(cost.value, saved(at_part(slow, 1 - kHighPart) / at_part(fast, kHighPart)));
+  cost.low = std::min(cost.value, saved((1 + unseen) * kSideBySide * at_part(slow, kHighPart) /
+                                        at_part(fast, 1 - kHighPart)));
+  cost.high = std::max(cost.value,
+                       saved((1 - unseen) * at_part(slow, 1 - kHighPart) / at_part(fast, kHighPart)));
   return cost;
 }
 
