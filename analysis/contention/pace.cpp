@@ -68,8 +68,8 @@ std::optional<PaceCost> Paces::cost_of(const Rates& rates) {
   cost.value = saved(together / alone);
   cost.low = std::min(cost.value, saved((1 + unseen) * kSideBySide * at_part(slow, kHighPart) /
                                         at_part(fast, 1 - kHighPart)));
-  cost.high = std::max(cost.value,
-                       saved((1 - unseen) * at_part(slow, 1 - kHighPart) / at_part(fast, kHighPart)));
+  cost.high =
+      std::max(cost.value, saved((1 - unseen) * at_part(slow, 1 - kHighPart) / at_part(fast, kHighPart)));
   return cost;
 }
 

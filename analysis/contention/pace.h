@@ -22,8 +22,9 @@ struct PaceChange {
 // The part (0 to 1) of a thread's time that it would not need without the others.
 struct PaceCost {
   double value = 0;
-  // An estimated interval around it, wider where few windows of time were compared. The low end counts that the others, when they go on with data of
-  // their own, share processor and memory with it; the high end, that they did not run all the time.
+  // An estimated interval around it, wider where few windows of time were compared. The low end counts that
+  // the others, when they go on with data of their own, share processor and memory with it; the high end,
+  // that they did not run all the time.
   double low = 0;
   double high = 0;
 };

@@ -23,7 +23,8 @@ constexpr std::string_view kWhat =
 std::array<uint64_t, 16> named;
 size_t named_count = 0;
 
-// Appends a path without what a terminal would execute: message.h, which may not be called here, does the same.
+// Appends a path without what a terminal would execute: message.h, which may not be called here, does the
+// same.
 char* put_printable(char* to, const char* path) {
   constexpr char kDigits[] = "0123456789abcdef";
   for (; *path; ++path) {
@@ -45,8 +46,8 @@ void name(const char* path) {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, static_cast<size_t>(end - line));
 }
 
-// Files that prof has mapped to write to them are measurements of processes that run: what is lost of these is
-// reported when the process ends.
+// Files that prof has mapped to write to them are measurements of processes that run: what is lost of these
+// is reported when the process ends.
 bool is_own_file(const hpcrun::OwnMapping& mapping) {
   if (mapping.is_shared && mapping.is_writable) return true;
   const auto end = named.begin() + static_cast<std::ptrdiff_t>(named_count);

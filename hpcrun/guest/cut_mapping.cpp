@@ -40,8 +40,8 @@ bool replace_cut_page(const siginfo_t& info, bool (*is_own)(const OwnMapping& ma
   Search search{reinterpret_cast<uint64_t>(info.si_addr), is_own};
   for_each_mapping(look_at, &search, lines);
   void* const page = reinterpret_cast<void*>(search.address / kPage * kPage);
-  if (search.found && sys_mmap(page, kPage, search.protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
-                          MAP_FAILED)
+  if (search.found &&
+      sys_mmap(page, kPage, search.protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
     search.found = false;
   searching.clear(std::memory_order_release);
   return search.found;

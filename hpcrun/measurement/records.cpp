@@ -11,8 +11,8 @@
 namespace hpcrun {
 namespace {
 
-// Each extent is twice as large as the one before, up to 32 times the first: extents stay mapped, and a program
-// may create threads for as long as it runs, some 70 bytes each.
+// Each extent is twice as large as the one before, up to 32 times the first: extents stay mapped, and a
+// program may create threads for as long as it runs, some 70 bytes each.
 constexpr uint32_t kMostDoublings = 5;
 constexpr size_t kMaxString = 4096;  // PATH_MAX
 constexpr size_t kRecordAlign = 8;

@@ -34,8 +34,8 @@ class FileSpace {
   void map_less_ahead() noexcept;
   bool is_ahead(const void* at) const noexcept;
 
-  // Nothing can be taken afterwards; gives back what was reserved and not taken. The file's final size. A file
-  // that somebody truncated meanwhile is a failure() with ESTALE.
+  // Nothing can be taken afterwards; gives back what was reserved and not taken. The file's final size. A
+  // file that somebody truncated meanwhile is a failure() with ESTALE.
   uint64_t close_and_trim() noexcept;
 
   // After close_and_trim(): gives the descriptor up, in a process that goes on.

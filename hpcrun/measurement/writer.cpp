@@ -107,8 +107,8 @@ void MeasurementFile::begin_extent(void* memory, StreamKind kind, uint32_t threa
 
 // Without memory for it the first record takes an extent of the file.
 void MeasurementFile::keep_records() noexcept {
-  void* const memory = sys_mmap(nullptr, kFirstRecordExtentBytes, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const memory =
+      sys_mmap(nullptr, kFirstRecordExtentBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return;
   begin_extent(memory, StreamKind::Process, 0, {}, kFirstRecordExtentBytes);
   record_extents_.store(1, std::memory_order_relaxed);

@@ -124,8 +124,8 @@ class MeasurementFile {
   int failure() const noexcept { return space_.failure(); }
 
   // Keeps records about the process in memory until something else is recorded, so that the file of a process
-  // without samples is its header, one page. Called right after create(), instead of map_ahead(); only one thread
-  // may record until write_records().
+  // without samples is its header, one page. Called right after create(), instead of map_ahead(); only one
+  // thread may record until write_records().
   void keep_records() noexcept;
   // Writes the records that are kept. Called before another thread records. Async-signal-safe.
   void write_records() noexcept;
@@ -135,8 +135,9 @@ class MeasurementFile {
   // Whether the file has this inode.
   bool is_in_inode(uint64_t inode) const noexcept { return space_.owned() && space_.inode() == inode; }
 
-  // Trims the reserved space beyond the last extent, at a normal exit. Extents that are mapped stay usable, new
-  // ones cannot be taken. Records that are kept in memory are dropped: there were no samples. Async-signal-safe.
+  // Trims the reserved space beyond the last extent, at a normal exit. Extents that are mapped stay usable,
+  // new ones cannot be taken. Records that are kept in memory are dropped: there were no samples.
+  // Async-signal-safe.
   void finish(uint64_t end_monotonic_ns) noexcept;
 
   // After finish(), in a process that goes on: what is mapped stays, so that a thread on its way may still

@@ -1,6 +1,6 @@
 #pragma once
-// Files of the runtime that are truncated while they are mapped. The next access past their end raises SIGBUS,
-// which would end a program that has nothing to do with it. Async-signal-safe.
+// Files of the runtime that are truncated while they are mapped. The next access past their end raises
+// SIGBUS, which would end a program that has nothing to do with it. Async-signal-safe.
 
 #include <csignal>
 

@@ -77,7 +77,8 @@ class LockHolders {
   }
 
   Place places_[kPlaces] = {};
-  // A forked child of a process without such waits leaves the places alone: each of their pages costs a fault.
+  // A forked child of a process without such waits leaves the places alone: each of their pages costs a
+  // fault.
   std::atomic<bool> is_used_{false};
 };
 

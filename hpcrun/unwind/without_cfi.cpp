@@ -177,8 +177,8 @@ bool Unwinder::State::has_boundary_behind(uint64_t function) noexcept {
 bool Unwinder::State::calls_this_function(uint64_t return_address) noexcept {
   constexpr uint64_t kMaxScannedBytes = 16 * 1024;
   const uint64_t target = call_target(return_address);
-  return target && call_evidence(return_address) == CallEvidence::For &&
-         pc() - target <= kMaxScannedBytes && !has_boundary_behind(target);
+  return target && call_evidence(return_address) == CallEvidence::For && pc() - target <= kMaxScannedBytes &&
+         !has_boundary_behind(target);
 }
 
 // True if the function that the call before the address goes to begins with push %rbp; mov %rsp,%rbp. Where
@@ -191,7 +191,8 @@ bool Unwinder::State::keeps_frame_pointer(uint64_t return_address) noexcept {
     uint8_t bytes[kEndbr + 4];
     if (!code.read(function, bytes, sizeof bytes)) return false;
     const uint8_t* at = bytes + (bytes[0] == 0xf3 && bytes[1] == 0x0f ? kEndbr : 0);
-    return at[0] == 0x55 && at[1] == 0x48 && ((at[2] == 0x89 && at[3] == 0xe5) || (at[2] == 0x8b && at[3] == 0xec));
+    return at[0] == 0x55 && at[1] == 0x48 &&
+           ((at[2] == 0x89 && at[3] == 0xe5) || (at[2] == 0x8b && at[3] == 0xec));
   };
   if (const uint64_t target = call_target(return_address))
     return call_evidence(return_address) == CallEvidence::For && makes_frame(target);
@@ -200,14 +201,16 @@ bool Unwinder::State::keeps_frame_pointer(uint64_t return_address) noexcept {
   return false;
 }
 
-// Finds where the caller's return address is: a direct call to this very function, whose caller may be without
-// unwind tables as well, or else a call through a pointer by code with tables, below the frame that rbp leads to.
-// What was found is unproven if a word below it may be the return address of a caller without tables.
+// Finds where the caller's return address is: a direct call to this very function, whose caller may be
+// without unwind tables as well, or else a call through a pointer by code with tables, below the frame that
+// rbp leads to. What was found is unproven if a word below it may be the return address of a caller without
+// tables.
 bool Unwinder::State::find_caller(uint64_t frame, FoundCaller& found) noexcept {
   bool may_skip = false;
   found = {};
   uint64_t word;
-  for (uint64_t at = sp() + (exact ? 8 : 0); at < sp() + kMaxSearchedBytes && memory.load(at, word); at += 8) {
+  for (uint64_t at = sp() + (exact ? 8 : 0); at < sp() + kMaxSearchedBytes && memory.load(at, word);
+       at += 8) {
     if (!loaded_module(word) || !is_plausible_return(word)) continue;
     if (calls_this_function(word)) {
       found = {at, may_skip ? Guess::Unproven : Guess::Search};

@@ -246,8 +246,8 @@ void OutsideRecorder::close_file(Process& process, uint64_t now_ns) {
   for (auto& [tid, thread] : process.threads) close_thread(process, *thread, now_ns);
   process.file->finish(now_ns);
   if (const int error = process.file->failure(); error == ESTALE)
-    say("lost measurements of process {}: {} was truncated while the process ran; measure it again", process.pid,
-        process.file->path());
+    say("lost measurements of process {}: {} was truncated while the process ran; measure it again",
+        process.pid, process.file->path());
   else if (error)
     say("stopped writing measurements to {}: {}; process {} was measured up to then",
         plan_.directory.string(), std::strerror(error), process.pid);

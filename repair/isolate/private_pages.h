@@ -92,8 +92,8 @@ class alignas(64) PrivatePages {
   void set_aside() noexcept;
   void take_back() noexcept;
 
-  // Whether others have changed something that this thread read last at its latest commit: on any of its pages,
-  // or in these bytes, where it has not written itself since. Not while busy.
+  // Whether others have changed something that this thread read last at its latest commit: on any of its
+  // pages, or in these bytes, where it has not written itself since. Not while busy.
   bool is_outdated() const noexcept;
   bool is_outdated(uint64_t address, size_t bytes) const noexcept;
 

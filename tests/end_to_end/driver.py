@@ -19,6 +19,11 @@ SAMPLES = BUILD / "samples"
 NOBODY = 65534
 
 
+def listed(items, part):
+    """The list in full under `tools/test --long`, else one of `part` of its items."""
+    return list(items)[::1 if "PROF_LONG" in os.environ else part]
+
+
 def program(name):
     return str(PROGRAMS / name)
 

@@ -140,7 +140,7 @@ class IsolatedForks(repair_runs.RepairRuns):
 
     def test_threads_make_the_next_and_end_while_memory_moves(self):
         chains = driver.program("isolated_chains")
-        for additions in ("1000000", "20000", "1000000"):
+        for additions in driver.listed(("20000", "1000000"), 2):
             run = self.prof_run([chains, "5", additions], options=["-q", "--no-analyze", "--repair=isolate:always"])
             self.assertEqual((run.status, run.stdout), (0, b"right\n"), run.stderr)
 

@@ -38,7 +38,7 @@ class Isolation(repair_runs.RepairRuns):
         return self.outputs[tuple(command)]
 
     def test_pages_that_threads_are_found_to_share_are_isolated(self):
-        for sample, arguments in FOUND.items():
+        for sample, arguments in driver.listed(FOUND.items(), 2):
             with self.subTest(sample):
                 command = [driver.sample(sample), *arguments]
                 run = self.run_until(lambda run: self.pages(run, "isolated"), command, self.bare(command),
@@ -127,7 +127,7 @@ class Isolation(repair_runs.RepairRuns):
 
     def test_programs_do_the_same_with_pages_isolated_at_random(self):
         merged = 0
-        for sample, arguments in ALWAYS.items():
+        for sample, arguments in driver.listed(ALWAYS.items(), 2):
             with self.subTest(sample):
                 command = [driver.sample(sample), *arguments]
                 run = self.prof_run(command, options=["--repair=isolate:always"])

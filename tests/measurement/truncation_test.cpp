@@ -43,8 +43,9 @@ struct Places {
   }
 };
 
-// Cuts the file shorter and shorter and compares each time with what the whole file said. Five has no factor in
-// common with the sizes of records, so that these are cut at all their bytes even where not every cut is tried.
+// Cuts the file shorter and shorter and compares each time with what the whole file said. Five has no factor
+// in common with the sizes of records, so that these are cut at all their bytes even where not every cut is
+// tried.
 void check_every_cut(const std::filesystem::path& path) {
   const std::vector<uint8_t> bytes = file_contents(path);
   const Places places(bytes);

@@ -261,7 +261,8 @@ TEST_CASE("a walk that may have skipped a caller without tables is partial") {
   call_with_frame_pointer(bare_top_by_pointer);
   signal(SIGTRAP, SIG_DFL);
   CHECK(test.frames_in(bare_middle, 16) == 1);
-  CHECK((test.frames_in(bare_top_by_pointer, 32) == 1 || stack_class(test.result.reason) == StackClass::Partial));
+  CHECK((test.frames_in(bare_top_by_pointer, 32) == 1 ||
+         stack_class(test.result.reason) == StackClass::Partial));
 }
 
 TEST_CASE("a sample at any instruction of the C library's _init finds its caller") {

@@ -71,9 +71,10 @@ TEST_CASE("a file that is truncated while it is mapped reads as zeros, and one l
     });
     CHECK(WIFEXITED(outcome.status));
     CHECK(WEXITSTATUS(outcome.status) == 'x');
-    CHECK(outcome.errors == "prof: " + (directory.path() / "cut").string() +
-                                "\\x1b[31m.prof was truncated while prof read it: the rest of it is lost; measure "
-                                "or analyze again\n");
+    CHECK(outcome.errors ==
+          "prof: " + (directory.path() / "cut").string() +
+              "\\x1b[31m.prof was truncated while prof read it: the rest of it is lost; measure "
+              "or analyze again\n");
   }
 }
 

@@ -1,6 +1,6 @@
-// Works, waits for a line, then works in ways that have the runtime write to its files: samples, a thread, a library.
-// Meanwhile it has a SIGBUS of its own: an access behind the end of a file, which it handles, or which ends it
-// (argument "fatal").
+// Works, waits for a line, then works in ways that have the runtime write to its files: samples, a thread, a
+// library. Meanwhile it has a SIGBUS of its own: an access behind the end of a file, which it handles, or
+// which ends it (argument "fatal").
 
 #include <dlfcn.h>
 #include <setjmp.h>
