@@ -1,7 +1,10 @@
 #include "viewer/document/words.h"
 
 #include <QLocale>
+#include <algorithm>
+#include <string>
 
+#include "analysis/views/short_names.h"
 #include "analysis/views/wording.h"
 
 namespace prof::viewer {
@@ -52,6 +55,22 @@ QString duration(uint64_t ns) {
   if (ns < kMs) return three_digits(static_cast<double>(ns) / kUs) + " us";
   if (ns < kSecond) return three_digits(static_cast<double>(ns) / kMs) + " ms";
   return QString::fromStdString(words_for_duration(static_cast<double>(ns) / kNsPerSecond));
+}
+
+QString fitted_name(const QString& name, const QFontMetrics& font, int pixels) {
+  if (font.horizontalAdvance(name) <= pixels) return name;
+  constexpr int kFewestColumns = 18;  // for the function's own name with dots around it
+  constexpr int kTries = 4;           // letters differ in width
+  const std::string whole = name.toStdString();
+  int columns = std::min(static_cast<int>(name.size()), pixels / std::max(1, font.averageCharWidth()));
+  for (int i = 0; i < kTries && columns >= kFewestColumns; ++i, columns = columns * 7 / 8) {
+    const QString shorter = QString::fromStdString(shorten_name(whole, static_cast<size_t>(columns)));
+    if (font.horizontalAdvance(shorter) <= pixels) return shorter;
+  }
+  QString own = QString::fromStdString(shorten_name(whole, kFewestColumns));
+  if (own.startsWith("...::")) own.remove(0, 5);
+  if (const auto parameters = own.indexOf("(..."); parameters > 0) own.truncate(parameters);
+  return font.elidedText(own, Qt::ElideRight, pixels);
 }
 
 }  // namespace prof::viewer

@@ -1,6 +1,7 @@
 #pragma once
 // How the viewer writes quantities: as `prof report` does.
 
+#include <QFontMetrics>
 #include <QString>
 
 #include "analysis/database/model.h"
@@ -17,5 +18,8 @@ QString signed_percent(double share, int sign);
 QString exact_quantity(const Metric& metric, double value);
 // "1.5 s", "230 us": of a time in traces.
 QString duration(uint64_t ns);
+// A function's name that fits into so many pixels: shortened from the inside out (shorten_name()), and cut
+// at its end where its own name does not fit.
+QString fitted_name(const QString& name, const QFontMetrics& font, int pixels);
 
 }  // namespace prof::viewer

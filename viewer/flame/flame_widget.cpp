@@ -259,7 +259,7 @@ void FlameWidget::paint_box(QPainter& painter, const QRect& place, const FlameBo
   painter.setPen(ink);
   const QRect text = place.adjusted(kTextMargin, 0, -kTextMargin, 0);
   painter.drawText(text, Qt::AlignLeft | Qt::AlignVCenter,
-                   fontMetrics().elidedText(label_of(box), Qt::ElideRight, text.width()));
+                   fitted_name(label_of(box), fontMetrics(), text.width()));
 }
 
 void FlameWidget::paintEvent(QPaintEvent* event) {

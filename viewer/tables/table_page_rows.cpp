@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analysis/views/hot_path.h"
+#include "viewer/document/words.h"
 #include "viewer/tables/table_page.h"
 
 namespace prof::viewer {
@@ -182,7 +183,7 @@ void TablePage::tell_zoom() {
   for (uint32_t at = row; at != kNone; at = model_.rows()->parent(at)) {
     const QString name = model_.name_of(model_.rows()->frame(at));
     const QString shown =
-        fontMetrics().elidedText(name, Qt::ElideRight, 24 * fontMetrics().averageCharWidth()).toHtmlEscaped();
+        fitted_name(name, fontMetrics(), 24 * fontMetrics().averageCharWidth()).toHtmlEscaped();
     steps.prepend(at == row ? shown : QString("<a href=\"%1\">%2</a>").arg(at).arg(shown));
   }
   if (steps.size() > kMostStepsTold) steps = QStringList{"..."} + steps.mid(steps.size() - kMostStepsTold);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "viewer/document/colours.h"
+#include "viewer/document/words.h"
 #include "viewer/timeline/frame_colours.h"
 #include "viewer/timeline/time_axis.h"
 #include "viewer/timeline/timeline_metrics.h"
@@ -63,8 +64,7 @@ void TimelineView::paint_runs(QPainter& painter) const {
     const QRectF box(area.left() + run.x / ratio + 3, area.top() + run.y / ratio, run.width / ratio - 6,
                      run.height / ratio);
     if (box.height() < fontMetrics().height() - 4) continue;
-    const QString name =
-        fontMetrics().elidedText(content_.names[run.key], Qt::ElideRight, static_cast<int>(box.width()));
+    const QString name = fitted_name(content_.names[run.key], fontMetrics(), static_cast<int>(box.width()));
     if (name.size() < 3) continue;
     painter.setPen(ink_on_function());
     painter.drawText(box, Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine, name);

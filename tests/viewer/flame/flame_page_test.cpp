@@ -17,6 +17,7 @@
 #include "tests/report/database_builder.h"
 #include "tests/viewer/database_folder.h"
 #include "viewer/document/colours.h"
+#include "viewer/document/words.h"
 #include "viewer/tables/table_text.h"
 
 using namespace prof;
@@ -299,4 +300,20 @@ TEST_CASE("what is too narrow is merged, and nothing is lost") {
     for (const FlameBox& box : layout.levels[1]) all += box.weight;
     CHECK(all >= 0.98 * layout.levels[0][0].weight);
   }
+}
+
+TEST_CASE("names that do not fit are shortened from the inside out") {
+  const QFontMetrics font = QWidget().fontMetrics();
+  const QString name = "std::__cxx11::basic_string<char, std::allocator<char> >::append(unsigned long, char)";
+  CHECK(fitted_name(name, font, font.horizontalAdvance(name)) == name);
+  const auto fitted = [&](const char* like) { return fitted_name(name, font, font.horizontalAdvance(like)); };
+  const QString wide = fitted("std::__cxx11::basic_string<...>::append(unsigned long)");
+  CHECK(wide.contains("basic_string"));
+  CHECK(wide.contains("::append"));
+  const QString narrow = fitted("appendapp");
+  CHECK(narrow.startsWith("append"));
+  CHECK(fitted_name("operator new(unsigned long)", font, font.horizontalAdvance("operator new") + 2) ==
+        "operator new");
+  for (int pixels = 20; pixels < font.horizontalAdvance(name); pixels += 7)
+    CHECK(font.horizontalAdvance(fitted_name(name, font, pixels)) <= pixels);
 }
