@@ -1,6 +1,6 @@
 #pragma once
 // Files that are truncated while prof has them mapped: measurements, databases, recordings, and the programs
-// whose symbols are read, which a build may write anew at any time.
+// whose symbols are read, which a build may rewrite at any time.
 
 namespace prof {
 

@@ -32,7 +32,7 @@ void common_protection_changed(void* at, size_t bytes) noexcept;
 long common_mremap(void* at, size_t bytes, size_t new_bytes, int flags, void* new_at) noexcept;
 // MADV_DONTNEED and MADV_FREE give the pages back at once, MADV_WIPEONFORK has the range private.
 // MADV_HUGEPAGE and MADV_NOHUGEPAGE are hints, which common memory follows where the system has huge pages
-// for files in memory (shmem_enabled); a page that is isolated is parted from its huge page.
+// for files in memory (shmem_enabled); an isolated page is split off its huge page.
 long common_madvise(void* at, size_t bytes, int advice) noexcept;
 // Locks what comes to be touched: the reservation as a whole would be all of the machine's memory.
 long common_mlockall(int flags) noexcept;

@@ -25,7 +25,8 @@ std::shared_ptr<const CallTree> tree_of(std::shared_ptr<const Database> database
 
 }  // namespace
 
-// A database that is damaged is not opened: later nobody could be told. Values are read when they are shown.
+// Refuses a damaged database as a whole, since damage found later could not be reported. Values are read
+// when they are shown.
 OpenedDatabase open_database(const std::filesystem::path& directory) {
   Database read = read_database(directory, ReadValues::WhenAskedFor);
   if (read.stored) read.stored->check_profiles();

@@ -36,7 +36,7 @@ class MainWindow : public QMainWindow {
   ~MainWindow() override;
 
   void resize_as_asked(const ViewOptions& options);
-  // As the command line says, but for the size. What cannot be opened or chosen is told in the window.
+  // As the command line says, but for the size. The window shows what cannot be opened or chosen.
   void open_as_asked(const ViewOptions& options);
   // A database, or a measurement directory, which is analyzed first, and opened when that is done. Returns
   // when the database is open, or was refused; the window paints meanwhile.
