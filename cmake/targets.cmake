@@ -128,6 +128,13 @@ endfunction()
 # nothing themselves (tests/CMakeLists.txt). A folder whose tests look at their own machine code clears them.
 set(PROF_TEST_OPTIONS -O1)
 
+# The hundred and more test programs are linked by binutils' gold in half of the time, where it is there.
+include(CheckLinkerFlag)
+check_linker_flag(CXX -fuse-ld=gold PROF_HAVE_GOLD)
+if(PROF_HAVE_GOLD AND NOT PROF_SANITIZE)
+  set(PROF_TEST_LINKER -fuse-ld=gold)
+endif()
+
 # Of the eleven that tools/test gives ctest: three tests that compute, two thirds of the time each, and two that wait.
 set(PROF_TEST_SLOTS 3)
 set(PROF_PAIRED_SLOTS 5)
@@ -154,6 +161,7 @@ function(prof_add_test name)
   add_executable(test_${name} ${ARG_SOURCES})
   target_link_libraries(test_${name} PRIVATE prof_host_flags prof_test_main ${ARG_LINK})
   target_compile_options(test_${name} PRIVATE ${PROF_TEST_OPTIONS})
+  target_link_options(test_${name} PRIVATE ${PROF_TEST_LINKER})
   if(PROF_TEST_OPTIONS)
     prof_take_headers(test_${name} prof_test_headers${PROF_TEST_OPTIONS})
     prof_compile_together(test_${name})

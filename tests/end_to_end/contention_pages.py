@@ -55,7 +55,7 @@ class ContentionPages(repair_runs.RepairRuns):
         return written
 
     def test_samples_are_found_as_by_sampling(self):
-        for sample, (name, arguments) in driver.listed(SAMPLES.items(), 2):
+        for sample, (name, arguments) in driver.listed(SAMPLES.items(), 3):
             with self.subTest(sample):
                 command = [driver.sample(sample), *arguments]
                 output = self.output_of(command)

@@ -38,7 +38,7 @@ class Isolation(repair_runs.RepairRuns):
         return self.outputs[tuple(command)]
 
     def test_pages_that_threads_are_found_to_share_are_isolated(self):
-        for sample, arguments in driver.listed(FOUND.items(), 2):
+        for sample, arguments in driver.listed(FOUND.items(), 4):
             with self.subTest(sample):
                 command = [driver.sample(sample), *arguments]
                 run = self.run_until(lambda run: self.pages(run, "isolated"), command, self.bare(command),

@@ -22,7 +22,7 @@ def opencl_sample(name):
     return sample(f"opencl_{name}")
 
 
-class OpenCl(EndToEnd):
+class OpenClRuns(EndToEnd):
     def assert_as_bare(self, command, status=0, **options):
         bare = self.plain_run(command, env=options.get("env"))
         run = self.prof_run(command, **options)
@@ -34,6 +34,18 @@ class OpenCl(EndToEnd):
         run = self.prof_run(["env"], options=("-q", "--no-analyze", *options), env={**os.environ, **environment})
         return dict(line.split("=", 1) for line in run.stdout.decode().splitlines() if "=" in line)
 
+    def stored(self, run, query):
+        with contextlib.closing(sqlite3.connect(run.directory / "database/launches.sqlite")) as file:
+            return file.execute(query).fetchall()
+
+    def wait_for_libraries(self, pid):
+        end = time.monotonic() + 30
+        while "libOpenCL" not in pathlib.Path(f"/proc/{pid}/maps").read_text():
+            self.assertLess(time.monotonic(), end, "the program does not start")
+            time.sleep(0.05)
+
+
+class OpenClPrograms(OpenClRuns):
     def test_samples_print_what_they_print_without_prof(self):
         for name in SAMPLES:
             with self.subTest(name):
@@ -47,6 +59,99 @@ class OpenCl(EndToEnd):
 
     def test_the_programs_own_queries_work(self):
         self.assert_as_bare([CALLS, "queries"])
+
+    def test_traces_have_the_waits_and_their_parts(self):
+        run = self.prof_run([opencl_sample("overlap"), "10"], events=["REALTIME"], options=["--trace"])
+        (waits, *sums), = self.stored(run, "select count(*), sum(end_ns - begin_ns), sum(launch_latency_ns), sum(gap_ns), "
+                                           "sum(wake_latency_ns) from wait")
+        self.assertGreater(waits, 10)
+        # Each of the times is in whole quanta of 256 ns.
+        for nanoseconds, metric in zip(sums, ("CPU_IDLE", "LAUNCH_LATENCY", "GPU_GAP", "WAKE_LATENCY")):
+            self.assertAlmostEqual(nanoseconds * 1e-9, run.total(metric), delta=waits * 1e-6, msg=metric)
+        self.assertIn(("clFinish",), self.stored(run, "select distinct name from call join wait on call = id"))
+        self.assertEqual(run.report("stalls")["traces"]["threads"], 1)
+
+    def test_threads_of_the_driver_are_no_threads_of_the_program(self):
+        self.assertEqual(1, self.prof_run([opencl_sample("reads"), "10"]).summary()["run"]["threads"])
+
+    def test_every_kind_of_call_works(self):
+        for what in ("every-call", "out-of-order", "user-events", "threads", "many-queues"):
+            with self.subTest(what):
+                self.assert_as_bare([CALLS, what], options=("--trace",))
+
+    def test_a_loader_that_the_program_opens_itself(self):
+        self.assert_as_bare([program("opencl_opened")])
+
+    def test_processes_that_leave_with_work_outstanding(self):
+        for way in ("outstanding", "outstanding-at-once"):
+            run = self.assert_as_bare([CALLS, way], status=3)
+            self.assertIn("submitted and not seen to complete", " ".join(run.summary()["degradations"]), way)
+
+    def test_an_event_that_serialises_two_queues_is_found_at_its_enqueue(self):
+        run = self.assert_as_bare([CALLS, "two-queues-by-event"], options=("-q",))
+        waited = run.total("EVENT_WAIT")
+        self.assertGreater(waited, 0)
+        self.assertAlmostEqual(waited, run.total("EVENT_WAIT_CAUSE"), delta=1e-5)
+        self.assertAlmostEqual(waited, run.inclusive("(anonymous namespace)::second_kernel", "EVENT_WAIT"), delta=1e-5)
+        finding, = (one for one in run.report("idleness")["findings"] if one["kind"] == "event-wait")
+        self.assertRegex(finding["sentence"],
+                         r"called from \(anonymous namespace\)::first_kernel \(opencl_calls.cpp:\d+\), keeps commands of other "
+                         r"queues waiting by its event, mostly work launched from .*, called from "
+                         r"\(anonymous namespace\)::second_kernel ")
+        alone = self.assert_as_bare([CALLS, "two-queues"], options=("-q",))
+        self.assertNotIn("event-wait", [one["kind"] for one in alone.report("idleness")["findings"]])
+
+    def test_attach_says_that_devices_are_not_measured(self):
+        process = subprocess.Popen([opencl_sample("reads"), "600"], stdout=subprocess.DEVNULL, cwd=self.folder)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        directory = self.folder / "attached"
+        for turn in range(2):
+            self.wait_for_libraries(process.pid)
+            done = subprocess.run([str(PROF), "attach", str(process.pid), "--duration", "0.3", "--force", "-o",
+                                   str(directory)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100)
+            self.assertEqual(0, done.returncode, done.stderr)
+            summary = Run(done, directory).summary()
+            self.assertEqual(1, sum("what the process did on devices was not measured" in text
+                                    for text in summary["degradations"]), summary["degradations"])
+
+    def test_forks_with_and_before_a_context(self):
+        run = self.assert_as_bare([CALLS, "fork"])
+        self.assertEqual(2, run.summary()["run"]["processes"])
+        self.assert_as_bare([CALLS, "fork-first"])
+
+    def test_without_a_driver(self):
+        env = {**os.environ, "OCL_ICD_VENDORS": str(self.folder / "none.icd")}
+        self.assert_as_bare([CALLS, "queries"], status=77, env=env)
+
+    def test_a_kernel_that_never_ends_can_be_killed(self):
+        self.assertIn(b"killed", self.report_of_killed([CALLS, "endless"], "summary"))
+
+    def test_the_users_layers_stay_and_devices_can_be_left_alone(self):
+        self.assertEqual(str(BUILD / "lib/libhpcrun.so"), self.surroundings().get("OPENCL_LAYERS"))
+        self.assertEqual(f"/x/layer.so:{BUILD / 'lib/libhpcrun.so'}",
+                         self.surroundings(OPENCL_LAYERS="/x/layer.so").get("OPENCL_LAYERS"))
+        self.assertNotIn("OPENCL_LAYERS", self.surroundings("--no-devices"))
+        self.assertEqual("/x/layer.so", self.surroundings("--no-devices", OPENCL_LAYERS="/x/layer.so")["OPENCL_LAYERS"])
+        self.assert_as_bare([CALLS, "queries"], options=("--no-devices",))
+
+    def test_a_loader_without_layers_is_stood_in_front_of(self):
+        # A loader of that kind: the one at hand, told of another variable.
+        loader = next(path for path in map(pathlib.Path, ("/usr/lib/x86_64-linux-gnu/libOpenCL.so.1",
+                                                          "/usr/lib64/libOpenCL.so.1")) if path.exists())
+        old = self.folder / "old"
+        old.mkdir()
+        (old / "libOpenCL.so.1").write_bytes(loader.read_bytes().replace(b"OPENCL_LAYERS", b"OPENCL_SREYAL"))
+        env = {**os.environ, "LD_LIBRARY_PATH": str(old)}
+        seen = self.surroundings(LD_LIBRARY_PATH=str(old))
+        self.assertTrue(seen["LD_PRELOAD"].endswith("libhpcrun.so:" + str(BUILD / "lib/libhpcrun-opencl.so")))
+        self.assertNotIn("OPENCL_LAYERS", seen)
+        for what in ("queries", "threads", "every-call"):
+            self.assert_as_bare([CALLS, what], env=env)
+
+
+class OpenClTimes(OpenClRuns):
+    """What threads and the device do at a time."""
 
     def test_what_the_device_did_is_measured_where_it_was_launched(self):
         run = self.prof_run([opencl_sample("overlap"), "--schedule"])
@@ -137,21 +242,6 @@ class OpenCl(EndToEnd):
         for device in self.check_shared_device("shared_fixed"):
             self.assertLess(device["busy_s"], 0.75 * device["occupied_s"])
 
-    def stored(self, run, query):
-        with contextlib.closing(sqlite3.connect(run.directory / "database/launches.sqlite")) as file:
-            return file.execute(query).fetchall()
-
-    def test_traces_have_the_waits_and_their_parts(self):
-        run = self.prof_run([opencl_sample("overlap"), "10"], events=["REALTIME"], options=["--trace"])
-        (waits, *sums), = self.stored(run, "select count(*), sum(end_ns - begin_ns), sum(launch_latency_ns), sum(gap_ns), "
-                                           "sum(wake_latency_ns) from wait")
-        self.assertGreater(waits, 10)
-        # Each of the times is in whole quanta of 256 ns.
-        for nanoseconds, metric in zip(sums, ("CPU_IDLE", "LAUNCH_LATENCY", "GPU_GAP", "WAKE_LATENCY")):
-            self.assertAlmostEqual(nanoseconds * 1e-9, run.total(metric), delta=waits * 1e-6, msg=metric)
-        self.assertIn(("clFinish",), self.stored(run, "select distinct name from call join wait on call = id"))
-        self.assertEqual(run.report("stalls")["traces"]["threads"], 1)
-
     def test_traces_of_devices_can_be_sampled(self):
         command = [str(BUILD / "tests/enqueue_calls"), "5000"]
         exact = self.prof_run(command, options=["--trace", "--device-trace=exact"])
@@ -166,22 +256,6 @@ class OpenCl(EndToEnd):
         self.assertEqual(kept[exact], 1)
         self.assertLess(kept[sampled], 0.5)  # its kernels do nothing: few are there when one looks
 
-    def test_threads_of_the_driver_are_no_threads_of_the_program(self):
-        self.assertEqual(1, self.prof_run([opencl_sample("reads"), "10"]).summary()["run"]["threads"])
-
-    def test_every_kind_of_call_works(self):
-        for what in ("every-call", "out-of-order", "user-events", "threads", "many-queues"):
-            with self.subTest(what):
-                self.assert_as_bare([CALLS, what], options=("--trace",))
-
-    def test_a_loader_that_the_program_opens_itself(self):
-        self.assert_as_bare([program("opencl_opened")])
-
-    def test_processes_that_leave_with_work_outstanding(self):
-        for way in ("outstanding", "outstanding-at-once"):
-            run = self.assert_as_bare([CALLS, way], status=3)
-            self.assertIn("submitted and not seen to complete", " ".join(run.summary()["degradations"]), way)
-
     def test_what_is_under_way_as_a_process_is_killed_is_neither_work_nor_idleness(self):
         run = self.prof_run([CALLS, "killed"])
         self.assertEqual(128 + 9, run.status)
@@ -189,20 +263,6 @@ class OpenCl(EndToEnd):
         self.assertGreaterEqual(device["under_way_s"], 0.1, "the program slept that long beside the kernel")
         self.assertLessEqual(device["idle_s"] + device["under_way_s"] + device["busy_s"], device["window_s"] + 1e-6)
         self.assertEqual(1, device["incomplete"])
-
-    def test_an_event_that_serialises_two_queues_is_found_at_its_enqueue(self):
-        run = self.assert_as_bare([CALLS, "two-queues-by-event"], options=("-q",))
-        waited = run.total("EVENT_WAIT")
-        self.assertGreater(waited, 0)
-        self.assertAlmostEqual(waited, run.total("EVENT_WAIT_CAUSE"), delta=1e-5)
-        self.assertAlmostEqual(waited, run.inclusive("(anonymous namespace)::second_kernel", "EVENT_WAIT"), delta=1e-5)
-        finding, = (one for one in run.report("idleness")["findings"] if one["kind"] == "event-wait")
-        self.assertRegex(finding["sentence"],
-                         r"called from \(anonymous namespace\)::first_kernel \(opencl_calls.cpp:\d+\), keeps commands of other "
-                         r"queues waiting by its event, mostly work launched from .*, called from "
-                         r"\(anonymous namespace\)::second_kernel ")
-        alone = self.assert_as_bare([CALLS, "two-queues"], options=("-q",))
-        self.assertNotIn("event-wait", [one["kind"] for one in alone.report("idleness")["findings"]])
 
     def test_a_program_without_the_preload_is_sampled_from_outside_to_its_end(self):
         run = self.assert_as_bare(["env", "-u", "LD_PRELOAD", opencl_sample("reads"), "60"], options=("-q",))
@@ -239,60 +299,6 @@ class OpenCl(EndToEnd):
         self.assertLessEqual(summary["run"]["program_s"], 0.75)
         self.assertLessEqual(run.total("GPU_IDLE_CAUSE"), 1.05 * device["idle_s"])
         self.assertLessEqual(device["cpu_idle_s"] + device["overlap_s"], device["window_s"])
-
-    def test_attach_says_that_devices_are_not_measured(self):
-        process = subprocess.Popen([opencl_sample("reads"), "600"], stdout=subprocess.DEVNULL, cwd=self.folder)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        directory = self.folder / "attached"
-        for turn in range(2):
-            self.wait_for_libraries(process.pid)
-            done = subprocess.run([str(PROF), "attach", str(process.pid), "--duration", "0.3", "--force", "-o",
-                                   str(directory)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100)
-            self.assertEqual(0, done.returncode, done.stderr)
-            summary = Run(done, directory).summary()
-            self.assertEqual(1, sum("what the process did on devices was not measured" in text
-                                    for text in summary["degradations"]), summary["degradations"])
-
-    def wait_for_libraries(self, pid):
-        end = time.monotonic() + 30
-        while "libOpenCL" not in pathlib.Path(f"/proc/{pid}/maps").read_text():
-            self.assertLess(time.monotonic(), end, "the program does not start")
-            time.sleep(0.05)
-
-    def test_forks_with_and_before_a_context(self):
-        run = self.assert_as_bare([CALLS, "fork"])
-        self.assertEqual(2, run.summary()["run"]["processes"])
-        self.assert_as_bare([CALLS, "fork-first"])
-
-    def test_without_a_driver(self):
-        env = {**os.environ, "OCL_ICD_VENDORS": str(self.folder / "none.icd")}
-        self.assert_as_bare([CALLS, "queries"], status=77, env=env)
-
-    def test_a_kernel_that_never_ends_can_be_killed(self):
-        self.assertIn(b"killed", self.report_of_killed([CALLS, "endless"], "summary"))
-
-    def test_the_users_layers_stay_and_devices_can_be_left_alone(self):
-        self.assertEqual(str(BUILD / "lib/libhpcrun.so"), self.surroundings().get("OPENCL_LAYERS"))
-        self.assertEqual(f"/x/layer.so:{BUILD / 'lib/libhpcrun.so'}",
-                         self.surroundings(OPENCL_LAYERS="/x/layer.so").get("OPENCL_LAYERS"))
-        self.assertNotIn("OPENCL_LAYERS", self.surroundings("--no-devices"))
-        self.assertEqual("/x/layer.so", self.surroundings("--no-devices", OPENCL_LAYERS="/x/layer.so")["OPENCL_LAYERS"])
-        self.assert_as_bare([CALLS, "queries"], options=("--no-devices",))
-
-    def test_a_loader_without_layers_is_stood_in_front_of(self):
-        # A loader of that kind: the one at hand, told of another variable.
-        loader = next(path for path in map(pathlib.Path, ("/usr/lib/x86_64-linux-gnu/libOpenCL.so.1",
-                                                          "/usr/lib64/libOpenCL.so.1")) if path.exists())
-        old = self.folder / "old"
-        old.mkdir()
-        (old / "libOpenCL.so.1").write_bytes(loader.read_bytes().replace(b"OPENCL_LAYERS", b"OPENCL_SREYAL"))
-        env = {**os.environ, "LD_LIBRARY_PATH": str(old)}
-        seen = self.surroundings(LD_LIBRARY_PATH=str(old))
-        self.assertTrue(seen["LD_PRELOAD"].endswith("libhpcrun.so:" + str(BUILD / "lib/libhpcrun-opencl.so")))
-        self.assertNotIn("OPENCL_LAYERS", seen)
-        for what in ("queries", "threads", "every-call"):
-            self.assert_as_bare([CALLS, what], env=env)
 
 
 if __name__ == "__main__":

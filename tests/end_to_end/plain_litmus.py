@@ -40,7 +40,7 @@ class PlainLitmus(repair_runs.RepairRuns):
 
     def test_what_is_seen_is_allowed(self):
         fates = {}
-        for case in dict.fromkeys([REPAIRED, DECLINED, *driver.listed(self.cases(), 2)]):
+        for case in dict.fromkeys([REPAIRED, DECLINED, *driver.listed(self.cases(), 3)]):
             with self.subTest(case):
                 wrong, fate = self.run_case(case, ["--repair=isolate"])
                 fates[case] = fate

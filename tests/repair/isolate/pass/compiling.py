@@ -13,6 +13,9 @@ SOURCE = pathlib.Path(os.environ["PROF_SOURCE"])
 PROF = BUILD / "bin/prof"
 PLUGIN = BUILD / "lib/prof-regions.so"
 
+sys.path.insert(0, str(SOURCE / "tests/end_to_end"))
+from driver import listed  # noqa: E402
+
 if not shutil.which("clang-14") or not PLUGIN.exists():
     print("clang-14 is not installed, or prof was built without LLVM 14")
     sys.exit(77)

@@ -3,7 +3,7 @@
 committed, and when it becomes a process or is none any more: one of two twins is run instruction by instruction (stepped.cpp). The
 same is wrong where the pass, or the library in front of the C library's calls, leaves something out."""
 
-from compiling import BUILD, PLUGIN, SOURCE, Compiling, main, run
+from compiling import BUILD, PLUGIN, SOURCE, Compiling, listed, main, run
 
 TESTS = BUILD / "tests"
 STEPPED = SOURCE / "tests/repair/isolate/pass/stepped.cpp"
@@ -33,7 +33,7 @@ class Stepped(Compiling):
         self.build()
         cases = set(run([self.folder / "stepped"]).stdout.split())
         self.assertGreaterEqual(cases, NEED_COMMITS | NEED_ACCESSES | NEED_LIBRARY)
-        for case in sorted(cases):
+        for case in listed(sorted(cases), 2):
             with self.subTest(case):
                 done = self.stepped(case)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
