@@ -2,8 +2,8 @@
 """Every command in the documentation works: the ```sh blocks of README.md and docs/ are run.
 
 A block runs as one bash script (set -e) in a temporary folder that holds `build` and the sources under their
-usual names, with the built commands first in PATH. A block that cannot run in a test starts with a comment
-`# not run: <reason>`; it is checked for syntax. ```console blocks show output and are not run.
+usual names, with the built commands first in PATH. A block that cannot run in a test follows a line
+`<!-- not run: <reason> -->`, which readers do not see; it is checked for syntax. ```console blocks show output and are not run.
 """
 
 import os
@@ -14,32 +14,38 @@ import sys
 import tempfile
 
 FENCE = re.compile(r"^```(\S*)\s*$")
+NOT_RUN = re.compile(r"^<!-- not run: (.+) -->$")
 BLOCK_TIMEOUT_S = 120
 
 
-def shell_blocks(path):
-    """(line, text) of each ```sh block."""
+def shell_blocks(text):
+    """(line, text, reason why it is not run or None) of each ```sh block of a page."""
     blocks, language, lines, start = [], None, [], 0
-    for number, line in enumerate(path.read_text().splitlines(), 1):
+    reason = before = None
+    for number, line in enumerate(text.splitlines(), 1):
         match = FENCE.match(line)
         if match and language is None:
             language, lines, start = match.group(1) or "text", [], number
+            mark = NOT_RUN.match(before or "")
+            reason = mark.group(1) if mark else None
         elif match:
             if language == "sh":
-                blocks.append((start, "\n".join(lines) + "\n"))
+                blocks.append((start, "\n".join(lines) + "\n", reason))
             language = None
         else:
             lines.append(line)
+        before = line
     return blocks
+
+
+def check_syntax(text):
+    """None, or what is wrong."""
+    done = subprocess.run(["bash", "-n"], input=text, text=True, capture_output=True)
+    return done.stderr if done.returncode else None
 
 
 def run_block(text, source, build):
     """None, or what went wrong."""
-    if text.startswith("# not run:"):
-        if not text.splitlines()[0].partition(":")[2].strip():
-            return "`# not run:` gives no reason"
-        done = subprocess.run(["bash", "-n"], input=text, text=True, capture_output=True)
-        return done.stderr if done.returncode else None
     with tempfile.TemporaryDirectory() as directory:
         folder = pathlib.Path(directory)
         for entry in source.iterdir():
@@ -60,18 +66,20 @@ def main():
     source = pathlib.Path(os.environ["PROF_SOURCE"]).resolve()
     build = pathlib.Path(os.environ["PROF_BUILD"]).resolve()
     failures = run = skipped = 0
-    if run_block("false\n", source, build) is None or run_block("# not run:\ntrue\n", source, build) is None:
+    marked = shell_blocks("<!-- not run: it fails -->\n```sh\nfalse\n```\n\n```sh\nfalse\n```\n")
+    if marked != [(2, "false\n", "it fails"), (6, "false\n", None)] or run_block("false\n", source, build) is None or check_syntax("if\n") is None:
         print("a block that fails was taken for one that works")
         return 1
     for page in [source / "README.md", *sorted((source / "docs").glob("**/*.md"))]:
-        for line, text in shell_blocks(page):
-            wrong = run_block(text, source, build)
+        for line, text, reason in shell_blocks(page.read_text()):
             where = f"{page.relative_to(source)}:{line}"
-            if text.startswith("# not run:"):
+            if reason:
                 skipped += 1
-                print(f"{where}: {text.splitlines()[0][2:]}")
+                wrong = check_syntax(text)
+                print(f"{where}: not run: {reason}")
             else:
                 run += 1
+                wrong = run_block(text, source, build)
             if wrong:
                 failures += 1
                 print(f"{where}: {wrong}")
