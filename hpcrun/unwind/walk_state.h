@@ -10,6 +10,7 @@
 #include "hpcrun/unwind/expression.h"
 #include "hpcrun/unwind/live_module.h"
 #include "hpcrun/unwind/registry.h"
+#include "hpcrun/unwind/return_path.h"
 #include "hpcrun/unwind/stack_memory.h"
 #include "hpcrun/unwind/unwinder.h"
 #include "hpcrun/unwind/walk_record.h"
@@ -86,6 +87,7 @@ struct Unwinder::State {
   LiveScratch live;  // of lookups, too
   CachedCode uncached;
   CodeCache cache;
+  ReturnPaths return_paths;
   FrameKey frames[kMaxDepth];
 
   uint64_t pc() const noexcept { return registers.value[kReturnAddress]; }
@@ -115,6 +117,9 @@ struct Unwinder::State {
   Step step_without_cfi(Rule& rule) noexcept;
   bool is_mostly_compiled() noexcept;
   Step search_frame() noexcept;
+  bool is_first_function() noexcept;
+  bool find_place(const StackPlace& place, uint64_t& address) noexcept;
+  bool follow_to_return(const ReturnPath& path, uint64_t& return_at, uint64_t& bp) noexcept;
   bool follow_epilogue(uint64_t sp, uint64_t bp, uint64_t& cfa, uint64_t& caller_bp, bool& stays) noexcept;
   uint64_t stub_target(uint64_t address) noexcept;
   bool has_cfi(uint64_t address) noexcept;

@@ -19,6 +19,8 @@ constexpr uint64_t kMaxSearchedBytes = 16 * 1024;
 constexpr unsigned kMaxSearchedFrames = 4;
 constexpr uint64_t kMaxFunctionBytes = 256 * 1024;
 constexpr unsigned kMostSearchTries = 8;
+// Of general registers in the order of their encoding.
+constexpr uint8_t kDwarfRegisters[] = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
 // Virtual machines lay their code out in one reservation, as a rule of 240 MiB at most.
 constexpr uint64_t kMaxCodeCacheBytes = 256u << 20;
 
@@ -239,6 +241,44 @@ uint64_t Unwinder::State::find_saved_frame_pointer(uint64_t return_at, uint64_t 
   return bp;
 }
 
+bool Unwinder::State::find_place(const StackPlace& place, uint64_t& address) noexcept {
+  uint64_t base = sp();
+  switch (place.base) {
+    case StackPlace::Base::None:
+      return false;
+    case StackPlace::Base::StackPointer:
+      break;
+    case StackPlace::Base::Saved:
+      if (!memory.load(base + static_cast<uint64_t>(place.saved), base)) return false;
+      break;
+    case StackPlace::Base::Register: {
+      const unsigned reg = kDwarfRegisters[place.reg];
+      if (!registers.has(reg)) return false;
+      base = registers.value[reg];
+      break;
+    }
+  }
+  address = base + static_cast<uint64_t>(place.bytes);
+  return address >= sp() && address - sp() < kMaxGuessedFrameBytes && address % 8 == 0;
+}
+
+// Where the function's own instructions, up to its return, take the return address from, and the caller's
+// rbp.
+bool Unwinder::State::follow_to_return(const ReturnPath& path, uint64_t& return_at, uint64_t& bp) noexcept {
+  if (!find_place(path.return_address, return_at)) return false;
+  uint64_t bp_at;
+  return path.frame_pointer.base == StackPlace::Base::None ||
+         (find_place(path.frame_pointer, bp_at) && memory.load(bp_at, bp));
+}
+
+// True if the call never returns, as of _start, in front of which nothing was called: a hlt follows, which
+// only the kernel may execute.
+bool Unwinder::State::is_first_function() noexcept {
+  constexpr uint8_t kHlt = 0xf4;
+  uint8_t byte;
+  return code.read(pc(), &byte, 1) && byte == kHlt;
+}
+
 Step Unwinder::State::step_without_cfi(Rule& rule) noexcept {
   if (is_too_long()) return Step::failed(StackReason::WalkTooLong);
   const uint64_t sp = registers.value[kRsp];
@@ -264,12 +304,22 @@ Step Unwinder::State::step_without_cfi(Rule& rule) noexcept {
   };
 
   const bool in_module = frame_module(frames[depth - 1]) != kModuleNone;
+  if (!exact && in_module && is_first_function()) return {StepKind::Ended, StackReason::EndOfStack};
   uint64_t cfa;
   uint64_t saved_bp;
   if (exact || !(rule.flags & kRuleStays)) {
     bool stays = false;
     if (follow_epilogue(sp, bp, cfa, saved_bp, stays) && returns_from(cfa - 8)) return take(cfa, saved_bp);
     if (stays && !exact) rule.flags |= kRuleStays;
+  }
+  if (in_module) {
+    const ReturnPath path = return_paths.find(pc(), generation_tag, code);
+    if (path.return_address.base == StackPlace::Base::Register && !all_registers)
+      return {StepKind::NeedsRegisters};
+    uint64_t return_at;
+    uint64_t caller_bp = bp;
+    if (follow_to_return(path, return_at, caller_bp) && returns_from(return_at))
+      return take(return_at + 8, caller_bp);
   }
   bool readable = true;
   if (exact) {

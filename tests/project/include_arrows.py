@@ -20,7 +20,7 @@ ARROWS = {
     "hpcrun/memory": ["hpcrun/guest", "hpcrun/model", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct", "hpcrun/sample",
                       "repair/isolate/interface.h", "repair/layout"],
     "hpcrun/memory/preload": ["hpcrun/memory/heap_hooks.h"],
-    "hpcrun/unwind": ["hpcrun/guest"],
+    "hpcrun/unwind": ["hpcrun/guest", "hpcrun/model"],
     "hpcrun/cct": ["hpcrun/guest", "hpcrun/measurement", "hpcrun/unwind/frame.h"],
     "hpcrun/sample": ["hpcrun/guest", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct"],
     "hpcrun/device": ["hpcrun/guest", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct", "hpcrun/model",

@@ -55,11 +55,12 @@ without_information:
   .size without_information, .-without_information
 
   # As encoders are written: registers are pushed, room is aligned, and rbp is one register more. An older return
-  # address lies in the room: the leaf was not called from there.
+  # address lies in the room: the leaf was not called from there. followed_leaf has its end in sight, assembly_leaf
+  # gets there by a jump that nothing tells the target of.
   .p2align 4
-  .globl assembly_leaf
-  .type assembly_leaf, @function
-assembly_leaf:
+  .globl followed_leaf
+  .type followed_leaf, @function
+followed_leaf:
   push %rbx
   push %rbp
   mov %rsp, %rbx
@@ -72,7 +73,39 @@ assembly_leaf:
   pop %rbp
   pop %rbx
   ret
+  .size followed_leaf, .-followed_leaf
+
+  .p2align 4
+  .globl assembly_leaf
+  .type assembly_leaf, @function
+assembly_leaf:
+  push %rbx
+  push %rbp
+  mov %rsp, %rbx
+  sub $0x300, %rsp
+  and $-64, %rsp
+  mov %rdi, 0x40(%rsp)
+  mov $-1, %rbp
+  lea 1f(%rip), %rax
+  int3
+  jmp *%rax
+1:
+  mov %rbx, %rsp
+  pop %rbp
+  pop %rbx
+  ret
   .size assembly_leaf, .-assembly_leaf
+
+  # As the C library's _start: what it calls never returns.
+  .p2align 4
+  .globl first_function
+  .type first_function, @function
+first_function:
+  xor %ebp, %ebp
+  push %rax
+  call *%rdi
+  hlt
+  .size first_function, .-first_function
 
   # As compilers that keep neither tables nor frame pointers work: rbp is that of a caller further out, and a
   # function goes on to work after its calls.
@@ -164,7 +197,9 @@ void bare_middle();
 void bare_top();
 void bare_top_by_pointer();
 void without_information(Callback);
+[[noreturn]] void first_function(Callback);
 void assembly_leaf(uint64_t stale_return_address);
+void followed_leaf(uint64_t stale_return_address);
 }
 
 TEST_CASE("JIT frames are passed through by their frame pointers, nested too") {
@@ -230,6 +265,10 @@ __attribute__((noipa)) void calls_assembly(uint64_t stale) {
   assembly_leaf(stale);
   keep_spinning = true;
 }
+__attribute__((noipa)) void calls_followed(uint64_t stale) {
+  followed_leaf(stale);
+  keep_spinning = true;
+}
 }  // namespace
 
 TEST_CASE("the caller of assembly without information is searched for, past what calls before have left") {
@@ -239,9 +278,36 @@ TEST_CASE("the caller of assembly without information is searched for, past what
   signal(SIGTRAP, SIG_DFL);
   CHECK(test.result.reason == StackReason::SearchedLeaf);
   CHECK(test.frames_in(assembly_leaf) == 1);
-  CHECK(test.frames_in(calls_assembly) == 1);
-  CHECK(test.frames_in(any_return_address) == 0);
+  CHECK(test.frames_in(calls_assembly, 24) == 1);
+  CHECK(test.frames_in(any_return_address, 24) == 0);
   CHECK(test.reached_main());
+}
+
+TEST_CASE("assembly without information is left as its instructions up to the return say") {
+  Walk test;
+  prof_test::install_handler(SIGTRAP, walk_in_handler);
+  calls_followed(any_return_address());
+  signal(SIGTRAP, SIG_DFL);
+  CHECK(test.result.reason == StackReason::JitFramePointer);
+  CHECK(test.frames_in(followed_leaf) == 1);
+  CHECK(test.frames_in(calls_followed, 24) == 1);
+  CHECK(test.frames_in(any_return_address, 24) == 0);
+  CHECK(test.reached_main());
+}
+
+TEST_CASE("a function that calls what never returns is the first one, without information as well") {
+  Walk test;
+  static jmp_buf back;
+  if (setjmp(back) == 0)
+    first_function([] {
+      raise_walk();
+      longjmp(back, 1);
+    });
+  CHECK(stack_class(test.result.reason) == StackClass::Complete);
+  REQUIRE(test.result.depth > 1);
+  CHECK(test.frames_in(first_function, 16) == 1);
+  const FrameKey outermost = test.result.frames[test.result.depth - 1];
+  CHECK(frame_offset(outermost) == reinterpret_cast<uint64_t>(first_function) - prof_test::bias_of_program() + 4);
 }
 
 TEST_CASE("callers without tables and frame pointers are found by the calls that lead to the code at hand") {

@@ -1,0 +1,178 @@
+#include "hpcrun/unwind/return_path.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "hpcrun/model/stack_effect.h"
+
+namespace hpcrun {
+namespace {
+
+using Kind = StackEffect::Kind;
+
+// Encoders unroll loops to tens of thousands of bytes.
+constexpr unsigned kMaxInstructions = 24'000;
+constexpr uint64_t kMaxDistance = 256 * 1024;
+constexpr unsigned kMaxJumpsBack = 4;
+constexpr size_t kMaxInstructionBytes = 15;
+constexpr uint8_t kFramePointer = 5;  // rbp in the order of encoding
+
+// Branches that were passed by, and the stack there.
+class Branches {
+ public:
+  // Those that the path has passed make room.
+  void add(uint64_t target, uint64_t from, const ReturnPath& state) noexcept {
+    if (target <= from) return;
+    for (Branch& branch : branches_) {
+      if (branch.target > from) continue;
+      branch = {target, state};
+      return;
+    }
+  }
+
+  // Takes the nearest one beyond the address. Returns false if there is none.
+  bool take_beyond(uint64_t address, uint64_t& target, ReturnPath& state) noexcept {
+    const Branch* nearest = nullptr;
+    for (const Branch& branch : branches_) {
+      if (branch.target > address && (!nearest || branch.target < nearest->target)) nearest = &branch;
+    }
+    if (!nearest) return false;
+    target = nearest->target;
+    state = nearest->state;
+    return true;
+  }
+
+ private:
+  static constexpr unsigned kMost = 16;
+
+  struct Branch {
+    uint64_t target = 0;
+    ReturnPath state;
+  };
+
+  Branch branches_[kMost];
+};
+
+// The stack while a path is followed: `return_address` is where rsp is.
+class Follower {
+ public:
+  Follower(uint64_t pc, CodeMemory& code) noexcept : pc_(pc), at_(pc), code_(code) {
+    state_.return_address.base = StackPlace::Base::StackPointer;
+  }
+
+  // Returns the path, whose return address is not known if the function cannot be followed.
+  ReturnPath follow() noexcept {
+    for (unsigned n = 0; n < kMaxInstructions; ++n) {
+      StackEffect effect;
+      if (!decode(effect)) break;
+      if (last_ == 0 && effect.kind != Kind::None && effect.kind != Kind::Branches &&
+          effect.kind != Kind::Jumps)
+        last_ = at_;
+      if (effect.kind == Kind::Returns) return state_;
+      if (!apply(effect)) break;
+    }
+    if (last_ == 0) last_ = at_;
+    return {};
+  }
+
+  // The first instruction that moves the stack pointer; of the function's straight part from the pc on.
+  uint64_t last() const noexcept { return std::min(last_, straight_end_); }
+
+ private:
+  bool decode(StackEffect& effect) noexcept {
+    uint8_t bytes[kMaxInstructionBytes];
+    size_t have = kMaxInstructionBytes;
+    while (have > 0 && !code_.read(at_, bytes, have)) have /= 2;
+    return have > 0 && decode_stack_effect(bytes, have, at_, effect);
+  }
+
+  bool apply(const StackEffect& effect) noexcept {
+    StackPlace& sp = state_.return_address;
+    switch (effect.kind) {
+      case Kind::None:
+        break;
+      case Kind::Adds:
+        sp.bytes += effect.amount;
+        break;
+      case Kind::Pops:
+        if (effect.reg == kFramePointer) state_.frame_pointer = sp;
+        sp.bytes += 8;
+        break;
+      case Kind::Loads:
+        if (sp.base != StackPlace::Base::StackPointer) return false;
+        sp = {StackPlace::Base::Saved, 0, sp.bytes + effect.amount, 0};
+        break;
+      case Kind::Copies:
+        sp = {StackPlace::Base::Register, effect.reg, 0, effect.amount};
+        break;
+      case Kind::Leaves:
+        state_.frame_pointer = {StackPlace::Base::Register, kFramePointer, 0, 0};
+        sp = {StackPlace::Base::Register, kFramePointer, 0, 8};
+        break;
+      case Kind::Branches:
+        branches_.add(effect.target, at_, state_);
+        break;
+      case Kind::Jumps:
+        return go_on_from_jump(effect.target);
+      case Kind::Unknown:
+        return leave_straight_part() && branches_.take_beyond(at_, at_, state_) && is_near();
+      case Kind::Returns:
+        return false;
+    }
+    at_ += effect.length;
+    return true;
+  }
+
+  // A jump back is the end of a loop, which a branch has left before, or else leads to code that functions
+  // share.
+  bool go_on_from_jump(uint64_t target) noexcept {
+    leave_straight_part();
+    if (target <= at_ && !branches_.take_beyond(at_, target, state_) && jumps_back_++ == kMaxJumpsBack)
+      return false;
+    at_ = target;
+    return is_near();
+  }
+
+  bool leave_straight_part() noexcept {
+    straight_end_ = std::min(straight_end_, at_);
+    return true;
+  }
+
+  bool is_near() const noexcept { return at_ - pc_ <= kMaxDistance || pc_ - at_ <= kMaxDistance; }
+
+  const uint64_t pc_;
+  uint64_t at_;
+  CodeMemory& code_;
+  ReturnPath state_;
+  Branches branches_;
+  uint64_t last_ = 0;
+  uint64_t straight_end_ = UINT64_MAX;
+  unsigned jumps_back_ = 0;
+};
+
+}  // namespace
+
+ReturnPath ReturnPaths::find(uint64_t pc, uint64_t generation, CodeMemory& code) noexcept {
+  if (generation_ != generation) {
+    for (Range& range : ranges_) range.last = 0;
+    generation_ = generation;
+  }
+  for (const Range& range : ranges_)
+    if (range.begin <= pc && pc <= range.last) return range.path;
+  Follower follower(pc, code);
+  const ReturnPath path = follower.follow();
+  keep(pc, follower.last(), path);
+  return path;
+}
+
+// Ranges that end in the same place are one: the one that begins first has the other one's answer.
+void ReturnPaths::keep(uint64_t pc, uint64_t last, const ReturnPath& path) noexcept {
+  for (Range& range : ranges_) {
+    if (range.last != last) continue;
+    range = {pc, last, path};
+    return;
+  }
+  ranges_[next_++ % kRanges] = {pc, last, path};
+}
+
+}  // namespace hpcrun
