@@ -91,8 +91,7 @@ bool decode_stack_effect(const uint8_t* bytes, size_t count, uint64_t address, S
       return true;
     case ZYDIS_MNEMONIC_PUSH:
     case ZYDIS_MNEMONIC_PUSHFQ:
-      out.kind = Kind::Adds;
-      out.amount = -kWord;
+      out.kind = Kind::Pushes;
       return true;
     case ZYDIS_MNEMONIC_POPFQ:
       out.kind = Kind::Adds;

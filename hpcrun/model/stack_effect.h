@@ -9,7 +9,8 @@ namespace hpcrun {
 struct StackEffect {
   enum class Kind : uint8_t {
     None,      // rsp stays, or is the same again afterwards (a call that returns)
-    Adds,      // rsp += amount; pushes are -8
+    Adds,      // rsp += amount
+    Pushes,    // rsp -= 8, and writes there
     Pops,      // rsp += 8, into the register
     Loads,     // rsp = [rsp + amount]
     Copies,    // rsp = register + amount

@@ -68,7 +68,7 @@ class Follower {
       if (last_ == 0 && effect.kind != Kind::None && effect.kind != Kind::Branches &&
           effect.kind != Kind::Jumps)
         last_ = at_;
-      if (effect.kind == Kind::Returns) return state_;
+      if (effect.kind == Kind::Returns) return is_pushed(state_.return_address) ? ReturnPath{} : state_;
       if (!apply(effect)) break;
     }
     if (last_ == 0) last_ = at_;
@@ -94,8 +94,12 @@ class Follower {
       case Kind::Adds:
         sp.bytes += effect.amount;
         break;
+      case Kind::Pushes:
+        sp.bytes -= 8;
+        pushed_ = sp;
+        break;
       case Kind::Pops:
-        if (effect.reg == kFramePointer) state_.frame_pointer = sp;
+        if (effect.reg == kFramePointer && !is_pushed(sp)) state_.frame_pointer = sp;
         sp.bytes += 8;
         break;
       case Kind::Loads:
@@ -133,6 +137,11 @@ class Follower {
     return is_near();
   }
 
+  // True if the path writes there: what the stack has at the pc is something else.
+  bool is_pushed(const StackPlace& place) const noexcept {
+    return place == pushed_ || (place.base == StackPlace::Base::StackPointer && place.bytes < 0);
+  }
+
   bool leave_straight_part() noexcept {
     straight_end_ = std::min(straight_end_, at_);
     return true;
@@ -144,6 +153,7 @@ class Follower {
   uint64_t at_;
   CodeMemory& code_;
   ReturnPath state_;
+  StackPlace pushed_;  // the last one
   Branches branches_;
   uint64_t last_ = 0;
   uint64_t straight_end_ = UINT64_MAX;

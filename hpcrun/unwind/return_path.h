@@ -21,6 +21,8 @@ struct StackPlace {
   uint8_t reg = 0;    // in the order of encoding
   int64_t saved = 0;  // where, from rsp
   int64_t bytes = 0;  // beyond the base's value
+
+  bool operator==(const StackPlace&) const = default;
 };
 
 struct ReturnPath {

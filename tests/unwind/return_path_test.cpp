@@ -102,12 +102,20 @@ by_table_1:
 
 circle:
   jmp circle
+
+# Drops an argument of its own: the return address is pushed anew.
+drops_arguments:
+  pop %rcx
+  add $0x10, %rsp
+  push %rcx
+  ret
 )");
 
 #define LABELS(X)                                                                                      \
   X(looping_1)                                                                                         \
-  X(looping_2) X(looping_3) X(looping_4) X(realigned_1) X(realigned_2) X(framed_1) X(framed_2) X(left) \
-      X(endless_1) X(endless_2) X(by_shared_end_1) X(over_data_1) X(by_table_1) X(circle)
+  X(looping_2)                                                                                         \
+  X(looping_3) X(looping_4) X(realigned_1) X(realigned_2) X(framed_1) X(framed_2) X(left) X(endless_1) \
+      X(endless_2) X(by_shared_end_1) X(over_data_1) X(by_table_1) X(circle) X(drops_arguments) X(looping)
 #define DECLARE(name) extern "C" const char name[];
 LABELS(DECLARE)
 
@@ -142,6 +150,9 @@ TEST_CASE("the return address lies above what the function pops") {
   CHECK(is_at(path_from(looping_4).return_address, Base::StackPointer, 0));
   CHECK(is_at(path_from(looping_1).frame_pointer, Base::StackPointer, 0x20));
   CHECK(path_from(looping_4).frame_pointer.base == Base::None);
+  // At the entry rbp is the caller's still.
+  CHECK(is_at(path_from(looping).return_address, Base::StackPointer, 0));
+  CHECK(path_from(looping).frame_pointer.base == Base::None);
 }
 
 TEST_CASE("a stack pointer that was saved, or that a register has, leads to it as well") {
@@ -169,6 +180,7 @@ TEST_CASE("jumps and branches are followed where the function goes") {
 TEST_CASE("what cannot be followed has no answer") {
   CHECK(path_from(by_table_1).return_address.base == Base::None);
   CHECK(path_from(circle).return_address.base == Base::None);
+  CHECK(path_from(drops_arguments).return_address.base == Base::None);
 }
 
 TEST_CASE("answers are kept for the code up to where the stack pointer moves, until modules change") {
