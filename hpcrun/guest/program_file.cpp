@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "hpcrun/guest/sanitizer_names.h"
 #include "hpcrun/guest/syscalls.h"
 
 namespace hpcrun {
@@ -84,34 +85,18 @@ bool has_go_section(const File& file, const Elf64_Ehdr& header) noexcept {
   });
 }
 
-// Defined or called by programs whose sanitizer intercepts functions of the C library. The
-// undefined-behaviour sanitizer intercepts none.
-constexpr std::string_view kSanitizers[] = {"__asan_init", "__hwasan_init", "__tsan_init",  "__msan_init",
-                                            "__lsan_init", "__dfsan_init",  "__rtsan_init", "__memprof_init"};
-constexpr size_t kLongestSanitizer = 14;
-
-bool names_sanitizer(std::string_view strings) noexcept {
-  for (size_t at = strings.find("__"); at != strings.npos; at = strings.find("__", at + 1)) {
-    if (at > 0 && strings[at - 1] != '\0') continue;
-    std::string_view rest = strings;
-    rest.remove_prefix(at);
-    for (const std::string_view name : kSanitizers)
-      if (rest.size() > name.size() && rest.starts_with(name) && rest[name.size()] == '\0') return true;
-  }
-  return false;
-}
-
 // The names of dynamic symbols are the one table of strings that is loaded.
 bool is_sanitized(const File& file, const Elf64_Ehdr& header) noexcept {
   return any_section(file, header, [&](const Elf64_Shdr& section) {
     if (section.sh_type != SHT_STRTAB || !(section.sh_flags & SHF_ALLOC)) return false;
+    SanitizerNames names;
     char piece[1024];
-    constexpr size_t kOverlap = kLongestSanitizer + 2;  // with the null bytes around
+    constexpr size_t kOverlap = SanitizerNames::kLongest + 2;  // with the null bytes around
     for (uint64_t at = 0; at < section.sh_size; at += sizeof piece - kOverlap) {
       const size_t wanted = section.sh_size - at < sizeof piece ? section.sh_size - at : sizeof piece;
       const long got = file.read_some(section.sh_offset + at, piece, wanted);
       if (got <= 0) return false;
-      if (names_sanitizer({piece, static_cast<size_t>(got)})) return true;
+      if (names.take(piece, static_cast<size_t>(got))) return true;
     }
     return false;
   });
@@ -135,20 +120,6 @@ ProgramKind program_kind(const char* path) noexcept {
     default:
       return is_sanitized(file, header) ? ProgramKind::Sanitized : ProgramKind::Dynamic;
   }
-}
-
-bool preloads_sanitizer(const char* list) noexcept {
-  std::string_view rest(list);
-  while (!rest.empty()) {
-    const size_t end = rest.find_first_of(": ");
-    std::string_view name = rest.substr(0, end);
-    rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
-    name.remove_prefix(name.rfind('/') + 1);
-    for (const std::string_view known : {"libasan.", "libhwasan.", "libtsan.", "liblsan.", "libclang_rt.asan",
-                                         "libclang_rt.hwasan", "libclang_rt.tsan", "libclang_rt.memprof"})
-      if (name.starts_with(known)) return true;
-  }
-  return false;
 }
 
 bool script_interpreter(const char* path, char* interpreter, size_t bytes) noexcept {

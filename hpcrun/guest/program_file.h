@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hpcrun/guest/sanitizer_names.h"
+
 namespace hpcrun {
 
 enum class ProgramKind : uint8_t {
@@ -30,9 +32,6 @@ constexpr bool needs_outside_sampling(ProgramKind kind) noexcept {
 constexpr bool fails_with_runtime(ProgramKind kind) noexcept {
   return kind == ProgramKind::Foreign || kind == ProgramKind::OtherLibc || kind == ProgramKind::Sanitized;
 }
-
-// True if a value of LD_PRELOAD names a sanitizer's library: any program with it is of the kind Sanitized.
-bool preloads_sanitizer(const char* list) noexcept;
 
 // Recognizes Go programs by their section .go.buildinfo (which `strip` keeps), whether static or not, other C
 // libraries by the interpreter's name, and sanitizers by the names among the dynamic symbols.

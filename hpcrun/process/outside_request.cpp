@@ -6,12 +6,12 @@
 
 #include <cstddef>
 #include <cstring>
-#include <string_view>
 
 #include "hpcrun/guest/environment.h"
 #include "hpcrun/guest/program_file.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/process/outside_question.h"
+#include "hpcrun/process/preload_list.h"
 #include "hpcrun/sample/state.h"
 
 namespace hpcrun {
@@ -45,56 +45,12 @@ void find_program(const char* file, bool on_path, Use use) noexcept {
   }
 }
 
-constexpr char kPreload[] = "LD_PRELOAD=";
-constexpr char kLayers[] = "OPENCL_LAYERS=";
-constexpr char kRuntime[] = "/libhpcrun.so";
-constexpr std::string_view kOurs = "libhpcrun";                // also the libraries that come with it
-constexpr std::string_view kIsolate = "libhpcrun-isolate.so";  // an allocator follows it
-
-// One entry of LD_PRELOAD or OPENCL_LAYERS, whose entries end at colons and spaces.
-struct Entry {
-  const char* begin = nullptr;
-  size_t bytes = 0;
-
-  bool is_runtime() const noexcept { return ends_in(kRuntime, sizeof kRuntime - 1); }
-  bool is_ours() const noexcept { return name().starts_with(kOurs) && name().size() < bytes; }
-  bool brings_allocator() const noexcept { return is_ours() && name() == kIsolate; }
-
- private:
-  std::string_view name() const noexcept {
-    std::string_view path(begin, bytes);
-    path.remove_prefix(path.rfind('/') + 1);
-    return path;
-  }
-  bool ends_in(const char* name, size_t length) const noexcept {
-    return bytes >= length && memcmp(begin + bytes - length, name, length) == 0;
-  }
-};
-
-Entry next_entry(const char*& at) noexcept {
-  at += strspn(at, ": ");
-  const Entry entry{at, strcspn(at, ": ")};
-  at += entry.bytes;
-  return entry;
-}
-
-const char* preload_of(char* const environment[]) noexcept {
-  for (; environment && *environment; ++environment)
-    if (strncmp(*environment, kPreload, sizeof kPreload - 1) == 0) return *environment + sizeof kPreload - 1;
-  return nullptr;
-}
-
-// Returns where the list begins in a variable that may name the runtime; 0 if it is another one.
-size_t begin_of_list(const char* variable) noexcept {
-  if (strncmp(variable, kPreload, sizeof kPreload - 1) == 0) return sizeof kPreload - 1;
-  return strncmp(variable, kLayers, sizeof kLayers - 1) == 0 ? sizeof kLayers - 1 : 0;
-}
-
 bool is_layer_in(char* const environment[]) noexcept {
   for (; environment && *environment; ++environment) {
-    if (strncmp(*environment, kLayers, sizeof kLayers - 1) != 0) continue;
-    const char* at = *environment + sizeof kLayers - 1;
-    for (Entry entry = next_entry(at); entry.bytes != 0; entry = next_entry(at))
+    const size_t begin = length_of_beginning(*environment, kLayersVariable);
+    if (begin == 0) continue;
+    const char* at = *environment + begin;
+    for (PreloadEntry entry = next_entry(at); entry.bytes != 0; entry = next_entry(at))
       if (entry.is_runtime()) return true;
   }
   return false;
@@ -104,7 +60,7 @@ enum class Presence : uint8_t { NotNamed, NotReachable, Loadable };
 
 Presence runtime_in(char* const environment[]) noexcept {
   const char* at = preload_of(environment);
-  for (Entry entry = at ? next_entry(at) : Entry{}; entry.bytes != 0; entry = next_entry(at)) {
+  for (PreloadEntry entry = at ? next_entry(at) : PreloadEntry{}; entry.bytes != 0; entry = next_entry(at)) {
     if (!entry.is_runtime()) continue;
     char path[kMostPathBytes];
     if (entry.bytes >= sizeof path) return Presence::NotReachable;
@@ -241,23 +197,11 @@ char* const* without_runtime(char* const environment[], void* memory) noexcept {
       *next++ = environment[i];
       continue;
     }
-    memcpy(text, environment[i], begin);
-    char* const first = text + begin;
-    char* end = first;
-    const char* at = environment[i] + begin;
-    bool is_allocator = false;
-    for (Entry entry = next_entry(at); entry.bytes != 0; entry = next_entry(at)) {
-      const bool is_left_out = entry.is_ours() || is_allocator;
-      is_allocator = entry.brings_allocator();
-      if (is_left_out) continue;
-      if (end != first) *end++ = ':';
-      memcpy(end, entry.begin, entry.bytes);
-      end += entry.bytes;
-    }
-    if (end == first) continue;  // nothing else is in the list
-    *end++ = '\0';
+    strcpy(text, environment[i]);
+    const size_t left = remove_runtime(text + begin);
+    if (left == 0) continue;  // nothing else is in the list
     *next++ = text;
-    text = end;
+    text += begin + left + 1;
   }
   *next = nullptr;
   return copy;

@@ -98,22 +98,50 @@ class Outside(driver.EndToEnd):
                               options=["--no-analyze"])
         self.assertEqual((below.status, below.stdout), (42, b"worked\n42\nworked\nworked\n"), below.stderr)
 
-    def test_programs_with_a_sanitizer_run_unharmed(self):
-        ways = [("gcc", "address"), ("clang-14", "address"), ("clang-14", "thread"), ("clang-14", "memory")]
+    def sanitized(self):
+        """Yields programs with a sanitizer that runs on this kernel, for each way to build them."""
+        clang = next(filter(shutil.which, ("clang-14", "clang-15", "clang")), "clang")
+        ways = [("gcc", "address"), (clang, "address"), (clang, "thread"), (clang, "memory"),
+                ("gcc", "address", "-static-libasan"), ("gcc", "thread", "-static-libtsan")]
         found = 0
-        for compiler, sanitizer in ways:
-            program = self.compiled(f"{compiler}-{sanitizer}", compiler, f"-fsanitize={sanitizer}")
+        for compiler, sanitizer, *options in ways:
+            name = "-".join((compiler, sanitizer, *options))
+            program = self.compiled(name, compiler, f"-fsanitize={sanitizer}", *options)
             if not program or self.plain_run([program]).returncode != 42:
-                continue  # also a sanitizer that cannot run on this kernel
+                continue
             found += 1
-            with self.subTest(compiler=compiler, sanitizer=sanitizer):
-                if found == 1:
-                    self.check_foreign(program, "sanitizer")
-                else:
-                    run = self.prof_run(["sh", "-c", f"{program}; exec {program}"], options=["--no-analyze"])
-                    self.assertEqual((run.status, run.stdout), (42, b"worked\nworked\n"), run.stderr)
+            with self.subTest(name):
+                yield program
         if not found:
             self.skipTest("no compiler here builds programs with a sanitizer")
+
+    def check_below_static(self, program, is_first):
+        """The static program passes the runtime on, which leaves before the sanitizer is initialized."""
+        starter = driver.program("static_starter")
+        command = [starter, program, "one", "two words"]
+        run = self.prof_run(command, options=[] if is_first else ["--no-analyze"])
+        self.check_unharmed(run, command)
+        self.assertEqual((run.status, run.stdout.splitlines()[-2:]), (42, [b"not preloaded", b"worked"]))
+        if not is_first:
+            return
+        degradations = run.summary()["degradations"]
+        self.assertTrue(any("from outside" in line and "sanitizer" in line for line in degradations), degradations)
+        # Named by a script's first line, and by a path from the working folder.
+        script = self.folder / "script"
+        script.write_text(f"#!{program} option\n")
+        script.chmod(0o755)
+        relative = [starter, f"{self.folder.name}/{pathlib.Path(program).name}", "one"]
+        for command, options in (([starter, str(script), "one"], {}), (relative, {"cwd": self.folder.parent})):
+            self.check_unharmed(self.prof_run(command, options=["--no-analyze"], **options), command, **options)
+
+    def test_programs_with_a_sanitizer_run_unharmed(self):
+        for number, program in enumerate(self.sanitized()):
+            self.check_below_static(program, number == 0)
+            if number == 0:
+                self.check_foreign(program, "sanitizer")
+            else:
+                run = self.prof_run(["sh", "-c", f"{program}; exec {program}"], options=["--no-analyze"])
+                self.assertEqual((run.status, run.stdout), (42, b"worked\nworked\n"), run.stderr)
 
     def test_programs_of_another_C_library_run_unharmed(self):
         """Programs of musl; without musl-gcc one of glibc whose loader has another name."""

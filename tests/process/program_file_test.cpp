@@ -1,10 +1,59 @@
-// Which values of LD_PRELOAD bring a sanitizer along.
+// Which values of LD_PRELOAD and which names of symbols bring a sanitizer along, and what of LD_PRELOAD is prof's.
 
 #include "hpcrun/guest/program_file.h"
 
 #include <catch2/catch.hpp>
+#include <string>
+
+#include "hpcrun/process/preload_list.h"
 
 using hpcrun::preloads_sanitizer;
+using hpcrun::SanitizerNames;
+
+namespace {
+
+// The names stand between null bytes, as in a table of dynamic symbols.
+bool shows_sanitizer(std::string names) {
+  for (char& c : names)
+    if (c == ' ') c = '\0';
+  names = '\0' + names + '\0';
+  return SanitizerNames().take(names.data(), names.size());
+}
+
+std::string without_runtime(std::string list) {
+  list.resize(hpcrun::remove_runtime(list.data()));
+  return list;
+}
+
+}  // namespace
+
+TEST_CASE("a sanitizer is found by the names of dynamic symbols") {
+  CHECK(shows_sanitizer("printf __asan_init malloc"));
+  CHECK(shows_sanitizer("__tsan_init"));
+  CHECK(shows_sanitizer("malloc __lsan_is_turned_off"));
+  CHECK(shows_sanitizer("process_vm_writev __sanitizer_symbolize_code"));
+  CHECK_FALSE(shows_sanitizer("__sanitizer_symbolize_code __sanitizer_print_memory_profile malloc"));
+  CHECK_FALSE(shows_sanitizer("process_vm_writev malloc"));
+  CHECK_FALSE(shows_sanitizer("__asan_initialize my__asan_init __asan_ini"));
+  CHECK_FALSE(shows_sanitizer(""));
+}
+
+TEST_CASE("names that come in two pieces count together") {
+  SanitizerNames names;
+  CHECK_FALSE(names.take("\0process_vm_writev", 19));
+  CHECK(names.take("\0__sanitizer_symbolize_code", 28));
+}
+
+TEST_CASE("a name that a piece cuts is none") {
+  CHECK_FALSE(SanitizerNames().take("\0__asan_init", 12));
+}
+
+TEST_CASE("the runtime and what comes with it leave LD_PRELOAD") {
+  CHECK(without_runtime("/lib/prof/libhpcrun.so") == "");
+  CHECK(without_runtime("/a.so:/lib/prof/libhpcrun.so /lib/prof/libhpcrun-memory.so::b.so") == "/a.so:b.so");
+  CHECK(without_runtime("/lib/prof/libhpcrun-isolate.so /lib/allocator.so /c.so") == "/c.so");
+  CHECK(without_runtime("libhpcrun.so /libhpcrun.so/other.so") == "libhpcrun.so:/libhpcrun.so/other.so");
+}
 
 TEST_CASE("a sanitizer's library is found anywhere in LD_PRELOAD") {
   CHECK(preloads_sanitizer("libasan.so.8"));

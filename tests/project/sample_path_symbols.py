@@ -2,7 +2,8 @@
 """The code that runs inside signal handlers calls nothing but what sample_path_allowlist.txt allows.
 
 Lists the undefined symbols of the sample path's static library that the library does not define itself. Each
-must be on the list, where its reason stands.
+must be on the list, where its reason stands. The code that runs before the C library is initialized calls nothing
+at all.
 """
 
 import os
@@ -54,6 +55,10 @@ def main():
                        input="extern void* malloc(unsigned long); void* f(void) { return malloc(1); }")
         if "malloc" not in undefined_symbols(planted) or "malloc" in allowed:
             failures.append("a planted call of malloc was overlooked")
+    early, = (pathlib.Path(os.environ["PROF_BUILD"]) / "hpcrun/process").rglob("sanitized_start.cpp.o")
+    variables = {"_GLOBAL_OFFSET_TABLE_", "__libc_stack_end", "environ"}
+    failures += [f"{name} is used by sanitized_start.cpp, before the C library is initialized"
+                 for name in sorted(undefined_symbols(early).keys() - variables)]
     for failure in failures:
         print(failure)
     print(f"{len(used)} symbols from outside, {len(failures)} failures")

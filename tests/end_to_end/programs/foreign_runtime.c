@@ -1,4 +1,5 @@
-// Allocates and works for 0.15 s of CPU time; for compilers and C libraries that the tests find.
+// Allocates and works for 0.15 s of CPU time; for compilers and C libraries that the tests find. With arguments it
+// prints them, the process's name, and whether LD_PRELOAD names a library of prof's.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,18 @@ __attribute__((noinline)) unsigned work(double seconds) {
   return sum;
 }
 
-int main(void) {
+static void print_start(char** arguments) {
+  char name[32] = "";
+  FILE* const file = fopen("/proc/self/comm", "r");
+  if (file && fgets(name, sizeof name, file)) printf("%s", name);
+  if (file) fclose(file);
+  while (*arguments) puts(*arguments++);
+  const char* const preload = getenv("LD_PRELOAD");
+  puts(preload && strstr(preload, "libhpcrun") ? "preloaded" : "not preloaded");
+}
+
+int main(int count, char** arguments) {
+  if (count > 1) print_start(arguments);
   const unsigned sum = work(0.15);
   if (sum) puts("worked");
   return 42;

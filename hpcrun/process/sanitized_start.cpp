@@ -1,0 +1,163 @@
+// Starts a program with a sanitizer again without the runtime. Programs with the runtime keep it out of such a
+// child's environment (exec_calls.cpp); a static or Go program passes its own on. The sanitizer would fail as
+// soon as it is initialized, from .preinit_array at the earliest. The loader resolves an IFUNC before that,
+// while it relocates this library: the C library is not initialized and its functions may already lead into
+// the sanitizer, so nothing here calls one.
+
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "hpcrun/guest/sanitizer_names.h"
+#include "hpcrun/guest/syscalls.h"
+#include "hpcrun/process/preload_list.h"
+
+extern "C" void* __libc_stack_end;  // the loader's: where the kernel left the count of the arguments
+
+namespace hpcrun {
+
+using Nothing = void (*)();
+
+namespace {
+
+bool are_equal(const char* one, const char* other) noexcept {
+  for (; *one && *one == *other; ++one) ++other;
+  return *one == *other;
+}
+
+// What the kernel left on the stack.
+struct Start {
+  char** arguments = nullptr;
+  char** environment = nullptr;
+  const char* path = nullptr;  // that was executed
+  const Elf64_Phdr* segments = nullptr;
+  size_t segment_count = 0;
+  bool is_by_hand = false;  // the loader is the program, and this one its argument
+};
+
+Start read_start() noexcept {
+  Start start;
+  auto* const stack = static_cast<uintptr_t*>(__libc_stack_end);
+  start.arguments = reinterpret_cast<char**>(stack + 1);
+  start.environment = start.arguments + stack[0] + 1;
+  char** end = start.environment;
+  while (*end) ++end;
+  for (const auto* value = reinterpret_cast<const Elf64_auxv_t*>(end + 1); value->a_type != AT_NULL; ++value) {
+    const uintptr_t is = value->a_un.a_val;
+    if (value->a_type == AT_EXECFN) start.path = reinterpret_cast<const char*>(is);
+    if (value->a_type == AT_PHDR) start.segments = reinterpret_cast<const Elf64_Phdr*>(is);
+    if (value->a_type == AT_PHNUM) start.segment_count = is;
+    if (value->a_type == AT_BASE) start.is_by_hand = is == 0;
+  }
+  return start;
+}
+
+// Reads the names of the program's dynamic symbols where they are mapped.
+bool has_sanitizer(const Start& start) noexcept {
+  const Elf64_Phdr* own = nullptr;
+  const Elf64_Phdr* dynamic = nullptr;
+  for (size_t i = 0; i < start.segment_count; ++i) {
+    if (start.segments[i].p_type == PT_PHDR) own = start.segments + i;
+    if (start.segments[i].p_type == PT_DYNAMIC) dynamic = start.segments + i;
+  }
+  if (!own || !dynamic) return false;
+  const uintptr_t bias = reinterpret_cast<uintptr_t>(start.segments) - own->p_vaddr;
+  uintptr_t names = 0;
+  size_t bytes = 0;
+  for (const auto* entry = reinterpret_cast<const Elf64_Dyn*>(bias + dynamic->p_vaddr); entry->d_tag != DT_NULL;
+       ++entry) {
+    if (entry->d_tag == DT_STRTAB) names = entry->d_un.d_ptr;
+    if (entry->d_tag == DT_STRSZ) bytes = entry->d_un.d_val;
+  }
+  if (names < bias) names += bias;  // some loaders add it in place
+  return names && SanitizerNames().take(reinterpret_cast<const char*>(names), bytes);
+}
+
+bool names_runtime(const char* list) noexcept {
+  for (PreloadEntry entry = next_entry(list); entry.bytes != 0; entry = next_entry(list))
+    if (entry.is_runtime()) return true;
+  return false;
+}
+
+// In place: the program's environment is a copy that the kernel made.
+void remove_runtime_from(char** environment) noexcept {
+  char** end = environment;
+  for (; *environment; ++environment) {
+    const size_t begin = begin_of_list(*environment);
+    if (begin == 0 || remove_runtime(*environment + begin) != 0) *end++ = *environment;
+  }
+  *end = nullptr;
+}
+
+bool is_same_file(const char* one, const char* other) noexcept {
+  struct stat first;
+  struct stat second;
+  const auto read = [](const char* path, struct stat& status) {
+    return raw_syscall(SYS_newfstatat, AT_FDCWD, reinterpret_cast<long>(path), reinterpret_cast<long>(&status),
+                       0) == 0;
+  };
+  return read(one, first) && read(other, second) && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
+void execute_again(const char* path, char** arguments, char** environment) noexcept {
+  raw_syscall(SYS_execve, reinterpret_cast<long>(path), reinterpret_cast<long>(arguments),
+              reinterpret_cast<long>(environment));
+}
+
+// Returns if that fails.
+void start_without_runtime(const Start& start) noexcept {
+  constexpr char kItself[] = "/proc/self/exe";
+  remove_runtime_from(start.environment);
+  // By its own path, so that the process keeps its name.
+  if (is_same_file(start.path, kItself)) execute_again(start.path, start.arguments, start.environment);
+  // A script, whose path stands among the arguments of its interpreter: the kernel puts those before it again.
+  if (start.arguments[0])
+    for (char** argument = start.arguments + 1; *argument; ++argument)
+      if (are_equal(*argument, start.path)) execute_again(start.path, argument, start.environment);
+  // By a descriptor, whose file may have no name any more.
+  const long file = raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(kItself), O_PATH | O_CLOEXEC);
+  if (file < 0) return;
+  raw_syscall(SYS_execveat, file, reinterpret_cast<long>(""), reinterpret_cast<long>(start.arguments),
+              reinterpret_cast<long>(start.environment), AT_EMPTY_PATH);
+  raw_syscall(SYS_close, file);
+}
+
+void warn(const char* program) noexcept {
+  const auto write = [](const char* text) {
+    size_t bytes = 0;
+    while (text[bytes]) ++bytes;
+    raw_syscall(SYS_write, STDERR_FILENO, reinterpret_cast<long>(text), static_cast<long>(bytes));
+  };
+  write("prof: the runtime is preloaded into ");
+  write(program);
+  write(", which has a sanitizer and may fail with it; start it by `env -u LD_PRELOAD`\n");
+}
+
+void leave_sanitized_program() noexcept {
+  // The C library sets it when it is initialized: the runtime is loaded into a process that runs already.
+  if (environ) return;
+  const Start start = read_start();
+  const char* const preload = preload_of(start.environment);
+  if (!preload || !names_runtime(preload) || !start.path || !start.segments) return;
+  if (!preloads_sanitizer(preload) && !has_sanitizer(start)) return;
+  // The loader has removed its own options from the arguments.
+  if (!start.is_by_hand) start_without_runtime(start);
+  warn(start.path);
+}
+
+void do_nothing() noexcept {}
+
+}  // namespace
+
+}  // namespace hpcrun
+
+extern "C" __attribute__((used, visibility("hidden"))) hpcrun::Nothing hpcrun_resolve_start() noexcept {
+  hpcrun::leave_sanitized_program();
+  return hpcrun::do_nothing;
+}
+
+// Never called: that its address is stored makes the loader call the resolver.
+extern "C" __attribute__((ifunc("hpcrun_resolve_start"), visibility("hidden"))) void hpcrun_started() noexcept;
+__attribute__((used)) static hpcrun::Nothing volatile start_is_resolved = hpcrun_started;
