@@ -96,10 +96,9 @@ uint32_t as_align(size_t align) noexcept {
   return static_cast<uint32_t>(std::min<size_t>(align, kPageBytes));
 }
 
-// Where pages are chosen among all allocations, or counted, each has to be known.
-bool is_each_wanted() noexcept {
-  const Config& config = process_state.config;
-  return config.isolates_always || config.contention_by_pages;
+// True if pages are counted: where each allocation was made has to be known.
+bool is_each_counted() noexcept {
+  return process_state.config.contention_by_pages;
 }
 
 const WalkPace::Budget& walks() noexcept {
@@ -108,7 +107,7 @@ const WalkPace::Budget& walks() noexcept {
 }
 
 bool may_walk(AllocationContexts* contexts) noexcept {
-  if (!contexts || contexts->pace.takes(monotonic_ns, walks()) || is_each_wanted()) return true;
+  if (!contexts || contexts->pace.takes(monotonic_ns, walks()) || is_each_counted()) return true;
   knows_all_paths.store(false, std::memory_order_relaxed);
   return false;
 }
@@ -247,7 +246,8 @@ void note_unseen(Calls calls, bool follows, bool places) noexcept {
 }
 
 Reports wanted_reports() noexcept {
-  if (is_each_wanted()) return Reports::All;
+  // Pages are chosen among all allocations, or counted.
+  if (process_state.config.isolates_always || is_each_counted()) return Reports::All;
   return process_state.config.repairs() ? Reports::AtNeed : Reports::Searching;
 }
 

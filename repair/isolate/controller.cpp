@@ -27,6 +27,14 @@ constexpr uint64_t kIdleNs = 1'000'000'000;  // between two looks whether the pr
 constexpr uint32_t kMostBeginnings = 10;     // tries, one a tick, to reach all threads
 constexpr uint32_t kMostMoves = 10;          // tries to make all memory common, one after kForkRestNs
 
+constexpr char kTooMuchCode[] =
+    "looking through the code of the program and its libraries would take more than a third of the time; "
+    "measure a longer run";
+
+uint64_t cpu_ns_of_program() noexcept {
+  return sys_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) + cpu_ns_of_twins();
+}
+
 void tell(const KnownPage& known, WhyShared why) noexcept {
   if (controller.host.tell) controller.host.tell({known.request, why, monotonic_ns()});
 }
@@ -132,6 +140,12 @@ class Loop {
       for_each_known(KnownPage::State::Isolated, [](KnownPage& known) {
         if (const WhyShared why = why_not(known); why != WhyShared::None) set_shared(known, why);
       });
+    if (!is_planning_due(cpu_ns_of_program())) {
+      controller.refusal.store(kTooMuchCode);
+      controller.shared.count_period(false, 0);
+      return !end_session();
+    }
+    if (controller.refusal.load() == kTooMuchCode) controller.refusal.store(nullptr);
     if (controller.stage.load() == Stage::Waiting) controller.stage.store(Stage::Planning);
     if (!know_atomic_sites()) {
       controller.refusal.store(why_atomic_sites_are_unknown());

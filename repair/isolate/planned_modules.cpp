@@ -78,12 +78,28 @@ int count_loads(dl_phdr_info* module, size_t, void* raw) {
   return 1;
 }
 
+bool is_left_out(const dl_phdr_info& module) noexcept {
+  return is_left_unpatched(module.dlpi_name) || is_annotated(module);
+}
+
+bool is_code(const ElfW(Phdr) & header) noexcept {
+  return header.p_type == PT_LOAD && (header.p_flags & PF_X);
+}
+
+int add_code(dl_phdr_info* module, size_t, void* bytes) {
+  if (is_left_out(*module)) return 0;
+  for (int i = 0; i < module->dlpi_phnum; ++i)
+    if (const auto& header = module->dlpi_phdr[i]; is_code(header))
+      *static_cast<uint64_t*>(bytes) += header.p_memsz;
+  return 0;
+}
+
 int plan_module(dl_phdr_info* module, size_t, void*) {
-  if (is_left_unpatched(module->dlpi_name) || is_annotated(*module)) return 0;
+  if (is_left_out(*module)) return 0;
   modules.are_annotated &= is_of_compiler(module->dlpi_name);
   for (int i = 0; i < module->dlpi_phnum; ++i) {
     const auto& header = module->dlpi_phdr[i];
-    if (header.p_type != PT_LOAD || !(header.p_flags & PF_X)) continue;
+    if (!is_code(header)) continue;
     const uint64_t low = module->dlpi_addr + header.p_vaddr, high = low + header.p_memsz;
     PlannedModule* known = std::find_if(modules.planned, modules.planned + modules.count,
                                         [low](const PlannedModule& one) { return one.low == low; });
@@ -116,6 +132,13 @@ bool modules_have_changed() noexcept {
   Loads now;
   dl_iterate_phdr(count_loads, &now);
   return now != modules.seen;
+}
+
+bool is_planning_due(uint64_t cpu_ns) noexcept {
+  if (!modules_have_changed()) return true;
+  uint64_t bytes = 0;
+  dl_iterate_phdr(add_code, &bytes);
+  return is_worth_planning(bytes, cpu_ns);
 }
 
 bool know_atomic_sites() noexcept {

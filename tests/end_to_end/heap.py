@@ -60,7 +60,7 @@ class Heap(driver.EndToEnd):
 
     def test_call_paths_are_followed_as_far_as_can_be(self):
         told = {}
-        for options in (["-e", "contention"], ["--repair"]):
+        for options in (["-e", "contention"], ["--repair"], ["--repair=isolate:always"]):
             for case, output in (("paths", b"131068\n"), ("released", b"60000000\n")):
                 run = self.prof_run([driver.program("heap_cases"), case, "30"], options=options)
                 self.assertEqual((run.status, run.stdout), (0, output), run.stderr)
