@@ -36,6 +36,7 @@
 #include "hpcrun/process/virtual_signals.h"
 #include "hpcrun/sample/late_threads.h"
 #include "hpcrun/sample/perf_event.h"
+#include "hpcrun/sample/signal_cost.h"
 #include "hpcrun/sample/sources.h"
 #include "hpcrun/sample/state.h"
 #include "hpcrun/sample/waiting.h"
@@ -263,6 +264,7 @@ void start_sampling(StackBounds stack) noexcept {
   start_heap();
   start_sync();
   own_signals(source_signals() | wait_signals() | watch_signals() | isolation_signals() | mask_of(SIGBUS));
+  lower_rates();
   process_state.sampling.store(true, std::memory_order_release);
   attach_thread(stack);
   account_start(start_cpu_ns);
@@ -419,6 +421,7 @@ int start_late(const char* settings) noexcept {
   set_module_sink(announce_module);
   choose_sources();
   own_signals(source_signals());
+  lower_rates();
   process_state.sampling.store(true, std::memory_order_seq_cst);
   process_state.starting = false;
   attach_running_threads(*late);

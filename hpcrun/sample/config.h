@@ -136,6 +136,7 @@ constexpr uint32_t kFewSamples = 100;  // a second: what makes each of them chea
 struct EventSpec {
   EventKind kind = EventKind::CpuTime;
   uint32_t rate = kDefaultCpuRate;  // samples per second of the event's clock
+  uint32_t requested_rate = 0;      // of one that the runtime may have lowered (signal_cost.h); 0: `rate`
   char name[kMaxEventName] = {};
   uint32_t perf_type = 0;  // for EventKind::Perf and Memory
   uint64_t perf_config = 0;

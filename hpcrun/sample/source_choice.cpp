@@ -94,7 +94,7 @@ void describe(uint32_t event) noexcept {
   metric.unit = is_time ? "sec" : "";
   metric.scale = is_time ? 1e-9 : 1.0;
   metric.source = text.name;
-  metric.requested_hz = spec.rate;
+  metric.requested_hz = spec.requested_rate ? spec.requested_rate : spec.rate;
   metric.note = text.note;
   process_state.file.write_metric(metric);
 }

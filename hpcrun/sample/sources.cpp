@@ -18,8 +18,6 @@
 
 namespace hpcrun {
 
-namespace {
-
 bool start_timer(EventState& state, uint32_t event, clockid_t clock, uint32_t rate, int tid) noexcept {
   sigevent signal{};
   signal.sigev_notify = SIGEV_THREAD_ID;
@@ -48,11 +46,13 @@ bool open_setsig(EventState& state, uint32_t event, int tid) noexcept {
   if (descriptor < 0) return false;
   state.descriptor = descriptor;
   process_state.has_signals_of_descriptors.store(true, std::memory_order_relaxed);
-  const f_owner_ex owner{F_OWNER_TID, tid};
+  const f_owner_ex owner{F_OWNER_TID, tid ? tid : sys_gettid()};
   return fcntl(descriptor, F_SETFL, O_ASYNC | O_NONBLOCK) == 0 &&
          fcntl(descriptor, F_SETSIG, process_state.timer_signal) == 0 &&
          fcntl(descriptor, F_SETOWN_EX, &owner) == 0;
 }
+
+namespace {
 
 void arm_cpu_timer_of(ThreadState& thread, uint32_t event) noexcept {
   EventState& state = thread.events[event];

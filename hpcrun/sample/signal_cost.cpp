@@ -1,0 +1,104 @@
+#include "hpcrun/sample/signal_cost.h"
+
+#include <signal.h>
+#include <time.h>
+
+#include "hpcrun/guest/clock.h"
+#include "hpcrun/guest/descriptors.h"
+#include "hpcrun/guest/syscalls.h"
+#include "hpcrun/sample/source_events.h"
+#include "hpcrun/sample/sources.h"
+
+namespace hpcrun {
+
+namespace {
+
+constexpr uint32_t kInterruptions = 15;
+
+// Looks at the clock all the time: where it jumps, the thread was interrupted. What interrupts it besides is
+// rarer, and the median leaves it out.
+uint64_t measure_interruptions(uint32_t rate) noexcept {
+  constexpr uint64_t kShortestNs = 1'000;  // that is no look at the clock
+  uint64_t times[kInterruptions];
+  uint32_t count = 0;
+  uint64_t before = monotonic_ns();
+  const uint64_t end = before + 4 * uint64_t{kInterruptions} * 1'000'000'000 / rate;
+  while (count < kInterruptions && before < end) {
+    const uint64_t now = monotonic_ns();
+    if (now - before >= kShortestNs) times[count++] = now - before;
+    before = now;
+  }
+  return count == kInterruptions ? median(times, count) : 0;
+}
+
+// By a source like the event's, of this thread alone. 0: it cannot be known.
+uint64_t measure_signal(uint32_t event) noexcept {
+  const uint32_t rate = process_state.config.events[event].rate;
+  const Source source = process_state.sources[event];
+  EventState state;
+  uint64_t took = 0;
+  switch (source) {
+    case Source::SigtrapAll:
+    case Source::SigtrapUser: {
+      PerfRequest request = clock_request(event, source == Source::SigtrapUser);
+      request.inherit_threads = false;
+      state.descriptor = open_perf_event(request);
+      break;
+    }
+    case Source::Setsig:
+      if (!open_setsig(state, event, 0)) return 0;
+      break;
+    case Source::MonotonicTimer:
+      if (start_timer(state, event, CLOCK_MONOTONIC, rate, sys_gettid())) took = measure_interruptions(rate);
+      if (state.has_timer) timer_delete(state.timer);
+      return took;
+    default:
+      return 0;
+  }
+  if (state.descriptor < 0) return 0;
+  enable_perf_event(state.descriptor);
+  took = measure_interruptions(rate);
+  close_own_descriptor(state.descriptor);
+  return took;
+}
+
+// With the signals of samples let through, whatever the thread inherited.
+uint64_t measure_unblocked(uint32_t event) noexcept {
+  const uint64_t mask = source_signals();
+  uint64_t before = 0;
+  raw_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, reinterpret_cast<long>(&mask), reinterpret_cast<long>(&before),
+              sizeof mask);
+  const uint64_t took = measure_signal(event);
+  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&before), 0, sizeof before);
+  return took;
+}
+
+}  // namespace
+
+uint64_t median(uint64_t* times, uint32_t count) noexcept {
+  if (count == 0) return 0;
+  std::nth_element(times, times + count / 2, times + count);
+  return times[count / 2];
+}
+
+void lower_rates() noexcept {
+  bool is_lower = false;
+  for (uint32_t event = 0; event < process_state.config.event_count; ++event) {
+    EventSpec& spec = process_state.config.events[event];
+    if (spec.rate > kRateAsRequested && !spec.requested_rate) {
+      const uint32_t requested = spec.requested_rate = spec.rate;
+      spec.rate = affordable_rate(requested, measure_unblocked(event));
+    }
+    if (!spec.requested_rate || spec.rate == spec.requested_rate) continue;
+    is_lower = true;
+    if (process_state.inherited_event == static_cast<int>(event) &&
+        process_state.inherited_descriptor != kNoDescriptor)
+      begin_whole_periods(process_state.inherited_descriptor, spec.rate);
+  }
+  if (is_lower)
+    process_state.file.write_note(
+        "Fewer samples were taken than requested, because the signals alone would take more than a twelfth of "
+        "the time here; ask for fewer (-e CPUTIME@4000).");
+}
+
+}  // namespace hpcrun

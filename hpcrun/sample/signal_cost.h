@@ -1,0 +1,32 @@
+#pragma once
+// What the kernel takes to interrupt a thread by a signal and to let it go on: some microseconds, more in
+// virtual machines. It grows with the rate of samples, and no brake in the handler (sample_brake.h) can save
+// it. Rates at which it would take too large a share of the time are therefore lowered.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "hpcrun/sample/sample_brake.h"
+
+namespace hpcrun {
+
+// Rates up to this one are taken as requested, in samples a second.
+constexpr uint32_t kRateAsRequested = 4'000;
+
+// Returns the rate, at most `requested`, at which signals of `signal_ns` each take no larger share of the time
+// than samples may (SampleBrake). 0 ns: not known.
+constexpr uint32_t affordable_rate(uint32_t requested, uint64_t signal_ns) noexcept {
+  if (requested <= kRateAsRequested || signal_ns == 0) return requested;
+  const uint64_t most = 1'000'000'000 / SampleBrake::kPeriodsPerCost / signal_ns;
+  return static_cast<uint32_t>(std::clamp<uint64_t>(most, kRateAsRequested, requested));
+}
+
+// Returns the median of times in ns, which it reorders; 0 if there are none.
+uint64_t median(uint64_t* times, uint32_t count) noexcept;
+
+// Lowers the rates of events that have chosen their sources (sources.h) and own their signals, and says so in
+// the measurement file. If a rate is above kRateAsRequested, signals of its event interrupt the calling thread
+// for a millisecond, once in a process and its forked children. Before sampling begins; not async-signal-safe.
+void lower_rates() noexcept;
+
+}  // namespace hpcrun
