@@ -1,5 +1,5 @@
 #pragma once
-// What one instruction does to the stack pointer, and where it goes, decoded by Zydis. Async-signal-safe.
+// Decodes what one instruction does to rsp and to the flow of control (Zydis). Async-signal-safe.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace hpcrun {
 
 struct StackEffect {
   enum class Kind : uint8_t {
-    None,      // rsp stays, or is the same again afterwards (a call that returns)
+    None,      // rsp is unchanged; a call is taken to return
     Adds,      // rsp += amount
     Pushes,    // rsp -= 8, and writes there
     Pops,      // rsp += 8, into the register
@@ -23,12 +23,13 @@ struct StackEffect {
 
   Kind kind = Kind::Unknown;
   uint8_t length = 0;
-  uint8_t reg = 0;     // in the order of encoding: rax, rcx, rdx, rbx, rsp, rbp, ...
+  uint8_t reg = 0;     // its x86 number: rax, rcx, rdx, rbx, rsp, rbp, ...
   int64_t amount = 0;  // bytes
   uint64_t target = 0;
 };
 
-// Decodes the instruction at the address. Returns false if these bytes are no instruction, or end within one.
+// Decodes the instruction at the address. Returns false if the bytes are not a valid instruction, or are
+// truncated.
 bool decode_stack_effect(const uint8_t* bytes, size_t count, uint64_t address, StackEffect& out) noexcept;
 
 }  // namespace hpcrun

@@ -1,8 +1,8 @@
-// Starts a program with a sanitizer again without the runtime. Programs with the runtime keep it out of such a
-// child's environment (exec_calls.cpp); a static or Go program passes its own on. The sanitizer would fail as
-// soon as it is initialized, from .preinit_array at the earliest. The loader resolves an IFUNC before that,
-// while it relocates this library: the C library is not initialized and its functions may already lead into
-// the sanitizer, so nothing here calls one.
+// Executes a program with a sanitizer again, without the runtime. Programs with the runtime keep it out of
+// such a child's environment (exec_calls.cpp); a static or Go program passes its own on. The sanitizer would
+// fail as soon as it is initialized, from .preinit_array at the earliest. The loader resolves an IFUNC before
+// that, while it relocates this library: the C library is not initialized and its functions may already lead
+// into the sanitizer, so nothing here calls one.
 
 #include <elf.h>
 #include <fcntl.h>
@@ -30,10 +30,10 @@ bool are_equal(const char* one, const char* other) noexcept {
 struct Start {
   char** arguments = nullptr;
   char** environment = nullptr;
-  const char* path = nullptr;  // that was executed
+  const char* path = nullptr;  // as passed to exec (AT_EXECFN)
   const Elf64_Phdr* segments = nullptr;
   size_t segment_count = 0;
-  bool is_by_hand = false;  // the loader is the program, and this one its argument
+  bool is_by_hand = false;  // started explicitly, as `ld.so PROGRAM`
 };
 
 Start read_start() noexcept {
@@ -80,7 +80,7 @@ bool names_runtime(const char* list) noexcept {
   return false;
 }
 
-// In place: the program's environment is a copy that the kernel made.
+// Edits in place: the kernel made a copy for this process.
 void remove_runtime_from(char** environment) noexcept {
   char** end = environment;
   for (; *environment; ++environment) {
@@ -106,17 +106,17 @@ void execute_again(const char* path, char** arguments, char** environment) noexc
               reinterpret_cast<long>(environment));
 }
 
-// Returns if that fails.
+// Returns only if no exec succeeds.
 void start_without_runtime(const Start& start) noexcept {
   constexpr char kItself[] = "/proc/self/exe";
   remove_runtime_from(start.environment);
   // By its own path, so that the process keeps its name.
   if (is_same_file(start.path, kItself)) execute_again(start.path, start.arguments, start.environment);
-  // A script, whose path stands among the arguments of its interpreter: the kernel puts those before it again.
+  // Of a script, without the arguments before its path: the kernel adds the interpreter's again.
   if (start.arguments[0])
     for (char** argument = start.arguments + 1; *argument; ++argument)
       if (are_equal(*argument, start.path)) execute_again(start.path, argument, start.environment);
-  // By a descriptor, whose file may have no name any more.
+  // By a descriptor: the file may be unlinked.
   const long file = raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(kItself), O_PATH | O_CLOEXEC);
   if (file < 0) return;
   raw_syscall(SYS_execveat, file, reinterpret_cast<long>(""), reinterpret_cast<long>(start.arguments),
@@ -132,11 +132,11 @@ void warn(const char* program) noexcept {
   };
   write("prof: the runtime is preloaded into ");
   write(program);
-  write(", which has a sanitizer and may fail with it; start it by `env -u LD_PRELOAD`\n");
+  write(", which has a sanitizer and may fail with it; start it with `env -u LD_PRELOAD`\n");
 }
 
 void leave_sanitized_program() noexcept {
-  // The C library sets it when it is initialized: the runtime is loaded into a process that runs already.
+  // The C library has set `environ`, so it is initialized: prof attached to a running process.
   if (environ) return;
   const Start start = read_start();
   const char* const preload = preload_of(start.environment);

@@ -1,7 +1,7 @@
 #pragma once
 // What the kernel takes to interrupt a thread by a signal and to let it go on: some microseconds, more in
-// virtual machines. It grows with the rate of samples, and no brake in the handler (sample_brake.h) can save
-// it. Rates at which it would take too large a share of the time are therefore lowered.
+// virtual machines. The total grows with the sampling rate, and the brake in the handler (sample_brake.h)
+// cannot reduce it. Rates at which it would take too large a share of the time are therefore lowered.
 
 #include <algorithm>
 #include <cstdint>
@@ -25,8 +25,9 @@ constexpr uint32_t affordable_rate(uint32_t requested, uint64_t signal_ns) noexc
 uint64_t median(uint64_t* times, uint32_t count) noexcept;
 
 // Lowers the rates of events that have chosen their sources (sources.h) and own their signals, and says so in
-// the measurement file. If a rate is above kRateAsRequested, signals of its event interrupt the calling thread
-// for a millisecond, once in a process and its forked children. Before sampling begins; not async-signal-safe.
+// the measurement file. Signals of each event with a rate above kRateAsRequested interrupt the calling thread
+// for some 15 of its periods (1 to 4 ms), once in a process and its forked children. Before sampling begins;
+// not async-signal-safe.
 void lower_rates() noexcept;
 
 }  // namespace hpcrun

@@ -1,12 +1,11 @@
 #pragma once
-// Where the return address of a function without unwind tables lies: the instructions from the pc to a return
-// are followed, with what each does to the stack pointer. Conditional branches are not taken, unless an
-// endless loop leaves no other way; so each path that is followed is one that the function can take, and all
-// of them find the return address in the same place.
+// Finds the return address of a function without unwind tables: follows the instructions from the pc to a
+// return, with what each does to rsp. Branches are not taken, unless the path ends in a loop or cannot be
+// followed further, so every path that is followed is one that the function can take.
 //
-// Every instruction before the first one that moves the stack pointer has the same answer. So that a function
-// is followed once and not at each sample, answers are kept for ranges of code. Zeroed memory is a valid
-// empty cache. Async-signal-safe.
+// Every instruction before the first one that moves rsp has the same answer. Answers, also that there is
+// none, are kept for ranges of code, so that a function is followed once and not at each sample. Zeroed
+// memory is a valid empty cache. Async-signal-safe.
 
 #include <cstdint>
 
@@ -14,25 +13,25 @@
 
 namespace hpcrun {
 
-// A place in the stack: an offset from rsp at the pc, from what is saved at an offset from it, or from
-// another register at the pc.
+// An address in the stack: `bytes` above rsp at the pc, above the value that is saved `saved` bytes above rsp,
+// or above another register at the pc.
 struct StackPlace {
   enum class Base : uint8_t { None, StackPointer, Saved, Register } base = Base::None;
-  uint8_t reg = 0;    // in the order of encoding
-  int64_t saved = 0;  // where, from rsp
-  int64_t bytes = 0;  // beyond the base's value
+  uint8_t reg = 0;  // its x86 number
+  int64_t saved = 0;
+  int64_t bytes = 0;
 
   bool operator==(const StackPlace&) const = default;
 };
 
 struct ReturnPath {
-  StackPlace return_address;  // Base::None: it is not known
-  StackPlace frame_pointer;   // of the caller's rbp; Base::None: rbp still has it
+  StackPlace return_address;  // Base::None: unknown
+  StackPlace frame_pointer;   // the caller's saved rbp; Base::None: still in rbp
 };
 
 class ReturnPaths {
  public:
-  // `generation`: changes with the load modules; answers of another one are forgotten.
+  // `generation`: changes with the load modules; answers of other generations are discarded.
   ReturnPath find(uint64_t pc, uint64_t generation, CodeMemory& code) noexcept;
 
  private:
