@@ -143,7 +143,9 @@ void note(uint64_t begin, uint64_t bytes, SiteId site) noexcept {
 void allocated(void* at, size_t bytes, size_t align, const void* frame) noexcept {
   if (!is_sampling_this_copy()) return;
   const bool is_closed = isolates_pages() && tell_isolation(at, bytes, caller_at(frame));
-  if (!is_closed) hooks->frequent.count(bytes, frame);
+  if (!is_closed && !is_each_counted()) hooks->frequent.count(bytes, frame);
+  // Pages that are chosen among all allocations need not know where each was made.
+  if (!is_each_counted() && !hooks->frequent.has_reports(bytes)) return;
   ThreadState* const thread = this_thread();
   if (!thread || thread->busy) return;
   const SiteId site = site_of(*thread, std::max<size_t>(bytes, 1), align, frame, Walks::AtPace);

@@ -74,7 +74,7 @@ class FrequentCalls {
 
   // Takes a look-up from the calling thread's budget if the place has to be looked up.
   bool passes_over(uint64_t bytes, const void* frame) noexcept {
-    if (!counts(bytes)) return false;
+    if (reports() == Reports::All || !counts(bytes)) return false;
     CallBudget& budget = budgets_.here();
     if (!budget.has_reports(bytes)) return true;
     if (bytes >= kSmallBytes) return false;
@@ -95,6 +95,9 @@ class FrequentCalls {
     if (bytes < kSmallBytes) count_place(place_of(bytes, frame));
     if (CallBudget& budget = budgets_.here(); budget.report(bytes)) rest(budget);
   }
+  // True if there is something left of the calling thread's budget for calls of this size: where each call is
+  // reported, whether it is worth more than that.
+  bool has_reports(uint64_t bytes) const noexcept { return !counts(bytes) || budgets_.here().has_reports(bytes); }
   // True if calls that a search should have were passed over because a thread's budget was used up.
   bool has_passed_over() const noexcept { return passed_over_.load(std::memory_order_relaxed); }
 
@@ -122,7 +125,7 @@ class FrequentCalls {
   void rest(CallBudget& budget) noexcept {
     const bool is_at_rest = has_threads_.load(std::memory_order_relaxed) && !is_searched();
     if (!is_at_rest && !has_passed_over()) passed_over_.store(true, std::memory_order_relaxed);
-    if (!are_all_heard_.load(std::memory_order_relaxed)) budget.rest();
+    if (reports() != Reports::All && !are_all_heard_.load(std::memory_order_relaxed)) budget.rest();
   }
   // Of threads that count at the same time some may be lost.
   void count_place(uint32_t place) noexcept {
@@ -135,7 +138,7 @@ class FrequentCalls {
   bool is_frequent_place(uint32_t place) const noexcept {
     return frequent_[place / 64].load(std::memory_order_relaxed) >> place % 64 & 1;
   }
-  bool counts(uint64_t bytes) const noexcept { return reports() != Reports::All && bytes < kLargeBytes; }
+  static bool counts(uint64_t bytes) noexcept { return bytes < kLargeBytes; }
   // By the return address, and that of the function that makes the call where it is known how far up it lies.
   // One multiplication: this is asked at each call that is looked up.
   uint32_t place_of(uint64_t bytes, const void* frame) const noexcept {

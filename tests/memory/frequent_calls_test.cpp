@@ -206,7 +206,10 @@ TEST_CASE("calls are unheard where nobody wants to know of any for so few bytes"
   }
   SECTION("nor where each is to be reported") {
     calls->begin(Reports::All);
+    CHECK(calls->has_reports(48));
     for (uint64_t next = 1; next < 200'000; ++next) calls->count(48, Call(next * 0x1000).frame());
+    CHECK_FALSE(calls->has_reports(48));
+    CHECK(calls->has_reports(FrequentCalls::kLargeBytes));
     CHECK_FALSE(calls->is_unheard(1));
     CHECK_FALSE(calls->passes_over(48, Call(0x1000).frame()));
   }
