@@ -118,10 +118,13 @@ Json describe_run(const Measurements& measurements, const std::vector<RunRecord>
         threads.emplace(measurement.process.host, measurement.process.pid, thread.index);
   }
 
+  const uint64_t unsampled = total(measurements, Counter::UnsampledChildren);  // of one thread each
   const auto start_s = static_cast<int64_t>(first.start_realtime_ns / 1'000'000'000);
   Json run = {
       {"command", first.command},      {"host", first.host},        {"start", iso_time(start_s)},
-      {"processes", processes.size()}, {"threads", threads.size()}, {"ranks", ranks.size()},
+      {"processes", processes.size() + unsampled},
+      {"threads", threads.size() + unsampled},
+      {"ranks", ranks.size()},
   };
   if (const double cpu_s = cpu_seconds(measurements, records); cpu_s > 0) run["cpu_s"] = cpu_s;
   if (const uint64_t waited_ns = total(measurements, Counter::RunQueueNanoseconds); waited_ns > 0)

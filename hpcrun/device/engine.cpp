@@ -134,6 +134,7 @@ void account(Line& line, const Task& task, uint64_t overlap) noexcept {
 }  // namespace
 
 DeviceIndex add_device(const DeviceInfo& info) noexcept {
+  stop_waiting_for_first_sample();
   if (!is_sampling_here()) return kNoDevice;
   const EngineLock lock;
   if (engine.ended) return kNoDevice;
@@ -283,6 +284,7 @@ void complete_part(const Task* launch, TaskKind kind, const char* name, uint64_t
 }
 
 void note_degradation(const char* sentence) noexcept {
+  stop_waiting_for_first_sample();
   if (!is_sampling_here()) return;
   const EngineLock lock;
   bool is_new = false;

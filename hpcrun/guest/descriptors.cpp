@@ -67,6 +67,12 @@ int adopt_spare_descriptor(int descriptor) noexcept {
   return moved;
 }
 
+int replace_own_descriptor(int descriptor, int number) noexcept {
+  const long moved = raw_syscall(SYS_dup3, descriptor, number, O_CLOEXEC);
+  raw_syscall(SYS_close, descriptor);
+  return static_cast<int>(moved);
+}
+
 int vacate_descriptor(int descriptor) noexcept {
   int moved = duplicate_to_top(descriptor, STDERR_FILENO, ceiling());
   if (moved < 0)

@@ -13,6 +13,10 @@ int adopt_descriptor(int descriptor) noexcept;
 // below the limit is taken.
 int adopt_spare_descriptor(int descriptor) noexcept;
 
+// Gives `descriptor` the number of another own one, which is closed, with close-on-exec. The number, or a
+// negative one where that failed; `descriptor` is closed in any case.
+int replace_own_descriptor(int descriptor, int number) noexcept;
+
 // Leaves the number to the program: a duplicate is remembered in its place and returned (-1: there is no room
 // for one), and the number, still open, is forgotten.
 int vacate_descriptor(int descriptor) noexcept;

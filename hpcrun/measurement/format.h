@@ -13,7 +13,7 @@ namespace hpcrun {
 
 constexpr char kFileMagic[8] = {'p', 'r', 'o', 'f', 'm', 'e', 'a', 's'};
 constexpr uint16_t kFormatMajor = 1;   // a reader refuses any other
-constexpr uint16_t kFormatMinor = 12;  // a reader accepts newer ones and ignores what it does not know
+constexpr uint16_t kFormatMinor = 13;  // a reader accepts newer ones and ignores what it does not know
 constexpr uint32_t kByteOrderMark = 0x01020304;
 constexpr uint32_t kPageBytes = 4096;
 
@@ -61,6 +61,9 @@ enum class Counter : uint16_t {
   LooksForContention = 24,    // a ContentionSource (since minor version 4); 0 where it does not
   RunQueueNanoseconds = 25,   // in which threads were ready and had no processor, summed: those there at the
                              // end, and in traces of the wall clock the others
+  // Forked processes, and those that they forked, which ended or execute a program without having been sampled:
+  // they have no file (since minor version 13). What the runtime took in them counts in 1 and 23.
+  UnsampledChildren = 26,
   FollowsLocks = 30,  // kFollowsLocks... where it does (since minor version 5)
   // What was repaired while the program ran (since minor version 7).
   Repairs = 40,              // kRepairs..., bits: what may be changed

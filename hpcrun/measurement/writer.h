@@ -132,8 +132,8 @@ class MeasurementFile {
 
   // Nothing more is recorded, for this errno. Async-signal-safe.
   void stop(int error) noexcept { space_.fail(error); }
-  // Whether the file has this inode.
-  bool is_in_inode(uint64_t inode) const noexcept { return space_.owned() && space_.inode() == inode; }
+  // Whether the file has this inode, also in a forked child that did not abandon() it yet.
+  bool is_in_inode(uint64_t inode) const noexcept { return descriptor() >= 0 && space_.inode() == inode; }
 
   // Trims the reserved space beyond the last extent, at a normal exit. Extents that are mapped stay usable,
   // new ones cannot be taken. Records that are kept in memory are dropped: there were no samples.

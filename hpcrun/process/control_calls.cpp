@@ -8,9 +8,11 @@
 using namespace hpcrun;
 
 HPCRUN_EXPORT void hpcrun_start() noexcept {
+  stop_waiting_for_first_sample();
   if (is_sampling_here() && process_state.file.pause_switch().resume(monotonic_ns())) follow_pause();
 }
 
 HPCRUN_EXPORT void hpcrun_stop() noexcept {
+  stop_waiting_for_first_sample();
   if (is_sampling_here() && process_state.file.pause_switch().pause(monotonic_ns())) follow_pause();
 }

@@ -15,6 +15,7 @@
 
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/memory/isolating.h"
+#include "hpcrun/process/forks.h"
 #include "hpcrun/process/next.h"
 #include "hpcrun/process/outside_request.h"
 #include "hpcrun/process/virtual_signals.h"
@@ -33,16 +34,26 @@ HPCRUN_NEXT_OF(popen);
 
 namespace {
 
-bool is_sampled() noexcept {
-  return process_state.sampling.load(std::memory_order_relaxed) && process_state.pid == sys_getpid();
+// Events are armed also where a forked child waits for its first sample.
+enum class Measured : uint8_t { No, Waits, Yes };
+
+Measured how_measured() noexcept {
+  const bool samples = process_state.sampling.load(std::memory_order_relaxed);
+  const bool waits = process_state.first_period.is_waiting.load(std::memory_order_relaxed);
+  if ((!samples && !waits) || process_state.pid != sys_getpid()) return Measured::No;
+  return samples ? Measured::Yes : Measured::Waits;
 }
 
 template <typename Exec>
 int at_rest(Exec exec) noexcept {
   leave_waits();
-  const bool sampled = is_sampled();
+  const Measured measured = how_measured();
   std::atomic<uint64_t>& end = process_state.file.counter(Counter::EndMonotonicNs);
-  if (sampled) {
+  if (measured == Measured::Waits) {
+    pause_events();
+    leave_uncounted_before_exec();
+  }
+  if (measured == Measured::Yes) {
     rest_isolation(true);
     pause_events();
     end.store(sys_clock_ns(CLOCK_MONOTONIC),
@@ -55,7 +66,11 @@ int at_rest(Exec exec) noexcept {
     result = exec();
     error = errno;
   }
-  if (sampled) {
+  if (measured == Measured::Waits) {
+    count_after_failed_exec();
+    resume_events();
+  }
+  if (measured == Measured::Yes) {
     end.store(0, std::memory_order_relaxed);
     resume_events();
     rest_isolation(false);
@@ -68,7 +83,7 @@ int at_rest(Exec exec) noexcept {
 template <typename Spawn>
 auto with_signals_shown(Spawn spawn) noexcept {
   leave_waits();
-  if (!has_signals_to_show() || !is_sampled()) return spawn();
+  if (!has_signals_to_show() || how_measured() == Measured::No) return spawn();
   pause_events();
   decltype(spawn()) result;
   int error;

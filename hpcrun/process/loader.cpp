@@ -54,6 +54,7 @@ void stay_out_of_its_way() noexcept {
 // itself until the tables are next refreshed.
 HPCRUN_EXPORT HPCRUN_TAIL_CALLS void* dlopen(const char* name, int mode) noexcept {
   auto* next = HPCRUN_NEXT(dlopen);
+  stop_waiting_for_first_sample();
   if (mode & RTLD_DEEPBIND) stay_out_of_its_way();
   if (!is_sampling_here()) return next(name, mode);
   before_library_opens(name);
@@ -68,6 +69,7 @@ HPCRUN_EXPORT HPCRUN_TAIL_CALLS void* dlopen(const char* name, int mode) noexcep
 
 HPCRUN_EXPORT int dlclose(void* handle) noexcept {
   auto* next = HPCRUN_NEXT(dlclose);
+  stop_waiting_for_first_sample();
   if (!is_sampling_here()) return next(handle);
   invalidate_walk_caches();
   const int result = next(handle);

@@ -202,9 +202,11 @@ bool is_wake_up(const siginfo_t& info) noexcept {
 }
 
 void pending_signals_after_fork() noexcept {
-  for (Entry& entry : entries) entry.key.store(kFree);
-  used.store(0);
-  for (Waiter& waiter : waiters) waiter.tid.store(0);
+  // Their pages are mostly untouched, and written to they would be the child's own.
+  if (used.exchange(0) != 0)
+    for (Entry& entry : entries) entry.key.store(kFree);
+  for (Waiter& waiter : waiters)
+    if (waiter.tid.load() != 0) waiter.tid.store(0);
 }
 
 }  // namespace hpcrun

@@ -26,6 +26,7 @@ int rank_of_process() noexcept {
 }
 
 void note_rank_by_mpi(int32_t rank, int32_t ranks) noexcept {
+  stop_waiting_for_first_sample();
   by_mpi.store(uint64_t{static_cast<uint32_t>(ranks)} << 32 | (static_cast<uint32_t>(rank) + 1));
   write_rank_by_mpi();
 }

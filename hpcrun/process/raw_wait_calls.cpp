@@ -94,6 +94,8 @@ extern "C" __attribute__((used)) SystemCallFunction* hpcrun_before_syscall(long 
                                                                            long c, long d) noexcept {
   if (number == SYS_prctl || number == SYS_seccomp) [[unlikely]]
     before_restriction(number, a, b, c);
+  if (process_state.first_period.is_waiting.load(std::memory_order_relaxed) && gives_up_rights(number))
+    stop_waiting_for_first_sample();
   if (process_state.protects_waits && waits(number) && !is_restarted(number, b, d)) return call_uninterrupted;
   if (number == SYS_execve || number == SYS_execveat) return execute_program;
   SystemCallFunction* const send = sends_to_thread(number, b, c);

@@ -57,9 +57,32 @@ void hpcrun::before_restriction(long number, long a, long b, long c) noexcept {
   if (number == SYS_prctl && a == PR_SET_TSC && b == PR_TSC_SIGSEGV) return stop_using_vdso_clock();
   const bool by_prctl = number == SYS_prctl && a == PR_SET_SECCOMP;
   if (!by_prctl && number != SYS_seccomp) return;
+  stop_waiting_for_first_sample();
   if (by_prctl ? b == SECCOMP_MODE_STRICT : a == SECCOMP_SET_MODE_STRICT) return before_strict_mode();
   if (by_prctl ? b == SECCOMP_MODE_FILTER : a == SECCOMP_SET_MODE_FILTER)
     before_filter(static_cast<uint64_t>(c));
+}
+
+bool hpcrun::gives_up_rights(long number) noexcept {
+  switch (number) {
+    case SYS_setuid:
+    case SYS_setgid:
+    case SYS_setreuid:
+    case SYS_setregid:
+    case SYS_setresuid:
+    case SYS_setresgid:
+    case SYS_setfsuid:
+    case SYS_setfsgid:
+    case SYS_setgroups:
+    case SYS_capset:
+    case SYS_chroot:
+    case SYS_pivot_root:
+    case SYS_unshare:
+    case SYS_setns:
+      return true;
+    default:
+      return false;
+  }
 }
 
 HPCRUN_NEXT_OF_TYPE(prctl, int(int, unsigned long, unsigned long, unsigned long, unsigned long));

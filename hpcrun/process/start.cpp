@@ -17,13 +17,13 @@
 #include "hpcrun/guest/environment.h"
 #include "hpcrun/guest/own_mappings.h"
 #include "hpcrun/guest/own_memory.h"
-#include "hpcrun/guest/own_ranges.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/memory/heap.h"
 #include "hpcrun/memory/isolating.h"
 #include "hpcrun/memory/observer.h"
 #include "hpcrun/memory/placing.h"
 #include "hpcrun/memory/profiler_data.h"
+#include "hpcrun/process/forks.h"
 #include "hpcrun/process/outside_request.h"
 #include "hpcrun/process/proc_file.h"
 #include "hpcrun/process/rank_of_process.h"
@@ -34,6 +34,7 @@
 #include "hpcrun/process/thread_stack.h"
 #include "hpcrun/process/threads.h"
 #include "hpcrun/process/virtual_signals.h"
+#include "hpcrun/sample/first_period.h"
 #include "hpcrun/sample/late_threads.h"
 #include "hpcrun/sample/perf_event.h"
 #include "hpcrun/sample/signal_cost.h"
@@ -105,16 +106,21 @@ void read_command(char* out, size_t bytes) noexcept {
   out[length] = '\0';
 }
 
-// A forked child has its parent's command, executable and host.
+// A forked child has its parent's command, executable, host and launch. That may start at any instruction, and
+// the program may be changing its environment then.
 int create_file() noexcept {
   static char command[kPathBytes];
   static char executable[kPathBytes];
   static char host[kHostBytes];
+  static char environment[kEnvironmentBytes];
+  static int rank = -1;
   if (!process_state.is_forked || !host[0]) {
     read_command(command, sizeof command);
     const ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
     executable[length > 0 ? length : 0] = '\0';
     gethostname(host, sizeof host - 1);
+    read_environment(environment, sizeof environment);
+    rank = rank_of_process();
   }
 
   ProcessInfo process{};
@@ -122,12 +128,14 @@ int create_file() noexcept {
   process.executable = executable;
   process.host = host;
   process.pid = sys_getpid();
-  process.parent_pid = getppid();
-  process.rank = rank_of_process();
-  process.start_realtime_ns = sys_clock_ns(CLOCK_REALTIME);
+  process.parent_pid = process_state.is_forked ? process_state.parent_pid : getppid();
+  process.rank = rank;
   process.start_monotonic_ns = monotonic_ns();
-  static char environment[kEnvironmentBytes];
-  read_environment(environment, sizeof environment);
+  process.start_realtime_ns = sys_clock_ns(CLOCK_REALTIME);
+  if (const uint64_t began_ns = process_state.first_period.began_ns) {
+    process.start_realtime_ns -= process.start_monotonic_ns - began_ns;
+    process.start_monotonic_ns = began_ns;
+  }
   process.environment = environment;
 
   static char path[kMaxDirectory + kHostBytes + 64];
@@ -232,15 +240,20 @@ void note_time(Counter counter) noexcept {
   process_state.file.counter(counter).store(monotonic_ns(), std::memory_order_relaxed);
 }
 
+// `prof run` starts the event when the debugger leaves.
+void start_unless_debugged() noexcept {
+  process_state.began_debugged = is_debugged();
+  process_state.began_debugged ? pause_events() : start_inherited_event();
+}
+
 bool takes_few_samples(const Config& config) noexcept {
   for (uint32_t i = 0; i < config.event_count; ++i)
     if (config.events[i].rate > kFewSamples) return false;
   return config.event_count > 0 && !config.locks && !config.contention_by_pages;
 }
 
-// Starts sampling by process_state.config in a process that has just begun, whose only thread has the stack.
-// In a forked child the program's allocator may be locked until all fork handlers have run: nothing here
-// allocates, takes a lock of the C library or calls a function that the program may define.
+}  // namespace
+
 void start_sampling(StackBounds stack) noexcept {
   const uint64_t start_cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
   process_state.pid = sys_getpid();
@@ -268,80 +281,38 @@ void start_sampling(StackBounds stack) noexcept {
   process_state.sampling.store(true, std::memory_order_release);
   attach_thread(stack);
   account_start(start_cpu_ns);
-  // `prof run` starts them when the debugger leaves.
-  if (is_debugged())
-    pause_events();
-  else
-    start_inherited_event();
+  start_unless_debugged();
   note_time(Counter::ProgramBeganNs);
 }
 
-// The parent's events and clocks: its file is closed already.
-void close_inherited_descriptors() noexcept {
-  constexpr unsigned kLast = ~0u;
-  for (int own = next_own_descriptor(0, kLast); own >= 0; own = next_own_descriptor(0, kLast))
-    is_perf_event(own) || is_run_queue_clock(own) ? close_own_descriptor(own) : forget_descriptor(own);
-  process_state.inherited_descriptor = kNoDescriptor;
-  process_state.search_descriptor = kNoDescriptor;
-  process_state.searches.store(false, std::memory_order_relaxed);
-  process_state.inherited_event = -1;
-}
-
-// The bounds of the stack of the thread that forks, which becomes the child's first thread. Its state, where
-// they are noted, is not copied.
-constinit StackBounds forking_stack{};
-
-void before_fork() noexcept {
-  const ThreadState* const thread = is_sampling_here() ? this_thread() : nullptr;
-  forking_stack = thread ? thread->unwinder.stack() : StackBounds{};
-  leave_waits();  // which the child would begin with
-  modules_before_fork();
-  hold_threads();
-  hold_devices();
-}
-
-void after_fork_in_parent() noexcept {
-  let_devices_go();
-  let_threads_go();
-}
-
-void after_fork_in_child() noexcept {
-  after_fork_in_parent();
-  if (!process_state.sampling.load(std::memory_order_relaxed)) return;
-  // What is left of the parent's state: its file, events and threads are the parent's alone, and its memory
-  // was not copied.
-  thread_state = nullptr;
-  process_state.sampling.store(false, std::memory_order_relaxed);
-  process_state.at_work.store(0, std::memory_order_relaxed);
-  if (LateThreads* late = process_state.late.exchange(nullptr)) late->destroy();
-  redirection_after_fork();
+void start_waiting_child(StackBounds stack) noexcept {
+  const uint64_t start_cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  pause_events();  // the start is no part of the period
   process_state.file.abandon();
-  close_inherited_descriptors();
-  // A program that took SIGTRAP back has it back in its children.
-  if (process_state.timer_event >= 0) process_state.config.trigger = Trigger::Timer;
-  process_state.timer_event = -1;
-  process_state.thread_count.store(0, std::memory_order_relaxed);
-  Arena::forget_all();
-  keep_own_ranges_of_child();
-  forget_threads();
-  forget_devices();
-  forget_isolating();
-  forget_memory();
-  forget_heap();
-  forget_sync();
-  modules_after_fork();
-  virtual_signals_after_fork();
-  process_state.is_forked = true;
-  start_sampling(forking_stack.high ? forking_stack : stack_of_caller());
-  process_state.is_forked = false;
+  if (const int error = create_file()) {
+    disarm_first_period();
+    return warn_unwritable(error);
+  }
+  pause_if_asked();
+  set_module_sink(announce_module);
+  describe_sources();
+  process_state.file.counter(Counter::ProgramBeganNs)
+      .store(process_state.first_period.began_ns, std::memory_order_relaxed);
+  process_state.sampling.store(true, std::memory_order_release);
+  leave_out_of_first_period(start_cpu_ns);
+  attach_thread(stack);
+  account_start(start_cpu_ns);
+  start_inherited_event();
 }
+
+namespace {
 
 void prepare_process() noexcept {
   find_vdso_clock();
   void* shared =
       sys_mmap(nullptr, sizeof(std::atomic<bool>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared != MAP_FAILED) process_state.warned_unwritable = new (shared) std::atomic<bool>(false);
-  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  follow_forks();
 }
 
 // What may be a thread's stack. The first one grows down to its limit.
@@ -401,7 +372,7 @@ void start_process() noexcept {
 }
 
 int start_late(const char* settings) noexcept {
-  if (process_state.sampling.load()) return EBUSY;
+  if (process_state.sampling.load() || waits_for_first_sample()) return EBUSY;
   forget_last_attachment();
   if (!keep_config(settings)) return EINVAL;
   static bool prepared = false;

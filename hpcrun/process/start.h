@@ -3,12 +3,24 @@
 // thread that another library's constructor creates before, after fork in the child, at exit. Not
 // async-signal-safe.
 
+#include "hpcrun/unwind/unwinder.h"
+
 namespace hpcrun {
 
 // Opens the measurement file, chooses the sources, attaches the calling thread; the first call only. Does
 // nothing without PROF_DIRECTORY; a failure is one warning on standard error and leaves the program
 // unmeasured.
 void start_process() noexcept;
+
+// Starts sampling by process_state.config in a process that has just begun, whose only thread has the stack.
+// In a forked child the program's allocator may be locked until all fork handlers have run: nothing in it
+// allocates, takes a lock of the C library or calls a function that the program may define.
+void start_sampling(StackBounds stack) noexcept;
+
+// The same in a forked child that waited for its first sample, at any instruction of its only thread: it goes
+// on with the parent's modules and sources, and asks neither the loader nor the environment.
+// Async-signal-safe, but for 16 KiB of stack.
+void start_waiting_child(StackBounds stack) noexcept;
 
 // The same for a process that has been running for long, by settings (hpcrun/sample/config.h) instead of the
 // environment, and with all its threads but the calling one. 0, or an errno: EBUSY when it is measured

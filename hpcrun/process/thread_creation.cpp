@@ -74,6 +74,7 @@ template <typename Result, typename Create>
 int create_measured(const pthread_attr_t* attributes, Result (*routine)(void*), void* argument,
                     const void* creator, Create create) noexcept {
   start_process();
+  stop_waiting_for_first_sample();
   if (!is_sampling_here()) return create(routine, argument);
   leave_waits();
   leave_lone_rate();

@@ -83,10 +83,12 @@ ThreadState* make_thread(int tid, const char* name, StackBounds stack) noexcept 
   thread->name.begin(name);
   thread->index = process_state.thread_count.fetch_add(1, std::memory_order_relaxed);
   // The others are measured from their beginning on, or prepare_thread() looks.
-  if (thread->index == 0) thread->run_queue_before_ns = run_queue_ns(tid);
+  if (thread->index == 0 && !process_state.is_forked) thread->run_queue_before_ns = run_queue_ns(tid);
   if (thread->index > 0) begin_threads_of_heap();
   process_state.file.counter(Counter::Threads).fetch_add(1, std::memory_order_relaxed);
-  process_state.file.write_thread_start(thread->index, thread->tid, sys_clock_ns(CLOCK_MONOTONIC), name);
+  const uint64_t began_ns = process_state.first_period.began_ns;
+  process_state.file.write_thread_start(thread->index, thread->tid,
+                                        began_ns ? began_ns : sys_clock_ns(CLOCK_MONOTONIC), name);
 
   const bool ready =
       thread->unwinder.attach(thread->arena, stack) &&
@@ -236,12 +238,14 @@ void disarm_all_threads() noexcept {
 }
 
 void stop_using_sigtrap() noexcept {
+  stop_waiting_for_first_sample();
   if (!is_sampling_here() || !choose_timers_instead_of_sigtrap()) return;
   const ThreadListLock lock;
   for_each_thread(arm_cpu_timer);
 }
 
 void use_timer_signal(int signal) noexcept {
+  stop_waiting_for_first_sample();
   const ThreadListLock lock;
   process_state.left_timer_signals.fetch_or(uint64_t{1} << (process_state.timer_signal - 1));
   process_state.timer_signal = signal;

@@ -292,10 +292,17 @@ void end_first_period(EventState& state, uint32_t event) noexcept {
     begin_whole_periods(state.twin_descriptor, process_state.config.events[event].rate);
 }
 
+// False for the timer beside a user clock, whose periods are whole ones.
+bool ends_first_period(const Origin& origin) noexcept {
+  return origin.from_perf || process_state.sources[origin.event] == Source::CpuTimer;
+}
+
 void sample(const Origin& origin, const ucontext_t& context) noexcept {
   const uint32_t event = origin.event;
   const DirectCalls direct;
   const AtWork at_work;
+  if (process_state.first_period.is_waiting.load(std::memory_order_relaxed)) [[unlikely]]
+    process_state.first_period.start(ends_first_period(origin));
   if (!process_state.sampling.load(std::memory_order_seq_cst) || thread_is_left_out) return;
   ThreadState* thread = this_thread();
   if (!thread) thread = adopt_late_thread(static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]));
@@ -310,7 +317,8 @@ void sample(const Origin& origin, const ucontext_t& context) noexcept {
     const uint64_t now = monotonic_ns();
     look_at_name(*thread, now);
     end_first_period(thread->events[event], event);
-    const uint64_t whole = sample_weight(*thread, event, origin.from_perf, context, now);
+    uint64_t whole = sample_weight(*thread, event, origin.from_perf, context, now);
+    if (whole && ends_first_period(origin)) whole += std::exchange(thread->events[event].not_elapsed_ns, 0);
     if (const Weight weight = measured(*thread, origin, whole, now); weight.value)
       record(*thread, event, weight, context, now);
   }
@@ -422,8 +430,9 @@ void look_at_name(ThreadState& thread, uint64_t now) noexcept {
 }
 
 void start_clocks(ThreadState& thread) noexcept {
-  const uint64_t now = monotonic_ns();
-  const uint64_t cpu = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  const FirstPeriod& first = process_state.first_period;
+  const uint64_t now = first.began_ns ? first.began_ns : monotonic_ns();
+  const uint64_t cpu = first.began_ns ? first.cpu_ns : sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
   thread.last_trace_ns = now;
   thread.last_trace_cpu_ns = cpu;
   for (uint32_t event = 0; event < process_state.config.event_count; ++event) {
@@ -433,7 +442,8 @@ void start_clocks(ThreadState& thread) noexcept {
         state.cpu_clock.start(cpu, now);
         break;
       case Source::SigtrapUser:
-        state.split_clock.start(cpu, thread.tasks.system_ns());
+        // A forked child has none of the parent's system time.
+        state.split_clock.start(cpu, first.began_ns ? 0 : thread.tasks.system_ns());
         break;
       case Source::MonotonicTimer:
         state.last = now;

@@ -60,6 +60,7 @@ int open_perf_event(const PerfRequest& request) noexcept {
   const long descriptor = raw_syscall(SYS_perf_event_open, reinterpret_cast<long>(&attr), request.tid,
                                       kAnyCpu, kNoGroup, PERF_FLAG_FD_CLOEXEC);
   if (descriptor < 0) return static_cast<int>(descriptor);
+  if (request.number >= 0) return replace_own_descriptor(static_cast<int>(descriptor), request.number);
   if (!request.is_spare) return adopt_descriptor(static_cast<int>(descriptor));
   const int adopted = adopt_spare_descriptor(static_cast<int>(descriptor));
   return adopted < 0 ? -EMFILE : adopted;

@@ -8,6 +8,7 @@
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/sample/source_events.h"
 #include "hpcrun/sample/sources.h"
+#include "hpcrun/sample/thread_timer.h"
 
 namespace hpcrun {
 

@@ -101,6 +101,11 @@ void describe(uint32_t event) noexcept {
 
 }  // namespace
 
+void describe_sources() noexcept {
+  for (uint32_t event = 0; event < process_state.config.event_count; ++event)
+    if (process_state.config.events[event].kind != EventKind::Memory) describe(event);
+}
+
 void choose_sources() noexcept {
   process_state.protects_waits = false;
   process_state.wait_event = -1;

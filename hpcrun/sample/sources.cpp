@@ -8,6 +8,7 @@
 
 #include "hpcrun/guest/descriptors.h"
 #include "hpcrun/guest/syscalls.h"
+#include "hpcrun/sample/first_period.h"
 #include "hpcrun/sample/handler.h"
 #include "hpcrun/sample/late_threads.h"
 #include "hpcrun/sample/memory_events.h"
@@ -15,23 +16,9 @@
 #include "hpcrun/sample/rest.h"
 #include "hpcrun/sample/search_clock.h"
 #include "hpcrun/sample/source_events.h"
+#include "hpcrun/sample/thread_timer.h"
 
 namespace hpcrun {
-
-bool start_timer(EventState& state, uint32_t event, clockid_t clock, uint32_t rate, int tid) noexcept {
-  sigevent signal{};
-  signal.sigev_notify = SIGEV_THREAD_ID;
-  signal.sigev_signo = process_state.timer_signal;
-  signal._sigev_un._tid = tid;
-  signal.sigev_value.sival_ptr = reinterpret_cast<void*>(perf_signal_data(event));
-  if (timer_create(clock, &signal, &state.timer) != 0) return false;
-  state.has_timer = true;
-  itimerspec interval{};
-  interval.it_interval.tv_sec = rate == 1 ? 1 : 0;
-  interval.it_interval.tv_nsec = rate == 1 ? 0 : static_cast<long>(1'000'000'000u / rate);
-  interval.it_value = interval.it_interval;
-  return timer_settime(state.timer, 0, &interval, nullptr) == 0;
-}
 
 bool open_setsig(EventState& state, uint32_t event, int tid) noexcept {
   PerfRequest request = clock_request(event, false);
@@ -64,6 +51,7 @@ void arm_cpu_timer_of(ThreadState& thread, uint32_t event) noexcept {
 
 bool arm_event(ThreadState& thread, uint32_t event) noexcept {
   EventState& state = thread.events[event];
+  if (take_first_period(state)) return true;
   const uint32_t rate = process_state.config.events[event].rate;
   const uint32_t cpu_timer_rate = rate < kCpuTimerRate ? rate : kCpuTimerRate;
   switch (process_state.sources[event]) {

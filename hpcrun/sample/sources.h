@@ -11,9 +11,11 @@ namespace hpcrun {
 // Call before the first arm_thread().
 void choose_sources() noexcept;
 
-// Starts a timer of the event's on a thread; opens a perf event of a thread (0: the calling one), disabled,
-// that raises the timers' signal. False if that fails; what was made stays in the state.
-bool start_timer(EventState& state, uint32_t event, clockid_t clock, uint32_t rate, int tid) noexcept;
+// Describes the sources that a forked child has from its parent.
+void describe_sources() noexcept;
+
+// Opens a perf event of a thread (0: the calling one), disabled, that raises the timers' signal. Returns false if
+// that fails; what was made stays in the state.
 bool open_setsig(EventState& state, uint32_t event, int tid) noexcept;
 
 // Starts and stops this thread's part: timers and events of its own. disarm leaves no signal of ours pending.

@@ -41,6 +41,7 @@ struct EventState {
   bool has_timer = false;
   bool timer_rests = false;    // slowed down while measuring is paused
   bool had_lone_rate = false;  // at the last sample (search_clock.h)
+  uint64_t not_elapsed_ns = 0;  // what the first sample stands for besides what elapsed (first_period.h)
   uint64_t resumed_ns = 0;     // the end of the last pause that the last sample knew of
   uint64_t paused_ns = 0;      // all pauses together, at the last sample of the wall clock
   // While the thread runs as a process of its own (twin.h): an event of that alone, whether its first period
@@ -129,8 +130,20 @@ struct MemoryObserver {
   void (*records)(ThreadState&, const ucontext_t&, uint32_t event, uint64_t now) noexcept;
 };
 
+// What a forked child starts with that waits for its first sample (first_period.h).
+struct FirstPeriod {
+  std::atomic<bool> is_waiting{false};
+  bool (*start)(bool by_sample) noexcept = nullptr;  // of the process; false: it goes on waiting, or ended
+  uint64_t began_ns = 0;                             // CLOCK_MONOTONIC; 0: the process did not wait
+  uint64_t cpu_ns = 0;                               // the thread's CPU time then
+  uint64_t not_elapsed_ns = 0;  // of the event's period, as it was armed; 0 once it runs from its beginning
+  timer_t timer{};
+  bool has_timer = false;
+};
+
 struct ProcessState {
   MeasurementFile file;
+  FirstPeriod first_period;
   Config config;
   Source sources[kMostEvents] = {};
   int inherited_descriptor = kNoDescriptor;  // the perf event that all threads share
@@ -140,6 +153,8 @@ struct ProcessState {
   uint32_t rate_of_several = 0;              // of it, from the second thread on; 0: it has that rate
   int timer_event = -1;                      // the event that timers took over from it, or -1
   int pid = 0;
+  int parent_pid = 0;           // in a forked child
+  bool began_debugged = false;  // under a debugger, which prof waits for
   int timer_signal = 0;                         // real-time signal of POSIX timers and F_SETSIG
   std::atomic<uint64_t> left_timer_signals{0};  // bit n-1: n was it before; some may be on their way
   // Descriptors have raised it at some time: in an attachment before this one, perhaps.
@@ -169,7 +184,7 @@ struct ProcessState {
   std::atomic<size_t> table_bytes{0};  // of unwind tables, for note_memory()
   std::atomic<bool> sampling{false};
   bool starting = false;                           // start_late() is at work
-  bool is_forked = false;                          // the program's fork handlers have not run yet
+  bool is_forked = false;                          // a forked child starts, at any instruction of it
   std::atomic<uint32_t> at_work{0};                // handlers, and threads that begin or end
   std::atomic<LateThreads*> late{nullptr};         // in a process to which the runtime was attached
   uint32_t attachment = 0;                         // how often it was detached; states of before are gone
@@ -208,6 +223,19 @@ class AtWork {
 // clone() has a copy of it that leads to mappings it does not have: neither may touch what is ours.
 inline bool is_sampling_here() noexcept {
   return process_state.sampling.load(std::memory_order_acquire) && process_state.pid == own_process();
+}
+
+// True in a forked child that is not sampled yet, and will be from its first sample on.
+inline bool waits_for_first_sample() noexcept {
+  return process_state.first_period.is_waiting.load(std::memory_order_relaxed) &&
+         process_state.pid == own_process();
+}
+
+// Called where a process does what needs the runtime, or keeps it from starting later: a forked child that
+// waits for its first sample starts now. Async-signal-safe.
+inline void stop_waiting_for_first_sample() noexcept {
+  if (process_state.first_period.is_waiting.load(std::memory_order_relaxed)) [[unlikely]]
+    process_state.first_period.start(false);
 }
 
 // Has the process never had a thread but the calling one?

@@ -2,10 +2,13 @@
 
 #include <dirent.h>
 #include <link.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -78,6 +81,62 @@ int generations(int left) {
   return 0;
 }
 
+// Every child works for `seconds` and ends.
+int short_children(int count, double seconds) {
+  for (int i = 0; i < count; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      spin(seconds);
+      _exit(0);
+    }
+    waitpid(child, nullptr, 0);
+  }
+  return 0;
+}
+
+// Counts the system calls of each child that `parent` forks from now on, one after the other, until it ends: a
+// child stops twice in each but the last. Prints the fewest. Under the name of strace, which prof does not take for a debugger. Returns false if nothing may be
+// traced here.
+bool count_calls_of_children(pid_t parent, int ready) {
+  prctl(PR_SET_NAME, "strace");
+  const bool traces = ptrace(PTRACE_SEIZE, parent, 0, PTRACE_O_TRACEFORK | PTRACE_O_TRACESYSGOOD) == 0;
+  if (write(ready, &traces, sizeof traces) != sizeof traces || !traces) return false;
+  int children = 0, stops = 0, status = 0, fewest = 1'000'000;
+  for (pid_t stopped; (stopped = waitpid(-1, &status, __WALL)) > 0;) {
+    if (!WIFSTOPPED(status)) {
+      if (stopped == parent) break;
+      fewest = std::min(fewest, (stops + 1) / 2);
+      stops = 0;
+      continue;
+    }
+    const bool is_call = WSTOPSIG(status) == (SIGTRAP | 0x80), is_event = status >> 16 != 0;
+    stops += is_call;
+    children += is_event && stopped != parent;  // its first stop
+    const int signal = is_call || is_event ? 0 : WSTOPSIG(status);
+    ptrace(stopped == parent ? PTRACE_CONT : PTRACE_SYSCALL, stopped, 0, signal);
+  }
+  std::printf("children %d, calls %d\n", children, fewest);
+  return true;
+}
+
+// The tracer ends after this process, and prints then.
+int traced_children(int count) {
+  int ready[2];
+  if (pipe(ready)) return 1;
+  const pid_t parent = getpid();
+  const pid_t tracer = fork();
+  if (tracer == 0) _exit(count_calls_of_children(parent, ready[1]) ? 0 : 1);
+  prctl(PR_SET_PTRACER, tracer);
+  bool traces = false;
+  if (read(ready[0], &traces, sizeof traces) != sizeof traces || !traces) return 77;
+  for (int i = 0; i < count; ++i) {
+    const pid_t child = fork();
+    if (child == 0) _exit(0);
+    waitpid(child, nullptr, 0);
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
@@ -97,9 +156,18 @@ int main(int, char** arguments) {
     for (int i = 0; i < 3; ++i) fork_once() == 11 ? std::exit(11) : void();
     return 0;
   }
+  if (how == "drops") {
+    const pid_t child = fork();
+    if (child) return finish(child);
+    if (setgid(65534) || setuid(65534)) return 1;
+    spin(kSpinSeconds);
+    return 11;
+  }
   // Where the C library's lock of its list of modules stays held in the child, by nobody.
   if (how == "callback")
     return dl_iterate_phdr([](dl_phdr_info*, size_t, void*) { return fork_once() + 1; }, nullptr) - 1;
+  if (how == "short") return short_children(800, 0.001);
+  if (how == "traced") return traced_children(10);
   if (how == "memory") {
     start_idle_threads();
     std::printf("parent %d\n", getpid());

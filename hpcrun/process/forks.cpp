@@ -1,0 +1,175 @@
+#include "hpcrun/process/forks.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include "hpcrun/device/life.h"
+#include "hpcrun/guest/descriptors.h"
+#include "hpcrun/guest/own_ranges.h"
+#include "hpcrun/guest/syscalls.h"
+#include "hpcrun/memory/heap.h"
+#include "hpcrun/memory/isolating.h"
+#include "hpcrun/memory/observer.h"
+#include "hpcrun/process/redirection.h"
+#include "hpcrun/process/start.h"
+#include "hpcrun/process/thread_list.h"
+#include "hpcrun/process/thread_stack.h"
+#include "hpcrun/process/virtual_signals.h"
+#include "hpcrun/sample/first_period.h"
+#include "hpcrun/sample/late_threads.h"
+#include "hpcrun/sample/perf_event.h"
+#include "hpcrun/sample/state.h"
+#include "hpcrun/sample/waiting.h"
+#include "hpcrun/sync/observer.h"
+#include "hpcrun/unwind/modules.h"
+
+namespace hpcrun {
+
+namespace {
+
+// The parent's events and clocks: its file is closed already.
+void close_inherited_descriptors() noexcept {
+  constexpr unsigned kLast = ~0u;
+  for (int own = next_own_descriptor(0, kLast); own >= 0; own = next_own_descriptor(0, kLast))
+    is_perf_event(own) || is_run_queue_clock(own) ? close_own_descriptor(own) : forget_descriptor(own);
+  process_state.inherited_descriptor = kNoDescriptor;
+  process_state.search_descriptor = kNoDescriptor;
+  process_state.searches.store(false, std::memory_order_relaxed);
+  process_state.inherited_event = -1;
+}
+
+// The bounds of the stack of the thread that forks, which becomes the child's first thread. Its state, where
+// they are noted, is not copied.
+constinit StackBounds forking_stack{};
+
+void before_fork() noexcept {
+  // The only thread of a process that waits for its first sample is the one that forked it.
+  if (!waits_for_first_sample()) {
+    const ThreadState* const thread = is_sampling_here() ? this_thread() : nullptr;
+    forking_stack = thread ? thread->unwinder.stack() : StackBounds{};
+  }
+  leave_waits();  // which the child would begin with
+  modules_before_fork();
+  hold_threads();
+  hold_devices();
+}
+
+void after_fork_in_parent() noexcept {
+  let_devices_go();
+  let_threads_go();
+}
+
+// Of processes without a file of their own, in that of the nearest ancestor which has one.
+void count_unsampled_child(int by) noexcept {
+  process_state.file.counter(Counter::UnsampledChildren)
+      .fetch_add(static_cast<uint64_t>(by), std::memory_order_relaxed);
+}
+
+void forget_what_recorded() noexcept {
+  redirection_after_fork();
+  process_state.file.abandon();
+  close_inherited_descriptors();
+  // A program that took SIGTRAP back has it back in its children.
+  if (process_state.timer_event >= 0) process_state.config.trigger = Trigger::Timer;
+  process_state.timer_event = -1;
+  forget_isolating();
+  forget_memory();
+  forget_heap();
+  forget_sync();
+}
+
+// The parent's file stays, for what is counted in it. It is not this process's, so nothing else is written.
+bool wait_for_first_sample(uint64_t began_cpu_ns) noexcept {
+  if (!forking_stack.high || !can_wait_for_first_sample()) return false;
+  count_unsampled_child(1);
+  if (arm_first_period()) {
+    const uint64_t took = process_state.first_period.cpu_ns - began_cpu_ns;
+    for (const Counter counter : {Counter::HandlerNanoseconds, Counter::StartNanoseconds})
+      process_state.file.counter(counter).fetch_add(took, std::memory_order_relaxed);
+    return true;
+  }
+  count_unsampled_child(-1);
+  return false;
+}
+
+void after_fork_in_child() noexcept {
+  after_fork_in_parent();
+  const bool waited = process_state.first_period.is_waiting.exchange(false);
+  if (!waited && !process_state.sampling.load(std::memory_order_relaxed)) return;
+  const uint64_t began_cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  process_state.parent_pid = process_state.pid;
+  process_state.pid = sys_getpid();
+  // What is left of the parent's state: its file, events and threads are the parent's alone, and its memory
+  // was not copied.
+  thread_state = nullptr;
+  process_state.sampling.store(false, std::memory_order_relaxed);
+  process_state.at_work.store(0, std::memory_order_relaxed);
+  process_state.thread_count.store(0, std::memory_order_relaxed);
+  Arena::forget_all();
+  keep_own_ranges_of_child();
+  forget_threads();
+  forget_devices();
+  modules_after_fork();
+  virtual_signals_after_fork();
+  if (wait_for_first_sample(began_cpu_ns)) return;
+  if (LateThreads* late = process_state.late.exchange(nullptr)) late->destroy();
+  forget_what_recorded();
+  process_state.is_forked = true;
+  start_sampling(forking_stack.high ? forking_stack : stack_of_caller());
+  process_state.is_forked = false;
+}
+
+// Calls the function on the stack that ends at `top`. The interrupted thread's may be small.
+[[gnu::noinline]] void call_on_stack(char* top, void (*function)() noexcept) noexcept {
+  asm volatile(
+      "movq %%rsp, %%rbx\n\t"
+      "movq %[top], %%rsp\n\t"
+      "call *%[function]\n\t"
+      "movq %%rbx, %%rsp"
+      : [top] "+r"(top), [function] "+r"(function)
+      :
+      : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm2", "xmm3",
+        "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15",
+        "memory", "cc");
+}
+
+void start_as_forked() noexcept {
+  process_state.is_forked = true;
+  start_waiting_child(forking_stack);
+  process_state.is_forked = false;
+}
+
+// In handlers, and in calls of the program that may be made in handlers: the thread has no state yet, so no
+// code of the runtime was interrupted that is not finished with what is changed here.
+bool start_from_first_period(bool by_sample) noexcept {
+  constexpr size_t kStackBytes = size_t{64} * 1024;
+  if (!waits_for_first_sample() || sys_gettid() != process_state.pid) return false;
+  const int error = errno;
+  void* const stack =
+      sys_mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (stack == MAP_FAILED || !process_state.first_period.is_waiting.exchange(false)) return false;
+  count_unsampled_child(-1);
+  call_on_stack(static_cast<char*>(stack) + kStackBytes, start_as_forked);
+  if (process_state.sampling.load(std::memory_order_relaxed)) end_first_period(by_sample);
+  sys_munmap(stack, kStackBytes);
+  errno = error;
+  return true;
+}
+
+}  // namespace
+
+void follow_forks() noexcept {
+  process_state.first_period.start = start_from_first_period;
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+void leave_uncounted_before_exec() noexcept {
+  count_unsampled_child(-1);
+}
+
+void count_after_failed_exec() noexcept {
+  count_unsampled_child(1);
+}
+
+}  // namespace hpcrun
