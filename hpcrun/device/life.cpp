@@ -10,6 +10,7 @@
 #include "hpcrun/device/engine_state.h"
 #include "hpcrun/device/sudden_end.h"
 #include "hpcrun/guest/clock.h"
+#include "hpcrun/guest/fork_path.h"
 #include "hpcrun/sample/process_mark.h"
 
 namespace hpcrun {
@@ -117,22 +118,24 @@ void end_device_thread(ThreadState& thread) noexcept {
   thread.device = nullptr;
 }
 
-void hold_devices() noexcept {
+HPCRUN_FORK_PATH void hold_devices() noexcept {
   if (!is_sampling_here()) return;
   new (fork_lock) EngineLock;
   fork_lock_is_held = true;
 }
 
-void let_devices_go() noexcept {
+HPCRUN_FORK_PATH void let_devices_go() noexcept {
   if (!fork_lock_is_held) return;
   fork_lock_is_held = false;
   reinterpret_cast<EngineLock*>(fork_lock)->~EngineLock();
 }
 
-void forget_devices() noexcept {
+HPCRUN_FORK_PATH void forget_devices() noexcept {
   process_state.observer.store(nullptr, std::memory_order_relaxed);
-  device_activity.store(nullptr, std::memory_order_relaxed);
-  device_arrivals.store(nullptr, std::memory_order_relaxed);
+  if (device_activity.load(std::memory_order_relaxed))
+    device_activity.store(nullptr, std::memory_order_relaxed);
+  if (device_arrivals.load(std::memory_order_relaxed))
+    device_arrivals.store(nullptr, std::memory_order_relaxed);
   forget_process_mark();
   forget_sudden_end();
   if (engine.device_count || engine.arena.bytes_mapped()) new (&engine) EngineState;

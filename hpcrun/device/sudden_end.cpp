@@ -10,6 +10,7 @@
 #include "hpcrun/device/engine_state.h"
 #include "hpcrun/device/life.h"
 #include "hpcrun/guest/clock.h"
+#include "hpcrun/guest/fork_path.h"
 #include "hpcrun/guest/syscalls.h"
 
 namespace hpcrun {
@@ -76,8 +77,8 @@ void end_devices_suddenly() noexcept {
   }
 }
 
-void forget_sudden_end() noexcept {
-  stage.store(kNoThread);
+HPCRUN_FORK_PATH void forget_sudden_end() noexcept {
+  if (stage.load() != kNoThread) stage.store(kNoThread);
 }
 
 }  // namespace hpcrun

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "hpcrun/guest/fork_path.h"
 #include "hpcrun/guest/syscalls.h"
 
 namespace hpcrun {
@@ -67,7 +68,7 @@ int adopt_spare_descriptor(int descriptor) noexcept {
   return moved;
 }
 
-int replace_own_descriptor(int descriptor, int number) noexcept {
+HPCRUN_FORK_PATH int replace_own_descriptor(int descriptor, int number) noexcept {
   const long moved = raw_syscall(SYS_dup3, descriptor, number, O_CLOEXEC);
   raw_syscall(SYS_close, descriptor);
   return static_cast<int>(moved);

@@ -6,6 +6,7 @@
 
 #include "hpcrun/device/life.h"
 #include "hpcrun/guest/descriptors.h"
+#include "hpcrun/guest/fork_path.h"
 #include "hpcrun/guest/own_ranges.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/memory/heap.h"
@@ -43,7 +44,7 @@ void close_inherited_descriptors() noexcept {
 // they are noted, is not copied.
 constinit StackBounds forking_stack{};
 
-void before_fork() noexcept {
+HPCRUN_FORK_PATH void before_fork() noexcept {
   // The only thread of a process that waits for its first sample is the one that forked it.
   if (!waits_for_first_sample()) {
     const ThreadState* const thread = is_sampling_here() ? this_thread() : nullptr;
@@ -55,15 +56,21 @@ void before_fork() noexcept {
   hold_devices();
 }
 
-void after_fork_in_parent() noexcept {
+HPCRUN_FORK_PATH void after_fork_in_parent() noexcept {
   let_devices_go();
   let_threads_go();
 }
 
 // Of processes without a file of their own, in that of the nearest ancestor which has one.
-void count_unsampled_child(int by) noexcept {
+HPCRUN_FORK_PATH void count_unsampled_child(int by) noexcept {
   process_state.file.counter(Counter::UnsampledChildren)
       .fetch_add(static_cast<uint64_t>(by), std::memory_order_relaxed);
+}
+
+// Before memory is mapped: the parent's was not copied.
+void forget_own_memory() noexcept {
+  Arena::forget_all();
+  keep_own_ranges_of_child();
 }
 
 void forget_what_recorded() noexcept {
@@ -80,10 +87,9 @@ void forget_what_recorded() noexcept {
 }
 
 // The parent's file stays, for what is counted in it. It is not this process's, so nothing else is written.
-bool wait_for_first_sample(uint64_t began_cpu_ns) noexcept {
-  if (!forking_stack.high || !can_wait_for_first_sample()) return false;
-  count_unsampled_child(1);
-  if (arm_first_period()) {
+HPCRUN_FORK_PATH bool wait_for_first_sample(uint64_t began_cpu_ns) noexcept {
+  count_unsampled_child(1);  // first: a page of the file that is read before it is written to faults twice
+  if (forking_stack.high && can_wait_for_first_sample() && arm_first_period()) {
     const uint64_t took = process_state.first_period.cpu_ns - began_cpu_ns;
     for (const Counter counter : {Counter::HandlerNanoseconds, Counter::StartNanoseconds})
       process_state.file.counter(counter).fetch_add(took, std::memory_order_relaxed);
@@ -93,7 +99,7 @@ bool wait_for_first_sample(uint64_t began_cpu_ns) noexcept {
   return false;
 }
 
-void after_fork_in_child() noexcept {
+HPCRUN_FORK_PATH void after_fork_in_child() noexcept {
   after_fork_in_parent();
   const bool waited = process_state.first_period.is_waiting.exchange(false);
   if (!waited && !process_state.sampling.load(std::memory_order_relaxed)) return;
@@ -106,13 +112,13 @@ void after_fork_in_child() noexcept {
   process_state.sampling.store(false, std::memory_order_relaxed);
   process_state.at_work.store(0, std::memory_order_relaxed);
   process_state.thread_count.store(0, std::memory_order_relaxed);
-  Arena::forget_all();
-  keep_own_ranges_of_child();
+  // Each page that is written to from here on costs the child a copy of it.
   forget_threads();
   forget_devices();
   modules_after_fork();
   virtual_signals_after_fork();
   if (wait_for_first_sample(began_cpu_ns)) return;
+  forget_own_memory();
   if (LateThreads* late = process_state.late.exchange(nullptr)) late->destroy();
   forget_what_recorded();
   process_state.is_forked = true;
@@ -136,6 +142,7 @@ void after_fork_in_child() noexcept {
 
 void start_as_forked() noexcept {
   process_state.is_forked = true;
+  forget_own_memory();
   start_waiting_child(forking_stack);
   process_state.is_forked = false;
 }

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cerrno>
 
+#include "hpcrun/guest/fork_path.h"
 #include "hpcrun/guest/syscalls.h"
 
 namespace hpcrun {
@@ -201,10 +202,12 @@ bool is_wake_up(const siginfo_t& info) noexcept {
   return tells_nothing && (pending_here() & mask_of(info.si_signo));
 }
 
-void pending_signals_after_fork() noexcept {
+HPCRUN_FORK_PATH void pending_signals_after_fork() noexcept {
   // Their pages are mostly untouched, and written to they would be the child's own.
-  if (used.exchange(0) != 0)
+  if (used.load() != 0) {
+    used.store(0);
     for (Entry& entry : entries) entry.key.store(kFree);
+  }
   for (Waiter& waiter : waiters)
     if (waiter.tid.load() != 0) waiter.tid.store(0);
 }

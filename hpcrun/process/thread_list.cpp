@@ -5,6 +5,7 @@
 #include <atomic>
 #include <new>
 
+#include "hpcrun/guest/fork_path.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/sample/sources.h"
 
@@ -30,7 +31,7 @@ ThreadListLock::ThreadListLock() noexcept {
   blocked_before_ = before;
 }
 
-ThreadListLock::~ThreadListLock() {
+HPCRUN_FORK_PATH ThreadListLock::~ThreadListLock() {
   const uint64_t before = blocked_before_;
   list_lock.clear(std::memory_order_release);
   raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&before), 0, sizeof before);
@@ -67,19 +68,19 @@ bool delist(const ThreadState* thread) noexcept {
   return true;
 }
 
-void hold_threads() noexcept {
+HPCRUN_FORK_PATH void hold_threads() noexcept {
   if (!is_sampling_here()) return;
   new (fork_lock) ThreadListLock;
   fork_lock_is_held = true;
 }
 
-void let_threads_go() noexcept {
+HPCRUN_FORK_PATH void let_threads_go() noexcept {
   if (!fork_lock_is_held) return;
   fork_lock_is_held = false;
   reinterpret_cast<ThreadListLock*>(fork_lock)->~ThreadListLock();
 }
 
-void forget_threads() noexcept {
+HPCRUN_FORK_PATH void forget_threads() noexcept {
   first_thread = nullptr;
   list_lock.clear();
 }

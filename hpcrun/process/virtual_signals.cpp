@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "hpcrun/guest/fork_path.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/memory/isolating.h"
 #include "hpcrun/process/cut_files.h"
@@ -246,11 +247,11 @@ void own_signals(SignalMask signals) noexcept {
   adopt_kernel_mask();
 }
 
-SignalMask owned_signals() noexcept {
+HPCRUN_FORK_PATH SignalMask owned_signals() noexcept {
   return owned.load(std::memory_order_acquire);
 }
 
-SignalMask held_signals() noexcept {
+HPCRUN_FORK_PATH SignalMask held_signals() noexcept {
   return owned_signals() & ~released.load(std::memory_order_acquire);
 }
 
@@ -269,8 +270,8 @@ int unused_realtime_signal(SignalMask but_not) noexcept {
   return 0;
 }
 
-void virtual_signals_after_fork() noexcept {
-  writing.clear();
+HPCRUN_FORK_PATH void virtual_signals_after_fork() noexcept {
+  if (writing.test()) writing.clear();
   pending_signals_after_fork();
   for_each_signal(owned_signals(), [](int signal) {
     const struct sigaction found = kernel_action(signal);
@@ -317,7 +318,7 @@ void inherit_mask(const CreatedMask::Inherited& inherited) noexcept {
   adopt_kernel_mask();
 }
 
-void adopt_kernel_mask() noexcept {
+HPCRUN_FORK_PATH void adopt_kernel_mask() noexcept {
   const SignalMask held = held_signals();
   blocked_here |= kernel_mask(SIG_BLOCK, 0) & held;  // first: one may be pending
   kernel_mask(SIG_UNBLOCK, held);

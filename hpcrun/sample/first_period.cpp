@@ -9,6 +9,7 @@
 
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/descriptors.h"
+#include "hpcrun/guest/fork_path.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/sample/perf_event.h"
 #include "hpcrun/sample/rest.h"
@@ -55,7 +56,7 @@ bool start_cpu_timer(FirstPeriod& first, uint64_t first_ns) noexcept {
 
 }  // namespace
 
-bool can_wait_for_first_sample() noexcept {
+HPCRUN_FORK_PATH bool can_wait_for_first_sample() noexcept {
   const Config& config = process_state.config;
   if (config.event_count != 1 || config.events[kEvent].kind != EventKind::CpuTime) return false;
   if (config.contention || config.locks || config.repairs() || config.isolates() || config.has_repair_plan)
@@ -68,7 +69,7 @@ bool can_wait_for_first_sample() noexcept {
          is_perf_event(process_state.inherited_descriptor);
 }
 
-bool arm_first_period() noexcept {
+HPCRUN_FORK_PATH bool arm_first_period() noexcept {
   FirstPeriod& first = process_state.first_period;
   const Source source = process_state.sources[kEvent];
   const uint64_t period = signal_period_ns(kEvent);

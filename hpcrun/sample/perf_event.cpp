@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "hpcrun/guest/descriptors.h"
+#include "hpcrun/guest/fork_path.h"
 #include "hpcrun/guest/syscalls.h"
 
 namespace hpcrun {
@@ -52,7 +53,7 @@ void fill(const PerfRequest& request, perf_event_attr& attr) noexcept {
 
 }  // namespace
 
-int open_perf_event(const PerfRequest& request) noexcept {
+HPCRUN_FORK_PATH int open_perf_event(const PerfRequest& request) noexcept {
   perf_event_attr attr{};
   fill(request, attr);
   constexpr int kAnyCpu = -1;
@@ -77,7 +78,7 @@ uint64_t read_perf_event(int descriptor) noexcept {
   return count;
 }
 
-void enable_perf_event(int descriptor) noexcept {
+HPCRUN_FORK_PATH void enable_perf_event(int descriptor) noexcept {
   raw_syscall(SYS_ioctl, descriptor, PERF_EVENT_IOC_ENABLE, 0);
 }
 
@@ -85,7 +86,7 @@ void disable_perf_event(int descriptor) noexcept {
   raw_syscall(SYS_ioctl, descriptor, PERF_EVENT_IOC_DISABLE, 0);
 }
 
-bool is_perf_event(int descriptor) noexcept {
+HPCRUN_FORK_PATH bool is_perf_event(int descriptor) noexcept {
   uint64_t id;
   return raw_syscall(SYS_ioctl, descriptor, PERF_EVENT_IOC_ID, reinterpret_cast<long>(&id)) == 0;
 }

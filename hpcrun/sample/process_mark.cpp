@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "hpcrun/guest/fork_path.h"
 #include "hpcrun/guest/own_memory.h"
 
 namespace hpcrun {
@@ -14,8 +15,8 @@ void mark_process() noexcept {
     process_mark.store(new (page) std::atomic<uint32_t>(1), std::memory_order_release);
 }
 
-void forget_process_mark() noexcept {
-  process_mark.store(nullptr, std::memory_order_relaxed);
+HPCRUN_FORK_PATH void forget_process_mark() noexcept {
+  if (process_mark.load(std::memory_order_relaxed)) process_mark.store(nullptr, std::memory_order_relaxed);
 }
 
 }  // namespace hpcrun

@@ -2,11 +2,12 @@
 
 #include <errno.h>
 
+#include "hpcrun/guest/fork_path.h"
 #include "hpcrun/sample/handler.h"
 
 namespace hpcrun {
 
-PerfRequest clock_request(uint32_t event, bool user_only) noexcept {
+HPCRUN_FORK_PATH PerfRequest clock_request(uint32_t event, bool user_only) noexcept {
   PerfRequest request;
   request.rate = process_state.config.events[event].rate;
   request.signal_data = perf_signal_data(event);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "hpcrun/guest/fork_path.h"
 #include "hpcrun/guest/syscalls.h"
 
 namespace hpcrun {
@@ -63,7 +64,7 @@ uint32_t LoaderLock::times_held(uint32_t word) const noexcept {
   return is_own ? fields.__count : 0;
 }
 
-bool LoaderLock::is_held() const noexcept {
+HPCRUN_FORK_PATH bool LoaderLock::is_held() const noexcept {
   return lock_ && __atomic_load_n(static_cast<const int*>(lock_), __ATOMIC_ACQUIRE) != 0;
 }
 

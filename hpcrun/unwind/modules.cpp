@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "hpcrun/guest/fork_path.h"
 #include "hpcrun/guest/own_memory.h"
 #include "hpcrun/unwind/compile.h"
 #include "hpcrun/unwind/elf_file.h"
@@ -218,11 +219,13 @@ void refresh_modules() noexcept {
   }
 }
 
-void modules_before_fork() noexcept {
-  others_run_at_fork.store(!__libc_single_threaded, std::memory_order_relaxed);
+HPCRUN_FORK_PATH void modules_before_fork() noexcept {
+  const bool others_run = !__libc_single_threaded;
+  if (others_run_at_fork.load(std::memory_order_relaxed) != others_run)
+    others_run_at_fork.store(others_run, std::memory_order_relaxed);
 }
 
-void modules_after_fork() noexcept {
+HPCRUN_FORK_PATH void modules_after_fork() noexcept {
   // Of a process with other threads one may also have been about to unload what its list still has.
   if (others_run_at_fork.load(std::memory_order_relaxed) || loader_lock.is_held())
     loader_lock_may_be_lost.store(true);
@@ -230,8 +233,8 @@ void modules_after_fork() noexcept {
   if (refreshing.load()) {
     retired = nullptr;
     seen_adds = 0;
+    refreshing.store(false);
   }
-  refreshing.store(false);
   forget_readers();
 }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <new>
 
+#include "hpcrun/guest/fork_path.h"
 #include "hpcrun/guest/safe_load.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/unwind/table_memory.h"
@@ -123,8 +124,8 @@ Snapshot* publish_snapshot(Snapshot* next) noexcept {
 bool no_reader_is_active() noexcept {
   return readers.load(std::memory_order_seq_cst) == 0;
 }
-void forget_readers() noexcept {
-  readers.store(0, std::memory_order_seq_cst);
+HPCRUN_FORK_PATH void forget_readers() noexcept {
+  if (readers.load() != 0) readers.store(0, std::memory_order_seq_cst);
 }
 
 void mark_modules_stale(bool now) noexcept {
