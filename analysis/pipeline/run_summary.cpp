@@ -31,10 +31,10 @@ constexpr std::pair<Counter, const char*> kDropReasons[] = {
 };
 
 constexpr const char* kStackReasons[] = {
-    "end_of_stack",   "thread_start",   "too_deep",         "foreign_stack",      "jit_frame_pointer",
-    "no_unwind_info", "unknown_module", "unreadable_stack", "bad_return_address", "no_progress",
-    "unsupported",    "stack_cut",      "generated_code",   "searched_leaf",      "chain_cut",
-    "walk_too_long",
+    "end_of_stack",       "thread_start",   "too_deep",       "foreign_stack",
+    "jit_frame_pointer",  "no_unwind_info", "unknown_module", "unreadable_stack",
+    "bad_return_address", "no_progress",    "unsupported",    "stack_cut",
+    "generated_code",     "searched_leaf",  "chain_cut",      "walk_too_long",
 };
 static_assert(std::size(kStackReasons) == static_cast<size_t>(StackReason::Count));
 
@@ -121,7 +121,9 @@ Json describe_run(const Measurements& measurements, const std::vector<RunRecord>
   const uint64_t unsampled = total(measurements, Counter::UnsampledChildren);  // of one thread each
   const auto start_s = static_cast<int64_t>(first.start_realtime_ns / 1'000'000'000);
   Json run = {
-      {"command", first.command},      {"host", first.host},        {"start", iso_time(start_s)},
+      {"command", first.command},
+      {"host", first.host},
+      {"start", iso_time(start_s)},
       {"processes", processes.size() + unsampled},
       {"threads", threads.size() + unsampled},
       {"ranks", ranks.size()},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "hpcrun/guest/fork_path.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/measurement/device_metrics.h"
 #include "hpcrun/sample/sources.h"
@@ -38,7 +39,7 @@ void lock_engine() noexcept {
   while (engine_is_locked.test_and_set(std::memory_order_acquire)) raw_syscall(SYS_sched_yield);
 }
 
-void unlock_engine() noexcept {
+HPCRUN_FORK_PATH void unlock_engine() noexcept {
   engine_is_locked.clear(std::memory_order_release);
 }
 

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "hpcrun/guest/fork_path.h"
 #include "hpcrun/guest/syscalls.h"
 
 namespace hpcrun {
@@ -85,7 +86,7 @@ void stop_using_vdso_clock() noexcept {
   std::atomic_ref(vdso_clock_gettime).store(nullptr, std::memory_order_relaxed);
 }
 
-uint64_t monotonic_ns() noexcept {
+HPCRUN_FORK_PATH uint64_t monotonic_ns() noexcept {
   const ClockGettime read = std::atomic_ref(vdso_clock_gettime).load(std::memory_order_relaxed);
   if (!read) return sys_clock_ns(CLOCK_MONOTONIC);
   timespec now{};

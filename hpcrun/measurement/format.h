@@ -60,9 +60,9 @@ enum class Counter : uint16_t {
   StartNanoseconds = 23,      // of HandlerNanoseconds, what is not in handlers (since minor version 12)
   LooksForContention = 24,    // a ContentionSource (since minor version 4); 0 where it does not
   RunQueueNanoseconds = 25,   // in which threads were ready and had no processor, summed: those there at the
-                             // end, and in traces of the wall clock the others
-  // Forked processes, and those that they forked, which ended or execute a program without having been sampled:
-  // they have no file (since minor version 13). What the runtime took in them counts in 1 and 23.
+                              // end, and in traces of the wall clock the others
+  // Forked processes, and those that they forked, which ended or execute a program without having been
+  // sampled: they have no file (since minor version 13). What the runtime took in them counts in 1 and 23.
   UnsampledChildren = 26,
   FollowsLocks = 30,  // kFollowsLocks... where it does (since minor version 5)
   // What was repaired while the program ran (since minor version 7).
@@ -343,7 +343,7 @@ struct ModuleRecord {
   uint64_t end;
   uint64_t load_bias;
   FileIdentity file;  // since minor version 12
-};  // strings: path, build id (bytes)
+};                    // strings: path, build id (bytes)
 struct ThreadStartRecord {
   uint32_t thread;
   int32_t tid;

@@ -52,7 +52,8 @@ void give_up_timer_signals(SignalMask asked) noexcept {
 
 int change_mask(int how, const sigset_t* set, sigset_t* old) noexcept {
   if (in_unmeasured_child()) return HPCRUN_NEXT(pthread_sigmask)(how, set, old);
-  if (set && how != SIG_UNBLOCK && (is_sampling_here() || waits_for_first_sample())) give_up_timer_signals(to_bits(*set));
+  if (set && how != SIG_UNBLOCK && (is_sampling_here() || waits_for_first_sample()))
+    give_up_timer_signals(to_bits(*set));
   const SignalMask blocked = virtual_blocked();
   const SignalMask asked = set ? to_bits(*set) & held_signals() : 0;  // now: *old may be the same
   sigset_t kernel;

@@ -106,8 +106,8 @@ void read_command(char* out, size_t bytes) noexcept {
   out[length] = '\0';
 }
 
-// A forked child has its parent's command, executable, host and launch. That may start at any instruction, and
-// the program may be changing its environment then.
+// A forked child has its parent's command, executable, host and launch. That may start at any instruction,
+// and the program may be changing its environment then.
 int create_file() noexcept {
   static char command[kPathBytes];
   static char executable[kPathBytes];

@@ -47,8 +47,7 @@ bool open_event(bool user_only, uint64_t first_period_ns) noexcept {
 bool start_cpu_timer(FirstPeriod& first, uint64_t first_ns) noexcept {
   EventState state;
   const uint32_t rate = std::min(process_state.config.events[kEvent].rate, kCpuTimerRate);
-  const bool started =
-      start_timer(state, kEvent, CLOCK_THREAD_CPUTIME_ID, rate, process_state.pid, first_ns);
+  const bool started = start_timer(state, kEvent, CLOCK_THREAD_CPUTIME_ID, rate, process_state.pid, first_ns);
   first.timer = state.timer;
   first.has_timer = state.has_timer;
   return started;

@@ -39,11 +39,11 @@ struct EventState {
   MemoryRing records;              // of that event, where it is of memory
   timer_t timer{};
   bool has_timer = false;
-  bool timer_rests = false;    // slowed down while measuring is paused
-  bool had_lone_rate = false;  // at the last sample (search_clock.h)
+  bool timer_rests = false;     // slowed down while measuring is paused
+  bool had_lone_rate = false;   // at the last sample (search_clock.h)
   uint64_t not_elapsed_ns = 0;  // what the first sample stands for besides what elapsed (first_period.h)
-  uint64_t resumed_ns = 0;     // the end of the last pause that the last sample knew of
-  uint64_t paused_ns = 0;      // all pauses together, at the last sample of the wall clock
+  uint64_t resumed_ns = 0;      // the end of the last pause that the last sample knew of
+  uint64_t paused_ns = 0;       // all pauses together, at the last sample of the wall clock
   // While the thread runs as a process of its own (twin.h): an event of that alone, whether its first period
   // goes on, which is another, and `last` of the counter at home.
   int twin_descriptor = kNoDescriptor;
@@ -153,8 +153,8 @@ struct ProcessState {
   uint32_t rate_of_several = 0;              // of it, from the second thread on; 0: it has that rate
   int timer_event = -1;                      // the event that timers took over from it, or -1
   int pid = 0;
-  int parent_pid = 0;           // in a forked child
-  bool began_debugged = false;  // under a debugger, which prof waits for
+  int parent_pid = 0;                           // in a forked child
+  bool began_debugged = false;                  // under a debugger, which prof waits for
   int timer_signal = 0;                         // real-time signal of POSIX timers and F_SETSIG
   std::atomic<uint64_t> left_timer_signals{0};  // bit n-1: n was it before; some may be on their way
   // Descriptors have raised it at some time: in an attachment before this one, perhaps.

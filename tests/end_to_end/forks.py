@@ -80,7 +80,8 @@ class Forks(driver.EndToEnd):
         self.assertLessEqual(calls, 18)
 
     def test_children_execute_programs_under_their_parents_count(self):
-        program = "import os\nfor i in range(20):\n  p = os.fork()\n  if p == 0: os.execv('/bin/true', ['true'])\n  os.waitpid(p, 0)"
+        program = ("import os\nfor i in range(20):\n  p = os.fork()\n"
+                   "  if p == 0: os.execv('/bin/true', ['true'])\n  os.waitpid(p, 0)")
         run = self.prof_run([sys.executable, "-c", program], events=["CPUTIME@10"])
         self.assertEqual(run.summary()["run"]["processes"], 21)
 

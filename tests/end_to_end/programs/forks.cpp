@@ -94,9 +94,9 @@ int short_children(int count, double seconds) {
   return 0;
 }
 
-// Counts the system calls of each child that `parent` forks from now on, one after the other, until it ends: a
-// child stops twice in each but the last. Prints the fewest. Under the name of strace, which prof does not take for a debugger. Returns false if nothing may be
-// traced here.
+// Counts the system calls of each child that `parent` forks from now on, one after the other, until it ends:
+// a child stops twice in each but the last. Prints the fewest. Under the name of strace, which prof does not
+// take for a debugger. Returns false if nothing may be traced here.
 bool count_calls_of_children(pid_t parent, int ready) {
   prctl(PR_SET_NAME, "strace");
   const bool traces = ptrace(PTRACE_SEIZE, parent, 0, PTRACE_O_TRACEFORK | PTRACE_O_TRACESYSGOOD) == 0;
