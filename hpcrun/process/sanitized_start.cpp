@@ -36,9 +36,37 @@ struct Start {
   bool is_by_hand = false;  // started explicitly, as `ld.so PROGRAM`
 };
 
+bool is_auxiliary_vector(const uintptr_t* at) noexcept {
+  constexpr uintptr_t kMaxType = 64;
+  uint64_t types = 0;
+  for (; *at != AT_NULL; at += 2) {
+    if (*at >= kMaxType) return false;
+    types |= uint64_t{1} << *at;
+  }
+  constexpr uint64_t kAlways = uint64_t{1} << AT_PHDR | uint64_t{1} << AT_PHNUM | uint64_t{1} << AT_PAGESZ |
+                               uint64_t{1} << AT_ENTRY | uint64_t{1} << AT_RANDOM | uint64_t{1} << AT_EXECFN;
+  return (types & kAlways) == kAlways;
+}
+
+// Returns where the kernel left the count of the arguments, found on the stack of this very thread, which it
+// made: from the auxiliary vector, which comes after the environment, back to the number of the words before
+// it.
+uintptr_t* find_first_words() noexcept {
+  auto* end = static_cast<uintptr_t*>(__builtin_frame_address(0));
+  while (*end != 0 || !is_auxiliary_vector(end + 1)) ++end;
+  do --end;
+  while (*end != 0);
+  uintptr_t arguments = 0;
+  do --end;
+  while (*end != arguments++);
+  return end;
+}
+
+// A program that is linked at fixed addresses may have a copy of `__libc_stack_end`, which is not made yet.
 Start read_start() noexcept {
   Start start;
-  auto* const stack = static_cast<uintptr_t*>(__libc_stack_end);
+  auto* stack = static_cast<uintptr_t*>(__libc_stack_end);
+  if (!stack) stack = find_first_words();
   start.arguments = reinterpret_cast<char**>(stack + 1);
   start.environment = start.arguments + stack[0] + 1;
   char** end = start.environment;
