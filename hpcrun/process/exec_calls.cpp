@@ -44,18 +44,30 @@ Measured how_measured() noexcept {
   return samples ? Measured::Yes : Measured::Waits;
 }
 
+// Stops the events. A sample that was on its way comes at the end of that, and would start a forked child
+// that waits for its first one, with its events: until end_rest() it waits no more.
+Measured begin_rest() noexcept {
+  const bool waited =
+      how_measured() == Measured::Waits && process_state.first_period.is_waiting.exchange(false);
+  const Measured measured = waited ? Measured::Waits : how_measured();
+  if (measured != Measured::No) pause_events();
+  return measured;
+}
+
+void end_rest(Measured measured) noexcept {
+  if (measured == Measured::Waits)
+    process_state.first_period.is_waiting.store(true, std::memory_order_release);
+  if (measured != Measured::No) resume_events();
+}
+
 template <typename Exec>
 int at_rest(Exec exec) noexcept {
   leave_waits();
-  const Measured measured = how_measured();
   std::atomic<uint64_t>& end = process_state.file.counter(Counter::EndMonotonicNs);
-  if (measured == Measured::Waits) {
-    pause_events();
-    leave_uncounted_before_exec();
-  }
+  if (how_measured() == Measured::Yes) rest_isolation(true);
+  const Measured measured = begin_rest();
+  if (measured == Measured::Waits) leave_uncounted_before_exec();
   if (measured == Measured::Yes) {
-    rest_isolation(true);
-    pause_events();
     end.store(sys_clock_ns(CLOCK_MONOTONIC),
               std::memory_order_relaxed);  // if it succeeds, this was a normal end
   }
@@ -66,15 +78,10 @@ int at_rest(Exec exec) noexcept {
     result = exec();
     error = errno;
   }
-  if (measured == Measured::Waits) {
-    count_after_failed_exec();
-    resume_events();
-  }
-  if (measured == Measured::Yes) {
-    end.store(0, std::memory_order_relaxed);
-    resume_events();
-    rest_isolation(false);
-  }
+  if (measured == Measured::Waits) count_after_failed_exec();
+  if (measured == Measured::Yes) end.store(0, std::memory_order_relaxed);
+  end_rest(measured);
+  if (measured == Measured::Yes) rest_isolation(false);
   errno = error;
   return result;
 }
@@ -83,8 +90,9 @@ int at_rest(Exec exec) noexcept {
 template <typename Spawn>
 auto with_signals_shown(Spawn spawn) noexcept {
   leave_waits();
-  if (!has_signals_to_show() || how_measured() == Measured::No) return spawn();
-  pause_events();
+  if (!has_signals_to_show()) return spawn();
+  const Measured measured = begin_rest();
+  if (measured == Measured::No) return spawn();
   decltype(spawn()) result;
   int error;
   {
@@ -92,7 +100,7 @@ auto with_signals_shown(Spawn spawn) noexcept {
     result = spawn();
     error = errno;
   }
-  resume_events();
+  end_rest(measured);
   errno = error;
   return result;
 }
