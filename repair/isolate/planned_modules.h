@@ -9,11 +9,11 @@ namespace hpcrun {
 // Whether libraries were loaded or unloaded since know_atomic_sites(): their data are no common memory yet.
 bool modules_have_changed() noexcept;
 
-// True if code of so many bytes can be planned, which takes up to 60 ms per MiB, in a program that has used so
-// much CPU time: planning takes no more than a third of both together, or a quarter of a second. The program
-// may stand still meanwhile, as we have the loader's lock.
+// True if code of so many bytes can be planned, which takes up to 60 ms per MiB, in a program that has used
+// so much CPU time: planning takes no more than a third of both together, or a second. The program may stand
+// still meanwhile, as we have the loader's lock.
 constexpr bool is_worth_planning(uint64_t code_bytes, uint64_t cpu_ns) noexcept {
-  constexpr uint64_t kNsPerKiB = 60'000, kAnywayNs = 250'000'000, kLeastTimes = 2;
+  constexpr uint64_t kNsPerKiB = 60'000, kAnywayNs = 1'000'000'000, kLeastTimes = 2;
   const uint64_t takes_ns = code_bytes / 1'024 * kNsPerKiB;
   return takes_ns <= kAnywayNs || kLeastTimes * takes_ns <= cpu_ns;
 }

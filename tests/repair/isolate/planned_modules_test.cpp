@@ -14,7 +14,8 @@ constexpr uint64_t kMiB = 1 << 20, kMillisecond = 1'000'000;
 
 TEST_CASE("little code is looked through at once") {
   CHECK(is_worth_planning(0, 0));
-  CHECK(is_worth_planning(4 * kMiB, 0));
+  CHECK(is_worth_planning(16 * kMiB, 0));
+  CHECK_FALSE(is_worth_planning(18 * kMiB, 0));
 }
 
 TEST_CASE("much code waits until the program has used twice the CPU time that it takes") {
