@@ -13,7 +13,7 @@ namespace prof::test {
 inline void copy_as_left(const std::filesystem::path& folder, const std::filesystem::path& kept) {
   std::filesystem::create_directory(kept);
   for (const std::string& name : SharedFolder(folder).names())
-    if (name != "welcome" && !name.starts_with("alive."))
+    if (name != "welcome" && !name.starts_with("alive.") && !name.starts_with("."))  // a dot: being written
       std::filesystem::copy_file(folder / name, kept / name);
 }
 
