@@ -23,7 +23,7 @@ struct PerfRequest {
   uint8_t precise_ip = 0;
   uint64_t record_fields = 0;     // PERF_SAMPLE_..., of a ring that is mapped; times are CLOCK_MONOTONIC
   bool excludes_nothing = false;  // not even a hypervisor, which AMD's IBS cannot
-  int number = -1;                // of the descriptor, which an open one of ours has: that one is closed
+  int number = -1;                // replaces the runtime's open descriptor of this number; -1: a new one
   bool is_spare = false;          // not opened (-EMFILE) when few descriptors are left to the program
 };
 

@@ -30,7 +30,7 @@ class Branches {
     }
   }
 
-  // Takes the nearest one beyond the address. Returns false if there is none.
+  // Returns the nearest branch target past the address, and the stack there; false if no branch is left.
   bool take_beyond(uint64_t address, uint64_t& target, ReturnPath& state) noexcept {
     const Branch* nearest = nullptr;
     for (const Branch& branch : branches_) {

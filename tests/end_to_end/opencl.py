@@ -136,7 +136,7 @@ class OpenClPrograms(OpenClRuns):
         self.assert_as_bare([CALLS, "queries"], options=("--no-devices",))
 
     def test_a_loader_without_layers_is_stood_in_front_of(self):
-        # A loader of that kind: the one at hand, told of another variable.
+        # Makes a loader without layers: the installed one, reading another variable.
         loader = next(path for path in map(pathlib.Path, ("/usr/lib/x86_64-linux-gnu/libOpenCL.so.1",
                                                           "/usr/lib64/libOpenCL.so.1")) if path.exists())
         old = self.folder / "old"

@@ -177,11 +177,13 @@ class Outside(driver.EndToEnd):
         self.assertEqual(summary["run"]["threads"], 2)
 
     def test_a_forked_child_has_a_file_of_its_own(self):
-        run = self.prof_run([driver.program("static_work"), "0.4", "fork"])
-        self.assertEqual((run.status, run.stdout), (0, b"worked\n"))
-        self.assertEqual(self.check_shares(run)["run"]["processes"], 2)
-        # Of 0.8 s; on a busy machine the ends of both may be lost. One process alone has 0.4.
-        self.assert_within(run.total("CPUTIME"), 0.6, 0.9, "CPU time of both")
+        for _ in range(3):  # on a busy machine prof may read the buffers too late
+            run = self.prof_run([driver.program("static_work"), "0.4", "fork"])
+            self.assertEqual((run.status, run.stdout), (0, b"worked\n"))
+            self.assertEqual(self.check_shares(run)["run"]["processes"], 2)
+            if run.total("CPUTIME") >= 0.74:
+                break
+        self.assert_within(run.total("CPUTIME"), 0.74, 0.9, "CPU time of both")
 
     def test_stacks_larger_than_the_recorded_piece_say_so(self):
         run = self.prof_run([driver.program("static_work"), "0.4", "deep"])

@@ -44,7 +44,7 @@ TEST_CASE("names that come in two pieces count together") {
   CHECK(names.take("\0__sanitizer_symbolize_code", 28));
 }
 
-TEST_CASE("a name that a piece cuts is none") {
+TEST_CASE("a name that is split between two pieces does not count") {
   CHECK_FALSE(SanitizerNames().take("\0__asan_init", 12));
 }
 

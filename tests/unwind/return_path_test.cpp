@@ -103,7 +103,7 @@ by_table_1:
 circle:
   jmp circle
 
-# Drops an argument of its own: the return address is pushed anew.
+# Removes its argument from the stack and pushes the return address again.
 drops_arguments:
   pop %rcx
   add $0x10, %rsp
