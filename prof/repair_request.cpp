@@ -14,6 +14,7 @@
 #include "hpcrun/measurement/repair_plan.h"
 #include "hpcrun/sample/config.h"
 #include "prof/message.h"
+#include "prof/runtime_library.h"
 
 namespace prof {
 
@@ -262,6 +263,20 @@ void write_repair_plan(const std::string& plan, const fs::path& directory) {
   }
 }
 
+namespace {
+
+constexpr const char* kEnvTunables = "GLIBC_TUNABLES";
+
+// The allocator that is loaded as the program runs has thread-local variables for which each thread has room
+// from its beginning on, or never.
+std::string with_room_for_allocator() {
+  constexpr const char* kRoom = "glibc.rtld.optional_static_tls=4096";
+  const char* const present = getenv(kEnvTunables);
+  return present && *present ? fmt::format("{}:{}", present, kRoom) : kRoom;
+}
+
+}  // namespace
+
 void add_repair_environment(const RepairRequest& request, bool has_plan,
                             std::vector<std::pair<std::string, std::string>>& environment) {
   if (!request.is_for_anything()) return;
@@ -271,8 +286,11 @@ void add_repair_environment(const RepairRequest& request, bool has_plan,
     kinds += (kinds.empty() ? "" : ",") +
              std::string(request.isolate_always ? hpcrun::kRepairIsolateAlways : hpcrun::kRepairIsolate);
   environment.emplace_back(hpcrun::kEnvRepair, kinds);
-  if (request.isolate)
+  if (request.isolate) {
     environment.emplace_back(hpcrun::kEnvIsolate, request.isolate_always ? "1" : hpcrun::kIsolateWhenAsked);
+    environment.emplace_back(hpcrun::kEnvIsolatingAllocator, find_isolating_allocator("--repair=isolate"));
+    environment.emplace_back(kEnvTunables, with_room_for_allocator());
+  }
   if (has_plan) environment.emplace_back(hpcrun::kEnvRepairPlan, "1");
 }
 

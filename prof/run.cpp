@@ -236,7 +236,8 @@ int run_program(const RunOptions& whole) {
     const char* const asked = by_pages ? "-e contention:pages" : "--repair=isolate";
     require_kernel_for_isolation(asked, by_pages ? "-e contention" : "--repair");
     others.push_back(preloadable(find_isolate_preload()));
-    others.push_back(preloadable(find_isolating_allocator(asked)));
+    const fs::path allocator = preloadable(find_isolating_allocator(asked));
+    if (by_pages || repairs.isolate_always) others.push_back(allocator);  // else it is loaded when needed
   }
   const bool few = std::ranges::all_of(
       events, [](const hpcrun::EventSpec& event) { return event.rate <= hpcrun::kFewSamples; });

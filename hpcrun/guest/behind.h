@@ -31,10 +31,13 @@ struct Behind {
 }  // namespace hpcrun
 
 // HPCRUN_BEHIND(name) is the C library's function.
-#define HPCRUN_STAND_BEFORE(name)                                               \
+#define HPCRUN_STAND_BEFORE(name) HPCRUN_STAND_BEFORE_WHERE(true, name)
+// Where `is_there` is false as the library is loaded, it is looked up at the first call: the C library tells
+// what is not found in memory of the program's allocator, whose blocks would lie elsewhere than without.
+#define HPCRUN_STAND_BEFORE_WHERE(is_there, name)                               \
   static constinit hpcrun::Behind hpcrun_behind_##name{#name};                  \
   __attribute__((constructor(101))) static void hpcrun_find_##name() noexcept { \
-    hpcrun_behind_##name.get();                                                 \
+    if (is_there) hpcrun_behind_##name.get();                                   \
   }                                                                             \
   static_assert(true) /* takes the semicolon */
 #define HPCRUN_BEHIND(name) (reinterpret_cast<decltype(&::name)>(hpcrun_behind_##name.get()))

@@ -17,11 +17,12 @@
 // - PROF_LOCKS: "1" to follow who waits for whose locks; libhpcrun-sync.so is preloaded then
 // - PROF_REPAIR: what may be changed in this run for what it finds: "layout", "locks", "isolate",
 //   "isolate:always", or several with commas; libhpcrun-memory.so is preloaded for layout and isolate,
-//   libhpcrun-sync.so for locks, and libhpcrun-isolate.so with an allocator for isolate
+//   libhpcrun-sync.so for locks, and libhpcrun-isolate.so for isolate
 // - PROF_REPAIR_PLAN: "1" where the measurement directory has a plan of what to change from the start
 //   (hpcrun/measurement/repair_plan.h); the same libraries are preloaded
 // - PROF_ISOLATE: "1" to have all memory of the program common from its start on (docs/isolation.md), "asked"
-//   from when there is a page to isolate; libhpcrun-isolate.so and an allocator behind it are preloaded
+//   from when there is a page to isolate; libhpcrun-isolate.so is preloaded, with "1" an allocator behind it
+// - PROF_ISOLATING_ALLOCATOR: with "asked", the absolute path of the allocator that the program has from then on
 // - PROF_TRIGGER: the best trigger that this machine allows, "sigtrap", "timer" or "setsig"; the runtime
 //   takes a later one where a process is refused it
 
@@ -52,6 +53,7 @@ constexpr char kRepairIsolateAlways[] = "isolate:always";
 constexpr char kEnvRepairPlan[] = "PROF_REPAIR_PLAN";
 constexpr char kEnvIsolate[] = "PROF_ISOLATE";
 constexpr char kIsolateWhenAsked[] = "asked";
+constexpr char kEnvIsolatingAllocator[] = "PROF_ISOLATING_ALLOCATOR";
 constexpr char kEnvMounts[] = "PROF_MOUNTS";
 constexpr char kEnvTrigger[] = "PROF_TRIGGER";
 constexpr char kEnvOutside[] = "PROF_OUTSIDE";

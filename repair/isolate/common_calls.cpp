@@ -12,6 +12,7 @@
 #include "repair/isolate/blocked_signals.h"
 #include "repair/isolate/common_memory.h"
 #include "repair/isolate/common_state.h"
+#include "repair/isolate/earlier_memory.h"
 #include "repair/isolate/reservation.h"
 #include "repair/isolate/session.h"
 #include "repair/isolate/twin.h"
@@ -279,8 +280,13 @@ long common_mmap(void* at, size_t bytes, int protection, int flags, int file, in
   const uint64_t low = number(at), size = page_up(bytes);
   const bool is_at = flags & (MAP_FIXED | MAP_FIXED_NOREPLACE);
   const bool is_fixed = flags & MAP_FIXED;
+  // What allocators ask for: where blocks of the first one lie there are none of the second one's.
+  const bool may_be_for_blocks =
+      has_earlier_memory() && protection == kPlain && bytes > 0 && size >= bytes && size <= kLargest &&
+      (flags & ~(MAP_NORESERVE | MAP_FIXED | MAP_FIXED_NOREPLACE)) == (MAP_PRIVATE | MAP_ANONYMOUS);
   const auto by_kernel = [&] {
     go_home();
+    if (may_be_for_blocks && !is_at) return map_apart_from_earlier(bytes, protection, flags);
     return kernel_mmap(at, bytes, protection, flags, file, offset);
   };
   if (phase == CommonPhase::None || !bytes || size < bytes || (is_fixed && !is_range(at, size)))
@@ -296,7 +302,8 @@ long common_mmap(void* at, size_t bytes, int protection, int flags, int file, in
     if (!is_error(result) && is_fixed) note_foreign(low, low + size);
     return result;
   }
-  if (at && !is_at && !(flags & MAP_32BIT)) {
+  const bool has_wish = at && !is_at && !(flags & MAP_32BIT);
+  if (has_wish && !(may_be_for_blocks && reaches_earlier(low, low + size))) {
     const long result = map_where_wished(page_up(low), size, protection, flags);
     if (!is_error(result)) return result;
   }

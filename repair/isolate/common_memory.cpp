@@ -16,6 +16,7 @@
 #include "hpcrun/guest/own_mappings.h"
 #include "repair/isolate/blocked_signals.h"
 #include "repair/isolate/common_state.h"
+#include "repair/isolate/earlier_memory.h"
 #include "repair/isolate/move_mappings.h"
 #include "repair/isolate/shown_arguments.h"
 #include "repair/isolate/stranded_sleepers.h"
@@ -99,6 +100,9 @@ const char* map_hold(CommonHold& hold) noexcept {
     void* const at = sys_mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) continue;
     hold.low = reinterpret_cast<uint64_t>(at);
+    // Of a later one: the program has given earlier memory back. It stays mapped, so that the next try does not
+    // meet it.
+    if (reaches_earlier(hold.low, hold.low + bytes)) continue;
     if (sys_mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, hold.file,
                  static_cast<int64_t>(hold.low)) == MAP_FAILED) {
       sys_munmap(at, bytes);
@@ -113,8 +117,11 @@ const char* map_hold(CommonHold& hold) noexcept {
     hold.taken = table(2);
     hold.closed = table(3);
     hold.offered = table(4);
-    hold.reservation_low = hold.low + kTables;
-    hold.reservation_high = hold.low + bytes;
+    // Whole pieces: what lies beside it may be earlier memory.
+    hold.reservation_low = (hold.low + kTables + kPieceBytes - 1) / kPieceBytes * kPieceBytes;
+    hold.reservation_high = (hold.low + bytes) / kPieceBytes * kPieceBytes;
+    if (const uint64_t rest = hold.low + bytes - hold.reservation_high)
+      sys_munmap(reinterpret_cast<void*>(hold.reservation_high), rest);
     return nullptr;
   }
   return kNoSpace;

@@ -63,6 +63,7 @@ class Loop {
         controller.ticks_per_us = (__builtin_ia32_rdtsc() - begin_ticks) / us;
       session.beats.fetch_add(1);
       const uint32_t news = page_news.load();
+      prepare_for_common();
       controller.is_at_work.store(true);
       const bool is_at_work = tick();
       controller.is_at_work.store(false);
@@ -175,15 +176,35 @@ class Loop {
     return true;
   }
 
+  static bool is_page_asked_for() noexcept {
+    bool is_asked = false;
+    for_each_known(KnownPage::State::Asked, [&](const KnownPage&) { is_asked = true; });
+    return is_asked;
+  }
+
+  // Apart from tick(), for which forks wait as long as it takes.
+  void prepare_for_common() noexcept {
+    if (is_prepared_ || !controller.common.prepare || common_memory_file() >= 0 || !is_page_asked_for()) return;
+    controller.is_preparing.store(true);
+    if (!controller.is_forbidden.load() && !controller.forks_under_way.load()) {
+      why_unprepared_ = controller.common.prepare();
+      is_prepared_ = true;
+    }
+    controller.is_preparing.store(false);
+  }
+
   // Of a program whose memory nobody needed in common until now, or that forked with threads: once a page is
   // asked for, and all that was asked for waits meanwhile. False: not now.
   bool make_all_common() noexcept {
-    bool is_asked = false;
-    for_each_known(KnownPage::State::Asked, [&](const KnownPage&) { is_asked = true; });
-    if (!is_asked || monotonic_ns() < controller.common_from_ns.load()) return false;
+    if (!is_page_asked_for() || monotonic_ns() < controller.common_from_ns.load()) return false;
+    if (controller.common.prepare && !is_prepared_) return true;  // at the next round
+    if (why_unprepared_) {
+      controller.refusal.store(why_unprepared_);
+      return drop_all(WhyShared::NoSession);
+    }
     if (!begin_session(true)) return common_memory_file() < 0;
     if (!reserve_private_pages(common_memory_file())) drop_all(WhyShared::NoSession);
-    if (controller.is_common_now) controller.is_common_now();
+    if (controller.common.is_common_now) controller.common.is_common_now();
     return true;
   }
 
@@ -255,7 +276,8 @@ class Loop {
       options.hooks = twin_page_hooks();
       options.hooks.all_stopped = [] {
         begin_lock_users(are_modules_annotated());
-        return make_common(OtherThreads::Stopped);
+        return make_common(OtherThreads::Stopped) &&
+               (!controller.common.all_stopped || controller.common.all_stopped());
       };
       options.hooks.memory_changes = end_isolation_of;
       options.hooks.before_fork = before_fork;
@@ -373,6 +395,8 @@ class Loop {
   uint32_t tries_ = 0;
   uint32_t forks_ = controller.forks.load();  // that are known here
   bool is_without_session_ = false;  // for good
+  bool is_prepared_ = false;
+  const char* why_unprepared_ = nullptr;
   PageBalance balance_;
   AtomicWatch watch_;
 };

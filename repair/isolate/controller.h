@@ -33,8 +33,24 @@ void controller_after_fork() noexcept;
 // process forks, the later: half a second after the first fork, twice that after the next. Keeps errno.
 void isolation_after_fork_in_parent() noexcept;
 
-// Called from our thread whenever it has made memory common, that was left or awaited (common_memory.h).
-void tell_when_common(void (*is_common_now)() noexcept) noexcept;
+// What is to be done from our thread around its making memory common that was left or awaited
+// (common_memory.h). All may be null.
+struct CommonHooks {
+  // Before, while all threads run, as often as it is tried; may take the loader's lock. The result is why that
+  // cannot be, one clause, or nullptr.
+  const char* (*prepare)() noexcept = nullptr;
+  // While all threads stand still and memory is common; each time that a session begins. False: no page may be
+  // isolated.
+  bool (*all_stopped)() noexcept = nullptr;
+  void (*is_common_now)() noexcept = nullptr;  // after
+};
+void set_common_hooks(const CommonHooks& hooks) noexcept;
+
+// Around a fork, before any handler of pthread_atfork() has taken locks that CommonHooks::prepare needs: that is
+// not under way meanwhile, lest a child have the loader's lists as they are in the midst of it. The end in the
+// process that forked alone.
+void fork_begins() noexcept;
+void fork_ends() noexcept;
 
 // Besides the calling one, and ours.
 bool has_other_threads() noexcept;

@@ -173,6 +173,19 @@ void execute(bool is_about_to) noexcept {
 
 }  // namespace
 
+// Who forks with the loader's lock, as the constructor of a library may, is waited for itself: nothing has
+// changed until it lets go.
+void fork_begins() noexcept {
+  constexpr uint64_t kMostNs = 2'000'000'000;
+  controller.forks_under_way.fetch_add(1);
+  const uint64_t end_ns = monotonic_ns() + kMostNs;
+  while (controller.is_preparing.load() && monotonic_ns() < end_ns) wait_a_moment();
+}
+
+void fork_ends() noexcept {
+  controller.forks_under_way.fetch_sub(1);
+}
+
 bool end_isolation_for_fork() noexcept {
   if (is_session_on()) give_back();  // a twin's process is not the program's
   const bool has_thread = controller.pid.load() == sys_getpid();
@@ -195,8 +208,8 @@ void isolation_after_fork_in_parent() noexcept {
   wake_all(page_news);
 }
 
-void tell_when_common(void (*is_common_now)() noexcept) noexcept {
-  controller.is_common_now = is_common_now;
+void set_common_hooks(const CommonHooks& hooks) noexcept {
+  controller.common = hooks;
 }
 
 void allow_isolation() noexcept {
@@ -218,6 +231,8 @@ void controller_after_fork() noexcept {
   controller.stage.store(Stage::Unborn);
   nobody_has_pages.store(false);
   controller.is_at_work.store(false);
+  controller.is_preparing.store(false);
+  controller.forks_under_way.store(0);
   isolated_pages.clear();
   needed_common.clear();
   forget_known_pages();

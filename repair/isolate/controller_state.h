@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "repair/isolate/controller.h"
 #include "repair/isolate/interface.h"
 #include "repair/isolate/random_pages.h"
 #include "repair/isolate/shared_pages.h"
@@ -28,7 +29,9 @@ struct Controller {
   std::atomic<int> tid{0};                 // its number
   std::atomic<uint32_t> forks{0};
   std::atomic<uint64_t> common_from_ns{0};  // when memory that is private may be made common
-  void (*is_common_now)() noexcept = nullptr;
+  std::atomic<bool> is_preparing{false};       // our thread, as CommonHooks::prepare has it
+  std::atomic<uint32_t> forks_under_way{0};    // it does not begin with that
+  CommonHooks common;
   IsolationHost host;
   RandomPages random;
   SharedPages shared;

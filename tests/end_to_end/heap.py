@@ -47,7 +47,7 @@ class Heap(driver.EndToEnd):
         program = driver.program("heap_offsets")
         plain = self.plain_run([program])
         self.assertEqual((plain.returncode, plain.stdout.count(b"\n")), (0, 4), plain)
-        for options in ([], ["-e", "contention"], ["-e", "locks"], ["--repair"]):
+        for options in ([], ["-e", "contention"], ["-e", "locks"], ["--repair"], ["--repair=isolate"]):
             run = self.prof_run([program], options=options)
             self.assertEqual((run.status, run.stdout), (0, plain.stdout), (options, run.stderr))
 

@@ -166,6 +166,7 @@ class Isolation(repair_runs.RepairRuns):
         self.assertEqual(maps.status, 0, maps.stderr)
         self.assertIn(b"libhpcrun-isolate.so", maps.stdout)
         self.assertNotIn(b"prof-common", maps.stdout)
+        self.assertNotIn(b"libjemalloc", maps.stdout)
         always = self.prof_run(["/bin/cat", "/proc/self/maps"], options=["--repair=isolate:always"])
         self.assertIn(b"prof-common", always.stdout)
 
@@ -174,11 +175,19 @@ class Isolation(repair_runs.RepairRuns):
         own = self.folder / "libraries"
         own.mkdir()
         shutil.copy(usual, own)
-        maps = self.prof_run(["/bin/cat", "/proc/self/maps"], options=["--repair=isolate"],
-                             env={**os.environ, "LD_LIBRARY_PATH": f"{self.folder}/none::{own}"})
+        env = {**os.environ, "LD_LIBRARY_PATH": f"{self.folder}/none::{own}"}
+        maps = self.prof_run(["/bin/cat", "/proc/self/maps"], options=["--repair=isolate:always"], env=env)
         self.assertEqual(maps.status, 0, maps.stderr)
         self.assertIn(f"{own}/{usual.name}".encode(), maps.stdout)
         self.assertNotIn(str(usual.resolve()).encode(), maps.stdout)
+        told = self.prof_run(["/bin/sh", "-c", "echo $PROF_ISOLATING_ALLOCATOR"], options=["--repair=isolate"], env=env)
+        self.assertEqual((told.status, told.stdout), (0, f"{own}/{usual.name}\n".encode()), told.stderr)
+
+    def test_the_program_s_allocator_gives_way_as_threads_become_processes(self):
+        """And not before; blocks of both are grown and released by threads that are at home, or are none."""
+        run = self.run_until(lambda run: self.pages(run, "isolated") and self.repairs(run)["conversions"],
+                             [driver.program("isolated_blocks"), "2500"], b"right\n", options=["--repair=isolate"])
+        self.assertGreater(self.repairs(run)["converted_s"], 0)
 
     def test_memory_becomes_common_in_the_midst_of_everything(self):
         """All stacks, heaps and variables move while the threads stand still."""

@@ -113,6 +113,9 @@ inline auto committed_until(Call call) {
   static_assert(true)
 #define HPCRUN_OBJECT(tells, result, name, parameters, arguments, ...) \
   HPCRUN_STAND_BEFORE(name);                                           \
+  HPCRUN_OBJECT_BEHIND(tells, result, name, parameters, arguments, __VA_ARGS__)
+// The same behind HPCRUN_STAND_BEFORE_WHERE().
+#define HPCRUN_OBJECT_BEHIND(tells, result, name, parameters, arguments, ...) \
   HPCRUN_EXPORT result name parameters __VA_ARGS__ {                   \
     const hpcrun::MeetsOthers meets;                                   \
     hpcrun::keep_common(object);                                       \

@@ -10,6 +10,7 @@
 #include <atomic>
 
 #include "hpcrun/guest/behind.h"
+#include "repair/isolate/controller.h"
 #include "repair/isolate/preload/start.h"
 
 extern "C" int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* library);
@@ -42,11 +43,22 @@ HPCRUN_EXPORT int __register_atfork(void (*prepare)(), void (*parent)(), void (*
   return HPCRUN_BEHIND(__register_atfork)(prepare, parent, child, library);
 }
 
+// Before the handlers of others.
+HPCRUN_STAND_BEFORE(fork);
+HPCRUN_EXPORT pid_t fork() noexcept {
+  fork_begins();
+  const pid_t child = HPCRUN_BEHIND(fork)();
+  if (child != 0) fork_ends();
+  return child;
+}
+
 // Runs no handlers.
 HPCRUN_EXPORT pid_t _Fork() noexcept {
+  fork_begins();
   before_fork();
   const pid_t child = HPCRUN_BEHIND(_Fork)();
   child == 0 ? after_fork_in_child() : after_fork_in_parent();
+  if (child != 0) fork_ends();
   return child;
 }
 

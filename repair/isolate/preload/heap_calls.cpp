@@ -1,36 +1,110 @@
-// In front of the program's allocator: a block that one thread releases is another's next, without a lock of
-// the program's between. What was written there reaches common memory before it is released, and what others
-// wrote before is seen when it is had.
+// In front of the program's allocator (second_allocator.h): a block that one thread releases is another's next,
+// without a lock of the program's between. What was written there reaches common memory before it is released,
+// and what others wrote before is seen when it is had.
 
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
 
+#include "repair/isolate/earlier_memory.h"
 #include "repair/isolate/pages.h"
 #include "repair/isolate/preload/committing.h"
+#include "repair/isolate/preload/second_allocator.h"
+#include "repair/isolate/twin.h"
 
 using namespace hpcrun;
 
-HPCRUN_TELLS(Us, void*, malloc, (size_t bytes), (bytes), noexcept);
-HPCRUN_TELLS(Us, void*, calloc, (size_t count, size_t each), (count, each), noexcept);
-HPCRUN_TELLS(Both, void*, realloc, (void* at, size_t bytes), (at, bytes), noexcept);
+namespace {
 
-// Most often called of all, and by most threads with nothing to tell: these come to the allocator by a jump.
-HPCRUN_STAND_BEFORE(free);
-[[gnu::noinline]] static void free_by_twin(void* at) noexcept {
-  committed<Tells::Others>([=] { HPCRUN_BEHIND(free)(at); });
-}
-HPCRUN_EXPORT void free(void* at) noexcept {
-  if (!own_pages) [[likely]]
-    return HPCRUN_BEHIND(free)(at);
-  free_by_twin(at);
+// A call of an allocator: `own` is the program's, `fresh` the same of the second one, or of whichever the block
+// is of. What of it is told to threads is committed.
+template <Tells tells, typename Own, typename Fresh>
+[[gnu::noinline]] auto call_followed(Own own, Fresh fresh) noexcept -> decltype(own()) {
+  if (heap.load(std::memory_order_relaxed) == Heap::Followed) {
+    // From here on threads that stand still find this one in the allocator; who changed it before is seen.
+    const MeetsOthers in_allocator;
+    if (heap.load(std::memory_order_relaxed) == Heap::Followed) return own();
+  }
+  if (heap.load(std::memory_order_relaxed) == Heap::Common) return committed<tells>(own);
+  return committed<tells>(fresh);
 }
 
-HPCRUN_TELLS(Us, int, posix_memalign, (void** out, size_t align, size_t bytes), (out, align, bytes),
-             noexcept);
-HPCRUN_TELLS(Us, void*, aligned_alloc, (size_t align, size_t bytes), (align, bytes), noexcept);
-HPCRUN_TELLS(Us, void*, memalign, (size_t align, size_t bytes), (align, bytes), noexcept);
-HPCRUN_TELLS(Us, void*, valloc, (size_t bytes), (bytes), noexcept);
+template <Tells tells, typename Own, typename Fresh>
+inline auto call_heap(Own own, Fresh fresh) noexcept -> decltype(own()) {
+  if (heap.load(std::memory_order_relaxed) == Heap::Own) [[likely]]
+    return own();
+  return call_followed<tells>(own, fresh);
+}
+
+}  // namespace
+
+// HPCRUN_HAS_BY(own name, result, name, parameters, arguments): calls after which a block is had. The C library
+// has the same functions by other names, which allocators of a program's own call.
+#define HPCRUN_HAS_BY(own_name, result, name, parameters, arguments)                              \
+  HPCRUN_STAND_BEFORE(own_name);                                                                  \
+  HPCRUN_EXPORT result own_name parameters noexcept {                                             \
+    return call_heap<Tells::Us>([=]() -> result { return HPCRUN_BEHIND(own_name) arguments; },    \
+                                [=]() -> result { return second.name arguments; });               \
+  }                                                                                               \
+  static_assert(true)
+
+extern "C" {
+void* __libc_malloc(size_t bytes) noexcept;
+void* __libc_calloc(size_t count, size_t each) noexcept;
+void* __libc_realloc(void* at, size_t bytes) noexcept;
+void __libc_free(void* at) noexcept;
+void* __libc_memalign(size_t align, size_t bytes) noexcept;
+}
+
+HPCRUN_HAS_BY(malloc, void*, malloc, (size_t bytes), (bytes));
+HPCRUN_HAS_BY(calloc, void*, calloc, (size_t count, size_t each), (count, each));
+HPCRUN_HAS_BY(posix_memalign, int, posix_memalign, (void** out, size_t align, size_t bytes),
+              (out, align, bytes));
+HPCRUN_HAS_BY(aligned_alloc, void*, aligned_alloc, (size_t align, size_t bytes), (align, bytes));
+HPCRUN_HAS_BY(memalign, void*, memalign, (size_t align, size_t bytes), (align, bytes));
+HPCRUN_HAS_BY(valloc, void*, valloc, (size_t bytes), (bytes));
+HPCRUN_HAS_BY(__libc_malloc, void*, malloc, (size_t bytes), (bytes));
+HPCRUN_HAS_BY(__libc_calloc, void*, calloc, (size_t count, size_t each), (count, each));
+HPCRUN_HAS_BY(__libc_memalign, void*, memalign, (size_t align, size_t bytes), (align, bytes));
+
+namespace {
+
+void* resize(void* at, size_t bytes) noexcept {
+  return at && is_earlier(at) ? resize_earlier(at, bytes) : second.realloc(at, bytes);
+}
+
+void release(void* at) noexcept {
+  if (!at) return;
+  is_earlier(at) ? drop_earlier(at) : second.free(at);
+}
+
+}  // namespace
+
+#define HPCRUN_RESIZES(name)                                                                            \
+  HPCRUN_STAND_BEFORE(name);                                                                            \
+  HPCRUN_EXPORT void* name(void* at, size_t bytes) noexcept {                                           \
+    return call_heap<Tells::Both>([=] { return HPCRUN_BEHIND(name)(at, bytes); },                       \
+                                  [=] { return resize(at, bytes); });                                   \
+  }                                                                                                     \
+  static_assert(true)
+HPCRUN_RESIZES(realloc);
+HPCRUN_RESIZES(__libc_realloc);
+
+#define HPCRUN_RELEASES(name)                                                                           \
+  HPCRUN_STAND_BEFORE(name);                                                                            \
+  HPCRUN_EXPORT void name(void* at) noexcept {                                                          \
+    call_heap<Tells::Others>([=] { HPCRUN_BEHIND(name)(at); }, [=] { release(at); });                   \
+  }                                                                                                     \
+  static_assert(true)
+HPCRUN_RELEASES(free);
+HPCRUN_RELEASES(__libc_free);
+
+HPCRUN_STAND_BEFORE(malloc_usable_size);
+HPCRUN_EXPORT size_t malloc_usable_size(void* at) noexcept {
+  if (heap.load(std::memory_order_relaxed) != Heap::Second) return HPCRUN_BEHIND(malloc_usable_size)(at);
+  if (!at) return 0;
+  return is_earlier(at) ? bytes_of_earlier(at) : second.malloc_usable_size(at);
+}
 
 // Of allocators that lack these two the C library's own would be met, whose blocks others cannot release.
 
@@ -46,3 +120,20 @@ HPCRUN_EXPORT void* pvalloc(size_t bytes) noexcept {
   errno = ENOMEM;
   return nullptr;
 }
+
+// The C library goes through what it keeps in blocks here: at home alone.
+
+#define HPCRUN_LOOKS(result, name, parameters, arguments)  \
+  HPCRUN_STAND_BEFORE(name);                               \
+  HPCRUN_EXPORT result name parameters noexcept {          \
+    const StaysHome home;                                  \
+    return HPCRUN_BEHIND(name) arguments;                  \
+  }                                                        \
+  static_assert(true)
+
+HPCRUN_LOOKS(int, malloc_trim, (size_t rest), (rest));
+HPCRUN_LOOKS(int, malloc_info, (int options, FILE* file), (options, file));
+HPCRUN_LOOKS(void, malloc_stats, (), ());
+HPCRUN_LOOKS(struct mallinfo2, mallinfo2, (), ());
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+HPCRUN_LOOKS(struct mallinfo, mallinfo, (), ());

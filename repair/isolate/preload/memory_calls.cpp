@@ -11,6 +11,8 @@
 #include "repair/isolate/common_calls.h"
 #include "repair/isolate/common_memory.h"
 #include "repair/isolate/controller.h"
+#include "repair/isolate/earlier_memory.h"
+#include "repair/isolate/preload/second_allocator.h"
 #include "repair/isolate/preload/start.h"
 #include "repair/isolate/twin.h"
 
@@ -52,6 +54,7 @@ class Change {
 }  // namespace
 
 HPCRUN_EXPORT void* mmap(void* at, size_t bytes, int protection, int flags, int file, off_t offset) {
+  if (is_plain(at, protection, flags) && is_loading_second_allocator()) return place(map_for_later(bytes));
   if (is_plain(at, protection, flags)) return place(common_mmap(at, bytes, protection, flags, file, offset));
   const Change change(at, bytes, flags & MAP_FIXED);
   return place(common_mmap(at, bytes, protection, flags, file, offset));
@@ -62,6 +65,7 @@ HPCRUN_EXPORT __attribute__((alias("mmap"))) void* mmap64(void* at, size_t bytes
                                                           int file, off64_t offset);
 
 HPCRUN_EXPORT int munmap(void* at, size_t bytes) {
+  if (is_loading_second_allocator()) return 0;  // its addresses are to be nobody else's
   const Change change(at, bytes, true);
   return static_cast<int>(told(common_munmap(at, bytes)));
 }

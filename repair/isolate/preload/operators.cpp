@@ -10,6 +10,7 @@
 
 #include "hpcrun/guest/behind.h"
 #include "hpcrun/guest/tail_calls.h"
+#include "repair/isolate/preload/cxx_library.h"
 
 namespace {
 
@@ -65,7 +66,7 @@ struct OperatorBehind {
 #define HPCRUN_OPERATOR(symbol, version, substitute)                                          \
   static constinit OperatorBehind hpcrun_behind_##symbol{#symbol, version, substitute};       \
   __attribute__((constructor(101))) static void hpcrun_find_##symbol() noexcept {             \
-    hpcrun_behind_##symbol.get();                                                             \
+    if (hpcrun::has_cxx_library()) hpcrun_behind_##symbol.get();                              \
   }                                                                                           \
   HPCRUN_EXPORT void* hpcrun_operator_##symbol(uintptr_t, uintptr_t, uintptr_t) asm(#symbol); \
   HPCRUN_TAIL_CALLS void* hpcrun_operator_##symbol(uintptr_t a, uintptr_t b, uintptr_t c) {   \

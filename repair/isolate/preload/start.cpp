@@ -16,6 +16,7 @@
 #include "hpcrun/sample/config.h"
 #include "repair/isolate/common_memory.h"
 #include "repair/isolate/controller.h"
+#include "repair/isolate/preload/second_allocator.h"
 #include "repair/isolate/runtime_memory.h"
 #include "repair/isolate/thread_stacks.h"
 #include "repair/isolate/twin.h"
@@ -94,8 +95,12 @@ void start_isolation() noexcept {
   if (!is_isolation_wanted()) return refusal.store(kNotAsked);
   find_vdso_clock();
   process.store(sys_getpid());
-  tell_when_common(note_common);
-  is_isolation_awaited() ? await_isolation() : become_common();
+  const bool is_awaited = is_isolation_awaited();
+  begin_heap(is_awaited, getenv(kEnvIsolatingAllocator));
+  set_common_hooks({.prepare = load_second_allocator,
+                    .all_stopped = change_to_second_allocator,
+                    .is_common_now = note_common});
+  is_awaited ? await_isolation() : become_common();
   use_common_memory();
 }
 

@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "repair/isolate/preload/committing.h"
+#include "repair/isolate/preload/cxx_library.h"
 
 using namespace hpcrun;
 
@@ -104,9 +105,12 @@ int __cxa_guard_acquire(uint64_t* object);
 void __cxa_guard_release(uint64_t* object);
 void __cxa_guard_abort(uint64_t* object);
 }
-HPCRUN_OBJECT(Us, int, __cxa_guard_acquire, (uint64_t * object), (object));
-HPCRUN_OBJECT(Others, void, __cxa_guard_release, (uint64_t * object), (object));
-HPCRUN_OBJECT(Others, void, __cxa_guard_abort, (uint64_t * object), (object));
+HPCRUN_STAND_BEFORE_WHERE(has_cxx_library(), __cxa_guard_acquire);
+HPCRUN_OBJECT_BEHIND(Us, int, __cxa_guard_acquire, (uint64_t * object), (object));
+HPCRUN_STAND_BEFORE_WHERE(has_cxx_library(), __cxa_guard_release);
+HPCRUN_OBJECT_BEHIND(Others, void, __cxa_guard_release, (uint64_t * object), (object));
+HPCRUN_STAND_BEFORE_WHERE(has_cxx_library(), __cxa_guard_abort);
+HPCRUN_OBJECT_BEHIND(Others, void, __cxa_guard_abort, (uint64_t * object), (object));
 
 // Signals
 HPCRUN_TELLS(Others, int, kill, (pid_t process, int number), (process, number), noexcept);

@@ -12,6 +12,7 @@
 #include "repair/isolate/common_memory.h"
 #include "repair/isolate/controller.h"
 #include "repair/isolate/preload/committing.h"
+#include "repair/isolate/preload/second_allocator.h"
 #include "repair/isolate/preload/start.h"
 #include "repair/isolate/thread_stacks.h"
 #include "repair/isolate/twin.h"
@@ -57,6 +58,7 @@ ThreadStack* take_stack(pthread_attr_t& attributes) noexcept {
 int create(pthread_t* thread, const pthread_attr_t* wanted, ThreadStart start) noexcept {
   const StaysHome home;
   before_thread();
+  follow_heap();
   ensure_controller(HPCRUN_BEHIND(pthread_create));
   pthread_attr_t attributes;
   if (wanted)
