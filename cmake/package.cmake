@@ -29,7 +29,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS TRUE)
 set(CPACK_DEBIAN_PROF_PACKAGE_DEPENDS libpfm4)  # loaded when an event is asked for by its name: nothing links it
-set(CPACK_DEBIAN_PROF_PACKAGE_RECOMMENDS libjemalloc2)  # which --repair=isolate has programs allocate by
+set(CPACK_DEBIAN_PROF_PACKAGE_RECOMMENDS libjemalloc2)  # which programs allocate by once --repair=isolate has isolated a page
 if(PROF_HAVE_LLVM)
   string(APPEND CPACK_DEBIAN_PROF_PACKAGE_RECOMMENDS ", clang-14")  # for `prof cc`
 endif()

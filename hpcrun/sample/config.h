@@ -22,7 +22,8 @@
 //   (hpcrun/measurement/repair_plan.h); the same libraries are preloaded
 // - PROF_ISOLATE: "1" to have all memory of the program common from its start on (docs/isolation.md), "asked"
 //   from when there is a page to isolate; libhpcrun-isolate.so is preloaded, with "1" an allocator behind it
-// - PROF_ISOLATING_ALLOCATOR: with "asked", the absolute path of the allocator that the program has from then on
+// - PROF_ISOLATING_ALLOCATOR: with "asked", the absolute path of the allocator that the program has from then
+// on
 // - PROF_TRIGGER: the best trigger that this machine allows, "sigtrap", "timer" or "setsig"; the runtime
 //   takes a later one where a process is refused it
 

@@ -100,8 +100,8 @@ const char* map_hold(CommonHold& hold) noexcept {
     void* const at = sys_mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) continue;
     hold.low = reinterpret_cast<uint64_t>(at);
-    // Of a later one: the program has given earlier memory back. It stays mapped, so that the next try does not
-    // meet it.
+    // Of a later one: the program has given earlier memory back. It stays mapped, so that the next try does
+    // not meet it.
     if (reaches_earlier(hold.low, hold.low + bytes)) continue;
     if (sys_mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, hold.file,
                  static_cast<int64_t>(hold.low)) == MAP_FAILED) {

@@ -184,7 +184,8 @@ class Loop {
 
   // Apart from tick(), for which forks wait as long as it takes.
   void prepare_for_common() noexcept {
-    if (is_prepared_ || !controller.common.prepare || common_memory_file() >= 0 || !is_page_asked_for()) return;
+    if (is_prepared_ || !controller.common.prepare || common_memory_file() >= 0 || !is_page_asked_for())
+      return;
     controller.is_preparing.store(true);
     if (!controller.is_forbidden.load() && !controller.forks_under_way.load()) {
       why_unprepared_ = controller.common.prepare();
@@ -279,6 +280,7 @@ class Loop {
         return make_common(OtherThreads::Stopped) &&
                (!controller.common.all_stopped || controller.common.all_stopped());
       };
+      options.hooks.ends_call_first = controller.common.ends_call_first;
       options.hooks.memory_changes = end_isolation_of;
       options.hooks.before_fork = before_fork;
       options.hooks.session = controller.host.direct_locks.forbid;

@@ -36,19 +36,22 @@ void isolation_after_fork_in_parent() noexcept;
 // What is to be done from our thread around its making memory common that was left or awaited
 // (common_memory.h). All may be null.
 struct CommonHooks {
-  // Before, while all threads run, as often as it is tried; may take the loader's lock. The result is why that
-  // cannot be, one clause, or nullptr.
+  // Before, while all threads run, as often as it is tried; may take the loader's lock. The result is why
+  // that cannot be, one clause, or nullptr.
   const char* (*prepare)() noexcept = nullptr;
-  // While all threads stand still and memory is common; each time that a session begins. False: no page may be
-  // isolated.
+  // While all threads stand still and memory is common; each time that a session begins. False: no page may
+  // be isolated.
   bool (*all_stopped)() noexcept = nullptr;
+  // Of the session that makes memory common (TwinHooks::ends_call_first).
+  bool (*ends_call_first)() noexcept = nullptr;
   void (*is_common_now)() noexcept = nullptr;  // after
 };
 void set_common_hooks(const CommonHooks& hooks) noexcept;
 
-// Around a fork, before any handler of pthread_atfork() has taken locks that CommonHooks::prepare needs: that is
-// not under way meanwhile, lest a child have the loader's lists as they are in the midst of it. The end in the
-// process that forked alone.
+// Around a fork, best before any handler of pthread_atfork() has taken locks that CommonHooks::prepare needs:
+// that is not under way meanwhile, lest a child have the loader's lists as they are in the midst of it. Where
+// such a lock is taken, the fork goes on after two seconds. May be nested; the end in the process that forked
+// alone.
 void fork_begins() noexcept;
 void fork_ends() noexcept;
 

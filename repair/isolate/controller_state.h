@@ -29,8 +29,8 @@ struct Controller {
   std::atomic<int> tid{0};                 // its number
   std::atomic<uint32_t> forks{0};
   std::atomic<uint64_t> common_from_ns{0};  // when memory that is private may be made common
-  std::atomic<bool> is_preparing{false};       // our thread, as CommonHooks::prepare has it
-  std::atomic<uint32_t> forks_under_way{0};    // it does not begin with that
+  std::atomic<bool> is_preparing{false};    // our thread, as CommonHooks::prepare has it
+  std::atomic<uint32_t> forks_under_way{0};  // it does not begin with that
   CommonHooks common;
   IsolationHost host;
   RandomPages random;

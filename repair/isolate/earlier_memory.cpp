@@ -130,8 +130,8 @@ bool begin_earlier_memory(uint64_t low, uint64_t high) noexcept {
 
 namespace {
 
-// Beside what is mapped already, so that there are not more mappings than without. What is earlier stays mapped,
-// and is not found again.
+// Beside what is mapped already, so that there are not more mappings than without. What is earlier stays
+// mapped, and is not found again.
 long map_small_apart(uint64_t bytes, int protection, int flags) noexcept {
   constexpr int kMostTries = 16;
   for (int tries = 0; tries < kMostTries; ++tries) {

@@ -16,8 +16,9 @@ constexpr uint64_t kPieceBytes = uint64_t{2} << 20;
 // which nothing else lies, and which is not earlier. A negated errno where there is none.
 long map_for_later(uint64_t bytes) noexcept;
 
-// Once, while no other thread of the program runs: all that is mapped now is earlier, but what map_for_later()
-// has mapped, and [low, high), which nobody uses yet. False: /proc cannot be read, and nothing is.
+// Once, while no other thread of the program runs: all that is mapped now is earlier, but what
+// map_for_later() has mapped, and [low, high), which nobody uses yet. False: /proc cannot be read, and
+// nothing is.
 bool begin_earlier_memory(uint64_t low, uint64_t high) noexcept;
 
 bool has_earlier_memory() noexcept;
@@ -25,8 +26,8 @@ bool is_earlier(const void* address) noexcept;
 // Whether some piece of the range is.
 bool reaches_earlier(uint64_t low, uint64_t high) noexcept;
 
-// As mmap() of private memory that belongs to no file does it, at an address of the kernel's choice, in pieces
-// none of which is earlier. A negated errno where there is none.
+// As mmap() of private memory that belongs to no file does it, at an address of the kernel's choice, in
+// pieces none of which is earlier. A negated errno where there is none.
 long map_apart_from_earlier(uint64_t bytes, int protection, int flags) noexcept;
 
 }  // namespace hpcrun

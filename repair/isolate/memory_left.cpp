@@ -18,8 +18,7 @@ constexpr uint64_t kUnknown = ~uint64_t{0};
 // The first number behind `word` in the file, or kUnknown.
 uint64_t number_in(const char* path, const char* word, int skipped = 0) noexcept {
   char text[2048];
-  const long file =
-      raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC);
+  const long file = raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC);
   if (file < 0) return kUnknown;
   const long bytes = raw_syscall(SYS_read, file, reinterpret_cast<long>(text), sizeof text - 1);
   raw_syscall(SYS_close, file);

@@ -41,6 +41,9 @@ struct TwinHooks {
   // As a session begins, by its caller, while all other threads stand still in handlers: makes what came
   // since common as well. False: that cannot be, and there is no session.
   bool (*all_stopped)() = nullptr;
+  // In a thread that is to stand still as a session begins with moves_all, before it does. True: it is in a
+  // call that has to end first, and calls stand_still_now() then.
+  bool (*ends_call_first)() = nullptr;
   // For an address of code that stands for code of the program's, that of the program's: of a fault.
   uint64_t (*place_in_program)(uint64_t pc) = nullptr;
   // In the thread that is about to fork, when it has ended the session: leaves common memory.
@@ -131,6 +134,10 @@ inline void note_private_memory() noexcept {
 // At home: the program is about to have its CPU time watched. All threads are at home from here on, for the
 // rest of the session.
 void begin_to_watch_time() noexcept;
+
+// Called by a thread at the end of the call for which TwinHooks::ends_call_first() put its standing still
+// off. Async-signal-safe.
+void stand_still_now() noexcept;
 
 // Of the calling thread alone: its record, and the dispatch of its calls.
 bool enter_session() noexcept;

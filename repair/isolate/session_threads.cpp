@@ -120,6 +120,7 @@ void on_request(int, siginfo_t* info, void* raw) {
   ThreadRecord* record = this_record();
   if (!is_in_session(record)) {
     if (session.phase.load() != Phase::Entering || sys_getpid() != session.pid) return;
+    if (session.moves_all && session.hooks.ends_call_first && session.hooks.ends_call_first()) return;
     enter_with_all(context);
     begin_call_again(context);
     // It may have been in a call since the session before, made as there was none.
@@ -161,6 +162,11 @@ void install_handlers() noexcept {
   request.mask = kHandlerMask;
   kernel_action(session.request_signal, &request, nullptr);
   install_trap_handler();
+}
+
+void stand_still_now() noexcept {
+  if (session.phase.load() == Phase::Entering && sys_getpid() == session.pid)
+    raw_syscall(SYS_tgkill, session.pid, sys_gettid(), session.request_signal);
 }
 
 bool is_in_session(const ThreadRecord* record) noexcept {

@@ -186,8 +186,20 @@ class Isolation(repair_runs.RepairRuns):
     def test_the_program_s_allocator_gives_way_as_threads_become_processes(self):
         """And not before; blocks of both are grown and released by threads that are at home, or are none."""
         run = self.run_until(lambda run: self.pages(run, "isolated") and self.repairs(run)["conversions"],
-                             [driver.program("isolated_blocks"), "2500"], b"right\n", options=["--repair=isolate"])
+                             [driver.program("isolated_blocks"), "2500", "100000"], b"right\n", options=["--repair=isolate"])
         self.assertGreater(self.repairs(run)["converted_s"], 0)
+
+    def test_a_program_s_own_allocator_stays(self):
+        for options, counts in ((["--repair=isolate"], "100000"), (["--repair=isolate:always"], "10")):
+            with self.subTest(options):
+                self.run_until(lambda run: self.repairs(run)["conversions"],
+                               ["/usr/bin/env", "PROF_ISOLATE=asked", driver.program("isolated_own_blocks"), "1500", counts], b"right\n",
+                               options=options)
+
+    def test_threads_that_do_nothing_but_allocate_leave_their_allocator_for_another(self):
+        self.run_until(lambda run: self.repairs(run)["conversions"],
+                       ["/usr/bin/env", "PROF_ISOLATE=asked", driver.program("isolated_blocks"), "1000", "10"], b"right\n",
+                       options=["--repair=isolate:always"])
 
     def test_memory_becomes_common_in_the_midst_of_everything(self):
         """All stacks, heaps and variables move while the threads stand still."""

@@ -116,12 +116,12 @@ inline auto committed_until(Call call) {
   HPCRUN_OBJECT_BEHIND(tells, result, name, parameters, arguments, __VA_ARGS__)
 // The same behind HPCRUN_STAND_BEFORE_WHERE().
 #define HPCRUN_OBJECT_BEHIND(tells, result, name, parameters, arguments, ...) \
-  HPCRUN_EXPORT result name parameters __VA_ARGS__ {                   \
-    const hpcrun::MeetsOthers meets;                                   \
-    hpcrun::keep_common(object);                                       \
-    return hpcrun::committed<hpcrun::Tells::tells>(                    \
-        [&]() -> result { return HPCRUN_BEHIND(name) arguments; });    \
-  }                                                                    \
+  HPCRUN_EXPORT result name parameters __VA_ARGS__ {                          \
+    const hpcrun::MeetsOthers meets;                                          \
+    hpcrun::keep_common(object);                                              \
+    return hpcrun::committed<hpcrun::Tells::tells>(                           \
+        [&]() -> result { return HPCRUN_BEHIND(name) arguments; });           \
+  }                                                                           \
   static_assert(true)
 #define HPCRUN_OTHER_NAME(other, name, type) \
   HPCRUN_EXPORT __attribute__((alias(#name), copy(name))) int other(type object) noexcept

@@ -43,7 +43,7 @@ HPCRUN_EXPORT int __register_atfork(void (*prepare)(), void (*parent)(), void (*
   return HPCRUN_BEHIND(__register_atfork)(prepare, parent, child, library);
 }
 
-// Before the handlers of others.
+// Before the handlers of others take locks; calls that fork inside begin with ours, which are the last.
 HPCRUN_STAND_BEFORE(fork);
 HPCRUN_EXPORT pid_t fork() noexcept {
   fork_begins();
@@ -54,11 +54,9 @@ HPCRUN_EXPORT pid_t fork() noexcept {
 
 // Runs no handlers.
 HPCRUN_EXPORT pid_t _Fork() noexcept {
-  fork_begins();
   before_fork();
   const pid_t child = HPCRUN_BEHIND(_Fork)();
   child == 0 ? after_fork_in_child() : after_fork_in_parent();
-  if (child != 0) fork_ends();
   return child;
 }
 

@@ -1,6 +1,6 @@
-// In front of the program's allocator (second_allocator.h): a block that one thread releases is another's next,
-// without a lock of the program's between. What was written there reaches common memory before it is released,
-// and what others wrote before is seen when it is had.
+// In front of the program's allocator (second_allocator.h): a block that one thread releases is another's
+// next, without a lock of the program's between. What was written there reaches common memory before it is
+// released, and what others wrote before is seen when it is had.
 
 #include <errno.h>
 #include <malloc.h>
@@ -16,13 +16,12 @@ using namespace hpcrun;
 
 namespace {
 
-// A call of an allocator: `own` is the program's, `fresh` the same of the second one, or of whichever the block
-// is of. What of it is told to threads is committed.
+// A call of an allocator: `own` is the program's, `fresh` the same of the second one, or of whichever the
+// block is of. What of it is told to threads is committed.
 template <Tells tells, typename Own, typename Fresh>
 [[gnu::noinline]] auto call_followed(Own own, Fresh fresh) noexcept -> decltype(own()) {
   if (heap.load(std::memory_order_relaxed) == Heap::Followed) {
-    // From here on threads that stand still find this one in the allocator; who changed it before is seen.
-    const MeetsOthers in_allocator;
+    const CallOfFirst call;  // before it is looked again
     if (heap.load(std::memory_order_relaxed) == Heap::Followed) return own();
   }
   if (heap.load(std::memory_order_relaxed) == Heap::Common) return committed<tells>(own);
@@ -38,14 +37,14 @@ inline auto call_heap(Own own, Fresh fresh) noexcept -> decltype(own()) {
 
 }  // namespace
 
-// HPCRUN_HAS_BY(own name, result, name, parameters, arguments): calls after which a block is had. The C library
-// has the same functions by other names, which allocators of a program's own call.
-#define HPCRUN_HAS_BY(own_name, result, name, parameters, arguments)                              \
-  HPCRUN_STAND_BEFORE(own_name);                                                                  \
-  HPCRUN_EXPORT result own_name parameters noexcept {                                             \
-    return call_heap<Tells::Us>([=]() -> result { return HPCRUN_BEHIND(own_name) arguments; },    \
-                                [=]() -> result { return second.name arguments; });               \
-  }                                                                                               \
+// HPCRUN_HAS_BY(own name, result, name, parameters, arguments): calls after which a block is had. The C
+// library has the same functions by other names, which allocators of a program's own call.
+#define HPCRUN_HAS_BY(own_name, result, name, parameters, arguments)                           \
+  HPCRUN_STAND_BEFORE(own_name);                                                               \
+  HPCRUN_EXPORT result own_name parameters noexcept {                                          \
+    return call_heap<Tells::Us>([=]() -> result { return HPCRUN_BEHIND(own_name) arguments; }, \
+                                [=]() -> result { return second.name arguments; });            \
+  }                                                                                            \
   static_assert(true)
 
 extern "C" {
@@ -80,21 +79,21 @@ void release(void* at) noexcept {
 
 }  // namespace
 
-#define HPCRUN_RESIZES(name)                                                                            \
-  HPCRUN_STAND_BEFORE(name);                                                                            \
-  HPCRUN_EXPORT void* name(void* at, size_t bytes) noexcept {                                           \
-    return call_heap<Tells::Both>([=] { return HPCRUN_BEHIND(name)(at, bytes); },                       \
-                                  [=] { return resize(at, bytes); });                                   \
-  }                                                                                                     \
+#define HPCRUN_RESIZES(name)                                                      \
+  HPCRUN_STAND_BEFORE(name);                                                      \
+  HPCRUN_EXPORT void* name(void* at, size_t bytes) noexcept {                     \
+    return call_heap<Tells::Both>([=] { return HPCRUN_BEHIND(name)(at, bytes); }, \
+                                  [=] { return resize(at, bytes); });             \
+  }                                                                               \
   static_assert(true)
 HPCRUN_RESIZES(realloc);
 HPCRUN_RESIZES(__libc_realloc);
 
-#define HPCRUN_RELEASES(name)                                                                           \
-  HPCRUN_STAND_BEFORE(name);                                                                            \
-  HPCRUN_EXPORT void name(void* at) noexcept {                                                          \
-    call_heap<Tells::Others>([=] { HPCRUN_BEHIND(name)(at); }, [=] { release(at); });                   \
-  }                                                                                                     \
+#define HPCRUN_RELEASES(name)                                                         \
+  HPCRUN_STAND_BEFORE(name);                                                          \
+  HPCRUN_EXPORT void name(void* at) noexcept {                                        \
+    call_heap<Tells::Others>([=] { HPCRUN_BEHIND(name)(at); }, [=] { release(at); }); \
+  }                                                                                   \
   static_assert(true)
 HPCRUN_RELEASES(free);
 HPCRUN_RELEASES(__libc_free);
@@ -123,12 +122,12 @@ HPCRUN_EXPORT void* pvalloc(size_t bytes) noexcept {
 
 // The C library goes through what it keeps in blocks here: at home alone.
 
-#define HPCRUN_LOOKS(result, name, parameters, arguments)  \
-  HPCRUN_STAND_BEFORE(name);                               \
-  HPCRUN_EXPORT result name parameters noexcept {          \
-    const StaysHome home;                                  \
-    return HPCRUN_BEHIND(name) arguments;                  \
-  }                                                        \
+#define HPCRUN_LOOKS(result, name, parameters, arguments) \
+  HPCRUN_STAND_BEFORE(name);                              \
+  HPCRUN_EXPORT result name parameters noexcept {         \
+    const StaysHome home;                                 \
+    return HPCRUN_BEHIND(name) arguments;                 \
+  }                                                       \
   static_assert(true)
 
 HPCRUN_LOOKS(int, malloc_trim, (size_t rest), (rest));

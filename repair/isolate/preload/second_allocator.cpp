@@ -16,6 +16,7 @@
 #include "repair/isolate/earlier_memory.h"
 #include "repair/isolate/memory_left.h"
 #include "repair/isolate/pages.h"
+#include "repair/isolate/session.h"
 
 namespace hpcrun {
 
@@ -127,6 +128,22 @@ bool change_to_second_allocator() noexcept {
     return false;
   heap.store(Heap::Second);
   return true;
+}
+
+thread_local constinit uint32_t CallOfFirst::calls_ = 0;
+thread_local constinit bool CallOfFirst::is_to_stand_still_ = false;
+
+bool CallOfFirst::is_to_end_first() noexcept {
+  return is_to_stand_still_ = calls_ > 0;
+}
+
+void CallOfFirst::stand_still_after() noexcept {
+  is_to_stand_still_ = false;
+  stand_still_now();
+}
+
+bool ends_call_of_first_allocator() noexcept {
+  return CallOfFirst::is_to_end_first();
 }
 
 bool is_loading_second_allocator() noexcept {

@@ -99,6 +99,7 @@ void start_isolation() noexcept {
   begin_heap(is_awaited, getenv(kEnvIsolatingAllocator));
   set_common_hooks({.prepare = load_second_allocator,
                     .all_stopped = change_to_second_allocator,
+                    .ends_call_first = ends_call_of_first_allocator,
                     .is_common_now = note_common});
   is_awaited ? await_isolation() : become_common();
   use_common_memory();
@@ -114,11 +115,20 @@ void before_thread() noexcept {
   if (why && why != kLimited && was_common.load()) become_common();
 }
 
-void before_fork() noexcept {
+namespace {
+
+void have_private_memory() noexcept {
   // The kernel's call is dispatched to the session if this is in vain, and fails there.
   if (!end_isolation_for_fork()) return;
   if (common_memory_file() >= 0) refusal.store(kForked);
   if (!leave_common()) end_unforked();
+}
+
+}  // namespace
+
+void before_fork() noexcept {
+  fork_begins();
+  have_private_memory();
 }
 
 void after_fork_in_child() noexcept {
@@ -130,12 +140,13 @@ void after_fork_in_child() noexcept {
 }
 
 void after_fork_in_parent() noexcept {
+  fork_ends();
   isolation_after_fork_in_parent();
 }
 
 void before_limit_of_memory() noexcept {
   if ((!is_twin() && process.load() != sys_getpid()) || refusal.load() == kLimited) return;
-  before_fork();  // nobody is a twin
+  have_private_memory();  // nobody is a twin
   if (hpcrun_set_aside_less) hpcrun_set_aside_less();
   // A thread of ours may be on its way out, on a busy machine for long. With others of the program's the
   // memory stays as it was left.

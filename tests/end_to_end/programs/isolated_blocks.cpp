@@ -1,5 +1,7 @@
-// Blocks that were had before threads share a page falsely and after it wander between these and the main
-// thread, and are grown, shrunk and released by whoever has them. Two threads count in neighbouring words. Prints "right", or what was wrong. Argument: for how many milliseconds.
+// Two threads count in neighbouring words. These and the main thread pass blocks to each other, from before
+// the page is isolated until after it, and each grows, shrinks and frees what another one allocated. Prints
+// "right", or what was wrong. Arguments: for how many milliseconds, and how often a thread counts between two
+// blocks.
 
 #include <malloc.h>
 #include <pthread.h>
@@ -113,6 +115,7 @@ void work_on_one(Random& random) {
 }  // namespace
 
 int main(int, char** arguments) {
+  const int counts = atoi(arguments[2]);
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(atoi(arguments[1]));
   const auto is_over = [=] { return std::chrono::steady_clock::now() >= end; };
   Random random(1);
@@ -121,8 +124,8 @@ int main(int, char** arguments) {
   const auto work = [&](unsigned own) {
     Random randoms(own + 2);
     while (!is_over()) {
-      for (int step = 0; step < 100'000; ++step) count(counters[own]);
-      steps[own] += 100'000;
+      for (int step = 0; step < counts; ++step) count(counters[own]);
+      steps[own] += static_cast<uint64_t>(counts);
       work_on_one(randoms);
     }
   };

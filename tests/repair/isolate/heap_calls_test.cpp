@@ -137,10 +137,12 @@ bool each_block_is_its_allocators() {
   free(nullptr);
   if (!has_only(small, 1, 100) || malloc_usable_size(small) != small_bytes) return false;
   // What fits stays where it is, and what is released of it goes back to the kernel.
-  if (realloc(shrinks, kLarge / 2) != shrinks || had != before || !has_only(shrinks, 3, kLarge / 2)) return false;
+  if (realloc(shrinks, kLarge / 2) != shrinks || had != before || !has_only(shrinks, 3, kLarge / 2))
+    return false;
   if (!has_only(static_cast<char*>(shrinks) + kLarge / 2 + kPageBytes, 0, kLarge / 4)) return false;
   void* const grown = realloc(grows, 4000);
-  if (!is_in_room(grown) || had != before + 1 || !has_only(grown, 2, 100) || !has_only(grows, 2, 100)) return false;
+  if (!is_in_room(grown) || had != before + 1 || !has_only(grown, 2, 100) || !has_only(grows, 2, 100))
+    return false;
   free(large);
   if (!has_only(static_cast<char*>(large) + kPageBytes, 0, kLarge / 2)) return false;
   if (realloc(small, 0) != nullptr || had != before + 1) return false;
@@ -203,7 +205,8 @@ TEST_CASE(
         }) == 2);
 }
 
-TEST_CASE("Blocks of the first allocator and of the second are each released by their own, at home and in twins") {
+TEST_CASE(
+    "Blocks of the first allocator and of the second are each released by their own, at home and in twins") {
   const CommonPages common{2};
   CHECK(in_twins(1, [&](size_t, PrivatePages&) { return each_block_is_its_allocators(); }) == 1);
   CHECK(in_twins(1, [&](size_t, PrivatePages& pages) {
@@ -215,12 +218,23 @@ TEST_CASE("Blocks of the first allocator and of the second are each released by 
         }) == 1);
 }
 
+TEST_CASE("A thread that is in the first allocator leaves it before it stands still") {
+  CHECK_FALSE(ends_call_of_first_allocator());
+  {
+    const CallOfFirst outer;
+    const CallOfFirst inner;  // of a handler
+    CHECK(ends_call_of_first_allocator());
+  }
+  CHECK_FALSE(ends_call_of_first_allocator());
+}
+
 TEST_CASE("Nothing that is mapped for blocks lies in a piece where memory was mapped before") {
   const CommonPages common{1};
   CHECK(in_twins(1, [&](size_t, PrivatePages&) {
           const long later = map_for_later(10 * kPageBytes);
           const long given_back = map_apart_from_earlier(3 * kPieceBytes, PROT_READ | PROT_WRITE, 0);
-          if (later < 0 || given_back < 0 || has_earlier_memory() || !begin_earlier_memory(0, 0)) return false;
+          if (later < 0 || given_back < 0 || has_earlier_memory() || !begin_earlier_memory(0, 0))
+            return false;
           const auto first = static_cast<uint64_t>(given_back);
           munmap(reinterpret_cast<void*>(given_back), 3 * kPieceBytes);
           if (!is_earlier(reinterpret_cast<void*>(given_back)) || !is_earlier(&first)) return false;
