@@ -210,7 +210,7 @@ int attach(int pid, const MeasuringOptions& options) {
   const AttachmentLock lock(directory);
   mark_attached(directory);
   const TriggerProbe probe = probe_trigger();
-  const hpcrun::Trigger trigger = users ? std::max(*users, probe.trigger) : probe.trigger;
+  const hpcrun::Trigger trigger = chosen_trigger(users, probe);
   if (options.window.starts_paused()) start_paused(directory);
 
   const std::string settings = settings_text({{hpcrun::kEnvDirectory, directory.string()},

@@ -3,9 +3,7 @@
 #include <cstdlib>
 
 #include "prof/doctor/cuda_libraries.h"
-#include "prof/doctor/opencl_loader.h"
 #include "prof/message.h"
-#include "prof/runtime_library.h"
 
 namespace prof {
 
@@ -25,15 +23,14 @@ std::string behind(const std::string& present, const std::string& added) {
   return present.empty() ? added : present + ":" + added;
 }
 
-void plan_opencl(const std::filesystem::path& runtime, DevicePlan& plan) {
-  Machine machine;
-  machine.environment["LD_LIBRARY_PATH"] = text_of("LD_LIBRARY_PATH");
-  switch (opencl_way(machine)) {
+void plan_opencl(const DeviceSurroundings& surroundings, const std::filesystem::path& runtime,
+                 const std::filesystem::path& opencl_preload, DevicePlan& plan) {
+  switch (surroundings.opencl) {
     case OpenClWay::Layer:
-      plan.environment.emplace_back(kLayers, behind(text_of(kLayers), runtime.string()));
+      plan.environment.emplace_back(kLayers, behind(surroundings.opencl_layers, runtime.string()));
       return;
     case OpenClWay::Preload:
-      plan.preload.push_back(preloadable(find_opencl_preload()));
+      plan.preload.push_back(opencl_preload);
       return;
     case OpenClWay::None:
       return;
@@ -41,13 +38,14 @@ void plan_opencl(const std::filesystem::path& runtime, DevicePlan& plan) {
 }
 
 // The driver takes one library.
-void plan_cuda(const std::filesystem::path& runtime, DevicePlan& plan) {
-  if (!follows_cuda()) return;
-  if (const std::string mode = text_of(kMode); !mode.empty() && mode != "events" && mode != "cupti")
+void plan_cuda(const DeviceSurroundings& surroundings, const std::filesystem::path& runtime, DevicePlan& plan,
+               Notes& notes) {
+  if (!surroundings.has_cuda) return;
+  if (const std::string& mode = surroundings.cuda_mode; !mode.empty() && mode != "events" && mode != "cupti")
     fail(kOwnFailure, "{} is {}: give events or cupti, or unset it", kMode, mode);
-  const std::string users = text_of(kInjection);
+  const std::string& users = surroundings.cuda_injection;
   if (!users.empty() && users != runtime.string())
-    return remark(
+    return notes.remark(
         "{} is set ({}), and CUDA's driver opens one such library: CUDA programs are not followed; unset it "
         "to "
         "follow them",
@@ -57,10 +55,17 @@ void plan_cuda(const std::filesystem::path& runtime, DevicePlan& plan) {
 
 }  // namespace
 
-DevicePlan plan_devices(const std::filesystem::path& runtime) {
+DeviceSurroundings device_surroundings() {
+  Machine machine;
+  machine.environment["LD_LIBRARY_PATH"] = text_of("LD_LIBRARY_PATH");
+  return {opencl_way(machine), text_of(kLayers), follows_cuda(), text_of(kMode), text_of(kInjection)};
+}
+
+DevicePlan plan_devices(const DeviceSurroundings& surroundings, const std::filesystem::path& runtime,
+                        const std::filesystem::path& opencl_preload, Notes& notes) {
   DevicePlan plan;
-  plan_opencl(runtime, plan);
-  plan_cuda(runtime, plan);
+  plan_opencl(surroundings, runtime, opencl_preload, plan);
+  plan_cuda(surroundings, runtime, plan, notes);
   return plan;
 }
 

@@ -6,14 +6,31 @@
 #include <utility>
 #include <vector>
 
+#include "prof/doctor/opencl_loader.h"
+#include "prof/notes.h"
+
 namespace prof {
 
+// How this build and machine can follow accelerators, and what the user set of it.
+struct DeviceSurroundings {
+  OpenClWay opencl = OpenClWay::None;
+  std::string opencl_layers;   // OPENCL_LAYERS
+  bool has_cuda = false;       // this build follows CUDA
+  std::string cuda_mode;       // PROF_CUDA_MODE
+  std::string cuda_injection;  // CUDA_INJECTION64_PATH
+};
+
+DeviceSurroundings device_surroundings();
+
 struct DevicePlan {
-  std::vector<std::filesystem::path> preload;  // behind the runtime
+  std::vector<std::filesystem::path> preload;  // after the runtime
   std::vector<std::pair<std::string, std::string>> environment;
 };
 
-// `runtime`: where the program gets libhpcrun.so from. What the user set is kept.
-DevicePlan plan_devices(const std::filesystem::path& runtime);
+// `runtime`, `opencl_preload`: where the program gets libhpcrun.so and libhpcrun-opencl.so from. What the
+// user set is kept; what is not followed for it is noted. Throws CommandError (125) for a mode that is
+// unknown.
+DevicePlan plan_devices(const DeviceSurroundings& surroundings, const std::filesystem::path& runtime,
+                        const std::filesystem::path& opencl_preload, Notes& notes);
 
 }  // namespace prof

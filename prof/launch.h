@@ -14,10 +14,13 @@
 
 namespace prof {
 
+// Variables in the order in which they are set.
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
 struct Launch {
-  std::filesystem::path program;                                 // the file to execute
-  std::vector<std::string> arguments;                            // argv, [0] as the user typed it
-  std::vector<std::pair<std::string, std::string>> environment;  // added to ours
+  std::filesystem::path program;       // the file to execute
+  std::vector<std::string> arguments;  // argv, [0] as the user typed it
+  Environment environment;             // added to ours
   std::filesystem::path measurement_directory;
   Window window;
   bool is_silent = false;  // its standard streams are /dev/null

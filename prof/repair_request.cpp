@@ -1,7 +1,5 @@
 #include "prof/repair_request.h"
 
-#include <sys/utsname.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -14,7 +12,6 @@
 #include "hpcrun/measurement/repair_plan.h"
 #include "hpcrun/sample/config.h"
 #include "prof/message.h"
-#include "prof/runtime_library.h"
 
 namespace prof {
 
@@ -186,14 +183,13 @@ RepairRequest parse_repair_request(const std::string& text) {
 }
 
 // Signals of events that a thread blocks for a moment kill it before that.
-void require_kernel_for_isolation(const std::string& asked, const std::string& instead) {
+void require_kernel_for_isolation(const std::string& release, const std::string& asked,
+                                  const std::string& instead) {
   constexpr std::pair kLeast{5, 19};
-  utsname names{};
-  uname(&names);
   std::pair version{0, 0};
-  if (std::sscanf(names.release, "%d.%d", &version.first, &version.second) == 2 && version < kLeast)
-    fail(kOwnFailure, "{} needs Linux 5.19 or later, and this is {}; leave it out, or use {}", asked,
-         names.release, instead);
+  if (std::sscanf(release.c_str(), "%d.%d", &version.first, &version.second) == 2 && version < kLeast)
+    fail(kOwnFailure, "{} needs Linux 5.19 or later, and this is {}; leave it out, or use {}", asked, release,
+         instead);
 }
 
 std::vector<RepairKindDescription> list_repairs() {
@@ -241,6 +237,20 @@ RepairFile applicable_repairs(const RepairFile& file, const RepairRequest& reque
   return all;
 }
 
+GivenRepairs read_given_repairs(const RepairRequest& request) {
+  GivenRepairs given;
+  if (request.file.empty()) return given;
+  try {
+    given.repairs = applicable_repairs(read_repair_file(request.file), request, given.left_out);
+  } catch (const RepairFileError& error) {
+    given.problem = error.what();
+    return given;
+  }
+  for (SiteRepair& repair : given.repairs.sites) repair.terms.is_given = true;
+  for (LockRepair& repair : given.repairs.locks) repair.terms.is_given = true;
+  return given;
+}
+
 std::string repair_plan(const RepairFile& file) {
   PlanWriter plan;
   for (const SiteRepair& repair : file.sites) plan.add_site(repair.site, repair.placement);
@@ -263,20 +273,6 @@ void write_repair_plan(const std::string& plan, const fs::path& directory) {
   }
 }
 
-namespace {
-
-constexpr const char* kEnvTunables = "GLIBC_TUNABLES";
-
-// The allocator that is loaded as the program runs has thread-local variables for which each thread has room
-// from its beginning on, or never.
-std::string with_room_for_allocator() {
-  constexpr const char* kRoom = "glibc.rtld.optional_static_tls=4096";
-  const char* const present = getenv(kEnvTunables);
-  return present && *present ? fmt::format("{}:{}", present, kRoom) : kRoom;
-}
-
-}  // namespace
-
 void add_repair_environment(const RepairRequest& request, bool has_plan,
                             std::vector<std::pair<std::string, std::string>>& environment) {
   if (!request.is_for_anything()) return;
@@ -286,12 +282,17 @@ void add_repair_environment(const RepairRequest& request, bool has_plan,
     kinds += (kinds.empty() ? "" : ",") +
              std::string(request.isolate_always ? hpcrun::kRepairIsolateAlways : hpcrun::kRepairIsolate);
   environment.emplace_back(hpcrun::kEnvRepair, kinds);
-  if (request.isolate) {
+  if (request.isolate)
     environment.emplace_back(hpcrun::kEnvIsolate, request.isolate_always ? "1" : hpcrun::kIsolateWhenAsked);
-    environment.emplace_back(hpcrun::kEnvIsolatingAllocator, find_isolating_allocator("--repair=isolate"));
-    environment.emplace_back(kEnvTunables, with_room_for_allocator());
-  }
   if (has_plan) environment.emplace_back(hpcrun::kEnvRepairPlan, "1");
+}
+
+void add_isolating_allocator(const fs::path& allocator, const std::string& users_tunables,
+                             std::vector<std::pair<std::string, std::string>>& environment) {
+  constexpr const char* kRoom = "glibc.rtld.optional_static_tls=4096";
+  environment.emplace_back(hpcrun::kEnvIsolatingAllocator, allocator.string());
+  environment.emplace_back(hpcrun::kEnvTunables,
+                           users_tunables.empty() ? kRoom : fmt::format("{}:{}", users_tunables, kRoom));
 }
 
 }  // namespace prof

@@ -27,8 +27,10 @@ constexpr char kDefaultRepairs[] = "layout,locks";
 // other kind.
 RepairRequest parse_repair_request(const std::string& text);
 
-// Throws CommandError (125) where the kernel is too old for what is asked for; `instead` can be had.
-void require_kernel_for_isolation(const std::string& asked, const std::string& instead);
+// Throws CommandError (125) if the kernel of this release is too old for what is asked for; `instead` is
+// available.
+void require_kernel_for_isolation(const std::string& release, const std::string& asked,
+                                  const std::string& instead);
 
 struct RepairKindDescription {
   std::string name;
@@ -45,14 +47,28 @@ std::string name_of(const LockRepair& locks);
 RepairFile applicable_repairs(const RepairFile& file, const RepairRequest& request,
                               std::vector<std::string>& left_out);
 
+// The repairs of an earlier run that fit the program as it is now.
+struct GivenRepairs {
+  RepairFile repairs;
+  std::vector<std::string> left_out;  // as of applicable_repairs()
+  std::string problem;                // why the file cannot be read; empty: it was, or none is named
+};
+GivenRepairs read_given_repairs(const RepairRequest& request);
+
 // As the runtime reads it (hpcrun/measurement/repair_plan.h); empty where nothing is to be done.
 std::string repair_plan(const RepairFile& file);
 
 // Leaves the plan in the measurement directory. Throws CommandError (125).
 void write_repair_plan(const std::string& plan, const std::filesystem::path& directory);
 
-// What the runtime is told of it, and the libraries that it needs.
+// Adds the variables from which the runtime and the libraries that it needs read the request.
 void add_repair_environment(const RepairRequest& request, bool has_plan,
                             std::vector<std::pair<std::string, std::string>>& environment);
+
+// Adds the variables for the allocator that is loaded once a page is isolated. Its thread-local variables need
+// room in every thread from the thread's beginning on, which the loader sets aside if GLIBC_TUNABLES says so.
+// `users_tunables`: what the user has there.
+void add_isolating_allocator(const std::filesystem::path& allocator, const std::string& users_tunables,
+                             std::vector<std::pair<std::string, std::string>>& environment);
 
 }  // namespace prof

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,20 +21,19 @@ struct DirectoryRequest {
   bool force = false;
   bool aggregates = false;  // processes measure elsewhere (node_directory.h)
   bool is_paused = false;
-  std::string repair_plan;
-  const RepairFile* given = nullptr;  // repairs of an earlier run
+  std::string repair_plan;  // as the runtime reads it; empty: nothing is changed from the start
+  RepairFile given;         // repairs of an earlier run
 };
 
 struct RunDirectory {
   std::filesystem::path path;
-  uint64_t token = 0;                // of the launch, where it aggregates
-  std::optional<ClockServer> clock;  // which nodes of other ranks may ask
+  uint64_t token = 0;                  // of the launch, where it aggregates
+  std::unique_ptr<ClockServer> clock;  // which nodes of other ranks may ask; nullptr: another rank has it
 };
 
 // Makes one for all ranks that share it, or waits until another rank has. Throws CommandError (125) or
 // DatabaseError.
-void open_directory(const DirectoryRequest& request, const std::optional<RankPart>& rank,
-                    RunDirectory& opened);
+RunDirectory open_directory(const DirectoryRequest& request, const std::optional<RankPart>& rank);
 
 // What processes that are measured there look for.
 void prepare_for_processes(const DirectoryRequest& request, const std::filesystem::path& directory);

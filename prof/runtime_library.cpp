@@ -27,7 +27,6 @@ constexpr const char* kSyncPreload = "libhpcrun-sync.so";        // likewise
 constexpr const char* kMpiPreload = "libhpcrun-mpi.so";          // likewise
 constexpr const char* kIsolatePreload = "libhpcrun-isolate.so";  // likewise
 constexpr const char* kRegionsPlugin = "prof-regions.so";        // likewise
-constexpr const char* kIsolatingAllocator = "libjemalloc.so.2";
 
 bool one_preload_entry(const fs::path& path) {
   return path.native().find_first_of(" :$") == std::string::npos;
@@ -109,14 +108,11 @@ fs::path find_isolate_preload() {
   return find_runtime_library().parent_path() / kIsolatePreload;
 }
 
-fs::path find_isolating_allocator(const std::string& asked) {
+fs::path find_isolating_allocator() {
   std::error_code error;
   for (const fs::path& folder : library_folders())
     if (fs::path library = folder / kIsolatingAllocator; fs::exists(library, error)) return library;
-  fail(kOwnFailure,
-       "{} needs {}, which is not installed; install it (apt install libjemalloc2), or name its folder in "
-       "LD_LIBRARY_PATH",
-       asked, kIsolatingAllocator);
+  return {};
 }
 
 fs::path find_regions_plugin() {

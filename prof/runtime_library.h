@@ -29,9 +29,9 @@ std::filesystem::path find_mpi_preload();
 std::filesystem::path find_isolate_preload();
 
 // The allocator that programs with common memory get (jemalloc, which keeps nothing of its own in free
-// blocks), in LD_LIBRARY_PATH or where systems have it. Throws CommandError (125) where it is not installed,
-// which names what asks for it.
-std::filesystem::path find_isolating_allocator(const std::string& asked);
+// blocks), in LD_LIBRARY_PATH or where systems have it; empty if it is not installed.
+constexpr char kIsolatingAllocator[] = "libjemalloc.so.2";
+std::filesystem::path find_isolating_allocator();
 
 // prof-regions.so, the plugin of clang by which `prof cc` annotates code (repair/isolate/pass). Throws
 // CommandError (125) where prof was built without it.

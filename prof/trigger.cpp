@@ -169,6 +169,11 @@ std::optional<hpcrun::Trigger> users_trigger() {
        hpcrun::kEnvTrigger, name);
 }
 
+// They are in order of preference.
+hpcrun::Trigger chosen_trigger(std::optional<hpcrun::Trigger> users, const TriggerProbe& probe) {
+  return users ? std::max(*users, probe.trigger) : probe.trigger;
+}
+
 const char* trigger_name(hpcrun::Trigger trigger) {
   switch (trigger) {
     case hpcrun::Trigger::Sigtrap:

@@ -29,6 +29,9 @@ TriggerProbe probe_trigger(int turns = kProbeTurns);
 // none.
 std::optional<hpcrun::Trigger> users_trigger();
 
+// The trigger of a run: nothing better than this machine allows, and than the user asks for.
+hpcrun::Trigger chosen_trigger(std::optional<hpcrun::Trigger> users, const TriggerProbe& probe);
+
 const char* trigger_name(hpcrun::Trigger trigger);
 
 }  // namespace prof

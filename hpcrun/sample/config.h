@@ -54,6 +54,7 @@ constexpr char kRepairIsolateAlways[] = "isolate:always";
 constexpr char kEnvRepairPlan[] = "PROF_REPAIR_PLAN";
 constexpr char kEnvIsolate[] = "PROF_ISOLATE";
 constexpr char kIsolateWhenAsked[] = "asked";
+constexpr char kEnvTunables[] = "GLIBC_TUNABLES";
 constexpr char kEnvIsolatingAllocator[] = "PROF_ISOLATING_ALLOCATOR";
 constexpr char kEnvMounts[] = "PROF_MOUNTS";
 constexpr char kEnvTrigger[] = "PROF_TRIGGER";

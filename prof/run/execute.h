@@ -1,0 +1,31 @@
+#pragma once
+// Runs the program of a plan and leaves its measurements in the directory.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "prof/launch.h"
+#include "prof/rank_part.h"
+#include "prof/run/plan.h"
+#include "prof/run_directory.h"
+
+namespace prof {
+
+struct MeasuredRun {
+  RunDirectory directory;       // answers other nodes that compare clocks as long as it lives
+  std::filesystem::path place;  // where processes measured: the directory, or one of this node
+  bool is_collected = true;     // what was measured elsewhere is in the directory
+  std::string start;            // ISO 8601
+  Outcome outcome;
+};
+
+// Makes the directory or waits for the rank that does, and runs the program in it. Becomes the program
+// instead if this rank is not measured. Throws CommandError or DatabaseError.
+MeasuredRun execute(const RunPlan& plan, const std::optional<RankPart>& rank);
+
+// Becomes the program, as if there were no `prof`. Throws CommandError if it cannot be executed.
+[[noreturn]] void run_bare(const std::vector<std::string>& command);
+
+}  // namespace prof

@@ -1,0 +1,65 @@
+#pragma once
+// What plan_run() has to know of the machine, the program, the user's environment and the launch. Everything
+// here is looked up before; a test fills it in.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "prof/devices.h"
+#include "prof/launch.h"
+#include "prof/rank_part.h"
+#include "prof/repair_request.h"
+#include "prof/run/request.h"
+#include "prof/target.h"
+#include "prof/trigger.h"
+
+namespace prof {
+
+// Of the rank that this process is in a parallel job.
+struct RankFacts {
+  bool shares_directory = true;
+  bool watches_debuggers = true;
+  std::string file_prefix;  // of its measurement files
+  Environment environment;  // what the program is told of the launch
+};
+
+// Libraries of prof's, each as the loader takes it in LD_PRELOAD, and files beside them.
+struct RunLibraries {
+  std::filesystem::path runtime;
+  std::filesystem::path memory;
+  std::filesystem::path sync;
+  std::filesystem::path mpi;
+  std::filesystem::path opencl;
+  std::filesystem::path isolate;
+  std::filesystem::path allocator;  // for common memory; empty: not installed, or the run needs none
+  std::filesystem::path outside_exec;
+};
+
+struct RunFacts {
+  Target target;
+  SampledEvents sampled;
+  std::optional<hpcrun::Trigger> users_trigger;
+  TriggerProbe probe;
+  int outside_error = 0;      // errno with which the kernel refuses to sample a program from outside
+  std::string memory_events;  // as PROF_MEMORY_EVENTS has them
+  GivenRepairs given;
+  std::optional<DeviceSurroundings> devices;  // absent with --no-devices
+  std::optional<RankFacts> rank;              // absent outside of a parallel job
+  bool is_untold_rank = false;                // is a rank, of which the launcher does not say which
+  RunLibraries libraries;
+  std::string kernel_release;   // "6.1.0-18-amd64"
+  std::string mount_namespace;  // as PROF_MOUNTS has it
+  std::string preloaded;        // the user's LD_PRELOAD
+  std::string tunables;         // the user's GLIBC_TUNABLES
+};
+
+// `release`: the version of prof, for measurement files of ranks.
+std::optional<RankFacts> rank_facts(const std::optional<RankPart>& rank, const std::string& release);
+
+// Looks everything up that the request needs. Tries perf events in a child process; writes nothing but links
+// to libraries (preloadable()). Throws CommandError: 125 for an event that is not available here, 126 or 127
+// for a program that cannot be executed.
+RunFacts gather_run_facts(const RunRequest& request, const std::optional<RankFacts>& rank);
+
+}  // namespace prof

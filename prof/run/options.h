@@ -1,0 +1,28 @@
+#pragma once
+// The options of `prof run`, as its command line has them.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "prof/measuring_options.h"
+
+namespace prof {
+
+enum class DeviceTrace : uint8_t { Exact, Sampled };
+enum class Aggregate : uint8_t { None, Node };
+
+struct RunOptions {
+  std::optional<int> pid;
+  MeasuringOptions measuring;
+  bool devices = true;
+  DeviceTrace device_trace = DeviceTrace::Exact;
+  std::string repair;   // as the user wrote it; empty: nothing is to be changed
+  uint32_t verify = 0;  // pairs of runs; 0: none
+  Aggregate aggregate = Aggregate::None;
+  std::string ranks;  // ranks to measure, as the user wrote them; empty: all
+  std::vector<std::string> command;
+};
+
+}  // namespace prof

@@ -1,0 +1,68 @@
+#include "prof/run/request.h"
+
+#include "prof/message.h"
+#include "prof/run/facts.h"
+
+namespace prof {
+
+namespace {
+
+void require_what_ranks_can_do(const RunOptions& options, const RankFacts* rank) {
+  if (!rank) return;
+  if (options.verify > 0)
+    fail(kOwnFailure, "--verify runs the program again, which one rank of many cannot; leave it out");
+  if (!rank->shares_directory && options.aggregate == Aggregate::Node)
+    fail(kOwnFailure, "--aggregate=node is for ranks that share a directory; leave %r and %p out of -o {}",
+         options.measuring.output);
+}
+
+void require_something_to_verify(const RunOptions& options, const RepairRequest& repairs) {
+  if (options.verify == 0) return;
+  if (!repairs.is_for_anything())
+    fail(kOwnFailure, "--verify tries what --repair finds; add --repair, or leave --verify out");
+  if (!repairs.layout && !repairs.locks)
+    fail(kOwnFailure,
+         "--verify tries allocations and locks that are laid out anew, not pages that are isolated as the "
+         "program runs; use --repair=isolate, or leave --verify out");
+  if (!options.measuring.analyze)
+    fail(kOwnFailure, "--verify needs the analysis that finds repairs; leave --no-analyze out");
+}
+
+// Takes what is followed and not sampled out of the events, and decides how closely a run that repairs is
+// sampled: it is to be faster, so rarely, unless the user requests more.
+void read_events(RunRequest& request) {
+  std::vector<std::string>& names = request.events = request.options.measuring.events;
+  const RepairRequest& repairs = request.repairs;
+  request.is_for_repairs = repairs.is_for_anything() && !asks_for_contention(names);
+  request.rests = request.is_for_repairs && !names_cpu_time(names) && !request.options.measuring.trace;
+  // What an earlier run found is known: only pages to isolate are searched for besides.
+  request.searches = request.is_for_repairs && (repairs.file.empty() || repairs.isolate);
+  if (request.searches) names.emplace_back("contention");
+  request.locks = take_locks(names);
+  request.contention = take_contention(names);
+}
+
+}  // namespace
+
+RunRequest read_run_request(const RunOptions& options, const RankFacts* rank) {
+  require_what_ranks_can_do(options, rank);
+  RunRequest request;
+  request.options = options;
+  if (options.device_trace == DeviceTrace::Sampled && !options.measuring.trace)
+    request.notes.say("--device-trace=sampled changes nothing without --trace");
+  if (!options.repair.empty()) request.repairs = parse_repair_request(options.repair);
+  require_something_to_verify(options, request.repairs);
+  read_events(request);
+  if (request.counts_pages() && request.repairs.is_for_anything())
+    fail(
+        kOwnFailure,
+        "-e contention:pages counts what --repair would change; leave one of them out, or use -e contention");
+  return request;
+}
+
+SampledEvents sampled_events(const RunRequest& request, std::vector<hpcrun::EventSpec> events) {
+  const uint32_t whole_rate = request.rests ? rest_cpu_time(events) : 0;
+  return {std::move(events), request.searches ? whole_rate : 0};
+}
+
+}  // namespace prof

@@ -1,0 +1,49 @@
+#pragma once
+// What a run is to do: the options of `prof run`, read and found to fit together, before anything is known of
+// the machine or the program.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hpcrun/sample/config.h"
+#include "prof/events.h"
+#include "prof/notes.h"
+#include "prof/repair_request.h"
+#include "prof/run/options.h"
+
+namespace prof {
+
+struct RankFacts;
+
+struct RunRequest {
+  RunOptions options;
+  RepairRequest repairs;
+  std::vector<std::string> events;  // sampled events, NAME or NAME@RATE; empty: the default
+  bool locks = false;               // -e locks
+  ContentionRequest contention = ContentionRequest::None;
+  bool is_for_repairs = false;  // the run searches for contention to repair it, not to report it
+  bool rests = false;           // CPUTIME is sampled at a low rate while threads do not contend
+  bool searches = false;        // for repairs that no earlier run found
+  Notes notes;
+
+  bool counts_pages() const { return contention == ContentionRequest::ByPages; }
+  // True if threads may become processes, which have their memory in common.
+  bool isolates() const { return repairs.isolate || counts_pages(); }
+  // The option that has threads become processes, for messages; only where isolates().
+  const char* isolating_option() const { return counts_pages() ? "-e contention:pages" : "--repair=isolate"; }
+};
+
+// Reads the options. `rank`: nullptr outside of a parallel job. Throws CommandError (125) if they do not fit
+// together; prints nothing, and looks at nothing but the file that --repair names.
+RunRequest read_run_request(const RunOptions& options, const RankFacts* rank);
+
+struct SampledEvents {
+  std::vector<hpcrun::EventSpec> events;
+  uint32_t search_rate = 0;  // of CPUTIME while contention is searched for closely; 0: as always
+};
+
+// Lowers the rate of CPUTIME in the events of a run that rests.
+SampledEvents sampled_events(const RunRequest& request, std::vector<hpcrun::EventSpec> events);
+
+}  // namespace prof
