@@ -9,8 +9,8 @@
 
 #include "analysis/views/idleness.h"
 #include "tests/report/contended.h"
-#include "tests/report/example.h"
 #include "tests/report/idle_device.h"
+#include "tests/report/locked.h"
 #include "tests/report/stalled_ranks.h"
 #include "tests/viewer/findings/shown.h"
 
@@ -19,30 +19,6 @@ using namespace prof::test;
 using namespace prof::viewer;
 
 namespace {
-
-// One lock for which a thread waits while another has it, a wait without a lock, and work meanwhile.
-Database locked() {
-  Database database = example();
-  nlohmann::json run = nlohmann::json::parse(database.run_json);
-  const auto side = [](uint32_t context, uint64_t count, double seconds) {
-    return nlohmann::json{{"context", context}, {"threads", 1},     {"count", count},
-                          {"seconds", seconds}, {"longest_s", 0.1}, {"open", 0}};
-  };
-  nlohmann::json lock = {{"host", "build1"},       {"rank", -1},      {"process", 7},     {"kind", "mutex"},
-                         {"name", "queue"},        {"address", 64},   {"objects", 1},     {"waits", 40},
-                         {"waited_s", 2.0},        {"blamed_s", 1.5}, {"longest_s", 0.1}, {"open_s", 0.0},
-                         {"declared", "sum.cpp:5"}};
-  lock["waiters"] = nlohmann::json::array({side(2, 40, 2.0)});
-  lock["holders"] = nlohmann::json::array({side(1, 30, 1.5)});
-  nlohmann::json blocked = side(2, 3, 0.5);
-  blocked["kind"] = "barrier";
-  run["locks"] = {{"locks", {lock}},
-                  {"blocked", {blocked}},
-                  {"idle", nlohmann::json::array()},
-                  {"open", nlohmann::json::array()}};
-  database.run_json = run.dump();
-  return database;
-}
 
 QModelIndex row_named(const QAbstractItemModel& model, const QString& name) {
   for (int row = 0; row < model.rowCount(); ++row)
@@ -111,28 +87,7 @@ TEST_CASE("of locks whose names begin alike the one of the finding is chosen") {
 }
 
 TEST_CASE("a deadlock and threads that are idle lead to their rows") {
-  Database database = locked();
-  nlohmann::json run = nlohmann::json::parse(database.run_json);
-  run["locks"]["idle"] = {{{"context", 1},
-                           {"threads", 1},
-                           {"seconds", 6.0},
-                           {"cpu_s", 3.0},
-                           {"idle_cpu_s", 3.0},
-                           {"idle_threads", 4.0},
-                           {"working_threads", 2.0}}};
-  nlohmann::json wait = {{"host", "build1"},  {"rank", -1},      {"process", 7},  {"thread", 11},
-                         {"kind", "mutex"},   {"name", "other"}, {"address", 8},  {"context", 2},
-                         {"seconds", 1.0},    {"holder", 12},    {"deadlock", 0}, {"thread_name", "a"},
-                         {"holder_name", "b"}};
-  run["locks"]["open"] = {wait};
-  wait["name"] = "first";
-  wait["deadlock"] = 1;
-  run["locks"]["open"].push_back(wait);
-  wait["name"] = "second";
-  wait["thread"] = 12;
-  wait["holder"] = 11;
-  run["locks"]["open"].push_back(wait);
-  database.run_json = run.dump();
+  const Database database = deadlocked();
   Shown shown(database, "locks");
   std::map<std::string, QString> chosen;
   const nlohmann::json report = reported(database, ReportView::Locks);
