@@ -119,7 +119,7 @@ void end_device_thread(ThreadState& thread) noexcept {
 }
 
 HPCRUN_FORK_PATH void hold_devices() noexcept {
-  if (!is_sampling_here()) return;
+  if (is_alone() || !is_sampling_here()) return;
   new (fork_lock) EngineLock;
   fork_lock_is_held = true;
 }

@@ -16,9 +16,11 @@ namespace hpcrun {
 
 namespace {
 
-// The kernel sizes a process's descriptor table by its highest descriptor and copies it at every fork; limits
-// of a million are common in containers.
-constexpr int kHighest = 4096;
+// The kernel sizes a process's descriptor table by its highest descriptor and copies it at every fork, which
+// takes 12 us for 4,096 and 4 us for 1,024; limits of a million are common in containers. Below the usual
+// limit of 1,024 ours are as near to it as they can be wherever that limit is in force.
+constexpr int kUsualLimit = 1024;
+constexpr int kHighest = 4096;  // for what finds no place below that
 
 // One bit each.
 std::atomic<uint64_t> own[kHighest / 64];
@@ -32,14 +34,15 @@ void remember(int descriptor, bool is_own) noexcept {
     own[descriptor / 64].fetch_and(~bit, std::memory_order_relaxed);
 }
 
+// The limit of the process, at most kHighest.
 int ceiling() noexcept {
   rlimit limit{};
   const long result = raw_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, reinterpret_cast<long>(&limit));
   return result == 0 ? static_cast<int>(std::min<uint64_t>(limit.rlim_cur, kHighest)) : kHighest;
 }
 
-// A duplicate above `lowest` and close to `top`, or -1.
-int duplicate_to_top(int descriptor, int lowest, int top) noexcept {
+// Returns a duplicate above `lowest` and close to `top`, or -1.
+int duplicate_below(int descriptor, int lowest, int top) noexcept {
   // From the top down, so that ours stay together whatever order they are opened in.
   for (int distance = 1; top - distance > lowest; distance *= 2) {
     const long moved = raw_syscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, top - distance);
@@ -49,10 +52,22 @@ int duplicate_to_top(int descriptor, int lowest, int top) noexcept {
   return -1;
 }
 
+// Returns a duplicate above `lowest`: close to the usual limit or, if there is no room, to the process's own.
+// With a `share`, only the topmost of so many equal parts of the numbers is used. -1: there is no room.
+int duplicate_to_top(int descriptor, int lowest, int share = 1) noexcept {
+  const int limit = ceiling();
+  for (const int top : {std::min(limit, kUsualLimit), limit}) {
+    const int least = share == 1 ? lowest : std::max(lowest, top - top / share - 1);
+    if (const int moved = duplicate_below(descriptor, least, top); moved >= 0) return moved;
+    if (top == limit) break;
+  }
+  return -1;
+}
+
 }  // namespace
 
 int adopt_descriptor(int descriptor) noexcept {
-  const int moved = duplicate_to_top(descriptor, descriptor, ceiling());
+  const int moved = duplicate_to_top(descriptor, descriptor);
   if (moved >= 0) raw_syscall(SYS_close, descriptor);
   const int adopted = moved >= 0 ? moved : descriptor;
   remember(adopted, true);
@@ -61,8 +76,7 @@ int adopt_descriptor(int descriptor) noexcept {
 
 int adopt_spare_descriptor(int descriptor) noexcept {
   constexpr int kShare = 8;  // of the limit, one in so many
-  const int top = ceiling();
-  const int moved = duplicate_to_top(descriptor, std::max(descriptor, top - top / kShare - 1), top);
+  const int moved = duplicate_to_top(descriptor, descriptor, kShare);
   raw_syscall(SYS_close, descriptor);
   remember(moved, true);
   return moved;
@@ -75,7 +89,7 @@ HPCRUN_FORK_PATH int replace_own_descriptor(int descriptor, int number) noexcept
 }
 
 int vacate_descriptor(int descriptor) noexcept {
-  int moved = duplicate_to_top(descriptor, STDERR_FILENO, ceiling());
+  int moved = duplicate_to_top(descriptor, STDERR_FILENO);
   if (moved < 0)
     moved = static_cast<int>(raw_syscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   remember(descriptor, false);

@@ -1,6 +1,6 @@
 #pragma once
-// The runtime's own file descriptors. They sit close to the descriptor limit, where programs that count on
-// low or consecutive numbers do not meet them, and are remembered, so that a program that closes "everything"
+// The runtime's own file descriptors. They sit close to the descriptor limit, or to 1,024 if it is higher,
+// where programs that count on low or consecutive numbers do not meet them, and are remembered, so that a program that closes "everything"
 // does not close them. All calls are async-signal-safe.
 
 namespace hpcrun {
@@ -9,8 +9,8 @@ namespace hpcrun {
 // when the limit is too near.
 int adopt_descriptor(int descriptor) noexcept;
 
-// The same for one that can be done without: closes it and returns -1 when the topmost eighth of the numbers
-// below the limit is taken.
+// The same for one that can be done without: closes it and returns -1 when the topmost eighths of the numbers
+// below the limit, and below 1,024, are taken.
 int adopt_spare_descriptor(int descriptor) noexcept;
 
 // Gives `descriptor` the number of another own one, which is closed, with close-on-exec. The number, or a

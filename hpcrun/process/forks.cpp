@@ -48,7 +48,8 @@ HPCRUN_FORK_PATH void before_fork() noexcept {
   // The only thread of a process that waits for its first sample is the one that forked it.
   if (!waits_for_first_sample()) {
     const ThreadState* const thread = is_sampling_here() ? this_thread() : nullptr;
-    forking_stack = thread ? thread->unwinder.stack() : StackBounds{};
+    const StackBounds stack = thread ? thread->unwinder.stack() : StackBounds{};
+    if (forking_stack.low != stack.low || forking_stack.high != stack.high) forking_stack = stack;
   }
   leave_waits();  // which the child would begin with
   modules_before_fork();
@@ -67,8 +68,9 @@ HPCRUN_FORK_PATH void count_unsampled_child(int by) noexcept {
       .fetch_add(static_cast<uint64_t>(by), std::memory_order_relaxed);
 }
 
-// Before memory is mapped: the parent's was not copied.
+// Before memory is mapped and threads are listed: the parent's were not copied.
 void forget_own_memory() noexcept {
+  forget_threads();
   Arena::forget_all();
   keep_own_ranges_of_child();
 }
@@ -107,13 +109,12 @@ HPCRUN_FORK_PATH void after_fork_in_child() noexcept {
   process_state.parent_pid = process_state.pid;
   process_state.pid = sys_getpid();
   // What is left of the parent's state: its file, events and threads are the parent's alone, and its memory
-  // was not copied.
+  // was not copied. Its list of threads is not read before the start.
   thread_state = nullptr;
   process_state.sampling.store(false, std::memory_order_relaxed);
   process_state.at_work.store(0, std::memory_order_relaxed);
   process_state.thread_count.store(0, std::memory_order_relaxed);
   // Each page that is written to from here on costs the child a copy of it.
-  forget_threads();
   forget_devices();
   modules_after_fork();
   virtual_signals_after_fork();

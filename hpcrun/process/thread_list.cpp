@@ -69,7 +69,7 @@ bool delist(const ThreadState* thread) noexcept {
 }
 
 HPCRUN_FORK_PATH void hold_threads() noexcept {
-  if (!is_sampling_here()) return;
+  if (is_alone() || !is_sampling_here()) return;
   new (fork_lock) ThreadListLock;
   fork_lock_is_held = true;
 }
@@ -80,7 +80,7 @@ HPCRUN_FORK_PATH void let_threads_go() noexcept {
   reinterpret_cast<ThreadListLock*>(fork_lock)->~ThreadListLock();
 }
 
-HPCRUN_FORK_PATH void forget_threads() noexcept {
+void forget_threads() noexcept {
   first_thread = nullptr;
   list_lock.clear();
 }

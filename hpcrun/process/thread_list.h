@@ -38,7 +38,8 @@ bool is_listed(int tid) noexcept;
 bool delist(const ThreadState* thread) noexcept;
 
 // Around fork(), by the thread that forks: in between no other is about to open or note a descriptor, which
-// the child would have without knowing it. The child lets go of its copy. Signals but ours are blocked.
+// the child would have without knowing it. The child lets go of its copy. Signals but ours are blocked. A
+// process that never had another thread holds nothing: a page that is written to here is copied twice.
 void hold_threads() noexcept;
 void let_threads_go() noexcept;
 

@@ -220,6 +220,19 @@ struct sigaction kernel_action(int signal) noexcept {
   return action;
 }
 
+// Returns true if the kernel has our handler. False also if a library that was loaded before ours, a
+// sanitizer's, has put one of its own in between: kernel_action() passes through it.
+HPCRUN_FORK_PATH bool is_handled_here(int signal) noexcept {
+  struct {
+    void (*handler)(int, siginfo_t*, void*);
+    unsigned long flags;
+    void (*restorer)();
+    SignalMask mask;
+  } action{};
+  raw_syscall(SYS_rt_sigaction, signal, 0, reinterpret_cast<long>(&action), sizeof action.mask);
+  return action.handler == on_signal;
+}
+
 // Puts virtual actions in the place of our handler. Returns the signals for which it did.
 SignalMask show_actions(bool only_ignored) noexcept {
   SignalMask shown = 0;
@@ -274,6 +287,7 @@ HPCRUN_FORK_PATH void virtual_signals_after_fork() noexcept {
   if (writing.test()) writing.clear();
   pending_signals_after_fork();
   for_each_signal(owned_signals(), [](int signal) {
+    if (is_handled_here(signal)) return;
     const struct sigaction found = kernel_action(signal);
     if (found.sa_sigaction == on_signal) return;
     set_virtual_action(signal, found);
@@ -320,8 +334,10 @@ void inherit_mask(const CreatedMask::Inherited& inherited) noexcept {
 
 HPCRUN_FORK_PATH void adopt_kernel_mask() noexcept {
   const SignalMask held = held_signals();
-  blocked_here |= kernel_mask(SIG_BLOCK, 0) & held;  // first: one may be pending
-  kernel_mask(SIG_UNBLOCK, held);
+  const SignalMask blocked = kernel_mask(SIG_BLOCK, 0) & held;
+  if (!blocked) return;
+  blocked_here |= blocked;  // first: one may be pending
+  kernel_mask(SIG_UNBLOCK, blocked);
 }
 
 void set_virtual_action(int signal, const struct sigaction& action) noexcept {

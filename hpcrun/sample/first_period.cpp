@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/descriptors.h"
 #include "hpcrun/guest/fork_path.h"
 #include "hpcrun/guest/syscalls.h"
@@ -28,8 +27,8 @@ bool is_by_perf(Source source) noexcept {
 }
 
 // From 1 to `period`, all equally likely (splitmix64). Children that one process forks differ in both.
-uint64_t random_part(uint64_t period) noexcept {
-  uint64_t mixed = monotonic_ns() + (static_cast<uint64_t>(process_state.pid) << 32);
+uint64_t random_part(uint64_t period, uint64_t now) noexcept {
+  uint64_t mixed = now + (static_cast<uint64_t>(process_state.pid) << 32);
   mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
   mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
   return (mixed ^ (mixed >> 31)) % period + 1;
@@ -72,7 +71,8 @@ HPCRUN_FORK_PATH bool arm_first_period() noexcept {
   FirstPeriod& first = process_state.first_period;
   const Source source = process_state.sources[kEvent];
   const uint64_t period = signal_period_ns(kEvent);
-  const uint64_t part = random_part(period);
+  const uint64_t now = sys_clock_ns(CLOCK_MONOTONIC);  // a call costs less than the first entry of the vDSO
+  const uint64_t part = random_part(period, now);
   first.has_timer = false;
   first.not_elapsed_ns = period - part;
   if (is_by_perf(source) && !open_event(source == Source::SigtrapUser, part)) return false;
@@ -81,7 +81,7 @@ HPCRUN_FORK_PATH bool arm_first_period() noexcept {
     disarm_first_period();
     return false;
   }
-  first.began_ns = monotonic_ns();
+  first.began_ns = now;
   first.cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
   first.is_waiting.store(true, std::memory_order_release);
   if (is_by_perf(source)) enable_perf_event(process_state.inherited_descriptor);

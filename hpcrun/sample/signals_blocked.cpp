@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/syscall.h>
 
+#include "hpcrun/guest/fork_path.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/sample/sources.h"
 
@@ -14,7 +15,7 @@ SignalsBlocked::SignalsBlocked() noexcept {
               reinterpret_cast<long>(&before_), sizeof signals);
 }
 
-SignalsBlocked::~SignalsBlocked() {
+HPCRUN_FORK_PATH SignalsBlocked::~SignalsBlocked() {
   raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&before_), 0, sizeof before_);
 }
 
