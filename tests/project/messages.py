@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""docs/troubleshooting.md has every message that prof and the runtime can print.
+"""docs/troubleshooting.md quotes messages that prof prints.
 
-Messages are the texts in the sources that are handed to fail(), say(), remark(), warn(), an exception or a list of
-warnings. The page quotes each as it stands there up to the first value, "{}" or "%s": what a user sees of it can be
-searched for. Without arguments the page is checked; with --list the messages are printed.
+Each message in a table of the page whose first column is headed "message" occurs in the sources: its words between the
+values, which the page writes as "…", stand in the texts of one source file. A text in the sources that names the page
+has an entry there. A page and heading that a text names exist.
 """
 
 import os
@@ -12,46 +12,23 @@ import re
 import sys
 
 FOLDERS = ("prof", "analysis", "hpcrun", "repair", "viewer")
-# What takes a message: a function, an exception, or a list of warnings.
-SPEAKERS = re.compile(
-    r"\b(fail|say|say_line|remark|remark_line|warn|refuse|refuse_file|corrupt|damaged|invalid|unreadable|fail_at|"
-    r"throw\s+\w*Error|\w*Error|warnings?_?(?:->|\.)(?:push_back|emplace_back)|add_warning|warning)\s*[({]")
+PAGE = "docs/troubleshooting.md"
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
-VALUE = re.compile(r"\{[^}]*\}|%[-#0-9.*]*l{0,2}[sdiuxzc]")
-# Sources of which every sentence is a message: they hand their texts on, or keep them in tables.
-WHOLE = {"analysis/attribution/attribution.cpp", "analysis/attribution/perf_map.cpp",
-         "analysis/disassembly/disassembly.cpp", "analysis/disassembly/machine_code.cpp", "analysis/views/run_summary.cpp",
-         "hpcrun/measurement/read_extents.cpp", "hpcrun/measurement/read_threads.cpp",
-         "hpcrun/measurement/reader.cpp", "hpcrun/sample/sources.cpp", "prof/command_line/misuse.cpp",
-         "prof/report/choice.h"}
-LEAST_WORDS = 3  # fewer are parts of a sentence, names or units
+COMMENT_OR_LITERAL = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.S)
+VALUE = re.compile(r"\{[^{}]*\}|%[-#0-9.*]*l{0,2}[sdiuxzc]")
+DOCUMENT = re.compile(r"docs/([\w-]+)\.md(?:#([\w-]+))?")
+MIN_PIECE_WORDS = 2  # a single word between two values is found everywhere
 
 
 def without_comments(text):
-    return re.sub(r"//[^\n]*|/\*.*?\*/", lambda match: " " * len(match.group()), text, flags=re.S)
+    return COMMENT_OR_LITERAL.sub(lambda match: match.group() if match.group()[0] == '"' else " ", text)
 
 
-def end_of_call(text, start):
-    """The position behind the parenthesis that closes the one at `start`."""
-    depth, at = 0, start
-    while at < len(text):
-        literal = LITERAL.match(text, at)
-        if literal:
-            at = literal.end()
-            continue
-        depth += text[at] in "({"
-        depth -= text[at] in ")}"
-        at += 1
-        if depth == 0:
-            return at
-    return at
-
-
-def literals(call):
-    """The texts of a call, with those that only a line break parts put together."""
+def literals(text):
+    """The string literals of a source, those that only white space separates joined."""
     texts, last = [], None
-    for match in LITERAL.finditer(call):
-        if last is not None and not call[last:match.start()].strip():
+    for match in LITERAL.finditer(text):
+        if last is not None and not text[last:match.start()].strip():
             texts[-1] += match.group(1)
         else:
             texts.append(match.group(1))
@@ -59,55 +36,102 @@ def literals(call):
     return texts
 
 
-def messages(source):
-    """{message: file} of all texts that are sentences."""
-    found = {}
+def normal(text):
+    """The text without markup, its values as "…"."""
+    text = text.replace('\\"', '"').replace("\\n", " ").replace("\\|", "|").replace("`", "").replace("*", "")
+    return " ".join(VALUE.sub("…", text).split())
+
+
+def source_texts(source):
+    """{file: its string literals}"""
+    texts = {}
     for folder in FOLDERS:
         for path in sorted((source / folder).rglob("*")):
-            if path.suffix not in (".cpp", ".h") or not path.is_file():
-                continue
-            text = without_comments(path.read_text())
-            name = path.relative_to(source).as_posix()
-            calls = [text[speaker.end() - 1:end_of_call(text, speaker.end() - 1)]
-                     for speaker in SPEAKERS.finditer(text)]
-            for call in [text] if name in WHOLE else calls:
-                for literal in literals(call):
-                    literal = literal.replace('\\"', '"').replace("\\n", " ").strip()
-                    if len(VALUE.sub(" ", literal).split()) >= LEAST_WORDS:
-                        found.setdefault(literal, name)
+            if path.suffix in (".cpp", ".h", ".c") and path.is_file():
+                texts[path.relative_to(source).as_posix()] = [
+                    normal(literal) for literal in literals(without_comments(path.read_text()))]
+    return texts
+
+
+def cells(row):
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
+
+
+def quoted_messages(page):
+    """(line, message) of each row of the page's tables of messages."""
+    found, in_table = [], False
+    for number, line in enumerate(page.splitlines(), 1):
+        if not line.startswith("|"):
+            in_table = False
+        elif cells(line)[0] == "message":
+            in_table = True
+        elif in_table and not set(line) <= set("|-: "):
+            found.append((number, cells(line)[0]))
     return found
 
 
 def pieces(message):
-    """What of a message is the same whenever it is printed."""
-    return [piece.strip(" ;:,") for piece in VALUE.split(message) if len(piece.split()) >= 2]
+    """The words of a message that are the same whenever it is printed."""
+    all_pieces = [piece.strip(" ;:,.") for piece in normal(message).split("…")]
+    long = [piece for piece in all_pieces if len(piece.split()) >= MIN_PIECE_WORDS]
+    return long or [piece for piece in all_pieces if piece]
 
 
-def normal(text):
-    return " ".join(text.replace("`", "").replace("*", "").replace("\\|", "|").split())
+def is_printed(message, joined):
+    """True if one file has all words of the message."""
+    return any(all(piece in text for piece in pieces(message)) for text in joined)
 
 
-def missing(source, page):
-    text = normal(page)
-    return {message: path for message, path in messages(source).items()
-            if not all(normal(piece) in text for piece in pieces(message))}
+def anchors(page):
+    return {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-")
+            for heading in re.findall(r"^#+ (.+)$", page, re.M)}
+
+
+def wrong_documents(text, source):
+    """The pages and headings named in a text that do not exist."""
+    wrong = []
+    for match in DOCUMENT.finditer(text):
+        path = source / f"docs/{match.group(1)}.md"
+        if not path.is_file() or (match.group(2) and match.group(2) not in anchors(path.read_text())):
+            wrong.append(match.group())
+    return wrong
+
+
+def has_entry(text, messages):
+    return any(all(piece in text for piece in pieces(message)) for message in messages)
+
+
+def problems(page, texts, source):
+    joined = ["\n".join(literals) for literals in texts.values()]
+    messages = quoted_messages(page)
+    for line, message in messages:
+        if not is_printed(message, joined):
+            yield f"{PAGE}:{line}: not printed by prof: {message}"
+    for path, literals in texts.items():
+        for literal in literals:
+            for name in wrong_documents(literal, source):
+                yield f"{path}: {name} does not exist: {literal}"
+            if PAGE in literal and not has_entry(literal, [message for _, message in messages]):
+                yield f"{path}: names {PAGE}, which has no entry for it: {literal}"
+
+
+def check_the_check(source):
+    """True if messages that nobody prints and links that lead nowhere are found."""
+    page = "| message | cause |\n| --- | --- |\n| cannot open … at noon | none |\n"
+    texts = {"a.cpp": ["cannot open …", f"see {PAGE}", "docs/no-such-page.md", "docs/hacking.md#no-such-heading"]}
+    printed = {"a.cpp": ["cannot open … at noon; see " + PAGE]}
+    return len(list(problems(page, texts, source))) == 4 and not list(problems(page, printed, source))
 
 
 def main():
     source = pathlib.Path(os.environ.get("PROF_SOURCE", ".")).resolve()
-    if "--list" in sys.argv:
-        for message, path in messages(source).items():
-            print(f"{path}: {message}")
-        return 0
-    page = (source / "docs/troubleshooting.md").read_text()
-    if not missing(source, page.replace("raised privileges", "")):
-        print("a message that was taken from the page was not missed")
+    if not check_the_check(source):
+        print("a message that is not printed, or a link that leads nowhere, was not found")
         return 1
-    absent = missing(source, page)
-    for message, path in absent.items():
-        print(f"{path}: not in docs/troubleshooting.md: {message}")
-    print(f"{len(messages(source))} messages, {len(absent)} of them not on the page")
-    return 1 if absent else 0
+    page = (source / PAGE).read_text()
+    found = list(problems(page, source_texts(source), source))
+    print("\n".join(found + [f"{len(quoted_messages(page))} messages, {len(found)} problems"]))
+    return 1 if found or not quoted_messages(page) else 0
 
 
 if __name__ == "__main__":
