@@ -20,7 +20,7 @@
 //   libhpcrun-sync.so for locks, and libhpcrun-isolate.so for isolate
 // - PROF_REPAIR_PLAN: "1" where the measurement directory has a plan of what to change from the start
 //   (hpcrun/measurement/repair_plan.h); the same libraries are preloaded
-// - PROF_ISOLATE: "1" to have all memory of the program common from its start on (docs/isolation.md), "asked"
+// - PROF_ISOLATE: "1" to have all memory of the program common from its start on (docs/internals/isolation.md), "asked"
 //   from when there is a page to isolate; libhpcrun-isolate.so is preloaded, with "1" an allocator behind it
 // - PROF_ISOLATING_ALLOCATOR: with "asked", the absolute path of the allocator that the program has from then
 // on

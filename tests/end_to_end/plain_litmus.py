@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Code that is not annotated, and whose threads tell each other of what they wrote in all the ways that there are, beside data that
 they share falsely: the page is isolated or it is not, and what is seen is what C++ allows either way, but where the documentation says
-that nothing is guaranteed (docs/isolation.md)."""
+that nothing is guaranteed (docs/isolate.md)."""
 
 import os
 import re
