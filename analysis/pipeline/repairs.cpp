@@ -11,7 +11,7 @@
 #include "analysis/views/wording.h"
 #include "hpcrun/measurement/repair_plan.h"
 #include "hpcrun/unwind/frame.h"
-#include "repair/isolate/interface.h"
+#include "repair/isolate/contract/interface.h"
 
 namespace prof {
 namespace {

@@ -418,7 +418,7 @@ struct RepairRecord {
   uint64_t remaining;   // with the placement (Declined: with the best one that there is)
   uint64_t address;     // of the line at which this was found, or of the lock, or the page
   // Of pages `conflicts` is the share of CPU time at lines that threads shared there falsely, in millionths,
-  // and `remaining` why it is not isolated (WhyShared, repair/isolate/interface.h).
+  // and `remaining` why it is not isolated (WhyShared, repair/isolate/contract/interface.h).
 };
 
 // Bytes of a cache line that one thread changed while others changed the line as well

@@ -1,11 +1,11 @@
 #pragma once
 // Isolation of pages in the process that is measured: what the judge finds is asked of libhpcrun-isolate.so
-// (repair/isolate/interface.h), and what became of it is written down. Or pages are isolated to see what
+// (repair/isolate/contract/interface.h), and what became of it is written down. Or pages are isolated to see what
 // threads write to them, where contention is looked for in this way (counted_writes.h).
 
 #include <atomic>
 
-#include "repair/isolate/interface.h"
+#include "repair/isolate/contract/interface.h"
 #include "repair/layout/sharing_judge.h"
 
 namespace hpcrun {

@@ -15,7 +15,7 @@
 #include "hpcrun/sample/state.h"
 #include "hpcrun/sample/twin.h"
 #include "hpcrun/unwind/moved_code.h"
-#include "repair/isolate/interface.h"
+#include "repair/isolate/contract/interface.h"
 
 namespace hpcrun {
 

@@ -244,7 +244,7 @@ inline bool is_alone() noexcept {
 }
 
 // While it lives, calls of the kernel that the calling thread makes are let pass where those of the program
-// are dispatched (repair/isolate/session.h), and it stays the task that it is. For handlers, with the
+// are dispatched (repair/isolate/session/session.h), and it stays the task that it is. For handlers, with the
 // program's signals blocked.
 class DirectCalls {
  public:

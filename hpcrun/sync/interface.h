@@ -79,7 +79,7 @@ struct LockRepair {
 enum Detour : uint32_t {
   kUnknownMutexes = 1,  // the C library's are not made as those that we know, or nobody has looked yet
   kFollowed = 2,        // who waits for whom is measured
-  kInSession = 4,       // threads may run as processes (repair/isolate/session.h)
+  kInSession = 4,       // threads may run as processes (repair/isolate/session/session.h)
   kUnheard = 8,         // whether they do is not told any more
 };
 

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <cstdio>
 
-#include "repair/isolate/atomic_sites.h"
-#include "repair/isolate/own_pages.h"
+#include "repair/isolate/atomics/atomic_sites.h"
+#include "repair/isolate/pages/own_pages.h"
 #include "tests/repair/isolate/made_module.h"
 #include "tests/repair/isolate/twin_processes.h"
 

@@ -54,7 +54,7 @@ void prof_region_end(void);
 
 // Each annotated object has this note, in .note.prof.regions, which linkers put one behind the other. `prof
 // cc` sets `complete` in the first of what it links where all code of the module is annotated; so nobody else
-// has to look after its atomic operations (repair/isolate/annotated.h).
+// has to look after its atomic operations (repair/isolate/atomics/annotated.h).
 constexpr uint32_t kProfNoteType = 1;
 constexpr char kProfNoteName[8] = "prof";
 constexpr uint32_t kProfRegionsVersion = 1;

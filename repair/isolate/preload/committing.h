@@ -8,10 +8,10 @@
 #include "hpcrun/guest/behind.h"
 #include "hpcrun/guest/cancellation.h"
 #include "hpcrun/guest/clock.h"
-#include "repair/isolate/interface.h"
-#include "repair/isolate/interrupted_calls.h"
-#include "repair/isolate/own_pages.h"
-#include "repair/isolate/twin_pages.h"
+#include "repair/isolate/contract/interface.h"
+#include "repair/isolate/session/interrupted_calls.h"
+#include "repair/isolate/pages/own_pages.h"
+#include "repair/isolate/controller/twin_pages.h"
 
 namespace hpcrun {
 

@@ -10,7 +10,7 @@
 #include <atomic>
 
 #include "hpcrun/guest/behind.h"
-#include "repair/isolate/controller.h"
+#include "repair/isolate/controller/controller.h"
 #include "repair/isolate/preload/start.h"
 
 extern "C" int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* library);

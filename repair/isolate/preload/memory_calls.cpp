@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include "hpcrun/guest/behind.h"
-#include "repair/isolate/common_calls.h"
-#include "repair/isolate/common_memory.h"
-#include "repair/isolate/controller.h"
-#include "repair/isolate/earlier_memory.h"
+#include "repair/isolate/memory/common_calls.h"
+#include "repair/isolate/memory/common_memory.h"
+#include "repair/isolate/controller/controller.h"
+#include "repair/isolate/memory/earlier_memory.h"
 #include "repair/isolate/preload/second_allocator.h"
 #include "repair/isolate/preload/start.h"
-#include "repair/isolate/twin.h"
+#include "repair/isolate/session/twin.h"
 
 using namespace hpcrun;
 

@@ -8,7 +8,7 @@
 #include <threads.h>
 #include <time.h>
 
-#include "repair/isolate/lock_users.h"
+#include "repair/isolate/controller/lock_users.h"
 #include "repair/isolate/preload/committing.h"
 
 using namespace hpcrun;

@@ -3,7 +3,7 @@
 
 #include "repair/isolate/pass/regions.h"
 
-#include "repair/isolate/own_pages.h"
+#include "repair/isolate/pages/own_pages.h"
 #include "repair/isolate/preload/committing.h"
 
 using namespace hpcrun;

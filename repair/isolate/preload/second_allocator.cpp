@@ -11,12 +11,12 @@
 
 #include "hpcrun/guest/behind.h"
 #include "hpcrun/guest/syscalls.h"
-#include "repair/isolate/common_memory.h"
-#include "repair/isolate/common_state.h"
-#include "repair/isolate/earlier_memory.h"
-#include "repair/isolate/memory_left.h"
-#include "repair/isolate/pages.h"
-#include "repair/isolate/session.h"
+#include "repair/isolate/memory/common_memory.h"
+#include "repair/isolate/memory/common_state.h"
+#include "repair/isolate/memory/earlier_memory.h"
+#include "repair/isolate/memory/memory_left.h"
+#include "repair/isolate/contract/pages.h"
+#include "repair/isolate/session/session.h"
 
 namespace hpcrun {
 

@@ -14,12 +14,12 @@
 #include "hpcrun/guest/own_memory.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/sample/config.h"
-#include "repair/isolate/common_memory.h"
-#include "repair/isolate/controller.h"
+#include "repair/isolate/memory/common_memory.h"
+#include "repair/isolate/controller/controller.h"
 #include "repair/isolate/preload/second_allocator.h"
-#include "repair/isolate/runtime_memory.h"
-#include "repair/isolate/thread_stacks.h"
-#include "repair/isolate/twin.h"
+#include "repair/isolate/memory/runtime_memory.h"
+#include "repair/isolate/memory/thread_stacks.h"
+#include "repair/isolate/session/twin.h"
 
 namespace hpcrun {
 

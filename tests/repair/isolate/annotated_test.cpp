@@ -1,4 +1,4 @@
-#include "repair/isolate/annotated.h"
+#include "repair/isolate/atomics/annotated.h"
 
 #include <cstring>
 #include <vector>

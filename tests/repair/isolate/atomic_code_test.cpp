@@ -1,4 +1,4 @@
-#include "repair/isolate/atomic_code.h"
+#include "repair/isolate/atomics/atomic_code.h"
 
 #include <dlfcn.h>
 #include <link.h>

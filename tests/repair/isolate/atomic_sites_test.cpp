@@ -1,4 +1,4 @@
-#include "repair/isolate/atomic_sites.h"
+#include "repair/isolate/atomics/atomic_sites.h"
 
 #include <cpuid.h>
 #include <signal.h>
@@ -9,8 +9,8 @@
 #include <random>
 #include <string>
 
-#include "repair/isolate/atomic_plan.h"
-#include "repair/isolate/own_pages.h"
+#include "repair/isolate/atomics/atomic_plan.h"
+#include "repair/isolate/pages/own_pages.h"
 #include "tests/repair/isolate/atomic_forms.h"
 #include "tests/repair/isolate/child.h"
 #include "tests/repair/isolate/twin_processes.h"

@@ -1,4 +1,4 @@
-#include "repair/isolate/atomic_watch.h"
+#include "repair/isolate/controller/atomic_watch.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "repair/isolate/benefit.h"
+#include "repair/isolate/controller/benefit.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

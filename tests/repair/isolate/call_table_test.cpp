@@ -1,4 +1,4 @@
-#include "repair/isolate/call_table.h"
+#include "repair/isolate/session/call_table.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,8 +8,8 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "repair/isolate/futex_calls.h"
-#include "repair/isolate/interrupted_calls.h"
+#include "repair/isolate/session/futex_calls.h"
+#include "repair/isolate/session/interrupted_calls.h"
 
 using namespace hpcrun;
 

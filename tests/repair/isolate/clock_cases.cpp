@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "repair/isolate/session.h"
+#include "repair/isolate/session/session.h"
 #include "tests/repair/isolate/isolated.h"
 #include "tests/repair/isolate/team.h"
 #include "tests/repair/isolate/twin_turns.h"

@@ -1,4 +1,4 @@
-#include "repair/isolate/common_calls.h"
+#include "repair/isolate/memory/common_calls.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -13,10 +13,10 @@
 
 #include "hpcrun/guest/arena.h"
 #include "hpcrun/guest/syscalls.h"
-#include "repair/isolate/common_memory.h"
-#include "repair/isolate/common_state.h"
-#include "repair/isolate/pages.h"
-#include "repair/isolate/runtime_memory.h"
+#include "repair/isolate/memory/common_memory.h"
+#include "repair/isolate/memory/common_state.h"
+#include "repair/isolate/contract/pages.h"
+#include "repair/isolate/memory/runtime_memory.h"
 #include "tests/repair/isolate/child.h"
 
 using hpcrun::kPageBytes;

@@ -1,4 +1,4 @@
-#include "repair/isolate/common_memory.h"
+#include "repair/isolate/memory/common_memory.h"
 
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -16,7 +16,7 @@
 #include <string>
 #include <thread>
 
-#include "repair/isolate/common_calls.h"
+#include "repair/isolate/memory/common_calls.h"
 #include "tests/repair/isolate/child.h"
 
 namespace {

@@ -17,10 +17,10 @@
 #include <string>
 
 #include "hpcrun/guest/syscalls.h"
-#include "repair/isolate/common_calls.h"
-#include "repair/isolate/common_memory.h"
-#include "repair/isolate/common_state.h"
-#include "repair/isolate/controller.h"
+#include "repair/isolate/memory/common_calls.h"
+#include "repair/isolate/memory/common_memory.h"
+#include "repair/isolate/memory/common_state.h"
+#include "repair/isolate/controller/controller.h"
 #include "tests/repair/isolate/child.h"
 
 using namespace hpcrun;

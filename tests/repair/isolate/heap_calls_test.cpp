@@ -13,8 +13,8 @@
 #include <functional>
 
 #include "hpcrun/guest/syscalls.h"
-#include "repair/isolate/earlier_memory.h"
-#include "repair/isolate/own_pages.h"
+#include "repair/isolate/memory/earlier_memory.h"
+#include "repair/isolate/pages/own_pages.h"
 #include "repair/isolate/preload/second_allocator.h"
 #include "tests/repair/isolate/twin_processes.h"
 

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "repair/isolate/atomic_sites.h"
-#include "repair/isolate/common_calls.h"
-#include "repair/isolate/common_memory.h"
-#include "repair/isolate/own_pages.h"
-#include "repair/isolate/session.h"
-#include "repair/isolate/thread_record.h"
-#include "repair/isolate/twin.h"
+#include "repair/isolate/atomics/atomic_sites.h"
+#include "repair/isolate/memory/common_calls.h"
+#include "repair/isolate/memory/common_memory.h"
+#include "repair/isolate/pages/own_pages.h"
+#include "repair/isolate/session/session.h"
+#include "repair/isolate/session/thread_record.h"
+#include "repair/isolate/session/twin.h"
 #include "tests/repair/isolate/isolated_atomics.h"
 
 #define EXPORT __attribute__((visibility("default")))

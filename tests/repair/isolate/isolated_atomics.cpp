@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "repair/isolate/atomic_sites.h"
-#include "repair/isolate/common_memory.h"
-#include "repair/isolate/common_state.h"
-#include "repair/isolate/own_pages.h"
-#include "repair/isolate/twin.h"
+#include "repair/isolate/atomics/atomic_sites.h"
+#include "repair/isolate/memory/common_memory.h"
+#include "repair/isolate/memory/common_state.h"
+#include "repair/isolate/pages/own_pages.h"
+#include "repair/isolate/session/twin.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

@@ -12,10 +12,10 @@
 #include <thread>
 #include <vector>
 
-#include "repair/isolate/common_calls.h"
-#include "repair/isolate/common_memory.h"
-#include "repair/isolate/pages.h"
-#include "repair/isolate/tasks.h"
+#include "repair/isolate/memory/common_calls.h"
+#include "repair/isolate/memory/common_memory.h"
+#include "repair/isolate/contract/pages.h"
+#include "repair/isolate/session/tasks.h"
 #include "tests/repair/isolate/child.h"
 
 using hpcrun::kPageBytes;

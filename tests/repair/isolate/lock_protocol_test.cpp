@@ -2,7 +2,7 @@
 // which the steps of a few threads can follow each other: each finds under a lock what was written before the
 // lock was released, nobody waits for ever, and nothing is lost. Protocols that leave out a step are caught.
 
-#include "repair/isolate/lock_protocol.h"
+#include "repair/isolate/controller/lock_protocol.h"
 
 #include <array>
 #include <catch2/catch.hpp>

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <vector>
 
-#include "repair/isolate/pages.h"
+#include "repair/isolate/contract/pages.h"
 
 namespace hpcrun::test {
 

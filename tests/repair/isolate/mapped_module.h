@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "repair/isolate/pages.h"
+#include "repair/isolate/contract/pages.h"
 
 namespace hpcrun::test {
 

@@ -2,7 +2,7 @@
 // follow each other. What must hold is stated once (class World), and checked after each access; merges that
 // are wrong in ways that suggest themselves have to be caught by it.
 
-#include "repair/isolate/merge.h"
+#include "repair/isolate/pages/merge.h"
 
 #include <array>
 #include <catch2/catch.hpp>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "repair/isolate/scan.h"
+#include "repair/isolate/pages/scan.h"
 #include "tests/repair/isolate/every_order.h"
 
 using namespace hpcrun;

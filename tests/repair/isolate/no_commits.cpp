@@ -1,7 +1,7 @@
 // Linked in the place of the commits of private pages (--wrap): twins see what others wrote, and others what
 // they wrote, when a page is given back, and not before.
 
-#include "repair/isolate/private_pages.h"
+#include "repair/isolate/pages/private_pages.h"
 
 // PrivatePages::commit_pages()
 #define COMMIT_PAGES __wrap__ZN6hpcrun12PrivatePages12commit_pagesENS_6StoresE

@@ -1,4 +1,4 @@
-#include "repair/isolate/page_balance.h"
+#include "repair/isolate/controller/page_balance.h"
 
 #include <catch2/catch.hpp>
 #include <map>

@@ -1,4 +1,4 @@
-#include "repair/isolate/page_bits.h"
+#include "repair/isolate/memory/page_bits.h"
 
 #include <sys/mman.h>
 

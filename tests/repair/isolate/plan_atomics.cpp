@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdio>
 
-#include "repair/isolate/atomic_sites.h"
+#include "repair/isolate/atomics/atomic_sites.h"
 #include "tests/repair/isolate/child.h"
 #include "tests/repair/isolate/mapped_module.h"
 

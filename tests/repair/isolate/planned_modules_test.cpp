@@ -1,6 +1,6 @@
 // When the code of a program is looked through for atomic instructions, which may take longer than the program.
 
-#include "repair/isolate/planned_modules.h"
+#include "repair/isolate/controller/planned_modules.h"
 
 #include <catch2/catch.hpp>
 

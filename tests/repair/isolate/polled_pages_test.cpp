@@ -1,12 +1,12 @@
-#include "repair/isolate/polled_pages.h"
+#include "repair/isolate/controller/polled_pages.h"
 
 #include <signal.h>
 #include <ucontext.h>
 
 #include <catch2/catch.hpp>
 
-#include "repair/isolate/interface.h"
-#include "repair/isolate/own_pages.h"
+#include "repair/isolate/contract/interface.h"
+#include "repair/isolate/pages/own_pages.h"
 #include "tests/repair/isolate/twin_processes.h"
 
 using namespace hpcrun;

@@ -1,10 +1,10 @@
-#include "repair/isolate/private_pages.h"
+#include "repair/isolate/pages/private_pages.h"
 
 #include <sys/resource.h>
 
 #include <catch2/catch.hpp>
 
-#include "repair/isolate/own_pages.h"
+#include "repair/isolate/pages/own_pages.h"
 #include "tests/repair/isolate/twin_processes.h"
 
 using namespace hpcrun;

@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "repair/isolate/own_pages.h"
+#include "repair/isolate/pages/own_pages.h"
 #include "repair/isolate/pass/regions.h"
 #include "tests/repair/isolate/twin_processes.h"
 

@@ -17,7 +17,7 @@
 #include <catch2/catch.hpp>
 
 #include "hpcrun/guest/syscalls.h"
-#include "repair/isolate/own_pages.h"
+#include "repair/isolate/pages/own_pages.h"
 #include "tests/repair/isolate/twin_processes.h"
 
 using namespace hpcrun;

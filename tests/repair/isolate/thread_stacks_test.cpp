@@ -1,4 +1,4 @@
-#include "repair/isolate/thread_stacks.h"
+#include "repair/isolate/memory/thread_stacks.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "repair/isolate/common_memory.h"
+#include "repair/isolate/memory/common_memory.h"
 #include "tests/repair/isolate/child.h"
 
 namespace {

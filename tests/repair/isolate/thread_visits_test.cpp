@@ -1,6 +1,6 @@
 // What the controller makes of what threads did since its last round.
 
-#include "repair/isolate/thread_visits.h"
+#include "repair/isolate/controller/thread_visits.h"
 
 #include <semaphore.h>
 #include <time.h>
@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "hpcrun/guest/syscalls.h"
-#include "repair/isolate/twin_pages.h"
+#include "repair/isolate/controller/twin_pages.h"
 #include "tests/repair/isolate/twin_processes.h"
 
 using namespace hpcrun;

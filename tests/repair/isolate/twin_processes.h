@@ -13,7 +13,7 @@
 #include <new>
 #include <vector>
 
-#include "repair/isolate/private_pages.h"
+#include "repair/isolate/pages/private_pages.h"
 
 namespace hpcrun::test {
 

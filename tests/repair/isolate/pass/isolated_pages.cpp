@@ -8,10 +8,10 @@
 
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
-#include "repair/isolate/common_memory.h"
-#include "repair/isolate/own_pages.h"
-#include "repair/isolate/session.h"
-#include "repair/isolate/twin.h"
+#include "repair/isolate/memory/common_memory.h"
+#include "repair/isolate/pages/own_pages.h"
+#include "repair/isolate/session/session.h"
+#include "repair/isolate/session/twin.h"
 #include "tests/repair/isolate/isolated.h"
 #include "tests/repair/isolate/pass/stepping_action.h"
 

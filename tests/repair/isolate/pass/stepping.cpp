@@ -8,14 +8,14 @@
 #include <algorithm>
 #include <atomic>
 
-#include "repair/isolate/own_pages.h"
-#include "repair/isolate/scan.h"
-#include "repair/isolate/session.h"
-#include "repair/isolate/signal_masks.h"
-#include "repair/isolate/switch.h"
-#include "repair/isolate/thread_record.h"
-#include "repair/isolate/twin.h"
-#include "repair/isolate/wait_word.h"
+#include "repair/isolate/pages/own_pages.h"
+#include "repair/isolate/pages/scan.h"
+#include "repair/isolate/session/session.h"
+#include "repair/isolate/session/signal_masks.h"
+#include "repair/isolate/session/switch.h"
+#include "repair/isolate/session/thread_record.h"
+#include "repair/isolate/session/twin.h"
+#include "repair/isolate/session/wait_word.h"
 #include "tests/repair/isolate/pass/isolated_pages.h"
 #include "tests/repair/isolate/pass/stepping_action.h"
 

@@ -1,0 +1,61 @@
+#pragma once
+// Free address space for trampolines, near the code that jumps there, at the same addresses in every process
+// that is made afterwards. For one user at a time, in the program's process, while nothing else is mapped;
+// async-signal-safe.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "repair/isolate/atomics/mapped_array.h"
+#include "repair/isolate/atomics/place_range.h"
+
+namespace hpcrun {
+
+class TrampolinePlaces {
+ public:
+  // Of the process as it is now. False: there is no memory to note it.
+  bool begin() noexcept;
+
+  // A free place in the range that so many bytes fit at, which are writable then; 0: there is none, or the
+  // kernel refuses. Pages that have others already are preferred; those of a new page only where may_map.
+  uint64_t take(PlaceRange range, size_t bytes, bool may_map) noexcept;
+  // Whether take() would find one.
+  bool has(PlaceRange range, size_t bytes) const noexcept { return look(range, bytes, true).at != 0; }
+
+  uint64_t mapped_bytes() const noexcept { return mapped_bytes_; }
+
+  // What was taken is executable and not writable from now on. False: the kernel refuses.
+  bool finish() noexcept;
+  // All of it is free again.
+  void give_up() noexcept;
+
+ private:
+  struct Span {
+    uint64_t low;
+    uint64_t high;
+  };
+  struct Room {  // of mapped pages
+    uint64_t low;
+    uint64_t high;
+    uint64_t next;  // all above is free
+  };
+  struct Found {
+    uint64_t at = 0;
+    uint64_t map_low = 0;  // pages to be mapped first, where not 0
+    uint64_t map_high = 0;
+  };
+  Found look(PlaceRange range, size_t bytes, bool may_map) const noexcept;
+  uint64_t look_in_rooms(PlaceRange range, size_t bytes) const noexcept;
+  Found look_in_gaps(PlaceRange range, size_t bytes) const noexcept;
+  bool map(uint64_t low, uint64_t high) noexcept;
+  static void add_occupied(void* places, const struct OwnMapping& mapping) noexcept;
+
+  static constexpr size_t kMostSpans = 1 << 17;
+  MappedArray<Span, kMostSpans> occupied_;  // by others or our rooms, sorted
+  MappedArray<Span, kMostSpans> used_;      // by trampolines, sorted
+  MappedArray<Room, kMostSpans> rooms_;     // sorted
+  uint64_t mapped_bytes_ = 0;
+  bool is_full_ = false;
+};
+
+}  // namespace hpcrun

@@ -1,0 +1,102 @@
+#include "repair/isolate/controller/benefit.h"
+
+#include <algorithm>
+
+namespace hpcrun {
+
+namespace {
+
+constexpr uint64_t kMillisecond = 1'000'000;
+constexpr uint64_t kSecond = 1'000 * kMillisecond;
+
+constexpr uint64_t kFirstNs = 100 * kMillisecond;
+constexpr uint64_t kWeighNs = 250 * kMillisecond;
+constexpr uint64_t kLeavingNs = 20 * kMillisecond;  // two ticks of the controller's: all threads were asked
+constexpr uint64_t kCommonNs = 30 * kMillisecond;
+constexpr uint64_t kMostBetweenNs = 64 * kSecond;  // trials; after each it is twice as long
+
+constexpr uint32_t kMostExpensive = 2;  // times in a row that isolation may cost too much
+constexpr uint64_t kOften = 20'000;     // meetings in a second, from which on they tell how fast work goes on
+constexpr uint64_t kLeastCpuNs = 10 * kMillisecond;
+
+IsolationTotals difference(const IsolationTotals& now, const IsolationTotals& before) noexcept {
+  IsolationTotals passed;
+  passed.conversion_ns = now.conversion_ns - before.conversion_ns;
+  passed.commit_ns = now.commit_ns - before.commit_ns;
+  passed.meetings = now.meetings - before.meetings;
+  passed.twins_cpu_ns = now.twins_cpu_ns - before.twins_cpu_ns;
+  return passed;
+}
+
+// In a second of CPU time; 0: it was too little to tell.
+uint64_t pace_of(const IsolationTotals& passed) noexcept {
+  if (passed.twins_cpu_ns < kLeastCpuNs) return 0;
+  return passed.meetings * 1'000 / (passed.twins_cpu_ns / kMillisecond);
+}
+
+}  // namespace
+
+void Benefit::begin(const IsolationTotals& now, uint64_t now_ns) noexcept {
+  phase_ = Phase::Isolated;
+  before_ = now;
+  expensive_ = 0;
+  next_trial_ns_ = now_ns;
+  to_next_trial_ns_ = kSecond;
+  wait(now_ns, kFirstNs);
+}
+
+void Benefit::begin_anew(const IsolationTotals& now, uint64_t now_ns) noexcept {
+  before_ = now;
+  wait(now_ns, kWeighNs);
+}
+
+Benefit::Verdict Benefit::look(const IsolationTotals& now, uint64_t share_ppm, uint64_t now_ns) noexcept {
+  const IsolationTotals passed = difference(now, before_);
+  before_ = now;
+  switch (phase_) {
+    case Phase::Isolated:
+      return look_at_isolated(passed, share_ppm, now_ns);
+    case Phase::Leaving:
+      phase_ = Phase::Common;
+      wait(now_ns, kCommonNs);
+      return Verdict::GoOn;
+    case Phase::Common:
+      break;
+  }
+  return look_at_common(passed, now_ns);
+}
+
+Benefit::Verdict Benefit::look_at_isolated(const IsolationTotals& passed, uint64_t share_ppm,
+                                           uint64_t now_ns) noexcept {
+  if (is_expensive(passed, share_ppm)) return Verdict::Lost;
+  pace_ = pace_of(passed);
+  if (pace_ < kOften || now_ns < next_trial_ns_) {
+    wait(now_ns, kWeighNs);
+    return Verdict::GoOn;
+  }
+  phase_ = Phase::Leaving;
+  wait(now_ns, kLeavingNs);
+  return Verdict::MakeCommon;
+}
+
+Benefit::Verdict Benefit::look_at_common(const IsolationTotals& passed, uint64_t now_ns) noexcept {
+  const uint64_t common = pace_of(passed);
+  if (common > 0) tried_ = {pace_, common};
+  if (common >= pace_) return Verdict::Lost;
+  phase_ = Phase::Isolated;
+  next_trial_ns_ = now_ns + to_next_trial_ns_;
+  to_next_trial_ns_ = std::min(2 * to_next_trial_ns_, kMostBetweenNs);
+  wait(now_ns, kWeighNs);
+  return Verdict::IsolateAgain;
+}
+
+bool Benefit::is_expensive(const IsolationTotals& passed, uint64_t share_ppm) noexcept {
+  constexpr uint64_t kBothWays = 2;  // a conversion, and the way back
+  constexpr uint64_t kWhole = 1'000'000;
+  const uint64_t cost = passed.commit_ns + kBothWays * passed.conversion_ns;
+  const bool is_too_much = cost * kWhole > share_ppm * passed.twins_cpu_ns / 2 && cost > kWeighNs / 100;
+  expensive_ = is_too_much ? expensive_ + 1 : 0;
+  return expensive_ == kMostExpensive;
+}
+
+}  // namespace hpcrun

@@ -1,0 +1,66 @@
+#pragma once
+// Which of the isolated pages are worth it: each is judged by itself (benefit.h), by what its own merges took
+// and its part of what conversions did, so that one that does not pay is given back and the others stay. Only
+// one is on trial at a time.
+//
+// Of the controller's thread.
+
+#include <cstdint>
+
+#include "repair/isolate/controller/benefit.h"
+#include "repair/isolate/contract/interface.h"
+#include "repair/isolate/pages/private_pages.h"
+
+namespace hpcrun {
+
+class PageBalance {
+ public:
+  struct Page {
+    uint64_t page;
+    uint64_t share_ppm;  // of CPU time, lost to sharing before
+  };
+  struct Verdict {
+    uint64_t page = 0;
+    Benefit::Verdict is = Benefit::Verdict::GoOn;
+  };
+  // How much of the commits' time was for a page, in any unit; counts on, or, where a thread that had it is
+  // gone, begins again.
+  using TicksOf = uint64_t (*)(uint64_t page) noexcept;
+
+  // A session begins.
+  void begin(const IsolationTotals& now) noexcept;
+
+  // Whether anything can be said by now of these pages, which are the isolated ones.
+  bool is_due(const Page* pages, uint32_t count, uint64_t now_ns) const noexcept;
+
+  // What is to become of one of them; the rest is for the next look.
+  Verdict look(const Page* pages, uint32_t count, const IsolationTotals& now, TicksOf ticks_of,
+               uint64_t now_ns) noexcept;
+
+  // Of the trial that was the last one (Benefit::tried()).
+  const Benefit::Paces& tried() const noexcept { return tried_; }
+
+ private:
+  struct Weighed {
+    uint64_t page = 0;  // 0: none
+    uint64_t share_ppm = 0;
+    uint64_t ticks = 0;
+    IsolationTotals part;  // commit_ns and conversion_ns
+    Benefit benefit;
+  };
+
+  Weighed* find(uint64_t page) noexcept;
+  const Weighed* find(uint64_t page) const noexcept;
+  void divide(const IsolationTotals& now, TicksOf ticks_of) noexcept;
+  bool forget_others(const Page* pages, uint32_t count) noexcept;
+  void add(const Page& page, const IsolationTotals& now, TicksOf ticks_of, uint64_t now_ns) noexcept;
+  void end_trial(const IsolationTotals& now, uint64_t now_ns) noexcept;
+  static IsolationTotals totals_of(const Weighed& one, const IsolationTotals& now) noexcept;
+
+  Weighed weighed_[kMaxPrivatePages];
+  uint64_t on_trial_ = 0;  // page; 0: none
+  IsolationTotals before_;
+  Benefit::Paces tried_;
+};
+
+}  // namespace hpcrun

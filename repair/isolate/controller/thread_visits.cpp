@@ -1,0 +1,72 @@
+#include "repair/isolate/controller/thread_visits.h"
+
+#include <algorithm>
+
+#include "hpcrun/guest/syscalls.h"
+#include "repair/isolate/controller/controller.h"
+#include "repair/isolate/controller/controller_state.h"
+#include "repair/isolate/session/twin.h"
+#include "repair/isolate/controller/twin_pages.h"
+
+namespace hpcrun {
+
+namespace {
+
+constexpr uint64_t kBusyShare = 5;  // a thread works that worked for a fifth of a round
+
+struct Visited {
+  int tid = 0;
+  uint64_t cpu_ns = 0;
+  // As its transactions were counted last:
+  uint64_t counted_ns = 0;
+  uint64_t commits = 0;
+  uint64_t average_ns = 0;  // of transactions; 0: of none yet
+  uint64_t rests_until_ns = 0;
+};
+constinit Visited visited[kMaxThreads];  // by the thread's record
+
+uint64_t cpu_of(const ThreadRecord& record) noexcept {
+  constexpr unsigned kOfThread = 4 | 2;  // clock_getcpuclockid(3)
+  const auto clock = static_cast<clockid_t>(~static_cast<unsigned>(record.tid.load()) << 3 | kOfThread);
+  return sys_clock_ns(clock) + cpu_ns_of_twins_of(record);
+}
+
+}  // namespace
+
+ThreadVisits::Did ThreadVisits::look(const ThreadRecord& record) noexcept {
+  Visited& before = visited[place_of(record)];
+  const uint64_t cpu_ns = cpu_of(record);
+  // Not another one's that had the record, and maybe the number as well: then it has used more.
+  const bool is_known = before.tid == record.tid.load() && before.cpu_ns <= cpu_ns;
+  if (!is_known) before = {};
+  const uint64_t passed_ns = is_known ? cpu_ns - before.cpu_ns : 0;
+  before.tid = record.tid.load();
+  before.cpu_ns = cpu_ns;
+  return passed_ns >= kCommitNs / kBusyShare ? Did::Work : passed_ns > 0 ? Did::Little : Did::Nothing;
+}
+
+bool ThreadVisits::rests(ThreadRecord& record, uint64_t now_ns) noexcept {
+  constexpr uint64_t kRestNs = 1'000'000'000;
+  constexpr uint64_t kWorth = 20;  // commits that a transaction has to be as long as
+  constexpr uint64_t kLeastNs = 10'000;
+  Visited& before = visited[place_of(record)];
+  if (now_ns < before.rests_until_ns) return true;
+  const PrivatePages& pages = pages_of(record);
+  // Of all the time since they were counted last, in which the thread may have waited.
+  const uint64_t commits = pages.commits() - before.commits;
+  const uint64_t passed_ns = now_ns - before.counted_ns;
+  before.commits = pages.commits();
+  before.counted_ns = now_ns;
+  if (record.where.load() == Where::Home) return false;  // transactions begin with the next round
+  const uint64_t length_ns = passed_ns / (commits + 1);
+  constexpr uint64_t kOld = 9, kAll = 10;
+  before.average_ns = before.average_ns ? (kOld * before.average_ns + length_ns) / kAll : length_ns;
+  const uint64_t commit_ns =
+      pages.commits() ? controller.ns_of(pages.timed_ticks() * PrivatePages::kTimed / pages.commits()) : 0;
+  if (before.average_ns >= std::max(kLeastNs, kWorth * commit_ns)) return false;
+  before.rests_until_ns = now_ns + kRestNs;
+  ask_back(record);
+  return true;
+}
+
+}  // namespace hpcrun

@@ -1,0 +1,39 @@
+#include "repair/isolate/session/restartable_sequences.h"
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hpcrun/guest/syscalls.h"
+
+// Of the C library since 2.35; null elsewhere, where nothing is registered either.
+extern "C" {
+[[gnu::weak]] extern const ptrdiff_t __rseq_offset;
+[[gnu::weak]] extern const unsigned int __rseq_size;
+}
+
+namespace hpcrun {
+
+namespace {
+
+constexpr long kSignature = 0x53053053;
+// What the C library says is what it uses; what it registered is this (2.35 to 2.39).
+constexpr long kRegisteredBytes = 32;
+constexpr long kUnregister = 1;
+
+long area() noexcept {
+  if (!&__rseq_size || !__rseq_size) return 0;
+  return reinterpret_cast<long>(static_cast<char*>(__builtin_thread_pointer()) + __rseq_offset);
+}
+
+}  // namespace
+
+bool unregister_restartable_sequences() noexcept {
+  const long at = area();
+  return at && raw_syscall(SYS_rseq, at, kRegisteredBytes, kUnregister, kSignature) == 0;
+}
+
+void register_restartable_sequences() noexcept {
+  raw_syscall(SYS_rseq, area(), kRegisteredBytes, 0, kSignature);
+}
+
+}  // namespace hpcrun

@@ -1,0 +1,49 @@
+#pragma once
+// How the threads of a process change the phase of a session together (session.h): who begins or ends it, and
+// those that take part. Async-signal-safe.
+
+#include "repair/isolate/session/session.h"
+#include "repair/isolate/session/wait_word.h"
+
+namespace hpcrun {
+
+// By what was read before the phase: it may have come back meanwhile.
+inline void wait_for_change_from(uint32_t turn) noexcept {
+  while (session.turns.load(std::memory_order_acquire) == turn) wait_while(session.turns, turn, kWaitLong);
+}
+
+inline void change_phase(Phase phase) noexcept {
+  session.phase.store(phase, std::memory_order_release);
+  session.turns.fetch_add(1, std::memory_order_release);
+  wake_all(session.turns);
+}
+
+// The thread waits for the change.
+inline void arrive() noexcept {
+  session.arrived.fetch_add(1, std::memory_order_release);
+  wake_all(session.arrived);
+}
+
+// Counts the thread in.
+class Counted {
+ public:
+  explicit Counted(std::atomic<uint32_t>& among) noexcept : among_(among) { among_.fetch_add(1); }
+  ~Counted() {
+    among_.fetch_sub(1);
+    wake_all(among_);
+  }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  std::atomic<uint32_t>& among_;
+};
+
+inline void await_none(const std::atomic<uint32_t>& among) noexcept {
+  for (uint32_t count; (count = among.load()) != 0;) wait_while(among, count, kWaitLong);
+}
+
+// Of the request signal, in which threads enter and leave, and of the trap.
+void install_handlers() noexcept;
+
+}  // namespace hpcrun

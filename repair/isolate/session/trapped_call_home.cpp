@@ -1,0 +1,162 @@
+// What the thread itself makes of its calls, at home.
+
+#include "repair/isolate/session/trapped_call.h"
+
+#include <sys/mman.h>
+
+#include "hpcrun/guest/syscalls.h"
+#include "repair/isolate/session/clone_calls.h"
+#include "repair/isolate/session/cpu_time.h"
+#include "repair/isolate/session/mask_calls.h"
+#include "repair/isolate/session/parked.h"
+#include "repair/isolate/session/program_actions.h"
+#include "repair/isolate/session/program_calls.h"
+#include "repair/isolate/session/session.h"
+#include "repair/isolate/session/signal_masks.h"
+#include "repair/isolate/session/switch.h"
+#include "repair/isolate/session/tasks.h"
+#include "repair/isolate/session/trapped_calls.h"
+
+namespace hpcrun {
+
+namespace {
+
+// Writable memory that a twin would have a copy of. What the C library maps for itself, and libraries' data.
+bool makes_private_memory(const SystemCall& call) noexcept {
+  const long* a = call.arguments;
+  switch (call.number) {
+    case SYS_mmap:
+      return (a[3] & MAP_TYPE) == MAP_PRIVATE && (a[2] & PROT_WRITE);
+    case SYS_mprotect:
+    case SYS_pkey_mprotect:
+      return a[2] & PROT_WRITE;
+    case SYS_mremap:
+    case SYS_brk:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+// At home. A thread that was given back as this handler began has a twin's mask in the context still; the
+// kernel has its own.
+void TrappedCall::take_own_mask() noexcept {
+  if (mask_bits(context_.uc_sigmask) != twin_mask_) return;
+  const uint64_t mask = set_kernel_mask(kAllSignals);
+  if (!is_twin()) set_mask_bits(context_.uc_sigmask, mask);
+  set_kernel_mask(mask);
+}
+
+long TrappedCall::make_at_home() noexcept {
+  // From here on no handler converts the thread; one may have until here.
+  record_.call_at_home = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  long result = kNotExecuted;
+  if (!is_twin()) {
+    take_own_mask();
+    result = make_certainly_at_home();
+  }
+  // What is done stays so until the handler ends: a twin would begin with the mask that the call has changed.
+  if (result == kNotExecuted) record_.call_at_home = outer_call_at_home_;
+  return result;
+}
+
+long TrappedCall::make_certainly_at_home() noexcept {
+  bool has_signal = false;
+  long result = 0;
+  switch (call_.number) {
+    // A handler of ours may convert the thread just before the kernel has a call that twins make: the kernel
+    // would tell the twin's numbers.
+    case SYS_getpid:
+      return session.pid;
+    case SYS_gettid:
+      return record_.tid.load();
+    case SYS_membarrier:  // and leave out other twins
+      pass(result);
+      return result;
+    case SYS_rt_sigprocmask:
+      has_new_mask_ = true;
+      return change_mask(call_, record_, context_, has_signal);
+    case SYS_sigaltstack:
+      pass(result);
+      raw_syscall(SYS_sigaltstack, 0, reinterpret_cast<long>(&context_.uc_stack));
+      return result;
+    case SYS_exit:
+      end_thread();
+    case SYS_exit_group:
+      end_process();
+    default:
+      break;
+  }
+  if (is_clone_call(call_.number)) return clone_at_home(call_, context_);
+  if (makes_private_memory(call_)) note_private_memory();
+  if (is_session_on() && begins_to_watch_cpu_time(call_)) begin_to_watch_time();
+  const MadeBy by = made_by_now();
+  if (by == MadeBy::HomeAlone && is_session_on()) return make_alone_at_home();
+  if (by == MadeBy::Original) return call_in_program(call_);
+  if (by == MadeBy::Twin) record_.call_at_home = outer_call_at_home_;
+  pass(result);
+  return result;
+}
+
+// Which range of memory the call changes or takes away; none: it is no such call.
+void TrappedCall::tell_change() const noexcept {
+  if (!session.hooks.memory_changes) return;
+  switch (call_.number) {
+    case SYS_mmap:
+    case SYS_munmap:
+    case SYS_mremap:
+    case SYS_mprotect:
+    case SYS_madvise: {
+      const auto low = static_cast<uint64_t>(call_.arguments[0]);
+      return session.hooks.memory_changes(low, low + static_cast<uint64_t>(call_.arguments[1]));
+    }
+    default:
+      return;
+  }
+}
+
+long TrappedCall::make_alone_at_home() noexcept {
+  bring_all_home();
+  tell_change();
+  long result = 0;
+  if (call_.number == SYS_execve || call_.number == SYS_execveat)
+    result = execute_program();
+  else
+    result = call_in_program(call_);
+  // A descriptor that is read in a twin has the twin's signals: from now on there are none.
+  const bool reads_signals = (call_.number == SYS_signalfd || call_.number == SYS_signalfd4) && result >= 0;
+  if (!reads_signals) release_twins();
+  return result;
+}
+
+// The new program gets the mask that this one believes in, and children that it knows of.
+long TrappedCall::execute_program() noexcept {
+  for_each_record([](ThreadRecord& record) { await_end_of_twin(record); });
+  const uint64_t mask = set_kernel_mask(mask_of_program(record_, context_));
+  const bool ignores = action_of_own_signal(SIGSYS).handler == reinterpret_cast<void*>(SIG_IGN);
+  const KernelAction ignored = action_of_own_signal(SIGSYS);
+  if (ignores) kernel_action(SIGSYS, &ignored, nullptr);
+  const long result = call_in_program(call_);
+  if (ignores) install_trap_handler();
+  set_kernel_mask(mask);
+  return result;
+}
+
+void TrappedCall::end_thread() noexcept {
+  set_kernel_mask(kAllSignals);
+  const int status = static_cast<int>(call_.arguments[0]);
+  await_end_of_twin(record_);
+  set_this_record(nullptr);
+  free_record(record_);
+  for (;;) raw_syscall(SYS_exit, status);
+}
+
+void TrappedCall::end_process() noexcept {
+  set_kernel_mask(kAllSignals);
+  kill_twins();
+  for (;;) raw_syscall(SYS_exit_group, call_.arguments[0]);
+}
+
+}  // namespace hpcrun

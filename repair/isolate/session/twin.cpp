@@ -1,0 +1,383 @@
+#include "repair/isolate/session/twin.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <ucontext.h>
+
+#include "hpcrun/guest/clock.h"
+#include "hpcrun/guest/syscalls.h"
+#include "repair/isolate/session/parked.h"
+#include "repair/isolate/session/restartable_sequences.h"
+#include "repair/isolate/session/session.h"
+#include "repair/isolate/session/signal_masks.h"
+#include "repair/isolate/session/switch.h"
+#include "repair/isolate/session/tasks.h"
+#include "repair/isolate/session/thread_record.h"
+#include "repair/isolate/session/wait_word.h"
+
+namespace hpcrun {
+
+namespace {
+
+constinit TwinCounts counts;
+
+// StaysHome objects of the calling thread that live.
+constinit thread_local uint32_t stays_home __attribute__((tls_model("initial-exec"))) = 0;
+
+void call(void (*hook)() noexcept) noexcept {
+  if (!hook) return;
+  const bool before = let_calls_pass(true);
+  hook();
+  let_calls_pass(before);
+}
+
+// What interrupted a call of the program's is one of ours. Where the runtime met a fault, the thread is at
+// home by now, with the mask that it has there.
+bool take_sample(int signal, const siginfo_t& info, ucontext_t& context) noexcept {
+  if (!session.sampling.take || !is_twin()) return false;
+  if (!session.sampling.take(signal, info, &context)) return false;
+  ++this_record()->own_interruptions;
+  if (is_twin()) return true;
+  const uint64_t mask = set_kernel_mask(kAllSignals);
+  set_mask_bits(context.uc_sigmask, mask);
+  set_kernel_mask(mask);
+  return true;
+}
+
+void on_sample_signal(int signal, siginfo_t* info, void* raw) {
+  take_sample(signal, *info, *static_cast<ucontext_t*>(raw));
+}
+
+// Of the signal frame that the kernel made on the thread's stack, so the original can return from it as well,
+// and repeats the instruction.
+void on_fault(int signal, siginfo_t* info, void* raw) {
+  auto& context = *static_cast<ucontext_t*>(raw);
+  if (signal == SIGTRAP && take_sample(signal, *info, context)) return;
+  ThreadRecord& record = *this_record();
+  set_mask_bits(context.uc_sigmask, give_back_in_handler(Leaving::Fault));
+  if (session.hooks.place_in_program) {
+    auto& at = context.uc_mcontext.gregs[REG_RIP];
+    at = static_cast<greg_t>(session.hooks.place_in_program(static_cast<uint64_t>(at)));
+  }
+  constexpr int kBreakpoint = 3;  // the trap whose address is behind the instruction
+  constexpr int kDebug = 1;
+  const bool is_sent = info->si_code <= 0;
+  if (signal == SIGTRAP && context.uc_mcontext.gregs[REG_TRAPNO] == kBreakpoint && !is_sent)
+    --context.uc_mcontext.gregs[REG_RIP];
+  if (is_sent || (signal == SIGTRAP && context.uc_mcontext.gregs[REG_TRAPNO] == kDebug))
+    raw_syscall(SYS_tgkill, session.pid, record.tid.load(), signal);
+}
+
+void install_fault_handlers() noexcept {
+  KernelAction action;
+  action.handler = reinterpret_cast<void*>(on_fault);
+  action.flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | kRestorerFlag;
+  action.restorer = reinterpret_cast<void*>(hpcrun_signal_return);
+  action.mask = kHandlerMask;
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE}) kernel_action(signal, &action, nullptr);
+  // Samples that come faster than they are handled must not pile up on the stack.
+  action.flags &= ~static_cast<unsigned long>(SA_NODEFER);
+  kernel_action(SIGTRAP, &action, nullptr);
+  if (!sample_signal_bit()) return;
+  action.handler = reinterpret_cast<void*>(on_sample_signal);
+  action.flags |= SA_RESTART;
+  kernel_action(*session.sampling.signal, &action, nullptr);
+}
+
+// stop_with_program(). Where the user has too many timers, there is none.
+void begin_to_look() noexcept {
+  sigevent event{};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = session.request_signal;
+  int timer = 0;  // the kernel's number
+  if (raw_syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, reinterpret_cast<long>(&event),
+                  reinterpret_cast<long>(&timer)) < 0)
+    return;
+  const itimerspec each{{0, kLookNs}, {0, kLookNs}};
+  raw_syscall(SYS_timer_settime, timer, 0, reinterpret_cast<long>(&each), 0);
+}
+
+// In the new process.
+void become_twin(ThreadRecord& record, uint64_t begin) noexcept {
+  raw_syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+  if (raw_syscall(SYS_getppid) != session.pid) raw_syscall(SYS_exit_group, 0);
+  record.twin_is_uncounted.store(true);
+  install_fault_handlers();
+  begin_to_look();
+  dispatch_calls(true);
+  if (record.has_rseq) register_restartable_sequences();
+  if (session.hooks.converted) session.hooks.converted();
+  call(session.sampling.begin);
+  const uint64_t time = monotonic_ns() - begin;
+  counts.conversions.fetch_add(1);
+  counts.conversion_ns.fetch_add(time);
+  uint64_t longest = counts.longest_conversion_ns.load();
+  while (longest < time && !counts.longest_conversion_ns.compare_exchange_weak(longest, time)) {
+  }
+}
+
+uint64_t cpu_ns_of_running_twin(const ThreadRecord& record) noexcept {
+  const int twin = record.twin.load();
+  if (twin <= 0 || !record.twin_is_uncounted.load()) return 0;
+  // The kernel's number for a process's clock (clock_getcpuclockid(3)).
+  return sys_clock_ns(static_cast<clockid_t>(~static_cast<unsigned>(twin) << 3 | 2));
+}
+
+// Whether the handlers of all signals that wait for the thread let calls go on.
+bool waiting_signals_restart(const ThreadRecord& record) noexcept {
+  uint64_t pending = 0;
+  raw_syscall(SYS_rt_sigpending, reinterpret_cast<long>(&pending), sizeof pending);
+  for (pending &= ~record.program_mask.load(); pending; pending &= pending - 1) {
+    KernelAction action;
+    kernel_action(__builtin_ctzll(pending) + 1, nullptr, &action);
+    const bool is_handled = action.handler != reinterpret_cast<void*>(SIG_DFL) &&
+                            action.handler != reinterpret_cast<void*>(SIG_IGN);
+    if (is_handled && !(action.flags & SA_RESTART)) return false;
+  }
+  return true;
+}
+
+void count_out() noexcept {
+  session.twins.fetch_sub(1);
+  wake_all(session.twins);
+}
+
+}  // namespace
+
+bool is_twin() noexcept {
+  const ThreadRecord* record = this_record();
+  return record && record->where.load(std::memory_order_relaxed) == Where::Twin;
+}
+
+int thread_number() noexcept {
+  const int task = sys_gettid();
+  const ThreadRecord* const record = this_record();  // asked for last: whoever was a twin before has one
+  return record ? record->tid.load() : task;
+}
+
+bool was_asked_back() noexcept {
+  return this_record()->asked_back.load();
+}
+
+TwinCounts& twin_counts() noexcept {
+  return counts;
+}
+
+namespace {
+
+// `program_mask`: the signals that the program believes the thread blocks; null: those that it blocks now.
+Conversion convert(const uint64_t* program_mask) noexcept {
+  ThreadRecord* record = this_record();
+  if (!record || !is_session_on() || record->session.load() != session.number.load())
+    return Conversion::NoSession;
+  if (is_twin()) return Conversion::AlreadyTwin;
+  if (sys_getpid() != session.pid) return Conversion::NoSession;
+  if (record->call_at_home || stays_home || do_calls_pass()) return Conversion::Busy;
+
+  const uint64_t begin = monotonic_ns();
+  const uint64_t mask = set_kernel_mask(kAllSignals);
+  if (is_twin()) {  // a handler has converted it meanwhile
+    set_kernel_mask(mask);
+    return Conversion::AlreadyTwin;
+  }
+  record->asked_back.store(0);
+  session.twins.fetch_add(1);
+  record->where.store(Where::Twin);
+  long result = -EAGAIN;
+  // Whoever wants all threads at home from here on waits for this one; who wanted it before is seen here.
+  const bool held = session.holds.load() != 0 || session.has_private_memory.load() || !is_session_on() ||
+                    record->session.load() != session.number.load();
+  if (!held) {
+    await_end_of_twin(*record);
+    record->program_mask.store(program_mask ? *program_mask : mask);
+    record->order.store(Order::None);
+    record->in_trap = false;
+    record->has_rseq = unregister_restartable_sequences();
+    call(session.sampling.leave_home);
+    // Without a signal as it ends: the kernel would give that to any thread of the program's, which may wait
+    // in a call. It is no child that wait() sees.
+    result = hpcrun_part(record, CLONE_FILES | CLONE_FS | CLONE_SYSVSEM | CLONE_IO);
+  }
+  if (result < 0) {
+    record->where.store(Where::Home);
+    count_out();
+    if (!held) {
+      call(session.sampling.come_home);
+      if (record->has_rseq) register_restartable_sequences();
+      counts.refusals.fetch_add(1);
+      counts.last_errno.store(static_cast<int>(-result));
+    }
+    set_kernel_mask(mask);
+    return held ? Conversion::Held : Conversion::Refused;
+  }
+  become_twin(*record, begin);
+  set_kernel_mask(twin_mask());
+  // Whoever asked before the process had a number sent it nothing.
+  if (was_asked_back()) give_back(Leaving::Asked);
+  return Conversion::Done;
+}
+
+}  // namespace
+
+Conversion convert_this_thread() noexcept {
+  return convert(nullptr);
+}
+
+uint64_t convert_in_handler(uint64_t interrupted) noexcept {
+  if (convert(&interrupted) != Conversion::Done) return interrupted;
+  return settle_in_handler();
+}
+
+void ask_to_convert(ThreadRecord& record) noexcept {
+  if (record.where.load() != Where::Home || record.wanted.exchange(1)) return;
+  raw_syscall(SYS_tgkill, session.pid, record.tid.load(), session.request_signal);
+}
+
+// The original is stopped with its process. Where somebody beats time, and did since, the program runs, and
+// no descriptor is opened.
+void stop_with_program(ThreadRecord& record) noexcept {
+  const uint32_t beats = session.beats.load();
+  if (record.beats_seen != beats) {
+    record.beats_seen = beats;
+    return;
+  }
+  const timespec moment{0, 50'000'000};
+  while (session.beats.load() == beats && is_stopped_task(record.tid.load()))
+    raw_syscall(SYS_nanosleep, reinterpret_cast<long>(&moment), 0);
+}
+
+void leave_where_asked() noexcept {
+  if (is_twin() && !this_record()->in_trap && was_asked_back()) give_back(Leaving::Asked);
+}
+
+void stay_home() noexcept {
+  ++stays_home;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  if (is_twin()) give_back(Leaving::Call);
+}
+
+StaysHome::StaysHome() noexcept {
+  stay_home();
+}
+StaysHome::~StaysHome() {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  --stays_home;
+}
+
+void give_back(Leaving reason) noexcept {
+  ThreadRecord* record = this_record();
+  if (!is_twin()) return;
+  const uint64_t mask = set_kernel_mask(kAllSignals);
+  if (!is_twin()) {  // it was asked back meanwhile
+    set_kernel_mask(mask);
+    return;
+  }
+  if (session.hooks.before_leaving) session.hooks.before_leaving();
+  counts.given_back[static_cast<int>(reason)].fetch_add(1);
+  raw_syscall(SYS_sigaltstack, 0, reinterpret_cast<long>(&record->handler_stack));
+  const bool has_rseq = unregister_restartable_sequences();
+  const uint64_t cpu_ns = sys_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+  record->twin_is_uncounted.store(false);  // first: who adds up meanwhile may miss it, but not have it twice
+  record->twins_cpu_ns += cpu_ns;
+  session.past_cpu_ns.fetch_add(cpu_ns);
+  call(session.sampling.end);
+
+  hpcrun_leave(record);  // from here on in the original
+
+  call(session.sampling.come_home);
+  if (has_rseq) register_restartable_sequences();
+  count_out();
+  const bool restarts = waiting_signals_restart(*record);
+  // They come now, in the thread's context, if it does not block them any more.
+  set_kernel_mask(record->program_mask.load());
+  record->handlers_restart = restarts;
+}
+
+uint64_t settle_in_handler(bool at_home) noexcept {
+  for (;;) {
+    const uint64_t mask = set_kernel_mask(kAllSignals);
+    ThreadRecord* record = this_record();
+    if (!record) return mask;
+    record->in_trap = false;
+    if (!is_twin()) return mask;
+    if (!was_asked_back() && !at_home) return twin_mask();
+    give_back(was_asked_back() ? Leaving::Asked : Leaving::Call);
+  }
+}
+
+uint64_t give_back_in_handler(Leaving reason) noexcept {
+  give_back(reason);
+  return settle_in_handler();
+}
+
+void ask_back_again(ThreadRecord& record) noexcept {
+  const int twin = record.twin.load();
+  if (twin > 0 && record.where.load() == Where::Twin)
+    raw_syscall(SYS_tgkill, twin, twin, session.request_signal);
+}
+// Once: a twin that is busy with its pages would do nothing but take the signals of somebody who asks for
+// ever.
+void ask_back(ThreadRecord& record) noexcept {
+  if (record.where.load() == Where::Twin && !record.asked_back.exchange(1)) ask_back_again(record);
+}
+void ask_back(int tid) noexcept {
+  if (ThreadRecord* record = record_of(tid)) ask_back(*record);
+}
+
+void ask_to_commit(ThreadRecord& record) noexcept {
+  ask_back_again(record);  // the same signal, and the twin looks what is wanted
+}
+
+void bring_all_home() noexcept {
+  session.holds.fetch_add(1);
+  for (bool again = false;; again = true) {
+    const uint32_t twins = session.twins.load();
+    if (!twins) return;
+    for_each_record([again](ThreadRecord& record) {
+      // The kernel may have had no room for another signal of the user's.
+      if (again && record.asked_back.load()) ask_back_again(record);
+      ask_back(record);
+    });
+    wait_while(session.twins, twins, kWaitLong);
+  }
+}
+
+void release_twins() noexcept {
+  session.holds.fetch_sub(1);
+}
+
+AllAtHome::AllAtHome(bool is_needed) noexcept : is_on_(is_needed && is_session_on()) {
+  if (is_on_) bring_all_home();
+}
+AllAtHome::~AllAtHome() {
+  if (is_on_) release_twins();
+}
+
+uint64_t cpu_ns_of_twins() noexcept {
+  uint64_t sum = session.past_cpu_ns.load();
+  for_each_record([&sum](const ThreadRecord& record) { sum += cpu_ns_of_running_twin(record); });
+  return sum;
+}
+
+uint64_t cpu_ns_of_twins_of(const ThreadRecord& record) noexcept {
+  const uint64_t past = record.twins_cpu_ns;  // first, as above
+  return past + cpu_ns_of_running_twin(record);
+}
+
+}  // namespace hpcrun
+
+// Called on the parking stack.
+extern "C" void hpcrun_parked(hpcrun::ThreadRecord* record, long twin) noexcept;
+void hpcrun_parked(hpcrun::ThreadRecord* record, long twin) noexcept {
+  hpcrun::stay_parked(*record, static_cast<int>(twin));
+}
+
+// Called on the leaving stack, with nothing of the thread's any more.
+extern "C" [[noreturn]] void hpcrun_left(hpcrun::ThreadRecord* record) noexcept;
+void hpcrun_left(hpcrun::ThreadRecord* record) noexcept {
+  hpcrun::wake_original(*record, hpcrun::Order::Leave);
+  for (;;) hpcrun::raw_syscall(SYS_exit_group, 0);
+}
