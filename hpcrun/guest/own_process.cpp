@@ -2,6 +2,6 @@
 
 namespace hpcrun {
 
-constinit thread_local int program_of_twin = 0;
+constinit thread_local int program_of_converted_thread = 0;
 
 }  // namespace hpcrun

@@ -7,10 +7,10 @@
 namespace hpcrun {
 
 // Of a thread that runs as a process of its own: the program's. 0: the thread is at home.
-extern constinit thread_local int program_of_twin;
+extern constinit thread_local int program_of_converted_thread;
 
 inline int own_process() noexcept {
-  return program_of_twin ? program_of_twin : sys_getpid();
+  return program_of_converted_thread ? program_of_converted_thread : sys_getpid();
 }
 
 }  // namespace hpcrun

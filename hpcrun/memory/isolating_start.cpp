@@ -10,10 +10,10 @@
 #include "hpcrun/measurement/notes.h"
 #include "hpcrun/memory/counted_writes.h"
 #include "hpcrun/memory/isolating.h"
+#include "hpcrun/sample/converted_thread.h"
 #include "hpcrun/sample/handler.h"
 #include "hpcrun/sample/process_mark.h"
 #include "hpcrun/sample/state.h"
-#include "hpcrun/sample/twin.h"
 #include "hpcrun/unwind/moved_code.h"
 #include "repair/isolate/contract/interface.h"
 
@@ -120,7 +120,7 @@ void note_totals(const IsolationTotals& totals) noexcept {
   raise(Counter::PageCommits, totals.commits);
   raise(Counter::CommitNanoseconds, totals.commit_ns);
   raise(Counter::MergedWords, totals.merged_words);
-  raise(Counter::ConvertedNanoseconds, totals.twins_cpu_ns);
+  raise(Counter::ConvertedNanoseconds, totals.converted_cpu_ns);
   process_state.file.counter(Counter::IsolationGuarantee)
       .fetch_or((totals.was_annotated ? kIsolatedAnnotated : 0) | (totals.was_plain ? kIsolatedPlain : 0),
                 std::memory_order_relaxed);
@@ -174,8 +174,9 @@ void start_isolating(int signal) noexcept {
   const Isolates pages = config.contention_by_pages ? Isolates::Written
                          : config.isolates_always   ? Isolates::Random
                                                     : Isolates::Told;
-  static constexpr TwinSampling kSampling = {
-      &process_state.timer_signal, leave_home, begin_as_twin, end_as_twin, come_home, take_sample_as_twin};
+  static constexpr ConvertedThreadSampling kSampling = {
+      &process_state.timer_signal, leave_home, begin_as_converted, end_as_converted, come_home,
+      take_sample_as_converted};
   const uint64_t samples = bit_of(SIGTRAP) | bit_of(process_state.timer_signal);
   has_started = true;
   if (!found->start(

@@ -33,7 +33,9 @@ uint64_t perf_data_of(const siginfo_t& info) noexcept {
 }
 
 uint64_t read_counter(const EventState& state) noexcept {
-  return read_perf_event(state.twin_descriptor != kNoDescriptor ? state.twin_descriptor : state.descriptor);
+  return read_perf_event(state.converted_thread_descriptor != kNoDescriptor
+                             ? state.converted_thread_descriptor
+                             : state.descriptor);
 }
 
 // A timer signal that interrupted a thread in the kernel is delivered as the system call returns: the
@@ -130,9 +132,10 @@ void append_wait_until(uint64_t paused_at, ThreadState& thread, NodeId node) noe
 void append_trace(ThreadState& thread, uint32_t event, NodeId node, uint64_t now,
                   uint64_t in_pauses) noexcept {
   const uint64_t cpu = thread_cpu_ns(thread, event);
-  const uint64_t in_run_queue = process_state.traces_wall_clock
-                                    ? (thread.is_twin ? thread.twin_run_queue : thread.run_queue).advance(now)
-                                    : 0;
+  const uint64_t in_run_queue =
+      process_state.traces_wall_clock
+          ? (thread.is_converted ? thread.converted_thread_run_queue : thread.run_queue).advance(now)
+          : 0;
   const PauseSwitch pause = process_state.file.pause_switch();
   const uint64_t resumed = pause.resumed_at();
   if (in_pauses && waits_for(thread, event)) {
@@ -215,7 +218,7 @@ void record(ThreadState& thread, uint32_t event, const Weight& weight, const uco
   count_merged(thread.events[event], event, weight.value);
   if (process_state.config.events[event].kind == EventKind::CpuTime) {
     if (const MemoryObserver* memory = process_state.memory_observer.load(std::memory_order_acquire);
-        memory && !thread.is_twin)
+        memory && !thread.is_converted)
       memory->sample(thread, context, stack, weight.value, now);
     if (const auto observer = process_state.work_observer.load(std::memory_order_acquire))
       observer(thread, node, weight.value);
@@ -269,9 +272,9 @@ Weight measured(ThreadState& thread, const Origin& origin, uint64_t whole, uint6
   const uint64_t paused_since = process_state.file.pause_switch().paused_since();
   const uint64_t value = without_pauses(state, origin.event, whole, now);
   if (paused_since) {
-    if (!thread.is_twin) rest(state);
+    if (!thread.is_converted) rest(state);
     if (!waits_for(thread, origin.event) || waits_since(thread) >= paused_since) return {};
-  } else if (state.timer_rests && !thread.is_twin) {
+  } else if (state.timer_rests && !thread.is_converted) {
     pace_timer(state, origin.event, false);
   }
   if (!value) return {};
@@ -285,11 +288,11 @@ Weight measured(ThreadState& thread, const Origin& origin, uint64_t whole, uint6
 }
 
 void end_first_period(EventState& state, uint32_t event) noexcept {
-  if (!state.twin_begins) [[likely]]
+  if (!state.converted_thread_begins) [[likely]]
     return;
-  state.twin_begins = false;
-  if (state.twin_descriptor != kNoDescriptor)
-    begin_whole_periods(state.twin_descriptor, process_state.config.events[event].rate);
+  state.converted_thread_begins = false;
+  if (state.converted_thread_descriptor != kNoDescriptor)
+    begin_whole_periods(state.converted_thread_descriptor, process_state.config.events[event].rate);
 }
 
 // False for the timer beside a user clock, whose periods are whole ones.

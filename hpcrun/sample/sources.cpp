@@ -203,7 +203,7 @@ uint64_t cpu_ns_of(const ThreadState& thread) noexcept {
     cpu = sys_clock_ns(cpu_clock_of(thread.tid));
   }
   change_mask(before);
-  return cpu + thread.tasks.of_twins_ns();
+  return cpu + thread.tasks.of_converted_threads_ns();
 }
 
 }  // namespace

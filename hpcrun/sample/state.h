@@ -44,10 +44,10 @@ struct EventState {
   uint64_t not_elapsed_ns = 0;  // what the first sample stands for besides what elapsed (first_period.h)
   uint64_t resumed_ns = 0;      // the end of the last pause that the last sample knew of
   uint64_t paused_ns = 0;       // all pauses together, at the last sample of the wall clock
-  // While the thread runs as a process of its own (twin.h): an event of that alone, whether its first period
-  // goes on, which is another, and `last` of the counter at home.
-  int twin_descriptor = kNoDescriptor;
-  bool twin_begins = false;
+  // While the thread runs as a process of its own (converted_thread.h): an event of that alone, whether its
+  // first period goes on, which is another, and `last` of the counter at home.
+  int converted_thread_descriptor = kNoDescriptor;
+  bool converted_thread_begins = false;
   uint64_t last_at_home = 0;
 };
 
@@ -79,9 +79,9 @@ struct ThreadState {
   uint64_t last_trace_cpu_ns = 0;
   uint64_t run_queue_before_ns = 0;  // run_queue_ns() as it came to be measured
   RunQueueClock run_queue;  // of threads whose trace follows the wall clock, or that seem to take turns
-  bool is_twin = false;     // the thread runs as a process of its own
+  bool is_converted = false;  // the thread runs as a process of its own
   TaskClock tasks;
-  RunQueueClock twin_run_queue;  // of that process
+  RunQueueClock converted_thread_run_queue;  // of that process
   size_t noted_bytes = 0;        // of the arena at the last note_memory()
   uint32_t samples = 0;          // signals taken
   uint32_t index = 0;            // 0 is the thread that ran the runtime's constructor

@@ -1,7 +1,7 @@
 #pragma once
 // A thread's CPU time, whichever task it runs as: its own at home, or those of the processes that it is at
-// times (twin.h), one after the other. Part of the sample path: async-signal-safe, used by its own thread
-// only, by calls of the kernel that nobody changes on the way.
+// times (converted_thread.h), one after the other. Part of the sample path: async-signal-safe, used by its
+// own thread only, by calls of the kernel that nobody changes on the way.
 
 #include <sys/resource.h>
 #include <time.h>
@@ -20,12 +20,12 @@ class TaskClock {
   uint64_t system_ns() const noexcept { return elsewhere_.system_ns + own_system_ns(); }
 
   // Of processes that ended: what the clock of the task at home lacks.
-  uint64_t of_twins_ns() const noexcept { return twins_.cpu_ns; }
+  uint64_t of_converted_threads_ns() const noexcept { return converted_threads_.cpu_ns; }
 
-  // twin.h has when.
-  void leave_home() noexcept { elsewhere_ = sum_with_own(twins_); }
-  void end_twin() noexcept { twins_ = sum_with_own(twins_); }
-  void come_home() noexcept { elsewhere_ = twins_; }
+  // converted_thread.h has when.
+  void leave_home() noexcept { elsewhere_ = sum_with_own(converted_threads_); }
+  void end_converted_thread() noexcept { converted_threads_ = sum_with_own(converted_threads_); }
+  void come_home() noexcept { elsewhere_ = converted_threads_; }
 
  private:
   struct Used {
@@ -44,7 +44,7 @@ class TaskClock {
   }
 
   Used elsewhere_;  // by tasks other than the one that runs
-  Used twins_;      // by processes that ended
+  Used converted_threads_;  // by processes that ended
 };
 
 }  // namespace hpcrun

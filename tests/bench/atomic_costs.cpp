@@ -1,6 +1,6 @@
 // Prints as JSON what an atomic increment takes, in ns, as the compiler made it, by a trampoline in a thread
-// without private pages, and in a twin with one, or eight, to which nobody writes; and what writing the jumps
-// takes the first time, in us for each hundred of them.
+// without private pages, and in a converted thread with one, or eight, to which nobody writes; and what
+// writing the jumps takes the first time, in us for each hundred of them.
 
 #include <algorithm>
 #include <chrono>
@@ -8,8 +8,8 @@
 
 #include "repair/isolate/atomics/atomic_sites.h"
 #include "repair/isolate/pages/own_pages.h"
+#include "tests/repair/isolate/converted_thread_processes.h"
 #include "tests/repair/isolate/made_module.h"
-#include "tests/repair/isolate/twin_processes.h"
 
 namespace {
 
@@ -40,7 +40,7 @@ int main() {
     return 1;
   }
   const auto count = reinterpret_cast<void (*)(uint64_t*)>(increment);
-  const size_t right = in_twins(1, [&](size_t, PrivatePages& pages) {
+  const size_t right = in_converted_threads(1, [&](size_t, PrivatePages& pages) {
     std::fill_n(figures, 5, 1e9);
     for (int batch = 0; batch < 20; ++batch) {
       const auto measure = [&](double& best, long turns) {

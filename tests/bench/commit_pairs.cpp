@@ -1,11 +1,12 @@
-// Prints as JSON what a pair of lock and unlock takes, in ns, in a thread as it is and in a twin that commits
-// one private page after the lock and before the unlock, of which it wrote nothing, one counter, or all.
+// Prints as JSON what a pair of lock and unlock takes, in ns, in a thread as it is and in a converted thread
+// that commits one private page after the lock and before the unlock, of which it wrote nothing, one counter,
+// or all.
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 
-#include "tests/repair/isolate/twin_processes.h"
+#include "tests/repair/isolate/converted_thread_processes.h"
 
 namespace {
 
@@ -28,7 +29,7 @@ int main() {
   auto* const figures = common.at<double>(2);
   auto* const data = common.at<volatile uint64_t>(0);
   constexpr size_t kWords = kPageBytes / sizeof(uint64_t);
-  in_twins(1, [&](size_t, PrivatePages& pages) {
+  in_converted_threads(1, [&](size_t, PrivatePages& pages) {
     std::fill_n(figures, 4, 1e9);
     for (int batch = 0; batch < 20; ++batch) {
       size_t figure = 0;

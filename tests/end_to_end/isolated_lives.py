@@ -73,7 +73,7 @@ class IsolatedLives(repair_runs.RepairRuns):
             time.sleep(0.02)
         return found
 
-    def twins(self, program):
+    def converted_threads(self, program):
         return [child for child, state in children(program).items() if state not in "ZX"]
 
     def status_of_orphan(self, process):
@@ -101,15 +101,15 @@ class IsolatedLives(repair_runs.RepairRuns):
                        options=["-q", "--repair=isolate:always"])
 
     def test_nothing_is_left_of_a_program_whoever_is_killed(self):
-        for victim in ("program", "first twin", "last twin"):
+        for victim in ("program", "first converted thread", "last converted thread"):
             with self.subTest(victim):
                 prof, program = self.start([driver.sample("statistics"), "1000000"])
                 while prof.poll() is None:
-                    twins = self.wait_for(lambda: prof.poll() is not None or self.twins(program), "no thread becomes a process")
-                    if twins is not True:
-                        # A twin may be about to leave.
+                    converted_threads = self.wait_for(lambda: prof.poll() is not None or self.converted_threads(program), "no thread becomes a process")
+                    if converted_threads is not True:
+                        # A converted thread may be about to leave.
                         try:
-                            os.kill({"program": program, "first twin": twins[0], "last twin": twins[-1]}[victim], signal.SIGKILL)
+                            os.kill({"program": program, "first converted thread": converted_threads[0], "last converted thread": converted_threads[-1]}[victim], signal.SIGKILL)
                         except ProcessLookupError:
                             pass
                         time.sleep(0.2)
@@ -118,10 +118,10 @@ class IsolatedLives(repair_runs.RepairRuns):
                 self.assert_nothing_left(prof)
 
     def test_nothing_is_left_when_the_terminal_interrupts_all(self):
-        """Ctrl-C goes to prof, to the program and to each twin."""
+        """Ctrl-C goes to prof, to the program and to each converted thread."""
         for _ in range(repair_runs.ATTEMPTS):
             prof, program = self.start([driver.sample("statistics"), "1000000"])
-            is_met = self.wait_for(lambda: prof.poll() is not None or self.twins(program), "no thread becomes a process") is not True
+            is_met = self.wait_for(lambda: prof.poll() is not None or self.converted_threads(program), "no thread becomes a process") is not True
             if is_met:
                 os.killpg(prof.pid, signal.SIGINT)
             prof.communicate(timeout=PATIENCE)
@@ -137,7 +137,7 @@ class IsolatedLives(repair_runs.RepairRuns):
             with self.subTest(how):
                 for _ in range(repair_runs.ATTEMPTS):
                     prof, program = self.start([LIFE, how, "1500", "100000"])
-                    is_met = self.wait_for(lambda: prof.poll() is not None or self.twins(program), "no thread becomes a process") is not True
+                    is_met = self.wait_for(lambda: prof.poll() is not None or self.converted_threads(program), "no thread becomes a process") is not True
                     prof.kill()
                     status = prof.wait(PATIENCE)
                     if is_met and status == -signal.SIGKILL:
@@ -149,7 +149,7 @@ class IsolatedLives(repair_runs.RepairRuns):
                 else:
                     self.fail(f"no thread became a process in {repair_runs.ATTEMPTS} runs")
 
-    def test_twins_that_have_left_are_waited_for_as_the_program_runs(self):
+    def test_converted_threads_that_have_left_are_waited_for_as_the_program_runs(self):
         prof, program = self.start([LIFE, "signals", "2500"])  # each brings the threads home
         most, seen = 0, set()
         while prof.poll() is None:
@@ -205,7 +205,7 @@ class IsolatedLives(repair_runs.RepairRuns):
             prof, program = self.start([LIFE, "fault", "1000"])
             is_met = False
             while prof.poll() is None:
-                is_met |= bool(self.twins(program))
+                is_met |= bool(self.converted_threads(program))
                 time.sleep(0.005)
             told, said = prof.communicate(timeout=PATIENCE)
             self.assertEqual((prof.returncode, told), (128 + signal.SIGSEGV, b""), said)

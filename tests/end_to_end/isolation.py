@@ -263,7 +263,7 @@ class Isolation(repair_runs.RepairRuns):
         return found
 
     def test_nothing_is_left_of_a_program_that_is_killed(self):
-        for victim in ("program", "twin"):
+        for victim in ("program", "converted_thread"):
             with self.subTest(victim):
                 name, value = "ISOLATION_TEST", f"{os.getpid()}-{time.monotonic_ns()}"
                 mark = f"{name}={value}".encode()
@@ -277,7 +277,7 @@ class Isolation(repair_runs.RepairRuns):
                 while run.poll() is None:
                     found = self.wait_for(lambda: run.poll() is not None or (len(tasks()) > 1 and tasks()), "no thread became a process")
                     if found is not True:
-                        # A twin may be about to leave.
+                        # A converted thread may be about to leave.
                         try:
                             os.kill(found[0] if victim == "program" else found[-1], signal.SIGKILL)
                         except ProcessLookupError:

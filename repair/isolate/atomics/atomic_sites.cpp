@@ -47,7 +47,7 @@ struct Text {
 constexpr size_t kMostTexts = 1 << 14;
 constinit MappedArray<Text, kMostTexts> texts;
 
-// Common memory's file, with code as twins have it.
+// Common memory's file, with code as converted threads have it.
 int kept_in = -1;
 uint64_t kept_inode = 0;
 
@@ -123,7 +123,7 @@ bool protect(const Text& text, int protection) noexcept {
 
 // Another module's code may lie there by now, or none. Some places tell.
 bool has_bytes(const Text& text, const uint8_t (CodePatch::*bytes)[kJumpBytes]) noexcept {
-  constexpr size_t kLooks = 3;  // each takes a fault in a twin that begins
+  constexpr size_t kLooks = 3;  // each takes a fault in a converted thread that begins
   const size_t step = std::max<size_t>((text.last_patch - text.first_patch) / kLooks, 1);
   for (size_t number = text.first_patch; number < text.last_patch; number += step) {
     const CodePatch& patch = plans.patches[number];

@@ -121,7 +121,8 @@ TrampolinePlaces::Found TrampolinePlaces::look(PlaceRange range, size_t bytes, b
   return may_map ? look_in_gaps(range, bytes) : Found{};
 }
 
-// Common where memory is: private memory would cost each twin a page of page tables for most of them.
+// Common where memory is: private memory would cost each converted thread a page of page tables for most of
+// them.
 bool TrampolinePlaces::map(uint64_t low, uint64_t high) noexcept {
   const bool is_common = common_state.phase == CommonPhase::Common;
   int flags = is_common ? MAP_SHARED | MAP_NORESERVE : MAP_PRIVATE | MAP_ANONYMOUS;

@@ -1,7 +1,7 @@
 #pragma once
-// What the library that isolates pages (libhpcrun-isolate.so) and the runtime say to each other. The library
-// exports one Isolation; the runtime finds it by its name, and tells it which pages threads share falsely.
-// All calls are async-signal-safe and may be made from any thread at any time, unless they say otherwise.
+// The contract between the runtime and the library that isolates pages (libhpcrun-isolate.so). The library
+// exports one Isolation; the runtime finds it by its name, and names pages that threads share falsely. All
+// calls are async-signal-safe and may be made from any thread at any time, unless they say otherwise.
 
 #include <atomic>
 #include <csignal>
@@ -32,13 +32,14 @@ enum class WhyShared : uint64_t {
   kCount,
 };
 
-// Larger objects are left common where nothing was found (SHERIFF, section 3.3).
+// The size below which allocations are isolated at random. Larger ones are left common unless false sharing
+// was found in them (SHERIFF, section 3.3).
 constexpr uint64_t kMostSmallBytes = 1024;
 
 struct PageRequest {
   uint64_t address = 0;        // in the page
   bool is_allocation = false;  // of the program's allocator; otherwise it may be a variable
-  uint32_t share_ppm = 0;      // of the CPU time, that threads were at lines of it that they share falsely
+  uint32_t share_ppm = 0;      // of the CPU time: spent at falsely shared lines of the page
 };
 
 // What became of a page. `address` and `share_ppm` are the request's.
@@ -53,106 +54,105 @@ struct IsolationTotals {
   uint64_t conversion_ns = 0;  // all together
   uint64_t longest_conversion_ns = 0;
   uint64_t commits = 0;   // of all private pages of a thread
-  uint64_t meetings = 0;  // commits, and calls that would have been one in a thread with private pages
+  uint64_t meetings = 0;  // commits, and calls at which a thread with private pages would have committed
   uint64_t commit_ns = 0;
   uint64_t merged_words = 0;
-  uint64_t twins_cpu_ns = 0;
-  bool was_annotated = false;  // all code said where it works atomically, as pages were isolated
-  bool was_plain = false;      // some did not; both where libraries came or went
-  // Meetings in a second of CPU time, as they were compared last: with pages of their own, and in common. 0:
-  // they were not.
+  uint64_t converted_cpu_ns = 0;
+  // Whether all code was compiled by `prof cc` while pages were isolated, and whether some was not. Both may
+  // be true, because libraries come and go.
+  bool was_annotated = false;
+  bool was_plain = false;
+  // Meetings in a second of CPU time in the last comparison: with pages isolated, and with all memory common.
+  // 0 if none was made.
   uint64_t isolated_pace = 0;
   uint64_t common_pace = 0;
-  bool is_over = false;  // the program executed an atomic instruction of its own (WhyShared::AtomicCode)
+  bool is_over = false;  // nothing is isolated any more (WhyShared::AtomicCode)
 };
 
-// Which pages are isolated, of those that can be.
+// Which pages are isolated if that is possible.
 enum class Isolates : uint8_t {
-  Told,    // those of which the runtime says that threads share them falsely
+  Told,    // those that the runtime names as falsely shared
   Random,  // variables and small allocations, shared or not (SHERIFF, section 3.3)
-  // Those that several threads write to, so that it is seen what each writes (SHERIFF, section 4.1).
+  // Those that several threads write to, to see what each of them writes (SHERIFF, section 4.1).
   Written,
 };
 
-// How the runtime samples threads that run as processes. Called by the thread that they are about, with all
-// signals blocked, let_calls_pass() between; keep errno. All may be null.
-struct TwinSampling {
-  // Of timers, besides SIGTRAP of perf events: where the runtime keeps it, which may change.
+// How the runtime samples converted threads. Called by the thread concerned, with all signals blocked and its
+// system calls not dispatched; must keep errno. Each may be null.
+struct ConvertedThreadSampling {
+  // The signal of timers, which may change. Perf events raise SIGTRAP.
   const int* signal = nullptr;
-  void (*leave_home)() noexcept = nullptr;  // at home, before
-  void (*begin)() noexcept = nullptr;       // in the process, at last
-  void (*end)() noexcept = nullptr;         // in the process, before it ends
-  void (*come_home)() noexcept = nullptr;   // at home again, or still where no process could be made
-  // A signal in the process, on which it stays what it is. False: it is no sample.
+  void (*leave_home)() noexcept = nullptr;  // at home, before the conversion
+  void (*begin)() noexcept = nullptr;       // in the new process, as the last step of the conversion
+  void (*end)() noexcept = nullptr;         // in that process, before it ends
+  void (*come_home)() noexcept = nullptr;   // at home again, also if no process could be created
+  // Handles a signal in the process. Returns false if it is not a sample.
   bool (*take)(int signal, const siginfo_t& info, void* context) noexcept = nullptr;
 };
 
-// Calls of another library of ours, which work on what threads meet at without a word to this one.
+// Calls of libhpcrun-sync.so that work on locks directly, without a call that this library intercepts.
 struct DirectLocks {
-  // Threads may be processes from now on, and no such call begins any more; or may be none any more.
+  // From forbid(true) to forbid(false) threads may be converted, and no such call may begin.
   void (*forbid)(bool is_forbidden) noexcept = nullptr;
-  // Where each thread counts those that it is in, from its thread pointer on: a uint32_t. Threads get no
-  // private page meanwhile.
+  // Offset from the thread pointer of a uint32_t: in how many of them the thread is. It gets no private page
+  // meanwhile.
   ptrdiff_t at = 0;
 };
 
-// The runtime's.
+// Filled in by the runtime.
 struct IsolationHost {
-  int request_signal = 0;       // nobody else's, and never blocked by threads of the program
+  int request_signal = 0;       // used for nothing else, and never blocked by the program's threads
   uint64_t sample_signals = 0;  // bits of those that the runtime raises for samples
   Isolates isolates = Isolates::Told;
-  // From the library's own thread.
+  // Reports what became of a page. Called by the controller's thread.
   void (*tell)(const PageNews& news) noexcept = nullptr;
-  // Of Isolates::Written: the calling thread changed these bytes of the line, a bit for each, since it was
-  // looked at last, at a commit or kCommitNs ago. In handlers too, in a process that has the program's memory
-  // but for private pages.
+  // With Isolates::Written: the calling thread changed these bytes of the line, a bit for each, since its
+  // last commit. Also called in handlers and in converted threads.
   void (*changed)(uint64_t line, uint64_t bytes) noexcept = nullptr;
-  // In the library's own thread, as it begins: it is none of the program's. May be null.
+  // Called by the controller's thread as it begins, which is not one of the program's. May be null.
   void (*begin_own_thread)() noexcept = nullptr;
-  // In that thread, each kCommitNs while something is isolated, and once more when nothing is: what was done
-  // until now, so that it is known of a program that crashes. May be null.
+  // Called by that thread every kCommitNs while something is isolated, and once afterwards, so that the
+  // totals of a program that crashes are known. May be null.
   void (*note)(const IsolationTotals& totals) noexcept = nullptr;
-  TwinSampling sampling;
+  ConvertedThreadSampling sampling;
   DirectLocks direct_locks;
 };
 
-// The library's.
+// Exported by the library.
 struct Isolation {
-  // As measuring begins, before there are threads. False, and refusal() says why: nothing will be isolated.
-  // Not async-signal-safe.
+  // Must be called as measuring begins, before there are threads. Returns false if nothing will be isolated;
+  // refusal() has the reason. Not async-signal-safe.
   bool (*start)(const IsolationHost& host) noexcept;
-  // One clause for people, or nullptr: why nothing is isolated, or, where no thread became a process until
-  // now, was not.
+  // Returns why nothing is or was isolated, one clause for the report, or nullptr.
   const char* (*refusal)() noexcept;
-  // Threads share the page falsely, and nothing is known that forbids that each has it for itself. Nothing
-  // happens where it was asked for before.
+  // Requests that a falsely shared page be isolated. Does nothing if it was requested before.
   void (*isolate)(const PageRequest& page) noexcept;
-  // They do, and something is known. A page that is isolated is isolated no more.
+  // Requests that the page not be isolated, with the reason. An isolated page is given up.
   void (*decline)(const PageRequest& page, WhyShared why) noexcept;
-  // The memory is worked on in ways that nobody can see from outside: its pages are never isolated.
+  // Excludes memory from isolation that is accessed in ways that the library cannot see.
   void (*close)(const void* at, uint64_t bytes) noexcept;
-  // An allocation of the program's: where pages are isolated without anybody's having found that threads
-  // share them, these come into question; at random those of less than kMostSmallBytes.
+  // Offers an allocation of the program to Isolates::Random (if it is smaller than kMostSmallBytes) and to
+  // Isolates::Written.
   void (*offer)(const void* at, uint64_t bytes) noexcept;
-  // Until now.
+  // Sums up what was done until now.
   void (*totals)(IsolationTotals& out) noexcept;
-  // Whether system calls that the calling thread makes from anywhere are the kernel's, as the task that it
-  // is; meanwhile it becomes no process. The result is what was before. In handlers that do not call the
-  // program's.
+  // Has all system calls of the calling thread go to the kernel undispatched, or ends that; the thread is not
+  // converted meanwhile. Returns the state before. For handlers that do not call the program's.
   bool (*let_calls_pass)(bool passes) noexcept;
-  // The calling thread ends, or the program does: it is at home from here on.
+  // Brings the calling thread home permanently: it ends, or the program does.
   void (*stay_home)() noexcept;
-  // For an address in code that stands for the program's, and the stack pointer there: what both would be in
-  // the program's own, and true.
+  // Replaces an address in a trampoline, and the stack pointer there, by what both would be in the program's
+  // own code. Returns false for any other address.
   bool (*leave_moved_code)(uint64_t& pc, uint64_t& sp) noexcept;
-  // Instead of a return from a handler of the runtime's at home, which would be a call that is dispatched.
+  // Returns from a handler of the runtime at home. An ordinary return would be dispatched as a system call.
   void (*return_from_sample)(void* context) noexcept;
-  // The process ends: threads are stopped for nothing any more.
+  // Must be called as the process ends: threads are no longer stopped for anything.
   void (*end)() noexcept;
-  // The program is about to execute another one, which a signal of ours would kill; or that came to nothing.
+  // Must be called before the program executes another one, which our signals would kill, and after that
+  // failed.
   void (*execute)(bool is_about_to) noexcept;
-  // Whether the byte lies in memory that threads as processes have in common: the kernel calls it shared, but
-  // it is this process's alone.
+  // True if the byte lies in common memory. The kernel lists that as shared, though it is this process's
+  // alone.
   bool (*is_common)(const void* at) noexcept;
 };
 

@@ -24,14 +24,14 @@ IsolationTotals difference(const IsolationTotals& now, const IsolationTotals& be
   passed.conversion_ns = now.conversion_ns - before.conversion_ns;
   passed.commit_ns = now.commit_ns - before.commit_ns;
   passed.meetings = now.meetings - before.meetings;
-  passed.twins_cpu_ns = now.twins_cpu_ns - before.twins_cpu_ns;
+  passed.converted_cpu_ns = now.converted_cpu_ns - before.converted_cpu_ns;
   return passed;
 }
 
 // In a second of CPU time; 0: it was too little to tell.
 uint64_t pace_of(const IsolationTotals& passed) noexcept {
-  if (passed.twins_cpu_ns < kLeastCpuNs) return 0;
-  return passed.meetings * 1'000 / (passed.twins_cpu_ns / kMillisecond);
+  if (passed.converted_cpu_ns < kLeastCpuNs) return 0;
+  return passed.meetings * 1'000 / (passed.converted_cpu_ns / kMillisecond);
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ bool Benefit::is_expensive(const IsolationTotals& passed, uint64_t share_ppm) no
   constexpr uint64_t kBothWays = 2;  // a conversion, and the way back
   constexpr uint64_t kWhole = 1'000'000;
   const uint64_t cost = passed.commit_ns + kBothWays * passed.conversion_ns;
-  const bool is_too_much = cost * kWhole > share_ppm * passed.twins_cpu_ns / 2 && cost > kWeighNs / 100;
+  const bool is_too_much = cost * kWhole > share_ppm * passed.converted_cpu_ns / 2 && cost > kWeighNs / 100;
   expensive_ = is_too_much ? expensive_ + 1 : 0;
   return expensive_ == kMostExpensive;
 }

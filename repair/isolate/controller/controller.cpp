@@ -3,20 +3,19 @@
 #include "hpcrun/guest/clock.h"
 #include "repair/isolate/atomics/atomic_sites.h"
 #include "repair/isolate/controller/atomic_watch.h"
-#include "repair/isolate/memory/common_memory.h"
-#include "repair/isolate/memory/common_state.h"
 #include "repair/isolate/controller/controller_state.h"
-#include "repair/isolate/controller/isolatable_memory.h"
+#include "repair/isolate/controller/converted_pages.h"
 #include "repair/isolate/controller/known_pages.h"
 #include "repair/isolate/controller/lock_users.h"
 #include "repair/isolate/controller/page_balance.h"
+#include "repair/isolate/controller/page_decisions.h"
 #include "repair/isolate/controller/planned_modules.h"
+#include "repair/isolate/controller/thread_visits.h"
+#include "repair/isolate/memory/common_memory.h"
+#include "repair/isolate/session/converted_thread.h"
 #include "repair/isolate/session/session.h"
 #include "repair/isolate/session/tasks.h"
 #include "repair/isolate/session/thread_record.h"
-#include "repair/isolate/controller/thread_visits.h"
-#include "repair/isolate/session/twin.h"
-#include "repair/isolate/controller/twin_pages.h"
 #include "repair/isolate/session/wait_word.h"
 
 namespace hpcrun {
@@ -32,17 +31,8 @@ constexpr char kTooMuchCode[] =
     "measure a longer run";
 
 uint64_t cpu_ns_of_program() noexcept {
-  return sys_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) + cpu_ns_of_twins();
-}
-
-void tell(const KnownPage& known, WhyShared why) noexcept {
-  if (controller.host.tell) controller.host.tell({known.request, why, monotonic_ns()});
-}
-
-void set_shared(KnownPage& known, WhyShared why) noexcept {
-  isolated_pages.remove(known.page.load());
-  known.state.store(KnownPage::State::Shared);
-  tell(known, why);
+  return sys_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) +
+         cpu_ns_of_converted_threads();
 }
 
 void before_fork() noexcept {
@@ -67,7 +57,7 @@ class Loop {
       controller.is_at_work.store(true);
       const bool is_at_work = tick();
       controller.is_at_work.store(false);
-      look_at_twins();
+      look_at_converted_threads();
       if (is_at_work || was_at_work) note();
       was_at_work = is_at_work;
       if (controller.is_forbidden.load() && !is_session_on() && !controller.outlives_fork.load()) return;
@@ -96,39 +86,27 @@ class Loop {
 
   // False: nothing is isolated.
   bool tick() noexcept {
-    if (controller.is_forbidden.load()) return drop_for_fork();
+    if (controller.is_forbidden.load()) return decline_for_fork();
     // It may have come and gone between two rounds.
     if (const uint32_t forks = controller.forks.load(); forks != forks_) {
       forks_ = forks;
-      drop_for_fork();
+      decline_for_fork();
     }
-    if (is_without_session_) return drop_all(WhyShared::NoSession);
+    if (is_without_session_) return decline_all(WhyShared::NoSession);
     if (session.watches_time.load()) {
       controller.refusal.store(why_no_session(SessionStart::WatchesTime));
-      drop_all(WhyShared::CpuTime);
+      decline_all(WhyShared::CpuTime);
       return !end_session();
     }
     if (nobody_has_pages.load()) {
-      drop_all(WhyShared::AtomicCode);
+      decline_all(WhyShared::AtomicCode);
       return !end_session();
     }
     if (controller.isolates_at_random()) controller.random.choose(monotonic_ns());
     if (common_memory_file() < 0) return make_all_common();
-    if (needed_common.needs_all()) {
-      for_each_known(KnownPage::State::Isolated, [](KnownPage& known) {
-        common_state.hold.closed.set(known.page.load(), known.page.load() + kPageBytes);
-      });
-      drop_all(WhyShared::SyncObject);
-      needed_common.take_all();
-    }
+    decline_all_if_needed();
     for_each_known(KnownPage::State::Asked, admit);
-    needed_common.take([](uint64_t page, uint64_t why) {
-      KnownPage* const known = find_known(page, false);
-      if (known && known->state.load() == KnownPage::State::Isolated)
-        set_shared(*known, static_cast<WhyShared>(why));
-      common_state.hold.closed.set(page, page + kPageBytes);
-      return true;
-    });
+    decline_needed();
     if (isolated_pages.count() == 0 && !is_looking()) {
       controller.shared.count_period(false, 0);
       return !end_session();
@@ -137,10 +115,7 @@ class Loop {
     const bool have_modules_changed = modules_have_changed();
     if (is_session_on() && (have_modules_changed || session.has_private_memory.load()) && !end_session())
       return true;
-    if (have_modules_changed)
-      for_each_known(KnownPage::State::Isolated, [](KnownPage& known) {
-        if (const WhyShared why = why_not(known); why != WhyShared::None) set_shared(known, why);
-      });
+    if (have_modules_changed) decline_changed();
     if (!is_planning_due(cpu_ns_of_program())) {
       controller.refusal.store(kTooMuchCode);
       controller.shared.count_period(false, 0);
@@ -150,7 +125,7 @@ class Loop {
     if (controller.stage.load() == Stage::Waiting) controller.stage.store(Stage::Planning);
     if (!know_atomic_sites()) {
       controller.refusal.store(why_atomic_sites_are_unknown());
-      drop_all(WhyShared::AtomicModule);
+      decline_all(WhyShared::AtomicModule);
       return !end_session();
     }
     if (!is_session_on() && !begin_session()) {
@@ -161,16 +136,12 @@ class Loop {
     controller.stage.store(Stage::Asking);
     // Pages that are chosen without evidence are private at once: they are a test of the mechanism.
     const bool is_watched = !controller.isolates_untold() && !are_modules_annotated();
-    isolated_pages.watch_twins_for(is_watched ? AtomicWatch::kWatchNs : 0);
+    isolated_pages.watch_converted_threads_for(is_watched ? AtomicWatch::kWatchNs : 0);
     if (!is_watched) isolated_pages.hold(false);
     const AtomicWatch::Round round = visit_threads(is_watched && !watch_.is_over());
     if (is_watched && !watch_.is_over_after(round, monotonic_ns())) return true;
     isolated_pages.hold(false);
-    for_each_known(KnownPage::State::Isolated, [this](KnownPage& known) {
-      if (known.is_told) return;
-      known.is_told = true;
-      tell(known, WhyShared::None);
-    });
+    report_isolated();
     if (controller.finds_written()) controller.shared.look();
     if (!controller.isolates_untold()) weigh();
     return true;
@@ -201,49 +172,15 @@ class Loop {
     if (controller.common.prepare && !is_prepared_) return true;  // at the next round
     if (why_unprepared_) {
       controller.refusal.store(why_unprepared_);
-      return drop_all(WhyShared::NoSession);
+      return decline_all(WhyShared::NoSession);
     }
     if (!begin_session(true)) return common_memory_file() < 0;
-    if (!reserve_private_pages(common_memory_file())) drop_all(WhyShared::NoSession);
+    if (!reserve_private_pages(common_memory_file())) decline_all(WhyShared::NoSession);
     if (controller.common.is_common_now) controller.common.is_common_now();
     return true;
   }
 
   static bool is_looking() noexcept { return controller.finds_written() && controller.shared.is_looking(); }
-
-  static WhyShared why_not(const KnownPage& known) noexcept {
-    if (known.declined != WhyShared::None) return known.declined;
-    return why_not_isolatable(known.page.load(), known.request.is_allocation);
-  }
-
-  // Looked at twice: what becomes of the page's memory once it is known as isolated is told
-  // (end_isolation_of()).
-  static void admit(KnownPage& known) noexcept {
-    WhyShared why = why_not(known);
-    if (why == WhyShared::None) {
-      known.state.store(KnownPage::State::Isolated);
-      why = why_not(known);
-      if (why == WhyShared::None && !isolated_pages.add(known.page.load())) why = WhyShared::TooMany;
-    }
-    if (why != WhyShared::None) set_shared(known, why);
-  }
-
-  bool drop_all(WhyShared why) noexcept {
-    for_each_known(KnownPage::State::Asked, [why](KnownPage& known) { set_shared(known, why); });
-    for_each_known(KnownPage::State::Isolated, [why](KnownPage& known) { set_shared(known, why); });
-    return false;
-  }
-
-  // Those of which it will be said again that threads share them may be isolated again.
-  bool drop_for_fork() noexcept {
-    if (!controller.outlives_fork.load()) return drop_all(WhyShared::Forked);
-    for_each_known(KnownPage::State::Isolated, [](KnownPage& known) {
-      set_shared(known, WhyShared::Forked);
-      known.is_told = false;
-      known.state.store(KnownPage::State::Free);
-    });
-    return false;
-  }
 
   static const char* why_no_session(SessionStart result) noexcept {
     switch (result) {
@@ -274,7 +211,7 @@ class Loop {
       options.request_signal = controller.host.request_signal;
       options.moves_all = moves_all;
       options.sample_signals = controller.host.sample_signals;
-      options.hooks = twin_page_hooks();
+      options.hooks = converted_page_hooks();
       options.hooks.all_stopped = [] {
         begin_lock_users(are_modules_annotated());
         return make_common(OtherThreads::Stopped) &&
@@ -298,7 +235,7 @@ class Loop {
     }
     if (result == SessionStart::WatchesTime) {
       controller.refusal.store(why_no_session(result));
-      return drop_all(WhyShared::CpuTime);
+      return decline_all(WhyShared::CpuTime);
     }
     if (moves_all) {
       // Threads have stood still in vain, and have waited for one that is asleep in the kernel, or busy.
@@ -309,7 +246,7 @@ class Loop {
     }
     is_without_session_ = result == SessionStart::Unreachable || result == SessionStart::NoDispatch;
     controller.refusal.store(why_no_session(result));
-    drop_all(WhyShared::NoSession);
+    decline_all(WhyShared::NoSession);
     return false;
   }
 
@@ -327,7 +264,7 @@ class Loop {
     AtomicWatch::Round round;
     if (controller.finds_written() && controller.shared.begins_to_look()) {
       bring_all_home();
-      release_twins();
+      release_converted_threads();
     }
     uint32_t working = 0;
     const uint64_t now_ns = monotonic_ns();
@@ -378,7 +315,7 @@ class Loop {
         break;
       case Benefit::Verdict::Lost:
         for_each_known(KnownPage::State::Isolated, [&verdict](KnownPage& known) {
-          if (known.page.load() == verdict.page) set_shared(known, WhyShared::Expensive);
+          if (known.page.load() == verdict.page) decline(known, WhyShared::Expensive);
         });
         [[fallthrough]];
       case Benefit::Verdict::IsolateAgain:

@@ -7,21 +7,21 @@
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
 #include "repair/isolate/atomics/atomic_sites.h"
-#include "repair/isolate/memory/common_memory.h"
-#include "repair/isolate/memory/common_state.h"
+#include "repair/isolate/atomics/trampoline.h"
 #include "repair/isolate/controller/controller.h"
 #include "repair/isolate/controller/controller_state.h"
+#include "repair/isolate/controller/converted_pages.h"
 #include "repair/isolate/controller/known_pages.h"
-#include "repair/isolate/pages/own_pages.h"
 #include "repair/isolate/controller/planned_modules.h"
+#include "repair/isolate/memory/common_memory.h"
+#include "repair/isolate/memory/common_state.h"
+#include "repair/isolate/memory/thread_stacks.h"
+#include "repair/isolate/pages/own_pages.h"
+#include "repair/isolate/session/converted_thread.h"
 #include "repair/isolate/session/session.h"
 #include "repair/isolate/session/signal_masks.h"
 #include "repair/isolate/session/tasks.h"
 #include "repair/isolate/session/thread_record.h"
-#include "repair/isolate/memory/thread_stacks.h"
-#include "repair/isolate/atomics/trampoline.h"
-#include "repair/isolate/session/twin.h"
-#include "repair/isolate/controller/twin_pages.h"
 #include "repair/isolate/session/wait_word.h"
 
 namespace hpcrun {
@@ -187,7 +187,7 @@ void fork_ends() noexcept {
 }
 
 bool end_isolation_for_fork() noexcept {
-  if (is_session_on()) give_back();  // a twin's process is not the program's
+  if (is_session_on()) give_back();  // a converted thread's process is not the program's
   const bool has_thread = controller.pid.load() == sys_getpid();
   controller.outlives_fork.store(has_thread && has_other_threads());
   controller.is_forbidden.store(true);
@@ -251,7 +251,7 @@ void end_isolation_of(uint64_t low, uint64_t high) noexcept {
   if (!is_hit) return;
   const StaysHome home;
   bring_all_home();
-  release_twins();
+  release_converted_threads();
 }
 
 }  // namespace hpcrun

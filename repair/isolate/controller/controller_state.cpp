@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "repair/isolate/session/twin.h"
-#include "repair/isolate/controller/twin_pages.h"
+#include "repair/isolate/controller/converted_pages.h"
+#include "repair/isolate/session/converted_thread.h"
 
 namespace hpcrun {
 
@@ -13,16 +13,16 @@ namespace {
 
 // By this process and those that it was forked from, whose counts it has.
 struct Sums {
-  uint64_t conversions = 0, conversion_ns = 0, twins_cpu_ns = 0;
+  uint64_t conversions = 0, conversion_ns = 0, converted_cpu_ns = 0;
   uint64_t commits = 0, meetings = 0, merged_words = 0, ticks = 0;
 };
 constinit Sums inherited;
 
 Sums sums_now() noexcept {
-  const TwinCounts& counts = twin_counts();
+  const ConvertedThreadCounts& counts = converted_thread_counts();
   Sums sums{.conversions = counts.conversions,
             .conversion_ns = counts.conversion_ns,
-            .twins_cpu_ns = cpu_ns_of_twins()};
+            .converted_cpu_ns = cpu_ns_of_converted_threads()};
   for_each_pages([&sums](const PrivatePages& pages) {
     sums.commits += pages.commits();
     sums.meetings += pages.meetings();
@@ -39,8 +39,8 @@ void sum_up(IsolationTotals& totals) noexcept {
   const auto own = [&now](uint64_t Sums::*sum) { return now.*sum - std::min(now.*sum, inherited.*sum); };
   totals.conversions = own(&Sums::conversions);
   totals.conversion_ns = own(&Sums::conversion_ns);
-  totals.longest_conversion_ns = twin_counts().longest_conversion_ns;
-  totals.twins_cpu_ns = own(&Sums::twins_cpu_ns);
+  totals.longest_conversion_ns = converted_thread_counts().longest_conversion_ns;
+  totals.converted_cpu_ns = own(&Sums::converted_cpu_ns);
   totals.commits = own(&Sums::commits);
   totals.meetings = own(&Sums::meetings);
   totals.merged_words = own(&Sums::merged_words);
@@ -54,7 +54,7 @@ void sum_up(IsolationTotals& totals) noexcept {
 
 void begin_sums_of_child() noexcept {
   inherited = sums_now();
-  twin_counts().longest_conversion_ns.store(0);
+  converted_thread_counts().longest_conversion_ns.store(0);
 }
 
 }  // namespace hpcrun

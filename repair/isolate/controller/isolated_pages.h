@@ -1,6 +1,7 @@
 #pragma once
-// The pages that twins are to have for themselves: one list, in common memory, that the controller changes
-// and each twin follows when it comes to it. Anybody removes pages. Async-signal-safe.
+// The pages that converted threads are to have for themselves: one list, in common memory, that the
+// controller changes and each converted thread follows when it comes to it. Anybody removes pages.
+// Async-signal-safe.
 
 #include <atomic>
 #include <cstdint>
@@ -15,12 +16,12 @@ class IsolatedPages {
   bool add(uint64_t page) noexcept;
   void remove(uint64_t page) noexcept;
   void clear() noexcept;
-  // Until it is told otherwise no twin has this one; 0: all that there are may be had.
+  // Until it is told otherwise no converted thread has this one; 0: all that there are may be had.
   void pause(uint64_t page) noexcept;
-  // Until it is told otherwise no twin has any.
+  // Until it is told otherwise no converted thread has any.
   void hold(bool is_held) noexcept;
   // Nor has one that began less than so many nanoseconds ago.
-  void watch_twins_for(uint64_t ns) noexcept { watch_ns_.store(ns); }
+  void watch_converted_threads_for(uint64_t ns) noexcept { watch_ns_.store(ns); }
   uint64_t watch_ns() const noexcept { return watch_ns_.load(); }
   uint32_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
 
@@ -29,8 +30,8 @@ class IsolatedPages {
   // Whether several did since it is on the list.
   bool has_several_writers(uint64_t page) const noexcept;
 
-  // A twin's: from now on its pages are those of the list. What it was refused, or must not have, stays
-  // common.
+  // A converted thread's: from now on its pages are those of the list. What it was refused, or must not have,
+  // stays common.
   void follow(PrivatePages& own, uint32_t& followed) const noexcept;
 
  private:

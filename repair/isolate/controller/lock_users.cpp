@@ -3,8 +3,8 @@
 #include <time.h>
 
 #include "hpcrun/guest/syscalls.h"
-#include "repair/isolate/session/twin.h"
-#include "repair/isolate/controller/twin_pages.h"
+#include "repair/isolate/controller/converted_pages.h"
+#include "repair/isolate/session/converted_thread.h"
 
 namespace hpcrun {
 

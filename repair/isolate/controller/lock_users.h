@@ -63,7 +63,8 @@ inline bool is_alone_with(const PrivatePages& own, const void* mutex) noexcept {
   return place.mutex.load(std::memory_order_relaxed) == mutex && is_only_user(place.load(), user_of(own));
 }
 
-// How many mutexes are known to have been taken by twins. More than there is room for commit each time.
+// How many mutexes are known to have been taken by converted threads. More than there is room for commit each
+// time.
 extern constinit std::atomic<uint32_t> known_mutexes;
 
 // Of the calling thread, which got the mutex just now, or is about to release it. Async-signal-safe. Wait, in

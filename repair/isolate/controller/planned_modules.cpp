@@ -11,7 +11,7 @@
 #include "repair/isolate/atomics/atomic_sites.h"
 #include "repair/isolate/memory/common_memory.h"
 #include "repair/isolate/memory/common_state.h"
-#include "repair/isolate/session/twin.h"
+#include "repair/isolate/session/converted_thread.h"
 
 namespace hpcrun {
 

@@ -1,6 +1,6 @@
 #pragma once
-// The modules whose atomic instructions twins have patched (atomic_sites.h): all that are loaded, but those
-// whose atomic operations work on nothing that is isolated. For the controller's thread alone.
+// The modules whose atomic instructions converted threads have patched (atomic_sites.h): all that are loaded,
+// but those whose atomic operations work on nothing that is isolated. For the controller's thread alone.
 
 #include <cstdint>
 

@@ -1,8 +1,8 @@
 #include "repair/isolate/controller/random_pages.h"
 
+#include "repair/isolate/controller/converted_pages.h"
 #include "repair/isolate/controller/isolatable_memory.h"
 #include "repair/isolate/controller/known_pages.h"
-#include "repair/isolate/controller/twin_pages.h"
 
 namespace hpcrun {
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "hpcrun/guest/syscalls.h"
-#include "repair/isolate/memory/common_state.h"
+#include "repair/isolate/controller/converted_pages.h"
 #include "repair/isolate/controller/isolatable_memory.h"
 #include "repair/isolate/controller/known_pages.h"
+#include "repair/isolate/memory/common_state.h"
 #include "repair/isolate/session/thread_record.h"
-#include "repair/isolate/controller/twin_pages.h"
 
 namespace hpcrun {
 
@@ -75,9 +75,9 @@ void SharedPages::look() noexcept {
   free_ = kMaxPrivatePages - std::min(isolated_pages.count(), kMaxPrivatePages);
   left_ = kMostPages;
   passed_ = 0;
-  open_twins();
+  open_converted_threads();
   constexpr uint32_t kSeveral = 2;
-  if (twin_count_ >= kSeveral) {
+  if (converted_thread_count_ >= kSeveral) {
     for_each_variables(
         [](uint64_t low, uint64_t high, void* pages) noexcept {
           static_cast<SharedPages*>(pages)->look_at(low, high, false);
@@ -93,20 +93,20 @@ void SharedPages::look() noexcept {
     // The next look goes on from there, or begins again.
     begin_at_ = is_done() ? begin_at_ + (kMostPages - left_) : 0;
   }
-  close_twins();
+  close_converted_threads();
 }
 
-void SharedPages::open_twins() noexcept {
-  twin_count_ = 0;
+void SharedPages::open_converted_threads() noexcept {
+  converted_thread_count_ = 0;
   for_each_record([this](const ThreadRecord& record) {
-    const int pid = record.where.load() == Where::Twin ? record.twin.load() : 0;
-    if (pid <= 0 || twin_count_ == kMostTwins) return;
-    if (const int map = open_page_map(pid); map >= 0) twins_[twin_count_++] = map;
+    const int pid = record.where.load() == Where::Converted ? record.process.load() : 0;
+    if (pid <= 0 || converted_thread_count_ == kMostConvertedThreads) return;
+    if (const int map = open_page_map(pid); map >= 0) converted_threads_[converted_thread_count_++] = map;
   });
 }
 
-void SharedPages::close_twins() noexcept {
-  while (twin_count_ > 0) raw_syscall(SYS_close, twins_[--twin_count_]);
+void SharedPages::close_converted_threads() noexcept {
+  while (converted_thread_count_ > 0) raw_syscall(SYS_close, converted_threads_[--converted_thread_count_]);
 }
 
 void SharedPages::look_at(uint64_t low, uint64_t high, bool is_allocation) noexcept {
@@ -130,10 +130,10 @@ void SharedPages::look_at(uint64_t low, uint64_t high, bool is_allocation) noexc
 void SharedPages::look_at_part(uint64_t low, uint32_t count, bool is_allocation) noexcept {
   uint64_t entries[kPart];
   uint8_t touched[kPart] = {};
-  for (uint32_t twin = 0; twin < twin_count_; ++twin) {
-    const long bytes = raw_syscall(SYS_pread64, twins_[twin], reinterpret_cast<long>(entries),
-                                   static_cast<long>(count * sizeof *entries),
-                                   static_cast<long>(low / kPageBytes * sizeof *entries));
+  for (uint32_t converted = 0; converted < converted_thread_count_; ++converted) {
+    const long bytes = raw_syscall(
+        SYS_pread64, converted_threads_[converted], reinterpret_cast<long>(entries),
+        static_cast<long>(count * sizeof *entries), static_cast<long>(low / kPageBytes * sizeof *entries));
     for (uint32_t i = 0; i < count && static_cast<long>((i + 1) * sizeof *entries) <= bytes; ++i)
       touched[i] = static_cast<uint8_t>(touched[i] + ((entries[i] & kIsPresent) != 0));
   }

@@ -2,9 +2,10 @@
 // Finds the pages that several threads write to at the same time (page ownership, SHERIFF, sections 4.1 and
 // 4.7), among the program's variables and allocations:
 //
-// 1. A twin begins without page tables for memory that is common: the kernel's list of those that it has
-//    (pagemap, proc(5)) says what it touched. A page that two twins touched may be written by both; it may be
-//    only read, or lie beside one that is, for the kernel maps neighbours of what is read.
+// 1. A converted thread begins without page tables for memory that is common: the kernel's list of those that
+// it has
+//    (pagemap, proc(5)) says what it touched. A page that two converted threads touched may be written by
+//    both; it may be only read, or lie beside one that is, for the kernel maps neighbours of what is read.
 // 2. Such a page is isolated for kTurns periods. If several threads changed something on it by then, it stays
 //    isolated, and what they change is counted (hpcrun/model/written_line.h); if not, another has its turn.
 //
@@ -29,10 +30,11 @@ class SharedPages {
   // The program allocated there: such pages come into question besides its variables.
   void offer(uint64_t low, uint64_t high) noexcept;
 
-  // A period of kCommitNs is over; `in_session`: threads could be twins, `working`: so many of them worked.
+  // A period of kCommitNs is over; `in_session`: threads could be converted threads, `working`: so many of
+  // them worked.
   void count_period(bool in_session, uint32_t working) noexcept;
 
-  // Threads are to be twins although no page is isolated.
+  // Threads are to be converted threads although no page is isolated.
   bool is_looking() const noexcept { return period_ % kPeriods < kSampled; }
   // And anew: what they touched before is of the past.
   // Once each time.
@@ -46,11 +48,11 @@ class SharedPages {
   void look() noexcept;
 
  private:
-  static constexpr uint32_t kMostTwins = 64;         // that are looked at
+  static constexpr uint32_t kMostConvertedThreads = 64;  // that are looked at
   static constexpr uint64_t kMostPages = 16 * 1024;  // that are looked at in one period
 
-  void open_twins() noexcept;
-  void close_twins() noexcept;
+  void open_converted_threads() noexcept;
+  void close_converted_threads() noexcept;
   void look_at(uint64_t low, uint64_t high, bool is_allocation) noexcept;
   void look_at_part(uint64_t low, uint32_t count, bool is_allocation) noexcept;
   bool is_done() const noexcept { return free_ == 0 || left_ == 0; }
@@ -63,8 +65,8 @@ class SharedPages {
   uint64_t passed_ = 0;    // the same of this look
   uint64_t left_ = 0;      // pages to be looked at in this one
   uint32_t free_ = 0;      // turns
-  int twins_[kMostTwins] = {};
-  uint32_t twin_count_ = 0;
+  int converted_threads_[kMostConvertedThreads] = {};
+  uint32_t converted_thread_count_ = 0;
 };
 
 }  // namespace hpcrun

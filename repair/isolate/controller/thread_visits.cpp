@@ -5,8 +5,8 @@
 #include "hpcrun/guest/syscalls.h"
 #include "repair/isolate/controller/controller.h"
 #include "repair/isolate/controller/controller_state.h"
-#include "repair/isolate/session/twin.h"
-#include "repair/isolate/controller/twin_pages.h"
+#include "repair/isolate/controller/converted_pages.h"
+#include "repair/isolate/session/converted_thread.h"
 
 namespace hpcrun {
 
@@ -28,7 +28,7 @@ constinit Visited visited[kMaxThreads];  // by the thread's record
 uint64_t cpu_of(const ThreadRecord& record) noexcept {
   constexpr unsigned kOfThread = 4 | 2;  // clock_getcpuclockid(3)
   const auto clock = static_cast<clockid_t>(~static_cast<unsigned>(record.tid.load()) << 3 | kOfThread);
-  return sys_clock_ns(clock) + cpu_ns_of_twins_of(record);
+  return sys_clock_ns(clock) + cpu_ns_of_converted_threads_of(record);
 }
 
 }  // namespace

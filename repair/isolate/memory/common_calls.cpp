@@ -9,13 +9,13 @@
 #include <algorithm>
 #include <cstring>
 
-#include "repair/isolate/session/blocked_signals.h"
 #include "repair/isolate/memory/common_memory.h"
 #include "repair/isolate/memory/common_state.h"
 #include "repair/isolate/memory/earlier_memory.h"
 #include "repair/isolate/memory/reservation.h"
+#include "repair/isolate/session/blocked_signals.h"
+#include "repair/isolate/session/converted_thread.h"
 #include "repair/isolate/session/session.h"
-#include "repair/isolate/session/twin.h"
 
 namespace hpcrun {
 
@@ -39,7 +39,7 @@ class Call : CommonCall {
 
 // Before the kernel is asked to change the address space, which must be the program's.
 void go_home() noexcept {
-  if (is_twin()) give_back();
+  if (is_converted()) give_back();
 }
 
 uint64_t number(const void* address) noexcept {

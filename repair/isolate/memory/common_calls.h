@@ -7,8 +7,9 @@
 // All take and return what the system call of the name does, errors as -errno, and do that call alone where
 // nothing is common. Async-signal-safe; errno is left alone. Calls that programs make without the C library,
 // and that the C library makes inside, pass by: memory that they map is private, and what they release of
-// ours stays in the file until it is mapped again. A twin maps plain memory out of the reservation, which all
-// processes of the program have, and gives it back there; for all else it goes home first.
+// ours stays in the file until it is mapped again. A converted thread maps plain memory out of the
+// reservation, which all processes of the program have, and gives it back there; for all else it goes home
+// first.
 //
 // Files that are mapped privately and written to are private until make_common() is called again, which moves
 // them. Allocators that map by these calls have a common heap; of those that are well kept, mimalloc pays

@@ -14,12 +14,12 @@
 
 #include "hpcrun/guest/descriptors.h"
 #include "hpcrun/guest/own_mappings.h"
-#include "repair/isolate/session/blocked_signals.h"
+#include "repair/isolate/memory/cmdline_mirror.h"
 #include "repair/isolate/memory/common_state.h"
 #include "repair/isolate/memory/earlier_memory.h"
 #include "repair/isolate/memory/move_mappings.h"
-#include "repair/isolate/memory/shown_arguments.h"
-#include "repair/isolate/memory/stranded_sleepers.h"
+#include "repair/isolate/memory/rekey_futex_waiters.h"
+#include "repair/isolate/session/blocked_signals.h"
 #include "repair/isolate/session/tasks.h"
 
 namespace hpcrun {
@@ -184,7 +184,7 @@ bool make_all_private() noexcept {
   bool is_done = true;
   for_each_mapping(make_private, &is_done);
   common_state.is_leaving = false;
-  wake_stranded_sleepers(common_state.hold.file);
+  rekey_futex_waiters(common_state.hold.file);
   return is_done;
 }
 
@@ -290,7 +290,7 @@ bool make_common(OtherThreads others) noexcept {
     make_all_private();
     return refuse(why);
   }
-  show_arguments();
+  mirror_cmdline();
   refusal.store(nullptr, std::memory_order_relaxed);
   return true;
 }

@@ -1,10 +1,10 @@
 #pragma once
-// Whether there is memory for what the program has to be there twice, as far as the kernel says: of the
-// machine, and of the group of processes that limits the process as /sys/fs/cgroup shows it.
-// Async-signal-safe.
+// Checks how much memory is left, on the machine and in the cgroup that /sys/fs/cgroup shows.
 
 namespace hpcrun {
 
+// True if as much memory is left as the process has resident, or if the kernel does not tell.
+// Async-signal-safe.
 bool has_memory_for_twice() noexcept;
 
 }  // namespace hpcrun

@@ -87,8 +87,8 @@ struct List {
   uint64_t last_end = 0;
 };
 
-// What the loader wrote before it made it read-only (PT_GNU_RELRO). Twins only read it, but as private memory
-// it would cost each of them a page of page tables and a mapping's descent.
+// What the loader wrote before it made it read-only (PT_GNU_RELRO). Converted threads only read it, but as
+// private memory it would cost each of them a page of page tables and a mapping's descent.
 bool has_own_pages(const OwnMapping& mapping, PageMap& contents) noexcept {
   constexpr uint64_t kMost = uint64_t{4} << 20;
   if (mapping.is_shared || mapping.is_writable || mapping.is_executable || !mapping.is_readable) return false;

@@ -9,7 +9,7 @@
 #include "repair/isolate/memory/common_calls.h"
 #include "repair/isolate/memory/common_state.h"
 #include "repair/isolate/memory/reservation.h"
-#include "repair/isolate/session/twin.h"
+#include "repair/isolate/session/converted_thread.h"
 
 namespace hpcrun {
 
@@ -17,15 +17,15 @@ namespace {
 
 constexpr int kPlain = PROT_READ | PROT_WRITE;
 
-// The runtime allocates in handlers, where a twin does not go home for it.
-void* map_in_twin(size_t bytes) noexcept {
+// The runtime allocates in handlers, where a converted thread does not go home for it.
+void* map_in_converted_thread(size_t bytes) noexcept {
   const uint64_t low = take_reserved(page_up(bytes));
   if (low) note_common(low, low + page_up(bytes), kPlain);
   return reinterpret_cast<void*>(low);
 }
 
 void* map(size_t bytes) noexcept {
-  if (is_twin()) return map_in_twin(bytes);
+  if (is_converted()) return map_in_converted_thread(bytes);
   const long at = common_mmap(nullptr, bytes, kPlain, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return at < 0 && at > -4096 ? nullptr : reinterpret_cast<void*>(at);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The runtime's own memory (hpcrun/guest/own_memory.h) where all memory of the program is common: twins run
-// the runtime's code too, in handlers and in calls that it stands in front of.
+// The runtime's own memory (hpcrun/guest/own_memory.h) where all memory of the program is common: converted
+// threads run the runtime's code too, in handlers and in calls that it stands in front of.
 
 #include "hpcrun/guest/own_memory.h"
 

@@ -1,6 +1,6 @@
 #pragma once
-// How a page that a twin has for itself is merged with the common one (TMI, sections 2.2 and 3.3; SHERIFF,
-// section 3.2), in one pass that leaves page and base as what was seen of the common page once:
+// How a page that a converted thread has for itself is merged with the common one (TMI, sections 2.2 and 3.3;
+// SHERIFF, section 3.2), in one pass that leaves page and base as what was seen of the common page once:
 //
 // 1. Each piece of the common page is read once. Page and base are refreshed from that reading: had they two,
 //    another thread's merge between them would look like a store of this one's, and be made again, and undo

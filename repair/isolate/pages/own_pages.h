@@ -1,6 +1,6 @@
 #pragma once
-// The private pages of the calling thread, where it is a twin that has any, and when handlers may change what
-// it has. All calls are async-signal-safe.
+// The private pages of the calling thread, where it is a converted thread that has any, and when handlers may
+// change what it has. All calls are async-signal-safe.
 
 #include <pthread.h>
 
@@ -10,7 +10,7 @@
 
 namespace hpcrun {
 
-// Set and cleared by the twin itself. nullptr: all its memory is common.
+// Set and cleared by the converted thread itself. nullptr: all its memory is common.
 extern thread_local constinit PrivatePages* own_pages __attribute__((tls_model("initial-exec")));
 
 // How many regions the thread is in (repair/isolate/pass/regions.h): code that works on common memory, and
@@ -33,7 +33,7 @@ inline bool is_in_region() noexcept {
 }
 
 // Set by a handler that would have changed what the thread has, but for a region. Threads that meet all the
-// time are hardly ever found outside of one: at its end the thread asks itself again (twin_pages.h).
+// time are hardly ever found outside of one: at its end the thread asks itself again (converted_pages.h).
 extern thread_local constinit bool asked_in_region __attribute__((tls_model("initial-exec")));
 
 // What the thread wrote (Own) is seen by others that do the same later, and what others wrote before is seen
@@ -44,7 +44,7 @@ inline void commit_own_pages(Stores stores = Stores::All) noexcept {
 }
 
 // Pages that the program turned out to need as common memory, with why (a WhyShared of interface.h): the low
-// bits of their addresses. Twins add to them, and the controller takes these pages from all.
+// bits of their addresses. Converted threads add to them, and the controller takes these pages from all.
 class NeededCommon {
  public:
   static constexpr uint32_t kPlaces = 64;
@@ -91,7 +91,8 @@ inline bool needs_common(uint64_t page) noexcept {
   return needed_common.holds(page);
 }
 
-// The byte's page is common memory in this twin from now on, after a commit of it, and in all others soon.
+// The byte's page is common memory in this converted thread from now on, after a commit of it, and in all
+// others soon.
 inline void share_own_page(PrivatePages& pages, uint64_t address, uint64_t why) noexcept {
   if (!pages.holds(address)) return;
   needed_common.add(page_down(address), why);

@@ -25,7 +25,7 @@ constexpr Scans kWidestScans = {{next_to_merge_widest<Stores::Own>, next_to_merg
                                  next_to_merge_widest<Stores::All>}};
 const Scans* scans = &kScans;
 ChangedLine changed_line = nullptr;
-uint64_t views = 0;        // where twins see common pages that they have for themselves
+uint64_t views = 0;        // where converted threads see common pages that they have for themselves
 uint64_t bases = 0;        // what these were when they were seen last
 uint64_t last_number = 0;  // of all processes, in memory that they have in common
 

@@ -1,13 +1,14 @@
 #pragma once
-// The pages of common memory that a twin has for itself (TMI, sections 3.2 and 3.3): while it works on them
-// no cache line of theirs is anybody else's. What it wrote reaches the common pages, and what others wrote
-// reaches it, when it commits: at synchronisation, and where the program must see memory as it is.
+// The pages of common memory that a converted thread has for itself (TMI, sections 3.2 and 3.3): while it
+// works on them no cache line of theirs is anybody else's. What it wrote reaches the common pages, and what
+// others wrote reaches it, when it commits: at synchronisation, and where the program must see memory as it
+// is.
 //
 // A page becomes private memory at once, not by the first store to it, and stays so over commits, which
 // refresh it in place (merge.h): the way over write faults costs some 6 us a page and commit.
 //
 // All memory of this lies at addresses that are set aside in every process of the program before there are
-// twins: an address that only one of them uses could be the program's in another.
+// converted threads: an address that only one of them uses could be the program's in another.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,26 +20,28 @@ namespace hpcrun {
 
 constexpr uint32_t kMaxPrivatePages = 64;
 
-// Sets the addresses aside. Once, in the program's own process, before there are twins. `file` is what common
-// memory is made of, each page at the offset of its address. False: there is no room.
+// Sets the addresses aside. Once, in the program's own process, before there are converted threads. `file` is
+// what common memory is made of, each page at the offset of its address. False: there is no room.
 bool reserve_private_pages(int file) noexcept;
 
-// From the next commit on `changed` is told, by the twin itself, of each line of its pages that it changed
-// since it committed last, and of the bytes of it that differ, a bit for each: where the same value was
-// written again, nothing does. May be in a handler. nullptr: nobody wants to know. Before there are twins.
+// From the next commit on `changed` is told, by the converted thread itself, of each line of its pages that
+// it changed since it committed last, and of the bytes of it that differ, a bit for each: where the same
+// value was written again, nothing does. May be in a handler. nullptr: nobody wants to know. Before there are
+// converted threads.
 using ChangedLine = void (*)(uint64_t line, uint64_t bytes) noexcept;
 void tell_changed_lines(ChangedLine changed) noexcept;
 
-// Of one twin; lies in memory that nobody else uses. All but the counts are for the twin alone,
-// in which nothing else runs meanwhile but handlers, which may commit. Async-signal-safe. Lines of its own:
-// those of two twins lie side by side, and each writes to its own at every lock.
+// Of one converted thread; lies in memory that nobody else uses. All but the counts are for the converted
+// thread alone, in which nothing else runs meanwhile but handlers, which may commit. Async-signal-safe. Lines
+// of its own: those of two converted threads lie side by side, and each writes to its own at every lock.
 class alignas(64) PrivatePages {
  public:
-  // In a new twin, before it has any. `place`: any number that no other twin has meanwhile.
+  // In a new converted thread, before it has any. `place`: any number that no other converted thread has
+  // meanwhile.
   void begin(uint32_t place = 0) noexcept;
 
-  // From now on the page in which the address lies is the twin's own. False: there are too many, or no memory
-  // for it; it is common then.
+  // From now on the page in which the address lies is the converted thread's own. False: there are too many,
+  // or no memory for it; it is common then.
   bool isolate(uint64_t address) noexcept;
   // It is common again, after what was written there was committed. Addresses of other pages are left alone.
   void share(uint64_t address) noexcept;
@@ -70,25 +73,25 @@ class alignas(64) PrivatePages {
     count_meetings(2);
   }
 
-  // Where the same byte of common memory lies: in a view of the page where the page is the twin's own, until
-  // that changes; else at the address itself.
+  // Where the same byte of common memory lies: in a view of the page where the page is the converted thread's
+  // own, until that changes; else at the address itself.
   uint64_t common_address(uint64_t address) const noexcept;
 
   // As commit(), but of these bytes alone and, since that is what is merged at once, of the rest of their
-  // kBlockBytes: what the twin wrote there is common, and what is common is what it reads there.
+  // kBlockBytes: what the converted thread wrote there is common, and what is common is what it reads there.
   void refresh(uint64_t address, size_t bytes) noexcept;
 
   // Around an access to common memory by its view (code-centric consistency, TMI, section 3.4): commits - its
   // own stores before, those of others after - or refreshes just these bytes, and returns where they are
-  // common. Bytes that reach into another page, where one of both is the twin's own, make both common for
-  // good. In between it is busy. Not nested.
+  // common. Bytes that reach into another page, where one of both is the converted thread's own, make both
+  // common for good. In between it is busy. Not nested.
   enum class Commit : bool { No, Yes };
   uint64_t open_view(uint64_t address, size_t bytes, Commit before) noexcept;
   // Nothing happens where none is open.
   void close_view(uint64_t address, size_t bytes, Commit after) noexcept;
 
-  // All pages are common from set_aside() on, and the twin's own again from take_back() on: around code of
-  // which nobody knows what it works on (inline assembly). Not nested.
+  // All pages are common from set_aside() on, and the converted thread's own again from take_back() on:
+  // around code of which nobody knows what it works on (inline assembly). Not nested.
   void set_aside() noexcept;
   void take_back() noexcept;
 
@@ -114,7 +117,8 @@ class alignas(64) PrivatePages {
   // The page's part of them, each time that the thread had it. For other threads.
   uint64_t timed_ticks_of(uint64_t page) const noexcept;
   // For other threads. Whether it owes a commit, how often it has committed stores of its own, and the number
-  // of the time that it has had pages since begin(), which no other time of any twin has; 0: it has none.
+  // of the time that it has had pages since begin(), which no other time of any converted thread has; 0: it
+  // has none.
   bool owes() const noexcept { return __atomic_load_n(&owes_, __ATOMIC_ACQUIRE); }
   uint64_t own_commits() const noexcept { return __atomic_load_n(&own_commits_, __ATOMIC_ACQUIRE); }
   uint64_t number() const noexcept { return __atomic_load_n(&number_, __ATOMIC_ACQUIRE); }

@@ -1,7 +1,7 @@
 #pragma once
 // For the files of libhpcrun-isolate.so that stand in front of calls by which threads tell each other that
-// memory was written: around each the private pages of the calling twin are committed, before it tells others
-// and after it was told. In a thread that has none this is a load and a branch.
+// memory was written: around each the private pages of the calling converted thread are committed, before it
+// tells others and after it was told. In a thread that has none this is a load and a branch.
 
 #include <type_traits>
 
@@ -9,9 +9,9 @@
 #include "hpcrun/guest/cancellation.h"
 #include "hpcrun/guest/clock.h"
 #include "repair/isolate/contract/interface.h"
-#include "repair/isolate/session/interrupted_calls.h"
+#include "repair/isolate/controller/converted_pages.h"
 #include "repair/isolate/pages/own_pages.h"
-#include "repair/isolate/controller/twin_pages.h"
+#include "repair/isolate/session/interrupted_calls.h"
 
 namespace hpcrun {
 
@@ -25,7 +25,7 @@ enum class Tells { Others, Us, Both };
   share_own_page(pages, low + bytes - 1, kWhy);
 }
 
-// What threads meet at lies on no private page of the twin from now on.
+// What threads meet at lies on no private page of the converted thread from now on.
 template <typename Object>
 inline void keep_common(const volatile Object* object) noexcept {
   constexpr size_t kBytes = [] {

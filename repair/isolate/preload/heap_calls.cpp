@@ -6,11 +6,11 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-#include "repair/isolate/memory/earlier_memory.h"
 #include "repair/isolate/contract/pages.h"
+#include "repair/isolate/memory/earlier_memory.h"
 #include "repair/isolate/preload/committing.h"
 #include "repair/isolate/preload/second_allocator.h"
-#include "repair/isolate/session/twin.h"
+#include "repair/isolate/session/converted_thread.h"
 
 using namespace hpcrun;
 

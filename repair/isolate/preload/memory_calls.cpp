@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include "hpcrun/guest/behind.h"
+#include "repair/isolate/controller/controller.h"
 #include "repair/isolate/memory/common_calls.h"
 #include "repair/isolate/memory/common_memory.h"
-#include "repair/isolate/controller/controller.h"
 #include "repair/isolate/memory/earlier_memory.h"
 #include "repair/isolate/preload/second_allocator.h"
 #include "repair/isolate/preload/start.h"
-#include "repair/isolate/session/twin.h"
+#include "repair/isolate/session/converted_thread.h"
 
 using namespace hpcrun;
 
@@ -38,7 +38,8 @@ bool is_plain(void* at, int protection, int flags) noexcept {
 }
 
 // A change of the address space is made at home, and while no other thread is elsewhere where it takes
-// something away: twins have what there was. What is added to it a twin does not have, and comes home for.
+// something away: converted threads have what there was. What is added to it a converted thread does not
+// have, and comes home for.
 class Change {
  public:
   Change(void* at, size_t bytes, bool takes_away) noexcept
@@ -72,7 +73,7 @@ HPCRUN_EXPORT int munmap(void* at, size_t bytes) {
 
 namespace {
 
-// Who may do less there is to be stopped there, in twins as well, as Java stops its threads.
+// Who may do less there is to be stopped there, in converted threads as well, as Java stops its threads.
 class ChangedProtection {
  public:
   ChangedProtection(void* at, size_t bytes, int protection) noexcept

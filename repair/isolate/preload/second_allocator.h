@@ -1,12 +1,13 @@
 #pragma once
-// A twin must not run an allocator that keeps what it knows in the blocks that are free, as the C library's
-// does: on a page of the twin's own it would see something else than others do. So a program whose memory is
-// to be common some day (common_memory.h) has the allocator that it is linked with until then, and a second
-// one afterwards, which keeps nothing in blocks (jemalloc): all threads change over while they stand still
-// and memory becomes common.
+// Changes the program's allocator when memory becomes common. A converted thread must not run an allocator
+// that keeps its lists in free blocks, as the C library's does: on a private page, its view of such a list
+// would differ from that of other threads. Therefore a program whose memory is awaited (common_memory.h)
+// starts with the allocator that it is linked with, the first one. All threads change to a second one,
+// jemalloc, which keeps nothing in blocks, while they stand still and memory becomes common.
 //
-// From then on the first one runs no more. A block of its that is released is nobody's; of large ones the
-// pages go back to the kernel. Whose a block is its address tells (earlier_memory.h).
+// The first allocator is not called after that. A block of the first one that is freed is not used again; the
+// pages of a large block go back to the kernel. The address of a block decides to which allocator it belongs
+// (earlier_memory.h).
 
 #include <stddef.h>
 
@@ -16,10 +17,10 @@
 namespace hpcrun {
 
 enum class Heap : uint8_t {
-  Own,       // the program's allocator, and nobody has to know who is in it
-  Followed,  // a thread that is in it leaves it before it stands still
-  Second,    // the second one, but for blocks of the first
-  Common,    // the allocator behind this library keeps nothing in blocks: it is the second one
+  Own,       // the first one; the program has one thread
+  Followed,  // the first one; a thread that is in it finishes its call before it stands still
+  Second,    // the second one, except for blocks of the first
+  Common,    // the program has had the second one from the start
 };
 extern constinit std::atomic<Heap> heap;
 
@@ -36,19 +37,20 @@ struct SecondAllocator {
 };
 extern constinit SecondAllocator second;
 
-// As the process begins. `is_awaited`: memory becomes common later; `path`: of the second allocator then.
+// Must be called as the process begins. `is_awaited`: memory becomes common later. `path`: the library of the
+// second allocator, needed only then.
 void begin_heap(bool is_awaited, const char* path) noexcept;
 
-// Before the program makes its first thread.
+// Must be called before the program creates its first thread.
 void follow_heap() noexcept;
 
-// The hooks of the controller (CommonHooks).
+// Hooks of the controller (CommonHooks).
 const char* load_second_allocator() noexcept;
 bool change_to_second_allocator() noexcept;
 bool ends_call_of_first_allocator() noexcept;
 
-// A call of the first allocator, while who is in it is followed. Threads that stood still there would go on
-// in it when the second one is in use, and what it mapped then would be private.
+// Marks a call of the first allocator (Heap::Followed). A thread that stood still in such a call would
+// continue it after the change, and memory that it maps then would be private.
 class CallOfFirst {
  public:
   CallOfFirst() noexcept {
@@ -63,7 +65,8 @@ class CallOfFirst {
   CallOfFirst(const CallOfFirst&) = delete;
   CallOfFirst& operator=(const CallOfFirst&) = delete;
 
-  // In a handler: whether the thread is in one, and stands still at its end.
+  // Called in a handler. Returns true if the thread is in such a call, at the end of which it will stand
+  // still.
   static bool is_to_end_first() noexcept;
 
  private:
@@ -73,10 +76,10 @@ class CallOfFirst {
   static thread_local constinit bool is_to_stand_still_ __attribute__((tls_model("initial-exec")));
 };
 
-// Whether the calling thread is loading it: what it maps meanwhile is the second allocator's.
+// True if the calling thread is loading the second allocator: what it maps belongs to that.
 bool is_loading_second_allocator() noexcept;
 
-// A block of the first allocator: its size, and its end.
+// Return the size of a block of the first allocator, free it, and resize it as realloc() does.
 size_t bytes_of_earlier(void* at) noexcept;
 void drop_earlier(void* at) noexcept;
 void* resize_earlier(void* at, size_t bytes) noexcept;

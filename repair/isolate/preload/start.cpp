@@ -14,12 +14,12 @@
 #include "hpcrun/guest/own_memory.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/sample/config.h"
-#include "repair/isolate/memory/common_memory.h"
 #include "repair/isolate/controller/controller.h"
-#include "repair/isolate/preload/second_allocator.h"
+#include "repair/isolate/memory/common_memory.h"
 #include "repair/isolate/memory/runtime_memory.h"
 #include "repair/isolate/memory/thread_stacks.h"
-#include "repair/isolate/session/twin.h"
+#include "repair/isolate/preload/second_allocator.h"
+#include "repair/isolate/session/converted_thread.h"
 
 namespace hpcrun {
 
@@ -145,8 +145,8 @@ void after_fork_in_parent() noexcept {
 }
 
 void before_limit_of_memory() noexcept {
-  if ((!is_twin() && process.load() != sys_getpid()) || refusal.load() == kLimited) return;
-  have_private_memory();  // nobody is a twin
+  if ((!is_converted() && process.load() != sys_getpid()) || refusal.load() == kLimited) return;
+  have_private_memory();  // nobody is a converted thread
   if (hpcrun_set_aside_less) hpcrun_set_aside_less();
   // A thread of ours may be on its way out, on a busy machine for long. With others of the program's the
   // memory stays as it was left.

@@ -1,38 +1,38 @@
 #pragma once
-// Common memory for the whole life of a process: where the environment asks for it (PROF_ISOLATE) begun
-// before the constructors of the program, or awaited from there on, until the controller has a page to
-// isolate; left as the process forks, and begun again in one that has one thread and is about to have a
-// second.
+// Common memory over the life of a process. If the environment requests it (PROF_ISOLATE), memory becomes
+// common before the program's constructors run, or is awaited from then on until the controller has a page to
+// isolate. It becomes private as the process forks, and common again in a process that has one thread and
+// creates a second.
 
 namespace hpcrun {
 
-// All that is done before the program's constructors, where a constructor of a library makes a thread before
-// ours runs. The first call only. Not async-signal-safe.
+// Does all that has to happen before the program's constructors run. Called earlier if a constructor of a
+// library creates a thread before ours runs; only the first call has an effect. Not async-signal-safe.
 void start_isolation() noexcept;
 
-// Whether the environment asks for it.
+// True if the environment requests it.
 bool is_isolation_wanted() noexcept;
 
-// Why the memory of the program is not common, or is not to be, one clause for people; nullptr: it is, or
-// will be. Async-signal-safe.
+// Returns why the memory of the program is not common and will not be, one clause for the report, or nullptr.
+// Async-signal-safe.
 const char* isolation_refusal() noexcept;
 
-// The process is about to have another thread: where its memory is private since it forked, and it has no
-// threads, it is common again. Not async-signal-safe.
+// Must be called before the process creates a thread. Makes memory common again in a process that forked and
+// has one thread. Not async-signal-safe.
 void before_thread() noexcept;
 
-// Around every fork. Whoever was a twin is at home from then on, the session is over, and the memory of
-// parent and child is private. Ends the process with one line where the kernel refuses, which would have both
-// write to the same memory. Between them the caller may use memory of its own alone.
+// Must enclose every fork. before_fork() brings all threads home, ends the session, and makes memory private.
+// If the kernel refuses that, it ends the process with one line: parent and child would write to the same
+// memory. Between the calls, the caller may use memory of its own alone.
 void before_fork() noexcept;
 void after_fork_in_child() noexcept;
 void after_fork_in_parent() noexcept;
 
-// The process is about to limit its memory: the kernel counts what is set aside to its address space, and a
-// private mapping of it to its data. Nothing is common from now on.
+// Must be called before the process limits its memory: the kernel counts the reservation as address space,
+// and a private mapping of it as data. Makes memory private permanently.
 void before_limit_of_memory() noexcept;
 
 }  // namespace hpcrun
 
-// isolation_refusal(), for what is not in this library.
+// isolation_refusal(), for code outside of this library.
 extern "C" const char* hpcrun_isolation_refusal() noexcept;

@@ -1,12 +1,13 @@
 // libhpcrun-isolate.so: in front of all calls by which threads tell each other that memory was written. In a
-// twin each commits the private pages: before it tells others, and after it was told (TMI, section 3.3; C++,
-// [intro.races]). What is between two such calls is nobody else's business in a program without data races.
+// converted thread each commits the private pages: before it tells others, and after it was told (TMI,
+// section 3.3; C++, [intro.races]). What is between two such calls is nobody else's business in a program
+// without data races.
 //
 // What they work on - a mutex, a semaphore, the word of a futex - is the same for all threads at any time:
-// where it lies on a private page, that page is common from the twin's first call on.
+// where it lies on a private page, that page is common from the converted thread's first call on.
 //
 // Where it is not certain that a call tells nobody anything it is here: a commit costs less than a system
-// call, and nothing in threads that are no twins.
+// call, and nothing in threads that are no converted threads.
 
 #include <mqueue.h>
 #include <poll.h>

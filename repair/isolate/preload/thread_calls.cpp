@@ -9,13 +9,13 @@
 #include <time.h>
 
 #include "hpcrun/guest/tail_calls.h"
-#include "repair/isolate/memory/common_memory.h"
 #include "repair/isolate/controller/controller.h"
+#include "repair/isolate/memory/common_memory.h"
+#include "repair/isolate/memory/thread_stacks.h"
 #include "repair/isolate/preload/committing.h"
 #include "repair/isolate/preload/second_allocator.h"
 #include "repair/isolate/preload/start.h"
-#include "repair/isolate/memory/thread_stacks.h"
-#include "repair/isolate/session/twin.h"
+#include "repair/isolate/session/converted_thread.h"
 
 using namespace hpcrun;
 

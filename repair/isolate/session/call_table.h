@@ -1,13 +1,14 @@
 #pragma once
-// Where a twin's system calls are made, by their numbers (x86-64). A twin has descriptors, files and sockets
-// in common with the program's process, but neither its number, its signals nor its address space.
+// Where a converted thread's system calls are made, by their numbers (x86-64). A converted thread has
+// descriptors, files and sockets in common with the program's process, but neither its number, its signals
+// nor its address space.
 
 #include <cstdint>
 
 namespace hpcrun {
 
 enum class MadeBy : uint8_t {
-  Twin,       // acts on what both have in common
+  Converted,  // acts on what both have in common
   Original,   // acts on the process or the task and does not wait: the original makes it meanwhile
   Home,       // the thread is given back first. What is in no list, too
   HomeAlone,  // all threads are: it takes from an address space, or changes what processes inherit

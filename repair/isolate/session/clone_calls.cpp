@@ -6,9 +6,9 @@
 #include "hpcrun/guest/safe_load.h"
 #include "hpcrun/guest/syscalls.h"
 #include "repair/isolate/session/call_table.h"
+#include "repair/isolate/session/converted_thread.h"
 #include "repair/isolate/session/session.h"
 #include "repair/isolate/session/switch.h"
-#include "repair/isolate/session/twin.h"
 
 namespace hpcrun {
 

@@ -1,8 +1,8 @@
 #pragma once
 // Whether the program has the kernel watch its CPU time: by timers (setitimer(2), timer_create(2)), a limit
-// (RLIMIT_CPU) or a sleep. The kernel counts that of the process's own tasks, and twins are none: as long as it
-// watches, all threads are at home. The runtime's timers, which follow threads into their twins, are none of
-// the program's. Async-signal-safe, at home.
+// (RLIMIT_CPU) or a sleep. The kernel counts that of the process's own tasks, and converted threads are none:
+// as long as it watches, all threads are at home. The runtime's timers, which follow threads into their
+// converted threads, are none of the program's. Async-signal-safe, at home.
 
 #include "repair/isolate/session/thread_record.h"
 

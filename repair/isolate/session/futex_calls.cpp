@@ -38,7 +38,7 @@ bool is_futex_call(long number) noexcept {
 }
 
 MadeBy futex_made_by(const SystemCall& call) noexcept {
-  if (call.number != SYS_futex || !inherits_priority(call.arguments[1])) return MadeBy::Twin;
+  if (call.number != SYS_futex || !inherits_priority(call.arguments[1])) return MadeBy::Converted;
   const long operation = call.arguments[1] & FUTEX_CMD_MASK;
   const bool waits =
       operation != FUTEX_UNLOCK_PI && operation != FUTEX_TRYLOCK_PI && operation != FUTEX_CMP_REQUEUE_PI;

@@ -1,7 +1,7 @@
 #pragma once
 // Futexes in a session. All memory of the program is shared, so one that the program calls private is made a
-// shared one: threads at home and twins meet there. Those with priority inheritance know the thread by its
-// task, so they stay private, and the thread comes home to wait for one. Async-signal-safe.
+// shared one: threads at home and converted threads meet there. Those with priority inheritance know the
+// thread by its task, so they stay private, and the thread comes home to wait for one. Async-signal-safe.
 
 #include "repair/isolate/session/call_table.h"
 #include "repair/isolate/session/thread_record.h"

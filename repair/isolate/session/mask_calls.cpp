@@ -5,14 +5,14 @@
 #include <cstring>
 
 #include "hpcrun/guest/safe_load.h"
+#include "repair/isolate/session/converted_thread.h"
 #include "repair/isolate/session/parked.h"
 #include "repair/isolate/session/signal_masks.h"
-#include "repair/isolate/session/twin.h"
 
 namespace hpcrun {
 
 uint64_t mask_of_program(const ThreadRecord& record, const ucontext_t& context) noexcept {
-  const uint64_t kernel = is_twin() ? record.program_mask.load() : mask_bits(context.uc_sigmask);
+  const uint64_t kernel = is_converted() ? record.program_mask.load() : mask_bits(context.uc_sigmask);
   return kernel | record.hidden_mask;
 }
 
@@ -49,7 +49,7 @@ long change_mask(const SystemCall& call, ThreadRecord& record, ucontext_t& conte
   }
   if (after == before) return 0;
   record.hidden_mask = after & own_signal_bits();
-  if (is_twin()) {
+  if (is_converted()) {
     record.program_mask.store(after & ~own_signal_bits());
     SystemCall news;
     news.number = kMaskChanged;

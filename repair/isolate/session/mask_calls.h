@@ -8,8 +8,9 @@
 
 namespace hpcrun {
 
-// rt_sigprocmask() by a handler that will return to the context: the mask lies there, or, of a twin, with its
-// record. `has_signal` says whether a twin has to go home for a signal that it let in.
+// rt_sigprocmask() by a handler that will return to the context: the mask lies there, or, of a converted
+// thread, with its record. `has_signal` says whether a converted thread has to go home for a signal that it
+// let in.
 long change_mask(const SystemCall& call, ThreadRecord& record, ucontext_t& context,
                  bool& has_signal) noexcept;
 

@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <sys/wait.h>
 
+#include "repair/isolate/session/converted_thread.h"
 #include "repair/isolate/session/program_actions.h"
 #include "repair/isolate/session/program_calls.h"
 #include "repair/isolate/session/session.h"
 #include "repair/isolate/session/signal_masks.h"
-#include "repair/isolate/session/twin.h"
 #include "repair/isolate/session/wait_word.h"
 
 namespace hpcrun {
@@ -15,7 +15,7 @@ namespace hpcrun {
 namespace {
 
 // A request signal is lost where the user has more signals queued than RLIMIT_SIGPENDING; then this is how
-// long it takes. So it is until it is seen that the twin was killed.
+// long it takes. So it is until it is seen that the converted thread was killed.
 constexpr timespec kLook{0, 100'000'000};
 
 int take_signal(uint64_t signals, siginfo_t& info, const timespec& at_most) noexcept {
@@ -76,28 +76,28 @@ void answer(ThreadRecord& record) noexcept {
 }
 
 // Waits for an ended process, so that its number is free. Only one thread does.
-void reap(ThreadRecord& record, int twin, bool wait) noexcept {
+void reap(ThreadRecord& record, int process, bool wait) noexcept {
   constexpr int kOfAnyKind = 0x40000000;  // __WALL
-  if (!record.twin.compare_exchange_strong(twin, -twin)) return;
-  const long result = raw_syscall(SYS_wait4, twin, 0, kOfAnyKind | (wait ? 0 : WNOHANG), 0);
-  record.twin.store(result == 0 || result == -EINTR ? twin : 0);
+  if (!record.process.compare_exchange_strong(process, -process)) return;
+  const long result = raw_syscall(SYS_wait4, process, 0, kOfAnyKind | (wait ? 0 : WNOHANG), 0);
+  record.process.store(result == 0 || result == -EINTR ? process : 0);
 }
 
 // The status of an ended process that stays to be waited for.
-bool has_ended(int twin, siginfo_t& info) noexcept {
+bool has_ended(int process, siginfo_t& info) noexcept {
   constexpr int kOfAnyKind = 0x40000000;
   info.si_pid = 0;
-  return raw_syscall(SYS_waitid, P_PID, twin, reinterpret_cast<long>(&info),
+  return raw_syscall(SYS_waitid, P_PID, process, reinterpret_cast<long>(&info),
                      WEXITED | WNOHANG | WNOWAIT | kOfAnyKind, 0) == 0 &&
-         info.si_pid == twin;
+         info.si_pid == process;
 }
 
 }  // namespace
 
-void stay_parked(ThreadRecord& record, int twin) noexcept {
+void stay_parked(ThreadRecord& record, int process) noexcept {
   // Nobody else does, or it could be stored when the process has ended and its number is another's. Who asked
   // for the thread before did not know whom to ask.
-  record.twin.store(twin);
+  record.process.store(process);
   if (record.asked_back.load()) ask_back_again(record);
   const uint64_t request = signal_bit(session.request_signal);
   for (;;) {
@@ -111,7 +111,7 @@ void stay_parked(ThreadRecord& record, int twin) noexcept {
     siginfo_t info;
     const int signal = take_signal((program & ~kFaultSignals) | request, info, kLook);
     if (signal > 0 && !(signal_bit(signal) & request)) on_program_signal(record, info);
-    if (signal == -EAGAIN) look_at_twin(record);
+    if (signal == -EAGAIN) look_at_converted_thread(record);
   }
   record.where.store(Where::Home);
   stack_t& stack = record.handler_stack;
@@ -131,41 +131,41 @@ void wake_original(ThreadRecord& record, Order order) noexcept {
 long call_by_original(const SystemCall& call) noexcept {
   ThreadRecord& record = *this_record();
   record.call = call;
-  twin_counts().calls_by_original.fetch_add(1, std::memory_order_relaxed);
+  converted_thread_counts().calls_by_original.fetch_add(1, std::memory_order_relaxed);
   wake_original(record, Order::Call);
   while (record.order.load(std::memory_order_acquire) == Order::Call)
     wait_while(record.order, Order::Call, kWaitLong);
   return record.call.result;
 }
 
-void look_at_twin(ThreadRecord& record) noexcept {
-  const int twin = record.twin.load();
+void look_at_converted_thread(ThreadRecord& record) noexcept {
+  const int process = record.process.load();
   siginfo_t info;
-  if (twin <= 0 || session.ending.load()) return;
+  if (process <= 0 || session.ending.load()) return;
   if (record.where.load() == Where::Home || record.order.load() == Order::Leave)
-    return reap(record, twin, false);
-  if (!has_ended(twin, info)) return;
-  if (record.order.load() == Order::Leave || record.twin.load() != twin) return;
+    return reap(record, process, false);
+  if (!has_ended(process, info)) return;
+  if (record.order.load() == Order::Leave || record.process.load() != process) return;
   if (info.si_code == CLD_EXITED) raw_syscall(SYS_exit_group, info.si_status);
   die_by(info.si_status);
 }
 
-void await_end_of_twin(ThreadRecord& record) noexcept {
-  for (int twin; (twin = record.twin.load()) != 0;) {
-    if (twin > 0)
-      reap(record, twin, true);
+void await_end_of_converted_thread(ThreadRecord& record) noexcept {
+  for (int process; (process = record.process.load()) != 0;) {
+    if (process > 0)
+      reap(record, process, true);
     else
       raw_syscall(SYS_sched_yield);
   }
 }
 
-void kill_twins() noexcept {
+void kill_converted_threads() noexcept {
   session.ending.store(true);
   for_each_record([](ThreadRecord& record) {
-    const int twin = record.twin.load();
-    if (twin <= 0) return;
-    raw_syscall(SYS_kill, twin, SIGKILL);
-    reap(record, twin, true);
+    const int process = record.process.load();
+    if (process <= 0) return;
+    raw_syscall(SYS_kill, process, SIGKILL);
+    reap(record, process, true);
   });
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // The program's signal actions in a session: the kernel has them without our signals in their masks, and the
-// actions of our signals not at all. To be called in the program's process, not in a twin. All calls are
-// async-signal-safe but the first two.
+// actions of our signals not at all. To be called in the program's process, not in a converted thread. All
+// calls are async-signal-safe but the first two.
 
 #include "repair/isolate/session/signal_masks.h"
 

@@ -8,9 +8,9 @@
 #include <algorithm>
 
 #include "hpcrun/guest/syscalls.h"
+#include "repair/isolate/session/converted_thread.h"
 #include "repair/isolate/session/program_actions.h"
 #include "repair/isolate/session/session.h"
-#include "repair/isolate/session/twin.h"
 
 namespace hpcrun {
 
@@ -26,8 +26,9 @@ long set_for_thread(SystemCall call, int argument) noexcept {
   const long result = make(call);
   long& who = call.arguments[argument];
   const ThreadRecord* record = who ? record_of(static_cast<int>(who)) : this_record();
-  if (result < 0 || !record || record->where.load() != Where::Twin || record->twin.load() <= 0) return result;
-  who = record->twin.load();
+  if (result < 0 || !record || record->where.load() != Where::Converted || record->process.load() <= 0)
+    return result;
+  who = record->process.load();
   make(call);
   return result;
 }
@@ -38,17 +39,17 @@ void add(timeval& time, int64_t ns) noexcept {
   time.tv_usec = sum > 0 ? sum % 1'000'000 : 0;
 }
 
-// Twins that were waited for are counted with the children.
+// Converted threads that were waited for are counted with the children.
 long get_usage(const SystemCall& call) noexcept {
   const long result = make(call);
   if (result < 0) return result;
   auto& usage = *reinterpret_cast<rusage*>(call.arguments[1]);
   switch (static_cast<int>(call.arguments[0])) {
     case RUSAGE_SELF:
-      add(usage.ru_utime, static_cast<int64_t>(cpu_ns_of_twins()));
+      add(usage.ru_utime, static_cast<int64_t>(cpu_ns_of_converted_threads()));
       break;
     case RUSAGE_THREAD:
-      add(usage.ru_utime, static_cast<int64_t>(cpu_ns_of_twins_of(*this_record())));
+      add(usage.ru_utime, static_cast<int64_t>(cpu_ns_of_converted_threads_of(*this_record())));
       break;
     case RUSAGE_CHILDREN:
       add(usage.ru_utime, -static_cast<int64_t>(session.past_cpu_ns.load()));
@@ -67,9 +68,9 @@ long get_clock(const SystemCall& call) noexcept {
   uint64_t ns = 0;
   if (clock == CLOCK_THREAD_CPUTIME_ID || (clock < 0 && (clock & 4))) {
     const ThreadRecord* record = id ? record_of(id) : this_record();
-    if (record) ns = cpu_ns_of_twins_of(*record);
+    if (record) ns = cpu_ns_of_converted_threads_of(*record);
   } else if (!id || id == session.pid) {
-    ns = cpu_ns_of_twins();
+    ns = cpu_ns_of_converted_threads();
   }
   auto& time = *reinterpret_cast<timespec*>(call.arguments[1]);
   ns += static_cast<uint64_t>(time.tv_nsec);
@@ -84,7 +85,7 @@ long get_times(const SystemCall& call) noexcept {
   const long result = make(call);
   if (result < 0 || !call.arguments[0]) return result;
   auto& times = *reinterpret_cast<tms*>(call.arguments[0]);
-  times.tms_utime += static_cast<clock_t>(cpu_ns_of_twins() / kTickNs);
+  times.tms_utime += static_cast<clock_t>(cpu_ns_of_converted_threads() / kTickNs);
   auto left = static_cast<clock_t>(session.past_cpu_ns.load() / kTickNs);
   for (clock_t* const of_children : {&times.tms_cutime, &times.tms_cstime}) {
     const clock_t part = std::min(left, *of_children);

@@ -1,7 +1,7 @@
 #pragma once
 // The C library registers a piece of thread-local memory with the kernel for restartable sequences (rseq(2)).
-// An original and its twin have that memory in common, and what the kernel writes there must be of the one
-// that runs: the other is not registered meanwhile. All calls are async-signal-safe.
+// An original and its converted thread have that memory in common, and what the kernel writes there must be
+// of the one that runs: the other is not registered meanwhile. All calls are async-signal-safe.
 
 namespace hpcrun {
 

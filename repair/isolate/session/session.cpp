@@ -2,16 +2,16 @@
 
 #include "hpcrun/guest/syscalls.h"
 #include "repair/isolate/session/blocked_signals.h"
+#include "repair/isolate/session/converted_thread.h"
 #include "repair/isolate/session/cpu_time.h"
-#include "repair/isolate/session/gather.h"
 #include "repair/isolate/session/interrupted_calls.h"
 #include "repair/isolate/session/parked.h"
 #include "repair/isolate/session/program_actions.h"
 #include "repair/isolate/session/session_phases.h"
 #include "repair/isolate/session/signal_masks.h"
+#include "repair/isolate/session/stop_all_threads.h"
 #include "repair/isolate/session/tasks.h"
 #include "repair/isolate/session/thread_record.h"
-#include "repair/isolate/session/twin.h"
 
 namespace hpcrun {
 
@@ -28,7 +28,7 @@ uint64_t sample_signal_bit() noexcept {
 
 // As a call that waits and that samples do not interrupt has it (hpcrun/sample/waiting.h), the signal of
 // samples may be blocked.
-uint64_t twin_mask() noexcept {
+uint64_t converted_mask() noexcept {
   const uint64_t sampling = sample_signal_bit() & ~this_record()->program_mask.load();
   return kAllSignals & ~own_signal_bits() & ~kFaultSignals & ~sampling &
          ~(signal_bit(SIGKILL) | signal_bit(SIGSTOP));
@@ -61,7 +61,7 @@ void start_afresh(int pid) noexcept {
   set_this_record(nullptr);
   session.pid = pid;
   session.holds.store(0);
-  session.twins.store(0);
+  session.converted_threads.store(0);
   session.entering.store(0);
   session.leaving.store(0);
   session.is_changing_phase.store(0);
@@ -109,7 +109,7 @@ SessionStart begin_phases(const SessionOptions& options, uint64_t mask) noexcept
     result = SessionStart::WatchesTime;
   } else {
     this_record()->hidden_mask = mask & own_signal_bits();
-    if (!gather(has_come))
+    if (!stop_all_threads(has_come))
       result = session.failed.load() ? SessionStart::TooMany : SessionStart::Unreachable;
     else if (is_cpu_time_watched())  // meanwhile
       result = SessionStart::WatchesTime;
@@ -135,15 +135,15 @@ bool end_phases(ThreadRecord& self, uint64_t& mask) noexcept {
   Phase on = Phase::On;
   if (!session.phase.compare_exchange_strong(on, Phase::Leaving)) return false;
   self.session.store(0);
-  if (!gather([](int tid) noexcept { return !is_in_session(record_of(tid)); })) {
+  if (!stop_all_threads([](int tid) noexcept { return !is_in_session(record_of(tid)); })) {
     self.session.store(session.number.load());
     change_phase(Phase::On);
     return false;
   }
   dispatch_calls(false);
   mask |= self.hidden_mask;
-  for_each_record([](ThreadRecord& record) { await_end_of_twin(record); });
-  if (session.watches_time.exchange(false)) release_twins();
+  for_each_record([](ThreadRecord& record) { await_end_of_converted_thread(record); });
+  if (session.watches_time.exchange(false)) release_converted_threads();
   change_phase(Phase::Off);
   await_none(session.entering);
   show_own_signals();
@@ -156,7 +156,7 @@ bool end_phases(ThreadRecord& self, uint64_t& mask) noexcept {
 // Handlers of the program's, which may do the same, or jump, come before and after PhaseChange alone.
 SessionStart begin_isolation(const SessionOptions& options) noexcept {
   const int pid = sys_getpid();
-  if (this_record() && is_twin()) return SessionStart::AlreadyOn;
+  if (this_record() && is_converted()) return SessionStart::AlreadyOn;
   start_afresh(pid);
   const uint64_t mask = set_kernel_mask(kHandlerMask & ~signal_bit(options.request_signal));
   SessionStart result;
@@ -174,7 +174,7 @@ bool end_isolation() noexcept {
   if (session.phase.load() == Phase::Off) return true;
   // No handler of the program's converts the thread meanwhile.
   uint64_t mask = set_kernel_mask(kAllSignals & ~own_signal_bits() & ~kFaultSignals);
-  if (!self || is_twin() || sys_getpid() != session.pid) {
+  if (!self || is_converted() || sys_getpid() != session.pid) {
     set_kernel_mask(mask);
     return false;
   }
@@ -184,7 +184,7 @@ bool end_isolation() noexcept {
     const PhaseChange phase_change;
     done = end_phases(*self, mask);
   }
-  release_twins();
+  release_converted_threads();
   // It may have left with others, and has its own mask since.
   const uint64_t here = set_kernel_mask(kAllSignals);
   set_kernel_mask(is_in_session(self) ? mask : mask | (here & own_signal_bits()));
@@ -195,9 +195,9 @@ void begin_to_watch_time() noexcept {
   if (!session.watches_time.exchange(true)) bring_all_home();
 }
 
-void look_at_twins() noexcept {
-  const BlockedSignals blocked;  // who waits for a twin's end as well spins meanwhile
-  for_each_record(look_at_twin);
+void look_at_converted_threads() noexcept {
+  const BlockedSignals blocked;  // who waits for a converted thread's end as well spins meanwhile
+  for_each_record(look_at_converted_thread);
 }
 
 }  // namespace hpcrun

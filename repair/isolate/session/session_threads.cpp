@@ -4,15 +4,15 @@
 
 #include "hpcrun/guest/syscalls.h"
 #include "repair/isolate/session/clone_calls.h"
-#include "repair/isolate/session/gather.h"
+#include "repair/isolate/session/converted_thread.h"
 #include "repair/isolate/session/interrupted_calls.h"
 #include "repair/isolate/session/program_actions.h"
 #include "repair/isolate/session/session_phases.h"
 #include "repair/isolate/session/signal_masks.h"
+#include "repair/isolate/session/stop_all_threads.h"
 #include "repair/isolate/session/switch.h"
 #include "repair/isolate/session/thread_record.h"
 #include "repair/isolate/session/trapped_calls.h"
-#include "repair/isolate/session/twin.h"
 
 namespace hpcrun {
 
@@ -133,7 +133,7 @@ void on_request(int, siginfo_t* info, void* raw) {
     return;
   }
   ++record->own_interruptions;
-  if (is_twin()) {
+  if (is_converted()) {
     if (info->si_code == SI_TIMER) stop_with_program(*record);
     const bool is_in_call = stop_passed_call(context) || record->in_trap;
     if (!was_asked_back() && session.hooks.asked) session.hooks.asked(context);
@@ -146,7 +146,7 @@ void on_request(int, siginfo_t* info, void* raw) {
   // What is made there has to be made in the program's process.
   if (record->wanted.exchange(0) && is_session_on() && !is_at_clone_site(context)) {
     set_mask_bits(context.uc_sigmask, convert_in_handler(mask_bits(context.uc_sigmask)));
-    if (is_twin()) record->stop.store(1);  // a call that is about to be made is looked at again
+    if (is_converted()) record->stop.store(1);  // a call that is about to be made is looked at again
   }
   stop_interrupted_calls(*record, context);
   stop_passed_call(context);
@@ -192,7 +192,7 @@ namespace {
 // False: to be tried again.
 bool enter_alone() noexcept {
   ThreadRecord* record = this_record();
-  // Entered with all, as it waited before, and is a twin since, perhaps.
+  // Entered with all, as it waited before, and is a converted thread since, perhaps.
   if (record && (record->tid.load() == sys_gettid() || sys_getpid() != session.pid)) return true;
   const Counted entering(session.entering);
   if (session.phase.load() != Phase::On) return false;

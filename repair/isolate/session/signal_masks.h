@@ -16,7 +16,7 @@ constexpr uint64_t signal_bit(int signal) {
 }
 
 constexpr uint64_t kAllSignals = ~uint64_t{0};
-// What an instruction raises: the twin hands these to its original.
+// What an instruction raises: the converted thread hands these to its original.
 constexpr uint64_t kFaultSignals =
     signal_bit(SIGSEGV) | signal_bit(SIGBUS) | signal_bit(SIGILL) | signal_bit(SIGFPE) | signal_bit(SIGTRAP);
 
@@ -26,9 +26,10 @@ uint64_t own_signal_bits() noexcept;
 // Of timers by which the runtime samples; 0: there are none.
 uint64_t sample_signal_bit() noexcept;
 
-// A twin takes nothing but these and faults: what is sent to its process group reaches the program's process
-// too. As the kernel shows it: without the two that it never blocks. Of a thread of a session.
-uint64_t twin_mask() noexcept;
+// A converted thread takes nothing but these and faults: what is sent to its process group reaches the
+// program's process too. As the kernel shows it: without the two that it never blocks. Of a thread of a
+// session.
+uint64_t converted_mask() noexcept;
 
 // What our handlers of requests and faults block, and threads that begin a session: all but what an
 // instruction of theirs raises.

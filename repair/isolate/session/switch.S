@@ -1,4 +1,4 @@
-// A thread changes over between its original and its twin, which have its stack in common: the two halves
+// A thread changes over between its original and its converted thread, which have its stack in common: the two halves
 // of what a fork is, with the stack left to one side only. x86-64, Linux.
 //
 // ThreadRecord: 0 the thread's stack, 8 the parking stack, 16 the leaving stack.
@@ -36,8 +36,8 @@
   popq %rbp
   .endm
 
-// long hpcrun_part(ThreadRecord*, long clone_flags): 0 in the twin, a negated errno where there is none. The
-// original does not return from here: it parks, and returns from the hpcrun_leave() of its twin.
+// long hpcrun_part(ThreadRecord*, long clone_flags): 0 in the converted thread, a negated errno where there is none. The
+// original does not return from here: it parks, and returns from the hpcrun_leave() of its converted thread.
   .globl hpcrun_part
   .hidden hpcrun_part
   .type hpcrun_part, @function
@@ -54,7 +54,7 @@ hpcrun_part:
   syscall
   testq %rax, %rax
   jle 1f
-  movq 8(%rbx), %rsp  // the thread's stack is the twin's from now on
+  movq 8(%rbx), %rsp  // the thread's stack is the process's from now on
   movq %rbx, %rdi
   movq %rax, %rsi
   call hpcrun_parked
@@ -65,7 +65,7 @@ hpcrun_part:
   .cfi_endproc
   .size hpcrun_part, . - hpcrun_part
 
-// void hpcrun_leave(ThreadRecord*): called by the twin, returns in the original.
+// void hpcrun_leave(ThreadRecord*): called by the converted thread, returns in the original.
   .globl hpcrun_leave
   .hidden hpcrun_leave
   .type hpcrun_leave, @function

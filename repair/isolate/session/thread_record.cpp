@@ -30,7 +30,7 @@ bool has_stacks(ThreadRecord& record) noexcept {
 
 void reset(ThreadRecord& record) noexcept {
   record.where.store(Where::Home);
-  record.twin.store(0);
+  record.process.store(0);
   record.asked_back.store(0);
   record.wanted.store(0);
   record.order.store(Order::None);
@@ -42,8 +42,8 @@ void reset(ThreadRecord& record) noexcept {
   record.call_at_home = 0;
   record.passed_calls = 0;
   record.in_trap = false;
-  record.twins_cpu_ns = 0;
-  record.twin_is_uncounted.store(false);
+  record.converted_cpu_ns = 0;
+  record.has_uncounted_time.store(false);
   record.begun_again_pc = 0;
   record.handlers_end_call = false;
 }

@@ -39,7 +39,7 @@ TrappedCall::TrappedCall(ThreadRecord& record, ucontext_t& context) noexcept
   limit_ = time_limit(call_.number, call_.arguments);
   ends_ = ends_by_handler(call_.number, call_.arguments);
   returns_before_ = record.program_returns;
-  twin_mask_ = twin_mask();
+  converted_mask_ = converted_mask();
   record_.in_trap = true;  // from here on nobody but this code gives the thread back
   // What the thread was in when a handler of the program's was called, which has jumped out of it since.
   const auto stack = static_cast<uintptr_t>(registers[REG_RSP]);
@@ -54,15 +54,16 @@ TrappedCall::TrappedCall(ThreadRecord& record, ucontext_t& context) noexcept
 void TrappedCall::go_home(Leaving reason) noexcept {
   const uint64_t mask = give_back_in_handler(reason);
   set_mask_bits(context_.uc_sigmask, mask);
-  // A handler may have had it converted again: then the context's mask is a twin's, and goes on being one.
-  record_.in_trap = is_twin();
+  // A handler may have had it converted again: then the context's mask is a converted thread's, and goes on
+  // being one.
+  record_.in_trap = is_converted();
   set_kernel_mask(mask);
 }
 
 long TrappedCall::make() noexcept {
   long result = 0;
   for (;;) {
-    if (!is_twin()) {
+    if (!is_converted()) {
       record_.in_trap = false;
       result = make_at_home();
       if (result != kNotExecuted) return result;
@@ -80,7 +81,7 @@ long TrappedCall::make() noexcept {
       continue;
     }
     if (session.hooks.before_call) session.hooks.before_call();
-    const bool done = make_as_twin(result);
+    const bool done = make_as_converted(result);
     if (!done) {
       // Asked for while it waited, or interrupted by us: looked at again above.
       if (!was_asked_back() && result != kNotExecuted) go_home(Leaving::Call);
@@ -119,16 +120,16 @@ MadeBy TrappedCall::made_by_now() const noexcept {
       return a[2] == MADV_DONTNEED || a[2] == MADV_FREE || a[2] == MADV_REMOVE ? MadeBy::HomeAlone
                                                                                : MadeBy::Home;
     case SYS_fcntl:
-      return a[1] == F_SETOWN || a[1] == F_SETOWN_EX ? MadeBy::Home : MadeBy::Twin;
+      return a[1] == F_SETOWN || a[1] == F_SETOWN_EX ? MadeBy::Home : MadeBy::Converted;
     case SYS_clock_gettime: {
       const auto clock = static_cast<clockid_t>(a[0]);
       const bool is_cpu_time =
           clock < 0 || clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID;
-      return is_cpu_time ? MadeBy::Original : MadeBy::Twin;
+      return is_cpu_time ? MadeBy::Original : MadeBy::Converted;
     }
     case SYS_close_range: {
       constexpr long kUnshare = 2;  // CLOSE_RANGE_UNSHARE: the thread's descriptors become its own
-      return a[2] & kUnshare ? MadeBy::Home : MadeBy::Twin;
+      return a[2] & kUnshare ? MadeBy::Home : MadeBy::Converted;
     }
     case SYS_tgkill:
       return a[1] == record_.tid.load() ? MadeBy::Home : MadeBy::Original;
@@ -141,7 +142,7 @@ MadeBy TrappedCall::made_by_now() const noexcept {
 
 // Makes the call in this process, whichever it is. False where that has to be thought over.
 bool TrappedCall::pass(long& result) noexcept {
-  if (!is_twin()) record_.stop.store(0);  // a handler that comes from here on may set it
+  if (!is_converted()) record_.stop.store(0);  // a handler that comes from here on may set it
   // From here on a handler that comes before the kernel has the call ends it (return_from_handler()).
   const bool ends_outer = record_.handlers_end_call;
   record_.handlers_end_call = ends_ == EndsByHandler::Always;
@@ -186,7 +187,7 @@ bool TrappedCall::pass_to_kernel(long& result) noexcept {
   const uint32_t returns = record_.program_returns;
   const uintptr_t outer_passed_calls = record_.passed_calls;
   if (!outer_passed_calls) record_.passed_calls = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-  std::atomic<uint32_t>& stop = is_twin() ? record_.asked_back : record_.stop;
+  std::atomic<uint32_t>& stop = is_converted() ? record_.asked_back : record_.stop;
   has_begun_ = true;
   if (is_futex_call(call.number)) {
     const SharedFutexCall shared(call);
@@ -201,7 +202,7 @@ bool TrappedCall::pass_to_kernel(long& result) noexcept {
 }
 
 // False: to be thought over (kNotExecuted), or to be made at home.
-bool TrappedCall::make_as_twin(long& result) noexcept {
+bool TrappedCall::make_as_converted(long& result) noexcept {
   result = 0;
   switch (call_.number) {
     case SYS_getpid:
@@ -221,7 +222,7 @@ bool TrappedCall::make_as_twin(long& result) noexcept {
       raw_syscall(SYS_sigaltstack, 0, reinterpret_cast<long>(&context_.uc_stack));
       return true;
     case SYS_membarrier: {
-      // Twins have address spaces of their own, which those for one address space leave out.
+      // Converted threads have address spaces of their own, which those for one address space leave out.
       constexpr long kGlobal = 1;
       constexpr long kOfOneProcess =
           0b1101000;  // PRIVATE_EXPEDITED, its SYNC_CORE and the registration of that
@@ -233,7 +234,7 @@ bool TrappedCall::make_as_twin(long& result) noexcept {
       break;
   }
   switch (made_by_now()) {
-    case MadeBy::Twin:
+    case MadeBy::Converted:
       if (is_futex_call(call_.number) && session.hooks.waits_on)
         for_each_futex(call_, session.hooks.waits_on);
       if (!pass(result)) return false;

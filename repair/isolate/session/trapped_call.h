@@ -1,7 +1,7 @@
 #pragma once
-// One system call of the program's in a session, from the trap to its result (trapped_calls.h): who makes it -
-// the twin, its parked original, or the thread at home - and what has to be done about that. In the handler of
-// the trap.
+// One system call of the program's in a session, from the trap to its result (trapped_calls.h): who makes it
+// - the converted thread, its parked original, or the thread at home - and what has to be done about that. In
+// the handler of the trap.
 
 #include <time.h>
 #include <ucontext.h>
@@ -9,9 +9,9 @@
 #include <cstdint>
 
 #include "repair/isolate/session/call_table.h"
+#include "repair/isolate/session/converted_thread.h"
 #include "repair/isolate/session/interrupted_calls.h"
 #include "repair/isolate/session/thread_record.h"
-#include "repair/isolate/session/twin.h"
 
 namespace hpcrun {
 
@@ -34,7 +34,7 @@ class TrappedCall {
 
  private:
   MadeBy made_by_now() const noexcept;
-  bool make_as_twin(long& result) noexcept;
+  bool make_as_converted(long& result) noexcept;
   long make_at_home() noexcept;
   long make_certainly_at_home() noexcept;
   long make_alone_at_home() noexcept;
@@ -59,7 +59,7 @@ class TrappedCall {
   bool has_begun_ = false;
   uint32_t returns_before_;  // from handlers of the program's, before the call was begun for the first time
   uint64_t mask_ = 0;          // of a call that waits with one
-  uint64_t twin_mask_;         // that the context has where a twin made the call
+  uint64_t converted_mask_;    // that the context has where a converted thread made the call
   bool has_new_mask_ = false;  // the call has set it, at home
 };
 

@@ -21,7 +21,8 @@ namespace hpcrun {
 
 namespace {
 
-// Writable memory that a twin would have a copy of. What the C library maps for itself, and libraries' data.
+// Writable memory that a converted thread would have a copy of. What the C library maps for itself, and
+// libraries' data.
 bool makes_private_memory(const SystemCall& call) noexcept {
   const long* a = call.arguments;
   switch (call.number) {
@@ -40,12 +41,12 @@ bool makes_private_memory(const SystemCall& call) noexcept {
 
 }  // namespace
 
-// At home. A thread that was given back as this handler began has a twin's mask in the context still; the
-// kernel has its own.
+// At home. A thread that was given back as this handler began has a converted thread's mask in the context
+// still; the kernel has its own.
 void TrappedCall::take_own_mask() noexcept {
-  if (mask_bits(context_.uc_sigmask) != twin_mask_) return;
+  if (mask_bits(context_.uc_sigmask) != converted_mask_) return;
   const uint64_t mask = set_kernel_mask(kAllSignals);
-  if (!is_twin()) set_mask_bits(context_.uc_sigmask, mask);
+  if (!is_converted()) set_mask_bits(context_.uc_sigmask, mask);
   set_kernel_mask(mask);
 }
 
@@ -53,11 +54,12 @@ long TrappedCall::make_at_home() noexcept {
   // From here on no handler converts the thread; one may have until here.
   record_.call_at_home = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   long result = kNotExecuted;
-  if (!is_twin()) {
+  if (!is_converted()) {
     take_own_mask();
     result = make_certainly_at_home();
   }
-  // What is done stays so until the handler ends: a twin would begin with the mask that the call has changed.
+  // What is done stays so until the handler ends: a converted thread would begin with the mask that the call
+  // has changed.
   if (result == kNotExecuted) record_.call_at_home = outer_call_at_home_;
   return result;
 }
@@ -66,13 +68,13 @@ long TrappedCall::make_certainly_at_home() noexcept {
   bool has_signal = false;
   long result = 0;
   switch (call_.number) {
-    // A handler of ours may convert the thread just before the kernel has a call that twins make: the kernel
-    // would tell the twin's numbers.
+    // A handler of ours may convert the thread just before the kernel has a call that converted threads make:
+    // the kernel would tell the converted thread's numbers.
     case SYS_getpid:
       return session.pid;
     case SYS_gettid:
       return record_.tid.load();
-    case SYS_membarrier:  // and leave out other twins
+    case SYS_membarrier:  // and leave out other converted threads
       pass(result);
       return result;
     case SYS_rt_sigprocmask:
@@ -95,7 +97,7 @@ long TrappedCall::make_certainly_at_home() noexcept {
   const MadeBy by = made_by_now();
   if (by == MadeBy::HomeAlone && is_session_on()) return make_alone_at_home();
   if (by == MadeBy::Original) return call_in_program(call_);
-  if (by == MadeBy::Twin) record_.call_at_home = outer_call_at_home_;
+  if (by == MadeBy::Converted) record_.call_at_home = outer_call_at_home_;
   pass(result);
   return result;
 }
@@ -125,15 +127,16 @@ long TrappedCall::make_alone_at_home() noexcept {
     result = execute_program();
   else
     result = call_in_program(call_);
-  // A descriptor that is read in a twin has the twin's signals: from now on there are none.
+  // A descriptor that is read in a converted thread has the converted thread's signals: from now on there are
+  // none.
   const bool reads_signals = (call_.number == SYS_signalfd || call_.number == SYS_signalfd4) && result >= 0;
-  if (!reads_signals) release_twins();
+  if (!reads_signals) release_converted_threads();
   return result;
 }
 
 // The new program gets the mask that this one believes in, and children that it knows of.
 long TrappedCall::execute_program() noexcept {
-  for_each_record([](ThreadRecord& record) { await_end_of_twin(record); });
+  for_each_record([](ThreadRecord& record) { await_end_of_converted_thread(record); });
   const uint64_t mask = set_kernel_mask(mask_of_program(record_, context_));
   const bool ignores = action_of_own_signal(SIGSYS).handler == reinterpret_cast<void*>(SIG_IGN);
   const KernelAction ignored = action_of_own_signal(SIGSYS);
@@ -147,7 +150,7 @@ long TrappedCall::execute_program() noexcept {
 void TrappedCall::end_thread() noexcept {
   set_kernel_mask(kAllSignals);
   const int status = static_cast<int>(call_.arguments[0]);
-  await_end_of_twin(record_);
+  await_end_of_converted_thread(record_);
   set_this_record(nullptr);
   free_record(record_);
   for (;;) raw_syscall(SYS_exit, status);
@@ -155,7 +158,7 @@ void TrappedCall::end_thread() noexcept {
 
 void TrappedCall::end_process() noexcept {
   set_kernel_mask(kAllSignals);
-  kill_twins();
+  kill_converted_threads();
   for (;;) raw_syscall(SYS_exit_group, call_.arguments[0]);
 }
 

@@ -18,13 +18,13 @@ namespace hpcrun {
 // With all signals blocked, so that nobody comes between: what is asked for later comes when the handler has
 // returned.
 void TrappedCall::end() noexcept {
-  if (!is_twin() && !has_new_mask_) take_own_mask();
+  if (!is_converted() && !has_new_mask_) take_own_mask();
   set_kernel_mask(kAllSignals);
   record_.call_at_home = outer_call_at_home_;
-  const bool was_twin = is_twin();
+  const bool was_converted = is_converted();
   const uint64_t mask = settle_in_handler(is_at_clone_site(context_));
   // At home the context has the mask that the call may have set.
-  if (was_twin || is_twin()) set_mask_bits(context_.uc_sigmask, mask);
+  if (was_converted || is_converted()) set_mask_bits(context_.uc_sigmask, mask);
 }
 
 // The frame of the program's handler lies where its stack is now.
@@ -42,10 +42,10 @@ void TrappedCall::return_from_handler() noexcept {
   // mask: they may have changed it, but not to that.
   if (mask_bits(frame.uc_sigmask) != (kHandlerMask & ~(signal_bit(SIGKILL) | signal_bit(SIGSTOP))))
     set_mask_bits(frame.uc_sigmask, mask_bits(frame.uc_sigmask) & ~own_signal_bits());
-  // At home from here on, where it is there: a twin would begin with the mask of the handler.
+  // At home from here on, where it is there: a converted thread would begin with the mask of the handler.
   record_.call_at_home = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-  record_.in_trap = true;  // also where a handler has made it a twin just now
-  if (is_twin()) {
+  record_.in_trap = true;  // also where a handler has made it a converted thread just now
+  if (is_converted()) {
     record_.call_at_home = outer_call_at_home_;
     record_.program_mask.store(mask_bits(frame.uc_sigmask));
     SystemCall news;
@@ -55,7 +55,7 @@ void TrappedCall::return_from_handler() noexcept {
   set_kernel_mask(kAllSignals);
   record_.call_at_home = outer_call_at_home_;
   settle_in_handler(is_at_clone_site(frame));
-  if (is_twin()) set_mask_bits(frame.uc_sigmask, twin_mask());
+  if (is_converted()) set_mask_bits(frame.uc_sigmask, converted_mask());
   hpcrun_return_to(&frame);
 }
 
@@ -66,7 +66,7 @@ constexpr int kUserDispatch = 2;  // SYS_USER_DISPATCH
 // Raised by something else: the program's own filter of system calls, or sent to it.
 void on_other_sigsys(siginfo_t& info, ucontext_t& context) noexcept {
   ThreadRecord* record = this_record();
-  if (record && is_twin()) {
+  if (record && is_converted()) {
     set_mask_bits(context.uc_sigmask, give_back_in_handler(Leaving::Call));
     context.uc_mcontext.gregs[REG_RIP] -= kCallBytes;  // made again, and refused again
     return;
@@ -104,7 +104,7 @@ void on_trap(int, siginfo_t* info, void* raw) {
   if (comes_late(*info, context)) return;
   ThreadRecord& record = *this_record();
   const int saved_errno = errno;  // of hooks
-  twin_counts().trapped_calls.fetch_add(1, std::memory_order_relaxed);
+  converted_thread_counts().trapped_calls.fetch_add(1, std::memory_order_relaxed);
   TrappedCall call(record, context);
   if (record.begun_again_pc &&
       reinterpret_cast<uint64_t>(info->si_call_addr) == record.begun_again_pc + kCallBytes)

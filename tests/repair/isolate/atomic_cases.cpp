@@ -1,6 +1,6 @@
-// What atomic operations of twins with private pages come to, case by case, as in twin_cases.cpp:
-// `atomic_cases CASE` ends with status 0 where all sums are right, and `atomic_cases CASE unpatched` tells
-// what they are where twins execute what the compiler made.
+// What atomic operations of converted threads with private pages come to, case by case, as in
+// converted_thread_cases.cpp: `atomic_cases CASE` ends with status 0 where all sums are right, and
+// `atomic_cases CASE unpatched` tells what they are where converted threads execute what the compiler made.
 
 #include <setjmp.h>
 #include <signal.h>
@@ -19,7 +19,7 @@
 
 namespace {
 
-constexpr int kTwins = 3;
+constexpr int kConvertedThreads = 3;
 
 __extension__ using Pair = unsigned __int128;
 
@@ -30,7 +30,7 @@ struct alignas(4096) Page {
   std::atomic<uint64_t> longs[2];
   alignas(16) Pair pair;
   std::atomic<bool> lock;
-  uint64_t plain[kTwins];  // each a thread's own
+  uint64_t plain[kConvertedThreads];  // each a thread's own
   uint64_t guarded;        // by the lock of another page
   alignas(16) char room[256];
 };
@@ -51,22 +51,22 @@ void start() {
   _exit(125);
 }
 
-void become_twin() {
+void become_converted() {
   REQUIRE_THAT(isolated_convert());
-  REQUIRE_THAT(isolated_is_twin());
+  REQUIRE_THAT(isolated_is_converted());
 }
 
-// Twins that begin together, with three private pages each, and leave together. They wait without system
-// calls, at which they would commit.
+// Converted threads that begin together, with three private pages each, and leave together. They wait without
+// system calls, at which they would commit.
 template <typename Work>
-void in_twins(const Work& work) {
+void in_converted_threads(const Work& work) {
   std::atomic<int> begun{0}, done{0};
   const auto meet = [](std::atomic<int>& all) {
     ++all;
-    while (all != kTwins) __builtin_ia32_pause();
+    while (all != kConvertedThreads) __builtin_ia32_pause();
   };
-  Team team(kTwins, [&](int i) {
-    become_twin();
+  Team team(kConvertedThreads, [&](int i) {
+    become_converted();
     REQUIRE_THAT(isolated_pages() > 0);
     meet(begun);
     work(i);
@@ -98,7 +98,7 @@ void add_to_pair(uint64_t value) {
 
 void sums() {
   start();
-  in_twins([](int i) {
+  in_converted_threads([](int i) {
     for (uint64_t turn = 0; turn < kTurns; ++turn) {
       ++hot.bytes[1];
       hot.shorts[1] -= 3;
@@ -110,7 +110,7 @@ void sums() {
       hot.plain[i] = hot.plain[i] + 1;
     }
   });
-  const uint64_t all = kTwins * kTurns;
+  const uint64_t all = kConvertedThreads * kTurns;
   REQUIRE_THAT(hot.bytes[1] == static_cast<uint8_t>(all));
   REQUIRE_THAT(hot.shorts[1] == static_cast<uint16_t>(uint64_t{0} - 3 * all));
   REQUIRE_THAT(hot.words[1] == 5 * all);
@@ -125,7 +125,7 @@ void sums() {
 // private.
 void spin_lock() {
   start();
-  in_twins([](int) {
+  in_converted_threads([](int) {
     for (uint64_t turn = 0; turn < kTurns / 4; ++turn) {
       lock();
       calm.guarded = calm.guarded + 1;
@@ -133,7 +133,7 @@ void spin_lock() {
     }
     REQUIRE_THAT(isolated_pages() == 2);
   });
-  REQUIRE_THAT(calm.guarded == kTwins * kTurns / 4);
+  REQUIRE_THAT(calm.guarded == kConvertedThreads * kTurns / 4);
 }
 
 struct Counted {
@@ -160,16 +160,16 @@ struct InRoom {
 void references() {
   start();
   constexpr int kKept = 100;
-  static std::shared_ptr<Counted> kept[kTwins][kKept];
+  static std::shared_ptr<Counted> kept[kConvertedThreads][kKept];
   int destroyed = 0;
   auto first = std::allocate_shared<Counted>(InRoom<Counted>(), &destroyed);
-  in_twins([&](int i) {
+  in_converted_threads([&](int i) {
     for (uint64_t turn = 0; turn < kTurns; ++turn) kept[i][turn % kKept] = first;
   });
-  REQUIRE_THAT(first.use_count() == 1 + kTwins * kKept && destroyed == 0);
+  REQUIRE_THAT(first.use_count() == 1 + kConvertedThreads * kKept && destroyed == 0);
   first.reset();
-  in_twins([&](int i) {
-    for (std::shared_ptr<Counted>& one : kept[(i + 1) % kTwins]) one.reset();
+  in_converted_threads([&](int i) {
+    for (std::shared_ptr<Counted>& one : kept[(i + 1) % kConvertedThreads]) one.reset();
   });
   REQUIRE_THAT(destroyed == 1);
 }
@@ -191,10 +191,10 @@ void storm() {
   action.sa_flags = SA_RESTART;
   sigaction(SIGUSR1, &action, nullptr);
   constexpr int kAsked = 300;
-  std::atomic<int> tids[kTwins] = {};
+  std::atomic<int> tids[kConvertedThreads] = {};
   std::atomic<bool> over{false};
   std::atomic<uint64_t> turns{0}, private_turns{0};
-  Team team(kTwins, [&](int i) {
+  Team team(kConvertedThreads, [&](int i) {
     tids[i] = thread_id();
     uint64_t turn = 0;
     for (; !over; ++turn) {
@@ -214,7 +214,7 @@ void storm() {
     hot.words[0] += static_cast<uint32_t>((turn + 7) / 8);
   });
   for (int asked = 0; asked < kAsked || !handled || !private_turns; ++asked) {
-    const int i = asked % kTwins;
+    const int i = asked % kConvertedThreads;
     const timespec pause{0, 200'000};
     nanosleep(&pause, nullptr);
     if (!tids[i]) continue;
@@ -254,14 +254,14 @@ void fault() {
   sigaction(SIGSEGV, &action, nullptr);
   Team team(1, [](int) {
     for (int turn = 0; turn < 3; ++turn) {
-      become_twin();
+      become_converted();
       if (sigsetjmp(before_fault, 1) == 0) {
         add_to(nullptr);
         REQUIRE_THAT(false);
       }
-      REQUIRE_THAT(!isolated_is_twin());
+      REQUIRE_THAT(!isolated_is_converted());
       REQUIRE_THAT(fault_at - reinterpret_cast<uint64_t>(&add_to) < 16);
-      become_twin();
+      become_converted();
       REQUIRE_THAT(isolated_pages() == 3);  // the thread is at no atomic instruction any more
       isolated_give_back();
     }

@@ -13,7 +13,7 @@
 #include "repair/isolate/pages/own_pages.h"
 #include "tests/repair/isolate/atomic_forms.h"
 #include "tests/repair/isolate/child.h"
-#include "tests/repair/isolate/twin_processes.h"
+#include "tests/repair/isolate/converted_thread_processes.h"
 
 using namespace hpcrun;
 using namespace hpcrun::test;
@@ -244,7 +244,7 @@ TEST_CASE(
       if (fixture.again(form, each) != each.after) wrong.push_back("at home: " + code[i]);
       if (!pages.isolate(page)) wrong.emplace_back("no private page");
       own_pages = &pages;
-      if (fixture.again(form, each) != each.after) wrong.push_back("in a twin: " + code[i]);
+      if (fixture.again(form, each) != each.after) wrong.push_back("in a converted thread: " + code[i]);
       own_pages = nullptr;
       if (pages.holds(page) == (form.address.kind == Address::Based)) not_shared.push_back(code[i]);
       pages.share_all();
@@ -541,11 +541,11 @@ namespace {
 
 // In a process each, so many times; the sum of all is at the begin of the page.
 template <typename Work>
-uint64_t count_in_twins(const CommonPages& common, bool patches, const Work& work) {
-  constexpr size_t kTwins = 3;
-  pthread_barrier_t* const barrier = common.barrier(1, 0, kTwins);
+uint64_t count_in_converted_threads(const CommonPages& common, bool patches, const Work& work) {
+  constexpr size_t kConvertedThreads = 3;
+  pthread_barrier_t* const barrier = common.barrier(1, 0, kConvertedThreads);
   *common.at<uint64_t>(0) = 0;
-  const auto twin = [&](size_t, PrivatePages& pages) {
+  const auto converted = [&](size_t, PrivatePages& pages) {
     if (patches && !patch_atomic_sites()) return false;
     if (!pages.isolate(common.page(0))) return false;
     own_pages = &pages;
@@ -556,13 +556,13 @@ uint64_t count_in_twins(const CommonPages& common, bool patches, const Work& wor
     pages.share_all();
     return true;
   };
-  CHECK(in_twins(kTwins, twin) == kTwins);
+  CHECK(in_converted_threads(kConvertedThreads, converted) == kConvertedThreads);
   return *common.at<uint64_t>(0);
 }
 
 }  // namespace
 
-TEST_CASE("Atomic sums of twins are right, and are not where the code is as it was") {
+TEST_CASE("Atomic sums of converted threads are right, and are not where the code is as it was") {
   const CommonPages common(2);
   MadeModule module(1);
   const uint64_t increment = module.add(kIncrement);
@@ -571,7 +571,7 @@ TEST_CASE("Atomic sums of twins are right, and are not where the code is as it w
     for (int turn = 0; turn < 10'000; ++turn)
       reinterpret_cast<void (*)(uint64_t*)>(increment)(common.at<uint64_t>(0));
   };
-  CHECK(count_in_twins(common, true, work) == 30'000);
-  CHECK(count_in_twins(common, false, work) < 30'000);
+  CHECK(count_in_converted_threads(common, true, work) == 30'000);
+  CHECK(count_in_converted_threads(common, false, work) < 30'000);
   forget_atomic_sites(module.code(), module.code_end());
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Atomic operations of twins with private pages: the cases of atomic_cases.cpp, and that they see where code is
+"""Atomic operations of converted threads with private pages: the cases of atomic_cases.cpp, and that they see where code is
 left as it is. And in how many of the system's programs and libraries atomic instructions can be replaced."""
 
 import os

@@ -25,7 +25,7 @@ struct Run {
   Verdict next(uint64_t isolated, uint64_t common, double commit_share, uint64_t within_ms) {
     for (const uint64_t end = now_ns + within_ms * kMs; now_ns < end;) {
       now_ns += 10 * kMs;
-      totals.twins_cpu_ns += 20 * kMs;
+      totals.converted_cpu_ns += 20 * kMs;
       totals.meetings += 20 * (is_common ? common : isolated);
       if (!is_common) totals.commit_ns += static_cast<uint64_t>(std::lround(commit_share * 20 * kMs));
       if (!benefit.is_due(now_ns)) continue;

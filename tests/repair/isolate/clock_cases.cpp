@@ -1,6 +1,6 @@
-// What the kernel does by a process's CPU time and to its state, case by case, as twin_cases.cpp: times,
-// timers and limits of CPU time, stops; and descriptors that a thread has for itself. clock_cases.py runs
-// them.
+// What the kernel does by a process's CPU time and to its state, case by case, as converted_thread_cases.cpp:
+// times, timers and limits of CPU time, stops; and descriptors that a thread has for itself. clock_cases.py
+// runs them.
 
 #include <signal.h>
 #include <string.h>
@@ -14,9 +14,9 @@
 #include <atomic>
 
 #include "repair/isolate/session/session.h"
+#include "tests/repair/isolate/converted_thread_turns.h"
 #include "tests/repair/isolate/isolated.h"
 #include "tests/repair/isolate/team.h"
-#include "tests/repair/isolate/twin_turns.h"
 
 namespace {
 
@@ -36,7 +36,7 @@ void handle(int signal) {
 
 // --- CPU time
 
-// In hundredths of a second; twins that run, and those that left, are the program's own time.
+// In hundredths of a second; converted threads that run, and those that left, are the program's own time.
 clock_t own(const tms& times) {
   return times.tms_utime + times.tms_stime;
 }
@@ -45,14 +45,14 @@ void times_of_all() {
   isolated_start();
   tms before{};
   REQUIRE_THAT(times(&before) != -1);
-  become_twin();
+  become_converted();
   burn(300 * kMs);
   tms running{};
   REQUIRE_THAT(times(&running) != -1);
   REQUIRE_THAT(own(running) - own(before) >= 25);
   isolated_give_back();
   pause_ms(50);
-  become_twin();  // the one before has been waited for
+  become_converted();  // the one before has been waited for
   tms left{};
   REQUIRE_THAT(times(&left) != -1);
   REQUIRE_THAT(own(left) >= own(running));
@@ -60,15 +60,15 @@ void times_of_all() {
   REQUIRE_THAT(times(nullptr) != -1);
 }
 
-// Whoever adds up as a twin leaves does not have more than there is once it has left, but for what it takes
-// to leave.
-void twins_are_counted_once() {
+// Whoever adds up as a converted thread leaves does not have more than there is once it has left, but for
+// what it takes to leave.
+void converted_threads_are_counted_once() {
   constexpr int kTurns = 20;
   isolated_start();
   std::atomic<int> left{0}, seen{0};
   Team other(1, [&](int) {
     for (int turn = 1; turn <= kTurns; ++turn) {
-      become_twin();
+      become_converted();
       volatile int steps = 0;
       while (steps < 5'000'000) steps = steps + 1;
       isolated_give_back();
@@ -79,33 +79,33 @@ void twins_are_counted_once() {
   uint64_t most = 0;
   while (seen < kTurns) {
     const int turn = left;
-    const uint64_t twins_ns = isolated_twins_cpu_ns();
-    REQUIRE_THAT(turn == seen || most <= twins_ns + kMs);
-    most = std::max(most, twins_ns);
+    const uint64_t converted_threads_ns = isolated_converted_cpu_ns();
+    REQUIRE_THAT(turn == seen || most <= converted_threads_ns + kMs);
+    most = std::max(most, converted_threads_ns);
     seen = turn;
   }
   REQUIRE_THAT(most > kTurns * kMs);
 }
 
-// The signal comes although all that works is a thread that was a twin when the timer was set.
+// The signal comes although all that works is a thread that was a converted thread when the timer was set.
 void timer_comes_by(int which, int signal) {
   handle(signal);
   isolated_start();
   std::atomic<bool> over{false};
-  std::atomic<int> twins{0};
+  std::atomic<int> converted_threads{0};
   Team other(1, [&](int) {
-    become_twin();
-    ++twins;
+    become_converted();
+    ++converted_threads;
     while (!over) continue;
   });
-  while (!twins) sched_yield();
-  become_twin();
+  while (!converted_threads) sched_yield();
+  become_converted();
   const itimerval none{{0, 0}, {0, 0}};
   REQUIRE_THAT(setitimer(which, &none, nullptr) == 0);
-  REQUIRE_THAT(isolated_is_twin());  // nothing is watched by that
+  REQUIRE_THAT(isolated_is_converted());  // nothing is watched by that
   const itimerval interval{{0, 0}, {0, 100'000}};
   REQUIRE_THAT(setitimer(which, &interval, nullptr) == 0);
-  REQUIRE_THAT(!isolated_is_twin() && !isolated_convert());
+  REQUIRE_THAT(!isolated_is_converted() && !isolated_convert());
   const uint64_t begin = now_ns();
   while (!handled && now_ns() - begin < 20'000 * kMs) continue;
   REQUIRE_THAT(handled == 1);
@@ -121,26 +121,26 @@ void profiling_timer() {
 void posix_timer() {
   handle(SIGUSR1);
   isolated_start();
-  become_twin();
+  become_converted();
   sigevent event{};
   event.sigev_notify = SIGEV_SIGNAL;
   event.sigev_signo = SIGUSR1;
   timer_t timer;
   REQUIRE_THAT(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
-  REQUIRE_THAT(isolated_is_twin());
+  REQUIRE_THAT(isolated_is_converted());
   REQUIRE_THAT(timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer) == 0);
-  REQUIRE_THAT(!isolated_is_twin() && !isolated_convert());
+  REQUIRE_THAT(!isolated_is_converted() && !isolated_convert());
   const itimerspec limit{{0, 0}, {0, 50'000'000}};
   REQUIRE_THAT(timer_settime(timer, 0, &limit, nullptr) == 0);
   burn(200 * kMs);
   REQUIRE_THAT(handled == 1);
 }
 
-// A limit is the process's, not each twin's.
+// A limit is the process's, not each converted thread's.
 void limit() {
   handle(SIGXCPU);
   isolated_start();
-  become_twin();
+  become_converted();
   const rlimit all{RLIM_INFINITY, RLIM_INFINITY};
   REQUIRE_THAT(setrlimit(RLIMIT_CPU, &all) == 0);
   const rlimit second{1, RLIM_INFINITY};
@@ -157,14 +157,14 @@ void limit() {
 void sleep_by_cpu_time() {
   isolated_start();
   std::atomic<bool> over{false};
-  std::atomic<int> twins{0};
+  std::atomic<int> converted_threads{0};
   Team other(1, [&](int) {
-    become_twin();
-    ++twins;
+    become_converted();
+    ++converted_threads;
     while (!over) continue;
   });
-  while (!twins) sched_yield();
-  become_twin();
+  while (!converted_threads) sched_yield();
+  become_converted();
   const timespec time{0, 50'000'000};
   REQUIRE_THAT(clock_nanosleep(CLOCK_PROCESS_CPUTIME_ID, 0, &time, nullptr) == 0);
   over = true;
@@ -193,31 +193,31 @@ void no_session_comes_about() {
   REQUIRE_THAT(setrlimit(RLIMIT_CPU, &limit) == 0);
 
   REQUIRE_THAT(isolated_begin() == 0);
-  become_twin();
+  become_converted();
 }
 
 // A session after one in which time was watched is as any other.
 void begins_again() {
   handle(SIGPROF);
   isolated_start();
-  become_twin();
+  become_converted();
   const itimerval none{{0, 0}, {0, 0}}, long_time{{0, 0}, {1'000, 0}};
   REQUIRE_THAT(setitimer(ITIMER_PROF, &long_time, nullptr) == 0);
   REQUIRE_THAT(!isolated_convert());
   REQUIRE_THAT(isolated_end());
   REQUIRE_THAT(setitimer(ITIMER_PROF, &none, nullptr) == 0);
   REQUIRE_THAT(isolated_begin() == 0);
-  become_twin();
+  become_converted();
 }
 
 // --- stops
 
-// Two twins count where the test sees it: a number a line, every 10 ms.
+// Two converted threads count where the test sees it: a number a line, every 10 ms.
 void counts_on() {
   isolated_start();
   static std::atomic<uint64_t> counted{0};
   Team team(2, [](int) {
-    become_twin();
+    become_converted();
     for (;;) ++counted;
   });
   for (;;) {
@@ -231,15 +231,15 @@ void counts_on() {
 
 void unshared_descriptors() {
   isolated_start();
-  become_twin();
+  become_converted();
   const int mine = dup(1), kept = dup(1);
   constexpr unsigned kUnshare = 2;
-  REQUIRE_THAT(syscall(SYS_close_range, kept, kept, 0) == 0 && isolated_is_twin());
+  REQUIRE_THAT(syscall(SYS_close_range, kept, kept, 0) == 0 && isolated_is_converted());
   const long result = syscall(SYS_close_range, mine, mine, kUnshare);
   if (result != 0 && errno == ENOSYS) return;
-  REQUIRE_THAT(result == 0 && !isolated_is_twin());
+  REQUIRE_THAT(result == 0 && !isolated_is_converted());
   REQUIRE_THAT(dup(mine) == -1 && errno == EBADF);
-  become_twin();  // has them as well
+  become_converted();  // has them as well
   REQUIRE_THAT(dup(mine) == -1 && errno == EBADF);
   isolated_give_back();
   REQUIRE_THAT(dup(mine) == -1 && errno == EBADF);
@@ -247,7 +247,7 @@ void unshared_descriptors() {
 
 constexpr Case kCases[] = {
     {"times", times_of_all},
-    {"counted_once", twins_are_counted_once},
+    {"counted_once", converted_threads_are_counted_once},
     {"virtual_timer", virtual_timer},
     {"profiling_timer", profiling_timer},
     {"posix_timer", posix_timer},

@@ -10,19 +10,19 @@ import sys
 import time
 import unittest
 
-import twins
+import converted_threads
 
 
 class Clocks(unittest.TestCase):
     def ends(self, name):
-        case = twins.Case(name, program="clock_cases")
+        case = converted_threads.Case(name, program="clock_cases")
         status = case.end()
         self.assertEqual((status, case.errors), (0, ""))
 
-    def test_times_are_those_of_twins_too(self):
+    def test_times_are_those_of_converted_threads_too(self):
         self.ends("times")
 
-    def test_twins_are_counted_once_also_as_they_leave(self):
+    def test_converted_threads_are_counted_once_also_as_they_leave(self):
         self.ends("counted_once")
 
     def test_timers_of_cpu_time_run_while_threads_work(self):
@@ -59,7 +59,7 @@ class Stops(unittest.TestCase):
         return found
 
     def wait_for(self, is_so, message):
-        deadline = time.monotonic() + twins.PATIENCE
+        deadline = time.monotonic() + converted_threads.PATIENCE
         while not is_so():
             self.assertLess(time.monotonic(), deadline, message)
             time.sleep(0.02)
@@ -69,29 +69,29 @@ class Stops(unittest.TestCase):
         before = self.children(program)
         time.sleep(0.5)
         after = self.children(program)
-        return before.keys() == after.keys() and all(after[twin] - before[twin] <= 2 for twin in before)
+        return before.keys() == after.keys() and all(after[converted] - before[converted] <= 2 for converted in before)
 
-    def test_twins_stop_and_go_on_with_the_program(self):
+    def test_converted_threads_stop_and_go_on_with_the_program(self):
         # In the session of the test: programs without a shell are not stopped by SIGTSTP.
-        program = subprocess.Popen([twins.TESTS / "clock_cases", "counts_on"], stdout=subprocess.DEVNULL, process_group=0)
+        program = subprocess.Popen([converted_threads.TESTS / "clock_cases", "counts_on"], stdout=subprocess.DEVNULL, process_group=0)
         try:
-            self.wait_for(lambda: len(self.children(program.pid)) == 2, "no twins")
+            self.wait_for(lambda: len(self.children(program.pid)) == 2, "no converted threads")
             for stop in (signal.SIGSTOP, signal.SIGTSTP, signal.SIGSTOP):
                 with self.subTest(stop.name):
                     before = self.children(program.pid)
-                    self.wait_for(lambda: all(ticks > before[twin] + 5 for twin, ticks in self.children(program.pid).items()),
-                                  "twins do not run")
+                    self.wait_for(lambda: all(ticks > before[converted] + 5 for converted, ticks in self.children(program.pid).items()),
+                                  "converted threads do not run")
                     os.kill(program.pid, stop)
                     try:
                         self.assertEqual(os.waitid(os.P_PID, program.pid, os.WSTOPPED).si_status, stop)
-                        self.wait_for(lambda: self.stands_still(program.pid), "twins work on")
+                        self.wait_for(lambda: self.stands_still(program.pid), "converted threads work on")
                         self.assertTrue(self.stands_still(program.pid))
                     finally:
                         os.kill(program.pid, signal.SIGCONT)
         finally:
             program.kill()
             program.wait()
-        self.wait_for(lambda: not self.children(program.pid), "twins are left")
+        self.wait_for(lambda: not self.children(program.pid), "converted threads are left")
 
 
 if __name__ == "__main__":

@@ -5,10 +5,10 @@
 
 #include <atomic>
 
+#include "tests/repair/isolate/converted_thread_turns.h"
 #include "tests/repair/isolate/isolated.h"
 #include "tests/repair/isolate/raw_futex.h"
 #include "tests/repair/isolate/team.h"
-#include "tests/repair/isolate/twin_turns.h"
 
 namespace {
 
@@ -31,8 +31,8 @@ long sleep_at(int i, long (*wait)(int)) {
 void futex_bits() {
   static std::atomic<uint32_t> word;
   isolated_start();
-  for (const bool is_waker_twin : {false, true}) {
-    if (is_waker_twin) become_twin();
+  for (const bool is_waker_converted : {false, true}) {
+    if (is_waker_converted) become_converted();
     std::atomic<uint32_t> woken{0};
     Team team(kTeam, [&](int i) {
       const long result = sleep_at(i, [](int self) {
@@ -68,7 +68,7 @@ void futex_requeue() {
   static std::atomic<uint32_t> words[2];
   isolated_start();
   for (const bool compares : {true, false}) {
-    if (compares) become_twin();
+    if (compares) become_converted();
     std::atomic<int> woken{0};
     Team team(kTeam, [&](int i) {
       REQUIRE_THAT(sleep_at(i, [](int) { return futex(&words[0], FUTEX_WAIT, 0); }) == 0);
@@ -95,8 +95,8 @@ void futex_requeue() {
 void futex_wake_op() {
   static std::atomic<uint32_t> words[2];
   isolated_start();
-  for (const bool is_waker_twin : {false, true}) {
-    if (is_waker_twin) become_twin();
+  for (const bool is_waker_converted : {false, true}) {
+    if (is_waker_converted) become_converted();
     words[1] = 7;
     std::atomic<int> woken[2] = {};
     Team team(4, [&](int i) {
@@ -144,8 +144,8 @@ void futex_waitv() {
     const timespec until = in_ms(CLOCK_MONOTONIC, 60'000);
     return call_kernel(SYS_futex_waitv, waiters, kTeam, 0, &until, CLOCK_MONOTONIC);
   };
-  for (const bool is_waker_twin : {false, true}) {
-    if (is_waker_twin) become_twin();
+  for (const bool is_waker_converted : {false, true}) {
+    if (is_waker_converted) become_converted();
     for (int word = 0; word < kTeam; ++word) {
       Team team(kTeam, [&](int i) { REQUIRE_THAT(sleep_at(i, wait) == word); });
       await_sleepers(kTeam);
@@ -169,8 +169,8 @@ void futex2() {
   static std::atomic<uint32_t> words[2];
   isolated_start();
   if (!has_call(kFutexWake)) return;
-  for (const bool is_waker_twin : {false, true}) {
-    if (is_waker_twin) become_twin();
+  for (const bool is_waker_converted : {false, true}) {
+    if (is_waker_converted) become_converted();
     std::atomic<int> woken{0};
     Team team(kTeam, [&](int i) {
       const long result = sleep_at(i, [](int self) {

@@ -1,5 +1,5 @@
-// Blocks wander between threads, so a twin commits as it releases and has them. Compiled into the test, the
-// calls stand before the C library's for all of it.
+// Blocks wander between threads, so a converted thread commits as it releases and has them. Compiled into the
+// test, the calls stand before the C library's for all of it.
 
 #include <malloc.h>
 #include <sys/syscall.h>
@@ -16,7 +16,7 @@
 #include "repair/isolate/memory/earlier_memory.h"
 #include "repair/isolate/pages/own_pages.h"
 #include "repair/isolate/preload/second_allocator.h"
-#include "tests/repair/isolate/twin_processes.h"
+#include "tests/repair/isolate/converted_thread_processes.h"
 
 using namespace hpcrun;
 using namespace hpcrun::test;
@@ -28,7 +28,7 @@ uint64_t commits_by(const std::function<void()>& call) {
   heap = Heap::Common;
   const CommonPages common{2};
   auto* const commits = common.at<uint64_t>(1);
-  CHECK(in_twins(1, [&](size_t, PrivatePages& pages) {
+  CHECK(in_converted_threads(1, [&](size_t, PrivatePages& pages) {
           if (!pages.isolate(common.page(0))) return false;
           own_pages = &pages;
           call();
@@ -181,18 +181,19 @@ TEST_CASE("Sizes that no block has are refused") {
 }
 
 TEST_CASE(
-    "What one twin wrote to a block before it released it, is what others commit to as they have theirs") {
+    "What one converted thread wrote to a block before it released it, is what others commit to as they have "
+    "theirs") {
   const CommonPages common{2};
   auto* const data = common.at<volatile int>(0);
   auto* const ready = common.at<std::atomic<int>>(1, 64);
   auto* const is_released = common.at<std::atomic<bool>>(1);
   block = malloc(100);
-  CHECK(in_twins(2, [&](size_t twin, PrivatePages& pages) {
+  CHECK(in_converted_threads(2, [&](size_t converted, PrivatePages& pages) {
           if (!pages.isolate(common.page(0))) return false;
           own_pages = &pages;
           ++*ready;
           while (*ready < 2) raw_syscall(SYS_sched_yield);  // which does not commit
-          if (twin == 0) {
+          if (converted == 0) {
             data[0] = 5;
             free(block);
             *is_released = true;
@@ -206,10 +207,11 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "Blocks of the first allocator and of the second are each released by their own, at home and in twins") {
+    "Blocks of the first allocator and of the second are each released by their own, at home and in "
+    "converted threads") {
   const CommonPages common{2};
-  CHECK(in_twins(1, [&](size_t, PrivatePages&) { return each_block_is_its_allocators(); }) == 1);
-  CHECK(in_twins(1, [&](size_t, PrivatePages& pages) {
+  CHECK(in_converted_threads(1, [&](size_t, PrivatePages&) { return each_block_is_its_allocators(); }) == 1);
+  CHECK(in_converted_threads(1, [&](size_t, PrivatePages& pages) {
           if (!pages.isolate(common.page(0))) return false;
           own_pages = &pages;
           const bool is_right = each_block_is_its_allocators();
@@ -230,7 +232,7 @@ TEST_CASE("A thread that is in the first allocator leaves it before it stands st
 
 TEST_CASE("Nothing that is mapped for blocks lies in a piece where memory was mapped before") {
   const CommonPages common{1};
-  CHECK(in_twins(1, [&](size_t, PrivatePages&) {
+  CHECK(in_converted_threads(1, [&](size_t, PrivatePages&) {
           const long later = map_for_later(10 * kPageBytes);
           const long given_back = map_apart_from_earlier(3 * kPieceBytes, PROT_READ | PROT_WRITE, 0);
           if (later < 0 || given_back < 0 || has_earlier_memory() || !begin_earlier_memory(0, 0))

@@ -10,9 +10,9 @@
 #include "repair/isolate/memory/common_calls.h"
 #include "repair/isolate/memory/common_memory.h"
 #include "repair/isolate/pages/own_pages.h"
+#include "repair/isolate/session/converted_thread.h"
 #include "repair/isolate/session/session.h"
 #include "repair/isolate/session/thread_record.h"
-#include "repair/isolate/session/twin.h"
 #include "tests/repair/isolate/isolated_atomics.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -95,13 +95,13 @@ EXPORT int isolated_convert_result() {
 }
 EXPORT bool isolated_convert() {
   const Conversion result = convert_this_thread();
-  return result == Conversion::Done || result == Conversion::AlreadyTwin;
+  return result == Conversion::Done || result == Conversion::AlreadyConverted;
 }
 EXPORT void isolated_give_back() {
   give_back();
 }
-EXPORT bool isolated_is_twin() {
-  return is_twin();
+EXPORT bool isolated_is_converted() {
+  return is_converted();
 }
 EXPORT void isolated_enter_as_new_thread() {
   enter_session_as_new_thread();
@@ -109,12 +109,12 @@ EXPORT void isolated_enter_as_new_thread() {
 EXPORT int isolated_thread_number() {
   return thread_number();
 }
-EXPORT uint64_t isolated_twins_cpu_ns() {
-  return hpcrun::cpu_ns_of_twins();
+EXPORT uint64_t isolated_converted_cpu_ns() {
+  return hpcrun::cpu_ns_of_converted_threads();
 }
-EXPORT int isolated_twin_of(int tid) {
+EXPORT int isolated_converted_thread_of(int tid) {
   const ThreadRecord* const record = record_of(tid);
-  return record ? record->twin.load() : 0;
+  return record ? record->process.load() : 0;
 }
 EXPORT void isolated_ask_back(int tid) {
   ask_back(tid);
@@ -123,11 +123,11 @@ EXPORT void isolated_bring_all_home() {
   bring_all_home();
 }
 EXPORT void isolated_release() {
-  release_twins();
+  release_converted_threads();
 }
 
 EXPORT IsolatedCounts isolated_counts() {
-  const TwinCounts& counts = twin_counts();
+  const ConvertedThreadCounts& counts = converted_thread_counts();
   return {counts.conversions,
           counts.conversion_ns,
           counts.longest_conversion_ns,

@@ -18,12 +18,12 @@ void* isolated_map(uint64_t bytes);  // common memory, or nullptr
 bool isolated_convert();  // false: the thread stays at home
 int isolated_convert_result();
 void isolated_give_back();
-bool isolated_is_twin();
+bool isolated_is_converted();
 int isolated_thread_number();
 void isolated_enter_as_new_thread();
 void isolated_ask_back(int tid);
-int isolated_twin_of(int tid);     // its process; 0: none
-uint64_t isolated_twins_cpu_ns();  // of all, those that run and those that left
+int isolated_converted_thread_of(int tid);  // its process; 0: none
+uint64_t isolated_converted_cpu_ns();       // of all, those that run and those that left
 void isolated_bring_all_home();
 void isolated_release();
 

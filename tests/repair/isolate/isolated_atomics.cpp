@@ -9,7 +9,7 @@
 #include "repair/isolate/memory/common_memory.h"
 #include "repair/isolate/memory/common_state.h"
 #include "repair/isolate/pages/own_pages.h"
-#include "repair/isolate/session/twin.h"
+#include "repair/isolate/session/converted_thread.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

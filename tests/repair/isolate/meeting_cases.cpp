@@ -1,6 +1,6 @@
-// Ways by which threads meet that twin_cases.cpp does not have: what is done once, time limits that pass,
-// C11's and C++'s own. `meeting_cases CASE` ends with status 0 where all was as among threads. meetings.py
-// runs them.
+// Ways by which threads meet that converted_thread_cases.cpp does not have: what is done once, time limits
+// that pass, C11's and C++'s own. `meeting_cases CASE` ends with status 0 where all was as among threads.
+// meetings.py runs them.
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -18,9 +18,9 @@
 #include <semaphore>
 #include <utility>
 
+#include "tests/repair/isolate/converted_thread_turns.h"
 #include "tests/repair/isolate/isolated.h"
 #include "tests/repair/isolate/team.h"
-#include "tests/repair/isolate/twin_turns.h"
 
 namespace {
 
@@ -119,7 +119,7 @@ int error_of(int result) {
   return result == 0 ? 0 : errno;
 }
 
-// What a twin or a thread at home has is not had by others within a time, and then it is.
+// What a converted thread or a thread at home has is not had by others within a time, and then it is.
 void limits_of_locks() {
   isolated_start();
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -129,8 +129,8 @@ void limits_of_locks() {
   pthread_rwlock_t written = PTHREAD_RWLOCK_INITIALIZER, read = PTHREAD_RWLOCK_INITIALIZER;
   sem_t semaphore;
   sem_init(&semaphore, 0, 0);
-  for (const bool is_owner_twin : {false, true}) {
-    if (is_owner_twin) become_twin();
+  for (const bool is_owner_converted : {false, true}) {
+    if (is_owner_converted) become_converted();
     pthread_mutex_lock(&mutex);
     mtx_lock(&timed);
     cxx.lock();
@@ -226,14 +226,14 @@ void limits_of_conditions() {
 
 void limits_of_joins() {
   isolated_start();
-  for (const bool is_joined_by_twin : {false, true}) {
-    if (is_joined_by_twin) become_twin();
+  for (const bool is_joined_by_converted_thread : {false, true}) {
+    if (is_joined_by_converted_thread) become_converted();
     pthread_t threads[2];
     static sem_t may_end;
     sem_init(&may_end, 0, 0);
     for (int i = 0; i < 2; ++i) {
-      const auto run = [](void* is_twin) -> void* {
-        if (is_twin) become_twin();
+      const auto run = [](void* is_converted) -> void* {
+        if (is_converted) become_converted();
         while (sem_wait(&may_end) != 0) REQUIRE_THAT(errno == EINTR);
         return &may_end;
       };
@@ -322,12 +322,12 @@ void named_semaphores() {
     });
   };
   guards(before);
-  become_twin();
+  become_converted();
   const std::string later_name = name + "-later";
-  sem_t* const later = sem_open(later_name.c_str(), O_CREAT | O_EXCL, 0600, 1);  // by a twin
+  sem_t* const later = sem_open(later_name.c_str(), O_CREAT | O_EXCL, 0600, 1);  // by a converted thread
   REQUIRE_THAT(later != SEM_FAILED);
   guards(later);
-  become_twin();
+  become_converted();
   REQUIRE_THAT(sem_open(name.c_str(), 0) == before);
   REQUIRE_THAT(sem_close(before) == 0 && sem_close(before) == 0 && sem_close(later) == 0);
   REQUIRE_THAT(sem_unlink(name.c_str()) == 0 && sem_unlink(later_name.c_str()) == 0);

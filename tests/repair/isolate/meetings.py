@@ -5,7 +5,7 @@ meeting_cases.cpp and futex_cases.cpp. Nothing is left of any of them."""
 import sys
 import unittest
 
-from twins import Case
+from converted_threads import Case
 
 
 class Meetings(unittest.TestCase):

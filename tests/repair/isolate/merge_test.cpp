@@ -103,9 +103,9 @@ uint32_t right_merge(Common& common, std::byte* page, std::byte* base, size_t by
 }
 
 // A thread with a page of its own.
-class Twin {
+class Converted {
  public:
-  Twin(World& world, Merge merge) : common_{world}, merge_(merge), page_(world.common), base_(page_) {}
+  Converted(World& world, Merge merge) : common_{world}, merge_(merge), page_(world.common), base_(page_) {}
 
   void commit() {
     merge_(common_, page_.bytes.data(), base_.bytes.data(), kBytes);
@@ -160,11 +160,11 @@ std::string bytes_of_one_word(Merge merge, size_t& orders) {
   world.stories = {{2, 1, {0, 1, 2, 3}}, {3, 1, {0, 7, 8, 9}}};
   const auto counts = [&](size_t s) {
     return [&world, merge, s](EveryOrder&) {
-      Twin twin(world, merge);
+      Converted converted(world, merge);
       const Story story = world.stories[s];
       for (size_t v = 1; v < story.values.size(); ++v) {
-        twin.write(story.offset, static_cast<uint8_t>(story.values[v]));
-        twin.commit();
+        converted.write(story.offset, static_cast<uint8_t>(story.values[v]));
+        converted.commit();
       }
     };
   };
@@ -177,19 +177,19 @@ std::string values_wider_than_what_changes(Merge merge, size_t& orders) {
   World world;
   world.stories = {{0, 4, {0, 0x00ffff, 0x010000}}, {4, 2, {0, 0x00ff, 0x0100}}, {8, 8, {0, ~uint64_t{0}}}};
   const EveryOrder::Actor first = [&](EveryOrder&) {
-    Twin twin(world, merge);
-    twin.write(0, uint32_t{0x00ffff});
-    twin.commit();
-    twin.write(0, uint32_t{0x010000});
-    twin.commit();
+    Converted converted(world, merge);
+    converted.write(0, uint32_t{0x00ffff});
+    converted.commit();
+    converted.write(0, uint32_t{0x010000});
+    converted.commit();
   };
   const EveryOrder::Actor second = [&](EveryOrder&) {
-    Twin twin(world, merge);
-    twin.write(4, uint16_t{0x00ff});
-    twin.commit();
-    twin.write(4, uint16_t{0x0100});
-    twin.write(8, ~uint64_t{0});
-    twin.commit();
+    Converted converted(world, merge);
+    converted.write(4, uint16_t{0x00ff});
+    converted.commit();
+    converted.write(4, uint16_t{0x0100});
+    converted.write(8, ~uint64_t{0});
+    converted.commit();
   };
   return in_every_order(
       world, {first, second}, [] {}, orders);
@@ -203,14 +203,14 @@ std::string counter_under_a_lock(Merge merge, size_t& orders) {
   int counted = 0;
   const auto counts = [&](size_t thread) {
     return [&, thread](EveryOrder& order) {
-      Twin twin(world, merge);
+      Converted converted(world, merge);
       for (int turn = 0; turn < kTurns; ++turn) {
-        twin.write(8 + thread, static_cast<uint8_t>(turn + 1));
+        converted.write(8 + thread, static_cast<uint8_t>(turn + 1));
         order.take(lock);
-        twin.commit();
-        world.expect(twin.read<uint16_t>(0) == 0xff * counted, "not seen under a lock: what it guards");
-        twin.write(0, static_cast<uint16_t>(0xff * ++counted));
-        twin.commit();
+        converted.commit();
+        world.expect(converted.read<uint16_t>(0) == 0xff * counted, "not seen under a lock: what it guards");
+        converted.write(0, static_cast<uint16_t>(0xff * ++counted));
+        converted.commit();
         order.release(lock);
       }
     };
@@ -237,11 +237,11 @@ std::string atomic_values_beside_others(Merge merge, size_t& orders) {
   world.stories = {{4, 1, {0, 1, 2}}, {5, 1, {0, 1, 2}}};
   const auto counts = [&](size_t s) {
     return [&world, merge, s](EveryOrder&) {
-      Twin twin(world, merge);
+      Converted converted(world, merge);
       for (uint8_t turn = 1; turn <= 2; ++turn) {
-        twin.write(world.stories[s].offset, turn);
-        twin.add_in_common<uint32_t>(0, 0x81);
-        twin.commit();
+        converted.write(world.stories[s].offset, turn);
+        converted.add_in_common<uint32_t>(0, 0x81);
+        converted.commit();
       }
     };
   };
@@ -256,20 +256,20 @@ std::string a_reader(Merge merge, size_t& orders) {
   World world;
   world.stories = {{1, 1, {0, 1, 2}}};
   const EveryOrder::Actor writer = [&](EveryOrder&) {
-    Twin twin(world, merge);
+    Converted converted(world, merge);
     for (uint8_t value = 1; value <= 2; ++value) {
-      twin.write(1, value);
-      twin.commit();
+      converted.write(1, value);
+      converted.commit();
     }
   };
   const EveryOrder::Actor reader = [&](EveryOrder&) {
-    Twin twin(world, merge);
+    Converted converted(world, merge);
     uint8_t before = 0;
     for (int turn = 0; turn < 3; ++turn) {
-      const auto now = twin.read<uint8_t>(1);
+      const auto now = converted.read<uint8_t>(1);
       world.expect(now >= before, "a reader saw an older value again");
       before = now;
-      twin.commit();
+      converted.commit();
     }
   };
   return in_every_order(

@@ -1,5 +1,5 @@
-// Linked in the place of the commits of private pages (--wrap): twins see what others wrote, and others what
-// they wrote, when a page is given back, and not before.
+// Linked in the place of the commits of private pages (--wrap): converted threads see what others wrote, and
+// others what they wrote, when a page is given back, and not before.
 
 #include "repair/isolate/pages/private_pages.h"
 

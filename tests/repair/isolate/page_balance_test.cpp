@@ -39,7 +39,7 @@ struct Run {
   PageBalance::Verdict next(uint64_t within_ms) {
     for (const uint64_t end = now_ns + within_ms * kMs; now_ns < end;) {
       now_ns += 10 * kMs;
-      totals.twins_cpu_ns += 20 * kMs;
+      totals.converted_cpu_ns += 20 * kMs;
       totals.meetings += 20 * (common ? pace_without[common] : pace);
       for (const PageBalance::Page& one : pages) {
         if (one.page == common) continue;

@@ -7,7 +7,7 @@
 
 #include "repair/isolate/contract/interface.h"
 #include "repair/isolate/pages/own_pages.h"
-#include "tests/repair/isolate/twin_processes.h"
+#include "tests/repair/isolate/converted_thread_processes.h"
 
 using namespace hpcrun;
 using namespace hpcrun::test;
@@ -61,7 +61,7 @@ TEST_CASE("a page on which a thread polls what another has written becomes commo
   const CommonPages common(2);
   const Meeting meeting(common);
   auto* const words = common.at<volatile uint64_t>(0);
-  const auto twin = [&](size_t number, PrivatePages& pages) {
+  const auto converted = [&](size_t number, PrivatePages& pages) {
     handle_signals(pages);
     bool right = pages.isolate(common.page(0));
     if (number == 0) *meeting.polling_process = getpid();
@@ -78,14 +78,14 @@ TEST_CASE("a page on which a thread polls what another has written becomes commo
     while (!*meeting.is_over) meeting.interrupt();
     return right && pages.holds(common.page(0));
   };
-  CHECK(in_twins(2, twin) == 2);
+  CHECK(in_converted_threads(2, converted) == 2);
 }
 
 TEST_CASE("a page on which a thread reads its own words alone stays private, whatever others write there") {
   const CommonPages common(2);
   const Meeting meeting(common);
   auto* const words = common.at<volatile uint64_t>(0);
-  const auto twin = [&](size_t number, PrivatePages& pages) {
+  const auto converted = [&](size_t number, PrivatePages& pages) {
     handle_signals(pages);
     bool right = pages.isolate(common.page(0));
     if (number == 0) *meeting.polling_process = getpid();
@@ -100,5 +100,5 @@ TEST_CASE("a page on which a thread reads its own words alone stays private, wha
     *meeting.is_over = 1;
     return right;
   };
-  CHECK(in_twins(2, twin) == 2);
+  CHECK(in_converted_threads(2, converted) == 2);
 }

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "repair/isolate/pages/own_pages.h"
-#include "tests/repair/isolate/twin_processes.h"
+#include "tests/repair/isolate/converted_thread_processes.h"
 
 using namespace hpcrun;
 using namespace hpcrun::test;
@@ -25,7 +25,7 @@ TEST_CASE("What is stored on a private page is seen by others when both have com
   auto* const data = common.at<volatile uint64_t>(0);
   data[5] = 5;
   pthread_barrier_t* const barrier = common.barrier(1, 0, 2);
-  const auto twin = [&](size_t number, PrivatePages& pages) {
+  const auto converted = [&](size_t number, PrivatePages& pages) {
     bool right = pages.isolate(common.page(0) + 123) && pages.holds(common.page(0)) && pages.count() == 1;
     right &= data[5] == 5;
     pthread_barrier_wait(barrier);
@@ -39,7 +39,7 @@ TEST_CASE("What is stored on a private page is seen by others when both have com
     right &= data[0] == 10 && data[1] == 11 && data[5] == 5;
     return right && pages.merged() == 1 && pages.commits() == 2;
   };
-  CHECK(in_twins(2, twin) == 2);
+  CHECK(in_converted_threads(2, converted) == 2);
   CHECK(data[0] == 10);
   CHECK(data[1] == 11);
 }
@@ -50,7 +50,7 @@ TEST_CASE(
   const CommonPages common(2);
   auto* const data = common.at<volatile uint64_t>(0);
   pthread_barrier_t* const barrier = common.barrier(1, 0, 2);
-  const auto twin = [&](size_t number, PrivatePages& pages) {
+  const auto converted = [&](size_t number, PrivatePages& pages) {
     bool right = pages.isolate(common.page(0)) && !pages.is_outdated();
     const auto address = [&](size_t word) { return common.page(0) + word * sizeof(uint64_t); };
     pthread_barrier_wait(barrier);
@@ -71,7 +71,7 @@ TEST_CASE(
     pages.commit();
     return right && !pages.is_outdated() && !pages.is_outdated(address(3), 8) && data[3] == 3;
   };
-  CHECK(in_twins(2, twin) == 2);
+  CHECK(in_converted_threads(2, converted) == 2);
 }
 
 TEST_CASE("Counters side by side, and one under a lock, end as if they were common") {
@@ -81,8 +81,8 @@ TEST_CASE("Counters side by side, and one under a lock, end as if they were comm
   auto* const own = common.at<volatile uint64_t>(0, 128);
   pthread_mutex_t* const mutex = common.mutex(1);
   constexpr uint32_t kTurns = 20'000;
-  constexpr size_t kTwins = 3;
-  const auto twin = [&](size_t number, PrivatePages& pages) {
+  constexpr size_t kConvertedThreads = 3;
+  const auto converted = [&](size_t number, PrivatePages& pages) {
     if (!pages.isolate(common.page(0))) return false;
     for (uint32_t turn = 1; turn <= kTurns; ++turn) {
       for (int i = 0; i < 10; ++i) own[number] = own[number] + 1;
@@ -96,9 +96,9 @@ TEST_CASE("Counters side by side, and one under a lock, end as if they were comm
     pages.share_all();
     return pages.count() == 0 && own[number] == 10 * kTurns;
   };
-  CHECK(in_twins(kTwins, twin) == kTwins);
-  CHECK(*counter == kTwins * kTurns);
-  for (size_t number = 0; number < kTwins; ++number) {
+  CHECK(in_converted_threads(kConvertedThreads, converted) == kConvertedThreads);
+  CHECK(*counter == kConvertedThreads * kTurns);
+  for (size_t number = 0; number < kConvertedThreads; ++number) {
     CHECK(own[number] == 10 * kTurns);
     CHECK(bytes[number] == static_cast<uint8_t>(kTurns));
   }
@@ -107,24 +107,24 @@ TEST_CASE("Counters side by side, and one under a lock, end as if they were comm
 TEST_CASE("A page that is shared again has what was written, and is common") {
   const CommonPages common(3);
   auto* const data = common.at<volatile uint32_t>(0);
-  const auto twin = [&](size_t, PrivatePages& pages) {
+  const auto converted = [&](size_t, PrivatePages& pages) {
     bool right = pages.isolate(common.page(0)) && pages.isolate(common.page(2));
     data[0] = 1;
-    pages.share(common.page(1));  // is not the twin's
+    pages.share(common.page(1));  // is not the converted thread's
     right &= pages.count() == 2;
     pages.share(common.page(0) + 8);
     right &= pages.count() == 1 && !pages.holds(common.page(0)) && pages.holds(common.page(2));
     data[1] = 2;
     return right;
   };
-  CHECK(in_twins(1, twin) == 1);
+  CHECK(in_converted_threads(1, converted) == 1);
   CHECK(data[0] == 1);
   CHECK(data[1] == 2);
 }
 
 TEST_CASE("There are so many private pages and no more, and places are used again") {
   const CommonPages common(kMaxPrivatePages + 1);
-  const auto twin = [&](size_t, PrivatePages& pages) {
+  const auto converted = [&](size_t, PrivatePages& pages) {
     bool right = true;
     for (uint32_t turn = 0; turn < 3; ++turn) {
       for (uint32_t page = 0; page < kMaxPrivatePages; ++page) {
@@ -136,13 +136,13 @@ TEST_CASE("There are so many private pages and no more, and places are used agai
     }
     return right;
   };
-  CHECK(in_twins(1, twin) == 1);
+  CHECK(in_converted_threads(1, converted) == 1);
   for (uint32_t page = 0; page < kMaxPrivatePages; ++page) CHECK(*common.at<uint32_t>(page) == 200 + page);
 }
 
 TEST_CASE("Commits need no page faults") {
   const CommonPages common(1);
-  const auto twin = [&](size_t, PrivatePages& pages) {
+  const auto converted = [&](size_t, PrivatePages& pages) {
     if (!pages.isolate(common.page(0))) return false;
     auto* const data = common.at<volatile uint32_t>(0);
     const auto commit = [&](uint32_t turn) {
@@ -154,13 +154,13 @@ TEST_CASE("Commits need no page faults") {
     for (uint32_t turn = 2; turn < 1000; ++turn) commit(turn);
     return page_faults() - before < 10 && pages.merged() == 999;
   };
-  CHECK(in_twins(1, twin) == 1);
+  CHECK(in_converted_threads(1, converted) == 1);
 }
 
 TEST_CASE("The view of a private page is common memory, and so is the address of any other") {
   const CommonPages common(2);
   auto* const data = common.at<volatile uint64_t>(0);
-  const auto twin = [&](size_t, PrivatePages& pages) {
+  const auto converted = [&](size_t, PrivatePages& pages) {
     if (!pages.isolate(common.page(0))) return false;
     const uint64_t address = common.page(0) + 40;
     const uint64_t view = pages.common_address(address);
@@ -171,14 +171,14 @@ TEST_CASE("The view of a private page is common memory, and so is the address of
     right &= pages.common_address(address) == address;
     return right && data[5] == 5;
   };
-  CHECK(in_twins(1, twin) == 1);
+  CHECK(in_converted_threads(1, converted) == 1);
   CHECK(data[5] == 5);
 }
 
 TEST_CASE("Bytes that are refreshed are seen by others, and others' are seen, and only these") {
   const CommonPages common(1);
   auto* const data = common.at<volatile uint32_t>(0);
-  const auto twin = [&](size_t, PrivatePages& pages) {
+  const auto converted = [&](size_t, PrivatePages& pages) {
     if (!pages.isolate(common.page(0))) return false;
     auto* const view = reinterpret_cast<volatile uint32_t*>(pages.common_address(common.page(0)));
     data[16] = 1;
@@ -193,10 +193,10 @@ TEST_CASE("Bytes that are refreshed are seen by others, and others' are seen, an
     pages.commit();
     return right && view[100] == 1 && data[101] == 2;
   };
-  CHECK(in_twins(1, twin) == 1);
+  CHECK(in_converted_threads(1, converted) == 1);
 }
 
-TEST_CASE("Lines that a twin changed are told at its commits, to the byte, and others' are not") {
+TEST_CASE("Lines that a converted thread changed are told at its commits, to the byte, and others' are not") {
   const CommonPages common(2);
   auto* const data = common.at<volatile uint8_t>(0);
   struct Told {
@@ -205,7 +205,7 @@ TEST_CASE("Lines that a twin changed are told at its commits, to the byte, and o
   };
   static Told* told;
   told = common.at<Told>(1);
-  const auto twin = [&](size_t, PrivatePages& pages) {
+  const auto converted = [&](size_t, PrivatePages& pages) {
     tell_changed_lines([](uint64_t line, uint64_t bytes) noexcept {
       told->line[told->count % 8] = line;
       told->bytes[told->count++ % 8] = bytes;
@@ -232,17 +232,17 @@ TEST_CASE("Lines that a twin changed are told at its commits, to the byte, and o
     right &= told->count == 4 && told->line[3] == common.page(0) + 320 && told->bytes[3] == uint64_t{1} << 20;
     return right;
   };
-  CHECK(in_twins(1, twin) == 1);
+  CHECK(in_converted_threads(1, converted) == 1);
 }
 
 TEST_CASE("An access by a view shows what was written before, and leaves what it wrote to be read") {
   const CommonPages common(1);
   constexpr uint32_t kTurns = 20'000;
-  constexpr size_t kTwins = 3;
+  constexpr size_t kConvertedThreads = 3;
   auto* const counter = common.at<uint64_t>(0);
   auto* const beside = common.at<volatile uint8_t>(0, 8);
   *counter = 7;
-  const auto twin = [&](size_t number, PrivatePages& pages) {
+  const auto converted = [&](size_t number, PrivatePages& pages) {
     if (!pages.isolate(common.page(0))) return false;
     const auto address = reinterpret_cast<uint64_t>(counter);
     bool right = true;
@@ -256,16 +256,16 @@ TEST_CASE("An access by a view shows what was written before, and leaves what it
     }
     return right && pages.commits() == 0;
   };
-  CHECK(in_twins(kTwins, twin) == kTwins);
-  CHECK(*counter == 7 + kTwins * kTurns);
-  for (size_t number = 0; number < kTwins; ++number)
+  CHECK(in_converted_threads(kConvertedThreads, converted) == kConvertedThreads);
+  CHECK(*counter == 7 + kConvertedThreads * kTurns);
+  for (size_t number = 0; number < kConvertedThreads; ++number)
     CHECK(beside[number] == static_cast<uint8_t>(kTurns - 1));
 }
 
 TEST_CASE("A view commits before and after where it is asked to") {
   const CommonPages common(1);
   auto* const data = common.at<volatile uint64_t>(0);
-  const auto twin = [&](size_t, PrivatePages& pages) {
+  const auto converted = [&](size_t, PrivatePages& pages) {
     if (!pages.isolate(common.page(0))) return false;
     auto* const view = reinterpret_cast<volatile uint64_t*>(pages.common_address(common.page(0)));
     data[100] = 1;
@@ -276,12 +276,12 @@ TEST_CASE("A view commits before and after where it is asked to") {
     pages.close_view(common.page(0), 8, PrivatePages::Commit::Yes);
     return right && data[200] == 2 && pages.commits() == 2;
   };
-  CHECK(in_twins(1, twin) == 1);
+  CHECK(in_converted_threads(1, converted) == 1);
 }
 
 TEST_CASE("Bytes on two pages make both common") {
   const CommonPages common(3);
-  const auto twin = [&](size_t, PrivatePages& pages) {
+  const auto converted = [&](size_t, PrivatePages& pages) {
     for (size_t page = 0; page < 3; ++page)
       if (!pages.isolate(common.page(page))) return false;
     const uint64_t address = common.page(1) - 4;
@@ -290,14 +290,14 @@ TEST_CASE("Bytes on two pages make both common") {
     return same && !pages.holds(common.page(0)) && !pages.holds(common.page(1)) &&
            pages.holds(common.page(2));
   };
-  CHECK(in_twins(1, twin) == 1);
+  CHECK(in_converted_threads(1, converted) == 1);
 }
 
 TEST_CASE("Pages that are set aside are common until they are taken back") {
   const CommonPages common(2);
   auto* const one = common.at<volatile uint64_t>(0);
   auto* const other = common.at<volatile uint64_t>(1);
-  const auto twin = [&](size_t, PrivatePages& pages) {
+  const auto converted = [&](size_t, PrivatePages& pages) {
     if (!pages.isolate(common.page(0)) || !pages.isolate(common.page(1))) return false;
     one[0] = 1;
     pages.set_aside();
@@ -308,7 +308,7 @@ TEST_CASE("Pages that are set aside are common until they are taken back") {
     one[1] = 3;
     return right && one[0] == 1 && other[0] == 2;
   };
-  CHECK(in_twins(1, twin) == 1);
+  CHECK(in_converted_threads(1, converted) == 1);
   CHECK(one[0] == 1);
   CHECK(other[0] == 2);
   CHECK(one[1] == 0);  // it ended without a commit

@@ -7,7 +7,7 @@
 
 #include "repair/isolate/pages/own_pages.h"
 #include "repair/isolate/pass/regions.h"
-#include "tests/repair/isolate/twin_processes.h"
+#include "tests/repair/isolate/converted_thread_processes.h"
 
 using namespace hpcrun;
 using namespace hpcrun::test;
@@ -62,7 +62,7 @@ TEST_CASE("Calls keep all registers but the one of a result") {
     right &= registers_behind(&prof_share, registers) == registers;
     return right && pages.count() == 0 && !is_in_region();
   };
-  CHECK(in_twins(1, keeps_all) == 1);
+  CHECK(in_converted_threads(1, keeps_all) == 1);
 }
 
 TEST_CASE("In a thread at home a region is at the address itself") {
@@ -79,7 +79,7 @@ TEST_CASE("What a handler puts off is done once, when the view is closed") {
   static volatile int left;  // assembly changes it, by a call
   const auto leave = []() noexcept { left = left + 1; };
   const CommonPages common(1);
-  const auto twin = [&](size_t, PrivatePages& pages) {
+  const auto converted = [&](size_t, PrivatePages& pages) {
     own_pages = &pages;
     if (!pages.isolate(common.page(0))) return false;
     const Registers registers{0, 0, 0, 8, common.page(0), 0, 0, 0};
@@ -96,13 +96,13 @@ TEST_CASE("What a handler puts off is done once, when the view is closed") {
     registers_behind(&prof_region_end, registers);
     return right && !is_in_region();
   };
-  CHECK(in_twins(1, twin) == 1);
+  CHECK(in_converted_threads(1, converted) == 1);
 }
 
 TEST_CASE("An access that fails leaves no view open in the thread that is given back") {
   const CommonPages common(1);
   auto* const data = common.at<volatile uint64_t>(0);
-  const auto twin = [&](size_t, PrivatePages& pages) {
+  const auto converted = [&](size_t, PrivatePages& pages) {
     own_pages = &pages;
     if (!pages.isolate(common.page(0))) return false;
     data[100] = 1;
@@ -114,7 +114,7 @@ TEST_CASE("An access that fails leaves no view open in the thread that is given 
     registers_behind(&prof_atomic_end, registers);
     return !pages.is_busy() && !is_in_region();
   };
-  CHECK(in_twins(1, twin) == 1);
+  CHECK(in_converted_threads(1, converted) == 1);
   CHECK(data[100] == 1);
   CHECK(data[200] == 2);
 }

@@ -1,5 +1,5 @@
-// Two processes that stand in for twins hand data over to each other, by each of the calls by which threads
-// do so. The data lie on a page that each has for itself; what they meet at does not.
+// Two processes that stand in for converted threads hand data over to each other, by each of the calls by
+// which threads do so. The data lie on a page that each has for itself; what they meet at does not.
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -18,7 +18,7 @@
 
 #include "hpcrun/guest/syscalls.h"
 #include "repair/isolate/pages/own_pages.h"
-#include "tests/repair/isolate/twin_processes.h"
+#include "tests/repair/isolate/converted_thread_processes.h"
 
 using namespace hpcrun;
 using namespace hpcrun::test;
@@ -34,27 +34,27 @@ timespec in_a_minute(clockid_t clock) {
   return time;
 }
 
-// A pair of twins that have page 0 for themselves.
+// A pair of converted threads that have page 0 for themselves.
 class Pair {
  public:
   CommonPages common{3};
   volatile int* const data = common.at<volatile int>(0);
 
-  // Both do it at once, as twin 0 and 1.
-  void run(const std::function<bool(int)>& twin) const {
-    CHECK(in_twins(2, [&](size_t number, PrivatePages& pages) {
-            __libc_single_threaded = false;  // as in every process that has twins
+  // Both do it at once, as converted thread 0 and 1.
+  void run(const std::function<bool(int)>& converted) const {
+    CHECK(in_converted_threads(2, [&](size_t number, PrivatePages& pages) {
+            __libc_single_threaded = false;  // as in every process that has converted threads
             own_pages = &pages;
-            return pages.isolate(common.page(0)) && twin(static_cast<int>(number));
+            return pages.isolate(common.page(0)) && converted(static_cast<int>(number));
           }) == 2);
   }
 
-  // Twin 0 writes a number and calls tell(0), whereupon twin 1 returns from hear(0), reads it, and answers
-  // by 1.
+  // Converted thread 0 writes a number and calls tell(0), whereupon converted thread 1 returns from hear(0),
+  // reads it, and answers by 1.
   void hand_over(const std::function<void(int)>& tell, const std::function<void(int)>& hear) const {
-    run([&](int twin) {
+    run([&](int converted) {
       for (int turn = 1; turn <= kTurns; ++turn) {
-        if (twin == 0) {
+        if (converted == 0) {
           data[0] = turn;
           data[100] = -turn;
           tell(0);
@@ -71,14 +71,14 @@ class Pair {
     });
   }
 
-  // What one twin writes under a lock is what the other finds there, with no other call between.
+  // What one converted thread writes under a lock is what the other finds there, with no other call between.
   void meet_under(const std::function<void()>& lock, const std::function<void()>& unlock) const {
-    run([&](int twin) {
+    run([&](int converted) {
       for (int turn = 1; turn <= kTurns;) {
         lock();
-        const bool is_my_turn = data[0] % 2 == twin;
+        const bool is_my_turn = data[0] % 2 == converted;
         if (is_my_turn) {
-          if (data[0] != 2 * (turn - 1) + twin || data[500] != -data[0]) return false;
+          if (data[0] != 2 * (turn - 1) + converted || data[500] != -data[0]) return false;
           data[0] = data[0] + 1;
           data[500] = -data[0];
           ++turn;
@@ -106,7 +106,7 @@ sem_t* semaphores(const CommonPages& common) {
 TEST_CASE("Without commits nothing is handed over") {
   const Pair pair;
   sem_t* const both = semaphores(pair.common);
-  const auto twin = [&](size_t number, PrivatePages& pages) {
+  const auto converted = [&](size_t number, PrivatePages& pages) {
     if (!pages.isolate(pair.common.page(0))) return false;
     if (number == 0) {
       pair.data[0] = 1;
@@ -115,7 +115,7 @@ TEST_CASE("Without commits nothing is handed over") {
     sem_wait(&both[0]);
     return pair.data[0] == 0;
   };
-  CHECK(in_twins(2, twin) == 2);
+  CHECK(in_converted_threads(2, converted) == 2);
 }
 
 TEST_CASE("Mutexes") {
@@ -180,15 +180,15 @@ TEST_CASE("Conditions") {
   pthread_cond_init(condition, &attributes);
   const timespec until = in_a_minute(CLOCK_REALTIME);
   for (const bool timed : {false, true}) {
-    pair.run([&](int twin) {
+    pair.run([&](int converted) {
       for (int turn = 0; turn < kTurns; ++turn) {
         pthread_mutex_lock(mutex);
-        while (pair.data[0] % 2 != twin)
+        while (pair.data[0] % 2 != converted)
           if (timed)
             pthread_cond_timedwait(condition, mutex, &until);
           else
             pthread_cond_wait(condition, mutex);
-        if (pair.data[0] != 2 * turn + twin) return false;
+        if (pair.data[0] != 2 * turn + converted) return false;
         pair.data[0] = pair.data[0] + 1;
         pthread_cond_broadcast(condition);
         pthread_mutex_unlock(mutex);
@@ -215,9 +215,9 @@ TEST_CASE("Semaphores") {
 TEST_CASE("Barriers") {
   const Pair pair;
   pthread_barrier_t* const barrier = pair.common.barrier(1, 0, 2);
-  pair.run([&](int twin) {
+  pair.run([&](int converted) {
     for (int turn = 1; turn <= kTurns; ++turn) {
-      pair.data[twin] = turn;
+      pair.data[converted] = turn;
       pthread_barrier_wait(barrier);
       if (pair.data[0] != turn || pair.data[1] != turn) return false;
       pthread_barrier_wait(barrier);
@@ -311,10 +311,10 @@ TEST_CASE("What was done once is seen by whoever finds that it was") {
   *flag = PTHREAD_ONCE_INIT;
   static volatile int* data;
   data = pair.data;
-  pair.run([&](int twin) {
+  pair.run([&](int converted) {
     // The C library would have the second wait as a thread of the same process.
     constexpr pthread_once_t kDone = 2;
-    while (twin == 1 && *static_cast<volatile pthread_once_t*>(flag) != kDone) {
+    while (converted == 1 && *static_cast<volatile pthread_once_t*>(flag) != kDone) {
     }
     pthread_once(flag, [] { data[7] = 7; });
     return pair.data[7] == 7;
@@ -324,7 +324,7 @@ TEST_CASE("What was done once is seen by whoever finds that it was") {
 TEST_CASE("A page with something on it that threads meet at is not private") {
   const Pair pair;
   pthread_mutex_t* const mutex = pair.common.mutex(0, 1024);
-  CHECK(in_twins(2, [&](size_t, PrivatePages& pages) {
+  CHECK(in_converted_threads(2, [&](size_t, PrivatePages& pages) {
           __libc_single_threaded = false;
           own_pages = &pages;
           if (!pages.isolate(pair.common.page(0)) || !pages.isolate(pair.common.page(2))) return false;

@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "hpcrun/guest/syscalls.h"
-#include "repair/isolate/controller/twin_pages.h"
-#include "tests/repair/isolate/twin_processes.h"
+#include "repair/isolate/controller/converted_pages.h"
+#include "tests/repair/isolate/converted_thread_processes.h"
 
 using namespace hpcrun;
 using Did = ThreadVisits::Did;
@@ -44,7 +44,7 @@ struct Record {
 bool rests_after(ThreadVisits& visits, const Record& one, uint64_t now_ns, uint64_t length_ns) {
   one.goes(Where::Home);
   const bool rests_at_home = visits.rests(one.record, now_ns);
-  one.goes(Where::Twin);
+  one.goes(Where::Converted);
   return visits.rests(one.record, now_ns + length_ns) || rests_at_home;
 }
 

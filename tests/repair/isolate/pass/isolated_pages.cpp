@@ -10,8 +10,8 @@
 #include "hpcrun/guest/syscalls.h"
 #include "repair/isolate/memory/common_memory.h"
 #include "repair/isolate/pages/own_pages.h"
+#include "repair/isolate/session/converted_thread.h"
 #include "repair/isolate/session/session.h"
-#include "repair/isolate/session/twin.h"
 #include "tests/repair/isolate/isolated.h"
 #include "tests/repair/isolate/pass/stepping_action.h"
 
@@ -28,7 +28,7 @@ thread_local constinit PrivatePages pages __attribute__((tls_model("initial-exec
 thread_local constinit uint64_t wanted_low = 0, wanted_high = 0;
 std::atomic<uint64_t> put_off;
 
-// In the new twin, while all signals are blocked: nobody asks it back in the midst of this.
+// In the new converted thread, while all signals are blocked: nobody asks it back in the midst of this.
 void isolate_wanted() {
   pages = PrivatePages();
   own_pages = &pages;
@@ -82,7 +82,7 @@ EXPORT bool isolated_pages_take(const void* address, size_t bytes) {
     ++put_off;
   else
     convert_this_thread();
-  return is_twin();
+  return is_converted();
 }
 
 EXPORT void isolated_pages_leave() {

@@ -10,8 +10,8 @@ extern "C" {
 // Common memory and a session, as isolated_start().
 void isolated_pages_start();
 
-// The caller is a twin, and the pages in which these bytes lie are its own. False: the thread is at home, as
-// in a handler that interrupted a region.
+// The caller is a converted thread, and the pages in which these bytes lie are its own. False: the thread is
+// at home, as in a handler that interrupted a region.
 bool isolated_pages_take(const void* address, size_t bytes);
 // As it becomes one, whoever has it do so.
 void isolated_pages_want(const void* address, size_t bytes);
@@ -20,7 +20,7 @@ void isolated_pages_leave();
 bool isolated_pages_are_own(const void* address);
 
 struct IsolatedPagesCounts {
-  uint64_t commits;  // of the calling twin
+  uint64_t commits;  // of the calling converted thread
   uint64_t put_off;  // times that a handler found a region open, of all
 };
 IsolatedPagesCounts isolated_pages_counts();

@@ -1,6 +1,6 @@
 // What programs may rely on where they work atomically, and their threads have the pages for themselves:
 // compiled by `prof c++`, `litmus CASE` ends with status 0 where it holds in every round. Data, flags and
-// locks lie on pages that both twins have for themselves, but the barrier that parts the rounds.
+// locks lie on pages that both converted threads have for themselves, but the barrier that parts the rounds.
 //
 // Loops that wait give up after LITMUS_PATIENCE ms: programs that are annotated wrongly must fail.
 
@@ -55,8 +55,10 @@ void await(Condition condition) {
 }
 
 // Where they wait for each other without a commit, so that they begin at once.
-void meet(int twins) {
-  await([mine = isolated_pages_meet(twins, 0), twins] { return isolated_pages_meet(twins, mine) == 0; });
+void meet(int converted_threads) {
+  await([mine = isolated_pages_meet(converted_threads, 0), converted_threads] {
+    return isolated_pages_meet(converted_threads, mine) == 0;
+  });
 }
 
 void take_pages() {
@@ -64,15 +66,16 @@ void take_pages() {
   REQUIRE_THAT(isolated_pages_are_own(&shared) && isolated_pages_are_own(&shared.guarded));
 }
 
-// Both twins at once, round by round; everybody has seen what was written in one before the next begins.
+// Both converted threads at once, round by round; everybody has seen what was written in one before the next
+// begins.
 template <class Round>
-void in_rounds(Round round, int count = kRounds, int twins = 2) {
-  pthread_barrier_init(&barrier, nullptr, static_cast<unsigned>(twins));
-  Team team(twins, [&](int twin) {
+void in_rounds(Round round, int count = kRounds, int converted_threads = 2) {
+  pthread_barrier_init(&barrier, nullptr, static_cast<unsigned>(converted_threads));
+  Team team(converted_threads, [&](int converted) {
     take_pages();
     for (int r = 1; r <= count; ++r) {
-      meet(twins);
-      round(twin, r);
+      meet(converted_threads);
+      round(converted, r);
       pthread_barrier_wait(&barrier);
     }
     REQUIRE_THAT(isolated_pages_are_own(&shared));
@@ -85,8 +88,8 @@ void in_rounds(Round round, int count = kRounds, int twins = 2) {
 
 template <class Tell, class Hear>
 void pass_messages(Tell tell, Hear hear) {
-  in_rounds([&](int twin, int round) {
-    if (twin == 0) {
+  in_rounds([&](int converted, int round) {
+    if (converted == 0) {
       shared.data = round;
       shared.other = -round;
       tell(round);
@@ -157,9 +160,9 @@ void message_builtins() {
 
 // A relaxed flag says nothing of data, but arrives; and nothing is committed for it.
 void message_relaxed() {
-  in_rounds([](int twin, int round) {
+  in_rounds([](int converted, int round) {
     const uint64_t before = isolated_pages_counts().commits;
-    if (twin == 0) {
+    if (converted == 0) {
       shared.flag.store(round, std::memory_order_relaxed);
     } else {
       await([&] { return shared.flag.load(std::memory_order_relaxed) == round; });
@@ -172,12 +175,12 @@ void message_relaxed() {
 
 template <class Side>
 void buffer_stores(Side side) {
-  in_rounds([&](int twin, int) {
-    shared.results[twin] = twin == 0 ? side(shared.x, shared.y) : side(shared.y, shared.x);
+  in_rounds([&](int converted, int) {
+    shared.results[converted] = converted == 0 ? side(shared.x, shared.y) : side(shared.y, shared.x);
     pthread_barrier_wait(&barrier);
     REQUIRE_THAT(shared.results[0] || shared.results[1]);
     pthread_barrier_wait(&barrier);
-    (twin == 0 ? shared.x : shared.y).store(0, std::memory_order_relaxed);
+    (converted == 0 ? shared.x : shared.y).store(0, std::memory_order_relaxed);
   });
 }
 void stores_seq_cst() {
@@ -205,9 +208,9 @@ void stores_assembly() {
 
 // Reads of one location do not go back (coherence).
 void coherence() {
-  in_rounds([](int twin, int) {
+  in_rounds([](int converted, int) {
     for (int i = 0, last = 0; i < 50; ++i) {
-      if (twin == 0) {
+      if (converted == 0) {
         shared.x.fetch_add(1, std::memory_order_relaxed);
       } else {
         const int now = shared.x.load(std::memory_order_relaxed);
@@ -227,13 +230,13 @@ void count_all() {
     char rest[kPage - 2 * sizeof(Value)];
   } all;
   constexpr int kTurns = 2'000;
-  constexpr int kTwins = 3;
-  Team team(kTwins, [&](int twin) {
+  constexpr int kConvertedThreads = 3;
+  Team team(kConvertedThreads, [&](int converted) {
     REQUIRE_THAT(isolated_pages_take(&all, sizeof all));
-    meet(kTwins);
+    meet(kConvertedThreads);
     for (int i = 0; i < kTurns; ++i) {
       __atomic_fetch_add(&all.counter, 1, __ATOMIC_RELAXED);
-      if (twin == 0) all.beside = static_cast<Value>(i);  // of the same block
+      if (converted == 0) all.beside = static_cast<Value>(i);  // of the same block
       Value seen = __atomic_load_n(&all.counter, __ATOMIC_RELAXED);
       while (!__atomic_compare_exchange_n(&all.counter, &seen, static_cast<Value>(seen + 1), true,
                                           __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
@@ -243,7 +246,7 @@ void count_all() {
     isolated_pages_leave();
   });
   team.join();
-  REQUIRE_THAT(all.counter == static_cast<Value>(2 * kTurns * kTwins));
+  REQUIRE_THAT(all.counter == static_cast<Value>(2 * kTurns * kConvertedThreads));
   REQUIRE_THAT(all.beside == static_cast<Value>(kTurns - 1));
 }
 void counters() {
@@ -258,8 +261,8 @@ void counters() {
 
 // An aligned value of two bytes is one of those that were stored (TMI, figure 3).
 void figure_3() {
-  in_rounds([](int twin, int) {
-    shared.word.store(twin == 0 ? 0xab00 : 0x00cd, std::memory_order_relaxed);
+  in_rounds([](int converted, int) {
+    shared.word.store(converted == 0 ? 0xab00 : 0x00cd, std::memory_order_relaxed);
     pthread_barrier_wait(&barrier);
     const uint16_t seen = shared.word.load(std::memory_order_relaxed);
     REQUIRE_THAT(seen == 0xab00 || seen == 0x00cd);
@@ -273,16 +276,16 @@ void figure_3_in_assembly() {
     char rest[kPage - 2];
   } all;
   pthread_barrier_init(&barrier, nullptr, 2);
-  Team team(2, [](int twin) {
+  Team team(2, [](int converted) {
     REQUIRE_THAT(isolated_pages_take(&all, sizeof all));
     for (int round = 0; round < kRounds; ++round) {
       meet(2);
-      const uint16_t value = twin == 0 ? 0xab00 : 0x00cd;
+      const uint16_t value = converted == 0 ? 0xab00 : 0x00cd;
       __asm__ volatile("movw %1, %0" : "=m"(all.word) : "r"(value));
       pthread_barrier_wait(&barrier);
       REQUIRE_THAT(all.word == 0xab00 || all.word == 0x00cd);
       pthread_barrier_wait(&barrier);
-      if (twin == 0) all.word = 0;
+      if (converted == 0) all.word = 0;
       pthread_barrier_wait(&barrier);
     }
     isolated_pages_leave();
@@ -309,12 +312,12 @@ void figure_11() {
     });
     return value;
   };
-  Team team(2, [&](int twin) {
+  Team team(2, [&](int converted) {
     REQUIRE_THAT(isolated_pages_take(&all, sizeof all));
     meet(2);
     for (int i = 0; i <= kRounds; ++i) {
       // In one order, so that nobody waits for a circle.
-      const int one = (i + twin) % (kElements - 1), other = one + 1;
+      const int one = (i + converted) % (kElements - 1), other = one + 1;
       const long first = check_out(one), second = check_out(other);
       __asm__ volatile("movq %2, %0\n movq %3, %1"
                        : "=m"(all.at[one]), "=m"(all.at[other])
@@ -331,13 +334,13 @@ void figure_11() {
 // Who waits for a flag in a loop sees it change (TMI, figure 12, of cholesky).
 void figure_12() {
   shared.old_flag = 1;
-  in_rounds([](int twin, int) {
-    if (twin == 0)
+  in_rounds([](int converted, int) {
+    if (converted == 0)
       await([] { return !shared.old_flag; });
     else
       shared.old_flag = 0;
     pthread_barrier_wait(&barrier);
-    if (twin == 0) shared.old_flag = 1;
+    if (converted == 0) shared.old_flag = 1;
   });
 }
 
@@ -412,8 +415,8 @@ void large_values() {
 // --- plain and atomic accesses to one location
 
 void mixed_accesses() {
-  in_rounds([](int twin, int round) {
-    int& own = twin == 0 ? shared.data : shared.other;
+  in_rounds([](int converted, int round) {
+    int& own = converted == 0 ? shared.data : shared.other;
     own = 10 * round;  // plain, then atomic
     REQUIRE_THAT(__atomic_fetch_add(&own, 1, __ATOMIC_RELAXED) == 10 * round);
     REQUIRE_THAT(own == 10 * round + 1);
@@ -424,7 +427,7 @@ void mixed_accesses() {
     own = round;
     pthread_barrier_wait(&barrier);
     // What the other wrote, atomically read, is what is read plainly afterwards.
-    int& others = twin == 0 ? shared.other : shared.data;
+    int& others = converted == 0 ? shared.other : shared.data;
     REQUIRE_THAT(others == round);
     pthread_barrier_wait(&barrier);
     __atomic_store_n(&own, -round, __ATOMIC_RELAXED);

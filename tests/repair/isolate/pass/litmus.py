@@ -20,9 +20,9 @@ NEED_ACCESSES = NEED_COMMITS | {"message_assembly", "message_relaxed", "stores_s
                                 "figure_12", "assembly_lock", "mixed_accesses"}
 
 
-TWINS = ("a_thread_is_given_back_wherever_it_is", "mutexes_of_all_kinds", "read_write_locks_semaphores_and_atomic_waits",
+CONVERTED_THREADS = ("a_thread_is_given_back_wherever_it_is", "mutexes_of_all_kinds", "read_write_locks_semaphores_and_atomic_waits",
          "conditions", "barriers", "sleepers_from_before_a_session_and_within_are_woken", "signals_reach_the_thread",
-         "several_twins_print")
+         "several_converted_threads_print")
 
 
 class Litmus(Compiling):
@@ -58,14 +58,14 @@ class Litmus(Compiling):
     def test_without_common_memory_they_do_not(self):
         self.broken("accesses", NEED_ACCESSES)
 
-    def test_threads_that_are_twins_do_what_they_do_otherwise(self):
-        """Cases of twins.py with its programs annotated."""
+    def test_threads_that_are_converted_threads_do_what_they_do_otherwise(self):
+        """Cases of converted_threads.py with its programs annotated."""
         (self.folder / "tests").mkdir()
         folder = SOURCE / "tests/repair/isolate"
-        for program, sources in (("twin_cases", sorted(folder.glob("twin_*cases.cpp"))),
-                                 ("twin_stress", [folder / "twin_stress.cpp"])):
+        for program, sources in (("converted_thread_cases", sorted(folder.glob("converted_*cases.cpp"))),
+                                 ("converted_thread_stress", [folder / "converted_thread_stress.cpp"])):
             self.build("-O1", sources=sources, library="isolated", output=f"tests/{program}")
-        done = run(["python3", SOURCE / "tests/repair/isolate/twins.py", *(f"Twins.test_{case}" for case in TWINS),
+        done = run(["python3", SOURCE / "tests/repair/isolate/converted_threads.py", *(f"ConvertedThreads.test_{case}" for case in CONVERTED_THREADS),
                     "Stress"],
                    env={**os.environ, "PROF_BUILD": str(self.folder)})
         self.assertEqual(done.returncode, 0, done.stderr[-3000:])

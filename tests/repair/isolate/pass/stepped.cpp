@@ -1,7 +1,8 @@
 // What programs may rely on wherever a thread is interrupted, commits, is given back or becomes a process:
-// `stepped CASE` runs one of two twins instruction by instruction (stepping.h), and tries every place for
-// what the other one does, with every place for a commit of its own. Data, flags and locks lie on a page that
-// both have for themselves. Compiled by `prof c++`; status 0 where all outcomes are those that C++ allows.
+// `stepped CASE` runs one of two converted threads instruction by instruction (stepping.h), and tries every
+// place for what the other one does, with every place for a commit of its own. Data, flags and locks lie on a
+// page that both have for themselves. Compiled by `prof c++`; status 0 where all outcomes are those that C++
+// allows.
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -215,7 +216,7 @@ const Kernel kKernels[] = {
         "semaphore", [] { return sem_trywait(&locks.semaphore) == 0; }, [] { sem_post(&locks.semaphore); }),
 };
 
-// One of the twins of a case is run step by step.
+// One of the converted threads of a case is run step by step.
 class Stepped {
  public:
   Stepped(const Kernel& kernel, bool is_first)
@@ -262,8 +263,8 @@ void try_all(const Kernel& kernel, bool pairs) {
   pthread_spin_init(&locks.spin, 0);
   sem_init(&locks.semaphore, 0, 1);
   stepping_begin(&shared, sizeof shared);
-  Team team(2, [&](int twin) {
-    if (twin == 1) {
+  Team team(2, [&](int converted) {
+    if (converted == 1) {
       REQUIRE_THAT(isolated_pages_take(&shared, sizeof shared));
       stepping_serve([] { told.second(); });
     } else {

@@ -10,11 +10,11 @@
 
 #include "repair/isolate/pages/own_pages.h"
 #include "repair/isolate/pages/scan.h"
+#include "repair/isolate/session/converted_thread.h"
 #include "repair/isolate/session/session.h"
 #include "repair/isolate/session/signal_masks.h"
 #include "repair/isolate/session/switch.h"
 #include "repair/isolate/session/thread_record.h"
-#include "repair/isolate/session/twin.h"
 #include "repair/isolate/session/wait_word.h"
 #include "tests/repair/isolate/pass/isolated_pages.h"
 #include "tests/repair/isolate/pass/stepping_action.h"
@@ -58,7 +58,7 @@ namespace {
 
 constexpr uint64_t kTrapFlag = 0x100;
 
-// Of the one thread that is run so; in common memory, as all that twins meet at.
+// Of the one thread that is run so; in common memory, as all that converted threads meet at.
 const void* wanted_pages = nullptr;
 uint64_t wanted_bytes = 0;
 SteppingPlan plan;

@@ -1,7 +1,8 @@
 #pragma once
 // Runs a thread instruction by instruction (the processor's trap flag), and has something happen at a chosen
-// one: what another twin does from beginning to end, a commit, the thread's own return, its conversion. So
-// every place is tried, and none twice. In the library of annotated tests' twins (isolated_pages.h).
+// one: what another converted thread does from beginning to end, a commit, the thread's own return, its
+// conversion. So every place is tried, and none twice. In the library of annotated tests' converted threads
+// (isolated_pages.h).
 //
 // Places are instructions of the program, and where it is asked for those of our own library at which a
 // request would be followed: while it works on the private pages nothing else may. Those of the C library are
@@ -22,7 +23,7 @@ struct SteppingPlan {
   bool counts_library;
   SteppingInjects injects;
   uint64_t inject_at;  // places are counted from 1 on; 0: nowhere
-  uint64_t other_at;   // where the other twin runs its part; 0: behind the last place
+  uint64_t other_at;   // where the other converted thread runs its part; 0: behind the last place
 };
 
 // The caller is to be run so; the pages of [address, + bytes) are its own from now on in each run, but those
@@ -33,8 +34,8 @@ void stepping_begin(const void* address, uint64_t bytes);
 // it returns.
 uint64_t stepping_run(void (*part)(), const SteppingPlan* plan);
 
-// Of the other twin, which has its pages already: runs the part whenever the first one comes to where it
-// should, until stepping_end().
+// Of the other converted thread, which has its pages already: runs the part whenever the first one comes to
+// where it should, until stepping_end().
 void stepping_serve(void (*part)());
 void stepping_end();
 }

@@ -3,7 +3,7 @@
 
 namespace hpcrun::test {
 
-// Of a new twin: what its steps call, where it is run step by step.
+// Of a new converted thread: what its steps call, where it is run step by step.
 void take_steps_here() noexcept;
 
 }  // namespace hpcrun::test

@@ -68,7 +68,7 @@ double now() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
-// How often there was a child when it was looked: a twin, nearly always.
+// How often there was a child when it was looked: a converted thread, nearly always.
 double pass_time(double seconds) {
   int looks = 0, seen = 0;
   for (const double end = now() + seconds; now() < end; ++looks) {
@@ -79,7 +79,7 @@ double pass_time(double seconds) {
 }
 
 // A round of some seconds; `forking` of them at its end. The share of the time before in which there were
-// twins.
+// converted threads.
 double run_round(double seconds, double forking) {
   is_over = forks = false;
   pthread_barrier_init(&barrier, nullptr, kWorkers);
@@ -91,13 +91,13 @@ double run_round(double seconds, double forking) {
                        return nullptr;
                      },
                      &workers[number]) == 0);
-  const double twins = pass_time(seconds - forking);
+  const double converted_threads = pass_time(seconds - forking);
   forks = forking > 0;
   pass_time(forking);
   is_over = true;
   for (const pthread_t thread : worker_threads) SOAK_REQUIRE(pthread_join(thread, nullptr) == 0);
   for (const Part* part : kParts) part->rest();
-  return twins;
+  return converted_threads;
 }
 
 }  // namespace
@@ -122,20 +122,21 @@ int main(int argc, char** argv) {
   for (const Part* part : kParts) part->begin();
   const double begin = now();
   Growth growth;
-  int rounds = 0, with_twins = 0;
+  int rounds = 0, with_converted_threads = 0;
   do {
     const double length = 0.5 + static_cast<double>(random() % 1'000) / 1e3;
     const bool forks = rounds % 3 == 1;
-    const double twins = run_round(length, forks ? length / 4 : 0);
+    const double converted_threads = run_round(length, forks ? length / 4 : 0);
     const Rest rest = look_at_rest();
     dprintf(2, "round %d: %zu descriptors, %zu mappings, %zu + %zu KiB, %.0f %%\n", rounds, rest.descriptors,
-            rest.mappings, rest.common_kb, rest.own_kb, 100 * twins);
-    with_twins += twins > 0.25;
+            rest.mappings, rest.common_kb, rest.own_kb, 100 * converted_threads);
+    with_converted_threads += converted_threads > 0.25;
     if (!forks) growth.add(rest);
     ++rounds;
     // Not after forks, which leave the memory in pieces until threads are made.
   } while (rounds % 3 == 2 || !growth.is_known() || now() - begin < seconds);
   growth.check();
-  printf("%d rounds, %d with twins, seed %u: all is right\n", rounds, with_twins, seed);
+  printf("%d rounds, %d with converted threads, seed %u: all is right\n", rounds, with_converted_threads,
+         seed);
   return 0;
 }

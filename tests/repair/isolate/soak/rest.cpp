@@ -97,8 +97,8 @@ void print_signals() {
     dprintf(2, "%s\n", said.c_str());
   };
   for_each_entry("/proc/self/task", [&](const std::string& task) { print("/proc/self/task/" + task); });
-  std::string twins = children();
-  for (char* one = strtok(twins.data(), " "); one; one = strtok(nullptr, " "))
+  std::string converted_threads = children();
+  for (char* one = strtok(converted_threads.data(), " "); one; one = strtok(nullptr, " "))
     print(std::string("/proc/") + one);
 }
 

@@ -62,10 +62,10 @@ bool is_time_to_fork() noexcept;
 void block_own_signals();
 // Signals that were sent are all received before a worker ends.
 void await_own_signals();
-// To stderr: which signals wait for each thread, and for each twin, and which they block.
+// To stderr: which signals wait for each thread, and for each converted thread, and which they block.
 void print_signals();
 
-bool has_children();  // twins are children as well
+bool has_children();  // converted threads are children as well
 
 // What there is of the process when it has one thread.
 struct Rest {

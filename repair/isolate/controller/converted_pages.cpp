@@ -1,10 +1,10 @@
-#include "repair/isolate/controller/twin_pages.h"
+#include "repair/isolate/controller/converted_pages.h"
 
 #include "hpcrun/guest/clock.h"
 #include "repair/isolate/atomics/atomic_sites.h"
 #include "repair/isolate/contract/interface.h"
 #include "repair/isolate/controller/polled_pages.h"
-#include "repair/isolate/session/twin.h"
+#include "repair/isolate/session/converted_thread.h"
 
 namespace hpcrun {
 
@@ -15,7 +15,7 @@ namespace {
 
 constinit PrivatePages pages[kMaxThreads];
 constinit uint32_t followed[kMaxThreads];
-constinit bool is_patched[kMaxThreads];  // the thread's twin
+constinit bool is_patched[kMaxThreads];  // the thread's converted thread
 constinit uint64_t watched_until_ns[kMaxThreads];
 constinit ChangedLine told_changes = nullptr;
 
@@ -30,7 +30,7 @@ bool may_take_pages() noexcept {
   return !is_at_atomic_site() && !is_in_region() && !nobody_has_pages.load();
 }
 
-// A new twin has its atomic instructions met for a while before it has any.
+// A new converted thread has its atomic instructions met for a while before it has any.
 void follow_pages() noexcept {
   const size_t place = place_of(*this_record());
   if (watched_until_ns[place] && monotonic_ns() < watched_until_ns[place]) return;
@@ -49,7 +49,7 @@ void take_pages() noexcept {
   follow_pages();
 }
 
-// Without its atomic instructions a twin has no private pages.
+// Without its atomic instructions a converted thread has no private pages.
 void on_converted() noexcept {
   ThreadRecord& record = *this_record();
   is_patched[place_of(record)] = patch_atomic_sites();
@@ -100,7 +100,7 @@ void ask_again() noexcept {
   if (ThreadRecord* const record = this_record()) ask_to_commit(*record);
 }
 
-TwinHooks twin_page_hooks() noexcept {
+ConversionHooks converted_page_hooks() noexcept {
   return {.converted = on_converted,
           .before_leaving = on_leaving,
           .before_call = before_call,

@@ -1,4 +1,4 @@
-#include "repair/isolate/memory/stranded_sleepers.h"
+#include "repair/isolate/memory/rekey_futex_waiters.h"
 
 #include <limits.h>
 #include <linux/futex.h>
@@ -33,7 +33,7 @@ void wake_all_at(uint64_t address, int file) noexcept {
 
 }  // namespace
 
-void wake_stranded_sleepers(int file) noexcept {
+void rekey_futex_waiters(int file) noexcept {
   const int self = sys_gettid();
   const auto look = [&] {
     for_each_task([&](int tid) {

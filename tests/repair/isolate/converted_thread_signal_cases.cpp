@@ -1,4 +1,5 @@
-// Cases of twin_cases.cpp with signals: sent, held, pending, of timers and pipes, and cancellation.
+// Cases of converted_thread_cases.cpp with signals: sent, held, pending, of timers and pipes, and
+// cancellation.
 
 #include <errno.h>
 #include <poll.h>
@@ -10,19 +11,19 @@
 
 #include <atomic>
 
+#include "tests/repair/isolate/converted_thread_case_list.h"
 #include "tests/repair/isolate/isolated.h"
 #include "tests/repair/isolate/team.h"
-#include "tests/repair/isolate/twin_case_list.h"
 
 namespace {
 
 volatile sig_atomic_t handled = 0;
-volatile sig_atomic_t handled_as_twin = 0;
+volatile sig_atomic_t handled_as_converted = 0;
 volatile sig_atomic_t handled_by = 0;
 thread_local volatile sig_atomic_t handled_here = 0;
 void count_signal(int) {
   handled = handled + 1;
-  handled_as_twin = handled_as_twin + isolated_is_twin();
+  handled_as_converted = handled_as_converted + isolated_is_converted();
   handled_by = thread_id();
   handled_here = 1;
 }
@@ -42,23 +43,23 @@ void signals() {
   REQUIRE_THAT(sigismember(&seen.sa_mask, SIGSYS));
   handle(SIGUSR2);
 
-  become_twin();
+  become_converted();
   raise(SIGUSR1);
   REQUIRE_THAT(handled == 1 && handled_by == thread_id());
-  become_twin();
+  become_converted();
   kill(getpid(), SIGUSR2);
   REQUIRE_THAT(handled == 2);
 
-  become_twin();
+  become_converted();
   sigset_t mask = only(SIGUSR1), old;
   REQUIRE_THAT(pthread_sigmask(SIG_BLOCK, &mask, &old) == 0 && !sigismember(&old, SIGUSR1));
-  REQUIRE_THAT(isolated_is_twin());
+  REQUIRE_THAT(isolated_is_converted());
   raise(SIGUSR1);
-  become_twin();
+  become_converted();
   sigset_t pending;
   sigpending(&pending);
   REQUIRE_THAT(handled == 2 && sigismember(&pending, SIGUSR1));
-  REQUIRE_THAT(isolated_is_twin());
+  REQUIRE_THAT(isolated_is_converted());
   pthread_sigmask(SIG_UNBLOCK, &mask, &old);
   REQUIRE_THAT(handled == 3 && sigismember(&old, SIGUSR1));
 
@@ -66,7 +67,7 @@ void signals() {
   sigset_t all;
   sigfillset(&all);
   for (int turn = 0; turn < 2; ++turn) {
-    if (turn) become_twin();
+    if (turn) become_converted();
     pthread_sigmask(SIG_SETMASK, &all, &old);
     REQUIRE_THAT(write(-1, "", 1) == -1 && errno == EBADF);
     sigset_t now;
@@ -74,12 +75,12 @@ void signals() {
     REQUIRE_THAT(sigismember(&now, SIGSYS) && sigismember(&now, SIGUSR2));
   }
 
-  // To a twin that computes, one that sleeps, and one that waits for a signal.
+  // To a converted thread that computes, one that sleeps, and one that waits for a signal.
   handled = 0;
   std::atomic<bool> ready[3] = {};
   Team team(3, [&](int i) {
     if (i == 2) pthread_sigmask(SIG_BLOCK, &mask, nullptr);
-    become_twin();
+    become_converted();
     ready[i] = true;
     if (i == 0)
       while (!handled_here) continue;
@@ -95,22 +96,22 @@ void signals() {
   for (int i = 0; i < 3; ++i) {
     while (!ready[i]) sched_yield();
     pause_ms(20);
-    become_twin();
+    become_converted();
     REQUIRE_THAT(pthread_kill(team.thread(i), SIGUSR1) == 0);
   }
   team.join();
-  REQUIRE_THAT(handled == 2 && handled_as_twin == 0);
+  REQUIRE_THAT(handled == 2 && handled_as_converted == 0);
 }
 
 std::atomic<int> handlers_run;
 
-// A twin that waits in a call is asked back, and gets a signal of the program's a little later, sooner or
-// later each time: at whatever instruction of ours it is on its way home, and on the way of its call into the
-// kernel again, the handler ends the call, which had begun. Otherwise it would wait on as if no signal had
-// come.
+// A converted thread that waits in a call is asked back, and gets a signal of the program's a little later,
+// sooner or later each time: at whatever instruction of ours it is on its way home, and on the way of its
+// call into the kernel again, the handler ends the call, which had begun. Otherwise it would wait on as if no
+// signal had come.
 void handled_on_the_way() {
   constexpr int kTurns = 5'000;
-  constexpr uint64_t kLongestGap = 200'000;  // ns, in which a twin that is asked back waits again
+  constexpr uint64_t kLongestGap = 200'000;  // ns, in which a converted thread that is asked back waits again
   struct sigaction action {};
   action.sa_handler = [](int) { ++handlers_run; };
   action.sa_flags = SA_RESTART;
@@ -129,7 +130,7 @@ void handled_on_the_way() {
     }
   });
   for (int i = 1; i <= kTurns; ++i) {
-    become_twin();
+    become_converted();
     const timespec time{20, 0};
     pollfd none{-1, 0, 0};
     turn = i;
@@ -143,18 +144,18 @@ void timers() {
   handle(SIGALRM);
   handle(SIGVTALRM);
   isolated_start();
-  become_twin();
+  become_converted();
   alarm(1);
-  REQUIRE_THAT(isolated_is_twin());
+  REQUIRE_THAT(isolated_is_converted());
   const uint64_t begin = now_ns();
   while (!handled && now_ns() - begin < 20'000'000'000) continue;
   REQUIRE_THAT(handled == 1);
-  become_twin();
+  become_converted();
   const itimerval interval{{0, 0}, {0, 50'000}};
   setitimer(ITIMER_REAL, &interval, nullptr);
   while (handled < 2 && now_ns() - begin < 20'000'000'000) continue;
   REQUIRE_THAT(handled == 2);
-  become_twin();
+  become_converted();
   pollfd none{-1, 0, 0};
   const uint64_t before = now_ns();
   REQUIRE_THAT(poll(&none, 1, 60) == 0);
@@ -164,7 +165,7 @@ void timers() {
 void ignored_signals() {
   signal(SIGUSR1, SIG_IGN);
   isolated_start();
-  become_twin();
+  become_converted();
   const int tid = thread_id(), pid = getpid();
   Team sender(1, [&](int) {
     for (int i = 0; i < 20; ++i) {
@@ -183,11 +184,11 @@ void pipes() {
   REQUIRE_THAT(pipe(ends) == 0);
   close(ends[0]);
   handle(SIGPIPE);
-  become_twin();
+  become_converted();
   REQUIRE_THAT(write(ends[1], "x", 1) == -1 && errno == EPIPE);
   REQUIRE_THAT(handled == 1);
   signal(SIGPIPE, SIG_DFL);
-  become_twin();
+  become_converted();
   (void)!write(ends[1], "x", 1);
   REQUIRE_THAT(false);
 }
@@ -200,7 +201,7 @@ void cancelled() {
   int ends[2];
   REQUIRE_THAT(pipe(ends) == 0);
   Team team(2, [&](int i) {
-    become_twin();
+    become_converted();
     pthread_cleanup_push([](void* count) { ++*static_cast<std::atomic<int>*>(count); }, &cleaned);
     ++ready;
     char byte;

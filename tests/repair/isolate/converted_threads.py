@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Threads that are processes behave as threads: the cases of twin_cases.cpp and its kin, and how their program ends.
+"""Threads that are processes behave as threads: the cases of converted_thread_cases.cpp and its kin, and how their program ends.
 
 No process of a case may be left when its program has ended, however it ended: none that runs, and none that has ended and
 for which nobody waits.
@@ -55,7 +55,7 @@ def left_of(session):
 
 
 class Case:
-    def __init__(self, *arguments, program="twin_cases", **more):
+    def __init__(self, *arguments, program="converted_thread_cases", **more):
         self.program = subprocess.Popen([TESTS / program, *arguments], stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, start_new_session=True, **more)
 
@@ -70,14 +70,14 @@ class Case:
         return self.program.returncode
 
     def left(self):
-        """What is left a while after the end: a twin that is killed takes a moment."""
+        """What is left a while after the end: a converted thread that is killed takes a moment."""
         deadline = time.monotonic() + PATIENCE
         while (found := left_of(self.program.pid)) and time.monotonic() < deadline:
             time.sleep(0.02)
         return list(found)
 
 
-class Twins(unittest.TestCase):
+class ConvertedThreads(unittest.TestCase):
     def ends(self, name, status=0):
         case = Case(name)
         result = case.end()
@@ -116,7 +116,7 @@ class Twins(unittest.TestCase):
     def test_joins(self):
         self.ends("joins")
 
-    def test_a_twin_creates_threads(self):
+    def test_a_converted_thread_creates_threads(self):
         self.ends("creates_threads")
 
     def test_signals_reach_the_thread(self):
@@ -128,13 +128,13 @@ class Twins(unittest.TestCase):
     def test_timers_and_time_limits(self):
         self.ends("timers")
 
-    def test_ignored_signals_bring_no_twin_home(self):
+    def test_ignored_signals_bring_no_converted_thread_home(self):
         self.ends("ignored_signals")
 
     def test_a_broken_pipe_raises_its_signal(self):
         self.ends("pipes", -signal.SIGPIPE)
 
-    def test_twins_that_wait_are_cancelled(self):
+    def test_converted_threads_that_wait_are_cancelled(self):
         self.ends("cancelled")
 
     def test_faults_reach_their_handlers(self):
@@ -143,7 +143,7 @@ class Twins(unittest.TestCase):
     def test_a_segmentation_fault_ends_the_program(self):
         self.ends("segfault", -signal.SIGSEGV)
 
-    def test_the_core_of_a_program_has_what_its_twin_wrote_last(self):
+    def test_the_core_of_a_program_has_what_its_converted_thread_wrote_last(self):
         pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
         if not pattern.startswith("core") or not shutil.which("gdb"):
             self.skipTest(f"cores go to {pattern}" if shutil.which("gdb") else "gdb is not installed")
@@ -154,9 +154,9 @@ class Twins(unittest.TestCase):
             cores = list(pathlib.Path(folder).glob("core*"))
             self.assertEqual(len(cores), 1)
             looks = ["print/x *(unsigned long(*)[3])&words_of_crash", "info threads", "backtrace"]
-            told = subprocess.run(["gdb", "-batch", "-nx", *(word for look in looks for word in ("-ex", look)), TESTS / "twin_cases", cores[0]],
+            told = subprocess.run(["gdb", "-batch", "-nx", *(word for look in looks for word in ("-ex", look)), TESTS / "converted_thread_cases", cores[0]],
                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=PATIENCE).stdout
-        # What another twin wrote to its own page at last went with it.
+        # What another converted thread wrote to its own page at last went with it.
         self.assertRegex(told, r"\$1 = \{0x1, 0x(0|1111), 0x5eed5eed5eed\}")
         self.assertEqual(told.count("Thread 0x"), 4, told)  # three, and the one that crashed once more
         self.assertRegex(told, r"#[0-9]+ .*crashes_with_own_page")
@@ -167,7 +167,7 @@ class Twins(unittest.TestCase):
     def test_so_does_abort(self):
         self.ends("aborts", -signal.SIGABRT)
 
-    def test_exit_of_a_twin_is_the_program_s(self):
+    def test_exit_of_a_converted_thread_is_the_program_s(self):
         output = self.ends("exits", 7).output
         self.assertIn("unflushed\n", output)
         self.assertEqual(output.count("at exit"), 1)
@@ -181,11 +181,11 @@ class Twins(unittest.TestCase):
     def test_no_zombie_is_left_as_the_program_runs_on(self):
         self.ends("leaves_no_zombie")
 
-    def test_a_twin_has_children_with_the_mask_of_the_program(self):
+    def test_a_converted_thread_has_children_with_the_mask_of_the_program(self):
         blocked = int(self.ends("children").output, 16)
         self.assertEqual(blocked, 1 << (signal.SIGUSR1 - 1) | 1 << (signal.SIGSYS - 1))
 
-    def test_a_twin_executes_another_program(self):
+    def test_a_converted_thread_executes_another_program(self):
         lines = self.ends("executes", 3).output.splitlines()
         self.assertEqual(lines[0], "executed")
         for line in lines[1:]:
@@ -194,13 +194,13 @@ class Twins(unittest.TestCase):
     def test_address_spaces_change_for_all(self):
         self.ends("maps_memory")
 
-    def test_a_new_thread_may_be_a_twin_before_it_knows(self):
-        self.ends("enters_as_twin")
+    def test_a_new_thread_may_be_a_converted_thread_before_it_knows(self):
+        self.ends("enters_as_converted")
 
     def test_threads_that_ended_leave_room_for_others(self):
         self.ends("more_threads_than_records")
 
-    def test_several_twins_print(self):
+    def test_several_converted_threads_print(self):
         lines = self.ends("prints").output.splitlines()
         self.assertEqual(len(lines), 800)
         self.assertEqual(set(lines), {f"thread {t} line {n}" for t in range(4) for n in range(200)})
@@ -208,10 +208,10 @@ class Twins(unittest.TestCase):
             own = [line for line in lines if line.startswith(f"thread {t} ")]
             self.assertEqual(own, [f"thread {t} line {n}" for n in range(200)])
 
-    def test_processor_time_is_that_of_twins_too(self):
+    def test_processor_time_is_that_of_converted_threads_too(self):
         self.ends("cpu_time")
 
-    def test_twins_run_where_their_threads_may(self):
+    def test_converted_threads_run_where_their_threads_may(self):
         self.ends("affinity")
 
 
@@ -219,23 +219,23 @@ class Deaths(unittest.TestCase):
     def runs_on(self):
         case = Case("runs_on")
         self.assertEqual(case.program.stdout.readline(), b"ready\n")
-        twins = [process for process in living(case.program.pid) if process != case.program.pid]
-        self.assertEqual(len(twins), 4)
-        return case, twins
+        converted_threads = [process for process in living(case.program.pid) if process != case.program.pid]
+        self.assertEqual(len(converted_threads), 4)
+        return case, converted_threads
 
     def ends(self, case, status):
         self.assertEqual(case.end(), status)
         self.assertEqual(case.left(), [])
 
-    def test_a_program_that_is_killed_leaves_no_twin(self):
+    def test_a_program_that_is_killed_leaves_no_converted_thread(self):
         case, _ = self.runs_on()
         case.program.kill()
         self.ends(case, -signal.SIGKILL)
 
-    def test_a_twin_that_is_killed_takes_the_program_with_it(self):
+    def test_a_converted_thread_that_is_killed_takes_the_program_with_it(self):
         for which in range(4):
-            case, twins = self.runs_on()
-            os.kill(twins[which], signal.SIGKILL)
+            case, converted_threads = self.runs_on()
+            os.kill(converted_threads[which], signal.SIGKILL)
             self.ends(case, -signal.SIGKILL)
 
     def test_a_signal_that_ends_programs_ends_this_one(self):
@@ -251,7 +251,7 @@ class Deaths(unittest.TestCase):
 
 class Stress(unittest.TestCase):
     def test_nothing_is_lost_where_threads_do_everything_at_random(self):
-        case = Case("3", str(os.getpid()), program="twin_stress")
+        case = Case("3", str(os.getpid()), program="converted_thread_stress")
         status = case.end()
         print(case.output, end="")
         self.assertEqual((status, case.errors), (0, ""))

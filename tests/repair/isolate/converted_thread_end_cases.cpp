@@ -1,4 +1,4 @@
-// Cases of twin_cases.cpp that end threads and processes: faults, crashes, exits,
+// Cases of converted_thread_cases.cpp that end threads and processes: faults, crashes, exits,
 // children; and of memory that comes and goes.
 
 #include <dlfcn.h>
@@ -16,10 +16,10 @@
 #include <fstream>
 #include <iterator>
 
+#include "tests/repair/isolate/converted_thread_case_list.h"
 #include "tests/repair/isolate/isolated.h"
 #include "tests/repair/isolate/isolated_atomics.h"
 #include "tests/repair/isolate/team.h"
-#include "tests/repair/isolate/twin_case_list.h"
 
 namespace {
 
@@ -28,7 +28,7 @@ namespace {
 sigjmp_buf before_fault;
 volatile sig_atomic_t fault_code = 0;
 void jump_out(int signal, siginfo_t* info, void*) {
-  REQUIRE_THAT(!isolated_is_twin());
+  REQUIRE_THAT(!isolated_is_converted());
   fault_code = info->si_code;
   siglongjmp(before_fault, signal);
 }
@@ -45,7 +45,7 @@ void handled_faults() {
     for (const int expected : {SIGSEGV, SIGFPE, SIGILL, SIGTRAP}) {
       const int got = sigsetjmp(before_fault, 1);
       if (!got) {
-        become_twin();
+        become_converted();
         if (expected == SIGSEGV) *nowhere = 1;
         if (expected == SIGFPE)
           asm volatile("xorl %%ecx, %%ecx; movl $1, %%eax; cltd; idivl %%ecx" ::: "eax", "ecx", "edx");
@@ -65,11 +65,11 @@ void handled_faults() {
 
 void segfault() {
   isolated_start();
-  become_twin();
+  become_converted();
   *nowhere = 1;
 }
 
-// On a page that each twin has for itself. Named for debuggers.
+// On a page that each converted thread has for itself. Named for debuggers.
 extern "C" {
 alignas(4096) volatile uint64_t words_of_crash[512];
 }
@@ -84,7 +84,7 @@ void crashes_with_own_page() {
   REQUIRE_THAT(isolated_begin() == 0);
   static std::atomic<bool> is_written{false};
   new Team(2, [](int i) {
-    become_twin();
+    become_converted();
     REQUIRE_THAT(isolated_pages() == 1);
     if (i == 0) {
       words_of_crash[1] = 0x1111;
@@ -111,14 +111,14 @@ void stack_overflow() {
   (void)guarded;
   Team team(1, [](int) {
     mprotect(team_stacks[0], 4096, PROT_NONE);
-    become_twin();
+    become_converted();
     overflow(0);
   });
 }
 
 void aborts() {
   isolated_start();
-  become_twin();
+  become_converted();
   abort();
 }
 
@@ -126,9 +126,9 @@ void aborts() {
 
 void exits() {
   isolated_start();
-  atexit([] { dprintf(1, "at exit %d\n", isolated_is_twin()); });
+  atexit([] { dprintf(1, "at exit %d\n", isolated_is_converted()); });
   new Team(2, [](int i) {
-    become_twin();
+    become_converted();
     if (i == 0)
       for (;;) continue;
     pause_ms(100);
@@ -140,18 +140,18 @@ void exits() {
 
 void ends_at_once() {
   isolated_start();
-  become_twin();
+  become_converted();
   _exit(8);
 }
 
 void main_thread_leaves() {
   isolated_start();
   new Team(1, [](int) {
-    become_twin();
+    become_converted();
     pause_ms(100);
     exit(9);
   });
-  become_twin();
+  become_converted();
   pthread_exit(nullptr);
 }
 
@@ -188,7 +188,7 @@ void leaves_no_zombie() {
 void runs_on() {
   isolated_start();
   new Team(3, [](int i) {
-    become_twin();
+    become_converted();
     if (i == 0)
       for (;;) continue;
     if (i == 1)
@@ -197,7 +197,7 @@ void runs_on() {
     sem_init(&never, 0, 0);
     sem_wait(&never);
   });
-  become_twin();
+  become_converted();
   while (isolated_counts().conversions < 4) sched_yield();
   printf("ready\n");
   fflush(stdout);
@@ -208,15 +208,15 @@ void runs_on() {
 
 void children() {
   isolated_start();
-  become_twin();
+  become_converted();
   REQUIRE_THAT(WEXITSTATUS(system("exit 5")) == 5);
-  become_twin();
+  become_converted();
   FILE* output = popen("echo from a child", "r");
-  become_twin();
+  become_converted();
   char line[64] = "";
   REQUIRE_THAT(fgets(line, sizeof line, output) && !strcmp(line, "from a child\n"));
   REQUIRE_THAT(pclose(output) == 0);
-  become_twin();
+  become_converted();
   sigset_t mask = only(SIGUSR1);
   sigaddset(&mask, SIGSYS);
   pthread_sigmask(SIG_BLOCK, &mask, nullptr);
@@ -225,7 +225,7 @@ void children() {
   fflush(nullptr);
   REQUIRE_THAT(posix_spawnp(&child, "sh", nullptr, nullptr, const_cast<char**>(arguments), nullptr) == 0);
   int status = -1;
-  become_twin();
+  become_converted();
   REQUIRE_THAT(waitpid(child, &status, 0) == child && status == 0);
   REQUIRE_THAT(waitpid(-1, &status, 0) == -1 && errno == ECHILD);
 }
@@ -233,13 +233,13 @@ void children() {
 void executes() {
   isolated_start();
   Team team(2, [](int i) {
-    become_twin();
+    become_converted();
     if (i == 0)
       for (;;) continue;
     pause_ms(50);
     execlp("/nowhere/at/all", "x", nullptr);
     REQUIRE_THAT(errno == ENOENT);
-    become_twin();
+    become_converted();
     execlp("sh", "sh", "-c", "echo executed; grep -E 'SigBlk|SigIgn' /proc/self/status; exit 3", nullptr);
     REQUIRE_THAT(false);
   });
@@ -256,34 +256,34 @@ void maps_memory() {
   action.sa_flags = SA_SIGINFO;
   sigaction(SIGSEGV, &action, nullptr);
   Team team(1, [](int) {
-    become_twin();
+    become_converted();
     while (step != 1) continue;
-    become_twin();
-    memory.load()[0] = 'b';  // mapped since this twin was made
+    become_converted();
+    memory.load()[0] = 'b';  // mapped since this converted thread was made
     step = 2;
     while (step != 3) continue;
     if (!sigsetjmp(before_fault, 1)) {
-      become_twin();
+      become_converted();
       memory.load()[0] = 'c';
       REQUIRE_THAT(false);
     }
     step = 4;
   });
-  become_twin();
+  become_converted();
   memory = static_cast<char*>(mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   REQUIRE_THAT(memory.load() != MAP_FAILED);
   memory.load()[0] = 'a';
-  become_twin();
+  become_converted();
   step = 1;
   while (step != 2) continue;
   REQUIRE_THAT(memory.load()[0] == 'b');
   REQUIRE_THAT(mprotect(memory.load(), 4096, PROT_READ) == 0);
-  become_twin();
+  become_converted();
   step = 3;
   while (step != 4) continue;
   REQUIRE_THAT(memory.load()[0] == 'b');
   REQUIRE_THAT(munmap(memory.load(), 8192) == 0);
-  become_twin();
+  become_converted();
   void* library = dlopen("libz.so.1", RTLD_NOW);
   REQUIRE_THAT(library && dlsym(library, "crc32"));
   dlclose(library);

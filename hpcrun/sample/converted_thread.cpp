@@ -1,4 +1,4 @@
-#include "hpcrun/sample/twin.h"
+#include "hpcrun/sample/converted_thread.h"
 
 #include <algorithm>
 
@@ -19,8 +19,8 @@ ThreadState* measured_thread() noexcept {
 }
 
 // What is left of the period that began with the last sample: without that a thread that hardly runs for a
-// period at a time would have no samples in its twins. Not so little that the signal comes again before it is
-// handled.
+// period at a time would have no samples in its converted threads. Not so little that the signal comes again
+// before it is handled.
 uint64_t first_ns(uint64_t period_ns, uint64_t sampled_until, uint64_t cpu_ns) noexcept {
   constexpr uint64_t kLeastNs = 100'000;
   const uint64_t gone = cpu_ns > sampled_until ? cpu_ns - sampled_until : 0;
@@ -34,8 +34,8 @@ void open_clock(EventState& state, uint32_t event, bool user_only, uint64_t firs
   request.first_period_ns = first;
   const int descriptor = open_perf_event(request);
   if (descriptor < 0) return;
-  state.twin_descriptor = descriptor;
-  state.twin_begins = true;
+  state.converted_thread_descriptor = descriptor;
+  state.converted_thread_begins = true;
 }
 
 void start_timer(uint32_t event, clockid_t clock, uint64_t first) noexcept {
@@ -75,7 +75,7 @@ void start_event(ThreadState& thread, uint32_t event, uint64_t now) noexcept {
       start_timer(event, CLOCK_MONOTONIC, first_ns(timer_period_ns(event), state.last, now));
       break;
     case Source::PerfCounter:
-      state.twin_descriptor = open_counter(event, 0);
+      state.converted_thread_descriptor = open_counter(event, 0);
       state.last_at_home = state.last;
       state.last = 0;
       break;
@@ -83,22 +83,22 @@ void start_event(ThreadState& thread, uint32_t event, uint64_t now) noexcept {
     case Source::None:
       break;
   }
-  if (state.twin_descriptor == kNoDescriptor) return;
+  if (state.converted_thread_descriptor == kNoDescriptor) return;
   const PauseSwitch pause = process_state.file.pause_switch();
-  if (!pause.is_paused()) enable_perf_event(state.twin_descriptor);
-  if (pause.is_paused()) disable_perf_event(state.twin_descriptor);
+  if (!pause.is_paused()) enable_perf_event(state.converted_thread_descriptor);
+  if (pause.is_paused()) disable_perf_event(state.converted_thread_descriptor);
 }
 
 // What a counter counted since the last sample is added to what the one at home counts.
 void stop_event(EventState& state, uint32_t event) noexcept {
-  if (state.twin_descriptor == kNoDescriptor) return;
+  if (state.converted_thread_descriptor == kNoDescriptor) return;
   if (process_state.sources[event] == Source::PerfCounter) {
-    const uint64_t count = read_perf_event(state.twin_descriptor);
+    const uint64_t count = read_perf_event(state.converted_thread_descriptor);
     const uint64_t rest = count - std::min(count, state.last);
     state.last = state.last_at_home - std::min(state.last_at_home, rest);
   }
-  close_own_descriptor(state.twin_descriptor);
-  state.twin_descriptor = kNoDescriptor;
+  close_own_descriptor(state.converted_thread_descriptor);
+  state.converted_thread_descriptor = kNoDescriptor;
 }
 
 template <typename Use>
@@ -121,24 +121,24 @@ void leave_home() noexcept {
   });
 }
 
-void begin_as_twin() noexcept {
-  program_of_twin = process_state.pid;
+void begin_as_converted() noexcept {
+  program_of_converted_thread = process_state.pid;
   ThreadState* const thread = measured_thread();
   if (!thread) return;
-  thread->is_twin = true;
-  if (process_state.traces_wall_clock) thread->twin_run_queue.open(sys_gettid());
+  thread->is_converted = true;
+  if (process_state.traces_wall_clock) thread->converted_thread_run_queue.open(sys_gettid());
   const uint64_t now = sys_clock_ns(CLOCK_MONOTONIC);
   for_each_event([&](uint32_t event) { start_event(*thread, event, now); });
 }
 
-void end_as_twin() noexcept {
-  if (ThreadState* const thread = this_thread(); thread && thread->is_twin) {
+void end_as_converted() noexcept {
+  if (ThreadState* const thread = this_thread(); thread && thread->is_converted) {
     for_each_event([&](uint32_t event) { stop_event(thread->events[event], event); });
-    thread->twin_run_queue.close();
-    thread->tasks.end_twin();
-    thread->is_twin = false;
+    thread->converted_thread_run_queue.close();
+    thread->tasks.end_converted_thread();
+    thread->is_converted = false;
   }
-  program_of_twin = 0;
+  program_of_converted_thread = 0;
 }
 
 void come_home() noexcept {
@@ -150,7 +150,7 @@ void come_home() noexcept {
   });
 }
 
-bool take_sample_as_twin(int signal, const siginfo_t& info, void* context) noexcept {
+bool take_sample_as_converted(int signal, const siginfo_t& info, void* context) noexcept {
   return handle_sample_signal(signal, info, context);
 }
 

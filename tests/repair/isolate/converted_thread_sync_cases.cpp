@@ -1,5 +1,5 @@
-// Cases of twin_cases.cpp in which twins and threads at home meet: locks, conditions, barriers, joins,
-// threads that are made.
+// Cases of converted_thread_cases.cpp in which converted threads and threads at home meet: locks, conditions,
+// barriers, joins, threads that are made.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,10 +11,10 @@
 
 #include <atomic>
 
+#include "tests/repair/isolate/converted_thread_case_list.h"
 #include "tests/repair/isolate/isolated.h"
 #include "tests/repair/isolate/isolated_atomics.h"
 #include "tests/repair/isolate/team.h"
-#include "tests/repair/isolate/twin_case_list.h"
 
 namespace {
 
@@ -154,7 +154,7 @@ void sleepers() {
     Team waker(1, [&](int) {
       if (turn == 0) {
         REQUIRE_THAT(isolated_begin() == 0);
-        become_twin();
+        become_converted();
       } else {
         REQUIRE_THAT(isolated_end());
         REQUIRE_THAT(!isolated_convert());
@@ -212,28 +212,28 @@ void traps_at_ends() {
 
 void joins() {
   isolated_start();
-  become_twin();
+  become_converted();
   pthread_t first = 0;
   Team team;
   team.add(1, [&](int) {
-    become_twin();
+    become_converted();
     pause_ms(50);
   });
   first = team.thread(0);
   (void)first;
-  team.join();  // a twin by a twin
+  team.join();  // a converted thread by a converted thread
   Team home(1, [](int) { pause_ms(50); });
-  become_twin();
+  become_converted();
   home.join();
 }
 
 void creates_threads() {
   isolated_start();
-  become_twin();
+  become_converted();
   std::atomic<int> ran{0};
   for (int i = 0; i < 20; ++i) {
     Team team(3, [&](int) {
-      become_twin();
+      become_converted();
       ++ran;
     });
     isolated_convert();

@@ -1,11 +1,11 @@
 #pragma once
-// The cases of twin_cases.cpp, by what they are about.
+// The cases of converted_thread_cases.cpp, by what they are about.
 
 #include <signal.h>
 
 #include <span>
 
-#include "tests/repair/isolate/twin_turns.h"
+#include "tests/repair/isolate/converted_thread_turns.h"
 
 std::span<const Case> sync_cases();
 std::span<const Case> signal_cases();

@@ -1,6 +1,7 @@
 #pragma once
-// What twins do about their private pages, as hooks of the session: they take those of the list as they
-// begin, follow it, commit around system calls and when they are asked, and leave them as they go home.
+// What converted threads do about their private pages, as hooks of the session: they take those of the list
+// as they begin, follow it, commit around system calls and when they are asked, and leave them as they go
+// home.
 
 #include <atomic>
 
@@ -13,15 +14,15 @@ namespace hpcrun {
 // The controller's list.
 extern constinit IsolatedPages isolated_pages;
 
-// Set while the program turned out to synchronise in ways that nobody sees: no twin takes a page.
+// Set while the program turned out to synchronise in ways that nobody sees: no converted thread takes a page.
 extern constinit std::atomic<bool> nobody_has_pages;
 
-// From now on `changed` is told of the lines that twins change on pages of the list (private_pages.h), and
-// the list of who did. Before there are twins.
+// From now on `changed` is told of the lines that converted threads change on pages of the list
+// (private_pages.h), and the list of who did. Before there are converted threads.
 void watch_changes(ChangedLine changed) noexcept;
 
 // All but those of the whole session.
-TwinHooks twin_page_hooks() noexcept;
+ConversionHooks converted_page_hooks() noexcept;
 
 // At the end of the region in which a handler set asked_in_region (own_pages.h): what it left undone is done.
 void ask_again() noexcept;

@@ -1,6 +1,6 @@
 #pragma once
 // Memory that processes have in common, each page at the offset of its address in one file, and processes
-// that stand in for twins: children that fork() makes while there is one thread.
+// that stand in for converted threads: children that fork() makes while there is one thread.
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -66,14 +66,15 @@ class CommonPages {
   uint64_t at_;
 };
 
-// Runs `twin` in so many processes at once; how many of them returned true.
-inline size_t in_twins(size_t count, const std::function<bool(size_t, PrivatePages&)>& twin) {
+// Runs `converted thread` in so many processes at once; how many of them returned true.
+inline size_t in_converted_threads(size_t count,
+                                   const std::function<bool(size_t, PrivatePages&)>& converted) {
   std::vector<pid_t> children;
   for (size_t t = 0; t < count; ++t) {
     const pid_t child = fork();
     if (child == 0) {
       PrivatePages pages;
-      _exit(twin(t, pages) ? 0 : 1);
+      _exit(converted(t, pages) ? 0 : 1);
     }
     children.push_back(child);
   }

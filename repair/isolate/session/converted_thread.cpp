@@ -1,4 +1,4 @@
-#include "repair/isolate/session/twin.h"
+#include "repair/isolate/session/converted_thread.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -22,7 +22,7 @@ namespace hpcrun {
 
 namespace {
 
-constinit TwinCounts counts;
+constinit ConvertedThreadCounts counts;
 
 // StaysHome objects of the calling thread that live.
 constinit thread_local uint32_t stays_home __attribute__((tls_model("initial-exec"))) = 0;
@@ -37,10 +37,10 @@ void call(void (*hook)() noexcept) noexcept {
 // What interrupted a call of the program's is one of ours. Where the runtime met a fault, the thread is at
 // home by now, with the mask that it has there.
 bool take_sample(int signal, const siginfo_t& info, ucontext_t& context) noexcept {
-  if (!session.sampling.take || !is_twin()) return false;
+  if (!session.sampling.take || !is_converted()) return false;
   if (!session.sampling.take(signal, info, &context)) return false;
   ++this_record()->own_interruptions;
-  if (is_twin()) return true;
+  if (is_converted()) return true;
   const uint64_t mask = set_kernel_mask(kAllSignals);
   set_mask_bits(context.uc_sigmask, mask);
   set_kernel_mask(mask);
@@ -101,10 +101,10 @@ void begin_to_look() noexcept {
 }
 
 // In the new process.
-void become_twin(ThreadRecord& record, uint64_t begin) noexcept {
+void become_converted(ThreadRecord& record, uint64_t begin) noexcept {
   raw_syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
   if (raw_syscall(SYS_getppid) != session.pid) raw_syscall(SYS_exit_group, 0);
-  record.twin_is_uncounted.store(true);
+  record.has_uncounted_time.store(true);
   install_fault_handlers();
   begin_to_look();
   dispatch_calls(true);
@@ -119,11 +119,11 @@ void become_twin(ThreadRecord& record, uint64_t begin) noexcept {
   }
 }
 
-uint64_t cpu_ns_of_running_twin(const ThreadRecord& record) noexcept {
-  const int twin = record.twin.load();
-  if (twin <= 0 || !record.twin_is_uncounted.load()) return 0;
+uint64_t cpu_ns_of_running_converted_thread(const ThreadRecord& record) noexcept {
+  const int process = record.process.load();
+  if (process <= 0 || !record.has_uncounted_time.load()) return 0;
   // The kernel's number for a process's clock (clock_getcpuclockid(3)).
-  return sys_clock_ns(static_cast<clockid_t>(~static_cast<unsigned>(twin) << 3 | 2));
+  return sys_clock_ns(static_cast<clockid_t>(~static_cast<unsigned>(process) << 3 | 2));
 }
 
 // Whether the handlers of all signals that wait for the thread let calls go on.
@@ -141,20 +141,21 @@ bool waiting_signals_restart(const ThreadRecord& record) noexcept {
 }
 
 void count_out() noexcept {
-  session.twins.fetch_sub(1);
-  wake_all(session.twins);
+  session.converted_threads.fetch_sub(1);
+  wake_all(session.converted_threads);
 }
 
 }  // namespace
 
-bool is_twin() noexcept {
+bool is_converted() noexcept {
   const ThreadRecord* record = this_record();
-  return record && record->where.load(std::memory_order_relaxed) == Where::Twin;
+  return record && record->where.load(std::memory_order_relaxed) == Where::Converted;
 }
 
 int thread_number() noexcept {
   const int task = sys_gettid();
-  const ThreadRecord* const record = this_record();  // asked for last: whoever was a twin before has one
+  const ThreadRecord* const record =
+      this_record();  // asked for last: whoever was a converted thread before has one
   return record ? record->tid.load() : task;
 }
 
@@ -162,7 +163,7 @@ bool was_asked_back() noexcept {
   return this_record()->asked_back.load();
 }
 
-TwinCounts& twin_counts() noexcept {
+ConvertedThreadCounts& converted_thread_counts() noexcept {
   return counts;
 }
 
@@ -173,25 +174,25 @@ Conversion convert(const uint64_t* program_mask) noexcept {
   ThreadRecord* record = this_record();
   if (!record || !is_session_on() || record->session.load() != session.number.load())
     return Conversion::NoSession;
-  if (is_twin()) return Conversion::AlreadyTwin;
+  if (is_converted()) return Conversion::AlreadyConverted;
   if (sys_getpid() != session.pid) return Conversion::NoSession;
   if (record->call_at_home || stays_home || do_calls_pass()) return Conversion::Busy;
 
   const uint64_t begin = monotonic_ns();
   const uint64_t mask = set_kernel_mask(kAllSignals);
-  if (is_twin()) {  // a handler has converted it meanwhile
+  if (is_converted()) {  // a handler has converted it meanwhile
     set_kernel_mask(mask);
-    return Conversion::AlreadyTwin;
+    return Conversion::AlreadyConverted;
   }
   record->asked_back.store(0);
-  session.twins.fetch_add(1);
-  record->where.store(Where::Twin);
+  session.converted_threads.fetch_add(1);
+  record->where.store(Where::Converted);
   long result = -EAGAIN;
   // Whoever wants all threads at home from here on waits for this one; who wanted it before is seen here.
   const bool held = session.holds.load() != 0 || session.has_private_memory.load() || !is_session_on() ||
                     record->session.load() != session.number.load();
   if (!held) {
-    await_end_of_twin(*record);
+    await_end_of_converted_thread(*record);
     record->program_mask.store(program_mask ? *program_mask : mask);
     record->order.store(Order::None);
     record->in_trap = false;
@@ -213,8 +214,8 @@ Conversion convert(const uint64_t* program_mask) noexcept {
     set_kernel_mask(mask);
     return held ? Conversion::Held : Conversion::Refused;
   }
-  become_twin(*record, begin);
-  set_kernel_mask(twin_mask());
+  become_converted(*record, begin);
+  set_kernel_mask(converted_mask());
   // Whoever asked before the process had a number sent it nothing.
   if (was_asked_back()) give_back(Leaving::Asked);
   return Conversion::Done;
@@ -250,13 +251,13 @@ void stop_with_program(ThreadRecord& record) noexcept {
 }
 
 void leave_where_asked() noexcept {
-  if (is_twin() && !this_record()->in_trap && was_asked_back()) give_back(Leaving::Asked);
+  if (is_converted() && !this_record()->in_trap && was_asked_back()) give_back(Leaving::Asked);
 }
 
 void stay_home() noexcept {
   ++stays_home;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  if (is_twin()) give_back(Leaving::Call);
+  if (is_converted()) give_back(Leaving::Call);
 }
 
 StaysHome::StaysHome() noexcept {
@@ -269,9 +270,9 @@ StaysHome::~StaysHome() {
 
 void give_back(Leaving reason) noexcept {
   ThreadRecord* record = this_record();
-  if (!is_twin()) return;
+  if (!is_converted()) return;
   const uint64_t mask = set_kernel_mask(kAllSignals);
-  if (!is_twin()) {  // it was asked back meanwhile
+  if (!is_converted()) {  // it was asked back meanwhile
     set_kernel_mask(mask);
     return;
   }
@@ -280,8 +281,8 @@ void give_back(Leaving reason) noexcept {
   raw_syscall(SYS_sigaltstack, 0, reinterpret_cast<long>(&record->handler_stack));
   const bool has_rseq = unregister_restartable_sequences();
   const uint64_t cpu_ns = sys_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-  record->twin_is_uncounted.store(false);  // first: who adds up meanwhile may miss it, but not have it twice
-  record->twins_cpu_ns += cpu_ns;
+  record->has_uncounted_time.store(false);  // first: who adds up meanwhile may miss it, but not have it twice
+  record->converted_cpu_ns += cpu_ns;
   session.past_cpu_ns.fetch_add(cpu_ns);
   call(session.sampling.end);
 
@@ -302,8 +303,8 @@ uint64_t settle_in_handler(bool at_home) noexcept {
     ThreadRecord* record = this_record();
     if (!record) return mask;
     record->in_trap = false;
-    if (!is_twin()) return mask;
-    if (!was_asked_back() && !at_home) return twin_mask();
+    if (!is_converted()) return mask;
+    if (!was_asked_back() && !at_home) return converted_mask();
     give_back(was_asked_back() ? Leaving::Asked : Leaving::Call);
   }
 }
@@ -314,38 +315,38 @@ uint64_t give_back_in_handler(Leaving reason) noexcept {
 }
 
 void ask_back_again(ThreadRecord& record) noexcept {
-  const int twin = record.twin.load();
-  if (twin > 0 && record.where.load() == Where::Twin)
-    raw_syscall(SYS_tgkill, twin, twin, session.request_signal);
+  const int process = record.process.load();
+  if (process > 0 && record.where.load() == Where::Converted)
+    raw_syscall(SYS_tgkill, process, process, session.request_signal);
 }
-// Once: a twin that is busy with its pages would do nothing but take the signals of somebody who asks for
-// ever.
+// Once: a converted thread that is busy with its pages would do nothing but take the signals of somebody who
+// asks for ever.
 void ask_back(ThreadRecord& record) noexcept {
-  if (record.where.load() == Where::Twin && !record.asked_back.exchange(1)) ask_back_again(record);
+  if (record.where.load() == Where::Converted && !record.asked_back.exchange(1)) ask_back_again(record);
 }
 void ask_back(int tid) noexcept {
   if (ThreadRecord* record = record_of(tid)) ask_back(*record);
 }
 
 void ask_to_commit(ThreadRecord& record) noexcept {
-  ask_back_again(record);  // the same signal, and the twin looks what is wanted
+  ask_back_again(record);  // the same signal, and the converted thread looks what is wanted
 }
 
 void bring_all_home() noexcept {
   session.holds.fetch_add(1);
   for (bool again = false;; again = true) {
-    const uint32_t twins = session.twins.load();
-    if (!twins) return;
+    const uint32_t converted_threads = session.converted_threads.load();
+    if (!converted_threads) return;
     for_each_record([again](ThreadRecord& record) {
       // The kernel may have had no room for another signal of the user's.
       if (again && record.asked_back.load()) ask_back_again(record);
       ask_back(record);
     });
-    wait_while(session.twins, twins, kWaitLong);
+    wait_while(session.converted_threads, converted_threads, kWaitLong);
   }
 }
 
-void release_twins() noexcept {
+void release_converted_threads() noexcept {
   session.holds.fetch_sub(1);
 }
 
@@ -353,26 +354,26 @@ AllAtHome::AllAtHome(bool is_needed) noexcept : is_on_(is_needed && is_session_o
   if (is_on_) bring_all_home();
 }
 AllAtHome::~AllAtHome() {
-  if (is_on_) release_twins();
+  if (is_on_) release_converted_threads();
 }
 
-uint64_t cpu_ns_of_twins() noexcept {
+uint64_t cpu_ns_of_converted_threads() noexcept {
   uint64_t sum = session.past_cpu_ns.load();
-  for_each_record([&sum](const ThreadRecord& record) { sum += cpu_ns_of_running_twin(record); });
+  for_each_record([&sum](const ThreadRecord& record) { sum += cpu_ns_of_running_converted_thread(record); });
   return sum;
 }
 
-uint64_t cpu_ns_of_twins_of(const ThreadRecord& record) noexcept {
-  const uint64_t past = record.twins_cpu_ns;  // first, as above
-  return past + cpu_ns_of_running_twin(record);
+uint64_t cpu_ns_of_converted_threads_of(const ThreadRecord& record) noexcept {
+  const uint64_t past = record.converted_cpu_ns;  // first, as above
+  return past + cpu_ns_of_running_converted_thread(record);
 }
 
 }  // namespace hpcrun
 
 // Called on the parking stack.
-extern "C" void hpcrun_parked(hpcrun::ThreadRecord* record, long twin) noexcept;
-void hpcrun_parked(hpcrun::ThreadRecord* record, long twin) noexcept {
-  hpcrun::stay_parked(*record, static_cast<int>(twin));
+extern "C" void hpcrun_parked(hpcrun::ThreadRecord* record, long process) noexcept;
+void hpcrun_parked(hpcrun::ThreadRecord* record, long process) noexcept {
+  hpcrun::stay_parked(*record, static_cast<int>(process));
 }
 
 // Called on the leaving stack, with nothing of the thread's any more.

@@ -1,6 +1,7 @@
 #pragma once
-// What cases of twins (twin_cases.cpp, meeting_cases.cpp, futex_cases.cpp, clock_cases.cpp) have in common:
-// how one is chosen, and threads that change over, wait, and count under a lock.
+// What cases of converted threads (converted_thread_cases.cpp, meeting_cases.cpp, futex_cases.cpp,
+// clock_cases.cpp) have in common: how one is chosen, and threads that change over, wait, and count under a
+// lock.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,9 +33,9 @@ inline int run_case(std::span<const Case> cases, int count, char** arguments) {
   return count == 1 ? 0 : 2;
 }
 
-inline void become_twin() {
+inline void become_converted() {
   REQUIRE_THAT(isolated_convert());
-  REQUIRE_THAT(isolated_is_twin());
+  REQUIRE_THAT(isolated_is_converted());
 }
 
 inline uint64_t now_ns(clockid_t clock = CLOCK_MONOTONIC) {
@@ -60,10 +61,10 @@ inline timespec in_ms(clockid_t clock, int ms) {
   return time;
 }
 
-// Of a team the first two are twins, and the last is at home.
+// Of a team the first two are converted threads, and the last is at home.
 constexpr int kTeam = 3;
 inline void take_place(int i) {
-  if (i < kTeam - 1) become_twin();
+  if (i < kTeam - 1) become_converted();
 }
 
 // Four threads add under the lock, of which three change over all the time. `lock` calls what it is given.
@@ -83,11 +84,11 @@ void count_under(Lock lock) {
   REQUIRE_THAT(counted == 4 * kTurns);
 }
 
-// Is the thread in the kernel with a call of one of these numbers, as twin or at home?
+// Is the thread in the kernel with a call of one of these numbers, as converted thread or at home?
 inline bool waits_in(int tid, std::initializer_list<long> calls) {
-  const int twin = isolated_twin_of(tid);
-  const std::string path = twin ? "/proc/" + std::to_string(twin) + "/syscall"
-                                : "/proc/self/task/" + std::to_string(tid) + "/syscall";
+  const int converted = isolated_converted_thread_of(tid);
+  const std::string path = converted ? "/proc/" + std::to_string(converted) + "/syscall"
+                                     : "/proc/self/task/" + std::to_string(tid) + "/syscall";
   const int file = open(path.c_str(), O_RDONLY);
   char text[16] = {};
   const bool is_read = file >= 0 && read(file, text, sizeof text - 1) > 0;

@@ -1,5 +1,6 @@
-// Threads that lock, wait, signal, fault, and change over between home and twin at random: `twin_stress
-// SECONDS SEED` ends with status 0 where no update, no signal, no process and no mapping was lost or left.
+// Threads that lock, wait, signal, fault, and change over between home and converted thread at random:
+// `converted_thread_stress SECONDS SEED` ends with status 0 where no update, no signal, no process and no
+// mapping was lost or left.
 
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,5 +1,6 @@
-// What a program does that may go wrong in a twin, case by case: `twin_cases CASE` ends with status 0 where
-// all was as in a program without twins. twins.py runs them and looks at what the cases cannot see.
+// What a program does that may go wrong in a converted thread, case by case: `converted_thread_cases CASE`
+// ends with status 0 where all was as in a program without converted threads. converted_threads.py runs them
+// and looks at what the cases cannot see.
 
 #include <errno.h>
 #include <signal.h>
@@ -9,9 +10,9 @@
 #include <atomic>
 #include <iterator>
 
+#include "tests/repair/isolate/converted_thread_case_list.h"
 #include "tests/repair/isolate/isolated.h"
 #include "tests/repair/isolate/team.h"
-#include "tests/repair/isolate/twin_case_list.h"
 
 namespace {
 
@@ -22,15 +23,15 @@ void conversions() {
   std::atomic<bool> over{false};
   std::atomic<uint64_t> counted[3] = {};
   Team others(3, [&](int i) {
-    if (i == 0) become_twin();
+    if (i == 0) become_converted();
     while (!over) ++counted[i];
   });
   double value = 1;
   for (int i = 0; i < 1000; ++i) {
-    become_twin();
+    become_converted();
     value = value * 1.5 + i;  // in registers
     isolated_give_back();
-    REQUIRE_THAT(!isolated_is_twin());
+    REQUIRE_THAT(!isolated_is_converted());
     value = (value - i) / 1.5;
   }
   over = true;
@@ -48,25 +49,26 @@ void conversions() {
 void identity() {
   const int pid = getpid(), tid = thread_id(), parent = getppid(), group = getpgrp(), session_id = getsid(0);
   isolated_start();
-  become_twin();
+  become_converted();
   REQUIRE_THAT(getpid() == pid && thread_id() == tid && getppid() == parent);
   REQUIRE_THAT(getpgrp() == group && getsid(0) == session_id);
-  REQUIRE_THAT(isolated_is_twin() && isolated_thread_number() == tid);
+  REQUIRE_THAT(isolated_is_converted() && isolated_thread_number() == tid);
   char link[64] = "";
   REQUIRE_THAT(readlink("/proc/self", link, sizeof link - 1) > 0);
   REQUIRE_THAT(atoi(link) == pid);
-  REQUIRE_THAT(!isolated_is_twin());  // only at home that is the answer
+  REQUIRE_THAT(!isolated_is_converted());  // only at home that is the answer
 }
 
-// A new thread that waits for a session to begin enters with all others, and may be a twin when it goes on.
-void enters_as_twin() {
+// A new thread that waits for a session to begin enters with all others, and may be a converted thread when
+// it goes on.
+void enters_as_converted() {
   const int pid = getpid();
   isolated_start();
-  become_twin();
+  become_converted();
   isolated_enter_as_new_thread();
-  REQUIRE_THAT(isolated_is_twin() && getpid() == pid);
+  REQUIRE_THAT(isolated_is_converted() && getpid() == pid);
   isolated_give_back();
-  become_twin();
+  become_converted();
 }
 
 // Each session gives threads records, which are those of others when they have ended after it.
@@ -85,7 +87,7 @@ void more_threads_than_records() {
     team.join();
   }
   REQUIRE_THAT(isolated_begin() == 0);
-  become_twin();
+  become_converted();
 }
 
 void asked_back_anywhere() {
@@ -96,18 +98,18 @@ void asked_back_anywhere() {
   int ends[2];
   REQUIRE_THAT(pipe(ends) == 0);
   Team team(3, [&](int i) {
-    become_twin();
+    become_converted();
     tids[i] = thread_id();
     char byte;
     if (i == 0)
-      while (isolated_is_twin()) continue;
+      while (isolated_is_converted()) continue;
     if (i == 1) REQUIRE_THAT(read(ends[0], &byte, 1) == 1 && byte == 'x');
     if (i == 2) {
       const uint64_t begin = now_ns();
       pause_ms(300);
       REQUIRE_THAT(now_ns() - begin >= 300'000'000);  // and no EINTR
     }
-    REQUIRE_THAT(!isolated_is_twin());
+    REQUIRE_THAT(!isolated_is_converted());
     ++came_home;
   });
   for (auto& tid : tids)
@@ -120,7 +122,7 @@ void asked_back_anywhere() {
   isolated_release();
   REQUIRE_THAT(came_home == 3);
   REQUIRE_THAT(isolated_counts().given_back[1] == 3);
-  become_twin();
+  become_converted();
 }
 
 // --- output and time
@@ -147,7 +149,7 @@ void cpu_time() {
   burn(20'000'000);
   uint64_t thread = now_ns(CLOCK_THREAD_CPUTIME_ID), process = now_ns(CLOCK_PROCESS_CPUTIME_ID);
   for (int i = 0; i < 3; ++i) {
-    become_twin();
+    become_converted();
     burn(20'000'000);
     if (i == 1) isolated_give_back();
     const uint64_t thread_now = now_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -165,24 +167,28 @@ void cpu_time() {
 
 void affinity() {
   isolated_start();
-  become_twin();
+  become_converted();
   cpu_set_t all, one, seen;
   REQUIRE_THAT(sched_getaffinity(0, sizeof all, &all) == 0);
   CPU_ZERO(&one);
   for (int cpu = 0; cpu < CPU_SETSIZE && !CPU_COUNT(&one); ++cpu)
     if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
   REQUIRE_THAT(pthread_setaffinity_np(pthread_self(), sizeof one, &one) == 0);
-  REQUIRE_THAT(isolated_is_twin());
+  REQUIRE_THAT(isolated_is_converted());
   REQUIRE_THAT(sched_getaffinity(0, sizeof seen, &seen) == 0 && CPU_EQUAL(&seen, &one));
   isolated_give_back();
   REQUIRE_THAT(sched_getaffinity(0, sizeof seen, &seen) == 0 && CPU_EQUAL(&seen, &one));
 }
 
 constexpr Case kCases[] = {
-    {"conversions", conversions}, {"identity", identity},
-    {"enters_as_twin", enters_as_twin},
-    {"more_threads_than_records", more_threads_than_records}, {"asked_back_anywhere", asked_back_anywhere},
-    {"prints", prints},           {"cpu_time", cpu_time}, {"affinity", affinity},
+    {"conversions", conversions},
+    {"identity", identity},
+    {"enters_as_converted", enters_as_converted},
+    {"more_threads_than_records", more_threads_than_records},
+    {"asked_back_anywhere", asked_back_anywhere},
+    {"prints", prints},
+    {"cpu_time", cpu_time},
+    {"affinity", affinity},
 };
 
 }  // namespace

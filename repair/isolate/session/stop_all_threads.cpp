@@ -1,4 +1,4 @@
-#include "repair/isolate/session/gather.h"
+#include "repair/isolate/session/stop_all_threads.h"
 
 #include <sys/syscall.h>
 
@@ -26,7 +26,7 @@ struct TaskLook {
 
 }  // namespace
 
-bool gather(bool (*is_settled)(int tid) noexcept) noexcept {
+bool stop_all_threads(bool (*is_settled)(int tid) noexcept) noexcept {
   static int asked[kMaxThreads];
   int asked_count = 0;
   const int self = sys_gettid();

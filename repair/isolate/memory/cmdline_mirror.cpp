@@ -1,4 +1,4 @@
-#include "repair/isolate/memory/shown_arguments.h"
+#include "repair/isolate/memory/cmdline_mirror.h"
 
 #include <fcntl.h>
 #include <linux/prctl.h>
@@ -56,7 +56,7 @@ uint64_t shown_bytes = 0;
 
 }  // namespace
 
-void show_arguments() noexcept {
+void mirror_cmdline() noexcept {
   uint64_t fields[kFields] = {};
   if (!read_fields(fields)) return;
   const uint64_t from = fields[kArgumentsStart], to = fields[kEnvironmentEnd];
