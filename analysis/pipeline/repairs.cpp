@@ -11,7 +11,6 @@
 #include "analysis/views/wording.h"
 #include "hpcrun/measurement/repair_plan.h"
 #include "hpcrun/unwind/frame.h"
-#include "repair/isolate/contract/interface.h"
 
 namespace prof {
 namespace {

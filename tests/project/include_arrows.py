@@ -30,7 +30,7 @@ ARROWS = {
     "hpcrun/sync": ["hpcrun/guest", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct", "hpcrun/sample",
                     "hpcrun/memory/contended_lines.h", "hpcrun/memory/heap.h", "hpcrun/memory/isolating.h"],
     "hpcrun/sync/preload": ["hpcrun/guest", "hpcrun/sync/interface.h", "repair/locks"],
-    "repair/isolate/contract": [],
+    "repair/isolate/contract": ["hpcrun/measurement"],
     "repair/isolate/session": ["hpcrun/guest", "repair/isolate/contract"],
     "repair/isolate/memory": ["hpcrun/guest", "repair/isolate/contract", "repair/isolate/session"],
     "repair/isolate/pages": ["hpcrun/guest", "repair/isolate/contract"],
@@ -45,7 +45,7 @@ ARROWS = {
     "hpcrun/process": ["hpcrun/guest", "hpcrun/mpi/rank.h", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct", "hpcrun/sample",
                        "hpcrun/device", "hpcrun/memory", "hpcrun/sync"],
     "repair/layout": ["hpcrun/measurement", "hpcrun/model", "hpcrun/unwind/frame.h"],
-    "analysis": ["hpcrun/guest/cut_mapping.h", "hpcrun/measurement", "hpcrun/model", "hpcrun/unwind/frame.h", "repair/isolate/contract/interface.h"],
+    "analysis": ["hpcrun/guest/cut_mapping.h", "hpcrun/measurement", "hpcrun/model", "hpcrun/unwind/frame.h"],
     # What prof tells the runtime (config.h), and the same way to open events when it probes the machine.
     "viewer": ["analysis", "hpcrun/model"],
     "viewer/trace": ["analysis"],

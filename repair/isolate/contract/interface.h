@@ -8,29 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hpcrun/measurement/format.h"
+
 namespace hpcrun {
 
 constexpr char kIsolationName[] = "hpcrun_isolation";
-
-// Why a page is not isolated, or not any more. In measurement files.
-enum class WhyShared : uint64_t {
-  None = 0,
-  TrueSharing = 1,    // threads use the same bytes
-  AtomicUse = 2,      // atomic instructions work on it
-  SyncObject = 3,     // a lock, or what else threads meet at, lies on it
-  NotCommon = 4,      // it is no memory that threads as processes could have in common
-  SystemData = 5,     // of the C library, the loader or the runtime
-  Stack = 6,          // or where a thread's own variables lie
-  TooMany = 7,        // pages are isolated already
-  NoSession = 8,      // the kernel, or a thread, refuses
-  Forked = 9,         // the program made a copy of itself, and its memory is private since
-  Expensive = 10,     // commits and conversions took more than the sharing did
-  AtomicModule = 11,  // code of a module cannot be kept from working on it atomically
-  Remapped = 12,      // the program gave the memory back, or changed what it is
-  AtomicCode = 13,    // the program synchronises by atomic operations of its own
-  CpuTime = 14,       // the program has its CPU time watched, by a timer or a limit
-  kCount,
-};
 
 // The size below which allocations are isolated at random. Larger ones are left common unless false sharing
 // was found in them (SHERIFF, section 3.3).
