@@ -1,7 +1,7 @@
 // Two threads hand smart pointers around, each to an object of its own, whose reference counts lie on a page
 // on which nobody disturbs anybody. On another page they count their steps in neighbouring words, which lie
 // in one cache line: after the microbenchmarks shptr-relaxed and shptr-lock of TMI. references keeps counts
-// by relaxed atomics, references_locked under a mutex of each object. The _fixed twins give each counter a
+// by relaxed atomics, references_locked under a mutex of each object. The _fixed versions give each counter a
 // line of its own.
 
 #include <mutex>

@@ -1,5 +1,5 @@
 #pragma once
-// What both twins share: customers, orders and the totals that are printed.
+// What both versions share: customers, orders and the totals that are printed.
 
 #include <cstdint>
 #include <cstdio>

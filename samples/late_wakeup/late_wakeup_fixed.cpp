@@ -1,4 +1,4 @@
-// The twin: it is woken as the input arrives.
+// The fixed version: it is woken as the input arrives.
 
 #include "team.h"
 

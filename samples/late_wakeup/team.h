@@ -28,7 +28,7 @@ inline timespec time_of(uint64_t ns) {
   return {static_cast<time_t>(ns / 1'000'000'000u), static_cast<long>(ns % 1'000'000'000u)};
 }
 
-// Returns when the input is there, which is at `ready_ns` on CLOCK_MONOTONIC: what the program and its twin
+// Returns when the input is there, which is at `ready_ns` on CLOCK_MONOTONIC: what the program and its fixed version
 // differ in.
 void wait_for_input(uint64_t ready_ns);
 

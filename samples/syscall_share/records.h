@@ -1,5 +1,5 @@
 #pragma once
-// What both twins share: the sum over a record, and the program's own account of where its CPU time went.
+// What both versions share: the sum over a record, and the program's own account of where its CPU time went.
 
 #include <sys/resource.h>
 #include <time.h>
@@ -24,7 +24,7 @@ inline uint64_t cpu_ns() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
 }
 
-// The first argument, or what takes about 3 s in the slow twin.
+// The first argument, or what takes about 3 s in the slow version.
 inline size_t batch_count(int argc, char** argv) {
   return argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 40'000;
 }

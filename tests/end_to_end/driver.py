@@ -143,7 +143,7 @@ class EndToEnd(unittest.TestCase):
                               stderr=subprocess.PIPE, cwd=options.pop("cwd", self.folder), **options)
 
     def output_of(self, command):
-        """What a program prints whose threads contend, and that prints the same each time: by its hand-fixed twin where it
+        """What a program prints whose threads contend, and that prints the same each time: by its fixed version where it
         has one, else on one processor, where its threads cannot contend. Both are over sooner."""
         program, *arguments = map(str, command)
         if os.access(f"{program}_fixed", os.X_OK):

@@ -15,7 +15,7 @@ from driver import BUILD, PROF, EndToEnd, Run, main, program, sample
 
 CALLS = program("opencl_calls")
 SAMPLES = ("overlap", "allocation", "reads", "shared", "asynchronous")
-TWINS = ("overlap", "allocation", "reads", "shared")
+FIXED = ("overlap", "allocation", "reads", "shared")
 
 
 def opencl_sample(name):
@@ -52,10 +52,10 @@ class OpenClPrograms(OpenClRuns):
                 self.assert_as_bare([opencl_sample(name), "10"])
 
     def test_twins_print_the_same(self):
-        for name in TWINS:
+        for name in FIXED:
             with self.subTest(name):
-                twin = self.plain_run([opencl_sample(f"{name}_fixed"), "10"])
-                self.assertEqual(self.plain_run([opencl_sample(name), "10"]).stdout, twin.stdout)
+                fixed = self.plain_run([opencl_sample(f"{name}_fixed"), "10"])
+                self.assertEqual(self.plain_run([opencl_sample(name), "10"]).stdout, fixed.stdout)
 
     def test_the_programs_own_queries_work(self):
         self.assert_as_bare([CALLS, "queries"])
