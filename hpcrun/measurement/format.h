@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hpcrun/measurement/why_shared.h"
+
 namespace hpcrun {
 
 constexpr char kFileMagic[8] = {'p', 'r', 'o', 'f', 'm', 'e', 'a', 's'};
@@ -393,26 +395,6 @@ struct ObjectRecord {
 struct ObjectEndRecord {
   uint64_t object;
   uint64_t time_ns;  // CLOCK_MONOTONIC at which it was released
-};
-
-// Why a page is common memory: it cannot be isolated, or no longer is.
-enum class WhyShared : uint64_t {
-  None = 0,
-  TrueSharing = 1,    // threads use the same bytes
-  AtomicUse = 2,      // atomic instructions work on it
-  SyncObject = 3,     // a lock or another synchronization object lies on it
-  NotCommon = 4,      // converted threads cannot share this memory
-  SystemData = 5,     // of the C library, the loader or the runtime
-  Stack = 6,          // or thread-local variables
-  TooMany = 7,        // pages are isolated already
-  NoSession = 8,      // the kernel, or a thread, refuses
-  Forked = 9,         // the program forked, and its memory is private since
-  Expensive = 10,     // commits and conversions took more than the sharing did
-  AtomicModule = 11,  // code of a module cannot be kept from working on it atomically
-  Remapped = 12,      // the program unmapped it, or changed what it is
-  AtomicCode = 13,    // the program synchronizes by atomic operations of its own
-  CpuTime = 14,       // the program has its CPU time watched, by a timer or a limit
-  kCount,
 };
 
 enum class RepairKind : uint64_t {

@@ -30,7 +30,7 @@ ARROWS = {
     "hpcrun/sync": ["hpcrun/guest", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct", "hpcrun/sample",
                     "hpcrun/memory/contended_lines.h", "hpcrun/memory/heap.h", "hpcrun/memory/isolating.h"],
     "hpcrun/sync/preload": ["hpcrun/guest", "hpcrun/sync/interface.h", "repair/locks"],
-    "repair/isolate/contract": ["hpcrun/measurement"],
+    "repair/isolate/contract": ["hpcrun/measurement/why_shared.h"],
     "repair/isolate/session": ["hpcrun/guest", "repair/isolate/contract"],
     "repair/isolate/memory": ["hpcrun/guest", "repair/isolate/contract", "repair/isolate/session"],
     "repair/isolate/pages": ["hpcrun/guest", "repair/isolate/contract"],

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "hpcrun/measurement/format.h"
+#include "hpcrun/measurement/why_shared.h"
 
 namespace hpcrun {
 
