@@ -12,87 +12,26 @@
 
 using namespace hpcrun;
 
-HPCRUN_NEXT_OF(setuid);
-HPCRUN_NEXT_OF(seteuid);
-HPCRUN_NEXT_OF(setreuid);
-HPCRUN_NEXT_OF(setresuid);
-HPCRUN_NEXT_OF(setfsuid);
-HPCRUN_NEXT_OF(setgid);
-HPCRUN_NEXT_OF(setegid);
-HPCRUN_NEXT_OF(setregid);
-HPCRUN_NEXT_OF(setresgid);
-HPCRUN_NEXT_OF(setgroups);
-HPCRUN_NEXT_OF(initgroups);
-HPCRUN_NEXT_OF(chroot);
-HPCRUN_NEXT_OF(unshare);
-HPCRUN_NEXT_OF(setns);
+// Defines the function: it starts a child that waits, and calls the C library's.
+#define HPCRUN_STARTS_FIRST(name, declaration, ...) \
+  HPCRUN_NEXT_OF(name);                             \
+  HPCRUN_EXPORT int name declaration {              \
+    stop_waiting_for_first_sample();                \
+    return HPCRUN_NEXT(name)(__VA_ARGS__);          \
+  }                                                 \
+  static_assert(true) /* takes the semicolon */
 
-HPCRUN_EXPORT int setuid(uid_t user) noexcept {
-  stop_waiting_for_first_sample();
-  return HPCRUN_NEXT(setuid)(user);
-}
-
-HPCRUN_EXPORT int seteuid(uid_t user) noexcept {
-  stop_waiting_for_first_sample();
-  return HPCRUN_NEXT(seteuid)(user);
-}
-
-HPCRUN_EXPORT int setreuid(uid_t real, uid_t effective) noexcept {
-  stop_waiting_for_first_sample();
-  return HPCRUN_NEXT(setreuid)(real, effective);
-}
-
-HPCRUN_EXPORT int setresuid(uid_t real, uid_t effective, uid_t saved) noexcept {
-  stop_waiting_for_first_sample();
-  return HPCRUN_NEXT(setresuid)(real, effective, saved);
-}
-
-HPCRUN_EXPORT int setfsuid(uid_t user) noexcept {
-  stop_waiting_for_first_sample();
-  return HPCRUN_NEXT(setfsuid)(user);
-}
-
-HPCRUN_EXPORT int setgid(gid_t group) noexcept {
-  stop_waiting_for_first_sample();
-  return HPCRUN_NEXT(setgid)(group);
-}
-
-HPCRUN_EXPORT int setegid(gid_t group) noexcept {
-  stop_waiting_for_first_sample();
-  return HPCRUN_NEXT(setegid)(group);
-}
-
-HPCRUN_EXPORT int setregid(gid_t real, gid_t effective) noexcept {
-  stop_waiting_for_first_sample();
-  return HPCRUN_NEXT(setregid)(real, effective);
-}
-
-HPCRUN_EXPORT int setresgid(gid_t real, gid_t effective, gid_t saved) noexcept {
-  stop_waiting_for_first_sample();
-  return HPCRUN_NEXT(setresgid)(real, effective, saved);
-}
-
-HPCRUN_EXPORT int setgroups(size_t count, const gid_t* groups) noexcept {
-  stop_waiting_for_first_sample();
-  return HPCRUN_NEXT(setgroups)(count, groups);
-}
-
-HPCRUN_EXPORT int initgroups(const char* user, gid_t group) {
-  stop_waiting_for_first_sample();
-  return HPCRUN_NEXT(initgroups)(user, group);
-}
-
-HPCRUN_EXPORT int chroot(const char* path) noexcept {
-  stop_waiting_for_first_sample();
-  return HPCRUN_NEXT(chroot)(path);
-}
-
-HPCRUN_EXPORT int unshare(int flags) noexcept {
-  stop_waiting_for_first_sample();
-  return HPCRUN_NEXT(unshare)(flags);
-}
-
-HPCRUN_EXPORT int setns(int descriptor, int kind) noexcept {
-  stop_waiting_for_first_sample();
-  return HPCRUN_NEXT(setns)(descriptor, kind);
-}
+HPCRUN_STARTS_FIRST(setuid, (uid_t user) noexcept, user);
+HPCRUN_STARTS_FIRST(seteuid, (uid_t user) noexcept, user);
+HPCRUN_STARTS_FIRST(setreuid, (uid_t real, uid_t effective) noexcept, real, effective);
+HPCRUN_STARTS_FIRST(setresuid, (uid_t real, uid_t effective, uid_t saved) noexcept, real, effective, saved);
+HPCRUN_STARTS_FIRST(setfsuid, (uid_t user) noexcept, user);
+HPCRUN_STARTS_FIRST(setgid, (gid_t group) noexcept, group);
+HPCRUN_STARTS_FIRST(setegid, (gid_t group) noexcept, group);
+HPCRUN_STARTS_FIRST(setregid, (gid_t real, gid_t effective) noexcept, real, effective);
+HPCRUN_STARTS_FIRST(setresgid, (gid_t real, gid_t effective, gid_t saved) noexcept, real, effective, saved);
+HPCRUN_STARTS_FIRST(setgroups, (size_t count, const gid_t* groups) noexcept, count, groups);
+HPCRUN_STARTS_FIRST(initgroups, (const char* user, gid_t group), user, group);
+HPCRUN_STARTS_FIRST(chroot, (const char* path) noexcept, path);
+HPCRUN_STARTS_FIRST(unshare, (int flags) noexcept, flags);
+HPCRUN_STARTS_FIRST(setns, (int descriptor, int kind) noexcept, descriptor, kind);
