@@ -1,6 +1,7 @@
 #include "hpcrun/sample/signal_cost.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "hpcrun/guest/clock.h"
@@ -74,6 +75,15 @@ uint64_t measure_unblocked(uint32_t event) noexcept {
   return took;
 }
 
+void note_lower_rate(const char* event) noexcept {
+  char note[320];
+  snprintf(note, sizeof note,
+           "Fewer samples of %s were taken than requested, because the signals alone would take more than a "
+           "twelfth of the time here; request fewer (-e %s@%u).",
+           event, event, kRateAsRequested);
+  process_state.file.write_note(note);
+}
+
 }  // namespace
 
 uint64_t median(uint64_t* times, uint32_t count) noexcept {
@@ -83,7 +93,6 @@ uint64_t median(uint64_t* times, uint32_t count) noexcept {
 }
 
 void lower_rates() noexcept {
-  bool is_lower = false;
   for (uint32_t event = 0; event < process_state.config.event_count; ++event) {
     EventSpec& spec = process_state.config.events[event];
     if (spec.rate > kRateAsRequested && !spec.requested_rate) {
@@ -91,15 +100,11 @@ void lower_rates() noexcept {
       spec.rate = affordable_rate(requested, measure_unblocked(event));
     }
     if (!spec.requested_rate || spec.rate == spec.requested_rate) continue;
-    is_lower = true;
+    note_lower_rate(spec.name);
     if (process_state.inherited_event == static_cast<int>(event) &&
         process_state.inherited_descriptor != kNoDescriptor)
       begin_whole_periods(process_state.inherited_descriptor, spec.rate);
   }
-  if (is_lower)
-    process_state.file.write_note(
-        "Fewer samples were taken than requested, because the signals alone would take more than a twelfth of "
-        "the time here; ask for fewer (-e CPUTIME@4000).");
 }
 
 }  // namespace hpcrun
