@@ -18,8 +18,9 @@ constinit std::atomic<const MemorySource*> current{nullptr};
 
 void* map(size_t bytes, InChild in_child) noexcept {
   if (const MemorySource* const source = current.load(std::memory_order_acquire)) return source->map(bytes);
+  const int kind = in_child == InChild::Same ? MAP_SHARED : MAP_PRIVATE;
   void* const at =
-      sys_mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      sys_mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) return nullptr;
   if (in_child == InChild::Nothing) sys_madvise(at, bytes, MADV_DONTFORK);
   return at;
@@ -29,8 +30,9 @@ void* map(size_t bytes, InChild in_child) noexcept {
 
 void* map_own_memory(size_t bytes, InChild in_child) noexcept {
   void* const at = map(bytes, in_child);
-  const bool is_copied = in_child == InChild::Copy || current.load(std::memory_order_relaxed) != nullptr;
-  if (at) note_own_range(at, bytes, is_copied);
+  const bool is_in_child =
+      in_child != InChild::Nothing || current.load(std::memory_order_relaxed) != nullptr;
+  if (at) note_own_range(at, bytes, is_in_child);
   return at;
 }
 

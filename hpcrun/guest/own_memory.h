@@ -6,9 +6,9 @@
 
 namespace hpcrun {
 
-// What a forked child has of it: nothing, where it begins with a state of its own, or a copy. From a memory
-// source it has a copy in any case.
-enum class InChild { Nothing, Copy };
+// What a forked child has of it: nothing, where it begins with a state of its own, a copy, or the same memory,
+// which the processes share. From a memory source it has a copy in any case.
+enum class InChild { Nothing, Copy, Same };
 
 struct MemorySource {
   void* (*map)(size_t bytes) noexcept;  // zeroed whole pages, or nullptr

@@ -7,6 +7,7 @@
 
 #include "hpcrun/device/sudden_end.h"
 #include "hpcrun/guest/clock.h"
+#include "hpcrun/guest/fork_path.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/memory/isolating.h"
 #include "hpcrun/process/next.h"
@@ -18,7 +19,7 @@ using namespace hpcrun;
 
 namespace {
 
-[[noreturn]] void end_process(int status) noexcept {
+[[noreturn]] HPCRUN_FORK_PATH void end_process(int status) noexcept {
   if (process_state.sampling.load(std::memory_order_relaxed) && process_state.pid == sys_getpid()) {
     end_devices_suddenly();
     tell_holders();
@@ -31,10 +32,10 @@ namespace {
 
 }  // namespace
 
-HPCRUN_EXPORT void _exit(int status) {
+HPCRUN_EXPORT HPCRUN_FORK_PATH void _exit(int status) {
   end_process(status);
 }
 
-HPCRUN_EXPORT void _Exit(int status) noexcept {
+HPCRUN_EXPORT HPCRUN_FORK_PATH void _Exit(int status) noexcept {
   end_process(status);
 }

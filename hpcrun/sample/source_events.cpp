@@ -7,13 +7,12 @@
 
 namespace hpcrun {
 
+// In one piece: members assigned to later begin as a constant in memory, a page that a child would enter.
 HPCRUN_FORK_PATH PerfRequest clock_request(uint32_t event, bool user_only) noexcept {
-  PerfRequest request;
-  request.rate = process_state.config.events[event].rate;
-  request.signal_data = perf_signal_data(event);
-  request.inherit_threads = true;
-  request.exclude_kernel = user_only;
-  return request;
+  return {.rate = process_state.config.events[event].rate,
+          .signal_data = perf_signal_data(event),
+          .inherit_threads = true,
+          .exclude_kernel = user_only};
 }
 
 int open_counter(uint32_t event, int tid) noexcept {

@@ -17,7 +17,7 @@ constexpr size_t kHeaderBytes = sizeof kUsualForm + 4 + 4;  // where .eh_frame i
 
 template <typename Item>
 const Item* copy(const Item* from, size_t bytes) noexcept {
-  void* const to = lasting_allocate(bytes);
+  void* const to = immutable_allocate(bytes);
   return to ? static_cast<const Item*>(std::memcpy(to, from, bytes)) : nullptr;
 }
 
@@ -55,7 +55,7 @@ const CfiIndex* CfiIndex::build(const CfiSources& sources, uint32_t least_functi
     index.entries_ = copy(entries.data(), entries.size_bytes());
     index.section_.bytes.data = copy(index.section_.bytes.data, index.section_.bytes.size);
   }
-  void* const at = lasting_allocate(sizeof(CfiIndex));
+  void* const at = immutable_allocate(sizeof(CfiIndex));
   return at && index.entries_ && index.section_.bytes.data ? new (at) CfiIndex(index) : nullptr;
 }
 

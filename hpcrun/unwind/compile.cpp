@@ -183,7 +183,7 @@ class Compiler {
 
   uint32_t keep_program(const Fde& fde) noexcept {
     const size_t cie_bytes = cie_.instructions.size;
-    auto* copy = static_cast<uint8_t*>(lasting_allocate(cie_bytes + fde.instructions.size + 1));
+    auto* copy = static_cast<uint8_t*>(immutable_allocate(cie_bytes + fde.instructions.size + 1));
     if (!copy) {
       memory_ = false;
       return 0;
@@ -201,7 +201,7 @@ class Compiler {
   bool keep(const Scratch<T>& from, const T*& to, uint32_t& count) noexcept {
     count = static_cast<uint32_t>(from.size());
     if (count == 0) return true;
-    void* at = lasting_allocate(from.size() * sizeof(T));
+    void* at = immutable_allocate(from.size() * sizeof(T));
     if (!at) return false;
     std::memcpy(at, static_cast<const void*>(from.data()), from.size() * sizeof(T));
     to = static_cast<const T*>(at);

@@ -120,7 +120,7 @@ bool find_bytes(Bytes& bytes, const uint8_t* instructions, uint64_t instruction_
 // nullptr: no memory, or damaged.
 const CfiProgram* copy_programs(const char* from, const Header& header) noexcept {
   const uint32_t count = header.counts[3];
-  auto* programs = static_cast<CfiProgram*>(lasting_allocate(count * sizeof(CfiProgram)));
+  auto* programs = static_cast<CfiProgram*>(immutable_allocate(count * sizeof(CfiProgram)));
   if (!programs) return nullptr;
   std::memcpy(static_cast<void*>(programs), from, count * sizeof(CfiProgram));
   const auto* instructions = reinterpret_cast<const uint8_t*>(from) + count * sizeof(CfiProgram);

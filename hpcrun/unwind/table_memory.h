@@ -9,7 +9,11 @@ namespace hpcrun {
 // Zeroed, aligned to 16 bytes; nullptr when the kernel refuses. Async-signal-safe.
 void* lasting_allocate(size_t bytes) noexcept;
 
-// Bytes mapped.
+// The same for what is written once, before another thread or a child can find it. Forked children have the
+// same memory, not a copy: a fork does not copy the entries of its pages, which are most of the runtime's.
+void* immutable_allocate(size_t bytes) noexcept;
+
+// Bytes handed out.
 size_t lasting_bytes() noexcept;
 
 }  // namespace hpcrun
