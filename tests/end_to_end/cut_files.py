@@ -2,8 +2,10 @@
 """A program whose measurement files are truncated or removed while it runs does what it does without prof, and
 prof ends as it does."""
 
+import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -53,6 +55,18 @@ class CutFiles(driver.EndToEnd):
 
     def test_measured_from_outside(self):
         self.check(lambda path: os.truncate(path, 0), 1, usable=False, before=("env", "-u", "LD_PRELOAD"))
+
+    def test_a_child_begins_to_measure_after_its_parents_file_was_truncated(self):
+        status, output, errors = self.run_while(lambda path: os.truncate(path, 0), "child")
+        name, child, *ending = output.decode().split()
+        self.assertEqual((status, name, ending), (42, "child", ["exited", "7"]), errors)
+        self.assertEqual(errors.count("was truncated"), 1, errors)
+        [file] = (self.folder / "run").glob(f"*-{child}-*.prof")
+        alone = self.folder / "child"
+        alone.mkdir()
+        shutil.copy(file, alone)
+        report = self.plain_run([driver.PROF, "report", alone, "--view=summary", "--format=json"])
+        self.assert_within(json.loads(report.stdout)["run"]["cpu_s"], 0.15, 0.3, "CPU time of the child")
 
     def test_a_bus_error_of_the_program_ends_it(self):
         status, output, errors = self.run_while(lambda path: None, "fatal")

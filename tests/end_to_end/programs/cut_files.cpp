@@ -1,10 +1,11 @@
 // Works, waits for a line, then works in ways that have the runtime write to its files: samples, a thread, a
 // library. Meanwhile it has a SIGBUS of its own: an access behind the end of a file, which it handles, or
-// which ends it (argument "fatal").
+// which ends it (argument "fatal"). With the argument "child" a child that it forked before does the work.
 
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -34,10 +35,32 @@ volatile char* map_nothing() {
   throw 1;
 }
 
+// The child has used next to no CPU time before the line comes.
+int fork_before_the_line() {
+  int line[2];
+  if (pipe(line) != 0) return 2;
+  const pid_t child = fork();
+  if (child == 0) {
+    close(line[1]);
+    char end;
+    if (read(line[0], &end, 1) == 0) spin(0.2);
+    _exit(7);
+  }
+  puts("ready");
+  fflush(stdout);
+  if (getchar() == EOF) return 2;
+  close(line[1]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  printf("child %d exited %d\n", child, WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+  return 42;
+}
+
 }  // namespace
 
-int main(int argc, char**) {
+int main(int argc, char** arguments) {
   spin(0.1);  // its file has samples then
+  if (argc > 1 && strcmp(arguments[1], "child") == 0) return fork_before_the_line();
   puts("ready");
   fflush(stdout);
   if (getchar() == EOF) return 2;
