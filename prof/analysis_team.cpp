@@ -10,7 +10,7 @@
 #include "prof/measurement_directory.h"
 #include "prof/message.h"
 #include "prof/parallel_job.h"
-#include "prof/version.h"
+#include "prof/release.h"
 
 namespace prof {
 

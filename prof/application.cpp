@@ -13,6 +13,7 @@
 #include "prof/import.h"
 #include "prof/list.h"
 #include "prof/pause.h"
+#include "prof/release.h"
 #include "prof/report.h"
 #include "prof/run.h"
 #include "prof/version.h"

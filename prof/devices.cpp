@@ -56,7 +56,7 @@ void plan_cuda(const DeviceSurroundings& surroundings, const std::filesystem::pa
 }  // namespace
 
 DeviceSurroundings device_surroundings() {
-  Machine machine;
+  MachineFiles machine;
   machine.environment["LD_LIBRARY_PATH"] = text_of("LD_LIBRARY_PATH");
   return {opencl_way(machine), text_of(kLayers), follows_cuda(), text_of(kMode), text_of(kInjection)};
 }

@@ -11,9 +11,10 @@
 #include "analysis/views/selection.h"
 #include "prof/message.h"
 #include "prof/quiet.h"
-#include "prof/report.h"
 #include "prof/report/diff_report.h"
 #include "prof/report/report_command.h"
+#include "prof/results.h"
+#include "prof/terminal.h"
 
 namespace prof {
 namespace {

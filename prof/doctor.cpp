@@ -9,8 +9,7 @@
 #include "prof/doctor/machine.h"
 #include "prof/doctor/program.h"
 #include "prof/doctor/render.h"
-#include "prof/report/report_command.h"
-#include "prof/report/text.h"
+#include "prof/terminal.h"
 
 namespace prof {
 namespace {

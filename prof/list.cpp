@@ -21,8 +21,8 @@
 #include "prof/export/export_format.h"
 #include "prof/message.h"
 #include "prof/repair_request.h"
-#include "prof/report.h"
 #include "prof/report/choice.h"
+#include "prof/results.h"
 
 namespace prof {
 namespace {

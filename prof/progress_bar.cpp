@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "prof/message.h"
-#include "prof/report/text.h"
+#include "prof/terminal.h"
 
 namespace prof {
 namespace {

@@ -1,38 +1,15 @@
 #include "prof/report.h"
 
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 
-#include "analysis/pipeline/stored_files.h"
-#include "prof/analyze.h"
 #include "prof/export/export_command.h"
-#include "prof/measurement_directory.h"
-#include "prof/message.h"
 #include "prof/quiet.h"
 #include "prof/report/report_command.h"
+#include "prof/results.h"
+#include "prof/terminal.h"
 
 namespace prof {
-
-namespace fs = std::filesystem;
-
-Database open_database(const fs::path& path, ReadValues when) {
-  if (is_database(path)) return read_database(path, when);
-  if (has_measurements(path)) return database_of(path, when);
-  if (is_measurement_file(path))
-    fail(kOwnFailure, "{}: the measurements of one process; give the directory that it is in, {}",
-         path.string(), path.has_parent_path() ? path.parent_path().string() : ".");
-  if (is_container(path))
-    fail(kOwnFailure, "{}: the measurements of one node; give the directory that it is in, {}", path.string(),
-         path.has_parent_path() ? path.parent_path().string() : ".");
-  // Of another user's run only the database may be readable.
-  if (const fs::path file = unreadable_measurement(path); !file.empty()) {
-    if (is_database(path / "database")) return read_database(path / "database", when);
-    fail(kOwnFailure, "{}: permission denied; have its user run `prof analyze {} -o DATABASE`", file.string(),
-         path.string());
-  }
-  return read_database(path, when);
-}
 
 void add_report_command(CLI::App& app, int& status) {
   auto options = std::make_shared<ReportOptions>();

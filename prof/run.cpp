@@ -16,7 +16,6 @@
 #include "prof/run/options.h"
 #include "prof/run/plan.h"
 #include "prof/run/request.h"
-#include "prof/version.h"
 
 namespace prof {
 
@@ -30,7 +29,7 @@ const std::map<std::string, Aggregate> kAggregates = {{"none", Aggregate::None},
 int run_program(const RunOptions& options) {
   const std::optional<RankPart> rank = RankPart::take(options.ranks, options.measuring.output);
   if (rank && !rank->is_measured() && !rank->makes_directory()) run_bare(options.command);
-  const std::optional<RankFacts> facts_of_rank = rank_facts(rank, short_version());
+  const std::optional<RankFacts> facts_of_rank = rank_facts(rank);
   const RunRequest request = read_run_request(options, facts_of_rank ? &*facts_of_rank : nullptr);
   request.notes.print();
   const RunPlan plan = plan_run(request, gather_run_facts(request, facts_of_rank));

@@ -9,18 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "build_info.h"
 #include "prof/command_line/toml.h"
 #include "prof/pfm.h"
+#include "prof/release.h"
 
 namespace prof {
 namespace {
-
-#if defined(__clang__)
-constexpr const char* kCompiler = "Clang " __clang_version__;
-#else
-constexpr const char* kCompiler = "GCC " __VERSION__;
-#endif
 
 struct Library {
   std::string name;
@@ -42,51 +36,30 @@ std::vector<Library> libraries() {
   };
 }
 
-struct Part {
-  std::string name;
-  std::string state;  // "found Qt 6.4.2", "missing (install qt6-base-dev), built without", ...
-};
-
-// As CMake listed them when it configured: "name: state;name: state".
-std::vector<Part> optional_parts() {
-  std::vector<Part> parts;
-  const std::string text = kOptionalParts;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find(';', at), text.size());
-    const std::string line = text.substr(at, end - at);
-    if (const size_t colon = line.find(": "); colon != std::string::npos)
-      parts.push_back({line.substr(0, colon), line.substr(colon + 2)});
-    at = end + 1;
-  }
-  return parts;
-}
-
 std::string as_text() {
   std::string text = short_version() + "\n";
-  for (const Part& part : optional_parts()) text += fmt::format("  {:<16} {}\n", part.name, part.state);
+  for (const OptionalPart& part : this_release().parts)
+    text += fmt::format("  {:<16} {}\n", part.name, part.state);
   for (const Library& library : libraries())
     text += fmt::format("  {:<16} {}\n", library.name, library.version);
   return text;
 }
 
 std::string as_json() {
+  const Release& release = this_release();
   nlohmann::ordered_json json = {{"schema", "prof-version/1"},
-                                 {"version", PROF_VERSION},
-                                 {"commit", kCommit},
-                                 {"compiler", kCompiler},
-                                 {"build_type", kBuildType}};
+                                 {"version", release.version},
+                                 {"commit", release.commit},
+                                 {"compiler", release.compiler},
+                                 {"build_type", release.build_type}};
   json["parts"] = nlohmann::ordered_json::object();
-  for (const Part& part : optional_parts()) json["parts"][part.name] = part.state;
+  for (const OptionalPart& part : release.parts) json["parts"][part.name] = part.state;
   json["libraries"] = nlohmann::ordered_json::object();
   for (const Library& library : libraries()) json["libraries"][library.name] = library.version;
   return json.dump(2) + "\n";
 }
 
 }  // namespace
-
-std::string short_version() {
-  return fmt::format("prof {} ({}), {}", PROF_VERSION, kCommit, kCompiler);
-}
 
 void add_version_command(CLI::App& app, int& status) {
   auto json = std::make_shared<bool>(false);

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "analysis/database/database.h"
-#include "prof/analyze.h"
 #include "prof/measurement_directory.h"
 #include "prof/message.h"
 #include "prof/quiet.h"
+#include "prof/results.h"
 #include "prof/runtime_library.h"
 #include "viewer/options/view_options.h"
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "prof/report/text.h"
+#include "prof/terminal.h"
 
 namespace prof {
 namespace {

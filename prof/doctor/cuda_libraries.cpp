@@ -12,7 +12,7 @@ bool follows_cuda() {
 #endif
 }
 
-std::filesystem::path cupti_library(const Machine& machine) {
+std::filesystem::path cupti_library(const MachineFiles& machine) {
   if (const std::string asked = machine.variable("PROF_CUPTI"); !asked.empty())
     return machine.exists(asked) ? asked : std::string{};
   for (const int version : {13, 12}) {

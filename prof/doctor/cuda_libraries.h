@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "prof/doctor/machine.h"
+#include "prof/machine_files.h"
 
 namespace prof {
 
@@ -11,6 +11,6 @@ namespace prof {
 bool follows_cuda();
 
 // CUPTI, where the runtime finds it without the program's help; empty where there is none.
-std::filesystem::path cupti_library(const Machine& machine);
+std::filesystem::path cupti_library(const MachineFiles& machine);
 
 }  // namespace prof

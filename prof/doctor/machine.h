@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "prof/machine_files.h"
+
 namespace prof {
 
 constexpr uint64_t kUnlimited = ~uint64_t{0};
@@ -32,9 +34,7 @@ struct Disk {
   bool writable = true;
 };
 
-struct Machine {
-  std::filesystem::path root = "/";
-  std::map<std::string, std::string> environment;
+struct Machine : MachineFiles {
   std::string kernel;  // release, "6.1.0-18-amd64"
   uint32_t user = 0;   // effective
   Limit descriptors;
@@ -44,16 +44,6 @@ struct Machine {
   std::filesystem::path directory;  // where measurements would go
   Disk disk;                        // of that directory
   std::string runtime_problem;      // why libhpcrun.so was not found; empty when it was
-
-  // The text of a file below the root without the newline at its end; absent where it cannot be read.
-  std::optional<std::string> text(std::string_view path) const;
-  // The number that a file holds.
-  std::optional<int64_t> number(std::string_view path) const;
-  bool exists(std::string_view path) const;
-  // A program on PATH, or a file in the usual library folders; empty where there is none.
-  std::filesystem::path program(std::string_view name) const;
-  std::filesystem::path library(std::string_view name) const;
-  std::string variable(const std::string& name) const;  // empty where it is not set
 
   // The value behind "Name:" in /proc/self/status.
   std::optional<std::string> status_field(std::string_view name) const;

@@ -4,11 +4,11 @@
 
 namespace prof {
 
-std::filesystem::path opencl_loader(const Machine& machine) {
+std::filesystem::path opencl_loader(const MachineFiles& machine) {
   return machine.library("libOpenCL.so.1");
 }
 
-OpenClWay opencl_way(const Machine& machine) {
+OpenClWay opencl_way(const MachineFiles& machine) {
 #ifdef PROF_HAVE_OPENCL
   const std::filesystem::path loader = opencl_loader(machine);
   if (loader.empty()) return OpenClWay::Layer;

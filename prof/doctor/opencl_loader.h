@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "prof/doctor/machine.h"
+#include "prof/machine_files.h"
 
 namespace prof {
 
@@ -13,9 +13,9 @@ enum class OpenClWay {
   None      // this build has no OpenCL part
 };
 
-OpenClWay opencl_way(const Machine& machine);
+OpenClWay opencl_way(const MachineFiles& machine);
 
 // The loader's file, or empty.
-std::filesystem::path opencl_loader(const Machine& machine);
+std::filesystem::path opencl_loader(const MachineFiles& machine);
 
 }  // namespace prof

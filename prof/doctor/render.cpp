@@ -7,7 +7,7 @@
 
 #include "analysis/views/wording.h"
 #include "prof/message.h"
-#include "prof/report/text.h"
+#include "prof/terminal.h"
 
 namespace prof {
 namespace {

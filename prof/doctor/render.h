@@ -7,7 +7,7 @@
 
 #include "prof/doctor/diagnosis.h"
 #include "prof/doctor/program.h"
-#include "prof/report/renderers.h"
+#include "prof/terminal.h"
 
 namespace prof {
 

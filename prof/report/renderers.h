@@ -1,7 +1,6 @@
 #pragma once
 // The ways in which a report is written; chosen by report().
 
-#include <cstddef>
 #include <vector>
 
 #include "analysis/views/call_tree.h"
@@ -12,13 +11,9 @@
 #include "analysis/views/view.h"
 #include "prof/report/output.h"
 #include "prof/report/report_command.h"
+#include "prof/terminal.h"
 
 namespace prof {
-
-struct TextStyle {
-  bool colour = false;
-  size_t columns = 0;  // 0: no limit
-};
 
 const char* view_name(ReportView view);
 

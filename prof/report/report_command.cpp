@@ -223,13 +223,6 @@ void add_report_options(CLI::App& command, ReportOptions& options) {
       ->type_name("NAME");
 }
 
-bool wants_colour(std::FILE* out) {
-  const char* no_colour = getenv("NO_COLOR");
-  const char* terminal = getenv("TERM");
-  return isatty(fileno(out)) && !(no_colour && *no_colour) &&
-         !(terminal && std::strcmp(terminal, "dumb") == 0);
-}
-
 int report(const Database& database, const ReportOptions& options, std::FILE* out, bool colour) {
   Selection selection;
   try {

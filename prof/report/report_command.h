@@ -53,9 +53,6 @@ void add_selection_options(CLI::App& command, std::string& database, std::vector
 // Declares the positional DATABASE and every option of `prof report`.
 void add_report_options(CLI::App& command, ReportOptions& options);
 
-// True for a terminal that is not dumb, unless NO_COLOR is set to something.
-bool wants_colour(std::FILE* out);
-
 // Prints a report. Text on a terminal is fitted into its width, elsewhere the summary into 100 columns and
 // names in the other views are left whole. Failures are one line on stderr and kOwnFailure (prof/message.h)
 // as exit status.

@@ -8,6 +8,7 @@
 #include "prof/memory_events.h"
 #include "prof/outside/events.h"
 #include "prof/parallel_job.h"
+#include "prof/release.h"
 #include "prof/runtime_library.h"
 
 namespace prof {
@@ -53,10 +54,10 @@ std::string kernel_release() {
 
 }  // namespace
 
-std::optional<RankFacts> rank_facts(const std::optional<RankPart>& rank, const std::string& release) {
+std::optional<RankFacts> rank_facts(const std::optional<RankPart>& rank) {
   if (!rank) return std::nullopt;
   return RankFacts{rank->shares_directory(), rank->watches_debuggers(), rank->file_prefix(),
-                   rank->environment(release)};
+                   rank->environment(short_version())};
 }
 
 RunFacts gather_run_facts(const RunRequest& request, const std::optional<RankFacts>& rank) {

@@ -54,8 +54,7 @@ struct RunFacts {
   std::string tunables;         // the user's GLIBC_TUNABLES
 };
 
-// `release`: the version of prof, for measurement files of ranks.
-std::optional<RankFacts> rank_facts(const std::optional<RankPart>& rank, const std::string& release);
+std::optional<RankFacts> rank_facts(const std::optional<RankPart>& rank);
 
 // Looks everything up that the request needs. Tries perf events in a child process; writes nothing but links
 // to libraries (preloadable()). Throws CommandError: 125 for an event that is not available here, 126 or 127

@@ -1,9 +1,9 @@
 #include "prof/run/finish.h"
 
-#include "prof/analyze.h"
 #include "prof/measurement_directory.h"
 #include "prof/message.h"
 #include "prof/repair_trial.h"
+#include "prof/results.h"
 #include "prof/share.h"
 
 namespace prof {
