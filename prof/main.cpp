@@ -14,13 +14,13 @@
 #include <vector>
 
 #include "analysis/files/cut_files.h"
-#include "prof/application.h"
+#include "prof/base/message.h"
+#include "prof/cc/compile.h"
 #include "prof/command_line/description.h"
 #include "prof/command_line/help_text.h"
 #include "prof/command_line/misuse.h"
 #include "prof/command_line/optional_values.h"
-#include "prof/compile.h"
-#include "prof/message.h"
+#include "prof/commands/application.h"
 
 using namespace prof;
 

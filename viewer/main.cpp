@@ -20,7 +20,7 @@ using namespace prof::viewer;
 
 namespace {
 
-constexpr int kFailure = 125;  // as all failures of prof's own (prof/message.h)
+constexpr int kFailure = 125;  // as all failures of prof's own (prof/base/message.h)
 
 std::string setting(const char* name) {
   const char* const value = std::getenv(name);

@@ -11,7 +11,7 @@
 
 namespace prof {
 
-// In a directory that many ranks share, until all of them have ended (prof/launch_record.h).
+// In a directory that many ranks share, until all of them have ended (prof/ranks/launch_record.h).
 constexpr char kLaunchFile[] = "launch.json";
 
 struct StoredFiles {

@@ -1,6 +1,6 @@
 // libhpcrun-mpi.so: in front of MPI_Init, where a launcher has not told which of how many ranks a process is:
-// MPI itself is asked, when it knows. Only `prof run` of such ranks preloads it (prof/parallel_job.h). What
-// MPI_COMM_WORLD is depends on the library: of Open MPI a variable, of MPICH and what has its ABI
+// MPI itself is asked, when it knows. Only `prof run` of such ranks preloads it (prof/ranks/parallel_job.h).
+// What MPI_COMM_WORLD is depends on the library: of Open MPI a variable, of MPICH and what has its ABI
 // (https://www.mpich.org/abi/) a number. Other libraries are not asked.
 
 #include <link.h>

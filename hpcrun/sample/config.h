@@ -90,7 +90,7 @@ constexpr RankVariables kRankVariables[] = {
     {"PMI_ID", nullptr, "MPI_LOCALRANKID", false},
 };
 
-// - PROF_LAUNCH: what all ranks that were launched together have in common (prof/parallel_job.h)
+// - PROF_LAUNCH: what all ranks that were launched together have in common (prof/ranks/parallel_job.h)
 // - PROF_RANKS: which of them are measured, as `prof run --ranks` has it; absent: all
 constexpr char kEnvLaunch[] = "PROF_LAUNCH";
 constexpr char kEnvRanks[] = "PROF_RANKS";

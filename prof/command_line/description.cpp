@@ -64,7 +64,7 @@ OptionDescription describe(const CLI::Option& option) {
   described.repeatable = option.get_expected_max() > 1;
 
   const bool is_flag = option.get_items_expected_max() == 0;
-  // CLI11 appends to the type what its validators say: choice() says "one|other" (prof/report/choice.h).
+  // CLI11 appends to the type what its validators say: choice() says "one|other" (prof/base/choice.h).
   const std::string type = is_flag ? "" : option.get_type_name();
   const size_t colon = type.find(':');
   described.value = type.substr(0, colon);

@@ -11,6 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/files/folder.h"
+#include "prof/base/choice.h"
+#include "prof/base/message.h"
 #include "prof/command_line/completion.h"
 #include "prof/command_line/help_text.h"
 #include "prof/command_line/manual_page.h"
@@ -18,8 +20,6 @@
 #include "prof/command_line/setting_names.h"
 #include "prof/command_line/setting_scopes.h"
 #include "prof/command_line/settings.h"
-#include "prof/message.h"
-#include "prof/report/choice.h"
 
 namespace prof {
 

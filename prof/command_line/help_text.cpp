@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "prof/terminal.h"
+#include "prof/base/terminal.h"
 
 namespace prof {
 namespace {

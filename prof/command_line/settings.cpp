@@ -11,12 +11,12 @@
 
 #include "analysis/views/spelling.h"
 #include "hpcrun/measurement/regular_file.h"
+#include "prof/base/message.h"
 #include "prof/command_line/description.h"
 #include "prof/command_line/misuse.h"
 #include "prof/command_line/setting_names.h"
 #include "prof/command_line/setting_scopes.h"
 #include "prof/command_line/toml.h"
-#include "prof/message.h"
 
 namespace prof {
 

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "prof/doctor/checks.h"
-#include "prof/doctor/cuda_libraries.h"
-#include "prof/doctor/opencl_loader.h"
+#include "prof/launch/cuda_libraries.h"
+#include "prof/launch/opencl_loader.h"
 
 namespace prof {
 namespace {

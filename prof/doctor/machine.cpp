@@ -12,9 +12,9 @@
 #include <sstream>
 
 #include "hpcrun/sample/perf_event.h"
-#include "prof/message.h"
-#include "prof/runtime_library.h"
-#include "prof/trigger.h"
+#include "prof/base/message.h"
+#include "prof/base/runtime_library.h"
+#include "prof/launch/trigger.h"
 
 namespace prof {
 

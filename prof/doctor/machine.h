@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "prof/machine_files.h"
+#include "prof/base/machine_files.h"
 
 namespace prof {
 

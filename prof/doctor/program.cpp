@@ -13,8 +13,8 @@
 #include "analysis/attribution/debug_file.h"
 #include "analysis/attribution/hex.h"
 #include "analysis/attribution/module_file.h"
-#include "prof/message.h"
-#include "prof/target.h"
+#include "prof/base/message.h"
+#include "prof/launch/target.h"
 
 namespace prof {
 

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/views/wording.h"
-#include "prof/message.h"
-#include "prof/terminal.h"
+#include "prof/base/message.h"
+#include "prof/base/terminal.h"
 
 namespace prof {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "prof/base/terminal.h"
 #include "prof/doctor/diagnosis.h"
 #include "prof/doctor/program.h"
-#include "prof/terminal.h"
 
 namespace prof {
 

@@ -13,10 +13,10 @@
 
 #include "analysis/files/named_output.h"
 #include "analysis/views/call_tree.h"
+#include "prof/base/choice.h"
+#include "prof/base/message.h"
 #include "prof/export/replaceable.h"
 #include "prof/export/trace.h"
-#include "prof/message.h"
-#include "prof/report/choice.h"
 #include "prof/report/report_command.h"
 
 namespace prof {

@@ -30,8 +30,8 @@ void add_export_options(CLI::App& command, ExportOptions& options);
 // Once settings are applied: throws CommandError (125) where neither they nor the command line name a format.
 void require_format(const CLI::App& command);
 
-// Writes to options.output or `out`. Failures are one line on stderr and kOwnFailure (prof/message.h) as exit
-// status; DatabaseError where a trace cannot be read.
+// Writes to options.output or `out`. Failures are one line on stderr and kOwnFailure (prof/base/message.h) as
+// exit status; DatabaseError where a trace cannot be read.
 int export_database(const Database& database, const ExportOptions& options, std::FILE* out);
 
 }  // namespace prof

@@ -1,7 +1,7 @@
 // Stands in for otf2.cpp where the library was not there when prof was built.
 
+#include "prof/base/message.h"
 #include "prof/export/formats.h"
-#include "prof/message.h"
 
 namespace prof {
 

@@ -18,10 +18,10 @@
 #include "analysis/views/run_summary.h"
 #include "analysis/views/stacks.h"
 #include "analysis/views/wording.h"
+#include "prof/base/message.h"
 #include "prof/export/formats.h"
 #include "prof/export/quantity.h"
 #include "prof/export/trace.h"
-#include "prof/message.h"
 
 namespace prof {
 namespace {

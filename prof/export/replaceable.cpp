@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "hpcrun/measurement/regular_file.h"
+#include "prof/base/message.h"
 #include "prof/export/gzip.h"
-#include "prof/message.h"
 
 namespace prof {
 

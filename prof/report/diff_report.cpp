@@ -13,7 +13,7 @@
 #include "analysis/views/run_changes_in_words.h"
 #include "analysis/views/short_names.h"
 #include "analysis/views/wording.h"
-#include "prof/report/choice.h"
+#include "prof/base/choice.h"
 #include "prof/report/output.h"
 #include "prof/report/text.h"
 

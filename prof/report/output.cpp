@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "prof/message.h"
+#include "prof/base/message.h"
 
 namespace prof {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "prof/message.h"
+#include "prof/base/message.h"
 
 namespace prof {
 

@@ -9,9 +9,9 @@
 #include "analysis/views/run_summary.h"
 #include "analysis/views/stall_findings.h"
 #include "analysis/views/view.h"
+#include "prof/base/terminal.h"
 #include "prof/report/output.h"
 #include "prof/report/report_command.h"
-#include "prof/terminal.h"
 
 namespace prof {
 

@@ -14,7 +14,7 @@
 #include "analysis/views/line_tree.h"
 #include "analysis/views/lock_findings.h"
 #include "analysis/views/overhead.h"
-#include "prof/report/choice.h"
+#include "prof/base/choice.h"
 #include "prof/report/renderers.h"
 #include "prof/report/text.h"
 

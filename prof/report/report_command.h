@@ -54,8 +54,8 @@ void add_selection_options(CLI::App& command, std::string& database, std::vector
 void add_report_options(CLI::App& command, ReportOptions& options);
 
 // Prints a report. Text on a terminal is fitted into its width, elsewhere the summary into 100 columns and
-// names in the other views are left whole. Failures are one line on stderr and kOwnFailure (prof/message.h)
-// as exit status.
+// names in the other views are left whole. Failures are one line on stderr and kOwnFailure
+// (prof/base/message.h) as exit status.
 int report(const Database& database, const ReportOptions& options, std::FILE* out, bool colour);
 
 }  // namespace prof

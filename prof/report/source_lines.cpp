@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "analysis/views/source_text.h"
-#include "prof/message.h"
+#include "prof/base/message.h"
 
 namespace prof {
 namespace {

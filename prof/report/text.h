@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "analysis/database/model.h"
+#include "prof/base/terminal.h"
 #include "prof/report/renderers.h"
-#include "prof/terminal.h"
 
 namespace prof {
 

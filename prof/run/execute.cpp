@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "prof/measurement_directory.h"
-#include "prof/node_directory.h"
-#include "prof/outside/sampler.h"
-#include "prof/perf_maps.h"
-#include "prof/target.h"
+#include "prof/external_sampler/sampler.h"
+#include "prof/launch/perf_maps.h"
+#include "prof/launch/target.h"
+#include "prof/ranks/measurement_directory.h"
+#include "prof/ranks/node_directory.h"
 
 namespace prof {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "prof/launch.h"
-#include "prof/rank_part.h"
+#include "prof/launch/launch.h"
+#include "prof/ranks/rank_part.h"
+#include "prof/run/directory.h"
 #include "prof/run/plan.h"
-#include "prof/run_directory.h"
 
 namespace prof {
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "prof/memory_events.h"
-#include "prof/outside/events.h"
-#include "prof/parallel_job.h"
-#include "prof/release.h"
-#include "prof/runtime_library.h"
+#include "prof/base/release.h"
+#include "prof/base/runtime_library.h"
+#include "prof/external_sampler/events.h"
+#include "prof/launch/memory_events.h"
+#include "prof/ranks/parallel_job.h"
 
 namespace prof {
 

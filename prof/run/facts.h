@@ -6,13 +6,13 @@
 #include <optional>
 #include <string>
 
-#include "prof/devices.h"
-#include "prof/launch.h"
-#include "prof/rank_part.h"
-#include "prof/repair_request.h"
+#include "prof/launch/devices.h"
+#include "prof/launch/launch.h"
+#include "prof/launch/target.h"
+#include "prof/launch/trigger.h"
+#include "prof/ranks/rank_part.h"
+#include "prof/repair/repair_request.h"
 #include "prof/run/request.h"
-#include "prof/target.h"
-#include "prof/trigger.h"
 
 namespace prof {
 

@@ -1,10 +1,10 @@
 #include "prof/run/finish.h"
 
-#include "prof/measurement_directory.h"
-#include "prof/message.h"
-#include "prof/repair_trial.h"
-#include "prof/results.h"
-#include "prof/share.h"
+#include "prof/base/message.h"
+#include "prof/ranks/measurement_directory.h"
+#include "prof/repair/repair_trial.h"
+#include "prof/results/databases.h"
+#include "prof/results/share.h"
 
 namespace prof {
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "prof/rank_part.h"
+#include "prof/ranks/rank_part.h"
 #include "prof/run/execute.h"
 #include "prof/run/plan.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "prof/measuring_options.h"
+#include "prof/run/measuring_options.h"
 
 namespace prof {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "prof/message.h"
+#include "prof/base/message.h"
+#include "prof/base/runtime_library.h"
 #include "prof/run/refusals.h"
-#include "prof/runtime_library.h"
 
 namespace prof {
 

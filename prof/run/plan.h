@@ -5,13 +5,13 @@
 
 #include <string>
 
-#include "prof/launch.h"
-#include "prof/notes.h"
-#include "prof/outside/recorder.h"
-#include "prof/repair_request.h"
+#include "prof/base/notes.h"
+#include "prof/external_sampler/recorder.h"
+#include "prof/launch/launch.h"
+#include "prof/repair/repair_request.h"
+#include "prof/run/directory.h"
 #include "prof/run/facts.h"
 #include "prof/run/request.h"
-#include "prof/run_directory.h"
 
 namespace prof {
 

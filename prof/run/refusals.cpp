@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "prof/message.h"
-#include "prof/runtime_library.h"
+#include "prof/base/message.h"
+#include "prof/base/runtime_library.h"
 
 namespace prof {
 

@@ -1,6 +1,6 @@
 #include "prof/run/request.h"
 
-#include "prof/message.h"
+#include "prof/base/message.h"
 #include "prof/run/facts.h"
 
 namespace prof {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "hpcrun/sample/config.h"
-#include "prof/events.h"
-#include "prof/notes.h"
-#include "prof/repair_request.h"
+#include "prof/base/notes.h"
+#include "prof/launch/events.h"
+#include "prof/repair/repair_request.h"
 #include "prof/run/options.h"
 
 namespace prof {

@@ -18,8 +18,8 @@
 
 #include "analysis/pipeline/common_time.h"
 #include "analysis/pipeline/node_clocks.h"
-#include "prof/clock_exchange.h"
-#include "prof/node_clock.h"
+#include "prof/ranks/clock_exchange.h"
+#include "prof/ranks/node_clock.h"
 
 using namespace prof;
 namespace fs = std::filesystem;

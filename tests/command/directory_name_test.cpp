@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
-#include "prof/directory_name.h"
-#include "prof/message.h"
+#include "prof/base/message.h"
+#include "prof/ranks/directory_name.h"
 
 using namespace prof;
 

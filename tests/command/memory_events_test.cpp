@@ -1,8 +1,8 @@
 // The events by which processors sample memory accesses: libpfm4 knows each of them, and what it makes of
 // their names is what Intel's manuals have; what is told to the runtime is read there as it was meant.
 
-#include "prof/memory_events.h"
-#include "prof/pfm.h"
+#include "prof/launch/memory_events.h"
+#include "prof/base/pfm.h"
 
 #include <catch2/catch.hpp>
 

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "prof/outside/socket.h"
+#include "prof/external_sampler/socket.h"
 
 using namespace prof;
 

@@ -7,11 +7,11 @@
 #include <set>
 #include <string>
 
-#include "prof/directory_name.h"
-#include "prof/launch_record.h"
-#include "prof/launcher_process.h"
-#include "prof/message.h"
-#include "prof/parallel_job.h"
+#include "prof/base/message.h"
+#include "prof/ranks/directory_name.h"
+#include "prof/ranks/launch_record.h"
+#include "prof/ranks/launcher_process.h"
+#include "prof/ranks/parallel_job.h"
 
 using namespace prof;
 namespace fs = std::filesystem;

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "prof/progress_bar.h"
+#include "prof/base/progress_bar.h"
 
 using namespace prof;
 

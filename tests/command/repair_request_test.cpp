@@ -1,6 +1,6 @@
 // Whatever a repair file may say, the plan that is made of it is one that the runtime takes.
 
-#include "prof/repair_request.h"
+#include "prof/repair/repair_request.h"
 
 #include <catch2/catch.hpp>
 #include <cstring>

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "prof/message.h"
+#include "prof/base/message.h"
 #include "prof/run/facts.h"
 #include "prof/run/plan.h"
 #include "prof/run/request.h"

@@ -3,12 +3,12 @@
 #include <filesystem>
 #include <fstream>
 
-#include "prof/application.h"
+#include "prof/base/message.h"
 #include "prof/command_line/description.h"
 #include "prof/command_line/setting_names.h"
 #include "prof/command_line/setting_scopes.h"
 #include "prof/command_line/settings.h"
-#include "prof/message.h"
+#include "prof/commands/application.h"
 
 using namespace prof;
 namespace fs = std::filesystem;

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "prof/message.h"
+#include "prof/base/message.h"
 #include "tests/export/exported.h"
 #include "tests/report/example.h"
 

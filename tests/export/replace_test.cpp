@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "prof/base/message.h"
 #include "prof/export/replaceable.h"
-#include "prof/message.h"
 #include "tests/export/exported.h"
 #include "tests/report/database_builder.h"
 

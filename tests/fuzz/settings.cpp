@@ -2,11 +2,11 @@
 
 #include <set>
 
-#include "prof/application.h"
+#include "prof/base/message.h"
 #include "prof/command_line/description.h"
 #include "prof/command_line/setting_names.h"
 #include "prof/command_line/settings.h"
-#include "prof/message.h"
+#include "prof/commands/application.h"
 #include "tests/fuzz/input_file.h"
 
 using namespace prof;

@@ -53,8 +53,8 @@ ARROWS = {
     "prof": ["analysis", "viewer/options", "hpcrun/guest/program_file.h", "hpcrun/measurement", "hpcrun/model",
              "hpcrun/sample/config.h", "hpcrun/sample/perf_event.h", "repair/isolate/pass/regions.h"],
     # Does for a program from outside what the runtime does inside: with the same tables, tree and file.
-    "prof/outside": ["analysis/attribution/elf_section.h", "hpcrun/guest", "hpcrun/measurement", "hpcrun/cct",
-                     "hpcrun/unwind", "hpcrun/sample/config.h", "prof/message.h"],
+    "prof/external_sampler": ["analysis/attribution/elf_section.h", "hpcrun/guest", "hpcrun/measurement", "hpcrun/cct",
+                     "hpcrun/unwind", "hpcrun/sample/config.h", "prof/base/message.h"],
     "samples": [],
     "tests": ["hpcrun", "repair", "analysis", "viewer", "prof", "samples"],
 }
@@ -80,7 +80,7 @@ FORBIDDEN = [
     ("analysis/database/planted.h", '#include "../../hpcrun/unwind/unwinder.h"'),
     ("prof/planted.cpp", '#include "hpcrun/process/start.h"'),
     ("prof/planted.h", '#include "hpcrun/sample/handler.h"'),
-    ("prof/outside/planted.h", '#include "hpcrun/sample/state.h"'),
+    ("prof/external_sampler/planted.h", '#include "hpcrun/sample/state.h"'),
     ("analysis/planted.h", '#include "prof/planted.cpp"'),
     ("viewer/trace/planted.h", '#include "viewer/document/document.h"'),
 ]

@@ -4,7 +4,7 @@
 
 #include "analysis/views/contention_findings.h"
 #include "analysis/views/merged_contention.h"
-#include "prof/message.h"
+#include "prof/base/message.h"
 #include "tests/report/contended.h"
 #include "tests/report/rendered.h"
 

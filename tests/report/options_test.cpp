@@ -1,7 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <catch2/catch.hpp>
 
-#include "prof/message.h"
+#include "prof/base/message.h"
 #include "tests/report/example.h"
 #include "tests/report/rendered.h"
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/views/stall_findings.h"
-#include "prof/message.h"
+#include "prof/base/message.h"
 #include "tests/report/rendered.h"
 #include "tests/report/stalled_ranks.h"
 

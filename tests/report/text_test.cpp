@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "analysis/views/wording.h"
-#include "prof/message.h"
+#include "prof/base/message.h"
 #include "prof/report/text.h"
 #include "tests/report/example.h"
 #include "tests/report/rendered.h"

@@ -1,0 +1,12 @@
+#include "prof/base/quiet.h"
+
+#include "prof/base/message.h"
+
+namespace prof {
+
+void add_quiet_option(CLI::App& command) {
+  command.add_flag_callback(
+      "-q,--quiet", [] { set_quiet(true); }, "Say nothing but errors: no summary, remarks or progress");
+}
+
+}  // namespace prof

@@ -1,0 +1,83 @@
+#include "prof/commands/import.h"
+
+#include <algorithm>
+#include <csignal>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "analysis/database/database.h"
+#include "analysis/import/import.h"
+#include "analysis/pipeline/sources.h"
+#include "analysis/views/all_findings.h"
+#include "prof/base/choice.h"
+#include "prof/base/message.h"
+#include "prof/base/quiet.h"
+#include "prof/ranks/measurement_directory.h"
+#include "prof/results/share.h"
+
+namespace prof {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::map<std::string, ImportFormat> kFormats = {
+    {"perf", ImportFormat::Perf}, {"collapsed", ImportFormat::Collapsed}, {"pprof", ImportFormat::Pprof}};
+
+struct ImportCommand {
+  std::string file;
+  std::string output;
+  bool copy_sources = true;
+  ImportOptions options;
+};
+
+// Beside the recording, as the database of a run is beside the measurements.
+fs::path default_output(const std::string& file) {
+  return file == "-" ? fs::path("stdin.database") : fs::path(file + ".database");
+}
+
+fs::path import(const ImportCommand& command) {
+  const fs::path output = command.output.empty() ? default_output(command.file) : fs::path(command.output);
+  // Before the work, not only after it.
+  require_place_for_database(output);
+  if (has_measurements(output))
+    fail(kOwnFailure, "{}: holds measurements; choose another with -o", output.string());
+  Import result = import_file(command.file, command.options);
+  if (command.copy_sources) mark_sources(result.database.files);
+  for (const std::string& warning : result.warnings) remark_line(warning);
+  write_database(result.database, output);
+  write_findings(result.database, output);
+  say_who_may_read(output);
+  return output;
+}
+
+}  // namespace
+
+void add_import_command(CLI::App& app, int& status) {
+  auto command = std::make_shared<ImportCommand>();
+  command->options.jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  CLI::App* sub = app.add_subcommand("import", "Turn what another profiler recorded into a database");
+  sub->add_option("file", command->file,
+                  "What perf record wrote, collapsed stacks, or a pprof profile; - for standard input")
+      ->type_name("FILE")
+      ->required();
+  sub->add_option("-o,--output", command->output, "Database to write [FILE.database]")->type_name("DATABASE");
+  sub->add_option("--format", command->options.format,
+                  "perf, collapsed or pprof [what the contents look like]")
+      ->transform(choice(kFormats))
+      ->type_name("FORMAT");
+  sub->add_flag_callback(
+      "--no-sources", [command] { command->copy_sources = false; }, "Copy no source files into the database");
+  add_share_option(*sub);
+  add_quiet_option(*sub);
+  sub->callback([command, &status] {
+    std::signal(SIGPIPE, SIG_IGN);  // who reads our messages may leave
+    const fs::path database = import(*command);
+    if (!is_quiet()) show_line(database.string());
+    status = 0;
+  });
+}
+
+}  // namespace prof

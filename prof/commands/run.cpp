@@ -1,0 +1,113 @@
+#include "prof/commands/run.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "prof/base/choice.h"
+#include "prof/base/message.h"
+#include "prof/command_line/optional_values.h"
+#include "prof/commands/attach.h"
+#include "prof/ranks/rank_part.h"
+#include "prof/run/execute.h"
+#include "prof/run/facts.h"
+#include "prof/run/finish.h"
+#include "prof/run/options.h"
+#include "prof/run/plan.h"
+#include "prof/run/request.h"
+
+namespace prof {
+
+namespace {
+
+const std::map<std::string, DeviceTrace> kDeviceTraces = {{"exact", DeviceTrace::Exact},
+                                                          {"sampled", DeviceTrace::Sampled}};
+
+const std::map<std::string, Aggregate> kAggregates = {{"none", Aggregate::None}, {"node", Aggregate::Node}};
+
+int run_program(const RunOptions& options) {
+  const std::optional<RankPart> rank = RankPart::take(options.ranks, options.measuring.output);
+  if (rank && !rank->is_measured() && !rank->makes_directory()) run_bare(options.command);
+  const std::optional<RankFacts> facts_of_rank = rank_facts(rank);
+  const RunRequest request = read_run_request(options, facts_of_rank ? &*facts_of_rank : nullptr);
+  request.notes.print();
+  const RunPlan plan = plan_run(request, gather_run_facts(request, facts_of_rank));
+  plan.notes.print();
+  const MeasuredRun run = execute(plan, rank);
+  return finish(plan, rank, run);
+}
+
+int run(const RunOptions& options) {
+  if (options.pid) {
+    if (!options.repair.empty() && parse_repair_request(options.repair).is_for_anything())
+      fail(kOwnFailure, "--repair is for programs that `prof run` starts; leave it out for running ones");
+    if (options.aggregate == Aggregate::Node)
+      fail(kOwnFailure, "--aggregate is for programs that `prof run` starts; leave it out for running ones");
+    if (!options.command.empty())
+      fail(kOwnFailure, "-p names a process that runs already; leave '{}' out, or -p", options.command[0]);
+    return attach(*options.pid, options.measuring);
+  }
+  if (options.command.empty())
+    fail(kOwnFailure, "name the program to run, or a process with -p; see prof run --help");
+  return run_program(options);
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, int& status) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* command = app.add_subcommand("run", "Measure a program, analyze and print a summary");
+  add_measuring_options(*command, options->measuring);
+  command->add_option("-p,--pid", options->pid, "A process that runs already, instead of a program")
+      ->check(CLI::PositiveNumber)
+      ->type_name("PID");
+  command
+      ->add_flag("--paused", options->measuring.window.paused,
+                 "Measure nothing until prof_start() or `prof resume`")
+      ->excludes("--delay");
+  command->add_flag_callback(
+      "--no-devices", [options] { options->devices = false; },
+      "Follow the program on no accelerator (OpenCL, CUDA)");
+  command
+      ->add_option("--device-trace", options->device_trace,
+                   "With --trace, of what accelerators execute: all, or what sampling would see [exact]")
+      ->transform(choice(kDeviceTraces))
+      ->type_name("HOW");
+  CLI::Option* const repair =
+      command
+          ->add_option("--repair", options->repair,
+                       "Change what threads contend for in the running program: layout, layout:FILE, locks, "
+                       "isolate or "
+                       "none [layout,locks]")
+          // What shells offer; what it can be is judged as a whole (parse_repair_request).
+          ->check(CLI::Validator([](std::string&) { return std::string(); },
+                                 "layout|locks|layout,locks|isolate|isolate:always|none"))
+          ->type_name("KIND[,KIND]");
+  make_value_optional(*repair, kDefaultRepairs);
+  CLI::Option* const verify =
+      command
+          ->add_option(
+              "--verify", options->verify,
+              "With --repair, run the program again without and with what was found, in N pairs, and "
+              "keep what is faster [3]")
+          ->check(within(1, 100))
+          ->type_name("N");
+  make_value_optional(*verify, "3");
+  command
+      ->add_option("--ranks", options->ranks,
+                   "Of a parallel program, the ranks to measure: 0-15,1024 or a share, 10% [all]")
+      ->type_name("LIST|PCT%");
+  command
+      ->add_option("--aggregate", options->aggregate,
+                   "Measure on a disk of each node, and leave one file a node: node or none [none]")
+      ->transform(choice(kAggregates))
+      ->type_name("HOW");
+  command->add_option("command", options->command, "The program to measure, and its arguments")
+      ->type_name("PROGRAM [ARGUMENT]...");
+  command->prefix_command(false);
+  command->positionals_at_end(true);
+  command->callback([options, &status] { status = run(*options); });
+}
+
+}  // namespace prof

@@ -1,0 +1,261 @@
+#include "prof/ranks/measurement_directory.h"
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "analysis/database/database.h"
+#include "analysis/files/folder.h"
+#include "analysis/pipeline/run_record.h"
+#include "analysis/pipeline/stored_files.h"
+#include "analysis/repair/repair_file.h"
+#include "hpcrun/measurement/checksum.h"
+#include "hpcrun/measurement/container_format.h"
+#include "hpcrun/measurement/format.h"
+#include "hpcrun/measurement/pause.h"
+#include "hpcrun/measurement/regular_file.h"
+#include "hpcrun/measurement/repair_plan.h"
+#include "hpcrun/sample/config.h"
+#include "prof/base/message.h"
+#include "prof/launch/measured_process.h"
+#include "prof/ranks/directory_name.h"
+#include "prof/ranks/launch_record.h"
+
+namespace prof {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// What write_run_record() wrote.
+bool is_run_record(const fs::path& file) {
+  const auto record = nlohmann::json::parse(read_regular_file(file).value_or(""), nullptr, false);
+  return record.is_object() && record.contains("command") && record.contains("trigger_cost_s");
+}
+
+bool is_repair_file(const fs::path& file) {
+  const auto json = nlohmann::json::parse(read_regular_file(file).value_or(""), nullptr, false);
+  return json.is_object() && json.value("schema", "") == kRepairSchema;
+}
+
+// The names that a run is going to need: files of others by these names would be lost.
+void refuse_files_of_others(const fs::path& directory) {
+  std::error_code error;
+  const fs::path record = directory / "run.json";
+  if (fs::exists(record, error) && !is_run_record(record))
+    fail(kOwnFailure, "{}: was not written by prof; choose another directory with -o", record.string());
+  for (const StoredFile& of_rank : rank_records(directory))
+    if (!of_rank.is_member() && !is_run_record(of_rank.path))
+      fail(kOwnFailure, "{}: was not written by prof; choose another directory with -o",
+           of_rank.path.string());
+  const fs::path launch = directory / kLaunchFile;
+  if (fs::exists(launch, error) && !launch_record(directory))
+    fail(kOwnFailure, "{}: was not written by prof; choose another directory with -o", launch.string());
+  const fs::path repairs = directory / kRepairFile;
+  if (fs::exists(repairs, error) && !is_repair_file(repairs))
+    fail(kOwnFailure, "{}: was not written by prof; choose another directory with -o", repairs.string());
+  require_place_for_database(directory / "database");
+}
+
+// Named by a build id, and by a process as well until it is whole.
+bool is_shared_table(const fs::path& file) {
+  std::error_code error;
+  return file.filename().string().find_first_not_of("0123456789abcdef.") == std::string::npos &&
+         fs::is_regular_file(file, error);
+}
+
+// As hpcrun::kSavedFileFormat, and with the number of a process until it is whole.
+bool is_saved_file(std::string_view name) {
+  constexpr std::string_view kBefore = "saved-", kBehind = ".elf";
+  if (!name.starts_with(kBefore)) return false;
+  name.remove_prefix(kBefore.size());
+  const size_t end = name.find_first_not_of("0123456789abcdef-");
+  if (end == name.npos || !name.substr(end).starts_with(kBehind)) return false;
+  const std::string_view rest = name.substr(end + kBehind.size());
+  return rest.find_first_not_of(".0123456789") == rest.npos;
+}
+
+// Only what a run left is removed: never a file that a user put there.
+void empty_of_measurements(const fs::path& directory) {
+  std::vector<StoredFile> files = rank_records(directory);
+  std::ranges::move(clock_files(directory), std::back_inserter(files));
+  std::ranges::copy_if(stored_files(directory).files, std::back_inserter(files), is_measurement);
+  const Folder folder(directory);
+  const auto remove = [&](const std::string& name) {
+    if (!folder.remove(name))
+      fail(kOwnFailure, "cannot remove {}: {}; choose another directory with -o", (directory / name).string(),
+           std::strerror(errno));
+  };
+  for (const StoredFile& file : files)
+    if (!file.is_member()) remove(file.path.filename().string());
+  for (const fs::path& container : containers_in(directory)) remove(container.filename().string());
+  for (const std::string& name : folder.names())
+    if (is_saved_file(name)) remove(name);
+  for (const std::string& name : {std::string("run.json"), std::string(kLaunchFile), std::string(kRepairFile),
+                                  std::string(hpcrun::kRepairPlanFile), std::string(hpcrun::kPausedMarker),
+                                  std::string(kAttachedMarker)})
+    remove(name);
+  remove_shared_tables(directory);
+  invalidate_database(directory / "database");
+}
+
+}  // namespace
+
+fs::path measurement_directory_path(const std::string& asked, const std::string& program) {
+  const RunIdentity run = identity_of_this_run();
+  std::error_code error;
+  return fs::absolute(
+      asked.empty() ? default_directory_name(program, run) : expand_directory_name(asked, run), error);
+}
+
+fs::path create_measurement_directory(const std::string& asked, const std::string& program, bool force) {
+  const fs::path directory = measurement_directory_path(asked, program);
+  try {
+    Folder::make(directory);
+  } catch (const WriteError& error) {
+    if (error.code() == std::errc::operation_not_permitted) throw;  // another user's
+    fail(kOwnFailure, "cannot create the measurement directory {}: {}; choose another with -o",
+         directory.string(), error.code().message());
+  }
+  if (faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) != 0)
+    fail(kOwnFailure, "cannot write to {}: {}; choose another directory with -o", directory.string(),
+         std::strerror(errno));
+  refuse_files_of_others(directory);
+  if (is_taken(directory)) {
+    if (!force)
+      fail(kOwnFailure, "{} holds the measurements of another run; choose another with -o or add --force",
+           directory.string());
+    empty_of_measurements(directory);
+  }
+  if (const std::optional<LaunchRecord> launch = launch_record(directory)) {
+    if (!force && !is_abandoned(*launch)) refuse_launch_of_others(directory, *launch);
+    Folder(directory).remove(kLaunchFile);
+  }
+  return directory;
+}
+
+// Without it each process makes its own.
+void make_room_for_shared_tables(const fs::path& directory) {
+  try {
+    Folder(directory).folder(hpcrun::kSharedTablesFolder);
+  } catch (const WriteError&) {
+    return;
+  }
+}
+
+void remove_shared_tables(const fs::path& directory) {
+  std::error_code error;
+  const fs::path folder = directory / hpcrun::kSharedTablesFolder;
+  std::vector<fs::path> tables;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
+    if (is_shared_table(entry.path())) tables.push_back(entry.path());
+  if (error) return;
+  for (const fs::path& table : tables) remove_own(table);
+  fs::remove(folder, error);  // if it is empty
+}
+
+void write_run_record(const fs::path& directory, const std::vector<std::string>& command,
+                      const std::string& start, const Outcome& outcome, double trigger_cost_s,
+                      const std::string& name) {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  const nlohmann::ordered_json record = {
+      {"command", command},
+      {"host", host.data()},
+      {"start", start},
+      {"wall_s", outcome.wall_s},
+      {"cpu_s", outcome.cpu_s},
+      {"exit_status", outcome.exit_status},
+      {"signal", outcome.signal},
+      {"pid", outcome.pid},
+      {"end_monotonic_ns", outcome.end_monotonic_ns},
+      {"trigger_cost_s", trigger_cost_s},
+  };
+  // Renamed when it is whole: other ranks take its being there for the end.
+  try {
+    Folder(directory).write(name,
+                            record.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  } catch (const WriteError&) {
+    say("cannot write {}: the report will lack the run's times", (directory / name).string());
+  }
+}
+
+std::string present_time() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+// The first page of a measurement file counts every sample. Times of files tell less: a process writes to its
+// file through memory, which renews the file's time now and then at most.
+// What members are their checksums say.
+std::string state_of_measurements(const fs::path& directory) {
+  size_t files = 0;
+  uint32_t sum = 0;
+  for (const StoredFile& file : stored_files(directory).files) {
+    const std::string name = file.path.filename().string();
+    if (!is_measurement(file) && name != "run.json" && !rank_of_record(file.path)) continue;
+    const std::string begin = file.is_member() ? fmt::format("{} {}", file.bytes, file.checksum)
+                                               : beginning_of(file, hpcrun::kPageBytes);
+    sum = hpcrun::crc32c(sum, name.data(), name.size());
+    sum = hpcrun::crc32c(sum, begin.data(), begin.size());
+    ++files;
+  }
+  return fmt::format("{} {:08x}\n", files, sum);
+}
+
+uint64_t bytes_of_measurements(const fs::path& directory) {
+  uint64_t bytes = 0;
+  for (const StoredFile& file : stored_files(directory).files) {
+    std::error_code error;
+    if (file.path.extension() == ".prof")
+      bytes += file.is_member() ? file.bytes : fs::file_size(file.path, error);
+  }
+  return bytes;
+}
+
+bool has_measurements(const fs::path& directory) {
+  return std::ranges::any_of(stored_files(directory).files, is_measurement);
+}
+
+bool has_measurement_names(const fs::path& directory) {
+  std::error_code error;
+  return std::ranges::any_of(fs::directory_iterator(directory, error), [](const fs::directory_entry& entry) {
+    return entry.path().extension() == ".prof";
+  });
+}
+
+// A container is there from the begin of a run on.
+bool is_taken(const fs::path& directory) {
+  return has_measurements(directory) || !containers_in(directory).empty();
+}
+
+fs::path unreadable_measurement(const fs::path& directory) {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error))
+    if ((entry.path().extension() == ".prof" || entry.path().extension() == hpcrun::kContainerSuffix) &&
+        access(entry.path().c_str(), R_OK) != 0 && errno == EACCES)
+      return entry.path();
+  return {};
+}
+
+bool is_measurement_file(const fs::path& file) {
+  std::error_code error;
+  return fs::is_regular_file(file, error) && is_measurement(file);
+}
+
+bool is_measurement(const StoredFile& file) {
+  return file.path.extension() == ".prof" &&
+         beginning_of(file, sizeof hpcrun::kFileMagic) ==
+             std::string_view(hpcrun::kFileMagic, sizeof hpcrun::kFileMagic);
+}
+
+}  // namespace prof

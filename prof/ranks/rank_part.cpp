@@ -1,0 +1,266 @@
+#include "prof/ranks/rank_part.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "analysis/files/folder.h"
+#include "analysis/pipeline/stored_files.h"
+#include "hpcrun/measurement/container.h"
+#include "hpcrun/sample/config.h"
+#include "prof/base/message.h"
+#include "prof/ranks/directory_name.h"
+#include "prof/ranks/launcher_process.h"
+#include "prof/ranks/measurement_directory.h"
+
+namespace prof {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kPoll = 20ms;
+// Thousands of ranks that wait for one file of a network file system are as many questions to it.
+constexpr auto kMostBetweenLooks = 500ms;
+// A network file system may hide a new file for a minute from who has looked for it before.
+constexpr auto kPatienceForDirectory = 120s;
+// All of a directory has to be read to see whether it is taken.
+constexpr auto kBetweenListings = 5s;
+// In which a rank of this launch could have written what looks like another run's.
+constexpr auto kPatienceForOthersFiles = 2s;
+// In which the rank that makes the directory could do away with what a launch left that was killed.
+constexpr auto kPatienceForOthersLaunch = 20s;
+// By which a node's clock may be late, and its ranks be started later than those of others.
+constexpr auto kMostLateness = 30s;
+// MPI_Finalize lets all ranks go at about the same time.
+constexpr auto kPatienceForEnds = 10s;
+// The nodes of a larger job are not kept for one process that analyzes.
+constexpr int kMostRanksToAnalyze = 64;
+// How many times as long as it looked who waits for files rests: the file system is for others.
+constexpr int kRest = 10;
+constexpr int kMostRanksToWatch = 64;
+
+bool has_file(const fs::path& file) {
+  std::error_code error;
+  return fs::exists(file, error);
+}
+
+// Of the containers in a directory.
+class NewMembers {
+ public:
+  // The names of those that have come since it was asked last.
+  std::vector<std::string> in(const fs::path& directory) {
+    std::vector<std::string> names;
+    for (const fs::path& path : containers_in(directory)) {
+      ContainerReader& container = containers_.try_emplace(path, path).first->second;
+      const size_t before = container.members().size();
+      container.read_on();
+      for (size_t i = before; i < container.members().size(); ++i)
+        names.push_back(container.members()[i].path.filename().string());
+    }
+    return names;
+  }
+
+ private:
+  std::map<fs::path, ContainerReader> containers_;
+};
+
+// "rank 3", "ranks 3, 5 and 9", "ranks 3, 5, 9, 11 and 40 more"
+std::string words_for_awaited(const std::map<std::string, int>& awaited) {
+  constexpr size_t kMostNamed = 4;
+  std::vector<int> ranks;
+  for (const auto& [file, rank] : awaited) ranks.push_back(rank);
+  std::ranges::sort(ranks);
+  const size_t named = std::min(ranks.size(), kMostNamed);
+  std::string text = ranks.size() == 1 ? "rank" : "ranks";
+  for (size_t i = 0; i < named; ++i)
+    text += fmt::format("{} {}", i == 0 ? "" : i + 1 == ranks.size() ? " and" : ",", ranks[i]);
+  return named < ranks.size() ? fmt::format("{} and {} more", text, ranks.size() - named) : text;
+}
+
+}  // namespace
+
+RankPart::RankPart(ParallelJob job, RankChoice choice, std::string ranks, const std::string& asked)
+    : job_(std::move(job)),
+      choice_(std::move(choice)),
+      ranks_(std::move(ranks)),
+      asked_(asked),
+      first_(choice_.first(job_.size).value_or(-1)),
+      sharing_(names_any_of(asked, "pr")  ? Sharing::None
+               : names_any_of(asked, "h") ? Sharing::Node
+                                          : Sharing::All) {}
+
+std::optional<RankPart> RankPart::take(const std::string& ranks, const std::string& asked) {
+  std::optional<ParallelJob> job = parallel_job();
+  RankChoice choice;
+  if (!ranks.empty()) {
+    if (!job)
+      fail(kOwnFailure,
+           "--ranks is for many processes of mpirun or srun (mpirun -n 64 prof run --ranks 10% ./app); leave "
+           "it out");
+    const std::optional<RankChoice> asked_for = RankChoice::parse(ranks);
+    if (!asked_for)
+      fail(kOwnFailure, "--ranks {}: write ranks as 0-15,1024 or a share of them as 10%", ranks);
+    choice = *asked_for;
+  }
+  if (!job) return std::nullopt;
+  RankPart part(std::move(*job), choice, ranks, asked);
+  if (part.first_ < 0)
+    fail(kOwnFailure, "--ranks {}: none of them is among the {} ranks of this launch", ranks, part.job_.size);
+  if (part.sharing_ == Sharing::Node && part.job_.local_rank < 0)
+    fail(kOwnFailure, "-o {}: the launcher does not number the ranks of a node; use %r instead of %h", asked);
+  if (part.sharing_ == Sharing::All && part.job_.name == LaunchName::OfParent && part.job_.spans_nodes) {
+    if (part.job_.local_rank > 0) throw CommandError(kOwnFailure, "");  // one rank of each node says it
+    fail(kOwnFailure,
+         "{}: the launcher tells ranks on several nodes nothing that they have in common; give each node a "
+         "directory (-o 'DIR-%h'), or start them in a batch job",
+         host_name());
+  }
+  if (!part.is_first()) {
+    speak_as(fmt::format("rank {}", part.job_.rank));
+    set_quiet(true);
+  }
+  return part;
+}
+
+bool RankPart::makes_directory() const {
+  return sharing_ == Sharing::Node ? job_.local_rank == 0 : is_first();
+}
+
+fs::path RankPart::name_of_directory(const std::string& program) const {
+  return measurement_directory_path(asked_, program);
+}
+
+// Of a launch that has no name of its own in its batch job, the file may be what the job's last launch left
+// as it was killed: before the process was started that has started this one.
+bool RankPart::is_of_earlier_launch(const LaunchRecord& record) const {
+  if (job_.name != LaunchName::OfBatchJob) return false;
+  const auto start = start_of_process(getppid());
+  return start && record.written < *start - kMostLateness;
+}
+
+void RankPart::refuse_others(const fs::path& directory, const LaunchRecord& others) const {
+  // The rank that makes the directory refuses it as well, and says so; besides it one rank of each node does.
+  if (job_.local_rank > 0) throw CommandError(kOwnFailure, "");
+  refuse_launch_of_others(directory, others);
+}
+
+fs::path RankPart::await_directory(const std::string& program, bool force) const {
+  const fs::path directory = name_of_directory(program);
+  const Clock::time_point start = Clock::now();
+  Clock::duration pause = kPoll;
+  Clock::time_point next_listing = start, first_seen = Clock::time_point::max();
+  while (true) {
+    const std::optional<LaunchRecord> record = launch_record(directory);
+    const bool is_own = record && record->launch == job_.launch && !is_of_earlier_launch(*record);
+    if (is_own) return directory;
+    const Clock::time_point now = Clock::now();
+    const Clock::duration waited = now - start;
+    if (record && waited > (force ? kPatienceForDirectory : kPatienceForOthersLaunch))
+      refuse_others(directory, *record);
+    const bool may_be_taken = !force && first_seen == Clock::time_point::max();
+    if (may_be_taken && now >= next_listing) {
+      if (is_taken(directory)) first_seen = now;
+      next_listing = Clock::now() + kBetweenListings;
+    }
+    // The rank that makes the directory refuses it as well, and says so.
+    if (first_seen < now - kPatienceForOthersFiles) throw CommandError(kOwnFailure, "");
+    if (waited > kPatienceForDirectory)
+      fail(kOwnFailure,
+           "{} has no {} by rank {}; name one that all nodes share with -o, or one a node (-o 'DIR-%h')",
+           host_name(), directory.string(), first_);
+    std::this_thread::sleep_for(pause);
+    pause = std::min<Clock::duration>(pause * 5 / 4, kMostBetweenLooks);
+  }
+}
+
+ClockAddress RankPart::first_clock(const fs::path& directory) const {
+  const std::optional<LaunchRecord> record = launch_record(directory);
+  return record ? record->clock : ClockAddress{};
+}
+
+uint64_t RankPart::token(const fs::path& directory) const {
+  const std::optional<LaunchRecord> record = launch_record(directory);
+  if (!record || record->token == 0)
+    fail(kOwnFailure, "{}: another rank runs another prof; measure all with one", directory.string());
+  return record->token;
+}
+
+void RankPart::publish(const fs::path& directory, const ClockAddress& clock, uint64_t token) const {
+  LaunchRecord record;
+  record.launch = job_.launch;
+  record.size = job_.size;
+  record.ranks = ranks_.empty() ? "all" : ranks_;
+  record.all_ranks = shares_with_all();
+  record.token = token;
+  record.clock = clock;
+  if (create_launch_record(directory, record)) return;
+  // Another launch was there between our look and now.
+  const std::optional<LaunchRecord> others = launch_record(directory);
+  refuse_launch_of_others(directory, others.value_or(LaunchRecord{}));
+}
+
+std::string RankPart::record_name() const {
+  return fmt::format("run-{}.json", job_.rank);
+}
+
+void RankPart::await_others(const fs::path& directory) const {
+  if (sharing_ != Sharing::All) return;
+  std::map<std::string, int> awaited;
+  for (int rank = 0; rank < job_.size; ++rank)
+    if (choice_.contains(rank)) awaited.emplace(fmt::format("run-{}.json", rank), rank);
+  const Clock::time_point start = Clock::now();
+  NewMembers members;
+  while (true) {
+    const Clock::time_point look = Clock::now();
+    std::erase_if(awaited, [&](const auto& file) { return has_file(directory / file.first); });
+    for (const std::string& name : members.in(directory)) awaited.erase(name);
+    if (awaited.empty()) break;
+    if (start < Clock::now() - kPatienceForEnds) {
+      remark("{} of {} measured have not ended; `prof report {}` shows them when they have",
+             words_for_awaited(awaited), choice_.count(job_.size), directory.string());
+      return;
+    }
+    std::this_thread::sleep_for(std::max<Clock::duration>(kPoll, kRest * (Clock::now() - look)));
+  }
+  remove_own(directory / kLaunchFile);
+}
+
+bool RankPart::analyzes() const {
+  return sharing_ == Sharing::None || (sharing_ == Sharing::All && job_.size <= kMostRanksToAnalyze);
+}
+
+void RankPart::say_how_to_analyze(const fs::path& directory) const {
+  if (sharing_ == Sharing::All)
+    remark("measurements are in {}; `prof analyze {}` makes the database", directory.string(),
+           directory.string());
+  else
+    remark(
+        "measurements are in {} and its like on other nodes; `prof analyze DIR... -o DATABASE` makes one "
+        "database",
+        directory.string());
+}
+
+std::string RankPart::file_prefix() const {
+  return fmt::format("{}-{}-", host_name(), job_.rank);
+}
+
+bool RankPart::watches_debuggers() const {
+  return !shares_directory() || job_.size <= kMostRanksToWatch;
+}
+
+std::vector<std::pair<std::string, std::string>> RankPart::environment(const std::string& release) const {
+  std::vector<std::pair<std::string, std::string>> variables = {{hpcrun::kEnvLaunch, job_.launch},
+                                                                {hpcrun::kEnvRelease, release}};
+  if (!ranks_.empty()) variables.emplace_back(hpcrun::kEnvRanks, ranks_);
+  return variables;
+}
+
+}  // namespace prof
