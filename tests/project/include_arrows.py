@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Every #include follows an arrow of docs/architecture.md: a room includes itself and the rooms its row names.
+"""Every #include follows an arrow of the table of rooms in docs/architecture.md, and the table has no other arrows.
 
-Run without arguments it checks the source tree, then checks itself: each forbidden include planted in a copy
-of the tree's headers must be found.
+A room includes itself and what its row names: rooms, or single headers. Rows go from the ground up; an arrow to a
+later row says "(upwards: ...)". Run without arguments it checks the source tree, then checks itself: each forbidden
+include planted in a copy of the tree, and each fault planted in the table, must be found. --rows prints for every
+folder what it includes, to write a row from.
 """
 
 import os
@@ -12,54 +14,10 @@ import shutil
 import sys
 import tempfile
 
-# room -> what it may include: rooms, or single headers of a room
-ARROWS = {
-    "hpcrun/guest": [],
-    "hpcrun/measurement": ["hpcrun/guest"],
-    "hpcrun/model": [],
-    "hpcrun/memory": ["hpcrun/guest", "hpcrun/model", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct", "hpcrun/sample",
-                      "repair/isolate/contract/interface.h", "repair/layout"],
-    "hpcrun/memory/preload": ["hpcrun/memory/heap_hooks.h"],
-    "hpcrun/unwind": ["hpcrun/guest", "hpcrun/model"],
-    "hpcrun/cct": ["hpcrun/guest", "hpcrun/measurement", "hpcrun/unwind/frame.h"],
-    "hpcrun/sample": ["hpcrun/guest", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct"],
-    "hpcrun/device": ["hpcrun/guest", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct", "hpcrun/model",
-                      "hpcrun/sample"],
-    "hpcrun/device/opencl": ["hpcrun/guest", "hpcrun/device/engine.h", "hpcrun/device/device_clock.h"],
-    "hpcrun/device/cuda": ["hpcrun/guest", "hpcrun/device/engine.h", "hpcrun/device/device_clock.h"],
-    "hpcrun/sync": ["hpcrun/guest", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct", "hpcrun/sample",
-                    "hpcrun/memory/contended_lines.h", "hpcrun/memory/heap.h", "hpcrun/memory/isolating.h"],
-    "hpcrun/sync/preload": ["hpcrun/guest", "hpcrun/sync/interface.h", "repair/locks"],
-    "repair/isolate/contract": ["hpcrun/measurement/why_shared.h"],
-    "repair/isolate/session": ["hpcrun/guest", "repair/isolate/contract"],
-    "repair/isolate/memory": ["hpcrun/guest", "repair/isolate/contract", "repair/isolate/session"],
-    "repair/isolate/pages": ["hpcrun/guest", "repair/isolate/contract"],
-    "repair/isolate/atomics": ["hpcrun/guest", "hpcrun/model", "repair/isolate/contract", "repair/isolate/memory", "repair/isolate/pages",
-                               "repair/isolate/pass"],
-    "repair/isolate/controller": ["hpcrun/guest", "hpcrun/model", "repair/isolate/contract", "repair/isolate/session", "repair/isolate/memory",
-                                  "repair/isolate/pages", "repair/isolate/atomics"],
-    "repair/isolate/preload": ["hpcrun/guest", "hpcrun/sample/config.h", "repair/isolate"],
-    "repair/isolate/pass": [],
-    "repair/locks": ["hpcrun/guest", "hpcrun/memory/contended_lines.h", "hpcrun/sync/interface.h", "hpcrun/sync/shadow_lock.h"],
-    "hpcrun/mpi": ["hpcrun/guest"],
-    "hpcrun/process": ["hpcrun/guest", "hpcrun/mpi/rank.h", "hpcrun/measurement", "hpcrun/unwind", "hpcrun/cct", "hpcrun/sample",
-                       "hpcrun/device", "hpcrun/memory", "hpcrun/sync"],
-    "repair/layout": ["hpcrun/measurement", "hpcrun/model", "hpcrun/unwind/frame.h"],
-    "analysis": ["hpcrun/guest/cut_mapping.h", "hpcrun/measurement", "hpcrun/model", "hpcrun/unwind/frame.h"],
-    # What prof tells the runtime (config.h), and the same way to open events when it probes the machine.
-    "viewer": ["analysis", "hpcrun/model"],
-    "viewer/trace": ["analysis"],
-    "viewer/options": [],
-    "prof": ["analysis", "viewer/options", "hpcrun/guest/program_file.h", "hpcrun/measurement", "hpcrun/model",
-             "hpcrun/sample/config.h", "hpcrun/sample/perf_event.h", "repair/isolate/pass/regions.h"],
-    # Does for a program from outside what the runtime does inside: with the same tables, tree and file.
-    "prof/external_sampler": ["analysis/attribution/elf_section.h", "hpcrun/guest", "hpcrun/measurement", "hpcrun/cct",
-                     "hpcrun/unwind", "hpcrun/sample/config.h", "prof/base/message.h"],
-    "samples": [],
-    "tests": ["hpcrun", "repair", "analysis", "viewer", "prof", "samples"],
-}
+PAGE = "docs/architecture.md"
+HEADING = "## The rooms"
 
-# What must be found when it is planted: (file, line to add)
+# Must be found when it is planted: (file, line to add)
 FORBIDDEN = [
     ("hpcrun/guest/planted.h", '#include "hpcrun/unwind/frame.h"'),
     ("hpcrun/cct/planted.h", '#include "hpcrun/unwind/unwinder.h"'),
@@ -78,27 +36,75 @@ FORBIDDEN = [
     ("repair/layout/planted.h", '#include "hpcrun/memory/heap.h"'),
     ("hpcrun/unwind/planted.cpp", '#  include <hpcrun/cct/cct.h>'),
     ("analysis/database/planted.h", '#include "../../hpcrun/unwind/unwinder.h"'),
-    ("prof/planted.cpp", '#include "hpcrun/process/start.h"'),
-    ("prof/planted.h", '#include "hpcrun/sample/handler.h"'),
+    ("analysis/attribution/planted.h", '#include "analysis/database/model.h"'),
+    ("prof/run/planted.cpp", '#include "hpcrun/process/start.h"'),
+    ("prof/launch/planted.h", '#include "hpcrun/sample/handler.h"'),
+    ("prof/base/planted.h", '#include "prof/launch/launch.h"'),
+    ("prof/launch/planted.cpp", '#include "prof/doctor/machine.h"'),
+    ("prof/report/planted.h", '#include "prof/export/formats.h"'),
     ("prof/external_sampler/planted.h", '#include "hpcrun/sample/state.h"'),
-    ("analysis/planted.h", '#include "prof/planted.cpp"'),
+    ("analysis/views/planted.h", '#include "prof/base/message.h"'),
     ("viewer/trace/planted.h", '#include "viewer/document/document.h"'),
 ]
 
+# Must be found when it is planted in the page: (text, its replacement, beginning of the complaint)
+FAULTY_ROWS = [
+    ("| `prof/base` |", "| `prof/basis` |", "prof/base/"),
+    ("| `hpcrun/guest` |", "| `hpcrun/guest/` |", "hpcrun/guest/"),
+    ("(upwards: ", "(", "analysis/database -> analysis/repair/repair_file.h runs upwards"),
+    ("| `hpcrun/guest`, `hpcrun/model` |", "| `hpcrun/guest`, `hpcrun/model`, `hpcrun/cct` |", "hpcrun/unwind -> hpcrun/cct"),
+    ("| `hpcrun/guest`, `hpcrun/model` |", "| as above |", "hpcrun/unwind: the cell of its includes"),
+]
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
+ARROW = re.compile(r"`([^`]+)`|\(([^()]*)\)")
 SUFFIXES = {".h", ".hpp", ".c", ".cpp", ".S"}
 
 
-def room_of(path):
-    """The longest row of the table that the path lies in, or None."""
-    rooms = [room for room in ARROWS if path.startswith(room + "/")]
-    return max(rooms, key=len) if rooms else None
+class Table:
+    """The rows of the page, in their order: self.arrows is {room: {target: explanation}}."""
 
+    def __init__(self, page):
+        self.arrows = {}
+        self.faults = []
+        section = page.split(f"\n{HEADING}\n", 1)[1].split("\n## ", 1)[0]
+        for line in section.splitlines():
+            cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")]
+            if line.startswith("| `") and len(cells) == 3:
+                room = cells[0].strip("`")
+                self.arrows[room] = self.read_cell(room, cells[2])
 
-def allowed(room, target):
-    if target.startswith(room + "/"):
-        return True
-    return any(target == arrow or target.startswith(arrow + "/") for arrow in ARROWS[room])
+    def read_cell(self, room, cell):
+        targets, last = {}, None
+        for match in ARROW.finditer(cell):
+            if match.group(1):
+                last = match.group(1)
+                targets[last] = ""
+            elif last:
+                targets[last] = match.group(2)
+        if ARROW.sub("", cell).strip(" ,–"):
+            self.faults.append(f"{room}: the cell of its includes has more than names in `` and explanations in (): {cell}")
+        return targets
+
+    def room_of(self, path):
+        """The longest row that the path lies in, or None."""
+        return max((room for room in self.arrows if path.startswith(room + "/")), key=len, default=None)
+
+    def arrow_to(self, room, target):
+        """The arrow of the room that leads to the file, or None."""
+        for arrow in self.arrows[room]:
+            if target == arrow or target.startswith(arrow + "/"):
+                return arrow
+        return None
+
+    def upward_arrows(self):
+        """Arrows to a room of a later row that do not say so."""
+        order = {room: number for number, room in enumerate(self.arrows)}
+        for room, targets in self.arrows.items():
+            for target, explanation in targets.items():
+                place = order.get(target, order.get(self.room_of(target), -1))
+                if place > order[room] and not explanation.startswith("upwards"):
+                    yield f"{room} -> {target} runs upwards: move the row, or say why in (upwards: ...)"
 
 
 def resolve(root, source, name):
@@ -111,30 +117,53 @@ def resolve(root, source, name):
 
 
 def project_files(root):
-    for top in sorted({room.split("/")[0] for room in ARROWS}):
+    for top in ("analysis", "hpcrun", "prof", "repair", "samples", "tests", "viewer"):
         for path in sorted((root / top).rglob("*")):
             if path.suffix in SUFFIXES and path.is_file():
                 yield path
 
 
-def violations(root):
-    found = []
+def includes(root):
+    """(file, line number, included file) of all includes of the project's own files; no include has number 0."""
     for path in project_files(root):
         relative = path.relative_to(root).as_posix()
-        room = room_of(relative)
-        if room is None:
-            found.append(f"{relative}: lies in no room of the table")
-            continue
+        yield relative, 0, None
         for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
             match = INCLUDE.match(line)
             target = resolve(root, path, match.group(1)) if match else None
-            if target and not allowed(room, target):
-                found.append(f"{relative}:{number}: {room} must not include {target}")
+            if target:
+                yield relative, number, target
+
+
+def is_room_of_its_own(room, path):
+    """Of tests and samples the folders mirror other rooms; everywhere else a folder is a room."""
+    return room in ("tests", "samples") or os.path.dirname(path) == room
+
+
+def faults(found_includes, page):
+    table = Table(page)
+    found = table.faults + list(table.upward_arrows())
+    taken = set()
+    for file, number, target in found_includes:
+        room = table.room_of(file)
+        if number == 0:
+            if room is None or not is_room_of_its_own(room, file):
+                found.append(f"{file}: its folder has no row in {PAGE}")
+            continue
+        if room is None or table.room_of(target) == room:
+            continue
+        arrow = table.arrow_to(room, target)
+        taken.add((room, arrow))
+        if arrow is None:
+            found.append(f"{file}:{number}: {room} must not include {target}")
+    for room, targets in table.arrows.items():
+        found += [f"{room} -> {target}: no include takes this arrow; delete it" for target in targets
+                  if (room, target) not in taken]
     return found
 
 
-def unfound_plants(root):
-    """The forbidden includes that violations() overlooks."""
+def unfound_plants(root, page):
+    """The forbidden includes that faults() overlooks."""
     with tempfile.TemporaryDirectory() as directory:
         copy = pathlib.Path(directory).resolve()
         for path in project_files(root):
@@ -145,20 +174,41 @@ def unfound_plants(root):
             target = copy / name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(line + "\n")
-        found = "\n".join(violations(copy))
-        return [name for name, _ in FORBIDDEN if f"{name}:1:" not in found]
+        found = "\n".join(faults(list(includes(copy)), page))
+        return [f"the forbidden include in {name}" for name, _ in FORBIDDEN if f"{name}:1:" not in found]
+
+
+def unfound_rows(found_includes, page):
+    """The faults of the table that faults() overlooks."""
+    return [f"{after} in place of {before}" for before, after, complaint in FAULTY_ROWS
+            if not any(line.startswith(complaint) for line in faults(found_includes, page.replace(before, after, 1)))]
+
+
+def print_rows(found_includes):
+    rows = {}
+    for file, number, target in found_includes:
+        row = rows.setdefault(os.path.dirname(file), {})
+        if number and os.path.dirname(target) != os.path.dirname(file):
+            row.setdefault(os.path.dirname(target), set()).add(os.path.basename(target))
+    for folder, targets in sorted(rows.items()):
+        print(f"{folder}: " + ", ".join(f"{target} ({', '.join(sorted(names))})" for target, names in sorted(targets.items())))
 
 
 def main():
-    root = pathlib.Path(os.environ["PROF_SOURCE"]).resolve()
-    found = violations(root)
+    root = pathlib.Path(os.environ.get("PROF_SOURCE", ".")).resolve()
+    found_includes = list(includes(root))
+    if "--rows" in sys.argv:
+        print_rows(found_includes)
+        return 0
+    page = (root / PAGE).read_text()
+    found = faults(found_includes, page)
     for line in found:
         print(line)
-    unfound = unfound_plants(root)
-    for name in unfound:
-        print(f"the check overlooked the forbidden include planted in {name}")
-    print(f"{len(list(project_files(root)))} files, {len(found)} forbidden includes")
-    return 1 if found or unfound else 0
+    overlooked = unfound_plants(root, page) + unfound_rows(found_includes, page)
+    for plant in overlooked:
+        print(f"the check overlooked {plant}")
+    print(f"{len(list(project_files(root)))} files, {len(Table(page).arrows)} rooms, {len(found)} faults")
+    return 1 if found or overlooked else 0
 
 
 if __name__ == "__main__":
