@@ -52,7 +52,7 @@ constexpr size_t kProfileInfoMinimum = 0x2c;
 constexpr size_t kContextInfoBytes = 32;
 constexpr size_t kTraceHeaderBytes = 24, kTraceElementBytes = 12;
 constexpr size_t kProfileValueBytes = 10, kContextIndexBytes = 12;  // profile.db: {Val}, {Idx}
-constexpr size_t kContextValueBytes = 12, kMetricIndexBytes = 10;   // cct.db: {Val}, {Idx}
+constexpr size_t kContextValueBytes = 12;                           // cct.db: {Val}
 
 // Propagation scopes, in the order in which HPCToolkit numbers a metric's propagated values.
 enum class Scope : uint8_t { Point, Function, LexAware, Execution };

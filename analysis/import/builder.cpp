@@ -96,10 +96,6 @@ uint32_t DatabaseBuilder::profile(const ProfileId& id) {
   return static_cast<uint32_t>(values_.size() - 1);
 }
 
-void DatabaseBuilder::name_thread(uint32_t profile, std::string_view name) {
-  database_.profiles[profile].id.thread_name = valid_utf8(name);
-}
-
 void DatabaseBuilder::add(uint32_t profile, uint32_t metric, uint32_t context, double value,
                           uint64_t samples) {
   values_[profile][(uint64_t{context} << 32) | metric] += value;

@@ -57,7 +57,6 @@ class DatabaseBuilder {
 
   // A new profile; its number.
   uint32_t profile(const ProfileId& id);
-  void name_thread(uint32_t profile, std::string_view name);
 
   // The calling contexts, which all profiles share. Places are those of places().
   ContextTree& contexts() { return tree_; }

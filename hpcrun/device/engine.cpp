@@ -162,9 +162,6 @@ QueueIndex add_queue(DeviceIndex device, const char* name, bool in_order) noexce
   return engine.queue_count++;
 }
 
-// Its line is closed with the others: tasks may still complete.
-void close_queue(QueueIndex) noexcept {}
-
 Task* submit(QueueIndex queue, TaskKind kind, const char* name, uint64_t bytes) noexcept {
   if (queue >= kMostQueues || !engine.queues[queue] || !is_sampling_this_copy() ||
       process_state.file.pause_switch().is_paused())

@@ -35,9 +35,6 @@ DeviceIndex add_device(const DeviceInfo& info) noexcept;
 // by all below.
 QueueIndex add_queue(DeviceIndex device, const char* name, bool in_order) noexcept;
 
-// No task will be submitted any more; those under way still complete.
-void close_queue(QueueIndex queue) noexcept;
-
 struct Task;  // of the engine's pool
 
 // Before the interface enqueues: notes the caller's context and the time. `name` is the kernel's (copied;
@@ -118,10 +115,6 @@ void leave_out_library(const void* code) noexcept;
 // Called before the program opens a library whose file's name begins with this, by the thread that does, as
 // long as the process is measured. Four at most, for good; the text stays.
 void watch_library(const char* beginning, void (*before_opening)() noexcept) noexcept;
-
-// Called as measuring ends, outside all locks: the back end hands in what has completed. Four at most, for
-// good.
-void set_flush(void (*flush)() noexcept) noexcept;
 
 // Has a thread of ours end the measuring of devices as the process ends by _exit(), while others may be
 // anywhere: `flush`, if any, is called by it to hand in what has completed. It is not waited for long. Four

@@ -21,10 +21,6 @@ namespace {
 // Ours (sudden_end.h) calls them.
 constexpr const char* kDrivers[] = {"libpocl", "libcuda.so", "libcupti", "libnvidia-", "libhpcrun.so"};
 
-constexpr size_t kMostFlushes = 4;
-void (*flushes[kMostFlushes])() noexcept;
-std::atomic<uint32_t> flush_count{0};
-
 struct WatchedLibrary {
   const char* beginning = nullptr;
   void (*before_opening)() noexcept = nullptr;
@@ -63,11 +59,6 @@ void note_incomplete() noexcept {
 
 }  // namespace
 
-void set_flush(void (*flush)() noexcept) noexcept {
-  const uint32_t at = flush_count.fetch_add(1);
-  if (at < kMostFlushes) flushes[at] = flush;
-}
-
 void watch_library(const char* beginning, void (*before_opening)() noexcept) noexcept {
   if (watched_count < kMostWatched) watched[watched_count++] = {beginning, before_opening};
 }
@@ -77,12 +68,6 @@ void before_library_opens(const char* path) noexcept {
   const char* const name = file_name(path);
   for (size_t i = 0; i < watched_count; ++i)
     if (begins_with(name, watched[i].beginning)) watched[i].before_opening();
-}
-
-void flush_devices() noexcept {
-  if (!is_used()) return;
-  for (uint32_t i = 0; i < kMostFlushes; ++i)
-    if (flushes[i]) flushes[i]();
 }
 
 void finish_devices() noexcept {

@@ -5,9 +5,6 @@
 
 namespace hpcrun {
 
-// Back ends hand in what they know: measuring is about to end.
-void flush_devices() noexcept;
-
 // Measuring has ended, and no thread's part of the file is closed yet.
 void finish_devices() noexcept;
 

@@ -75,6 +75,5 @@ enum class DeviceTotal : uint16_t {
   UnderWaySince = 51,
   KnownContexts = 48,  // samples: of how many that completed the launch context was found without a walk
 };
-constexpr uint16_t kFirstDeviceTotal = 40;
 
 }  // namespace hpcrun

@@ -426,7 +426,6 @@ bool finish_sampling() noexcept {
   if (!is_sampling_here()) return false;
   stay_at_home();
   note_time(Counter::ProgramEndedNs);
-  flush_devices();
   if (!process_state.sampling.exchange(false)) return false;
   stop_inherited_event();
   note_last_names();

@@ -92,8 +92,6 @@ QueueIndex add_queue(DeviceIndex, const char* name, bool in_order) noexcept {
   return index;
 }
 
-void close_queue(QueueIndex) noexcept {}
-
 Task* submit(QueueIndex queue, TaskKind kind, const char* name, uint64_t bytes) noexcept {
   std::string word = name ? name : "-";
   std::replace(word.begin(), word.end(), ' ', '_');

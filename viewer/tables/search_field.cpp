@@ -20,10 +20,6 @@ SearchField::SearchField(QWidget* parent)
   connect(expression_, &SearchLine::left, this, &SearchField::left);
 }
 
-void SearchField::search_for(const QString& expression) {
-  expression_->setText(expression);
-}
-
 std::vector<bool> SearchField::matches(const CallTree& tree) {
   const QString text = expression_->text();
   QString told;

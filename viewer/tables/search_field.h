@@ -17,7 +17,6 @@ class SearchField : public QWidget {
   explicit SearchField(QWidget* parent = nullptr);
 
   void start() { expression_->start(); }  // the keys go there
-  void search_for(const QString& expression);
   // Per frame of the tree whether its name matches; empty where nothing is searched for, or the expression
   // is none (which is told). Lower-case letters match upper-case ones as well.
   std::vector<bool> matches(const CallTree& tree);

@@ -48,8 +48,6 @@ struct PlacedCode {
   Instruction decoded;
 };
 
-constexpr size_t kMostTrampolineBytes = 160;
-
 size_t atomic_trampoline_bytes(uint8_t length) noexcept;
 // Writes it to site.trampoline, which is writable; `site` stays where it is for good.
 void write_atomic_trampoline(AtomicSite& site, const PlacedCode& instruction,

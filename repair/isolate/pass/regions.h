@@ -56,7 +56,6 @@ void prof_region_end(void);
 // cc` sets `complete` in the first of what it links where all code of the module is annotated; so nobody else
 // has to look after its atomic operations (repair/isolate/atomics/annotated.h).
 constexpr uint32_t kProfNoteType = 1;
-constexpr char kProfNoteName[8] = "prof";
 constexpr uint32_t kProfRegionsVersion = 1;
 struct ProfRegionsNote {
   uint32_t name_bytes = 5;
