@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/contention/separation.h"
-#include "analysis/database/contended_record.h"
+#include "analysis/run/contended_record.h"
 
 namespace prof {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/database/contended_record.h"
+#include "analysis/run/contended_record.h"
 
 namespace prof {
 

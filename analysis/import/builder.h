@@ -9,10 +9,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/database/contended_record.h"
 #include "analysis/database/model.h"
 #include "analysis/pipeline/context_tree.h"
 #include "analysis/pipeline/place_table.h"
+#include "analysis/run/contended_record.h"
 
 namespace prof {
 

@@ -7,8 +7,8 @@
 
 #include "analysis/attribution/attribution.h"
 #include "analysis/contention/contended_data.h"
-#include "analysis/database/contended_record.h"
 #include "analysis/pipeline/process_variables.h"
+#include "analysis/run/contended_record.h"
 #include "hpcrun/measurement/reader.h"
 
 namespace prof {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "analysis/database/device_use.h"
 #include "analysis/database/model.h"
+#include "analysis/run/device_use.h"
 #include "hpcrun/measurement/reader.h"
 
 namespace prof {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "analysis/attribution/attribution.h"
-#include "analysis/database/lock_record.h"
 #include "analysis/pipeline/contention.h"
+#include "analysis/run/lock_record.h"
 #include "hpcrun/measurement/reader.h"
 
 namespace prof {

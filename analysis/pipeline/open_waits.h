@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "analysis/database/lock_record.h"
 #include "analysis/pipeline/contention.h"
 #include "analysis/pipeline/process_variables.h"
+#include "analysis/run/lock_record.h"
 
 namespace prof {
 

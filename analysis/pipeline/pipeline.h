@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "analysis/attribution/attribution.h"
-#include "analysis/database/contended_record.h"
 #include "analysis/database/model.h"
 #include "analysis/database/progress.h"
 #include "analysis/repair/repair_file.h"
+#include "analysis/run/contended_record.h"
 #include "analysis/team/team.h"
 
 namespace prof {

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "analysis/contention/contended_data.h"
-#include "analysis/database/contended_record.h"
-#include "analysis/database/repair_record.h"
 #include "analysis/pipeline/contention.h"
 #include "analysis/pipeline/known_data.h"
 #include "analysis/pipeline/pipeline.h"
 #include "analysis/repair/repair_file.h"
+#include "analysis/run/contended_record.h"
+#include "analysis/run/repair_record.h"
 #include "hpcrun/measurement/reader.h"
 
 namespace prof {

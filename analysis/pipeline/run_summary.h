@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "analysis/database/contended_record.h"
-#include "analysis/database/device_use.h"
-#include "analysis/database/lock_record.h"
-#include "analysis/database/repair_record.h"
 #include "analysis/pipeline/run_record.h"
+#include "analysis/run/contended_record.h"
+#include "analysis/run/device_use.h"
+#include "analysis/run/lock_record.h"
+#include "analysis/run/repair_record.h"
 #include "hpcrun/measurement/reader.h"
 
 namespace prof {

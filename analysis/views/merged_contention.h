@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "analysis/database/contended_record.h"
+#include "analysis/run/contended_record.h"
 
 namespace prof {
 

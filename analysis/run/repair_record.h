@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/database/record_fields.h"
+#include "analysis/run/record_fields.h"
 
 namespace prof {
 

@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/database/record_fields.h"
-#include "analysis/repair/repair_file.h"
+#include "analysis/run/allocation_site.h"
+#include "analysis/run/record_fields.h"
+#include "hpcrun/model/placement.h"
 
 namespace prof {
 
