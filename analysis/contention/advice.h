@@ -7,15 +7,9 @@
 
 #include "analysis/contention/contended_data.h"
 #include "analysis/contention/separation.h"
+#include "analysis/run/kinds.h"
 
 namespace prof {
-
-enum class Remedy : uint8_t {
-  AlignObjects,    // objects of their own share a line: give each whole lines
-  PadElements,     // elements of an array do: give the element type whole lines
-  SeparateFields,  // fields of one object do: move them to lines of their own
-  CopyPerThread,   // threads use the same bytes: copies of their own, summed up when asked for
-};
 
 // A place in an object, by name.
 struct NamedPlace {

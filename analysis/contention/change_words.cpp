@@ -37,7 +37,7 @@ Change describe(const ChosenChange& chosen, const Separation& separation, const 
   const bool is_of_type = !chosen.is_of_variable && chosen.change.what == What::Type;
   change.text = text_of(object.tree.language, is_of_type);
   if (chosen.is_of_variable) {
-    change.what = "variable";
+    change.what = ChangedPart::Variable;
     change.name = object.name;
     if (object.tree.types.empty()) return change;
     change.type = object.tree.types[0].name;
@@ -52,14 +52,14 @@ Change describe(const ChosenChange& chosen, const Separation& separation, const 
   change.bytes_after = layout.bytes(chosen.change.type);
   switch (chosen.change.what) {
     case What::Member:
-      change.what = "member";
+      change.what = ChangedPart::Member;
       change.name = of.members[chosen.change.member].name;
       break;
     case What::Type:
-      change.what = "type";
+      change.what = ChangedPart::Type;
       break;
     case What::Elements:
-      change.what = "elements";
+      change.what = ChangedPart::Elements;
       change.name = object.name + chosen.path;
       change.type = object.tree.types[of.element].name;
       change.bytes_before = of.bytes / of.count;
@@ -86,8 +86,9 @@ std::string type_in_words(const Change& change, const std::string& owner) {
 }
 
 std::string place(const Change& change, const std::string& owner) {
-  if (change.what == "variable") return "before " + change.name + where(change, "");
-  if (change.what == "member") return "before " + change.name + where(change, type_in_words(change, owner));
+  if (change.what == ChangedPart::Variable) return "before " + change.name + where(change, "");
+  if (change.what == ChangedPart::Member)
+    return "before " + change.name + where(change, type_in_words(change, owner));
   return "on " + type_in_words(change, owner) + where(change, "");
 }
 
@@ -96,7 +97,7 @@ std::string growth(const Change& change, const std::string& what) {
     return fmt::format("{} keeps its {} bytes and begins a line", what, change.bytes_before);
   std::string text =
       fmt::format("{} grows from {} to {} bytes", what, change.bytes_before, change.bytes_after);
-  if (change.what != "member")
+  if (change.what != ChangedPart::Member)
     text += fmt::format(" ({} of padding)", change.bytes_after - change.bytes_before);
   return text;
 }
@@ -132,16 +133,16 @@ std::string words_for_changes(const Separation& separation, const TypedObjects& 
   for (size_t i = 0; i < all.size(); ++i) {
     if (told[i]) continue;
     const Change& change = all[i].change;
-    if (change.what == "elements") {
+    if (change.what == ChangedPart::Elements) {
       clauses.push_back(fmt::format("wrap each element of {}{} in a struct with {}", change.name,
                                     where(change, ""), text_of(all[i].language, false)));
       continue;
     }
-    const std::string text = text_of(all[i].language, change.what == "type");
+    const std::string text = text_of(all[i].language, change.what == ChangedPart::Type);
     std::vector<std::string> places;
     for (size_t j = i; j < all.size(); ++j) {
-      if (told[j] || all[j].change.what == "elements" ||
-          text_of(all[j].language, all[j].change.what == "type") != text)
+      if (told[j] || all[j].change.what == ChangedPart::Elements ||
+          text_of(all[j].language, all[j].change.what == ChangedPart::Type) != text)
         continue;
       told[j] = true;
       places.push_back(place(all[j].change, all[j].owner));
@@ -150,10 +151,10 @@ std::string words_for_changes(const Separation& separation, const TypedObjects& 
   }
   bool any_of_variable = false;
   for (const Described& one : all) {
-    any_of_variable |= one.change.what == "variable";
-    if (one.change.what == "variable") continue;
+    any_of_variable |= one.change.what == ChangedPart::Variable;
+    if (one.change.what == ChangedPart::Variable) continue;
     const std::string what =
-        one.change.what == "elements" ? "an element" : type_in_words(one.change, one.owner);
+        one.change.what == ChangedPart::Elements ? "an element" : type_in_words(one.change, one.owner);
     if (std::ranges::find(grown, what) != grown.end()) continue;
     grown.push_back(what);
     growths.push_back(growth(one.change, what));

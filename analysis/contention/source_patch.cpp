@@ -7,6 +7,8 @@
 #include <cctype>
 #include <string_view>
 
+#include "analysis/run/spelling.h"
+
 namespace prof {
 namespace {
 
@@ -173,13 +175,14 @@ std::string SourcePatch::put_on_type(size_t line, const Change& change) {
 }
 
 std::string SourcePatch::make(const Change& change) {
-  if (change.what == "elements")
+  if (change.what == ChangedPart::Elements)
     return "has elements to be wrapped in a struct, and code that uses them has to name its member";
   if (change.line == 0 || change.line > lines_.size()) return "is not there";
-  const std::string key = fmt::format("{} {} {}", change.line, change.what, change.name);
+  const std::string key = fmt::format("{} {} {}", change.line, name_of(change.what), change.name);
   if (made_.contains(key)) return {};
   const size_t line = change.line - 1;
-  std::string why = change.what == "type" ? put_on_type(line, change) : put_before_declaration(line, change);
+  std::string why =
+      change.what == ChangedPart::Type ? put_on_type(line, change) : put_before_declaration(line, change);
   if (why.empty()) made_.insert(key);
   return why;
 }

@@ -16,7 +16,6 @@
 namespace prof {
 namespace {
 
-using hpcrun::AccessKind;
 using hpcrun::Sharing;
 
 constexpr size_t kMostSides = 64;  // of a finding
@@ -87,30 +86,6 @@ std::string region_at(const KnownData& data, uint64_t address) {
   return place.module.empty() ? "" : fmt::format("the data of {}", base_name(place.module));
 }
 
-const char* words_for(AccessKind kind) {
-  if (kind == AccessKind::ReadWrite) return "reads and writes";
-  return kind == AccessKind::Write ? "writes" : "reads";
-}
-
-const char* name_of(Sharing sharing) {
-  if (sharing == Sharing::Mixed) return "mixed";
-  return sharing == Sharing::True ? "true" : "false";
-}
-
-const char* name_of(Remedy remedy) {
-  switch (remedy) {
-    case Remedy::AlignObjects:
-      return "align-objects";
-    case Remedy::PadElements:
-      return "pad-elements";
-    case Remedy::SeparateFields:
-      return "separate-fields";
-    case Remedy::CopyPerThread:
-      return "copy-per-thread";
-  }
-  return "";
-}
-
 // The record's allocations, and which of them an object is.
 class AllocationsOfRecord {
  public:
@@ -152,7 +127,7 @@ void add_advice(const ContendedData& found, const std::vector<PlacedSide>& place
                 ObjectKind kind, const KnownData& data, ContendedRecord& record) {
   const TypedObjects objects = data.typed(found.objects);
   const Advice advice = advise(found.sharing, placed, kind, objects);
-  record.remedy = name_of(advice.remedy);
+  record.remedy = advice.remedy;
   record.advice = advice.text;
   record.changes = describe_changes(advice.separation, objects);
   const auto after = advice.separation.bytes_after.find(main);
@@ -164,7 +139,7 @@ ContendedRecord make_record(const ContendedData& found, const KnownData& data, c
   record.host = data.process().host;
   record.rank = data.process().rank;
   record.process = data.process().process;
-  record.sharing = name_of(found.sharing);
+  record.sharing = found.sharing;
   record.lines = found.lines.size();
   record.weight_s = static_cast<double>(found.weight_ns) * 1e-9;
   add_saving(found, paces, record);
@@ -176,7 +151,6 @@ ContendedRecord make_record(const ContendedData& found, const KnownData& data, c
   record.remote_hitm = found.transfers.remote;
   record.latency_cycles = found.transfers.latency_cycles;
   record.interleaved = static_cast<double>(found.interleaved);
-  record.kind = "unknown";
   record.address = found.lines.front();
   ObjectKind kind = ObjectKind::Static;
   record.name = region_at(data, record.address);
@@ -187,7 +161,7 @@ ContendedRecord make_record(const ContendedData& found, const KnownData& data, c
     record.address = object.begin;
     record.bytes = object.bytes;
     record.name.clear();
-    record.kind = kind == ObjectKind::Heap ? "allocation" : "variable";
+    record.kind = kind == ObjectKind::Heap ? DataKind::Allocation : DataKind::Variable;
     if (const Variable* const variable = data.variable_of(main)) {
       record.name = variable->name;
       record.type = variable->type;
@@ -210,9 +184,9 @@ ContendedRecord make_record(const ContendedData& found, const KnownData& data, c
       told.variable = data.place_of(side.object);
       told.variable_bytes = variable->bytes;
     }
-    told.access = words_for(side.kind);
+    told.access = side.kind;
     // Of memory of unknown origin nothing but its line has a begin.
-    told.offset = side.offset - (record.kind == "unknown" ? record.address : 0);
+    told.offset = side.offset - (record.kind == DataKind::Unknown ? record.address : 0);
     told.bytes = side.bytes;
     told.line = hpcrun::line_of(begin + side.offset);
     told.line_offset = (begin + side.offset) % hpcrun::kLineBytes;
@@ -264,7 +238,7 @@ std::vector<ContendedRecord> records_of_writes(const ProcessMeasurement& measure
   std::vector<ContendedRecord> records;
   for (const ContendedData& found : find_written_data(written, data.objects())) {
     ContendedRecord& record = records.emplace_back(make_record(found, data, {}));
-    record.source = kCountedByPages;
+    record.source = EvidenceSource::Pages;
     if (seconds > 0) record.interleaved_per_s = record.interleaved / seconds;
   }
   return records;
@@ -289,7 +263,7 @@ const ContentionOptions kHardwareFinding{.window_ns = 1'000'000'000,
                                          .least_moves = 0,
                                          .least_transfers = kLeastTransferSamples};
 
-bool note_transfers(ContendedRecord& record, double seconds, const std::string& source) {
+bool note_transfers(ContendedRecord& record, double seconds, EvidenceSource source) {
   record.source = source;
   if (seconds <= 0) return true;
   record.transfers_per_s = record.transfers / seconds;
@@ -319,13 +293,13 @@ std::vector<ContendedRecord> contended_records(const ProcessMeasurement& measure
   if (!measurement.written.empty()) return records_of_writes(measurement, threads, data);
   const std::vector<ContentionAccess> accesses =
       measured_accesses(threads, [&](const MeasuredAccess& access) { return data.object_of(access); });
-  const char* const source = contention_hardware(measurement);
+  const std::optional<EvidenceSource> source = contention_hardware(measurement);
   const MeasuredContexts contexts(measurement);
   std::vector<ContendedRecord> records = make_records(
       accesses, data, measured_paces(threads), source ? kHardwareFinding : ContentionOptions{}, &contexts);
   if (source)
     std::erase_if(records, [&, seconds = seconds_of(measurement)](ContendedRecord& record) {
-      return !note_transfers(record, seconds, source);
+      return !note_transfers(record, seconds, *source);
     });
   return records;
 }

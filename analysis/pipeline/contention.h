@@ -41,16 +41,13 @@ bool looked_for_contention(const std::vector<ProcessMeasurement>& measurements);
 // Accesses were seen, or writes were counted.
 bool has_accesses(const ProcessMeasurement& measurement);
 
-// By what it is known that was counted, as reports name it.
-constexpr char kCountedByPages[] = "exact, by pages";
-
 // What is known by hardware that samples transfers between caches: a finding has a few of them at least, and
 // as many a second as cost something. Its samples of a line are few and need not overlap to the millisecond.
 extern const ContentionOptions kHardwareFinding;
 
 // Fills in the rate of transfers, over so many seconds (0: not known), and who told it. False: too few to
 // tell.
-bool note_transfers(ContendedRecord& record, double seconds, const std::string& source);
+bool note_transfers(ContendedRecord& record, double seconds, EvidenceSource source);
 
 // The dearest first. What could not be read of modules is a warning, one line each.
 std::vector<ContendedRecord> contended_records(const ProcessMeasurement& measurement,

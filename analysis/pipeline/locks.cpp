@@ -24,28 +24,28 @@ constexpr size_t kMostSides = 64;  // of each
 constexpr size_t kMostWork = 1024;
 constexpr std::string_view kCritical = ".gomp_critical_user_";  // GCC's variable of a critical section
 
-const char* name_of(LockKind kind) {
+WaitedFor waited_for(LockKind kind) {
   switch (kind) {
     case LockKind::Mutex:
-      return "mutex";
+      return WaitedFor::Mutex;
     case LockKind::ReadWriteLock:
-      return "read-write lock";
+      return WaitedFor::ReadWriteLock;
     case LockKind::SpinLock:
-      return "spin lock";
+      return WaitedFor::SpinLock;
     case LockKind::CriticalSection:
-      return "critical section";
+      return WaitedFor::CriticalSection;
     case LockKind::Condition:
-      return "condition variable";
+      return WaitedFor::Condition;
     case LockKind::Semaphore:
-      return "semaphore";
+      return WaitedFor::Semaphore;
     case LockKind::Barrier:
-      return "barrier";
+      return WaitedFor::Barrier;
     case LockKind::Join:
-      return "end of a thread";
+      return WaitedFor::EndOfThread;
     case LockKind::Team:
-      return "next parallel region";
+      return WaitedFor::ParallelRegion;
   }
-  return "lock";
+  return WaitedFor::UnknownLock;
 }
 
 LockMetric metric_of(const MeasuredLockCell& cell) {
@@ -217,8 +217,8 @@ LockName name_of_lock(uint64_t address, ProcessVariables& variables) {
   return {std::move(name), place_in_source(found.variable->file, found.variable->line), is_section};
 }
 
-const char* kind_of_lock(LockKind kind, const LockName& name) {
-  return kind == LockKind::CriticalSection && !name.is_section ? "OpenMP lock" : name_of(kind);
+WaitedFor kind_of_lock(LockKind kind, const LockName& name) {
+  return kind == LockKind::CriticalSection && !name.is_section ? WaitedFor::OpenMpLock : waited_for(kind);
 }
 
 void charge_locks(ProcessMeasurement& measurement) {
@@ -267,7 +267,7 @@ void add_locks(const ProcessMeasurement& measurement, std::span<const ThreadInDa
   const std::vector<ModuleInMemory> modules = modules_in_memory(measurement);
   ProcessVariables variables(modules, options, warnings);
   // By kind, and where they were allocated or else mostly waited for.
-  std::map<std::tuple<std::string, uint32_t, uint64_t, uint32_t>, size_t> unnamed;
+  std::map<std::tuple<WaitedFor, uint32_t, uint64_t, uint32_t>, size_t> unnamed;
   for (const auto& [address, lock] : by_address) {
     if (lock.waiters.empty()) continue;
     LockRecord record = make_record(measurement.process, address, lock, variables);
@@ -290,8 +290,8 @@ void add_locks(const ProcessMeasurement& measurement, std::span<const ThreadInDa
   }
   for (const auto& [kind, sums] : blocked)
     for (const LockSide& side : sides_of(sums))
-      locks.blocked.push_back(
-          {name_of(kind), side.context, side.threads, side.count, side.seconds, side.longest_s, side.open});
+      locks.blocked.push_back({waited_for(kind), side.context, side.threads, side.count, side.seconds,
+                               side.longest_s, side.open});
   add_work(measurement, threads, locks);
   add_open_waits(measurement, threads, variables, locks.open);
 }

@@ -29,7 +29,7 @@ struct LockName {
 };
 LockName name_of_lock(uint64_t address, ProcessVariables& variables);
 
-const char* kind_of_lock(hpcrun::LockKind kind, const LockName& name);  // "mutex"
+WaitedFor kind_of_lock(hpcrun::LockKind kind, const LockName& name);
 
 // Those of one process. What could not be read of modules is a warning, one line each.
 void add_locks(const ProcessMeasurement& measurement, std::span<const ThreadInDatabase> threads,

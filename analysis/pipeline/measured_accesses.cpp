@@ -137,11 +137,12 @@ Paces measured_paces(std::span<const ThreadInDatabase> threads) {
   return paces;
 }
 
-const char* contention_hardware(const ProcessMeasurement& measurement) {
+std::optional<EvidenceSource> contention_hardware(const ProcessMeasurement& measurement) {
   const auto source =
       static_cast<hpcrun::ContentionSource>(measurement.counter(hpcrun::Counter::LooksForContention));
-  if (source == hpcrun::ContentionSource::Pebs) return "Intel PEBS";
-  return source == hpcrun::ContentionSource::Ibs ? "AMD IBS" : nullptr;
+  if (source == hpcrun::ContentionSource::Pebs) return EvidenceSource::Pebs;
+  if (source == hpcrun::ContentionSource::Ibs) return EvidenceSource::Ibs;
+  return std::nullopt;
 }
 
 }  // namespace prof

@@ -27,7 +27,7 @@ std::vector<WrittenBytes> measured_writes(const ProcessMeasurement& measurement,
 
 Paces measured_paces(std::span<const ThreadInDatabase> threads);
 
-// The hardware that told of the process's accesses, as reports name it; nullptr: none, but breakpoints.
-const char* contention_hardware(const ProcessMeasurement& measurement);
+// The hardware that recorded the process's accesses; nothing: breakpoints did.
+std::optional<EvidenceSource> contention_hardware(const ProcessMeasurement& measurement);
 
 }  // namespace prof

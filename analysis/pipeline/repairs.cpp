@@ -23,61 +23,28 @@ using Site = RepairsRecord::Site;
 constexpr size_t kMostSites = 256;  // in run.json
 constexpr size_t kMostWords = 32;   // of a call path
 
-constexpr std::pair<Counter, const char*> kLocksDeclined[] = {
-    {Counter::LocksDeclinedRobust, "robust"}, {Counter::LocksDeclinedPriority, "priority"},
-    {Counter::LocksDeclinedShared, "shared"}, {Counter::LocksDeclinedSpin, "spin"},
-    {Counter::LocksDeclinedElided, "elided"}, {Counter::LocksDeclinedNoMemory, "memory"},
+constexpr std::pair<Counter, LockObstacle> kLocksDeclined[] = {
+    {Counter::LocksDeclinedRobust, LockObstacle::Robust},
+    {Counter::LocksDeclinedPriority, LockObstacle::Priority},
+    {Counter::LocksDeclinedShared, LockObstacle::Shared},
+    {Counter::LocksDeclinedSpin, LockObstacle::Spin},
+    {Counter::LocksDeclinedElided, LockObstacle::Elided},
+    {Counter::LocksDeclinedNoMemory, LockObstacle::Memory},
 };
 
 constexpr uint64_t kPageBytes = 4096;
 
-std::string why_in_words(uint64_t why) {
-  switch (static_cast<hpcrun::WhyShared>(why)) {
-    case hpcrun::WhyShared::TrueSharing:
-      return "threads use the same bytes there";
-    case hpcrun::WhyShared::AtomicUse:
-      return "atomic operations work on it";
-    case hpcrun::WhyShared::SyncObject:
-      return "a lock, or what else threads meet at, lies on it";
-    case hpcrun::WhyShared::NotCommon:
-      return "it is neither a variable nor the allocator's";
-    case hpcrun::WhyShared::SystemData:
-      return "the C or C++ library's own data lie on it";
-    case hpcrun::WhyShared::Stack:
-      return "it is a thread's stack";
-    case hpcrun::WhyShared::TooMany:
-      return "as many pages as there can be are isolated already";
-    case hpcrun::WhyShared::NoSession:
-      return "the kernel or one of the threads does not allow it";
-    case hpcrun::WhyShared::Forked:
-      return "the program forked";
-    case hpcrun::WhyShared::Expensive:
-      return "that cost more than the sharing";
-    case hpcrun::WhyShared::AtomicModule:
-      return "atomic instructions of a module cannot be kept from it";
-    case hpcrun::WhyShared::Remapped:
-      return "the program gave the memory back";
-    case hpcrun::WhyShared::AtomicCode:
-      return "threads use atomic operations of the program's own, by which they may synchronise (prof c++ "
-             "tells), or OpenMP's (which nothing tells)";
-    case hpcrun::WhyShared::CpuTime:
-      return "the program has a timer or a limit of its CPU time, which would not count threads as processes";
-    default:
-      return {};
-  }
-}
-
 std::string fate_of_page(const RepairsRecord::Page& page) {
   const std::string since = words_for_duration(page.since_s);
-  if (page.kind == "isolated")
+  if (page.kind == PageFate::Isolated)
     return fmt::format("Since {} of the run each thread had its page for itself.", since);
-  return fmt::format("From {} on its page was common to all threads: {}.", since, page.why);
+  return fmt::format("From {} on its page was common to all threads: {}.", since, name_of(page.why));
 }
 
 RepairsRecord::Page page_of(const MeasuredRepair& repair, double since_s) {
   RepairsRecord::Page page;
-  page.kind = repair.kind == RepairKind::PageIsolated ? "isolated" : "shared";
-  page.why = why_in_words(repair.remaining);
+  page.kind = repair.kind == RepairKind::PageIsolated ? PageFate::Isolated : PageFate::Shared;
+  page.why = static_cast<hpcrun::WhyShared>(repair.remaining);
   page.address = repair.address;
   page.since_s = since_s;
   constexpr double kWhole = 1e6;
@@ -89,8 +56,9 @@ RepairsRecord::Page page_of(const MeasuredRepair& repair, double since_s) {
 void add_balance(const ProcessMeasurement& measurement, RepairsRecord& record) {
   if (const uint64_t code = measurement.counter(Counter::IsolationGuarantee);
       code != 0 && measurement.counter(Counter::Conversions) != 0)
-    record.guarantee =
-        code == hpcrun::kIsolatedAnnotated && record.guarantee != "calls" ? "annotated" : "calls";
+    record.guarantee = code == hpcrun::kIsolatedAnnotated && record.guarantee != Guarantee::Calls
+                           ? Guarantee::Annotated
+                           : Guarantee::Calls;
   const auto isolated = static_cast<double>(measurement.counter(Counter::MeetingsIsolated));
   if (isolated <= record.isolated_meetings) return;
   record.isolated_meetings = isolated;
@@ -115,7 +83,7 @@ bool is_lock_function(const std::string& name) {
 
 // Empty where such allocations can be placed.
 std::string why_not_placed(const ContendedRecord& record, const Placeable& one) {
-  if (record.sharing == "true") return "threads use the same bytes, which no layout parts";
+  if (record.sharing == hpcrun::Sharing::True) return "threads use the same bytes, which no layout parts";
   if (one.is_mapping) return "the program maps this memory itself, without an allocator";
   if (one.site.frames.empty())
     return "they are allocated by generated code, which the next run has elsewhere";
@@ -128,7 +96,8 @@ std::string why_not_placed(const ContendedRecord& record, const Placeable& one) 
 
 // The same of data that no allocator has.
 std::string why_not_moved(const ContendedRecord& record) {
-  if (record.kind == "unknown" && record.module.empty()) return "it is not known who allocated the memory";
+  if (record.kind == DataKind::Unknown && record.module.empty())
+    return "it is not known who allocated the memory";
   const bool has_patch = !record.changes.empty();
   return std::string("variables lie where the program was built to have them; ") +
          (has_patch ? "prof report --view=contention --format=patch changes the source"
@@ -155,7 +124,7 @@ const MovedLock* first_moved(std::span<const MovedLock> locks, const ContendedRe
 
 std::string fate(const RepairsRecord& repairs, const ContendedRecord& record, const Placeable& one) {
   const Site* const site = site_of(repairs, one.context);
-  if (site && site->align > 0 && site->kind != "declined")
+  if (site && site->align > 0 && site->kind != SiteFate::Declined)
     return fmt::format("Since {} of the run these allocations are placed {}.",
                        words_for_duration(site->since_s),
                        words_for_placement(site->align, site->offset, site->pad));
@@ -220,7 +189,7 @@ void add_locks(const CallTree& tree, const ContendedRecord& record, const std::s
 void add_proposals(const CallTree& tree, const ContendedRecord& record, const std::string& sentence,
                    RepairFile& file) {
   const size_t locks = file.locks.size();
-  if (record.sharing != "true") add_locks(tree, record, sentence, file.locks);
+  if (record.sharing != hpcrun::Sharing::True) add_locks(tree, record, sentence, file.locks);
   if (record.placeable.empty() && file.locks.size() == locks) {
     file.declined.push_back({sentence, why_not_moved(record)});
     return;
@@ -317,9 +286,9 @@ void RunRepairs::add(const ProcessMeasurement& measurement, std::span<const Thre
     }
     if (record_.sites.size() == kMostSites) continue;
     Site& site = record_.sites.emplace_back();
-    site.kind = repair.kind == RepairKind::Placed        ? "placed"
-                : repair.kind == RepairKind::PlannedSite ? "planned"
-                                                         : "declined";
+    site.kind = repair.kind == RepairKind::Placed        ? SiteFate::Placed
+                : repair.kind == RepairKind::PlannedSite ? SiteFate::Planned
+                                                         : SiteFate::Declined;
     const auto thread = std::ranges::find_if(
         threads, [&](const ThreadInDatabase& one) { return one.thread->index == repair.thread; });
     if (thread != threads.end() && repair.node < thread->context_of.size() && repair.node > 0)

@@ -256,7 +256,7 @@ Json describe_locks(const LocksRecord& records) {
 
 Json describe_repairs(const RepairsRecord& record) {
   Json json = fields_as_json<Json>(record);
-  json["declined_locks"] = record.declined_locks;
+  json["declined_locks"] = counts_as_json<Json>(record.declined_locks);
   json["sites"] = Json::array();
   for (const RepairsRecord::Site& site : record.sites) json["sites"].push_back(fields_as_json<Json>(site));
   json["pages"] = Json::array();
@@ -284,14 +284,11 @@ Json describe_degradations(const Measurements& measurements, const std::vector<s
 Json contention_sources(const std::vector<ProcessMeasurement>& measurements) {
   using Source = hpcrun::ContentionSource;
   Json sources = Json::array();
-  for (const auto& [source, name] : {std::pair{Source::Pebs, "Intel PEBS"},
-                                     {Source::Ibs, "AMD IBS"},
-                                     {Source::Breakpoints, "decoded instructions and breakpoints"},
-                                     {Source::Pages, "counting what threads write, page by page"}})
-    if (std::ranges::any_of(measurements, [source = source](const ProcessMeasurement& measurement) {
+  for (const Source source : {Source::Pebs, Source::Ibs, Source::Breakpoints, Source::Pages})
+    if (std::ranges::any_of(measurements, [source](const ProcessMeasurement& measurement) {
           return measurement.counter(Counter::LooksForContention) == static_cast<uint64_t>(source);
         }))
-      sources.push_back(name);
+      sources.push_back(name_of(source));
   return sources;
 }
 

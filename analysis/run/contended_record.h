@@ -6,7 +6,10 @@
 #include <vector>
 
 #include "analysis/run/allocation_site.h"
+#include "analysis/run/kinds.h"
 #include "analysis/run/record_fields.h"
+#include "hpcrun/model/cache_line.h"
+#include "hpcrun/model/memory_access.h"
 #include "hpcrun/model/placement.h"
 
 namespace prof {
@@ -16,8 +19,8 @@ struct ContendedRecord {
   int32_t rank = -1;
   int32_t process = -1;    // pid
   uint64_t processes = 1;  // that this tells of; the others are not named
-  std::string sharing;     // "false", "true", "mixed"
-  std::string kind;        // "variable", "allocation", "unknown"
+  hpcrun::Sharing sharing = hpcrun::Sharing::None;
+  DataKind kind = DataKind::Unknown;
   std::string name;        // of the variable, or of the memory it lies in ("[heap]"); empty: not known
   std::string type;        // empty: not known
   std::string declared;    // "stats.cpp:12"; empty: not known
@@ -32,10 +35,8 @@ struct ContendedRecord {
   double false_moves = 0;  // how often the lines moved, in accesses that were seen: for comparing
   double true_moves = 0;
   double adjacent_moves = 0;
+  EvidenceSource source = EvidenceSource::Breakpoints;
   // Where hardware told it:
-  // Which: "Intel PEBS", "Intel PEBS by perf", or "exact, by pages", where writes were counted; empty: our
-  // own breakpoints.
-  std::string source;
   double transfers = 0;        // loads that found a line in another processor's cache
   double transfers_per_s = 0;  // 0: the time is not known
   double hitm = 0;             // of them, those to which the line was modified there
@@ -46,13 +47,13 @@ struct ContendedRecord {
   double interleaved_per_s = 0;  // 0: the time is not known
   // Of the change:
   uint64_t bytes_after = 0;  // of the object with all `changes`; 0: not known
-  std::string remedy;        // "align-objects", "pad-elements", "separate-fields", "copy-per-thread"
+  Remedy remedy = Remedy::None;
   std::string advice;
 
   // An alignment that parts what threads use, as the advice says it. Empty where none does, or the layout is
   // not known.
   struct Change {
-    std::string what;  // "member", "type", "variable", or "elements", each to be wrapped in a struct
+    ChangedPart what = ChangedPart::Member;
     std::string name;  // of the member or variable, or of the array; empty: a type
     std::string type;  // "struct Stats": that of the member, or itself; of an element; empty: not known
     std::string file;  // where what gets it is declared; empty: not known
@@ -78,7 +79,7 @@ struct ContendedRecord {
     std::string name;      // of the variable that the bytes belong to; empty: not one, or not known
     std::string declared;  // "stats.cpp:12", of that variable; empty: not known
     std::string place;     // "[3].hits"; empty: the object itself, or not known
-    std::string access;    // "reads", "writes", "reads and writes"
+    hpcrun::AccessKind access = hpcrun::AccessKind::ReadWrite;
     uint64_t offset = 0;   // from the object's begin
     uint64_t bytes = 0;
     uint64_t line = 0;         // address of its cache line in memory; 0: not known

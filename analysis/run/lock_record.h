@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/run/kinds.h"
 #include "analysis/run/record_fields.h"
 
 namespace prof {
@@ -23,7 +24,7 @@ struct LockRecord {
   std::string host;
   int32_t rank = -1;
   int32_t process = -1;  // pid
-  std::string kind;      // "mutex", "read-write lock", "spin lock", "critical section", "OpenMP lock"
+  WaitedFor kind = WaitedFor::UnknownLock;
   std::string name;      // of the variable with the part that is the lock; empty: it has none
   std::string declared;  // "queue.cpp:12"; empty: not known
   uint64_t address = 0;  // of the first lock, in memory
@@ -42,8 +43,7 @@ struct LockRecord {
 
 // Waiting for other threads without a lock.
 struct BlockedRecord {
-  // "condition variable", "semaphore", "barrier", "end of a thread", "next parallel region"
-  std::string kind;
+  WaitedFor kind = WaitedFor::UnknownLock;
   uint32_t context = 0;
   uint64_t threads = 0;
   uint64_t count = 0;
@@ -70,7 +70,8 @@ struct OpenWaitRecord {
   int32_t process = -1;  // pid
   int32_t thread = -1;   // id of the thread that waited
   std::string thread_name;
-  std::string kind, name;  // of the lock, as in a LockRecord
+  WaitedFor kind = WaitedFor::UnknownLock;
+  std::string name;  // of the lock, as in a LockRecord
   uint64_t address = 0;
   uint32_t context = 0;
   double seconds = 0;

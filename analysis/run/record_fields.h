@@ -4,9 +4,14 @@
 // from it, and shown as JSON goes by that alone.
 
 #include <algorithm>
+#include <cstdint>
 #include <initializer_list>
+#include <map>
+#include <string>
 #include <string_view>
 #include <type_traits>
+
+#include "analysis/run/spelling.h"
 
 namespace prof {
 
@@ -18,8 +23,20 @@ template <typename Json, typename Record>
 Json fields_as_json(const Record& record, std::initializer_list<std::string_view> left_out = {}) {
   Json json = Json::object();
   for_each_field(record, [&](const char* name, const auto& value) {
-    if (std::ranges::find(left_out, name) == left_out.end()) json[name] = value;
+    if (std::ranges::find(left_out, name) != left_out.end()) return;
+    if constexpr (std::is_enum_v<std::remove_cvref_t<decltype(value)>>)
+      json[name] = name_of(value);
+    else
+      json[name] = value;
   });
+  return json;
+}
+
+// What was counted of each.
+template <typename Json, typename Enum>
+Json counts_as_json(const std::map<Enum, uint64_t>& counts) {
+  Json json = Json::object();
+  for (const auto& [what, count] : counts) json[std::string(name_of(what))] = count;
   return json;
 }
 

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "analysis/run/kinds.h"
 #include "analysis/run/record_fields.h"
+#include "repair/isolate/interface.h"
 
 namespace prof {
 
@@ -20,10 +22,10 @@ struct RepairsRecord {
   uint64_t refused_allocations = 0;  // that the allocator could not place
   uint64_t planned_sites = 0;        // of the plan, that the program came to
   uint64_t moved_locks = 0;
-  std::map<std::string, uint64_t> declined_locks;  // by why they got no line of their own
+  std::map<LockObstacle, uint64_t> declined_locks;  // by why they got no line of their own
 
   struct Site {
-    std::string kind;      // "placed", "planned", "declined"
+    SiteFate kind = SiteFate::Declined;
     uint32_t context = 0;  // of the allocation, an index into Database::contexts; 0: not known
     double since_s = 0;    // of the run, when that was decided, or the first such allocation came
     uint64_t bytes = 0;    // that are asked for; 0: they vary
@@ -37,8 +39,8 @@ struct RepairsRecord {
 
   // What became of a page that threads shared falsely.
   struct Page {
-    std::string kind;  // "isolated", "shared"
-    std::string why;   // it is not isolated, or not any more: as words_for() has it; empty: it is
+    PageFate kind = PageFate::Shared;
+    hpcrun::WhyShared why = hpcrun::WhyShared::None;  // it is not isolated, or not any more
     std::string name;  // of what threads contended for there; empty: not known
     uint64_t address = 0;
     double since_s = 0;  // of the run
@@ -53,9 +55,7 @@ struct RepairsRecord {
   double commit_s = 0;
   uint64_t merged_words = 0;
   double converted_s = 0;  // their CPU time
-  // What held for the program's data meanwhile: "annotated", or "calls" where not all code said where it works
-  // atomically; empty: nothing was isolated.
-  std::string guarantee;
+  Guarantee guarantee = Guarantee::None;  // what held for the program's data meanwhile
   // How often threads met in a second of CPU time with pages of their own, and with common ones, as that was
   // tried last; 0: it was not.
   double isolated_meetings = 0;

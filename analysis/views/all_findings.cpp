@@ -55,7 +55,7 @@ void write_file(const std::vector<Finding>& findings, const fs::path& path) {
   uint64_t id = 0;
   for (const Finding& finding : findings) {
     row.bind(0, ++id);
-    row.bind(1, std::string_view(finding.kind));
+    row.bind(1, name_of(finding.kind));
     row.bind(2, std::string_view(severity_name(finding.severity)));
     bind_text(row, 3, finding.metric);
     bind_cost(row, finding.cost);

@@ -16,6 +16,8 @@
 namespace prof {
 namespace {
 
+using hpcrun::Sharing;
+
 constexpr double kMediumShare = 0.05, kHighShare = 0.20;
 // Of transfers a second. TMI found more than the larger in all programs that were worth a repair; a tenth of
 // it costs a thread a percent of its time.
@@ -59,8 +61,8 @@ ThreadAtPlace at_place_of(const ContendedRecord& record, const ContendedRecord::
     if (side.profile != most.profile || side.object != most.object || side.name != most.name ||
         side.offset != most.offset)
       continue;
-    at.reads |= side.access != "writes";
-    at.writes |= side.access != "reads";
+    at.reads |= hpcrun::reads(side.access);
+    at.writes |= hpcrun::writes(side.access);
   }
   return at;
 }
@@ -116,12 +118,12 @@ std::string interleaved_in_words(const ContendedRecord& record) {
 }
 
 bool is_told_by_hardware(const ContendedRecord& record) {
-  return !record.source.empty() && !is_counted(record);
+  return record.source != EvidenceSource::Breakpoints && !is_counted(record);
 }
 
 // Recordings of other profilers have no samples of CPU time.
 bool has_cpu_time(const ContendedRecord& record) {
-  return record.source.empty() || record.weight_s > 0;
+  return record.source == EvidenceSource::Breakpoints || record.weight_s > 0;
 }
 
 FindingCost cost_of(const ContendedRecord& record, const RunSummary& run) {
@@ -187,8 +189,8 @@ std::string saving_in_words(const ContendedRecord& record, const RunSummary& run
 std::string sentence(const CallTree& tree, const ContendedRecord& record, const RunSummary& run) {
   std::set<uint32_t> threads;
   for (const ContendedRecord::Side& side : record.sides) threads.insert(side.profile);
-  const char* what = record.sharing == "false" ? "use different bytes on the same cache line of"
-                     : record.sharing == "true"
+  const char* what = record.sharing == Sharing::False ? "use different bytes on the same cache line of"
+                     : record.sharing == Sharing::True
                          ? "use the same bytes of"
                          : "use the same bytes, and different ones on their cache line, of";
   std::string text = record.processes > 1 ? fmt::format("In {} processes ", record.processes) : "";
@@ -206,9 +208,10 @@ std::string sentence(const CallTree& tree, const ContendedRecord& record, const 
   }
   if (!is_written) text += ", while another one writes, which was not seen doing so";
   if (is_told_by_hardware(record))
-    text += fmt::format("; {} ({})", transfers_in_words(record), record.source);
+    text += fmt::format("; {} ({})", transfers_in_words(record), name_of(record.source));
   if (is_counted(record))
-    text += fmt::format("; one wrote after another {} ({})", interleaved_in_words(record), record.source);
+    text += fmt::format("; one wrote after another {} ({})", interleaved_in_words(record),
+                        name_of(record.source));
   if (!has_cpu_time(record)) return text + ".";
   text += fmt::format("; {} of the CPU time was found there",
                       words_for_percent(share_of_run(record.weight_s, run)));
@@ -217,19 +220,24 @@ std::string sentence(const CallTree& tree, const ContendedRecord& record, const 
   return text + ".";
 }
 
+FindingKind kind_of(Sharing sharing) {
+  if (sharing == Sharing::False) return FindingKind::FalseSharing;
+  return sharing == Sharing::True ? FindingKind::TrueSharing : FindingKind::MixedSharing;
+}
+
 Finding finding(const CallTree& tree, const ContendedRecord& record, const RunSummary& run) {
   Finding finding;
   finding.cost = cost_of(record, run);
   const double share = finding.cost->share_of_run;
-  finding.kind = record.sharing + "-sharing";
+  finding.kind = kind_of(record.sharing);
   finding.severity = contention_severity(record, share);
   if (has_cpu_time(record)) finding.metric = "CPUTIME";
   finding.sentence = sentence(tree, record, run);
   size_t shown = 0;
   for (const ContendedRecord::Side& side : record.sides)
     if (shown++ < kShownSides)
-      finding.contexts.push_back(
-          {fmt::format("{} {}", side.access, part_in_words(record, side)), frames_of(tree, side.context)});
+      finding.contexts.push_back({fmt::format("{} {}", name_of(side.access), part_in_words(record, side)),
+                                  frames_of(tree, side.context)});
   for (const ContendedRecord::Allocation& allocation : record.allocations)
     if (shown++ < kShownSides) finding.contexts.push_back({"allocated", frames_of(tree, allocation.context)});
   finding.advice = record.advice;
@@ -264,6 +272,12 @@ std::optional<std::string> why_no_contention(const RunSummary& run) {
          "c2c recorded";
 }
 
+std::vector<std::string> contention_sources(const RunSummary& run) {
+  std::vector<std::string> names;
+  for (const hpcrun::ContentionSource source : run.contention_sources) names.emplace_back(name_of(source));
+  return names;
+}
+
 std::vector<std::string> contention_notes(const RunSummary& run) {
   std::vector<std::string> notes;
   if (run.looked_for_contention && run.processes > 1)
@@ -285,9 +299,9 @@ std::vector<Finding> contention_findings(const CallTree& tree, const RunSummary&
 }
 
 std::string object_in_words(const CallTree& tree, const ContendedRecord& record) {
-  if (record.kind == "unknown")
+  if (record.kind == DataKind::Unknown)
     return fmt::format("memory at {:#x}{}", record.address, record.name.empty() ? "" : " in " + record.name);
-  std::string text = record.kind == "variable" ? variables_in_words(record) : "";
+  std::string text = record.kind == DataKind::Variable ? variables_in_words(record) : "";
   for (size_t i = 0; i < std::min(record.allocations.size(), kNamedAllocations); ++i)
     text += (text.empty() ? "" : " and ") + allocation_in_words(tree, record.allocations[i]);
   return text;
@@ -296,9 +310,9 @@ std::string object_in_words(const CallTree& tree, const ContendedRecord& record)
 std::string part_in_words(const ContendedRecord& record, const ContendedRecord::Side& side) {
   // What lies on the line beside the object, as an allocator's own data do, has an address for an offset.
   const bool is_beside =
-      record.kind != "unknown" && side.line != 0 && side.offset - side.line_offset == side.line;
+      record.kind != DataKind::Unknown && side.line != 0 && side.offset - side.line_offset == side.line;
   if (is_beside) return fmt::format("memory at {:#x}", side.offset);
-  if (record.kind == "variable" && side.allocation == 0)
+  if (record.kind == DataKind::Variable && side.allocation == 0)
     return (side.name.empty() ? record.name : side.name) + side.place;
   const std::string bytes = side.bytes == 1
                                 ? fmt::format("byte {}", side.offset)
@@ -328,8 +342,8 @@ std::vector<LinePicture> line_pictures(const ContendedRecord& record) {
       line.first_object = side.object;
     }
     std::string& bytes = line.rows.try_emplace(side.profile, kLine, '.').first->second;
-    const bool is_read = side.access != "writes";
-    const bool is_written = side.access != "reads";
+    const bool is_read = hpcrun::reads(side.access);
+    const bool is_written = hpcrun::writes(side.access);
     for (uint64_t i = side.line_offset; i < std::min<uint64_t>(side.line_offset + side.bytes, kLine); ++i) {
       const bool was_read = bytes[i] == 'r' || bytes[i] == 'b';
       const bool was_written = bytes[i] == 'w' || bytes[i] == 'b';

@@ -15,6 +15,9 @@ std::optional<std::string> why_no_contention(const RunSummary& run);
 // One for each piece of data, of the threads that are selected; in the order of RunSummary::contention.
 std::vector<Finding> contention_findings(const CallTree& tree, const RunSummary& run);
 
+// By what contention was looked for: "Intel PEBS", "decoded instructions and breakpoints".
+std::vector<std::string> contention_sources(const RunSummary& run);
+
 // Sentences on why data may be missing.
 std::vector<std::string> contention_notes(const RunSummary& run);
 

@@ -20,7 +20,7 @@ std::string thread_in_words(int32_t id, const std::string& name) {
 }
 
 std::string waited_lock(const OpenWaitRecord& wait) {
-  return wait.name.empty() ? fmt::format("the {} at {:#x}", wait.kind, wait.address) : wait.name;
+  return wait.name.empty() ? fmt::format("the {} at {:#x}", name_of(wait.kind), wait.address) : wait.name;
 }
 
 // How long all of them had been waiting: as long as the last one.
@@ -47,7 +47,7 @@ std::string sentence(const CallTree& tree, const Circle& circle) {
 
 Finding finding_of(const CallTree& tree, const RunSummary& run, const Circle& circle) {
   Finding finding;
-  finding.kind = "deadlock";
+  finding.kind = FindingKind::Deadlock;
   finding.severity = Severity::High;
   finding.metric = "LOCK_WAIT";
   double waited = 0;

@@ -16,7 +16,7 @@ Json frame_as_json(const FindingFrame& frame) {
 }  // namespace
 
 Json finding_as_json(const Finding& finding) {
-  Json json{{"kind", finding.kind}, {"severity", severity_name(finding.severity)}};
+  Json json{{"kind", name_of(finding.kind)}, {"severity", severity_name(finding.severity)}};
   if (!finding.metric.empty()) json["metric"] = finding.metric;
   if (finding.cost) {
     json["cost"] = {{"value", finding.cost->value},

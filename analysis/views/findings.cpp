@@ -110,14 +110,14 @@ const PathStep* spreading_step(const CallTree& tree, const std::vector<PathStep>
 
 // Says why the program takes that long, and what to change; a hot spot only says where.
 bool names_a_cause(const Finding& finding) {
-  return finding.cost && !finding.advice.empty() && finding.kind != "line-information";
+  return finding.cost && !finding.advice.empty() && finding.kind != FindingKind::LineInformation;
 }
 
 // Findings about the program come before those about the measurement. Of the same severity, those that say what
 // to change lead, then the largest.
 void put_in_order(std::vector<Finding>& findings) {
   const auto is_of_program = [](const Finding& finding) {
-    return finding.cost.has_value() && finding.kind != "line-information";
+    return finding.cost.has_value() && finding.kind != FindingKind::LineInformation;
   };
   std::stable_sort(findings.begin(), findings.end(), [&](const Finding& a, const Finding& b) {
     if (is_of_program(a) != is_of_program(b)) return is_of_program(a);
@@ -155,7 +155,7 @@ class Finder {
     const std::vector<ProgramLine> lines = lines_with_library_code();
     for (const ProgramLine& line : lines) hot_line(line);
     if (hot && share >= kWorthNaming && !is_explained(*hot, lines)) {
-      Finding finding = costed_finding(tree_, "hot-path", metric, hot->cost.exclusive);
+      Finding finding = costed_finding(tree_, FindingKind::HotPath, metric, hot->cost.exclusive);
       finding.severity = severity_of(share, 0.15, 0.4);
       finding.sentence = fmt::format("{} of {} {} in {}", words_for_percent(share), words_for_metric(metric),
                                      is_time(metric) ? "is" : "are",
@@ -209,7 +209,7 @@ class Finder {
   void hot_line(const ProgramLine& line) {
     const Metric& metric = tree_.metric(0);
     const double share = tree_.share(line.cost, 0);
-    Finding finding = costed_finding(tree_, "hot-path", metric, line.cost);
+    Finding finding = costed_finding(tree_, FindingKind::HotPath, metric, line.cost);
     finding.severity = severity_of(share, 0.15, 0.4);
     finding.sentence =
         fmt::format("{} of {} {} in {} and the library code that it calls: {} in {}.", words_for_percent(share),
@@ -233,7 +233,7 @@ class Finder {
 
   void hot_subtree(const std::vector<PathStep>& path, const PathStep& last, bool has_hot_function) {
     const Metric& metric = tree_.metric(0);
-    Finding finding = costed_finding(tree_, "hot-subtree", metric, last.inclusive);
+    Finding finding = costed_finding(tree_, FindingKind::HotSubtree, metric, last.inclusive);
     // Costs more than a hot function inside it but says less about what to change.
     finding.severity = has_hot_function ? Severity::Low : Severity::Medium;
     finding.sentence = fmt::format("{} of {} {} in {} and what it calls, spread over several callees.",

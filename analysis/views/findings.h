@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/views/call_tree.h"
+#include "analysis/views/finding_kind.h"
 #include "analysis/views/hot_path.h"
 #include "analysis/views/run_summary.h"
 
@@ -32,10 +33,7 @@ struct FindingCost {
 };
 
 struct Finding {
-  std::string kind;  // "hot-path", "hot-subtree", "stack-quality", "rate", "dropped", "overhead",
-                     // "few-samples", "line-information", "no-samples", "stall", "device-idle", "cpu-idle",
-                     // "event-wait", "false-sharing", "true-sharing", "mixed-sharing", "lock", "deadlock",
-                     // "idle-threads", "slow-rank", "slow-node", "load-imbalance"
+  FindingKind kind = FindingKind::HotPath;
   Severity severity = Severity::Low;
   std::string metric;  // empty where the finding is about the measurement
   std::optional<FindingCost> cost;

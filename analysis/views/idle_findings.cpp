@@ -30,13 +30,13 @@ std::vector<const BlockedRecord*> telling_waits(const RunSummary& run) {
   std::vector<const BlockedRecord*> waits;
   for (const BlockedRecord& record : run.locks.blocked) waits.push_back(&record);
   std::stable_partition(waits.begin(), waits.end(),
-                        [](const BlockedRecord* one) { return one->kind != "end of a thread"; });
+                        [](const BlockedRecord* one) { return one->kind != WaitedFor::EndOfThread; });
   return waits;
 }
 
 // libc calls its functions by names of its own as well.
 std::string call_in_words(const BlockedRecord& wait, const std::vector<FindingFrame>& frames) {
-  if (frames.empty()) return wait.kind;
+  if (frames.empty()) return std::string(name_of(wait.kind));
   const std::string& name = frames.front().function;
   const size_t begin = name.find_first_not_of('_');
   return begin == name.npos ? name : name.substr(begin);
@@ -56,7 +56,7 @@ std::string sentence(const CallTree& tree, const RunSummary& run, const WorkWhil
 
 Finding finding_of(const CallTree& tree, const RunSummary& run, const WorkWhileIdle& work, double share) {
   Finding finding;
-  finding.kind = "idle-threads";
+  finding.kind = FindingKind::IdleThreads;
   finding.severity = share >= kHighIdleShare     ? Severity::High
                      : share >= kMediumIdleShare ? Severity::Medium
                                                  : Severity::Low;

@@ -38,7 +38,7 @@ std::string from(const Blamed& blamed, const char* how) {
   return fmt::format(" {} {}{}", how, without_parameters(blamed.caller), place);
 }
 
-Finding costed(const char* kind, const char* metric, const char* basis, const Blamed& blamed) {
+Finding costed(FindingKind kind, const char* metric, const char* basis, const Blamed& blamed) {
   Finding finding;
   finding.kind = kind;
   finding.severity = idleness_severity(blamed.share_of_run);
@@ -62,7 +62,7 @@ std::string shares(const Blamed& blamed, const char* whose) {
 
 Finding device_finding(const Blamed& blamed) {
   Finding finding =
-      costed("device-idle", "GPU_IDLE_CAUSE",
+      costed(FindingKind::DeviceIdle, "GPU_IDLE_CAUSE",
              "upper bound: time that devices had nothing to do while a thread was here", blamed);
   if (blamed.is_call) {
     const CallAdvice known = advice_for_call(blamed.what);
@@ -79,7 +79,7 @@ Finding device_finding(const Blamed& blamed) {
 }
 
 Finding event_finding(const Blamed& cause, const std::vector<Blamed>& waits) {
-  Finding finding = costed("event-wait", "EVENT_WAIT_CAUSE",
+  Finding finding = costed(FindingKind::EventWait, "EVENT_WAIT_CAUSE",
                            "upper bound: time that commands waited for this event alone", cause);
   finding.values.erase("share_of_idleness");
   finding.values.erase("share_of_run_by_overlap");
@@ -115,7 +115,7 @@ std::string mostly_in(const std::vector<Waiting>& waits, const Blamed& blamed) {
 
 Finding cpu_finding(const Blamed& blamed, const Idleness& all) {
   Finding finding =
-      costed("cpu-idle", "CPU_IDLE_CAUSE",
+      costed(FindingKind::CpuIdle, "CPU_IDLE_CAUSE",
              "upper bound: time that threads waited for a device while this was active", blamed);
   finding.advice = "make it faster, or give the CPU work that does not need its result";
   finding.sentence = blamed.what + from(blamed, "launched from");

@@ -63,7 +63,7 @@ void add_contexts(const CallTree& tree, const std::vector<LockSide>& sides, cons
 
 Finding finding_of(const CallTree& tree, const LockRecord& record, double share) {
   Finding finding;
-  finding.kind = "lock";
+  finding.kind = FindingKind::Lock;
   finding.severity = share >= kHighLockShare     ? Severity::High
                      : share >= kMediumLockShare ? Severity::Medium
                                                  : Severity::Low;
@@ -117,22 +117,23 @@ std::vector<FindingFrame> user_of_lock(const CallTree& tree, uint32_t context) {
 
 std::string lock_in_words(const CallTree& tree, const LockRecord& record) {
   if (!record.name.empty()) return record.name;
+  const std::string_view kind = name_of(record.kind);
   const std::string allocated =
       record.allocation == 0
           ? ""
           : fmt::format(" allocated by {}", code_in_words(user_of_lock(tree, record.allocation)));
   if (record.objects > 1)
-    return fmt::format("{} {}{}", record.objects, record.kind == "mutex" ? "mutexes" : record.kind + "s",
-                       allocated);
-  if (!allocated.empty()) return fmt::format("the {}{}", record.kind, allocated);
-  return fmt::format("the {} at {:#x}", record.kind, record.address);
+    return fmt::format("{} {}{}", record.objects,
+                       record.kind == WaitedFor::Mutex ? "mutexes" : fmt::format("{}s", kind), allocated);
+  if (!allocated.empty()) return fmt::format("the {}{}", kind, allocated);
+  return fmt::format("the {} at {:#x}", kind, record.address);
 }
 
 std::string waits_in_words(const CallTree& tree, const LockRecord& record) {
   std::string what = lock_in_words(tree, record);
   if (!record.name.empty())
-    what += record.declared.empty() ? fmt::format(" ({})", record.kind)
-                                    : fmt::format(" ({}, {})", record.kind, record.declared);
+    what += record.declared.empty() ? fmt::format(" ({})", name_of(record.kind))
+                                    : fmt::format(" ({}, {})", name_of(record.kind), record.declared);
   return fmt::format("{}: waited for {} in {}, the longest {}", what, words_for_duration(record.waited_s),
                      words_for_count(record.waits, "wait"), words_for_duration(record.longest_s));
 }
@@ -177,7 +178,7 @@ std::vector<Finding> lock_findings(const CallTree& tree, const RunSummary& run) 
   }
   if (const std::optional<std::string> missing = locks_not_followed(tree, run)) {
     Finding finding;
-    finding.kind = "locks-not-followed";
+    finding.kind = FindingKind::LocksNotFollowed;
     finding.severity = Severity::Low;
     finding.sentence = *missing + ".";
     findings.push_back(std::move(finding));

@@ -48,7 +48,7 @@ class MeasurementFinder {
  private:
   void no_samples() {
     Finding finding;
-    finding.kind = "no-samples";
+    finding.kind = FindingKind::NoSamples;
     finding.severity = Severity::High;
     std::string why;
     const double wall = run_.wall_s.value_or(0);
@@ -78,7 +78,7 @@ class MeasurementFinder {
     const double partial = static_cast<double>(stacks.partial) / all;
     if (broken + partial < kIncompleteStacks) return;
     Finding finding;
-    finding.kind = "stack-quality";
+    finding.kind = FindingKind::StackQuality;
     finding.severity = severity_of(broken + partial, 0.05, 0.2);
     const char* kind = partial == 0 ? "broken" : broken == 0 ? "partial" : "partial or broken";
     finding.sentence = fmt::format("{} of samples have {} stacks", words_for_percent(broken + partial), kind);
@@ -92,7 +92,7 @@ class MeasurementFinder {
     const double share = *sampling_.delivered_hz / *sampling_.requested_hz;
     if (share >= kRateShortfall || sampling_.samples.value_or(1) == 0) return;
     Finding finding;
-    finding.kind = "rate";
+    finding.kind = FindingKind::Rate;
     finding.severity = severity_of(1 - share, 0.5, 2);
     finding.sentence = fmt::format(
         "Delivered {:.0f} of {:.0f} samples/s: shares stay right because samples are "
@@ -112,7 +112,7 @@ class MeasurementFinder {
     const double all = dropped + static_cast<double>(run_.sampling.samples.value_or(0));
     if (dropped <= 0 || dropped < all * kDroppedSamples) return;
     Finding finding;
-    finding.kind = "dropped";
+    finding.kind = FindingKind::Dropped;
     finding.severity = severity_of(dropped / all, 0.05, 0.2);
     finding.sentence = fmt::format("{} of samples were dropped", words_for_percent(dropped / all));
     add_top_reason(lost, ", mostly because ", finding);
@@ -138,7 +138,7 @@ class MeasurementFinder {
     if (share < kOverhead || *run_.cpu_s < kLeastCpuSeconds) return;
     if (run_.wall_s && *run_.overhead_cpu_s < *run_.wall_s * kOverheadOfWall) return;
     Finding finding;
-    finding.kind = "overhead";
+    finding.kind = FindingKind::Overhead;
     finding.severity = severity_of(share, 0.1, 0.3);
     std::string why;
     finding.advice = "ask for fewer samples per second";
@@ -165,7 +165,7 @@ class MeasurementFinder {
   void few_samples() {
     if (!are_few(sampling_.samples)) return;
     Finding finding;
-    finding.kind = "few-samples";
+    finding.kind = FindingKind::FewSamples;
     finding.severity = Severity::Medium;
     const double error = 50 / std::sqrt(static_cast<double>(*sampling_.samples));
     finding.advice = "run it longer, or ask for more samples per second";
@@ -220,7 +220,7 @@ class MeasurementFinder {
   bool interpreter() {
     const InterpreterShare most = interpreter_share(tree_, kWithoutLines);
     if (most.name.empty()) return false;
-    Finding finding = costed_finding(tree_, "interpreter", tree_.metric(0), most.cost);
+    Finding finding = costed_finding(tree_, FindingKind::Interpreter, tree_.metric(0), most.cost);
     finding.severity = Severity::Low;
     finding.advice = most.advice;
     finding.sentence = fmt::format(
@@ -235,7 +235,7 @@ class MeasurementFinder {
     const WithoutLines without = without_lines();
     const double share = tree_.share(without.cost, 0);
     if (share < kWithoutLines) return;
-    Finding finding = costed_finding(tree_, "line-information", tree_.metric(0), without.cost);
+    Finding finding = costed_finding(tree_, FindingKind::LineInformation, tree_.metric(0), without.cost);
     finding.severity = Severity::Low;
     finding.sentence =
         fmt::format("{} of {} {} in code without line information", words_for_percent(share),
@@ -288,7 +288,7 @@ Severity severity_of(double value, double medium, double high) {
   return value >= high ? Severity::High : value >= medium ? Severity::Medium : Severity::Low;
 }
 
-Finding costed_finding(const CallTree& tree, const char* kind, const Metric& metric, double value) {
+Finding costed_finding(const CallTree& tree, FindingKind kind, const Metric& metric, double value) {
   Finding finding;
   finding.kind = kind;
   finding.metric = metric.name;

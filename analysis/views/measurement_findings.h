@@ -16,6 +16,6 @@ bool has_no_costs(const CallTree& tree);
 Severity severity_of(double value, double medium, double high);
 
 // A finding of this kind with its metric, and its cost as a share of the first metric's total.
-Finding costed_finding(const CallTree& tree, const char* kind, const Metric& metric, double value);
+Finding costed_finding(const CallTree& tree, FindingKind kind, const Metric& metric, double value);
 
 }  // namespace prof

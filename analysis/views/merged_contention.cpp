@@ -8,8 +8,7 @@
 namespace prof {
 namespace {
 
-using Key =
-    std::tuple<std::string, std::string, std::string, std::string, std::string, std::vector<uint32_t>>;
+using Key = std::tuple<hpcrun::Sharing, DataKind, std::string, std::string, Remedy, std::vector<uint32_t>>;
 
 Key key_of(const ContendedRecord& record) {
   std::vector<uint32_t> contexts;
@@ -58,7 +57,7 @@ std::vector<ContendedRecord> merge_processes(std::vector<ContendedRecord> record
   std::map<Key, size_t> places;
   std::vector<Sum> sums;
   for (ContendedRecord& record : records) {
-    const bool is_known = record.kind != "unknown";
+    const bool is_known = record.kind != DataKind::Unknown;
     const auto [place, is_new] =
         is_known ? places.try_emplace(key_of(record), sums.size()) : std::pair(places.end(), true);
     if (!is_new) {

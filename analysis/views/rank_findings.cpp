@@ -79,9 +79,9 @@ class RankFindings {
     if (context != kNone) finding.contexts.push_back({role, frames_of(tree_, context)});
   }
 
-  Finding& start(const char* kind, double seconds) { return start(kind, seconds, typical_); }
+  Finding& start(FindingKind kind, double seconds) { return start(kind, seconds, typical_); }
 
-  Finding& start(const char* kind, double seconds, double whole) {
+  Finding& start(FindingKind kind, double seconds, double whole) {
     Finding finding;
     finding.kind = kind;
     finding.metric = tree_.metric(report_.costs.metric).name;
@@ -94,8 +94,8 @@ class RankFindings {
 
   void add(const RankOutlier& outlier) {
     const bool is_of_all = outlier.quantity == "compute" && !outlier.is_of_line;
-    Finding& finding = start(outlier.node.empty() ? "slow-rank" : "slow-node", outlier.excess(),
-                             is_of_all ? report_.find("time")->maximum : typical_);
+    Finding& finding = start(outlier.node.empty() ? FindingKind::SlowRank : FindingKind::SlowNode,
+                             outlier.excess(), is_of_all ? report_.find("time")->maximum : typical_);
     const bool is_one = outlier.ranks.size() == 1 || !outlier.node.empty();
     finding.sentence =
         fmt::format("{} {} {}", capitalised(words_for_ranks_of(report_, outlier.ranks, outlier.node)),
@@ -125,7 +125,7 @@ class RankFindings {
   }
 
   void add(const RankImbalance& imbalance) {
-    Finding& finding = start("load-imbalance", imbalance.avoidable);
+    Finding& finding = start(FindingKind::LoadImbalance, imbalance.avoidable);
     const std::string late = words_for_ranks_of(report_, imbalance.late);
     finding.sentence = fmt::format(
         "Ranks wait {} on average ({} of their time) in {}, for {}", words_for_duration(imbalance.seconds),
@@ -152,7 +152,7 @@ class RankFindings {
   }
 
   void add(const LateRanks& late) {
-    Finding& finding = start("late-by-turns", report_.late_by_turns_s);
+    Finding& finding = start(FindingKind::LateByTurns, report_.late_by_turns_s);
     finding.sentence = fmt::format(
         "Ranks wait {} on average ({} of their time) for others that are late by turns, and meanwhile are in",
         words_for_duration(report_.late_by_turns_s),

@@ -18,16 +18,25 @@ namespace {
 using Site = RepairsRecord::Site;
 
 bool is_placed(const Site& site) {
-  return site.kind == "placed" || site.kind == "planned";
+  return site.kind != SiteFate::Declined;
 }
 
-const char* reason_in_words(const std::string& reason) {
-  if (reason == "robust") return "robust mutexes, which the kernel gives back where a thread dies";
-  if (reason == "priority") return "mutexes with priority inheritance or protection";
-  if (reason == "shared") return "mutexes that processes share";
-  if (reason == "spin") return "spin locks, which have no room for the way to another line";
-  if (reason == "elided") return "mutexes for which the processor's transactions stand in";
-  return "for want of memory";
+const char* obstacle_in_words(LockObstacle obstacle) {
+  switch (obstacle) {
+    case LockObstacle::Robust:
+      return "robust mutexes, which the kernel gives back where a thread dies";
+    case LockObstacle::Priority:
+      return "mutexes with priority inheritance or protection";
+    case LockObstacle::Shared:
+      return "mutexes that processes share";
+    case LockObstacle::Spin:
+      return "spin locks, which have no room for the way to another line";
+    case LockObstacle::Elided:
+      return "mutexes for which the processor's transactions stand in";
+    case LockObstacle::Memory:
+      return "for want of memory";
+  }
+  return "";
 }
 
 std::string site_in_words(const CallTree& tree, const Site& site) {
@@ -41,7 +50,7 @@ std::string site_in_words(const CallTree& tree, const Site& site) {
         "would remain).",
         text, since, site.conflicts, site.remaining);
   text += fmt::format(": since {} {}", since, words_for_placement(site.align, site.offset, site.pad));
-  if (site.kind == "planned") return text + ", by the plan.";
+  if (site.kind == SiteFate::Planned) return text + ", by the plan.";
   return text + fmt::format("; of {} accesses in conflict {} remain.", site.conflicts, site.remaining);
 }
 
@@ -49,12 +58,12 @@ std::string page_in_words(const RepairsRecord::Page& page) {
   const std::string what = page.name.empty() ? fmt::format("The page at {:#x}", page.address)
                                              : fmt::format("The page of {}", page.name);
   const std::string since = words_for_duration(page.since_s);
-  if (page.kind == "isolated")
+  if (page.kind == PageFate::Isolated)
     return fmt::format(
         "{}: since {} each thread had it for itself ({:.0f} % of the CPU time was spent where threads shared "
         "it).",
         what, since, 100 * page.share);
-  return fmt::format("{}: from {} on common to all threads, for {}.", what, since, page.why);
+  return fmt::format("{}: from {} on common to all threads, for {}.", what, since, name_of(page.why));
 }
 
 double average(double sum, uint64_t count) {
@@ -82,7 +91,7 @@ double cost_of_isolation(const RepairsRecord& repairs) {
 double shared_before(const RepairsRecord& repairs) {
   std::map<uint64_t, double> shares;
   for (const RepairsRecord::Page& page : repairs.pages)
-    if (page.kind == "isolated") shares[page.address] = std::max(shares[page.address], page.share);
+    if (page.kind == PageFate::Isolated) shares[page.address] = std::max(shares[page.address], page.share);
   double sum = 0;
   for (const auto& [address, share] : shares) sum += share;
   return std::min(sum, 1.0);
@@ -117,7 +126,7 @@ std::string balance_in_short(const RepairsRecord& repairs) {
 }
 
 std::string guarantee_in_words(const RepairsRecord& repairs) {
-  if (repairs.guarantee == "annotated")
+  if (repairs.guarantee == Guarantee::Annotated)
     return "All of the program's code is annotated: what C and C++ promise of its data holds.";
   return "Not all of the program's code is annotated: its data are what they would be where threads meet by "
          "calls, or by atomic instructions, which end isolation.";
@@ -135,8 +144,8 @@ std::string repairs_in_short(const RepairsRecord& repairs) {
     if (placed++ == 0) since_s = site.since_s;
   }
   const auto declined = static_cast<uint64_t>(repairs.sites.size()) - placed;
-  const auto isolated =
-      static_cast<uint64_t>(std::ranges::count(repairs.pages, "isolated", &RepairsRecord::Page::kind));
+  const auto isolated = static_cast<uint64_t>(
+      std::ranges::count(repairs.pages, PageFate::Isolated, &RepairsRecord::Page::kind));
   if (placed > 0) {
     // In one line, of which the middle is left out where it is too long.
     std::string part =
@@ -154,11 +163,11 @@ std::string repairs_in_short(const RepairsRecord& repairs) {
     parts.push_back(
         fmt::format("{} to be isolated, no thread became a process", words_for_count(isolated, "page")));
   else if (isolated > 0)
-    parts.push_back(
-        fmt::format("{} isolated since {}{}", words_for_count(isolated, "page"),
-                    words_for_duration(
-                        std::ranges::find(repairs.pages, "isolated", &RepairsRecord::Page::kind)->since_s),
-                    balance_in_short(repairs)));
+    parts.push_back(fmt::format(
+        "{} isolated since {}{}", words_for_count(isolated, "page"),
+        words_for_duration(
+            std::ranges::find(repairs.pages, PageFate::Isolated, &RepairsRecord::Page::kind)->since_s),
+        balance_in_short(repairs)));
   if (shared > 0) parts.push_back(fmt::format("{} not, or no more", words_for_count(shared, "page")));
   return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, "; "));
 }
@@ -176,19 +185,20 @@ std::vector<std::string> repairs_in_words(const CallTree& tree, const RepairsRec
   for (const RepairsRecord::Page& page : repairs.pages) told.push_back(page_in_words(page));
   if (repairs.conversions > 0) told.push_back(conversions_in_words(repairs));
   if (repairs.conversions > 0 && repairs.converted_s > 0) told.push_back(balance_in_words(repairs));
-  if (!repairs.guarantee.empty()) told.push_back(guarantee_in_words(repairs));
+  if (repairs.guarantee != Guarantee::None) told.push_back(guarantee_in_words(repairs));
   if (repairs.moved_locks > 0)
     told.push_back(
         fmt::format("{} moved to lines of their own.", words_for_count(repairs.moved_locks, "lock")));
-  for (const auto& [reason, count] : by_count(repairs.declined_locks))
-    told.push_back(fmt::format("{} not moved: {}.", words_for_count(count, "lock"), reason_in_words(reason)));
+  for (const auto& [obstacle, count] : by_count(repairs.declined_locks))
+    told.push_back(
+        fmt::format("{} not moved: {}.", words_for_count(count, "lock"), obstacle_in_words(obstacle)));
   return told;
 }
 
 nlohmann::ordered_json repairs_as_json(const CallTree& tree, const RepairsRecord& repairs) {
   using Json = nlohmann::ordered_json;
   Json json = fields_as_json<Json>(repairs);
-  json["declined_locks"] = repairs.declined_locks;
+  json["declined_locks"] = counts_as_json<Json>(repairs.declined_locks);
   json["sites"] = Json::array();
   for (const Site& site : repairs.sites) {
     Json& told = json["sites"].emplace_back(fields_as_json<Json>(site, {"context"}));

@@ -72,7 +72,9 @@ Finding finding_of(const MatchedRuns& runs, const RunChanges& changes, const Run
                    Scaling scaling) {
   const bool is_more = change.exclusive.difference() > 0;
   Finding finding;
-  finding.kind = !is_more ? "improvement" : scaling == Scaling::None ? "regression" : "scaling-loss";
+  finding.kind = !is_more                   ? FindingKind::Improvement
+                 : scaling == Scaling::None ? FindingKind::Regression
+                                            : FindingKind::ScalingLoss;
   const double share = std::abs(change.share);
   finding.severity = !is_more || share < kMediumShare ? Severity::Low
                      : share < kHighShare             ? Severity::Medium

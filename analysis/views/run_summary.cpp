@@ -80,6 +80,12 @@ void read_field(const Json& json, const char* name, uint64_t& field) {
   field = count(json, name).value_or(0);
 }
 
+template <typename Enum>
+requires std::is_enum_v<Enum>
+void read_field(const Json& json, const char* name, Enum& field) {
+  field = named<Enum>(text(json, name));
+}
+
 void read_field(const Json& json, const char* name, uint32_t& field) {
   field = static_cast<uint32_t>(std::min<uint64_t>(count(json, name).value_or(0), UINT32_MAX));
 }
@@ -171,7 +177,8 @@ LocksRecord locks_in(const Json& json, const Database& database) {
 RepairsRecord repairs_in(const Json& json, const Database& database) {
   RepairsRecord record;
   read_fields(json, record);
-  record.declined_locks = reasons(json, "declined_locks");
+  for (const auto& [obstacle, n] : reasons(json, "declined_locks"))
+    record.declined_locks[named<LockObstacle>(obstacle)] += n;
   if (const Json& sites = member(json, "sites"); sites.is_array())
     for (const Json& told : sites) {
       RepairsRecord::Site& site = record.sites.emplace_back();
@@ -312,7 +319,8 @@ RunSummary run_summary(const Database& database) {
   const Json& sources = member(json, "contention_sources");
   if (sources.is_array())
     for (const Json& source : sources)
-      if (source.is_string()) summary.contention_sources.push_back(source.get<std::string>());
+      if (source.is_string())
+        summary.contention_sources.push_back(named<hpcrun::ContentionSource>(source.get<std::string>()));
   if (const Json& locks = member(json, "locks"); locks.is_object()) {
     summary.followed_locks = true;
     summary.locks = locks_in(locks, database);
@@ -354,15 +362,6 @@ ReasonWords words_for_reason(const std::string& reason) {
 
 bool loses_no_time(const std::string& reason) {
   return normalized(reason) == "overrun";
-}
-
-std::vector<std::pair<std::string, uint64_t>> by_count(const Reasons& reasons) {
-  std::vector<std::pair<std::string, uint64_t>> sorted;
-  for (const auto& reason : reasons)
-    if (reason.second > 0) sorted.emplace_back(reason);
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
-  return sorted;
 }
 
 }  // namespace prof

@@ -2,7 +2,9 @@
 // What was run and how well it was measured: run.json of a database in typed form. Absent is what was not
 // recorded, as in a database that another tool wrote.
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -58,7 +60,8 @@ struct RunSummary {
   std::vector<DeviceUse> devices;
   bool looked_for_contention = false;
   std::vector<ContendedRecord> contention;
-  std::vector<std::string> contention_sources;  // by what it was looked for; empty where that is not ours
+  // By what it was looked for; empty where that is not ours.
+  std::vector<hpcrun::ContentionSource> contention_sources;
   bool followed_locks = false;
   LocksRecord locks;
   RepairsRecord repairs;  // was_asked_for() is false where nothing was to be repaired
@@ -84,7 +87,14 @@ ReasonWords words_for_reason(const std::string& reason);
 // True for drops whose time the next sample of the thread counts: nothing is missing from the sums.
 bool loses_no_time(const std::string& reason);
 
-// Reasons by falling count, those of zero left out.
-std::vector<std::pair<std::string, uint64_t>> by_count(const Reasons& reasons);
+// What was counted, by falling count, without what was not found.
+template <typename Key>
+std::vector<std::pair<Key, uint64_t>> by_count(const std::map<Key, uint64_t>& counts) {
+  std::vector<std::pair<Key, uint64_t>> sorted;
+  for (const auto& one : counts)
+    if (one.second > 0) sorted.emplace_back(one);
+  std::ranges::stable_sort(sorted, std::greater(), &std::pair<Key, uint64_t>::second);
+  return sorted;
+}
 
 }  // namespace prof

@@ -95,7 +95,7 @@ class StallFindings {
   Finding finding(const Group& group) const {
     Finding finding;
     const double share = report_.share_of_run(group.lost_ns);
-    finding.kind = "stall";
+    finding.kind = FindingKind::Stall;
     finding.severity = share >= kHighShare     ? Severity::High
                        : share >= kMediumShare ? Severity::Medium
                                                : Severity::Low;

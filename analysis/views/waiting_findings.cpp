@@ -69,7 +69,7 @@ std::vector<Finding> waiting_findings(const CallTree& tree, const RunSummary& ru
   if (elapsed < kLeastSeconds || waited < elapsed * kMostlyWaiting) return {};
 
   Finding finding;
-  finding.kind = "waiting";
+  finding.kind = FindingKind::Waiting;
   finding.metric = has_real_time ? kRealTime : kCpuTime;
   finding.severity = severity_of(waited / elapsed, 0.5, 0.8);
   finding.cost = FindingCost{waited, "sec", waited / elapsed,

@@ -50,7 +50,7 @@ class ContentionText {
       out_.write(wrapped_behind("note  ", note, style_));
     }
     if (!run_.contention_sources.empty())
-      out_.print("\nlooked for by {}\n", fmt::join(run_.contention_sources, "; "));
+      out_.print("\nlooked for by {}\n", fmt::join(contention_sources(run_), "; "));
   }
 
  private:
@@ -102,7 +102,7 @@ class ContentionText {
                                     ? fmt::format("{}+{}", printable(side.name), side.offset)
                                     : std::to_string(side.offset);
       const std::string lead = fmt::format("      {:<{}}  {:<16} {:>6}  ", thread(side.profile),
-                                           kThreadColumns, side.access, place);
+                                           kThreadColumns, name_of(side.access), place);
       out_.write(
           row_ending_in(lead, frames.empty() ? counted_in_words(side) : words_for_call(frames), style_));
     }
@@ -134,7 +134,7 @@ void contention_as_json(const CallTree& tree, const RunSummary& run, const Repor
   json["units"] = {{"CPUTIME", "sec"}};
   json["findings"] = findings_as_json(contention_findings(tree, run));
   json["notes"] = contention_notes(run);
-  json["sources"] = run.contention_sources;
+  json["sources"] = contention_sources(run);
   if (run.repairs.was_asked_for()) json["repairs"] = repairs_as_json(tree, run.repairs);
   json["data"] = Json::array();
   for (const ContendedRecord& record : run.contention) {
@@ -169,10 +169,11 @@ void contention_as_csv(const CallTree& tree, const RunSummary& run, Output& out)
   size_t number = 0;
   for (const ContendedRecord& record : run.contention) {
     for (const ContendedRecord::Side& side : record.sides) {
-      out.print("{},{},{},{},{},{:.6f},{},{},{},{},{},{},{}\n", number, record.sharing,
+      out.print("{},{},{},{},{},{:.6f},{},{},{},{},{},{},{}\n", number, name_of(record.sharing),
                 csv_field(record.name), csv_field(record.declared), record.bytes, record.weight_s,
-                csv_field(thread_label(*tree.database, side.profile)), side.access, csv_field(side.place),
-                side.offset, side.bytes, side.accesses, leaf_as_csv(frames_of(tree, side.context)));
+                csv_field(thread_label(*tree.database, side.profile)), name_of(side.access),
+                csv_field(side.place), side.offset, side.bytes, side.accesses,
+                leaf_as_csv(frames_of(tree, side.context)));
     }
     ++number;
   }

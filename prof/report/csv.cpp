@@ -109,7 +109,8 @@ void summary_as_csv(const CallTree& tree, const SummaryReport& summary, Output& 
   optional("overhead", "cpu", run.overhead_cpu_s, "sec");
   if (run.runtime_bytes) line("overhead", "memory", fmt::format("{}", *run.runtime_bytes), "bytes");
   for (const std::string& degradation : run.degradations) line("degradation", "", degradation, "");
-  for (const Finding& finding : summary.findings) line("finding", finding.kind, finding.sentence, "");
+  for (const Finding& finding : summary.findings)
+    line("finding", std::string(name_of(finding.kind)), finding.sentence, "");
 }
 
 }  // namespace prof

@@ -97,7 +97,7 @@ class LocksText {
     if (blocked.empty()) return;
     out_.print("\n{}\n", bold(style_, "waited for other threads without a lock"));
     for (size_t i = 0; i < std::min(blocked.size(), kMostBlocked); ++i)
-      row(words_for_duration(blocked[i].seconds), blocked[i].kind, blocked[i]);
+      row(words_for_duration(blocked[i].seconds), std::string(name_of(blocked[i].kind)), blocked[i]);
     if (blocked.size() > kMostBlocked)
       out_.print("      and {}\n", words_for_count(blocked.size() - kMostBlocked, "more place"));
   }
@@ -185,17 +185,18 @@ void locks_as_json(const CallTree& tree, const RunSummary& run, const ReportOpti
 void locks_as_csv(const CallTree& tree, const RunSummary& run, Output& out) {
   out.write("lock,kind,role,seconds,count,longest (sec),threads,function,file,line\n");
   for (const LockRecord& record : run.locks.locks) {
-    const std::string lead = csv_field(lock_in_words(tree, record)) + "," + record.kind;
+    const std::string lead =
+        fmt::format("{},{}", csv_field(lock_in_words(tree, record)), name_of(record.kind));
     for (const LockSide& side : record.waiters) csv_row(tree, lead, "waits", side, out);
     for (const LockSide& side : record.holders) csv_row(tree, lead, "releases", side, out);
   }
   for (const BlockedRecord& record : run.locks.blocked)
-    csv_row(tree, "," + record.kind, "blocked", record, out);
+    csv_row(tree, fmt::format(",{}", name_of(record.kind)), "blocked", record, out);
   for (const WorkWhileIdle& work : work_while_idle(tree, run))
     out.print(",,works,{:.6f},,,,{}\n", work.seconds,
               leaf_as_csv(program_part(frames_of(tree, work.context))));
   for (const OpenWaitRecord& wait : run.locks.open)
-    out.print("{},{},waits still,{:.6f},,,1,{}\n", csv_field(wait.name), wait.kind, wait.seconds,
+    out.print("{},{},waits still,{:.6f},,,1,{}\n", csv_field(wait.name), name_of(wait.kind), wait.seconds,
               leaf_as_csv(user_of_lock(tree, wait.context)));
 }
 

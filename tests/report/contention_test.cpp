@@ -227,10 +227,10 @@ TEST_CASE("records that lead nowhere are left out") {
 
 namespace {
 
-ContendedRecord record_of(int32_t process, const char* kind, const char* name, double weight_s) {
+ContendedRecord record_of(int32_t process, DataKind kind, const char* name, double weight_s) {
   ContendedRecord record;
   record.process = process;
-  record.sharing = "false";
+  record.sharing = hpcrun::Sharing::False;
   record.kind = kind;
   record.name = name;
   record.weight_s = weight_s;
@@ -242,9 +242,9 @@ ContendedRecord record_of(int32_t process, const char* kind, const char* name, d
 
 TEST_CASE("the same data of several processes are one finding") {
   std::vector<ContendedRecord> records{
-      record_of(1, "variable", "counters", 2), record_of(2, "variable", "counters", 3),
-      record_of(3, "variable", "other", 4),    record_of(4, "unknown", "", 1),
-      record_of(5, "unknown", "", 1),          record_of(6, "variable", "counters", 1),
+      record_of(1, DataKind::Variable, "counters", 2), record_of(2, DataKind::Variable, "counters", 3),
+      record_of(3, DataKind::Variable, "other", 4),    record_of(4, DataKind::Unknown, "", 1),
+      record_of(5, DataKind::Unknown, "", 1),          record_of(6, DataKind::Variable, "counters", 1),
   };
   records[0].followed = 2;
   records[0].saving_s = 1;
@@ -262,12 +262,12 @@ TEST_CASE("the same data of several processes are one finding") {
   CHECK(merged[1].name == "other");
   CHECK(merged[1].processes == 1);
   CHECK(merged[1].saving_s == 0);
-  CHECK(merged[2].kind == "unknown");
+  CHECK(merged[2].kind == DataKind::Unknown);
   CHECK(merged[3].process == 5);
 }
 
 TEST_CASE("allocations are the same where they are made in the same contexts") {
-  std::vector<ContendedRecord> records(3, record_of(1, "allocation", "", 2));
+  std::vector<ContendedRecord> records(3, record_of(1, DataKind::Allocation, "", 2));
   records[0].allocations = {{7, 64, 2}};
   records[1].allocations = {{7, 64, 5}};
   records[2].allocations = {{8, 64, 2}};

@@ -11,7 +11,7 @@ using namespace prof::test;
 TEST_CASE("the hottest function is named with its line, its share and where it is reached from") {
   const Database database = example();
   const Finding finding = findings_of(database).front();
-  CHECK(finding.kind == "hot-path");
+  CHECK(finding.kind == FindingKind::HotPath);
   CHECK(finding.severity == Severity::High);
   CHECK(finding.sentence ==
         "62 % of the CPU time is in slow_sum (sum.cpp:14), reached from main (main.cpp:40).");
@@ -87,7 +87,7 @@ TEST_CASE("a line of the program is named for the library code that it calls") {
   const Database database = b.build();
   const std::vector<Finding> findings = findings_of(database);
   REQUIRE_FALSE(findings.empty());
-  CHECK(findings[0].kind == "hot-path");
+  CHECK(findings[0].kind == FindingKind::HotPath);
   CHECK(findings[0].sentence ==
         "50 % of the CPU time is in read (read.cpp:65) and the library code that it calls: 50 % in "
         "std::operator+.");

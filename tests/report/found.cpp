@@ -11,7 +11,7 @@ std::vector<Finding> findings_of(const Database& database) {
 
 Kinds kinds(const std::vector<Finding>& findings) {
   Kinds result;
-  for (const Finding& finding : findings) result.push_back(finding.kind);
+  for (const Finding& finding : findings) result.emplace_back(name_of(finding.kind));
   return result;
 }
 
@@ -28,7 +28,7 @@ Database flawless(const std::string& json) {
 std::string only_sentence(const std::string& json) {
   const Database database = flawless(json);
   for (const Finding& finding : findings_of(database))
-    if (finding.kind != "waiting") return finding.sentence;
+    if (finding.kind != FindingKind::Waiting) return finding.sentence;
   return "";
 }
 

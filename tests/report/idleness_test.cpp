@@ -40,7 +40,7 @@ TEST_CASE("a call that keeps the device idle is named with its caller, its line,
   CHECK(release.share == Approx(0.5));
   CHECK(release.share_of_run == Approx(0.15));
   REQUIRE(!found.findings.empty());
-  const auto finding = std::ranges::find(found.findings, "device-idle", &Finding::kind);
+  const auto finding = std::ranges::find(found.findings, FindingKind::DeviceIdle, &Finding::kind);
   REQUIRE(finding != found.findings.end());
   CHECK(finding->sentence ==
         "clReleaseMemObject called from step (step.cpp:31) synchronises: 50 % of device idleness, at most "
@@ -126,7 +126,7 @@ TEST_CASE("what is done through helpers is told apart by who calls them") {
   CHECK(found.cpu[0].outer_caller == "filter");
   CHECK(found.cpu[0].outer_place == "step.cpp:11");
   CHECK(found.cpu[1].outer_caller == "sort");
-  const auto finding = std::ranges::find(found.findings, "cpu-idle", &Finding::kind);
+  const auto finding = std::ranges::find(found.findings, FindingKind::CpuIdle, &Finding::kind);
   REQUIRE(finding != found.findings.end());
   // Of two places with half of the waiting each, either may be the one that waits for it.
   CHECK(
@@ -327,7 +327,7 @@ TEST_CASE("an event that keeps commands of another queue waiting is named by its
   const Idleness found = idleness_of(b.build());
   REQUIRE(found.findings.size() == 1);
   const Finding& finding = found.findings[0];
-  CHECK(finding.kind == "event-wait");
+  CHECK(finding.kind == FindingKind::EventWait);
   CHECK(finding.severity == Severity::High);
   CHECK(finding.sentence ==
         "Copy launched from upload (step.cpp:5) keeps commands of other queues waiting by its event, mostly "

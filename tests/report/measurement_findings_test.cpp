@@ -98,7 +98,7 @@ TEST_CASE("samples are too few by those of the metric and the threads that are s
   const auto few = [&](const std::vector<std::string>& metrics, const std::vector<std::string>& threads) {
     const CallTree tree = build_call_tree(database, select(database, metrics, threads), false);
     for (const Finding& finding : find(tree, run_summary(database)))
-      if (finding.kind == "few-samples") return finding.values.at("samples");
+      if (finding.kind == FindingKind::FewSamples) return finding.values.at("samples");
     return 0.0;
   };
   CHECK(few({}, {}) == 0);

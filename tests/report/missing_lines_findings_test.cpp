@@ -35,9 +35,9 @@ TEST_CASE("an interpreter's own lines are not asked for") {
     if (!function_of_script.empty()) b.spend(b.thread(0), {{"evaluate"}, {function_of_script}}, 1);
     const Database database = b.build();
     for (const Finding& finding : findings_of(database)) {
-      CHECK(
-          (function_of_script.empty() ? finding.kind != "line-information" : finding.kind != "interpreter"));
-      if (finding.kind == "interpreter") return finding.sentence;
+      CHECK((function_of_script.empty() ? finding.kind != FindingKind::LineInformation
+                                        : finding.kind != FindingKind::Interpreter));
+      if (finding.kind == FindingKind::Interpreter) return finding.sentence;
     }
     return std::string();
   };
@@ -63,7 +63,7 @@ TEST_CASE("what helps against missing lines depends on the module") {
     b.spend(b.thread(0), {{function}}, 1);
     const Database database = b.build();
     for (const Finding& finding : findings_of(database)) {
-      if (finding.kind != "line-information") continue;
+      if (finding.kind != FindingKind::LineInformation) continue;
       CHECK(finding.sentence.find("most of it in " + module.substr(module.rfind('/') + 1)) !=
             std::string::npos);
       CHECK(finding.sentence.ends_with(finding.advice + "."));
@@ -91,7 +91,8 @@ TEST_CASE("what helps with generated code depends on the runtime that makes it")
     const Database database = b.build();
     std::string all;
     for (const Finding& finding : findings_of(database))
-      if (finding.kind == "stack-quality" || finding.kind == "line-information") all += finding.advice + "\n";
+      if (finding.kind == FindingKind::StackQuality || finding.kind == FindingKind::LineInformation)
+        all += finding.advice + "\n";
     return all;
   };
   CHECK(advice("jvm/server/libjvm.so") ==

@@ -129,7 +129,7 @@ TEST_CASE("of many threads it is the one that communicates for which others wait
     const RankReport report = of_threads(seed, [](int rank) { return rank == kSlow ? 4.5 : 1.5; }).report();
     const Finding& first = first_of(report);
     INFO(first.sentence);
-    CHECK(first.kind == "slow-rank");
+    CHECK(first.kind == FindingKind::SlowRank);
     CHECK(first.values.at("first_rank") == kSlow);
     CHECK(first.severity == Severity::High);
     CHECK(says(first, "in the thread that communicates, mostly in serial (serial.cpp:15)"));
@@ -153,7 +153,7 @@ TEST_CASE("waiting of ranks of many threads is blamed on what the latest compute
     REQUIRE(report.outliers.empty());
     const Finding& first = first_of(report);
     INFO(first.sentence);
-    CHECK(first.kind == "load-imbalance");
+    CHECK(first.kind == FindingKind::LoadImbalance);
     CHECK(says(first, "in MPI_Allreduce, called by main (main.cpp:43), for ranks "));
     CHECK(says(first, "more than the others in solve (solve.cpp:14)"));
     CHECK(report.costs.ranks[report.imbalances.front().late.back()].rank == 15);
@@ -197,7 +197,7 @@ TEST_CASE("threads that sleep all the time hide no slow rank, and make none") {
       const RankReport report = job.report();
       if (is_one_slow) {
         INFO(first_of(report).sentence);
-        CHECK(first_of(report).kind == "slow-rank");
+        CHECK(first_of(report).kind == FindingKind::SlowRank);
         CHECK(first_of(report).values.at("first_rank") == kSlow);
         CHECK(says(first_of(report), "mostly in solve (solve.cpp:14)"));
       } else {
@@ -221,7 +221,7 @@ TEST_CASE("a rank that is slow for its files, or waits longer for its device, is
       }
       const Finding first = first_of(job.report());
       INFO(first.sentence);
-      CHECK(first.kind == "slow-rank");
+      CHECK(first.kind == FindingKind::SlowRank);
       CHECK(first.sentence.starts_with(std::string("Rank 7 (node n1) ") + does));
       CHECK(says(first, std::string("mostly in ") + call + ", called by save (save.cpp:15)"));
       CHECK(says(first, "longer in MPI_Allreduce"));
@@ -243,7 +243,7 @@ RankReport with_devices(double kernels, double copies, double bytes) {
 TEST_CASE("a node whose devices copy slowly is told from one that copies more") {
   const RankReport seated = with_devices(1, 3, 1);
   const Finding badly_seated = first_of(seated);
-  CHECK(badly_seated.kind == "slow-node");
+  CHECK(badly_seated.kind == FindingKind::SlowNode);
   CHECK(
       badly_seated.sentence ==
       "Node n2 (ranks 8-11) copies to and from devices 3.0 x as long as the median (2.70 s, not 900 ms), for "
@@ -252,7 +252,7 @@ TEST_CASE("a node whose devices copy slowly is told from one that copies more") 
           " longer in MPI_Allreduce, called by main (main.cpp:43).");
   CHECK(badly_seated.values.at("bytes_ratio") == Approx(1));
   CHECK(badly_seated.advice.find("badly seated") != std::string::npos);
-  for (const Finding& finding : seated.findings) CHECK(finding.kind != "load-imbalance");
+  for (const Finding& finding : seated.findings) CHECK(finding.kind != FindingKind::LoadImbalance);
 
   const Finding more = first_of(with_devices(1, 3, 3));
   CHECK(says(more, "for 3.0 x as many bytes"));
@@ -260,7 +260,7 @@ TEST_CASE("a node whose devices copy slowly is told from one that copies more") 
 
 TEST_CASE("a node whose devices execute kernels slowly is named") {
   const Finding first = first_of(with_devices(2, 1, 1));
-  CHECK(first.kind == "slow-node");
+  CHECK(first.kind == FindingKind::SlowNode);
   CHECK(first.sentence.starts_with(
       "Node n2 (ranks 8-11) executes kernels 2.0 x as long as the median (5.00 s, not 2.50 s)"));
 }
@@ -276,7 +276,7 @@ TEST_CASE("a node on which devices take long to be ready is told with the call, 
     }
     const Finding first = first_of(job.report());
     INFO(first.sentence);
-    CHECK(first.kind == "slow-node");
+    CHECK(first.kind == FindingKind::SlowNode);
     CHECK(first.sentence.starts_with("Node n2 (ranks 8-11) waits for devices"));
     CHECK(says(first, "mostly in cuInit, called by main (main.cpp:9)"));
     CHECK(says(first, "longer in MPI_Allreduce"));
@@ -314,7 +314,7 @@ TEST_CASE("where the late rank takes no CPU time, the clock is to be measured") 
   CountedJob job = with_sleep();
   job.took(9);
   const RankReport report = job.report();
-  CHECK(first_of(report).kind == "load-imbalance");
+  CHECK(first_of(report).kind == FindingKind::LoadImbalance);
   CHECK(first_of(report).values.at("first_rank") == kSlow);
   CHECK(first_of(report).advice ==
         "Measure with -e REALTIME: CPU time does not see what this rank waits for meanwhile.");

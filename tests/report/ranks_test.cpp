@@ -87,7 +87,7 @@ TEST_CASE("a slow rank is the first finding, with what it does and who waits for
     REQUIRE(!report.findings.empty());
     const Finding& first = report.findings.front();
     INFO(first.sentence);
-    CHECK(first.kind == "slow-rank");
+    CHECK(first.kind == FindingKind::SlowRank);
     CHECK(first.severity >= Severity::Medium);
     CHECK(first.values.at("first_rank") == 7);
     CHECK(first.sentence.starts_with("Rank 7 (node n1) computes 1."));
@@ -121,7 +121,7 @@ TEST_CASE("where many ranks are late by and by, waiting is blamed on what the la
     REQUIRE(report.findings.size() == 1);
     const Finding& first = report.findings.front();
     INFO(first.sentence);
-    CHECK(first.kind == "load-imbalance");
+    CHECK(first.kind == FindingKind::LoadImbalance);
     CHECK(first.sentence.find("in MPI_Allreduce, called by main (main.cpp:43), for ranks ") !=
           std::string::npos);
     CHECK(first.sentence.find("more than the others in solve (solve.cpp:14)") != std::string::npos);
@@ -136,7 +136,7 @@ TEST_CASE("a node of which all ranks are slow is told as one") {
     REQUIRE(!report.findings.empty());
     const Finding& first = report.findings.front();
     INFO(first.sentence);
-    CHECK(first.kind == "slow-node");
+    CHECK(first.kind == FindingKind::SlowNode);
     CHECK(first.sentence.starts_with("Node n2 (ranks 8-11) computes 1."));
   }
 }
@@ -221,7 +221,7 @@ TEST_CASE("waiting for ranks that are late by turns is blamed on what they do me
   CHECK(late.by_rank.size() == 4);
   for (const double blame : late.by_rank) CHECK(blame == Approx(3));
   REQUIRE(report.findings.size() == 1);
-  CHECK(report.findings[0].kind == "late-by-turns");
+  CHECK(report.findings[0].kind == FindingKind::LateByTurns);
   CHECK(report.findings[0].sentence ==
         "Ranks wait 3.00 s on average (35 % of their time) for others that are late by turns, and meanwhile "
         "are in load "
@@ -251,7 +251,7 @@ TEST_CASE("who is late is told once, and not of ranks without processors or trac
   const RankReport slow = report_of(in_steps(2));
   REQUIRE(!slow.findings.empty());
   CHECK(slow.findings[0].values.at("first_rank") == 2);
-  for (const Finding& finding : slow.findings) CHECK(finding.kind != "late-by-turns");
+  for (const Finding& finding : slow.findings) CHECK(finding.kind != FindingKind::LateByTurns);
 
   CHECK(!report_of(in_steps(-1, 0.5)).late);
 
@@ -334,7 +334,8 @@ TEST_CASE("the summary has what the ranks say") {
   const Database database = run_of({.slow_rank = 7}, 2);
   const CallTree tree = build_call_tree(database, select(database, {}, {}), false);
   const std::vector<Finding> all = all_findings(tree, run_summary(database), StallOptions{});
-  CHECK(std::ranges::any_of(all, [](const Finding& finding) { return finding.kind == "slow-rank"; }));
+  CHECK(
+      std::ranges::any_of(all, [](const Finding& finding) { return finding.kind == FindingKind::SlowRank; }));
 }
 
 TEST_CASE("ranks as text, JSON and CSV") {

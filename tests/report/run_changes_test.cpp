@@ -160,7 +160,7 @@ TEST_CASE("strong scaling: what all ranks together spend more is lost, and where
   CHECK(path == std::vector<std::string>{"main thread", "main", "hot", "wait"});
   const std::string words = scaling_in_words(scales.runs, changes, Scaling::Strong);
   CHECK(words.starts_with("strong scaling from 2 to 8 ranks: 7"));
-  CHECK(change_findings(scales.runs, changes, Scaling::Strong).front().kind == "scaling-loss");
+  CHECK(change_findings(scales.runs, changes, Scaling::Strong).front().kind == FindingKind::ScalingLoss);
 }
 
 TEST_CASE("weak scaling: each rank is to spend as much as before") {

@@ -27,7 +27,7 @@ TEST_CASE("a program that waits for a processor says so, and is not found to wai
   CHECK(findings_of(database).empty());
   const Database waits_for_device = flawless(R"({"run": {"wall_s": 100, "program_s": 100, "cpu_s": 20},
       "devices": [{"window_s": 99, "busy_s": 76, "cpu_waits_s": 75}]})");
-  for (const Finding& finding : findings_of(waits_for_device)) CHECK(finding.kind != "waiting");
+  for (const Finding& finding : findings_of(waits_for_device)) CHECK(finding.kind != FindingKind::Waiting);
   CHECK(ran_in_words(run_summary(database)) ==
         "100.0 s, 20.0 s of CPU time, 75.0 s waiting for a processor, 1 process, 1 thread");
   CHECK(ran_in_words(run_summary(flawless(R"({"run": {"cpu_s": 20, "run_queue_s": 0.5, "threads": 1}})"))) ==
@@ -64,6 +64,6 @@ TEST_CASE("of a Java program it is said that its monitors are not followed") {
   run.followed_locks = true;
   const std::vector<Finding> findings = lock_findings(tree, run);
   REQUIRE(findings.size() == 1);
-  CHECK(findings[0].kind == "locks-not-followed");
+  CHECK(findings[0].kind == FindingKind::LocksNotFollowed);
   CHECK(findings[0].sentence.starts_with("Java's monitors (synchronized)"));
 }

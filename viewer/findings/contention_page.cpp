@@ -65,7 +65,7 @@ void ContentionPage::fill() {
     said << html(repair);
   for (const std::string& note : contention_notes(run)) said << html(note);
   QStringList sources;
-  for (const std::string& source : run.contention_sources) sources << html(source);
+  for (const std::string& source : contention_sources(run)) sources << html(source);
   if (!sources.isEmpty()) said << "looked for by " + sources.join("; ");
   show_sentences(said.join("<br>"));
   if (findings_.empty()) picture_->show_record(nullptr);
@@ -91,7 +91,7 @@ void ContentionPage::add_record(const ContendedRecord& record, const Finding& fi
   Cell accesses = count_cell(seen);
   accesses.tip += " accesses of " + QString::fromStdString(words_for_count(threads_of(record), "thread"));
   QStandardItem* const item =
-      rows().add({object_in_words(tree, record), record.sharing + " sharing",
+      rows().add({object_in_words(tree, record), std::string(name_of(record.sharing)) + " sharing",
                   share_cell(finding.cost->share_of_run), cost_cell(*finding.cost), accesses, ""},
                  std::move(evidence));
   item->setData(QVariant::fromValue<qulonglong>(&record - document().run().contention.data()), kRecordRole);
@@ -103,8 +103,8 @@ void ContentionPage::add_record(const ContendedRecord& record, const Finding& fi
     const std::vector<FindingFrame> frames = frames_of(tree, side.context);
     rows().add(
         {"thread " + thread_label(document().database(), side.profile) + ": " + part_in_words(record, side),
-         side.access, share_cell(cpu_s > 0 ? side.weight_s / cpu_s : 0), seconds_cell(side.weight_s),
-         count_cell(static_cast<double>(side.accesses)),
+         std::string(name_of(side.access)), share_cell(cpu_s > 0 ? side.weight_s / cpu_s : 0),
+         seconds_cell(side.weight_s), count_cell(static_cast<double>(side.accesses)),
          frames.empty() ? counted_in_words(side) : code_in_words(frames)},
         {frames, {}}, item);
   }

@@ -90,9 +90,9 @@ void IdlenessPage::fill() {
 QModelIndex IdlenessPage::row_of_finding(const QString& sentence) const {
   for (const Finding& finding : findings_) {
     if (QString::fromStdString(finding.sentence) != sentence) continue;
-    const QStandardItem* const heading = finding.kind == "device-idle"  ? device_idle_
-                                         : finding.kind == "event-wait" ? event_causes_
-                                                                        : cpu_idle_;
+    const QStandardItem* const heading = finding.kind == FindingKind::DeviceIdle  ? device_idle_
+                                         : finding.kind == FindingKind::EventWait ? event_causes_
+                                                                                  : cpu_idle_;
     if (heading) return rows().row_in(finding.contexts.front().frames, heading->index());
   }
   return {};

@@ -164,7 +164,8 @@ void LinePictureView::paint_picture(QPainter& painter, size_t picture) const {
   painter.setFont(bold);
   const QRect line(margin(), top, width(), row_height());
   QRect taken;
-  painter.drawText(line, Qt::AlignVCenter, QString::fromStdString(record_->sharing) + " sharing", &taken);
+  painter.drawText(line, Qt::AlignVCenter,
+                   QString::fromStdString(std::string(name_of(record_->sharing))) + " sharing", &taken);
   painter.setFont(font());
   painter.drawText(line.adjusted(taken.width() + margin(), 0, 0, 0), Qt::AlignVCenter,
                    title(pictures_[picture]) + ": full where written, pale where read");

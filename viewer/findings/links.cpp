@@ -96,15 +96,33 @@ QString linked_path(const Document& document, const std::vector<FindingFrame>& f
   return text;
 }
 
-QString page_of_finding(const std::string& kind) {
-  if (kind == "hot-path" || kind == "hot-subtree") return "top-down";
-  if (kind == "stall") return "stalls";
-  if (kind == "device-idle" || kind == "cpu-idle" || kind == "event-wait") return "idleness";
-  if (kind.ends_with("-sharing")) return "contention";
-  if (kind == "slow-rank" || kind == "slow-node" || kind == "load-imbalance" || kind == "late-by-turns")
-    return "threads";
-  if (kind == "lock" || kind == "deadlock" || kind == "idle-threads") return "locks";
-  return {};
+QString page_of_finding(FindingKind kind) {
+  switch (kind) {
+    case FindingKind::HotPath:
+    case FindingKind::HotSubtree:
+      return "top-down";
+    case FindingKind::Stall:
+      return "stalls";
+    case FindingKind::DeviceIdle:
+    case FindingKind::CpuIdle:
+    case FindingKind::EventWait:
+      return "idleness";
+    case FindingKind::FalseSharing:
+    case FindingKind::TrueSharing:
+    case FindingKind::MixedSharing:
+      return "contention";
+    case FindingKind::SlowRank:
+    case FindingKind::SlowNode:
+    case FindingKind::LoadImbalance:
+    case FindingKind::LateByTurns:
+      return "threads";
+    case FindingKind::Lock:
+    case FindingKind::Deadlock:
+    case FindingKind::IdleThreads:
+      return "locks";
+    default:
+      return {};
+  }
 }
 
 QString links_of(const Document& document, const Finding& finding) {

@@ -32,7 +32,7 @@ QString linked(const Document& document, const FindingFrame& frame);
 QString linked_path(const Document& document, const std::vector<FindingFrame>& frames);
 
 // The page with the evidence of a finding of this kind; empty where there is none.
-QString page_of_finding(const std::string& kind);
+QString page_of_finding(FindingKind kind);
 // "Show it: hot_loop.cpp:31 · Top-down": links to where a finding can be looked at; empty where there is
 // none.
 QString links_of(const Document& document, const Finding& finding);

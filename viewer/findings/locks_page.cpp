@@ -71,9 +71,9 @@ void LocksPage::add_lock(const LockRecord& lock, const std::vector<Finding>& fin
       {},
       paragraph(waits_in_words(tree, lock)) + "<p><b>Change:</b> " + html(lock_advice(tree, lock)) + "</p>"};
   if (!lock.holders.empty()) evidence.frames = user_of_lock(tree, lock.holders.front().context);
-  const std::string kind =
-      lock.name.empty() ? what
-                        : what + " (" + lock.kind + (lock.declared.empty() ? "" : ", " + lock.declared) + ")";
+  const std::string kind = lock.name.empty() ? what
+                                             : what + " (" + std::string(name_of(lock.kind)) +
+                                                   (lock.declared.empty() ? "" : ", " + lock.declared) + ")";
   QStandardItem* const item = rows().add(
       {kind, seconds_cell(lock.waited_s), counted(lock.waits, "wait"), seconds_cell(lock.longest_s), ""},
       std::move(evidence));
@@ -110,7 +110,7 @@ void LocksPage::add_open_waits() {
   for (const OpenWaitRecord& wait : open) {
     const std::vector<FindingFrame> frames = user_of_lock(document().measured_tree(), wait.context);
     const std::string words = open_wait_in_words(document().measured_tree(), wait);
-    QStandardItem* const item = rows().add({wait.name.empty() ? wait.kind : wait.name,
+    QStandardItem* const item = rows().add({wait.name.empty() ? std::string(name_of(wait.kind)) : wait.name,
                                             seconds_cell(wait.seconds), "", "", words_for_call(frames)},
                                            {frames, paragraph(words)}, heading);
     for (const Finding& finding : deadlocks)
@@ -125,9 +125,10 @@ void LocksPage::add_blocked() {
   QStandardItem* const heading = rows().add_heading("waited for other threads without a lock");
   for (const BlockedRecord& record : blocked) {
     const std::vector<FindingFrame> frames = user_of_lock(document().measured_tree(), record.context);
-    rows().add({record.kind, seconds_cell(record.seconds), counted(record.count, "wait"),
-                seconds_cell(record.longest_s), (record.open ? "not ended: " : "") + words_for_call(frames)},
-               {frames, {}}, heading);
+    rows().add(
+        {std::string(name_of(record.kind)), seconds_cell(record.seconds), counted(record.count, "wait"),
+         seconds_cell(record.longest_s), (record.open ? "not ended: " : "") + words_for_call(frames)},
+        {frames, {}}, heading);
   }
 }
 

@@ -160,7 +160,7 @@ std::vector<ContentionAccess> MemorySamples::contended_accesses(const Process& p
   return chosen;
 }
 
-std::string MemorySamples::source_name() const {
+EvidenceSource MemorySamples::source() const {
   const std::string& processor = recording_.about().processor;
   bool any_ibs = processor.starts_with("AuthenticAMD");
   bool any_pebs = processor.starts_with("GenuineIntel");
@@ -170,8 +170,8 @@ std::string MemorySamples::source_name() const {
     any_pebs |= sampled_[i] && (contains(event, "mem-loads") || contains(event, "mem-stores") ||
                                 contains(event, "mem_") || contains(event, "ldlat"));
   }
-  if (any_ibs) return "AMD IBS by perf";
-  return any_pebs ? "Intel PEBS by perf" : "memory events of perf";
+  if (any_ibs) return EvidenceSource::IbsByPerf;
+  return any_pebs ? EvidenceSource::PebsByPerf : EvidenceSource::MemoryEventsOfPerf;
 }
 
 void MemorySamples::warn(const std::string& name, uint64_t lines_without_stores,
@@ -206,7 +206,7 @@ std::optional<std::vector<ContendedRecord>> MemorySamples::records(const std::ve
     for (ContentionAccess& access : accesses) access.context = contexts[access.context];
     for (ContendedRecord& record :
          contended_records(process.data, std::move(accesses), kHardwareFinding, options_, warnings))
-      if (note_transfers(record, seconds, source_name())) all.push_back(std::move(record));
+      if (note_transfers(record, seconds, source())) all.push_back(std::move(record));
   }
   std::ranges::stable_sort(all, std::greater(), &ContendedRecord::transfers);
   warn(name, lines_without_stores, warnings);

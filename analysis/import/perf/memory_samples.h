@@ -59,7 +59,7 @@ class MemorySamples {
   std::vector<ContentionAccess> contended_accesses(const Process& process,
                                                    uint64_t& lines_without_stores) const;
   // By the processor; where the recording does not tell that, by the names of its events.
-  std::string source_name() const;
+  EvidenceSource source() const;
   void warn(const std::string& name, uint64_t lines_without_stores, std::vector<std::string>& warnings) const;
 
   const Recording& recording_;

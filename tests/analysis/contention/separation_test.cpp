@@ -119,7 +119,7 @@ TEST_CASE("of fields the later one is aligned, and the sizes are told") {
         "put alignas(64) before misses (struct Stats, a.h:13); struct Stats grows from 48 to 128 bytes");
   const auto changes = describe_changes(parted, objects);
   REQUIRE(changes.size() == 1);
-  CHECK(changes[0].what == "member");
+  CHECK(changes[0].what == ChangedPart::Member);
   CHECK(changes[0].name == "misses");
   CHECK(changes[0].type == "struct Stats");
   CHECK(changes[0].file == "/src/a.h");
@@ -159,7 +159,7 @@ TEST_CASE("elements of an own type are aligned by the type") {
       words_for_changes(parted, objects) ==
       "put alignas(64) on struct Counter (a.h:10); struct Counter grows from 8 to 64 bytes (56 of padding), "
       "counters from 32 to 256");
-  CHECK(describe_changes(parted, objects)[0].what == "type");
+  CHECK(describe_changes(parted, objects)[0].what == ChangedPart::Type);
 }
 
 TEST_CASE("elements that straddle lines are padded to whole ones") {
@@ -192,7 +192,7 @@ TEST_CASE("elements that are numbers, or of a library's type, need a struct arou
           "wrap each element of locks (a.cpp:7) in a struct with alignas(64); an element grows from 4 to 64 "
           "bytes "
           "(60 of padding), locks from 32 to 512");
-    CHECK(describe_changes(parted, objects)[0].what == "elements");
+    CHECK(describe_changes(parted, objects)[0].what == ChangedPart::Elements);
   }
 }
 

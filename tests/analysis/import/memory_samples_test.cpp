@@ -145,15 +145,15 @@ TEST_CASE("atomic counters on one line are false sharing of the variable, by mem
   recording.add({101, &sampled_increment8, kMisses, kModifiedThere});
   const auto found = contention_in(recording);
   REQUIRE(found.size() == 1);
-  CHECK(found[0].sharing == "false");
+  CHECK(found[0].sharing == hpcrun::Sharing::False);
   CHECK(found[0].name == "sampled_counters");
-  CHECK(found[0].kind == "variable");
-  CHECK(found[0].source == "Intel PEBS by perf");
+  CHECK(found[0].kind == DataKind::Variable);
+  CHECK(found[0].source == EvidenceSource::PebsByPerf);
   CHECK(found[0].process == 100);
   CHECK(found[0].lines == 1);
   REQUIRE(found[0].sides.size() == 2);
   for (const ContendedRecord::Side& side : found[0].sides) {
-    CHECK(side.access == "reads and writes");
+    CHECK(side.access == hpcrun::AccessKind::ReadWrite);
     CHECK(side.bytes == 8);
     CHECK(side.offset == (side.profile == 0 ? 0 : 8));
     CHECK(side.place == (side.profile == 0 ? "[0].hits" : "[0].misses"));
@@ -179,10 +179,10 @@ TEST_CASE("a reader beside a writer shares falsely, also where the stores tell n
   recording.add({101, &sampled_store8, at(&sampled_counters[1].misses), PERF_MEM_S(OP, STORE)});
   const auto found = contention_in(recording);
   REQUIRE(found.size() == 1);
-  CHECK(found[0].sharing == "false");
+  CHECK(found[0].sharing == hpcrun::Sharing::False);
   REQUIRE(found[0].sides.size() == 2);
   const auto& reader = found[0].sides[found[0].sides[0].profile == 0 ? 0 : 1];
-  CHECK(reader.access == "reads");
+  CHECK(reader.access == hpcrun::AccessKind::Read);
   CHECK(reader.bytes == 4);
   CHECK(reader.place == "[1].flags[2]");
 }
@@ -194,8 +194,8 @@ TEST_CASE("threads that use the same bytes share truly, and partly the same byte
     recording.add({101, &sampled_store8, kHits, kStore});
     const auto found = contention_in(recording);
     REQUIRE(found.size() == 1);
-    CHECK(found[0].sharing == "true");
-    CHECK(found[0].remedy == "copy-per-thread");
+    CHECK(found[0].sharing == hpcrun::Sharing::True);
+    CHECK(found[0].remedy == Remedy::CopyPerThread);
   }
 }
 
@@ -222,7 +222,7 @@ TEST_CASE("where the processor tells nothing of other caches, lines from shared 
   recording.add({101, &sampled_increment8, kMisses, kSharedCacheOfZen3});
   const auto found = contention_in(recording);
   REQUIRE(found.size() == 1);
-  CHECK(found[0].source == "AMD IBS by perf");
+  CHECK(found[0].source == EvidenceSource::IbsByPerf);
   CHECK(found[0].transfers == 2 * kSamples * kPeriod);
   CHECK(found[0].hitm == 0);
 }
@@ -233,7 +233,7 @@ TEST_CASE("an event that counts nothing but modified lines says it by its name")
   recording.add({101, &sampled_increment8, kMisses, 0});
   const auto found = contention_in(recording);
   REQUIRE(found.size() == 1);
-  CHECK(found[0].source == "Intel PEBS by perf");
+  CHECK(found[0].source == EvidenceSource::PebsByPerf);
   CHECK(found[0].hitm == 2 * kSamples * kPeriod);
 }
 
@@ -245,7 +245,7 @@ TEST_CASE("of an instruction that is not at hand, or not exactly known, only the
   const auto found = summary_of(import).contention;
   REQUIRE(found.size() == 1);
   CHECK(found[0].sides[0].bytes == 1);
-  CHECK(found[0].sharing == "false");  // by what is known
+  CHECK(found[0].sharing == hpcrun::Sharing::False);  // by what is known
   CHECK(warns(import, "of 100 of 100 memory accesses only the first byte is known"));
 }
 
@@ -299,10 +299,10 @@ TEST_CASE("memory of no variable is named by its address and mapping, a finding 
   }
   const auto found = contention_in(recording);
   REQUIRE(found.size() == 2);
-  CHECK(found[0].kind == "unknown");
+  CHECK(found[0].kind == DataKind::Unknown);
   for (const ContendedRecord& one : found) CHECK(one.name == (one.address == 0x20000 ? "[heap]" : ""));
   CHECK(found[0].address + found[1].address == 0x30000);
-  CHECK(found[0].remedy == "align-objects");
+  CHECK(found[0].remedy == Remedy::AlignObjects);
   CHECK(found[0].sides[0].offset + found[0].sides[1].offset == 32);
   CHECK(found[0].sides[0].line_offset + found[0].sides[1].line_offset == 32);
 }
@@ -310,7 +310,7 @@ TEST_CASE("memory of no variable is named by its address and mapping, a finding 
 TEST_CASE("weights that have parts give the latency, whatever else a sample carries") {
   const Import import = import_text(memory_recording().file());
   const ContendedRecord found = summary_of(import).contention.at(0);
-  CHECK(found.sharing == "false");
+  CHECK(found.sharing == hpcrun::Sharing::False);
   CHECK(found.transfers == 40 * 5000);
   CHECK(found.latency_cycles == 40 * 5000 * 300.0);
 }

@@ -72,7 +72,7 @@ TEST_CASE("what was not tried, or shared by nobody, is not told") {
 TEST_CASE("what was laid out anew is told in short where pages are isolated as well, and fits on the line") {
   RepairsRecord record = record_of({isolated_process(hpcrun::kIsolatedPlain, 0, 0)});
   RepairsRecord::Site site;
-  site.kind = "placed";
+  site.kind = SiteFate::Placed;
   site.since_s = 0.283;
   record.sites.push_back(site);
   const std::string pages = "; 2 pages isolated since 0 s: costs 2.0 %, sharing cost 50 %";
@@ -96,15 +96,15 @@ TEST_CASE(
     for (const uint64_t one : processes) all.push_back(isolated_process(one, 0, 0));
     return record_of(all).guarantee;
   };
-  CHECK(guarantee({kIsolatedAnnotated}) == "annotated");
-  CHECK(guarantee({kIsolatedPlain}) == "calls");
-  CHECK(guarantee({kIsolatedAnnotated | kIsolatedPlain}) == "calls");
-  CHECK(guarantee({kIsolatedAnnotated, kIsolatedPlain}) == "calls");
-  CHECK(guarantee({kIsolatedPlain, kIsolatedAnnotated}) == "calls");
-  CHECK(guarantee({0}).empty());
+  CHECK(guarantee({kIsolatedAnnotated}) == Guarantee::Annotated);
+  CHECK(guarantee({kIsolatedPlain}) == Guarantee::Calls);
+  CHECK(guarantee({kIsolatedAnnotated | kIsolatedPlain}) == Guarantee::Calls);
+  CHECK(guarantee({kIsolatedAnnotated, kIsolatedPlain}) == Guarantee::Calls);
+  CHECK(guarantee({kIsolatedPlain, kIsolatedAnnotated}) == Guarantee::Calls);
+  CHECK(guarantee({0}) == Guarantee::None);
   ProcessMeasurement unconverted = isolated_process(kIsolatedAnnotated, 0, 0);
   unconverted.counters[static_cast<size_t>(Counter::Conversions)] = 0;
-  CHECK(record_of({unconverted}).guarantee.empty());
+  CHECK(record_of({unconverted}).guarantee == Guarantee::None);
   CHECK(all_words(record_of({isolated_process(kIsolatedAnnotated, 0, 0)}))
             .find("All of the program's code is annotated") != std::string::npos);
 }
@@ -123,9 +123,12 @@ TEST_CASE("locks that stayed are told of by each reason that the runtime has") {
   repairs.add(measurement, {});
   repairs.add(measurement, {});
   const RepairsRecord record = repairs.take();
-  CHECK(record.declined_locks ==
-        std::map<std::string, uint64_t>{
-            {"robust", 2}, {"priority", 4}, {"shared", 6}, {"spin", 8}, {"memory", 10}, {"elided", 12}});
+  CHECK(record.declined_locks == std::map<LockObstacle, uint64_t>{{LockObstacle::Robust, 2},
+                                                                  {LockObstacle::Priority, 4},
+                                                                  {LockObstacle::Shared, 6},
+                                                                  {LockObstacle::Spin, 8},
+                                                                  {LockObstacle::Memory, 10},
+                                                                  {LockObstacle::Elided, 12}});
 }
 
 TEST_CASE("of locks that were moved their finding tells, and of no others") {
@@ -141,16 +144,16 @@ TEST_CASE("of locks that were moved their finding tells, and of no others") {
   RepairsRecord record = repairs.take();
   CHECK(record.sites.empty());
 
-  const auto contended = [](std::string kind, std::string module, uint64_t line) {
+  const auto contended = [](DataKind kind, std::string module, uint64_t line) {
     ContendedRecord one;
-    one.kind = std::move(kind);
+    one.kind = kind;
     one.module = std::move(module);
     one.sides.emplace_back().line = line;
     return one;
   };
-  std::vector<ContendedRecord> contention{contended("variable", "/bin/app", 0x2040),
-                                          contended("unknown", "/bin/app", 0x2080),
-                                          contended("unknown", "", 0x7000)};
+  std::vector<ContendedRecord> contention{contended(DataKind::Variable, "/bin/app", 0x2040),
+                                          contended(DataKind::Unknown, "/bin/app", 0x2080),
+                                          contended(DataKind::Unknown, "", 0x7000)};
   tell_repairs(record, repairs.moved_locks(), contention);
   CHECK(contention[0].repair == "Since 400 ms of the run locks there have lines of their own.");
   CHECK(contention[1].repair.find("Declined: variables lie where the program was built to have them") == 0);

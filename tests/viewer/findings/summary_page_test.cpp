@@ -120,12 +120,13 @@ TEST_CASE("findings of ranks lead to the threads, with what slow ranks do") {
   const DatabaseFolder folder(builder.build());
   Document document(folder.path());
   Finding finding;
-  finding.kind = "load-imbalance";
+  finding.kind = FindingKind::LoadImbalance;
   finding.contexts = {{"waits", {{"MPI_Wait", "", "", 0}}}, {"late", {{"solve", "src/app.cpp", "", 17}}}};
   const QString links = links_of(document, finding);
   CAPTURE(links.toStdString());
   CHECK(links.contains("function:threads?of=solve"));
-  for (const char* const kind : {"slow-rank", "slow-node", "load-imbalance", "late-by-turns"})
+  for (const FindingKind kind :
+       {FindingKind::SlowRank, FindingKind::SlowNode, FindingKind::LoadImbalance, FindingKind::LateByTurns})
     CHECK(page_of_finding(kind) == "threads");
 }
 
@@ -170,7 +171,7 @@ TEST_CASE("a function that the chosen threads did not run has no link") {
   builder.spend(other, {{"main"}, {"idle"}}, 1);
   Shown shown(builder.build(), "summary");
   Finding finding;
-  finding.kind = "hot-path";
+  finding.kind = FindingKind::HotPath;
   finding.contexts = {{"", {{"crunch", "", "/home/me/app", 0}}}};
   const QString links = links_of(shown.document(), finding);
   CHECK(links.contains("Instructions"));

@@ -1,0 +1,80 @@
+#pragma once
+// How the enums of a run are spelt in JSON, in run.json and in reports alike: one table of each, by which
+// they are written and read. What is in a table is part of the format: append only.
+
+#include <span>
+#include <string_view>
+
+#include "analysis/run/kinds.h"
+#include "hpcrun/measurement/format.h"
+#include "hpcrun/model/cache_line.h"
+#include "hpcrun/model/memory_access.h"
+#include "repair/isolate/interface.h"
+
+namespace prof {
+
+template <typename Enum>
+struct Spelling {
+  Enum value;
+  std::string_view text;
+};
+
+// The first one is what an unknown text reads as. Defined for the enums below.
+template <typename Enum>
+std::span<const Spelling<Enum>> spellings();
+
+// "false", "true", "mixed"; empty: there was no verdict.
+template <>
+std::span<const Spelling<hpcrun::Sharing>> spellings();
+// "reads", "writes", "reads and writes"
+template <>
+std::span<const Spelling<hpcrun::AccessKind>> spellings();
+// "variable", "allocation", "unknown"
+template <>
+std::span<const Spelling<DataKind>> spellings();
+// "Intel PEBS", "exact, by pages"; empty: breakpoints
+template <>
+std::span<const Spelling<EvidenceSource>> spellings();
+// What was looked at to find contention: "Intel PEBS", "decoded instructions and breakpoints"
+template <>
+std::span<const Spelling<hpcrun::ContentionSource>> spellings();
+// "align-objects", "pad-elements"; empty: none
+template <>
+std::span<const Spelling<Remedy>> spellings();
+// "member", "type", "variable", "elements"
+template <>
+std::span<const Spelling<ChangedPart>> spellings();
+// "mutex", "critical section", "end of a thread"
+template <>
+std::span<const Spelling<WaitedFor>> spellings();
+// "robust", "spin"
+template <>
+std::span<const Spelling<LockObstacle>> spellings();
+// "placed", "planned", "declined"
+template <>
+std::span<const Spelling<SiteFate>> spellings();
+// "isolated", "shared"
+template <>
+std::span<const Spelling<PageFate>> spellings();
+// A clause of a sentence: "the program forked"; empty: it is isolated, or the reason is not known.
+template <>
+std::span<const Spelling<hpcrun::WhyShared>> spellings();
+// "annotated", "calls"; empty: nothing was isolated
+template <>
+std::span<const Spelling<Guarantee>> spellings();
+
+template <typename Enum>
+std::string_view name_of(Enum value) {
+  for (const Spelling<Enum>& one : spellings<Enum>())
+    if (one.value == value) return one.text;
+  return {};
+}
+
+template <typename Enum>
+Enum named(std::string_view text) {
+  for (const Spelling<Enum>& one : spellings<Enum>())
+    if (one.text == text) return one.value;
+  return spellings<Enum>().front().value;
+}
+
+}  // namespace prof
