@@ -8,6 +8,7 @@
 #include <set>
 
 #include "analysis/views/code_in_words.h"
+#include "analysis/views/finding_id.h"
 #include "analysis/views/stall_findings.h"
 #include "analysis/views/thread_costs.h"
 #include "analysis/views/wording.h"
@@ -225,8 +226,19 @@ FindingKind kind_of(Sharing sharing) {
   return sharing == Sharing::True ? FindingKind::TrueSharing : FindingKind::MixedSharing;
 }
 
+std::string id_of(const CallTree& tree, const ContendedRecord& record) {
+  std::string identity = fmt::format("{}\n{}\n{}\n", record.name, record.declared, name_of(record.remedy));
+  for (const ContendedRecord::Allocation& allocation : record.allocations)
+    identity += identity_of(frames_of(tree, allocation.context));
+  if (record.kind == DataKind::Unknown)
+    identity += fmt::format("{}\n{}\n{}", record.host, record.process, record.address);
+  return finding_id(kind_of(record.sharing), record.name.empty() ? name_of(record.kind) : record.name,
+                    identity);
+}
+
 Finding finding(const CallTree& tree, const ContendedRecord& record, const RunSummary& run) {
   Finding finding;
+  finding.id = id_of(tree, record);
   finding.cost = cost_of(record, run);
   const double share = finding.cost->share_of_run;
   finding.kind = kind_of(record.sharing);

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "analysis/views/code_in_words.h"
+#include "analysis/views/finding_id.h"
 #include "analysis/views/lock_findings.h"
 #include "analysis/views/stall_findings.h"
 #include "analysis/views/wording.h"
@@ -47,6 +48,7 @@ std::string sentence(const CallTree& tree, const Circle& circle) {
 
 Finding finding_of(const CallTree& tree, const RunSummary& run, const Circle& circle) {
   Finding finding;
+  finding.id = deadlock_id(circle.front()->deadlock);
   finding.kind = FindingKind::Deadlock;
   finding.severity = Severity::High;
   finding.metric = "LOCK_WAIT";
@@ -75,6 +77,11 @@ std::string open_wait_in_words(const CallTree& tree, const OpenWaitRecord& wait)
   if (wait.holder == wait.thread) return text + ", which it had itself";
   return text + fmt::format(", which {} had", thread_in_words(wait.holder, wait.holder_name)) +
          (wait.is_confirmed ? "" : " when the wait began");
+}
+
+std::string deadlock_id(uint64_t deadlock) {
+  const std::string number = fmt::format("{}", deadlock);
+  return finding_id(FindingKind::Deadlock, number, number);
 }
 
 std::vector<Finding> deadlock_findings(const CallTree& tree, const RunSummary& run) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/attribution/own_runtime.h"
+#include "analysis/views/finding_id.h"
 #include "analysis/views/idleness.h"
 #include "analysis/views/measurement_findings.h"
 #include "analysis/views/program_lines.h"
@@ -116,6 +117,10 @@ bool names_a_cause(const Finding& finding) {
 // Findings about the program come before those about the measurement. Of the same severity, those that say what
 // to change lead, then the largest.
 void put_in_order(std::vector<Finding>& findings) {
+  for (Finding& finding : findings)
+    if (finding.id.empty())
+      finding.id = finding_id(finding.kind, finding.contexts.empty() ? std::vector<FindingFrame>{}
+                                                                     : finding.contexts.front().frames);
   const auto is_of_program = [](const Finding& finding) {
     return finding.cost.has_value() && finding.kind != FindingKind::LineInformation;
   };

@@ -23,6 +23,7 @@ struct FindingFrame {
 struct FindingContext {
   std::string role;                  // "hottest", "caller"
   std::vector<FindingFrame> frames;  // the innermost first
+  bool is_subject = false;           // what the finding is about, where that is not the first one
 };
 
 struct FindingCost {
@@ -33,6 +34,8 @@ struct FindingCost {
 };
 
 struct Finding {
+  std::string
+      id;  // what it is selected by (finding_id.h); find() and add_findings() give those one that have none
   FindingKind kind = FindingKind::HotPath;
   Severity severity = Severity::Low;
   std::string metric;  // empty where the finding is about the measurement

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "analysis/views/code_in_words.h"
+#include "analysis/views/finding_id.h"
 #include "analysis/views/lock_findings.h"
 #include "analysis/views/stall_findings.h"
 #include "analysis/views/wording.h"
@@ -56,6 +57,7 @@ std::string sentence(const CallTree& tree, const RunSummary& run, const WorkWhil
 
 Finding finding_of(const CallTree& tree, const RunSummary& run, const WorkWhileIdle& work, double share) {
   Finding finding;
+  finding.id = idle_id(tree, work);
   finding.kind = FindingKind::IdleThreads;
   finding.severity = share >= kHighIdleShare     ? Severity::High
                      : share >= kMediumIdleShare ? Severity::Medium
@@ -114,6 +116,10 @@ std::string idle_in_words(const WorkWhileIdle& work) {
   const auto idle = static_cast<uint64_t>(std::max(1.0, std::round(work.idle_threads)));
   const auto all = static_cast<uint64_t>(std::round(work.idle_threads + work.working_threads));
   return fmt::format("{} of {} threads waited", idle, std::max(all, idle + 1));
+}
+
+std::string idle_id(const CallTree& tree, const WorkWhileIdle& work) {
+  return finding_id(FindingKind::IdleThreads, frames_of(tree, work.context));
 }
 
 std::vector<Finding> idle_findings(const CallTree& tree, const RunSummary& run) {

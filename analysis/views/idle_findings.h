@@ -24,6 +24,9 @@ std::vector<WorkWhileIdle> work_while_idle(const CallTree& tree, const RunSummar
 // "4 of 5 threads waited"
 std::string idle_in_words(const WorkWhileIdle& work);
 
+// Finding::id of the function, whether it is worth a finding or not.
+std::string idle_id(const CallTree& tree, const WorkWhileIdle& work);
+
 // One for each function while which more threads waited than worked, for a share of their time that matters.
 std::vector<Finding> idle_findings(const CallTree& tree, const RunSummary& run);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/views/device_calls.h"
+#include "analysis/views/finding_id.h"
 #include "analysis/views/wording.h"
 
 namespace prof {
@@ -40,6 +41,7 @@ std::string from(const Blamed& blamed, const char* how) {
 
 Finding costed(FindingKind kind, const char* metric, const char* basis, const Blamed& blamed) {
   Finding finding;
+  finding.id = finding_id(kind, blamed.context.frames);
   finding.kind = kind;
   finding.severity = idleness_severity(blamed.share_of_run);
   finding.metric = metric;

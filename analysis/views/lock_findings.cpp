@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/views/code_in_words.h"
+#include "analysis/views/finding_id.h"
 #include "analysis/views/stall_findings.h"
 #include "analysis/views/wording.h"
 
@@ -61,8 +62,9 @@ void add_contexts(const CallTree& tree, const std::vector<LockSide>& sides, cons
     finding.contexts.push_back({role, frames_of(tree, sides[i].context)});
 }
 
-Finding finding_of(const CallTree& tree, const LockRecord& record, double share) {
+Finding finding_of(const CallTree& tree, const RunSummary& run, const LockRecord& record, double share) {
   Finding finding;
+  finding.id = lock_id(tree, run, record);
   finding.kind = FindingKind::Lock;
   finding.severity = share >= kHighLockShare     ? Severity::High
                      : share >= kMediumLockShare ? Severity::Medium
@@ -151,6 +153,21 @@ std::string waiting_in_words(const RunSummary& run) {
                      words_for_duration(all.seconds), words_for_percent(all.share));
 }
 
+std::string lock_id(const CallTree& tree, const RunSummary& run, const LockRecord& record) {
+  std::string identity =
+      fmt::format("{}\n{}\n{}\n{}\n", record.name, record.declared, name_of(record.kind), record.rank);
+  // Of locks without a name those that were allocated at one place, or else mostly waited for at one, are
+  // one.
+  if (record.name.empty())
+    identity += identity_of(
+        frames_of(tree, record.allocation != 0 ? record.allocation : record.waiters.front().context));
+  if (record.allocation != 0) identity += fmt::format("{}\n", record.offset);
+  // Process ids differ from run to run: they count where processes have nothing else that differs.
+  if (run.processes > std::max<uint64_t>(run.ranks, 1))
+    identity += fmt::format("{}\n{}\n", record.host, record.process);
+  return finding_id(FindingKind::Lock, record.name.empty() ? name_of(record.kind) : record.name, identity);
+}
+
 std::string lock_advice(const CallTree& tree, const LockRecord& record) {
   const std::string lock = lock_in_words(tree, record);
   if (!main_holder(record) && record.open_s > 0)
@@ -174,7 +191,7 @@ std::vector<Finding> lock_findings(const CallTree& tree, const RunSummary& run) 
     const double share = share_of(record.waited_s, run);
     if (is_in_deadlock(record, run)) continue;
     if (share >= kLeastLockShare && record.waited_s >= kLeastLockSeconds)
-      findings.push_back(finding_of(tree, record, share));
+      findings.push_back(finding_of(tree, run, record, share));
   }
   if (const std::optional<std::string> missing = locks_not_followed(tree, run)) {
     Finding finding;

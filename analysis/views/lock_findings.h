@@ -42,6 +42,9 @@ double unblamed_s(const LockRecord& record);
 std::string waiting_in_words(const RunSummary& run);
 
 // "Hold queue_lock shorter in flush ...".
+// Finding::id of the lock, whether it is worth a finding or not.
+std::string lock_id(const CallTree& tree, const RunSummary& run, const LockRecord& record);
+
 std::string lock_advice(const CallTree& tree, const LockRecord& record);
 
 // One for each lock for which threads waited for a share of their time that matters.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "analysis/views/finding_id.h"
 #include "analysis/views/rank_report.h"
 #include "analysis/views/ranks_in_words.h"
 #include "analysis/views/stall_findings.h"
@@ -79,6 +80,13 @@ class RankFindings {
     if (context != kNone) finding.contexts.push_back({role, frames_of(tree_, context)});
   }
 
+  // What the slow or late ranks do, not where the others wait for them.
+  void add_subject(Finding& finding, const char* role, uint32_t number) const {
+    const size_t known = finding.contexts.size();
+    add_context(finding, role, number);
+    if (finding.contexts.size() > known) finding.contexts.back().is_subject = true;
+  }
+
   Finding& start(FindingKind kind, double seconds) { return start(kind, seconds, typical_); }
 
   Finding& start(FindingKind kind, double seconds, double whole) {
@@ -97,9 +105,10 @@ class RankFindings {
     Finding& finding = start(outlier.node.empty() ? FindingKind::SlowRank : FindingKind::SlowNode,
                              outlier.excess(), is_of_all ? report_.find("time")->maximum : typical_);
     const bool is_one = outlier.ranks.size() == 1 || !outlier.node.empty();
+    const std::string who = words_for_ranks_of(report_, outlier.ranks, outlier.node);
+    finding.id = finding_id(finding.kind, who, fmt::format("{}\n{}", who, outlier.quantity));
     finding.sentence =
-        fmt::format("{} {} {}", capitalised(words_for_ranks_of(report_, outlier.ranks, outlier.node)),
-                    verb(outlier.quantity, is_one), how_long(outlier));
+        fmt::format("{} {} {}", capitalised(who), verb(outlier.quantity, is_one), how_long(outlier));
     if (outlier.is_of_line) finding.sentence += " in the thread that communicates";
     if (outlier.bytes_ratio) finding.sentence += ", " + how_many_bytes(*outlier.bytes_ratio);
     if (outlier.place != kNone) finding.sentence += ", mostly in " + place(outlier.place);
@@ -107,7 +116,7 @@ class RankFindings {
       finding.sentence += fmt::format("; the others wait {} longer in {}",
                                       words_for_duration(outlier.awaited_s), place(outlier.awaited_in));
     finding.sentence += ".";
-    if (outlier.place != kNone) add_context(finding, "slow", outlier.place);
+    if (outlier.place != kNone) add_subject(finding, "slow", outlier.place);
     if (outlier.awaited_in != kNone) add_context(finding, "waits", outlier.awaited_in);
     finding.advice =
         outlier.node.empty()
@@ -127,6 +136,7 @@ class RankFindings {
   void add(const RankImbalance& imbalance) {
     Finding& finding = start(FindingKind::LoadImbalance, imbalance.avoidable);
     const std::string late = words_for_ranks_of(report_, imbalance.late);
+    finding.id = finding_id(finding.kind, late, late + "\n" + place(imbalance.place));
     finding.sentence = fmt::format(
         "Ranks wait {} on average ({} of their time) in {}, for {}", words_for_duration(imbalance.seconds),
         words_for_percent(imbalance.seconds / report_.line.mean), place(imbalance.place), late);
@@ -137,7 +147,7 @@ class RankFindings {
     finding.sentence += ".";
     add_context(finding, "waits", imbalance.place);
     if (imbalance.blamed != kNone) {
-      add_context(finding, "late", imbalance.blamed);
+      add_subject(finding, "late", imbalance.blamed);
       finding.advice =
           fmt::format("Divide the work of {} more evenly among the ranks.", place(imbalance.blamed));
     } else if (imbalance.late_sleep) {
@@ -168,7 +178,7 @@ class RankFindings {
                       : i + 1 == named ? " and "
                                        : ", ",
                       place(late.places[i].place), words_for_percent(late.places[i].seconds / late.blamed_s));
-      add_context(finding, "late", late.places[i].place);
+      add_subject(finding, "late", late.places[i].place);
     }
     finding.sentence += ".";
     finding.advice = fmt::format(

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analysis/views/comparison_in_words.h"
+#include "analysis/views/finding_id.h"
 #include "analysis/views/short_names.h"
 #include "analysis/views/wording.h"
 
@@ -75,6 +76,8 @@ Finding finding_of(const MatchedRuns& runs, const RunChanges& changes, const Run
   finding.kind = !is_more                   ? FindingKind::Improvement
                  : scaling == Scaling::None ? FindingKind::Regression
                                             : FindingKind::ScalingLoss;
+  const std::string row = words_for_row(runs, change, 0);
+  finding.id = finding_id(finding.kind, row, row);
   const double share = std::abs(change.share);
   finding.severity = !is_more || share < kMediumShare ? Severity::Low
                      : share < kHighShare             ? Severity::Medium
@@ -112,8 +115,12 @@ std::string words_for_row(const MatchedRuns& runs, const RunChange& change, size
   return frames.size() > kCallersNamed + 1 ? words + " <- ..." : words;
 }
 
+std::string bound_in_words(double p) {
+  return p < kLeastP ? fmt::format("< {}", kLeastP) : fmt::format("{:.2g}", p);
+}
+
 std::string words_for_p(double p) {
-  return p < kLeastP ? fmt::format("p < {}", kLeastP) : fmt::format("p = {:.2g}", p);
+  return fmt::format("p {}{}", p < kLeastP ? "" : "= ", bound_in_words(p));
 }
 
 std::string words_for_sides(const RunChanges& changes) {
@@ -130,7 +137,7 @@ std::string words_for_workers(const MatchedRuns& runs, uint64_t workers) {
 
 std::string total_in_words(const MatchedRuns& runs, const RunChanges& changes, Scaling scaling) {
   const RunChange& total = changes.total;
-  std::string words = fmt::format("{}: {}", runs.what().name, words_for_change(runs.what(), total.exclusive));
+  std::string words = words_for_change(runs.what(), total.exclusive);
   if (scaling != Scaling::None) words += " than expected";
   // Totals that were made equal were not judged.
   return total.exclusive.is_same() ? words : fmt::format("{}, {}", words, probability(total));

@@ -13,7 +13,8 @@ namespace prof {
 // run". At most `columns` wide (0: no limit) but for the place.
 std::string words_for_row(const MatchedRuns& runs, const RunChange& change, size_t columns);
 
-std::string words_for_p(double p);  // "p = 0.012", "p < 0.0001"
+std::string words_for_p(double p);     // "p = 0.012", "p < 0.0001"
+std::string bound_in_words(double p);  // the same without its name: "0.012", "< 0.0001"
 
 // "3 runs a side", "one run a side", "3 runs before, one after".
 std::string words_for_sides(const RunChanges& changes);
@@ -21,7 +22,7 @@ std::string words_for_sides(const RunChanges& changes);
 // "8 ranks", "2 threads".
 std::string words_for_workers(const MatchedRuns& runs, uint64_t workers);
 
-// "CPUTIME: 1.38 s instead of 1.20 s, 180 ms more (x 1.15): 15 % of all before, p = 0.001".
+// "1.38 s instead of 1.20 s, 180 ms more (x 1.15): 15 % of all before, p = 0.001".
 std::string total_in_words(const MatchedRuns& runs, const RunChanges& changes, Scaling scaling);
 
 // How the differences were judged, and what makes it more certain.

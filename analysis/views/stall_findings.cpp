@@ -8,6 +8,7 @@
 #include <set>
 
 #include "analysis/stalls/barriers.h"
+#include "analysis/views/finding_id.h"
 #include "analysis/views/wording.h"
 #include "hpcrun/measurement/format.h"
 
@@ -95,6 +96,7 @@ class StallFindings {
   Finding finding(const Group& group) const {
     Finding finding;
     const double share = report_.share_of_run(group.lost_ns);
+    finding.id = finding_id(FindingKind::Stall, group.frames);
     finding.kind = FindingKind::Stall;
     finding.severity = share >= kHighShare     ? Severity::High
                        : share >= kMediumShare ? Severity::Medium

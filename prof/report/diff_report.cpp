@@ -60,10 +60,7 @@ class DiffText {
   void write() {
     const bool scales = options_.changes.scaling != Scaling::None;
     if (scales) write_head("scaling", scaling_in_words(runs_, changes_, options_.changes.scaling));
-    // "CPUTIME: 1.2 s ..." has its own head.
-    const std::string total = total_in_words(runs_, changes_, options_.changes.scaling);
-    const size_t colon = total.find(": ");
-    write_head(total.substr(0, colon), total.substr(colon + 2));
+    write_head(runs_.what().name, total_in_words(runs_, changes_, options_.changes.scaling));
     write_head("before", runs_of(false));
     write_head("after", runs_of(true));
     write_head("certainty", judgement_in_words(changes_));
@@ -116,15 +113,15 @@ class DiffText {
   void write_row(const RunChange& change, Verdict verdict) {
     const Metric& what = runs_.what();
     const std::string share = fmt::format("{:+.1f} %", change.share * 100);
-    const std::string p = words_for_p(change.significance.adjusted);
+    const std::string p = bound_in_words(change.significance.adjusted);
     const std::string padded = fmt::format("{:>{}}", share, kChangeColumns);
     const std::string name = printable(words_for_row(runs_, change, kFunctionColumns));
     out_.print("{:>{}}{:>{}}{:>{}}{:>{}}{}{:>{}}  {}\n", words_for_amount(what, change.exclusive.before),
                kCostColumns, words_for_amount(what, change.exclusive.after), kCostColumns,
                words_for_difference(what, change.exclusive), kCostColumns + 1,
                words_for_ratio(change.exclusive, change.presence), kRatioColumns,
-               verdict == Verdict::More ? heat(style_, change.share, padded) : padded,
-               p.substr(p.starts_with("p = ") ? 4 : 2), kProbabilityColumns, name);
+               verdict == Verdict::More ? heat(style_, change.share, padded) : padded, p, kProbabilityColumns,
+               name);
   }
 
   void write_path_of_loss() {

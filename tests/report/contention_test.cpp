@@ -212,6 +212,25 @@ TEST_CASE("where contention was not looked for the view says so, and where none 
   CHECK(rendered(database, contention_as(ReportFormat::Text)).status == kOwnFailure);
 }
 
+TEST_CASE("the id of a finding stays when numbers change, and is another one for other data") {
+  const auto id_of = [](const Database& database) {
+    const CallTree tree = build_call_tree(database, select(database, {}, {}), false);
+    return contention_findings(tree, run_summary(database)).at(0).id;
+  };
+  Database database = counting(both_sides);
+  const std::string id = id_of(database);
+  CHECK(id.starts_with("false-sharing-counters-"));
+  CHECK(id.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == id.npos);
+  Json run = Json::parse(database.run_json);
+  run["contention"][0]["weight_s"] = 0.25;
+  run["contention"][0]["process"] = 8;
+  database.run_json = run.dump();
+  CHECK(id_of(database) == id);
+  run["contention"][0]["declared"] = "count.cpp:2";
+  database.run_json = run.dump();
+  CHECK(id_of(database) != id);
+}
+
 TEST_CASE("records that lead nowhere are left out") {
   const auto broken = [](uint32_t first, uint32_t second) -> Json {
     Json far = side(0, "", "reads", 0, second);

@@ -125,10 +125,10 @@ class Document : public QObject {
     emit page_asked("timeline");
     emit moment_asked(moment);
   }
-  // The page that has the evidence of a finding, and there the place of it.
-  void ask_for_finding(const QString& page, const QString& sentence) {
+  // The page that has the evidence of a finding, and there the place of it, by its id.
+  void ask_for_finding(const QString& page, const QString& finding) {
     emit page_asked(page);
-    emit finding_asked(page, sentence);
+    emit finding_asked(page, finding);
   }
 
  signals:
@@ -151,7 +151,8 @@ class Document : public QObject {
   void function_asked(uint32_t frame);
   void page_asked(const QString& id);
   void moment_asked(const Moment& moment);
-  void finding_asked(const QString& page, const QString& sentence);
+  // `finding` is a Finding::id.
+  void finding_asked(const QString& page, const QString& finding);
 
  private:
   std::shared_ptr<const CallTree> tree_of(std::shared_ptr<const Database> database) const;

@@ -111,9 +111,9 @@ void ContentionPage::add_record(const ContendedRecord& record, const Finding& fi
   rows().expand(item->index());
 }
 
-QModelIndex ContentionPage::row_of_finding(const QString& sentence) const {
+QModelIndex ContentionPage::row_of_finding(const QString& id) const {
   for (size_t i = 0; i < findings_.size(); ++i)
-    if (QString::fromStdString(findings_[i].sentence) == sentence) return items_[i]->index();
+    if (QString::fromStdString(findings_[i].id) == id) return items_[i]->index();
   return {};
 }
 

@@ -22,7 +22,7 @@ class ContentionPage : public EvidencePage {
   QString limit_of_threads() const override {
     return "Of all threads: what they contend for is not known of some of them alone.";
   }
-  QModelIndex row_of_finding(const QString& sentence) const override;
+  QModelIndex row_of_finding(const QString& id) const override;
 
  private:
   void add_record(const ContendedRecord& record, const Finding& finding);

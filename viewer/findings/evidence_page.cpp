@@ -143,10 +143,10 @@ void EvidencePage::show_details(const QModelIndex& row) {
   details_->setHtml(text);
 }
 
-void EvidencePage::show_finding(const QString& page, const QString& sentence) {
+void EvidencePage::show_finding(const QString& page, const QString& finding) {
   if (page != id()) return;
   if (!is_filled_) renew();
-  const QModelIndex row = row_of_finding(sentence);
+  const QModelIndex row = row_of_finding(finding);
   if (!row.isValid()) return;
   table_->setCurrentIndex(row);
   table_->scrollTo(row);

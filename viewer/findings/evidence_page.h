@@ -31,8 +31,8 @@ class EvidencePage : public Page {
   }
   // The same of chosen threads.
   virtual QString limit_of_threads() const { return {}; }
-  // The row of a finding's evidence, by its sentence; none: the page has no row for it.
-  virtual QModelIndex row_of_finding(const QString& sentence) const;
+  // The row of a finding's evidence, by Finding::id; none: the page has no row for it.
+  virtual QModelIndex row_of_finding(const QString& id) const;
   // Beside the details, as wide as its contents need where there is room for both.
   void add_beside_details(QWidget* widget, QWidget* contents);
 
@@ -52,7 +52,7 @@ class EvidencePage : public Page {
   QString limits() const;
   void divide();
   void show_details(const QModelIndex& row);
-  void show_finding(const QString& page, const QString& sentence);
+  void show_finding(const QString& page, const QString& finding);
   void follow_link(const QUrl& link);
 
   QLabel* empty_;

@@ -87,9 +87,9 @@ void IdlenessPage::fill() {
   add_devices();
 }
 
-QModelIndex IdlenessPage::row_of_finding(const QString& sentence) const {
+QModelIndex IdlenessPage::row_of_finding(const QString& id) const {
   for (const Finding& finding : findings_) {
-    if (QString::fromStdString(finding.sentence) != sentence) continue;
+    if (QString::fromStdString(finding.id) != id) continue;
     const QStandardItem* const heading = finding.kind == FindingKind::DeviceIdle  ? device_idle_
                                          : finding.kind == FindingKind::EventWait ? event_causes_
                                                                                   : cpu_idle_;

@@ -23,7 +23,7 @@ class IdlenessPage : public EvidencePage {
   QString limit_of_threads() const override {
     return "What devices did is of all threads, blame and waits are of the chosen ones.";
   }
-  QModelIndex row_of_finding(const QString& sentence) const override;
+  QModelIndex row_of_finding(const QString& id) const override;
 
  private:
   using FindMoment = std::function<std::optional<Moment>(const Blamed&)>;

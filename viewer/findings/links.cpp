@@ -54,9 +54,7 @@ QString title_of_page(const QString& id) {
 const FindingFrame* function_of(const Finding& finding) {
   const FindingContext* of = nullptr;
   for (const FindingContext& context : finding.contexts)
-    if (!context.frames.empty() &&
-        (!of || context.role == "slow" || (context.role == "late" && of->role != "late")))
-      of = &context;
+    if (!context.frames.empty() && (!of || (context.is_subject && !of->is_subject))) of = &context;
   return of ? &of->frames.front() : nullptr;
 }
 
@@ -139,7 +137,7 @@ QString links_of(const Document& document, const Finding& finding) {
   if (is_of_function && is_page(page) && document.has_function(function->function))
     links << link("function", page, QString::fromStdString(function->function), title_of_page(page));
   else if (is_page(page) && !is_of_function)
-    links << link("finding", page, QString::fromStdString(finding.sentence), title_of_page(page));
+    links << link("finding", page, QString::fromStdString(finding.id), title_of_page(page));
   return links.isEmpty() ? QString() : "Show: " + links.join(" &middot; ");
 }
 

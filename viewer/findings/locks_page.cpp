@@ -17,17 +17,6 @@ namespace {
 constexpr const char* kOfReleases =
     "Of a release: how long all threads together waited until then, so it may be longer than one wait.";
 
-bool is_of(const Finding& finding, const LockRecord& lock, const CallTree& tree) {
-  const auto is = [&](const char* name, double value) {
-    const auto known = finding.values.find(name);
-    return known != finding.values.end() && known->second == value;
-  };
-  return finding.cost->value == lock.waited_s && is("waits", static_cast<double>(lock.waits)) &&
-         is("longest_s", lock.longest_s) && is("blamed_s", lock.blamed_s) &&
-         (lock.waiters.empty() ||
-          is_same_code(finding.contexts.front().frames, frames_of(tree, lock.waiters.front().context)));
-}
-
 QString paragraph(const std::string& text) {
   return "<p>" + html(text) + "</p>";
 }
@@ -57,14 +46,13 @@ void LocksPage::fill() {
     said << html(finding.sentence);
   show_sentences(said.join("<br>"));
   rows_of_findings_.clear();
-  const std::vector<Finding> findings = lock_findings(document().measured_tree(), run);
-  for (const LockRecord& lock : run.locks.locks) add_lock(lock, findings);
+  for (const LockRecord& lock : run.locks.locks) add_lock(lock);
   add_open_waits();
   add_blocked();
   add_work();
 }
 
-void LocksPage::add_lock(const LockRecord& lock, const std::vector<Finding>& findings) {
+void LocksPage::add_lock(const LockRecord& lock) {
   const CallTree& tree = document().measured_tree();
   const std::string what = lock_in_words(tree, lock);
   Evidence evidence{
@@ -77,9 +65,7 @@ void LocksPage::add_lock(const LockRecord& lock, const std::vector<Finding>& fin
   QStandardItem* const item = rows().add(
       {kind, seconds_cell(lock.waited_s), counted(lock.waits, "wait"), seconds_cell(lock.longest_s), ""},
       std::move(evidence));
-  for (const Finding& finding : findings)
-    if (is_of(finding, lock, tree))
-      rows_of_findings_.emplace_back(QString::fromStdString(finding.sentence), item);
+  rows_of_findings_.emplace_back(lock_id(tree, document().run(), lock), item);
   add_sides("waited", lock.waiters, item);
   add_sides("others waited until it was released", lock.holders, item);
   if (lock.open_s > 0)
@@ -105,7 +91,6 @@ void LocksPage::add_sides(const char* what, const std::vector<LockSide>& sides, 
 void LocksPage::add_open_waits() {
   const std::vector<OpenWaitRecord>& open = document().run().locks.open;
   if (open.empty()) return;
-  const std::vector<Finding> deadlocks = deadlock_findings(document().measured_tree(), document().run());
   QStandardItem* const heading = rows().add_heading("waited for a lock when the process ended");
   for (const OpenWaitRecord& wait : open) {
     const std::vector<FindingFrame> frames = user_of_lock(document().measured_tree(), wait.context);
@@ -113,9 +98,7 @@ void LocksPage::add_open_waits() {
     QStandardItem* const item = rows().add({wait.name.empty() ? std::string(name_of(wait.kind)) : wait.name,
                                             seconds_cell(wait.seconds), "", "", words_for_call(frames)},
                                            {frames, paragraph(words)}, heading);
-    for (const Finding& finding : deadlocks)
-      if (wait.deadlock != 0 && finding.sentence.find(words) != std::string::npos)
-        rows_of_findings_.emplace_back(QString::fromStdString(finding.sentence), item);
+    if (wait.deadlock != 0) rows_of_findings_.emplace_back(deadlock_id(wait.deadlock), item);
   }
 }
 
@@ -135,23 +118,20 @@ void LocksPage::add_blocked() {
 void LocksPage::add_work() {
   const std::vector<WorkWhileIdle> all = work_while_idle(document().measured_tree(), document().run());
   if (all.empty()) return;
-  const std::vector<Finding> findings = idle_findings(document().measured_tree(), document().run());
   QStandardItem* const heading = rows().add_heading("worked while others waited without a lock");
   for (const WorkWhileIdle& work : all) {
-    const std::vector<FindingFrame> whole = frames_of(document().measured_tree(), work.context),
-                                    frames = program_part(whole);
+    const std::vector<FindingFrame> frames =
+        program_part(frames_of(document().measured_tree(), work.context));
     QStandardItem* const item =
         rows().add({idle_in_words(work), seconds_cell(work.seconds), "", "", code_in_words(frames)},
                    {frames, {}}, heading);
-    for (const Finding& finding : findings)
-      if (is_same_code(finding.contexts.front().frames, whole))
-        rows_of_findings_.emplace_back(QString::fromStdString(finding.sentence), item);
+    rows_of_findings_.emplace_back(idle_id(document().measured_tree(), work), item);
   }
 }
 
-QModelIndex LocksPage::row_of_finding(const QString& sentence) const {
+QModelIndex LocksPage::row_of_finding(const QString& id) const {
   for (const auto& [of, item] : rows_of_findings_)
-    if (of == sentence) return item->index();
+    if (of == id.toStdString()) return item->index();
   return {};
 }
 

@@ -24,17 +24,17 @@ class LocksPage : public EvidencePage {
   QString limit_of_threads() const override {
     return "Of all threads: who waited for whom is not known of some of them alone.";
   }
-  QModelIndex row_of_finding(const QString& sentence) const override;
+  QModelIndex row_of_finding(const QString& id) const override;
 
  private:
-  void add_lock(const LockRecord& lock, const std::vector<Finding>& findings);
+  void add_lock(const LockRecord& lock);
   void add_sides(const char* what, const std::vector<LockSide>& sides, QStandardItem* parent);
   void add_open_waits();
   void add_blocked();
   void add_work();
 
-  // Of findings, by their sentences.
-  std::vector<std::pair<QString, QStandardItem*>> rows_of_findings_;
+  // By Finding::id of what each row shows, whether there is such a finding or not.
+  std::vector<std::pair<std::string, QStandardItem*>> rows_of_findings_;
 };
 
 }  // namespace prof::viewer

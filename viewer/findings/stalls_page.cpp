@@ -80,11 +80,10 @@ void StallsPage::fill() {
 }
 
 // The dearest one of those that the finding sums up.
-QModelIndex StallsPage::row_of_finding(const QString& sentence) const {
+QModelIndex StallsPage::row_of_finding(const QString& id) const {
   if (!search_ || !search_->stalls()) return {};
   for (const Finding& finding : search_->stalls()->findings)
-    if (QString::fromStdString(finding.sentence) == sentence)
-      return rows().row_in(finding.contexts.front().frames);
+    if (QString::fromStdString(finding.id) == id) return rows().row_in(finding.contexts.front().frames);
   return {};
 }
 

@@ -22,7 +22,7 @@ class StallsPage : public EvidencePage {
   QString limit_of_time() const override {
     return "The table has the stalls of the chosen time; the sentences are of all of the run.";
   }
-  QModelIndex row_of_finding(const QString& sentence) const override;
+  QModelIndex row_of_finding(const QString& id) const override;
   void showEvent(QShowEvent* event) override;
 
  private:

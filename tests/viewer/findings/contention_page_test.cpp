@@ -3,6 +3,7 @@
 #include <QTextBrowser>
 #include <catch2/catch.hpp>
 
+#include "analysis/views/contention_findings.h"
 #include "tests/report/contended.h"
 #include "tests/report/example.h"
 #include "tests/viewer/findings/shown.h"
@@ -52,9 +53,10 @@ TEST_CASE("a finding that is asked for is chosen") {
   shown.page().table()->setCurrentIndex({});
   shown.document().ask_for_finding("locks", "nothing of this page");
   CHECK(!shown.page().table()->currentIndex().isValid());
-  const nlohmann::json report = reported(database, ReportView::Contention);
-  shown.document().ask_for_finding(
-      "contention", QString::fromStdString(report["findings"][0]["sentence"].get<std::string>()));
+  const std::vector<Finding> findings =
+      contention_findings(shown.document().measured_tree(), shown.document().run());
+  REQUIRE(findings.size() == 1);
+  shown.document().ask_for_finding("contention", QString::fromStdString(findings[0].id));
   CHECK(shown.page().table()->currentIndex() == shown.model().index(0, 0));
 }
 

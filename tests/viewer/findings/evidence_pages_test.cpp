@@ -5,20 +5,26 @@
 #include <QTreeView>
 #include <catch2/catch.hpp>
 #include <map>
-#include <tuple>
 
+#include "analysis/views/all_findings.h"
 #include "analysis/views/idleness.h"
 #include "tests/report/contended.h"
 #include "tests/report/idle_device.h"
 #include "tests/report/locked.h"
 #include "tests/report/stalled_ranks.h"
 #include "tests/viewer/findings/shown.h"
+#include "viewer/findings/links.h"
 
 using namespace prof;
 using namespace prof::test;
 using namespace prof::viewer;
 
 namespace {
+
+// All findings of what is shown, as the summary has them.
+std::vector<Finding> found(Shown& shown) {
+  return all_findings(shown.document().measured_tree(), shown.document().run(), StallOptions{});
+}
 
 QModelIndex row_named(const QAbstractItemModel& model, const QString& name) {
   for (int row = 0; row < model.rowCount(); ++row)
@@ -58,10 +64,9 @@ TEST_CASE("the lock of a finding is chosen") {
   const Database database = locked();
   Shown shown(database, "locks");
   shown.page().table()->setCurrentIndex({});
-  const nlohmann::json report = reported(database, ReportView::Locks);
-  REQUIRE(!report["findings"].empty());
-  shown.document().ask_for_finding(
-      "locks", QString::fromStdString(report["findings"][0]["sentence"].get<std::string>()));
+  const std::vector<Finding> findings = found(shown);
+  REQUIRE(!findings.empty());
+  shown.document().ask_for_finding("locks", QString::fromStdString(findings[0].id));
   CHECK(shown.page().table()->currentIndex() == shown.model().index(0, 0));
 }
 
@@ -75,52 +80,54 @@ TEST_CASE("of locks whose names begin alike the one of the finding is chosen") {
   run["locks"]["locks"].push_back(other);
   database.run_json = run.dump();
   Shown shown(database, "locks");
-  const nlohmann::json report = reported(database, ReportView::Locks);
-  REQUIRE(report["findings"].size() == 2);
-  for (const nlohmann::json& finding : report["findings"]) {
-    const QString sentence = QString::fromStdString(finding["sentence"].get<std::string>());
-    shown.document().ask_for_finding("locks", sentence);
-    CAPTURE(sentence.toStdString());
+  const std::vector<Finding> findings = found(shown);
+  size_t locks = 0;
+  for (const Finding& finding : findings) {
+    if (finding.kind != FindingKind::Lock) continue;
+    ++locks;
+    shown.document().ask_for_finding("locks", QString::fromStdString(finding.id));
+    CAPTURE(finding.id, finding.sentence);
     const QString chosen = text(shown.page().table()->currentIndex(), 0).section(' ', 0, 0);
-    CHECK(sentence.contains("for " + chosen + " ("));
+    CHECK(QString::fromStdString(finding.sentence).contains("for " + chosen + " ("));
   }
+  CHECK(locks == 2);
 }
 
 TEST_CASE("a deadlock and threads that are idle lead to their rows") {
   const Database database = deadlocked();
   Shown shown(database, "locks");
-  std::map<std::string, QString> chosen;
-  const nlohmann::json report = reported(database, ReportView::Locks);
-  for (const nlohmann::json& finding : report["findings"]) {
+  std::map<FindingKind, QString> chosen;
+  for (const Finding& finding : found(shown)) {
     shown.page().table()->setCurrentIndex({});
-    shown.document().ask_for_finding("locks", QString::fromStdString(finding["sentence"].get<std::string>()));
+    shown.document().ask_for_finding("locks", QString::fromStdString(finding.id));
     const QModelIndex row = shown.page().table()->currentIndex();
-    chosen[finding["kind"].get<std::string>()] = row.parent().data().toString() + ": " + text(row, 0);
+    chosen[finding.kind] = row.parent().data().toString() + ": " + text(row, 0);
   }
-  CHECK(chosen["deadlock"].toStdString() == "waited for a lock when the process ended: first");
-  CHECK(chosen["idle-threads"].toStdString() ==
+  CHECK(chosen[FindingKind::Deadlock].toStdString() == "waited for a lock when the process ended: first");
+  CHECK(chosen[FindingKind::IdleThreads].toStdString() ==
         "worked while others waited without a lock: 4 of 6 threads waited");
 }
 
 TEST_CASE("findings of stalls and of idleness lead to their rows") {
-  for (const auto& [database, view, id] : {std::tuple(stalled_ranks(), ReportView::Stalls, "stalls"),
-                                           std::tuple(program(), ReportView::Idleness, "idleness")}) {
+  for (const auto& [database, id] :
+       {std::pair(stalled_ranks(), "stalls"), std::pair(program(), "idleness")}) {
     Shown shown(database, id);
-    const nlohmann::json findings = reported(database, view)["findings"];
+    std::vector<Finding> findings = found(shown);
+    std::erase_if(findings,
+                  [id = QString(id)](const Finding& one) { return page_of_finding(one.kind) != id; });
     REQUIRE(!findings.empty());
-    for (const nlohmann::json& finding : findings) {
-      const std::string sentence = finding["sentence"].get<std::string>();
-      CAPTURE(sentence);
+    for (const Finding& finding : findings) {
+      CAPTURE(finding.id);
       shown.page().table()->setCurrentIndex({});
-      shown.document().ask_for_finding(id, QString::fromStdString(sentence));
+      shown.document().ask_for_finding(id, QString::fromStdString(finding.id));
       const QModelIndex row = shown.page().table()->currentIndex();
       REQUIRE(row.isValid());
-      const std::string name = finding["contexts"][0]["frames"][0]["function"].get<std::string>();
+      const std::string& name = finding.contexts.front().frames.front().function;
       CHECK(row.siblingAtColumn(row.parent().isValid() ? 0 : 4)
                 .data()
                 .toString()
                 .contains(QString::fromStdString(name).remove("__GI___")));
-      CHECK(exact(row, 1) == Approx(finding["cost"]["value"].get<double>()));
+      CHECK(exact(row, 1) == Approx(finding.cost->value));
     }
   }
 }
