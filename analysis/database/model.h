@@ -6,9 +6,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "analysis/run/run_summary.h"
 
 namespace prof {
 
@@ -219,10 +222,9 @@ struct Database {
   // By module, offset and metric. Written only: read_instruction_costs() has those of a database on disk.
   std::vector<InstructionCost> instructions;
 
-  // What the run was and how well it was measured, as the JSON summary of docs/json.md has it ("run",
-  // "sampling", "stacks", "overhead", "degradations"); kept beside HPCToolkit's files in run.json. Empty for
+  // What the run was and how well it was measured; kept beside HPCToolkit's files in run.json. Nothing for
   // databases that HPCToolkit wrote.
-  std::string run_json;
+  std::optional<RunSummary> run;
 
   const Summary& summary(uint32_t metric, uint32_t context) const {
     return summaries[static_cast<size_t>(metric) * contexts.size() + context];

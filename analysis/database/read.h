@@ -81,7 +81,7 @@ void read_traces(const std::filesystem::path& directory, const MetaIndex& index,
 // launches.sqlite into task_names, launches, wait_names and device_waits, if there is one.
 void read_launches(const std::filesystem::path& directory, Database& database);
 
-// run.json into run_json, descriptions of metrics and identities of profiles, if there is one.
+// run.json into Database::run, descriptions of metrics and identities of profiles, if there is one.
 void read_run(const std::filesystem::path& directory, Database& database);
 
 }  // namespace prof

@@ -6,6 +6,7 @@
 #include "analysis/database/run_file.h"
 #include "analysis/database/statistics.h"
 #include "analysis/database/utf8.h"
+#include "analysis/run/run_json.h"
 
 namespace prof {
 namespace {
@@ -89,7 +90,9 @@ void read_run(const std::filesystem::path& directory, Database& database) {
                           fmt::format("{}: schema {}, this reader knows {}; use the prof that wrote it",
                                       path.string(), valid_utf8(schema.substr(0, 64)), kRunSchema));
     }
-    if (file.contains("summary")) database.run_json = file.at("summary").dump();
+    if (file.contains("summary"))
+      database.run =
+          run_in(nlohmann::json(file.at("summary")), {database.contexts.size(), database.profiles.size()});
     // Databases that were written by older versions do not tell of modules.
     if (file.at("metrics").size() != database.metrics.size() ||
         file.at("profiles").size() != database.profiles.size() ||

@@ -1,5 +1,6 @@
 #pragma once
-// run.json: what the format has no place for. An object {"schema", "summary": Database::run_json, "metrics":
+// run.json: what the format has no place for. An object {"schema", "summary": Database::run
+// (analysis/run/run_json.h), "metrics":
 // [{"name", "unit", "description"}], "profiles": [{"host", "rank", "process", "thread", "name", "samples"}]},
 // metrics and profiles in the order of the database.
 

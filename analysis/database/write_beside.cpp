@@ -11,6 +11,7 @@
 #include "analysis/database/statistics.h"
 #include "analysis/database/write.h"
 #include "analysis/files/folder.h"
+#include "analysis/run/run_json.h"
 
 namespace prof {
 namespace {
@@ -94,15 +95,7 @@ void write_taxonomy(const Database& database, const std::filesystem::path& direc
 void write_run(const Database& database, const std::filesystem::path& directory) {
   using nlohmann::ordered_json;
   ordered_json file = {{"schema", kRunSchema}};
-  if (!database.run_json.empty()) {
-    file["summary"] = ordered_json::parse(database.run_json, nullptr, false);
-    if (!file["summary"].is_object()) {
-      throw DatabaseError(
-          DatabaseError::Kind::InvalidModel,
-          "cannot write the database: the run's summary is not a JSON object; this is a defect of the "
-          "program that writes it");
-    }
-  }
+  if (database.run) file["summary"] = ordered_json(run_as_json(*database.run));
   file["metrics"] = ordered_json::array();
   for (const Metric& metric : database.metrics) {
     file["metrics"].push_back(

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "analysis/database/propagation.h"
@@ -15,8 +14,6 @@
 
 namespace prof {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr size_t kBlockRecords = 16 * 1024;
 constexpr uint64_t kNanoseconds = 1'000'000'000;
@@ -108,8 +105,8 @@ void DatabaseBuilder::add_trace(uint32_t profile, std::vector<TraceRecord> recor
   traces_[profile] = std::move(records);
 }
 
-std::string DatabaseBuilder::run_json(const ImportedRun& run,
-                                      const std::vector<std::string>& warnings) const {
+RunSummary DatabaseBuilder::summary_of(const ImportedRun& run,
+                                       const std::vector<std::string>& warnings) const {
   std::set<std::pair<std::string, int32_t>> processes;
   std::set<std::tuple<std::string, int32_t, int32_t>> threads;
   uint64_t samples = 0;
@@ -118,44 +115,53 @@ std::string DatabaseBuilder::run_json(const ImportedRun& run,
     threads.emplace(profile.id.host, profile.id.process, profile.id.thread);
     samples += profile.samples;
   }
-  Json about = {{"processes", processes.size()}, {"threads", threads.size()}, {"ranks", 0}};
-  if (!run.command.empty()) about["command"] = run.command;
-  if (!run.host.empty()) about["host"] = run.host;
-  if (run.start_ns) about["start"] = iso_time(*run.start_ns);
-  if (run.wall_s) about["wall_s"] = *run.wall_s;
-  if (run.cpu_s) about["cpu_s"] = *run.cpu_s;
+  RunSummary summary;
+  summary.command = run.command;
+  summary.host = run.host;
+  if (run.start_ns) summary.start = iso_time(*run.start_ns);
+  summary.processes = processes.size();
+  summary.threads = threads.size();
+  summary.wall_s = run.wall_s;
+  summary.cpu_s = run.cpu_s;
 
-  Json sampling = {{"samples", samples}, {"dropped", run.dropped}, {"metrics", Json::object()}};
+  summary.sampling_recorded = true;
+  summary.dropped = run.dropped;
   for (const MetricState& state : metrics_) {
-    Json rate = {{"samples", state.samples}};
-    if (!state.metric.source.empty()) rate["source"] = state.metric.source;
-    if (state.metric.requested_hz) rate["requested_hz"] = *state.metric.requested_hz;
+    Sampling& rate = summary.by_metric[state.metric.name];
+    rate = {.source = state.metric.source,
+            .requested_hz = state.metric.requested_hz,
+            .delivered_hz = {},
+            .samples = state.samples};
     if (state.metric.unit == "sec" && state.metric.requested_hz && state.value > 0)
-      rate["delivered_hz"] = static_cast<double>(state.samples) / state.value;
-    if (!sampling.contains("source")) {
-      for (const char* key : {"source", "requested_hz", "delivered_hz"})
-        if (rate.contains(key)) sampling[key] = rate[key];
+      rate.delivered_hz = static_cast<double>(state.samples) / state.value;
+    // Of the first one of which that is known.
+    if (summary.sampling.source.empty()) {
+      if (!rate.source.empty()) summary.sampling.source = rate.source;
+      if (rate.requested_hz) summary.sampling.requested_hz = rate.requested_hz;
+      if (rate.delivered_hz) summary.sampling.delivered_hz = rate.delivered_hz;
     }
-    sampling["metrics"][state.metric.name] = std::move(rate);
   }
-  Json summary = {{"run", about}, {"sampling", sampling}, {"degradations", warnings}};
-
-  if (run.contention) summary["contention"] = describe_contention(*run.contention);
+  summary.sampling.samples = samples;
+  summary.degradations = warnings;
+  if (run.contention) {
+    summary.looked_for_contention = true;
+    summary.contention = *run.contention;
+  }
 
   if (!run.complete.empty() || !run.partial.empty() || !run.broken.empty()) {
-    Json& stacks = summary["stacks"] = {{"reasons", Json::object()}};
-    for (const auto& [name, reasons] :
-         {std::pair("complete", &run.complete), std::pair("partial", &run.partial),
-          std::pair("broken", &run.broken)}) {
-      uint64_t count = 0;
+    StackQuality& stacks = summary.stacks.emplace();
+    for (const auto& [count, reasons] :
+         {std::pair(&stacks.complete, &run.complete), std::pair(&stacks.partial, &run.partial),
+          std::pair(&stacks.broken, &run.broken)}) {
       for (const auto& [reason, n] : *reasons) {
-        count += n;
-        stacks["reasons"][reason] = n;
+        *count += n;
+        stacks.reasons[reason] = n;
       }
-      stacks[name] = count;
     }
   }
-  return summary.dump(2, ' ', false, Json::error_handler_t::replace);
+  make_valid_utf8(summary);
+  drop_strays(summary, {database_.contexts.size(), database_.profiles.size()});
+  return summary;
 }
 
 Database DatabaseBuilder::finish(const ImportedRun& run, const std::vector<std::string>& warnings) {
@@ -191,7 +197,7 @@ Database DatabaseBuilder::finish(const ImportedRun& run, const std::vector<std::
     for (auto& trace : traces_)
       database_.traces.push_back(trace.empty() ? TraceSource{} : trace_source(std::move(trace)));
   }
-  database_.run_json = run_json(run, warnings);
+  database_.run = summary_of(run, warnings);
   return std::move(database_);
 }
 

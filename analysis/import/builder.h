@@ -80,7 +80,7 @@ class DatabaseBuilder {
   };
 
   void index_attributed();
-  std::string run_json(const ImportedRun& run, const std::vector<std::string>& warnings) const;
+  RunSummary summary_of(const ImportedRun& run, const std::vector<std::string>& warnings) const;
 
   Database database_;
   PlaceTable places_;

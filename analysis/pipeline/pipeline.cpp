@@ -313,10 +313,12 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
   std::ranges::sort(database.measured_users);
   const auto repeated = std::ranges::unique(database.measured_users);
   database.measured_users.erase(repeated.begin(), repeated.end());
-  database.run_json =
-      run_json(outlines, records, used_devices(*run, database),
-               looked_for_contention(outlines) ? &analysis.contention : nullptr,
-               followed_locks(outlines) ? &details.locks : nullptr, repaired, analysis.warnings);
+  RecordsOfRun found{.devices = used_devices(*run, database), .repairs = std::move(repaired)};
+  if (looked_for_contention(outlines)) found.contention = analysis.contention;
+  if (followed_locks(outlines)) found.locks = std::move(details.locks);
+  RunSummary& summary =
+      database.run.emplace(summary_of(outlines, records, std::move(found), analysis.warnings));
+  drop_strays(summary, {database.contexts.size(), database.profiles.size()});
   return analysis;
 }
 

@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <tuple>
+#include <type_traits>
+#include <utility>
 
+#include "analysis/database/utf8.h"
 #include "analysis/pipeline/nanosecond.h"
 #include "analysis/pipeline/run_times.h"
 #include "hpcrun/unwind/frame.h"
@@ -16,7 +18,6 @@
 namespace prof {
 namespace {
 
-using Json = nlohmann::json;
 using hpcrun::Counter;
 using hpcrun::StackReason;
 
@@ -104,7 +105,7 @@ const ProcessMeasurement& first_of(const Measurements& measurements) {
                                    [](const ProcessMeasurement& m) { return m.process.start_realtime_ns; });
 }
 
-Json describe_run(const Measurements& measurements, const std::vector<RunRecord>& records) {
+void describe_run(const Measurements& measurements, const std::vector<RunRecord>& records, RunSummary& run) {
   const MeasuredProcess& first = first_of(measurements).process;
   std::set<std::pair<std::string, int32_t>> processes;
   std::set<int32_t> ranks;
@@ -120,83 +121,75 @@ Json describe_run(const Measurements& measurements, const std::vector<RunRecord>
 
   const uint64_t unsampled = total(measurements, Counter::UnsampledChildren);  // of one thread each
   const auto start_s = static_cast<int64_t>(first.start_realtime_ns / 1'000'000'000);
-  Json run = {
-      {"command", first.command},
-      {"host", first.host},
-      {"start", iso_time(start_s)},
-      {"processes", processes.size() + unsampled},
-      {"threads", threads.size() + unsampled},
-      {"ranks", ranks.size()},
-  };
-  if (const double cpu_s = cpu_seconds(measurements, records); cpu_s > 0) run["cpu_s"] = cpu_s;
+  run.command = first.command;
+  run.host = first.host;
+  run.start = iso_time(start_s);
+  run.processes = processes.size() + unsampled;
+  run.threads = threads.size() + unsampled;
+  run.ranks = ranks.size();
+  if (const double cpu_s = cpu_seconds(measurements, records); cpu_s > 0) run.cpu_s = cpu_s;
   if (const uint64_t waited_ns = total(measurements, Counter::RunQueueNanoseconds); waited_ns > 0)
-    run["run_queue_s"] = static_cast<double>(waited_ns) * kNanosecond;
+    run.run_queue_s = static_cast<double>(waited_ns) * kNanosecond;
   std::optional<double> wall_s = measured_seconds(measurements, records.size() == 1);
 
   const auto recorded = std::ranges::find_if(records, [](const RunRecord& r) { return !r.command.empty(); });
-  if (recorded != records.end()) run["command"] = command_line(recorded->command);
+  if (recorded != records.end()) run.command = command_line(recorded->command);
   if (records.size() == 1) {
     const RunRecord& record = records.front();
-    if (record.host) run["host"] = *record.host;
-    if (record.start_s) run["start"] = iso_time(*record.start_s);
+    if (record.host) run.host = *record.host;
+    if (record.start_s) run.start = iso_time(*record.start_s);
     if (record.wall_s) wall_s = std::max(*record.wall_s, wall_s.value_or(0));
   }
-  if (wall_s) run["wall_s"] = *wall_s;
-  if (const auto program_s = program_seconds(measurements)) run["program_s"] = *program_s;
+  run.wall_s = wall_s;
+  run.program_s = program_seconds(measurements);
   const bool alike = std::ranges::all_of(
       records, [&](const RunRecord& r) { return r.exit_status == records.front().exit_status; });
-  if (alike && records.front().exit_status) run["exit_status"] = *records.front().exit_status;
-  if (records.size() == 1 && records.front().signal.value_or(0) > 0) run["signal"] = *records.front().signal;
-  return run;
+  if (alike && records.front().exit_status) run.exit_status = records.front().exit_status;
+  if (records.size() == 1 && records.front().signal.value_or(0) > 0) run.signal = records.front().signal;
 }
 
 // Of one metric. Where the processes were not all asked for the same rate there is none to compare with.
-Json describe_rate(const Measurements& measurements, const MeasuredMetric& metric) {
+Sampling rate_of(const Measurements& measurements, const MeasuredMetric& metric) {
   const MetricTotal sum = total_of(measurements, metric.name);
-  Json rate = {{"source", metric.source}, {"samples", sum.samples}};
+  Sampling rate{.source = metric.source, .requested_hz = {}, .delivered_hz = {}, .samples = sum.samples};
   bool alike = metric.requested_hz > 0;
   for (const ProcessMeasurement& measurement : measurements)
     for (const MeasuredMetric& other : measurement.metrics)
       alike &= other.name != metric.name || other.requested_hz == metric.requested_hz;
-  if (alike) rate["requested_hz"] = metric.requested_hz;
+  if (alike) rate.requested_hz = metric.requested_hz;
   // Each sample carries the time since the one before it, so this is the rate over the time that was sampled.
-  if (metric.unit == "sec" && sum.value > 0)
-    rate["delivered_hz"] = static_cast<double>(sum.samples) / sum.value;
+  if (metric.unit == "sec" && sum.value > 0) rate.delivered_hz = static_cast<double>(sum.samples) / sum.value;
   return rate;
 }
 
 // The rate is that of the first metric that is sampled: of the clock, when there is one.
-Json describe_sampling(const Measurements& measurements) {
-  Json sampling = {{"samples", total(measurements, Counter::Samples)},
-                   {"dropped", Json::object()},
-                   {"metrics", Json::object()}};
-  if (const double paused_s = longest_pause_seconds(measurements); paused_s > 0)
-    sampling["paused_s"] = paused_s;
-  for (const auto& [counter, name] : kDropReasons) {
-    if (const uint64_t dropped = total(measurements, counter)) sampling["dropped"][name] = dropped;
-  }
+void describe_sampling(const Measurements& measurements, RunSummary& run) {
+  run.sampling_recorded = true;
+  if (const double paused_s = longest_pause_seconds(measurements); paused_s > 0) run.paused_s = paused_s;
+  for (const auto& [counter, name] : kDropReasons)
+    if (const uint64_t dropped = total(measurements, counter)) run.dropped[name] = dropped;
+  bool has_rate = false;
   for (const ProcessMeasurement& measurement : measurements) {
     for (const MeasuredMetric& metric : measurement.metrics) {
-      if (sampling["metrics"].contains(metric.name)) continue;
-      const Json& rate = sampling["metrics"][metric.name] = describe_rate(measurements, metric);
-      if (sampling.contains("source") || metric.requested_hz <= 0) continue;
-      for (const char* key : {"source", "requested_hz", "delivered_hz"})
-        if (rate.contains(key)) sampling[key] = rate[key];
+      if (run.by_metric.contains(metric.name)) continue;
+      const Sampling& rate = run.by_metric[metric.name] = rate_of(measurements, metric);
+      if (has_rate || metric.requested_hz <= 0) continue;
+      has_rate = true;
+      run.sampling = rate;
     }
   }
-  return sampling;
+  run.sampling.samples = total(measurements, Counter::Samples);
 }
 
-Json describe_stacks(const Measurements& measurements) {
-  Json stacks = {{"complete", 0u}, {"partial", 0u}, {"broken", 0u}, {"reasons", Json::object()}};
-  constexpr const char* kClasses[] = {"complete", "partial", "broken"};
+StackQuality stacks_of(const Measurements& measurements) {
+  StackQuality stacks;
+  uint64_t* const classes[] = {&stacks.complete, &stacks.partial, &stacks.broken};
   for (size_t reason = 0; reason < std::size(kStackReasons); ++reason) {
     uint64_t count = 0;
     for (const ProcessMeasurement& measurement : measurements) count += measurement.stack_reasons[reason];
     if (count == 0) continue;
-    Json& of_class = stacks[kClasses[static_cast<size_t>(stack_class(static_cast<StackReason>(reason)))]];
-    of_class = of_class.get<uint64_t>() + count;
-    stacks["reasons"][kStackReasons[reason]] = count;
+    *classes[static_cast<size_t>(stack_class(static_cast<StackReason>(reason)))] += count;
+    stacks.reasons[kStackReasons[reason]] = count;
   }
   return stacks;
 }
@@ -228,43 +221,8 @@ std::optional<double> start_seconds(const Measurements& measurements) {
   return static_cast<double>(start) * kNanosecond;
 }
 
-Json describe_devices(const std::vector<DeviceUse>& devices) {
-  Json all = Json::array();
-  for (const DeviceUse& use : devices) {
-    Json queues = Json::array();
-    for (const DeviceUse::Queue& queue : use.queues)
-      queues.push_back({{"profile", queue.profile}, {"name", queue.name}});
-    all.emplace_back(fields_as_json<Json>(use))["queues"] = std::move(queues);
-  }
-  return all;
-}
-
-Json describe_locks(const LocksRecord& records) {
-  Json json{
-      {"locks", Json::array()}, {"blocked", Json::array()}, {"idle", Json::array()}, {"open", Json::array()}};
-  for (const LockRecord& record : records.locks) {
-    Json& lock = json["locks"].emplace_back(fields_as_json<Json>(record));
-    lock["waiters"] = lock["holders"] = Json::array();
-    for (const LockSide& side : record.waiters) lock["waiters"].push_back(fields_as_json<Json>(side));
-    for (const LockSide& side : record.holders) lock["holders"].push_back(fields_as_json<Json>(side));
-  }
-  for (const BlockedRecord& record : records.blocked) json["blocked"].push_back(fields_as_json<Json>(record));
-  for (const IdleRecord& record : records.idle) json["idle"].push_back(fields_as_json<Json>(record));
-  for (const OpenWaitRecord& record : records.open) json["open"].push_back(fields_as_json<Json>(record));
-  return json;
-}
-
-Json describe_repairs(const RepairsRecord& record) {
-  Json json = fields_as_json<Json>(record);
-  json["declined_locks"] = counts_as_json<Json>(record.declined_locks);
-  json["sites"] = Json::array();
-  for (const RepairsRecord::Site& site : record.sites) json["sites"].push_back(fields_as_json<Json>(site));
-  json["pages"] = Json::array();
-  for (const RepairsRecord::Page& page : record.pages) json["pages"].push_back(fields_as_json<Json>(page));
-  return json;
-}
-
-Json describe_degradations(const Measurements& measurements, const std::vector<std::string>& warnings) {
+std::vector<std::string> degradations_of(const Measurements& measurements,
+                                         const std::vector<std::string>& warnings) {
   std::vector<std::string> texts;
   const auto add = [&](const std::string& text) {
     if (!text.empty() && std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
@@ -280,56 +238,70 @@ Json describe_degradations(const Measurements& measurements, const std::vector<s
   return texts;
 }
 
-// By what contention was looked for in any process, as reports name it.
-Json contention_sources(const std::vector<ProcessMeasurement>& measurements) {
+// By what contention was looked for in any process.
+std::vector<hpcrun::ContentionSource> contention_sources(const Measurements& measurements) {
   using Source = hpcrun::ContentionSource;
-  Json sources = Json::array();
+  std::vector<Source> sources;
   for (const Source source : {Source::Pebs, Source::Ibs, Source::Breakpoints, Source::Pages})
     if (std::ranges::any_of(measurements, [source](const ProcessMeasurement& measurement) {
           return measurement.counter(Counter::LooksForContention) == static_cast<uint64_t>(source);
         }))
-      sources.push_back(name_of(source));
+      sources.push_back(source);
   return sources;
+}
+
+template <typename Record>
+void make_fields_valid(Record& record) {
+  for_each_field(record, [](const char*, auto& field) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(field)>, std::string>)
+      field = valid_utf8(field);
+  });
 }
 
 }  // namespace
 
-Json describe_contention(const std::vector<ContendedRecord>& records) {
-  Json all = Json::array();
-  for (const ContendedRecord& record : records) {
-    Json& json = all.emplace_back(fields_as_json<Json>(record));
-    json["changes"] = json["allocations"] = json["sides"] = Json::array();
-    for (const auto& change : record.changes) json["changes"].push_back(fields_as_json<Json>(change));
-    for (const auto& allocation : record.allocations)
-      json["allocations"].push_back(fields_as_json<Json>(allocation));
-    for (const auto& side : record.sides) json["sides"].push_back(fields_as_json<Json>(side));
+void make_valid_utf8(RunSummary& run) {
+  for (std::string* const text : {&run.command, &run.host, &run.start, &run.sampling.source})
+    *text = valid_utf8(*text);
+  for (std::string& text : run.degradations) text = valid_utf8(text);
+  for (auto& [name, sampling] : run.by_metric) sampling.source = valid_utf8(sampling.source);
+  for (DeviceUse& use : run.devices) {
+    make_fields_valid(use);
+    for (DeviceUse::Queue& queue : use.queues) queue.name = valid_utf8(queue.name);
   }
-  return all;
+  for (ContendedRecord& record : run.contention) {
+    make_fields_valid(record);
+    for (ContendedRecord::Change& change : record.changes) make_fields_valid(change);
+    for (ContendedRecord::Side& side : record.sides) make_fields_valid(side);
+  }
+  for (LockRecord& lock : run.locks.locks) make_fields_valid(lock);
+  for (OpenWaitRecord& wait : run.locks.open) make_fields_valid(wait);
+  for (RepairsRecord::Page& page : run.repairs.pages) make_fields_valid(page);
 }
 
-std::string run_json(const std::vector<ProcessMeasurement>& measurements,
-                     const std::vector<RunRecord>& records, const std::vector<DeviceUse>& devices,
-                     const std::vector<ContendedRecord>* contention, const LocksRecord* locks,
-                     const RepairsRecord& repairs, const std::vector<std::string>& warnings) {
-  Json summary = {
-      {"run", describe_run(measurements, records)},
-      {"sampling", describe_sampling(measurements)},
-      {"stacks", describe_stacks(measurements)},
-      {"overhead",
-       {{"cpu_s_estimate", overhead_seconds(measurements, records)},
-        {"runtime_bytes", runtime_bytes(measurements)}}},
-      {"degradations", describe_degradations(measurements, warnings)},
-  };
-  if (const auto start = start_seconds(measurements)) summary["overhead"]["start_s"] = *start;
-  if (!devices.empty()) summary["devices"] = describe_devices(devices);
-  if (contention) {
-    summary["contention"] = describe_contention(*contention);
-    summary["contention_sources"] = contention_sources(measurements);
+RunSummary summary_of(const Measurements& measurements, const std::vector<RunRecord>& records,
+                      RecordsOfRun found, const std::vector<std::string>& warnings) {
+  RunSummary run;
+  describe_run(measurements, records, run);
+  describe_sampling(measurements, run);
+  run.stacks = stacks_of(measurements);
+  run.overhead_cpu_s = overhead_seconds(measurements, records);
+  run.overhead_start_s = start_seconds(measurements);
+  run.runtime_bytes = runtime_bytes(measurements);
+  run.degradations = degradations_of(measurements, warnings);
+  run.devices = std::move(found.devices);
+  if (found.contention) {
+    run.looked_for_contention = true;
+    run.contention = std::move(*found.contention);
+    run.contention_sources = contention_sources(measurements);
   }
-  if (locks) summary["locks"] = describe_locks(*locks);
-  if (repairs.was_asked_for()) summary["repairs"] = describe_repairs(repairs);
-  // Command lines and paths need not be UTF-8, JSON must be.
-  return summary.dump(2, ' ', false, Json::error_handler_t::replace);
+  if (found.locks) {
+    run.followed_locks = true;
+    run.locks = std::move(*found.locks);
+  }
+  run.repairs = std::move(found.repairs);
+  make_valid_utf8(run);
+  return run;
 }
 
 std::string program_name(const std::vector<ProcessMeasurement>& measurements,

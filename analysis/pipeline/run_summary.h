@@ -1,29 +1,32 @@
 #pragma once
-// What was run and how well it was measured (docs/json.md: "run", "sampling", "stacks", "overhead",
-// "degradations", "devices").
+// What was run and how well it was measured, from the measurements and what launchers recorded.
 
-#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/pipeline/run_record.h"
-#include "analysis/run/contended_record.h"
-#include "analysis/run/device_use.h"
-#include "analysis/run/lock_record.h"
-#include "analysis/run/repair_record.h"
+#include "analysis/run/run_summary.h"
 #include "hpcrun/measurement/reader.h"
 
 namespace prof {
 
-// The JSON text for Database::run_json. What the launcher recorded in each directory comes first, the rest is
-// derived from the measurements. Neither is empty. `contention`, `locks`: nullptr where nobody looked.
-std::string run_json(const std::vector<ProcessMeasurement>& measurements,
-                     const std::vector<RunRecord>& records, const std::vector<DeviceUse>& devices,
-                     const std::vector<ContendedRecord>* contention, const LocksRecord* locks,
-                     const RepairsRecord& repairs, const std::vector<std::string>& warnings);
+// What was found in the measurements of a run. `contention`, `locks`: nothing where nobody looked.
+struct RecordsOfRun {
+  std::vector<DeviceUse> devices;
+  std::optional<std::vector<ContendedRecord>> contention;
+  std::optional<LocksRecord> locks;
+  RepairsRecord repairs;
+};
 
-// What run.json has under "contention".
-nlohmann::json describe_contention(const std::vector<ContendedRecord>& records);
+// What the launcher recorded in each directory comes first, the rest is derived from the measurements.
+// Neither is empty. Its texts are UTF-8.
+RunSummary summary_of(const std::vector<ProcessMeasurement>& measurements,
+                      const std::vector<RunRecord>& records, RecordsOfRun found,
+                      const std::vector<std::string>& warnings);
+
+// Command lines, paths and names need not be UTF-8; what is wrong becomes U+FFFD.
+void make_valid_utf8(RunSummary& run);
 
 // The program that was started, without its folders; else the file name of the first process's executable.
 std::string program_name(const std::vector<ProcessMeasurement>& measurements,

@@ -212,7 +212,7 @@ class Matcher {
     Database& all = result_->database;
     all.title = first_.title;
     all.description = first_.description;
-    all.run_json = first_.run_json;
+    all.run = first_.run;
     all.modules = first_.modules;
     all.files = first_.files;
     all.functions = first_.functions;

@@ -196,7 +196,7 @@ std::optional<std::string> why_no_stalls(const CallTree& tree) {
     return "stalls are found in traces, and no trace was recorded; measure with prof run --trace -e REALTIME";
   const auto clock = std::ranges::find(database.metrics, kClock, &Metric::name);
   // Of our own runs the trace follows the first event. Others do not say.
-  if (clock == database.metrics.begin() || (clock != database.metrics.end() && database.run_json.empty()))
+  if (clock == database.metrics.begin() || (clock != database.metrics.end() && !database.run))
     return std::nullopt;
   return fmt::format(
       "the traces follow {}, which stands still while a thread is blocked; measure with prof run --trace -e "

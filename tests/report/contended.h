@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/analysis/database/run_text.h"
 #include "tests/report/database_builder.h"
 
 namespace prof::test {
@@ -58,8 +59,8 @@ inline Database counting(nlohmann::json (*sides)(uint32_t first, uint32_t second
                         {"bytes_after", 64}}};
   record["sides"] = sides(leaf_of(database, "count_first(unsigned long)"),
                           leaf_of(database, "count_second(unsigned long)"));
-  database.run_json =
-      nlohmann::json{{"run", {{"command", "./count"}, {"cpu_s", 2.0}}}, {"contention", {record}}}.dump();
+  set_run(database,
+          nlohmann::json{{"run", {{"command", "./count"}, {"cpu_s", 2.0}}}, {"contention", {record}}});
   return database;
 }
 

@@ -5,6 +5,7 @@
 #include "analysis/views/contention_findings.h"
 #include "analysis/views/merged_contention.h"
 #include "prof/base/message.h"
+#include "tests/analysis/database/run_text.h"
 #include "tests/report/contended.h"
 #include "tests/report/rendered.h"
 
@@ -47,7 +48,7 @@ TEST_CASE("contention as JSON, and in the summary") {
   const Json& data = json["data"][0];
   CHECK(data["name"] == "counters");
   CHECK(data["bytes_after"] == 128);
-  CHECK(data["changes"] == Json::parse(database.run_json)["contention"][0]["changes"]);
+  CHECK(data["changes"] == run_of(database)["contention"][0]["changes"]);
   CHECK(data["sides"][2]["thread"] == 1);
   CHECK(data["sides"][2]["frames"][0]["line"] == 10);
   CHECK(data["pictures"][0]["rows"][0]["bytes"] == "bbbbbbbb" + std::string(56, '.'));
@@ -62,10 +63,10 @@ TEST_CASE("contention as JSON, and in the summary") {
 
 TEST_CASE("where threads were followed a finding costs what the change saves") {
   Database database = counting(both_sides);
-  Json run = Json::parse(database.run_json);
+  Json run = run_of(database);
   run["contention"][0]["saving_s"] = 0.8;
   run["contention"][0]["followed"] = 2;
-  database.run_json = run.dump();
+  set_run(database, run);
   const Json json = Json::parse(rendered(database, contention_as(ReportFormat::Json)).text);
   const Json& finding = json["findings"][0];
   CHECK(finding["cost"]["share_of_run"] == 0.4);
@@ -76,13 +77,13 @@ TEST_CASE("where threads were followed a finding costs what the change saves") {
 
 TEST_CASE("a saving is an interval where one is known") {
   Database database = counting(both_sides);
-  Json run = Json::parse(database.run_json);
+  Json run = run_of(database);
   Json& data = run["contention"][0];
   data["followed"] = 2;
   data["saving_s"] = 1.0;
   data["saving_low_s"] = 0.8;
   data["saving_high_s"] = 1.2;
-  database.run_json = run.dump();
+  set_run(database, run);
   const Json json = Json::parse(rendered(database, contention_as(ReportFormat::Json)).text);
   CHECK(json["findings"][0]["sentence"].get<std::string>().ends_with(
       ", and 40 to 60 % would be saved if they did not contend."));
@@ -90,7 +91,7 @@ TEST_CASE("a saving is an interval where one is known") {
   CHECK(json["data"][0]["saving_high_s"] == 1.2);
   CHECK(json["data"][0]["saving_s"] == 1.0);
   data["saving_low_s"] = 0.0;
-  database.run_json = run.dump();
+  set_run(database, run);
   const Json open = Json::parse(rendered(database, contention_as(ReportFormat::Json)).text);
   CHECK(open["findings"][0]["sentence"].get<std::string>().ends_with(
       ", and up to 60 % would be saved if they did not contend."));
@@ -105,9 +106,9 @@ TEST_CASE("one of the two threads that are named writes, and each has the variab
     sides[2]["declared"] = "count.cpp:2";
     return sides;
   });
-  Json run = Json::parse(database.run_json);
+  Json run = run_of(database);
   run["contention"][0]["name"] = "table";
-  database.run_json = run.dump();
+  set_run(database, run);
   const Json json = Json::parse(rendered(database, contention_as(ReportFormat::Json)).text);
   const std::string sentence = json["findings"][0]["sentence"];
   INFO(sentence);
@@ -140,7 +141,7 @@ TEST_CASE(
 
 TEST_CASE("what hardware told of transfers is said beside the CPU time that samples found there") {
   Database database = counting(both_sides);
-  Json run = Json::parse(database.run_json);
+  Json run = run_of(database);
   Json& told = run["contention"][0];
   told["source"] = "Intel PEBS";
   told["transfers"] = 250'000.0;
@@ -148,7 +149,7 @@ TEST_CASE("what hardware told of transfers is said beside the CPU time that samp
   told["hitm"] = 250'000.0;
   told["latency_cycles"] = 50'000'000.0;
   run["contention_sources"] = {"Intel PEBS", "decoded instructions and breakpoints"};
-  database.run_json = run.dump();
+  set_run(database, run);
   const Json json = Json::parse(rendered(database, contention_as(ReportFormat::Json)).text);
   const Json& finding = json["findings"][0];
   CHECK(finding["sentence"].get<std::string>().ends_with(
@@ -162,7 +163,7 @@ TEST_CASE("what hardware told of transfers is said beside the CPU time that samp
   CHECK(text.ends_with("\n\nlooked for by Intel PEBS; decoded instructions and breakpoints\n"));
 
   run["contention"][0]["weight_s"] = 0;  // as in recordings of other profilers
-  database.run_json = run.dump();
+  set_run(database, run);
   const Json imported = Json::parse(rendered(database, contention_as(ReportFormat::Json)).text);
   CHECK(imported["findings"][0]["sentence"].get<std::string>().ends_with("cycles (Intel PEBS)."));
   CHECK(imported["findings"][0]["cost"]["unit"] == "cycles");
@@ -198,17 +199,16 @@ TEST_CASE("contention as text and CSV") {
 
 TEST_CASE("where contention was not looked for the view says so, and where none was found as well") {
   Database database = counting(both_sides);
-  database.run_json = R"({"run": {"command": "./count"}, "contention": []})";
+  set_run_text(database, R"({"run": {"command": "./count"}, "contention": []})");
   CHECK(rendered(database, contention_as(ReportFormat::Text)).text ==
         "no data was found that threads contend for\n");
-  database.run_json =
-      R"({"run": {"command": "./count"}, "contention": [],
-          "degradations": ["Contention cannot be confirmed here: x.", "2 samples were lost."]})";
+  set_run_text(database, R"({"run": {"command": "./count"}, "contention": [],
+          "degradations": ["Contention cannot be confirmed here: x.", "2 samples were lost."]})");
   CHECK(rendered(database, contention_as(ReportFormat::Text)).text ==
         "no data was found that threads contend for\n\nnote  Contention cannot be confirmed here: x.\n");
   CHECK(Json::parse(rendered(database, contention_as(ReportFormat::Json)).text)["notes"] ==
         Json{"Contention cannot be confirmed here: x."});
-  database.run_json = R"({"run": {"command": "./count"}})";
+  set_run_text(database, R"({"run": {"command": "./count"}})");
   CHECK(rendered(database, contention_as(ReportFormat::Text)).status == kOwnFailure);
 }
 
@@ -221,13 +221,13 @@ TEST_CASE("the id of a finding stays when numbers change, and is another one for
   const std::string id = id_of(database);
   CHECK(id.starts_with("false-sharing-counters-"));
   CHECK(id.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == id.npos);
-  Json run = Json::parse(database.run_json);
+  Json run = run_of(database);
   run["contention"][0]["weight_s"] = 0.25;
   run["contention"][0]["process"] = 8;
-  database.run_json = run.dump();
+  set_run(database, run);
   CHECK(id_of(database) == id);
   run["contention"][0]["declared"] = "count.cpp:2";
-  database.run_json = run.dump();
+  set_run(database, run);
   CHECK(id_of(database) != id);
 }
 

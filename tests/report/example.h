@@ -1,6 +1,7 @@
 #pragma once
 // The run that golden files and docs/json.md show: two threads sum, one of them slowly.
 
+#include "tests/analysis/database/run_text.h"
 #include "tests/report/database_builder.h"
 
 namespace prof::test {
@@ -34,7 +35,7 @@ inline Database example() {
   b.spend(main, {{"main", 41}, {"fast_sum", 23}}, 0.25);
   b.spend(main, {{"main", 44}, {"write"}}, 0.04);
   b.spend(worker, {{"worker", 25}, {"fast_sum", 22}, {"add", 4, true}}, 2.0, 0, "application thread");
-  b.database.run_json = kExampleRun;
+  set_run_text(b.database, kExampleRun);
   return b.build();
 }
 

@@ -1,4 +1,5 @@
 #include "tests/report/found.h"
+#include "tests/analysis/database/run_text.h"
 
 #include "analysis/views/run_summary.h"
 
@@ -21,7 +22,7 @@ Database flawless(const std::string& json) {
   const uint32_t t = b.thread(0);
   for (int i = 0; i < 20; ++i)
     b.spend(t, {{"main", 2}, {"f" + std::to_string(i % 5), 1}, {"g" + std::to_string(i), 7}}, 1);
-  b.database.run_json = json;
+  set_run_text(b.database, json);
   return b.build();
 }
 

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "prof/report/diff_report.h"
+#include "tests/analysis/database/run_text.h"
 #include "tests/export/exported.h"
 #include "tests/report/contended.h"
 #include "tests/report/idle_device.h"
@@ -47,7 +48,7 @@ void check_view(const Database& database, ReportView view, const std::string& na
 // Data of each kind that threads contend for, by each kind of evidence, and what was repaired meanwhile.
 Database contended() {
   Database database = counting(both_sides);
-  Json run = Json::parse(database.run_json);
+  Json run = run_of(database);
   Json& all = run["contention"];
   all[0]["followed"] = 2;
   all[0]["saving_s"] = 1.0;
@@ -125,7 +126,7 @@ Database contended() {
       {"guarantee", "annotated"},
       {"isolated_meetings", 300.0},
       {"common_meetings", 100.0}};
-  database.run_json = run.dump();
+  set_run(database, run);
   return database;
 }
 
@@ -144,8 +145,9 @@ Database slow_rank() {
     b.spend(thread, {{"main", 43}, {"MPI_Allreduce"}}, 5 - solves);
   }
   Database database = b.build();
-  database.run_json =
-      R"({"sampling": {"samples": 9000, "metrics": {"CPUTIME": {"requested_hz": 200, "samples": 9000}}}})";
+  set_run_text(
+      database,
+      R"({"sampling": {"samples": 9000, "metrics": {"CPUTIME": {"requested_hz": 200, "samples": 9000}}}})");
   return database;
 }
 
@@ -162,8 +164,9 @@ std::vector<Database> runs_of_app(double hot) {
     b.spend(thread, {{"main", 5}, {"parse", 20}}, 2 * (1 - deviation));
     b.spend(thread, {{"main", 6}, {"sort", 30}}, 1);
     b.database.title = "app";
-    b.database.run_json =
-        R"({"sampling": {"samples": 5000, "metrics": {"CPUTIME": {"samples": 5000}}}, "run": {"ranks": 0}})";
+    set_run_text(
+        b.database,
+        R"({"sampling": {"samples": 5000, "metrics": {"CPUTIME": {"samples": 5000}}}, "run": {"ranks": 0}})");
     runs.push_back(b.build());
   }
   return runs;
@@ -189,9 +192,9 @@ TEST_CASE("golden reports of locks") {
 
 TEST_CASE("golden reports of stalls and ranks") {
   Database database = stalled_ranks();
-  Json run = Json::parse(database.run_json);
+  Json run = run_of(database);
   run["degradations"] = {"In traces, x is missing.", "2 samples were lost."};
-  database.run_json = run.dump();
+  set_run(database, run);
   check_view(database, ReportView::Stalls, "stalls");
   check_view(database, ReportView::Summary, "stalled-summary");
   check_view(slow_rank(), ReportView::Ranks, "ranks");

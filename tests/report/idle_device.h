@@ -1,6 +1,7 @@
 #pragma once
 // A run whose device is idle for part of the time, and a thread for another.
 
+#include "tests/analysis/database/run_text.h"
 #include "tests/report/database_builder.h"
 
 namespace prof::test {
@@ -45,7 +46,7 @@ inline Database program() {
   b.spend(queue, {{"main", 40}, {"step", 14}, {"clEnqueueNDRangeKernel"}, {"KernelM"}}, 0.5, cause);
   b.spend(queue, {{"main", 40}, {"step", 18}, {"clEnqueueNDRangeKernel"}, {"KernelN"}}, 3, cause);
   b.spend(queue, {{"main", 40}, {"step", 18}, {"clEnqueueNDRangeKernel"}, {"KernelN"}}, 2048, bytes);
-  b.database.run_json = kRun;
+  set_run_text(b.database, kRun);
   return b.build();
 }
 

@@ -5,6 +5,7 @@
 
 #include "analysis/views/device_calls.h"
 #include "analysis/views/team_waits.h"
+#include "tests/analysis/database/run_text.h"
 #include "tests/report/idle_device.h"
 #include "tests/report/rendered.h"
 
@@ -108,7 +109,7 @@ Database with_helpers() {
   b.spend(main, {{"main", 41}, {"sort", 22}, {"clFinish"}}, 2, cpu_idle);
   b.spend(main, {{"main", 40}, {"filter", 11}, {"launch", 4}, {"Kernel"}}, 3, cause);
   b.spend(main, {{"main", 41}, {"sort", 20}, {"launch", 4}, {"Kernel"}}, 1, cause);
-  b.database.run_json = kRun;
+  set_run_text(b.database, kRun);
   return b.build();
 }
 
@@ -153,7 +154,7 @@ TEST_CASE("threads that wait in OpenMP or OpenBLAS for others are not to blame")
   b.spend(worker, {{"gomp_thread_start"}, {"gomp_barrier_wait_end"}}, 8, gpu_idle);
   b.spend(worker, {{"blas_thread_server"}, {"sched_yield"}}, 4, gpu_idle);
   b.spend(worker, {{"blas_thread_server"}, {"dgemm_kernel"}}, 0.25, gpu_idle);
-  b.database.run_json = kRun;
+  set_run_text(b.database, kRun);
   const Database database = b.build();
   const Idleness found = idleness_of(database);
   CHECK(found.team_waits_s == Approx(12));
@@ -180,9 +181,9 @@ TEST_CASE("who prepares work for the device in OpenMP's library is not waiting")
 
 TEST_CASE("blame of several threads at once saves no more than the time in which the device was idle") {
   Database database = program();
-  auto run = nlohmann::json::parse(database.run_json);
+  auto run = run_of(database);
   run["devices"][0]["busy_s"] = 7.5;  // idle for 0.5 s, where 3 s of blame were given
-  database.run_json = run.dump();
+  set_run(database, run);
   const Idleness found = idleness_of(database);
   CHECK(found.device[0].share == Approx(0.5));
   CHECK(found.device[0].share_of_run == Approx(0.025));
@@ -190,20 +191,20 @@ TEST_CASE("blame of several threads at once saves no more than the time in which
 
 TEST_CASE("savings are shares of the program's own time") {
   Database database = program();
-  auto run = nlohmann::json::parse(database.run_json);
+  auto run = run_of(database);
   run["run"]["program_s"] = 8.0;  // 2 s were the runtime's, or loading
-  database.run_json = run.dump();
+  set_run(database, run);
   CHECK(idleness_of(database).device[0].share_of_run == Approx(1.5 / 8));
 }
 
 TEST_CASE("of several processes savings are shares of the sum of their own times") {
   Database database = program();
-  auto run = nlohmann::json::parse(database.run_json);
+  auto run = run_of(database);
   run["run"]["program_s"] = 9.0;
   run["devices"][0]["program_s"] = 8.5;
   run["devices"].push_back(run["devices"][0]);
   run["devices"][1]["process"] = 101;
-  database.run_json = run.dump();
+  set_run(database, run);
   CHECK(idleness_of(database).device[0].share_of_run == Approx(1.5 / 17));
 }
 
@@ -222,10 +223,10 @@ TEST_CASE("overlap saves no more than either side works alone") {
   CHECK(by_overlap(found.cpu, "KernelM") == Approx(0.05));
 
   Database seldom = program();
-  auto run = nlohmann::json::parse(seldom.run_json);
+  auto run = run_of(seldom);
   run["devices"][0]["overlap_s"] = 4.75;    // the device works alone for 0.25 s
   run["devices"][0]["cpu_waits_s"] = 2.75;  // threads for 0.5 s: 2.5 s of waiting are for nothing that works
-  seldom.run_json = run.dump();
+  set_run(seldom, run);
   const Idleness little = idleness_of(seldom);
   CHECK(by_overlap(little.device, "prepare") == Approx(0.025));
   CHECK(by_overlap(little.cpu, "KernelN") == Approx(0.05));
@@ -305,7 +306,7 @@ TEST_CASE("functions of a program without symbols are named by their place in it
     const uint32_t gpu_idle = b.metric("GPU_IDLE_CAUSE", "sec");
     const uint32_t main = b.thread(0, "step");
     b.spend(main, {{"start"}, {"step+0x1500"}, {"clCreateBuffer"}}, 2, gpu_idle);
-    b.database.run_json = kRun;
+    set_run_text(b.database, kRun);
     const Idleness found = idleness_of(b.build());
     REQUIRE(found.device.size() == 1);
     CHECK(found.device[0].caller == (stripped ? "step+0x1500" : "start"));
@@ -323,7 +324,7 @@ TEST_CASE("an event that keeps commands of another queue waiting is named by its
   b.spend(main, {{"main", 40}}, 1);
   b.spend(main, {{"main", 41}, {"upload", 5}, {"Copy"}}, 3, cause);
   b.spend(main, {{"main", 42}, {"filter", 9}, {"Kernel"}}, 3, wait);
-  b.database.run_json = kRun;
+  set_run_text(b.database, kRun);
   const Idleness found = idleness_of(b.build());
   REQUIRE(found.findings.size() == 1);
   const Finding& finding = found.findings[0];
@@ -349,7 +350,7 @@ TEST_CASE("ranks that wait in MPI for others do not keep their device idle") {
   const uint32_t main = b.thread(0, "step");
   b.spend(main, {{"main", 40}, {"MPI_Allreduce"}, {"opal_progress"}, {"sched_yield"}}, 2.5, gpu_idle);
   b.spend(main, {{"main", 41}, {"MPI_File_write"}}, 0.5, gpu_idle);
-  b.database.run_json = kRun;
+  set_run_text(b.database, kRun);
   const Database database = b.build();
   const Idleness found = idleness_of(database);
   CHECK(found.rank_waits_s == Approx(2.5));

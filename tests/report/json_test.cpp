@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tests/analysis/database/run_text.h"
 #include "tests/report/example.h"
 #include "tests/report/rendered.h"
 
@@ -149,11 +150,12 @@ TEST_CASE("the summary hands on what the run recorded and follows the schema") {
 
 TEST_CASE("of a record only what has the right type and range is handed on") {
   Database database = example();
-  database.run_json =
+  set_run_text(
+      database,
       R"({"run": {"command": ["x"], "host": {"a": 1}, "wall_s": "long", "cpu_s": -1, "exit_status": 1e300,
       "threads": -1, "processes": 3},
       "sampling": {"samples": 1e300, "requested_hz": -5, "dropped": {"overrun": "many"}, "metrics": [1]},
-      "stacks": 7, "overhead": {"cpu_s_estimate": 1e300, "runtime_bytes": "all"}, "degradations": [1, "slow"]})";
+      "stacks": 7, "overhead": {"cpu_s_estimate": 1e300, "runtime_bytes": "all"}, "degradations": [1, "slow"]})");
   const Json json = parsed_json(database, json_options(ReportView::Summary));
   CHECK(json["run"] == Json{{"command", "sum"}, {"processes", 3}, {"threads", 2}, {"ranks", 0}});
   CHECK(json["sampling"] == Json{{"dropped", Json::object()}});
@@ -164,7 +166,7 @@ TEST_CASE("of a record only what has the right type and range is handed on") {
 
 TEST_CASE("a database without a record of its run says what its profiles say") {
   Database database = example();
-  database.run_json.clear();
+  database.run.reset();
   const Json json = parsed_json(database, json_options(ReportView::Summary));
   CHECK(json["run"] == Json{{"command", "sum"}, {"processes", 1}, {"threads", 2}, {"ranks", 0}});
   CHECK_FALSE(json.contains("sampling"));

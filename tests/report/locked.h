@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/analysis/database/run_text.h"
 #include "tests/report/example.h"
 
 namespace prof::test {
@@ -16,7 +17,7 @@ inline nlohmann::json lock_side(uint32_t context, uint64_t count, double seconds
 // One lock for which a thread waits while another has it, and a wait without a lock.
 inline Database locked() {
   Database database = example();
-  nlohmann::json run = nlohmann::json::parse(database.run_json);
+  nlohmann::json run = run_of(database);
   nlohmann::json lock = {{"host", "build1"},       {"rank", -1},      {"process", 7},     {"kind", "mutex"},
                          {"name", "queue"},        {"address", 64},   {"objects", 1},     {"waits", 40},
                          {"waited_s", 2.0},        {"blamed_s", 1.5}, {"longest_s", 0.1}, {"open_s", 0.0},
@@ -29,7 +30,7 @@ inline Database locked() {
                   {"blocked", {blocked}},
                   {"idle", nlohmann::json::array()},
                   {"open", nlohmann::json::array()}};
-  database.run_json = run.dump();
+  set_run(database, run);
   return database;
 }
 
@@ -37,7 +38,7 @@ inline Database locked() {
 // other.
 inline Database deadlocked() {
   Database database = locked();
-  nlohmann::json run = nlohmann::json::parse(database.run_json);
+  nlohmann::json run = run_of(database);
   run["locks"]["idle"] = {{{"context", 1},
                            {"threads", 1},
                            {"seconds", 6.0},
@@ -57,7 +58,7 @@ inline Database deadlocked() {
   wait["thread"] = 12;
   wait["holder"] = 11;
   run["locks"]["open"].push_back(wait);
-  database.run_json = run.dump();
+  set_run(database, run);
   return database;
 }
 

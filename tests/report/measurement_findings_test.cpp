@@ -7,6 +7,7 @@
 #include "analysis/views/overhead.h"
 #include "analysis/views/run_in_words.h"
 #include "analysis/views/run_summary.h"
+#include "tests/analysis/database/run_text.h"
 #include "tests/report/found.h"
 
 using namespace prof;
@@ -92,8 +93,8 @@ TEST_CASE("samples are too few by those of the metric and the threads that are s
   b.spend(busy, {{"f", 1}}, 0.95, 0);
   b.spend(idle, {{"f", 1}}, 0.05, 0);
   b.spend(idle, {{"f", 1}}, 5, 1);
-  b.database.run_json = R"({"sampling": {"samples": 1025, "metrics":
-      {"CPUTIME": {"samples": 1000}, "REALTIME": {"samples": 25}}}})";
+  set_run_text(b.database, R"({"sampling": {"samples": 1025, "metrics":
+      {"CPUTIME": {"samples": 1000}, "REALTIME": {"samples": 25}}}})");
   const Database database = b.build();
   const auto few = [&](const std::vector<std::string>& metrics, const std::vector<std::string>& threads) {
     const CallTree tree = build_call_tree(database, select(database, metrics, threads), false);
@@ -110,7 +111,7 @@ TEST_CASE("samples are too few by those of the metric and the threads that are s
 TEST_CASE("a run without samples says how long it ran and what may help") {
   Database database;
   const auto sentence = [&](const char* json) {
-    database.run_json = json;
+    set_run_text(database, json);
     return findings_of(database).front().sentence;
   };
   CHECK(sentence("") == "No samples.");

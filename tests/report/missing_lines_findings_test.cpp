@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/analysis/database/run_text.h"
 #include "tests/report/found.h"
 
 using namespace prof;
@@ -86,8 +87,9 @@ TEST_CASE("what helps with generated code depends on the runtime that makes it")
     b.function("[jit]", "", "[jit]");
     b.function("run", "", "/usr/lib/" + runtime);
     b.spend(b.thread(0), {{"run"}, {"[jit]"}}, 1);
-    b.database.run_json =
-        R"({"stacks": {"complete": 1, "partial": 9, "broken": 0, "reasons": {"generated_code": 9, "end_of_stack": 1}}})";
+    set_run_text(
+        b.database,
+        R"({"stacks": {"complete": 1, "partial": 9, "broken": 0, "reasons": {"generated_code": 9, "end_of_stack": 1}}})");
     const Database database = b.build();
     std::string all;
     for (const Finding& finding : findings_of(database))

@@ -9,6 +9,7 @@
 #include "analysis/views/rank_report.h"
 #include "analysis/views/wording.h"
 #include "tests/analysis/database/databases.h"
+#include "tests/analysis/database/run_text.h"
 #include "tests/report/database_builder.h"
 #include "tests/report/rendered.h"
 
@@ -70,7 +71,7 @@ class CountedJob {
   // Once.
   Database database() {
     Database database = b.build();
-    database.run_json = run_.dump();
+    set_run(database, run_);
     return database;
   }
 

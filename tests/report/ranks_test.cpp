@@ -13,6 +13,7 @@
 #include "analysis/views/rank_report.h"
 #include "analysis/views/ranks_in_words.h"
 #include "tests/analysis/database/databases.h"
+#include "tests/analysis/database/run_text.h"
 #include "tests/report/database_builder.h"
 #include "tests/report/rendered.h"
 
@@ -68,8 +69,9 @@ Database run_of(const Job& job, unsigned seed) {
             sampled(0.2 + slowest - solve[r] - load[r], random));
   }
   Database database = b.build();
-  database.run_json =
-      R"({"sampling": {"samples": 9000, "metrics": {"CPUTIME": {"requested_hz": 200, "samples": 9000}}}})";
+  set_run_text(
+      database,
+      R"({"sampling": {"samples": 9000, "metrics": {"CPUTIME": {"requested_hz": 200, "samples": 9000}}}})");
   return database;
 }
 
@@ -201,8 +203,9 @@ Database in_steps(int late_rank, double cpu = 1) {
     records.push_back({time, kNone});
     database.traces.push_back(trace_of(records));
   }
-  database.run_json =
-      R"({"sampling": {"samples": 6800, "metrics": {"CPUTIME": {"requested_hz": 200, "samples": 6800}}}})";
+  set_run_text(
+      database,
+      R"({"sampling": {"samples": 6800, "metrics": {"CPUTIME": {"requested_hz": 200, "samples": 6800}}}})");
   return database;
 }
 

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "analysis/views/matched_runs.h"
+#include "tests/analysis/database/run_text.h"
 #include "tests/report/database_builder.h"
 
 namespace prof::test {
@@ -54,9 +55,11 @@ inline Database sampled_run(const SampledProgram& program, uint64_t seed) {
       spend({{"main", 5}, {program.prefix + "hot", 13}, {"wait", 90}}, program.waiting);
   }
   b.database.title = "app";
-  b.database.run_json = fmt::format(
-      R"({{"sampling": {{"samples": {0}, "metrics": {{"CPUTIME": {{"samples": {0}}}}}}}, "run": {{"ranks": {1}}}}})",
-      samples, program.ranks);
+  set_run_text(
+      b.database,
+      fmt::format(
+          R"({{"sampling": {{"samples": {0}, "metrics": {{"CPUTIME": {{"samples": {0}}}}}}}, "run": {{"ranks": {1}}}}})",
+          samples, program.ranks));
   return b.build();
 }
 

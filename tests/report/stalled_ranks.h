@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/analysis/database/run_text.h"
 #include "tests/report/database_builder.h"
 
 namespace prof::test {
@@ -53,8 +54,9 @@ inline Database stalled_ranks(const std::string& first_metric = "REALTIME") {
       return given;
     });
   }
-  database.run_json = R"({"run": {"command": "./team"}, "sampling": {"samples": 9000, "metrics": {"REALTIME":
-      {"source": "POSIX monotonic timer", "requested_hz": 200, "delivered_hz": 199, "samples": 9000}}}})";
+  set_run_text(database,
+               R"({"run": {"command": "./team"}, "sampling": {"samples": 9000, "metrics": {"REALTIME":
+      {"source": "POSIX monotonic timer", "requested_hz": 200, "delivered_hz": 199, "samples": 9000}}}})");
   return database;
 }
 

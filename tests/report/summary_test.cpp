@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "analysis/views/wording.h"
+#include "tests/analysis/database/run_text.h"
 #include "tests/report/example.h"
 #include "tests/report/rendered.h"
 
@@ -36,20 +37,20 @@ Database crowded() {
     path.back() = {"callee" + std::to_string(i), 5};
     b.spend(t, path, 0.3);
   }
-  b.database.run_json =
-      R"({
+  set_run_text(b.database,
+               R"({
     "run": {"command": ")" +
-      std::string(300, 'a') +
-      R"(", "host": "h", "wall_s": 11, "cpu_s": 9.7, "exit_status": 139,
+                   std::string(300, 'a') +
+                   R"(", "host": "h", "wall_s": 11, "cpu_s": 9.7, "exit_status": 139,
             "processes": 3, "threads": 17, "ranks": 2},
     "sampling": {"source": "POSIX per-thread CPU timer", "requested_hz": 1000, "delivered_hz": 5, "samples": 48,
                  "dropped": {"overrun": 9000, "file full": 12, "nested": 1}},
     "stacks": {"complete": 10, "partial": 20, "broken": 18, "reasons": {"no unwind info": 20, "no progress": 18}},
     "overhead": {"cpu_s_estimate": 4, "runtime_bytes": 5e6},
     "degradations": ["System time is sampled at 250 Hz at most, because perf_event_paranoid is 2 and this user )"
-      R"(may not sample the kernel; to get the full rate `sysctl kernel.perf_event_paranoid=1`",
+                   R"(may not sample the kernel; to get the full rate `sysctl kernel.perf_event_paranoid=1`",
                      ")" +
-      std::string(200, 'd') + R"(", "three", "four"]})";
+                   std::string(200, 'd') + R"(", "three", "four"]})");
   return b.build();
 }
 
@@ -109,9 +110,10 @@ TEST_CASE("calls of a function by itself are one row of the hottest path") {
 TEST_CASE("an empty database says that there are no samples") {
   Database database;
   check_fits_screen(rendered(database, {}).text);
-  database.run_json =
+  set_run_text(
+      database,
       R"({"run": {"command": "./true", "wall_s": 0.003, "exit_status": 0, "processes": 1, "threads": 1},
-                          "sampling": {"requested_hz": 1000, "delivered_hz": 0, "samples": 0}})";
+                          "sampling": {"requested_hz": 1000, "delivered_hz": 0, "samples": 0}})");
   const std::string text = rendered(database, {}).text;
   check_fits_screen(text);
   CHECK(text == golden("empty.txt"));
@@ -119,7 +121,7 @@ TEST_CASE("an empty database says that there are no samples") {
 
 TEST_CASE("a database without a record of its run shows what its values say") {
   Database database = example();
-  database.run_json.clear();
+  database.run.reset();
   const std::string text = rendered(database, {}).text;
   CHECK(text == golden("foreign.txt"));
   check_fits_screen(text);
@@ -133,10 +135,10 @@ TEST_CASE("the header is about the metric and the threads that are shown, and na
   b.spend(main, {{"f", 1}}, 1, 0);
   b.spend(main, {{"f", 1}}, 3, 1);
   b.spend(worker, {{"f", 1}}, 1, 1);
-  b.database.run_json =
-      R"({"sampling": {"source": "perf", "requested_hz": 1000, "delivered_hz": 990, "samples": 1790,
+  set_run_text(b.database,
+               R"({"sampling": {"source": "perf", "requested_hz": 1000, "delivered_hz": 990, "samples": 1790,
       "metrics": {"CPUTIME": {"source": "perf", "requested_hz": 1000, "delivered_hz": 990, "samples": 990},
-                  "REALTIME": {"source": "a timer", "requested_hz": 200, "delivered_hz": 200, "samples": 800}}}})";
+                  "REALTIME": {"source": "a timer", "requested_hz": 200, "delivered_hz": 200, "samples": 800}}}})");
   const Database database = b.build();
   const std::string whole = rendered(database, {}).text;
   CHECK(whole.find("\nsampled   CPUTIME: 990 of 1000 samples/s, 990 samples, by perf\n") !=

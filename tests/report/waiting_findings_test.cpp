@@ -5,6 +5,7 @@
 #include "analysis/views/lock_findings.h"
 #include "analysis/views/run_in_words.h"
 #include "analysis/views/run_summary.h"
+#include "tests/analysis/database/run_text.h"
 #include "tests/report/found.h"
 
 using namespace prof;
@@ -42,7 +43,7 @@ TEST_CASE("where a program waits is named if elapsed time was measured") {
   for (int i = 0; i < 20; ++i) b.spend(t, {{"main", 9}, {"g" + std::to_string(i), 7}}, 0.05, cpu);
   for (int i = 0; i < 20; ++i) b.spend(t, {{"main", 9}, {"g" + std::to_string(i), 7}}, 0.05, elapsed);
   b.spend(t, {{"main", 8}, {"fetch", 2}, {"nanosleep"}}, 9, elapsed);
-  b.database.run_json = R"({"run": {"wall_s": 10, "program_s": 10, "cpu_s": 1}})";
+  set_run_text(b.database, R"({"run": {"wall_s": 10, "program_s": 10, "cpu_s": 1}})");
   const Database database = b.build();
   const std::vector<Finding> findings = findings_of(database);
   REQUIRE_FALSE(findings.empty());

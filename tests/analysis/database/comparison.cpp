@@ -33,7 +33,7 @@ void check_equal(const Database& actual, const Database& expected) {
     REQUIRE(bool{actual.traces[i]} == bool{expected.traces[i]});
     if (expected.traces[i]) CHECK((records_of(actual.traces[i]) == records_of(expected.traces[i])));
   }
-  CHECK(actual.run_json == expected.run_json);
+  CHECK(run_of(actual) == run_of(expected));
 }
 
 }  // namespace prof::test

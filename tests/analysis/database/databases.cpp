@@ -1,4 +1,5 @@
 #include "tests/analysis/database/databases.h"
+#include "tests/analysis/database/run_text.h"
 
 #include <random>
 #include <string>
@@ -118,7 +119,7 @@ Database known_database() {
   database.traces = {
       trace_of({{kStart, 2}, {kStart + 1'000'000, 7}, {kStart + 2'000'000, kNone}, {kStart + 9'000'000, 9}}),
       TraceSource{}};
-  database.run_json = R"({"run":{"command":"solver --fast","processes":1},"degradations":[]})";
+  set_run_text(database, R"({"run":{"command":"solver --fast","processes":1},"degradations":[]})");
   database.summaries = summarize(database);
   return database;
 }
@@ -146,7 +147,7 @@ class RandomDatabase {
       database_.profiles.push_back(profile(static_cast<int32_t>(i)));
       database_.traces.push_back(i % 3 == 2 ? TraceSource{} : trace_of(trace()));
     }
-    database_.run_json = R"({"run":{"wall_s":1.5}})";
+    set_run_text(database_, R"({"run":{"wall_s":1.5}})");
     database_.summaries = summarize(database_);
     return std::move(database_);
   }

@@ -180,5 +180,5 @@ TEST_CASE("Without run.json the identifiers of the format remain") {
   CHECK(read.profiles[1].id.thread == 1);
   CHECK(read.profiles[1].id.rank == -1);
   CHECK(read.profiles[0].id.host == read.profiles[1].id.host);
-  CHECK(read.run_json.empty());
+  CHECK(!read.run);
 }

@@ -6,6 +6,7 @@
 #include "analysis/import/perf/kernel_symbols.h"
 #include "analysis/import/perf/recording.h"
 #include "tests/analysis/database/rules.h"
+#include "tests/analysis/database/run_text.h"
 #include "tests/analysis/import/imported.h"
 #include "tests/analysis/import/perf_writer.h"
 
@@ -39,7 +40,7 @@ void check_small(const Import& import) {
                                            {"main thread/[jit]", 1000}});
   CHECK(nanoseconds(database, 1) == Points{{"application thread/[unknown]/[app]", 950}});
   CHECK(points(database, 2, 1) == Points{{"main thread/[app]", 3}});
-  CHECK(database.run_json.find("\"lost\": 7") != std::string::npos);
+  CHECK(run_of(database).dump(2).find("\"lost\": 7") != std::string::npos);
 }
 
 std::vector<TraceRecord> trace_of(const Database& database, size_t profile) {

@@ -5,6 +5,7 @@
 
 #include "analysis/database/database.h"
 #include "analysis/pipeline/pipeline.h"
+#include "tests/analysis/database/run_text.h"
 #include "tests/analysis/pipeline/device_program.h"
 
 using namespace prof;
@@ -163,7 +164,7 @@ TEST_CASE("a damaged launches.sqlite is refused with one line, and rows that lea
 TEST_CASE("what a device did in all is in run.json, and no line of it counts as a thread") {
   const TemporaryDirectory directory;
   const Analysis analysis = device_program(directory);
-  const auto run = nlohmann::json::parse(analysis.database.run_json);
+  const auto run = run_of(analysis.database);
   CHECK(run["run"]["threads"] == 1);
   REQUIRE(run["devices"].size() == 1);
   const auto& device = run["devices"][0];
@@ -189,7 +190,7 @@ TEST_CASE("a database with a device reads as it was written") {
   write_database(analysis.database, directory / "database");
   const Database read = read_database(directory / "database");
   CHECK(read.profiles == analysis.database.profiles);
-  CHECK(read.run_json == nlohmann::ordered_json::parse(analysis.database.run_json).dump());
+  CHECK(run_of(read) == run_of(analysis.database));
   CHECK(whole(read.traces.at(1)) == whole(analysis.database.traces.at(1)));
   CHECK(read.task_names == analysis.database.task_names);
   CHECK(whole(read.launches) == whole(analysis.database.launches));

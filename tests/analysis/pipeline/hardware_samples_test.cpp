@@ -19,6 +19,7 @@
 #include "hpcrun/memory/told_access.h"
 #include "hpcrun/model/instruction.h"
 #include "tests/analysis/attribution/elf_probe.h"
+#include "tests/analysis/database/run_text.h"
 #include "tests/analysis/pipeline/measured_program.h"
 #include "tests/sample/synthetic_ring.h"
 
@@ -153,7 +154,7 @@ void record_meter(HardwareRun& run, MemoryEvent event, uint64_t source, uint64_t
 Json contention_of(const std::filesystem::path& directory) {
   const Analysis analysis = analyze({directory});
   CHECK(analysis.warnings.empty());
-  return Json::parse(analysis.database.run_json)["contention"];
+  return run_of(analysis.database)["contention"];
 }
 
 void check_is_of_meter(const Json& found, const char* source) {

@@ -6,6 +6,7 @@
 #include "analysis/pipeline/pipeline.h"
 #include "hpcrun/cct/lock_cells.h"
 #include "hpcrun/measurement/lock_metrics.h"
+#include "tests/analysis/database/run_text.h"
 #include "tests/analysis/pipeline/measured_program.h"
 
 namespace {
@@ -53,7 +54,7 @@ class Waiters {
     for (LockCells& cells : cells_) cells.seal();
     recorder_.finish(kStartMonotonic + 100 * kMillisecond);
     analysis_ = analyze({directory_.path()});
-    return nlohmann::json::parse(analysis_.database.run_json)["locks"];
+    return run_of(analysis_.database)["locks"];
   }
 
  private:

@@ -8,6 +8,7 @@
 #include "analysis/pipeline/pipeline.h"
 #include "analysis/pipeline/rank_checks.h"
 #include "analysis/pipeline/rank_choice.h"
+#include "tests/analysis/database/run_text.h"
 #include "tests/analysis/pipeline/measured_program.h"
 
 namespace {
@@ -48,7 +49,8 @@ std::vector<std::string> said_of(const std::vector<Rank>& ranks, const fs::path&
   std::vector<std::string> said;
   for (const std::string& line : analysis.warnings)
     if (line.find("rank") != line.npos) said.push_back(line);
-  for (const std::string& line : said) CHECK(analysis.database.run_json.find(line) != std::string::npos);
+  for (const std::string& line : said)
+    CHECK(run_of(analysis.database).dump(2).find(line) != std::string::npos);
   return said;
 }
 
@@ -93,7 +95,7 @@ TEST_CASE("How ranks ended is what their launchers saw") {
   std::ofstream(directory / "run-x.json") << R"({"exit_status": 1})";
   CHECK(said_of({{0}, {1}, {2}, {3}}, directory / "") ==
         Lines{"rank 2 ended with exit status 1", "rank 1 was killed by SIGKILL"});
-  CHECK(analyze({directory / ""}).database.run_json.find("\"cpu_s\": 5.0") != std::string::npos);
+  CHECK(analyze({directory / ""}) run_of(.database).dump(2).find("\"cpu_s\": 5.0") != std::string::npos);
 }
 
 TEST_CASE("Ranks of several directories are added up once, and how some ended is not told of others") {
@@ -107,7 +109,7 @@ TEST_CASE("Ranks of several directories are added up once, and how some ended is
   std::ofstream(second / "run-2.json") << R"({"exit_status": 0, "signal": 0, "cpu_s": 8})";
   std::ofstream(second / "run-3.json") << R"({"exit_status": 0, "signal": 0, "cpu_s": 16})";
   const auto run_of = [](const std::vector<fs::path>& directories) {
-    return nlohmann::json::parse(analyze(directories).database.run_json)["run"];
+    return run_of(analyze(directories).database)["run"];
   };
   for (const auto& directories : {std::vector{first / "", second / ""}, std::vector{second / "", first / ""}})
     CHECK(run_of(directories)["cpu_s"] == 30.0);

@@ -8,6 +8,7 @@
 #include "analysis/database/database.h"
 #include "analysis/pipeline/run_analyze.h"
 #include "hpcrun/measurement/reader.h"
+#include "tests/analysis/database/run_text.h"
 #include "tests/analysis/pipeline/measured_program.h"
 #include "tests/measurement/synthetic.h"
 
@@ -62,7 +63,7 @@ TEST_CASE("a damaged file is left out with a warning that names it") {
   CHECK(total(analysis.database, 1) == 5);
   REQUIRE(analysis.warnings.size() == 1);
   CHECK(analysis.warnings[0].find("bad.prof") != std::string::npos);
-  const Json degradations = Json::parse(analysis.database.run_json)["degradations"];
+  const Json degradations = run_of(analysis.database)["degradations"];
   CHECK(degradations == Json::array({analysis.warnings[0]}));
 }
 
@@ -108,7 +109,7 @@ TEST_CASE("a process that execs is one process with its threads") {
   const TemporaryDirectory directory;
   record_one(directory / "first.prof", 1);
   record_one(directory / "second.prof", 2);
-  const Json run = Json::parse(analyze({directory.path()}).database.run_json)["run"];
+  const Json run = run_of(analyze({directory.path()}).database)["run"];
   CHECK(run["processes"] == 1);
   CHECK(run["threads"] == 1);
 }
@@ -148,7 +149,7 @@ TEST_CASE("several directories are one run") {
   CHECK(database.profiles.size() == 2);
   CHECK(total(database, 1) == 10);
   CHECK(database.title == "app");
-  const Json json = Json::parse(database.run_json);
+  const Json json = run_of(database);
   CHECK(json["run"]["command"] == "/opt/app");
   CHECK(json["run"]["cpu_s"].get<double>() == Approx(4));
   CHECK(json["run"]["wall_s"].get<double>() == Approx(2));
@@ -171,8 +172,8 @@ TEST_CASE("a directory that is named twice counts once") {
   std::ofstream(directory / "run.json") << R"({"cpu_s": 2.5, "wall_s": 9})";
   const Database database = analyze({directory.path(), directory / "."}).database;
   CHECK(total(database, 1) == 5);
-  CHECK(Json::parse(database.run_json)["run"]["cpu_s"] == 2.5);
-  CHECK(Json::parse(database.run_json)["run"]["wall_s"] == 9.0);
+  CHECK(run_of(database)["run"]["cpu_s"] == 2.5);
+  CHECK(run_of(database)["run"]["wall_s"] == 9.0);
 }
 
 TEST_CASE(
@@ -191,7 +192,7 @@ TEST_CASE(
     recorder.file.counter(hpcrun::Counter::PausedNanoseconds) = paused * kMillisecond;
     recorder.finish(end * kMillisecond);
   };
-  const auto run = [&] { return Json::parse(analyze({directory.path()}).database.run_json)["run"]; };
+  const auto run = [&] { return run_of(analyze({directory.path()}).database)["run"]; };
   record("a.prof", 1000, 1200, 2000, 2050, 0);
   CHECK(run()["wall_s"].get<double>() == Approx(1.05));
   CHECK(run()["program_s"].get<double>() == Approx(0.8));
@@ -212,7 +213,7 @@ TEST_CASE("a run of which no end is known has no length, and used what was sampl
   describe(recorder.file, fixture_module());
   RecordedThread& thread = recorder.add_thread();
   sample(thread, {fixture_address("exported_entry")}, kTime, 3000 * kMillisecond);
-  const auto run = [&] { return Json::parse(analyze({directory.path()}).database.run_json)["run"]; };
+  const auto run = [&] { return run_of(analyze({directory.path()}).database)["run"]; };
   CHECK_FALSE(run().contains("wall_s"));
   CHECK_FALSE(run().contains("program_s"));
   CHECK(run()["cpu_s"].get<double>() == Approx(3));
@@ -225,7 +226,7 @@ TEST_CASE("a run of which no end is known has no length, and used what was sampl
 TEST_CASE("of what the launcher left only what makes sense is taken") {
   const TemporaryDirectory directory;
   record_one(directory / "a.prof", 5);
-  const Json without = Json::parse(analyze({directory.path()}).database.run_json);
+  const Json without = run_of(analyze({directory.path()}).database);
   for (const char* record :
        {"nonsense", "[1]", R"({"command": "app", "host": {"a": 1}, "start": 7, "wall_s": "x", "cpu_s": -1})",
         R"({"command": ["a", 1], "start": "yesterday", "wall_s": 1e300, "cpu_s": null, "exit_status": "x"})",
@@ -233,7 +234,7 @@ TEST_CASE("of what the launcher left only what makes sense is taken") {
         R"({"trigger_cost_s": -1, "exit_status": 256, "command": []})"}) {
     CAPTURE(record);
     std::ofstream(directory / "run.json") << record;
-    CHECK(Json::parse(analyze({directory.path()}).database.run_json) == without);
+    CHECK(run_of(analyze({directory.path()}).database) == without);
   }
 }
 
@@ -278,7 +279,7 @@ TEST_CASE("the result does not depend on the number of threads") {
   CHECK(one.metrics == other.metrics);
   CHECK(one.profiles == other.profiles);
   CHECK(one.summaries == other.summaries);
-  CHECK(one.run_json == other.run_json);
+  CHECK(run_of(one) == run_of(other));
   REQUIRE(one.traces.size() == 5);
   REQUIRE(other.traces.size() == 5);
   for (size_t i = 0; i < one.traces.size(); ++i)
@@ -338,7 +339,7 @@ TEST_CASE("the run is described by its measurements, and by what the launcher le
   recorder.file.stack_counter(static_cast<uint8_t>(hpcrun::StackReason::NoProgress)) = 1;
   recorder.finish();
 
-  const Json derived = Json::parse(analyze({directory.path()}).database.run_json);
+  const Json derived = run_of(analyze({directory.path()}).database);
   CHECK(derived["run"]["command"] == "app --flag");
   CHECK(derived["run"]["host"] == "node17");
   CHECK(derived["run"]["start"] == "2023-11-14T22:13:20Z");
@@ -365,7 +366,7 @@ TEST_CASE("the run is described by its measurements, and by what the launcher le
              "start": "2023-11-14T23:13:19+0100", "exit_status": 3, "trigger_cost_s": 2e-5})";
   const Database database = analyze({directory.path()}).database;
   CHECK(database.title == "start");
-  const Json recorded = Json::parse(database.run_json);
+  const Json recorded = run_of(database);
   CHECK(recorded["run"]["command"] == R"(/opt/start 'two words' 'it'\''s')");
   CHECK(recorded["run"]["start"] == "2023-11-14T22:13:19Z");
   CHECK(recorded["run"]["wall_s"] == 2.5);
@@ -385,6 +386,6 @@ TEST_CASE("the database is written beside the measurements and says the same") {
   CHECK(read.contexts.size() == analyzed.contexts.size());
   CHECK(read.profiles.size() == 2);
   CHECK(total(read, 0) == Approx(2 * 5'000 * 0.001));
-  CHECK(Json::parse(read.run_json) == Json::parse(analyzed.run_json));
+  CHECK(run_of(read) == run_of(analyzed));
   CHECK(whole_trace(read.traces.at(1)).size() == whole_trace(analyzed.traces.at(1)).size());
 }

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "analysis/views/contention_findings.h"
+#include "tests/analysis/database/run_text.h"
 #include "tests/report/contended.h"
 #include "tests/report/example.h"
 #include "tests/viewer/findings/shown.h"
@@ -70,7 +71,7 @@ TEST_CASE("a run that was not asked for contention says how to measure it") {
 
 TEST_CASE("a run in which nothing was found says so") {
   Database database = counting(both_sides);
-  database.run_json = R"({"run": {"command": "./count"}, "contention": []})";
+  set_run_text(database, R"({"run": {"command": "./count"}, "contention": []})");
   Shown shown(database, "contention");
   CHECK(shown.page().why_empty().isEmpty());
   CHECK(shown.part<QLabel>("sentences").text().contains("no data was found that threads contend for"));

@@ -8,6 +8,7 @@
 
 #include "analysis/views/all_findings.h"
 #include "analysis/views/idleness.h"
+#include "tests/analysis/database/run_text.h"
 #include "tests/report/contended.h"
 #include "tests/report/idle_device.h"
 #include "tests/report/locked.h"
@@ -72,13 +73,13 @@ TEST_CASE("the lock of a finding is chosen") {
 
 TEST_CASE("of locks whose names begin alike the one of the finding is chosen") {
   Database database = locked();
-  nlohmann::json run = nlohmann::json::parse(database.run_json);
+  nlohmann::json run = run_of(database);
   nlohmann::json other = run["locks"]["locks"][0];
   other["name"] = "queue_lock";
   other["waited_s"] = 1.0;
   other["blamed_s"] = 1.0;
   run["locks"]["locks"].push_back(other);
-  database.run_json = run.dump();
+  set_run(database, run);
   Shown shown(database, "locks");
   const std::vector<Finding> findings = found(shown);
   size_t locks = 0;
@@ -150,12 +151,12 @@ TEST_CASE("pages that know nothing of single threads say so where some are chose
 
 TEST_CASE("a table that is filled anew stays sorted, open and chosen as it was") {
   Database database = locked();
-  nlohmann::json run = nlohmann::json::parse(database.run_json);
+  nlohmann::json run = run_of(database);
   nlohmann::json other = run["locks"]["locks"][0];
   other["name"] = "small";
   other["waited_s"] = 1.0;
   run["locks"]["locks"].push_back(other);
-  database.run_json = run.dump();
+  set_run(database, run);
   Shown locks(database, "locks");
   auto& table = *static_cast<QTreeView*>(locks.page().table());
   table.sortByColumn(1, Qt::AscendingOrder);

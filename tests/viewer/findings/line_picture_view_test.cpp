@@ -4,6 +4,7 @@
 #include <QPixmap>
 #include <catch2/catch.hpp>
 
+#include "tests/analysis/database/run_text.h"
 #include "tests/report/contended.h"
 #include "tests/viewer/database_folder.h"
 #include "viewer/document/colours.h"
@@ -70,7 +71,7 @@ TEST_CASE("a line has a frame around all its 64 bytes, and its end is marked") {
 
 TEST_CASE("what a picture leaves out it says") {
   Database database = counting(both_sides);
-  nlohmann::json run = nlohmann::json::parse(database.run_json);
+  nlohmann::json run = run_of(database);
   nlohmann::json& sides = run["contention"][0]["sides"];
   const nlohmann::json first = sides[0];
   sides.clear();
@@ -80,7 +81,7 @@ TEST_CASE("what a picture leaves out it says") {
     side["offset"] = 64 * line;
     sides.push_back(side);
   }
-  database.run_json = run.dump();
+  set_run(database, run);
   const DatabaseFolder folder(database);
   Document document(folder.path());
   LinePictureView view(document);
