@@ -11,7 +11,7 @@
 #include "analysis/pipeline/known_data.h"
 #include "analysis/pipeline/measured_accesses.h"
 #include "analysis/pipeline/repairs.h"
-#include "analysis/views/wording.h"
+#include "analysis/words/numbers.h"
 
 namespace prof {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "analysis/pipeline/rank_choice.h"
-#include "analysis/views/ranks_in_words.h"
+#include "analysis/words/numbers.h"
 
 namespace prof {
 namespace {

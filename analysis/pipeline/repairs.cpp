@@ -4,11 +4,9 @@
 
 #include <algorithm>
 
+#include "analysis/repair/reasons.h"
 #include "analysis/repair/site_layouts.h"
-#include "analysis/views/contention_findings.h"
-#include "analysis/views/run_summary.h"
-#include "analysis/views/stall_findings.h"
-#include "analysis/views/wording.h"
+#include "analysis/words/numbers.h"
 #include "hpcrun/measurement/repair_plan.h"
 #include "hpcrun/unwind/frame.h"
 
@@ -21,7 +19,6 @@ using Placeable = ContendedRecord::Placeable;
 using Site = RepairsRecord::Site;
 
 constexpr size_t kMostSites = 256;  // in run.json
-constexpr size_t kMostWords = 32;   // of a call path
 
 constexpr std::pair<Counter, LockObstacle> kLocksDeclined[] = {
     {Counter::LocksDeclinedRobust, LockObstacle::Robust},
@@ -65,45 +62,6 @@ void add_balance(const ProcessMeasurement& measurement, RepairsRecord& record) {
   record.common_meetings = static_cast<double>(measurement.counter(Counter::MeetingsCommon));
 }
 
-// Of a context that is in no inlined or called function: empty.
-std::string function_of(const Database& database, uint32_t context) {
-  for (; context != kNone; context = database.contexts[context].parent) {
-    const Context& at = database.contexts[context];
-    if (at.kind == ContextKind::Function && at.function != kNone) return database.functions[at.function].name;
-    if (at.relation != Relation::Enclosing) break;
-  }
-  return {};
-}
-
-// In the C library's, whose parts have names of their own where its symbols are known.
-bool is_lock_function(const std::string& name) {
-  return name.find("pthread_mutex_") != std::string::npos ||
-         name.find("pthread_rwlock_") != std::string::npos || name.find("lll_") != std::string::npos;
-}
-
-// Empty where such allocations can be placed.
-std::string why_not_placed(const ContendedRecord& record, const Placeable& one) {
-  if (record.sharing == hpcrun::Sharing::True) return "threads use the same bytes, which no layout parts";
-  if (one.is_mapping) return "the program maps this memory itself, without an allocator";
-  if (one.site.frames.empty())
-    return "they are allocated by generated code, which the next run has elsewhere";
-  if (one.is_bound)
-    return "the program asks for an alignment, which stays, and that alone does not part what threads use";
-  if (one.placement == hpcrun::kAsAllocated)
-    return "threads meet on lines within an allocation, wherever it begins";
-  return {};
-}
-
-// The same of data that no allocator has.
-std::string why_not_moved(const ContendedRecord& record) {
-  if (record.kind == DataKind::Unknown && record.module.empty())
-    return "it is not known who allocated the memory";
-  const bool has_patch = !record.changes.empty();
-  return std::string("variables lie where the program was built to have them; ") +
-         (has_patch ? "prof report --view=contention --format=patch changes the source"
-                    : "change the source");
-}
-
 // Of several processes that allocate in the same context the first one's.
 const Site* site_of(const RepairsRecord& repairs, uint32_t context) {
   const auto found = std::ranges::find_if(
@@ -133,77 +91,6 @@ std::string fate(const RepairsRecord& repairs, const ContendedRecord& record, co
   return fmt::format("`prof run --repair` places such allocations {}: of {} accesses in conflict {} remain.",
                      words_for_placement(one.placement.align, one.placement.offset, one.placement.pad),
                      one.conflicts_before, one.conflicts_after);
-}
-
-void add_words(const CallTree& tree, uint32_t context, AllocationSite& site) {
-  for (const FindingFrame& frame : frames_of(tree, context))
-    if (site.path.size() < kMostWords) site.path.push_back(words_for_frame(frame));
-}
-
-// The same site in another process, or another finding: it is placed as where it costs most.
-void add_site(SiteRepair repair, std::vector<SiteRepair>& sites) {
-  const auto known =
-      std::ranges::find_if(sites, [&](const SiteRepair& other) { return is_same_data(repair, other); });
-  if (known == sites.end()) {
-    sites.push_back(std::move(repair));
-    return;
-  }
-  const uint64_t least = std::min(known->site.least_bytes, repair.site.least_bytes);
-  const uint64_t most = std::max(known->site.most_bytes, repair.site.most_bytes);
-  if (repair.conflicts_before > known->conflicts_before) *known = std::move(repair);
-  known->site.least_bytes = least;
-  known->site.most_bytes = most;
-}
-
-void add_lock(LockRepair repair, std::vector<LockRepair>& locks) {
-  if (std::ranges::none_of(locks, [&](const LockRepair& other) { return is_same_data(repair, other); }))
-    locks.push_back(std::move(repair));
-}
-
-// Locks among the data, where threads take and release them.
-void add_locks(const CallTree& tree, const ContendedRecord& record, const std::string& sentence,
-               std::vector<LockRepair>& locks) {
-  for (const ContendedRecord::Side& side : record.sides) {
-    if (!is_lock_function(function_of(*tree.database, side.context))) continue;
-    if (!record.variable.module.empty() && side.allocation == 0) {
-      // What has no name is known by its line, which may have several variables.
-      const bool is_named = !side.variable.module.empty();
-      add_lock({is_named ? side.name : object_in_words(tree, record),
-                is_named ? side.variable : record.variable,
-                is_named ? std::max<uint64_t>(side.variable_bytes, 1) : hpcrun::kLineBytes,
-                {},
-                {sentence, {}, {}, {}}},
-               locks);
-    } else if (side.allocation > 0) {
-      const uint32_t context = record.allocations[side.allocation - 1].context;
-      for (const Placeable& one : record.placeable) {
-        if (one.context != context || one.site.frames.empty()) continue;
-        LockRepair repair{{}, {}, 0, one.site, {sentence, {}, {}, {}}};
-        add_words(tree, context, repair.site);
-        add_lock(std::move(repair), locks);
-      }
-    }
-  }
-}
-
-void add_proposals(const CallTree& tree, const ContendedRecord& record, const std::string& sentence,
-                   RepairFile& file) {
-  const size_t locks = file.locks.size();
-  if (record.sharing != hpcrun::Sharing::True) add_locks(tree, record, sentence, file.locks);
-  if (record.placeable.empty() && file.locks.size() == locks) {
-    file.declined.push_back({sentence, why_not_moved(record)});
-    return;
-  }
-  for (const Placeable& one : record.placeable) {
-    if (const std::string why = why_not_placed(record, one); !why.empty()) {
-      if (file.locks.size() == locks) file.declined.push_back({sentence, why});
-      continue;
-    }
-    SiteRepair repair{one.site, one.placement, one.conflicts_before, one.conflicts_after, {}};
-    add_words(tree, one.context, repair.site);
-    repair.terms.why = sentence;
-    add_site(std::move(repair), file.sites);
-  }
 }
 
 }  // namespace
@@ -316,28 +203,6 @@ RepairsRecord RunRepairs::take() {
   std::ranges::stable_sort(record_.sites, {}, &Site::since_s);
   std::ranges::stable_sort(record_.pages, {}, &RepairsRecord::Page::since_s);
   return std::move(record_);
-}
-
-RepairFile proposed_repairs(const Database& database, const std::vector<ContendedRecord>& contention,
-                            const std::vector<PlacedSite>& placed) {
-  RepairFile file;
-  file.program = database.title;
-  const CallTree tree = build_call_tree(database, select(database, {}, {}), false);
-  RunSummary run = run_summary(database);
-  run.contention = contention;  // of each process its own
-  const std::vector<Finding> findings = contention_findings(tree, run);
-  size_t finding = 0;
-  for (const ContendedRecord& record : contention)
-    if (!record.sides.empty()) add_proposals(tree, record, findings[finding++].sentence, file);
-  // What was placed after a moment may have left too little for a finding.
-  for (PlacedSite one : placed) {
-    add_words(tree, one.context, one.repair.site);
-    one.repair.terms.why = "Threads contended for them until they were placed anew, while the program ran.";
-    if (std::ranges::none_of(file.sites,
-                             [&](const SiteRepair& other) { return is_same_data(one.repair, other); }))
-      file.sites.push_back(std::move(one.repair));
-  }
-  return file;
 }
 
 void tell_repairs(RepairsRecord& repairs, std::span<const MovedLock> locks,

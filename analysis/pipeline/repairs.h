@@ -59,10 +59,6 @@ class RunRepairs {
   std::vector<MovedLock> moved_locks_;
 };
 
-// What analyses propose. Words and reasons are those of `database`, of which `contention` are the records.
-RepairFile proposed_repairs(const Database& database, const std::vector<ContendedRecord>& contention,
-                            const std::vector<PlacedSite>& placed);
-
 // Says of each finding what became of it in the run, or could (ContendedRecord::repair), and gives pages the
 // names of what lies there.
 void tell_repairs(RepairsRecord& repairs, std::span<const MovedLock> locks,

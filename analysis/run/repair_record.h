@@ -8,7 +8,7 @@
 
 #include "analysis/run/kinds.h"
 #include "analysis/run/record_fields.h"
-#include "repair/isolate/interface.h"
+#include "hpcrun/measurement/why_shared.h"
 
 namespace prof {
 

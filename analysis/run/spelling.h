@@ -7,9 +7,9 @@
 
 #include "analysis/run/kinds.h"
 #include "hpcrun/measurement/format.h"
+#include "hpcrun/measurement/why_shared.h"
 #include "hpcrun/model/cache_line.h"
 #include "hpcrun/model/memory_access.h"
-#include "repair/isolate/interface.h"
 
 namespace prof {
 

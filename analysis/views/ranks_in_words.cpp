@@ -30,27 +30,6 @@ std::string function_of(const CallTree& tree, const RankPlace& place, uint32_t f
 
 }  // namespace
 
-std::string words_for_ranks(const std::vector<int32_t>& ranks, size_t most) {
-  std::vector<std::pair<int32_t, int32_t>> parts;
-  for (const int32_t rank : ranks) {
-    if (!parts.empty() && parts.back().second + 1 == rank)
-      parts.back().second = rank;
-    else
-      parts.emplace_back(rank, rank);
-  }
-  const size_t shown = parts.size() > most ? most : parts.size();
-  std::string text;
-  size_t named = 0;
-  for (size_t i = 0; i < shown; ++i) {
-    const auto& [first, last] = parts[i];
-    if (i > 0) text += i + 1 == parts.size() ? " and " : ", ";
-    text += first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
-    named += static_cast<size_t>(last - first) + 1;
-  }
-  if (named < ranks.size()) text += fmt::format(" and {} more", ranks.size() - named);
-  return text;
-}
-
 std::string words_for_ranks_of(const RankReport& report, const std::vector<uint32_t>& ranks,
                                const std::string& node) {
   std::vector<int32_t> numbers;

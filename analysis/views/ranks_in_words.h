@@ -6,11 +6,9 @@
 #include <vector>
 
 #include "analysis/views/rank_report.h"
+#include "analysis/words/numbers.h"
 
 namespace prof {
-
-// Rising numbers as a list: "0-3, 7 and 9-12"; beyond `most` parts "0-3, 7 and 120 more".
-std::string words_for_ranks(const std::vector<int32_t>& ranks, size_t most = 6);
 
 // "rank 7 (node n3)", "ranks 0-3 and 9", "node n3 (ranks 8-15)"; nodes are named where there are several.
 std::string words_for_ranks_of(const RankReport& report, const std::vector<uint32_t>& ranks,

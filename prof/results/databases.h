@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <functional>
 
+#include "analysis/analyze/run_analyze.h"
 #include "analysis/database/database.h"
-#include "analysis/pipeline/run_analyze.h"
 #include "prof/ranks/analysis_team.h"
 
 namespace prof {

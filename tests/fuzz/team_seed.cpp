@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "analysis/pipeline/run_analyze.h"
+#include "analysis/analyze/run_analyze.h"
 #include "analysis/team/shared_folder.h"
 #include "hpcrun/unwind/frame.h"
 #include "tests/analysis/team/left_parts.h"

@@ -6,7 +6,7 @@
 #include <cctype>
 #include <unordered_map>
 
-#include "analysis/views/wording.h"
+#include "analysis/words/numbers.h"
 #include "hpcrun/model/access_shape.h"
 
 namespace prof::perf {

@@ -8,11 +8,11 @@
 #include <iterator>
 #include <set>
 
+#include "analysis/analyze/run_analyze.h"
 #include "analysis/attribution/hex.h"
 #include "analysis/database/database.h"
 #include "analysis/database/instruction_costs.h"
 #include "analysis/disassembly/machine_function.h"
-#include "analysis/pipeline/run_analyze.h"
 #include "tests/analysis/attribution/elf_probe.h"
 #include "tests/analysis/pipeline/measured_program.h"
 

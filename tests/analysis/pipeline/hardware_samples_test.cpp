@@ -12,8 +12,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "analysis/analyze/run_analyze.h"
 #include "analysis/database/database.h"
-#include "analysis/pipeline/run_analyze.h"
 #include "hpcrun/cct/access_stream.h"
 #include "hpcrun/memory/contention_watch.h"
 #include "hpcrun/memory/told_access.h"

@@ -6,8 +6,8 @@
 #include <iterator>
 #include <set>
 
+#include "analysis/analyze/run_analyze.h"
 #include "analysis/database/database.h"
-#include "analysis/pipeline/run_analyze.h"
 #include "hpcrun/measurement/container_writer.h"
 #include "tests/analysis/pipeline/measured_program.h"
 

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "analysis/analyze/run_analyze.h"
 #include "analysis/database/database.h"
-#include "analysis/pipeline/run_analyze.h"
 #include "hpcrun/measurement/reader.h"
 #include "tests/analysis/database/run_text.h"
 #include "tests/analysis/pipeline/measured_program.h"

@@ -1,7 +1,7 @@
-#include "analysis/pipeline/run_analyze.h"
+#include "analysis/analyze/run_analyze.h"
 
+#include "analysis/analyze/repair_proposals.h"
 #include "analysis/database/database.h"
-#include "analysis/pipeline/repairs.h"
 #include "analysis/pipeline/sources.h"
 #include "analysis/views/all_findings.h"
 

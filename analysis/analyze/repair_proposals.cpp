@@ -1,0 +1,129 @@
+#include "analysis/analyze/repair_proposals.h"
+
+#include <algorithm>
+#include <string>
+
+#include "analysis/repair/reasons.h"
+#include "analysis/views/contention_findings.h"
+#include "analysis/views/run_summary.h"
+#include "analysis/views/stall_findings.h"
+
+namespace prof {
+namespace {
+
+using Placeable = ContendedRecord::Placeable;
+
+constexpr size_t kMostWords = 32;  // of a call path
+
+// Of a context that is in no inlined or called function: empty.
+std::string function_of(const Database& database, uint32_t context) {
+  for (; context != kNone; context = database.contexts[context].parent) {
+    const Context& at = database.contexts[context];
+    if (at.kind == ContextKind::Function && at.function != kNone) return database.functions[at.function].name;
+    if (at.relation != Relation::Enclosing) break;
+  }
+  return {};
+}
+
+// In the C library's, whose parts have names of their own where its symbols are known.
+bool is_lock_function(const std::string& name) {
+  return name.find("pthread_mutex_") != std::string::npos ||
+         name.find("pthread_rwlock_") != std::string::npos || name.find("lll_") != std::string::npos;
+}
+
+void add_words(const CallTree& tree, uint32_t context, AllocationSite& site) {
+  for (const FindingFrame& frame : frames_of(tree, context))
+    if (site.path.size() < kMostWords) site.path.push_back(words_for_frame(frame));
+}
+
+// The same site in another process, or another finding: it is placed as where it costs most.
+void add_site(SiteRepair repair, std::vector<SiteRepair>& sites) {
+  const auto known =
+      std::ranges::find_if(sites, [&](const SiteRepair& other) { return is_same_data(repair, other); });
+  if (known == sites.end()) {
+    sites.push_back(std::move(repair));
+    return;
+  }
+  const uint64_t least = std::min(known->site.least_bytes, repair.site.least_bytes);
+  const uint64_t most = std::max(known->site.most_bytes, repair.site.most_bytes);
+  if (repair.conflicts_before > known->conflicts_before) *known = std::move(repair);
+  known->site.least_bytes = least;
+  known->site.most_bytes = most;
+}
+
+void add_lock(LockRepair repair, std::vector<LockRepair>& locks) {
+  if (std::ranges::none_of(locks, [&](const LockRepair& other) { return is_same_data(repair, other); }))
+    locks.push_back(std::move(repair));
+}
+
+// Locks among the data, where threads take and release them.
+void add_locks(const CallTree& tree, const ContendedRecord& record, const std::string& sentence,
+               std::vector<LockRepair>& locks) {
+  for (const ContendedRecord::Side& side : record.sides) {
+    if (!is_lock_function(function_of(*tree.database, side.context))) continue;
+    if (!record.variable.module.empty() && side.allocation == 0) {
+      // What has no name is known by its line, which may have several variables.
+      const bool is_named = !side.variable.module.empty();
+      add_lock({is_named ? side.name : object_in_words(tree, record),
+                is_named ? side.variable : record.variable,
+                is_named ? std::max<uint64_t>(side.variable_bytes, 1) : hpcrun::kLineBytes,
+                {},
+                {sentence, {}, {}, {}}},
+               locks);
+    } else if (side.allocation > 0) {
+      const uint32_t context = record.allocations[side.allocation - 1].context;
+      for (const Placeable& one : record.placeable) {
+        if (one.context != context || one.site.frames.empty()) continue;
+        LockRepair repair{{}, {}, 0, one.site, {sentence, {}, {}, {}}};
+        add_words(tree, context, repair.site);
+        add_lock(std::move(repair), locks);
+      }
+    }
+  }
+}
+
+void add_proposals(const CallTree& tree, const ContendedRecord& record, const std::string& sentence,
+                   RepairFile& file) {
+  const size_t locks = file.locks.size();
+  if (record.sharing != hpcrun::Sharing::True) add_locks(tree, record, sentence, file.locks);
+  if (record.placeable.empty() && file.locks.size() == locks) {
+    file.declined.push_back({sentence, why_not_moved(record)});
+    return;
+  }
+  for (const Placeable& one : record.placeable) {
+    if (const std::string why = why_not_placed(record, one); !why.empty()) {
+      if (file.locks.size() == locks) file.declined.push_back({sentence, why});
+      continue;
+    }
+    SiteRepair repair{one.site, one.placement, one.conflicts_before, one.conflicts_after, {}};
+    add_words(tree, one.context, repair.site);
+    repair.terms.why = sentence;
+    add_site(std::move(repair), file.sites);
+  }
+}
+
+}  // namespace
+
+RepairFile proposed_repairs(const Database& database, const std::vector<ContendedRecord>& contention,
+                            const std::vector<PlacedSite>& placed) {
+  RepairFile file;
+  file.program = database.title;
+  const CallTree tree = build_call_tree(database, select(database, {}, {}), false);
+  RunSummary run = run_summary(database);
+  run.contention = contention;  // of each process its own
+  const std::vector<Finding> findings = contention_findings(tree, run);
+  size_t finding = 0;
+  for (const ContendedRecord& record : contention)
+    if (!record.sides.empty()) add_proposals(tree, record, findings[finding++].sentence, file);
+  // What was placed after a moment may have left too little for a finding.
+  for (PlacedSite one : placed) {
+    add_words(tree, one.context, one.repair.site);
+    one.repair.terms.why = "Threads contended for them until they were placed anew, while the program ran.";
+    if (std::ranges::none_of(file.sites,
+                             [&](const SiteRepair& other) { return is_same_data(one.repair, other); }))
+      file.sites.push_back(std::move(one.repair));
+  }
+  return file;
+}
+
+}  // namespace prof
