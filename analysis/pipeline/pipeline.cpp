@@ -313,7 +313,9 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
   std::ranges::sort(database.measured_users);
   const auto repeated = std::ranges::unique(database.measured_users);
   database.measured_users.erase(repeated.begin(), repeated.end());
-  RecordsOfRun found{.devices = used_devices(*run, database), .repairs = std::move(repaired)};
+  RecordsOfRun found;
+  found.devices = used_devices(*run, database);
+  found.repairs = std::move(repaired);
   if (looked_for_contention(outlines)) found.contention = analysis.contention;
   if (followed_locks(outlines)) found.locks = std::move(details.locks);
   RunSummary& summary =

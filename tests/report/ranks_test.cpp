@@ -124,6 +124,7 @@ TEST_CASE("where many ranks are late by and by, waiting is blamed on what the la
     const Finding& first = report.findings.front();
     INFO(first.sentence);
     CHECK(first.kind == FindingKind::LoadImbalance);
+    CHECK(std::ranges::find(first.contexts, true, &FindingContext::is_subject)->role == "late");
     CHECK(first.sentence.find("in MPI_Allreduce, called by main (main.cpp:43), for ranks ") !=
           std::string::npos);
     CHECK(first.sentence.find("more than the others in solve (solve.cpp:14)") != std::string::npos);

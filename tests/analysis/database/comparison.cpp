@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "tests/analysis/database/databases.h"
+#include "tests/analysis/database/run_text.h"
 
 namespace prof::test {
 

@@ -122,6 +122,7 @@ TEST_CASE("findings of ranks lead to the threads, with what slow ranks do") {
   Finding finding;
   finding.kind = FindingKind::LoadImbalance;
   finding.contexts = {{"waits", {{"MPI_Wait", "", "", 0}}}, {"late", {{"solve", "src/app.cpp", "", 17}}}};
+  finding.contexts.back().is_subject = true;
   const QString links = links_of(document, finding);
   CAPTURE(links.toStdString());
   CHECK(links.contains("function:threads?of=solve"));
