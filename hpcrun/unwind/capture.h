@@ -1,11 +1,12 @@
 #pragma once
-// Walks that begin at a place in our own code instead of at an interrupted instruction. Async-signal-safe.
+// Starts walks at a point in our own code instead of at an interrupted instruction. Async-signal-safe.
 
 #include <ucontext.h>
 
 namespace hpcrun {
 
-// What a walk reads of a context, for the place that this is called from.
+// Fills in the registers of a context that a walk reads, as they are at the call. rip lies within this
+// function's inlined code.
 [[gnu::always_inline]] inline void capture(ucontext_t& context) noexcept {
   greg_t* const to = context.uc_mcontext.gregs;
   asm volatile(

@@ -144,7 +144,7 @@ bool parse_cie(const CfiSection& section, Bytes body, Cie& cie) noexcept {
   if (augmentation[0] == 'z') {
     cie.augmented = true;
     const Bytes data = cursor.block(cursor.uleb());
-    // The pc-relative base of a pointer is its own place, so the data is read where it lies.
+    // A pc-relative pointer is relative to its own location, so the data is read in place.
     Cursor inner(data);
     for (const char* letter = augmentation + 1; *letter; ++letter) {
       uint64_t ignored;
@@ -247,11 +247,11 @@ void CfiMachine::restore(uint64_t reg) noexcept {
   if (reg < kRegisterCount) row_.registers[reg] = initial_.registers[reg];
 }
 
-// Returns true after an instruction that moved the location, false at the end of the instructions.
+// Returns true after an instruction that moves the location, false at the end of the instructions.
 bool CfiMachine::execute_until_advance(Cursor& cursor) noexcept {
   const int64_t data_align = cie_->data_align;
   const uint64_t code_align = cie_->code_align;
-  // In unsigned arithmetic: operands of damaged records overflow.
+  // Unsigned arithmetic: the operands of damaged records overflow.
   const auto factored = [data_align](uint64_t n) {
     return static_cast<int64_t>(n * static_cast<uint64_t>(data_align));
   };

@@ -1,8 +1,8 @@
 #pragma once
-// Call frame information as .eh_frame and .debug_frame hold it: records, and the machine that runs their
-// instructions. Works on bytes in memory of ours or on a section that cannot go away; never loads through a
-// pointer it found in them. Used by the table compiler outside handlers and, one record at a time, by the
-// walk for modules without a table. Async-signal-safe.
+// Parses call frame information in the form of .eh_frame and .debug_frame: the records, and the machine that
+// runs their instructions. Input is bytes in our own memory or a section that cannot be unmapped; pointers
+// found in them are never dereferenced. The table compiler uses it outside handlers. The walk uses it one
+// record at a time, for modules without a table. Async-signal-safe.
 
 #include <cstdint>
 
@@ -10,12 +10,12 @@
 
 namespace hpcrun {
 
-// Where the bytes of a section (or of a copied piece of one) come from. Addresses are the ELF file's.
+// The bytes of a section, or of a copied piece of one. Addresses are those of the ELF file.
 struct CfiSection {
   Bytes bytes;
-  uint64_t address = 0;  // of bytes.data[0]
+  uint64_t address = 0;  // ELF address of bytes.data[0]
   uint64_t load_bias =
-      0;  // to subtract from absolute pointers: the loader relocated them (0: read from a file)
+      0;  // subtracted from absolute pointers, which the loader relocated (0: read from a file)
   bool debug_frame = false;
 };
 
@@ -37,7 +37,7 @@ struct Fde {
 
 enum class CfiRecordKind : uint8_t { Cie, Fde, End, Malformed };
 
-// One length-prefixed record, split but not parsed.
+// A length-prefixed record, split but not parsed.
 struct CfiRecord {
   CfiRecordKind kind = CfiRecordKind::Malformed;
   Bytes body;              // after the length and the CIE id or pointer
@@ -47,11 +47,12 @@ struct CfiRecord {
 
 CfiRecord split_record(const CfiSection& section, uint64_t offset) noexcept;
 
-// False when the record is malformed or of a version or augmentation that is not understood.
+// Parse a record. Return false if it is malformed, or has a version or augmentation that is not supported.
 bool parse_cie(const CfiSection& section, Bytes body, Cie& cie) noexcept;
 bool parse_fde(const CfiSection& section, Bytes body, const Cie& cie, Fde& fde) noexcept;
 
-// A pointer in one of the .eh_frame encodings, as an ELF address. False for encodings that need a load.
+// Reads a pointer in one of the .eh_frame encodings, as an ELF address. Returns false for encodings that need
+// a load.
 bool read_pointer(const CfiSection& section, Cursor& cursor, uint8_t encoding, uint64_t data_base,
                   uint64_t& value) noexcept;
 
@@ -83,22 +84,23 @@ struct CfiRow {
   RegisterRule registers[kRegisterCount];
 };
 
-// Linkers pad functions to 16 bytes. So short a gap is not told from the function before it.
+// Linkers pad functions to 16 bytes. A gap this short is treated as part of the function before it.
 constexpr uint64_t kPaddingBytes = 15;
 
 constexpr unsigned kMaxRememberedRows = 8;  // compilers use 1; deeper nesting is reported as malformed
 
-// State of a run through instructions. About 3 KiB: lives in an arena where the stack is small.
+// Executes call frame instructions row by row. About 3 KiB: lives in an arena if the stack is small.
 class CfiMachine {
  public:
-  // Runs the CIE's instructions and stands at the FDE's start. The CIE's row is kept while `same_cie`.
+  // Runs the CIE's instructions and moves to the FDE's start. Reuses the CIE's row if `same_cie`.
   bool start(const Cie& cie, const Fde& fde, bool same_cie) noexcept;
 
-  // Runs up to the next change of address: the row in force over [from(), to()) is then row(). Returns false
-  // at the end of the FDE (nothing left) or on malformed instructions (ok() is false).
+  // Runs up to the next change of address: row() is then in force over [from(), to()). Returns false at the
+  // end of the FDE, or on malformed instructions (ok() is then false).
   bool next() noexcept;
 
-  // The row at an address inside the FDE. False when the address is outside or instructions are malformed.
+  // Runs to the row at an address inside the FDE. Returns false if the address is outside, or if instructions
+  // are malformed.
   bool run_to(uint64_t address) noexcept;
 
   uint64_t from() const noexcept { return from_; }

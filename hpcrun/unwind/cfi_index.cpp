@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint8_t kUsualForm[] = {1, kPointerPcRelative | kPointerS4, kPointerU4,
                                   kPointerDataRelative | kPointerS4};
-constexpr size_t kHeaderBytes = sizeof kUsualForm + 4 + 4;  // where .eh_frame is, and how many entries follow
+constexpr size_t kHeaderBytes = sizeof kUsualForm + 4 + 4;  // .eh_frame's location, number of entries
 
 template <typename Item>
 const Item* copy(const Item* from, size_t bytes) noexcept {
@@ -21,8 +21,8 @@ const Item* copy(const Item* from, size_t bytes) noexcept {
   return to ? static_cast<const Item*>(std::memcpy(to, from, bytes)) : nullptr;
 }
 
-// Up to the end of the last function's record: what is behind it is something else's. False: the header and
-// the section do not belong together.
+// Cuts the section at the end of the last function's record; the bytes after it belong to something else.
+// Returns false if the header and the section do not match.
 template <typename Entry>
 bool end_after_last(std::span<const Entry> entries, uint64_t header, CfiSection& section) noexcept {
   const auto last = std::ranges::max_element(entries, {}, &Entry::fde);

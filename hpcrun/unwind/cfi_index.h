@@ -1,8 +1,8 @@
 #pragma once
-// Call frame information of a large module, as the linker left it and sorted it (.eh_frame_hdr): walks look
-// one function up and interpret it, where a compiled table would cost a program more at its start than walks
-// ever save. Of a module that may go it is a copy. Immutable once built, lives as long as the
-// process. Lookup is async-signal-safe; building is not.
+// Looks up call frame information in the linker's own sorted index (.eh_frame_hdr), and interprets it. Meant
+// for large modules: compiling a table at start would take longer than it could save the walks. If the module
+// can be unloaded, the index works on a copy. Immutable once built, lives as long as the process. Lookup is
+// async-signal-safe; building is not.
 
 #include <cstdint>
 
@@ -14,27 +14,29 @@ struct CfiSources;  // compile.h
 
 class CfiIndex {
  public:
-  // Below this a table takes a few milliseconds at most, and walks are faster with one.
+  // The size from which an index is used. Smaller tables compile in a few milliseconds at most, and walks are
+  // faster with one.
   static constexpr uint32_t kLeastFunctions = 8'192;
 
-  // Of a module whose .eh_frame has a sorted index of the usual form, with so many functions or more.
-  // nullptr: it has none, it has information beside it (.debug_frame), or there is no memory.
+  // Builds the index of a module whose .eh_frame_hdr has the usual form and at least `least_functions`
+  // entries. Returns nullptr if it has not, if the module has .debug_frame as well, or if there is no memory.
   static const CfiIndex* build(const CfiSources& sources, uint32_t least_functions) noexcept;
 
-  // What a lookup works in; too large for a handler's stack.
+  // Working memory of a lookup; too large for a handler's stack.
   struct Row {
     Cie& cie;
     Fde& fde;
     CfiMachine& machine;
   };
 
-  // The machine stands at the row in force at the ELF address, as a table has it. False: there is none.
+  // Moves the machine to the row in force at the ELF address, as a table would hold it. Returns false if
+  // there is none.
   bool find(uint64_t elf_address, Row row) const noexcept;
 
   uint32_t functions() const noexcept { return count_; }
 
  private:
-  // Offsets from the header, as they lie in the file.
+  // Offsets from the header, as in the file.
   struct Entry {
     int32_t start;
     int32_t fde;

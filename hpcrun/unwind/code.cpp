@@ -1,4 +1,4 @@
-// What the walk knows about a code address: its module, its frame key and its rule.
+// Looks up what the walk needs about a code address: its module, its frame key and its rule.
 
 #include <cstring>
 
@@ -8,8 +8,8 @@
 namespace hpcrun {
 namespace {
 
-// mov $SYS_rt_sigreturn, %rax; syscall: how every signal restorer begins, with call frame information or
-// without.
+// mov $SYS_rt_sigreturn, %rax; syscall: the start of every signal restorer, with or without call frame
+// information.
 constexpr uint8_t kRestorer[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
 
 }  // namespace
@@ -26,8 +26,8 @@ const LoadedModule* Unwinder::State::loaded_module(uint64_t address) noexcept {
   return module;
 }
 
-// Between an unload and the refresh after it, the snapshot has a module that is gone, and another may be in
-// its place already.
+// Between an unload and the next refresh, the snapshot has a module that is no longer loaded, and another may
+// be in its place.
 const LoadedModule* Unwinder::State::verified_module(uint64_t address) noexcept {
   const LoadedModule* module = loaded_module(address);
   if (!module || module->build_id_bytes == 0) return module;
@@ -37,7 +37,7 @@ const LoadedModule* Unwinder::State::verified_module(uint64_t address) noexcept 
   return same ? module : nullptr;
 }
 
-// Leaves the row in `live` where the module has an index in place of a table.
+// Returns the rule of an address. Leaves the row in `live` if the module has an index instead of a table.
 Rule Unwinder::State::rule_of(const LoadedModule& module, uint64_t address) noexcept {
   if (!module.table) return {};
   const uint64_t elf_address = address - module.load_bias;
@@ -46,13 +46,13 @@ Rule Unwinder::State::rule_of(const LoadedModule& module, uint64_t address) noex
   return index->find(elf_address, row()) ? make_rule(live.machine.row(), live.cie.signal_frame) : Rule{};
 }
 
-// Is there a call instruction right before? Encodings of call: E8 rel32, or FF /2 with a ModRM byte and 0, 1,
-// 2, 4 or 5 bytes behind it (prefixes lie before).
+// True if a call instruction precedes the address. Encodings of call: E8 rel32, or FF /2 with a ModRM byte
+// and 0, 1, 2, 4 or 5 bytes after it (prefixes come before).
 bool Unwinder::State::is_call_return(uint64_t address) noexcept {
   constexpr unsigned kLongest = 7;
   uint8_t bytes[kLongest];
   unsigned have = kLongest;
-  // Code can begin less than seven bytes before, at the start of a mapping.
+  // A mapping may start less than seven bytes before.
   while (have >= 2 && !code.read(address - have, bytes + kLongest - have, have)) --have;
   if (have < 2) return false;
   const auto at = [&](unsigned back) -> uint8_t {
@@ -67,7 +67,7 @@ bool Unwinder::State::is_call_return(uint64_t address) noexcept {
 }
 
 bool Unwinder::State::is_plausible_return(uint64_t address) noexcept {
-  // What is cached as a caller was looked at before.
+  // An address that is cached as a caller was checked before.
   if (cache.find(address - 1, (address - 1) | generation_tag)) return true;
   const LoadedModule* module = loaded_module(address);
   if (module && (address <= module->text_start || address > module->text_end)) return false;
@@ -91,7 +91,7 @@ Step Unwinder::State::resolve_at(uint64_t address) noexcept {
         if (uncached.rule.kind == RuleKind::Interpret) uncached.rule.flags |= kRuleLive;
       }
     } else {
-      // No file backs it: a JIT's code, or no code at all. Code that is called is called by a call.
+      // No file backs the address: JIT code, or no code at all. A return address must follow a call.
       uncached.key = make_frame(kModuleNone, address);
       uint8_t byte;
       if (!exact && !code.read(address, &byte, 1)) return Step::failed(StackReason::BadReturnAddress);
@@ -118,8 +118,9 @@ bool Unwinder::State::came_from_exception_runtime() const noexcept {
 }
 
 // While libgcc installs the context of a handler (uw_install_context), it overwrites the return address of
-// its own frame by one of the frame that handles: for these few instructions the stack does not tell the
-// path. Told by the call before it, which does not go to libgcc.
+// its own frame with one in the frame that handles the exception. During these few instructions, the stack
+// does not show the call path. Returns true if the call before the return address goes to libgcc, or if its
+// target is unknown. Otherwise the address was overwritten.
 bool Unwinder::State::calls_exception_runtime(uint64_t return_address) noexcept {
   constexpr size_t kCallBytes = 6;
   uint8_t call[kCallBytes];
@@ -130,7 +131,7 @@ bool Unwinder::State::calls_exception_runtime(uint64_t return_address) noexcept 
   std::memcpy(&distance, call + kCallBytes - sizeof distance, sizeof distance);
   target = return_address + static_cast<uint64_t>(int64_t{distance});
   if (call[1] == 0xe8) {
-    // Through the PLT: jmp *slot(%rip), perhaps behind an endbr64.
+    // Through the PLT: jmp *slot(%rip), possibly after an endbr64.
     if (!code.read(target, stub, sizeof stub)) return true;
     const size_t at = stub[0] == 0xf3 ? 4 : 0;
     if (stub[at] == 0xff && stub[at + 1] == 0x25) {
@@ -138,21 +139,21 @@ bool Unwinder::State::calls_exception_runtime(uint64_t return_address) noexcept 
       if (!safe_load_word(target + at + 6 + static_cast<uint64_t>(int64_t{distance}), target)) return true;
     }
   } else if (call[0] != 0xff || call[1] != 0x15 || !safe_load_word(target, target)) {
-    return true;  // a call whose target cannot be told
+    return true;  // a call with an unknown target
   }
   const LoadedModule* module = loaded_module(target);
   return module && module->id == snapshot->exception_runtime;
 }
 
-// Fills the cache entry of the address; an address that may be other code the next time stays in `uncached`.
+// Fills the cache entry of the address. An address whose code may be replaced stays in `uncached`.
 Step Unwinder::State::resolve(uint64_t address, CachedCode*& found) noexcept {
   constexpr uint64_t kFunctionAlignment = 16;
   found = &uncached;
   if (is_too_long()) return Step::failed(StackReason::WalkTooLong);
   const Step resolved = resolve_at(address);
-  // makecontext and its kin push the address of a function as return address: no call is before it, and the
-  // byte before belongs to another function. (glibc's signal restorer is covered by call frame information
-  // from a byte before.)
+  // makecontext and similar functions push the address of a function as the return address. No call precedes
+  // it, and the byte before belongs to another function. (glibc's signal restorer has call frame information
+  // from one byte before its start.)
   const uint64_t return_address = address + 1;
   if (came_from_exception_runtime() && !calls_exception_runtime(return_address)) {
     return Step::failed(StackReason::BadReturnAddress);
@@ -166,7 +167,7 @@ Step Unwinder::State::resolve(uint64_t address, CachedCode*& found) noexcept {
   }
   uncached.tag = address | generation_tag;
   const bool lasting = !exact || frame_module(uncached.key) != kModuleNone;
-  // A user address needs 47 bits; others do not fit into a tag.
+  // User addresses have 47 bits; others do not fit into a tag.
   if (lasting && address >> kModuleShift == 0) found = cache.keep(address, uncached);
   return {};
 }

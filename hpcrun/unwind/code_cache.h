@@ -1,10 +1,10 @@
 #pragma once
-// What one thread's walks know of code addresses, by address. Zeroed memory is a valid empty one.
+// Caches what one thread's walks found out about code addresses. Zeroed memory is a valid empty cache.
 // Async-signal-safe.
 //
-// The kernel gives a page of zeros to who reads memory that was never written to, and takes it back when that
-// comes to be written: all processors on which the program runs are interrupted to forget it. So pages are
-// not looked into before something was kept there.
+// A read of memory that was never written maps the kernel's page of zeros. The first write replaces that
+// page, which interrupts all processors on which the program runs (TLB shootdown). Therefore a page is not
+// read before an entry was written to it.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,13 +23,13 @@ static_assert(sizeof(CachedCode) == 40);
 
 class CodeCache {
  public:
-  // nullptr: not known. `tag`: as CachedCode has it, of the address.
+  // Returns the entry of the address, or nullptr. `tag`: the address's, as in CachedCode.
   CachedCode* find(uint64_t address, uint64_t tag) noexcept {
     CachedCode* const entry = &entries_[slot(address)];
     return is_kept(*entry) && entry->tag == tag ? entry : nullptr;
   }
 
-  // In the place of what was there.
+  // Stores the entry, replacing the one in its slot.
   CachedCode* keep(uint64_t address, const CachedCode& code) noexcept {
     CachedCode* const entry = &entries_[slot(address)];
     const uint64_t page = page_of(*entry);
@@ -44,17 +44,17 @@ class CodeCache {
   }
 
  private:
-  // 8,192 entries, 320 KiB as they are used: the call sites of a compiler.
+  // 8,192 entries, 320 KiB if all are used: as many as the call sites of a compiler.
   static constexpr unsigned kBits = 13;
   static constexpr size_t kEntries = size_t{1} << kBits;
   static constexpr size_t kPage = 4096;
-  static constexpr size_t kWords = 2;  // a bit for each page
+  static constexpr size_t kWords = 2;  // one bit per page
   static_assert(kEntries * sizeof(CachedCode) / kPage + 2 <= kWords * 64);
 
   static size_t slot(uint64_t address) noexcept {
     return static_cast<size_t>((address * 0x9e3779b97f4a7c15u) >> (64 - kBits));
   }
-  // The one that its tag lies in.
+  // Returns the page that holds the entry's tag.
   static uint64_t page_of(const CachedCode& entry) noexcept {
     return reinterpret_cast<uint64_t>(&entry) / kPage;
   }

@@ -1,8 +1,8 @@
 #pragma once
-// Bytes of code that a walk looks at: around return addresses, and up to the ends of functions without unwind
-// tables. Read by blocks, each of which is one system call, since recursion comes by the same few places and
-// a function's bytes lie together. Valid for one walk: generated code may be other code at the next one.
-// Zeroed memory is a valid empty one. Async-signal-safe.
+// Reads bytes of code during a walk: around return addresses, and up to the ends of functions without unwind
+// tables. Reads are made in blocks, one system call each: recursion returns to the same few addresses, and a
+// function's bytes lie together. Contents are valid for one walk only, as a JIT compiler may reuse the memory
+// afterwards. Zeroed memory is a valid empty cache. Async-signal-safe.
 
 #include <algorithm>
 #include <cstddef>
@@ -15,13 +15,13 @@ namespace hpcrun {
 
 class CodeMemory {
  public:
-  // A new walk: what was read before is forgotten.
+  // Begins a new walk: forgets all blocks.
   void begin() noexcept {
     ++walk_;
     reads_ = 0;
   }
 
-  // Copies bytes from the address; false if one of them is not readable.
+  // Copies bytes from the address. Returns false if any of them is not readable.
   bool read(uint64_t from, void* to, size_t bytes) noexcept {
     auto* target = static_cast<unsigned char*>(to);
     while (bytes > 0) {
@@ -37,11 +37,11 @@ class CodeMemory {
     return true;
   }
 
-  // Blocks that the walk has read so far.
+  // Returns the number of blocks that the walk has read.
   uint32_t reads() const noexcept { return reads_; }
 
  private:
-  static constexpr uint64_t kBlockBytes = 256;  // a part of a page, the unit in which readability changes
+  static constexpr uint64_t kBlockBytes = 256;  // divides a page, the unit in which readability changes
   static constexpr uint64_t kBlocks = 32;
 
   struct Block {

@@ -46,7 +46,7 @@ class Compiler {
     if (!refs_.push(ref)) memory_ = false;
   }
 
-  // The linker's table is sorted already and names every FDE that counts.
+  // The linker's table is already sorted and lists every relevant FDE.
   bool collect_from_hdr() noexcept {
     Cursor cursor(sources_.eh_frame_hdr);
     const uint64_t base = sources_.eh_frame_hdr_address;
@@ -84,7 +84,7 @@ class Compiler {
     }
   }
 
-  // Neighbours share a CIE: it is parsed, and its instructions are run, once in a row.
+  // Neighbouring FDEs share a CIE. It is parsed, and its instructions are run, once per sequence of them.
   bool parse(const CfiSection& section, const CfiRecord& record, Fde& fde) noexcept {
     if (record.cie_offset != cie_offset_ || section.bytes.data != cie_section_) {
       cie_offset_ = record.cie_offset;

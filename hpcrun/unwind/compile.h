@@ -1,6 +1,6 @@
 #pragma once
-// Compiles call frame information into an UnwindTable. Outside handlers only: maps scratch memory, reads the
-// sections directly.
+// Compiles call frame information into an UnwindTable. Must not be called in handlers: it maps scratch memory
+// and reads the sections directly.
 
 #include "hpcrun/unwind/cfi.h"
 #include "hpcrun/unwind/table.h"
@@ -9,11 +9,11 @@ namespace hpcrun {
 
 struct CfiSources {
   CfiSection eh_frame;
-  // The sorted table of .eh_frame_hdr when there is one; its bytes start at the header.
+  // The sorted table of .eh_frame_hdr, if there is one; its bytes start at the header.
   Bytes eh_frame_hdr;
   uint64_t eh_frame_hdr_address = 0;
-  CfiSection debug_frame;  // used where .eh_frame has nothing
-  bool stays = false;      // the first two lie in memory as long as the process
+  CfiSection debug_frame;  // used for code that .eh_frame does not cover
+  bool stays = false;      // the first two stay mapped as long as the process lives
 };
 
 enum class CompileStatus : uint8_t {
@@ -23,7 +23,7 @@ enum class CompileStatus : uint8_t {
   NoMemory,
 };
 
-// The table lives in lasting memory. Records that are malformed or not understood are left out: the walk
+// Compiles a table in lasting memory. Records that are malformed or not supported are left out: the walk
 // finds no information for their range.
 CompileStatus compile_table(const CfiSources& sources, UnwindTable& table) noexcept;
 

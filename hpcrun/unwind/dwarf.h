@@ -1,6 +1,6 @@
 #pragma once
-// Reading DWARF's encodings out of a bounded range of bytes. A read past the end yields zero and leaves
-// ok == false, so that a caller checks once after a group of reads. Async-signal-safe.
+// Decodes DWARF data from a bounded range of bytes. A read past the end returns zero and sets ok to false, so
+// a caller needs to check only once after a group of reads. Async-signal-safe.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace hpcrun {
 
-// DWARF's numbers of the x86-64 registers (System V ABI, figure 3.36).
+// DWARF numbers of the x86-64 registers (System V ABI, figure 3.36).
 enum DwarfRegister : uint8_t {
   kRax = 0,
   kRdx = 1,

@@ -12,7 +12,8 @@ namespace {
 
 constexpr uint64_t kMaxSectionBytes = uint64_t{1} << 30;
 
-// By pread and not by mmap: a file that shrinks meanwhile is then a short read and not a SIGBUS.
+// Reads with pread instead of mmap: if the file shrinks meanwhile, the result is a short read and not a
+// SIGBUS.
 class File {
  public:
   explicit File(const char* path) noexcept

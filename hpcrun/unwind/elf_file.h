@@ -1,5 +1,5 @@
 #pragma once
-// Sections that the loader does not map, read from the module's file. Outside handlers only.
+// Reads sections that the loader does not map from the module's file. Must not be called in handlers.
 
 #include "hpcrun/unwind/registry.h"
 #include "hpcrun/unwind/scratch.h"
@@ -16,10 +16,10 @@ enum class FileStatus : uint8_t {
   Ok,
   Unreadable,  // no such file, or cut short
   NotElf,      // or without section headers
-  Replaced,    // its build id is not the loaded one's
+  Replaced,    // its build ID differs from the loaded module's
 };
 
-// Reads .debug_frame, and .eh_frame when asked for; what the file lacks (or holds compressed) stays empty.
+// Reads .debug_frame, and .eh_frame if `want_eh_frame`. A section that is missing or compressed stays empty.
 FileStatus read_file_sections(const char* path, const ImageDescription& image, bool want_eh_frame,
                               FileSections& sections) noexcept;
 

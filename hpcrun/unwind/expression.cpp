@@ -3,7 +3,7 @@
 namespace hpcrun {
 namespace {
 
-constexpr unsigned kMaxSteps = 512;  // expressions in CFI have around ten operations; backward branches exist
+constexpr unsigned kMaxSteps = 512;  // expressions in CFI have about ten operations; backward branches exist
 
 enum Operation : uint8_t {
   kAddr = 0x03,
@@ -94,7 +94,7 @@ struct Evaluator {
   }
 };
 
-// Two operands; false when the operation is not one of these.
+// Applies an operation with two operands. Returns false for any other operation.
 bool binary(uint8_t operation, uint64_t a, uint64_t b, uint64_t& out) noexcept {
   const auto sa = static_cast<int64_t>(a);
   const auto sb = static_cast<int64_t>(b);

@@ -1,6 +1,6 @@
 #pragma once
-// DWARF expressions of call frame information, for the rows that tables cannot hold. Bounded in steps and
-// stack; loads go through the walk's fault-safe memory. Async-signal-safe.
+// Evaluates the DWARF expressions of call frame information, for rows that tables cannot hold. The number of
+// steps and the stack are bounded. Loads go through the walk's fault-safe memory. Async-signal-safe.
 
 #include <cstdint>
 
@@ -9,10 +9,10 @@
 
 namespace hpcrun {
 
-// Registers of a frame by DWARF number. Those that calls do not preserve are unknown in callers.
+// A frame's registers, by DWARF number. In callers, the registers that calls do not preserve are unknown.
 struct Registers {
   uint64_t value[kRegisterCount];
-  uint32_t known = 0;  // bit per register
+  uint32_t known = 0;  // one bit per register
 
   bool has(unsigned reg) const noexcept { return reg < kRegisterCount && (known >> reg & 1) != 0; }
   void set(unsigned reg, uint64_t to) noexcept {
@@ -23,16 +23,17 @@ struct Registers {
 
 enum class EvaluationStatus : uint8_t {
   Ok,
-  Unsupported,  // an operation of no use in CFI, a register that is not known, or out of bounds
+  Unsupported,  // an operation of no use in CFI, an unknown register, or out of bounds
   Unreadable,   // a load failed
 };
 
-// With `initial` on the stack at the start when it is given (register rules get the CFA).
+// Evaluates an expression. `initial` is pushed first, unless it is nullptr (register rules start with the
+// CFA).
 EvaluationStatus evaluate(Bytes expression, const Registers& registers, uint64_t load_bias,
                           const uint64_t* initial, StackMemory& memory, uint64_t& result) noexcept;
 
-// The caller's registers by a CFI row; `caller` may not alias `frame`. Sets ended when the row marks the
-// return address undefined.
+// Computes the caller's registers by a CFI row. `caller` must not alias `frame`. Sets `ended` if the row
+// marks the return address undefined.
 EvaluationStatus apply_row(const CfiRow& row, const Registers& frame, uint64_t load_bias, StackMemory& memory,
                            Registers& caller, bool& ended) noexcept;
 

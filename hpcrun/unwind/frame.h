@@ -1,19 +1,19 @@
 #pragma once
-// What a call stack is made of, as unwind, cct, measurement and analysis all understand it.
+// Defines the elements of a call stack, shared by unwind, cct, measurement and analysis.
 
 #include <cstdint>
 
 namespace hpcrun {
 
-// A frame is the place in a load module at which it is looked up: the interrupted instruction for the leaf
-// and for a frame that a signal interrupted, the return address minus one for every caller.
-// Bits 63..48: module id (see modules.h); bits 47..0: that address minus the module's load bias, that is,
-// the address as the ELF file states it. Module 0 is code that no file backs (JIT): the address is absolute.
+// A frame is a code address within a load module. It is the interrupted instruction for the leaf and for a
+// frame that a signal interrupted, and the return address minus one for every caller. Bits 63..48 hold the
+// module id (modules.h). Bits 47..0 hold the address minus the module's load bias, which is the address in
+// the ELF file. Module 0 is code that no file backs (JIT); its addresses are absolute.
 using FrameKey = uint64_t;
 
 constexpr unsigned kModuleShift = 48;
 constexpr uint16_t kModuleNone = 0;
-// What a device executed: the offset is the number of a name, which a symbol record of the file states.
+// A task that a device executed. The offset is the number of a name, given by a symbol record of the file.
 constexpr uint16_t kModuleDevice = 0xffff;
 constexpr uint32_t kMaxModules = kModuleDevice;
 
@@ -27,27 +27,28 @@ constexpr uint64_t frame_offset(FrameKey key) {
   return key & ((uint64_t{1} << kModuleShift) - 1);
 }
 
-// Deeper stacks are cut at the root end and classed partial (StackReason::TooDeep).
+// Deeper stacks are cut at the root end and classified as partial (StackReason::TooDeep).
 constexpr uint32_t kMaxDepth = 8192;
 
-// How a walk ended. The first group is complete; values are part of the measurement file format: append only.
+// The way a walk ended. stack_class() maps each to a class. Values are part of the measurement file format:
+// append only.
 enum class StackReason : uint8_t {
   EndOfStack = 0,        // the CFI marks the return address undefined (_start, clone): complete
-  ThreadStart = 1,       // reached the thread's start routine or main's caller known by other means: complete
+  ThreadStart = 1,       // reached the thread's start routine or main's caller by other means: complete
   TooDeep = 2,           // more than kMaxDepth frames: partial
   ForeignStack = 3,      // walked a coroutine or hand-made stack to its zeroed bottom: complete
   JitFramePointer = 4,   // passed through code without CFI by frame pointers and reached the end: complete
   NoUnwindInfo = 5,      // a module without CFI for this address, frame pointer not plausible: partial
   UnknownModule = 6,     // an address in no module and no plausible frame pointer: broken
   UnreadableStack = 7,   // a load from the stack failed: broken
-  BadReturnAddress = 8,  // the return address is no code that a call returns to: broken
+  BadReturnAddress = 8,  // the return address does not point to code after a call: broken
   NoProgress = 9,        // the CFA did not move up: broken
-  Unsupported = 10,      // an expression that the tables cannot hold and nothing else could step: partial
-  StackCut = 11,         // beyond the piece of stack that was recorded with the sample: partial
-  GeneratedCode = 12,    // code that a JIT compiler made, which keeps no frame pointer: partial
-  SearchedLeaf = 13,     // the caller of a leaf without CFI was found by searching its frame: complete
-  ChainCut = 14,         // the kernel follows no more callers (kernel.perf_event_max_stack): partial
-  WalkTooLong = 15,      // it took too many reads of code or stack to follow on: partial
+  Unsupported = 10,  // an expression that tables cannot hold and that could not be evaluated either: partial
+  StackCut = 11,     // beyond the piece of stack that was recorded with the sample: partial
+  GeneratedCode = 12,  // code from a JIT compiler that keeps no frame pointer: partial
+  SearchedLeaf = 13,   // the caller of a leaf without CFI was found by searching its frame: complete
+  ChainCut = 14,       // the kernel's limit on callers was reached (kernel.perf_event_max_stack): partial
+  WalkTooLong = 15,    // the walk needed too many reads of code or stack: partial
   Count
 };
 

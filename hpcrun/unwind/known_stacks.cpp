@@ -37,8 +37,9 @@ const WalkedWord* next_return(const WalkedWord* at, const WalkedWord* end) noexc
   return at;
 }
 
-// The innermost return address in which the paths differ: where it was, and is. Those before it are the same,
-// so both paths have it at this offset. False: they differ in something else.
+// Finds the innermost return address in which the paths differ: its offset, and its value in each. All return
+// addresses before it are equal, so both paths have it at this offset. Returns false if the paths differ
+// otherwise.
 bool first_difference(const WalkedWord* a, const WalkedWord* a_end, const WalkedWord* b,
                       const WalkedWord* b_end, uint32_t& offset, uint64_t& in_a, uint64_t& in_b) noexcept {
   for (;; ++a, ++b) {
@@ -63,7 +64,7 @@ bool KnownStacks::has_entry(const Place& place, uint64_t key, uint64_t sp) const
   return place.key == key && place.sp == sp && place.offset == kIsEntry && entries_[place.entry].key == key;
 }
 
-// The key of the place to which the stack leads.
+// Returns the key of the place that the stack leads to.
 uint64_t KnownStacks::descend(const WalkOrigin& origin, const void* tag, unsigned& level) noexcept {
   uint64_t key = first_key(origin, tag);
   for (level = 0; level < kMostLevels; ++level) {

@@ -1,11 +1,11 @@
 #pragma once
-// Stacks that were walked, found again: programs come by the same few places over and over, and a stack that
-// holds what it held when it was walked need not be walked again. A stack that is found was compared word for
-// word (walk_record.h); only where to look for it is a guess.
+// Recognizes stacks that were walked before. Programs reach the same few places over and over, and a stack
+// with the same contents as before need not be walked again. A match is compared word for word
+// (walk_record.h); only the choice of the candidate is a guess.
 //
-// Stacks that begin at one stack pointer are told apart by the first return address in which they differ, and
-// so on: a trie, in a hash table. One thread's, in its arena; forgets what was added longest ago. Not for
-// handlers. Zeroed memory is a valid empty one.
+// Stacks with the same stack pointer are distinguished by the first return address in which they differ, then
+// by the next: a trie, stored in a hash table. It belongs to one thread and lives in its arena; the oldest
+// entry is replaced first. Not for handlers. Zeroed memory is a valid empty one.
 
 #include <cstdint>
 
@@ -19,14 +19,15 @@ class KnownStacks {
   static constexpr uint32_t kEntries = 256;
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  WalkRecord record;  // of the walk that comes next
+  WalkRecord record;  // of the next walk
 
-  // The number of the stack on which the calling thread is, below kEntries, or kNone. `tag` is part of what
-  // is looked for: the function that was called.
+  // Returns the number of the calling thread's current stack, below kEntries, or kNone. `tag` is part of the
+  // key: the function that was called.
   uint32_t find(const WalkOrigin& origin, const void* tag) noexcept;
 
-  // After find() found nothing and the stack was walked into `record`: the number that it has from now on,
-  // which another stack may have had. kNone: the walk is not one to rely on, or there is no memory.
+  // Adds the stack that was walked into `record`, after find() returned kNone. Returns its number from now
+  // on, which another stack may have had before. Returns kNone if the walk is not reliable, or if there is no
+  // memory.
   uint32_t add(Arena& arena, const void* tag) noexcept;
 
  private:
@@ -45,8 +46,8 @@ class KnownStacks {
   };
   struct Place {
     uint64_t key;
-    uint64_t sp;      // the offset is valid above this one
-    uint32_t offset;  // of the word that leads on; kIsEntry: `entry` is here
+    uint64_t sp;      // `offset` applies to this stack pointer only
+    uint32_t offset;  // of the word that selects the next place; kIsEntry: `entry` is valid
     uint32_t entry;
   };
   static constexpr uint32_t kIsEntry = UINT32_MAX;

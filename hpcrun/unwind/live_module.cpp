@@ -12,7 +12,7 @@ extern "C" int _dl_find_object(void*, dl_find_object*) noexcept __attribute__((w
 namespace hpcrun {
 namespace {
 
-// A string of unknown length, in pieces that do not cross a page.
+// Reads a string of unknown length, in pieces that do not cross a page boundary.
 bool read_string(uint64_t from, char* to, size_t bytes) noexcept {
   constexpr uint64_t kPiece = 64;
   for (size_t at = 0; at < bytes;) {
@@ -25,7 +25,7 @@ bool read_string(uint64_t from, char* to, size_t bytes) noexcept {
   return false;
 }
 
-// Copies one record; its bytes then are a section of their own.
+// Copies one record, whose bytes then form a section of their own.
 bool copy_record(uint64_t address, uint64_t load_bias, uint8_t* to, CfiSection& section) noexcept {
   uint32_t length;
   if (!safe_read(address, &length, sizeof length)) return false;
@@ -35,7 +35,7 @@ bool copy_record(uint64_t address, uint64_t load_bias, uint8_t* to, CfiSection& 
   return true;
 }
 
-// Binary search in .eh_frame_hdr. False when it has no table of the usual form, or nothing for the address.
+// Searches .eh_frame_hdr. Returns false if it has no table of the usual form, or no entry for the address.
 bool find_fde(const ImageDescription& image, uint64_t address, uint64_t& fde) noexcept {
   uint8_t header[12];
   if (image.eh_frame_hdr == 0 || !safe_read(image.eh_frame_hdr, header, sizeof header)) return false;
@@ -66,7 +66,7 @@ bool find_fde(const ImageDescription& image, uint64_t address, uint64_t& fde) no
   return true;
 }
 
-// Not inlined, so that its records are not on the handler's stack while more is called.
+// Not inlined, to keep its records off the handler's stack during further calls.
 __attribute__((noinline)) bool run_to_row(uint64_t address, LiveScratch& s) noexcept {
   uint64_t at;
   if (!find_fde(s.image, address, at)) return false;
@@ -85,12 +85,12 @@ __attribute__((noinline)) bool run_to_row(uint64_t address, LiveScratch& s) noex
 
 }  // namespace
 
-// Without /proc: what the kernel was given to execute, which may be relative.
+// Returns the path that was given to execve, made absolute if possible. For systems without /proc.
 static const char* executed_path(char* buffer, size_t bytes) noexcept {
   const auto* name = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
   if (!name || name[0] == '/') return name ? name : buffer;
   const long length =
-      raw_syscall(SYS_getcwd, reinterpret_cast<long>(buffer), static_cast<long>(bytes));  // with its NUL
+      raw_syscall(SYS_getcwd, reinterpret_cast<long>(buffer), static_cast<long>(bytes));  // includes the NUL
   const size_t name_bytes = strlen(name) + 1;
   if (length <= 0 || static_cast<size_t>(length) + name_bytes > bytes) return name;
   buffer[length - 1] = '/';

@@ -1,8 +1,8 @@
 #pragma once
-// Unwind information of a module that the snapshot does not have (libc loaded it itself, or it runs its
-// constructors inside dlopen): found in the handler by glibc's lock-free _dl_find_object (glibc 2.35), read
-// out of the module with fault-safe loads only, since another thread may unload it at any moment.
-// Async-signal-safe.
+// Finds unwind information of modules that the snapshot does not have: loaded by libc itself, or still
+// running their constructors inside dlopen. Called in the handler; uses glibc's lock-free _dl_find_object
+// (glibc 2.35). The module is read with fault-safe loads only, because another thread may unload it at any
+// moment. Async-signal-safe.
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -15,11 +15,11 @@
 
 namespace hpcrun {
 
-// Too large for a signal stack: lives in the walk's arena.
+// Working memory of a lookup. Too large for a signal stack: lives in the walk's arena.
 struct LiveScratch {
-  static constexpr size_t kMaxHeaders = 24;  // the linkers write 9 to 14
+  static constexpr size_t kMaxHeaders = 24;  // linkers write 9 to 14
   static constexpr size_t kMaxPathBytes = 1024;
-  static constexpr size_t kMaxRecordBytes = 4096;  // FDEs of hot/cold split giants reach 2 KiB
+  static constexpr size_t kMaxRecordBytes = 4096;  // FDEs of hot/cold split functions reach 2 KiB
 
   dl_find_object found;
   link_map map;
@@ -38,15 +38,16 @@ struct LiveCode {
   uint16_t module = kModuleNone;
   uint64_t load_bias = 0;
   bool executable = false;  // in an executable segment
-  bool has_row = false;     // scratch.machine stands at the address's row
+  bool has_row = false;     // scratch.machine is at the address's row
   bool signal_frame = false;
 };
 
-// False when no loaded module has the address, or glibc is older. Announces a module met for the first time.
+// Finds the module and the row of an address. Returns false if no loaded module has the address, or if glibc
+// is older. Announces a module that is new.
 bool find_live_code(uint64_t address, LiveScratch& scratch, LiveCode& code) noexcept;
 
-// The path to record for the loader's name of a module: the program itself, which it calls "", is looked up
-// (into the buffer), and the vDSO is "[vdso]".
+// Returns the path to record for the loader's name of a module. The program itself, which the loader calls
+// "", is looked up (into the buffer). The vDSO is "[vdso]".
 const char* module_path(const char* loader_name, char* buffer, size_t bytes) noexcept;
 
 }  // namespace hpcrun

@@ -23,7 +23,7 @@ void LoaderLock::look_before() noexcept {
   Dl_info library;
   const Elf64_Sym* symbol = nullptr;
   void* const at = dlsym(RTLD_DEFAULT, kVariables);
-  if (!at) dlerror();  // the program must not find our failure
+  if (!at) dlerror();  // the program must not see our error
   if (!at ||
       !dladdr1(at, &library, reinterpret_cast<void**>(const_cast<Elf64_Sym**>(&symbol)), RTLD_DL_SYMENT) ||
       !symbol || library.dli_saddr != at) {
@@ -53,7 +53,7 @@ void LoaderLock::look_inside() noexcept {
   if (found != 1) lock_ = nullptr;
 }
 
-// Others may be at work on the variables.
+// Reads a copy, because other threads may be changing the variables.
 uint32_t LoaderLock::times_held(uint32_t word) const noexcept {
   if (word + sizeof(pthread_mutex_t) / sizeof(uint64_t) > words_) return 0;
   pthread_mutex_t mutex;

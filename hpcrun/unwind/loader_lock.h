@@ -1,11 +1,12 @@
 #pragma once
-// The lock of the loader that dl_iterate_phdr takes. The C library (glibc, 2.36 at least) does not make it
-// anew in a forked child, whose only thread waits for it for ever where it was held at the fork: by a thread
-// that the child does not have, or, since the owner is known by a number that the child's thread has not, by
-// the very thread that forks, in a callback of dl_iterate_phdr or in a handler that came in between.
+// Finds the loader's lock that dl_iterate_phdr takes. The C library (glibc, at least up to 2.36) does not
+// reinitialize it in a forked child. If the lock was held at the fork, the child's only thread would wait for
+// it forever. The holder may be a thread that the child does not have. It may also be the forking thread
+// itself, in a callback of dl_iterate_phdr or in a handler that interrupted one: the lock stores its owner's
+// thread number, which differs in the child.
 //
-// The lock has no name: it is that recursive mutex among the loader's variables which a thread comes to have
-// as dl_iterate_phdr calls it back.
+// The lock has no name. It is the one recursive mutex among the loader's variables that a thread acquires
+// between calling dl_iterate_phdr and its callback.
 
 #include <cstdint>
 
@@ -13,21 +14,22 @@ namespace hpcrun {
 
 class LoaderLock {
  public:
-  // Before dl_iterate_phdr, and in its callback, by one thread at a time. Once it was found, or was not, the
-  // calls do nothing. The first is not async-signal-safe.
+  // Must be called before dl_iterate_phdr, and in its callback, by one thread at a time. Do nothing once the
+  // search has succeeded or failed. The first call is not async-signal-safe.
   void look_before() noexcept;
   void look_inside() noexcept;
 
-  // Does any thread have it? False where it was not found. Async-signal-safe.
+  // True if any thread holds the lock. False if it was not found. Async-signal-safe.
   bool is_held() const noexcept;
 
   bool is_found() const noexcept { return lock_ != nullptr; }
 
  private:
-  // How often the calling thread has the mutex at this word of the variables; 0: none is there, or another's.
+  // Returns how often the calling thread holds the mutex at this word of the variables. Returns 0 if no mutex
+  // is there, or if another thread holds it.
   uint32_t times_held(uint32_t word) const noexcept;
 
-  static constexpr uint32_t kMostHeld = 4;  // by a thread at a time: the loader has three
+  static constexpr uint32_t kMostHeld = 4;  // by one thread at a time: the loader has three
   static constexpr uint32_t kMostWords = 1024;
 
   struct Held {
@@ -39,7 +41,7 @@ class LoaderLock {
   const char* variables_ = nullptr;  // of the loader
   uint32_t words_ = 0;
   uint32_t held_count_ = 0;
-  Held held_[kMostHeld] = {};  // before
+  Held held_[kMostHeld] = {};  // before the call of dl_iterate_phdr
   const void* lock_ = nullptr;
 };
 

@@ -24,9 +24,9 @@ namespace {
 
 constexpr size_t kMaxPathBytes = 4096;
 
-// Locking order: this flag is only ever tried, never waited for, and the loader lock is taken while it is
-// held. A thread that refreshes inside dlopen holds the loader lock; if it waited here for one that waits for
-// the loader, both would hang. It leaves a request instead, and the holder goes round again.
+// Locking order: this flag is only tried, never waited for, and the loader lock is taken while it is held. A
+// thread that refreshes inside dlopen holds the loader lock. If it waited here for a thread that waits for
+// the loader lock, both would hang. It sets `requested` instead, and the holder refreshes once more.
 std::atomic<bool> refreshing{false};
 std::atomic<bool> requested{false};
 
@@ -43,7 +43,7 @@ std::atomic<size_t> snapshot_bytes{0};
 
 struct Collection {
   Scratch<LoadedModule> modules;
-  ImageDescription image;  // of the module at hand
+  ImageDescription image;  // of the current module
   char path[kMaxPathBytes];
   bool first = true;
   bool at_start = false;
@@ -58,7 +58,7 @@ bool has(const ImageDescription& image, Result (*function)(Arguments...)) noexce
   return address >= image.text_start && address < image.text_end;
 }
 
-// `stays`: nobody can unload it.
+// `stays`: the image cannot be unloaded.
 const UnwindTable* compile_image(const ImageDescription& image, const char* path, bool stays) noexcept {
   CfiSources sources;
   sources.stays = stays;
@@ -74,7 +74,7 @@ const UnwindTable* compile_image(const ImageDescription& image, const char* path
         read_pointer(header, cursor, sources.eh_frame_hdr.data[1], hdr_elf, eh_frame) &&
         eh_frame + image.load_bias >= image.start &&
         eh_frame + image.load_bias < image.eh_frame_segment_end) {
-      // The section's own end is not known in memory; its terminator or the segment's end stops a scan.
+      // The section's end is not known in memory; a scan stops at its terminator or at the segment's end.
       sources.eh_frame = {{reinterpret_cast<const uint8_t*>(eh_frame + image.load_bias),
                            image.eh_frame_segment_end - (eh_frame + image.load_bias)},
                           eh_frame,
@@ -100,7 +100,7 @@ const UnwindTable* compile_image(const ImageDescription& image, const char* path
   if (table->index) return table;
   if (few_walks)
     if (const UnwindTable* shared = find_shared_table(image)) return shared;
-  // A file without call frame information keeps an empty table, so that it is not tried again.
+  // A file without call frame information keeps an empty table, so it is not compiled again.
   if (compile_table(sources, *table) != CompileStatus::Ok) *table = UnwindTable{};
   share_table(image, *table);
   return table;
@@ -135,9 +135,9 @@ int collect(dl_phdr_info* info, size_t size, void* argument) noexcept {
   if (std::strstr(path, "/libgcc_s.so")) collection.exception_runtime = identity->info.id;
   const UnwindTable* table = identity->table.load(std::memory_order_acquire);
   if (!table) {
-    // Another process's table costs more than an index.
+    // Mapping another process's table costs more than an index.
     if (!few_walks) table = find_shared_table(image);
-    // The program, the C library and the runtime: large, and in every process.
+    // The program, the C library and the runtime are large, and stay in the process.
     const bool stays =
         (is_first && !name[0]) || has(image, &gnu_get_libc_version) || has(image, &refresh_modules);
     if (!table) table = compile_image(image, path, stays);
@@ -177,11 +177,11 @@ void refresh_once() noexcept {
   Collection& collection = *mapped;
   mark_modules_stale(false);
   loader_lock.look_before();
-  // The loader lock is held from the first module to the last: no module goes while it is read.
+  // The loader lock is held from the first module to the last: no module is unloaded while it is read.
   dl_iterate_phdr(collect, &collection);
   release_retired();
   if (collection.unchanged || collection.modules.empty()) return;
-  // What memory or ids did not suffice for is tried again next time.
+  // Modules that were left out for lack of memory or ids are tried again next time.
   if (!collection.complete) seen_adds = 0;
   std::sort(collection.modules.begin(), collection.modules.end(),
             [](const LoadedModule& a, const LoadedModule& b) { return a.start < b.start; });
@@ -226,10 +226,12 @@ HPCRUN_FORK_PATH void modules_before_fork() noexcept {
 }
 
 HPCRUN_FORK_PATH void modules_after_fork() noexcept {
-  // Of a process with other threads one may also have been about to unload what its list still has.
+  // In a process with other threads, one of them may also have been unloading a module that is still in the
+  // list.
   if (others_run_at_fork.load(std::memory_order_relaxed) || loader_lock.is_held())
     loader_lock_may_be_lost.store(true);
-  // A refresh that another thread was in the middle of is lost; its list of retired snapshots may be torn.
+  // A refresh that another thread was in the middle of is lost; its list of retired snapshots may be
+  // inconsistent.
   if (refreshing.load()) {
     retired = nullptr;
     seen_adds = 0;

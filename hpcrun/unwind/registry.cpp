@@ -39,12 +39,12 @@ uint64_t hash_bytes(uint64_t seed, const void* data, size_t size) noexcept {
   return seed;
 }
 
-// Not inlined, so that its struct stat is not on the handler's stack while more is called.
+// Not inlined, to keep its struct stat off the handler's stack during further calls.
 __attribute__((noinline)) uint64_t hash_identity(const ImageDescription& image, const char* path) noexcept {
   uint64_t hash = hash_bytes(0xcbf29ce484222325u, path, std::strlen(path));
   hash = hash_bytes(hash, image.build_id, image.build_id_bytes);
   if (image.build_id_bytes == 0) {
-    // Without a build id a rebuilt file differs by inode, size or time.
+    // Without a build ID, a rebuilt file differs by inode, size or time.
     struct stat file {};
     if (raw_syscall(SYS_newfstatat, AT_FDCWD, reinterpret_cast<long>(path), reinterpret_cast<long>(&file),
                     0) == 0) {
@@ -66,7 +66,7 @@ ModuleIdentity* find_identity(ModuleIdentity* from, const ModuleIdentity* until,
   return nullptr;
 }
 
-// Note by note, in little memory: handlers run on small alternate stacks.
+// Reads one note at a time to save memory: handlers run on small alternate stacks.
 void read_build_id(const Elf64_Phdr& header, uint64_t load_bias, ImageDescription& image) noexcept {
   const uint64_t align = header.p_align == 8 ? 8 : 4;
   const auto padded = [align](uint64_t n) { return (n + align - 1) / align * align; };
@@ -102,8 +102,9 @@ const LoadedModule* find_module(const Snapshot& snapshot, uint64_t address) noex
   return address < after->end ? after : nullptr;
 }
 
-// The generation is read before the snapshot and written after it: what is cached under a generation is never
-// older than that generation. The reader is counted before it looks: see no_reader_is_active().
+// The generation is read before the snapshot and written after it: a result cached under a generation is
+// never older than that generation. The reader is counted before it reads the snapshot: see
+// no_reader_is_active().
 SnapshotReader::SnapshotReader() noexcept {
   readers.fetch_add(1, std::memory_order_seq_cst);
   generation_ = current_generation.load(std::memory_order_acquire);
@@ -120,7 +121,7 @@ Snapshot* publish_snapshot(Snapshot* next) noexcept {
   return before == &no_modules ? nullptr : before;
 }
 
-// A reader counted later than this look finds the snapshot published before it.
+// A reader that is counted after this load finds the snapshot that was published before it.
 bool no_reader_is_active() noexcept {
   return readers.load(std::memory_order_seq_cst) == 0;
 }
@@ -145,7 +146,7 @@ uint32_t walk_generation() noexcept {
 void set_module_sink(ModuleSink to) noexcept {
   sink.store(to, std::memory_order_release);
   sink_number.fetch_add(1, std::memory_order_acq_rel);
-  // Oldest first would need a second list; ids say the order.
+  // Announces the newest first. Announcing in order would need a second list; ids give the order.
   for (auto* identity = identities.load(std::memory_order_acquire); identity; identity = identity->older) {
     announce(*identity);
   }
@@ -222,7 +223,7 @@ ModuleIdentity* identify(const ImageDescription& image, const char* path) noexce
                  image.build_id_bytes};
   const ModuleIdentity* searched = newest;
   do {
-    // Another thread may have added the same file meanwhile; then this copy is left unused.
+    // Another thread may have added the same file meanwhile; this copy is then left unused.
     if (ModuleIdentity* known = find_identity(newest, searched, hash, path)) return known;
     searched = newest;
     const uint32_t id = newest ? newest->info.id + 1u : 1u;

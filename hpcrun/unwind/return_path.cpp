@@ -10,17 +10,17 @@ namespace {
 
 using Kind = StackEffect::Kind;
 
-// Encoders unroll loops to tens of thousands of bytes.
+// Video encoders unroll loops to tens of thousands of bytes.
 constexpr unsigned kMaxInstructions = 24'000;
 constexpr uint64_t kMaxDistance = 256 * 1024;
 constexpr unsigned kMaxJumpsBack = 4;
 constexpr size_t kMaxInstructionBytes = 15;
-constexpr uint8_t kFramePointer = 5;  // rbp in the order of encoding
+constexpr uint8_t kFramePointer = 5;  // rbp in x86 encoding order
 
-// Branches that were passed by, and the stack there.
+// Keeps the branches that were not taken, and the stack at each.
 class Branches {
  public:
-  // Those that the path has passed make room.
+  // Replaces a branch whose target the path has passed.
   void add(uint64_t target, uint64_t from, const ReturnPath& state) noexcept {
     if (target <= from) return;
     for (Branch& branch : branches_) {
@@ -53,14 +53,14 @@ class Branches {
   Branch branches_[kMost];
 };
 
-// The stack while a path is followed: `return_address` is where rsp is.
+// Follows a path and tracks the stack: `return_address` is the position of rsp.
 class Follower {
  public:
   Follower(uint64_t pc, CodeMemory& code) noexcept : pc_(pc), at_(pc), code_(code) {
     state_.return_address.base = StackPlace::Base::StackPointer;
   }
 
-  // Returns the path, whose return address is not known if the function cannot be followed.
+  // Returns the path. Its return address is unknown if the function cannot be followed.
   ReturnPath follow() noexcept {
     for (unsigned n = 0; n < kMaxInstructions; ++n) {
       StackEffect effect;
@@ -75,7 +75,8 @@ class Follower {
     return {};
   }
 
-  // The first instruction that moves the stack pointer; of the function's straight part from the pc on.
+  // Returns the first instruction that moves the stack pointer, or the end of the straight part from the pc
+  // if that comes earlier.
   uint64_t last() const noexcept { return std::min(last_, straight_end_); }
 
  private:
@@ -127,8 +128,8 @@ class Follower {
     return true;
   }
 
-  // A jump back is the end of a loop, which a branch has left before, or else leads to code that functions
-  // share.
+  // Follows a jump. A backward jump either ends a loop, which an earlier branch leaves, or leads to code that
+  // functions share.
   bool go_on_from_jump(uint64_t target) noexcept {
     leave_straight_part();
     if (target <= at_ && !branches_.take_beyond(at_, target, state_) && jumps_back_++ == kMaxJumpsBack)
@@ -137,7 +138,7 @@ class Follower {
     return is_near();
   }
 
-  // True if the path writes there: what the stack has at the pc is something else.
+  // True if the path writes to this place: its contents at the pc are something else.
   bool is_pushed(const StackPlace& place) const noexcept {
     return place == pushed_ || (place.base == StackPlace::Base::StackPointer && place.bytes < 0);
   }
@@ -153,7 +154,7 @@ class Follower {
   uint64_t at_;
   CodeMemory& code_;
   ReturnPath state_;
-  StackPlace pushed_;  // the last one
+  StackPlace pushed_;  // the last place that was pushed to
   Branches branches_;
   uint64_t last_ = 0;
   uint64_t straight_end_ = UINT64_MAX;
@@ -175,7 +176,7 @@ ReturnPath ReturnPaths::find(uint64_t pc, uint64_t generation, CodeMemory& code)
   return path;
 }
 
-// Ranges that end in the same place are one: the one that begins first has the other one's answer.
+// Merges ranges that end at the same instruction: the later one has the same answer.
 void ReturnPaths::keep(uint64_t pc, uint64_t last, const ReturnPath& path) noexcept {
   for (Range& range : ranges_) {
     if (range.last != last) continue;

@@ -1,11 +1,11 @@
 #pragma once
-// Finds the return address of a function without unwind tables: follows the instructions from the pc to a
-// return, with what each does to rsp. Branches are not taken, unless the path ends in a loop or cannot be
-// followed further, so every path that is followed is one that the function can take.
+// Finds the return address of a function without unwind tables. Follows the instructions from the pc to a
+// return, with the effect of each on rsp. Branches are not taken, unless the path ends in a loop or cannot be
+// followed further. Thus every path that is followed is one that the function can take.
 //
-// Every instruction before the first one that moves rsp has the same answer. Answers, also that there is
-// none, are kept for ranges of code, so that a function is followed once and not at each sample. Zeroed
-// memory is a valid empty cache. Async-signal-safe.
+// All instructions before the first one that moves rsp have the same answer. Answers are kept for ranges of
+// code, failures included, so a function is followed once and not at each sample. Zeroed memory is a valid
+// empty cache. Async-signal-safe.
 
 #include <cstdint>
 
@@ -13,8 +13,8 @@
 
 namespace hpcrun {
 
-// An address in the stack: `bytes` above rsp at the pc, above the value that is saved `saved` bytes above rsp,
-// or above another register at the pc.
+// An address in the stack: `bytes` above a base. The base is rsp at the pc, the value saved `saved` bytes
+// above rsp, or another register at the pc.
 struct StackPlace {
   enum class Base : uint8_t { None, StackPointer, Saved, Register } base = Base::None;
   uint8_t reg = 0;  // its x86 number
@@ -31,7 +31,8 @@ struct ReturnPath {
 
 class ReturnPaths {
  public:
-  // `generation`: changes with the load modules; answers of other generations are discarded.
+  // Finds the path from the pc. `generation` changes with the load modules; answers of other generations are
+  // discarded.
   ReturnPath find(uint64_t pc, uint64_t generation, CodeMemory& code) noexcept;
 
  private:
@@ -39,14 +40,14 @@ class ReturnPaths {
 
   struct Range {
     uint64_t begin;
-    uint64_t last;  // the instruction that moves the stack pointer, or returns; 0: the range is not used
+    uint64_t last;  // the instruction that moves the stack pointer, or returns; 0: unused range
     ReturnPath path;
   };
 
   void keep(uint64_t pc, uint64_t last, const ReturnPath& path) noexcept;
 
   uint64_t generation_;
-  unsigned next_;  // the range to replace
+  unsigned next_;  // the range to replace next
   Range ranges_[kRanges];
 };
 

@@ -17,7 +17,7 @@ bool register_plus_offset(Bytes expression, bool deref, uint8_t& reg, int64_t& o
   return cursor.ok && cursor.at == cursor.end;
 }
 
-// DW_OP_breg7 8, breg16 0, lit15, and, lit<n>, ge, lit3, shl, plus: what linkers emit for .plt.
+// DW_OP_breg7 8, breg16 0, lit15, and, lit<n>, ge, lit3, shl, plus: as emitted by linkers for .plt.
 bool plt_expression(Bytes expression, int32_t& threshold) noexcept {
   constexpr uint8_t kPattern[] = {0x77, 0x08, 0x80, 0x00, 0x3f, 0x1a, 0, 0x2a, 0x33, 0x24, 0x22};
   constexpr size_t kThresholdAt = 6;
@@ -92,7 +92,7 @@ Rule make_rule(const CfiRow& row, bool signal_frame) noexcept {
     }
   }
 
-  // An explicit rule for rsp is fine where it says what the CFA says.
+  // An explicit rule for rsp is accepted if it agrees with the CFA.
   const RegisterRule& rsp = row.registers[kRsp];
   if (rsp.kind == RegisterRuleKind::CfaPlus) {
     if (rsp.offset != 0) return interpret;

@@ -1,10 +1,12 @@
 #pragma once
-// The unwind rule of one address, small enough for tables and caches: how to get from a frame to its caller.
-// With r = the frame's registers and *x = the word at x:
+// Defines the unwind rule of one address, small enough for tables and caches: how to get from a frame to its
+// caller. With r = the frame's registers and *x = the word at x:
 //   RegisterOffset  CFA = r[cfa_register] + cfa_offset
 //   Deref           CFA = *(r[cfa_register] + cfa_offset)           realigned stacks, signal frames
-//   Plt             CFA = rsp + 8 + 8 * ((rip & 15) >= cfa_offset)  .plt, pushed its index or not yet
-// then caller.rsp = CFA, caller.rip = *return_address, and each callee-saved register from its place.
+//   Plt             CFA = rsp + 8 + 8 * ((rip & 15) >= cfa_offset)  .plt, before or after it pushed its index
+//
+// Then caller.rsp = CFA, caller.rip = *return_address, and each callee-saved register is loaded from its
+// place.
 
 #include <cstdint>
 
@@ -18,11 +20,11 @@ enum class RuleKind : uint8_t {
   Deref,
   Plt,
   EndOfStack,    // the return address is undefined: the outermost frame
-  Interpret,     // needs the CFI machine: cfa_offset is the index of the kept program
+  Interpret,     // needs the CFI machine: cfa_offset is the index of the program in the table
   FramePointer,  // chosen by the walk for code without CFI
 };
 
-// Where the caller's value of a register is. Bits 1..0: base, bits 15..2: signed offset in words.
+// Location of the caller's value of a register. Bits 1..0: base, bits 15..2: signed offset in words.
 class Place {
  public:
   enum Base : uint8_t { Cfa = 0, Rbp = 1, Rsp = 2, Special = 3 };
@@ -47,11 +49,11 @@ class Place {
   uint16_t bits_ = Special;
 };
 
-constexpr uint8_t kRuleSignalFrame = 1;  // the caller was interrupted: look it up at its pc
-constexpr uint8_t kRuleKernelFrame = 2;  // and all its registers are in a ucontext at rsp
-constexpr uint8_t kRuleSimple = 4;       // CFA from rsp or rbp, RA at CFA - 8, others at the CFA
-constexpr uint8_t kRuleLive = 8;         // Interpret: by the module's own bytes, not by a kept program
-constexpr uint8_t kRuleStays = 16;       // FramePointer: what is behind the call does not leave the function
+constexpr uint8_t kRuleSignalFrame = 1;  // the caller was interrupted: look it up at its pc, not before it
+constexpr uint8_t kRuleKernelFrame = 2;  // the caller's registers are all in a ucontext at rsp
+constexpr uint8_t kRuleSimple = 4;       // CFA from rsp or rbp, return address at CFA - 8, others at the CFA
+constexpr uint8_t kRuleLive = 8;         // Interpret: from the module's own bytes, not from a table
+constexpr uint8_t kRuleStays = 16;       // FramePointer: the code after the call does not leave the function
 
 struct Rule {
   RuleKind kind = RuleKind::None;
@@ -73,14 +75,14 @@ struct Rule {
 static_assert(sizeof(Place) == 2);
 static_assert(sizeof(Rule) == 24);
 
-// The rule of a CFI row; kind Interpret (cfa_offset 0) when it does not fit.
+// Returns the rule of a CFI row. Its kind is Interpret (cfa_offset 0) if the row does not fit into a rule.
 Rule make_rule(const CfiRow& row, bool signal_frame) noexcept;
 
-// The rule of the kernel's signal frame, for restorers that have no call frame information.
+// Returns the rule of the kernel's signal frame, for restorers without call frame information.
 Rule kernel_frame_rule() noexcept;
 
-// Offset of general register n (DWARF number; 16 = rip) in the ucontext that the kernel leaves at the stack
-// pointer of a signal frame (struct rt_sigframe without its return address).
+// Returns the offset of general register n (DWARF number; 16 = rip) in the ucontext that the kernel leaves at
+// the stack pointer of a signal frame (struct rt_sigframe without its return address).
 constexpr int64_t kernel_frame_offset(unsigned dwarf_register) noexcept {
   constexpr uint8_t kGregIndex[kRegisterCount] = {13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5, 6, 7, 16};
   return 40 + 8 * int64_t{kGregIndex[dwarf_register]};

@@ -1,6 +1,6 @@
 #pragma once
-// Memory for the work of one compilation, in mappings of its own: programs call us on small stacks. Outside
-// handlers only.
+// Provides memory for one compilation, in mappings of its own, because programs call us on small stacks. Must
+// not be used in handlers.
 
 #include <cstddef>
 #include <cstring>
@@ -11,7 +11,7 @@
 
 namespace hpcrun {
 
-// One object; none when the kernel refuses the memory.
+// Holds one object; none if the kernel refuses the memory.
 template <typename T>
 class Mapped {
  public:
@@ -49,7 +49,7 @@ class Scratch {
     if (data_) sys_munmap(data_, bytes_);
   }
 
-  // False when there is no memory; the array is then as before.
+  // Returns false, and leaves the array unchanged, if there is no memory.
   bool push(const T& value) noexcept {
     if (size_ == capacity() && !grow(bytes_ ? bytes_ * 2 : kFirstBytes)) return false;
     data_[size_++] = value;

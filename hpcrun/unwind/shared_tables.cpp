@@ -16,13 +16,13 @@ namespace hpcrun {
 namespace {
 
 constexpr char kMagic[8] = {'u', 'n', 'w', 't', 'a', 'b', 'l', 'e'};
-constexpr uint32_t kVersion = 1;  // of this layout and of what rules mean
+constexpr uint32_t kVersion = 1;  // of this layout and of the meaning of rules
 constexpr uint32_t kLeastRows = 128;
 constexpr size_t kFolderBytes = 4096 + 1;
 constexpr size_t kFileBytes = kFolderBytes + 2 * ImageDescription::kMaxBuildIdBytes + 1;
 constexpr size_t kPidBytes = 12;
 
-// What has to be the same for a table to be that of an image: tools that edit files keep their build id.
+// Must match for a table to be used for an image. A build ID is not enough: tools that edit files keep it.
 struct Key {
   uint64_t hdr = 0;
   uint64_t hdr_bytes = 0;
@@ -32,8 +32,8 @@ struct Key {
   bool operator==(const Key&) const noexcept = default;
 };
 
-// Behind it rows, blocks, rules and programs, then the bytes of the programs' instructions, which pointers of
-// programs are offsets in.
+// Precedes the rows, rules, blocks and programs, then the instruction bytes. Pointers in programs are stored
+// as offsets into these.
 struct Header {
   char magic[8];
   uint32_t version;
@@ -82,7 +82,7 @@ struct Paths {
   }
 };
 
-// Ours or the superuser's: nobody else could have changed it.
+// True if the file belongs to this user or the superuser: no other user can have changed it.
 bool is_trusted(const struct stat& file) noexcept {
   const auto user = static_cast<uid_t>(raw_syscall(SYS_geteuid));
   return S_ISREG(file.st_mode) && (file.st_uid == user || file.st_uid == 0) && (file.st_mode & 022) == 0;
@@ -117,7 +117,7 @@ bool find_bytes(Bytes& bytes, const uint8_t* instructions, uint64_t instruction_
   return true;
 }
 
-// nullptr: no memory, or damaged.
+// Returns nullptr if there is no memory, or if the file is damaged.
 const CfiProgram* copy_programs(const char* from, const Header& header) noexcept {
   const uint32_t count = header.counts[3];
   auto* programs = static_cast<CfiProgram*>(immutable_allocate(count * sizeof(CfiProgram)));
@@ -160,7 +160,7 @@ class Output {
   long fd_;
 };
 
-// A write beyond the limit would raise SIGXFSZ.
+// False if the write would exceed the limit, which raises SIGXFSZ.
 bool is_allowed(uint64_t bytes) noexcept {
   rlimit limit{};
   return raw_syscall(SYS_getrlimit, RLIMIT_FSIZE, reinterpret_cast<long>(&limit)) == 0 &&
@@ -201,7 +201,7 @@ bool write_table(const char* path, const Key& key, const UnwindTable& table) noe
   if (!is_allowed(header.file_bytes())) return false;
   Output file(path);
   if (!file.is_open()) return false;
-  // Rules and programs have 64-bit fields: what has not comes behind them.
+  // Rows, rules and blocks are used in place, so they must stay aligned; programs are copied when mapped.
   const bool written = file.write(&header, sizeof header) &&
                        file.write(table.rows, counts[0] * sizeof(Row)) &&
                        file.write(table.rules, counts[2] * sizeof(Rule)) &&
@@ -253,7 +253,7 @@ const UnwindTable* find_shared_table(const ImageDescription& image) noexcept {
 }
 
 void share_table(const ImageDescription& image, const UnwindTable& table) noexcept {
-  if (!has_name(image) || table.row_count < kLeastRows) return;  // an index has none
+  if (!has_name(image) || table.row_count < kLeastRows) return;  // a module with an index has no rows
   const Mapped<Paths> paths(image);
   if (!paths || !write_table(paths->unfinished, key_of(image), table)) return;
   if (raw_syscall(SYS_rename, reinterpret_cast<long>(paths->unfinished),

@@ -1,7 +1,7 @@
 #pragma once
-// The words of the stack under walk. Inside the window (the interrupted thread's own stack above its stack
-// pointer) they are loaded directly; anywhere else through a fault-safe read of the rest of the page, which
-// then serves the loads that follow. Async-signal-safe.
+// Loads words of the stack during a walk. Inside the window (the interrupted thread's own stack above its
+// stack pointer) they are loaded directly. Elsewhere, a fault-safe read copies the rest of the page, which
+// serves the following loads. Async-signal-safe.
 
 #include <cstdint>
 #include <cstring>
@@ -14,15 +14,15 @@ class StackMemory {
  public:
   static constexpr uint64_t kBlockBytes = 4096;  // a page: the unit in which readability changes
 
-  // A new walk: forgets the block, whose memory may have changed. An empty window is fine.
+  // Sets the window, which may be empty. Forgets the block, whose memory may have changed.
   void begin(uint64_t window_low, uint64_t window_high) noexcept {
     low_ = window_low;
     span_ = window_high >= window_low + 8 ? window_high - window_low - 8 : 0;
     block_bytes_ = 0;
   }
-  // A new walk.
+  // Begins a new walk: resets the count of reads.
   void begin_walk() noexcept { reads_ = 0; }
-  // System calls that the walk's loads took so far.
+  // Returns the number of system calls that the walk's loads took.
   uint32_t reads() const noexcept { return reads_; }
 
   bool in_window(uint64_t address) const noexcept { return address - low_ < span_; }
@@ -52,7 +52,7 @@ class StackMemory {
     return true;
   }
 
-  // For the operands of expressions that load from here: the handler's stack may be small.
+  // Operands of expressions that load from here: the handler's stack may be too small for them.
   static constexpr unsigned kMaxOperands = 32;
   uint64_t operands[kMaxOperands];
 

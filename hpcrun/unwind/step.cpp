@@ -84,9 +84,9 @@ Step Unwinder::State::step_by_rule(const Rule& rule) noexcept {
   return finish_step(rule);
 }
 
-// Rows that no table holds, from the program that the table keeps or from the module itself.
+// Steps by a row that no table holds, using the program kept in the table or the module itself.
 Step Unwinder::State::step_by_interpretation(const Rule& rule, uint64_t address) noexcept {
-  // Expressions may use any register: only a walk that keeps all can say that one is unknown.
+  // Expressions may use any register: only a walk that tracks all of them can decide that one is unknown.
   if (!all_registers) return {StepKind::NeedsRegisters};
   uint64_t bias;
   if (rule.flags & kRuleLive) {
@@ -119,13 +119,13 @@ Step Unwinder::State::step_by_interpretation(const Rule& rule, uint64_t address)
 Step Unwinder::State::finish_step(const Rule& rule) noexcept {
   const uint64_t cfa = caller.value[kRsp];
   const bool interrupted = (rule.flags & kRuleSignalFrame) != 0;
-  // A leaf that has popped its return address already (libgcc's eh_return) has its CFA at its stack pointer.
+  // A leaf that has already popped its return address (libgcc's eh_return) has its CFA at its stack pointer.
   const bool popped = exact && cfa == sp();
   if (!interrupted && !popped && cfa <= sp() && moves_down_too_often(cfa))
     return Step::failed(StackReason::NoProgress);
   registers = caller;
   exact = interrupted;
-  // The handler ran on an alternate stack, the interrupted code on the thread's own.
+  // The handler ran on an alternate stack, and the interrupted code on the thread's own.
   if (interrupted) open_window();
   return {};
 }

@@ -15,7 +15,7 @@ const Row& row_at(const UnwindTable& table, uint64_t elf_address) noexcept {
   const uint32_t block = offset >> UnwindTable::kBlockShift;
   uint32_t low = table.blocks[block];
   uint32_t high = block + 1 < table.block_count ? table.blocks[block + 1] : table.row_count - 1;
-  // rows[low].offset <= offset, and the row in force is at most high.
+  // Invariant: rows[low].offset <= offset, and the row in force is at most high.
   while (low < high) {
     const uint32_t middle = low + (high - low + 1) / 2;
     if (table.rows[middle].offset <= offset) {

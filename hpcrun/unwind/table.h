@@ -1,6 +1,7 @@
 #pragma once
-// The compiled unwind table of one load module: sorted rows of address -> rule, immutable once built, in
-// memory of ours that lives as long as the process. Lookup is async-signal-safe; building (compile.h) is not.
+// Defines the compiled unwind table of one load module: sorted rows of address -> rule. Immutable once built,
+// in our own memory, which lives as long as the process. Lookup is async-signal-safe; building (compile.h) is
+// not.
 
 #include <cstdint>
 
@@ -10,26 +11,26 @@
 
 namespace hpcrun {
 
-// Valid from its offset up to the next row's. Offsets are from the table's first address.
+// A rule that is valid from its offset up to the next row's. Offsets are from the table's first address.
 struct Row {
   uint32_t offset;
   uint32_t rule;  // index into rules; rule 0 has kind None
 };
 static_assert(sizeof(Row) == 8);
 
-// The instructions behind a rule of kind Interpret, copied out of the module.
+// The instructions for a rule of kind Interpret, copied from the module.
 struct CfiProgram {
   Cie cie;
   Fde fde;
 };
 
 struct UnwindTable {
-  // The search starts from an index with one entry per block of code: three or four probes instead of
+  // A search starts from an index with one entry per block of code: it takes three or four probes instead of
   // seventeen.
   static constexpr unsigned kBlockShift = 8;
 
   uint64_t first = 0;  // ELF address of the first row
-  uint64_t end = 0;    // ELF address behind the last FDE
+  uint64_t end = 0;    // ELF address of the end of the last FDE
   const Row* rows = nullptr;
   uint32_t row_count = 0;
   const uint32_t* blocks = nullptr;  // row in force at the start of each block of 1 << kBlockShift bytes
@@ -38,14 +39,14 @@ struct UnwindTable {
   uint32_t rule_count = 0;
   const CfiProgram* programs = nullptr;
   uint32_t program_count = 0;
-  const CfiIndex* index = nullptr;  // of a large module, in place of all that
+  const CfiIndex* index = nullptr;  // replaces all of the above for a large module
 };
 
-// The address from which the rule for an ELF address is in force: an instruction begins there. 0 where the
-// module has no call frame information for it.
+// Returns the address from which the rule for an ELF address is in force. An instruction begins there.
+// Returns 0 if the module has no call frame information for the address.
 uint64_t row_begin(const UnwindTable& table, uint64_t elf_address) noexcept;
 
-// The rule for an ELF address; kind None where the module has no call frame information.
+// Returns the rule for an ELF address; its kind is None if the module has no call frame information for it.
 const Rule& lookup(const UnwindTable& table, uint64_t elf_address) noexcept;
 
 }  // namespace hpcrun

@@ -1,12 +1,12 @@
 #pragma once
-// Memory that lives as long as the process and is inherited by forked children: tables, the module registry,
-// paths. (An Arena is neither.) Lock-free, for use in handlers too.
+// Allocates memory that lives as long as the process and is inherited by forked children: tables, the module
+// registry, paths. (An Arena has neither property.) Lock-free, also for handlers.
 
 #include <cstddef>
 
 namespace hpcrun {
 
-// Zeroed, aligned to 16 bytes; nullptr when the kernel refuses. Async-signal-safe.
+// Returns zeroed memory, aligned to 16 bytes, or nullptr if the kernel refuses. Async-signal-safe.
 void* lasting_allocate(size_t bytes) noexcept;
 
 // The same for what is written once, before another thread or a child can find it. Forked children have the

@@ -9,8 +9,8 @@ constinit std::atomic<LeaveMovedCode*> leave_moved_code{nullptr};
 
 namespace {
 
-// A stack switch by hand-written code may go to lower addresses. A step down by less than this stays on the
-// same stack and is an error; and more switches than these are a cycle through garbage.
+// A stack switch by hand-written code may go to lower addresses. A smaller step down stays on the same stack
+// and is an error. More than kMaxDownwardSteps switches mean a cycle through garbage.
 constexpr uint64_t kLeastSwitchBytes = 64 * 1024;
 constexpr unsigned kMaxDownwardSteps = 32;
 
@@ -51,8 +51,8 @@ void Unwinder::State::start(const ucontext_t& context) noexcept {
   open_window();
 }
 
-// Each read is a system call. A walk of generated code that never comes by the same place twice, or of a stack
-// that jumps to and fro, would take many.
+// Each read is a system call. A walk would take many in generated code that never repeats an address, or on a
+// stack that jumps back and forth.
 bool Unwinder::State::is_too_long() const noexcept {
   constexpr uint32_t kMaxReads = 4096;  // a few milliseconds
   return code.reads() + memory.reads() > kMaxReads;
@@ -69,14 +69,14 @@ StackReason Unwinder::State::guessed_reason() const noexcept {
   }
 }
 
-// A return address of zero ends stacks that no call frame information ends.
+// Returns the reason for a return address of zero, which ends stacks without call frame information.
 StackReason Unwinder::State::end_reason(StackReason found) const noexcept {
   if (guess != Guess::None) return guessed_reason();
   if (found == StackReason::EndOfStack) return found;
   return sp() > bounds.low && sp() <= bounds.high ? StackReason::ThreadStart : StackReason::ForeignStack;
 }
 
-// Where a hand-made stack begins, the return address was not pushed by a call: what lies above is no frame.
+// At the base of a hand-made stack, no call pushed the return address: what lies above is not a frame.
 Step Unwinder::State::judge_failure(Step failure) noexcept {
   if (stack_class(failure.reason) != StackClass::Broken && failure.reason != StackReason::NoUnwindInfo &&
       failure.reason != StackReason::GeneratedCode)
@@ -94,15 +94,15 @@ bool Unwinder::State::has_left_moved_code() noexcept {
   return true;
 }
 
-// kAll keeps the callee-saved registers as well, which few stacks need. kRecord notes what the walk depends
-// on.
+// Walks until the stack ends or a step fails. kAll also tracks the callee-saved registers, which few stacks
+// need. kRecord records what the walk depends on.
 template <bool kAll, bool kRecord>
 Step Unwinder::State::run() noexcept {
   registers.known = kAll ? kAllRegisters : kWalkedRegisters;
   all_registers = kAll;
   for (;;) {
     if (pc() == 0 && !exact) {
-      // Zeros are no proof that what was searched for is the caller.
+      // Zeros do not prove that the word found by search is the caller.
       if (guess == Guess::Search) return Step::failed(StackReason::BadReturnAddress);
       return {StepKind::Ended, end_reason(StackReason::ThreadStart)};
     }
@@ -153,7 +153,7 @@ Step Unwinder::State::run() noexcept {
   }
 }
 
-// Where a return address that was searched for leads nowhere, the next one is tried.
+// Walks, and if a return address found by search leads nowhere, tries the next one.
 template <bool kAll, bool kRecord>
 Step Unwinder::State::run_with_searches() noexcept {
   Step end = run<kAll, kRecord>();
@@ -174,7 +174,7 @@ FrameKey frame_of(const void* code) noexcept {
 bool Unwinder::attach(Arena& arena, StackBounds bounds) noexcept {
   state_ = static_cast<State*>(arena.allocate(sizeof(State)));
   if (!state_) return false;
-  // Zeroed memory is a valid empty state; constructing the whole would touch pages that no walk may need.
+  // Zeroed memory is a valid empty state; constructing all of it would touch pages that no walk may need.
   state_->bounds = bounds;
   return true;
 }
@@ -210,7 +210,7 @@ Stack Unwinder::walk_from(const ucontext_t& context, WalkRecord* record) noexcep
   s.last_module = nullptr;
   const uint32_t generation = reader.generation();
   if (generation >> 16 != s.generation_epoch) {
-    // Tags hold the low 16 bits: before they repeat, all are dropped.
+    // Tags hold the low 16 bits of the generation: all entries are dropped before these repeat.
     s.cache.forget();
     s.generation_epoch = generation >> 16;
   }

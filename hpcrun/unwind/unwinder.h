@@ -1,9 +1,9 @@
 #pragma once
-// Walks the call stack of the interrupted thread. Called by the sample path, inside a signal handler, on the
-// thread that was interrupted. Reads only published, immutable module tables and the stack itself; takes no
-// lock, allocates nothing, and calls neither the loader nor another unwinder: call frame information that no
-// table row can hold is interpreted here, by expression where need be, so that libunwind has nothing left to
-// do. Async-signal-safe.
+// Walks the call stack of the interrupted thread. Called by the sample path, in a signal handler, on the
+// interrupted thread. Reads only the published, immutable module tables and the stack itself. Takes no lock,
+// allocates nothing, and calls neither the loader nor another unwinder. Call frame information that no table
+// row can hold is interpreted here, including DWARF expressions, so libunwind is not needed.
+// Async-signal-safe.
 
 #include <ucontext.h>
 
@@ -16,8 +16,8 @@
 
 namespace hpcrun {
 
-// The stack a thread was started on, [low, high); words inside it above the stack pointer are loaded
-// directly, everything else through a fault-safe read.
+// The stack that a thread was started on, [low, high). Words inside it above the stack pointer are loaded
+// directly, all others through a fault-safe read.
 struct StackBounds {
   uint64_t low = 0;
   uint64_t high = 0;
@@ -29,26 +29,26 @@ struct Stack {
   StackReason reason = StackReason::EndOfStack;
 };
 
-// The frame key of a code address; 0 when no module that is known has it.
+// Returns the frame key of a code address, or 0 if no known module has it.
 FrameKey frame_of(const void* code) noexcept;
 
 class Unwinder {
  public:
-  // Takes what the walk needs from the arena (about 200 KiB). Returns false when there is no memory.
+  // Allocates the state of walks in the arena (about 200 KiB). Returns false if there is no memory.
   bool attach(Arena& arena, StackBounds bounds) noexcept;
 
-  // The thread's stack, where attach() could not know it. By the thread itself.
+  // Sets the thread's stack if it was not known at attach(). Must be called by the thread itself.
   void set_stack(StackBounds bounds) noexcept;
   StackBounds stack() const noexcept;
 
-  // Where an instruction begins, at or before a code address and not far from it, as the call frame
-  // information tells; the address itself where it does not.
+  // Returns the start of an instruction at or shortly before a code address, according to call frame
+  // information. Returns the address itself if there is none.
   uint64_t instruction_before(uint64_t address) noexcept;
 
-  // Walks from the interrupted context. Never fails: what it could not walk is in reason.
+  // Walks from the interrupted context. Never fails: if the stack is not complete, `reason` has the cause.
   Stack walk(const ucontext_t& context) noexcept;
 
-  // The same, and what its result depends on.
+  // The same, and records what the result depends on.
   Stack walk(const ucontext_t& context, WalkRecord& record) noexcept;
 
  private:

@@ -1,5 +1,5 @@
-// Notes what a walk depends on. Of the frame pointers that frames have saved, those count by which a frame
-// was found further up: others are the program's data, and change without changing the path.
+// Records what a walk depends on. A frame pointer saved by a frame counts only if it located a frame further
+// up. All others are data of the program, and change without changing the path.
 
 #include "hpcrun/unwind/walk_record.h"
 
@@ -9,7 +9,7 @@ namespace hpcrun {
 
 namespace {
 
-// What is not needed stays out: the mark of a frame pointer by which no frame was found (yet).
+// Marks a saved frame pointer that has located no frame (yet). Such words are not kept.
 constexpr uint32_t kUnused = 2;
 
 }  // namespace
@@ -25,7 +25,7 @@ void Unwinder::State::begin_record(const ucontext_t& context, uint32_t generatio
   bp_word = kNoWord;
 }
 
-// Words outside of the thread's own stack may be gone the next time.
+// Words outside the thread's own stack may be unmapped next time.
 uint32_t Unwinder::State::record_word(uint64_t at, uint64_t value, bool is_return) noexcept {
   const uint64_t offset = at - record->origin.sp;
   if (record->count == WalkRecord::kMostWords || offset > UINT32_MAX || !memory.in_window(at)) {
@@ -43,7 +43,7 @@ void Unwinder::State::record_use_of_bp() noexcept {
     record->words[bp_word].is_return = 0;
 }
 
-// After the loads, whose results are in the registers.
+// Must be called after the loads, whose results are in the registers.
 void Unwinder::State::record_frame(const Rule& rule, uint64_t cfa) noexcept {
   if (!record->is_complete) return;
   if (rule.cfa_register != kRsp) record_use_of_bp();
@@ -52,15 +52,15 @@ void Unwinder::State::record_frame(const Rule& rule, uint64_t cfa) noexcept {
     bp_word = record_word(cfa + static_cast<uint64_t>(rule.rbp.offset()), registers.value[kRbp], false);
 }
 
-// Of a function that has aligned its stack for vectors: where its frame begins is in a word below the frame
-// pointer.
+// True for a function that has aligned its stack for vectors: the start of its frame is stored in a word
+// below the frame pointer.
 bool Unwinder::State::is_realigned_frame(const Rule& rule) noexcept {
   return rule.kind == RuleKind::Deref && rule.cfa_register == kRbp && rule.flags == 0 &&
          rule.return_address == Place::at(Place::Cfa, -8) &&
          (rule.rbp.base() == Place::Rbp || rule.rbp.is_unchanged());
 }
 
-// `bp`: the frame's own. The step was made, and its results are in the registers.
+// `bp`: the frame's own. Must be called after the step, whose results are in the registers.
 void Unwinder::State::record_realigned_frame(const Rule& rule, uint64_t bp) noexcept {
   if (!record->is_complete) return;
   record_use_of_bp();

@@ -1,14 +1,14 @@
 #pragma once
-// What the result of a walk depends on: where it began, the words of the stack that it read, and the modules
-// that were loaded. The walk is a function of these; where they are the same, so is the path, and it need not
-// be walked again. Async-signal-safe.
+// Records what the result of a walk depends on: its origin, the words of the stack that it read, and the
+// loaded modules. A walk is a function of these. If they are unchanged, the path is too, and need not be
+// walked again. Async-signal-safe.
 
 #include <cstdint>
 #include <cstring>
 
 namespace hpcrun {
 
-// Where a walk begins.
+// The registers with which a walk begins.
 struct WalkOrigin {
   uint64_t pc = 0;
   uint64_t sp = 0;
@@ -17,11 +17,12 @@ struct WalkOrigin {
 
 struct WalkedWord {
   uint64_t value;
-  uint32_t offset;     // from the stack pointer at which the walk began
-  uint32_t is_return;  // a return address; otherwise a frame pointer that a caller's frame is found by
+  uint32_t offset;     // from the stack pointer in the origin
+  uint32_t is_return;  // a return address; otherwise a frame pointer that locates a caller's frame
 };
 
-// Walks that need another kind of information, or more of it, are not complete, and not to be relied on.
+// A walk that needs other kinds of information, or more than kMostWords, is not complete and must not be
+// reused.
 struct WalkRecord {
   static constexpr uint32_t kMostWords = 192;
 
@@ -29,11 +30,11 @@ struct WalkRecord {
   uint32_t generation;  // walk_generation()
   uint32_t count;
   bool is_complete;
-  bool uses_bp;  // the one that the walk began with
+  bool uses_bp;  // the origin's
   WalkedWord words[kMostWords];
 };
 
-// Do the words hold what they held? The stack above `sp` is the one on which they were recorded.
+// True if the words are unchanged. The stack above `sp` must be the one on which they were recorded.
 inline bool words_are_the_same(const WalkedWord* words, uint32_t count, uint64_t sp) noexcept {
   for (uint32_t i = 0; i < count; ++i) {
     uint64_t now;

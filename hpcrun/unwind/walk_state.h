@@ -1,6 +1,6 @@
 #pragma once
-// What one thread's walks need, in its arena: the cache of rules, the frames, the memory under walk. Part of
-// the unwinder; async-signal-safe.
+// Holds the state of one thread's walks, in its arena: the cache of rules, the frames, the memory being read.
+// Part of the unwinder; async-signal-safe.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,45 +20,45 @@ namespace hpcrun {
 enum class StepKind : uint8_t {
   Continue,
   Ended,           // the outermost frame
-  NeedsRegisters,  // the rule uses a register that this walk does not keep
+  NeedsRegisters,  // the rule uses a register that this walk does not track
   Failed,
 };
 
 struct Step {
   StepKind kind = StepKind::Continue;
-  StackReason reason = StackReason::EndOfStack;  // of Ended and Failed
+  StackReason reason = StackReason::EndOfStack;  // for Ended and Failed
 
   static constexpr Step failed(StackReason reason) noexcept { return {StepKind::Failed, reason}; }
 };
 
-// How the least certain step of a walk was found.
+// How the least certain step of a walk was made.
 enum class Guess : uint8_t {
   None,
-  FramePointer,  // or by the instructions of an epilogue
-  Search,        // a word of its frame that leads on to the end of the stack, or whose call went to it
-  Unproven,      // nothing shows that no caller was skipped
+  FramePointer,  // or the instructions of an epilogue
+  Search,  // a word of the frame that leads to the end of the stack, or that follows a call to this function
+  Unproven,  // a caller may have been skipped
 };
 
-// What the call before a return address says about the code at hand: was it what was called?
+// Whether the call before a return address called the current function.
 enum class CallEvidence : uint8_t {
   None,  // a call through a pointer
   For,
   Against,
 };
 
-// The frame whose return address is searched for, and how far that went.
+// The frame whose return address is searched for, and the progress of that search.
 struct FrameSearch {
   Registers registers;
   uint64_t first = 0;
-  uint64_t next = 0;  // the word to look at; 0: none is under way
+  uint64_t next = 0;  // the word to check next; 0: no search is under way
   uint32_t depth = 0;
   bool exact = false;
   uint8_t tries = 0;
-  bool may_skip = false;  // a word that was passed over may be the caller's
+  bool may_skip = false;  // a word that was skipped may be the caller's return address
   CallEvidence wanted = CallEvidence::For;
 };
 
-// Where the return address of a frame without unwind tables lies, and how certain that is.
+// The location of the return address of a frame without unwind tables, and its certainty.
 struct FoundCaller {
   uint64_t return_at = 0;
   Guess how = Guess::None;
@@ -66,25 +66,25 @@ struct FoundCaller {
 
 struct Unwinder::State {
   StackBounds bounds;
-  Registers registers;  // of the frame at hand
+  Registers registers;  // of the current frame
   Registers caller;
-  bool exact = true;  // the pc is an instruction to be executed, not a return address
+  bool exact = true;  // the pc is the next instruction, not a return address
   Guess guess = Guess::None;
   FrameSearch search;
   bool all_registers = false;
   uint32_t depth = 0;
-  uint64_t last_return = 0;  // the last frame's pc where it is a return address, else 0
+  uint64_t last_return = 0;  // the last frame's pc if it is a return address, else 0
   unsigned downward_steps = 0;
-  uint64_t assumed_return = 0;  // in generated code, taken for a return address although no call is before it
+  uint64_t assumed_return = 0;  // in generated code, a return address although no call precedes it
   const Snapshot* snapshot = nullptr;
   const LoadedModule* last_module = nullptr;
   uint64_t generation_tag = 0;
   uint32_t generation_epoch = 0;
-  WalkRecord* record = nullptr;  // of a walk that is recorded
-  uint32_t bp_word = 0;          // which of its words the frame pointer came from; kNoWord: from none
+  WalkRecord* record = nullptr;  // set if the walk is recorded
+  uint32_t bp_word = 0;  // index of the recorded word that holds the frame pointer; kNoWord: none does
   StackMemory memory;
   CodeMemory code;
-  LiveScratch live;  // of lookups, too
+  LiveScratch live;  // also used by lookups
   CachedCode uncached;
   CodeCache cache;
   ReturnPaths return_paths;
@@ -95,7 +95,7 @@ struct Unwinder::State {
 
   CfiIndex::Row row() noexcept { return {live.cie, live.fde, live.machine}; }
 
-  // code.cpp: what is known about an address, looked up past the cache; resolve_at leaves it in `uncached`.
+  // code.cpp: look up an address without the cache; resolve_at() stores the result in `uncached`.
   Step resolve(uint64_t address, CachedCode*& found) noexcept;
   Step resolve_at(uint64_t address) noexcept;
   const LoadedModule* loaded_module(uint64_t address) noexcept;
@@ -107,7 +107,7 @@ struct Unwinder::State {
   bool calls_exception_runtime(uint64_t return_address) noexcept;
   bool is_plausible_return(uint64_t address) noexcept;
 
-  // step.cpp: from the frame at hand to its caller by a rule that is not simple.
+  // step.cpp: step from the current frame to its caller by a rule that is not simple.
   Step step(CachedCode& known, uint64_t address) noexcept;
   Step step_by_rule(const Rule& rule) noexcept;
   Step step_by_interpretation(const Rule& rule, uint64_t address) noexcept;

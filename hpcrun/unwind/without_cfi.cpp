@@ -1,6 +1,6 @@
-// Steps through code without call frame information: what JIT compilers make, and assembly. In the order of
-// what can be trusted: the instructions that lead to the return; the frame pointer; for a leaf in a module, a
-// search of its frame. Whatever is found has to look like a return address.
+// Steps through code without call frame information: JIT code and assembly. Tries the most reliable evidence
+// first: the instructions that lead to the return; the frame pointer; for a leaf in a module, a search of its
+// frame. Every result must look like a return address.
 
 #include <algorithm>
 #include <cstring>
@@ -11,28 +11,28 @@
 namespace hpcrun {
 namespace {
 
-// A frame is taken to be no larger: beyond, rbp is some other value.
+// The largest frame that is assumed. If rbp points further, it holds some other value.
 constexpr uint64_t kMaxGuessedFrameBytes = 1u << 20;
-// Encoders in assembly keep blocks of a picture on the stack.
+// Video encoders in assembly keep blocks of a picture on the stack.
 constexpr uint64_t kMaxSearchedBytes = 16 * 1024;
 // Assembly calls assembly, but not deeply.
 constexpr unsigned kMaxSearchedFrames = 4;
 constexpr uint64_t kMaxFunctionBytes = 256 * 1024;
 constexpr unsigned kMostSearchTries = 8;
-// Of general registers in the order of their encoding.
+// Maps general registers from x86 encoding order to DWARF numbers.
 constexpr uint8_t kDwarfRegisters[] = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
-// Virtual machines lay their code out in one reservation, as a rule of 240 MiB at most.
+// Virtual machines put their code into one reservation, usually of 240 MiB at most.
 constexpr uint64_t kMaxCodeCacheBytes = 256u << 20;
 
 bool is_near(uint64_t one, uint64_t other) noexcept {
   return one - other < kMaxCodeCacheBytes || other - one < kMaxCodeCacheBytes;
 }
 
-// What an instruction does on the way to the return at the end of a function, or in the C library's _init,
-// which is nothing but such a way; length 0: something else.
+// Describes the effect of one instruction on the way to the return at the end of a function. Also covers the
+// C library's _init, which consists only of such instructions. length 0: any other instruction.
 struct Release {
   unsigned length = 0;
-  uint64_t bytes = 0;  // by which rsp goes up
+  uint64_t bytes = 0;  // added to rsp
   bool pops_rbp = false;
   bool leaves = false;
   bool returns = false;
@@ -68,19 +68,19 @@ Release read_release(const uint8_t* code) noexcept {
   } else if (starts_with(0x48, 0x83, 0xec) && code[3] < 0x80) {  // sub $byte,%rsp
     step.length = 4;
     step.bytes = -uint64_t{code[3]};
-  } else if (starts_with(0x48, 0x8b, 0x05)) {  // mov number(%rip),%rax: the address of __gmon_start__
+  } else if (starts_with(0x48, 0x8b, 0x05)) {  // mov number(%rip),%rax: loads the address of __gmon_start__
     step.length = 7;
   } else if (starts_with(0x48, 0x85, 0xc0)) {  // test %rax,%rax
     step.length = 3;
-  } else if (starts_with(0x74, 0x02, 0xff, 0xd0)) {  // je, over call *%rax
+  } else if (starts_with(0x74, 0x02, 0xff, 0xd0)) {  // je over call *%rax
     step.length = 4;
   } else if (starts_with(0xff, 0xd0)) {  // call *%rax
     step.length = 2;
   } else if (starts_with(0xc5, 0xf8, 0x77)) {  // vzeroupper
     step.length = 3;
-  } else if (starts_with(0x49, 0x3b, 0xa7)) {  // cmp number(%r15),%rsp: HotSpot asks for a safepoint
+  } else if (starts_with(0x49, 0x3b, 0xa7)) {  // cmp number(%r15),%rsp: HotSpot's safepoint poll
     step.length = 7;
-  } else if (starts_with(0x0f, 0x87)) {  // ja: and goes there
+  } else if (starts_with(0x0f, 0x87)) {  // ja: to the safepoint handler
     step.length = 6;
   }
   return step;
@@ -88,8 +88,8 @@ Release read_release(const uint8_t* code) noexcept {
 
 }  // namespace
 
-// Straight on from the pc to `ret`, by instructions that do little but leave the function. `stays`: another
-// instruction is on the way.
+// Follows the pc straight to `ret`, through instructions that do little but leave the function. `stays`:
+// another instruction is on the way.
 bool Unwinder::State::follow_epilogue(uint64_t sp, uint64_t bp, uint64_t& cfa, uint64_t& caller_bp,
                                       bool& stays) noexcept {
   constexpr unsigned kMostInstructions = 12;
@@ -119,8 +119,8 @@ bool Unwinder::State::follow_epilogue(uint64_t sp, uint64_t bp, uint64_t& cfa, u
   return false;
 }
 
-// Where a stub at the address goes on: jmp *slot(%rip), perhaps behind an endbr64, or jmp target. 0: it is no
-// stub.
+// Returns the target of the stub at the address: jmp *slot(%rip), possibly after an endbr64, or jmp target.
+// Returns 0 if it is not a stub.
 uint64_t Unwinder::State::stub_target(uint64_t address) noexcept {
   constexpr size_t kEndbr = 4;
   uint8_t bytes[kEndbr + 6];
@@ -140,7 +140,7 @@ bool Unwinder::State::has_cfi(uint64_t address) noexcept {
   return module && rule_of(*module, address).kind != RuleKind::None;
 }
 
-// Returns where the direct call before the address goes; 0 if the call is not direct.
+// Returns the target of the direct call before the address, or 0 if the call is not direct.
 uint64_t Unwinder::State::call_target(uint64_t return_address) noexcept {
   constexpr size_t kCallBytes = 5;
   uint8_t call[kCallBytes];
@@ -152,8 +152,8 @@ uint64_t Unwinder::State::call_target(uint64_t return_address) noexcept {
   return beyond ? beyond : target;
 }
 
-// A direct call tells where it goes; one that goes elsewhere than to the code at hand is left over from
-// before.
+// Compares the target of a direct call with the current code. If it goes elsewhere, the return address is
+// left over from an earlier call.
 CallEvidence Unwinder::State::call_evidence(uint64_t return_address) noexcept {
   uint8_t byte;
   if (!code.read(return_address - 1, &byte, 1)) return CallEvidence::Against;
@@ -164,7 +164,7 @@ CallEvidence Unwinder::State::call_evidence(uint64_t return_address) noexcept {
                                                                                     : CallEvidence::Against;
 }
 
-// True if another function begins between the start of a function and the pc: functions are aligned, and
+// True if another function begins between the start of a function and the pc. Functions are aligned, and are
 // padded by int3 or begin right after a return.
 bool Unwinder::State::has_boundary_behind(uint64_t function) noexcept {
   constexpr uint64_t kAlignment = 16;
@@ -175,7 +175,7 @@ bool Unwinder::State::has_boundary_behind(uint64_t function) noexcept {
   return false;
 }
 
-// True if the call before the address is a direct one to the function that the pc is in.
+// True if the call before the address is a direct call to the function that contains the pc.
 bool Unwinder::State::calls_this_function(uint64_t return_address) noexcept {
   constexpr uint64_t kMaxScannedBytes = 16 * 1024;
   const uint64_t target = call_target(return_address);
@@ -183,8 +183,8 @@ bool Unwinder::State::calls_this_function(uint64_t return_address) noexcept {
          !has_boundary_behind(target);
 }
 
-// True if the function that the call before the address goes to begins with push %rbp; mov %rsp,%rbp. Where
-// the call is through a pointer, a function right before the pc has to begin so.
+// True if the function called before the address begins with push %rbp; mov %rsp,%rbp. If the call is through
+// a pointer, checks the function that begins right before the pc.
 bool Unwinder::State::keeps_frame_pointer(uint64_t return_address) noexcept {
   constexpr uint64_t kAlignment = 16;
   constexpr uint64_t kMaxScannedBytes = 4096;
@@ -203,10 +203,10 @@ bool Unwinder::State::keeps_frame_pointer(uint64_t return_address) noexcept {
   return false;
 }
 
-// Finds where the caller's return address is: a direct call to this very function, whose caller may be
-// without unwind tables as well, or else a call through a pointer by code with tables, below the frame that
-// rbp leads to. What was found is unproven if a word below it may be the return address of a caller without
-// tables.
+// Finds the caller's return address on the stack. Prefers a direct call to this very function, whose caller
+// may have no unwind tables either. Otherwise accepts a call through a pointer from code with tables, below
+// the frame that rbp points to. The result is unproven if a word below it may be the return address of a
+// caller without tables.
 bool Unwinder::State::find_caller(uint64_t frame, FoundCaller& found) noexcept {
   bool may_skip = false;
   found = {};
@@ -227,8 +227,8 @@ bool Unwinder::State::find_caller(uint64_t frame, FoundCaller& found) noexcept {
   return found.return_at != 0;
 }
 
-// The caller's rbp: still in the register, or among the words that the leaf pushed right below its return
-// address.
+// Returns the caller's rbp: still in the register, or among the words that the leaf pushed right below its
+// return address.
 uint64_t Unwinder::State::find_saved_frame_pointer(uint64_t return_at, uint64_t bp) noexcept {
   constexpr unsigned kMostPushed = 6;
   const auto fits = [&](uint64_t value) {
@@ -262,8 +262,8 @@ bool Unwinder::State::find_place(const StackPlace& place, uint64_t& address) noe
   return address >= sp() && address - sp() < kMaxGuessedFrameBytes && address % 8 == 0;
 }
 
-// Where the function's own instructions, up to its return, take the return address from, and the caller's
-// rbp.
+// Finds where the function's own instructions, up to its return, load the return address and the caller's rbp
+// from.
 bool Unwinder::State::follow_to_return(const ReturnPath& path, uint64_t& return_at, uint64_t& bp) noexcept {
   if (!find_place(path.return_address, return_at)) return false;
   uint64_t bp_at;
@@ -271,8 +271,8 @@ bool Unwinder::State::follow_to_return(const ReturnPath& path, uint64_t& return_
          (find_place(path.frame_pointer, bp_at) && memory.load(bp_at, bp));
 }
 
-// True if the call never returns, as of _start, in front of which nothing was called: a hlt follows, which
-// only the kernel may execute.
+// True if the call never returns, as in _start, which has no caller: a hlt follows, which only the kernel may
+// execute.
 bool Unwinder::State::is_first_function() noexcept {
   constexpr uint8_t kHlt = 0xf4;
   uint8_t byte;
@@ -334,18 +334,19 @@ Step Unwinder::State::step_without_cfi(Rule& rule) noexcept {
                                                      (bytes[1] == 0x8b && bytes[2] == 0xec));
     if (readable && frame_half_made && returns_from(sp + 8) && memory.load(sp, saved_bp))
       return take(sp + 16, saved_bp);
-    // A jump to where no code is leaves the caller's return address on top, as does an assembly leaf.
+    // A jump to an address without code leaves the caller's return address on top, as does an assembly leaf.
     if ((!readable || at_entry || in_module) && returns_from(sp)) return take(sp + 8, bp);
   }
   const bool near_enough = bp >= sp && bp - sp <= kMaxGuessedFrameBytes && bp % 8 == 0;
   if (near_enough && memory.load(bp, saved_bp) && memory.load(bp + 8, return_address)) {
-    // Zeros end a stack that a JIT made; in a module rbp may be any value, and zeros are no rarity above it.
+    // Zeros end a stack that a JIT compiler made. In a module, rbp may hold any value, and zeros above it are
+    // common.
     if (return_address == 0 && saved_bp == 0 && !in_module) return take(bp + 16, saved_bp);
     const LoadedModule* const to = loaded_module(return_address);
     // Code without tables that rbp leads to, such as V8's builtins, keeps frame pointers instead.
     if (in_module && is_plausible_return(return_address) && has_cfi(return_address - 1) &&
         !keeps_frame_pointer(return_address)) {
-      // Whatever rbp is here, it leads to a frame; perhaps not to that of the caller.
+      // rbp leads to a frame here, but perhaps not to the caller's.
       const uint64_t of_frame = return_address;
       FoundCaller found;
       if (find_caller(bp, found) && memory.load(found.return_at, return_address))
@@ -355,8 +356,8 @@ Step Unwinder::State::step_without_cfi(Rule& rule) noexcept {
     }
     const bool chain_goes_up = saved_bp == 0 || saved_bp > bp;
     if ((to || chain_goes_up) && is_plausible_return(return_address)) return take(bp + 16, saved_bp);
-    // An interpreter that a virtual machine has made jumps on, and lets calls return to where the next
-    // bytecode begins: no call is there.
+    // Some virtual machines generate interpreters that enter by jumps and let calls return to the start of
+    // the next bytecode: no call precedes that address.
     if (!in_module && !to && saved_bp > bp && saved_bp - bp <= kMaxGuessedFrameBytes && saved_bp % 8 == 0 &&
         is_near(return_address, pc())) {
       assumed_return = return_address;
@@ -376,10 +377,10 @@ Step Unwinder::State::step_without_cfi(Rule& rule) noexcept {
   return Step::failed(readable ? StackReason::GeneratedCode : StackReason::UnknownModule);
 }
 
-// Assembly in a module of compiled code is called by that. In one without information the caller may have
-// none either, and would be skipped.
+// True if the module is mostly compiled code, which calls its assembly. In a module without call frame
+// information, the caller may have none either, and would be skipped.
 bool Unwinder::State::is_mostly_compiled() noexcept {
-  constexpr uint64_t kMostBytesPerRow = 256;         // compilers need a row for every 20 or so,
+  constexpr uint64_t kMostBytesPerRow = 256;         // compilers emit a row for every 20 or so,
   constexpr uint64_t kMostBytesPerFunction = 4'096;  // and a function for every few hundred
   const LoadedModule* const module = loaded_module(pc());
   if (!module || !module->table) return false;
@@ -389,9 +390,9 @@ bool Unwinder::State::is_mostly_compiled() noexcept {
   return told >= module->text_end - module->text_start;
 }
 
-// The next word of the frame that can be its return address. Room that the code has not written yet holds
-// older ones: what a direct call proves comes first, and what does not lead on to the end of the stack is
-// given up.
+// Tries the next word of the frame that can be its return address. Parts of the frame that the code has not
+// written yet hold older ones. Therefore words proven by a direct call are tried first, and a word that does
+// not lead to the end of the stack is rejected.
 Step Unwinder::State::search_frame() noexcept {
   registers = search.registers;
   depth = search.depth;
@@ -411,7 +412,7 @@ Step Unwinder::State::search_frame() noexcept {
     if (!loaded_module(return_address) || !is_plausible_return(return_address)) continue;
     if (call_evidence(return_address) != search.wanted) continue;
     if (!has_cfi(return_address - 1)) {
-      // Its caller may have no tables either: what is found beyond may be another's.
+      // Its caller may have no tables either: a word found further up may be another frame's.
       search.may_skip |= search.wanted == CallEvidence::None;
       continue;
     }
