@@ -1,7 +1,7 @@
 #pragma once
-// The memory that a thread was seen to use while others used it as well. Goes into extents of the measurement
-// file like traces (cct.h). One caller at a time; async-signal-safe. What was not attached drops what is
-// appended.
+// Records the memory that a thread used while other threads used it as well. The stream goes into extents of
+// the measurement file, like traces (cct.h). One caller at a time; async-signal-safe. Before attach(),
+// append() drops everything.
 
 #include <cstdint>
 
@@ -12,8 +12,8 @@ namespace hpcrun {
 
 struct AccessRecord {
   uint64_t time_ns;    // CLOCK_MONOTONIC
-  uint64_t weight_ns;  // CPU time until then that a sample stands for; 0: it was no sample
-  uint64_t address;    // below 2^63, as all of a program's are
+  uint64_t weight_ns;  // CPU time since the sample before, that this one stands for; 0: not a sample
+  uint64_t address;    // below 2^63, as are all addresses of a program
   uint64_t bytes;
   uint64_t bits;    // kAccess...
   uint64_t object;  // id + 1, or 0
@@ -21,17 +21,18 @@ struct AccessRecord {
 
 class AccessStream {
  public:
-  // Takes no space before the first append. Neither file nor arena is owned. False when there is no memory.
+  // Takes no space before the first append. Neither file nor arena is owned. Returns false if there is no
+  // memory.
   bool attach(MeasurementFile& file, Arena& arena, uint32_t thread) noexcept;
 
-  // `node`: of the thread's tree, the context that ends in the instruction. False when dropped for want of
-  // space.
+  // Appends an access. `node`: the context that ends in the instruction, in the thread's tree. Returns false
+  // if there was no space and the access was dropped.
   bool append(const AccessRecord& access, NodeId node) noexcept;
 
-  // The same of an access that hardware told of, with that.
+  // The same for an access reported by hardware, with the hardware's data.
   bool append(const AccessRecord& access, const HardwareAccess& hardware, NodeId node) noexcept;
 
-  // Nothing may be appended afterwards.
+  // Must be the last call: nothing can be appended afterwards.
   void seal() noexcept;
 
  private:

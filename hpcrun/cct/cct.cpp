@@ -10,7 +10,8 @@
 namespace hpcrun {
 namespace {
 
-// Large enough that taking one is rare, small enough that the unused half of the last one is little disk.
+// Large enough that a new extent is rare, small enough that the unused half of the last one takes little disk
+// space.
 constexpr size_t kLargestNodeExtent = 256 * 1024;
 constexpr size_t kLargestValueExtent = 256 * 1024;
 
@@ -21,7 +22,7 @@ void store(uint64_t& cell, uint64_t value) noexcept {
 }  // namespace
 
 struct CallingContextTree::State {
-  // Which metric's cell, and the node's next one.
+  // Links a metric's cell to the node's next one.
   struct CellLink {
     ValueCell* cell;
     uint32_t next;  // 1 + index, 0 ends the chain
@@ -124,7 +125,7 @@ NodeId CallingContextTree::insert(const FrameKey* frames, uint32_t depth) noexce
     const uint32_t hash = NodeIndex::hash(node, frame);
     NodeId next = state.index.find(node, frame, hash);
     if (next == 0) next = state.create(node, frame, hash);
-    // A memo whose tail was not reached still describes the path before it.
+    // If the path was not completed, the shorter memo still describes its beginning.
     state.memo_depth = level;
     if (next == kNoNode) return kNoNode;
     state.memo_frames[level] = frame;

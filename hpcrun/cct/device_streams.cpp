@@ -9,8 +9,8 @@
 namespace hpcrun {
 namespace {
 
-// How many tasks tell how fast they come: few enough to notice a phase of short ones soon, and more than come
-// together by chance.
+// Number of recent tasks that determine the rate of tasks. Low enough to notice a phase of short tasks soon,
+// and higher than the number that come together by chance.
 constexpr size_t kTasksOfRate = 16;
 
 constexpr uint64_t not_negative(uint64_t later, uint64_t earlier) {

@@ -1,7 +1,7 @@
 #pragma once
-// Traces of accelerators: what a device queue executed, and when a thread waited for devices. Like Trace in
-// cct.h they go into extents of the measurement file, so that what was appended survives a kill -9. One
-// caller at a time; async-signal-safe. What was not attached drops what is appended.
+// Records traces of accelerators: the tasks that a device queue executed, and the waits of threads for
+// devices. Like Trace in cct.h, they go into extents of the measurement file, so what was appended survives a
+// kill -9. One caller at a time; async-signal-safe. Before attach(), append() drops everything.
 
 #include <cstdint>
 
@@ -18,17 +18,17 @@ struct TaskTimes {
 
 class TaskStream {
  public:
-  // `line`: the thread index of the queue. Neither file nor arena is owned. False when there is no memory.
-  // `period_ns`: 0 to keep all tasks. Otherwise, while they come faster than one in a period, only those that
-  // a sampler of that period would see are kept (task_sampling.h).
+  // `line`: the thread index of the queue. `period_ns`: 0 to keep all tasks. Otherwise, while more than one
+  // task per period arrives, only the tasks that a sampler of that period would see are kept
+  // (task_sampling.h). Neither file nor arena is owned. Returns false if there is no memory.
   bool attach(MeasurementFile& file, Arena& arena, uint32_t line, uint64_t period_ns = 0) noexcept;
 
-  // A task that completed; in any order, though those in the order of their ends take least space. `node`: of
-  // the queue's tree. `thread`: index of the thread that submitted it. Returns false when dropped for want of
-  // space.
+  // Appends a completed task. Tasks may come in any order; ordered by end they take the least space. `node`:
+  // of the queue's tree. `thread`: index of the thread that submitted it. Returns false if there was no space
+  // and the task was dropped.
   bool append(const TaskTimes& times, NodeId node, uint32_t thread) noexcept;
 
-  // Nothing may be appended afterwards.
+  // Must be the last call: nothing can be appended afterwards.
   void seal() noexcept;
 
  private:
@@ -36,7 +36,7 @@ class TaskStream {
   State* state_ = nullptr;
 };
 
-// The four parts of a wait, in ns; what is left of it was covered by tasks that it waited for.
+// The parts of a wait that no task covered, in ns. The rest was covered by tasks that the thread waited for.
 struct WaitTimes {
   uint64_t begin_ns;  // CLOCK_MONOTONIC
   uint64_t end_ns;
@@ -47,10 +47,10 @@ struct WaitTimes {
 
 class WaitStream {
  public:
-  // Takes no space before the first append. As above otherwise.
+  // Takes no space before the first append. Otherwise as TaskStream::attach().
   bool attach(MeasurementFile& file, Arena& arena, uint32_t thread) noexcept;
 
-  // `node`: of the thread's tree, the context that waited.
+  // `node`: the context that waited, in the thread's tree.
   bool append(const WaitTimes& times, NodeId node) noexcept;
   void seal() noexcept;
 

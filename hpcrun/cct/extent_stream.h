@@ -1,7 +1,7 @@
 #pragma once
-// One stream of one thread in the measurement file: the extent that is being filled, and the next when it is
-// full. The first extent is one page, so that short threads cost little; later ones double up to a limit.
-// Async-signal-safe.
+// Appends to one stream of one thread in the measurement file: fills the current extent, and takes the next
+// one when it is full. The first extent is one page, so short threads cost little; later extents double up to
+// a limit. Async-signal-safe.
 
 #include <algorithm>
 #include <cstddef>
@@ -20,10 +20,10 @@ class ExtentStream {
     largest_ = largest_extent;
   }
 
-  // Room for `bytes` more in the current extent?
+  // True if the current extent has room for `bytes` more.
   bool has_room(size_t bytes) const noexcept { return extent_.capacity - length_ >= bytes; }
 
-  // Where the next bytes go; they count once publish() was called.
+  // Returns the position of the next bytes. They take effect with publish().
   char* next() noexcept { return extent_.data() + length_; }
 
   void publish(size_t bytes) noexcept {
@@ -31,8 +31,8 @@ class ExtentStream {
     extent_.header->length.store(static_cast<uint32_t>(length_), std::memory_order_release);
   }
 
-  // Starts a new extent and hands out the one before it (empty at first). False when the file is exhausted:
-  // then nothing changed.
+  // Starts a new extent and returns the previous one (empty at first). Returns false, and changes nothing, if
+  // the file is exhausted.
   bool advance(uint64_t first, MappedExtent& previous) noexcept {
     const size_t bytes = std::min(largest_, size_t{kPageBytes} << std::min(sequence_, kMostDoublings));
     MappedExtent fresh;
@@ -45,7 +45,7 @@ class ExtentStream {
   }
 
   MappedExtent& extent() noexcept { return extent_; }
-  // No room is left afterwards.
+  // Seals the current extent. No room is left afterwards.
   void close() noexcept {
     file_->seal_and_unmap(extent_);
     length_ = 0;

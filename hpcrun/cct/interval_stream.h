@@ -1,6 +1,6 @@
 #pragma once
-// What streams have in common whose records are intervals (format.h): times in quanta, and numbers as
-// differences to the record before. Async-signal-safe.
+// Common part of streams whose records are intervals (format.h): times in quanta, and numbers as differences
+// from the previous record. Async-signal-safe.
 
 #include <initializer_list>
 #include <new>
@@ -11,7 +11,7 @@
 
 namespace hpcrun {
 
-// As those of traces: sealing one takes under 10 µs.
+// The same size as for traces: sealing one takes under 10 µs.
 constexpr size_t kLargestIntervalExtent = 64 * 1024;
 constexpr size_t kMaxVarintBytes = 10;
 constexpr size_t kMaxIntervalBytes = kWaitNumbers * kMaxVarintBytes;
@@ -19,7 +19,7 @@ static_assert(kTaskNumbers <= kWaitNumbers && kAccessNumbers <= kWaitNumbers);
 constexpr uint64_t quanta(uint64_t ns) {
   return ns / kTraceQuantumNs;
 }
-// A stream whose records are intervals: where each begins is relative to the end of the one before it.
+// A stream of intervals. The beginning of each is relative to the end of the previous one.
 struct IntervalStream {
   MeasurementFile* file;
   ExtentStream stream;
@@ -28,7 +28,7 @@ struct IntervalStream {
   uint32_t period;
   bool sealed;
 
-  // What a new extent starts from is the state before the record.
+  // Makes room for a record. A new extent starts with the state before the record.
   bool make_room(uint64_t begin) noexcept {
     if (sealed) return false;
     if (stream.has_room(kMaxIntervalBytes)) return true;
@@ -64,7 +64,8 @@ struct IntervalStream {
   }
 };
 
-// `State` begins with an IntervalStream. nullptr: no memory.
+// Creates a stream's state in the arena, or returns nullptr if there is no memory. `State` must derive from
+// IntervalStream.
 template <typename State>
 State* make_interval_stream(MeasurementFile& file, Arena& arena, StreamKind kind, uint32_t thread) noexcept {
   void* memory = arena.allocate(sizeof(State));

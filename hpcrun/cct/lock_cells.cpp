@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kLargestExtent = 64 * 1024;
 constexpr uint32_t kChains = 2048;
-// A program that waits in ever new contexts for ever new locks must not fill the disk with them.
+// Limits the disk space of a program that keeps waiting in new contexts for new locks.
 constexpr uint32_t kMostCells = 256 * 1024;
 
 void store(uint64_t& to, uint64_t value) noexcept {

@@ -1,7 +1,8 @@
 #pragma once
-// Where a thread waited for others and for how long, and whom it blames for that: sums in the measurement
-// file, by what was waited for and calling context. The owning thread's, whose handlers stay away while
-// make() is at work; a handler of the program's that interrupts add() may call it. Async-signal-safe.
+// Sums up where a thread waited for other threads and for how long, and which contexts it blames. The sums
+// are in the measurement file, by the object waited for and the calling context. Belongs to the owning
+// thread, whose handlers must not run during make(). A handler of the program that interrupts add() may call
+// it. Async-signal-safe.
 
 #include <cstdint>
 
@@ -19,26 +20,28 @@ struct LockSite {
 
 class LockCells {
  public:
-  // Takes no space in the file before the first cell. Neither file nor arena is owned. False when there is no
-  // memory.
+  // Takes no space in the file before the first cell. Neither file nor arena is owned. Returns false if there
+  // is no memory.
   bool attach(MeasurementFile& file, Arena& arena, uint32_t thread) noexcept;
 
-  // nullptr: not made yet.
+  // Returns the cell of a site, or nullptr if make() has not created it yet.
   LockCell* find(const LockSite& site) noexcept;
 
-  // Where find() found none. nullptr when there is no room. Changes the structure: not while it is changed.
+  // Creates a cell that find() did not find. Returns nullptr if there is no room. Changes the structure: must
+  // not be called during another change.
   LockCell* make(const LockSite& site) noexcept;
 
-  // A wait, or a release.
+  // Adds one wait, or one release.
   static void add(LockCell& cell, uint64_t ns) noexcept;
 
-  // To each of the three.
+  // Adds to each of the three sums.
   static void add(LockCell& cell, uint64_t waits, uint64_t total, uint64_t longest) noexcept;
 
-  // Stores what any cell has; what is read between belongs together but for `total`, which is 0 then.
+  // Overwrites a cell's sums. A reader that interrupts this finds total 0; otherwise the three values belong
+  // together.
   static void set(LockCell& cell, uint64_t waits, uint64_t total, uint64_t longest) noexcept;
 
-  // Nothing may be added afterwards.
+  // Must be the last call: nothing can be added afterwards.
   void seal() noexcept;
 
  private:

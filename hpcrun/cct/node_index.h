@@ -1,6 +1,6 @@
 #pragma once
 // Finds the node of (parent, frame): linear hashing with chains. The table grows by one bucket per node, so
-// no insertion ever pays for a rehash of the whole. One thread's, in its arena. Async-signal-safe.
+// no insertion ever has to rehash the whole table. Belongs to one thread, in its arena. Async-signal-safe.
 
 #include <cstdint>
 
@@ -17,7 +17,7 @@ class NodeIndex {
     uint32_t parent;
     uint32_t next;  // in the chain; 0 ends it (the root is in no chain)
     uint32_t hash;
-    uint32_t first_cell;  // the tree's: 1 + index of the node's first metric cell
+    uint32_t first_cell;  // for the tree: 1 + index of the node's first metric cell
   };
   static_assert(sizeof(Node) == 24);
 
@@ -27,15 +27,15 @@ class NodeIndex {
   }
 
   Node& operator[](uint32_t id) noexcept { return nodes_[id]; }
-  uint32_t count() const noexcept { return count_; }  // the root included
+  uint32_t count() const noexcept { return count_; }  // including the root
 
   static uint32_t hash(uint32_t parent, FrameKey frame) noexcept {
-    // The upper half of a product depends on all bits of its factors below.
+    // The upper half of a product depends on all bits of the factors below it.
     const uint64_t mixed = (frame ^ (parent * 0x9e3779b97f4a7c15u)) * 0xd6e8feb86659fd93u;
     return static_cast<uint32_t>(mixed >> 32);
   }
 
-  // 0 when there is none.
+  // Returns 0 if there is no such node.
   uint32_t find(uint32_t parent, FrameKey frame, uint32_t hash_value) noexcept {
     uint32_t id = heads_[bucket(hash_value)];
     while (id != 0) {
@@ -46,10 +46,10 @@ class NodeIndex {
     return id;
   }
 
-  // Makes room for one more node; add() cannot fail afterwards.
+  // Makes room for one more node; add() then cannot fail.
   bool reserve() noexcept { return count_ < kMaxNodes && nodes_.ensure(*arena_, count_); }
 
-  // The id given is the one that count() returned before.
+  // Adds a node. Its id is the value of count() before the call.
   uint32_t add(uint32_t parent, FrameKey frame, uint32_t hash_value) noexcept {
     const uint32_t id = count_++;
     uint32_t& head = heads_[bucket(hash_value)];
@@ -70,7 +70,7 @@ class NodeIndex {
 
   void split_one_bucket() noexcept {
     const uint32_t buckets = mask_ + 1 + split_;
-    // Without memory for more buckets chains get longer, which is slower and still right.
+    // Without memory for more buckets, chains get longer: slower, but still correct.
     if (count_ <= buckets || !heads_.ensure(*arena_, buckets)) return;
     uint32_t stay = 0;
     uint32_t move = 0;

@@ -1,7 +1,7 @@
 #pragma once
-// An array in a thread's arena that grows without moving: segments double in size, so an element's place is
-// two shifts away and nothing is ever copied or freed (a handler must not stop to do either).
-// Elements start zeroed. Async-signal-safe.
+// An array in a thread's arena that grows without moving. Segments double in size: an element is located with
+// two shifts, and nothing is ever copied or freed, which a handler must not do. Elements start zeroed.
+// Async-signal-safe.
 
 #include <bit>
 #include <cstdint>
@@ -18,7 +18,8 @@ class SegmentedArray {
     return segments_[segment][index - segment_start(segment)];
   }
 
-  // Makes room for element `index`; all before it must have been made. False when there is no memory.
+  // Makes room for element `index`; must be called for all smaller indices first. Returns false if there is
+  // no memory.
   bool ensure(Arena& arena, uint32_t index) noexcept {
     const unsigned segment = segment_of(index);
     if (segments_[segment] == nullptr) {

@@ -10,7 +10,7 @@ namespace {
 
 // Sealing checksums an extent in the handler: 64 KiB take under 10 µs.
 constexpr size_t kLargestTraceExtent = 64 * 1024;
-// A longer pause (4.5 years) would not fit a record of kMaxTraceRecordBytes; it starts a new extent.
+// A longer pause (4.5 years) does not fit into a record of kMaxTraceRecordBytes, and starts a new extent.
 constexpr uint64_t kLongestDelta = (uint64_t{1} << 49) - kTraceDeltaBias - 1;
 
 }  // namespace
@@ -23,7 +23,7 @@ struct Trace::State {
   bool started;
   bool sealed;
 
-  // Room for one record whose time is `time`; what a new extent starts from is the state before it.
+  // Makes room for one record at time `to`. A new extent starts with the state before that record.
   bool make_room(uint64_t to) noexcept {
     if (sealed) return false;
     if (!started) {
@@ -51,7 +51,7 @@ bool Trace::attach(MeasurementFile& file, Arena& arena, uint32_t thread) noexcep
   return true;
 }
 
-// Differences of absolute times in quanta: rounding never adds up.
+// Stores differences of absolute times in quanta, so rounding errors do not add up.
 bool Trace::append(uint64_t time_ns, NodeId node) noexcept {
   State& state = *state_;
   const uint64_t time = std::max(time_ns / kTraceQuantumNs, state.time);

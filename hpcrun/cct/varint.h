@@ -1,11 +1,11 @@
 #pragma once
-// LEB128 numbers, as traces store them. Async-signal-safe.
+// Encodes LEB128 numbers for traces. Async-signal-safe.
 
 #include <cstdint>
 
 namespace hpcrun {
 
-// Writes at `at`, up to 10 bytes, and returns the place behind them.
+// Writes up to 10 bytes at `at`, and returns the position after them.
 inline char* put_varint(char* at, uint64_t value) noexcept {
   for (; value >= 0x80; value >>= 7) *at++ = static_cast<char>(value | 0x80);
   *at++ = static_cast<char>(value);
